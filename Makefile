@@ -64,6 +64,7 @@ install: ## build and install for this user; PROJECT=<dir>: set it up too
 	done; \
 	ln -sfn "$$system/rewind" "$$link"; \
 	REWIND_HOME="$$home" "$$system/rewind" daemon stop >/dev/null 2>&1 || true; \
+	(umask 022; "$$system/rewind" man "$$HOME/.local/share/man/man1" 2>&1 >/dev/null | grep -v ' written$$' >&2) || true; \
 	echo "rewind is installed: $$link"; \
 	case ":$$PATH:" in *":$$HOME/.local/bin:"*) ;; *) echo "$$HOME/.local/bin is not on your PATH: export PATH=\"\$$HOME/.local/bin:\$$PATH\"";; esac; \
 	if [ -n "$$PROJECT" ]; then \
@@ -82,6 +83,7 @@ uninstall: ## take out hooks, programs and the link; the stores stay, and it say
 		"$$system/rewind" config --unregister-hooks || { echo "hooks are left, so nothing was removed: mend what is said above, then 'make uninstall' again" >&2; exit 1; }; \
 		stores="$$("$$system/rewind" stores || true)"; \
 		"$$system/rewind" daemon stop >/dev/null 2>&1 || true; \
+		"$$system/rewind" man --remove "$$HOME/.local/share/man/man1" >/dev/null 2>&1 || true; \
 		rm -f "$$system/rewind" "$$system/rewindd" "$$system/smart-checkpoint"; \
 		rmdir "$$system" 2>/dev/null || true; \
 		if [ "$$(readlink "$$link" || true)" = "$$system/rewind" ]; then rm -f "$$link"; fi; \

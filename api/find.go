@@ -10,6 +10,7 @@ type PathsRequest struct {
 	Text     Text   `json:"text,omitempty"`      // only what changed how often this occurs in a file
 	Changed  Text   `json:"changed,omitempty"`   // only what added or removed a line in which this expression matches
 	Filter
+	Graph bool `json:"graph,omitempty"` // each checkpoint says which one it goes on from
 	All   bool `json:"all,omitempty"`   // safety checkpoints, too
 	Limit int  `json:"limit,omitempty"` // 0: all
 }

@@ -12,7 +12,14 @@ type ListRequest struct {
 	Steps  bool `json:"steps,omitempty"`  // no step is folded, and each has target and paths
 	Turn   Text `json:"turn,omitempty"`   // only the steps of this turn: turn:4, turn:4@1a2b
 	Choose bool `json:"choose,omitempty"` // of several sessions that are at work the newest's turn, as of a Walk
+	Graph  bool `json:"graph,omitempty"`  // each row says which one it goes on from
 	Detail
+}
+
+// Link leads from a row of a list to the one that it goes on from, by ancestry.
+type Link struct {
+	Row    int `json:"row"`              // its index in the list; -1: it goes on from something that is not listed
+	Elided int `json:"elided,omitempty"` // checkpoints between the two that are in no row
 }
 
 // Detail is how much is told of what changed, besides which files.
@@ -51,7 +58,8 @@ type Row struct {
 	Left       int        `json:"left,omitempty"`  // changes that are left out
 	Files      []FileDiff `json:"files,omitempty"` // in detail
 	Current    bool       `json:"current"`
-	Aside      bool       `json:"aside,omitempty"` // not on the branch
+	Aside      bool       `json:"aside,omitempty"`   // not on the branch
+	Follows    *Link      `json:"follows,omitempty"` // where asked for; absent: nothing is before it
 }
 
 // ShowRequest asks for one checkpoint.

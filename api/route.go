@@ -20,6 +20,7 @@ var (
 	BisectStart = Route[BisectStartRequest, BisectResponse]{"POST", "/v1/bisect/start"}
 	BisectMark  = Route[BisectMarkRequest, BisectResponse]{"POST", "/v1/bisect/mark"}
 	BisectReset = Route[BisectResetRequest, BisectResetResponse]{"POST", "/v1/bisect/reset"}
+	Entries     = Route[EntriesRequest, EntriesResponse]{"GET", "/v1/entries"}
 	Show        = Route[ShowRequest, ShowResponse]{"GET", "/v1/show"}
 	Diff        = Route[DiffRequest, DiffResponse]{"GET", "/v1/diff"}
 	Checkout    = Route[CheckoutRequest, RestoreResponse]{"POST", "/v1/checkout"}

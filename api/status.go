@@ -23,7 +23,8 @@ type Session struct {
 // StatusRequest asks for the state of the project.
 type StatusRequest struct {
 	Project
-	Env *AgentEnv `json:"env,omitempty"` // the answer has the checks of a quick ValidateRequest
+	Env    *AgentEnv `json:"env,omitempty"`    // the answer has the checks of a quick ValidateRequest
+	Glance bool      `json:"glance,omitempty"` // only what is known at once: nothing is compared, measured or waited for
 }
 
 // StatusResponse is the state of the project.

@@ -48,6 +48,8 @@ type Checkpoint struct {
 	Notes  []Text   `json:"notes,omitempty"`  // messages that were put on it later, the oldest first
 	Target Text     `json:"target,omitempty"` // where asked for: what the tool call was about, a path or a command
 	Paths  []Text   `json:"paths,omitempty"`  // where asked for: how what it changed begins
+	// where asked for: the row of the list that it goes on from; absent: nothing is before it
+	Follows *Link `json:"follows,omitempty"`
 }
 
 // Change is how one path differs between two states.
@@ -141,6 +143,22 @@ type CatRequest struct {
 	Walk
 	Checkpoint Text `json:"checkpoint"`
 	Path       Text `json:"path"`
+}
+
+// EntriesRequest asks for names to choose from: those in a directory of a checkpoint, its path as in a CatRequest, or with Touched the
+// paths of files that the newest checkpoints changed.
+type EntriesRequest struct {
+	Project
+	Walk
+	Checkpoint Text `json:"checkpoint,omitempty"`
+	Path       Text `json:"path,omitempty"`
+	Touched    bool `json:"touched,omitempty"`
+}
+
+// EntriesResponse has them: a directory's with a slash behind, paths relative to Root.
+type EntriesResponse struct {
+	Root    Text   `json:"root"`
+	Entries []Text `json:"entries"`
 }
 
 // CheckoutRequest sets the worktree to a checkpoint, or ends an unfinished restore.

@@ -45,14 +45,7 @@ func (e *Engine) lockSoon(ctx context.Context) *value.Activity {
 	until := time.Now().Add(statusWait)
 	for !e.Log.Mu.TryLock() {
 		if time.Now().After(until) || ctx.Err() != nil {
-			a := &value.Activity{}
-			if now := e.Worktree.Busy.Load(); now != nil {
-				a = &value.Activity{
-					Since: now.Since.UTC(), What: now.What, Process: now.Process,
-					Files: int(now.Files.Load()), Total: int(now.Total.Load()), Bytes: now.Bytes.Load(),
-				}
-			}
-			return a
+			return e.activity()
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
@@ -62,19 +55,11 @@ func (e *Engine) lockSoon(ctx context.Context) *value.Activity {
 // Status says how the project stands and compares the worktree with the newest state that is known; it stores nothing. It does not wait for
 // a capture or a restore that takes long: then Activity is what is under way, and the worktree is not compared.
 func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) {
-	s := &Status{Project: e.Log.Project}
-	var err error
-	if s.Checkpoints, s.Safety, s.LastOp, err = e.Log.Counted(); err != nil {
-		return nil, err
-	}
-	j, err := e.Log.ReadJournal()
+	s, branch, err := e.glance()
 	if err != nil {
 		return nil, err
 	}
-	if j != nil {
-		s.HalfDone = &j.Target
-	}
-	if j == nil {
+	if s.HalfDone == nil {
 		if s.Stages, err = e.stages(); err != nil {
 			return nil, err
 		}
@@ -82,27 +67,7 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	if s.DiskBytes, err = e.Log.DB.DiskBytes(); err != nil {
 		return nil, err
 	}
-	at, err := e.Sessions.Position()
-	if err != nil {
-		return nil, err
-	}
-	s.Position = at.Session
-	cur, err := e.Sessions.Current(at.Session)
-	if err != nil {
-		return nil, err
-	}
-	if cur != nil {
-		l, err := e.History.Listing(cur)
-		if err != nil {
-			return nil, err
-		}
-		s.Current = &l
-		ahead, err := e.Restorer.Ahead(at.Branch, cur.ID, nil)
-		if err != nil {
-			return nil, err
-		}
-		s.Ahead = len(ahead)
-	}
+	cur := s.current()
 	s.Leaks, _ = e.Leaks.Leaks(capture.TreeOf(cur)) // hints: that they cannot be read is no reason to say nothing else
 	if s.Activity = e.lockSoon(ctx); s.Activity != nil {
 		if s.Activity.What != "" {
@@ -126,11 +91,11 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	s.Sessions = slices.DeleteFunc(e.Log.ListSessions(), func(s model.Session) bool { return e.History.Unseen(&s) })
 	s.AtWork = e.Sessions.UnderWay(s.Sessions)
 	if s.Ahead > 0 { // now with what is no step of this session's
-		j, err := e.Authors.Judge(at.Branch)
+		j, err := e.Authors.Judge(branch)
 		if err != nil {
 			return nil, err
 		}
-		ahead, err := e.Restorer.Ahead(at.Branch, cur.ID, j)
+		ahead, err := e.Restorer.Ahead(branch, cur.ID, j)
 		if err != nil {
 			return nil, err
 		}

@@ -31,8 +31,18 @@ func (s *server) paths(ctx context.Context, req api.PathsRequest, _ model.Progre
 			return err
 		}
 		out = api.PathsResponse{Checkpoints: []api.PathsCheckpoint{}, More: r.More, Unsearched: r.Unsearched, Notices: e.Project().Notices}
-		for _, c := range r.Checkpoints {
-			out.Checkpoints = append(out.Checkpoints, api.PathsCheckpoint{Checkpoint: checkpoint(c.Listed), Changes: pathChanges(c)})
+		listed := make([]history.Listed, len(r.Checkpoints))
+		for i := range listed {
+			listed[i] = r.Checkpoints[i].Listed
+		}
+		links, err := graph(ctx, e, req.Graph, history.StepRows(listed))
+		if err != nil {
+			return err
+		}
+		for i, c := range r.Checkpoints {
+			one := checkpoint(c.Listed)
+			one.Follows = links(i)
+			out.Checkpoints = append(out.Checkpoints, api.PathsCheckpoint{Checkpoint: one, Changes: pathChanges(c)})
 		}
 		return nil
 	})

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"rewind/api"
@@ -158,12 +157,9 @@ func (s *server) cat(w http.ResponseWriter, r *http.Request) {
 	var body []byte // a small file: the store is let go before the reader takes its time
 	ctx, damaged := withDamage(r.Context())
 	err := s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		path := string(req.Path)
-		if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") {
-			var err error
-			if path, err = relativePath(e, req.ProjectDir(), path); err != nil {
-				return err
-			}
+		path, err := pathIn(e, req.ProjectDir(), string(req.Path))
+		if err != nil {
+			return err
 		}
 		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
 		if err != nil {
@@ -357,8 +353,12 @@ func (s *server) tags(ctx context.Context, req api.TagsRequest, _ model.Progress
 }
 
 func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Progress) (out api.StatusResponse, err error) {
-	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		st, err := e.Status(ctx, p)
+	open, look := s.project, func(e *engine.Engine) (*engine.Status, error) { return e.Status(ctx, p) }
+	if req.Glance {
+		open, look, req.Env = s.read, (*engine.Engine).Glance, nil
+	}
+	err = open(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		st, err := look(e)
 		if err != nil {
 			return err
 		}

@@ -42,26 +42,52 @@ func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *
 	if err != nil {
 		return err
 	}
+	links, err := graph(ctx, e, req.Graph, r.Rows)
+	if err != nil {
+		return err
+	}
 	out.Turns, out.More = []api.Row{}, r.More
 	for i := range r.Rows {
 		one := row(&r.Rows[i], rowChanges)
 		if one.Files, err = files(ctx, e, r.Rows[i].Changes, req.Detail); err != nil {
 			return err
 		}
+		one.Follows = links(i)
 		out.Turns = append(out.Turns, one)
 	}
 	return nil
 }
 
+// graph gives of each of the rows which one it goes on from, where that was asked for.
+func graph(ctx context.Context, e *engine.Engine, asked bool, rows []history.Row) (func(i int) *api.Link, error) {
+	if !asked {
+		return func(int) *api.Link { return nil }, nil
+	}
+	links, err := e.History.Graph(ctx, rows)
+	return func(i int) *api.Link {
+		if links[i] == nil {
+			return nil
+		}
+		return &api.Link{Row: links[i].Row, Elided: links[i].Elided}
+	}, err
+}
+
 func listCheckpoints(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
-	o := history.ListOptions{Filter: history.Filter{Filter: req.Filter}, All: req.All, Steps: req.Steps, Limit: req.Limit}
-	r, err := e.History.List(ctx, o)
+	r, err := e.History.List(ctx, history.ListOptions{
+		Filter: history.Filter{Filter: req.Filter}, All: req.All, Steps: req.Steps, Limit: req.Limit,
+	})
+	if err != nil {
+		return err
+	}
+	links, err := graph(ctx, e, req.Graph, history.StepRows(r.Checkpoints))
 	if err != nil {
 		return err
 	}
 	out.More, out.Folded = r.More, r.Folded
-	for _, l := range r.Checkpoints {
-		out.Checkpoints = append(out.Checkpoints, checkpoint(l))
+	for i, l := range r.Checkpoints {
+		one := checkpoint(l)
+		one.Follows = links(i)
+		out.Checkpoints = append(out.Checkpoints, one)
 	}
 	if !req.Steps {
 		return nil
@@ -93,6 +119,7 @@ func listTurn(ctx context.Context, e *engine.Engine, req api.ListRequest, out *a
 	if err != nil {
 		return err
 	}
+	var listed []history.Listed
 	for _, cp := range slices.Backward(r.Steps) {
 		if out.More = req.Limit > 0 && len(steps) == req.Limit; out.More {
 			break
@@ -105,7 +132,14 @@ func listTurn(ctx context.Context, e *engine.Engine, req api.ListRequest, out *a
 			return err
 		}
 		l.Aside = r.Aside
-		steps, out.Checkpoints = append(steps, cp), append(out.Checkpoints, checkpoint(l))
+		steps, listed, out.Checkpoints = append(steps, cp), append(listed, l), append(out.Checkpoints, checkpoint(l))
+	}
+	links, err := graph(ctx, e, req.Graph, history.StepRows(listed))
+	if err != nil {
+		return err
+	}
+	for i := range out.Checkpoints {
+		out.Checkpoints[i].Follows = links(i)
 	}
 	out.Turns = []api.Row{row(r, rowChanges)}
 	return describe(e, steps, out.Checkpoints)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 
@@ -45,4 +46,41 @@ func relativePath(e *engine.Engine, dir, path string) (string, error) {
 		return "", &value.OpError{Op: "path", Subject: path, Typed: true, Err: model.Usagef("it is outside the project %s", root)}
 	}
 	return filepath.ToSlash(rel), nil
+}
+
+// pathIn is a path in a checkpoint: one that begins with "./" or "../" is relative to dir, any other to the root.
+func pathIn(e *engine.Engine, dir, path string) (string, error) {
+	if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") {
+		return relativePath(e, dir, path)
+	}
+	return path, nil
+}
+
+// How many paths that checkpoints changed are looked at, and of how many: who waits for them has pressed a key.
+const (
+	touchedPaths       = 4000
+	touchedCheckpoints = 500
+)
+
+func (s *server) entries(ctx context.Context, req api.EntriesRequest, _ model.Progress) (out api.EntriesResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		out.Root = api.Text(e.Project().Root)
+		if req.Touched {
+			list, err := e.History.Touched(ctx, touchedPaths, touchedCheckpoints)
+			out.Entries = value.Texts(list)
+			return err
+		}
+		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
+		if err != nil {
+			return err
+		}
+		path, err := pathIn(e, req.ProjectDir(), string(req.Path))
+		if err != nil {
+			return err
+		}
+		list, err := e.History.Entries(name, strings.TrimPrefix(path, "."))
+		out.Entries = value.Texts(list)
+		return err
+	})
+	return out, err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,8 @@ type app struct {
 	dir       string
 	client    *api.Client
 	transport *transport
+	isCommand func(word string) bool
+	dashed    bool       // "--" stands before the word that is completed: cobra itself puts one there
 	damaged   *api.Error // the store was, and what was printed is what it still has
 }
 
@@ -43,6 +46,13 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 		defer a.transport.own.Wait()
 	}
 	root := newRoot(a, args)
+	a.isCommand = func(word string) bool { return isCommand(newRoot(&app{Streams: s}, nil), word) }
+	args, err := a.expand(ctx, root, args)
+	if err != nil {
+		a.json = slices.Contains(args, "--json")
+		return a.fail(err)
+	}
+	a.dashed = a.transport.quiet && slices.Contains(args[:len(args)-1], "--")
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	checked := &checkedWriter{w: s.Out}

@@ -18,7 +18,7 @@ func newCat(a *app) *cobra.Command {
 			"  rewind cat turn:3:README.md\n" +
 			"  rewind cat 3f2a91c4:./notes.txt > notes.old",
 		Args:              takes(1, 1, "one <checkpoint>:<path>"),
-		ValidArgsFunction: completePlaces(a, 1, &req.Session),
+		ValidArgsFunction: completeFiles(a, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, path, ok := naming.SplitPath(args[0])
 			if !ok {

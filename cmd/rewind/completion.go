@@ -88,6 +88,9 @@ func bashCompletion(cmd *cobra.Command) error {
 func completePlaces(a *app, most int, session *string) cobra.CompletionFunc {
 	checkpoints := completeCheckpoints(a, most)
 	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		if a.dashed {
+			return a.completePaths(cmd, word)
+		}
 		list, how := checkpoints(cmd, args, word)
 		if len(args) >= most {
 			return list, how
@@ -108,7 +111,10 @@ func completePlaces(a *app, most int, session *string) cobra.CompletionFunc {
 
 // completeTurns offers the turns of a session, the newest first.
 func completeTurns(a *app, session *string) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		if a.dashed {
+			return a.completePaths(cmd, word)
+		}
 		if len(args) > 0 || a.settle() != nil {
 			return nil, cobra.ShellCompDirectiveDefault
 		}

@@ -22,11 +22,15 @@ func newConfig(a *app) *cobra.Command {
 		Short: "Show and change settings; register agents' hooks",
 		Long: "Without a key it lists every setting and where its value comes from; with a key it prints the value, one item a line;\n" +
 			"with values it sets them, for this project or with --global for all. The project's settings win.\n\n" +
+			"alias.<word> is a command line of your own: 'rewind <word>' runs it, with what else stands there behind it. It is cut into\n" +
+			"words as a shell does it, and no shell runs. It is always --global, and never hides a command.\n\n" +
 			"--register-hooks puts the hooks of the agents that are installed into their own settings at user level, or right;\n" +
 			"--unregister-hooks takes them out: a file that nobody has changed since becomes the bytes that it was. The hooks are\n" +
-			"those of the widest tier that a project, or the global setting, asks for; setting another tier puts them right, too.",
+			"those of the widest tier that a project, or the global setting, asks for; setting another tier puts them right, too.\n\n" +
+			settingsHelp(),
 		Example: "  rewind config\n  rewind config --register-hooks --dry-run\n  rewind config --tier aggressive --global\n" +
-			"  rewind config limits.file_size 2GiB\n  rewind config --unset limits.file_size\n  rewind config exclude.defaults",
+			"  rewind config limits.file_size 2GiB\n  rewind config --unset limits.file_size\n  rewind config exclude.defaults\n" +
+			"  rewind config --global alias.oops 'checkout before:1 --code-only'",
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 || a.settle() != nil {
@@ -81,6 +85,12 @@ var settingsOfAgents = []string{"tier", "hooks.enabled", "hooks.guard", "agents.
 func runConfig(ctx context.Context, a *app, args []string, global, unset bool) error {
 	var r api.ConfigResponse
 	var err error
+	alias := len(args) > 0 && strings.HasPrefix(args[0], aliasKey)
+	if alias && len(args) == 2 {
+		if err := a.checkAlias(strings.TrimPrefix(args[0], aliasKey), args[1]); err != nil {
+			return err
+		}
+	}
 	if len(args) > 1 || unset {
 		r, err = call(ctx, a, api.SetConfig, api.SetConfigRequest{Project: a.project(), Global: global, Key: args[0], Values: args[1:]},
 			"writing")
@@ -100,6 +110,9 @@ func runConfig(ctx context.Context, a *app, args []string, global, unset bool) e
 		return a.paged(func(w io.Writer) error { return a.settings(w, r.Settings) })
 	}
 	i := slices.IndexFunc(r.Settings, func(s api.Setting) bool { return s.Key == args[0] })
+	if i < 0 && alias && unset {
+		return nil
+	}
 	if i < 0 {
 		return &api.Error{
 			Word: api.WordUsage, Message: fmt.Sprintf("config: no setting %q", args[0]),

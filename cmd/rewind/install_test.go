@@ -24,7 +24,8 @@ func TestInstallUninstall(t *testing.T) {
 	home, project := filepath.Join(dir, "home"), filepath.Join(dir, "a project")
 	const settings = "{\n  // mine\n  \"model\": \"x\"\n}\n"
 	write(t, home, map[string]string{
-		".claude/settings.json": settings,
+		".claude/settings.json":               settings,
+		".local/share/man/man1/rewind-mine.1": "not rewind's\n",
 		// Without -trimpath: everything would be compiled once more for this test.
 		"go": "#!/bin/bash\nargs=()\nfor a; do [ \"$a\" = -trimpath ] || args+=(\"$a\"); done\nexec go \"${args[@]}\"\n",
 	})
@@ -50,10 +51,15 @@ func TestInstallUninstall(t *testing.T) {
 	}
 	installed := func(want bool) {
 		t.Helper()
-		for _, path := range []string{".rewind/system/rewind", ".rewind/system/smart-checkpoint", ".local/bin/rewind"} {
+		for _, path := range []string{
+			".rewind/system/rewind", ".rewind/system/smart-checkpoint", ".local/bin/rewind", ".local/share/man/man1/rewind-list.1",
+		} {
 			if is(path) != want {
 				t.Errorf("%s is there: %v", path, !want)
 			}
+		}
+		if !is(".local/share/man/man1/rewind-mine.1") {
+			t.Error("somebody else's page is gone")
 		}
 	}
 	read := func() string {

@@ -22,6 +22,8 @@ const (
 // listOptions are what list was asked for.
 type listOptions struct {
 	all, turns, steps, relative  bool
+	graph                        bool
+	format                       string
 	patch, stat, names           bool
 	session, agent, tool, by     string
 	since, until, prompt, opened string
@@ -33,18 +35,20 @@ type listOptions struct {
 func newList(a *app) *cobra.Command {
 	o := listOptions{}
 	cmd := &cobra.Command{
-		Use:   "list [turn:<n>] [--steps] [--all] [--since <time>] [--grep <words>] [-S <text>] [-G <regexp>] [-- <path>...]",
+		Use:   "list [turn:<n>] [--steps] [--graph] [--all] [--since <time>] [--grep <words>] [-S <text>] [-G <regexp>] [-- <path>...]",
 		Short: "List turns and what was saved, newest first",
 		Long: "Lists turns, newest first, one a row: the checkpoint that going back to it takes, when, the prompt, how many files all of " +
 			"it added (+),\n" +
 			"changed (~) and deleted (-), and which. Between them stand the checkpoints that a person saved, and what changed " +
 			"from outside.\n" +
 			"'@' marks where the project stands, '~' what is not on this branch: left behind by a later step, or another fork's.\n" +
-			"With turn:<n> or --steps: one row a step, with its tool and what that was about. --all lists the safety checkpoints that\n" +
-			"restores take, too. The filters combine. --json lists checkpoints, small ones folded unless --steps or --all; with " +
-			"--turns, turns." + pathsHelp,
+			"With turn:<n> or --steps: one row a step, with its tool and what that was about. --graph draws what goes on from what:\n" +
+			"a column for each line, '┊' for checkpoints that are not listed. --all lists the safety checkpoints that restores take, " +
+			"too.\n" +
+			"The filters combine. --json lists checkpoints, small ones folded unless --steps or --all; with --turns, turns.\n" +
+			"--format prints a line a row by a template. " + fmt.Sprintf(formatHelp, "checkpoint.short") + pathsHelp,
 		Example: "  rewind list\n  rewind list turn:4\n  rewind list --since yesterday --tool Bash\n  rewind list --grep parser --stat" +
-			pathsExample,
+			"\n  rewind list --graph" + pathsExample,
 		Args: onlyTurn,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, paths := afterDash(cmd, args)
@@ -62,6 +66,7 @@ func newList(a *app) *cobra.Command {
 	f.IntVarP(&o.limit, "limit", "n", 0, fmt.Sprintf("at most `n` rows, 0: all (default %d turns, %d checkpoints)", listedTurns,
 		listedCheckpoints))
 	f.BoolVar(&o.steps, "steps", false, "one row a step, none folded")
+	f.BoolVar(&o.graph, "graph", false, "draw which goes on from which")
 	f.BoolVar(&o.turns, "turns", false, "one row a turn, with --json too")
 	f.StringVar(&o.since, "since", "", "only since this `time`: 14:10, \"2 hours ago\", yesterday, 2026-11-20")
 	f.StringVar(&o.until, "until", "", "only until this `time`")
@@ -73,6 +78,7 @@ func newList(a *app) *cobra.Command {
 	f.BoolVarP(&o.patch, "patch", "p", false, "what changed, as a patch")
 	f.BoolVar(&o.stat, "stat", false, "how many lines of which files")
 	f.BoolVar(&o.names, "name-only", false, "which files")
+	f.StringVar(&o.format, "format", "", "a line a row by this `template`, such as '{{.turn}} {{short 40 .prompt}}'")
 	pathsFlags(cmd, &o.changed)
 	return cmd
 }
@@ -112,6 +118,13 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 	if err != nil {
 		return err
 	}
+	format, err := a.newFormat(o.format)
+	if err != nil {
+		return err
+	}
+	if format != nil && (o.graph || o.patch || o.stat || o.names) {
+		return usage("--format goes with neither --graph nor -p, --stat and --name-only")
+	}
 	o.turns = o.turns || !o.steps && !a.json && o.opened == ""
 	if !o.limited {
 		if o.limit = listedTurns; !o.turns {
@@ -123,11 +136,12 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 	}
 	if byChange(o.changed) {
 		o.changed.Project, o.changed.All, o.changed.Limit, o.changed.Filter = a.project(), o.all, o.limit, filter
-		return a.runPaths(ctx, o)
+		o.changed.Graph = o.graph
+		return a.runPaths(ctx, o, format)
 	}
 	req := api.ListRequest{
 		Project: a.project(), Filter: filter, All: o.all, Limit: o.limit, Turns: o.turns, Steps: o.steps,
-		Choose: a.OutTTY, Detail: o.detail(),
+		Choose: a.OutTTY, Graph: o.graph, Detail: o.detail(),
 	}
 	if req.Turn, err = a.checkpointName(o.opened); o.opened != "" && err != nil {
 		return err
@@ -141,6 +155,12 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 		return a.nothingListed(filter)
 	}
 	err = a.paged(func(w io.Writer) error {
+		if format != nil && o.turns {
+			return formatRows(w, format, r.Turns)
+		}
+		if format != nil {
+			return formatRows(w, format, r.Checkpoints)
+		}
 		if o.turns {
 			return a.listTurns(w, r.Turns, o)
 		}
@@ -149,7 +169,7 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 		}
 		return a.listSteps(ctx, w, r.Checkpoints, o)
 	})
-	if r.More {
+	if r.More && format == nil {
 		what := "older ones are not shown; "
 		if o.limited {
 			a.say(what + "-n 0 shows all")
@@ -158,6 +178,15 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 		}
 	}
 	return err
+}
+
+func formatRows[T any](w io.Writer, f *format, rows []T) error {
+	for i := range rows {
+		if err := f.write(w, &rows[i], nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listFilter reads the filters: times by this clock and in this zone.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,23 +61,78 @@ func runOps(ctx context.Context, a *app, req api.OpsRequest) error {
 	})
 }
 
-// restoreTable lists restores: from where to where, and whether they were taken back.
+// restoreTable lists restores: from where to where, and whether they were taken back. On a terminal the prompts have what the other columns
+// leave, both the same; where that is nothing they go, and of a narrow one the clock and what was kept, too.
 func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
-	t := a.Table(term.Column{Right: true}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{Flex: true}, term.Column{})
+	narrow := a.Width > 0 && a.Width < narrowList
+	marks, from, prompt := restoreMarks, "from ", momentPrompt
+	if narrow {
+		marks, from = shortMarks, ""
+	}
+	sides := func(op api.Operation, prompt int) string {
+		if narrow && isEnd(op.From) && isEnd(op.To) {
+			return fmt.Sprintf("turn:%d to %d", op.From.Turn, op.To.Turn)
+		}
+		return from + sideWords(op.From, op.Safety, prompt) + " to " + sideWords(op.To, op.Target, prompt)
+	}
+	if a.Width > 0 {
+		var fixed [5]int
+		for _, op := range list {
+			clock := a.Clock(op.Time)
+			if narrow {
+				clock = ""
+			}
+			for i, text := range []string{fmt.Sprint(op.Seq), clock, op.Kind, sides(op, 0), term.Sanitize(marks(op))} {
+				fixed[i] = max(fixed[i], term.Width(text))
+			}
+		}
+		room := a.Width
+		for _, n := range fixed {
+			if n > 0 {
+				room -= n + listGap
+			}
+		}
+		if room < 0 && narrow { // dim tells it, too
+			marks = func(api.Operation) string { return "" }
+		}
+		if prompt = min(room/2-len(` ""`), promptMost); prompt < promptLeast {
+			prompt = 0
+		}
+	}
+	columns := []term.Column{{Right: true}, {}, {}, {Flex: true}, {Flex: true}}
+	if narrow {
+		columns = slices.Delete(columns, 1, 2)
+	}
+	t := a.Table(columns...)
 	for _, op := range list {
 		kind, style := term.Bold, term.Plain
 		if op.Undone > 0 {
 			kind, style = term.Dim, term.Dim
 		}
-		t.Row(term.Cell{Text: fmt.Sprint(op.Seq), Style: term.ID}, term.Cell{Text: a.Clock(op.Time), Style: term.Dim},
-			term.Cell{Text: op.Kind, Style: kind},
-			term.Cell{Text: "from " + sideWords(op.From, op.Safety), Style: style}, term.Cell{
-				Text:  "to " + sideWords(op.To, op.Target),
-				Style: style,
-			},
-			term.Cell{Text: restoreMarks(op), Style: style})
+		cells := []term.Cell{
+			{Text: fmt.Sprint(op.Seq), Style: term.ID},
+			{Text: a.Clock(op.Time), Style: term.Dim},
+			{Text: op.Kind, Style: kind},
+			{Text: sides(op, prompt), Style: style},
+			{Text: marks(op), Style: style},
+		}
+		if narrow {
+			cells = slices.Delete(cells, 1, 2)
+		}
+		t.Row(cells...)
 	}
 	return t.Flush(w)
+}
+
+// shortMarks is restoreMarks where there is no room for it: only what became of a restore.
+func shortMarks(op api.Operation) string {
+	switch {
+	case op.Undone > 0:
+		return "undone"
+	case op.Undoes > 0:
+		return fmt.Sprintf("of %d", op.Undoes)
+	}
+	return ""
 }
 
 // restoreMarks say how much a restore changed, and what became of it.
@@ -97,28 +153,37 @@ func restoreMarks(op api.Operation) string {
 	return strings.Join(parts, ", ")
 }
 
-// momentPrompt is how much of a prompt tells a moment from another, in columns.
-const momentPrompt = 24
+// How much of a prompt tells a moment from another, in columns: where there is no terminal, and at the most and the least on one.
+const (
+	momentPrompt = 24
+	promptMost   = 40
+	promptLeast  = 8
+)
 
-// sideWords is a checkpoint as a person names it.
-func sideWords(m *api.Moment, id string) string {
+// sideWords is a checkpoint as a person names it, with so many columns of its prompt or message; 0: without.
+func sideWords(m *api.Moment, id string, prompt int) string {
 	quote := func(text api.Text) string {
-		return `"` + term.Truncate(term.Sanitize(words(string(text))), momentPrompt) + `"`
+		return `"` + term.Truncate(term.Sanitize(words(string(text))), prompt) + `"`
 	}
 	switch {
 	case m == nil:
 		return fmt.Sprintf("%.8s", id)
-	case m.Turn > 0 && m.Event != "save" && m.Prompt != "":
+	case isEnd(m) && m.Prompt != "" && prompt > 0:
 		return fmt.Sprintf("turn:%d %s", m.Turn, quote(m.Prompt))
-	case m.Turn > 0 && m.Event != "save":
+	case isEnd(m):
 		return fmt.Sprintf("turn:%d", m.Turn)
-	case m.Event == "init":
+	case m.Event == "init" && prompt > 0:
 		return "the first checkpoint"
-	case m.Message != "" && !m.Safety:
+	case m.Event == "init":
+		return "start"
+	case m.Message != "" && !m.Safety && prompt > 0:
 		return quote(m.Message)
 	}
 	return m.Short
 }
+
+// isEnd reports whether a person names a moment by its turn.
+func isEnd(m *api.Moment) bool { return m != nil && m.Turn > 0 && m.Event != "save" }
 
 func opText(op api.Operation) string {
 	var parts []string

@@ -44,7 +44,7 @@ func byChange(req api.PathsRequest) bool {
 	return len(req.Paths) > 0 || req.Text != "" || req.Changed != ""
 }
 
-func (a *app) runPaths(ctx context.Context, o listOptions) error {
+func (a *app) runPaths(ctx context.Context, o listOptions, f *format) error {
 	r, err := call(ctx, a, api.Paths, o.changed, "searching")
 	if err != nil {
 		return err
@@ -73,7 +73,15 @@ func (a *app) runPaths(ctx context.Context, o listOptions) error {
 		}
 		rows[i] = row
 	}
-	err = a.paged(func(w io.Writer) error { return a.listRows(w, rows) })
+	if o.graph {
+		rows = a.graphed(rows, func(i int) *api.Link { return r.Checkpoints[i].Checkpoint.Follows })
+	}
+	err = a.paged(func(w io.Writer) error {
+		if f != nil {
+			return formatRows(w, f, r.Checkpoints)
+		}
+		return a.listRows(w, rows)
+	})
 	if r.More {
 		a.say("older checkpoints are not shown; --limit 0 shows all")
 	}

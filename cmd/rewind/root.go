@@ -66,7 +66,7 @@ func newRoot(a *app, args []string) *cobra.Command {
 				root.AddCommand(grouped(build(a), group))
 			}
 		}
-		root.AddCommand(newHook(a), newVersion(a))
+		root.AddCommand(newHook(a), newVersion(a), grouped(newMan(a), "keep")) // not in the table: man describes it
 		root.AddCommand(topics()...)
 		root.SetHelpCommand(newHelp())
 		completionOf(root)

@@ -58,6 +58,9 @@ func (a *app) listTurns(w io.Writer, list []api.Row, o listOptions) error {
 		}
 		rows[i] = row
 	}
+	if o.graph {
+		rows = a.graphed(rows, func(i int) *api.Link { return list[i].Follows })
+	}
 	return a.listRows(w, rows)
 }
 
@@ -81,6 +84,9 @@ func (a *app) listSteps(ctx context.Context, w io.Writer, list []api.Checkpoint,
 			row.below = func(w io.Writer) error { return a.shownBelow(ctx, w, c.ID, nil, o) }
 		}
 		rows[i] = row
+	}
+	if o.graph {
+		rows = a.graphed(rows, func(i int) *api.Link { return list[i].Follows })
 	}
 	return a.listRows(w, rows)
 }

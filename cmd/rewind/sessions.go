@@ -90,6 +90,10 @@ func (a *app) sessionTable(list []api.SessionInfo) error {
 		if sizes {
 			columns = slices.Insert(columns, sizeColumn, term.Column{Right: true})
 		}
+		narrow := a.Width > 0 && a.Width < narrowList // titles need the room; that forks are indented has to do
+		if narrow {
+			columns = columns[:4]
+		}
 		t := a.Table(columns...)
 		for _, f := range underParents(list) {
 			s, mark := f.SessionInfo, ""

@@ -12,19 +12,49 @@ import (
 )
 
 func newStatus(a *app) *cobra.Command {
-	verbose := false
+	verbose, format := false, ""
 	cmd := &cobra.Command{
 		Use:   "status [-v]",
 		Short: "Show where the project stands, what is unsaved, and what is wrong",
 		Long: "Shows the current checkpoint, what is unsaved, how far redo could go, and the turn; then only what is wrong, or asks " +
 			"for a look.\n" +
-			"-v adds the rest: store, daemon, sessions, hooks, what is not captured.",
-		Example: "  rewind status\n  rewind status -v\n  rewind status --json",
-		Args:    takesNone,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a, verbose) },
+			"-v adds the rest: store, daemon, sessions, hooks, what is not captured.\n\n" +
+			"--format prints a line by a template, for a prompt or a status line: what is known at once. The files are not compared, no\n" +
+			"capture is waited for, and no daemon is started: where none runs that is an error. " +
+			fmt.Sprintf(formatHelp, "current.short"),
+		Example: "  rewind status\n  rewind status -v\n  rewind status --json\n" +
+			"  rewind status --format '{{.current.short}} turn:{{.current.turn}}{{if .ahead}} +{{.ahead}}{{end}}'",
+		Args: takesNone,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format != "" {
+				return a.runGlance(cmd.Context(), format)
+			}
+			return runStatus(cmd.Context(), a, verbose)
+		},
 	}
+	cmd.Flags().StringVar(&format, "format", "", "a line by this `template`, at once; for prompts")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "what is in order, too")
 	return cmd
+}
+
+// glanceFields are what status knows at once.
+var glanceFields = []string{
+	"root", "mode", "store", "store_id", "checkpoints", "safety", "current", "position", "ahead", "half_done", "last_operation", "daemon",
+	"degraded", "activity",
+}
+
+// runGlance prints what is known of the project at once.
+func (a *app) runGlance(ctx context.Context, text string) error {
+	f, err := a.newFormat(text)
+	if err != nil {
+		return err
+	}
+	a.transport.only = true
+	r, err := api.Call(ctx, a.client, api.Status, api.StatusRequest{Project: a.project(), Glance: true}, nil)
+	if err != nil {
+		return err
+	}
+	return f.write(a.Out, &r, glanceFields)
 }
 
 func runStatus(ctx context.Context, a *app, verbose bool) error {

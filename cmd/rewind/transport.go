@@ -17,6 +17,7 @@ import (
 type transport struct {
 	off    bool // REWIND_DAEMON=off: never the daemon
 	quiet  bool // no daemon is started for this command
+	only   bool // where none runs, nobody else is asked
 	notice func(string)
 	own    *api.Child
 
@@ -68,12 +69,18 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return t.alone(req)
 	}
 	s := api.Socket{Home: home, Version: version(), Notice: t.notice}
-	if !t.quiet && !fileOnly[req.URL.Path] {
+	if !t.quiet && !t.only && !fileOnly[req.URL.Path] {
 		s.Start = t.own.Path
 	}
 	resp, err := s.RoundTrip(req)
 	if !errors.Is(err, api.ErrNoDaemon) {
 		return resp, err
+	}
+	if t.only {
+		return nil, &api.Error{
+			Word: api.WordFailed, Message: "no daemon runs, and none is started for a glance",
+			Hint: "any other command starts it; hooks do, too",
+		}
 	}
 	if s.Start != "" {
 		t.noDaemon = err

@@ -58,7 +58,12 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 		defer a.say("hint: before:%d is where the prompt of turn %[1]d was typed", last.Turn)
 	}
 	return a.paged(func(w io.Writer) error {
-		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{}, term.Column{})
+		columns := []term.Column{{}, {}, {}, {Flex: true}, {}, {}, {}}
+		narrow := a.Width > 0 && a.Width < narrowList
+		if narrow {
+			columns = []term.Column{{}, {}, {Flex: true}, {Flex: true}}
+		}
+		t := a.Table(columns...)
 		for _, turn := range r.Turns {
 			mark, style := "", term.Plain
 			if turn.Turn == r.At {
@@ -66,6 +71,11 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 			}
 			if turn.Gone || r.At > 0 && turn.Turn > r.At {
 				style = term.Dim // it lies behind where the project stands
+			}
+			if narrow { // the prompt needs the room, and what became of a turn
+				t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
+					term.Cell{Text: words(string(turn.Prompt)), Style: style}, term.Cell{Text: turnMarks(turn, r)})
+				continue
 			}
 			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
 				term.Cell{Text: a.Clock(turn.Time), Style: term.Dim},

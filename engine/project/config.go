@@ -48,54 +48,18 @@ var settingWords = map[string][]string{
 	"tier":         {"minimal", "balanced", "aggressive"},
 }
 
+// defaults is the table of settings with the patterns that are built in.
 func defaults() []value.Setting {
-	return []value.Setting{
-		{
-			Key: "agents.commands", Help: "true gives agents commands by which a person lists, undoes and goes back within a conversation",
-			Value: false,
-		},
-		{Key: "agents.mcp", Help: "true registers the server by which agents read checkpoints ('rewind mcp')", Value: false},
-		{
-			Key: "exclude.defaults", Help: "patterns that are not captured unless a rules file says otherwise (lowest precedence)",
-			Value: ignore.Globs(ignore.Exclusions()),
-		},
-		{Key: "gc.auto", Help: "false leaves gc to 'rewind gc': the daemon does not run it when the project rests", Value: true},
-		{Key: "gc.grace", Help: "gc removes no checkpoint that is younger, whatever it is asked for", Value: "1h"},
-		{Key: "gc.keep_all", Help: "gc keeps every checkpoint for so long", Value: "1d"},
-		{Key: "gc.keep_daily", Help: "then the last one of each day, for so long", Value: "forever"},
-		{
-			Key:  "gc.keep_safety",
-			Help: "safety checkpoints, those that were saved by hand and those that forks begin at are kept for so long", Value: "180d",
-		},
-		{Key: "gc.keep_turns", Help: "gc keeps the last checkpoint of each turn for so long", Value: "30d"},
-		{
-			Key: "gc.max_size", Help: "a store that is larger is thinned further until it fits; 0: it may be of any size",
-			Value: int64(20 << 30), Unit: "bytes",
-		},
-		{Key: "gc.min_free", Help: "gc runs at once when less of the disk is free", Value: int64(1 << 30), Unit: "bytes"},
-		{Key: "hooks.enabled", Help: "false switches the hooks of this project off", Value: true},
-		{
-			Key: "hooks.guard", Help: "true registers a hook that refuses agents' calls of restores, gc and purge, and writes " +
-				"into the store",
-			Value: false,
-		},
-		{
-			Key:  "init.auto",
-			Help: "true sets a git repository up by itself when an agent is given a prompt in it; global only", Value: false,
-		},
-		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30), Unit: "bytes"},
-		{Key: "secrets.allow", Help: "files that are no secrets, whatever their names and contents say", Value: []string{}},
-		{
-			Key: "secrets.mode", Help: "contents that look like a secret: off, flag (say so) or skip (and do not store the file again)",
-			Value: SecretsFlag,
-		},
-		{
-			Key: "secrets.patterns", Help: "files whose content is not stored, only a keyed hash",
-			Value: ignore.Globs(ignore.SecretPatterns()),
-		},
-		{Key: "secrets.store", Help: "store the content of secret files too", Value: false},
-		{Key: "tier", Help: "which events of an agent are taken in: minimal, balanced or aggressive", Value: "balanced"},
+	all := value.Settings()
+	for i := range all {
+		switch all[i].Key {
+		case "exclude.defaults":
+			all[i].Value = ignore.Globs(ignore.Exclusions())
+		case "secrets.patterns":
+			all[i].Value = ignore.Globs(ignore.SecretPatterns())
+		}
 	}
+	return all
 }
 
 // Settings lists every setting by key.
@@ -111,11 +75,13 @@ func LoadConfig(home Home, root string) (Config, error) {
 	if root != "" {
 		files = append(files, configFile{path: filepath.Join(Marker(root), ConfigName), from: "project"})
 	}
+	var own []value.Setting
 	for n := range files {
 		var err error
 		f := &files[n]
 		if f.from == "global" {
 			f.values, err = readConfigFile(f.path)
+			own = aliases(f.values)
 		} else {
 			f.values, c.passed, err = readProjectConfig(root)
 		}
@@ -142,6 +108,7 @@ func LoadConfig(home Home, root string) (Config, error) {
 			c.all[i].From = "default"
 		}
 	}
+	c.all = append(own, c.all...) // their keys come first
 	return c, nil
 }
 
@@ -336,12 +303,17 @@ func parseArgs(s value.Setting, args []string) (any, error) {
 func SetConfig(home Home, root, key string, values []string) error {
 	all := defaults()
 	i := slices.IndexFunc(all, func(s value.Setting) bool { return s.Key == key })
-	ofTier := strings.HasPrefix(key, tiersKey+".")
-	if i < 0 && !ofTier {
+	ofTier, alias := strings.HasPrefix(key, tiersKey+"."), strings.HasPrefix(key, aliasKey)
+	if i < 0 && !ofTier && !alias {
 		return fmt.Errorf("config: %w: no setting %q", model.ErrConfig, key)
 	}
 	var v any
-	if len(values) > 0 {
+	if alias {
+		var err error
+		if v, err = aliasArgs(key, root, values); err != nil {
+			return fmt.Errorf("config: %w", err)
+		}
+	} else if len(values) > 0 {
 		var err error
 		if ofTier {
 			v, err = parseTierArgs(key, values)

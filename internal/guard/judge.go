@@ -145,6 +145,14 @@ func oneOf(s string, list ...string) bool {
 	return false
 }
 
+// harmless are the commands of rewind that take nothing back and remove nothing, whatever stands behind them but what refused names. Any
+// other word is refused, for it may be an alias of the user's.
+var harmless = []string{
+	"save", "list", "ls", "log", "show", "diff", "cat", "tag", "grep", "blame", "ops", "fork", "clone", "turns", "sessions", "forks",
+	"init", "stores", "status", "st", "validate", "doctor", "verify", "config", "daemon", "man", "hook", "version", "help", "completion",
+	"agents", "checkpoints", "environment", "exit-codes",
+}
+
 // refused judges the arguments of rewind. What only looks, or is only tried, passes.
 func refused(args []string) string {
 	var words []string
@@ -165,8 +173,7 @@ func refused(args []string) string {
 		return ""
 	}
 	sub := words[0]
-	bad := oneOf(sub, "checkout", "restore", "undo", "redo", "undo-restore", "rewind", "forward", "future", "revert", "pick", "gc",
-		"purge") ||
+	bad := !oneOf(sub, harmless...) ||
 		sub == "init" && (flags["--remove"] || flags["--adopt"]) ||
 		sub == "stores" && oneOf(words[min(1, len(words)-1)], "join", "remove") ||
 		sub == "fork" && flags["--checkout"] ||
