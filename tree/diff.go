@@ -9,9 +9,9 @@ import (
 	"rewind/objstore"
 )
 
-// Change is how one path differs: between two trees, or of the working tree, where Old is what is expected at the path now and New what shall
-// be there after. Old is nil where it was added, New where it was removed. The Name of an entry is the path's last component. The entries are
-// the receiver's.
+// Change is how one path differs: between two trees, or of the working tree, where Old is what is expected at the path now and New what
+// shall be there after. Old is nil where it was added, New where it was removed. The Name of an entry is the path's last component. The
+// entries are the receiver's.
 type Change struct {
 	Path     string
 	Old, New *Entry

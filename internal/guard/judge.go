@@ -148,9 +148,9 @@ func oneOf(s string, list ...string) bool {
 // harmless are the commands of rewind that take nothing back and remove nothing, whatever stands behind them but what refused names. Any
 // other word is refused, for it may be an alias of the user's.
 var harmless = []string{
-	"save", "list", "ls", "log", "show", "diff", "cat", "tag", "grep", "blame", "ops", "fork", "clone", "turns", "sessions", "forks",
-	"init", "stores", "status", "st", "validate", "doctor", "verify", "config", "daemon", "man", "hook", "version", "help", "completion",
-	"agents", "checkpoints", "environment", "exit-codes",
+	"save", "list", "ls", "log", "show", "diff", "cat", "tag", "grep", "blame", "bisect", "ops", "fork", "clone", "turns", "sessions",
+	"forks", "init", "stores", "status", "st", "validate", "doctor", "verify", "config", "daemon", "man", "mcp", "hook", "version", "help",
+	"completion", "agents", "checkpoints", "environment", "exit-codes",
 }
 
 // refused judges the arguments of rewind. What only looks, or is only tried, passes.
@@ -162,6 +162,11 @@ func refused(args []string) string {
 		switch {
 		case oneOf(a, "--session", "-C", "--project", "--color"): // with a value
 			i++
+		case a == "--" && len(words) > 0 && words[0] == "bisect": // a command that it runs
+			if cmd := bare(args[i+1:]); len(cmd) > 0 && program(cmd[0]) == "rewind" {
+				return refused(cmd[1:])
+			}
+			return ""
 		case strings.HasPrefix(a, "-"):
 			name, _, _ := strings.Cut(a, "=")
 			flags[name] = true

@@ -34,7 +34,7 @@ var Faults = []Fault{
 	{"damaged-deleted", "a database that does not open is deleted, to begin anew", 5, "internal/kv", "TestT6Promise06Corruption"},
 	{"gc-forgets-bases", "gc does not keep what deltas are built on", 5, "objstore", "TestT8Promise05SweepBesideWriters"},
 	{"gc-no-grace", "gc takes what is younger than its grace", 5, "engine/gc", "TestPromise05PolicyIsMonotone"},
-	{"squash-forgets-reverted", "squash records do not list what was changed and changed back", 12, "engine/gc", "TestPromise12ChangedBack"},
+	{"squash-forgets-reverted", "squash records do not list what was changed back", 12, "engine/gc", "TestPromise12ChangedBack"},
 	{"gc-forgets-writers", "what is written while gc marks is not marked", 5, "objstore", "TestT8Promise05SweepBesideWriters"},
 	{"read-unchecked", "an object's bytes are not compared with its id", 6, "objstore", "TestP6FlippedEnvelopesNeverGiveWrongBytes"},
 	{

@@ -222,7 +222,9 @@ func runApply(t testing.TB, dir string, steps []tree.Change, b applyBlobs, s *fa
 	return runApplyCtx(context.Background(), t, dir, steps, b, s)
 }
 
-func runApplyCtx(ctx context.Context, t testing.TB, dir string, steps []tree.Change, b applyBlobs, s *faultfs.Script) (apply.Result, error) {
+func runApplyCtx(
+	ctx context.Context, t testing.TB, dir string, steps []tree.Change, b applyBlobs, s *faultfs.Script,
+) (apply.Result, error) {
 	t.Helper()
 	real, err := worktreefs.OpenRoot(dir)
 	if err != nil {
