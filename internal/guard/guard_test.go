@@ -101,7 +101,8 @@ func TestCommands(t *testing.T) {
 	passed := []string{
 		"", " ", "#", "rewind", "rewind status", "rewind list --all", "rewind diff", "rewind show @-", "rewind cat @-:f > f.old",
 		"rewind save before",
-		"rewind turns", "rewind undo --dry-run", "rewind checkout -n @-", "rewind help undo", "rewind bisect run -- make undo", "rewind undo --help", "rewind fork turn:3",
+		"rewind turns", "rewind undo --dry-run", "rewind checkout -n @-", "rewind help undo", "rewind undo --help", "rewind fork turn:3",
+		"rewind bisect run -- make undo",
 		"rewind init", "rewind verify",
 		"rewind config tier", "rewind daemon status", "rewindd", "rewindd daemon",
 		"echo rewind undo", "git commit -m 'rewind undo'", "grep -r 'rewind undo' .", "man rewind undo", "cat rewind undo", "# rewind undo",
