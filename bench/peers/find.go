@@ -46,7 +46,7 @@ type finding struct {
 // A look is one question, as it is asked of rewind and of git.
 type look struct {
 	name      string
-	args, git []string
+	args, git []string // none: it is not asked
 	right     func(out string) bool
 }
 
@@ -65,6 +65,9 @@ func (t *table) find(s *site) {
 			want(l.right == nil || l.right(out), "%s: %.300q", strings.Join(l.args, " "), out)
 			return took
 		}}
+		if l.args == nil {
+			ours = part{}
+		}
 		theirs := part{}
 		if l.git != nil {
 			theirs = part{"git " + l.name, func(int) float64 { took, _ := f.w.c.run(l.git...); return took }}
@@ -202,6 +205,7 @@ func (f *finding) looks() []look {
 	list := []look{
 		{"list", []string{"list"}, nil, rare},
 		{"path", []string{"list", "-n", "0", "--", f.file}, git("log", "--oneline", "--", f.file), rare},
+		{"plain", nil, git("-c", "core.commitGraph=false", "log", "--oneline", "--", f.file), nil},
 		{"-S", []string{"list", "-S", rareWord}, git("log", "--oneline", "-S"+rareWord), rare},
 		{"grep", []string{"grep", rareWord}, git(append([]string{"grep", rareWord}, some...)...), word},
 		{"blame", []string{"blame", longFile, "@"}, git("blame", "HEAD", "--", longFile), func(out string) bool {

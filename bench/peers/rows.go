@@ -141,6 +141,7 @@ var claims = map[string][]claim{
 		{"find", "list", "list", inMillis, "", "", under(30, inMillis, "")},
 		{"find", "list -- <file>", "path", inMillis, "", "", under(50, inMillis, "")},
 		{"find", "list -- <file>", "path", inMillis, "git log -- <file>", "git path", lessBy(20)},
+		{"find", "list -- <file>", "path", inMillis, "the same without git's index of changed paths", "git plain", lessBy(20)},
 		{"find", "list -- <file>, the first question to a daemon", "first", inMillis, "", "", nothing},
 		{"find", "list -S <word>", "-S", inMillis, "git log -S<word>", "git -S", lessBy(10)},
 		{"find", "grep <word>", "grep", inMillis, "floor: read, zstd, look, every distinct content", "floor", within(1.5)},

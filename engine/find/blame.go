@@ -180,6 +180,8 @@ type origin struct {
 
 // walk finds the origins of lines of a file as a step has it: now says for each of its lines which line that is asked for it is; -1: none.
 func (b *blame) walk(ctx context.Context, at int, path string, e *tree.Entry, now []int) error {
+	var is []byte        // what was compared last
+	var held objstore.ID // its name
 	for b.left > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -209,13 +211,14 @@ func (b *blame) walk(ctx context.Context, at int, path string, e *tree.Entry, no
 			if err != nil {
 				return err
 			}
-			is, err := b.r.content(path, e)
-			if err != nil {
-				return err
+			if held != e.ID {
+				if is, err = b.r.content(path, e); err != nil {
+					return err
+				}
 			}
 			older, news := b.match(then, is, now)
 			b.settle(origin{step: at, path: path, prior: prior, was: name}, now, news)
-			now = older
+			now, is, held = older, then, was.ID
 		}
 		if prior < 0 && b.left > 0 { // no checkpoint is known that had the state before
 			b.settle(origin{step: at, path: path, prior: none, older: true}, now, every(len(now)))

@@ -3,6 +3,7 @@ package find
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"rewind/engine/oplog"
 	"rewind/internal/value"
@@ -21,6 +22,21 @@ type reading struct {
 	secret func(path string) bool
 	large  map[string]bool // paths of which a version was too large
 	gone   map[string]bool // and of which one is purged or lost
+	rested time.Time
+}
+
+const (
+	workFor = time.Millisecond
+	restFor = 20 * time.Microsecond
+)
+
+// rest lets an agent's event in. As many goroutines search as there are processors, and Go looks for what has come over a connection when
+// one of these has nothing to do, else every 10 ms, several times an event: an agent would wait for all of them.
+func (r *reading) rest() {
+	if now := time.Now(); now.Sub(r.rested) > workFor {
+		time.Sleep(restFor)
+		r.rested = time.Now()
+	}
 }
 
 func (f *Finder) reading() (*reading, error) {
@@ -48,6 +64,7 @@ func (r *reading) content(path string, e *tree.Entry) ([]byte, error) {
 		r.large[path] = true
 		return nil, nil
 	}
+	r.rest()
 	raw, err := r.blobs.Get(e.ID)
 	if err == nil {
 		return raw, nil

@@ -22,11 +22,12 @@ func (f *Finder) sift(ctx context.Context, r *reading, files int, matches func(c
 		return nil, nil
 	}
 	parts := make([]sifted, siftParts)
-	err := f.share(ctx, r, siftParts, func(_ *reading, i int) (bool, error) {
+	err := f.share(ctx, r, siftParts, func(r *reading, i int) (bool, error) {
 		own := sifted{}
 		parts[i] = own
 		const each = 256 / siftParts
 		return true, f.log.Objs.Wholes(ctx, objstore.Blob, i*each, (i+1)*each, maxContent, func(k objstore.Key, raw []byte) error {
+			r.rest()
 			if !matches(raw) {
 				own[k] = true
 			}

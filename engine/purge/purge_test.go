@@ -436,7 +436,7 @@ func TestPurgeEmptyFile(t *testing.T) {
 // TestPurgeKilled cuts before every call that a purge makes on the store, with none or all of what was not synced still there: nothing but
 // the secret is ever missing, and begun again it ends.
 func TestPurgeKilled(t *testing.T) {
-	every := 5
+	every := 2
 	if torture.Full() {
 		every = 1
 	}
