@@ -118,6 +118,7 @@ type DiffRequest struct {
 	Context int    `json:"context"`
 	NoText  bool   `json:"no_text,omitempty"`
 	NoHunks bool   `json:"no_hunks,omitempty"` // only how many lines
+	Back    bool   `json:"back,omitempty"`     // what going from To back to From changes; renames are told as what goes and what comes
 }
 
 // DiffResponse lists what differs, in the order of a walk.
@@ -135,6 +136,7 @@ type FileDiff struct {
 	Added   int    `json:"added"`          // lines
 	Removed int    `json:"removed"`
 	Hunks   []Hunk `json:"hunks,omitempty"`
+	OldID   string `json:"old_id,omitempty"` // with Back: of the content, for a Part
 }
 
 // CatRequest asks for a file as it was. A path that begins with "./" or "../" is relative to Dir, any other to the root.
@@ -168,8 +170,20 @@ type CheckoutRequest struct {
 	Wish
 	Checkpoint Text   `json:"checkpoint,omitempty"`
 	Paths      []Text `json:"paths,omitempty"`
+	Parts      []Part `json:"parts,omitempty"` // only these, instead of Paths
 	Continue   bool   `json:"continue,omitempty"`
 	Abort      bool   `json:"abort,omitempty"`
+}
+
+// Part is what is to become of one path, chosen from a diff with Back: all that differs (Whole), or some of it. OldMode and OldID are the
+// diff's: where the path is not so any more, nothing is done.
+type Part struct {
+	Path    Text   `json:"path"` // from the project's root
+	OldMode string `json:"old_mode,omitempty"`
+	OldID   string `json:"old_id,omitempty"`
+	Whole   bool   `json:"whole,omitempty"`
+	Mode    bool   `json:"mode,omitempty"`  // the permissions
+	Hunks   []Hunk `json:"hunks,omitempty"` // those of the diff, or others that take away no other lines
 }
 
 // Wish is what is asked of any restore.
@@ -204,6 +218,7 @@ type RestoreResponse struct {
 	Kind         string        `json:"kind"`
 	Target       Checkpoint    `json:"target"`
 	DryRun       bool          `json:"dry_run"`
+	Parts        bool          `json:"parts,omitempty"`     // of the target only what was chosen
 	Operation    uint64        `json:"operation,omitempty"` // 0: nothing was done
 	Safety       *Checkpoint   `json:"safety,omitempty"`    // the state before
 	Saved        *Checkpoint   `json:"saved,omitempty"`     // unsaved changes that an undo made a step of their own

@@ -22,6 +22,7 @@ type DiffOptions struct {
 	Paths    []string
 	Context  int  // unchanged lines around a change
 	NoText   bool // only which paths differ
+	Back     bool // what going from To back to From changes; nothing is taken for a rename
 	Progress model.Progress
 }
 
@@ -139,6 +140,9 @@ func (e *Engine) DiffChanges(changes []tree.Change, o DiffOptions, fn func(FileD
 
 func (e *Engine) diffChanges(get objstore.Getter, changes []tree.Change, o DiffOptions, fn func(FileDiff) error) error {
 	renames, rest := tree.Renames(changes)
+	if o.Back {
+		renames, rest = nil, tree.Reverse(changes)
+	}
 	diffs := make([]FileDiff, 0, len(changes))
 	for _, r := range renames {
 		diffs = append(diffs, FileDiff{Change: tree.Change{Path: r.To.Path, Old: r.From.Old, New: r.To.New}, RenamedFrom: r.From.Path})

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -190,6 +191,35 @@ func fileDiff(d engine.FileDiff) api.FileDiff {
 	f.Added, f.Removed = textdiff.Stat(d.Text.Hunks)
 	f.Hunks = textdiff.Detach(d.Text.Hunks)
 	return f
+}
+
+// parts reads what was chosen of a diff.
+func parts(list []api.Part) (out []restore.Part, err error) {
+	for _, p := range list {
+		part := restore.Part{Path: string(p.Path), Whole: p.Whole, Mode: p.Mode, Hunks: p.Hunks}
+		if part.Was, err = entry(p.OldMode, p.OldID); err != nil {
+			return nil, &value.OpError{Op: "part", Subject: part.Path, Typed: true, Err: model.Usagef("%w", err)}
+		}
+		out = append(out, part)
+	}
+	return out, nil
+}
+
+// entry is the reverse of mode, with the id of a content; nil for none.
+func entry(mode, id string) (*tree.Entry, error) {
+	if mode == "" {
+		return nil, nil
+	}
+	n, err := strconv.ParseUint(mode, 8, 32)
+	if err != nil {
+		return nil, err
+	}
+	e := &tree.Entry{Type: tree.TypeFile, Perm: uint16(n & 0o7777)}
+	if n>>12 == 0o12 {
+		e.Type, e.Perm = tree.TypeSymlink, 0
+	}
+	e.ID, err = objstore.ParseID(id)
+	return e, err
 }
 
 func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.Result) (api.RestoreResponse, error) {

@@ -52,6 +52,7 @@ var rules = []rule{
 		"is touched: 'rewind checkout --abort --code-only'"},
 	{as[*model.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the " +
 		"code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
+	{is(restore.ErrMeanwhile), api.WordFailed, "run it again: what is there now is shown then"},
 	{is(restore.ErrExchanged), api.WordFailed, "put the project's directory back, then try again"},
 	{is(model.ErrNotHalfDone), api.WordNotFound, ""},
 	{

@@ -112,7 +112,7 @@ func (s *server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 			return err
 		}
 		out = api.DiffResponse{Files: []api.FileDiff{}}
-		o := engine.DiffOptions{Paths: paths, Context: req.Context, NoText: req.NoText, Progress: p}
+		o := engine.DiffOptions{Paths: paths, Context: req.Context, NoText: req.NoText, Back: req.Back, Progress: p}
 		if o.From, err = e.History.Named(req.Walk, string(req.From)); err != nil {
 			return err
 		}
@@ -125,6 +125,9 @@ func (s *server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 			f := fileDiff(d)
 			if req.NoHunks {
 				f.Hunks = nil
+			}
+			if req.Back && model.IsFile(d.Old) && !d.Secret {
+				f.OldID = d.Old.ID.String()
 			}
 			out.Files = append(out.Files, f)
 			return ctx.Err()
@@ -212,6 +215,8 @@ func (s *server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 		switch {
 		case req.Continue || req.Abort:
 			r, err = unfinished(e, req)(ctx, req.Env)
+		case len(req.Parts) > 0:
+			r, err = checkoutParts(ctx, e, req, p)
 		default:
 			var paths []string
 			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
@@ -223,10 +228,21 @@ func (s *server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 			return err
 		}
 		out, err = restoreResponse(e, refs.KindCheckout, req.DryRun, r)
-		out.ContextOnly = req.ContextOnly
+		out.ContextOnly, out.Parts = req.ContextOnly, len(req.Parts) > 0
 		return err
 	})
 	return out, err
+}
+
+func checkoutParts(ctx context.Context, e *engine.Engine, req api.CheckoutRequest, p model.Progress) (*restore.Result, error) {
+	if len(req.Paths) > 0 || req.ContextOnly || req.InPlace {
+		return nil, model.Usagef("parts are of files, and say of which")
+	}
+	list, err := parts(req.Parts)
+	if err != nil {
+		return nil, err
+	}
+	return e.Restorer.CheckoutParts(ctx, string(req.Checkpoint), list, options(req.Walk, req.Wish, nil, p))
 }
 
 // unfinished is what ends a checkout that was cut short.

@@ -8,28 +8,36 @@ import (
 
 func newCheckout(a *app) *cobra.Command {
 	req := api.CheckoutRequest{}
-	into := ""
+	into, some := "", false
 	cmd := &cobra.Command{
 		Use: "checkout {<checkpoint> [-- <path>...] | --continue | --abort} [--code-only | --context-only] [--in-place [--force]]\n" +
 			"      [--title <title>] [--session <session>] [--exact] [--dry-run]\n" +
-			"  rewind checkout <checkpoint> --into <directory> [-- <path>...]",
+			"  rewind checkout <checkpoint> --into <directory> [-- <path>...]\n" +
+			"  rewind checkout <checkpoint> --patch [-- <path>...]",
 		Short: "Set the project to a checkpoint, and the conversation with it",
 		Long: "Sets the project's files to what a checkpoint holds; with paths, only those. What is there now is stored first, so\n" +
 			"every checkout can be undone. Files that no checkpoint has are kept unless --exact is given; ignored files are\n" +
 			"never removed. Git's HEAD, index and stash stay as they are.\n\n" +
 			"The agent's conversation goes back as a new session that ends there; the command that opens it is printed, and the session\n" +
 			"itself stays as it is. --in-place cuts that one instead. With paths the conversation is left alone.\n" +
+			"--patch (-p) shows what differs piece by piece and asks of each whether it is to become as the checkpoint has it; 'q' ends\n" +
+			"the questions, '?' explains the others. What was chosen is set at once, and undone at once; Ctrl-C sets nothing.\n\n" +
 			"--continue and --abort end a checkout that was cut short; with --code-only they leave session files as they are.\n\n" +
 			"--into makes a new directory of what the checkpoint holds and changes nothing else; it works on a full disk and with a " +
 			"damaged store, too.",
 		Example: "  rewind checkout @-\n  rewind checkout turn:2 --code-only\n  rewind checkout 3f2a91c4 -- src/main.go\n" +
 			"  rewind checkout '@{20m ago}' --dry-run\n" +
-			"  rewind checkout @- --into ../before",
+			"  rewind checkout @- --into ../before\n  rewind checkout turn:2 -p -- src",
 		Args: func(cmd *cobra.Command, args []string) error {
 			names, _ := afterDash(cmd, args)
 			ending := req.Continue || req.Abort
 			if cmd.Flags().Changed("into") {
 				if err := intoAlone(cmd); err != nil {
+					return err
+				}
+			}
+			if some {
+				if err := a.patchAlone(cmd); err != nil {
 					return err
 				}
 			}
@@ -65,6 +73,9 @@ func newCheckout(a *app) *cobra.Command {
 				err := layOut(cmd.Context(), a, req.Walk, req.Checkpoint, into, paths)
 				return a.meantPath(err, names[0], "rewind checkout @ --into <directory> -- %s")
 			}
+			if some {
+				return a.meantPath(checkoutParts(cmd.Context(), a, req), names[0], "rewind checkout @ -p -- %s")
+			}
 			if err := a.converse(&req.Wish, paths); err != nil {
 				return err
 			}
@@ -87,6 +98,7 @@ func newCheckout(a *app) *cobra.Command {
 	titleFlag(cmd, &req.Title)
 	sessionFlag(a, cmd, &req.Session, "the `session` that goes back; what others changed since is kept")
 	cmd.Flags().StringVar(&into, "into", "", "make this `directory` of what the checkpoint holds, and leave everything else as it is")
+	cmd.Flags().BoolVarP(&some, "patch", "p", false, "ask of each piece of what differs whether it is to be set")
 	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
 	cmd.Flags().BoolVar(&req.Continue, "continue", false, "finish a checkout that was cut short")
 	cmd.Flags().BoolVar(&req.Abort, "abort", false, "take back a checkout that was cut short")
@@ -98,10 +110,28 @@ func intoAlone(cmd *cobra.Command) error {
 	if cmd.Flag("into").Value.String() == "" {
 		return usage("--into wants a directory")
 	}
-	for _, name := range []string{"exact", "code-only", "context-only", "in-place", "force", "title", "dry-run", "continue", "abort"} {
+	for _, name := range []string{
+		"exact", "code-only", "context-only", "in-place", "force", "title", "patch", "dry-run", "continue", "abort",
+	} {
 		if cmd.Flags().Changed(name) {
 			return usage("--into and --%s exclude each other: a new directory is made, and nothing else is changed", name)
 		}
+	}
+	return nil
+}
+
+// patchAlone refuses what has no meaning with --patch.
+func (a *app) patchAlone(cmd *cobra.Command) error {
+	if a.json {
+		return usage("--patch asks a person, and --json is for programs: 'rewind diff --json' tells what differs")
+	}
+	for _, name := range []string{"exact", "context-only", "in-place", "force", "title", "continue", "abort"} {
+		if cmd.Flags().Changed(name) {
+			return usage("--patch and --%s exclude each other: pieces of files are set, each as it was chosen", name)
+		}
+	}
+	if cmd.Flags().Changed("dry-run") {
+		return usage("--patch and --dry-run exclude each other: nothing is done before the last answer, and with Ctrl-C nothing at all")
 	}
 	return nil
 }

@@ -168,6 +168,8 @@ func sideWords(m *api.Moment, id string, prompt int) string {
 	switch {
 	case m == nil:
 		return fmt.Sprintf("%.8s", id)
+	case m.Safety && m.Message != "": // parts of another one
+		return term.Sanitize(string(m.Message))
 	case isEnd(m) && m.Prompt != "" && prompt > 0:
 		return fmt.Sprintf("turn:%d %s", m.Turn, quote(m.Prompt))
 	case isEnd(m):

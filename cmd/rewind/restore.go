@@ -50,7 +50,9 @@ func (a *app) tellRestore(r api.RestoreResponse) {
 		a.changeLines(a.Out, r.Changes, shownPaths)
 	}
 	a.tellReplaced(r)
-	a.tellTaken(r)
+	if !r.Parts { // each was chosen
+		a.tellTaken(r)
+	}
 	stay := slices.Clone(r.Kept)
 	for _, d := range r.KeptDirs {
 		stay = append(stay, api.Kept{Path: d, Reason: value.KeptHolds})
@@ -80,6 +82,8 @@ func (a *app) tellTarget(r api.RestoreResponse) {
 		fmt.Fprintf(a.Out, "the files stay as they are; the conversation is to be that of %s\n", target)
 	case r.DryRun:
 		fmt.Fprintf(a.Out, "would go to %s\n", target)
+	case r.Parts && r.Operation > 0:
+		fmt.Fprintf(a.Out, "took parts of %s: %s changed\n", target, count(max(len(r.Changes)-len(r.Conflicts), 0), "path"))
 	case r.Operation == 0 && talked(r):
 		fmt.Fprintf(a.Out, "no file to change: the project is at %s\n", target)
 	case r.Operation == 0:

@@ -1,15 +1,16 @@
 package restore
 
 import (
+	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/objstore"
 	"rewind/tree"
 )
 
-// refuseLost fails with an *oplog.LostError if a path of the request is lost in the target. Lost directories outside of the request are put
-// into lostTrees and read as empty from now on.
-func (pl *planner) refuseLost() error {
-	paths, trees, err := pl.restorer.log.LostIn(pl.target)
+// refuseLost fails with an *oplog.LostError if a path of the request is lost in the checkpoint cp. Lost directories outside of the
+// request are put into lostTrees and read as empty from now on.
+func (pl *planner) refuseLost(cp *model.Checkpoint) error {
+	paths, trees, err := pl.restorer.log.LostIn(cp)
 	if err != nil {
 		return err
 	}
@@ -20,7 +21,7 @@ func (pl *planner) refuseLost() error {
 		}
 	}
 	if len(asked) > 0 {
-		return &oplog.LostError{Checkpoint: pl.target.ID, Paths: asked}
+		return &oplog.LostError{Checkpoint: cp.ID, Paths: asked}
 	}
 	pl.lostTrees = trees
 	return nil

@@ -171,14 +171,16 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 		clear(pl.unknown) // filled again by decide, for the last capture
 		clear(pl.unsaved)
 	}
-	pl.target, pl.plan.Target = r.target, r.target
-	if err := pl.refuseLost(); err != nil {
+	pl.target = r.target
+	known := cmp.Or(r.partOf, r.target) // the parts are a state that is not stored yet
+	pl.plan.Target = known
+	if err := pl.refuseLost(known); err != nil {
 		return err
 	}
-	if pl.targetSkips, err = pl.restorer.log.Note(r.target); err != nil {
+	if pl.targetSkips, err = pl.restorer.log.Note(known); err != nil {
 		return err
 	}
-	pl.others, pl.shared, err = pl.restorer.authors.Others(r.Session, r.target, c, r.Kind == refs.KindCheckout)
+	pl.others, pl.shared, err = pl.restorer.authors.Others(r.Session, known, c, r.Kind == refs.KindCheckout)
 	pl.plan.others = pl.others
 	return err
 }

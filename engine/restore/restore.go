@@ -71,6 +71,7 @@ type request struct {
 	options      Options // the scope is the journal's
 	namedSession string  // the session that the request names; "": none
 	target       *model.Checkpoint
+	partOf       *model.Checkpoint // the checkpoint of which the target holds parts; nil: the target is all of it
 	// choose, where it is not nil, sets target and saveAsStep once the worktree is captured
 	choose     func(*planner, *capture.Capture) error
 	saveAsStep bool            // the state before becomes a step instead of a safety checkpoint

@@ -234,6 +234,7 @@ var callBans = []callBan{
 			"engine/project/project.go":           "writes the project's marker and record, files of ours",
 			"engine/project/config.go":            "writes the project's config, a file of ours",
 			"server/rundir/rundir.go":             "the daemon's own directory",
+			"cmd/rewind/questions.go":             "a temporary file for a person's editor",
 		},
 		replace: "the user's tree is touched through internal/worktreefs only: a path can lead anywhere by the time it is used",
 	},

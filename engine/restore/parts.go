@@ -1,0 +1,224 @@
+package restore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"rewind/engine/capture"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/internal/textdiff"
+	"rewind/internal/value"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// ErrMeanwhile is returned when a path is not as it was when somebody chose what is to become of it. Nothing was done.
+var ErrMeanwhile = errors.New("changed since it was shown; nothing was done")
+
+// Part is what somebody has chosen of the difference between the worktree and a checkpoint at one path.
+type Part struct {
+	Path  string
+	Was   *tree.Entry     // what the worktree had, as it was shown: type, permissions and, of a file, content; nil: nothing
+	Whole bool            // the path becomes what the checkpoint has, or goes; else only what follows is taken
+	Mode  bool            // the checkpoint's permissions
+	Hunks []textdiff.Hunk // from the worktree's content; they need not come from the checkpoint's
+}
+
+// CheckoutParts is Checkout of parts of a checkpoint. What they make of the captured worktree becomes a checkpoint that only this restore
+// names, and the restore is exact, limited to the parts' paths. An ErrMeanwhile if one of them is not as it was.
+func (rs *Restorer) CheckoutParts(ctx context.Context, name string, parts []Part, o Options) (*Result, error) {
+	defer rs.log.Hold()()
+	if err := rs.log.CheckWhole(); err != nil {
+		return nil, err
+	}
+	if err := rs.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	if o.DryRun {
+		return nil, model.Usagef("what parts change was shown when they were chosen: there is no dry run")
+	}
+	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
+		o.Session.Session = n.Session
+	}
+	named, err := rs.history.NamedMoment(ctx, name, o.Session)
+	if err != nil {
+		return nil, err
+	}
+	from := named.Checkpoint
+	if from == nil {
+		why := fmt.Errorf("%w: no code was captured then", model.ErrNotFound)
+		return nil, &value.OpError{Op: "checkout", Subject: name, Typed: true, Err: why}
+	}
+	o.CodeOnly, o.Scope = true, refs.Scope{Exact: true}
+	paths := make([]string, len(parts))
+	for i, p := range parts {
+		paths[i] = p.Path
+	}
+	if o.Paths, err = model.NewPathSet(paths); err != nil {
+		return nil, err
+	}
+	if !slices.Equal(paths, o.Paths) || slices.Contains(paths, "") {
+		return nil, model.Usagef("parts: want paths from the project's root")
+	}
+	session, err := rs.sessions.Mover(from, o.Session)
+	if err != nil {
+		return nil, err
+	}
+	r := o.newRequest(refs.KindCheckout, session)
+	r.keepCursor, r.partOf = true, from
+	r.choose = func(_ *planner, c *capture.Capture) error {
+		to, err := rs.putParts(c, from, parts)
+		if err == nil {
+			r.setTarget(to)
+		}
+		return err
+	}
+	if r.Before, err = rs.log.Refs.ID(refs.Cursor(session)); err != nil {
+		return nil, err
+	}
+	return rs.Run(ctx, r, o.Progress)
+}
+
+// putParts puts the captured worktree, with the parts set, into the capture's transaction as a checkpoint. It has no operation of its own:
+// the restore's names it, and with that it stays and goes. Its place in the log is from's, and it is older than that, so that a repair
+// which finds both there believes the other. For it to need no other checkpoint it has no parents but from's tree as its base.
+func (rs *Restorer) putParts(c *capture.Capture, from *model.Checkpoint, parts []Part) (*model.Checkpoint, error) {
+	steps, err := rs.partSteps(c, from, parts)
+	if err != nil {
+		return nil, err
+	}
+	root, err := tree.Edit(c.Get, c.Tx, c.Res.Root, steps)
+	if err != nil {
+		return nil, err
+	}
+	of := from.ID.String()[:8]
+	if from.Cause.Turn > 0 {
+		of += fmt.Sprintf(" (turn %d)", from.Cause.Turn)
+	}
+	cp := &model.Checkpoint{
+		Time: from.Time.Add(-time.Millisecond), Session: from.Session, Tree: root, Note: from.Note, Base: from.Tree,
+		Cause: model.Cause{Event: model.EventSafety, Message: "parts of " + of}, Git: from.Git,
+		Counts: model.Counts{Files: c.Res.Files + c.Res.Links, Bytes: c.Res.Bytes, Skipped: from.Counts.Skipped},
+	}
+	return cp, rs.log.PutCheckpoint(c.Tx, cp, from.Seq)
+}
+
+// partSteps are what the parts change of the captured worktree, with the directories that they need. The contents that they make are put
+// into the capture's transaction.
+func (rs *Restorer) partSteps(c *capture.Capture, from *model.Checkpoint, parts []Part) ([]tree.Change, error) {
+	now, then := oplog.NewLookups(c.Get, c.Res.Root), oplog.NewLookups(rs.log.Objs, from.Tree)
+	set := map[string]*tree.Entry{}
+	for _, p := range parts {
+		is, err := now.Find(p.Path)
+		if err == nil {
+			err = rs.unchanged(c, p, is)
+		}
+		if err != nil {
+			return nil, err
+		}
+		was, err := then.Find(p.Path)
+		if err != nil {
+			return nil, err
+		}
+		if set[p.Path], err = p.entry(c, is, was); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(set)) {
+		if set[path] == nil {
+			continue
+		}
+		for dir, _ := tree.Split(path); dir != ""; dir, _ = tree.Split(dir) {
+			is, err := now.Find(dir)
+			if err != nil {
+				return nil, err
+			}
+			to, chosen := set[dir]
+			if to != nil && to.Type == tree.TypeDir || !chosen && is != nil && is.Type == tree.TypeDir {
+				continue
+			}
+			if is != nil && !chosen || to != nil {
+				return nil, partError(path, model.Usagef("%q is no directory: choose that it goes, too", dir))
+			}
+			if set[dir], err = then.Find(dir); err != nil {
+				return nil, err
+			}
+		}
+	}
+	steps := make([]tree.Change, 0, len(set))
+	for path, to := range set {
+		steps = append(steps, tree.Change{Path: path, New: to})
+	}
+	return steps, nil
+}
+
+// unchanged fails unless the captured worktree has at the part's path what it had when the part was chosen.
+func (rs *Restorer) unchanged(c *capture.Capture, p Part, is *tree.Entry) error {
+	switch {
+	case is == nil && p.Was == nil:
+		return rs.refuseUncaptured(c, p.Path)
+	case is != nil && is.Type == tree.TypeDir:
+		return partError(p.Path, model.Usagef("it is a directory now; without -p all of it is set"))
+	case is == nil || p.Was == nil || !tree.Same(is, p.Was):
+		return partError(p.Path, ErrMeanwhile)
+	}
+	return nil
+}
+
+// refuseUncaptured fails if something is at a path that no part can be based on, since it is not captured.
+func (rs *Restorer) refuseUncaptured(c *capture.Capture, path string) error {
+	if !model.Covered(c.Res.Skips, path) {
+		return nil
+	}
+	root, err := rs.log.Root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if _, there, err := capture.OnDisk(root, path); err != nil || !there {
+		return err
+	}
+	return partError(path, model.Usagef("a file that is not captured is there; without -p it is stored and replaced, where that may be"))
+}
+
+// entry is what the path becomes: is is what the captured worktree has there, was what the checkpoint has.
+func (p Part) entry(c *capture.Capture, is, was *tree.Entry) (*tree.Entry, error) {
+	if p.Whole {
+		return was, nil
+	}
+	if is == nil || is.Type != tree.TypeFile || was == nil || was.Type != tree.TypeFile {
+		return nil, partError(p.Path, model.Usagef("it has no parts"))
+	}
+	to := *is
+	if p.Mode {
+		to.Perm = was.Perm
+	}
+	if len(p.Hunks) == 0 {
+		return &to, nil
+	}
+	if is.Size > textdiff.MaxBytes {
+		return nil, partError(p.Path, model.Usagef("it is too large to be compared"))
+	}
+	old, err := c.Get.Get(objstore.Blob, is.ID)
+	if err != nil {
+		return nil, err
+	}
+	content, err := textdiff.Apply(old, p.Hunks)
+	if err != nil {
+		return nil, partError(p.Path, model.Usagef("%w", err))
+	}
+	to.ID, to.Size, err = c.Tx.PutReader(bytes.NewReader(content), is.ID)
+	return &to, err
+}
+
+func partError(path string, err error) error {
+	return &value.OpError{Op: "part", Subject: path, Typed: true, Err: err}
+}

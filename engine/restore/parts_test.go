@@ -1,0 +1,167 @@
+package restore_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"rewind/engine/enginetest"
+	"rewind/engine/gc"
+	"rewind/engine/model"
+	"rewind/engine/restore"
+	"rewind/internal/textdiff"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// shown is a path of a checkpoint as a choice is based on it.
+func shown(t *testing.T, p *enginetest.Project, cp *model.Checkpoint, path string) *tree.Entry {
+	t.Helper()
+	ent, err := tree.Lookup(p.E.Log.Objs, cp.Tree, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &ent
+}
+
+// What parts make is a state that only their restore names: it stays as long as that, gc and a repair's look find nothing wrong, and what
+// is restored later does not need the checkpoint that the parts are of.
+func TestPartsOutliveTheirCheckpoint(t *testing.T) {
+	p := enginetest.NewProject(t)
+	a := p.Agent("a")
+	a.Start()
+	a.Prompt("go")
+	old := "one\n2\n3\n4\nfive\n"
+	a.Run("0", func() { p.Write("f", enginetest.Big("0")) })
+	first := p.Get(a.Run("1", func() { p.Write("f", old); p.Write("gone", enginetest.Big("gone")) }))
+	for i := range 5 {
+		a.Run(fmt.Sprint("call", i), func() {
+			p.Write("g", enginetest.Big(fmt.Sprint(i)))
+			p.Write("f", "1\n2\n3\n4\n5\n")
+			_ = os.Remove(p.Path("gone"))
+		})
+	}
+	a.Stop()
+	p.Write("unsaved", "only the safety checkpoint has it")
+	before := enginetest.List(t, p.Root)
+	last, err := p.E.History.Resolve("@")
+	p.Must(err)
+	hunks := textdiff.Diff([]byte(p.Read("f")), []byte(old), 1).Hunks
+	parts := []restore.Part{
+		{Path: "f", Was: shown(t, p, last, "f"), Hunks: hunks[1:]},
+		{Path: "gone", Whole: true},
+	}
+	r, err := p.E.Restorer.CheckoutParts(enginetest.Bg, first.ID.String(), parts, restore.Options{})
+	p.Must(err)
+	if got := p.Read("f"); got != "1\n2\n3\n4\nfive\n" || p.Read("gone") != enginetest.Big("gone") {
+		t.Fatalf("f is %q", got)
+	}
+	if r.Plan.Target.ID != first.ID || len(r.Plan.Kept) > 0 || r.Changed != 2 {
+		t.Errorf("%+v", r.Plan)
+	}
+	if now, err := p.E.History.Resolve("@"); err != nil || now.ID != last.ID {
+		t.Errorf("the project is at %v, %v", now, err)
+	}
+	after := enginetest.List(t, p.Root)
+	p.Set("gc.grace", "0s")
+	p.Gc(gc.Options{Keep: 1})
+	if p.Has(first) {
+		t.Fatal("the checkpoint that the parts are of is still there: this tests nothing")
+	}
+	p.Sound()
+	p.Reopen()
+	r, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
+	p.Must(err)
+	p.WantTree(before)
+	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, r.Operation.Seq, restore.Options{})
+	p.Must(err)
+	p.WantTree(after)
+	p.Checkout("@", restore.Options{})
+	p.Sound()
+}
+
+// A part is refused where it is based on something else, whatever that is, and so are parts that are none. Nothing is changed then.
+func TestPartsAreRefused(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write(".gitignore", "ignored\n")
+	p.Write("f", "1\n")
+	p.Write("dir", "a file")
+	p.Write("ignored", "x")
+	p.Write("below/x", "x")
+	first := p.Save("first")
+	p.Write("f", "2\n")
+	p.Remove("dir", "below/x", "below")
+	p.Write("dir/x", "x")
+	p.Write("below", "a file")
+	last := p.Save("last")
+	is := shown(t, p, last, "f")
+	other := *is
+	other.ID = objstore.ID{1}
+	mode := *is
+	mode.Perm ^= 0o100
+	link := *is
+	link.Type = tree.TypeSymlink
+	hunks := textdiff.Diff([]byte("2\n"), []byte("1\n"), 3).Hunks
+	foreign := textdiff.Diff([]byte("3\n"), []byte("1\n"), 3).Hunks
+	before := enginetest.List(t, p.Root)
+	for name, c := range map[string]struct {
+		part restore.Part
+		is   error
+		says string
+	}{
+		"content":         {restore.Part{Path: "f", Was: &other, Hunks: hunks}, restore.ErrMeanwhile, `"f"`},
+		"permissions":     {restore.Part{Path: "f", Was: &mode, Whole: true}, restore.ErrMeanwhile, `"f"`},
+		"type":            {restore.Part{Path: "f", Was: &link, Whole: true}, restore.ErrMeanwhile, `"f"`},
+		"come":            {restore.Part{Path: "f", Whole: true}, restore.ErrMeanwhile, `"f"`},
+		"gone":            {restore.Part{Path: "nosuch", Was: is, Whole: true}, restore.ErrMeanwhile, `"nosuch"`},
+		"foreign hunk":    {restore.Part{Path: "f", Was: is, Hunks: foreign}, model.ErrUsage, "another one"},
+		"nothing there":   {restore.Part{Path: "nosuch", Hunks: hunks}, model.ErrUsage, "no parts"},
+		"a directory":     {restore.Part{Path: "dir", Whole: true}, model.ErrUsage, "a directory now"},
+		"below a file":    {restore.Part{Path: "below/x", Whole: true}, model.ErrUsage, `"below" is no directory`},
+		"the root":        {restore.Part{Path: "", Whole: true}, model.ErrUsage, ""},
+		"outside":         {restore.Part{Path: "../f", Whole: true}, model.ErrUsage, ""},
+		"another writing": {restore.Part{Path: "./f", Was: is, Whole: true}, model.ErrUsage, ""},
+	} {
+		_, err := p.E.Restorer.CheckoutParts(enginetest.Bg, first.ID.String(), []restore.Part{c.part}, restore.Options{})
+		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	p.WantTree(before)
+	if _, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{}); !errors.Is(err, model.ErrNotFound) {
+		t.Errorf("something was done: %v", err)
+	}
+	// With what is in the way chosen, too, it goes.
+	_, err := p.E.Restorer.CheckoutParts(enginetest.Bg, first.ID.String(), []restore.Part{
+		{Path: "below", Was: shown(t, p, last, "below"), Whole: true}, {Path: "below/x", Whole: true},
+	}, restore.Options{})
+	p.Must(err)
+	if p.Read("below/x") != "x" {
+		t.Error("it is not there")
+	}
+	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
+	p.Must(err)
+	p.WantTree(before)
+}
+
+// A file that is not captured now, and was then, is not replaced unseen.
+func TestPartsSpareWhatIsNotCaptured(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "then")
+	first := p.Save("first")
+	p.Write(".gitignore", "f\n")
+	p.Write("f", "mine")
+	p.Save("last")
+	part := []restore.Part{{Path: "f", Whole: true}}
+	_, err := p.E.Restorer.CheckoutParts(enginetest.Bg, first.ID.String(), part, restore.Options{})
+	if !errors.Is(err, model.ErrUsage) || !strings.Contains(err.Error(), "not captured") || p.Read("f") != "mine" {
+		t.Fatalf("%v; f is %q", err, p.Read("f"))
+	}
+	p.Must(os.Remove(p.Path("f")))
+	_, err = p.E.Restorer.CheckoutParts(enginetest.Bg, first.ID.String(), part, restore.Options{})
+	if err != nil || p.Read("f") != "then" {
+		t.Fatalf("%v; f is %q", err, p.Read("f"))
+	}
+}
