@@ -108,7 +108,8 @@ func TestSweepAndClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.failed = func(error) {} // closing what is not there
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // one that is in use goes by a later sweep
+	// One that is in use goes by a later sweep.
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if g.Sweep(); g.Count() == 0 {
 			break
 		}
