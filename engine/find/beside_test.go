@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -116,7 +117,10 @@ func searchBesideGC(t *testing.T, nth int, ask func(context.Context, *enginetest
 		p.Write(fmt.Sprintf("d/%d.txt", i), fmt.Sprintf("needle %d\n", i))
 		p.Save(fmt.Sprint(i))
 	}
+	var mu sync.Mutex // a search looks from several goroutines
 	before, err := ask(looks{enginetest.Bg, func() {
+		mu.Lock()
+		defer mu.Unlock()
 		if n++; n == nth {
 			p.Collect(gc.Options{Keep: 1})
 		}
