@@ -218,6 +218,12 @@ func (b *blame) walk(ctx context.Context, at int, path string, e *tree.Entry, no
 			}
 			older, news := b.match(then, is, now)
 			b.settle(origin{step: at, path: path, prior: prior, was: name}, now, news)
+			if prior == none { // the lines of the state before are nobody's: those that are left are told as the step has them
+				for _, i := range news {
+					now[i] = none
+				}
+				break
+			}
 			now, is, held = older, then, was.ID
 		}
 		if prior < 0 && b.left > 0 { // no checkpoint is known that had the state before
