@@ -52,8 +52,8 @@ type repositoryBelow struct {
 }
 
 // FileAt implements find.Repository.
-func (r repositoryBelow) FileAt(commit, name string) ([]byte, error) {
-	return r.Repo.FileAt(commit, path.Join(r.dir, name))
+func (r repositoryBelow) FileAt(commit, name string, max int64) ([]byte, error) {
+	return r.Repo.FileAt(commit, path.Join(r.dir, name), max)
 }
 
 // BlameAt implements find.Repository.

@@ -25,7 +25,7 @@ type BlameOptions struct {
 
 // A Repository is the user's git repository. Paths are relative to the project's root. Its errors say no more than that it cannot tell.
 type Repository interface {
-	FileAt(commit, path string) ([]byte, error)
+	FileAt(commit, path string, max int64) ([]byte, error)
 	BlameAt(commit, path string, ranges [][2]int, anySpace bool) (map[int]gitinfo.CommitLine, error)
 }
 

@@ -14,7 +14,7 @@ func (b *blame) committed(at int, path string, e *tree.Entry, now []int) ([]int,
 	if err != nil || cp.Git.Commit == "" || cp.Merged > 0 {
 		return now, err
 	}
-	then, err := b.git.FileAt(cp.Git.Commit, path)
+	then, err := b.git.FileAt(cp.Git.Commit, path, maxContent)
 	if err != nil {
 		return now, nil //nolint:nilerr // nobody knows more of them, then
 	}
@@ -56,7 +56,10 @@ func (b *blame) committed(at int, path string, e *tree.Entry, now []int) ([]int,
 	return left, nil
 }
 
-// rangesOf are the lines that are asked for, by first and last, from 1.
+// maxRanges is how many stretches of lines git is asked about: each is a word on its command line.
+const maxRanges = 1000
+
+// rangesOf are the lines that are asked for, by first and last, from 1; what lies between them, too, if they are many.
 func rangesOf(asked []int) (list [][2]int) {
 	for i, w := range asked {
 		switch n := len(list); {
@@ -66,6 +69,9 @@ func rangesOf(asked []int) (list [][2]int) {
 		default:
 			list = append(list, [2]int{i + 1, i + 1})
 		}
+	}
+	if n := len(list); n > maxRanges {
+		return [][2]int{{list[0][0], list[n-1][1]}}
 	}
 	return list
 }

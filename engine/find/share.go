@@ -2,8 +2,10 @@ package find
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -15,7 +17,12 @@ func (f *Finder) share(ctx context.Context, r *reading, n int, do func(r *readin
 	var mu sync.Mutex
 	var failed error
 	var wg sync.WaitGroup
-	work := func(own *reading) error {
+	work := func(own *reading) (err error) {
+		defer func() {
+			if p := recover(); p != nil { // no request has this goroutine: a panic would end the daemon
+				err = fmt.Errorf("search: internal error: %v\n%s", p, debug.Stack())
+			}
+		}()
 		for {
 			i := int(next.Add(1)) - 1
 			if i >= n {

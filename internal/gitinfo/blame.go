@@ -25,13 +25,21 @@ type CommitLine struct {
 	Line   int    // from 1
 }
 
-// FileAt reads a file as a commit has it; path is from the top of the working tree. The error says nothing about the repository's health:
-// the commit may be gone, or never have had the file.
-func (r *Repo) FileAt(commit, path string) ([]byte, error) {
+// FileAt reads a file of at most max bytes as a commit has it; path is from the top of the working tree. The error says nothing about the
+// repository's health: the commit may be gone, or never have had the file.
+func (r *Repo) FileAt(commit, path string, max int64) ([]byte, error) {
 	if !isHash(commit) {
 		return nil, fmt.Errorf("commit %q: %w", commit, errCorrupt)
 	}
-	return r.once("cat-file", "blob", commit+":"+path)
+	name := commit + ":" + path
+	out, err := r.once("cat-file", "-s", name)
+	if err != nil {
+		return nil, err
+	}
+	if size, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64); err != nil || size > max {
+		return nil, fmt.Errorf("git cat-file: %w: it is too large", errRefused)
+	}
+	return r.once("cat-file", "blob", name)
 }
 
 // BlameAt says of lines of a file, as a commit has it, where they come from: those in ranges of first and last line, both included, from 1.

@@ -56,8 +56,11 @@ func TestBlameAt(t *testing.T) {
 	if _, err := os.Lstat(ran); err == nil {
 		t.Error("a program of the repository's was run")
 	}
-	if b, err := repo.FileAt(last, odd); err != nil || string(b) != "one\ntwo\nnew\nfour\nfive\n" {
+	if b, err := repo.FileAt(last, odd, 22); err != nil || string(b) != "one\ntwo\nnew\nfour\nfive\n" {
 		t.Errorf("%q, %v", b, err)
+	}
+	if b, err := repo.FileAt(last, odd, 21); err == nil {
+		t.Errorf("more than was asked for: %q", b)
 	}
 	for _, c := range []struct{ commit, path string }{
 		{last, "absent"},
@@ -69,7 +72,7 @@ func TestBlameAt(t *testing.T) {
 		if _, err := repo.BlameAt(c.commit, c.path, nil, false); err == nil {
 			t.Errorf("blame of %q %q", c.commit, c.path)
 		}
-		if _, err := repo.FileAt(c.commit, c.path); err == nil {
+		if _, err := repo.FileAt(c.commit, c.path, 1<<20); err == nil {
 			t.Errorf("file of %q %q", c.commit, c.path)
 		}
 	}
@@ -90,4 +93,49 @@ func FuzzParseBlame(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A repository that lacks objects and says where they can be had is not believed: git would run what it names to get them. Nothing goes
+// over the network.
+func TestBlameFetchesNothing(t *testing.T) {
+	sandbox(t)
+	root := t.TempDir()
+	git(t, root, "init", "-q")
+	if err := os.WriteFile(filepath.Join(root, "a"), []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git(t, root, "add", "-A")
+	git(t, root, "commit", "-q", "-m", "first")
+	head := strings.TrimSpace(git(t, root, "rev-parse", "HEAD"))
+	blob := strings.TrimSpace(git(t, root, "rev-parse", "HEAD:a"))
+	ran := filepath.Join(t.TempDir(), "ran")
+	for key, value := range map[string]string{
+		"core.repositoryFormatVersion": "1", "extensions.partialClone": "origin", "remote.origin.promisor": "true",
+		"remote.origin.url": "ext::touch " + ran, "protocol.ext.allow": "always",
+	} {
+		git(t, root, "config", key, value)
+	}
+	if err := os.Remove(filepath.Join(root, ".git", "objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	mayFail(root, "cat-file", "blob", head+":a")
+	if _, err := os.Lstat(ran); err != nil {
+		t.Skip("git does not fetch here")
+	}
+	if err := os.Remove(ran); err != nil {
+		t.Fatal(err)
+	}
+	repo, err := Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := repo.FileAt(head, "a", 1<<20); err == nil {
+		t.Errorf("it has %q", b)
+	}
+	if _, err := repo.BlameAt(head, "a", [][2]int{{1, 1}}, false); err == nil {
+		t.Error("it is blamed")
+	}
+	if _, err := os.Lstat(ran); err == nil {
+		t.Error("git has run what the repository names")
+	}
 }

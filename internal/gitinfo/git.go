@@ -161,9 +161,10 @@ func (s *silence) add(gitDir string, no refusal) {
 	s.of[gitDir] = no
 }
 
-// environment drops what would make git look at another repository, write, ask, fetch or trace.
+// environment drops what would make git look at another repository, write, ask, fetch or trace. Fetching what a repository lacks would run
+// what it names; a git that does not know GIT_NO_LAZY_FETCH (before 2.39.4) finds that no way to another one is allowed.
 func environment(env []string) []string {
-	out := make([]string, 0, len(env)+4)
+	out := make([]string, 0, len(env)+5)
 	for _, e := range env {
 		name, _, _ := strings.Cut(e, "=")
 		if strings.HasPrefix(strings.ToUpper(name), "GIT_") && !keptVariables[name] || name == "LC_ALL" {
@@ -171,7 +172,7 @@ func environment(env []string) []string {
 		}
 		out = append(out, e)
 	}
-	return append(out, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	return append(out, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 }
 
 // killWhole has a process killed together with all that it starts.
