@@ -133,3 +133,69 @@ func searchBesideGC(t *testing.T, nth int, ask func(context.Context, *enginetest
 	}
 	return n
 }
+
+// Searches that come at once, beside steps, each answer by what was there when they began, or later.
+func TestFindAtOnce(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("a.txt", "needle 0\n")
+	p.Save("begin")
+	var saved atomic.Int64
+	saved.Store(1)
+	var asking sync.WaitGroup
+	done := make(chan struct{})
+	for _, ask := range []func() (int, error){
+		func() (int, error) {
+			r, err := p.E.Finder.Paths(enginetest.Bg, find.PathsOptions{Paths: []string{"a.txt"}})
+			if err != nil {
+				return 0, err
+			}
+			return len(r.Checkpoints), nil
+		},
+		func() (int, error) {
+			r, err := p.E.Finder.Paths(enginetest.Bg, find.PathsOptions{Text: "needle"})
+			if err != nil {
+				return 0, err
+			}
+			return len(r.Checkpoints), nil
+		},
+		func() (int, error) {
+			r, err := p.E.Finder.Grep(enginetest.Bg, find.GrepOptions{Pattern: find.Pattern{Text: "needle"}})
+			if err != nil {
+				return 0, err
+			}
+			return len(r.Matches), nil
+		},
+		func() (int, error) {
+			r, err := p.E.Finder.Blame(enginetest.Bg, find.BlameOptions{Path: "a.txt"})
+			if err != nil {
+				return 0, err
+			}
+			return len(r.Lines), nil
+		},
+	} {
+		asking.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				least := int(saved.Load())
+				if n, err := ask(); err != nil || n < least {
+					t.Errorf("%d found of %d at least: %v", n, least, err)
+					return
+				}
+			}
+		})
+	}
+	var lines strings.Builder
+	lines.WriteString("needle 0\n")
+	for i := 1; i <= 30; i++ {
+		fmt.Fprintf(&lines, "needle %d\n", i)
+		p.Write("a.txt", lines.String())
+		p.Save(fmt.Sprint(i))
+		saved.Add(1)
+	}
+	close(done)
+	asking.Wait()
+}

@@ -402,6 +402,7 @@ func TestFindAgainstEveryCheckpoint(t *testing.T) {
 				_, _ = m.E.Restorer.Checkout(context.Background(), s.ID.String(), restore.Options{})
 			case 6: // what is asked now is not to be believed for ever
 				_, _ = m.E.Finder.Paths(context.Background(), find.PathsOptions{Paths: askedPaths[:1]})
+				_, _ = m.E.Finder.Paths(context.Background(), find.PathsOptions{Text: "nothing has this"})
 			case 7:
 				m.Collect(gc.Options{Keep: rapid.IntRange(1, 4).Draw(t, "keep")})
 			}

@@ -94,9 +94,12 @@ func (f *Finder) grepAll(ctx context.Context, o GrepOptions) (*GrepResult, error
 	if err != nil {
 		return nil, err
 	}
-	if g.without, err = f.sift(ctx, g.r, len(files), g.m.in); err != nil {
+	without, err := f.sift(ctx, g.r, len(files), g.m.in)
+	if err != nil {
 		return nil, err
 	}
+	screened := g.without
+	g.without = func(id objstore.ID) bool { return without.has(id) || screened(id) }
 	found, total := make([][]*hit, len(files)), atomic.Int64{}
 	err = f.share(ctx, g.r, len(files), func(r *reading, i int) (bool, error) {
 		one := *g
@@ -140,7 +143,7 @@ func (g *grep) onLine(t *timeline, steps []step) (line []int, files []fileRuns, 
 		}
 	}
 	if !g.All && g.Session == "" {
-		for _, f := range t.files(g.meant) {
+		for _, f := range t.files(g.meant, g.without) {
 			if runs := t.runs(f.versions, len(line)); len(runs) > 0 {
 				files = append(files, fileRuns{f.path, runs})
 			}
@@ -211,7 +214,8 @@ type grep struct {
 	m       *matcher
 	meant   *names
 	r       *reading
-	without sifted
+	screen  *screen
+	without func(objstore.ID) bool // contents in which nothing matches
 	limit   int
 	more    bool
 }
@@ -229,7 +233,8 @@ func (f *Finder) grep(o GrepOptions) (*grep, error) {
 		return nil, err
 	}
 	r, err := f.reading()
-	g := &grep{GrepOptions: o, m: m, meant: meant, r: r, limit: maxMatches}
+	sc := &f.state.screen
+	g := &grep{GrepOptions: o, m: m, meant: meant, r: r, screen: sc, without: sc.without(m.fixed), limit: maxMatches}
 	if o.Limit > 0 {
 		g.limit = min(o.Limit, maxMatches)
 	}
@@ -287,12 +292,15 @@ func (g *grep) file(ctx context.Context, path string, versions []run, now objsto
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if g.without.has(v.e.ID) {
+		if g.without(v.e.ID) {
 			continue
 		}
 		content, err := g.r.content(path, v.e)
 		if err != nil {
 			return nil, err
+		}
+		if content != nil {
+			g.screen.add(v.e.ID.Key(), content)
 		}
 		if len(hits) == 0 {
 			if !g.m.in(content) {

@@ -159,10 +159,10 @@ func (q *pathQuery) run(ctx context.Context) (found []stepChanges, more bool, er
 		return nil, false, &noPathError{q.o.Paths}
 	}
 	if q.o.Text != "" {
-		found, err = q.r.withText(ctx, found, []byte(q.o.Text))
+		found, err = q.withText(ctx, found)
 	}
 	if err == nil && q.changedIn != nil {
-		found, err = q.r.withLine(ctx, found, q.changedIn)
+		found, err = q.withLine(ctx, found)
 	}
 	if more = more || q.o.Limit > 0 && len(found) > q.o.Limit; more {
 		found = found[:q.o.Limit]

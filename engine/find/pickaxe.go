@@ -11,9 +11,10 @@ import (
 	"rewind/tree"
 )
 
-// versions calls fn once for each distinct content that changes have, file by file and the oldest first; a file's earlier names count as
-// other files.
-func (r *reading) versions(ctx context.Context, found []stepChanges, fn func(e *tree.Entry, content []byte)) error {
+// versions calls fn once for each distinct content that changes have, but those that are known not to have a text, file by file and the
+// oldest first; a file's earlier names count as other files.
+func (q *pathQuery) versions(ctx context.Context, found []stepChanges, text []byte, fn func(e *tree.Entry, content []byte)) error {
+	without := q.f.state.screen.without(text)
 	type version struct {
 		path string
 		e    *tree.Entry
@@ -31,15 +32,16 @@ func (r *reading) versions(ctx context.Context, found []stepChanges, fn func(e *
 	slices.SortStableFunc(list, func(a, b version) int { return cmp.Compare(a.path, b.path) })
 	seen := map[objstore.ID]bool{}
 	for _, v := range list {
-		if v.e == nil || v.e.Type != tree.TypeFile || seen[v.e.ID] {
+		if v.e == nil || v.e.Type != tree.TypeFile || seen[v.e.ID] || without(v.e.ID) {
 			continue
 		}
-		raw, err := r.content(v.path, v.e)
+		raw, err := q.r.content(v.path, v.e)
 		if err != nil {
 			return err
 		}
 		if raw != nil {
 			seen[v.e.ID] = true
+			q.f.state.screen.add(v.e.ID.Key(), raw)
 			fn(v.e, raw)
 		}
 		if err := ctx.Err(); err != nil {
@@ -51,24 +53,29 @@ func (r *reading) versions(ctx context.Context, found []stepChanges, fn func(e *
 
 // holding are the paths of which some version has the text, or a line, that is asked for.
 func (q *pathQuery) holding(ctx context.Context) (map[string]bool, error) {
-	files := q.t.files(q.meant)
-	has := make([]bool, len(files))
-	matches := func(content []byte) bool { return bytes.Contains(content, []byte(q.o.Text)) }
+	text := []byte(q.o.Text)
+	matches := func(content []byte) bool { return bytes.Contains(content, text) }
 	if q.o.Text == "" {
-		matches = q.changedIn.in
+		text, matches = q.changedIn.fixed, q.changedIn.in
 	}
-	without, err := q.f.sift(ctx, q.r, len(files), matches)
+	without := q.f.state.screen.without(text)
+	files := q.t.files(q.meant, without)
+	has := make([]bool, len(files))
+	sifted, err := q.f.sift(ctx, q.r, len(files), matches)
 	if err != nil {
 		return nil, err
 	}
 	err = q.f.share(ctx, q.r, len(files), func(r *reading, i int) (bool, error) {
 		for _, e := range q.t.held(files[i].versions) {
-			if without.has(e.ID) {
+			if sifted.has(e.ID) || without(e.ID) {
 				continue
 			}
 			raw, err := r.content(files[i].path, e)
 			if err != nil {
 				return false, err
+			}
+			if raw != nil {
+				q.f.state.screen.add(e.ID.Key(), raw)
 			}
 			if has[i] = matches(raw); has[i] {
 				break
@@ -86,9 +93,9 @@ func (q *pathQuery) holding(ctx context.Context) (map[string]bool, error) {
 }
 
 // withText keeps the changes that made a text occur more or less often in a file.
-func (r *reading) withText(ctx context.Context, found []stepChanges, text []byte) ([]stepChanges, error) {
-	times := map[objstore.ID]int{}
-	err := r.versions(ctx, found, func(e *tree.Entry, content []byte) {
+func (q *pathQuery) withText(ctx context.Context, found []stepChanges) ([]stepChanges, error) {
+	times, text := map[objstore.ID]int{}, []byte(q.o.Text)
+	err := q.versions(ctx, found, text, func(e *tree.Entry, content []byte) {
 		if n := bytes.Count(content, text); n > 0 {
 			times[e.ID] = n
 		}
@@ -97,9 +104,9 @@ func (r *reading) withText(ctx context.Context, found []stepChanges, text []byte
 }
 
 // withLine keeps the changes that added or removed a line that matches, of files that are texts.
-func (r *reading) withLine(ctx context.Context, found []stepChanges, m *matcher) ([]stepChanges, error) {
-	has := map[objstore.ID]bool{}
-	err := r.versions(ctx, found, func(e *tree.Entry, content []byte) {
+func (q *pathQuery) withLine(ctx context.Context, found []stepChanges) ([]stepChanges, error) {
+	has, r, m := map[objstore.ID]bool{}, q.r, q.changedIn
+	err := q.versions(ctx, found, m.fixed, func(e *tree.Entry, content []byte) {
 		if m.in(content) {
 			has[e.ID] = true
 		}

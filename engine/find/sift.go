@@ -28,6 +28,7 @@ func (f *Finder) sift(ctx context.Context, r *reading, files int, matches func(c
 		const each = 256 / siftParts
 		return true, f.log.Objs.Wholes(ctx, objstore.Blob, i*each, (i+1)*each, maxContent, func(k objstore.Key, raw []byte) error {
 			r.rest()
+			f.state.screen.add(k, raw)
 			if !matches(raw) {
 				own[k] = true
 			}

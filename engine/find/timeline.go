@@ -12,13 +12,14 @@ import (
 	"rewind/tree"
 )
 
-// maxVersions bounds the timeline that is kept for the next search: about 32 MB.
+// maxVersions bounds the timeline that is kept for the next search: a version takes 16 bytes, beside its path and its content.
 const maxVersions = 1 << 20
 
-// State is the timeline that searches of an open project share. The zero value is empty.
+// State is what searches of an open project share. The zero value is empty.
 type State struct {
-	mu   sync.Mutex
-	kept *timeline // nil: none
+	mu     sync.Mutex
+	kept   *timeline // nil: none
+	screen screen
 }
 
 // A timeline is what searches know of the log without reading it again: its steps, and which paths each of them changed. It only grows, by
@@ -76,6 +77,7 @@ func (f *Finder) timeline(ctx context.Context) (*timeline, []step, error) {
 	t, rewrites := st.kept, f.log.Rewrites()
 	if t == nil || t.rewrites != rewrites {
 		t = &timeline{rewrites: rewrites, places: map[objstore.ID]int{}, versions: map[string][]version{}}
+		st.screen.forget()
 	}
 	err := t.grow(ctx, f)
 	if st.kept = t; t.count > maxVersions {
@@ -238,12 +240,15 @@ func mark(marks []bool, list []version) {
 	}
 }
 
-// files are the paths that are meant and were files, in the order of a walk, each with its versions.
-func (t *timeline) files(meant *names) (list []pathVersions) {
+// files are the paths that are meant and were files of which some content is not left out, in the order of a walk, each with its versions.
+func (t *timeline) files(meant *names, without func(objstore.ID) bool) (list []pathVersions) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	some := func(v version) bool {
+		return v.was != none && !without(t.contents[v.was].id) || v.is != none && !without(t.contents[v.is].id)
+	}
 	for path, versions := range t.versions {
-		if meant.has(path) {
+		if meant.has(path) && slices.ContainsFunc(versions, some) {
 			list = append(list, pathVersions{path, versions})
 		}
 	}
