@@ -39,8 +39,17 @@ func (s *server) paths(ctx context.Context, req api.PathsRequest, _ model.Progre
 		if err != nil {
 			return err
 		}
+		otherLine, err := e.History.OtherLine()
+		if err != nil {
+			return err
+		}
 		for i, c := range r.Checkpoints {
+			off, err := otherLine(c.Checkpoint)
+			if err != nil {
+				return err
+			}
 			one := checkpoint(c.Listed)
+			one.Aside = one.Aside || off && !c.Safety
 			one.Follows = links(i)
 			out.Checkpoints = append(out.Checkpoints, api.PathsCheckpoint{Checkpoint: one, Changes: pathChanges(c)})
 		}
