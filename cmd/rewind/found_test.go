@@ -55,3 +55,36 @@ func TestBlameWidths(t *testing.T) {
 		}
 	}
 }
+
+// TestGrepWidths: since when a line is there is told in whole words, set off from the lines.
+func TestGrepWidths(t *testing.T) {
+	t.Parallel()
+	first := api.Moment{ID: "1", Short: "1111111", Event: "init"}
+	last := api.Moment{ID: "2", Short: "2222222", Agent: "claude", Turn: 16}
+	gone := api.Moment{ID: "3", Short: "3333333", Agent: "claude", Turn: 16}
+	r := api.GrepResponse{Matches: []api.Match{{
+		Path: "price/round.go", Line: 4, Text: "func roundHalfEven() {", Spans: []api.FoundSpan{{First: first, Last: last, Gone: &gone}},
+	}}}
+	for width, want := range map[int]string{
+		40: `
+price/round.go
+4: func roundHalfEven() {
+    the first checkpoint to claude
+      turn 16 (1111111 to 2222222), gone
+      since claude turn 16 (3333333)
+`,
+		120: `
+price/round.go
+4: func roundHalfEven() {
+    the first checkpoint to claude turn 16 (1111111 to 2222222), gone since claude turn 16 (3333333)
+`,
+	} {
+		a, out := terminalOf(width, time.Time{})
+		if err := a.grepped(out, r, grepOptions{numbers: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got := "\n" + out.String(); got != want {
+			t.Errorf("at %d columns:\n%s", width, got)
+		}
+	}
+}
