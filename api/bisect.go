@@ -28,6 +28,8 @@ type BisectMarkRequest struct {
 	Checkpoint Text   `json:"checkpoint,omitempty"` // empty: the one that is laid out, or where none is the project as it is
 	As         string `json:"as"`                   // good, bad or skip
 	Why        Text   `json:"why,omitempty"`
+
+	Said time.Time `json:"said,omitzero"` // when that was; where no checkpoint is named, it is refused if another answer came since
 }
 
 // BisectResponse is where a bisection stands: it asks (test), waits (wants) or has an answer.

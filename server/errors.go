@@ -112,6 +112,7 @@ var rules = []rule{
 			"the next one",
 	},
 	{is(bisect.ErrNone), api.WordNotFound, "'rewind bisect start' begins one; 'rewind bisect run' leads one by itself"},
+	{is(bisect.ErrOvertaken), api.WordBusy, "'rewind bisect' says what is asked now"},
 	{is(bisect.ErrBroken), api.WordFailed, "'rewind bisect reset' takes it away; the project and its checkpoints have no part in it"},
 	{is(project.ErrNothingToAdopt), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
 	{is(project.ErrNoStore), api.WordNotFound, "'rewind stores' lists the stores that are known here"},

@@ -39,8 +39,17 @@ func (s *server) paths(ctx context.Context, req api.PathsRequest, _ model.Progre
 		if err != nil {
 			return err
 		}
+		otherLine, err := e.History.OtherLine()
+		if err != nil {
+			return err
+		}
 		for i, c := range r.Checkpoints {
+			off, err := otherLine(c.Checkpoint)
+			if err != nil {
+				return err
+			}
 			one := checkpoint(c.Listed)
+			one.Aside = one.Aside || off && !c.Safety
 			one.Follows = links(i)
 			out.Checkpoints = append(out.Checkpoints, api.PathsCheckpoint{Checkpoint: one, Changes: pathChanges(c)})
 		}
@@ -230,14 +239,14 @@ func (s *server) bisectMark(ctx context.Context, req api.BisectMarkRequest, p mo
 		return out, model.Usagef("%q: want good, bad or skip", req.As)
 	}
 	err = s.bisecting(ctx, req.ProjectDir(), req.Bisection != "" || req.Checkpoint != "", func(e *engine.Engine) error {
-		var name string
+		said := bisect.Said{As: as, Why: string(req.Why), At: req.Said}
 		if req.Checkpoint != "" {
 			var err error
-			if name, err = e.History.Named(req.Walk, string(req.Checkpoint)); err != nil {
+			if said.Checkpoint, err = e.History.Named(req.Walk, string(req.Checkpoint)); err != nil {
 				return err
 			}
 		}
-		r, err := e.Bisector.Mark(ctx, cmp.Or(req.Bisection, bisect.Manual), name, as, string(req.Why), p)
+		r, err := e.Bisector.Mark(ctx, cmp.Or(req.Bisection, bisect.Manual), said, p)
 		if err == nil {
 			out = bisectResponse(e, r)
 		}

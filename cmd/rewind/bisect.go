@@ -89,7 +89,7 @@ func newBisectMark(a *app, as string) *cobra.Command {
 
 		ValidArgsFunction: completePlaces(a, 1, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req.Project, req.Choose = a.project(), a.OutTTY
+			req.Project, req.Choose, req.Said = a.project(), a.OutTTY, a.Now()
 			if len(args) > 0 {
 				var err error
 				if req.Checkpoint, err = a.checkpointName(args[0]); err != nil {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 
 	"rewind/api"
 	"rewind/internal/term"
@@ -44,9 +47,33 @@ func (a *app) tellFound(ctx context.Context, r api.BisectResponse, newest bool) 
 		return a.showFiles(w, *bad, true, false)
 	})
 	if answer.Good != nil && bad != nil {
-		a.say("back to before it: rewind checkout %s", answer.Good.Short)
+		a.say("%s", a.mendedBy(r, bad))
 	}
 	return errors.Join(err, verdict)
+}
+
+// mendedPaths is how many paths a command that mends them names.
+const mendedPaths = 5
+
+// mendedBy is how what was found is mended. A checkout of the last that passes keeps what other sessions changed since: what one of them
+// broke has to be taken with --exact.
+func (a *app) mendedBy(r api.BisectResponse, bad *api.ShowResponse) string {
+	good := r.Answer.Good
+	if bad.Checkpoint.Session == good.Session {
+		return "back to before it: rewind checkout " + good.Short
+	}
+	var paths []string
+	here, err := filepath.EvalSymlinks(a.dir)
+	for _, c := range bad.Changes {
+		rel, bad := filepath.Rel(here, filepath.Join(string(r.Root), string(c.Path)))
+		err = cmp.Or(err, bad)
+		paths = append(paths, term.Sanitize(rel))
+	}
+	isNew := func(c api.Change) bool { return c.Status == "added" || c.Status == "renamed" } // the last that passes has it not
+	if err != nil || len(paths) > mendedPaths || slices.ContainsFunc(bad.Changes, isNew) {
+		return fmt.Sprintf("back to before it: rewind checkout %s --exact; without --exact what others changed since stays", good.Short)
+	}
+	return fmt.Sprintf("its files as before it: rewind checkout %s --exact -- %s", good.Short, shellLine(paths))
 }
 
 // foundWords say in a sentence each which checkpoint is the first that fails and which the last that passes, and what that rests on.

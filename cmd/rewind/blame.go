@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,41 +95,70 @@ func runBlame(ctx context.Context, a *app, req api.BlameRequest, porcelain bool)
 	if porcelain {
 		return a.blamePorcelain(r)
 	}
-	return a.paged(func(w io.Writer) error {
-		t := a.Table(term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{Right: true}, term.Column{})
-		for i, l := range r.Lines {
-			o := r.Origins[l.Origin]
-			style := term.Plain
-			if i > 0 && r.Lines[i-1].Origin == l.Origin {
-				style = term.Dim
-			}
-			text := expandTabs(string(l.Text))
-			if l.Cut {
-				text += " ..."
-			}
-			t.Row(term.Cell{Text: o.Short, Style: term.ID},
-				term.Cell{Text: term.Truncate(term.Sanitize(originWords(o)), shownOrigin), Style: style},
-				term.Cell{Text: a.Time(originTime(o)), Style: term.Dim}, term.Cell{Text: fmt.Sprint(r.First + i), Style: term.Dim},
-				term.Cell{Text: text})
-		}
-		return t.Flush(w)
-	})
+	return a.paged(func(w io.Writer) error { return a.blamed(w, r) })
 }
 
-// expandTabs puts spaces for tabs, up to the next multiple of 8 runes: a cell of a table begins anywhere.
-func expandTabs(s string) string {
+// How wide the words about an origin may be, in columns.
+const (
+	shownOrigin = 40 // where there is no terminal, or not more room than that beside the lines
+	leastOrigin = 16 // agent and turn; the lines are cut before them
+)
+
+// blamed prints lines, each with who brought it. On a terminal the words about that have what the longest line leaves, and two fifths at
+// least; a narrow one has no time, and
+// shorter tabs.
+func (a *app) blamed(w io.Writer, r api.BlameResponse) error {
+	rows, times := make([][]term.Cell, len(r.Lines)), a.Width == 0 || a.Width >= narrowList
+	room, longest, stop := a.Width, 0, 8
+	if !times {
+		stop = 2
+	}
+	for i, l := range r.Lines {
+		o := r.Origins[l.Origin]
+		style := term.Plain
+		if i > 0 && r.Lines[i-1].Origin == l.Origin {
+			style = term.Dim
+		}
+		text := expandTabs(string(l.Text), stop)
+		if l.Cut {
+			text += " ..."
+		}
+		id, number := term.Cell{Text: o.Short, Style: term.ID}, term.Cell{Text: fmt.Sprint(r.First + i), Style: term.Dim}
+		rows[i] = []term.Cell{id, {Text: term.Sanitize(originWords(o)), Style: style}, number, {Text: text}}
+		left := a.Width - len(id.Text) - len(number.Text) - 3*listGap
+		if times {
+			when := term.Cell{Text: a.Time(originTime(o)), Style: term.Dim}
+			rows[i], left = slices.Insert(rows[i], 2, when), left-len(when.Text)-listGap
+		}
+		room, longest = min(room, left), max(longest, term.Width(term.Sanitize(text)))
+	}
+	columns := []term.Column{{}, {}, {Right: true}, {}} // the terminal's end cuts the last
+	if times {
+		columns = slices.Insert(columns, 2, term.Column{})
+	}
+	most := shownOrigin
+	if a.Width > 0 {
+		most = max(room-longest, room*2/5, leastOrigin)
+	}
+	t := a.Table(columns...)
+	for _, row := range rows {
+		row[1].Text = term.Truncate(row[1].Text, most)
+		t.Row(row...)
+	}
+	return t.Flush(w)
+}
+
+// expandTabs puts spaces for tabs, up to the next multiple of stop runes: a cell of a table begins anywhere.
+func expandTabs(s string, stop int) string {
 	parts := strings.Split(s, "\t")
 	at := 0
 	for i, part := range parts[:len(parts)-1] {
 		at += utf8.RuneCountInString(part)
-		parts[i] += strings.Repeat(" ", 8-at%8)
-		at += 8 - at%8
+		parts[i] += strings.Repeat(" ", stop-at%stop)
+		at += stop - at%stop
 	}
 	return strings.Join(parts, "")
 }
-
-// shownOrigin is how wide the words about an origin may be, in columns.
-const shownOrigin = 40
 
 // originTime is when lines came.
 func originTime(o api.Origin) time.Time {

@@ -178,8 +178,11 @@ func (a *app) matchLines(w io.Writer, m *api.Match, numbers bool) {
 		fmt.Fprintln(w, a.Styled(term.Dim, fmt.Sprintf("    before that: %d other times", m.Older)))
 	}
 	for i, s := range m.Spans {
-		text := "    " + spanWords(s, m.Now && i == len(m.Spans)-1)
-		fmt.Fprintln(w, a.Styled(term.Dim, term.Sanitize(text)))
+		lines := []string{term.Sanitize(spanWords(s, m.Now && i == len(m.Spans)-1))}
+		if a.Width > 0 && term.Width(lines[0]) > a.Width-4 {
+			lines = wrap(lines[0], a.Width-6)
+		}
+		fmt.Fprintln(w, a.Styled(term.Dim, "    "+strings.Join(lines, "\n      ")))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"rewind/internal/term"
 )
 
-// shownLeaks is how many files that look like they hold a secret status names.
+// shownLeaks is how many files that look like they hold a secret are named.
 const shownLeaks = 5
 
 // leakLines names files and why, never what was found in them.

@@ -83,7 +83,7 @@ func (a *app) runPaths(ctx context.Context, o listOptions, f *format) error {
 		return a.listRows(w, rows)
 	})
 	if r.More {
-		a.say("older checkpoints are not shown; --limit 0 shows all")
+		a.say("older ones are not shown; -n 0 shows all")
 	}
 	a.unsearched(r.Unsearched)
 	return err

@@ -80,7 +80,7 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest, stat bool) error 
 		}
 		if len(r.Leaks) > 0 {
 			fmt.Fprintf(w, "\n%s:\n", a.Styled(term.Bold, "looks like a secret"))
-			a.leakLines(w, r.Leaks, 20)
+			a.leakLines(w, r.Leaks, shownLeaks)
 		}
 		a.showMessages(w, r.Messages)
 		if len(r.Messages) == 0 && r.Conversation != "" {

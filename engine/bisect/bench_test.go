@@ -38,7 +38,7 @@ func BenchmarkStep28k(b *testing.B) {
 		if r.End && r.Left < 64 {
 			as = bisect.Good
 		}
-		r, err = p.E.Bisector.Mark(enginetest.Bg, r.Session, "", as, "", nil)
+		r, err = p.E.Bisector.Mark(enginetest.Bg, r.Session, bisect.Said{As: as}, nil)
 		p.Must(err)
 	}
 }

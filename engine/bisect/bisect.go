@@ -46,14 +46,6 @@ type Logged struct {
 	Listed     *history.Listed
 }
 
-// Answer is what a session has found.
-type Answer struct {
-	Bad      *history.Listed  // the oldest that fails, of those newer than Good; nil: none does
-	Good     *history.Listed  // the newest that passes; nil: none does
-	Suspects []history.Listed // between them, skipped: each of them may be the first that fails
-	Assumed  []string
-}
-
 // Start begins a session and lays out what is asked about first. A person's takes the place of the one before.
 func (b *Bisector) Start(ctx context.Context, o Options, p model.Progress) (*Result, error) {
 	if err := b.sweep(); err != nil {
@@ -206,9 +198,16 @@ func (b *Bisector) put(w *walker, r *record, cp *model.Checkpoint, e entry) erro
 	return nil
 }
 
-// Mark takes a verdict in and lays out what is asked about next. The name "" is the checkpoint that is laid out, or, where none is, the
-// worktree as it is. why is told in the log.
-func (b *Bisector) Mark(ctx context.Context, session, name string, as Verdict, why string, p model.Progress) (*Result, error) {
+// Said is a verdict as somebody gives it.
+type Said struct {
+	Checkpoint string // its name; "": the one that is laid out, or, where none is, the worktree as it is
+	As         Verdict
+	Why        string    // is told in the log
+	At         time.Time // when; zero: it is about what is asked now
+}
+
+// Mark takes a verdict in and lays out what is asked about next. Errors: ErrOvertaken.
+func (b *Bisector) Mark(ctx context.Context, session string, said Said, p model.Progress) (*Result, error) {
 	if err := checkName(session); err != nil {
 		return nil, err
 	}
@@ -217,19 +216,33 @@ func (b *Bisector) Mark(ctx context.Context, session, name string, as Verdict, w
 	if err != nil {
 		return nil, err
 	}
+	if said.Checkpoint == "" && b.overtaken(session, r, said.At) {
+		return nil, fmt.Errorf("bisect: %w", ErrOvertaken)
+	}
 	var cp *model.Checkpoint
-	if name == "" && !r.At.IsZero() {
+	if said.Checkpoint == "" && !r.At.IsZero() {
 		cp, err = b.log.Checkpoint(r.At)
 	} else {
-		cp, err = b.named(ctx, name, p)
+		cp, err = b.named(ctx, said.Checkpoint, p)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := b.tell(ctx, r, cp, as, why); err != nil {
+	if err := b.tell(ctx, r, cp, said.As, said.Why); err != nil {
 		return nil, err
 	}
 	return b.next(ctx, session, r)
+}
+
+// overtaken reports whether something else was asked when an answer was said: since then another answer was taken in, or what it led to was
+// laid out. Where the clock was set back, that cannot be told.
+func (b *Bisector) overtaken(session string, r *record, said time.Time) bool {
+	after := func(t time.Time) bool { return t.After(said) && !t.After(b.log.Now()) }
+	if said.IsZero() {
+		return false
+	}
+	at := b.readLaid(session)
+	return len(r.Log) > 0 && after(r.Log[len(r.Log)-1].Time) || at != nil && after(time.Unix(0, at.Since))
 }
 
 // Show says where a session stands. What is asked about is laid out, if that was cut short.
@@ -322,86 +335,4 @@ func (b *Bisector) next(ctx context.Context, session string, r *record) (*Result
 		res.Notices = notices
 	}
 	return res, err
-}
-
-// result says where a session stands.
-func (b *Bisector) result(session string, r *record) (*Result, error) {
-	c := choose(r.verdicts(), r.Order)
-	res := &Result{Session: session, End: c.end, Left: c.left, Links: r.Links}
-	listed := func(at int) (*history.Listed, error) {
-		cp, err := b.log.Checkpoint(r.Line[at].Checkpoint)
-		if err != nil {
-			return nil, err
-		}
-		l, err := b.history.Listing(cp)
-		return &l, err
-	}
-	var err error
-	switch {
-	case c.ask >= 0:
-		res.Dir, res.Asks = b.treeDir(session), questions(c.left)
-		if c.good == len(r.Line) && r.Order == fromEnds {
-			res.Asks++ // the end, too
-		}
-		res.Test, err = listed(c.ask)
-		return res, err
-	case len(r.Line) == 0:
-		res.Wants = Bad
-		return res, nil
-	case r.Order == byHand && c.good == len(r.Line) && c.bad < len(r.Line)-1:
-		res.Wants = Good
-		return res, nil
-	}
-	res.Answer, err = b.answer(r, c, listed)
-	return res, err
-}
-
-func (b *Bisector) answer(r *record, c choice, listed func(int) (*history.Listed, error)) (a *Answer, err error) {
-	a = &Answer{Assumed: r.Assumed}
-	if c.bad >= 0 {
-		if a.Bad, err = listed(c.bad); err != nil {
-			return nil, err
-		}
-	}
-	if c.good < len(r.Line) {
-		if a.Good, err = listed(c.good); err != nil {
-			return nil, err
-		}
-	}
-	for i := c.bad + 1; i < c.good && i < len(r.Line) && a.Good != nil; i++ {
-		l, err := listed(i)
-		if err != nil {
-			return nil, err
-		}
-		a.Suspects = append(a.Suspects, *l)
-	}
-	a.Assumed = append(a.Assumed, r.assumptions(c)...)
-	return a, nil
-}
-
-// assumptions are what an answer rests on without having been tried.
-func (r *record) assumptions(c choice) (list []string) {
-	if c.good < len(r.Line) && c.bad < 0 && c.good > 0 {
-		list = append(list, r.Line[0].Checkpoint.Short()+" could not be told, and is taken to fail")
-	}
-	older := 0
-	for i := c.good + 1; i < len(r.Line); i++ {
-		if r.Line[i].As == Bad {
-			older++
-		}
-	}
-	if older > 0 {
-		list = append(list, fmt.Sprintf("the history is not monotone: it fails at %d older, too, and passes at %s after that; this is "+
-			"the newest change from passing to failing", older, r.Line[c.good].Checkpoint.Short()))
-	}
-	untried := 0
-	for i := range max(c.bad, 0) {
-		if r.Line[i].As == "" {
-			untried++
-		}
-	}
-	if untried > 0 && c.good < len(r.Line) && r.Order == fromNewer {
-		list = append(list, fmt.Sprintf("it fails at what is newer and was not tried: %d of %d", untried, c.bad))
-	}
-	return list
 }

@@ -177,7 +177,7 @@ func (w *walked) ask() {
 		w.same(r.Dir, w.way[i])
 		w.vandal(r.Dir) // which may reach the project through a link
 		there := w.List()
-		r, err = w.E.Bisector.Mark(enginetest.Bg, r.Session, "", truth[i], "", nil)
+		r, err = w.E.Bisector.Mark(enginetest.Bg, r.Session, bisect.Said{As: truth[i]}, nil)
 		w.Must(err)
 		if d := w.List().Diff(there); d != "" {
 			w.t.Fatalf("the worktree is not as it was:\n%s", d)

@@ -5,7 +5,7 @@
 //   - choose.go says which of them to ask about, and what the answers mean. It is pure.
 //   - session.go is what is known so far, as it is kept in a file between two answers.
 //   - scratch.go makes the scratch directory what a checkpoint holds, and link.go what goes in there besides.
-//   - bisect.go is what people ask for: Start, Mark, Show, Reset.
+//   - bisect.go is what people ask for: Start, Mark, Show, Reset; answer.go is where that leads.
 //
 // Nothing here writes to the worktree or to the store, but that Start saves the worktree where its state is what fails. What is kept lies
 // in rewind's home, a directory for each session of this room; it is all of the session, and goes as a whole.

@@ -31,6 +31,9 @@ var ErrBroken = errors.New("what is kept of the bisection cannot be read")
 // ErrNone is returned where no session is under way.
 var ErrNone = errors.New("no bisection is under way")
 
+// ErrOvertaken is returned for an answer to what is not asked any more.
+var ErrOvertaken = errors.New("another answer was taken in meanwhile, and this one was not")
+
 // entry is a verdict, as it was given.
 type entry struct {
 	Time       time.Time   `json:"time"`

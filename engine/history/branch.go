@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"rewind/engine/conversation"
+	"rewind/engine/model"
 	"rewind/objstore"
 )
 
@@ -44,6 +45,16 @@ func (h *History) branch() (*branch, error) {
 	}
 	b.root, err = b.rootOf(at.Session)
 	return b, err
+}
+
+// OtherLine gives what says of checkpoints whether they are of the current session's family and not on its line, as List does. For one
+// goroutine.
+func (h *History) OtherLine() (func(*model.Checkpoint) (bool, error), error) {
+	b, err := h.branch()
+	if err != nil {
+		return nil, err
+	}
+	return func(cp *model.Checkpoint) (bool, error) { return b.off(cp.Session, cp.Cause.Turn, cp.Seq) }, nil
 }
 
 // lastOf is the last turn that a session and the one it was forked from have in common, up to n, as that one counts; where that is not
