@@ -94,7 +94,7 @@ func (f *Finder) grepAll(ctx context.Context, o GrepOptions) (*GrepResult, error
 	if err != nil {
 		return nil, err
 	}
-	without, err := f.sift(ctx, g.r, len(files), g.m.in)
+	without, err := f.sift(ctx, g.r, len(files), t.paths(), g.m.in)
 	if err != nil {
 		return nil, err
 	}

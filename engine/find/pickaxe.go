@@ -61,7 +61,7 @@ func (q *pathQuery) holding(ctx context.Context) (map[string]bool, error) {
 	without := q.f.state.screen.without(text)
 	files := q.t.files(q.meant, without)
 	has := make([]bool, len(files))
-	sifted, err := q.f.sift(ctx, q.r, len(files), matches)
+	sifted, err := q.f.sift(ctx, q.r, len(files), q.t.paths(), matches)
 	if err != nil {
 		return nil, err
 	}

@@ -16,13 +16,13 @@ type screen struct {
 	size    int // of the filters, in bytes
 }
 
-// A filter has a bit for every four bytes of a content, set by one hash of each trigram: of a text of eight letters that a content has not,
-// one in twenty is missed.
+// A filter has a bit for every two bytes of a content, set by one hash of each trigram: of random words six in seven are set, fewer of
+// texts in which trigrams come again and again.
 type filter []uint64
 
 const (
-	bytesPerBit   = 4
-	maxFilterBits = 1 << 18 // of a content of 1 MiB; what is larger has them all set soon
+	bytesPerBit   = 2
+	maxFilterBits = 1 << 18 // of a content of 512 KiB; what is larger has them all set soon
 	maxScreen     = 32 << 20
 )
 

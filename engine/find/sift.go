@@ -13,12 +13,14 @@ type sifted map[objstore.Key]bool
 const (
 	siftParts = 64   // of the store, each read by one goroutine
 	fewFiles  = 2000 // whose contents are read one by one
+	fewOf     = 4    // so is one file of so many
 )
 
 // sift reads all contents that the store has whole, in the order in which they lie: most files were never changed, and to look each of
-// their contents up takes longer than to search it. What is left are the few that match, and versions of what was changed.
-func (f *Finder) sift(ctx context.Context, r *reading, files int, matches func(content []byte) bool) (sifted, error) {
-	if files <= fewFiles {
+// their contents up takes longer than to search it. What is left are the few that match, and versions of what was changed. files is how
+// many are to be searched, of all that there ever were.
+func (f *Finder) sift(ctx context.Context, r *reading, files, all int, matches func(content []byte) bool) (sifted, error) {
+	if files <= max(fewFiles, all/fewOf) {
 		return nil, nil
 	}
 	parts := make([]sifted, siftParts)
@@ -35,11 +37,11 @@ func (f *Finder) sift(ctx context.Context, r *reading, files int, matches func(c
 			return nil
 		})
 	})
-	all := make(sifted, files)
+	out := make(sifted, files)
 	for _, p := range parts {
-		maps.Copy(all, p)
+		maps.Copy(out, p)
 	}
-	return all, err
+	return out, err
 }
 
 // has reports whether nothing in a content matches.

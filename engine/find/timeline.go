@@ -256,6 +256,13 @@ func (t *timeline) files(meant *names, without func(objstore.ID) bool) (list []p
 	return list
 }
 
+// paths is how many there ever were.
+func (t *timeline) paths() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.versions)
+}
+
 // A pathVersions is a path with its versions.
 type pathVersions struct {
 	path     string
