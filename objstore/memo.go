@@ -29,15 +29,22 @@ func (s *Store) Memo(k Kind) *Memo {
 }
 
 // Get is Getter's for the memo's kind; the bytes must not be changed.
-func (m *Memo) Get(id ID) ([]byte, error) {
-	if raw, ok := m.kept.Get(id.Key()); ok && Sum(m.kind, raw) == id {
-		return raw, nil
+func (m *Memo) Get(id ID) ([]byte, error) { return m.Begin(id)() }
+
+// Begin begins to get an object. The function that it returns verifies it, which is about half of the work, and may be called in another
+// goroutine than the memo's.
+func (m *Memo) Begin(id ID) func() ([]byte, error) {
+	raw, ok := m.kept.Get(id.Key())
+	if !ok {
+		raw = m.build(id)
 	}
-	if raw := m.build(id); raw != nil && Sum(m.kind, raw) == id {
-		return raw, nil
+	return func() ([]byte, error) {
+		if raw != nil && Sum(m.kind, raw) == id {
+			return raw, nil
+		}
+		raw, err := get(m.s, m.kind, id) // tells what is wrong, or chooses among candidates
+		return raw, wrap("get", m.kind, id.Key(), err)
 	}
-	raw, err := get(m.s, m.kind, id) // tells what is wrong, or chooses among candidates
-	return raw, wrap("get", m.kind, id.Key(), err)
 }
 
 // build gives an object, unverified; nil: not that simply.

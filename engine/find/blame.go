@@ -86,7 +86,7 @@ func (f *Finder) blameLines(ctx context.Context, o BlameOptions) (*Blamed, error
 	if err != nil {
 		return nil, err
 	}
-	b := &blame{r: r, t: t, steps: steps, anySpace: o.AnySpace, git: o.Git, changed: map[string]map[int]*tree.Entry{}}
+	b := &blame{steps: steps, anySpace: o.AnySpace, git: o.Git}
 	at, known := t.place(cp.ID)
 	if !known {
 		return nil, fmt.Errorf("blame %q: %w: checkpoint %s is not in the log", path, model.ErrNotFound, cp.ID.Short())
@@ -104,7 +104,7 @@ func (f *Finder) blameLines(ctx context.Context, o BlameOptions) (*Blamed, error
 			b.left++
 		}
 	}
-	if err := b.walk(ctx, at, path, &e, now); err != nil {
+	if err := b.walk(ctx, &trail{r: r, texts: f.readingAs(r), t: t, steps: steps, at: at, path: path, e: &e}, content, now); err != nil {
 		return nil, err
 	}
 	return f.blamed(b, at, path, lines, first, last)
@@ -151,11 +151,7 @@ func (r *reading) blamable(path string, e *tree.Entry) ([]byte, error) {
 
 // A blame is under way: it goes back from state to state, and hands lines on to the state before as long as that has them.
 type blame struct {
-	r        *reading
-	t        *timeline
 	steps    []step
-	changed  map[string]map[int]*tree.Entry // by path: the steps that changed it, each with what it was; nil: no file
-	byTree   map[objstore.ID][]int          // steps by their states, ascending; nil: nobody has asked
 	anySpace bool
 	git      Repository
 	want     []want
@@ -176,115 +172,50 @@ type origin struct {
 	commit *gitinfo.Commit
 }
 
-// walk finds the origins of lines of a file as a step has it: now says for each of its lines which line that is asked for it is; -1: none.
-func (b *blame) walk(ctx context.Context, at int, path string, e *tree.Entry, now []int) error {
-	var is []byte        // what was compared last
-	var held objstore.ID // its name
-	for b.left > 0 {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		s := &b.steps[at]
-		was, name, err := b.before(at, path, e)
+// walk finds the origins of lines of a file: is holds it as the trail begins, and now says for each line of that which line that is asked
+// for it is; -1: none. The trail is read ahead: to put a version together takes as long as to verify and to compare it.
+func (b *blame) walk(ctx context.Context, t *trail, is []byte, now []int) error {
+	if b.left == 0 {
+		return nil
+	}
+	for h, err := range ahead(t.hops(ctx), contentsAhead(t.e.Size)) {
 		if err != nil {
 			return err
 		}
-		var prior int
-		if was != nil {
-			if prior, err = b.stepBefore(at, s.before, name, was); err != nil {
-				return err
-			}
-		}
 		switch {
-		case was == nil:
-			if s.before.IsZero() && b.git != nil {
-				if now, err = b.committed(at, path, e, now); err != nil {
+		case h.was == nil:
+			if b.steps[h.at].before.IsZero() && b.git != nil {
+				if now, err = b.committed(t.r.log, h, is, now); err != nil {
 					return err
 				}
 			}
-			b.settle(origin{step: at, path: path, prior: none}, now, every(len(now)))
+			b.settle(origin{step: h.at, path: h.path, prior: none}, now, every(len(now)))
 			return nil
-		case was.ID != e.ID:
-			then, err := b.r.content(name, was)
+		case h.was.ID != h.e.ID:
+			then, err := h.then()
 			if err != nil {
 				return err
 			}
-			if held != e.ID {
-				if is, err = b.r.content(path, e); err != nil {
-					return err
-				}
-			}
-			older, news := b.match(then, is, now)
-			b.settle(origin{step: at, path: path, prior: prior, was: name}, now, news)
-			if prior == none { // the lines of the state before are nobody's: those that are left are told as the step has them
-				for _, i := range news {
+			lines := b.match(then, is, now)
+			is = then
+			b.settle(origin{step: h.at, path: h.path, prior: h.prior, was: h.name}, now, lines.news)
+			if h.prior == none { // the lines of the state before are nobody's: those that are left are told as the step has them
+				for _, i := range lines.news {
 					now[i] = none
 				}
 				break
 			}
-			now, is, held = older, then, was.ID
+			now = lines.over(now)
 		}
-		if prior < 0 && b.left > 0 { // no checkpoint is known that had the state before
-			b.settle(origin{step: at, path: path, prior: none, older: true}, now, every(len(now)))
+		if b.left == 0 {
 			return nil
 		}
-		at, path, e = prior, name, was
+		if h.prior == none { // no checkpoint is known that had the state before
+			b.settle(origin{step: h.at, path: h.path, prior: none, older: true}, now, every(len(now)))
+			return nil
+		}
 	}
 	return nil
-}
-
-// before gives the file in the state before a step, and its name there; nil: it was not there.
-func (b *blame) before(at int, path string, e *tree.Entry) (*tree.Entry, string, error) {
-	if b.changed[path] == nil {
-		b.changed[path] = b.t.former(path)
-	}
-	was, changed := b.changed[path][at]
-	s := &b.steps[at]
-	switch {
-	case !changed:
-		return e, path, nil
-	case was != nil:
-		return was, path, nil
-	case s.before.IsZero():
-		return nil, "", nil
-	}
-	from, err := b.r.origins(s.before, s.tree, []tree.Change{{Path: path, New: e}})
-	if err != nil {
-		return nil, "", err
-	}
-	if ch, ok := from[path]; ok && !b.r.secret(ch.Path) {
-		return ch.Old, ch.Path, nil
-	}
-	return nil, "", nil
-}
-
-// stepBefore gives the step whose state is the one before step at, or at least has that file as it was; -1: there is none.
-func (b *blame) stepBefore(at int, state objstore.ID, path string, e *tree.Entry) (int, error) {
-	if s := b.steps[at]; s.follows && s.parent < at {
-		return s.parent, nil
-	}
-	if b.byTree == nil {
-		b.byTree = map[objstore.ID][]int{}
-		for i := range b.steps {
-			b.byTree[b.steps[i].tree] = append(b.byTree[b.steps[i].tree], i)
-		}
-	}
-	same := b.byTree[state]
-	for i := len(same) - 1; i >= 0; i-- {
-		if same[i] < at {
-			return same[i], nil
-		}
-	}
-	for i := at - 1; i >= 0; i-- {
-		had, err := b.r.trees.at(b.steps[i].tree, path)
-		if err != nil {
-			return -1, err
-		}
-		if fileID(had) == e.ID {
-			return i, nil
-		}
-	}
-	return -1, nil
 }
 
 // settle gives some lines of a step their origin.

@@ -3,27 +3,23 @@ package find
 import (
 	"slices"
 
+	"rewind/engine/oplog"
 	"rewind/internal/gitinfo"
-	"rewind/tree"
 )
 
 // committed gives the lines of a first checkpoint that the commit had at which the user's git stood then the commits that brought them. It
 // gives now without them.
-func (b *blame) committed(at int, path string, e *tree.Entry, now []int) ([]int, error) {
-	cp, err := b.r.log.Checkpoint(b.steps[at].id)
+func (b *blame) committed(log *oplog.Log, h hop, is []byte, now []int) ([]int, error) {
+	cp, err := log.Checkpoint(b.steps[h.at].id)
 	if err != nil || cp.Git.Commit == "" || cp.Merged > 0 {
 		return now, err
 	}
-	then, err := b.git.FileAt(cp.Git.Commit, path, maxContent)
+	then, err := b.git.FileAt(cp.Git.Commit, h.path, maxContent)
 	if err != nil {
 		return now, nil //nolint:nilerr // nobody knows more of them, then
 	}
-	is, err := b.r.content(path, e)
-	if err != nil {
-		return nil, err
-	}
-	older, _ := b.match(then, is, now)
-	lines, err := b.git.BlameAt(cp.Git.Commit, path, rangesOf(older), b.anySpace)
+	older := b.match(then, is, now).over(slices.Clone(now))
+	lines, err := b.git.BlameAt(cp.Git.Commit, h.path, rangesOf(older), b.anySpace)
 	if err != nil {
 		return now, nil //nolint:nilerr // as above
 	}
@@ -42,7 +38,7 @@ func (b *blame) committed(at int, path string, e *tree.Entry, now []int) ([]int,
 		if !there {
 			o = len(b.origins)
 			known[from] = o
-			b.origins = append(b.origins, origin{step: at, path: l.Path, prior: none, commit: l.Commit})
+			b.origins = append(b.origins, origin{step: h.at, path: l.Path, prior: none, commit: l.Commit})
 		}
 		b.want[w], settled[w] = want{origin: o, at: l.Line - 1}, true
 		b.left--

@@ -56,25 +56,33 @@ func (f *Finder) readingAs(r *reading) *reading {
 }
 
 // content gives what a file holds, not to be changed; nil: it is not searched, or not there any more.
-func (r *reading) content(path string, e *tree.Entry) ([]byte, error) {
+func (r *reading) content(path string, e *tree.Entry) ([]byte, error) { return r.begin(path, e)() }
+
+// begin begins to read a file. What it returns gives what content does, and may be called in another goroutine, in one at a time.
+func (r *reading) begin(path string, e *tree.Entry) func() ([]byte, error) {
 	switch {
 	case e == nil || e.Type != tree.TypeFile || r.secret(path):
-		return nil, nil
+		return nothing
 	case e.Size > maxContent:
 		r.large[path] = true
-		return nil, nil
+		return nothing
 	}
 	r.rest()
-	raw, err := r.blobs.Get(e.ID)
-	if err == nil {
-		return raw, nil
+	read := r.blobs.Begin(e.ID)
+	return func() ([]byte, error) {
+		raw, err := read()
+		if err == nil {
+			return raw, nil
+		}
+		if why, bad := r.log.GoneEntry(e); bad == nil && why != "" {
+			r.gone[path] = true
+			return nil, nil
+		}
+		return nil, err
 	}
-	if why, bad := r.log.GoneEntry(e); bad == nil && why != "" {
-		r.gone[path] = true
-		return nil, nil
-	}
-	return nil, err
 }
+
+func nothing() ([]byte, error) { return nil, nil }
 
 // unsearched are the paths of which a version was not searched.
 func (r *reading) unsearched() value.Unsearched {

@@ -2,14 +2,24 @@ package find
 
 import (
 	"bytes"
+	"slices"
 	"unicode"
 
 	"rewind/internal/textdiff"
 )
 
-// match hands lines on: for each line of the older text, which line that is asked for it is. news are the lines of the newer one that the
-// older has not.
-func (b *blame) match(then, is []byte, now []int) (older, news []int) {
+// A handing is what becomes of lines as a text goes back to the one before it: which of its lines that has, and where.
+type handing struct {
+	first, n int   // the lines between what both texts begin and end with alike
+	mid      []int // what the older text has instead: which lines they are; -1: others
+	news     []int // the lines that the older text has not
+}
+
+// over gives what now is for the older text. It may write to now.
+func (h handing) over(now []int) []int { return slices.Replace(now, h.first, h.first+h.n, h.mid...) }
+
+// match hands lines on: now says for each line of the newer text which line that is asked for it is.
+func (b *blame) match(then, is []byte, now []int) handing {
 	if b.anySpace {
 		then, is = squeezed(then), squeezed(is)
 	}
@@ -17,33 +27,30 @@ func (b *blame) match(then, is []byte, now []int) (older, news []int) {
 	head := commonHead(then, is)
 	tail := commonTail(then[head:], is[head:])
 	a, c := then[head:len(then)-tail], is[head:len(is)-tail]
-	same, n, m := bytes.Count(then[:head], newline), countLines(a), countLines(c)
-	older = make([]int, same+n+len(now)-same-m)
-	copy(older, now[:same])
-	copy(older[same+n:], now[same+m:])
-	for i := range n {
-		older[same+i] = -1
+	h := handing{first: bytes.Count(then[:head], newline), n: countLines(c), mid: make([]int, countLines(a))}
+	for i := range h.mid {
+		h.mid[i] = none
 	}
 	d := textdiff.Diff(a, c, 0)
 	if d.Kind != textdiff.Text {
-		d.Hunks = []textdiff.Hunk{{OldStart: 1, OldLines: n, NewStart: 1, NewLines: m}}
+		d.Hunks = []textdiff.Hunk{{OldStart: 1, OldLines: len(h.mid), NewStart: 1, NewLines: h.n}}
 	}
-	i, j := 0, 0
-	for _, h := range append(d.Hunks, textdiff.Hunk{OldStart: n}) {
-		from := h.OldStart // lines before the hunk
-		if h.OldLines > 0 {
+	i, j := 0, h.first
+	for _, hunk := range append(d.Hunks, textdiff.Hunk{OldStart: len(h.mid)}) {
+		from := hunk.OldStart // lines before the hunk
+		if hunk.OldLines > 0 {
 			from--
 		}
 		for ; i < from; i, j = i+1, j+1 {
-			older[same+i] = now[same+j]
+			h.mid[i] = now[j]
 		}
-		for range h.NewLines {
-			news = append(news, same+j)
+		for range hunk.NewLines {
+			h.news = append(h.news, j)
 			j++
 		}
-		i += h.OldLines
+		i += hunk.OldLines
 	}
-	return older, news
+	return h
 }
 
 // commonHead is how many bytes of whole lines two texts begin with alike.
