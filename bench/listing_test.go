@@ -72,7 +72,7 @@ func BenchmarkTurns10k(b *testing.B) {
 	for name, limit := range map[string]int{"newest": 30, "all": 0} {
 		b.Run(name, func(b *testing.B) {
 			old10k(b, func(b *testing.B, p *project) {
-				r, err := p.e.History.Rows(b.Context(), enginehistory.RowOptions{Limit: limit})
+				r, err := p.e.History.Rows(b.Context(), enginehistory.RowOptions{Limit: limit, Changes: 128})
 				if err != nil || len(r.Rows) < 30 || r.Rows[0].Prompt == "" || r.Rows[0].Counts.Modified == 0 {
 					b.Fatal(r, err)
 				}

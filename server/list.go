@@ -16,6 +16,7 @@ import (
 // rowChanges and stepPaths are how many paths a turn and a step have in a list: what fits beside them in a wide terminal.
 const (
 	rowChanges = 32
+	rowReads   = 4 * rowChanges // are read for them: directories go with what is in them, of a rename there is one
 	stepPaths  = 8
 )
 
@@ -38,7 +39,11 @@ func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress
 }
 
 func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
-	r, err := e.History.Rows(ctx, history.RowOptions{Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit})
+	o := history.RowOptions{Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit, Changes: rowReads}
+	if req.Detail != (api.Detail{}) {
+		o.Changes = 0
+	}
+	r, err := e.History.Rows(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -173,6 +178,9 @@ func row(r *history.Row, most int) api.Row {
 	all := changes(r.Changes, nil) // fewer: directories go with what is in them, of a rename there is one
 	out.Changes = all[:min(len(all), most)]
 	out.Left = len(all) - len(out.Changes)
+	if r.Cut {
+		out.Left = r.Counts.Added + r.Counts.Modified + r.Counts.Deleted - len(out.Changes)
+	}
 	return out
 }
 

@@ -18,8 +18,11 @@ type History struct {
 	*State
 }
 
-// State is what all views of a History share. It has a lock of its own.
-type State struct{ scanned scanned }
+// State is what all views of a History share. Its parts have locks of their own.
+type State struct {
+	scanned scanned
+	sums    sums
+}
 
 // New makes a History of the rooms that it reads.
 func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, st *State) *History {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"rewind/engine/model"
-	"rewind/engine/oplog"
 	"rewind/internal/kv"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -25,7 +24,8 @@ type Row struct {
 	At       time.Time           // of what is newest in it
 	Steps    []*model.Checkpoint // what it is made of, the oldest first; none: a turn that changed nothing
 	Counts   model.Counts        // files that it added, modified and deleted, taken together
-	Changes  []tree.Change       // in the order of a walk
+	Changes  []tree.Change       // in the order of a walk; the first of them, as many as were asked for
+	Cut      bool                // there are more of them
 	sequence uint64              // of its newest operation
 }
 
@@ -35,6 +35,9 @@ type RowOptions struct {
 	turn  turnAt // only this turn; the zero value: every one
 	All   bool   // safety checkpoints too
 	Limit int    // at most so many; 0: all
+	// Changes is how many changes a row has at most; 0: all. With a limit, what was counted once is not counted again, nor what a
+	// checkpoint has counted.
+	Changes int
 }
 
 // RowResult is what Rows found, the newest first.
@@ -88,16 +91,16 @@ func (h *History) Rows(ctx context.Context, o RowOptions) (*RowResult, error) {
 	if o.Limit > 0 && len(res.Rows) > o.Limit {
 		res.Rows, res.More = res.Rows[:o.Limit], true
 	}
-	return res, h.fill(ctx, res.Rows, w.read)
+	return res, h.fill(ctx, res.Rows, o.Changes, w.read)
 }
 
 // fill tells of rows what is not needed to choose them.
-func (h *History) fill(ctx context.Context, rows []Row, read func(objstore.ID) (*model.Checkpoint, error)) error {
+func (h *History) fill(ctx context.Context, rows []Row, most int, read func(objstore.ID) (*model.Checkpoint, error)) error {
 	d, err := h.dresser()
 	if err != nil {
 		return err
 	}
-	trees := newMemo(h.log.Objs, objstore.Tree)
+	sums := summing{&h.sums, newMemo(h.log.Objs, objstore.Tree), most, read}
 	here := false // a turn that changed nothing stands where the one before it does
 	for i := range rows {
 		r := &rows[i]
@@ -112,56 +115,12 @@ func (h *History) fill(ctx context.Context, rows []Row, read func(objstore.ID) (
 		}
 		r.Current = r.Current && !here
 		here = here || r.Current
-		if err := h.sum(r, trees, read); err != nil {
+		if err := sums.fill(r); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// sum fills in what the steps of a row changed, taken together. Steps that follow each other are one comparison of two trees; where others
-// came between, what each changed is put together path by path.
-func (h *History) sum(r *Row, trees objstore.Getter, read func(objstore.ID) (*model.Checkpoint, error)) error {
-	type change struct{ from, to objstore.ID }
-	var parts []change
-	for _, cp := range r.Steps {
-		before, err := oplog.Before(cp, read)
-		if err != nil {
-			return err
-		}
-		if n := len(parts); n > 0 && parts[n-1].to == before {
-			parts[n-1].to = cp.Tree
-		} else {
-			parts = append(parts, change{before, cp.Tree})
-		}
-	}
-	paths := map[string]int{}
-	for _, p := range parts {
-		err := tree.Diff(trees, p.from, p.to, func(ch tree.Change) error {
-			if i, again := paths[ch.Path]; again {
-				r.Changes[i].New = ch.New
-				return nil
-			}
-			if len(parts) > 1 {
-				paths[ch.Path] = len(r.Changes)
-			}
-			r.Changes = append(r.Changes, ch)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if len(parts) > 1 {
-		r.Changes = slices.DeleteFunc(r.Changes, func(ch tree.Change) bool { return tree.Same(ch.Old, ch.New) })
-		slices.SortFunc(r.Changes, func(a, b tree.Change) int { return tree.ComparePaths(a.Path, b.Path) })
-	}
-	r.Counts = model.Counts{}
-	for _, ch := range r.Changes {
-		r.Counts.Add(ch)
 	}
 	return nil
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
+	"rewind/tree"
 )
 
 // TestRowsOverlap: turns of two sessions that overlap are a row each, with what each changed, taken together; its checkpoint is what turn:N
@@ -71,4 +73,27 @@ func TestRowsOverlap(t *testing.T) {
 			t.Errorf("limit %d: %d rows, more: %v", limit, len(few.Rows), few.More)
 		}
 	}
+	// Fewer changes of a row are the first of them, the first time and when they are known, and all are counted.
+	for most := 1; most <= 5; most++ {
+		for range 2 {
+			few, err := p.E.History.Rows(enginetest.Bg, history.RowOptions{Changes: most})
+			p.Must(err)
+			for i := range few.Rows {
+				all, r := &res.Rows[i], &few.Rows[i]
+				n := min(most, len(all.Changes))
+				same := slices.Equal(paths(r.Changes), paths(all.Changes[:n]))
+				if r.Counts != all.Counts || !same || r.Cut != (len(all.Changes) > n) {
+					t.Errorf("at most %d changes of row %d: %v %v, cut: %v", most, i, r.Counts, paths(r.Changes), r.Cut)
+				}
+				clear(r.Changes) // they are the caller's
+			}
+		}
+	}
+}
+
+func paths(list []tree.Change) (out []string) {
+	for _, ch := range list {
+		out = append(out, ch.Path)
+	}
+	return out
 }

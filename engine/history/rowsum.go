@@ -1,0 +1,156 @@
+package history
+
+import (
+	"slices"
+	"sync"
+
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/internal/cache"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// summing says of rows what their steps changed, taken together.
+type summing struct {
+	known *sums
+	trees objstore.Getter
+	most  int // changes of a row; 0: all
+	read  func(objstore.ID) (*model.Checkpoint, error)
+}
+
+// A stretch is steps that follow each other: one comparison of two trees.
+type stretch struct{ from, to objstore.ID }
+
+// sum is what some stretches changed.
+type sum struct {
+	counts  model.Counts
+	changes []tree.Change
+	cut     bool
+}
+
+// fill completes a row. Where others came between its steps, what each changed is put together path by path.
+func (s *summing) fill(r *Row) error {
+	parts, err := s.stretches(r.Steps)
+	if err != nil {
+		return err
+	}
+	got, known := sum{}, false
+	if s.most > 0 {
+		got, known = s.known.get(parts, s.most)
+	}
+	if !known {
+		var counted *model.Counts
+		if s.most > 0 && len(r.Steps) == 1 {
+			counted = &r.Steps[0].Counts
+		}
+		if got, err = s.compare(parts, counted); err != nil {
+			return err
+		}
+		if s.most > 0 {
+			s.known.put(parts, s.most, got)
+		}
+	}
+	r.Counts, r.Changes, r.Cut = got.counts, got.changes, got.cut
+	return nil
+}
+
+func (s *summing) stretches(steps []*model.Checkpoint) (parts []stretch, err error) {
+	for _, cp := range steps {
+		before, err := oplog.Before(cp, s.read)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(parts); n > 0 && parts[n-1].to == before {
+			parts[n-1].to = cp.Tree
+		} else {
+			parts = append(parts, stretch{before, cp.Tree})
+		}
+	}
+	return parts, nil
+}
+
+// compare reads trees. counted is what a checkpoint that is all of it says of itself: the rest needs not be read then. nil: there is none.
+func (s *summing) compare(parts []stretch, counted *model.Counts) (got sum, err error) {
+	paths := map[string]int{}
+	for _, p := range parts {
+		err := tree.Diff(s.trees, p.from, p.to, func(ch tree.Change) error {
+			if counted != nil && len(got.changes) == s.most {
+				got.cut = true
+				return tree.SkipAll
+			}
+			if i, again := paths[ch.Path]; again {
+				got.changes[i].New = ch.New
+				return nil
+			}
+			if len(parts) > 1 {
+				paths[ch.Path] = len(got.changes)
+			}
+			got.changes = append(got.changes, ch)
+			return nil
+		})
+		if err != nil {
+			return got, err
+		}
+	}
+	if len(parts) > 1 {
+		got.changes = slices.DeleteFunc(got.changes, func(ch tree.Change) bool { return tree.Same(ch.Old, ch.New) })
+		slices.SortFunc(got.changes, func(a, b tree.Change) int { return tree.ComparePaths(a.Path, b.Path) })
+	}
+	if got.cut {
+		got.counts.Added, got.counts.Modified, got.counts.Deleted = counted.Added, counted.Modified, counted.Deleted
+		return got, nil
+	}
+	for _, ch := range got.changes {
+		got.counts.Add(ch)
+	}
+	if s.most > 0 && len(got.changes) > s.most {
+		got.changes, got.cut = slices.Clone(got.changes[:s.most]), true
+	}
+	return got, nil
+}
+
+// sums are what rows that were listed lately have changed: what lies between two trees stays what it is. Safe for concurrent use.
+type sums struct {
+	mu   sync.Mutex
+	kept *cache.Cache[sumOf, sum]
+}
+
+type sumOf struct {
+	stretches string // their ids, one behind the other
+	most      int
+}
+
+const (
+	maxSums     = 2 << 20 // about what they take in memory, in bytes
+	changeBytes = 320     // about what a change takes
+)
+
+func keyOf(parts []stretch, most int) sumOf {
+	ids := make([]byte, 0, 2*len(parts)*len(objstore.ID{}))
+	for _, p := range parts {
+		ids = append(append(ids, p.from[:]...), p.to[:]...)
+	}
+	return sumOf{string(ids), most}
+}
+
+func (k *sums) get(parts []stretch, most int) (sum, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kept == nil {
+		return sum{}, false
+	}
+	got, ok := k.kept.Get(keyOf(parts, most))
+	got.changes = slices.Clone(got.changes) // the row is the caller's
+	return got, ok
+}
+
+func (k *sums) put(parts []stretch, most int, got sum) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kept == nil {
+		k.kept = cache.New[sumOf](maxSums, func(s sum) int { return changeBytes * (1 + len(s.changes)) })
+	}
+	got.changes = slices.Clone(got.changes)
+	k.kept.Put(keyOf(parts, most), got)
+}
