@@ -40,7 +40,7 @@ func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress
 
 func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
 	o := history.RowOptions{Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit, Changes: rowReads}
-	if req.Detail != (api.Detail{}) {
+	if wantsFiles(req.Detail) {
 		o.Changes = 0
 	}
 	r, err := e.History.Rows(ctx, o)
@@ -240,9 +240,11 @@ func shown(ctx context.Context, e *engine.Engine, name string, whole bool, paths
 	return r, nil, err
 }
 
+func wantsFiles(d api.Detail) bool { return d.Names || d.Lines || d.Patch }
+
 // files tells of changes as much as is asked for.
 func files(ctx context.Context, e *engine.Engine, list []tree.Change, d api.Detail) (out []api.FileDiff, err error) {
-	if !d.Names && !d.Lines && !d.Patch || d.Most > 0 && len(list) > d.Most {
+	if !wantsFiles(d) || d.Most > 0 && len(list) > d.Most {
 		return nil, nil
 	}
 	err = e.DiffChanges(list, engine.DiffOptions{Context: d.Context, NoText: !d.Lines && !d.Patch}, func(f engine.FileDiff) error {
