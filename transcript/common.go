@@ -10,15 +10,17 @@ type Same struct {
 	Turn    int    // the child's turn that the last thing is in which both have; 0: nothing, or only what came before the first prompt
 	Turns   []int  // the parent's number of each of the child's turns up to that; nil: the same numbers
 	Message string // the parent's id of the last thing; "": the agent's records have none
+	// How many messages of the child are known by their ids, and by what else stays of one: the nearest of several parents has most
+	Named, Kept int
 }
 
 // Common is how far two conversations of an agent are the same. A child need not have the turns that its parent had gone back behind, so
 // the numbers may part.
 //
 // What both have is known by what an agent keeps when it makes a session of another: the ids of records, which stay (Claude's /branch and
-// --fork-session, Droid, Gemini) or are named (Claude's forkedFrom), the place in the other's file (Codex's history_base), else the same
-// words in the same order (Codex's older forks). A child whose base is already in front of its own records is as good as one without.
-// Whether one was made of the other is not asked.
+// --fork-session, Droid, Gemini) or are named (Claude's forkedFrom), the place in the other's file (Codex's history_base), what stays of a
+// message under another id (lasting), else the same words in the same order (Codex's older forks). A child whose base is already in front
+// of its own records is as good as one without. Whether one was made of the other is not asked.
 func Common(agent Agent, parent, child Source) (Same, error) {
 	base, err := BaseOf(agent, child)
 	if err != nil {
@@ -34,6 +36,7 @@ func Common(agent Agent, parent, child Source) (Same, error) {
 		}
 		return Same{}, nil
 	}
+	var s Same
 	var last spot
 	var turns []int // of the parent, by the child's
 	known := func(t *tracker, at spot, id string) {
@@ -64,14 +67,20 @@ func Common(agent Agent, parent, child Source) (Same, error) {
 		}
 		for _, id := range ids {
 			if at, ok := p.byID[p.hash(id)]; ok && id != "" {
+				s.Named++
 				known(t, at, id)
 				return
 			}
 		}
 		if l.ID != "" {
+			if at, ok := p.byKept[lasting(l)]; ok {
+				s.Kept++
+				known(t, at, at.message)
+			}
 			return
 		}
 		if same = same && n < len(p.order) && p.order[n] == p.content(l); same {
+			s.Kept++
 			known(t, spot{turn: p.turns[n]}, "")
 			n++
 		}
@@ -80,12 +89,14 @@ func Common(agent Agent, parent, child Source) (Same, error) {
 		return Same{}, err
 	}
 	if at, ok := p.byID[p.hash(named.Message)]; ok && last.turn == 0 && named.Message != "" {
-		return Same{Turn: at.turn, Message: named.Message}, nil
+		s.Turn, s.Message = at.turn, named.Message
+		return s, nil
 	}
+	s.Turn, s.Message = last.turn, last.message
 	if last.turn == 0 || len(turns) == 0 {
-		return Same{Turn: last.turn, Message: last.message}, nil
+		return s, nil
 	}
-	s := Same{Turn: len(turns), Message: last.message}
+	s.Turn = len(turns)
 	for i, of := range turns {
 		if of != i+1 {
 			s.Turns = turns
@@ -104,16 +115,18 @@ func (s spot) with(message string) spot { return spot{turn: s.turn, message: mes
 
 // shared is what is known of the parent: bounded by maxMessages, whatever there is.
 type shared struct {
-	seed  maphash.Seed
-	byID  map[uint64]spot // of every record with an id
-	order []uint64        // what the messages without an id say
-	turns []int           // and their turns
-	ids   map[string]bool // of the sessions that the records are of
-	based spot            // of the last record in front of the end of a base
+	seed maphash.Seed
+	byID map[uint64]spot // of every record with an id
+	// and of every message with one, by what stays of it under another id
+	byKept map[uint64]spot
+	order  []uint64        // what the messages without an id say
+	turns  []int           // and their turns
+	ids    map[string]bool // of the sessions that the records are of
+	based  spot            // of the last record in front of the end of a base
 }
 
 func newShared(agent Agent) *shared {
-	return &shared{seed: maphash.MakeSeed(), byID: map[uint64]spot{}, ids: map[string]bool{}}
+	return &shared{seed: maphash.MakeSeed(), byID: map[uint64]spot{}, byKept: map[uint64]spot{}, ids: map[string]bool{}}
 }
 
 func (p *shared) read(agent Agent, src Source, fn func(*tracker, *line)) error {
@@ -148,6 +161,11 @@ func (p *shared) know(t *tracker, l *line, base *Base) {
 	case l.ID != "":
 		if _, ok := p.byID[p.hash(l.ID)]; !ok && len(p.byID) < maxMessages {
 			p.byID[p.hash(l.ID)] = at
+		}
+		if k := lasting(l); k != 0 && isMessage(l) && len(p.byKept) < maxMessages {
+			if _, ok := p.byKept[k]; !ok {
+				p.byKept[k] = at.with(l.ID)
+			}
 		}
 	case isMessage(l) && len(p.order) < maxMessages:
 		p.order, p.turns = append(p.order, p.content(l)), append(p.turns, at.turn)

@@ -196,7 +196,7 @@ func (in *batch) findOrigin(c *Capture, s *model.Session) {
 	if _, ok := in.wt.conversations.Origins[s.Name]; ok || !in.wt.conversations.NeedsOrigin(s) {
 		return
 	}
-	l, err := conversation.OriginOf(c.Tx, s, in.wt.conversations.KnownAs, conversation.HookOrigin)
+	l, err := conversation.OriginOf(c.Tx, s, in.wt.conversations.Others(), conversation.HookOrigin)
 	if errors.Is(err, conversation.ErrLater) {
 		return // the daemon does it
 	}

@@ -3,6 +3,7 @@ package conversation
 import (
 	"context"
 	"io"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -34,13 +35,20 @@ func (cs *Conversations) Tried(s *model.Session) {
 	cs.Origins[s.Name] = s.Cursor.Length
 }
 
-// OriginOf is the lineage of a session that its agent made of another one; nil: its file names none. parent gives the record of a session
-// by its name, nil: not known. At most `most` bytes of each conversation are read.
-func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *model.Session, most int64) (*model.Lineage, error) {
+// OriginOf looks for the session that an agent, or a tool beside it, made another one of, and says so in the lineage: its file names it, or
+// one of the others begins as it does. nil: it was made of none. It sets the root of s. At most `most` bytes of each conversation are read.
+func OriginOf(get objstore.Getter, s *model.Session, others Others, most int64) (*model.Lineage, error) {
 	st, err := OpenTranscript(get, s.Cursor.Transcript)
 	if err != nil {
 		return nil, err
 	}
+	said := transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}
+	if s.Root == 0 {
+		if s.Root, err = transcript.RootOf(s.Agent, said); err != nil {
+			return nil, err
+		}
+	}
+	kin := others.kin(s, s.Root)
 	if st.Size > most {
 		return nil, ErrLater
 	}
@@ -50,12 +58,14 @@ func OriginOf(get objstore.Getter, s *model.Session, parent func(name string) *m
 		Name: s.Cursor.Path, Ended: true,
 	}
 	c, err := transcript.Scan(s.Agent, own)
-	if err != nil || c.Parent.Session == "" || c.Parent.Session == s.ID {
+	if err != nil {
 		return nil, err
 	}
+	if c.Parent.Session == "" || c.Parent.Session == s.ID {
+		return nearest(get, s, kin, said, most)
+	}
 	l := model.MadeByAgent(s.Agent, c)
-	return l, CommonTurns(l, get, s, parent(l.Session),
-		transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}, most)
+	return l, CommonTurns(l, get, s, others[l.Session], said, most)
 }
 
 // CommonTurns sets in l how far the conversation of s, which said is, and that of the session which l names are the same. parent is that
@@ -100,8 +110,8 @@ func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src
 	return f.Source(f.Info.Size()), func() { _ = f.Close() }, nil
 }
 
-// KnownAs is the record of a session; nil: not known. The log's lock is held.
-func (cs *Conversations) KnownAs(name string) *model.Session { return cs.log.Records[name] }
+// Others are all sessions. The log's lock is held, and as long as they are used.
+func (cs *Conversations) Others() Others { return cs.log.Records }
 
 // ResolveOrigin looks for the origin of a session, and of the sessions that it comes from, where NeedsOrigin says so. The log's lock is
 // held. An error is dropped, since origins are looked for again.
@@ -113,7 +123,10 @@ func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 		}
 		if cs.NeedsOrigin(s) {
 			cs.Tried(s)
-			if l, err := OriginOf(cs.log.Objs, s, cs.KnownAs, MaxSession); err == nil && l.Resolved() {
+			work := *s
+			l, err := OriginOf(cs.log.Objs, &work, cs.log.Records, MaxSession)
+			cs.noteRoot(name, work.Root)
+			if err == nil && l.Resolved() {
 				_ = cs.recordOrigin(ctx, name, l)
 			}
 		}
@@ -133,19 +146,23 @@ func (cs *Conversations) ResolveOriginUnlocked(ctx context.Context, name string)
 		return
 	}
 	cs.Tried(s)
-	work, parents := *s, make(map[string]*model.Session, len(cs.log.Records))
-	for name, s := range cs.log.Records {
-		parents[name] = s
-	}
+	work, others := *s, Others(maps.Clone(cs.log.Records))
 	cs.log.Mu.Unlock()
-	l, err := OriginOf(cs.log.Objs, &work, func(name string) *model.Session { return parents[name] }, MaxSession)
-	if err != nil || !l.Resolved() {
-		return
-	}
+	l, err := OriginOf(cs.log.Objs, &work, others, MaxSession)
 	cs.log.Mu.Lock()
 	defer cs.log.Mu.Unlock()
-	if now := cs.log.Records[name]; now != nil && !now.Fork.Resolved() && !now.Purged {
+	cs.noteRoot(name, work.Root)
+	if now := cs.log.Records[name]; now != nil && !now.Fork.Resolved() && !now.Purged && err == nil && l.Resolved() {
 		_ = cs.recordOrigin(ctx, name, l)
+	}
+}
+
+// noteRoot notes a session's root in memory; its next event stores it. The log's lock is held.
+func (cs *Conversations) noteRoot(name string, root uint64) {
+	if s := cs.log.Records[name]; s != nil && s.Root != root && root != 0 {
+		noted := *s
+		noted.Root = root
+		cs.log.Records[name] = &noted
 	}
 }
 

@@ -76,6 +76,7 @@ type Session struct {
 	LaneOf     string    // the session whose subagent it is: what it does is that one's; "": it stands for itself
 	Left       bool      // a restore went on in another session, and no event came from this one since
 	Purged     bool      // something was purged from its conversation: it is not captured any more
+	Root       uint64    // transcript.RootOf its conversation; 0: not known, or a fork's, which has that of its parent
 }
 
 // Call is a running tool call.
@@ -137,6 +138,7 @@ var sessionTable = record.New(
 	record.Bool(23, func(s *Session) *bool { return &s.Purged }),
 	record.String(24, func(s *Session) *string { return &s.LaneOf }),
 	record.Bool(25, func(s *Session) *bool { return &s.Left }),
+	record.Uint(26, func(s *Session) *uint64 { return &s.Root }),
 )
 
 var callTable = record.New(

@@ -173,7 +173,7 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	for _, name := range r.Sessions {
 		if s := pu.log.Records[name]; s != nil {
 			now := *s
-			now.Purged, now.Problem = true, conversation.ErrPurgedTalk.Error()
+			now.Purged, now.Problem, now.Root = true, conversation.ErrPurgedTalk.Error(), 0 // a root is made of words, too
 			silent = append(silent, &now)
 			pu.log.Silent.Store(name, true)
 		}

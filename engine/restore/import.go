@@ -138,6 +138,9 @@ func (rs *Restorer) fillFromTranscript(tx *objstore.Tx, s *model.Session, named 
 	if err != nil {
 		return err
 	}
+	if s.Root, err = transcript.RootOf(agent, of); err != nil {
+		return err
+	}
 	own := all
 	if base := s.Cursor.Base; base > 0 { // the records in front are another session's
 		of.ReaderAt, of.Size = io.NewSectionReader(st, base, st.Size-base), st.Size-base
