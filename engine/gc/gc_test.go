@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -277,12 +278,12 @@ func TestPromise05GCKilled(t *testing.T) {
 	seeds := []int{0, 50, 100}
 	for n := 1; ; n++ {
 		at := start.Clone(100, 1)
-		var killed *kvtest.CrashFS
-		calls := 0
+		var killed atomic.Pointer[kvtest.CrashFS]
+		var calls atomic.Int64
 		ffs := kvtest.NewFaultFS(at)
-		ffs.Hook(func(c kvtest.Call) {
-			if calls++; calls == n*7 {
-				killed = at.Clone(seeds[n%len(seeds)], uint64(n))
+		ffs.Hook(func(kvtest.Call) { // also from pebble's own goroutines
+			if calls.Add(1) == int64(n)*7 {
+				killed.Store(at.Clone(seeds[n%len(seeds)], uint64(n)))
 			}
 		})
 		e, err := engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: ffs}})
@@ -291,13 +292,14 @@ func TestPromise05GCKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Must(e.Close())
-		if killed == nil {
+		then := killed.Load()
+		if then == nil {
 			if t.Logf("%d points", n-1); n < 10 {
 				t.Fatalf("only %d points", n)
 			}
 			return
 		}
-		after, err := engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: killed}})
+		after, err := engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: then}})
 		if err != nil {
 			t.Fatalf("killed at call %d: %v", n*7, err)
 		}
