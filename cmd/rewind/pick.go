@@ -127,7 +127,8 @@ func (a *app) changeName(name string) (api.Text, error) {
 	return first + ".." + second, err
 }
 
-func (a *app) doMerge(ctx context.Context, route api.Route[api.MergeRequest, api.RestoreResponse], req api.MergeRequest, what string) error {
+func (a *app) doMerge(ctx context.Context, route api.Route[api.MergeRequest, api.RestoreResponse], req api.MergeRequest, what string,
+) error {
 	r, said, err := ask(ctx, a, route, req, "comparing")
 	if err != nil {
 		return err

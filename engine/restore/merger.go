@@ -100,7 +100,7 @@ func (m *merger) path(path string, edits []edit) error {
 	}
 	ours := was
 	for _, e := range edits {
-		v := verdict{MergeVerdict: value.MergeAlready}
+		var v verdict
 		if ours, v, err = m.entry(e, ours); err != nil {
 			return err
 		}
@@ -272,10 +272,10 @@ func (m *merger) entry(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
 
 // decide settles what cannot be merged: it stays as it is, unless the change is preferred.
 func (m *merger) decide(ours, theirs *tree.Entry, why value.MergeReason) (*tree.Entry, verdict, error) {
-	switch {
-	case m.prefer == textdiff.Neither:
+	switch m.prefer {
+	case textdiff.Neither:
 		return ours, verdict{value.MergeConflict, why, 0}, nil
-	case m.prefer == textdiff.Ours:
+	case textdiff.Ours:
 		return ours, verdict{value.MergeSettled, why, 0}, nil
 	}
 	if gone, err := m.restorer.log.GoneEntry(theirs); err != nil || gone != "" {

@@ -246,8 +246,8 @@ func (rs *Restorer) writtenBy(session string) (*change, error) {
 		return nil, err
 	}
 	if len(steps) == 0 {
-		return nil, &value.OpError{Op: "session", Subject: name, Typed: true,
-			Err: fmt.Errorf("%w: no checkpoint says that it wrote something", model.ErrNotFound)}
+		why := fmt.Errorf("%w: no checkpoint says that it wrote something", model.ErrNotFound)
+		return nil, &value.OpError{Op: "session", Subject: name, Typed: true, Err: why}
 	}
 	ch := &change{name: "session " + name, of: steps[len(steps)-1].Checkpoint, edits: map[string][]edit{}}
 	for _, s := range steps {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // gitMerge is what 'git merge-file -p' makes of three texts.
@@ -108,8 +109,8 @@ func realTriple(r *rand.Rand, source []string) triple {
 	return triple{text(base), text(edited(r, both, 1+r.IntN(6), line)), text(edited(r, both, 1+r.IntN(6), line))}
 }
 
-// TestMergeAsGit merges beside 'git merge-file'. Where the two differ, it is since the shortest edit of a text is ambiguous and git's search
-// took another one; most counts them, as share of all.
+// TestMergeAsGit merges beside 'git merge-file'. Where the two differ, it is since the shortest edit of a text is ambiguous and git's
+// search took another one; most counts them, as share of all.
 func TestMergeAsGit(t *testing.T) {
 	needTool(t, "git")
 	var source []string
@@ -157,7 +158,8 @@ func TestMergeAsGit(t *testing.T) {
 						i, got.Conflicts, conflicts, m.base, m.ours, m.theirs, got.Text, want)
 				}
 			}
-			t.Logf("%d clean, %d with conflicts; %d differ from git, %d of them in whether there is a conflict", clean, marked, differ, verdicts)
+			t.Logf("%d clean, %d with conflicts; %d differ from git, %d of them in whether there is a conflict",
+				clean, marked, differ, verdicts)
 			if clean < count/5 || marked < count/5 {
 				t.Errorf("%d clean, %d with conflicts: too few of one kind", clean, marked)
 			}
@@ -165,5 +167,41 @@ func TestMergeAsGit(t *testing.T) {
 				t.Errorf("%d of %d differ from git", differ, count)
 			}
 		})
+	}
+}
+
+// TestMergeBound merges the shapes that cost most. The bound is three searches; the rest is room for a loaded machine.
+func TestMergeBound(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func(kinds int) []byte {
+		var b bytes.Buffer
+		for range maxLines {
+			fmt.Fprintf(&b, "%d\n", r.IntN(kinds))
+		}
+		return b.Bytes()
+	}
+	long := bytes.Repeat([]byte("a"), MaxBytes-1)
+	for _, c := range []struct {
+		name               string
+		base, ours, theirs []byte
+	}{
+		{"two kinds of lines", random(2), random(2), random(2)},
+		{"few kinds of lines", random(50), random(50), random(50)},
+		{"one line", long, append([]byte("x"), long...), append([]byte("y"), long...)},
+		{"a line of its own each", random(maxLines), random(maxLines), random(maxLines)},
+	} {
+		start := time.Now()
+		m := Merge(c.base, c.ours, c.theirs, MergeOptions{})
+		took := time.Since(start)
+		t.Logf("%s: %v, %d conflicts", c.name, took.Round(time.Millisecond), m.Conflicts)
+		if m.Kind != Text || m.Conflicts == 0 || took > 20*time.Second {
+			t.Errorf("%s: kind %d, %d conflicts, took %v", c.name, m.Kind, m.Conflicts, took)
+		}
+	}
+	if m := Merge(nil, append([]byte("b"), bytes.Repeat([]byte("a"), MaxBytes)...), []byte("c"), MergeOptions{}); m.Kind != TooLarge {
+		t.Errorf("over MaxBytes: kind %d", m.Kind)
+	}
+	if m := Merge([]byte("a"), []byte("b\x00"), []byte("c"), MergeOptions{}); m.Kind != Binary {
+		t.Errorf("a NUL: kind %d", m.Kind)
 	}
 }
