@@ -50,6 +50,8 @@ var (
 	MakeFork    = Route[ForkRequest, ForkResponse]{"POST", "/v1/fork"}
 	MakeClone   = Route[CloneRequest, ForkResponse]{"POST", "/v1/clone"}
 	Forks       = Route[ForksRequest, ForksResponse]{"GET", "/v1/forks"}
+	Pick        = Route[MergeRequest, RestoreResponse]{"POST", "/v1/pick"}
+	Revert      = Route[MergeRequest, RestoreResponse]{"POST", "/v1/revert"}
 	Version     = Route[VersionRequest, VersionResponse]{"GET", "/v1/version"}
 
 	Mend = Route[MendRequest, MendResponse]{"POST", "/v1/mend"}

@@ -213,6 +213,18 @@ type UndoRestoreRequest struct {
 	Operation uint64 `json:"operation,omitempty"`
 }
 
+// MergeRequest brings what a change did into the worktree (pick), or takes it out (revert), by a three-way merge.
+type MergeRequest struct {
+	Project
+	Walk
+	Env    AgentEnv `json:"env"`
+	Change Text     `json:"change,omitempty"` // a turn, a checkpoint, or a range "A..B"
+	Of     string   `json:"of,omitempty"`     // of revert, instead of Change: all that this session wrote
+	Paths  []Text   `json:"paths,omitempty"`
+	Prefer string   `json:"prefer,omitempty"` // ours or theirs: how conflicts are settled; absent: they are written
+	DryRun bool     `json:"dry_run,omitempty"`
+}
+
 // RestoreResponse is what a restore did, or with a dry run would do.
 type RestoreResponse struct {
 	Kind         string        `json:"kind"`
@@ -228,6 +240,7 @@ type RestoreResponse struct {
 	Kept         []Kept        `json:"kept,omitempty"`
 	Taken        []Taken       `json:"taken,omitempty"` // only because of exact
 	Conflicts    []Conflict    `json:"conflicts,omitempty"`
+	Merges       []Merge       `json:"merges,omitempty"`    // of pick and revert: what became of each path of the change
 	KeptDirs     []Text        `json:"kept_dirs,omitempty"` // directories that could not go: something is in them
 	Without      []Without     `json:"without,omitempty"`   // set, but without something
 	Missing      []Skip        `json:"missing,omitempty"`   // were there then, never captured, and are not there now

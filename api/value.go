@@ -27,6 +27,8 @@ type (
 	Leak = value.Leak
 	// Kept is a path that stays although the target has it otherwise.
 	Kept = value.Kept
+	// Merge is what became of one path of a change that was brought into the worktree.
+	Merge = value.Merge
 	// Taken are paths that were set, or removed, only because exact was asked for.
 	Taken = value.Taken
 	// Conflict is a path that changed while a restore ran; it was left as it is.

@@ -19,6 +19,8 @@ const (
 	KindUndo        Kind = 'u' // the worktree went back along the steps
 	KindRedo        Kind = 'r' // and forward again
 	KindUndoRestore Kind = 'U' // a restore was reverted
+	KindPick        Kind = 'k' // a change was brought into the worktree
+	KindRevert      Kind = 'v' // a change was taken out of the worktree
 	KindAbort       Kind = 'a' // an unfinished restore was taken back
 	KindTag         Kind = 't' // a tag was set or deleted
 	KindMove        Kind = 'm' // the project was found at another path
@@ -37,8 +39,8 @@ var kindWords = map[Kind]string{
 	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
 	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
 	KindEvent: "event", KindFork: "fork", KindImport: "import", KindRepair: "repair", KindLost: "lost", KindPurge: "purge",
-	KindThinned: "thinned",
-	KindNote:    "note",
+	KindThinned: "thinned", KindPick: "pick", KindRevert: "revert",
+	KindNote: "note",
 }
 
 // String is the kind's word, the same in CLI and API.
@@ -62,7 +64,7 @@ func KindOf(word string) Kind {
 // IsRestore reports whether operations of this kind write the worktree and can be reverted.
 func (k Kind) IsRestore() bool {
 	switch k {
-	case KindCheckout, KindUndo, KindRedo, KindUndoRestore:
+	case KindCheckout, KindUndo, KindRedo, KindUndoRestore, KindPick, KindRevert:
 		return true
 	}
 	return false

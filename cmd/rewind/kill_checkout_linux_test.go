@@ -14,27 +14,46 @@ import (
 // --abort the state before.
 func TestKillCheckoutT10(t *testing.T) {
 	t.Parallel()
-	m := torture.Begin(t)
 	fixture := filepath.Join(memoryDir(t), "p")
 	checkoutFixture(t, fixture)
+	killRestore(t, fixture, "checkout", "@-")
+}
+
+// TestKillRevertT10 is TestKillCheckoutT10 for a revert, which makes contents that no checkpoint has.
+func TestKillRevertT10(t *testing.T) {
+	t.Parallel()
+	fixture := filepath.Join(memoryDir(t), "p")
+	write(t, fixture, map[string]string{"merged": "1\n2\n3\n", "edit": "one\n", "gone/a": "a\n", "clash": "1\n", "mode.sh": "m\n"})
+	mustHere(t, fixture, "init", "--mode", "project")
+	write(t, fixture, map[string]string{"merged": "1\n2\nC\n", "edit": "two\n", "new/b": "b\n", "clash": "2\n"})
+	must(t, os.RemoveAll(filepath.Join(fixture, "gone")), os.Chmod(filepath.Join(fixture, "mode.sh"), 0o755))
+	mustHere(t, fixture, "save", "two")
+	write(t, fixture, map[string]string{"merged": "A\n2\nC\n", "clash": "3\n", "unsaved": "stays\n"})
+	killRestore(t, fixture, "revert", "@", "--theirs")
+}
+
+// killRestore kills a restore of a project before each of its calls that change something.
+func killRestore(t *testing.T, fixture string, args ...string) {
+	t.Helper()
+	m := torture.Begin(t)
 	before, err := listing(fixture)
 	must(t, err)
 
 	scratch := fixture + "-copy"
 	clone(t, fixture, scratch)
-	_, _, calls := killed(t, scratch, 0, "checkout", "@-")
+	_, _, calls := killed(t, scratch, 0, args...)
 	after, err := listing(scratch)
 	must(t, err)
 	discard(t, scratch)
 	if before == after {
-		t.Fatal("the checkout changed nothing")
+		t.Fatal("nothing was changed")
 	}
 
 	var k kills
 	for i, n := range torture.Spread(m.Points, calls, m.Seed) {
 		dir := fmt.Sprintf("%s-%d", scratch, i)
 		clone(t, fixture, dir)
-		fired, _, _ := killed(t, dir, n, "checkout", "@-")
+		fired, _, _ := killed(t, dir, n, args...)
 		k.add(fired, afterCheckout(t, dir, n, before, after))
 		m.Point()
 		if fired {
@@ -44,7 +63,7 @@ func TestKillCheckoutT10(t *testing.T) {
 	}
 	k.check(t, calls)
 	if k.states["half done"] == 0 {
-		t.Error("no point left a checkout half done")
+		t.Error("no point left it half done")
 	}
 }
 

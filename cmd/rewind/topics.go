@@ -53,6 +53,7 @@ Back:
   rewind undo                  one step, unsaved changes first
   rewind checkout before:5     to before the prompt of turn 5, conversation too
   rewind checkout turn:4 -- src   only some files
+  rewind revert turn:4         take out what turn 4 changed, and keep what came after
   rewind undo-restore          take any of these back
 Forks and fresh starts: 'rewind fork turn:5'. A name of your own: 'rewind tag'.`
 }

@@ -57,7 +57,7 @@ func newUndoRestore(a *app) *cobra.Command {
 	req := api.UndoRestoreRequest{}
 	cmd := &cobra.Command{
 		Use:   "undo-restore [operation] [--code-only | --context-only] [--force] [--exact] [--dry-run]",
-		Short: "Revert a checkout, undo, redo or undo-restore",
+		Short: "Take back a checkout, undo, redo, pick, revert or undo-restore",
 		Long: "Gives the state before a restore back. Without a number it reverts the newest one that is in effect, so repeating\n" +
 			"it goes deeper; 'rewind ops' lists the numbers. An undo-restore is reverted by its own number.\n\n" +
 			"What the restore did to the conversation is taken back with it: the new session goes unless somebody has used it " +

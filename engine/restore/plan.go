@@ -80,7 +80,7 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p
 	if err := pl.loadBase(); err != nil {
 		return nil, nil, err
 	}
-	o := capture.Options{Compare: r.options.DryRun, Progress: p}
+	o := capture.Options{Compare: r.options.DryRun && !r.merges, Progress: p}
 	c, err := pl.captureWorktree(ctx, root, r, o)
 	if err != nil {
 		return nil, nil, err

@@ -2,8 +2,6 @@ package restore
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +31,7 @@ type Result struct {
 	Conflicts    []value.Conflict    // paths that changed while the restore ran; left as they are
 	KeptDirs     []string            // directories that could not go because something is in them
 	Without      []value.Without     // paths that are set, or as the target has them, without something
+	Merges       []value.Merge       // of Pick and Revert: what became of each path of the change, by path
 	Conversation *model.Conversation // nil: nothing was asked about a conversation
 	AtWork       []value.AtWork      // agents that were at work when it began
 
@@ -79,6 +78,7 @@ type request struct {
 	moment     *history.Moment // the moment whose conversation goes with the code; nil: the target's
 	mustFork   bool            // make a new session even where an existing one ends at the target
 	clone      bool            // of a fork: the whole conversation
+	merges     bool            // it makes contents, even for a dry run; nobody's place changes, so that no step is nothing to do
 	reverts    *refs.Operation // the operation that an undo-restore reverts
 }
 
@@ -206,7 +206,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 		return res, nil
 	}
 	if len(plan.Steps) == 0 && r.Before == r.After && !r.saveAsStep && conv.isEmpty() {
-		if at, err := rs.sessions.Position(); err != nil || at.Session == successor {
+		if at, err := rs.sessions.Position(); err != nil || r.merges || at.Session == successor {
 			c.Discard()
 			return res, err
 		}
@@ -244,13 +244,6 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	rs.notifyAgents(ctx, r.options.Env, j, res.changedFiles(), res.Conversation)
 	res.adoptPerms()
 	return res, nil
-}
-
-// NewStageName makes a random name for a stage, of model.StageNameLength digits.
-func NewStageName() string {
-	var b [model.StageNameLength / 2]byte
-	_, _ = rand.Read(b[:]) // never fails: crypto/rand
-	return hex.EncodeToString(b[:])
 }
 
 // CommitSafety makes the captured state a checkpoint, on no branch or, with asStep, as a step of j's session, in one durable batch with the

@@ -1,9 +1,12 @@
 package restore
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"os"
 
+	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/register"
 	"rewind/internal/value"
@@ -98,6 +101,13 @@ func (rs *Restorer) stageDirOf(root worktreefs.Dir, op string) (*stageDir, error
 		return nil, rs.restoreError(err)
 	}
 	return rs.homeStages()
+}
+
+// NewStageName makes a random name for a stage, of model.StageNameLength digits.
+func NewStageName() string {
+	var b [model.StageNameLength / 2]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand
+	return hex.EncodeToString(b[:])
 }
 
 // MakeStage makes the stage named op. durable must be called: it waits until the stage's name is on disk. The sync runs beside what the

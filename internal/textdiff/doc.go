@@ -1,5 +1,5 @@
-// Package textdiff turns two texts into hunks and hunks into a unified diff. It
-// is pure: bytes in, values or bytes out, no files, no terminal.
+// Package textdiff turns two texts into hunks, hunks into a unified diff, and
+// three texts into one ([Merge]). It is pure: bytes in, values or bytes out, no files, no terminal.
 //
 // A text is a sequence of lines, each ended by a line feed except perhaps the
 // last; lines are compared byte by byte, so an encoding is never guessed and a

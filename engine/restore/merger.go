@@ -1,0 +1,406 @@
+package restore
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"rewind/engine/capture"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/internal/textdiff"
+	"rewind/internal/value"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// merger brings edits into the captured worktree, path by path (docs/merge.md). What it makes is put into the capture's transaction.
+type merger struct {
+	restorer *Restorer
+	capture  *capture.Capture
+	prefer   textdiff.Side
+	now      *oplog.Lookups
+	trees    lookups
+	paths    map[string][]edit
+	moved    map[objstore.ID]map[string]string // by the tree that they were in: where files are now
+	set      map[string]*tree.Entry            // what paths become; nil: nothing
+	list     []value.Merge                     // of files and links, by path
+}
+
+func newMerger(rs *Restorer, c *capture.Capture, prefer textdiff.Side) *merger {
+	now := oplog.NewLookups(c.Get, c.Res.Root)
+	return &merger{
+		restorer: rs, capture: c, prefer: prefer, now: now, trees: lookups{}, paths: map[string][]edit{},
+		moved: map[objstore.ID]map[string]string{}, set: map[string]*tree.Entry{},
+	}
+}
+
+// reverse makes of all edits what takes them back, the newest first.
+func (m *merger) reverse() {
+	for path, list := range m.paths {
+		back := make([]edit, 0, len(list))
+		for _, e := range slices.Backward(list) {
+			back = append(back, e.reverse())
+		}
+		m.paths[path] = back
+	}
+}
+
+// touched are the paths that are set.
+func (m *merger) touched() refs.PathSet {
+	return slices.SortedFunc(maps.Keys(m.set), tree.ComparePaths)
+}
+
+// merge fills set and list. Directories are made with what is in them, and go when nothing is left in them.
+func (m *merger) merge() error {
+	var dirs []string
+	for _, path := range slices.SortedFunc(maps.Keys(m.paths), tree.ComparePaths) {
+		edits := m.paths[path]
+		if isDir(edits[0].from) && isDir(edits[len(edits)-1].to) || edits[0].from == nil && isDir(edits[len(edits)-1].to) ||
+			isDir(edits[0].from) && edits[len(edits)-1].to == nil {
+			dirs = append(dirs, path)
+			continue
+		}
+		if err := m.path(path, edits); err != nil {
+			return err
+		}
+	}
+	for _, path := range slices.Backward(dirs) {
+		if err := m.dir(path, m.paths[path]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isDir(e *tree.Entry) bool { return e != nil && e.Type == tree.TypeDir }
+
+// find is what is at a path, with what is set already.
+func (m *merger) find(path string) (*tree.Entry, error) {
+	if to, ok := m.set[path]; ok {
+		return to, nil
+	}
+	return m.now.Find(path)
+}
+
+// path merges the edits of a file or link.
+func (m *merger) path(path string, edits []edit) error {
+	at, err := m.whereabouts(path, edits[0])
+	if err != nil {
+		return err
+	}
+	was, err := m.find(at)
+	if err != nil {
+		return err
+	}
+	told := value.Merge{Path: value.Text(at), Verdict: value.MergeAlready}
+	if at != path {
+		told.Was = value.Text(path)
+	}
+	ours := was
+	for _, e := range edits {
+		var v verdict
+		if ours, v, err = m.entry(e, ours); err != nil {
+			return err
+		}
+		if v.rank() > (verdict{MergeVerdict: told.Verdict}).rank() {
+			told.Verdict, told.Reason = v.MergeVerdict, v.reason
+		}
+		told.Places += v.places
+	}
+	if !same(ours, was) {
+		why, err := m.obstacle(at, was, ours, edits[0].toTree)
+		if err != nil {
+			return err
+		}
+		if why == "" {
+			m.set[at] = ours
+		} else {
+			told = value.Merge{Path: told.Path, Was: told.Was, Verdict: value.MergeConflict, Reason: why}
+		}
+	}
+	m.list = append(m.list, told)
+	return nil
+}
+
+// obstacle is why a path cannot be set; "": it can, and the directories above it are set if they are missing.
+func (m *merger) obstacle(path string, was, to *tree.Entry, from objstore.ID) (value.MergeReason, error) {
+	if was == nil && to != nil {
+		hidden, err := m.uncaptured(path)
+		if err != nil || hidden {
+			return value.ReasonUncaptured, err
+		}
+	}
+	if to == nil {
+		return "", nil
+	}
+	missing := map[string]*tree.Entry{}
+	for dir, _ := tree.Split(path); dir != ""; dir, _ = tree.Split(dir) {
+		is, err := m.find(dir)
+		if err != nil {
+			return "", err
+		}
+		if is != nil && !isDir(is) {
+			return value.ReasonBlocked, nil
+		}
+		if is != nil {
+			continue
+		}
+		if hidden, err := m.uncaptured(dir); err != nil || hidden {
+			return value.ReasonUncaptured, err
+		}
+		if is, err = m.trees.find(m.restorer.log.Objs, from, dir); err != nil {
+			return "", err
+		}
+		if !isDir(is) {
+			return value.ReasonBlocked, nil
+		}
+		missing[dir] = is
+	}
+	maps.Copy(m.set, missing)
+	return "", nil
+}
+
+// uncaptured reports whether something is on disk at a path that the capture has nothing of.
+func (m *merger) uncaptured(path string) (bool, error) {
+	if !model.Covered(m.capture.Res.Skips, path) {
+		return false, nil
+	}
+	root, err := m.restorer.log.Root()
+	if err != nil {
+		return false, err
+	}
+	defer root.Close()
+	_, there, err := capture.OnDisk(root, path)
+	return there, err
+}
+
+// dir makes or removes a directory, or sets its permissions. It goes only if nothing is left in it.
+func (m *merger) dir(path string, edits []edit) error {
+	from, to := edits[0].from, edits[len(edits)-1].to
+	is, err := m.find(path)
+	switch {
+	case err != nil:
+		return err
+	case from == nil && is == nil:
+		why, err := m.obstacle(path, nil, to, edits[len(edits)-1].toTree)
+		if err == nil && why == "" {
+			m.set[path] = to
+		}
+		return err
+	case to == nil && isDir(is):
+		if empty, err := m.emptied(path, is); err != nil || !empty {
+			return err
+		}
+		m.set[path] = nil
+	case isDir(from) && isDir(to) && isDir(is) && is.Perm == from.Perm && to.Perm != is.Perm:
+		perm := *is
+		perm.Perm = to.Perm
+		m.set[path] = &perm
+	}
+	return nil
+}
+
+// emptied reports whether nothing is left of what the worktree has in a directory.
+func (m *merger) emptied(path string, is *tree.Entry) (bool, error) {
+	if is.ID.IsZero() {
+		return true, nil
+	}
+	list, err := tree.List(m.capture.Get, is.ID)
+	if err != nil {
+		return false, err
+	}
+	for _, ent := range list {
+		if to, ok := m.set[tree.Join(path, ent.Name)]; !ok || to != nil {
+			return false, nil
+		}
+	}
+	for p, to := range m.set {
+		if to != nil && refs.Below(p, path) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// verdict is what became of one edit.
+type verdict struct {
+	value.MergeVerdict
+	reason value.MergeReason
+	places int
+}
+
+// rank orders verdicts: that of a path is the highest of its edits'.
+func (v verdict) rank() int {
+	return slices.Index([]value.MergeVerdict{
+		value.MergeAlready, value.MergeApplied, value.MergeMerged, value.MergeSettled, value.MergeConflict,
+	}, v.MergeVerdict)
+}
+
+// same reports whether two entries are the same; of directories, whether both are ones with the same permissions.
+func same(a, b *tree.Entry) bool {
+	if isDir(a) && isDir(b) {
+		return a.Perm == b.Perm
+	}
+	return tree.Same(a, b)
+}
+
+// entry brings one edit to what is there.
+func (m *merger) entry(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
+	switch {
+	case same(ours, e.to):
+		return ours, verdict{MergeVerdict: value.MergeAlready}, nil
+	case isDir(ours), isDir(e.to), isDir(e.from): // what is below would have to go, or come
+		return ours, verdict{value.MergeConflict, value.ReasonType, 0}, nil
+	case same(ours, e.from):
+		if why, err := m.restorer.log.GoneEntry(e.to); err != nil || why != "" {
+			return ours, verdict{value.MergeConflict, value.ReasonGone, 0}, err
+		}
+		return e.to, verdict{MergeVerdict: value.MergeApplied}, nil
+	case ours == nil:
+		return m.decide(ours, e.to, value.ReasonDeleted)
+	case e.to == nil:
+		return m.decide(ours, nil, value.ReasonModified)
+	case ours.Type != e.to.Type || e.from != nil && e.from.Type != ours.Type:
+		return m.decide(ours, e.to, value.ReasonType)
+	case ours.Type == tree.TypeSymlink:
+		return m.decide(ours, e.to, value.ReasonLink)
+	}
+	return m.file(e, ours)
+}
+
+// decide settles what cannot be merged: it stays as it is, unless the change is preferred.
+func (m *merger) decide(ours, theirs *tree.Entry, why value.MergeReason) (*tree.Entry, verdict, error) {
+	switch m.prefer {
+	case textdiff.Neither:
+		return ours, verdict{value.MergeConflict, why, 0}, nil
+	case textdiff.Ours:
+		return ours, verdict{value.MergeSettled, why, 0}, nil
+	}
+	if gone, err := m.restorer.log.GoneEntry(theirs); err != nil || gone != "" {
+		return ours, verdict{value.MergeConflict, value.ReasonGone, 0}, err
+	}
+	return theirs, verdict{value.MergeSettled, why, 0}, nil
+}
+
+// file merges permissions and content, each by itself.
+func (m *merger) file(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
+	from := e.from
+	if from == nil {
+		from = &tree.Entry{Type: tree.TypeFile, Perm: ours.Perm}
+	}
+	to, v := *ours, verdict{MergeVerdict: value.MergeApplied}
+	switch {
+	case ours.ID == e.to.ID, e.to.ID == from.ID:
+	case ours.ID == from.ID:
+		if why, err := m.restorer.log.GoneEntry(e.to); err != nil || why != "" {
+			return ours, verdict{value.MergeConflict, value.ReasonGone, 0}, err
+		}
+		to.ID, to.Size = e.to.ID, e.to.Size
+	default:
+		var err error
+		if v, err = m.content(e.from, e.to, &to); err != nil {
+			return ours, v, err
+		}
+	}
+	switch {
+	case ours.Perm == e.to.Perm, from.Perm == e.to.Perm:
+	case ours.Perm == from.Perm:
+		to.Perm = e.to.Perm
+	case m.prefer == textdiff.Theirs:
+		to.Perm = e.to.Perm
+		fallthrough
+	case m.prefer == textdiff.Ours:
+		v = higher(v, verdict{value.MergeSettled, value.ReasonMode, 0})
+	default:
+		v = higher(v, verdict{value.MergeConflict, value.ReasonMode, 0})
+	}
+	if same(&to, ours) && v.MergeVerdict == value.MergeApplied {
+		v.MergeVerdict = value.MergeAlready
+	}
+	return &to, v, nil
+}
+
+func higher(a, b verdict) verdict {
+	if a.rank() >= b.rank() {
+		return a
+	}
+	return b
+}
+
+// content merges the contents of three files into the one that to has.
+func (m *merger) content(from, theirs, to *tree.Entry) (verdict, error) {
+	whole := func(why value.MergeReason) (verdict, error) {
+		ent, v, err := m.decide(to, theirs, why)
+		to.ID, to.Size = ent.ID, ent.Size
+		return v, err
+	}
+	var texts [3][]byte
+	for i, ent := range []*tree.Entry{from, to, theirs} {
+		if ent == nil {
+			continue
+		}
+		if why, err := m.restorer.log.GoneEntry(ent); err != nil || why != "" {
+			return verdict{value.MergeConflict, value.ReasonGone, 0}, err
+		}
+		if ent.Size > textdiff.MaxBytes {
+			return whole(value.ReasonTooLarge)
+		}
+		var err error
+		if texts[i], err = m.capture.Get.Get(objstore.Blob, ent.ID); err != nil {
+			return verdict{}, err
+		}
+	}
+	merged := textdiff.Merge(texts[0], texts[1], texts[2], textdiff.MergeOptions{Ours: "worktree", Theirs: "change", Prefer: m.prefer})
+	switch merged.Kind {
+	case textdiff.Binary:
+		return whole(value.ReasonBinary)
+	case textdiff.TooLarge:
+		return whole(value.ReasonTooLarge)
+	}
+	v := verdict{MergeVerdict: value.MergeMerged}
+	if bytes.Equal(merged.Text, texts[1]) {
+		v.MergeVerdict = value.MergeAlready
+	}
+	if v.places = merged.Conflicts; v.places > 0 {
+		v.MergeVerdict, v.reason = value.MergeSettled, value.ReasonText
+		if m.prefer == textdiff.Neither {
+			v.MergeVerdict = value.MergeConflict
+		}
+	}
+	if from == nil && v.reason == value.ReasonText {
+		v.reason = value.ReasonAdded
+	}
+	var err error
+	to.ID, to.Size, err = m.capture.Tx.PutReader(bytes.NewReader(merged.Text), to.ID)
+	return v, err
+}
+
+// whereabouts is where the file of an edit is now: at its path, or if that is not there, where all of it was moved to since.
+func (m *merger) whereabouts(path string, first edit) (string, error) {
+	is, err := m.find(path)
+	if err != nil || is != nil || !model.IsFile(first.from) {
+		return path, err
+	}
+	moved, known := m.moved[first.fromTree]
+	if !known {
+		var changes []tree.Change
+		if err := tree.Diff(m.capture.Get, first.fromTree, m.capture.Res.Root, func(ch tree.Change) error {
+			changes = append(changes, ch)
+			return nil
+		}); err != nil {
+			return path, err
+		}
+		moved = map[string]string{}
+		renames, _ := tree.Renames(changes)
+		for _, r := range renames {
+			moved[r.From.Path] = r.To.Path
+		}
+		m.moved[first.fromTree] = moved
+	}
+	if to, ok := moved[path]; ok {
+		return to, nil
+	}
+	return path, nil
+}
