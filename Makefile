@@ -102,7 +102,7 @@ test: ## what CI runs: vet and every test, under 10 minutes on 2 cores
 .PHONY: race
 race: ## every test with the race detector (needs a C compiler); an hour
 	# A process with the detector in it would sleep a second at its end, and the tests start thousands.
-	CGO_ENABLED=1 GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test -race -timeout 60m ./...
+	CGO_ENABLED=1 GORACE="atexit_sleep_ms=0 $${GORACE:-}" $(GO) test -race -timeout 60m ./...
 
 .PHONY: cross
 cross: ## compile for Linux and macOS
