@@ -70,6 +70,9 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 		marks, from = shortMarks, ""
 	}
 	sides := func(op api.Operation, prompt int) string {
+		if change := changeWords(op); change != "" {
+			return change
+		}
 		if narrow && isEnd(op.From) && isEnd(op.To) {
 			return fmt.Sprintf("turn:%d to %d", op.From.Turn, op.To.Turn)
 		}
@@ -182,6 +185,18 @@ func sideWords(m *api.Moment, id string, prompt int) string {
 		return quote(m.Message)
 	}
 	return m.Short
+}
+
+// changeWords say what was picked or reverted, as the operation's own state says it; "": it is another operation.
+func changeWords(op api.Operation) string {
+	if op.Kind != "pick" && op.Kind != "revert" || op.To == nil {
+		return ""
+	}
+	text, ok := strings.CutPrefix(string(op.To.Message), op.Kind+" ")
+	if !ok {
+		return ""
+	}
+	return term.Sanitize(text)
 }
 
 // isEnd reports whether a person names a moment by its turn.

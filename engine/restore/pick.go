@@ -164,7 +164,7 @@ func (rs *Restorer) changeOf(ctx context.Context, o PickOptions) (*change, error
 		return nil, err
 	}
 	if row != nil {
-		ch := &change{name: fmt.Sprintf("turn %d", row.Turn), of: row.Checkpoint, edits: map[string][]edit{}}
+		ch := &change{name: fmt.Sprintf("turn:%d", row.Turn), of: row.Checkpoint, edits: map[string][]edit{}}
 		for _, cp := range row.Steps {
 			if err := rs.addStep(ch, cp, everyPath); err != nil {
 				return nil, err
@@ -182,8 +182,13 @@ func (rs *Restorer) changeOf(ctx context.Context, o PickOptions) (*change, error
 
 func everyPath(string) bool { return true }
 
-// nameOf is how a checkpoint is called in a message.
-func nameOf(cp *model.Checkpoint) string { return cp.ID.String()[:8] }
+// nameOf is how a checkpoint is called in a message: by what a person has saved it as, else by its id.
+func nameOf(cp *model.Checkpoint) string {
+	if cp.Cause.Message != "" {
+		return `"` + model.OneLine(cp.Cause.Message) + `"`
+	}
+	return cp.ID.String()[:7]
+}
 
 func (rs *Restorer) namedState(ctx context.Context, name string, who model.SessionChoice) (*model.Checkpoint, error) {
 	if n, err := history.ParseName(name); err == nil && who.Session == "" {
