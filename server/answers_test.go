@@ -67,6 +67,8 @@ func TestAnswers(t *testing.T) {
 		Wish: api.Wish{Env: env, Exact: true},
 	})
 	ask(a, "undo-restore", api.UndoRestore, api.UndoRestoreRequest{Project: p, Wish: api.Wish{Env: env}})
+	ask(a, "pick, dry run", api.Pick, api.MergeRequest{Project: p, Walk: one, Change: "turn:1", DryRun: true})
+	ask(a, "revert", api.Revert, api.MergeRequest{Project: p, Walk: one, Change: "turn:2"})
 	ask(a, "config", api.Config, api.ConfigRequest{Project: p})
 	ask(a, "verify", api.Verify, api.VerifyRequest{Project: p})
 	ask(a, "repair", api.Repair, api.RepairRequest{Project: p})

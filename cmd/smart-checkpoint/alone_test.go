@@ -106,6 +106,7 @@ func TestT17StaleSocket(t *testing.T) {
 
 // A client without a rewind beside it can do nothing, and does no harm.
 func TestPromise03NothingBeside(t *testing.T) {
+	quickPrograms(t)
 	b := newTestbed(t)
 	lonely := filepath.Join(b.home, "smart-checkpoint")
 	text, err := os.ReadFile(filepath.Join(programs, "smart-checkpoint"))

@@ -315,3 +315,12 @@ func underRace() bool {
 	info, _ := debug.ReadBuildInfo()
 	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
+
+// quickPrograms is for tests in which a program has to end before a hook's deadline: with the race detector in it, and an environment of
+// its own, it sleeps a second first.
+func quickPrograms(t *testing.T) {
+	t.Helper()
+	if underRace() {
+		t.Skip("the programs have the race detector in them")
+	}
+}

@@ -215,6 +215,7 @@ func TestPromise03Signals(t *testing.T) {
 }
 
 func TestPromise03BrokenAnswers(t *testing.T) {
+	quickPrograms(t)
 	b := newTestbed(t)
 	var texts recorder
 	var seen recorder
