@@ -1,6 +1,7 @@
 package work
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,10 +11,10 @@ import (
 // one that ends then leaves none behind, and once the daemon is told to end nothing more happens.
 func TestMemoryGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		given := 0
+		var given atomic.Int64
 		var m *Memory
 		m = &Memory{Trim: func() {
-			if given++; given == 1 { // a call comes and goes meanwhile, and leaves something to give
+			if given.Add(1) == 1 { // a call comes and goes meanwhile, and leaves something to give
 				m.working()
 				leave(64 << 20)
 				m.quiet()
@@ -25,17 +26,17 @@ func TestMemoryGoesBack(t *testing.T) {
 			m.quiet()
 			time.Sleep(lull - time.Millisecond)
 		}
-		if given > 0 {
+		if given.Load() > 0 {
 			t.Fatal("given back while work comes")
 		}
 		time.Sleep(2 * time.Millisecond)
-		if given != 1 {
-			t.Fatalf("given back %d times after a lull", given)
+		if n := given.Load(); n != 1 {
+			t.Fatalf("given back %d times after a lull", n)
 		}
 		m.End() // it stops the timer that there is
 		time.Sleep(10 * lull)
-		if given != 1 {
-			t.Errorf("given back %d times: a second timer was left behind", given)
+		if n := given.Load(); n != 1 {
+			t.Errorf("given back %d times: a second timer was left behind", n)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,8 +10,8 @@ import (
 // Idle is called when nothing has run for a while, also when nobody ever came, and not while something runs.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		idle := 0
-		c := &Count{After: time.Minute, Idle: func() { idle++ }}
+		var idle atomic.Int64
+		c := &Count{After: time.Minute, Idle: func() { idle.Add(1) }}
 		c.Start()
 		time.Sleep(time.Minute - time.Second)
 		if !c.Begin() {
@@ -20,13 +21,13 @@ func TestIdle(t *testing.T) {
 		time.Sleep(time.Hour)
 		c.Done()
 		time.Sleep(time.Hour)
-		if idle != 0 || c.Running() != 1 {
-			t.Errorf("idle %d times while %d run", idle, c.Running())
+		if n := idle.Load(); n != 0 || c.Running() != 1 {
+			t.Errorf("idle %d times while %d run", n, c.Running())
 		}
 		c.Done()
 		time.Sleep(time.Minute + time.Second)
-		if idle != 1 {
-			t.Errorf("idle %d times", idle)
+		if n := idle.Load(); n != 1 {
+			t.Errorf("idle %d times", n)
 		}
 	})
 }
