@@ -51,6 +51,7 @@ What was it?
 
 Back:
   rewind undo                  one step, unsaved changes first
+  rewind undo --turn           the whole turn that the project stands in
   rewind checkout before:5     to before the prompt of turn 5, conversation too
   rewind checkout turn:4 -- src   only some files
   rewind revert turn:4         take out what turn 4 changed, and keep what came after

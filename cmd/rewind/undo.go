@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -9,48 +11,97 @@ import (
 )
 
 func newUndo(a *app) *cobra.Command {
-	return newAlong(a, api.Undo, &cobra.Command{
-		Use:   "undo [n] [--code-only] [--session <session>] [--exact] [--dry-run]",
-		Short: "Go back one step, or n",
+	turn := false
+	cmd, req := newAlong(a, api.Undo, &cobra.Command{
+		Use:   "undo [n] [--turn] [--code-only] [--session <session>] [--exact] [--dry-run]",
+		Short: "Go back one step, or n; with --turn, turns",
 		Long: "Goes back along the checkpoints that 'rewind list' shows; checkpoints with equal files count once. Unsaved changes\n" +
 			"are the first step: they are saved before they are undone, so that 'rewind redo' brings them back. The agent's\n" +
-			"conversation goes back as a new session, as with 'rewind checkout'; --code-only leaves it alone.",
-		Example: "  rewind undo\n  rewind undo 3",
+			"conversation goes back as a new session, as with 'rewind checkout'; --code-only leaves it alone.\n\n" +
+			"--turn takes back the whole turn that the project stands in, or n of them: to where its prompt was typed.",
+		Example: "  rewind undo\n  rewind undo 3\n  rewind undo --turn",
+	})
+	steps := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !turn {
+			return steps(cmd, args)
+		}
+		if err := req.fill(a, cmd, args); err != nil {
+			return err
+		}
+		return undoTurns(cmd.Context(), a, req.UndoRequest)
+	}
+	cmd.Flags().BoolVar(&turn, "turn", false, "take back the turn that the project stands in, or n turns")
+	return cmd
+}
+
+// undoTurns goes to before the prompt of the turn that the project stands in, or of one before it.
+func undoTurns(ctx context.Context, a *app, req api.UndoRequest) error {
+	r, err := api.Call(ctx, a.client, api.Turns, api.TurnsRequest{Project: req.Project, Walk: req.Walk}, nil)
+	if err != nil {
+		return err
+	}
+	if r.At < uint64(req.Steps) {
+		where := "no turn"
+		if r.At > 0 {
+			where = fmt.Sprintf("turn %d", r.At)
+		}
+		return &api.Error{
+			Code: api.CodeOf(api.WordNotFound), Word: api.WordNotFound,
+			Message: fmt.Sprintf("undo --turn: the project stands in %s of %s", where, shortSession(r.Session)),
+			Hint:    "'rewind turns' lists the turns; turn:0 is before the first prompt",
+		}
+	}
+	req.Session = r.Session
+	return doRestore(ctx, a, api.Checkout, api.CheckoutRequest{
+		Project: req.Project, Walk: req.Walk, Wish: req.Wish,
+		Checkpoint: api.Text(fmt.Sprintf("before:%d", r.At-uint64(req.Steps)+1)),
 	})
 }
 
 func newRedo(a *app) *cobra.Command {
-	return newAlong(a, api.Redo, &cobra.Command{
+	cmd, _ := newAlong(a, api.Redo, &cobra.Command{
 		Use:   "redo [n] [--code-only] [--session <session>] [--exact] [--dry-run]",
 		Short: "Go forward again after undo or checkout",
 		Long: "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken; the conversation " +
 			"goes with it.",
 		Example: "  rewind redo\n  rewind redo 2",
 	})
+	return cmd
 }
 
-func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd *cobra.Command) *cobra.Command {
-	req := api.UndoRequest{Steps: 1}
+// along is what undo and redo are asked.
+type along struct{ api.UndoRequest }
+
+func (r *along) fill(a *app, cmd *cobra.Command, args []string) error {
+	r.Project, r.Choose = a.project(), a.OutTTY
+	if err := a.converse(&r.Wish, nil); err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		n, err := strconv.Atoi(args[0])
+		if err != nil || n < 1 {
+			return usage("%s %q: want a number of steps", cmd.Name(), args[0])
+		}
+		r.Steps = n
+	}
+	return nil
+}
+
+func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd *cobra.Command) (*cobra.Command, *along) {
+	req := &along{api.UndoRequest{Steps: 1}}
 	cmd.Args = takes(0, 1, "one number of steps")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		req.Project, req.Choose = a.project(), a.OutTTY
-		if err := a.converse(&req.Wish, nil); err != nil {
+		if err := req.fill(a, cmd, args); err != nil {
 			return err
 		}
-		if len(args) > 0 {
-			n, err := strconv.Atoi(args[0])
-			if err != nil || n < 1 {
-				return usage("%s %q: want a number of steps", cmd.Name(), args[0])
-			}
-			req.Steps = n
-		}
-		return doRestore(cmd.Context(), a, route, req)
+		return doRestore(cmd.Context(), a, route, req.UndoRequest)
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
 	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
 	codeOnlyFlag(cmd, &req.Wish)
 	sessionFlag(a, cmd, &req.Session, "along the steps of this `session`")
-	return cmd
+	return cmd, req
 }
 
 func newUndoRestore(a *app) *cobra.Command {
