@@ -197,6 +197,7 @@ func (d *daemon) stop(why string) {
 		d.secretScan = nil
 		d.secretScanMu.Unlock()
 		d.claim.Release()
+		d.stores.End()
 		close(d.ended)
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/hooks"
+	"rewind/server/registry"
 	"rewind/server/rundir"
 )
 
@@ -40,6 +41,7 @@ type hookCall struct {
 	until            time.Time                     // when it is answered at the latest
 	late             atomic.Bool                   // it has been answered
 	engine           atomic.Pointer[engine.Engine] // that takes it in; nil: not found yet
+	turnedAway       func()                        // not nil: the daemon ends, nothing was begun; it says so, for a client that has gone
 }
 
 // newCall is of a client that waits for so many milliseconds.
@@ -52,6 +54,7 @@ func newCall(now time.Time, ms uint64) *hookCall {
 type hookReply interface {
 	SetReadDeadline(t time.Time) error // of the payload
 	answer(warn string)
+	again() // by the next daemon
 }
 
 // hook answers an agent: always, always in time, whatever happens. What it began goes on.
@@ -100,7 +103,14 @@ func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() (warn 
 	t.Stop()
 	mu.Lock()
 	defer mu.Unlock()
-	if !answered {
+	switch {
+	case answered && c.turnedAway != nil:
+		c.turnedAway()
+	case answered:
+	case c.turnedAway != nil:
+		answered = true
+		reply.again()
+	default:
 		answered = true
 		reply.answer(warn)
 	}
@@ -159,6 +169,10 @@ func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	}
 	p = found
 	dirs, err := s.takeIn(ctx, p, ev, call)
+	if errors.Is(err, registry.ErrEnding) {
+		call.turnedAway = func() { fail(err) }
+		return ""
+	}
 	if err == nil {
 		s.began.at(ev, p.Root)
 		err = s.elsewhere(ctx, p, dirs, ev, call)

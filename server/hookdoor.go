@@ -50,6 +50,7 @@ func (d *daemon) takeHook(x *door.Exchange) {
 type wireReply struct{ *door.Exchange }
 
 func (r wireReply) answer(warn string) { r.Answer(hookwire.Answer{Warn: warn}) }
+func (r wireReply) again()             { r.Answer(hookwire.Answer{Status: hookwire.Draining}) }
 
 // hookHTTP is hook for the API's route: the answer is always 200.
 func (s *server) hookHTTP(w http.ResponseWriter, r *http.Request) {
@@ -92,3 +93,5 @@ func (r httpReply) answer(warn string) {
 	r.w.WriteHeader(http.StatusOK)
 	_ = r.Flush() // in process, who waits gives up by itself
 }
+
+func (r httpReply) again() { r.w.WriteHeader(api.StatusDraining) }

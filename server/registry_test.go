@@ -240,3 +240,34 @@ func TestRegistryWaitsForAnotherProcess(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A request that waits for a store that another process has is handed to the next daemon when its own ends: that one may be who has it.
+func TestEndingDaemonWaitsForNoStore(t *testing.T) {
+	home := newHome(t)
+	r := start(t, daemonOptions{keep: time.Millisecond})
+	p := r.newProject(t)
+	for r.status(t).Stores != 0 {
+		time.Sleep(time.Millisecond)
+	}
+	stores, err := filepath.Glob(filepath.Join(home, "storage", "*"))
+	if err != nil || len(stores) == 0 {
+		t.Fatal(stores, err)
+	}
+	db, err := kv.Open(t.Context(), stores[0], kv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	told := make(chan error, 1)
+	go func() {
+		_, err := api.Call(t.Context(), r.client, api.List, api.ListRequest{Project: p}, nil)
+		told <- err
+	}()
+	for r.status(t).Stores != 1 {
+		time.Sleep(time.Millisecond)
+	}
+	r.stop(t)
+	if err := <-told; !errors.Is(err, api.ErrNoDaemon) {
+		t.Errorf("not sent again: %v", err)
+	}
+}

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/server/ndjson"
+	"rewind/server/registry"
 	"rewind/server/rundir"
 	"rewind/server/work"
 )
@@ -166,7 +168,11 @@ type errorLine struct {
 
 func fail(out *ndjson.Lines, err error) {
 	told := tell(err)
-	out.Fail(httpStatus(told.Word), errorLine{told})
+	status := httpStatus(told.Word)
+	if errors.Is(err, registry.ErrEnding) {
+		status = api.StatusDraining // nothing was begun
+	}
+	out.Fail(status, errorLine{told})
 }
 
 func readRequest(body io.Reader, req any) error {

@@ -28,9 +28,13 @@ type Registry struct {
 	failed  func(error)   // told what a close or a watch found wrong
 	configs *project.Configs
 
+	opens  context.Context // ended by End: whoever waits for another process's store gives up
+	giveUp context.CancelFunc
+
 	mu     sync.Mutex
 	stores map[string]*resident // by store id
-	closed bool
+	ending bool                 // nothing is opened any more
+	closed bool                 // nor joined
 }
 
 // resident is a store that is open, or being opened or closed. While it is in the registry nobody else opens the store.
@@ -49,12 +53,15 @@ type resident struct {
 	idle    *time.Timer
 }
 
-var errClosed = fmt.Errorf("the daemon is ending: %w", kv.ErrBusy)
+// ErrEnding says that a store was not opened, because the daemon ends: whoever asked finds it in the next daemon.
+var ErrEnding = fmt.Errorf("the daemon is ending: %w", kv.ErrBusy)
 
 // New returns a registry without engines, for the projects of a home: o is for each that is opened, keep for how long one stays open that
 // nobody uses. failed is told what goes wrong that is nobody's request, by any goroutine.
 func New(home project.Home, o project.Options, keep time.Duration, configs *project.Configs, failed func(error)) *Registry {
-	return &Registry{home: home, o: o, keep: keep, configs: configs, failed: failed, stores: map[string]*resident{}}
+	g := &Registry{home: home, o: o, keep: keep, configs: configs, failed: failed, stores: map[string]*resident{}}
+	g.opens, g.giveUp = context.WithCancel(context.Background())
+	return g
 }
 
 // Open gives one request its engine, and what lets go of it. salvage: a damaged store is opened, too, only to be read. p is as Find
@@ -107,11 +114,11 @@ func (r *resident) fits(p *project.Project, salvage bool) bool {
 func (g *Registry) join(ctx context.Context, p *project.Project, salvage bool) (*resident, error) {
 	for {
 		g.mu.Lock()
-		if g.closed {
-			g.mu.Unlock()
-			return nil, errClosed
-		}
 		r := g.stores[p.ID]
+		if g.closed || g.ending && r == nil {
+			g.mu.Unlock()
+			return nil, ErrEnding
+		}
 		if r == nil {
 			r = &resident{project: *p, salvage: salvage, ready: make(chan struct{}), closed: make(chan struct{})}
 			r.project.Notices = nil // recorded by the view of the request that found them
@@ -139,7 +146,7 @@ func (g *Registry) join(ctx context.Context, p *project.Project, salvage bool) (
 	}
 }
 
-// load opens for all who wait; it is nobody's request, so nobody's end interrupts it.
+// load opens for all who wait; it is nobody's request, so nobody's end interrupts it, but the daemon's: its successor may have the store.
 func (g *Registry) load(ctx context.Context, r *resident) {
 	defer g.leave(r)
 	defer close(r.ready)
@@ -149,10 +156,16 @@ func (g *Registry) load(ctx context.Context, r *resident) {
 			g.retire(r)
 		}
 	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(g.opens, cancel)()
 	o := g.o
 	o.Salvage = r.salvage
 	if r.stamp, r.err = project.StampStore(&r.project); r.err == nil {
 		r.e, r.err = engine.OpenProject(ctx, g.home, &r.project, o)
+	}
+	if errors.Is(r.err, context.Canceled) {
+		r.err = ErrEnding
 	}
 	// One that can only be read may be better the next time.
 	if r.err != nil || r.e.Log.Damage() != nil {
@@ -280,8 +293,18 @@ func (g *Registry) Sweep() {
 	g.end(func(r *resident) bool { return lost[r] })
 }
 
+// End begins the end: what is open serves on, nothing else is opened, and what waits for a store that another process has gives up with
+// ErrEnding. That process may be the next daemon, which nobody asks to leave.
+func (g *Registry) End() {
+	g.mu.Lock()
+	g.ending = true
+	g.mu.Unlock()
+	g.giveUp()
+}
+
 // Close ends all; later opens are refused. It waits for requests that have an engine until ctx ends.
 func (g *Registry) Close(ctx context.Context) error {
+	g.End()
 	g.mu.Lock()
 	g.closed = true
 	g.mu.Unlock()
