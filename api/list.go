@@ -87,6 +87,7 @@ type ShowResponse struct {
 	Messages     []Message  `json:"messages,omitempty"`     // oldest first
 	Conversation Text       `json:"conversation,omitempty"` // why there are none
 	Cursor       *Cursor    `json:"cursor,omitempty"`       // how far the conversation had come
+	Fork         *Lineage   `json:"fork,omitempty"`         // of fork:x: the fork point
 	GitUnread    []Text     `json:"git_unread,omitempty"`   // what of the user's repository could not be read then, as paths below .git
 	Notices      []string   `json:"notices,omitempty"`
 }

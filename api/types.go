@@ -335,6 +335,7 @@ type VerifyResponse struct {
 	Lost     []Lost       `json:"lost,omitempty"` // objects that a repair has marked as lost; no faults any more
 	LostOps  []value.Span `json:"lost_operations,omitempty"`
 	Affected []Affected   `json:"affected,omitempty"` // checkpoints that cannot be restored whole, newest first
+	Forks    []Check      `json:"forks,omitempty"`    // fork points that cannot be gone back to whole, by session; no faults of the store
 	Notices  []string     `json:"notices,omitempty"`
 }
 

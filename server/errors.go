@@ -111,6 +111,10 @@ var rules = []rule{
 		"'rewind list' shows the steps; 'rewind checkout <checkpoint>' goes to any of them, 'rewind undo' and 'rewind redo' to " +
 			"the next one",
 	},
+	{
+		as[*model.NoForkCodeError], api.WordNotFound,
+		"'rewind forks show <fork>' tells what is known of it; 'rewind fork turn:<n>' takes the conversation alone",
+	},
 	{is(bisect.ErrNone), api.WordNotFound, "'rewind bisect start' begins one; 'rewind bisect run' leads one by itself"},
 	{is(bisect.ErrOvertaken), api.WordBusy, "'rewind bisect' says what is asked now"},
 	{is(bisect.ErrBroken), api.WordFailed, "'rewind bisect reset' takes it away; the project and its checkpoints have no part in it"},

@@ -6,7 +6,6 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
-	"rewind/engine/capture"
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/internal/value"
@@ -204,8 +203,14 @@ func (s *server) show(ctx context.Context, req api.ShowRequest, _ model.Progress
 			Notices: e.Project().Notices,
 		}
 		out.Checkpoint.Target = api.Text(e.History.Targets([]*model.Checkpoint{r.Checkpoint})[r.Cause.Call])
-		if unread := capture.Unread(r.Skips); len(unread) > 0 {
+		if unread := model.GitUnread(r.Skips); len(unread) > 0 {
 			out.GitUnread = value.Texts(unread)
+		}
+		if l, err := e.History.ForkPoint(ctx, name); err != nil {
+			return err
+		} else if l != nil {
+			from := lineage(*l)
+			out.Fork = &from
 		}
 		out.Leaks = append([]api.Leak{}, r.Leaks...)
 		for i := range out.Skips {

@@ -18,6 +18,9 @@ func (s *server) verify(ctx context.Context, req api.VerifyRequest, p model.Prog
 		found, err := e.Checker.Verify(ctx, !req.Quick, p, nil)
 		if err == nil {
 			out = verified(found)
+			if len(found.Faults) == 0 { // else what is told of forks may be the damage's
+				out.Forks, err = e.CheckForkPoints(ctx, found.Affected)
+			}
 			out.Notices = e.Project().Notices
 		}
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 func newForks(a *app) *cobra.Command {
@@ -115,8 +116,55 @@ func (a *app) showFork(w io.Writer, f api.ForkInfo) {
 			name = "from"
 		}
 		row(name, term.Sanitize(text))
+		if i == 0 {
+			a.forkPoint(row, l)
+		}
 	}
 	if len(f.Resume) > 0 {
 		row("resume", term.Sanitize(shellLine(f.Resume)))
 	}
+}
+
+// forkPoint tells through row what else is known of where a fork begins.
+func (a *app) forkPoint(row func(name, text string), l *api.Lineage) {
+	if l.Message != "" {
+		row("message", term.Sanitize(l.Message))
+	}
+	row("depth", fmt.Sprintf("%d", l.Depth))
+	if l.Checkpoint == "" {
+		row("code", a.Styled(term.Warn, term.Sanitize("not captured: "+string(l.NoCode))))
+	}
+	row("git", term.Sanitize(gitWords(l)))
+	for _, p := range l.NoGit {
+		row("git", a.Styled(term.Warn, term.Quote(string(p))+" could not be read then"))
+	}
+	row("found", foundWords(l.How))
+}
+
+// gitWords say where the user's repository stood at a fork point.
+func gitWords(l *api.Lineage) string {
+	switch {
+	case l.Commit != "" && l.Branch != "":
+		return fmt.Sprintf("%.12s on %s", l.Commit, l.Branch)
+	case l.Commit != "":
+		return fmt.Sprintf("%.12s", l.Commit)
+	case l.Branch != "":
+		return "no commit yet on " + l.Branch
+	}
+	return ""
+}
+
+// foundWords say how it became known that a session is a fork.
+func foundWords(how value.Found) string {
+	switch how {
+	case value.FoundMade:
+		return "rewind made it"
+	case value.FoundHeader:
+		return "its file names what it was made of"
+	case value.FoundIDs:
+		return "it begins with records of the other session, by their ids"
+	case value.FoundContent:
+		return "it begins as the other session does: what was said when, and calls"
+	}
+	return string(how)
 }

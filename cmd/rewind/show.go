@@ -246,6 +246,13 @@ func (a *app) showIDs(w io.Writer, r api.ShowResponse) {
 	for _, p := range r.GitUnread {
 		row("git", a.Styled(term.Warn, term.Quote(string(p))+" could not be read then"))
 	}
+	if f := r.Fork; f != nil {
+		row("forked", term.Sanitize(fmt.Sprintf("%s: %s", shortSession(f.Child), relation(f))))
+		if f.Message != "" {
+			row("", term.Sanitize("after message "+f.Message))
+		}
+		row("", fmt.Sprintf("%s, depth %d, %s", a.Time(f.Time), f.Depth, foundWords(f.How)))
+	}
 	row("holds", fmt.Sprintf("%s, %s", count(c.Files, "file"), term.Size(c.Bytes)))
 	if k := r.Cursor; k != nil {
 		row("talk", fmt.Sprintf("%s, generation %d, byte %d", term.Quote(string(k.Path)), k.Generation, k.Offset))

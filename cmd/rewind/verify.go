@@ -51,6 +51,7 @@ func runVerify(ctx context.Context, a *app, req api.VerifyRequest) error {
 		if len(r.Faults) == 0 {
 			fmt.Fprintf(a.Out, "no faults: %s checked\n", count(r.Checked, "object"))
 		}
+		a.forkFindings(r.Forks)
 	}
 	if n := len(r.Faults); n > 0 {
 		hint := "what is not damaged can still be read and restored; 'rewind verify --repair' repairs what can be repaired"
@@ -140,6 +141,14 @@ func (a *app) faults(r *api.VerifyResponse) {
 	fmt.Fprintf(a.Out, "%s cannot be restored whole:\n", count(len(r.Affected), "checkpoint"))
 	for _, c := range r.Affected {
 		fmt.Fprintf(a.Out, "  %.12s: %s\n", c.Checkpoint, term.Sanitize(affectedText(c)))
+	}
+}
+
+// forkFindings lists forks that cannot be gone back to whole.
+func (a *app) forkFindings(list []api.Check) {
+	for _, c := range list {
+		fmt.Fprintf(a.Out, "%s %s: %s\n", a.Styled(term.Warn, "fork"), term.Sanitize(shortSession(c.Name)), term.Sanitize(string(c.Text)))
+		fmt.Fprintf(a.Out, "  %s\n", term.Sanitize(string(c.Remedy)))
 	}
 }
 

@@ -41,7 +41,7 @@ func (wt *Worktree) goesOnFrom(ev hooks.Event, named transcript.Parent, src tran
 	}
 	l := &model.Lineage{Lineage: value.Lineage{
 		Session: model.SessionName(hooks.Event{Agent: ev.Agent, Session: id}), Message: named.Message, Time: wt.log.Now(),
-		Kind: model.ByAgent,
+		Kind: model.ByAgent, How: value.FoundHeader,
 	}}
 	wt.log.Mu.Lock()
 	old := wt.log.Records[l.Session]

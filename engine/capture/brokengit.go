@@ -61,17 +61,6 @@ func unreadPaths(faults []gitinfo.Fault) []string {
 	return slices.Compact(paths)
 }
 
-// Unread gives the paths of a note that say what could not be read of the user's repository.
-func Unread(skips []tree.Skip) []string {
-	var paths []string
-	for _, s := range skips {
-		if s.Reason == tree.ReasonUnreadable && (s.Path == gitDir || strings.HasPrefix(s.Path, gitDir+"/")) {
-			paths = append(paths, s.Path)
-		}
-	}
-	return paths
-}
-
 // noticeUnread makes a notice of what cannot be read of the repository, unless the newest checkpoint's note has it already.
 func (wt *Worktree) noticeUnread(faults []gitinfo.Fault, was oplog.Head) {
 	if len(faults) == 0 || wt.isNoted(faults, was) {
@@ -92,7 +81,7 @@ func (wt *Worktree) isNoted(faults []gitinfo.Fault, was oplog.Head) bool {
 		return false
 	}
 	skips, err := wt.log.NoteOf(was.Note)
-	return err == nil && slices.Equal(Unread(skips), paths)
+	return err == nil && slices.Equal(model.GitUnread(skips), paths)
 }
 
 // describe is, for people, what cannot be read and what follows from that.

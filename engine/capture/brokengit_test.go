@@ -33,7 +33,7 @@ func unread(p *enginetest.Project, cp *model.Checkpoint) []string {
 	p.T.Helper()
 	skips, err := p.E.Log.Note(cp)
 	p.Must(err)
-	return capture.Unread(skips)
+	return model.GitUnread(skips)
 }
 
 // gitProject is a project in git with a file that is ignored and tracked, and one that is ignored.

@@ -8,6 +8,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/sessions"
 	"rewind/internal/osfile"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/transcript"
 )
@@ -109,6 +110,9 @@ func nearest(get objstore.Getter, s *model.Session, kin []*model.Session, said t
 	}
 	l := &model.Lineage{}
 	l.Session, l.Kind, l.Time, l.Message = of.Name, model.ByAgent, s.First, best.Message
+	if l.How = value.FoundContent; best.Named > 0 {
+		l.How = value.FoundIDs
+	}
 	l.Share(best.Turn, best.Turns)
 	return l, nil
 }

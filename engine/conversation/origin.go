@@ -166,6 +166,28 @@ func (cs *Conversations) noteRoot(name string, root uint64) {
 	}
 }
 
+// PlaceOrigin stores which checkpoint the fork point of a session is. The log's lock is held.
+func (cs *Conversations) PlaceOrigin(ctx context.Context, name string, cp *model.Checkpoint) error {
+	stored := cs.log.Records[name]
+	if stored == nil || stored.Fork == nil {
+		return nil
+	}
+	s, from := *stored, *stored.Fork
+	from.At(cp)
+	s.Fork = &from
+	tx := cs.log.Objs.Begin()
+	err := tx.Batch().Set(model.SessionKey(name), s.Encode())
+	if err == nil {
+		err = tx.Commit(ctx, kv.Written)
+	}
+	if err != nil {
+		tx.Discard()
+		return err
+	}
+	cs.log.Records[name] = &s
+	return nil
+}
+
 // recordOrigin stores the lineage of a session. If that changes the number of its turn, the newest event of the turn is recorded again with
 // the right number, so that the turn has an end. The log's lock is held.
 func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model.Lineage) error {

@@ -56,8 +56,11 @@ func SampleSession() *model.Session {
 			Checked: 3,
 		},
 		Fork: &model.Lineage{
-			Lineage: value.Lineage{Session: "claude/b", Turn: 12, Message: "m", Checkpoint: "c", Time: at, Clone: true, Kind: "fork"},
-			Both:    2, Turns: []int{1, 12}, Transcript: TestID("f"),
+			Lineage: value.Lineage{
+				Session: "claude/b", Turn: 12, Message: "m", Checkpoint: "c", Time: at, Clone: true, Kind: "fork", How: "rewind",
+				Commit: "d", Branch: "e",
+			},
+			Both: 2, Turns: []int{1, 12}, Transcript: TestID("f"),
 		},
 		Title: "t", Imported: true, Problem: "q", LaneOf: "claude/c", Left: true, Purged: true, Root: 70_000,
 	}

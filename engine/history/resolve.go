@@ -181,41 +181,6 @@ func (h *History) tooShort(n naming.Name) error {
 // MaxBegin is how many ids a *model.TooShortError names.
 const MaxBegin = 5
 
-// forkedAt is the checkpoint where a fork branched off: the one that it was made at, or the end of the last turn that both sessions have.
-func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
-	name, l, err := h.forkOf(n)
-	if err != nil {
-		return nil, err
-	}
-	if id, err := objstore.ParseID(l.Checkpoint); err == nil {
-		cp, err := h.inLog(n.String(), id)
-		if err == nil || !errors.Is(err, model.ErrNotFound) && !errors.Is(err, objstore.ErrNotFound) {
-			return cp, err
-		}
-	}
-	if l.Both < 0 {
-		return nil, &value.OpError{
-			Op: "checkpoint", Subject: n.String(), Typed: true,
-			Err: fmt.Errorf("%w: what %s has in common with %s is not known", model.ErrNotFound, name, l.Session),
-		}
-	}
-	return h.turn(l.Session, naming.Name{Kind: naming.Turn, Turn: l.Of(uint64(l.Both))})
-}
-
-// forkOf is the session of "fork:x" and its lineage.
-func (h *History) forkOf(n naming.Name) (session string, l *model.Lineage, err error) {
-	if session, err = h.sessions.FindSession(n.Text); err != nil {
-		return "", nil, err
-	}
-	if l, err = h.lineage(session); err == nil && l == nil {
-		err = &value.OpError{
-			Op: "checkpoint", Subject: n.String(), Typed: true,
-			Err: fmt.Errorf("%w: session %s is no fork", model.ErrNotFound, session),
-		}
-	}
-	return session, l, err
-}
-
 // lineage is the lineage of a session; nil: it is no fork.
 func (h *History) lineage(session string) (*model.Lineage, error) {
 	s, err := h.log.StoredSession(session)

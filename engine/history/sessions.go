@@ -60,6 +60,9 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 				info.Fork = s.Fork
 			}
 		}
+		if info := &list[i]; info.Fork != nil {
+			info.Fork = h.completed(ctx, info.Name, *info.Fork)
+		}
 	}
 	return list, err
 }

@@ -96,6 +96,23 @@ func (e *NoTurnError) About() (op, subject string) {
 // Is makes it an ErrNotFound.
 func (e *NoTurnError) Is(target error) bool { return target == ErrNotFound }
 
+// NoForkCodeError is returned for a fork point of which no code is there; it is an ErrNotFound.
+type NoForkCodeError struct {
+	Name    string // as it was asked for
+	Session string // the fork
+	Why     string
+}
+
+func (e *NoForkCodeError) Error() string {
+	return fmt.Sprintf("checkpoint %q: %v: there is no code of where %s was forked: %s", e.Name, ErrNotFound, e.Session, e.Why)
+}
+
+// About is its subject.
+func (e *NoForkCodeError) About() (op, subject string) { return "checkpoint", e.Name }
+
+// Is makes it an ErrNotFound.
+func (e *NoForkCodeError) Is(target error) bool { return target == ErrNotFound }
+
 // NoStepError is returned for an undo or a redo of more steps than there are; it is an ErrNotFound.
 type NoStepError struct {
 	Ahead bool // of a redo

@@ -34,6 +34,9 @@ var lineageTable = record.New(
 	record.String(7, func(l *Lineage) *string { return &l.Kind }),
 	record.ID(8, func(l *Lineage) *objstore.ID { return &l.Transcript }),
 	record.Decimals(9, func(l *Lineage) *[]int { return &l.Turns }),
+	record.String(10, func(l *Lineage) *value.Found { return &l.How }),
+	record.String(11, func(l *Lineage) *string { return &l.Commit }),
+	record.String(12, func(l *Lineage) *string { return &l.Branch }),
 ).Then(func(l *Lineage) error {
 	l.Share(l.Both, l.Turns)
 	return nil
@@ -51,8 +54,13 @@ const ByAgent = "agent"
 func MadeByAgent(agent value.Agent, c *transcript.Conversation) *Lineage {
 	return &Lineage{Lineage: value.Lineage{
 		Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First,
-		Kind: ByAgent,
+		Kind: ByAgent, How: value.FoundHeader,
 	}}
+}
+
+// At says which checkpoint the fork point is, and where the user's repository stood then.
+func (l *Lineage) At(cp *Checkpoint) {
+	l.Checkpoint, l.Commit, l.Branch = cp.ID.String(), cp.Git.Commit, cp.Git.Branch
 }
 
 // Resolved reports whether it is known up to which turn both sessions are the same.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"rewind/objstore"
 	"rewind/tree"
@@ -29,6 +30,17 @@ func Covering(skips []tree.Skip, path string) (tree.Skip, bool) {
 func Covered(note []tree.Skip, path string) bool {
 	_, ok := Covering(note, path)
 	return ok
+}
+
+// GitUnread gives the paths of a note that say what could not be read of the user's repository.
+func GitUnread(note []tree.Skip) []string {
+	var paths []string
+	for _, s := range note {
+		if s.Reason == tree.ReasonUnreadable && (s.Path == ".git" || strings.HasPrefix(s.Path, ".git/")) {
+			paths = append(paths, s.Path)
+		}
+	}
+	return paths
 }
 
 // IsFormat reports whether an error says that bytes are no tree.

@@ -172,9 +172,10 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 	f.sides = transcript.Sides(agent, s.Cursor.Path, f.Path)
 	f.name = string(agent) + "/" + id
 	f.lineage = model.Lineage{Lineage: value.Lineage{Session: s.Name, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}}
+	f.lineage.How = value.FoundMade
 	f.lineage.Share(cut.Turn, nil)
 	if p.Checkpoint != nil {
-		f.lineage.Checkpoint = p.Checkpoint.ID.String()
+		f.lineage.At(p.Checkpoint)
 	}
 	if c, err := rs.history.Conversation(s, p.Transcript); err == nil && cut.Turn > 0 && cut.Turn <= len(c.Turns) {
 		f.lastPrompt = c.Turns[cut.Turn-1].Summary

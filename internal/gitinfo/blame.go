@@ -63,6 +63,19 @@ func (r *Repo) BlameAt(commit, path string, ranges [][2]int, anySpace bool) (map
 	return parseBlame(out)
 }
 
+// Has reports whether the repository has a commit, whether a branch leads to it or not. Nothing is fetched for it.
+func (r *Repo) Has(commit string) (bool, error) {
+	if !isHash(commit) {
+		return false, nil
+	}
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return false, fmt.Errorf("git cat-file: %w", errNoGit)
+	}
+	_, ok, err := r.run(program, r.gitDir, []string{"cat-file", "-e", commit})
+	return ok, err
+}
+
 // once runs git for a person who waits, for as long as any process of it may take. That it took longer is not held against the repository.
 func (r *Repo) once(args ...string) ([]byte, error) {
 	program, err := exec.LookPath("git")

@@ -8,7 +8,7 @@ type SessionChoice struct {
 	Choose  bool   `json:"choose,omitempty"`  // when several are at work, take the newest and say so instead of refusing
 }
 
-// Lineage is where a fork or clone comes from.
+// Lineage is where a fork or clone comes from: its fork point.
 type Lineage struct {
 	Session    string    `json:"session"`              // the name of the session that it was made of
 	Turn       int       `json:"turn"`                 // the last turn that both have, as that session counts
@@ -16,8 +16,26 @@ type Lineage struct {
 	Checkpoint string    `json:"checkpoint,omitempty"` // id of the checkpoint that it was made at
 	Time       time.Time `json:"time"`
 	Clone      bool      `json:"clone,omitempty"`
-	Kind       string    `json:"kind"` // fork, clone, checkout, undo, redo: the command that made it; agent: the agent itself
+	Kind       string    `json:"kind"`              // fork, clone, checkout, undo, redo: the command that made it; agent: the agent itself
+	How        Found     `json:"how,omitempty"`     // how it became known
+	Commit     string    `json:"commit,omitempty"`  // where the user's git repository stood at the checkpoint, hex
+	Branch     string    `json:"branch,omitempty"`  // and on which branch; "" when detached
+	Child      string    `json:"child,omitempty"`   // the name of the fork; in answers alone, as all below
+	Depth      int       `json:"depth,omitempty"`   // forks between it and the session that its family begins with; of that: 0
+	NoCode     Text      `json:"no_code,omitempty"` // why it has no checkpoint
+	NoGit      []Text    `json:"no_git,omitempty"`  // what of the user's repository could not be read at the checkpoint, below .git
 }
+
+// Found is how it became known that a session was made of another one.
+type Found string
+
+// The ways to find a fork; "": a record of before they were told apart.
+const (
+	FoundMade    Found = "rewind"  // rewind made it
+	FoundHeader  Found = "header"  // its file names the other session
+	FoundIDs     Found = "ids"     // it begins with records of the other one, under their ids
+	FoundContent Found = "content" // it begins as the other one does: what was said when, calls, the model's ids of messages
+)
 
 // Head is where the user's git repository stood.
 type Head struct {

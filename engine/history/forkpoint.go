@@ -1,0 +1,170 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rewind/engine/model"
+	"rewind/internal/naming"
+	"rewind/internal/value"
+	"rewind/objstore"
+)
+
+// A fork point is where a session branched off: the turn that it has in common with the one that it was made of, and the code at the end of
+// that turn. A fork that rewind made has its checkpoint from the beginning. Of one that an agent made it is looked for, and stored once
+// that turn is over: from then on nothing moves it.
+
+// forkedAt is the checkpoint where a fork branched off: the one that it was made at, or the end of the last turn that both sessions have.
+func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
+	name, l, err := h.forkOf(n)
+	if err != nil {
+		return nil, err
+	}
+	cp, _, err := h.forkCode(name, l, n.String())
+	return cp, err
+}
+
+// forkOf is the session of "fork:x" and its lineage.
+func (h *History) forkOf(n naming.Name) (session string, l *model.Lineage, err error) {
+	if session, err = h.sessions.FindSession(n.Text); err != nil {
+		return "", nil, err
+	}
+	if l, err = h.lineage(session); err == nil && l == nil {
+		err = &value.OpError{
+			Op: "checkpoint", Subject: n.String(), Typed: true,
+			Err: fmt.Errorf("%w: session %s is no fork", model.ErrNotFound, session),
+		}
+	}
+	return session, l, err
+}
+
+// forkCode is the checkpoint of a fork point, which name is; rests says that it stays that one. A *model.NoForkCodeError where no code was
+// captured there, or it is gone.
+func (h *History) forkCode(session string, l *model.Lineage, name string) (cp *model.Checkpoint, rests bool, err error) {
+	none := func(format string, args ...any) error {
+		return &model.NoForkCodeError{Name: name, Session: session, Why: fmt.Sprintf(format, args...)}
+	}
+	gone := ""
+	if id, err := objstore.ParseID(l.Checkpoint); err == nil {
+		cp, err := h.inLog(name, id)
+		if err == nil || !errors.Is(err, model.ErrNotFound) && !errors.Is(err, objstore.ErrNotFound) {
+			return cp, err == nil, err
+		}
+		gone = "gc has removed it"
+	}
+	if l.Both < 0 || !l.Resolved() {
+		return nil, false, none("how much of %s it has is not known", l.Session)
+	}
+	at, err := taken(session, uint64(l.Both), h.log.StoredSession, h.readTurns)
+	if err != nil {
+		return nil, false, err
+	}
+	if at.session == session { // a circle of lineages
+		at = turnAt{session: l.Session, turn: uint64(l.Turn)}
+	}
+	turns, err := h.readTurns(at)
+	if err != nil {
+		return nil, false, err
+	}
+	m := turns.EndOf(at.turn)
+	switch {
+	case m != nil && m.Removed, m == nil && gone != "":
+		return nil, false, none("gc has removed it")
+	case m == nil || m.Code.IsZero():
+		return nil, false, none("%s", h.whyNoCode(at))
+	}
+	f := turns.Turns[at.turn]
+	cp, err = h.log.Checkpoint(m.Code)
+	return cp, gone == "" && (turns.Newest > at.turn || f != nil && f.Over), err
+}
+
+// whyNoCode is, for people, why nothing of the code was captured at the end of a turn.
+func (h *History) whyNoCode(at turnAt) string {
+	switch s, err := h.log.StoredSession(at.session); {
+	case err != nil || s == nil:
+		return fmt.Sprintf("%s is not known here", at.session)
+	case s.Imported:
+		return fmt.Sprintf("%s was imported: the code of that time was not captured", at.session)
+	}
+	return fmt.Sprintf("no code was captured at turn %d of %s", at.turn, at.session)
+}
+
+// forkPoint is all that is known of a session's fork point; nil: it is no fork. Of an agent's fork it stores which checkpoint it is, where
+// that is new. The log's lock is held and the records are loaded.
+func (h *History) forkPoint(ctx context.Context, session string) *model.Lineage {
+	s := h.log.Records[session]
+	if s == nil || s.Fork == nil {
+		return nil
+	}
+	return h.completed(ctx, session, *s.Fork)
+}
+
+// completed is forkPoint of a lineage.
+func (h *History) completed(ctx context.Context, session string, l model.Lineage) *model.Lineage {
+	l.Child, l.Depth = session, h.depth(l.Session)+1
+	if l.How == "" && l.Kind != model.ByAgent {
+		l.How = value.FoundMade
+	}
+	cp, rests, err := h.forkCode(session, &l, "fork:"+session)
+	if err != nil {
+		l.Checkpoint, l.NoCode = "", value.Text(err.Error())
+		var none *model.NoForkCodeError
+		if errors.As(err, &none) {
+			l.NoCode = value.Text(none.Why)
+		}
+		return &l // with the commit of then, where it was noted
+	}
+	noted := l.Checkpoint
+	l.At(cp)
+	if rests && noted == "" && h.log.CheckWhole() == nil && h.log.Damage() == nil {
+		_ = h.conversations.PlaceOrigin(ctx, session, cp) // else it is looked for again
+	}
+	if note, err := h.log.Note(cp); err == nil {
+		l.NoGit = value.Texts(model.GitUnread(note))
+	}
+	return &l
+}
+
+// depth is how many forks lie between a session and the one that its family begins with. The records are loaded.
+func (h *History) depth(session string) int {
+	met := map[string]bool{}
+	for s := h.log.Records[session]; s != nil && s.Fork != nil && !met[s.Name]; s = h.log.Records[s.Fork.Session] {
+		met[s.Name] = true
+	}
+	return len(met)
+}
+
+// ForkPoint is the fork point that a name stands for, fork:x; nil: it is another name.
+func (h *History) ForkPoint(ctx context.Context, name string) (*model.Lineage, error) {
+	n, err := ParseName(name)
+	if err != nil || n.Kind != naming.Fork || n.Back > 0 {
+		return nil, err
+	}
+	defer h.log.Hold()()
+	if err := h.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	session, err := h.sessions.FindSession(n.Text)
+	if err != nil {
+		return nil, err
+	}
+	return h.forkPoint(ctx, session), nil
+}
+
+// ForkPoints are those of all sessions that are forks, in the order of Forks.
+func (h *History) ForkPoints(ctx context.Context) (list []model.Lineage, err error) {
+	defer h.log.Hold()()
+	if err := h.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	for _, s := range h.log.ListSessions() {
+		if s.Fork != nil && !h.Unseen(&s) {
+			list = append(list, *h.forkPoint(ctx, s.Name))
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
