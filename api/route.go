@@ -24,6 +24,7 @@ var (
 	Show        = Route[ShowRequest, ShowResponse]{"GET", "/v1/show"}
 	Diff        = Route[DiffRequest, DiffResponse]{"GET", "/v1/diff"}
 	Checkout    = Route[CheckoutRequest, RestoreResponse]{"POST", "/v1/checkout"}
+	Switch      = Route[SwitchRequest, RestoreResponse]{"POST", "/v1/switch"}
 	LayOut      = Route[LayOutRequest, LayOutResponse]{"POST", "/v1/layout"}
 	Undo        = Route[UndoRequest, RestoreResponse]{"POST", "/v1/undo"}
 	Redo        = Route[UndoRequest, RestoreResponse]{"POST", "/v1/redo"}

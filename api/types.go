@@ -173,6 +173,15 @@ type CheckoutRequest struct {
 	Parts      []Part `json:"parts,omitempty"` // only these, instead of Paths
 	Continue   bool   `json:"continue,omitempty"`
 	Abort      bool   `json:"abort,omitempty"`
+	Tag        Text   `json:"tag,omitempty"` // for the state before; one that exists is refused
+}
+
+// SwitchRequest sets the worktree to the newest state of a session's branch, and has that session go on.
+type SwitchRequest struct {
+	Project
+	Wish
+	Branch Text `json:"branch"`        // a session: its id, or how that begins, or its title; "-": the one before
+	Tag    Text `json:"tag,omitempty"` // for the state before; one that exists is refused
 }
 
 // Part is what is to become of one path, chosen from a diff with Back: all that differs (Whole), or some of it. OldMode and OldID are the

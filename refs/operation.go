@@ -19,6 +19,7 @@ const (
 	KindUndo        Kind = 'u' // the worktree went back along the steps
 	KindRedo        Kind = 'r' // and forward again
 	KindUndoRestore Kind = 'U' // a restore was reverted
+	KindSwitch      Kind = 'w' // the worktree was set to the newest state of a session
 	KindPick        Kind = 'k' // a change was brought into the worktree
 	KindRevert      Kind = 'v' // a change was taken out of the worktree
 	KindAbort       Kind = 'a' // an unfinished restore was taken back
@@ -39,7 +40,7 @@ var kindWords = map[Kind]string{
 	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
 	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
 	KindEvent: "event", KindFork: "fork", KindImport: "import", KindRepair: "repair", KindLost: "lost", KindPurge: "purge",
-	KindThinned: "thinned", KindPick: "pick", KindRevert: "revert",
+	KindSwitch: "switch", KindThinned: "thinned", KindPick: "pick", KindRevert: "revert",
 	KindNote: "note",
 }
 
@@ -64,7 +65,7 @@ func KindOf(word string) Kind {
 // IsRestore reports whether operations of this kind write the worktree and can be reverted.
 func (k Kind) IsRestore() bool {
 	switch k {
-	case KindCheckout, KindUndo, KindRedo, KindUndoRestore, KindPick, KindRevert:
+	case KindCheckout, KindSwitch, KindUndo, KindRedo, KindUndoRestore, KindPick, KindRevert:
 		return true
 	}
 	return false

@@ -67,6 +67,9 @@ func TestAnswers(t *testing.T) {
 		Wish: api.Wish{Env: env, Exact: true},
 	})
 	ask(a, "undo-restore", api.UndoRestore, api.UndoRestoreRequest{Project: p, Wish: api.Wish{Env: env}})
+	ask(a, "switch", api.Switch, api.SwitchRequest{Project: p, Branch: "make it two", Wish: api.Wish{Env: env}, Tag: "left"})
+	ask(a, "switch: the one before", api.Switch, api.SwitchRequest{Project: p, Branch: "-", Wish: api.Wish{Env: env, DryRun: true}})
+	ask(a, "switch: which session", api.Switch, api.SwitchRequest{Project: p, Branch: "0000000", Wish: api.Wish{Env: env}})
 	ask(a, "pick, dry run", api.Pick, api.MergeRequest{Project: p, Walk: one, Change: "turn:1", DryRun: true})
 	ask(a, "revert", api.Revert, api.MergeRequest{Project: p, Walk: one, Change: "turn:2"})
 	ask(a, "config", api.Config, api.ConfigRequest{Project: p})

@@ -61,6 +61,24 @@ func (s *server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progre
 	return out, err
 }
 
+func (s *server) switchTo(ctx context.Context, req api.SwitchRequest, p model.Progress) (out api.RestoreResponse, err error) {
+	if req.InPlace || req.Title != "" {
+		return out, model.Usagef("a switch goes on with the session as it is: it cuts none, and makes none that could have a title")
+	}
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		o := options(api.Walk{}, req.Wish, nil, p)
+		o.Tag = string(req.Tag)
+		r, err := e.Restorer.Switch(ctx, string(req.Branch), o)
+		if err != nil {
+			return err
+		}
+		out, err = restoreResponse(e, refs.KindSwitch, req.DryRun, r)
+		out.ContextOnly = req.ContextOnly
+		return err
+	})
+	return out, err
+}
+
 func (s *server) fork(ctx context.Context, req api.ForkRequest, p model.Progress) (out api.ForkResponse, err error) {
 	if err := checkTitle(req.Title); err != nil {
 		return out, err

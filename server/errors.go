@@ -94,6 +94,7 @@ var rules = []rule{
 	},
 	{is(objstore.ErrLost), api.WordCorrupt, "it was damaged, and nothing was there to repair it from; 'rewind verify' lists what is lost"},
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
+	{is(model.ErrNoBranchBefore), api.WordNotFound, "'rewind sessions' lists the sessions; 'rewind switch <session>' goes to one"},
 	{is(model.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
 	{as[*model.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the " +
 		"project; 'rewind diff <checkpoint> --name-only' lists what differs"},
@@ -257,12 +258,15 @@ func severalSessions(told *api.Error, e *sessions.SeveralSessionsError) {
 	if e.Prefix != "" {
 		told.Message, told.Hint = fmt.Sprintf("session %q: several begin so", e.Prefix), "give more of the id"
 	}
+	if e.Title != "" {
+		told.Message, told.Hint = fmt.Sprintf("session %q: several have such a title", e.Title), "give the id of one"
+	}
 	for _, s := range e.Sessions {
 		told.Sessions = append(told.Sessions, api.Candidate{
 			Session: s.Name, ID: s.ID, Short: s.Short, Agent: s.Agent, Title: api.Text(s.Title), Turns: s.Turns, Last: s.Last.UTC(),
 		})
 	}
-	if len(told.Sessions) > 0 && e.Prefix == "" {
+	if len(told.Sessions) > 0 && e.Prefix == "" && e.Title == "" {
 		told.Hint += ", as in --session " + told.Sessions[0].Short
 	}
 }

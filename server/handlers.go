@@ -222,7 +222,9 @@ func (s *server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 			if paths, err = relative(e, req.ProjectDir(), req.Paths); err != nil {
 				return err
 			}
-			r, err = e.Restorer.Checkout(ctx, string(req.Checkpoint), options(req.Walk, req.Wish, paths, p))
+			o := options(req.Walk, req.Wish, paths, p)
+			o.Tag = string(req.Tag)
+			r, err = e.Restorer.Checkout(ctx, string(req.Checkpoint), o)
 		}
 		if err != nil {
 			return err

@@ -83,6 +83,7 @@ func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Log
 	handle(s, api.Show, s.show)
 	handle(s, api.Diff, s.diff)
 	handle(s, api.Checkout, s.checkout)
+	handle(s, api.Switch, s.switchTo)
 	handle(s, api.LayOut, s.layOut)
 	handle(s, api.Entries, s.entries)
 	handle(s, api.Undo, s.undo)

@@ -11,7 +11,7 @@ func newCheckout(a *app) *cobra.Command {
 	into, some := "", false
 	cmd := &cobra.Command{
 		Use: "checkout {<checkpoint> [-- <path>...] | --continue | --abort} [--code-only | --context-only] [--in-place [--force]]\n" +
-			"      [--title <title>] [--session <session>] [--exact] [--dry-run]\n" +
+			"      [--title <title>] [--tag <tag>] [--session <session>] [--exact] [--dry-run]\n" +
 			"  rewind checkout <checkpoint> --into <directory> [-- <path>...]\n" +
 			"  rewind checkout <checkpoint> --patch [-- <path>...]",
 		Short: "Set the project to a checkpoint, and the conversation with it",
@@ -46,7 +46,7 @@ func newCheckout(a *app) *cobra.Command {
 				return usage("--continue and --abort exclude each other")
 			case ending && len(args) > 0:
 				return usage("--continue and --abort take no checkpoint")
-			case ending && (req.ContextOnly || req.InPlace || req.Force || req.Title != ""):
+			case ending && (req.ContextOnly || req.InPlace || req.Force || req.Title != "" || req.Tag != ""):
 				return usage("--continue and --abort end what was begun: only --code-only goes with them")
 			case !ending && len(names) > 1:
 				return oneName(cmd, names)
@@ -97,6 +97,7 @@ func newCheckout(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&req.Force, "force", false, "of --in-place: also when the agent seems to have the session open, which can spoil it")
 	titleFlag(cmd, &req.Title)
 	sessionFlag(a, cmd, &req.Session, "the `session` that goes back; what others changed since is kept")
+	tagFlag(cmd, &req.Tag)
 	cmd.Flags().StringVar(&into, "into", "", "make this `directory` of what the checkpoint holds, and leave everything else as it is")
 	cmd.Flags().BoolVarP(&some, "patch", "p", false, "ask of each piece of what differs whether it is to be set")
 	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
@@ -111,7 +112,7 @@ func intoAlone(cmd *cobra.Command) error {
 		return usage("--into wants a directory")
 	}
 	for _, name := range []string{
-		"exact", "code-only", "context-only", "in-place", "force", "title", "patch", "dry-run", "continue", "abort",
+		"exact", "code-only", "context-only", "in-place", "force", "title", "tag", "patch", "dry-run", "continue", "abort",
 	} {
 		if cmd.Flags().Changed(name) {
 			return usage("--into and --%s exclude each other: a new directory is made, and nothing else is changed", name)
@@ -125,7 +126,7 @@ func (a *app) patchAlone(cmd *cobra.Command) error {
 	if a.json {
 		return usage("--patch asks a person, and --json is for programs: 'rewind diff --json' tells what differs")
 	}
-	for _, name := range []string{"exact", "context-only", "in-place", "force", "title", "continue", "abort"} {
+	for _, name := range []string{"exact", "context-only", "in-place", "force", "title", "tag", "continue", "abort"} {
 		if cmd.Flags().Changed(name) {
 			return usage("--patch and --%s exclude each other: pieces of files are set, each as it was chosen", name)
 		}

@@ -52,6 +52,11 @@ func titleFlag(cmd *cobra.Command, title *api.Text) {
 	cmd.Flags().StringVar((*string)(title), "title", "", "the new session's `title`, behind \"[Fork] \"; default: that of the old one")
 }
 
+// tagFlag is --tag of what goes somewhere else.
+func tagFlag(cmd *cobra.Command, tag *api.Text) {
+	cmd.Flags().StringVar((*string)(tag), "tag", "", "give the state that is left behind this `tag`")
+}
+
 // talked reports whether a restore did something to the conversation.
 func talked(r api.RestoreResponse) bool {
 	return r.Conversation != nil && r.Conversation.Mode != "none"

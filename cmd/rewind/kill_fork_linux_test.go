@@ -109,7 +109,7 @@ func afterConversation(k *talker, c conversationCase, back bool, n int, before, 
 		state = "untouched"
 	case now == after:
 		state = "finished"
-		if c.args[0] == "checkout" {
+		if c.args[0] == "checkout" || c.args[0] == "switch" {
 			k.must("undo-restore")
 			k.is(n, "undo-restore", before)
 		}

@@ -84,6 +84,8 @@ func (a *app) tellTarget(r api.RestoreResponse) {
 		fmt.Fprintf(a.Out, "would go to %s\n", target)
 	case r.Parts && r.Operation > 0:
 		fmt.Fprintf(a.Out, "took parts of %s: %s changed\n", target, count(max(len(r.Changes)-len(r.Conflicts), 0), "path"))
+	case r.Operation == 0 && r.Kind == "switch":
+		fmt.Fprintf(a.Out, "nothing to do: the project stands on that session, at %s\n", target)
 	case r.Operation == 0 && talked(r):
 		fmt.Fprintf(a.Out, "no file to change: the project is at %s\n", target)
 	case r.Operation == 0:

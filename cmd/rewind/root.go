@@ -16,7 +16,7 @@ var commands = map[string]map[string]func(*app) *cobra.Command{
 	"work": {"save": newSave, "list": newList, "show": newShow, "diff": newDiff, "cat": newCat, "tag": newTag},
 	"find": {"grep": newGrep, "blame": newBlame, "bisect": newBisect, "mcp": newMCP},
 	"back": {
-		"checkout": newCheckout, "undo": newUndo, "redo": newRedo, "undo-restore": newUndoRestore,
+		"checkout": newCheckout, "switch": newSwitch, "undo": newUndo, "redo": newRedo, "undo-restore": newUndoRestore,
 		"pick": newPick, "revert": newRevert, "ops": newOps,
 	},
 	"conversation": {

@@ -15,11 +15,8 @@ import (
 func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model.Checkpoint, error) {
 	h.log.Mu.Lock()
 	defer h.log.Mu.Unlock()
-	if err := refs.Tag(tag).Check(); err != nil {
-		return nil, model.Usagef("tag: %w", err)
-	}
-	if err := naming.CheckTag(tag); err != nil {
-		return nil, &value.OpError{Op: "tag", Subject: tag, Typed: true, Err: model.Usagef("%w", err)}
+	if err := checkTag(tag); err != nil {
+		return nil, err
 	}
 	cp, err := h.Resolve(name)
 	if err != nil {
@@ -30,15 +27,46 @@ func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model
 		return nil, err
 	}
 	if !old.IsZero() && old != cp.ID && !force {
-		return nil, &value.OpError{
-			Op: "tag", Subject: tag, Typed: true,
-			Err: fmt.Errorf("%w: it names checkpoint %s", model.ErrTagExists, old.Short()),
-		}
+		return nil, tagExists(tag, old)
 	}
 	if old == cp.ID {
 		return cp, nil
 	}
 	return cp, h.MoveTag(ctx, tag, old, cp.ID)
+}
+
+// checkTag fails with a model.ErrUsage for a name that no tag can have.
+func checkTag(tag string) error {
+	if err := refs.Tag(tag).Check(); err != nil {
+		return model.Usagef("tag: %w", err)
+	}
+	if err := naming.CheckTag(tag); err != nil {
+		return &value.OpError{Op: "tag", Subject: tag, Typed: true, Err: model.Usagef("%w", err)}
+	}
+	return nil
+}
+
+func tagExists(tag string, names objstore.ID) error {
+	return &value.OpError{
+		Op: "tag", Subject: tag, Typed: true, Err: fmt.Errorf("%w: it names checkpoint %s", model.ErrTagExists, names.Short()),
+	}
+}
+
+// FreeTag fails unless a tag can be made of a name: a model.ErrUsage, or model.ErrTagExists.
+func (h *History) FreeTag(tag string) error {
+	if err := checkTag(tag); err != nil {
+		return err
+	}
+	old, err := h.log.Refs.ID(refs.Tag(tag))
+	if err == nil && !old.IsZero() {
+		err = tagExists(tag, old)
+	}
+	return err
+}
+
+// TagOperation is the operation that moves a tag from one checkpoint to another, the zero id for none. Its changes are to be made with it.
+func TagOperation(tag string, from, to objstore.ID) refs.Operation {
+	return refs.Operation{Kind: refs.KindTag, Message: tag, Changes: []refs.Change{{Name: refs.Tag(tag), Old: from, New: to}}}
 }
 
 // Untag deletes a tag; the checkpoint stays.
@@ -57,9 +85,7 @@ func (h *History) Untag(ctx context.Context, tag string) error {
 
 // MoveTag moves a tag from one checkpoint to another, the zero id for none, with an operation, durably.
 func (h *History) MoveTag(ctx context.Context, tag string, from, to objstore.ID) error {
-	name := refs.Tag(tag)
-	op := refs.Operation{Kind: refs.KindTag, Message: tag, Changes: []refs.Change{{Name: name, Old: from, New: to}}}
-	return h.log.Record(ctx, op, refs.Update{Name: name, Old: from, New: to})
+	return h.log.Record(ctx, TagOperation(tag, from, to), refs.Update{Name: refs.Tag(tag), Old: from, New: to})
 }
 
 // Tagged is a tag and the checkpoint it names.

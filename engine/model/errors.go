@@ -30,6 +30,8 @@ var (
 	ErrTagExists = errors.New("the tag exists")
 	// ErrWhichSession is returned when a command could mean several sessions that are at work.
 	ErrWhichSession = errors.New("several sessions are at work here")
+	// ErrNoBranchBefore is returned where the project has stood on no session before the present one; it is an ErrNotFound.
+	ErrNoBranchBefore = fmt.Errorf("%w: the project has stood on no other session", ErrNotFound)
 	// ErrUsage is returned for a request that makes no sense as it is put.
 	ErrUsage = errors.New("bad request")
 )

@@ -180,7 +180,7 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if pl.targetSkips, err = pl.restorer.log.Note(known); err != nil {
 		return err
 	}
-	pl.others, pl.shared, err = pl.restorer.authors.Others(r.Session, known, c, r.Kind == refs.KindCheckout)
+	pl.others, pl.shared, err = pl.restorer.authors.Others(r.Session, known, c, r.Kind == refs.KindCheckout || r.Kind == refs.KindSwitch)
 	pl.plan.others = pl.others
 	return err
 }

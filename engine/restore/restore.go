@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -53,6 +52,7 @@ type Options struct {
 	InPlace    bool                // the session file itself is cut, instead of copied to a new session
 	Force      bool                // cut even though the agent seems to have the session open
 	Title      string              // of the new session; "": as the one that it is made of
+	Tag        string              // for the state before, unless there is nothing to do; "": none
 	DryRun     bool                // change nothing; the Result says what would be done
 	Session    model.SessionChoice // whose branch is walked, and whose changes are no colleague's
 
@@ -76,6 +76,7 @@ type request struct {
 	saveAsStep bool            // the state before becomes a step instead of a safety checkpoint
 	keepCursor bool            // the cursor stays; else it goes to After, or if that is zero to the target
 	moment     *history.Moment // the moment whose conversation goes with the code; nil: the target's
+	keepForks  bool            // an unused fork of earlier restores stays
 	mustFork   bool            // make a new session even where an existing one ends at the target
 	clone      bool            // of a fork: the whole conversation
 	merges     bool            // it makes contents, even for a dry run; nobody's place changes, so that no step is nothing to do
@@ -90,66 +91,6 @@ func (o Options) newRequest(kind refs.Kind, session string) *request {
 // setTarget sets the checkpoint that the worktree and, unless the cursor stays, the session go to.
 func (r *request) setTarget(to *model.Checkpoint) {
 	r.target, r.Target = to, to.ID
-}
-
-// Checkout sets the worktree to the checkpoint of a name; the cursor follows unless o.Paths limits the restore. The outcomes: done; done
-// but for Kept and Conflicts; refused with the tree untouched (*UnsavedError, *PathError, kv.ErrNoSpace, ...); taken back after a failure
-// (*TakenBackError); half done (*HalfDoneError), when it could not be taken back.
-func (rs *Restorer) Checkout(ctx context.Context, name string, o Options) (*Result, error) {
-	defer rs.log.Hold()()
-	if err := rs.log.CheckWhole(); err != nil {
-		return nil, err
-	}
-	r, err := rs.PrepareCheckout(ctx, name, o)
-	if err != nil {
-		return nil, err
-	}
-	return rs.Run(ctx, r, o.Progress)
-}
-
-// PrepareCheckout is the request that a checkout of a name makes; Run carries it out.
-func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options) (*request, error) {
-	if err := rs.log.LoadSessions(); err != nil {
-		return nil, err
-	}
-	var err error
-	if o.Paths, err = model.NewPathSet(o.Paths); err != nil {
-		return nil, err
-	}
-	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
-		o.Session.Session = n.Session // "turn:2@x" says whose line is meant
-	}
-	p, err := rs.history.NamedMoment(ctx, name, o.Session)
-	if err != nil {
-		return nil, err
-	}
-	target := p.Checkpoint
-	if target == nil && o.ContextOnly { // the code stays: what it is now is the target
-		if target, err = rs.sessions.Current(p.Session); err != nil {
-			return nil, err
-		}
-	}
-	if target == nil {
-		why := fmt.Errorf("%w: no code was captured then; --context-only goes back in the conversation alone", model.ErrNotFound)
-		return nil, &value.OpError{Op: "checkout", Subject: name, Typed: true, Err: why}
-	}
-	for _, p := range o.Paths {
-		if _, err := rs.log.Lookup(target, p); err != nil {
-			return nil, err
-		}
-	}
-	session, err := rs.sessions.Mover(target, o.Session)
-	if err != nil {
-		return nil, err
-	}
-	r := o.newRequest(refs.KindCheckout, session)
-	r.setTarget(target)
-	r.keepCursor, r.moment = len(r.Paths) > 0 || r.ContextOnly, p
-	if r.namedSession, err = rs.sessions.NamedIn(o.Session); err != nil {
-		return nil, err
-	}
-	r.Before, err = rs.log.Refs.ID(refs.Cursor(session))
-	return r, err
 }
 
 // Run carries out a request: plan, safety checkpoint with the journal, apply, operation. With a dry run it ends after the plan. The
@@ -224,7 +165,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 		return nil, err
 	}
 	rs.progress(ctx)("storing what is there", 0, 0)
-	res.Safety, err = rs.CommitSafety(ctx, c, j, r.saveAsStep)
+	res.Safety, err = rs.CommitSafety(ctx, c, j, r.saveAsStep, r.options.Tag)
 	stageErr := durable()
 	if err != nil {
 		_ = rs.removeStage(root, j.Stage) // empty; who finds a journal after all makes it again
@@ -247,9 +188,17 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 }
 
 // CommitSafety makes the captured state a checkpoint, on no branch or, with asStep, as a step of j's session, in one durable batch with the
-// journal. From here on the restore is finished or taken back, by whichever process comes next. c is committed, or discarded with an error.
-func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, asStep bool) (*model.Checkpoint, error) {
-	cur, err := rs.sessions.Current(j.Session)
+// journal, and with the tag that it is to have ("": none). From here on the restore is finished or taken back, by whichever process comes
+// next. c is committed, or discarded with an error.
+func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, asStep bool, tag string) (*model.Checkpoint,
+	error,
+) {
+	session, err := rs.leaves(j)
+	if err != nil {
+		c.Discard()
+		return nil, err
+	}
+	cur, err := rs.sessions.Current(session)
 	if err == nil {
 		err = c.FlushCache()
 	}
@@ -270,15 +219,30 @@ func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *mod
 			model.Cause{Event: model.EventUndo, Message: "unsaved changes before " + j.Kind.String()}, begin)
 	}
 	cause := model.Cause{Event: model.EventSafety, Message: "before " + j.Kind.String()}
-	cp, err := rs.worktree.NewStep(c, j.Session, cur, cause)
+	cp, err := rs.worktree.NewStep(c, session, cur, cause)
 	if err != nil {
 		c.Discard()
 		return nil, err
 	}
 	du := kv.Durable
 	return rs.worktree.CommitCapture(ctx, c, cp, du, func(cp *model.Checkpoint) ([]refs.Operation, []refs.Update, error) {
-		return []refs.Operation{{Kind: refs.KindSafety}}, nil, begin(cp)
+		ops, updates := []refs.Operation{{Kind: refs.KindSafety}}, []refs.Update(nil)
+		if tag != "" {
+			op := history.TagOperation(tag, objstore.ID{}, cp.ID)
+			op.Time = cp.Time.UnixMilli()
+			ops, updates = append(ops, op), conversation.UpdatesOf(op.Changes)
+		}
+		return ops, updates, begin(cp)
 	})
+}
+
+// leaves is the session whose state a restore leaves: its own, but of a switch the one that the project stood on.
+func (rs *Restorer) leaves(j *model.Journal) (string, error) {
+	if j.Kind != refs.KindSwitch {
+		return j.Session, nil
+	}
+	at, err := rs.sessions.Position()
+	return at.Session, err
 }
 
 // applyAndRecord applies the journal's steps, sets its session files and records the operation.

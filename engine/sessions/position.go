@@ -46,6 +46,37 @@ func (ss *Sessions) PositionBefore(seq uint64) (Position, error) {
 	return ss.positionOf(p)
 }
 
+// Previous is the newest session, of those that ok takes, on which the project stood before the present one; "": none.
+func (ss *Sessions) Previous(ok func(*model.Session) bool) (string, error) {
+	now, err := ss.Position()
+	if err != nil {
+		return "", err
+	}
+	found, passed := "", map[string]bool{now.Session: true, model.Manual: true}
+	err = ss.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Session == "" || passed[goesOf(op)] {
+			return nil
+		}
+		m := ss.presence(op)
+		if !m.here {
+			return nil
+		}
+		at, err := ss.positionOf(m.at)
+		if err != nil {
+			return err
+		}
+		known := passed[at.Session]
+		passed[m.at.Session], passed[at.Session] = true, true
+		s, err := ss.log.StoredSession(at.Session)
+		if err != nil || known || s == nil || !ok(s) {
+			return err
+		}
+		found = at.Session
+		return kv.ErrStop
+	})
+	return found, err
+}
+
 // presenceLog is what the log says of where somebody worked. Each operation is read once. It has a lock of its own, since commands ask that
 // do not wait for a capture.
 type presenceLog struct {

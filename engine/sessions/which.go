@@ -14,7 +14,8 @@ import (
 // SeveralSessionsError says that a command could mean several sessions; it is an ErrWhichSession.
 type SeveralSessionsError struct {
 	Names    []string
-	Prefix   string      // what the ids of all begin with; "": the sessions are at work
+	Prefix   string      // what the ids of all begin with; "": the sessions are at work, or
+	Title    string      // the title that was asked for
 	Sessions []Candidate // set by history's Describe
 }
 

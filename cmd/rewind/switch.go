@@ -1,0 +1,42 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+)
+
+func newSwitch(a *app) *cobra.Command {
+	req := api.SwitchRequest{}
+	cmd := &cobra.Command{
+		Use:   "switch {<session> | -} [--code-only | --context-only] [--tag <tag>] [--exact] [--dry-run]",
+		Short: "Go to the newest state of another session, code and conversation",
+		Long: "Sets the project's files to the newest state of a session, and prints the command that goes on with its conversation as\n" +
+			"it is. A session is named by its id or how that begins, by its title or a part of it, or by '-': the one that the project\n" +
+			"stood on before. What is there now is stored first, and what others changed since is kept, as with 'rewind checkout'.",
+		Example: "  rewind switch 1a2b3c4d\n  rewind switch 'fix the parser'\n  rewind switch -",
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) != 1:
+				return usage("switch takes one session: its id, its title, or '-' for the one before")
+			case req.ContextOnly && req.Exact:
+				return usage("--exact is about files, and --context-only leaves them alone")
+			}
+			return nil
+		},
+		ValidArgsFunction: completeSessions(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Project, req.Branch = a.project(), api.Text(args[0])
+			if err := a.converse(&req.Wish, nil); err != nil {
+				return err
+			}
+			return doRestore(cmd.Context(), a, api.Switch, req)
+		},
+	}
+	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
+	codeOnlyFlag(cmd, &req.Wish)
+	contextOnlyFlag(cmd, &req.Wish)
+	tagFlag(cmd, &req.Tag)
+	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	return cmd
+}

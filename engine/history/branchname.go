@@ -1,0 +1,74 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"rewind/engine/model"
+	"rewind/engine/sessions"
+	"rewind/internal/value"
+)
+
+// BranchNamed is the session whose branch a name stands for: of "-" the one that the project stood on before the present one; else the id
+// of a session, or how it begins, with "session:" or "fork:" before it or not; else a title, or where no title is the name, how one begins,
+// or what one has in it. Case does not matter in titles. The log's lock is held. Errors: model.ErrNotFound,
+// *sessions.SeveralSessionsError.
+func (h *History) BranchNamed(ctx context.Context, name string) (string, error) {
+	if name == "-" {
+		return h.previousBranch()
+	}
+	id := name
+	for _, form := range []string{"session:", "fork:"} {
+		id = strings.TrimPrefix(id, form)
+	}
+	session, err := h.sessions.FindSession(id)
+	if err == nil || id != name || !errors.Is(err, model.ErrNotFound) {
+		return session, err
+	}
+	return h.titled(ctx, name, err)
+}
+
+// previousBranch is BranchNamed of "-".
+func (h *History) previousBranch() (string, error) {
+	session, err := h.sessions.Previous(func(s *model.Session) bool { return !h.Unseen(s) })
+	if err == nil && session == "" {
+		err = &value.OpError{Op: "switch", Subject: "-", Typed: true, Err: model.ErrNoBranchBefore}
+	}
+	return session, err
+}
+
+// titled is the session that a title stands for; none is the error where none does.
+func (h *History) titled(ctx context.Context, name string, none error) (string, error) {
+	want := strings.ToLower(strings.TrimSpace(name))
+	if want == "" {
+		return "", none
+	}
+	list, err := h.sessionList(ctx, func(s *model.Session) bool { return s.LaneOf == "" })
+	if err != nil {
+		return "", err
+	}
+	fits := []func(title string) bool{
+		func(title string) bool { return title == want },
+		func(title string) bool { return strings.HasPrefix(title, want) },
+		func(title string) bool { return strings.Contains(title, want) },
+	}
+	for _, fit := range fits {
+		var found []string
+		for i := range list {
+			if fit(strings.ToLower(strings.TrimSpace(model.OneLine(list[i].Title)))) {
+				found = append(found, list[i].Name)
+			}
+		}
+		switch len(found) {
+		case 0:
+		case 1:
+			return found[0], nil
+		default:
+			slices.Sort(found)
+			return "", &sessions.SeveralSessionsError{Names: found, Title: name}
+		}
+	}
+	return "", none
+}

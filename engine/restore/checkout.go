@@ -1,0 +1,94 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/internal/value"
+	"rewind/refs"
+)
+
+// Checkout sets the worktree to the checkpoint of a name; the cursor follows unless o.Paths limits the restore. The outcomes: done; done
+// but for Kept and Conflicts; refused with the tree untouched (*UnsavedError, *PathError, kv.ErrNoSpace, ...); taken back after a failure
+// (*TakenBackError); half done (*HalfDoneError), when it could not be taken back.
+func (rs *Restorer) Checkout(ctx context.Context, name string, o Options) (*Result, error) {
+	defer rs.log.Hold()()
+	if err := rs.log.CheckWhole(); err != nil {
+		return nil, err
+	}
+	r, err := rs.PrepareCheckout(ctx, name, o)
+	if err != nil {
+		return nil, err
+	}
+	return rs.Run(ctx, r, o.Progress)
+}
+
+// PrepareCheckout is the request that a checkout of a name makes; Run carries it out.
+func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options) (*request, error) {
+	if err := rs.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.Paths, err = model.NewPathSet(o.Paths); err != nil {
+		return nil, err
+	}
+	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
+		o.Session.Session = n.Session // "turn:2@x" says whose line is meant
+	}
+	p, err := rs.history.NamedMoment(ctx, name, o.Session)
+	if err != nil {
+		return nil, err
+	}
+	target, err := rs.targetOf(p, refs.KindCheckout, name, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range o.Paths {
+		if _, err := rs.log.Lookup(target, p); err != nil {
+			return nil, err
+		}
+	}
+	session, err := rs.sessions.Mover(target, o.Session)
+	if err != nil {
+		return nil, err
+	}
+	r, err := rs.requestTo(refs.KindCheckout, session, target, p, o)
+	if err != nil {
+		return nil, err
+	}
+	r.namedSession, err = rs.sessions.NamedIn(o.Session)
+	return r, err
+}
+
+// targetOf is the checkpoint of a moment that a restore goes to; with the conversation alone, which leaves the code, what a session stands
+// on does where no code was captured.
+func (rs *Restorer) targetOf(p *history.Moment, kind refs.Kind, name string, o Options) (target *model.Checkpoint, err error) {
+	target = p.Checkpoint
+	if target == nil && o.ContextOnly {
+		if target, err = rs.sessions.Current(p.Session); err != nil {
+			return nil, err
+		}
+	}
+	if target == nil {
+		why := fmt.Errorf("%w: no code was captured then; --context-only goes there in the conversation alone", model.ErrNotFound)
+		return nil, &value.OpError{Op: kind.String(), Subject: name, Typed: true, Err: why}
+	}
+	return target, nil
+}
+
+// requestTo is the request that goes to a target, with the conversation of a moment, and moves a session's cursor there.
+func (rs *Restorer) requestTo(kind refs.Kind, session string, target *model.Checkpoint, p *history.Moment, o Options) (*request, error) {
+	if o.Tag != "" {
+		if err := rs.history.FreeTag(o.Tag); err != nil {
+			return nil, err
+		}
+	}
+	r := o.newRequest(kind, session)
+	r.setTarget(target)
+	r.keepCursor, r.moment = len(r.Paths) > 0 || r.ContextOnly, p
+	var err error
+	r.Before, err = rs.log.Refs.ID(refs.Cursor(session))
+	return r, err
+}

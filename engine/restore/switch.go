@@ -1,0 +1,114 @@
+package restore
+
+import (
+	"context"
+
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// Switch sets the project to the tip of a session's branch, and the session itself goes on: its file is not touched. A name is that of
+// history.BranchNamed. What other sessions changed since the tip is kept, as a checkout keeps it. The outcomes are Checkout's; where the
+// project stands there already, nothing is done, with unsaved changes neither.
+func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result, error) {
+	defer rs.log.Hold()()
+	if err := rs.conversations.ReadySessions(); err != nil {
+		return nil, err
+	}
+	session, err := rs.history.BranchNamed(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := rs.tipOf(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	target, err := rs.targetOf(p, refs.KindSwitch, session, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Session, o.Paths = model.SessionChoice{Session: session}, nil
+	r, err := rs.requestTo(refs.KindSwitch, session, target, p, o)
+	if err != nil {
+		return nil, err
+	}
+	r.namedSession, r.keepForks = session, true
+	if there, err := rs.standsAt(r); err != nil || there {
+		return rs.stay(r, err)
+	}
+	return rs.Run(ctx, r, o.Progress)
+}
+
+// tipOf is the moment that is the newest of a session: its conversation as it is, and the code at the end of that. It is the tip of its
+// branch, but where the session's file was cut in place the cursor; of a session without an event the end of its last turn, which may have
+// been taken in the session that it was forked from.
+func (rs *Restorer) tipOf(ctx context.Context, session string) (*history.Moment, error) {
+	p := &history.Moment{Name: "session " + session, Session: session, Now: true}
+	s := rs.log.Records[session]
+	if s != nil {
+		if err := rs.history.CatchUp(ctx, session); err != nil {
+			return nil, err
+		}
+		rs.conversations.ResolveOrigin(ctx, session)
+		s = rs.log.Records[session]
+		p.Transcript = s.Cursor.Transcript
+	}
+	tip, err := rs.history.NewestOf(session)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil && (tip.IsZero() || s.Imported) {
+		at, err := rs.history.EndOfSession(session)
+		if err != nil {
+			return nil, err
+		}
+		p.Checkpoint = at
+		return p, nil
+	}
+	if tip, err = rs.tipOrCut(s, tip); err == nil && !tip.IsZero() {
+		p.Checkpoint, err = rs.log.Checkpoint(tip)
+	}
+	return p, err
+}
+
+// tipOrCut is the tip of a session's branch, or its cursor where the conversation does not go on from the tip's any more: the file was cut.
+func (rs *Restorer) tipOrCut(s *model.Session, tip objstore.ID) (objstore.ID, error) {
+	if s == nil || tip.IsZero() || s.Cursor.Transcript.IsZero() {
+		return tip, nil
+	}
+	cp, err := rs.log.Checkpoint(tip)
+	if err != nil || cp.Session != s.Name || cp.Conversation.Transcript.IsZero() {
+		return tip, err
+	}
+	on, err := rs.history.GoesOn(s.Cursor.Transcript, cp.Conversation.Transcript)
+	if err != nil || on {
+		return tip, err
+	}
+	at, err := rs.log.Refs.ID(refs.Cursor(s.Name))
+	if err == nil && at.IsZero() {
+		at = tip
+	}
+	return at, err
+}
+
+// standsAt reports whether the project stands where a switch is to go: on its session, and that on its target.
+func (rs *Restorer) standsAt(r *request) (bool, error) {
+	at, err := rs.sessions.Position()
+	return err == nil && at.Session == r.Session && at.Branch == r.Session && r.Before == r.Target, err
+}
+
+// stay is the result of a switch to where the project is.
+func (rs *Restorer) stay(r *request, err error) (*Result, error) {
+	if err != nil {
+		return nil, err
+	}
+	res := &Result{Plan: &Plan{Target: r.target, Scope: r.Scope}}
+	if s := rs.log.Records[r.Session]; s != nil && !r.options.CodeOnly && r.options.Env.Home != "" {
+		res.Conversation = &model.Conversation{
+			Mode: model.ConversationOriginal, Session: s.Name, Path: s.Transcript, Turn: int(s.Turn), Why: "the conversation ends there",
+		}
+	}
+	return res, nil
+}
