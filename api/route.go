@@ -51,6 +51,7 @@ var (
 	MakeFork    = Route[ForkRequest, ForkResponse]{"POST", "/v1/fork"}
 	MakeClone   = Route[CloneRequest, ForkResponse]{"POST", "/v1/clone"}
 	Forks       = Route[ForksRequest, ForksResponse]{"GET", "/v1/forks"}
+	Tree        = Route[TreeRequest, TreeResponse]{"GET", "/v1/tree"}
 	Pick        = Route[MergeRequest, RestoreResponse]{"POST", "/v1/pick"}
 	Revert      = Route[MergeRequest, RestoreResponse]{"POST", "/v1/revert"}
 	Version     = Route[VersionRequest, VersionResponse]{"GET", "/v1/version"}

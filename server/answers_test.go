@@ -50,6 +50,7 @@ func TestAnswers(t *testing.T) {
 	ask(a, "fork, dry run", api.MakeFork, api.ForkRequest{Project: p, Walk: one, Env: env, Checkpoint: "turn:1", DryRun: true})
 	ask(a, "fork", api.MakeFork, api.ForkRequest{Project: p, Walk: one, Env: env, Checkpoint: "turn:1"})
 	ask(a, "forks", api.Forks, api.ForksRequest{Project: p, Env: env})
+	ask(a, "tree", api.Tree, api.TreeRequest{Project: p, All: true})
 	ask(a, "clone", api.MakeClone, api.CloneRequest{Project: p, Walk: two, Env: env})
 	put(t, p.ProjectDir(), "new", "in no checkpoint")
 	ask(a, "save", api.Save, api.SaveRequest{Project: p, Message: "all of it"})

@@ -20,7 +20,7 @@ var commands = map[string]map[string]func(*app) *cobra.Command{
 		"pick": newPick, "revert": newRevert, "ops": newOps,
 	},
 	"conversation": {
-		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks,
+		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks, "tree": newTree,
 	},
 	"keep": {
 		"init": newInit, "stores": newStores, "status": newStatus, "validate": newValidate, "doctor": newDoctor, "verify": newVerify,

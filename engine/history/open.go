@@ -22,6 +22,7 @@ type History struct {
 type State struct {
 	scanned scanned
 	sums    sums
+	works   works
 }
 
 // New makes a History of the rooms that it reads.

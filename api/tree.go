@@ -1,0 +1,60 @@
+package api
+
+import "time"
+
+// TreeRequest asks for the tree of a session's family.
+type TreeRequest struct {
+	Project
+	Session string `json:"session,omitempty"` // a session, or a prefix of its id; empty: the current one, or else the newest
+	All     bool   `json:"all,omitempty"`     // all families, that one's first
+}
+
+// TreeResponse is a family of sessions. Of root, parent, children, siblings, descendants and path the session that was asked for is meant.
+type TreeResponse struct {
+	Session     string   `json:"session,omitempty"` // that was asked for; empty: there is none
+	Root        string   `json:"root,omitempty"`
+	Current     string   `json:"current"` // where the project stands: agent/id, or manual
+	Parent      string   `json:"parent,omitempty"`
+	Children    []string `json:"children"`
+	Siblings    []string `json:"siblings"`
+	Descendants []string `json:"descendants"`
+	Path        []string `json:"path"`     // from the root to the session, both included
+	Branches    []Branch `json:"branches"` // each behind what it was forked from
+	Others      int      `json:"others"`   // sessions of other families, which are not in it
+	Notices     []string `json:"notices,omitempty"`
+}
+
+// Branch is a session of a tree.
+type Branch struct {
+	ID          string    `json:"session_id"` // the agent's
+	Session     string    `json:"session"`    // agent/id
+	Agent       Agent     `json:"agent"`
+	Title       Text      `json:"title,omitempty"` // as far as it is known without its file, or how its newest prompt begins
+	Parent      string    `json:"parent,omitempty"`
+	Children    []string  `json:"children"`
+	Depth       int       `json:"depth"` // of the root: 0
+	Turns       uint64    `json:"turns"`
+	Fork        *Lineage  `json:"fork,omitempty"`
+	Checkpoint  string    `json:"checkpoint,omitempty"` // the newest; of a fork that nobody has gone on with that of its fork point
+	Git         *Head     `json:"git,omitempty"`        // the user's repository at that checkpoint
+	Checkpoints int       `json:"checkpoints"`          // its own, since its fork point; of the root since its beginning, as all below
+	Files       int       `json:"files"`                // that they changed, taken together
+	Added       int       `json:"added"`                // lines
+	Removed     int       `json:"removed"`
+	Uncounted   int       `json:"uncounted,omitempty"` // files whose lines are not counted: large, binary, gone, or one of very many
+	First       time.Time `json:"first"`
+	Last        time.Time `json:"last"`
+	Current     bool      `json:"current,omitempty"`
+	Running     bool      `json:"running,omitempty"`
+	Rewound     bool      `json:"rewound,omitempty"` // it stands before its newest checkpoint
+	Imported    bool      `json:"imported,omitempty"`
+	Conflicts   []Clash   `json:"conflicts,omitempty"` // with siblings, and with what it was forked from; the first 8
+	Clashes     int       `json:"clashes,omitempty"`   // how many there are
+}
+
+// Clash is another branch that has changed files which one has changed too, each since its own fork point.
+type Clash struct {
+	Session string `json:"session"`
+	Files   int    `json:"files"`
+	Paths   []Text `json:"paths"` // the first 8 of them
+}
