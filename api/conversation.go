@@ -60,6 +60,31 @@ type TurnsResponse struct {
 	At          uint64       `json:"at,omitempty"` // the turn that the project stands in, or at the end of; 0: in none of these
 }
 
+// FutureRequest asks for the turns behind the point that a session has gone back to.
+type FutureRequest struct {
+	Project
+	Walk
+}
+
+// FutureResponse has them in stretches, the nearest first.
+type FutureResponse struct {
+	Session string   `json:"session"`
+	Title   Text     `json:"title,omitempty"`
+	At      uint64   `json:"at"` // the turn in which the project stands, or with which the session ends; 0: before the first prompt
+	Ahead   []Ahead  `json:"ahead"`
+	Notices []string `json:"notices,omitempty"`
+}
+
+// Ahead is a stretch of turns that lie behind the point to which somebody has gone back.
+type Ahead struct {
+	Session   string `json:"session"` // whose turns they are
+	Title     Text   `json:"title,omitempty"`
+	After     uint64 `json:"after"`               // the turn of that session behind which they lie
+	Why       string `json:"why"`                 // code: the code alone went back; fork: this session was forked there; cut: off its file; agent: in the agent itself
+	Operation uint64 `json:"operation,omitempty"` // that cut the file
+	Turns     []Turn `json:"turns"`
+}
+
 // Turn is a prompt with all that answered it.
 type Turn struct {
 	Turn        uint64    `json:"turn"` // from 1; turn:N names its end

@@ -25,6 +25,7 @@ var (
 	Diff        = Route[DiffRequest, DiffResponse]{"GET", "/v1/diff"}
 	Checkout    = Route[CheckoutRequest, RestoreResponse]{"POST", "/v1/checkout"}
 	Switch      = Route[SwitchRequest, RestoreResponse]{"POST", "/v1/switch"}
+	Forward     = Route[ForwardRequest, RestoreResponse]{"POST", "/v1/forward"}
 	LayOut      = Route[LayOutRequest, LayOutResponse]{"POST", "/v1/layout"}
 	Undo        = Route[UndoRequest, RestoreResponse]{"POST", "/v1/undo"}
 	Redo        = Route[UndoRequest, RestoreResponse]{"POST", "/v1/redo"}
@@ -48,6 +49,7 @@ var (
 	SetConfig   = Route[SetConfigRequest, ConfigResponse]{"POST", "/v1/config"}
 	Sessions    = Route[SessionsRequest, SessionsResponse]{"POST", "/v1/sessions"}
 	Turns       = Route[TurnsRequest, TurnsResponse]{"GET", "/v1/turns"}
+	Future      = Route[FutureRequest, FutureResponse]{"GET", "/v1/future"}
 	MakeFork    = Route[ForkRequest, ForkResponse]{"POST", "/v1/fork"}
 	MakeClone   = Route[CloneRequest, ForkResponse]{"POST", "/v1/clone"}
 	Forks       = Route[ForksRequest, ForksResponse]{"GET", "/v1/forks"}

@@ -207,6 +207,15 @@ type Wish struct {
 	Title       Text     `json:"title,omitempty"`        // of the new session
 }
 
+// ForwardRequest goes so many turns forward along the nearest stretch of a session's future.
+type ForwardRequest struct {
+	Project
+	Walk
+	Wish
+	Turns int  `json:"turns"`
+	Tag   Text `json:"tag,omitempty"` // for the state before; one that exists is refused
+}
+
 // UndoRequest goes Steps back, or forward for redo.
 type UndoRequest struct {
 	Project

@@ -71,6 +71,8 @@ func TestAnswers(t *testing.T) {
 	ask(a, "switch", api.Switch, api.SwitchRequest{Project: p, Branch: "make it two", Wish: api.Wish{Env: env}, Tag: "left"})
 	ask(a, "switch: the one before", api.Switch, api.SwitchRequest{Project: p, Branch: "-", Wish: api.Wish{Env: env, DryRun: true}})
 	ask(a, "switch: which session", api.Switch, api.SwitchRequest{Project: p, Branch: "0000000", Wish: api.Wish{Env: env}})
+	ask(a, "future", api.Future, api.FutureRequest{Project: p, Walk: api.Walk{Session: "claude/" + first}})
+	ask(a, "forward", api.Forward, api.ForwardRequest{Project: p, Walk: one, Wish: api.Wish{Env: env}, Turns: 9})
 	ask(a, "pick, dry run", api.Pick, api.MergeRequest{Project: p, Walk: one, Change: "turn:1", DryRun: true})
 	ask(a, "revert", api.Revert, api.MergeRequest{Project: p, Walk: one, Change: "turn:2"})
 	ask(a, "config", api.Config, api.ConfigRequest{Project: p})
@@ -121,6 +123,8 @@ func TestAnswers(t *testing.T) {
 		api.JoinResponse{},
 		api.AdoptResponse{},
 		api.TurnsResponse{},
+		api.FutureResponse{},
+		api.Ahead{},
 	} {
 		b, err := json.Marshal(v)
 		if err != nil {

@@ -61,6 +61,43 @@ func (s *server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progre
 	return out, err
 }
 
+func (s *server) future(ctx context.Context, req api.FutureRequest, _ model.Progress) (out api.FutureResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		f, err := e.History.Future(ctx, req.Walk)
+		if err != nil {
+			return err
+		}
+		out = api.FutureResponse{Session: f.Session, Title: api.Text(f.Title), At: f.At, Ahead: []api.Ahead{}, Notices: e.Project().Notices}
+		for _, l := range f.Lines {
+			a := api.Ahead{Session: l.Session, Title: api.Text(l.Title), After: l.After, Why: string(l.Why), Operation: l.Operation}
+			for _, t := range l.Turns {
+				a.Turns = append(a.Turns, turn(t))
+			}
+			out.Ahead = append(out.Ahead, a)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (s *server) forward(ctx context.Context, req api.ForwardRequest, p model.Progress) (out api.RestoreResponse, err error) {
+	if err := checkTitle(req.Title); err != nil {
+		return out, err
+	}
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		o := options(req.Walk, req.Wish, nil, p)
+		o.Tag = string(req.Tag)
+		r, err := e.Restorer.Forward(ctx, max(req.Turns, 1), o)
+		if err != nil {
+			return err
+		}
+		out, err = restoreResponse(e, refs.KindCheckout, req.DryRun, r)
+		out.ContextOnly = req.ContextOnly
+		return err
+	})
+	return out, err
+}
+
 func (s *server) switchTo(ctx context.Context, req api.SwitchRequest, p model.Progress) (out api.RestoreResponse, err error) {
 	if req.InPlace || req.Title != "" {
 		return out, model.Usagef("a switch goes on with the session as it is: it cuts none, and makes none that could have a title")

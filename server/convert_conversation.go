@@ -77,10 +77,7 @@ func forkInfo(f *model.ForkInfo) api.ForkInfo {
 func turnsResponse(r *model.TurnList) api.TurnsResponse {
 	out := api.TurnsResponse{Session: r.Session, Title: api.Text(r.Title), Turns: []api.Turn{}, Left: r.Left, LeftTurns: r.LeftTurns}
 	for _, t := range r.Turns {
-		out.Turns = append(out.Turns, api.Turn{
-			Turn: t.Number, Prompt: api.Text(t.Summary), UserMessage: t.User, LastMessage: t.Last, Time: utc(t.Time), Messages: t.Messages,
-			Checkpoints: t.Checkpoints, Checkpoint: t.Checkpoint, Gone: t.Gone,
-		})
+		out.Turns = append(out.Turns, turn(t))
 	}
 	for _, c := range r.Compactions {
 		out.Compactions = append(out.Compactions, api.Compaction{Turn: c.Turn})
@@ -89,6 +86,13 @@ func turnsResponse(r *model.TurnList) api.TurnsResponse {
 		out.Breaks = append(out.Breaks, api.Break{Turn: b.Turn, Line: b.Line})
 	}
 	return out
+}
+
+func turn(t model.TurnInfo) api.Turn {
+	return api.Turn{
+		Turn: t.Number, Prompt: api.Text(t.Summary), UserMessage: t.User, LastMessage: t.Last, Time: utc(t.Time), Messages: t.Messages,
+		Checkpoints: t.Checkpoints, Checkpoint: t.Checkpoint, Gone: t.Gone,
+	}
 }
 
 func fork(f *model.Fork) api.Fork {

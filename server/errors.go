@@ -116,6 +116,7 @@ var rules = []rule{
 		as[*model.NoForkCodeError], api.WordNotFound,
 		"'rewind forks show <fork>' tells what is known of it; 'rewind fork turn:<n>' takes the conversation alone",
 	},
+	{as[*model.NoTurnAheadError], api.WordNotFound, "'rewind future' lists what was left behind by going back"},
 	{is(bisect.ErrNone), api.WordNotFound, "'rewind bisect start' begins one; 'rewind bisect run' leads one by itself"},
 	{is(bisect.ErrOvertaken), api.WordBusy, "'rewind bisect' says what is asked now"},
 	{is(bisect.ErrBroken), api.WordFailed, "'rewind bisect reset' takes it away; the project and its checkpoints have no part in it"},

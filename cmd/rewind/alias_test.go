@@ -55,7 +55,7 @@ func TestSplitWords(t *testing.T) {
 func TestGuardKnowsCommands(t *testing.T) {
 	t.Parallel()
 	s, _, _ := term.Test("", false)
-	back := []string{"checkout", "switch", "undo", "redo", "undo-restore", "pick", "revert", "gc", "purge"}
+	back := []string{"checkout", "switch", "forward", "undo", "redo", "undo-restore", "pick", "revert", "gc", "purge"}
 	words := []string{"mine"}
 	for _, c := range newRoot(&app{Streams: s}, nil).Commands() {
 		words = append(append(words, c.Name()), c.Aliases...)

@@ -16,11 +16,13 @@ var commands = map[string]map[string]func(*app) *cobra.Command{
 	"work": {"save": newSave, "list": newList, "show": newShow, "diff": newDiff, "cat": newCat, "tag": newTag},
 	"find": {"grep": newGrep, "blame": newBlame, "bisect": newBisect, "mcp": newMCP},
 	"back": {
-		"checkout": newCheckout, "switch": newSwitch, "undo": newUndo, "redo": newRedo, "undo-restore": newUndoRestore,
-		"pick": newPick, "revert": newRevert, "ops": newOps,
+		"checkout": newCheckout, "switch": newSwitch, "forward": newForward, "undo": newUndo, "redo": newRedo,
+		"undo-restore": newUndoRestore,
+		"pick":         newPick, "revert": newRevert, "ops": newOps,
 	},
 	"conversation": {
 		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks, "tree": newTree,
+		"future": newFuture,
 	},
 	"keep": {
 		"init": newInit, "stores": newStores, "status": newStatus, "validate": newValidate, "doctor": newDoctor, "verify": newVerify,

@@ -24,6 +24,11 @@ func (h *History) Turns(ctx context.Context, w model.SessionChoice) (*model.Turn
 	if err != nil {
 		return nil, err
 	}
+	return h.turnsOf(ctx, session)
+}
+
+// turnsOf is Turns of a session; the log's lock is held, and the records are loaded.
+func (h *History) turnsOf(ctx context.Context, session string) (*model.TurnList, error) {
 	s := h.log.Records[session]
 	if s == nil {
 		return nil, &model.NoConversationError{Moment: "session " + session, Why: "it belongs to no agent's session"}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"rewind/internal/value"
+	"rewind/objstore"
 	"rewind/transcript"
 )
 
@@ -84,6 +85,35 @@ type TurnList struct {
 	LeftTurns   int
 	Compactions []transcript.Compaction
 	Breaks      []transcript.Break
+}
+
+// Ahead is a stretch of turns that lie behind the point to which somebody has gone back, in order.
+type Ahead struct {
+	Session    string // whose turns they are
+	Title      string
+	After      uint64      // the turn of that session behind which they lie; 0: before the first prompt
+	Why        AheadWhy    // what has left them behind
+	Operation  uint64      // of AheadCut: the operation that cut the file
+	Transcript objstore.ID // of AheadCut: the conversation as it was; zero: the session has them
+	Turns      []TurnInfo
+}
+
+// AheadWhy says what has left turns behind.
+type AheadWhy string
+
+// What leaves turns behind.
+const (
+	AheadCode  AheadWhy = "code"  // the session has them; its code has gone back
+	AheadFork  AheadWhy = "fork"  // the session that this one was forked from has gone on with them
+	AheadCut   AheadWhy = "cut"   // they were cut off the session's file
+	AheadAgent AheadWhy = "agent" // the person went back in the agent itself
+)
+
+// Future is what lies behind the turn At of a session, where the project stands in it or its conversation ends.
+type Future struct {
+	Session, Title string
+	At             uint64
+	Lines          []Ahead // the nearest first
 }
 
 // ForkInfo is a fork with all it comes from, the nearest first.

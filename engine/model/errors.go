@@ -138,6 +138,22 @@ func (e *NoStepError) Error() string {
 // Is makes it an ErrNotFound.
 func (e *NoStepError) Is(target error) bool { return target == ErrNotFound }
 
+// NoTurnAheadError is returned for going forward over more turns than lie ahead; it is an ErrNotFound.
+type NoTurnAheadError struct{ There int }
+
+func (e *NoTurnAheadError) Error() string {
+	switch e.There {
+	case 0:
+		return "no turn lies behind the one where it stands"
+	case 1:
+		return "only one turn lies behind the one where it stands"
+	}
+	return fmt.Sprintf("only %d turns lie behind the one where it stands", e.There)
+}
+
+// Is makes it an ErrNotFound.
+func (e *NoTurnAheadError) Is(target error) bool { return target == ErrNotFound }
+
 // Conversations.
 var (
 	// ErrNoConversation is returned for a moment whose conversation there is none of.

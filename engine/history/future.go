@@ -1,0 +1,280 @@
+package history
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/internal/naming"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// Future lists the turns behind the point that a session has gone back to, in stretches, the nearest first: its own, those that were cut
+// off its file though their numbers came again, those that the person left behind in the agent, and those of the sessions that it was forked
+// from, also where it has gone on since.
+func (h *History) Future(ctx context.Context, w model.SessionChoice) (*model.Future, error) {
+	defer h.log.Hold()()
+	return h.FutureOf(ctx, w)
+}
+
+// FutureOf is Future for who holds the log's lock.
+func (h *History) FutureOf(ctx context.Context, w model.SessionChoice) (*model.Future, error) {
+	if err := h.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	session, err := h.sessions.Session(w)
+	if err != nil {
+		return nil, err
+	}
+	own, err := h.turnsOf(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	fu := &future{h: h, out: &model.Future{Session: session, Title: own.Title}, seen: map[aTurn]bool{}}
+	if fu.out.At, err = h.standsIn(own); err != nil {
+		return nil, err
+	}
+	if err := fu.of(own, fu.out.At, true); err != nil {
+		return nil, err
+	}
+	return fu.out, fu.before(ctx, session, fu.out.At)
+}
+
+// standsIn is the turn of a session's list in which the project stands, or at the end of which: of a session that it does not stand on, the
+// last that the conversation has.
+func (h *History) standsIn(l *model.TurnList) (uint64, error) {
+	s := h.log.Records[l.Session]
+	at, err := h.sessions.Position()
+	if err != nil {
+		return 0, err
+	}
+	if at.Session == l.Session {
+		n, err := h.TurnAt(l)
+		if err != nil || n > 0 {
+			return n, err
+		}
+		if cur, err := h.sessions.Current(l.Session); err != nil || cur == nil || s.Fork == nil && cur.Seq <= s.Began+1 {
+			return 0, err // before its first prompt
+		}
+	}
+	return max(h.TurnCount(s), h.shared(s)), nil
+}
+
+// shared is how many turns a session that nobody has gone on with has of the one that it was forked from.
+func (h *History) shared(s *model.Session) uint64 {
+	if s.Fork == nil || s.Event != "" || s.Fork.Both < 0 {
+		return 0
+	}
+	return uint64(s.Fork.Both)
+}
+
+// future makes a Future.
+type future struct {
+	h    *History
+	out  *model.Future
+	seen map[aTurn]bool // that are listed, or that the line up to the point has
+}
+
+// aTurn tells a turn from others, also in a fork's copy of it, where records have other ids.
+type aTurn struct {
+	number  uint64
+	time    time.Time
+	summary string
+}
+
+func of(t *model.TurnInfo) aTurn { return aTurn{t.Number, t.Time.UTC(), t.Summary} }
+
+// add adds a stretch of those turns that are not listed yet.
+func (fu *future) add(a model.Ahead, turns []model.TurnInfo) {
+	for i := range turns {
+		if k := of(&turns[i]); !fu.seen[k] {
+			fu.seen[k] = true
+			a.Turns = append(a.Turns, turns[i])
+		}
+	}
+	if len(a.Turns) > 0 {
+		a.After = a.Turns[0].Number - 1
+		fu.out.Lines = append(fu.out.Lines, a)
+	}
+}
+
+// of adds what lies behind turn n of one session, of its own turns: those behind, those cut off, and, where it is the session that was
+// asked for, those left behind in the agent.
+func (fu *future) of(l *model.TurnList, n uint64, asked bool) error {
+	s, why := fu.h.log.Records[l.Session], model.AheadFork
+	if asked {
+		why = model.AheadCode
+		for i := range l.Turns { // the line up to the point
+			if t := &l.Turns[i]; t.Number <= n && !t.Gone {
+				fu.seen[of(t)] = true
+			}
+		}
+	}
+	cuts, err := fu.cuts(s)
+	if err != nil {
+		return err
+	}
+	cut := map[aTurn]bool{}
+	for _, c := range cuts {
+		for i := range c.Turns {
+			cut[of(&c.Turns[i])] = true
+		}
+	}
+	has := fu.h.TurnCount(s)
+	var behind, gone []model.TurnInfo
+	for i := range l.Turns {
+		switch t := &l.Turns[i]; {
+		case t.Number > n && (t.Number <= has && !t.Gone || !cut[of(t)]):
+			behind = append(behind, *t)
+		case t.Gone && t.Number <= has && asked:
+			gone = append(gone, *t)
+		}
+	}
+	line := model.Ahead{Session: l.Session, Title: l.Title, Why: why}
+	// What was cut off where the line up to the point has the beginning of it is nearer than what was said instead.
+	near := func(c model.Ahead) bool {
+		return slices.ContainsFunc(c.Turns, func(t model.TurnInfo) bool { return fu.seen[of(&t)] })
+	}
+	parts := append([]model.Ahead{line}, cuts...)
+	parts[0].Turns = behind
+	slices.SortStableFunc(parts, func(a, b model.Ahead) int {
+		switch is, other := near(a), near(b); {
+		case is == other:
+			return 0
+		case is:
+			return -1
+		}
+		return 1
+	})
+	for _, p := range parts {
+		turns := p.Turns
+		p.Title, p.Turns = l.Title, nil
+		fu.add(p, turns)
+	}
+	line.Why = model.AheadAgent
+	for i := 0; i < len(gone); { // a stretch each
+		k := i + 1
+		for k < len(gone) && gone[k].Number == gone[k-1].Number+1 {
+			k++
+		}
+		fu.add(line, gone[i:k])
+		i = k
+	}
+	return nil
+}
+
+// before adds what the sessions have from which a session was forked, behind where its line leaves them.
+func (fu *future) before(ctx context.Context, session string, n uint64) error {
+	for range conversation.MaxBases {
+		s := fu.h.log.Records[session]
+		if s == nil || s.Fork == nil || s.Fork.Both < 0 || !s.Fork.Resolved() {
+			return nil
+		}
+		n = s.Fork.Of(min(n, uint64(s.Fork.Both)))
+		session = s.Fork.Session
+		if fu.h.log.Records[session] == nil {
+			return nil
+		}
+		l, err := fu.h.turnsOf(ctx, session)
+		if err != nil {
+			return err
+		}
+		own := n
+		if up := fu.h.log.Records[session].Fork; up != nil && up.Both > 0 {
+			own = max(n, uint64(up.Both)) // the turns up to there are told with the session that they were taken in
+		}
+		if err := fu.of(l, own, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cuts are the turns that restores have cut off a session's file, the newest cut first, those left out that the file has now.
+func (fu *future) cuts(s *model.Session) ([]model.Ahead, error) {
+	if s == nil || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+		return nil, nil
+	}
+	now, err := fu.h.Conversation(s, s.Cursor.Transcript)
+	if err != nil {
+		return nil, err
+	}
+	has := map[aTurn]bool{}
+	for i := range now.Turns {
+		has[of(&model.TurnInfo{Turn: now.Turns[i], Number: uint64(i + 1)})] = true
+	}
+	type cut struct {
+		seq  uint64
+		from objstore.ID
+	}
+	var made []cut
+	err = fu.h.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Restore == nil || !op.Kind.IsRestore() {
+			return nil
+		}
+		for _, f := range op.Restore.Files {
+			if (f.Path == s.Transcript || f.Path == s.Cursor.Path) && !f.From.IsZero() && !f.To.IsZero() {
+				made = append(made, cut{op.Seq, f.From})
+			}
+		}
+		return nil
+	})
+	var out []model.Ahead
+	for _, c := range made {
+		was, err := fu.h.Conversation(s, c.from)
+		if err != nil {
+			return nil, err
+		}
+		a := model.Ahead{Session: s.Name, Why: model.AheadCut, Operation: c.seq, Transcript: c.from}
+		if a.Turns, err = fu.cutOff(s, was, c.seq, has); err != nil {
+			return nil, err
+		}
+		if len(a.Turns) > 0 {
+			out = append(out, a)
+		}
+	}
+	return out, err
+}
+
+// cutOff are the turns of a conversation that the session's file had before operation seq, and has not now, with their code.
+func (fu *future) cutOff(s *model.Session, was *transcript.Conversation, seq uint64, has map[aTurn]bool) ([]model.TurnInfo, error) {
+	log, err := fu.h.readTurns(turnAt{session: s.Name, turn: AllTurns, forked: seq - 1})
+	if err != nil {
+		return nil, err
+	}
+	var out []model.TurnInfo
+	for i := range was.Turns {
+		t := model.TurnInfo{Turn: was.Turns[i], Number: uint64(i + 1)}
+		if has[of(&t)] {
+			continue
+		}
+		t.Gone = true
+		if m := log.EndOf(t.Number); m != nil && !m.Code.IsZero() {
+			t.Checkpoint = m.Code.String()
+		}
+		if f := log.Turns[t.Number]; f != nil {
+			t.Checkpoints = f.checkpoints
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// MomentAhead is the end of a turn of a stretch. The records are loaded.
+func (h *History) MomentAhead(a *model.Ahead, t *model.TurnInfo) (*Moment, error) {
+	n := naming.Name{Kind: naming.Turn, Turn: t.Number, Session: a.Session}
+	if a.Transcript.IsZero() {
+		return h.endOfTurnMoment(a.Session, n)
+	}
+	p := &Moment{Name: n.String(), Session: a.Session, Transcript: a.Transcript, Turn: int(t.Number), Ended: true}
+	id, err := objstore.ParseID(t.Checkpoint)
+	if err != nil {
+		return p, nil //nolint:nilerr // no code was captured then
+	}
+	p.Checkpoint, err = h.inLog(n.String(), id)
+	return p, err
+}
