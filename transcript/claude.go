@@ -22,6 +22,7 @@ const (
 	roleEntry                // entrypoint
 	roleClose                // the line's last bracket
 	roleTime                 // timestamp
+	roleDir                  // cwd
 )
 
 // claudeParser reads one line at a time.
@@ -91,7 +92,7 @@ func (p *claudeParser) member(s *jsonscan.Scanner, l *line, key []byte) error {
 		}
 		return l.mark(s, roleTime, start, "")
 	case "cwd":
-		return l.str(s, &l.Cwd, maxPath)
+		return l.path(s, &l.Cwd, roleDir)
 	case "version":
 		return l.str(s, &l.Version, maxWord)
 	case "isSidechain":

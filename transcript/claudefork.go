@@ -165,6 +165,8 @@ func (c *claudeFork) splices(l *line) []splice {
 			if m.old == "sdk-cli" {
 				with = `"cli"`
 			}
+		case roleDir:
+			with = c.f.moved(m.old)
 		case roleForked:
 			forked = true
 			with = c.from(l)

@@ -26,6 +26,7 @@ const (
 	codexSource            // payload.source: how the session was started
 	codexFrom              // payload.forked_from_id
 	codexBase              // payload.history_base
+	codexDir               // the directory that a thread, or a turn, works in
 )
 
 // passthrough is how the key begins behind which a client notes things about a message; keys are cut.
@@ -113,8 +114,15 @@ func (p *codexParser) payload(s *jsonscan.Scanner, l *line) error {
 		case "execution":
 			return l.str(s, &r.execution, maxWord)
 		case "cwd":
-			if r.kind == "session_meta" {
-				return l.str(s, &r.cwd, maxPath)
+			switch r.kind {
+			case "session_meta":
+				return l.path(s, &r.cwd, codexDir)
+			case "turn_context":
+				return l.path(s, nil, codexDir)
+			}
+		case "runtime_workspace_roots", "workspace_roots":
+			if l.marking && r.kind != "response_item" && s.Next() == '[' {
+				return s.Array(func(int) error { return l.path(s, nil, codexDir) })
 			}
 		case "cli_version":
 			return l.str(s, &r.version, maxWord)
@@ -193,6 +201,8 @@ func (p *codexParser) rest(s *jsonscan.Scanner, l *line, depth int) error {
 			switch string(key) {
 			case "thread_id", "session_id":
 				return l.id(s, nil, codexThread)
+			case "cwd":
+				return l.path(s, nil, codexDir)
 			case "content", "arguments", "input", "output", "result":
 				return s.Skip()
 			}

@@ -72,6 +72,10 @@ func (f *codexForker) splices(l *line) []splice {
 			add(m, f.fork.ID)
 		case m.role == codexSource && meta && m.old == "exec":
 			add(m, "cli")
+		case m.role == codexDir:
+			if with := f.fork.moved(m.old); with != "" {
+				list = append(list, splice{start: m.start, end: m.end, with: with})
+			}
 		case m.role == codexFrom && meta && f.fork.From != "":
 			add(m, f.fork.From)
 		}

@@ -20,6 +20,7 @@ const (
 	roleDroidParent // parent
 	roleDroidAt     // forkedAtMessageId
 	roleDroidManual // isSessionTitleManuallySet
+	roleDroidDir    // cwd
 	roleDroidEnd    // the last bracket
 )
 
@@ -85,7 +86,7 @@ func (p *droidParser) member(s *jsonscan.Scanner, l *line, key []byte) error {
 	case "isSessionTitleManuallySet":
 		return l.value(s, roleDroidManual)
 	case "cwd":
-		return l.str(s, &l.Cwd, maxPath)
+		return l.path(s, &l.Cwd, roleDroidDir)
 	case "timestamp":
 		return l.time(s, &l.Time)
 	case "message":
@@ -178,6 +179,9 @@ func (d *droidFork) splices(l *line) []splice {
 	there := map[int]bool{}
 	for _, m := range l.marks {
 		there[m.role] = true
+		if m.role == roleDroidDir {
+			values[m.role] = d.f.moved(m.old)
+		}
 		if with := values[m.role]; with != "" {
 			splices = append(splices, splice{m.start, m.end, with})
 		}

@@ -19,6 +19,17 @@ type Fork struct {
 	Time  time.Time
 	From  string // id of the session that it is made of
 	Clone bool   // a copy of all of it, not a branch of it
+	// Where the fork is not gone on with in the directory in which the source was begun: both directories. What lies below the first is
+	// taken to lie below the second.
+	Root, To string
+}
+
+// moved is a directory of the source as it is the fork's, in quotes; "": the same.
+func (f Fork) moved(dir string) string {
+	if rest, ok := strings.CutPrefix(dir, f.Root); ok && f.To != "" && (rest == "" || rest[0] == '/') {
+		return quoted(f.To + rest)
+	}
+	return ""
 }
 
 // WriteFork writes the file of a new session that begins with the first f.Cut bytes of src; nothing behind them is looked at. The bytes

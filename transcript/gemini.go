@@ -35,6 +35,7 @@ var geminiDocument = dialect{
 const (
 	geminiSession = iota + 1 // sessionId, of the metadata and of $set
 	geminiTitle              // summary, of a document
+	geminiProject            // projectHash
 )
 
 const (
@@ -143,6 +144,8 @@ func (p *geminiParser) parse(s *jsonscan.Scanner, l *line) error {
 		case "sessionId", "summary", "startTime":
 			k.meta = true
 			return p.meta(s, l, string(key))
+		case "projectHash":
+			return p.meta(s, l, string(key))
 		case "kind":
 			return l.str(s, &k.kind, maxWord)
 		}
@@ -172,6 +175,8 @@ func (p *geminiParser) meta(s *jsonscan.Scanner, l *line, key string) error {
 	switch key {
 	case "sessionId":
 		return l.id(s, &l.Session, geminiSession)
+	case "projectHash":
+		return l.id(s, nil, geminiProject)
 	case "summary":
 		l.TitleRank = 1
 		if err := l.str(s, &l.Title, maxTitle); err != nil {

@@ -67,7 +67,7 @@ func (d *docReader) document() error {
 			}
 			seen = true
 			return d.messages()
-		case "sessionId", "startTime":
+		case "sessionId", "startTime", "projectHash":
 			return d.p.meta(s, l, string(key))
 		case "summary":
 			s.Next()

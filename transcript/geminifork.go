@@ -14,11 +14,14 @@ func (f *geminiForker) record(l *line, out *output) error {
 	}
 	var list []splice
 	for _, m := range l.marks {
-		if m.role == geminiSession && m.old != "" {
+		switch {
+		case m.role == geminiSession && m.old != "":
+			f.ids++
 			list = append(list, splice{start: m.start, end: m.end, with: quoted(f.fork.ID)})
+		case m.role == geminiProject && f.fork.movedHash(m.old):
+			list = append(list, splice{start: m.start, end: m.end, with: quoted(geminiHash(f.fork.To))})
 		}
 	}
-	f.ids += len(list)
 	return out.copy(l.Offset, l.Offset+l.Size, list...)
 }
 
@@ -31,6 +34,9 @@ func (f *geminiForker) end(out *output) error {
 	}
 	return out.write(`{"$set":{"summary":` + quoted(f.fork.Title) + `,"lastUpdated":` + quoted(stamp(f.fork.Time)) + "}}\n")
 }
+
+// movedHash says whether a hash is of the directory that the source was begun in, and the fork is another's.
+func (f Fork) movedHash(hash string) bool { return f.To != "" && hash == geminiHash(f.Root) }
 
 // geminiDocForker does so in a document, which it closes behind the last message.
 type geminiDocForker struct {
@@ -53,6 +59,8 @@ func (f *geminiDocForker) record(l *line, out *output) error {
 		case m.role == geminiSession && m.old != "":
 			ids++
 			list = append(list, splice{start: m.start, end: m.end, with: quoted(f.fork.ID)})
+		case m.role == geminiProject && f.fork.movedHash(m.old):
+			list = append(list, splice{start: m.start, end: m.end, with: quoted(geminiHash(f.fork.To))})
 		case m.role == geminiTitle && f.fork.Title != "":
 			f.titled = true
 			list = append(list, splice{start: m.start, end: m.end, with: quoted(f.fork.Title)})

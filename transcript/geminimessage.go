@@ -163,8 +163,8 @@ func (p *geminiParser) set(s *jsonscan.Scanner, l *line) error {
 		case "sessionId":
 			l.Lead = true
 			return p.meta(s, l, "sessionId")
-		case "summary":
-			return p.meta(s, l, "summary")
+		case "summary", "projectHash":
+			return p.meta(s, l, string(key))
 		case "lastUpdated":
 			return l.time(s, &l.Time)
 		}

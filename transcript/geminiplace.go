@@ -22,6 +22,7 @@ var geminiPlace = place{
 	file:   geminiFile,
 	fork:   geminiForkPath,
 	find:   geminiFind,
+	folder: geminiFolder,
 	resume: func(id string) []string { return []string{"gemini", "--resume", id} },
 }
 
@@ -102,6 +103,11 @@ func geminiSubagent(root fs.FS, file string) bool {
 	return found == "subagent"
 }
 
+// geminiFolder is the folder of a project that the client knows, else the one that it takes over when it is run there first.
+func geminiFolder(root fs.FS, project, _, _ string) (string, error) {
+	return geminiFolders(root, project)[0], nil
+}
+
 // geminiFolders are the folders in tmp that are project's: by projects.json, by the mark that each has, by the hash.
 func geminiFolders(root fs.FS, project string) []string {
 	var out []string
@@ -124,9 +130,14 @@ func geminiFolders(root fs.FS, project string) []string {
 			add(path.Base(path.Dir(mark)))
 		}
 	}
-	sum := sha256.Sum256([]byte(project))
-	add(hex.EncodeToString(sum[:]))
+	add(geminiHash(project))
 	return out
+}
+
+// geminiHash is what Gemini calls a project's directory by, in its sessions and, before it had names, on disk.
+func geminiHash(project string) string {
+	sum := sha256.Sum256([]byte(project))
+	return hex.EncodeToString(sum[:])
 }
 
 // readHead reads the first bytes of a file, at most limit.

@@ -67,9 +67,18 @@ func (l *line) str(s *jsonscan.Scanner, field *string, limit int) (err error) {
 
 // id reads an id into field, which may be nil, and marks its place with role; role 0 marks nothing. What is no string or too long is no id.
 func (l *line) id(s *jsonscan.Scanner, field *string, role int) error {
+	return l.marked(s, field, role, maxID)
+}
+
+// path does so with a directory's path.
+func (l *line) path(s *jsonscan.Scanner, field *string, role int) error {
+	return l.marked(s, field, role, maxPath)
+}
+
+func (l *line) marked(s *jsonscan.Scanner, field *string, role, limit int) error {
 	s.Next()
 	start := s.Offset()
-	id, cut, err := l.text(s, maxID)
+	id, cut, err := l.text(s, limit)
 	if err != nil {
 		return err
 	}

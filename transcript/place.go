@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -25,6 +26,9 @@ type place struct {
 	file func(elements []string) (root int, id string, ok bool)
 	// fork is the path of a fork of original below the agent's folder, in elements. in is original's.
 	fork func(in []string, id string, t time.Time) []string
+	// folder is the name of a project's folder, the second of a session file's elements; original is the one of the project of. nil:
+	// sessions of all projects lie together.
+	folder func(root fs.FS, project, original, of string) (string, error)
 	// sides lists side files; nil: none.
 	sides func(original, fork string) []Side
 	// main is the name of the session file that a file of this name lies beside; nil: none does.
@@ -87,6 +91,26 @@ func ForkPath(agent Agent, original, id string, t time.Time) (string, error) {
 		return "", err
 	}
 	return filepath.Join(append([]string{root}, p.fork(in, id, t)...)...), nil
+}
+
+// MovedPath is ForkPath of a session that is gone on with in another directory: to, while the original was begun in from. files is the
+// agent's folder. Both are absolute, with symbolic links resolved.
+func MovedPath(agent Agent, files fs.FS, original, id string, t time.Time, from, to string) (string, error) {
+	root, in, _, err := sessionFile(agent, original)
+	if err != nil {
+		return "", err
+	}
+	p, err := placeOf(agent)
+	if err != nil {
+		return "", err
+	}
+	if p.folder != nil {
+		in = slices.Clone(in)
+		if in[1], err = p.folder(files, to, in[1], from); err != nil {
+			return "", &Error{Name: to, Cause: err}
+		}
+	}
+	return ForkPath(agent, filepath.Join(append([]string{root}, in...)...), id, t)
 }
 
 // Sides lists the files that are to be copied with a session file.
@@ -169,6 +193,7 @@ func folders(in, side string, resume func(id string) []string) place {
 		find: func(root fs.FS, project string, give func(string, bool) error) error {
 			return findInFolders(root, in, project, give)
 		},
+		folder: folderLike,
 		resume: resume,
 	}
 	if side == "" {
@@ -221,6 +246,19 @@ func folderOf(name, project string) bool {
 		return strings.HasPrefix(dashes(name), want[:maxFolder])
 	}
 	return dashes(name) == want
+}
+
+// folderLike names a project's folder as the one of another project is named: with - for what is neither letter nor digit, or for slashes
+// alone.
+func folderLike(_ fs.FS, project, original, of string) (string, error) {
+	name := dashes
+	if slashes := func(s string) string { return strings.ReplaceAll(s, "/", "-") }; original == slashes(of) && original != dashes(of) {
+		name = slashes
+	}
+	if len(name(project)) > maxFolder {
+		return "", errors.New("its path is too long: what the agent would call its folder of sessions is not known")
+	}
+	return name(project), nil
 }
 
 func dashes(s string) string {
