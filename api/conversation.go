@@ -120,6 +120,11 @@ type ForkRequest struct {
 	Exact      bool     `json:"exact,omitempty"`    // of Checkout
 	DryRun     bool     `json:"dry_run,omitempty"`
 	SelfTest   bool     `json:"self_test,omitempty"` // make it, check it, take it away again
+	// Worktree is an absolute path: the state is laid out there, and the session goes on there. Of the project's directories that no
+	// checkpoint has, it gets links to those of Link, and copies of those of Copy, paths from the root
+	Worktree Text   `json:"worktree,omitempty"`
+	Link     []Text `json:"link,omitempty"`
+	Copy     []Text `json:"copy,omitempty"`
 }
 
 // CloneRequest copies a whole session as a new one.
@@ -156,8 +161,19 @@ type Fork struct {
 // ForkResponse is the new session; of a fork with Checkout also what became of the code.
 type ForkResponse struct {
 	Fork
-	Restore *RestoreResponse `json:"restore,omitempty"`
-	Notices []string         `json:"notices,omitempty"`
+	Restore  *RestoreResponse `json:"restore,omitempty"`
+	Worktree Text             `json:"worktree,omitempty"` // the directory that was made
+	Cwd      Text             `json:"cwd,omitempty"`      // where in it the session goes on
+	Paths    int              `json:"paths,omitempty"`    // files, links and directories in it
+	Linked   []Linked         `json:"linked,omitempty"`   // of Link and Copy
+	Notices  []string         `json:"notices,omitempty"`
+}
+
+// Linked is a directory that a worktree has of its project's, or why it does not have it.
+type Linked struct {
+	Path Text `json:"path"`
+	Copy bool `json:"copy,omitempty"` // else it is a link
+	Why  Text `json:"why,omitempty"`  // it is not there; "": it is
 }
 
 // Conversation is what a restore did to the conversation.

@@ -45,6 +45,8 @@ var (
 	Stores      = Route[StoresRequest, StoresResponse]{"GET", "/v1/stores"}
 	JoinStore   = Route[JoinRequest, JoinResponse]{"POST", "/v1/stores/join"}
 	RemoveStore = Route[RemoveStoreRequest, RemoveStoreResponse]{"POST", "/v1/stores/remove"}
+	Worktrees   = Route[WorktreesRequest, WorktreesResponse]{"GET", "/v1/worktrees"}
+	RemoveTree  = Route[RemoveWorktreeRequest, RemoveWorktreeResponse]{"POST", "/v1/worktrees/remove"}
 	Validate    = Route[ValidateRequest, ValidateResponse]{"GET", "/v1/validate"}
 	SetConfig   = Route[SetConfigRequest, ConfigResponse]{"POST", "/v1/config"}
 	Sessions    = Route[SessionsRequest, SessionsResponse]{"POST", "/v1/sessions"}

@@ -46,3 +46,28 @@ type AdoptResponse struct {
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Notices    []string    `json:"notices,omitempty"`
 }
+
+// WorktreesRequest asks for the worktrees of a project's family.
+type WorktreesRequest struct{ Project }
+
+// WorktreesResponse lists them, the project that all were made of first.
+type WorktreesResponse struct {
+	Worktrees []Worktree `json:"worktrees"`
+	Notices   []string   `json:"notices,omitempty"`
+}
+
+// RemoveWorktreeRequest takes the directory of a worktree away, after its state was saved in its store, which stays.
+type RemoveWorktreeRequest struct {
+	Project
+	Worktree Text `json:"worktree"`        // an absolute path
+	Force    bool `json:"force,omitempty"` // also with files that no checkpoint has, and under an agent that is at work there
+	DryRun   bool `json:"dry_run,omitempty"`
+}
+
+// RemoveWorktreeResponse says what went, or would.
+type RemoveWorktreeResponse struct {
+	Worktree   Worktree    `json:"removed"`
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"` // its last state
+	Lost       []Text      `json:"lost,omitempty"`       // what no checkpoint has, from its root
+	Notices    []string    `json:"notices,omitempty"`
+}

@@ -120,6 +120,9 @@ func (s *server) fork(ctx context.Context, req api.ForkRequest, p model.Progress
 	if err := checkTitle(req.Title); err != nil {
 		return out, err
 	}
+	if req.Worktree != "" {
+		return s.forkWorktree(ctx, req, p)
+	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		f, err := e.Restorer.Fork(ctx, string(req.Checkpoint), restore.Options{
 			Session: req.Walk, Title: string(req.Title), Checkout: req.Checkout, Scope: refs.Scope{Exact: req.Exact},

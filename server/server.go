@@ -105,6 +105,8 @@ func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Log
 	handle(s, api.Adopt, s.adopt)
 	handle(s, api.Stores, s.listStores)
 	handle(s, api.JoinStore, s.joinStore)
+	handle(s, api.Worktrees, s.worktrees)
+	handle(s, api.RemoveTree, s.removeWorktree)
 	handle(s, api.RemoveStore, s.removeStore)
 	handle(s, api.Validate, s.validate)
 	handle(s, api.Sessions, s.sessions)

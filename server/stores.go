@@ -3,12 +3,15 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"time"
 
 	"rewind/api"
 	"rewind/engine"
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/internal/value"
 )
@@ -85,5 +88,160 @@ func (s *server) adopt(ctx context.Context, req api.AdoptRequest, p model.Progre
 		told.Message = "it is this user's now, and does not open: " + told.Message
 		return out, &told
 	}
+	return out, err
+}
+
+// forkWorktree makes a directory with the state of a moment, a project of it with a clone of the store, and there a session of the
+// conversation up to that moment. What an error leaves is taken away again.
+func (s *server) forkWorktree(ctx context.Context, req api.ForkRequest, p model.Progress) (out api.ForkResponse, err error) {
+	root, err := s.home.PlanWorktree(string(req.Worktree))
+	if err != nil {
+		return out, err
+	}
+	o := restore.Options{Session: req.Walk, Title: string(req.Title), DryRun: true, Env: req.Env, Progress: p}
+	id, name, paths := "", "", 0
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		f, err := e.Restorer.Fork(ctx, string(req.Checkpoint), o)
+		if err != nil {
+			return err
+		}
+		if out, err = forkResponse(e, true, f); err != nil || req.DryRun {
+			return err
+		}
+		if name, err = e.History.Named(req.Walk, string(req.Checkpoint)); err != nil {
+			return err
+		}
+		laid, err := e.Restorer.LayOut(ctx, name, root, nil)
+		if err != nil {
+			return err
+		}
+		paths = laid.Paths
+		of := e.Project()
+		if id, err = s.home.MakeWorktree(ctx, &of, root, e.Log.DB, s.o.lockWait); err != nil {
+			return errors.Join(err, project.RemoveWorktreeDir(root))
+		}
+		return nil
+	})
+	if err != nil || req.DryRun {
+		out.Worktree = api.Text(root)
+		return out, err
+	}
+	var brought []string
+	err = s.project(ctx, root, func(e *engine.Engine) error {
+		if err := e.RecordWorktree(ctx); err != nil {
+			return err
+		}
+		o.DryRun, o.Checkout, o.Exact = false, true, true
+		f, err := e.Restorer.Fork(ctx, name, o)
+		if err != nil {
+			return err
+		}
+		notices := out.Notices
+		if out, err = forkResponse(e, false, f); err != nil {
+			return err
+		}
+		out.Restore, out.Notices = nil, notices // what the directory has is told by itself
+		if made := e.Log.Records[f.Session]; made != nil {
+			out.Cwd = api.Text(made.Cwd)
+		}
+		out.Linked, brought, err = bring(e, req)
+		return err
+	})
+	if err != nil {
+		undo := context.WithoutCancel(ctx)
+		gone := s.stores.Without(undo, filepath.Join(s.home.Storage(), id), func() error {
+			return s.home.DropWorktree(undo, id, s.o.lockWait)
+		})
+		return out, errors.Join(err, gone, project.RemoveWorktreeDir(root))
+	}
+	out.Worktree, out.Paths = api.Text(root), paths
+	return out, s.home.FinishWorktree(id, brought)
+}
+
+// bring gives a worktree the directories that were asked for.
+func bring(e *engine.Engine, req api.ForkRequest) (told []api.Linked, brought []string, err error) {
+	for _, ask := range []struct {
+		paths []api.Text
+		copy  bool
+	}{{req.Link, false}, {req.Copy, true}} {
+		for _, path := range ask.paths {
+			clean := filepath.ToSlash(filepath.Clean(string(path)))
+			why, err := e.Bring(clean, ask.copy)
+			if err != nil {
+				return nil, nil, err
+			}
+			told = append(told, api.Linked{Path: api.Text(clean), Copy: ask.copy, Why: api.Text(why)})
+			if why == "" {
+				brought = append(brought, clean)
+			}
+		}
+	}
+	return told, brought, nil
+}
+
+func (s *server) worktrees(ctx context.Context, req api.WorktreesRequest, _ model.Progress) (out api.WorktreesResponse, err error) {
+	p, err := s.find(ctx, req.ProjectDir())
+	if err != nil {
+		return out, err
+	}
+	return api.WorktreesResponse{Worktrees: append([]api.Worktree{}, s.home.Worktrees(p.ID)...), Notices: p.Notices}, nil
+}
+
+func (s *server) removeWorktree(ctx context.Context, req api.RemoveWorktreeRequest, p model.Progress) (out api.RemoveWorktreeResponse,
+	err error,
+) {
+	at, err := s.find(ctx, req.ProjectDir())
+	if err != nil {
+		return out, err
+	}
+	w, err := s.home.FindWorktree(at.ID, string(req.Worktree))
+	if err != nil {
+		return out, err
+	}
+	root := string(w.Root)
+	out.Worktree, out.Notices = *w, at.Notices
+	refuse := func(word, message, hint string) error {
+		return &api.Error{Code: api.CodeOf(word), Word: word, Message: "worktree " + printable(root) + ": " + message, Hint: hint}
+	}
+	switch {
+	case w.Of == "":
+		return out, refuse(api.WordUsage, "it is the project that the worktrees were made of",
+			"'rewind init --remove' there takes its store away, and leaves its files")
+	case w.Here:
+		return out, refuse(api.WordUsage, "it is the directory that this was asked from", "ask from another one of 'rewind worktrees'")
+	}
+	if w.Wrong == "" {
+		err = s.project(ctx, root, func(e *engine.Engine) error {
+			left, err := e.Leave(ctx, !req.DryRun, p)
+			if err != nil {
+				return err
+			}
+			if len(left.AtWork) > 0 && !req.Force {
+				return refuse(api.WordBusy, "an agent is at work there: "+left.AtWork[0].Session, "end its session, or add --force")
+			}
+			if left.Saved != nil {
+				if out.Checkpoint, err = listed(e, left.Saved); err != nil {
+					return err
+				}
+			}
+			out.Lost = value.Texts(left.Lost)
+			if n := len(left.Lost); n > 0 && !req.Force {
+				return refuse(api.WordUnsaved, fmt.Sprintf("%d paths are in no checkpoint and would be lost, first %s", n, printable(left.Lost[0])),
+					"move them away, or add --force")
+			}
+			return nil
+		})
+	}
+	if err != nil || req.DryRun {
+		return out, err
+	}
+	err = s.stores.Without(ctx, filepath.Join(s.home.Storage(), w.ID), func() error {
+		if w.Wrong == "" {
+			if err := project.RemoveWorktreeDir(root); err != nil {
+				return err
+			}
+		}
+		return s.home.OrphanWorktree(ctx, w.ID, s.o.lockWait)
+	})
 	return out, err
 }

@@ -11,15 +11,19 @@ import (
 )
 
 func newFork(a *app) *cobra.Command {
-	req := api.ForkRequest{}
+	req, w := api.ForkRequest{}, worktreeWish{}
 	cmd := &cobra.Command{
-		Use:   "fork {<checkpoint> | turn:<n>} [--title <title>] [--session <session>] [--checkout [--exact]] [--dry-run] [--self-test]",
+		Use: "fork {<checkpoint> | turn:<n>} [--title <title>] [--session <session>] [--checkout [--exact] | --worktree <dir>] " +
+			"[--dry-run] [--self-test]",
 		Short: "Make a new session of the conversation up to a checkpoint",
 		Long: "Makes a new session of the agent's conversation as it was at a checkpoint, or at the end of a turn, and prints the " +
 			"command that\n" +
 			"opens it. The agent lists it like any other; the session it is made of, and the files of the project, stay as they are.\n" +
-			"--checkout sets the files to that place, too.",
-		Example: "  rewind fork turn:2\n  rewind fork 3f2a91c4 --title 'another way' --checkout\n  rewind fork @- --self-test",
+			"--checkout sets the files to that place, too.\n" +
+			"--worktree lays the files of that place out in a directory of its own, where the new\n" +
+			"session goes on: two attempts run side by side. 'rewind worktrees' lists them.",
+		Example: "  rewind fork turn:2\n  rewind fork 3f2a91c4 --title 'another way' --checkout\n" +
+			"  rewind fork @ --worktree ../other-way --link node_modules\n  rewind fork @- --self-test",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
@@ -29,7 +33,7 @@ func newFork(a *app) *cobra.Command {
 			case req.SelfTest && (req.Checkout || req.DryRun):
 				return usage("--self-test takes away again what it makes: --checkout and --dry-run do not go with it")
 			}
-			return nil
+			return w.check(req)
 		},
 		ValidArgsFunction: completePlaces(a, 1, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,6 +42,9 @@ func newFork(a *app) *cobra.Command {
 				return err
 			}
 			req.Project, req.Env, req.Choose = a.project(), agentEnv(), a.OutTTY
+			if w.dir != "" {
+				return runForkWorktree(cmd.Context(), a, req, w)
+			}
 			return runFork(cmd.Context(), a, req)
 		},
 	}
@@ -48,6 +55,7 @@ func newFork(a *app) *cobra.Command {
 	f.BoolVar(&req.Exact, "exact", false, "of --checkout: take files that no checkpoint has and what other sessions changed, too")
 	f.BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
 	f.BoolVar(&req.SelfTest, "self-test", false, "make it, check it, take it away again")
+	w.flags(cmd)
 	return cmd
 }
 
@@ -93,7 +101,7 @@ func (a *app) tellForked(f api.Fork, req api.ForkRequest) {
 			fmt.Fprintf(a.Out, "  ok: %s\n", term.Sanitize(string(c)))
 		}
 		fmt.Fprintln(a.Out, "  taken away again")
-	case !req.DryRun:
+	case !req.DryRun && req.Worktree == "":
 		a.whereForked(f)
 	}
 	a.forkNotes(f)

@@ -21,7 +21,7 @@ var commands = map[string]map[string]func(*app) *cobra.Command{
 		"pick":         newPick, "revert": newRevert, "ops": newOps,
 	},
 	"conversation": {
-		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks, "tree": newTree,
+		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks, "worktrees": newWorktrees, "tree": newTree,
 		"future": newFuture,
 	},
 	"keep": {

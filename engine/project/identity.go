@@ -285,7 +285,7 @@ func contents(path string) (empty, own bool) {
 
 // project is what a record says.
 func (r *Record) project(h Home) *Project {
-	return &Project{Root: r.Root, ID: r.ID, Mode: r.Mode, Store: r.Store(h), created: r.Created}
+	return &Project{Root: r.Root, ID: r.ID, Mode: r.Mode, Store: r.Store(h), created: r.Created, From: r.From}
 }
 
 // here is the project of a record at its own root d.

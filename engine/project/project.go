@@ -37,6 +37,7 @@ type Project struct {
 	Copied  bool     // the store began as a copy at this opening
 	Dev     uint64   // of the root directory as it was found, with ino; ino 0: not known
 	Ino     uint64
+	From    *Origin // of a worktree: what it was made of; else nil
 }
 
 // Names in the marker directory.

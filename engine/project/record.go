@@ -25,8 +25,19 @@ type Record struct {
 	Inode   uint64    `json:"inode,omitempty"`
 	Seal    string    `json:"seal,omitempty"` // of a store in project mode: what its file of that name holds
 
+	From *Origin `json:"from,omitempty"` // of a worktree
+
 	Mode Mode `json:"-"` // told by where the record lies
 	lost bool // the store is there and its record cannot be read
+}
+
+// Origin is what a worktree was made of.
+type Origin struct {
+	Store      string   `json:"store"`                // the store that its own was cloned from
+	Roots      []string `json:"roots"`                // where that one's project was, and those that it was made of
+	Since      uint64   `json:"since"`                // the newest operation that the clone began with
+	Unfinished bool     `json:"unfinished,omitempty"` // its files, and its session, are not all there yet
+	Brought    []string `json:"brought,omitempty"`    // paths that are links to, or copies of, what no checkpoint has
 }
 
 // ProjectsDir holds the records of projects whose store is not in Home, each under its store's id.

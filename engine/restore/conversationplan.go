@@ -339,7 +339,7 @@ func (rs *Restorer) extendToNow(s *model.Session, p *history.Moment) error {
 // endsAt reports whether a session's conversation ends, as it is, where a moment's does, and in which turn: nothing that a model sees comes
 // after.
 func (rs *Restorer) endsAt(s *model.Session, p *history.Moment) (bool, int, error) {
-	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() || rs.elsewhere(s) != "" {
 		return false, 0, nil
 	}
 	if _, err := sessions.StatSession(s); err != nil {
@@ -365,6 +365,9 @@ func (rs *Restorer) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) 
 	s, _, _, cut, err := rs.findCut(p, false)
 	if err != nil {
 		return nil, err
+	}
+	if root := rs.elsewhere(s); root != "" {
+		return nil, &model.NoConversationError{Moment: p.Name, Why: "its session goes on in " + root + ": cut it there"}
 	}
 	if err := rs.sessions.MustRest(s, r.options.Force); err != nil {
 		return nil, err

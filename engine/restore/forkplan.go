@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"rewind/engine/conversation"
@@ -28,6 +31,7 @@ type forkPlan struct {
 	sides      []transcript.Side
 	lineage    model.Lineage
 	name       string // of the new session
+	cwd        string // where it is gone on with
 	lastPrompt string // how the prompt of its last turn begins
 }
 
@@ -164,11 +168,11 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 		title = transcript.ForkTitle(title)
 	}
 	id := transcript.NewID(agent, now, conversation.Random())
-	if f.Path, err = transcript.ForkPath(agent, s.Cursor.Path, id, now); err != nil {
+	f.Fork = transcript.Fork{Cut: cut.Offset, ID: id, Title: title, Time: now, From: s.ID, Clone: clone}
+	if f.Path, f.cwd, err = rs.placeFork(s, &f.Fork); err != nil {
 		f.Close()
 		return nil, err
 	}
-	f.Fork = transcript.Fork{Cut: cut.Offset, ID: id, Title: title, Time: now, From: s.ID, Clone: clone}
 	f.sides = transcript.Sides(agent, s.Cursor.Path, f.Path)
 	f.name = string(agent) + "/" + id
 	f.lineage = model.Lineage{Lineage: value.Lineage{Session: s.Name, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}}
@@ -181,6 +185,24 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 		f.lastPrompt = c.Turns[cut.Turn-1].Summary
 	}
 	return f, nil
+}
+
+// placeFork says where the file of a fork of s goes, and in which directory its session is gone on with. The fork is told where that is
+// not the original's.
+func (rs *Restorer) placeFork(s *model.Session, f *transcript.Fork) (path, cwd string, err error) {
+	from := rs.elsewhere(s)
+	if from == "" {
+		path, err = transcript.ForkPath(s.Agent, s.Cursor.Path, f.ID, f.Time)
+		return path, s.Cwd, err
+	}
+	f.Root, f.To = from, rs.log.Project.Root
+	root, _, err := transcript.SessionFile(s.Agent, s.Cursor.Path)
+	if err != nil {
+		return "", "", err
+	}
+	cwd = filepath.Join(f.To, strings.TrimPrefix(s.Cwd, from)) // a session may have been begun below the root
+	path, err = transcript.MovedPath(s.Agent, os.DirFS(root), s.Cursor.Path, f.ID, f.Time, s.Cwd, cwd)
+	return path, cwd, err
 }
 
 // openLive opens the session's file if it begins with the first length bytes of what was captured. nil: it does not, it is one document, or
@@ -224,7 +246,7 @@ func (p *forkPlan) record(written objstore.ID, seq uint64) *model.Session {
 	from := p.lineage
 	from.Transcript = written
 	return &model.Session{
-		Name: p.name, Agent: p.agent, ID: p.Fork.ID, Transcript: p.Path, Cwd: p.parent.Cwd, Previous: p.parent.ID, Began: seq,
+		Name: p.name, Agent: p.agent, ID: p.Fork.ID, Transcript: p.Path, Cwd: p.cwd, Previous: p.parent.ID, Began: seq,
 		First: p.Fork.Time, Last: p.Fork.Time, Turn: uint64(p.Cut.Turn), Prompt: p.lastPrompt, Fork: &from, Title: p.Fork.Title,
 	}
 }

@@ -235,7 +235,7 @@ func (rs *Restorer) findUnusedFork(r *request, p *history.Moment, s *model.Sessi
 	var list []*model.Session
 	for _, f := range rs.log.Records {
 		if f.Fork != nil && f.Event == "" && refs.KindOf(f.Fork.Kind).IsRestore() && !f.Fork.Transcript.IsZero() && f.Fork.Message != "" &&
-			rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && !sessions.FileMissing(f) {
+			rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && rs.elsewhere(f) == "" && !sessions.FileMissing(f) {
 			list = append(list, f)
 		}
 	}

@@ -239,6 +239,12 @@ func undoRestoreError(seq uint64, err error) error {
 
 // operationToRevert is the operation that UndoRestore of seq reverts.
 func (rs *Restorer) operationToRevert(seq uint64) (*refs.Operation, error) {
+	before := uint64(0) // what was done in the project that this worktree was made of is undone there
+	if of := rs.log.Project.From; of != nil {
+		if before = of.Since; seq > 0 && seq <= before {
+			return nil, undoRestoreError(seq, model.Usagef("it was done in %s, before this worktree was made: undo it there", of.Roots[0]))
+		}
+	}
 	if seq > 0 {
 		op, err := rs.log.Refs.Operation(seq)
 		if err != nil {
@@ -259,6 +265,8 @@ func (rs *Restorer) operationToRevert(seq uint64) (*refs.Operation, error) {
 	var found *refs.Operation
 	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {
 		switch {
+		case op.Seq <= before:
+			return kv.ErrStop
 		case !op.Kind.IsRestore() || op.Restore == nil || reverted[op.Seq]:
 		case op.Kind == refs.KindUndoRestore:
 			reverted[op.Restore.Undoes] = true

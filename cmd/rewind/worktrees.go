@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// worktreeWish is what a fork is asked for that goes on in a directory of its own.
+type worktreeWish struct {
+	dir        string
+	link, copy []string
+	git        bool
+	branch     string
+}
+
+func (w *worktreeWish) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&w.dir, "worktree", "", "lay the files out in this `dir`, which is to be made; the session goes on there")
+	f.StringArrayVar(&w.link, "link", nil, "of --worktree: link this `path` of the project, which no checkpoint has, there")
+	f.StringArrayVar(&w.copy, "copy", nil, "of --worktree: copy this `directory` of the project, which no checkpoint has, there")
+	f.BoolVar(&w.git, "git", false, "of --worktree: make it a worktree of git, too, with no branch")
+	f.StringVar(&w.branch, "git-branch", "", "as --git, with a new `branch`")
+	_ = cmd.MarkFlagDirname("worktree")
+}
+
+// check says what does not go together.
+func (w *worktreeWish) check(req api.ForkRequest) error {
+	w.git = w.git || w.branch != ""
+	switch {
+	case w.dir == "" && (w.git || len(w.link)+len(w.copy) > 0):
+		return usage("--link, --copy, --git and --git-branch go with --worktree")
+	case w.dir != "" && (req.Checkout || req.SelfTest):
+		return usage("--worktree leaves the files here as they are: --checkout and --self-test do not go with it")
+	}
+	return nil
+}
+
+func runForkWorktree(ctx context.Context, a *app, req api.ForkRequest, w worktreeWish) error {
+	req.Worktree = api.Text(a.absolute(w.dir))
+	for _, p := range w.link {
+		req.Link = append(req.Link, api.Text(p))
+	}
+	for _, p := range w.copy {
+		req.Copy = append(req.Copy, api.Text(p))
+	}
+	if w.git {
+		if _, err := a.git(ctx, "", "rev-parse", "--git-dir"); err != nil {
+			return usage("--git: this project is not in a repository of git")
+		}
+	}
+	r, said, err := ask(ctx, a, api.MakeFork, req, "laying out")
+	if err != nil {
+		return err
+	}
+	var gitErr error
+	if w.git && !req.DryRun {
+		gitErr = a.gitWorktree(ctx, string(r.Worktree), w.branch)
+	}
+	if !said {
+		a.notices(r.Notices)
+		a.tellWorktree(r, req)
+	}
+	if gitErr != nil {
+		return &api.Error{
+			Code: api.CodeOf(api.WordPartial), Word: api.WordPartial,
+			Message: "the worktree is made, but git does not know it: " + gitErr.Error(),
+			Hint:    "it works without git; 'git worktree add' makes one of git's elsewhere",
+		}
+	}
+	return nil
+}
+
+func (a *app) tellWorktree(r api.ForkResponse, req api.ForkRequest) {
+	a.tellForked(r.Fork, req)
+	if req.DryRun {
+		fmt.Fprintf(a.Out, "  in %s\n", term.Quote(string(r.Worktree)))
+		return
+	}
+	fmt.Fprintf(a.Out, "  in %s, %s\n", term.Quote(string(r.Worktree)), count(r.Paths, "path"))
+	for _, l := range r.Linked {
+		verb := "linked"
+		if l.Copy {
+			verb = "copied"
+		}
+		if l.Why != "" {
+			fmt.Fprintf(a.Out, "  not %s %s: %s\n", verb, term.Quote(string(l.Path)), term.Sanitize(string(l.Why)))
+			continue
+		}
+		fmt.Fprintf(a.Out, "  %s %s\n", verb, term.Quote(string(l.Path)))
+	}
+	if len(r.Resume) > 0 {
+		fmt.Fprintf(a.Out, "  %s\n", a.Styled(term.Bold, term.Sanitize(shellLine([]string{"cd", string(r.Cwd)})+" && "+shellLine(r.Resume))))
+	}
+	a.say("hint: the conversation names files by where they were: say that it goes on in the new directory")
+}
+
+// absolute is a path as it was typed, from the command's directory.
+func (a *app) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(a.dir, path)
+}
+
+// git runs git in a directory, the command's if it is "", and gives the first line of what it says.
+func (a *app) git(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	if cmd.Dir = dir; dir == "" {
+		cmd.Dir = a.dir
+	}
+	out, err := cmd.Output()
+	line, _, _ := strings.Cut(string(out), "\n")
+	var bad *exec.ExitError
+	if errors.As(err, &bad) {
+		said, _, _ := strings.Cut(strings.TrimSpace(string(bad.Stderr)), "\n")
+		err = fmt.Errorf("git %s: %s", args[0], said)
+	}
+	return line, err
+}
+
+// gitWorktree makes a directory that is laid out a worktree of git: git wants to make the directory itself, so it makes one beside it, whose
+// link to the repository moves.
+func (a *app) gitWorktree(ctx context.Context, dir, branch string) error {
+	beside := dir + ".rewind-git"
+	args := []string{"worktree", "add", "--no-checkout", "--detach", beside}
+	if branch != "" {
+		args = []string{"worktree", "add", "--no-checkout", "-b", branch, beside}
+	}
+	if _, err := a.git(ctx, "", args...); err != nil {
+		return err
+	}
+	err := os.Rename(filepath.Join(beside, ".git"), filepath.Join(dir, ".git"))
+	if err == nil {
+		err = os.Remove(beside)
+	}
+	if err == nil {
+		_, err = a.git(ctx, "", "worktree", "repair", dir)
+	}
+	if err != nil {
+		_, undo := a.git(ctx, "", "worktree", "remove", "--force", beside)
+		return errors.Join(err, undo)
+	}
+	_, err = a.git(ctx, dir, "reset", "--quiet") // the index is the commit's, the files stay
+	return err
+}
+
+func newWorktrees(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "worktrees {list | remove <dir>}",
+		Short: "List the directories in which attempts run side by side, or remove one",
+		Long: "Lists the project and the worktrees that were made of it by 'rewind fork --worktree'.\n" +
+			"Each has a session and checkpoints of its own, and began with all those of the project.",
+		Example: "  rewind worktrees\n  rewind worktrees remove ../other-way",
+		Args:    unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runWorktrees(cmd.Context(), a) },
+	}
+	req := api.RemoveWorktreeRequest{}
+	remove := &cobra.Command{
+		Use: "remove <dir> [--force] [--dry-run]", Short: "Save a worktree's state and remove its directory",
+		Long: "Saves the state of a worktree in its store and removes its directory. The store stays:\n" +
+			"'rewind stores join' gives it a directory again, 'rewind stores remove' takes it away.\n" +
+			"Refused where an agent is at work there, or where files would go that no checkpoint has.",
+		Example: "  rewind worktrees remove ../other-way",
+		Args:    takes(1, 1, "one directory"), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Project, req.Worktree = a.project(), api.Text(a.absolute(args[0]))
+			return runWorktreesRemove(cmd.Context(), a, req)
+		},
+	}
+	remove.Flags().BoolVar(&req.Force, "force", false, "also with files that no checkpoint has, and under an agent that is at work")
+	remove.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "List the worktrees", Example: "  rewind worktrees list", Args: takesNone,
+			RunE: func(cmd *cobra.Command, _ []string) error { return runWorktrees(cmd.Context(), a) },
+		},
+		remove,
+	)
+	return cmd
+}
+
+func runWorktrees(ctx context.Context, a *app) error {
+	r, said, err := ask(ctx, a, api.Worktrees, api.WorktreesRequest{Project: a.project()}, "reading")
+	if err != nil || said {
+		return err
+	}
+	a.notices(r.Notices)
+	if len(r.Worktrees) < 2 {
+		a.say("no worktrees yet; 'rewind fork turn:<n> --worktree <dir>' makes one")
+		return nil
+	}
+	return a.paged(func(w io.Writer) error {
+		t := a.Table(term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{})
+		for _, one := range r.Worktrees {
+			mark, state := "", "worktree"
+			if one.Here {
+				mark = "@"
+			}
+			switch {
+			case one.Wrong != "":
+				state = string(one.Wrong)
+			case one.Unfinished:
+				state = "not finished: remove it"
+			case one.Of == "":
+				state = "the project"
+			}
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: string(one.Root)}, term.Cell{Text: state},
+				term.Cell{Text: a.Time(one.Created), Style: term.Dim})
+		}
+		return t.Flush(w)
+	})
+}
+
+func runWorktreesRemove(ctx context.Context, a *app, req api.RemoveWorktreeRequest) error {
+	_, gitErr := os.Lstat(filepath.Join(string(req.Worktree), ".git"))
+	r, said, err := ask(ctx, a, api.RemoveTree, req, "removing")
+	if err != nil {
+		return err
+	}
+	if gitErr == nil && !req.DryRun {
+		if _, err := a.git(ctx, "", "worktree", "remove", "--force", string(r.Worktree.Root)); err != nil {
+			a.say("note: git still lists it ('git worktree prune'): %s", term.Sanitize(err.Error()))
+		}
+	}
+	if said {
+		return nil
+	}
+	a.notices(r.Notices)
+	verb := "removed"
+	if req.DryRun {
+		verb = "would remove"
+	}
+	fmt.Fprintf(a.Out, "%s %s\n", verb, term.Quote(string(r.Worktree.Root)))
+	if r.Checkpoint != nil {
+		fmt.Fprintf(a.Out, "  its last state is checkpoint %s of store %.8s\n", a.Styled(term.ID, r.Checkpoint.Short), r.Worktree.ID)
+	}
+	if !req.DryRun {
+		a.say("hint: back: rewind stores join %.8s <dir>, and 'rewind checkout @' there", r.Worktree.ID)
+	}
+	return nil
+}

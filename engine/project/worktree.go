@@ -1,0 +1,215 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/internal/value"
+	"rewind/internal/worktreefs"
+)
+
+// ErrNotWorktree is returned for a directory that is no worktree which was made of this project's family.
+var ErrNotWorktree = fmt.Errorf("worktree %w", model.ErrNotFound)
+
+func worktreeError(dir string, err error) error {
+	return &value.OpError{Op: "worktree", Subject: dir, Typed: true, Err: err}
+}
+
+// PlanWorktree checks that a worktree can be made at dir, and gives its path with links above it resolved: in a directory that is there,
+// itself not there yet, in no project and around none.
+func (h Home) PlanWorktree(dir string) (string, error) {
+	refuse := func(format string, args ...any) (string, error) {
+		return "", worktreeError(dir, model.Usagef(format, args...))
+	}
+	above, err := resolve(filepath.Dir(dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return refuse("the directory above it is not there")
+	}
+	if err != nil {
+		return "", worktreeError(dir, err)
+	}
+	root := filepath.Join(above, filepath.Base(dir))
+	if _, err := os.Lstat(root); err == nil {
+		return refuse("it is there already; name a directory that is to be made")
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return "", worktreeError(dir, err)
+	}
+	var bad *value.OpError
+	if err := checkRoot(h, root, ModeGlobal); errors.As(err, &bad) {
+		return "", worktreeError(dir, bad.Err)
+	}
+	for _, p := range h.Projects() {
+		switch {
+		case !isDir(p):
+		case Within(root, p):
+			return refuse("it lies in the project %s, which would capture it, too; name a directory beside that", p)
+		}
+	}
+	return root, nil
+}
+
+// A Cloner is an open store.
+type Cloner interface {
+	Clone(dst string) error
+	LastSeq() uint64 // at least one of these is in a clone that is made later
+}
+
+// MakeWorktree makes a directory, in which the files are, the project of a worktree of another project: with a clone of that one's store,
+// and a record, which says that it is not finished. Nothing is left behind by an error.
+func (h Home) MakeWorktree(ctx context.Context, of *Project, root string, store Cloner, wait time.Duration) (id string, err error) {
+	unlock, err := h.Lock(ctx, wait)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	from := &Origin{Store: of.ID, Roots: []string{of.Root}, Since: store.LastSeq(), Unfinished: true}
+	if of.From != nil {
+		from.Roots = append(from.Roots, of.From.Roots...)
+	}
+	r := (&Record{ID: NewStoreID(), Created: time.Now().UTC().Truncate(time.Second), Mode: ModeGlobal, From: from}).At(root)
+	making := h.storeDir(r.ID) + ".new"
+	if err = store.Clone(making); err == nil {
+		if err = r.writeTo(filepath.Join(making, projectFile)); err == nil {
+			err = RenameDir(making, h.storeDir(r.ID))
+		}
+	}
+	if err != nil {
+		return "", worktreeError(root, errors.Join(err, os.RemoveAll(making)))
+	}
+	if err := WriteMarker(root, r.ID, ""); err != nil && !errors.Is(err, errMarker) { // only a hint
+		return r.ID, worktreeError(root, err)
+	}
+	return r.ID, nil
+}
+
+// FinishWorktree notes that all files of a worktree are there, and which of them are no checkpoint's.
+func (h Home) FinishWorktree(id string, brought []string) error {
+	r, err := h.record(id)
+	if err != nil {
+		return &value.OpError{Op: "worktree", Subject: id, Err: err}
+	}
+	if r.From == nil {
+		return worktreeError(r.Root, ErrNotWorktree)
+	}
+	r.From.Unfinished, r.From.Brought = false, brought
+	return r.Write(h)
+}
+
+// Worktrees lists the family of a store: the project that all were made of first, then by time.
+func (h Home) Worktrees(id string) []value.Worktree {
+	all := h.records()
+	by := map[string]*Record{}
+	for _, r := range all {
+		by[r.ID] = r
+	}
+	owners := h.ByRoot()
+	var out []value.Worktree
+	for _, r := range all {
+		if first(by, r.ID) != first(by, id) || r.Root == "" {
+			continue
+		}
+		why, _ := r.wrong(h, owners)
+		w := value.Worktree{
+			ID: r.ID, Root: value.Text(r.Root), Created: r.Created.UTC(), Wrong: value.Text(why), Here: r.ID == id,
+		}
+		if r.From != nil {
+			w.Of, w.Unfinished = r.From.Store, r.From.Unfinished
+		}
+		out = append(out, w)
+	}
+	slices.SortStableFunc(out, func(a, b value.Worktree) int {
+		if a.Of == "" || b.Of == "" {
+			return len(a.Of) - len(b.Of)
+		}
+		return a.Created.Compare(b.Created)
+	})
+	return out
+}
+
+// first is the store that all of a family were cloned from, as far as Home still knows; records may name each other in a circle.
+func first(by map[string]*Record, id string) string {
+	for range by {
+		r := by[id]
+		if r == nil || r.From == nil {
+			break
+		}
+		id = r.From.Store
+	}
+	return id
+}
+
+// FindWorktree finds a member of the family of a store, by its directory or the beginning of its store's id.
+func (h Home) FindWorktree(id, dir string) (*value.Worktree, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, worktreeError(dir, err)
+	}
+	if real, err := resolve(dir); err == nil {
+		path = real
+	}
+	for _, w := range h.Worktrees(id) {
+		if string(w.Root) == path {
+			return &w, nil
+		}
+	}
+	return nil, worktreeError(dir, ErrNotWorktree)
+}
+
+// OrphanWorktree leaves the store of a worktree whose directory goes: it can be joined to another one, or removed.
+func (h Home) OrphanWorktree(ctx context.Context, id string, wait time.Duration) error {
+	unlock, err := h.Lock(ctx, wait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r, err := h.record(id)
+	if err != nil {
+		return &value.OpError{Op: "worktree", Subject: id, Err: err}
+	}
+	return r.At("").Write(h)
+}
+
+// DropWorktree takes away the store of a worktree that was being made: nothing else has its history, but what it was cloned from.
+func (h Home) DropWorktree(ctx context.Context, id string, wait time.Duration) error {
+	unlock, err := h.Lock(ctx, wait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r, err := h.record(id)
+	if err != nil || r.From == nil || !r.From.Unfinished {
+		return err
+	}
+	trash := filepath.Join(h.Storage(), RemovedName+id)
+	return errors.Join(os.RemoveAll(trash), RenameDir(h.storeDir(id), trash), os.RemoveAll(trash), os.RemoveAll(h.StageDir(id)))
+}
+
+// RemoveWorktreeDir takes the directory of a worktree away, with all that is in it: first from its place, so that a kill leaves none that
+// looks whole. One that is not there is no error.
+func RemoveWorktreeDir(root string) error {
+	above, err := worktreefs.OpenRoot(filepath.Dir(root))
+	if err != nil {
+		return worktreeError(root, err)
+	}
+	defer above.Close()
+	going := ".rewind" + RemovedName + filepath.Base(root)
+	if err := removeTree(above, going); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
+		return worktreeError(root, err)
+	}
+	switch err := above.Move(filepath.Base(root), above, going); {
+	case errors.Is(err, worktreefs.ErrNotExist):
+		return nil
+	case err != nil:
+		return worktreeError(root, err)
+	}
+	if err := removeTree(above, going); err != nil {
+		return worktreeError(root, err)
+	}
+	return nil
+}
