@@ -166,7 +166,7 @@ func bring(e *engine.Engine, req api.ForkRequest) (told []api.Linked, brought []
 	}{{req.Link, false}, {req.Copy, true}} {
 		for _, path := range ask.paths {
 			clean := filepath.ToSlash(filepath.Clean(string(path)))
-			why, err := e.Bring(clean, ask.copy)
+			why, err := e.Restorer.Bring(clean, ask.copy)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -219,6 +219,9 @@ func (s *server) removeWorktree(ctx context.Context, req api.RemoveWorktreeReque
 			if len(left.AtWork) > 0 && !req.Force {
 				return refuse(api.WordBusy, "an agent is at work there: "+left.AtWork[0].Session, "end its session, or add --force")
 			}
+			if left.OwnGit {
+				return refuse(api.WordUnsaved, "it has a git repository of its own, which no checkpoint has", "move it away first")
+			}
 			if left.Saved != nil {
 				if out.Checkpoint, err = listed(e, left.Saved); err != nil {
 					return err
@@ -226,8 +229,8 @@ func (s *server) removeWorktree(ctx context.Context, req api.RemoveWorktreeReque
 			}
 			out.Lost = value.Texts(left.Lost)
 			if n := len(left.Lost); n > 0 && !req.Force {
-				return refuse(api.WordUnsaved, fmt.Sprintf("%d paths are in no checkpoint and would be lost, first %s", n, printable(left.Lost[0])),
-					"move them away, or add --force")
+				text := fmt.Sprintf("%d paths are in no checkpoint and would be lost, first %s", n, printable(left.Lost[0]))
+				return refuse(api.WordUnsaved, text, "move them away, or add --force")
 			}
 			return nil
 		})

@@ -21,8 +21,9 @@ var commands = map[string]map[string]func(*app) *cobra.Command{
 		"pick":         newPick, "revert": newRevert, "ops": newOps,
 	},
 	"conversation": {
-		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks, "worktrees": newWorktrees, "tree": newTree,
-		"future": newFuture,
+		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks, "tree": newTree,
+		"worktrees": newWorktrees,
+		"future":    newFuture,
 	},
 	"keep": {
 		"init": newInit, "stores": newStores, "status": newStatus, "validate": newValidate, "doctor": newDoctor, "verify": newVerify,

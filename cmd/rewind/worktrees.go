@@ -100,7 +100,8 @@ func (a *app) tellWorktree(r api.ForkResponse, req api.ForkRequest) {
 		fmt.Fprintf(a.Out, "  %s %s\n", verb, term.Quote(string(l.Path)))
 	}
 	if len(r.Resume) > 0 {
-		fmt.Fprintf(a.Out, "  %s\n", a.Styled(term.Bold, term.Sanitize(shellLine([]string{"cd", string(r.Cwd)})+" && "+shellLine(r.Resume))))
+		line := shellLine([]string{"cd", string(r.Cwd)}) + " && " + shellLine(r.Resume)
+		fmt.Fprintf(a.Out, "  %s\n", a.Styled(term.Bold, term.Sanitize(line)))
 	}
 	a.say("hint: the conversation names files by where they were: say that it goes on in the new directory")
 }
@@ -129,8 +130,8 @@ func (a *app) git(ctx context.Context, dir string, args ...string) (string, erro
 	return line, err
 }
 
-// gitWorktree makes a directory that is laid out a worktree of git: git wants to make the directory itself, so it makes one beside it, whose
-// link to the repository moves.
+// gitWorktree makes a directory that is laid out a worktree of git: git wants to make the directory itself, so it makes one beside it,
+// whose link to the repository moves.
 func (a *app) gitWorktree(ctx context.Context, dir, branch string) error {
 	beside := dir + ".rewind-git"
 	args := []string{"worktree", "add", "--no-checkout", "--detach", beside}

@@ -14,8 +14,8 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// ErrNotWorktree is returned for a directory that is no worktree which was made of this project's family.
-var ErrNotWorktree = fmt.Errorf("worktree %w", model.ErrNotFound)
+// errNotWorktree is for a directory that is no worktree which was made of this project's family.
+var errNotWorktree = fmt.Errorf("worktree %w", model.ErrNotFound)
 
 func worktreeError(dir string, err error) error {
 	return &value.OpError{Op: "worktree", Subject: dir, Typed: true, Err: err}
@@ -95,7 +95,7 @@ func (h Home) FinishWorktree(id string, brought []string) error {
 		return &value.OpError{Op: "worktree", Subject: id, Err: err}
 	}
 	if r.From == nil {
-		return worktreeError(r.Root, ErrNotWorktree)
+		return worktreeError(r.Root, errNotWorktree)
 	}
 	r.From.Unfinished, r.From.Brought = false, brought
 	return r.Write(h)
@@ -158,7 +158,7 @@ func (h Home) FindWorktree(id, dir string) (*value.Worktree, error) {
 			return &w, nil
 		}
 	}
-	return nil, worktreeError(dir, ErrNotWorktree)
+	return nil, worktreeError(dir, errNotWorktree)
 }
 
 // OrphanWorktree leaves the store of a worktree whose directory goes: it can be joined to another one, or removed.
@@ -191,25 +191,40 @@ func (h Home) DropWorktree(ctx context.Context, id string, wait time.Duration) e
 }
 
 // RemoveWorktreeDir takes the directory of a worktree away, with all that is in it: first from its place, so that a kill leaves none that
-// looks whole. One that is not there is no error.
+// looks whole. One that is not there is no error. Of a worktree of git's, git's link stays, and its directory: git takes them away.
 func RemoveWorktreeDir(root string) error {
 	above, err := worktreefs.OpenRoot(filepath.Dir(root))
 	if err != nil {
 		return worktreeError(root, err)
 	}
 	defer above.Close()
+	in, err := above.OpenDir(filepath.Base(root))
+	if errors.Is(err, worktreefs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return worktreeError(root, err)
+	}
+	_, err = in.Lstat(".git")
+	if err == nil {
+		err = removeBut(in, func(name string) bool { return name == ".git" })
+		in.Close()
+		return wrapWorktree(root, err)
+	}
+	in.Close()
 	going := ".rewind" + RemovedName + filepath.Base(root)
 	if err := removeTree(above, going); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
 		return worktreeError(root, err)
 	}
-	switch err := above.Move(filepath.Base(root), above, going); {
-	case errors.Is(err, worktreefs.ErrNotExist):
+	if err := above.Move(filepath.Base(root), above, going); err != nil {
+		return worktreeError(root, err)
+	}
+	return wrapWorktree(root, removeTree(above, going))
+}
+
+func wrapWorktree(root string, err error) error {
+	if err == nil {
 		return nil
-	case err != nil:
-		return worktreeError(root, err)
 	}
-	if err := removeTree(above, going); err != nil {
-		return worktreeError(root, err)
-	}
-	return nil
+	return worktreeError(root, err)
 }

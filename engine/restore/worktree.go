@@ -1,8 +1,15 @@
 package restore
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/internal/worktreefs"
 )
 
 // elsewhere is the root of the project in which a session goes on, where that is not this one but one that this worktree was made of; "":
@@ -16,4 +23,74 @@ func (rs *Restorer) elsewhere(s *model.Session) string {
 		}
 	}
 	return ""
+}
+
+// Bring gives a worktree a directory, or a file, of the project that it was made of which no checkpoint has: a link to it, or a copy. why
+// is, for people, why it does not have it now; "": it has.
+func (rs *Restorer) Bring(path string, copied bool) (why string, err error) {
+	of := rs.log.Project.From
+	path, err = model.CleanPath(path)
+	switch {
+	case err != nil:
+		return "", err
+	case path == "":
+		return "it is the whole project", nil
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if strings.EqualFold(part, ".git") || part == ".agent" {
+			return "it is what git or rewind keeps there", nil
+		}
+	}
+	src := filepath.Join(of.Roots[0], filepath.FromSlash(path))
+	fi, err := os.Lstat(src)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "the project does not have it", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	root, err := rs.log.Root()
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if err := above(root, path); err != nil {
+		return "", err
+	}
+	in, name, err := worktreefs.OpenParent(root, path)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	if _, err := in.Lstat(name); err == nil {
+		return "it is there already", nil
+	}
+	switch {
+	case !copied:
+		err = in.Symlink(src, name)
+	case fi.IsDir():
+		err = os.CopyFS(filepath.Join(rs.log.Project.Root, filepath.FromSlash(path)), os.DirFS(src))
+	default:
+		return "only a directory is copied", nil
+	}
+	return "", err
+}
+
+// above makes the directories above a path that are not there.
+func above(root worktreefs.Dir, path string) error {
+	for i := range path {
+		if path[i] != '/' {
+			continue
+		}
+		in, name, err := worktreefs.OpenParent(root, path[:i])
+		if err != nil {
+			return err
+		}
+		err = in.Mkdir(name, 0o755)
+		in.Close()
+		if err != nil && !errors.Is(err, worktreefs.ErrExist) {
+			return err
+		}
+	}
+	return nil
 }

@@ -151,7 +151,7 @@ var harmless = []string{
 	"save", "list", "ls", "log", "show", "diff", "cat", "tag", "grep", "blame", "bisect", "ops", "fork", "clone", "turns", "sessions",
 	"forks", "tree", "future", "init", "stores", "status", "st", "validate", "doctor", "verify", "config", "daemon", "man", "mcp", "hook",
 	"version", "help",
-	"completion", "agents", "checkpoints", "environment", "exit-codes",
+	"worktrees", "completion", "agents", "checkpoints", "environment", "exit-codes",
 }
 
 // refused judges the arguments of rewind. What only looks, or is only tried, passes.
@@ -182,6 +182,7 @@ func refused(args []string) string {
 	bad := !oneOf(sub, harmless...) ||
 		sub == "init" && (flags["--remove"] || flags["--adopt"]) ||
 		sub == "stores" && oneOf(words[min(1, len(words)-1)], "join", "remove") ||
+		sub == "worktrees" && oneOf(words[min(1, len(words)-1)], "remove") ||
 		sub == "fork" && flags["--checkout"] ||
 		sub == "verify" && flags["--repair"] ||
 		sub == "daemon" && len(words) > 1 && words[1] == "stop" ||

@@ -229,6 +229,7 @@ var callBans = []callBan{
 			"engine/conversation/sessionwrite.go": "writes the session files of agents, outside of any project",
 			"engine/restore/forkplan.go":          "removes a fork that nobody has seen yet",
 			"engine/remove.go":                    "removes a store that is closed, a file of ours",
+			"cmd/rewind/worktrees.go":             "moves git's link into the directory that was made for it",
 			"engine/project/worktree.go":          "removes a store that was being made; a worktree's directory by handles",
 			"engine/project/remove.go":            "removes stores and notes of projects, files of ours; the marker by handles",
 			"engine/purge/files.go":               "removes backups and logs in rewind's own directory; what is in the project by handles",
