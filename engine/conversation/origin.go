@@ -64,7 +64,7 @@ func OriginOf(get objstore.Getter, s *model.Session, others Others, most int64) 
 	if c.Parent.Session == "" || c.Parent.Session == s.ID {
 		return nearest(get, s, kin, said, most)
 	}
-	l := model.MadeByAgent(s.Agent, c)
+	l := model.MadeByAgent(s.Agent, c.Parent, c.First)
 	return l, CommonTurns(l, get, s, others[l.Session], said, most)
 }
 

@@ -338,10 +338,11 @@ func (r *repair) ended(j *model.Journal) bool {
 	return ended
 }
 
-// cache drops the stat cache when objects are lost: an entry of it may name one.
+// cache drops what is known of session files, and when objects are lost the stat cache: an entry of it may name one.
 func (s *fixup) cache() error {
-	if len(s.v.bad) == 0 {
-		return nil
+	err := s.tx.Batch().DeleteRange([]byte{kv.PrefixKnown}, []byte{kv.PrefixKnown + 1})
+	if err != nil || len(s.v.bad) == 0 {
+		return err
 	}
 	return s.tx.Batch().DeleteRange([]byte{kv.PrefixStat}, []byte{kv.PrefixStat + 1})
 }

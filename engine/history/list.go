@@ -23,7 +23,7 @@ func (h *History) Describe(ctx context.Context, several *sessions.SeveralSession
 		return
 	}
 	defer h.log.Hold()()
-	if h.log.LoadSessions() != nil {
+	if h.log.LoadSessions() != nil || h.loadKnown() != nil {
 		return
 	}
 	for _, name := range several.Names {
@@ -33,7 +33,11 @@ func (h *History) Describe(ctx context.Context, several *sessions.SeveralSession
 		}
 		info := model.SessionInfo{Session: *s, Title: s.Title, Turns: int(s.Turn)}
 		info.Missing = model.Understood(s.Agent) && sessions.StatProblem(s)
-		if h.readInfo(&info) != nil || info.Turns == 0 {
+		fi, err := sessions.StatSession(s)
+		if err != nil || info.Missing {
+			fi = nil
+		}
+		if h.readInfo(&info, fi) != nil || info.Turns == 0 {
 			info.Turns = int(s.Turn)
 		}
 		several.Sessions = append(several.Sessions, sessions.Candidate{SessionInfo: info, Short: sessions.ShortOf(name, all)})

@@ -23,6 +23,7 @@ type State struct {
 	scanned scanned
 	sums    sums
 	works   works
+	known   knowing
 }
 
 // New makes a History of the rooms that it reads.

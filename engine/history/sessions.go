@@ -3,11 +3,11 @@ package history
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"slices"
 	"sync"
 
-	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/sessions"
 	"rewind/internal/value"
@@ -27,6 +27,9 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 		return nil, err
 	}
 	at, err := h.sessions.Position()
+	if err == nil {
+		err = h.loadKnown()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -39,10 +42,9 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 			continue
 		}
 		info := model.SessionInfo{
-			Session: s, Title: s.Title, Missing: model.Understood(s.Agent) && sessions.FileMissing(&s),
-			Current: s.Name == at.Session, Imported: s.Imported, Problem: s.Problem,
+			Session: s, Title: s.Title, Current: s.Name == at.Session, Imported: s.Imported, Problem: s.Problem,
 		}
-		info.Running = h.sessions.OpenBy(&s) != ""
+		info.Running = h.sessions.OpenIn(&s, h.log.Processes()) != ""
 		newest, err := h.NewestOf(s.Name)
 		if err != nil {
 			return nil, err
@@ -53,6 +55,7 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 		list = append(list, info)
 	}
 	err = h.readAll(ctx, list)
+	h.keepKnown(ctx)
 	for i := range list {
 		if info := &list[i]; info.Fork != nil && !info.Fork.Resolved() {
 			h.conversations.ResolveOrigin(ctx, info.Name)
@@ -80,7 +83,11 @@ func (h *History) readAll(ctx context.Context, list []model.SessionInfo) error {
 	for range min(len(list), max(2, runtime.GOMAXPROCS(0))) {
 		wg.Go(func() {
 			for info := range next {
-				if err := h.readInfo(info); err != nil {
+				fi, err := sessions.StatSession(&info.Session)
+				if err != nil {
+					fi, info.Missing = nil, model.Understood(info.Agent)
+				}
+				if err := h.readInfo(info, fi); err != nil {
 					info.Problem = err.Error()
 				}
 			}
@@ -96,43 +103,23 @@ func (h *History) readAll(ctx context.Context, list []model.SessionInfo) error {
 	return ctx.Err()
 }
 
-func (h *History) readInfo(info *model.SessionInfo) error {
-	agent := info.Agent
+// readInfo completes info by what the session's file says, at as it was looked at; nil: it is missing.
+func (h *History) readInfo(info *model.SessionInfo, at fs.FileInfo) error {
 	if !model.Understood(info.Agent) {
 		return nil
 	}
-	c, size, err := h.readNewest(agent, &info.Session, info.Missing)
+	c, err := h.know(&info.Session, at)
 	if err != nil || c == nil {
 		return err
 	}
-	info.Turns, info.Messages, info.Bytes = len(c.Turns), c.Messages, size
-	if c.Title != "" && (agent != transcript.Codex || info.Title == "") {
+	info.Turns, info.Messages, info.Bytes = c.Turns, c.Messages, c.Bytes
+	if c.Title != "" && (info.Agent != transcript.Codex || info.Title == "") {
 		info.Title = c.Title
 	}
 	if info.Fork == nil && c.Parent.Session != "" && c.Parent.Session != info.ID {
-		info.Fork = model.MadeByAgent(agent, c)
+		info.Fork = model.MadeByAgent(info.Agent, c.Parent, c.First)
 	}
 	return nil
-}
-
-// readNewest reads a session's file, or what is stored of it if it is not there, or begins in another file.
-func (h *History) readNewest(agent transcript.Agent, s *model.Session, missing bool) (*transcript.Conversation, int64, error) {
-	if !missing && s.Cursor.Base == 0 {
-		f, err := conversation.OpenSession(agent, s.Transcript)
-		if err != nil {
-			return nil, 0, err
-		}
-		defer f.Close()
-		src := f.Source(f.Info.Size())
-		src.Ended = true // a last line that is half there is left out all the same
-		c, err := transcript.Scan(agent, src)
-		return c, f.Info.Size(), err
-	}
-	if s.Cursor.Transcript.IsZero() {
-		return nil, 0, nil
-	}
-	c, err := h.Conversation(s, s.Cursor.Transcript)
-	return c, s.Cursor.Length, err
 }
 
 // Forks lists the forks, newest first, each with all that it comes from; name limits it to one. A fork that an agent made by itself is one.

@@ -15,9 +15,11 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/internal/kv"
+	"rewind/internal/osfile"
 	"rewind/internal/record"
 	"rewind/internal/record/recordtest"
 	"rewind/objstore"
+	"rewind/transcript"
 )
 
 func sampleCheckpoint() *model.Checkpoint {
@@ -94,6 +96,21 @@ func TestSessionGolden(t *testing.T) {
 			"\x14\x01t"+"\x15\x01\x01"+"\x16\x01q"+"\x17\x01\x01"+"\x18\bclaude/c"+"\x19\x01\x01"+"\x1a\x03\xf0\xa2\x04")
 }
 
+// The bytes on disk, docs/format.md#known-session.
+func TestKnownGolden(t *testing.T) {
+	golden(t, "Known session", sampleKnown(), (*model.Known).Encode, model.DecodeKnown,
+		"\x01\x01\x01"+"\x02\x01\x02"+"\x03\x01\x03"+"\x04\x01\x04"+"\x05\x01\x05"+"\x06\x01\x06"+"\x07 "+id("x")+"\b\x02/t"+
+			"\t\x01\x07"+"\n\x01\b"+"\v\x01\t"+"\f\x01t"+"\r\x01p"+"\x0e\x01m"+"\x0f\x06\x80\xa0\xf1\xc2\xb14")
+}
+
+func sampleKnown() *model.Known {
+	return &model.Known{
+		Read: model.KnownRead, Stamp: osfile.Stamp{Size: 2, Modified: 3, Changed: 4, Device: 5, Inode: 6},
+		Transcript: enginetest.TestID("x"), Path: "/t", Turns: 7, Messages: 8, Bytes: 9, Title: "t", Parent: transcript.Parent{Session: "p", Message: "m"},
+		First: time.UnixMilli(1_800_000_000_000),
+	}
+}
+
 // The bytes on disk, docs/format.md#squash-record.
 func TestSquashGolden(t *testing.T) {
 	golden(t, "Squash record", sampleSquash(), (*model.Squash).Encode, model.DecodeSquash,
@@ -149,6 +166,19 @@ func FuzzCheckpoint(f *testing.F) {
 			return
 		}
 		if got := c.Encode(); !bytes.Equal(got, raw) {
+			t.Errorf("decoded %x, encoded %x", raw, got)
+		}
+	})
+}
+
+func FuzzKnown(f *testing.F) {
+	f.Add(sampleKnown().Encode())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		k, err := model.DecodeKnown(raw)
+		if err != nil {
+			return
+		}
+		if got := k.Encode(); !bytes.Equal(got, raw) {
 			t.Errorf("decoded %x, encoded %x", raw, got)
 		}
 	})

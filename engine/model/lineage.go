@@ -49,11 +49,11 @@ var lineageTable = record.New(
 // ByAgent is the kind of a lineage that an agent made.
 const ByAgent = "agent"
 
-// MadeByAgent is where a session comes from whose file names the session that its agent made it of. How far both are the same is not known
-// yet.
-func MadeByAgent(agent value.Agent, c *transcript.Conversation) *Lineage {
+// MadeByAgent is where a session comes from whose file names the session that its agent made it of, and was begun at first. How far both
+// are the same is not known yet.
+func MadeByAgent(agent value.Agent, parent transcript.Parent, first time.Time) *Lineage {
 	return &Lineage{Lineage: value.Lineage{
-		Session: string(agent) + "/" + c.Parent.Session, Message: c.Parent.Message, Time: c.First,
+		Session: string(agent) + "/" + parent.Session, Message: parent.Message, Time: first,
 		Kind: ByAgent, How: value.FoundHeader,
 	}}
 }

@@ -193,6 +193,9 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 				return op, nil, err
 			}
 		}
+		if err := tx.Batch().DeleteRange([]byte{kv.PrefixKnown}, []byte{kv.PrefixKnown + 1}); err != nil {
+			return op, nil, err // titles are words, too
+		}
 		for _, s := range silent {
 			if err := tx.Batch().Set(model.SessionKey(s.Name), s.Encode()); err != nil {
 				return op, nil, err
@@ -208,6 +211,7 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	}
 	// What is kept in memory names what is gone, or holds it.
 	pu.worktree.Forget()
+	pu.log.Rewrote()
 	pu.log.Noted = oplog.StoredNote{}
 	for _, s := range silent {
 		pu.log.Records[s.Name] = s

@@ -158,7 +158,7 @@ func (rs *Restorer) fillFromTranscript(tx *objstore.Tx, s *model.Session, named 
 	s.Name, s.ID, s.Cwd = model.SessionName(hooks.Event{Agent: s.Agent, Session: id}), id, own.Cwd
 	s.First, s.Last, s.Turn = all.First, all.New, uint64(len(all.Turns))
 	if own.Parent.Session != "" && own.Parent.Session != id {
-		s.Fork = model.MadeByAgent(agent, own)
+		s.Fork = model.MadeByAgent(agent, own.Parent, own.First)
 	}
 	return nil
 }

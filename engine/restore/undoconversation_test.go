@@ -76,7 +76,7 @@ func running(p *enginetest.Project, session string) (note string) {
 	p.Must(os.MkdirAll(dir, 0o700))
 	note = filepath.Join(dir, fmt.Sprint(os.Getpid(), ".json"))
 	p.Must(os.WriteFile(note, fmt.Appendf(nil, `{"pid":%d,"sessionId":%q,"cwd":%q}`, os.Getpid(), id, p.Root), 0o600))
-	live, err := clients.Running(transcript.Claude, filepath.Join(p.User(), ".claude"), id)
+	live, err := new(clients.Processes).Running(transcript.Claude, filepath.Join(p.User(), ".claude"), id)
 	p.Must(err)
 	if !live.Running {
 		p.T.Fatalf("the session does not count as open")

@@ -17,13 +17,16 @@ import (
 
 // OpenBy is the sign by which an agent is seen to have a session open; "": it has not. The client's own signs and its processes count;
 // where neither can be seen, events in the last ten minutes without an end do.
-func (ss *Sessions) OpenBy(s *model.Session) string {
+func (ss *Sessions) OpenBy(s *model.Session) string { return ss.OpenIn(s, new(clients.Processes)) }
+
+// OpenIn is OpenBy as of one look at the processes, for lists of sessions.
+func (ss *Sessions) OpenIn(s *model.Session, look *clients.Processes) string {
 	agent := s.Agent
 	root, _, err := transcript.SessionFile(agent, s.Transcript)
 	if err != nil {
 		return ""
 	}
-	live, err := clients.Running(agent, root, s.ID)
+	live, err := look.Running(agent, root, s.ID)
 	switch {
 	case live.Running:
 		return live.How

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rewind/transcript"
 )
 
 const session = "11111111-2222-4333-8444-555555555555"
@@ -40,3 +42,8 @@ func TestMain(m *testing.M) {
 
 // plays are the programs that the binary can be.
 var plays = map[string]func(){}
+
+// look is a look of its own.
+func look(agent transcript.Agent, root, session string) (Live, error) {
+	return new(Processes).Running(agent, root, session)
+}

@@ -25,21 +25,14 @@ type Live struct {
 	Server bool
 }
 
-// Running looks whether a program of the agent has the session open, by the signs that the client leaves: Claude's
-// <root>/sessions/<pid>.json, Codex's flock on <root>/thread-writer-locks/<id>.lock. Of what leaves none, Linux knows the processes of
-// this user: one that has the session's file open, or its id on the command line, is one; one in the session's folder is a guess.
-// On other systems that is not seen, and what is not seen is not running.
-//
-// An error is a sign that is there and could not be read. It says nothing for longer than a moment: a client may start at any time.
-func Running(agent transcript.Agent, root, session string) (Live, error) {
-	return new(Processes).Running(agent, root, session)
-}
-
 // Processes is one look at the processes of this user, for questions about several sessions at one moment. The zero value is ready, and
-// looks at the first question that needs it.
+// looks at the first question that needs it. It is for one goroutine.
 type Processes struct {
-	taken bool
-	procs []process
+	taken   bool
+	procs   []process
+	claude  map[string]*claudeNotes // by the agent's folder
+	folders map[string]*folders     // by pattern
+	asked   int                     // sessions whose files were looked for
 }
 
 // process is one that runs a program of an agent.
@@ -50,7 +43,13 @@ type process struct {
 	args  []string
 }
 
-// Running is the function Running as of this look.
+// Running looks whether a program of the agent has the session open, by the signs that the client leaves: Claude's
+// <root>/sessions/<pid>.json, Codex's flock on <root>/thread-writer-locks/<id>.lock. Of what leaves none, Linux knows the processes of
+// this user: one that has the session's file open, or its id on the command line, is one; one in the session's folder is a guess.
+// On other systems that is not seen, and what is not seen is not running.
+//
+// An error is a sign that is there and could not be read. What this look says holds for a moment: a client may start at any
+// time.
 func (l *Processes) Running(agent transcript.Agent, root, session string) (Live, error) {
 	if !plain(session) {
 		return Live{}, fmt.Errorf("look for a running %s: bad session id %q", agent, session)
@@ -61,7 +60,7 @@ func (l *Processes) Running(agent transcript.Agent, root, session string) (Live,
 	guess := true
 	switch agent {
 	case transcript.Claude:
-		live, told, err = claudeLive(root, session)
+		live, told, err = l.claudeLive(root, session)
 	case transcript.Codex:
 		live, err = codexLive(root, session)
 		guess = false // a version with locks has none, one without keeps the file open
@@ -72,7 +71,7 @@ func (l *Processes) Running(agent transcript.Agent, root, session string) (Live,
 	if live.Running && !live.Guess {
 		return live, nil
 	}
-	if found := l.processLive(agent, func() sessionPlace { return locate(agent, root, session) }, session, told, guess); found.Running &&
+	if found := l.processLive(agent, func() sessionPlace { return l.locate(agent, root, session) }, session, told, guess); found.Running &&
 		(!found.Guess || !live.Running) {
 		live = found
 	}
@@ -90,41 +89,6 @@ func plain(id string) bool {
 		}
 	}
 	return id != "" && len(id) <= 128
-}
-
-// sessionPlace is where a session is.
-type sessionPlace struct {
-	files  []string              // its files, links followed
-	folder func(cwd string) bool // whether a program that works in cwd would write there; nil: not known
-}
-
-// locate finds a session's files.
-func locate(agent transcript.Agent, root, session string) sessionPlace {
-	pattern := map[transcript.Agent]string{
-		transcript.Claude: filepath.Join("projects", "*", session+".jsonl"),
-		transcript.Codex:  filepath.Join("sessions", "*", "*", "*", "rollout-*"+session+"*.jsonl"),
-		transcript.Gemini: filepath.Join("tmp", "*", "chats", "session-*-"+session[:min(8, len(session))]+".json*"),
-		transcript.Droid:  filepath.Join("sessions", "*", session+".jsonl"),
-	}[agent]
-	var p sessionPlace
-	files, _ := filepath.Glob(filepath.Join(escapeGlob(root), pattern)) // the pattern is a good one
-	for _, f := range files {
-		if real, err := filepath.EvalSymlinks(f); err == nil {
-			p.files = append(p.files, real)
-		}
-	}
-	if len(p.files) == 0 {
-		return p
-	}
-	switch dir := filepath.Dir(p.files[0]); agent {
-	case transcript.Claude:
-		p.folder = func(cwd string) bool { return claudeFolder(cwd) == filepath.Base(dir) }
-	case transcript.Droid:
-		p.folder = droidFolder(p.files[0])
-	case transcript.Gemini:
-		p.folder = geminiFolder(filepath.Dir(dir))
-	}
-	return p
 }
 
 // claudeFolder is the name of Claude's folder of a project. A name of more than 200 characters ends in a hash; that one is not found.

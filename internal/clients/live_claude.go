@@ -27,43 +27,69 @@ type claudeNote struct {
 	StartedAt int64  `json:"startedAt"` // unix milliseconds
 	ProcStart string `json:"procStart"` // Linux: clock ticks from boot to the start of the process
 	PIDDomain string `json:"pidDomain"` // Linux: "linux:<machine id>:pid:[<inode of the namespace>]"
+
+	path string // of the note
 }
 
-// claudeLive reads what the running Claudes say. told are the living processes that say on which session they are.
-func claudeLive(root, session string) (Live, map[int]bool, error) {
+// claudeNotes is what the running Claudes of one folder say.
+type claudeNotes struct {
+	list []claudeNote // of those that run, or that cannot be looked up here
+	told map[int]bool // the living processes that say on which session they are
+	err  error
+}
+
+// notes reads what the running Claudes say, once in a look.
+func (l *Processes) notes(root string) *claudeNotes {
+	if n := l.claude[root]; n != nil {
+		return n
+	}
+	if l.claude == nil {
+		l.claude = map[string]*claudeNotes{}
+	}
+	n := &claudeNotes{told: map[int]bool{}}
+	l.claude[root] = n
 	dir := filepath.Join(root, "sessions")
 	list, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Live{}, nil, fmt.Errorf("look for a running claude: %w", err)
+		n.err = fmt.Errorf("look for a running claude: %w", err)
 	}
-	var live Live
-	told := map[int]bool{}
 	for _, e := range list {
 		name, ok := strings.CutSuffix(e.Name(), ".json")
 		pid, err := strconv.Atoi(name)
 		if !ok || err != nil || pid <= 0 {
 			continue
 		}
-		path := filepath.Join(dir, e.Name())
-		var note claudeNote
-		if b, err := readSmall(path, maxNote); err != nil || json.Unmarshal(b, &note) != nil || note.PID != pid {
+		note := claudeNote{path: filepath.Join(dir, e.Name())}
+		if b, err := readSmall(note.path, maxNote); err != nil || json.Unmarshal(b, &note) != nil || note.PID != pid {
 			continue // being written, or nothing that a Claude left
 		}
-		foreign := note.foreign()
-		if !foreign && !note.alive() {
+		if !note.foreign() {
+			if !note.alive() {
+				continue
+			}
+			n.told[pid] = true
+		}
+		n.list = append(n.list, note)
+	}
+	return n
+}
+
+// claudeLive finds a session in what the running Claudes say. told are the living processes that say on which session they are.
+func (l *Processes) claudeLive(root, session string) (live Live, told map[int]bool, err error) {
+	notes := l.notes(root)
+	if notes.err != nil {
+		return Live{}, nil, notes.err
+	}
+	for _, note := range notes.list {
+		if note.SessionID != session || live.Running && !live.Guess {
 			continue
 		}
-		if !foreign {
-			told[pid] = true
-		}
-		if note.SessionID == session && (!live.Running || live.Guess) {
-			live = Live{Running: true, How: fmt.Sprintf("claude process %d says so in %s", pid, path), PID: pid}
-			if foreign {
-				live = Live{Running: true, How: "a claude of another machine or container says so in " + path, Guess: true}
-			}
+		live = Live{Running: true, How: fmt.Sprintf("claude process %d says so in %s", note.PID, note.path), PID: note.PID}
+		if note.foreign() {
+			live = Live{Running: true, How: "a claude of another machine or container says so in " + note.path, Guess: true}
 		}
 	}
-	return live, told, nil
+	return live, notes.told, nil
 }
 
 // alive reports whether the process of the note is running, and is the one that wrote it: pids are used again.

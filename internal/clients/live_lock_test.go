@@ -36,7 +36,7 @@ func TestRunningCodex(t *testing.T) {
 	}
 	look := func() Live {
 		t.Helper()
-		live, err := Running(transcript.Codex, root, session)
+		live, err := look(transcript.Codex, root, session)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestRunningCodexLink(t *testing.T) {
 	if err := os.Symlink(put(t, filepath.Join(root, "elsewhere"), ""), lock); err != nil {
 		t.Fatal(err)
 	}
-	if live, err := Running(transcript.Codex, root, session); err == nil || live.Running {
+	if live, err := look(transcript.Codex, root, session); err == nil || live.Running {
 		t.Errorf("a link was followed: %+v", live)
 	}
 }

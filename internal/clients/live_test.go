@@ -111,7 +111,7 @@ func TestRunningClaude(t *testing.T) {
 			root := t.TempDir()
 			note(t, root, tt.pid, "%s", tt.note)
 			put(t, filepath.Join(root, "sessions", "readme.json"), "{}")
-			got, err := Running(transcript.Claude, root, session)
+			got, err := look(transcript.Claude, root, session)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,10 +125,10 @@ func TestRunningClaude(t *testing.T) {
 
 func TestRunningNothing(t *testing.T) {
 	for _, agent := range append(value.Agents(), "nobody") {
-		if live, err := Running(agent, filepath.Join(t.TempDir(), "none"), session); err != nil || live.Running {
+		if live, err := look(agent, filepath.Join(t.TempDir(), "none"), session); err != nil || live.Running {
 			t.Errorf("%s: %+v, %v", agent, live, err)
 		}
-		if _, err := Running(agent, t.TempDir(), "../"+session); err == nil {
+		if _, err := look(agent, t.TempDir(), "../"+session); err == nil {
 			t.Errorf("%s: an id that leads elsewhere was taken", agent)
 		}
 	}
@@ -138,7 +138,7 @@ func TestRunningNothing(t *testing.T) {
 func TestRunningUnread(t *testing.T) {
 	root := t.TempDir()
 	put(t, filepath.Join(root, "sessions"), "a file")
-	if _, err := Running(transcript.Claude, root, session); err == nil {
+	if _, err := look(transcript.Claude, root, session); err == nil {
 		t.Error("sessions is no directory, and nothing was said")
 	}
 }

@@ -24,7 +24,7 @@ func init() { plays["keep"] = keep }
 
 func running(t *testing.T, agent transcript.Agent, root string) Live {
 	t.Helper()
-	live, err := Running(agent, root, session)
+	live, err := look(agent, root, session)
 	if err != nil {
 		t.Fatal(err)
 	}

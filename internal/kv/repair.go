@@ -300,8 +300,8 @@ type loader struct {
 	purged [][]byte // keys of their markers
 }
 
-// take takes one key in. The stat cache is an index: it is made again by the next capture, and what an old table says of it may not be the
-// newest.
+// take takes one key in. The stat cache and what is known of session files are indexes: they are made again, and what an old table says of
+// them may not be the newest.
 func (l *loader) take(ctx context.Context, key, val []byte) error {
 	if key[0] > PrefixOperation && !l.ended {
 		if err := l.ends(ctx); err != nil {
@@ -309,7 +309,7 @@ func (l *loader) take(ctx context.Context, key, val []byte) error {
 		}
 	}
 	switch key[0] {
-	case prefixFormat, PrefixStat:
+	case prefixFormat, PrefixStat, PrefixKnown:
 		return nil
 	case PrefixTombstone:
 		if l.r.o.Purged != nil && l.r.o.Purged(val) {

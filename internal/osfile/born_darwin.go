@@ -17,3 +17,5 @@ func Born(path string) time.Time {
 	}
 	return time.Time{}
 }
+
+func changed(st *syscall.Stat_t) time.Time { return time.Unix(st.Ctimespec.Unix()) }

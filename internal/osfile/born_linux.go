@@ -1,6 +1,7 @@
 package osfile
 
 import (
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,3 +15,5 @@ func Born(path string) time.Time {
 	}
 	return time.Unix(st.Btime.Sec, int64(st.Btime.Nsec))
 }
+
+func changed(st *syscall.Stat_t) time.Time { return time.Unix(st.Ctim.Unix()) }
