@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,9 @@ func (e *Engine) Leave(ctx context.Context, save bool, p model.Progress) (*Leavi
 	if err != nil || !save {
 		return out, err
 	}
+	if e.Log.Project.From.Unfinished && errors.Is(e.checkWhole(), model.ErrHalfDone) {
+		return out, nil // it was killed while its session was made: what is there is the project's, and some of it may be missing
+	}
 	r, err := e.Worktree.Save(ctx, "", "before the worktree was removed", p)
 	if err != nil {
 		return out, err
@@ -61,6 +65,11 @@ func (e *Engine) Leave(ctx context.Context, save bool, p model.Progress) (*Leavi
 		}
 	}
 	return out, nil
+}
+
+func (e *Engine) checkWhole() error {
+	defer e.Log.Hold()()
+	return e.Log.CheckWhole()
 }
 
 // brought reports whether what no checkpoint has came by Bring, so that the project has it.
