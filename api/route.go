@@ -23,6 +23,7 @@ var (
 	Entries     = Route[EntriesRequest, EntriesResponse]{"GET", "/v1/entries"}
 	Show        = Route[ShowRequest, ShowResponse]{"GET", "/v1/show"}
 	Diff        = Route[DiffRequest, DiffResponse]{"GET", "/v1/diff"}
+	Compare     = Route[CompareRequest, CompareResponse]{"GET", "/v1/compare"}
 	Checkout    = Route[CheckoutRequest, RestoreResponse]{"POST", "/v1/checkout"}
 	Switch      = Route[SwitchRequest, RestoreResponse]{"POST", "/v1/switch"}
 	Forward     = Route[ForwardRequest, RestoreResponse]{"POST", "/v1/forward"}

@@ -119,6 +119,7 @@ type DiffRequest struct {
 	NoText  bool   `json:"no_text,omitempty"`
 	NoHunks bool   `json:"no_hunks,omitempty"` // only how many lines
 	Back    bool   `json:"back,omitempty"`     // what going from To back to From changes; renames are told as what goes and what comes
+	Since   bool   `json:"since,omitempty"`    // since the fork point of the session; From and To are empty
 }
 
 // DiffResponse lists what differs, in the order of a walk.
@@ -126,6 +127,7 @@ type DiffResponse struct {
 	From    Checkpoint  `json:"from"`
 	To      *Checkpoint `json:"to,omitempty"` // absent: the worktree
 	Files   []FileDiff  `json:"files"`
+	Since   *SinceFork  `json:"since,omitempty"`
 	Notices []string    `json:"notices,omitempty"`
 }
 

@@ -31,6 +31,8 @@ type (
 	Kept = value.Kept
 	// Merge is what became of one path of a change that was brought into the worktree.
 	Merge = value.Merge
+	// Overlap is a path that two branches changed.
+	Overlap = value.Overlap
 	// Taken are paths that were set, or removed, only because exact was asked for.
 	Taken = value.Taken
 	// Conflict is a path that changed while a restore ran; it was left as it is.

@@ -8,6 +8,7 @@ import (
 	"rewind/engine/authorship"
 	"rewind/engine/bisect"
 	"rewind/engine/capture"
+	"rewind/engine/compare"
 	"rewind/engine/conversation"
 	"rewind/engine/find"
 	"rewind/engine/fsck"
@@ -34,6 +35,7 @@ type Engine struct {
 	Talks     *conversation.Conversations
 	History   *history.History
 	Finder    *find.Finder
+	Comparer  *compare.Comparer
 	Worktree  *capture.Worktree
 	Bisector  *bisect.Bisector
 	Authors   *authorship.Authors
@@ -101,6 +103,7 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	e.Talks = conversation.New(l, e.Sessions, &st.talks)
 	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, &st.history)
 	e.Finder = find.New(l, e.Leaks, e.Sessions, e.Talks, e.History, &st.finder)
+	e.Comparer = compare.New(l, e.Sessions, e.Talks, e.History)
 	e.Worktree = capture.New(l, e.Leaks, e.Sessions, e.Talks, st.worktree)
 	e.Bisector = bisect.New(l, e.History, e.Worktree, &st.bisector)
 	e.Authors = authorship.New(l, e.Sessions, e.Worktree)

@@ -43,6 +43,9 @@ func TestAnswers(t *testing.T) {
 	ask(a, "turns", api.Turns, api.TurnsRequest{Project: p, Walk: one})
 	ask(a, "turns: which session", api.Turns, api.TurnsRequest{Project: p, Walk: api.Walk{Session: "0000000"}})
 	ask(a, "diff", api.Diff, api.DiffRequest{Project: p, Walk: one, From: "turn:1", To: "turn:2", Context: 1})
+	ask(a, "compare", api.Compare, api.CompareRequest{
+		Project: p, Walk: one, A: "turn:1", B: api.Text("session:claude/" + second), Context: 1,
+	})
 	ask(a, "grep", api.Grep, api.GrepRequest{Project: p, Pattern: "two", Conversation: true, Code: true, Before: 1, After: 1})
 	ask(a, "blame", api.Blame, api.BlameRequest{Project: p, Path: "a"})
 	ask(a, "paths", api.Paths, api.PathsRequest{Project: p, Paths: []api.Text{"a"}})

@@ -12,6 +12,7 @@ import (
 
 	"rewind/api"
 	"rewind/engine/bisect"
+	"rewind/engine/compare"
 	"rewind/engine/gc"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
@@ -94,6 +95,7 @@ var rules = []rule{
 	},
 	{is(objstore.ErrLost), api.WordCorrupt, "it was damaged, and nothing was there to repair it from; 'rewind verify' lists what is lost"},
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
+	{as[*compare.AmbiguousError], api.WordAmbiguous, "write session:<id> for the session, or more digits of the checkpoint"},
 	{is(model.ErrNoBranchBefore), api.WordNotFound, "'rewind sessions' lists the sessions; 'rewind switch <session>' goes to one"},
 	{is(model.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
 	{as[*model.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the " +

@@ -112,6 +112,11 @@ func (s *server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 			return err
 		}
 		out = api.DiffResponse{Files: []api.FileDiff{}}
+		if req.Since {
+			if out.Since, err = sinceFork(ctx, e, &req); err != nil {
+				return err
+			}
+		}
 		o := engine.DiffOptions{Paths: paths, Context: req.Context, NoText: req.NoText, Back: req.Back, Progress: p}
 		if o.From, err = e.History.Named(req.Walk, string(req.From)); err != nil {
 			return err
@@ -130,6 +135,9 @@ func (s *server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 				f.OldID = d.Old.ID.String()
 			}
 			out.Files = append(out.Files, f)
+			if out.Since != nil {
+				out.Since.Added, out.Since.Removed = out.Since.Added+f.Added, out.Since.Removed+f.Removed
+			}
 			return ctx.Err()
 		})
 		if err != nil {

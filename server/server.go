@@ -74,6 +74,7 @@ func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Log
 	handle(s, api.Paths, s.paths)
 	handle(s, api.Grep, s.grep)
 	handle(s, api.Blame, s.blame)
+	handle(s, api.Compare, s.compare)
 	handle(s, api.Pick, s.pick)
 	handle(s, api.Revert, s.revert)
 	handle(s, api.Bisect, s.bisect)

@@ -20,14 +20,17 @@ type diffOptions struct {
 func newDiff(a *app) *cobra.Command {
 	o := diffOptions{}
 	cmd := &cobra.Command{
-		Use:   "diff [<checkpoint> [checkpoint]] [--session <session>] [-- <path>...]",
+		Use:   "diff [<checkpoint> [checkpoint] | --since-fork] [--session <session>] [-- <path>...]",
 		Short: "Show what differs between two states",
 		Long: "Without a checkpoint: from the current checkpoint to the project as it is now. With one: from that to now. With two:\n" +
-			"from the first to the second. The output is a patch that 'git apply' reads.",
-		Example: "  rewind diff\n  rewind diff @~3 --stat\n  rewind diff 3f2a91c4 works -- src",
+			"from the first to the second. The output is a patch that 'git apply' reads. With --since-fork: from where the session was\n" +
+			"forked to the project as it is now, or of another session (--session) to its newest state.",
+		Example: "  rewind diff\n  rewind diff @~3 --stat\n  rewind diff 3f2a91c4 works -- src\n  rewind diff --since-fork --stat",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if names, _ := afterDash(cmd, args); len(names) > 2 {
 				return usage("diff takes at most two checkpoints; put paths after '--'")
+			} else if o.Since && len(names) > 0 {
+				return usage("--since-fork says from where: no checkpoint is named beside it")
 			}
 			return nil
 		},
@@ -63,6 +66,7 @@ func newDiff(a *app) *cobra.Command {
 	f.BoolVar(&o.stat, "stat", false, "only how many lines of which files")
 	f.BoolVar(&o.nameOnly, "name-only", false, "only the paths")
 	f.BoolVar(&o.nameStatus, "name-status", false, "only the paths, and what happened to them")
+	f.BoolVar(&o.Since, "since-fork", false, "from where the session was forked")
 	f.IntVarP(&o.Context, "unified", "U", 3, "lines of context")
 	return cmd
 }
@@ -73,7 +77,11 @@ func runDiff(ctx context.Context, a *app, o diffOptions) error {
 		return err
 	}
 	a.notices(r.Notices)
-	if len(r.Files) == 0 && o.From == "" && o.To == "" && len(o.Paths) == 0 {
+	if s := r.Since; s != nil {
+		a.say("%s: %s since, %s", relation(&s.Fork), count(s.Checkpoints, "checkpoint"),
+			fmt.Sprintf("%s, +%d -%d", count(len(r.Files), "file"), s.Added, s.Removed))
+	}
+	if len(r.Files) == 0 && r.Since == nil && o.From == "" && o.To == "" && len(o.Paths) == 0 {
 		a.say("nothing is unsaved: each step is captured as it is made; 'rewind show -p' shows what the last one changed")
 	}
 	return a.paged(func(w io.Writer) error {

@@ -102,9 +102,9 @@ func (h *History) TurnCount(s *model.Session) uint64 {
 	return uint64(turns)
 }
 
-// EndOfSession is the checkpoint at the end of the last turn of a session's conversation, which may have been taken in the session that it
+// endOfSession is the checkpoint at the end of the last turn of a session's conversation, which may have been taken in the session that it
 // was forked from; nil: no code was captured then. The records are loaded.
-func (h *History) EndOfSession(session string) (*model.Checkpoint, error) {
+func (h *History) endOfSession(session string) (*model.Checkpoint, error) {
 	p, err := h.endOfTurnMoment(session, naming.Name{Kind: naming.Turn, Turn: h.TurnCount(h.log.Records[session]), Session: session})
 	if errors.Is(err, model.ErrNotFound) {
 		return nil, nil

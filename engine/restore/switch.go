@@ -5,7 +5,6 @@ import (
 
 	"rewind/engine/history"
 	"rewind/engine/model"
-	"rewind/objstore"
 	"rewind/refs"
 )
 
@@ -41,9 +40,7 @@ func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// tipOf is the moment that is the newest of a session: its conversation as it is, and the code at the end of that. It is the tip of its
-// branch, but where the session's file was cut in place the cursor; of a session without an event the end of its last turn, which may have
-// been taken in the session that it was forked from.
+// tipOf is the moment that is the newest of a session: its conversation as it is, and the code at the end of that (history.Tip).
 func (rs *Restorer) tipOf(ctx context.Context, session string) (*history.Moment, error) {
 	p := &history.Moment{Name: "session " + session, Session: session, Now: true}
 	s := rs.log.Records[session]
@@ -55,42 +52,9 @@ func (rs *Restorer) tipOf(ctx context.Context, session string) (*history.Moment,
 		s = rs.log.Records[session]
 		p.Transcript = s.Cursor.Transcript
 	}
-	tip, err := rs.history.NewestOf(session)
-	if err != nil {
-		return nil, err
-	}
-	if s != nil && (tip.IsZero() || s.Imported) {
-		at, err := rs.history.EndOfSession(session)
-		if err != nil {
-			return nil, err
-		}
-		p.Checkpoint = at
-		return p, nil
-	}
-	if tip, err = rs.tipOrCut(s, tip); err == nil && !tip.IsZero() {
-		p.Checkpoint, err = rs.log.Checkpoint(tip)
-	}
+	tip, err := rs.history.Tip(session)
+	p.Checkpoint = tip
 	return p, err
-}
-
-// tipOrCut is the tip of a session's branch, or its cursor where the conversation does not go on from the tip's any more: the file was cut.
-func (rs *Restorer) tipOrCut(s *model.Session, tip objstore.ID) (objstore.ID, error) {
-	if s == nil || tip.IsZero() || s.Cursor.Transcript.IsZero() {
-		return tip, nil
-	}
-	cp, err := rs.log.Checkpoint(tip)
-	if err != nil || cp.Session != s.Name || cp.Conversation.Transcript.IsZero() {
-		return tip, err
-	}
-	on, err := rs.history.GoesOn(s.Cursor.Transcript, cp.Conversation.Transcript)
-	if err != nil || on {
-		return tip, err
-	}
-	at, err := rs.log.Refs.ID(refs.Cursor(s.Name))
-	if err == nil && at.IsZero() {
-		at = tip
-	}
-	return at, err
 }
 
 // standsAt reports whether the project stands where a switch is to go: on its session, and that on its target.

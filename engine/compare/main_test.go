@@ -1,0 +1,9 @@
+package compare_test
+
+import (
+	"testing"
+
+	"rewind/engine/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -1,0 +1,124 @@
+package server
+
+import (
+	"cmp"
+	"context"
+
+	"rewind/api"
+	"rewind/engine"
+	"rewind/engine/compare"
+	"rewind/engine/model"
+	"rewind/internal/value"
+)
+
+func (s *server) compare(ctx context.Context, req api.CompareRequest, _ model.Progress) (out api.CompareResponse, err error) {
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		paths, err := relative(e, req.ProjectDir(), req.Paths)
+		if err != nil {
+			return err
+		}
+		r, err := e.Compare(ctx, compare.Options{A: string(req.A), B: string(req.B), Session: req.Walk, Paths: paths}, req.Context)
+		if err != nil {
+			return err
+		}
+		out = api.CompareResponse{
+			Ancestor: ancestor(r.Result), NoFork: api.Text(r.NoFork), Conflicts: append([]api.Overlap{}, r.Overlaps...),
+			Divergence: r.Divergence,
+		}
+		for _, o := range r.Overlaps {
+			if o.Verdict == value.OverlapCollide {
+				out.Collide++
+			}
+		}
+		for i, to := range []*api.CompareSide{&out.A, &out.B} {
+			if *to, err = compareSide(e, &r.Sides[i], r.Files[i], !req.NoHunks); err != nil {
+				return err
+			}
+		}
+		out.Notices = e.Project().Notices
+		return nil
+	})
+	return out, err
+}
+
+func ancestor(r *compare.Result) *api.Ancestor {
+	l := r.Ancestor
+	if l == nil {
+		return nil
+	}
+	found := "history"
+	if r.Forked {
+		found = "fork"
+	}
+	return &api.Ancestor{
+		Session: l.Session, Checkpoint: l.ID.String(), Short: l.Short, Turn: l.Cause.Turn, Event: l.Cause.Event,
+		Message: api.Text(l.Cause.Message), Prompt: api.Text(l.Cause.Prompt),
+		Commit: l.Git.Commit, Branch: l.Git.Branch, Time: l.Time.UTC(), Found: found,
+	}
+}
+
+func compareSide(e *engine.Engine, s *compare.Side, files []engine.FileDiff, hunks bool) (api.CompareSide, error) {
+	out := api.CompareSide{
+		Session: s.Session, Whole: s.Whole, Tip: checkpoint(s.Tip), Checkpoints: len(s.Steps), IDs: []string{}, Turns: []api.CompareTurn{},
+		Files: []api.FileDiff{},
+	}
+	out.Agent, _ = model.SplitSession(s.Session)
+	rec, err := e.Log.StoredSession(s.Session)
+	if err != nil {
+		return out, err
+	}
+	if rec != nil {
+		out.Title = api.Text(rec.Title)
+	}
+	for _, cp := range s.Steps {
+		out.IDs = append(out.IDs, cp.ID.String())
+	}
+	for _, t := range s.Turns {
+		out.Turns = append(out.Turns, api.CompareTurn{
+			Session: t.Session, Turn: t.Turn, Prompt: api.Text(t.Prompt), Time: t.Time.UTC(), Checkpoints: t.Steps,
+		})
+	}
+	for _, f := range files {
+		one := fileDiff(f)
+		if !hunks {
+			one.Hunks = nil
+		}
+		out.Added, out.Removed = out.Added+one.Added, out.Removed+one.Removed
+		out.Files = append(out.Files, one)
+	}
+	for _, w := range s.Others {
+		out.Others = append(out.Others, api.Wrote{By: w.By, Paths: value.Texts(w.Paths)})
+	}
+	return out, nil
+}
+
+// sinceFork is what a diff since the fork point of a session compares: the names of both sides, and what it is.
+func sinceFork(ctx context.Context, e *engine.Engine, req *api.DiffRequest) (since *api.SinceFork, err error) {
+	if req.From != "" || req.To != "" {
+		return nil, model.Usagef("since a fork point: a diff from or to a checkpoint is another one")
+	}
+	session, err := e.Sessions.Session(req.Walk)
+	if err != nil {
+		return nil, err
+	}
+	at, err := e.Sessions.Position()
+	if err != nil {
+		return nil, err
+	}
+	name := "fork:" + session
+	r, err := e.Comparer.Compare(ctx, compare.Options{A: name, B: "session:" + session}) // refuses a session that is no fork
+	if err != nil {
+		return nil, err
+	}
+	l, err := e.History.ForkPoint(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	tip := checkpoint(r.Sides[1].Tip)
+	since = &api.SinceFork{Fork: lineage(*l), Current: &tip, Checkpoints: len(r.Sides[1].Steps)}
+	req.From = api.Text(cmp.Or(l.Checkpoint, name))
+	if at.Session != session {
+		req.To = api.Text(tip.ID)
+	}
+	return since, nil
+}
