@@ -96,6 +96,21 @@ func (ss *Sessions) Family(session string) string {
 	return first
 }
 
+// reading is log.StoredSession that reads each record once: members of a family have their ancestors in common.
+func (ss *Sessions) reading() func(name string) (*model.Session, error) {
+	read := map[string]*model.Session{}
+	return func(name string) (*model.Session, error) {
+		if s, ok := read[name]; ok {
+			return s, nil
+		}
+		s, err := ss.log.StoredSession(name)
+		if err == nil {
+			read[name] = s
+		}
+		return s, err
+	}
+}
+
 // storedFamily is Family for callers that do not hold the log's lock.
 func (ss *Sessions) storedFamily(session string) (string, error) {
 	return firstOf(session, ss.log.StoredSession)

@@ -160,7 +160,7 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 	if at, err = ss.positionOf(k.last.at); err != nil || k.restored > k.heard {
 		return at, nil, err
 	}
-	families := map[string]bool{}
+	families, record := map[string]bool{}, ss.reading()
 	newest := slices.SortedFunc(maps.Values(k.by), func(a, b presence) int { return cmp.Compare(b.seq, a.seq) })
 	for _, m := range newest {
 		if m.time < since {
@@ -169,7 +169,7 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 		if m.at.Session == model.Manual || m.ended {
 			continue
 		}
-		s, err := ss.log.StoredSession(m.at.Session)
+		s, err := record(m.at.Session)
 		if err != nil {
 			return at, nil, err
 		}
@@ -180,7 +180,7 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 		if s != nil && s.Left || slices.Contains(names, name) {
 			continue
 		}
-		family, err := ss.storedFamily(name)
+		family, err := firstOf(name, record)
 		if err != nil {
 			return at, nil, err
 		}
