@@ -43,6 +43,28 @@ func (wt *Worktree) Save(ctx context.Context, session, message string, p model.P
 	return r, err
 }
 
+// SaveAtTip is Save for what goes on from a session's newest state, where the project stands in it and nothing else has been restored or
+// captured since: elsewhere what is unsaved is not that session's. nil: nothing was unsaved, or it stands elsewhere. The log's lock is
+// held.
+func (wt *Worktree) SaveAtTip(ctx context.Context, session, message string, p model.Progress) (*model.Checkpoint, error) {
+	at, err := wt.sessions.Position()
+	if err != nil || at.Session != session {
+		return nil, err
+	}
+	cur, err := wt.sessions.Current(session)
+	if err != nil || cur == nil {
+		return nil, err
+	}
+	if head, err := wt.log.Head(); err != nil || head.Checkpoint != cur.ID {
+		return nil, err
+	}
+	r, err := wt.step(ctx, session, model.Cause{Event: model.EventSave, Message: message}, p)
+	if err != nil || r.Unchanged {
+		return nil, err
+	}
+	return r.Checkpoint, nil
+}
+
 // FirstCheckpoint takes the checkpoint that an initialised project begins with, unless it has one.
 func (wt *Worktree) FirstCheckpoint(ctx context.Context, p model.Progress) (*SaveResult, error) {
 	defer wt.log.Hold()()

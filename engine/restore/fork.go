@@ -44,7 +44,32 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, 
 	}
 	r := o.newRequest(refs.KindFork, p.Session)
 	r.moment = p
+	if err := rs.saveTip(ctx, r); err != nil {
+		return nil, err
+	}
 	return rs.fork(ctx, r)
+}
+
+// saveTip has a fork of a session as it is begin at the code as it is: what is unsaved becomes a checkpoint of its own. What keeps it from
+// being taken is said, and the fork begins at the newest that there is. With an error, that the fork is refused, nothing is taken.
+func (rs *Restorer) saveTip(ctx context.Context, r *request) error {
+	p, o := r.moment, r.options
+	if !p.Now || p.Checkpoint == nil || o.DryRun || o.SelfTest {
+		return nil
+	}
+	t := &conversationPlan{}
+	if err := rs.addFork(r, p, t, nil); err != nil {
+		return err
+	}
+	t.Close()
+	cp, err := rs.worktree.SaveAtTip(ctx, p.Session, "unsaved at a fork", o.Progress)
+	if err != nil {
+		rs.log.Notice(fmt.Sprintf("what is unsaved is not in the fork's checkpoint: %s", err.Error()))
+	}
+	if cp != nil {
+		p.Checkpoint = cp
+	}
+	return nil
 }
 
 // Clone copies a whole session as a new one, also one in which nothing was said yet. It may be running.
@@ -69,6 +94,9 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	}
 	r := o.newRequest(refs.KindFork, session)
 	r.moment, r.clone = p, true
+	if err := rs.saveTip(ctx, r); err != nil {
+		return nil, err
+	}
 	return rs.fork(ctx, r)
 }
 
