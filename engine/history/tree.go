@@ -8,6 +8,7 @@ import (
 	"rewind/engine/model"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/transcript"
 )
 
 // A Branch is a session as the tree of its family has it.
@@ -52,6 +53,9 @@ type Tree struct {
 func (h *History) FamilyTree(ctx context.Context, session string, all bool) (*Tree, error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	if err := h.loadKnown(); err != nil {
 		return nil, err
 	}
 	at, err := h.sessions.Position()
@@ -161,7 +165,7 @@ func (t *treeMaker) put(s *model.Session, parent string, depth int) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
-	b := Branch{Session: s, Parent: parent, Depth: depth, Title: cmp.Or(s.Title, s.Prompt), Fork: t.h.forkPoint(t.ctx, s.Name)}
+	b := Branch{Session: s, Parent: parent, Depth: depth, Title: t.h.knownTitle(s), Fork: t.h.forkPoint(t.ctx, s.Name)}
 	point, err := t.state(&b)
 	if err != nil {
 		return err
@@ -178,6 +182,15 @@ func (t *treeMaker) put(s *model.Session, parent string, depth int) error {
 		}
 	}
 	return nil
+}
+
+// knownTitle is a session's title, as a list of sessions has found it in its file last, or how its newest prompt begins.
+func (h *History) knownTitle(s *model.Session) string {
+	k := h.known.of(s.Name)
+	if k == nil || s.Agent == transcript.Codex && s.Title != "" { // the file of one of Codex does not say
+		return cmp.Or(s.Title, s.Prompt)
+	}
+	return cmp.Or(k.Title, s.Title, s.Prompt)
 }
 
 // state tells the code of a branch; it gives the checkpoint of its fork point, if it has one.
