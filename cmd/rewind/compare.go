@@ -134,8 +134,8 @@ func (a *app) comparedAncestor(w io.Writer, r api.CompareResponse) {
 		if c.Turn > 0 {
 			what = fmt.Sprintf("turn %d of %s", c.Turn, sessionWords(c.Session))
 		}
-		id := a.Styled(term.ID, c.Short)
-		fmt.Fprintf(w, "%s: %s, checkpoint %s, %s\n", head("in common"), a.fit(term.Sanitize(what), 50), id, a.Time(c.Time))
+		fmt.Fprintf(w, "%s: %s\n", head("in common"), a.fit(term.Sanitize(what), len("in common: ")))
+		fmt.Fprintf(w, "  checkpoint %s, %s\n", a.Styled(term.ID, c.Short), a.Time(c.Time))
 		if git := gitWords(&api.Lineage{Commit: c.Commit, Branch: c.Branch}); git != "" {
 			fmt.Fprintf(w, "  git %s\n", term.Sanitize(git))
 		}
@@ -145,12 +145,12 @@ func (a *app) comparedAncestor(w io.Writer, r api.CompareResponse) {
 	}
 }
 
-// fit cuts a text on a terminal that is narrow; rest is how many columns are taken otherwise.
+// fit cuts a text to what a terminal has beside the rest of the line, which takes so many columns.
 func (a *app) fit(text string, rest int) string {
 	if a.Width == 0 {
 		return text
 	}
-	return term.Truncate(text, max(a.Width-rest, 16))
+	return term.Truncate(text, max(a.Width-rest, 8))
 }
 
 // comparedHead tells what a side is, and the turns that it took.

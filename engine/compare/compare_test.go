@@ -17,6 +17,7 @@ import (
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/kv"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
@@ -437,5 +438,26 @@ func TestNames(t *testing.T) {
 	var none []value.Overlap
 	if r := compared(p, "@", "@"); r.Divergence != 0 || len(r.Overlaps) != len(none) {
 		t.Errorf("a side with itself: %v, %v", r.Divergence, r.Overlaps)
+	}
+}
+
+// TestStrangers: two states that nothing is before have nothing in common; what both have otherwise collides.
+func TestStrangers(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "0\n")
+	p.Write("g", "0\n")
+	first := p.Save("base")
+	p.Write("f", "1\n")
+	other := *p.Save("other")
+	tx := p.E.Log.Objs.Begin()
+	other.Parents, other.Base = nil, objstore.ID{}
+	p.Must(p.E.Log.PutCheckpoint(tx, &other, other.Seq))
+	p.Must(tx.Commit(enginetest.Bg, kv.Written))
+	r := compared(p, first.ID.String(), other.ID.String())
+	if r.Ancestor != nil || r.Divergence != 1 || len(r.Sides[0].Steps)+len(r.Sides[1].Changes) > 0 {
+		t.Errorf("%+v", r.Result)
+	}
+	if len(r.Overlaps) != 1 || r.Overlaps[0].Path != "f" || r.Overlaps[0].Reason != value.ReasonAdded {
+		t.Errorf("overlaps %+v", r.Overlaps)
 	}
 }

@@ -221,7 +221,7 @@ func (w *wrote) add(path string, authors []string) {
 
 // step takes in whose the changes of a step are. Where all but the paths that it names are the side's, no tree is read.
 func (w *wrote) step(cp *model.Checkpoint, before objstore.ID) error {
-	if slices.Equal(cp.By, []string{w.of.Session}) {
+	if slices.Equal(cp.By, []string{w.of.Session}) || len(cp.By) == 0 && w.of.Session == model.Manual {
 		for _, o := range cp.Owned {
 			for _, path := range o.Paths {
 				w.add(path, o.By)
