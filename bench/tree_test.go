@@ -59,8 +59,10 @@ func (p *project) branchEdit(n uint64, f *model.Fork, paths ...string) {
 	p.tb.Helper()
 	_, id := model.SplitSession(f.Session)
 	for k, ev := range []hooks.Event{
-		{Kind: hooks.Prompt, Name: "UserPromptSubmit", Prompt: "go on"}, {Kind: hooks.BeforeTool, Name: "PreToolUse"},
-		{Kind: hooks.AfterTool, Name: "PostToolUse"}, {Kind: hooks.Stop, Name: "Stop"},
+		{Kind: hooks.Prompt, Name: "UserPromptSubmit", Prompt: "go on"},
+		{Kind: hooks.BeforeTool, Name: "PreToolUse"},
+		{Kind: hooks.AfterTool, Name: "PostToolUse"},
+		{Kind: hooks.Stop, Name: "Stop"},
 	} {
 		ev.Agent, ev.Session, ev.Transcript, ev.Cwd = hooks.Claude, id, f.Path, p.root
 		if ev.Kind == hooks.BeforeTool || ev.Kind == hooks.AfterTool {
