@@ -41,6 +41,7 @@ type hookCall struct {
 	until            time.Time                     // when it is answered at the latest
 	late             atomic.Bool                   // it has been answered
 	engine           atomic.Pointer[engine.Engine] // that takes it in; nil: not found yet
+	early            func()                        // answers at once, for work that goes on without the agent; nil: nothing would
 	turnedAway       func()                        // not nil: the daemon ends, nothing was begun; it says so, for a client that has gone
 }
 
@@ -48,6 +49,13 @@ type hookCall struct {
 func newCall(now time.Time, ms uint64) *hookCall {
 	wait := time.Duration(min(ms, uint64(maxHookDeadline/time.Millisecond))) * time.Millisecond
 	return &hookCall{since: now, until: now.Add(max(wait-hookReserve, wait/2))}
+}
+
+// takesLong says that work begins for which the agent is not to wait. It is for the goroutine that does the work.
+func (c *hookCall) takesLong() {
+	if c.early != nil {
+		c.early()
+	}
 }
 
 // hookReply is how the client of a hook is answered: the first answer counts. It is not for concurrent use.
@@ -77,8 +85,8 @@ func (s *server) hook(call *hookCall, payload io.Reader, reply hookReply) {
 }
 
 // answerInTime does the work of a hook in the caller's goroutine, and answers when it is done; earlier, by a timer, when its client must
-// have an answer or, where the work goes on without it, when it is clear that it stands behind work that takes long. It returns when the
-// work is done.
+// have an answer or, where the work goes on without it, when it is clear that it stands behind work that takes long; at once when it is
+// such work itself (takesLong). It returns when the work is done.
 func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() (warn string)) {
 	var mu sync.Mutex // of reply
 	var t *time.Timer
@@ -99,6 +107,17 @@ func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() (warn 
 		}
 	})
 	mu.Unlock()
+	if goesOn {
+		c.early = func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if !answered {
+				answered = true
+				c.late.Store(true)
+				reply.answer("")
+			}
+		}
+	}
 	warn := work()
 	t.Stop()
 	mu.Lock()
@@ -199,7 +218,7 @@ func (s *server) takeIn(ctx context.Context, p *project.Project, ev hooks.Event,
 	tier := c.HookTier()
 	err = s.opened(ctx, p, false, func(e *engine.Engine) error {
 		call.engine.Store(e)
-		h, err := e.Worktree.Handle(ctx, ev, capture.HandleOptions{ID: call.id, Late: call.late.Load, Tier: tier})
+		h, err := e.Worktree.Handle(ctx, ev, capture.HandleOptions{ID: call.id, Late: call.late.Load, Long: call.takesLong, Tier: tier})
 		if err == nil && h != nil && !h.Checkpoint.IsZero() {
 			s.degraded.clear(p)
 		}

@@ -419,3 +419,28 @@ func TestT7Promise04ParallelHooks(t *testing.T) {
 		}
 	}
 }
+
+// earlyReply counts answers.
+type earlyReply struct{ answers []string }
+
+func (r *earlyReply) SetReadDeadline(time.Time) error { return nil }
+func (r *earlyReply) answer(warn string)              { r.answers = append(r.answers, warn) }
+func (r *earlyReply) again()                          { r.answers = append(r.answers, "again") }
+
+// Work that says that it takes long is answered at once where it goes on without the agent, and once.
+func TestPromise03HookOfLongWork(t *testing.T) {
+	for _, goesOn := range []bool{true, false} {
+		call, r := newCall(time.Now(), 60_000), &earlyReply{}
+		during := -1
+		call.answerInTime(r, goesOn, func() string {
+			call.takesLong()
+			call.takesLong()
+			during = len(r.answers)
+			return "warned"
+		})
+		want := map[bool]string{true: "1 [\"\"]", false: "0 [\"warned\"]"}[goesOn]
+		if got := fmt.Sprintf("%d %q", during, r.answers); got != want || call.late.Load() != goesOn {
+			t.Errorf("goes on %v: %s, late %v, want %s", goesOn, got, call.late.Load(), want)
+		}
+	}
+}

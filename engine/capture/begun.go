@@ -10,9 +10,13 @@ import (
 	"rewind/transcript"
 )
 
+// soonRead is how large a session file may be, in bytes, for its turns to be counted while an agent waits: about 4 ms.
+const soonRead = 1 << 20
+
 // begunBefore is what a session had when its first event comes: its turns, since it may be older than rewind, and for Droid the session
-// that it continues, since /compress and /rewind-conversation go on under a new id, in a file that names the one before.
-func (wt *Worktree) begunBefore(ev hooks.Event) (turns uint64, from *model.Lineage) {
+// that it continues, since /compress and /rewind-conversation go on under a new id, in a file that names the one before. long is called
+// before a file is read that is not read in some milliseconds; nil: nobody asks.
+func (wt *Worktree) begunBefore(ev hooks.Event, long func()) (turns uint64, from *model.Lineage) {
 	if ev.Transcript == "" || !model.Understood(ev.Agent) {
 		return 0, nil
 	}
@@ -22,6 +26,9 @@ func (wt *Worktree) begunBefore(ev hooks.Event) (turns uint64, from *model.Linea
 		return 0, nil
 	}
 	defer f.Close()
+	if long != nil && f.Info.Size() > soonRead {
+		long()
+	}
 	src := f.Source(f.Info.Size())
 	c, err := transcript.Scan(agent, src)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"rewind/engine/model"
 	"rewind/engine/oplog"
@@ -19,6 +20,7 @@ import (
 type HandleOptions struct {
 	ID   uint64      // random, the same when the event is sent again: it is recorded once; 0: unknown
 	Late func() bool // reports, when the capture is about to be committed, whether the agent has been answered already; nil: it waits
+	Long func()      // is called when work begins that takes longer than an agent is to wait; nil: it waits
 	Tier hooks.Tier
 }
 
@@ -47,11 +49,16 @@ func (wt *Worktree) Handle(ctx context.Context, ev hooks.Event, o HandleOptions)
 		Done: make(chan struct{}),
 	}
 	known, err := wt.knows(a.Name)
+	if err == nil && !known && !endsSomething(ev) {
+		var done func()
+		known, done, err = wt.firstOf(ctx, a.Name, o.Long)
+		defer done()
+	}
 	if err != nil || !known && endsSomething(ev) {
 		return &Handled{}, err
 	}
 	if !known {
-		a.turns, a.from = wt.begunBefore(ev)
+		a.turns, a.from = wt.begunBefore(ev, o.Long)
 	}
 	if wt.Waiting.add(a) {
 		wt.Waiting.lead(context.WithoutCancel(ctx))
@@ -80,6 +87,37 @@ func (wt *Worktree) knows(session string) (bool, error) {
 	}
 	wt.log.Heard.Store(session, true)
 	return true, nil
+}
+
+// firstOf has the events of a session that is not known yet go one behind the other, in the order in which they came: an agent that was
+// answered while the turns of its file are counted goes on. It returns when it is this event's turn; done is to be called when the event is
+// taken in. long is called when it waits for longer than an agent is to wait; nil: nobody asks.
+func (wt *Worktree) firstOf(ctx context.Context, session string, long func()) (known bool, done func(), err error) {
+	mine := make(chan struct{})
+	before, others := wt.begun.Swap(session, mine)
+	done = func() {
+		wt.begun.CompareAndDelete(session, mine)
+		close(mine)
+	}
+	if others {
+		const soon = 5 * time.Millisecond
+		late := time.NewTimer(soon)
+		defer late.Stop()
+		for waiting := true; waiting; {
+			select {
+			case <-before.(chan struct{}):
+				waiting = false
+			case <-late.C:
+				if long != nil {
+					long()
+				}
+			case <-ctx.Done():
+				return false, done, ctx.Err()
+			}
+		}
+	}
+	known, err = wt.knows(session)
+	return known, done, err
 }
 
 // endsSomething reports whether an event is of a subagent or the end of a session. As the first event of a session it is ignored: some
