@@ -125,6 +125,7 @@ type ForkRequest struct {
 	Worktree Text   `json:"worktree,omitempty"`
 	Link     []Text `json:"link,omitempty"`
 	Copy     []Text `json:"copy,omitempty"`
+	New      bool   `json:"new,omitempty"` // although one of the same place, title and code that nobody has used would serve
 }
 
 // CloneRequest copies a whole session as a new one.
@@ -161,6 +162,7 @@ type Fork struct {
 // ForkResponse is the new session; of a fork with Checkout also what became of the code.
 type ForkResponse struct {
 	Fork
+	Reused   bool             `json:"reused,omitempty"` // it was there, and nobody had used it
 	Restore  *RestoreResponse `json:"restore,omitempty"`
 	Worktree Text             `json:"worktree,omitempty"` // the directory that was made
 	Cwd      Text             `json:"cwd,omitempty"`      // where in it the session goes on

@@ -127,6 +127,7 @@ func (s *server) fork(ctx context.Context, req api.ForkRequest, p model.Progress
 		f, err := e.Restorer.Fork(ctx, string(req.Checkpoint), restore.Options{
 			Session: req.Walk, Title: string(req.Title), Checkout: req.Checkout, Scope: refs.Scope{Exact: req.Exact},
 			DryRun: req.DryRun, SelfTest: req.SelfTest, Env: req.Env, Progress: p,
+			Reuse: !req.New && req.Title == "" && !req.SelfTest && !req.Checkout,
 		})
 		if err != nil {
 			return err

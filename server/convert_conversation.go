@@ -113,7 +113,7 @@ func fork(f *model.Fork) api.Fork {
 }
 
 func forkResponse(e *engine.Engine, dryRun bool, f *restore.Forked) (out api.ForkResponse, err error) {
-	out.Fork = fork(f.Fork)
+	out.Fork, out.Reused = fork(f.Fork), f.Reused
 	if f.Restore != nil {
 		r, err := restoreResponse(e, f.Restored, dryRun, f.Restore)
 		if err != nil {

@@ -96,6 +96,7 @@ var rules = []rule{
 	{is(objstore.ErrLost), api.WordCorrupt, "it was damaged, and nothing was there to repair it from; 'rewind verify' lists what is lost"},
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
 	{as[*compare.AmbiguousError], api.WordAmbiguous, "write session:<id> for the session, or more digits of the checkpoint"},
+	{as[*model.CommitsError], api.WordAmbiguous, "give more digits"},
 	{is(model.ErrNoBranchBefore), api.WordNotFound, "'rewind sessions' lists the sessions; 'rewind switch <session>' goes to one"},
 	{is(model.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
 	{as[*model.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the " +
@@ -224,6 +225,10 @@ func tell(err error) *api.Error {
 		for _, id := range many.Candidates {
 			told.Candidates = append(told.Candidates, id.String())
 		}
+	}
+	var commits *model.CommitsError
+	if errors.As(err, &commits) {
+		told.Candidates = append(told.Candidates, commits.Commits...)
 	}
 	var owner *relay.OwnerError
 	if told.Word == api.WordPermission && errors.As(err, &owner) {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -74,13 +75,32 @@ func WriteCut(w io.Writer, agent Agent, src Source, cut int64) error {
 	return out.w.Flush()
 }
 
-// ForkTitle is the title of a fork of a session that is called title. It says once that it is one.
-func ForkTitle(title string) string {
-	const mark = "[Fork] "
-	for strings.HasPrefix(title, mark) {
-		title = title[len(mark):]
+// ForkTitle is the title of a fork of a session that is called title, which ends with that turn; 0: in none. It says once that it is one.
+func ForkTitle(title string, turn int) string {
+	if turn > 0 {
+		return fmt.Sprintf("[Fork @%d] %s", turn, unmarked(title))
 	}
-	return mark + title
+	return "[Fork] " + unmarked(title)
+}
+
+// CopyTitle is the title of a clone of a session that is called title; one without a title has none either.
+func CopyTitle(title string) string {
+	if title == "" {
+		return ""
+	}
+	return "[Copy] " + unmarked(title)
+}
+
+// unmarked is a title without what ForkTitle and CopyTitle put before it.
+func unmarked(title string) string {
+	for {
+		kind, rest, ok := strings.Cut(title, "] ")
+		turn, at := strings.CutPrefix(kind, "[Fork @")
+		if !ok || kind != "[Fork" && kind != "[Copy" && (!at || turn == "" || strings.Trim(turn, "0123456789") != "") {
+			return title
+		}
+		title = rest
+	}
 }
 
 // derivedID is the id that a fork has in place of old: a UUID of the SHA-256 of the new session's id, NUL and old, so that the same fork is

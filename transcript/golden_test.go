@@ -58,7 +58,7 @@ var forkTime = time.Date(2026, 11, 21, 8, 30, 0, 5e6, time.UTC)
 const forkID = "0f0f0f0f-1111-4222-8333-444455556666"
 
 func forkOf(c *Conversation, cut int64) Fork {
-	return Fork{Cut: cut, ID: forkID, Title: ForkTitle(c.Title), Time: forkTime, From: c.ID}
+	return Fork{Cut: cut, ID: forkID, Title: ForkTitle(c.Title, 0), Time: forkTime, From: c.ID}
 }
 
 func TestGolden(t *testing.T) {

@@ -80,7 +80,7 @@ func forkAt(t *testing.T, s sample, at int64) {
 		t.Fatal(err)
 	}
 	if before.Messages != cut.Messages || c.Messages != cut.Messages || len(c.Turns) != cut.Turn ||
-		s.agent != Codex && c.Title != ForkTitle(titleOf(t, s)) { // Codex keeps titles elsewhere
+		s.agent != Codex && c.Title != ForkTitle(titleOf(t, s), 0) { // Codex keeps titles elsewhere
 		t.Fatalf("cut at %d: %+v: the fork has %d messages, %d turns, title %q; the prefix %d messages", at, cut, c.Messages, len(c.Turns),
 			c.Title, before.Messages)
 	}

@@ -29,7 +29,7 @@ func newClone(a *app) *cobra.Command {
 			return runClone(cmd.Context(), a, req)
 		},
 	}
-	cmd.Flags().StringVar((*string)(&req.Title), "title", "", "the new session's `title`; default: that of the old one")
+	cmd.Flags().StringVar((*string)(&req.Title), "title", "", "the new session's `title`; default: that of the old one behind \"[Copy] \"")
 	sessionFlag(a, cmd, &req.Session, "copy this `session`, as the argument")
 	return cmd
 }

@@ -49,7 +49,7 @@ func contextOnlyFlag(cmd *cobra.Command, c *api.Wish) {
 
 // titleFlag is --title, whose bytes need not be text.
 func titleFlag(cmd *cobra.Command, title *api.Text) {
-	cmd.Flags().StringVar((*string)(title), "title", "", "the new session's `title`, behind \"[Fork] \"; default: that of the old one")
+	cmd.Flags().StringVar((*string)(title), "title", "", "the new session's `title`, behind \"[Fork @<turn>] \"; default: that of the old one")
 }
 
 // tagFlag is --tag of what goes somewhere else.

@@ -13,12 +13,13 @@ import (
 func newFork(a *app) *cobra.Command {
 	req, w := api.ForkRequest{}, worktreeWish{}
 	cmd := &cobra.Command{
-		Use: "fork {<checkpoint> | turn:<n>} [--title <title>] [--session <session>] [--checkout [--exact] | --worktree <dir>] " +
-			"[--dry-run] [--self-test]",
+		Use: "fork {<checkpoint> | turn:<n>} [--title <title>] [--session <session>] [--new]\n" +
+			"      [--checkout [--exact] | --worktree <dir>] [--dry-run] [--self-test]",
 		Short: "Make a new session of the conversation up to a checkpoint",
 		Long: "Makes a new session of the agent's conversation as it was at a checkpoint, or at the end of a turn, and prints the " +
 			"command that\n" +
 			"opens it. The agent lists it like any other; the session it is made of, and the files of the project, stay as they are.\n" +
+			"A fork of the same place that nobody has used yet serves again, unless --new or a --title is given.\n" +
 			"--checkout sets the files to that place, too.\n" +
 			"--worktree lays the files of that place out in a directory of its own, where the new\n" +
 			"session goes on: two attempts run side by side. 'rewind worktrees' lists them.",
@@ -54,6 +55,7 @@ func newFork(a *app) *cobra.Command {
 	f.BoolVar(&req.Checkout, "checkout", false, "set the files to that place, too")
 	f.BoolVar(&req.Exact, "exact", false, "of --checkout: take files that no checkpoint has and what other sessions changed, too")
 	f.BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	f.BoolVar(&req.New, "new", false, "although one that nobody has used is there")
 	f.BoolVar(&req.SelfTest, "self-test", false, "make it, check it, take it away again")
 	w.flags(cmd)
 	return cmd
@@ -66,7 +68,7 @@ func runFork(ctx context.Context, a *app, req api.ForkRequest) error {
 	}
 	if !said {
 		a.notices(r.Notices)
-		a.tellForked(r.Fork, req)
+		a.tellForked(r, req)
 		if r.Restore != nil {
 			a.tellRestore(withoutFork(*r.Restore))
 		}
@@ -87,8 +89,8 @@ func withoutFork(r api.RestoreResponse) api.RestoreResponse {
 	return r
 }
 
-func (a *app) tellForked(f api.Fork, req api.ForkRequest) {
-	verb := "forked"
+func (a *app) tellForked(r api.ForkResponse, req api.ForkRequest) {
+	f, verb := r.Fork, "forked"
 	if req.DryRun {
 		verb = "would fork"
 	}
@@ -103,6 +105,9 @@ func (a *app) tellForked(f api.Fork, req api.ForkRequest) {
 		fmt.Fprintln(a.Out, "  taken away again")
 	case !req.DryRun && req.Worktree == "":
 		a.whereForked(f)
+	}
+	if r.Reused {
+		a.say("note: it was there already, and nobody has used it: --new makes another")
 	}
 	a.forkNotes(f)
 }

@@ -251,7 +251,7 @@ func (k *talker) forks(n int) {
 		ID   string `json:"session_id"`
 		Path string
 	}
-	out := k.must("fork", "turn:1", "--session", k.id, "--json")
+	out := k.must("fork", "turn:1", "--session", k.id, "--new", "--json")
 	if err := json.Unmarshal([]byte(out), &v); err != nil || v.Path == "" {
 		k.t.Fatalf("fork --json: %v\n%s", err, out)
 	}

@@ -82,7 +82,7 @@ func runForkWorktree(ctx context.Context, a *app, req api.ForkRequest, w worktre
 }
 
 func (a *app) tellWorktree(r api.ForkResponse, req api.ForkRequest) {
-	a.tellForked(r.Fork, req)
+	a.tellForked(r, req)
 	if req.DryRun {
 		fmt.Fprintf(a.Out, "  in %s\n", term.Quote(string(r.Worktree)))
 		return

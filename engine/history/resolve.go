@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,6 +145,8 @@ func (h *History) word(n naming.Name) (*model.Checkpoint, error) {
 		return h.log.Checkpoint(tagged)
 	case none && n.Digits() && len(n.Text) < naming.MinDigits:
 		return nil, h.tooShort(n)
+	case none && n.Digits() && len(n.Text) >= naming.MinCommit:
+		return h.stoodOn(n)
 	case none:
 		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: model.ErrNotFound}
 	case err != nil:
@@ -155,6 +158,43 @@ func (h *History) word(n naming.Name) (*model.Checkpoint, error) {
 		h.log.Notice(fmt.Sprintf(text, n.Text, tagged.Short(), n.Text))
 	}
 	return h.inLog(n.String(), id)
+}
+
+// stoodOn is the newest checkpoint that was taken while the user's repository stood on the commit whose hash begins with the name. Names of
+// commits are looked at last: the whole log is read for one that is given in part.
+func (h *History) stoodOn(n naming.Name) (*model.Checkpoint, error) {
+	want := strings.ToLower(n.Text)
+	var newest *model.Checkpoint
+	var commits []string
+	read := h.log.Checkpoints()
+	err := h.log.Made(func(op *refs.Operation) error {
+		if op.Kind == refs.KindSafety {
+			return nil
+		}
+		cp, err := read(op.Checkpoint)
+		switch {
+		case err != nil || !strings.HasPrefix(cp.Git.Commit, want):
+			return nil //nolint:nilerr // what is damaged names nothing
+		case newest == nil:
+			newest, commits = cp, []string{cp.Git.Commit}
+		case !slices.Contains(commits, cp.Git.Commit):
+			commits = append(commits, cp.Git.Commit)
+		}
+		if len(want) == len(cp.Git.Commit) {
+			return kv.ErrStop
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(commits) > 1:
+		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: &model.CommitsError{Commits: commits}}
+	case newest == nil:
+		err := fmt.Errorf("%w: no id begins so, and none stood on such a git commit", model.ErrNotFound)
+		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: err}
+	}
+	return h.inLog(n.String(), newest.ID)
 }
 
 // tooShort is a *model.TooShortError with the ids of checkpoints that begin with the digits of a name.

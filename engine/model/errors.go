@@ -115,6 +115,11 @@ func (e *NoForkCodeError) About() (op, subject string) { return "checkpoint", e.
 // Is makes it an ErrNotFound.
 func (e *NoForkCodeError) Is(target error) bool { return target == ErrNotFound }
 
+// CommitsError is returned for a name with which the hashes of several git commits begin.
+type CommitsError struct{ Commits []string } // the newest first
+
+func (e *CommitsError) Error() string { return "several git commits begin so" }
+
 // NoStepError is returned for an undo or a redo of more steps than there are; it is an ErrNotFound.
 type NoStepError struct {
 	Ahead bool // of a redo

@@ -25,6 +25,7 @@ type Forked struct {
 	*model.Fork
 	Restore  *Result   // nil: the code stayed
 	Restored refs.Kind // of Restore
+	Reused   bool      // it was there, and nobody had used it
 }
 
 // Fork makes a new session of the beginning of another: up to a checkpoint, or the end of a turn. The other session is not changed, and may
@@ -46,6 +47,11 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, 
 	r.moment = p
 	if err := rs.saveTip(ctx, r); err != nil {
 		return nil, err
+	}
+	if o.Reuse {
+		if made, err := rs.reusableFork(ctx, r); err != nil || made != nil {
+			return made, err
+		}
 	}
 	return rs.fork(ctx, r)
 }
@@ -70,6 +76,35 @@ func (rs *Restorer) saveTip(ctx context.Context, r *request) error {
 		p.Checkpoint = cp
 	}
 	return nil
+}
+
+// reusableFork is the fork that an earlier one made of the same place with the title that a new one would get, and that nobody has used or
+// has open; nil: there is none.
+func (rs *Restorer) reusableFork(ctx context.Context, r *request) (*Forked, error) {
+	s := rs.log.Records[r.moment.Session]
+	if s == nil {
+		return nil, nil
+	}
+	code := ""
+	if r.moment.Checkpoint != nil {
+		code = r.moment.Checkpoint.ID.String()
+	}
+	fits := func(f *model.Session) bool {
+		return f.Fork.Kind == refs.KindFork.String() && f.Fork.Session == s.Name && f.Fork.Checkpoint == code && !rs.isOpen(f.Name)
+	}
+	f, cut, err := rs.findUnused(r, r.moment, s, fits)
+	if err != nil || f == nil {
+		return nil, nil //nolint:nilerr // a new one fails with the reason
+	}
+	title, err := rs.newTitle(s, "", cut.Turn, false)
+	if err != nil || title != f.Title {
+		return nil, err
+	}
+	is := &model.Fork{Session: f.Name, Title: f.Title, Path: f.Transcript, From: *f.Fork, Cut: cut, Bytes: f.Cursor.Length}
+	if !r.options.DryRun {
+		rs.addToAgentList(ctx, f.Agent, r.options.Env, is)
+	}
+	return &Forked{Fork: is, Reused: true}, nil
 }
 
 // Clone copies a whole session as a new one, also one in which nothing was said yet. It may be running.
@@ -198,5 +233,5 @@ func (rs *Restorer) forkWithCheckout(ctx context.Context, name string, o Options
 	if err != nil {
 		return nil, err
 	}
-	return &Forked{res.Conversation.Fork, res, r.Kind}, nil
+	return &Forked{Fork: res.Conversation.Fork, Restore: res, Restored: r.Kind}, nil
 }

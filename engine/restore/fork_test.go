@@ -97,21 +97,21 @@ func TestFork(t *testing.T) {
 		t.Errorf("a self-test made a session: %d, %v", len(all), err)
 	}
 	f := p.Fork("turn:1", restore.Options{})
-	if f.Title != "[Fork] one" || !f.Listed || f.Problem != "" || f.Bytes != stat(t, f.Path).Size() || f.From.Turn != 1 {
+	if f.Title != "[Fork @1] one" || !f.Listed || f.Problem != "" || f.Bytes != stat(t, f.Path).Size() || f.From.Turn != 1 {
 		t.Errorf("%+v", f)
 	}
 	if mode := stat(t, f.Path).Mode(); mode != 0o600 {
 		t.Errorf("mode %v", mode)
 	}
 	g := p.Fork("@", restore.Options{Session: model.SessionChoice{Session: f.Session}})
-	if g.Title != "[Fork] one" {
+	if g.Title != "[Fork @1] one" {
 		t.Errorf("fork of a fork: %q", g.Title)
 	}
-	if h := p.Fork("@", restore.Options{Session: model.SessionChoice{Session: g.Session}, Title: "mine"}); h.Title != "[Fork] mine" {
+	if h := p.Fork("@", restore.Options{Session: model.SessionChoice{Session: g.Session}, Title: "mine"}); h.Title != "[Fork @1] mine" {
 		t.Errorf("with a title: %q", h.Title)
 	}
 	c, err := p.E.Restorer.Clone(enginetest.Bg, restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()})
-	if err != nil || !c.From.Clone || c.Title != "one" {
+	if err != nil || !c.From.Clone || c.Title != "[Copy] one" {
 		t.Fatalf("clone: %+v, %v", c, err)
 	}
 	p.WantTalk(c.Path, "done: two", "one", "two")
@@ -226,7 +226,7 @@ func TestForkAndGo(t *testing.T) {
 	p, k := enginetest.TwoTurns(t)
 	for _, name := range []string{"turn:1", "turn:2"} {
 		f := p.Fork(name, restore.Options{Session: model.SessionChoice{Session: k.Name()}, Checkout: true, Title: "go"})
-		if f.Title != "[Fork] go" || f.Restore == nil || f.Restored != refs.KindCheckout || p.Read("f") != enginetest.Big(name[5:]) {
+		if f.Title != "[Fork @"+name[5:]+"] go" || f.Restore == nil || f.Restored != refs.KindCheckout || p.Read("f") != enginetest.Big(name[5:]) {
 			t.Errorf("%s: %+v", name, f)
 		}
 		if _, err := os.Stat(f.Path); err != nil {

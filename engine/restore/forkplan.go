@@ -158,14 +158,9 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 		f.source = f.Live.Source(cut.Offset)
 		f.source.Ended = true
 	}
-	if title == "" {
-		if title, err = rs.titleOf(s); err != nil {
-			f.Close()
-			return nil, err
-		}
-	}
-	if !clone {
-		title = transcript.ForkTitle(title)
+	if title, err = rs.newTitle(s, title, cut.Turn, clone); err != nil {
+		f.Close()
+		return nil, err
 	}
 	id := transcript.NewID(agent, now, conversation.Random())
 	f.Fork = transcript.Fork{Cut: cut.Offset, ID: id, Title: title, Time: now, From: s.ID, Clone: clone}
@@ -224,6 +219,24 @@ func (rs *Restorer) openLive(s *model.Session, st *conversation.Stored, length i
 		return nil, err
 	}
 	return f, nil
+}
+
+// newTitle is the title of a fork of a session that ends with a turn, or of a clone; given is what a person wants ("": the session's own).
+func (rs *Restorer) newTitle(s *model.Session, given string, turn int, clone bool) (string, error) {
+	title := given
+	if given == "" {
+		var err error
+		if title, err = rs.titleOf(s); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case !clone:
+		return transcript.ForkTitle(title, turn), nil
+	case given == "":
+		return transcript.CopyTitle(title), nil
+	}
+	return title, nil
 }
 
 // titleOf is a session's title: as its file has it, else as it was given when the session was made.

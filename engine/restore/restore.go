@@ -58,6 +58,7 @@ type Options struct {
 
 	Checkout bool // of a fork: the code goes there too
 	SelfTest bool // of a fork: it is made, checked and removed again
+	Reuse    bool // of a fork: one that an earlier fork made of the same place and that nobody has used serves
 
 	Env      value.AgentEnv // where the agents' session files are
 	Progress model.Progress

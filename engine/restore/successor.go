@@ -232,19 +232,27 @@ func (rs *Restorer) refBefore(name refs.Name, session string, seq uint64) (at ob
 // findUnusedFork is a fork in the family of s that ends where the moment p does and that nobody has used, r's own session before others,
 // then the newest; nil: none.
 func (rs *Restorer) findUnusedFork(r *request, p *history.Moment, s *model.Session) (*model.Session, error) {
+	f, _, err := rs.findUnused(r, p, s, func(f *model.Session) bool { return refs.KindOf(f.Fork.Kind).IsRestore() })
+	return f, err
+}
+
+// findUnused is findUnusedFork of those forks that fit, with the cut.
+func (rs *Restorer) findUnused(r *request, p *history.Moment, s *model.Session, fits func(*model.Session) bool) (*model.Session,
+	transcript.Cut, error,
+) {
 	var list []*model.Session
 	for _, f := range rs.log.Records {
-		if f.Fork != nil && f.Event == "" && refs.KindOf(f.Fork.Kind).IsRestore() && !f.Fork.Transcript.IsZero() && f.Fork.Message != "" &&
+		if f.Fork != nil && f.Event == "" && !f.Fork.Transcript.IsZero() && f.Fork.Message != "" && fits(f) &&
 			rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && rs.elsewhere(f) == "" && !sessions.FileMissing(f) {
 			list = append(list, f)
 		}
 	}
 	if len(list) == 0 {
-		return nil, nil
+		return nil, transcript.Cut{}, nil
 	}
 	_, _, _, cut, err := rs.findCut(p, false)
 	if err != nil {
-		return nil, err
+		return nil, cut, err
 	}
 	slices.SortFunc(list, func(a, b *model.Session) int {
 		switch r.Session {
@@ -261,10 +269,10 @@ func (rs *Restorer) findUnusedFork(r *request, p *history.Moment, s *model.Sessi
 		}
 		if _, ok, err := rs.removalIfUnused(register.Folders(r.options.Env), refs.File{Path: f.Transcript, To: f.Fork.Transcript},
 			nil); err == nil && ok {
-			return f, nil
+			return f, cut, nil
 		}
 	}
-	return nil, nil
+	return nil, cut, nil
 }
 
 // endsAtCut reports whether the fork f was made to end where a cut of s, of its family, does.

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	forkTitle  = "[Fork] fork of turn 1"
+	forkTitle  = "[Fork @1] fork of turn 1"
 	selfTest   = "taken away again"
 	nextInFork = "NEXT-FORK please"
 	nextInOrig = "NEXT-ORIGINAL please"

@@ -45,6 +45,9 @@ func (n Name) IsTurn() bool { return n.Kind == Turn && n.Back == 0 }
 // MinDigits is how many digits of an id a name has at least, and so what a tag must not look like.
 const MinDigits = 4
 
+// MinCommit is how many digits of a git commit a name has at least.
+const MinCommit = 7
+
 // Digits reports whether the name can be how an id begins, were it long enough.
 func (n Name) Digits() bool { return n.Kind == Word && digits().MatchString(n.Text) }
 
@@ -67,6 +70,7 @@ func Forms() []string {
 	return []string{
 		"3f2a91c4  the one whose id begins so (4 digits at least)",
 		"works  the one that a tag names",
+		"9fceb02d0ae5  the newest that stood on the git commit whose hash begins so (7 digits at least)",
 		"@  the current one",
 		"@-, @~3, @^  steps before it; ~3 and ^ follow any name",
 		"turn:5  the end of turn 5; turn:0 is before the first prompt",
