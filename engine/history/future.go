@@ -14,8 +14,8 @@ import (
 )
 
 // Future lists the turns behind the point that a session has gone back to, in stretches, the nearest first: its own, those that were cut
-// off its file though their numbers came again, those that the person left behind in the agent, and those of the sessions that it was forked
-// from, also where it has gone on since.
+// off its file though their numbers came again, those that the person left behind in the agent, and those of the sessions that it was
+// forked from, also where it has gone on since.
 func (h *History) Future(ctx context.Context, w model.SessionChoice) (*model.Future, error) {
 	defer h.log.Hold()()
 	return h.FutureOf(ctx, w)

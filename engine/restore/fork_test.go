@@ -226,7 +226,8 @@ func TestForkAndGo(t *testing.T) {
 	p, k := enginetest.TwoTurns(t)
 	for _, name := range []string{"turn:1", "turn:2"} {
 		f := p.Fork(name, restore.Options{Session: model.SessionChoice{Session: k.Name()}, Checkout: true, Title: "go"})
-		if f.Title != "[Fork @"+name[5:]+"] go" || f.Restore == nil || f.Restored != refs.KindCheckout || p.Read("f") != enginetest.Big(name[5:]) {
+		if f.Title != "[Fork @"+name[5:]+"] go" || f.Restore == nil || f.Restored != refs.KindCheckout ||
+			p.Read("f") != enginetest.Big(name[5:]) {
 			t.Errorf("%s: %+v", name, f)
 		}
 		if _, err := os.Stat(f.Path); err != nil {
