@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"rewind/internal/record"
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -33,6 +34,12 @@ const (
 	KindLost        Kind = 'l' // what this operation was, or what it made, is lost
 	KindPurge       Kind = 'x' // contents were taken out of the store for good
 	KindNote        Kind = 'N' // a message was put on a checkpoint that was there
+	KindRename      Kind = 'T' // a session was given another title
+	KindDelete      Kind = 'D' // session files were removed
+	KindArchive     Kind = 'A' // sessions were taken out of lists
+	KindUnarchive   Kind = 'B' // and put back into them
+	KindPromote     Kind = 'P' // a session was made the main line of its family
+	KindUndoForks   Kind = 'M' // one of these five was reverted
 	KindThinned     Kind = 'd' // a checkpoint was made here, a step or the state before a restore, and gc has removed it
 )
 
@@ -41,7 +48,8 @@ var kindWords = map[Kind]string{
 	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
 	KindEvent: "event", KindFork: "fork", KindImport: "import", KindRepair: "repair", KindLost: "lost", KindPurge: "purge",
 	KindSwitch: "switch", KindThinned: "thinned", KindPick: "pick", KindRevert: "revert",
-	KindNote: "note",
+	KindNote: "note", KindRename: "rename", KindDelete: "delete", KindArchive: "archive", KindUnarchive: "unarchive",
+	KindPromote: "promote", KindUndoForks: "undo-forks",
 }
 
 // String is the kind's word, the same in CLI and API.
@@ -70,6 +78,18 @@ func (k Kind) IsRestore() bool {
 	}
 	return false
 }
+
+// Manages reports whether operations of this kind change sessions among others and no file of the worktree; they can be reverted.
+func (k Kind) Manages() bool {
+	switch k {
+	case KindRename, KindDelete, KindArchive, KindUnarchive, KindPromote, KindUndoForks:
+		return true
+	}
+	return false
+}
+
+// Undoes reports whether an operation of this kind takes another one back.
+func (k Kind) Undoes() bool { return k == KindUndoRestore || k == KindUndoForks }
 
 // Operation is one entry of the log.
 type Operation struct {
@@ -106,13 +126,14 @@ type Restore struct {
 	Target objstore.ID // the checkpoint whose tree was laid out
 	Safety objstore.ID // the state before
 	Scope
-	Undoes  uint64      // of an undo-restore: the operation it reverts
-	Changed int         // paths that were changed
-	Kept    int         // paths that were kept although the target differs
-	Result  objstore.ID // the tree that was left, where it is not the target's; zero otherwise
-	Files   []File      // session files that were changed, in the order in which they were set
-	Fork    string      // the session that was made with it
-	Goes    string      // the session whose conversation goes on from here; "": the operation's own
+	Undoes  uint64          // of an undo-restore: the operation it reverts
+	Changed int             // paths that were changed
+	Kept    int             // paths that were kept although the target differs
+	Result  objstore.ID     // the tree that was left, where it is not the target's; zero otherwise
+	Files   []File          // session files that were changed, in the order in which they were set
+	Fork    string          // the session that was made with it
+	Goes    string          // the session whose conversation goes on from here; "": the operation's own
+	Managed []value.Managed // of an operation that manages sessions: what became of each
 }
 
 // Scope is how much a restore was to set. The wish, the plan, the journal and the operation have it in common.
@@ -163,6 +184,17 @@ var restoreTable = record.New(
 	record.String(10, func(r *Restore) *string { return &r.Fork }),
 	record.Bool(11, func(r *Restore) *bool { return &r.ContextOnly }),
 	record.String(12, func(r *Restore) *string { return &r.Goes }),
+	record.Records(13, ManagedTable, func(r *Restore) *[]value.Managed { return &r.Managed }),
+)
+
+// ManagedTable is how what became of a session stands in operations and journals.
+var ManagedTable = record.New(
+	record.Word(1, func(m *value.Managed) *string { return &m.Session }).Required().Must(
+		func(m *value.Managed) bool { return Session(m.Session).Check() == nil }),
+	record.Uint(2, func(m *value.Managed) *value.Standing { return &m.Was }).Must(func(m *value.Managed) bool { return m.Was.Valid() }),
+	record.Uint(3, func(m *value.Managed) *value.Standing { return &m.Now }).Must(func(m *value.Managed) bool { return m.Now.Valid() }),
+	record.String(4, func(m *value.Managed) *value.Text { return &m.WasTitle }),
+	record.String(5, func(m *value.Managed) *value.Text { return &m.Title }),
 )
 
 // FileTable is how a session file stands in operations and journals.

@@ -28,6 +28,7 @@ func SampleJournal() *model.Journal {
 			Target: TestID("t"), Safety: TestID("s"), Scope: refs.Scope{Paths: []string{"a"}, Exact: true, ContextOnly: true}, Undoes: 3,
 			Kept:  1,
 			Files: []refs.File{{Path: "/a", To: TestID("to")}, {Path: "/b", From: TestID("from"), To: TestID("to")}}, Goes: "claude/b",
+			Managed: []value.Managed{{Session: "claude/a", Was: value.MainLine, Now: value.Archived, WasTitle: "x", Title: "y"}},
 		},
 		Before: TestID("b"), After: TestID("a"), Stage: "00112233445566aa",
 		Steps: []tree.Change{
@@ -62,7 +63,7 @@ func SampleSession() *model.Session {
 			},
 			Both: 2, Turns: []int{1, 12}, Transcript: TestID("f"),
 		},
-		Title: "t", Imported: true, Problem: "q", LaneOf: "claude/c", Left: true, Purged: true, Root: 70_000,
+		Title: "t", Imported: true, Problem: "q", LaneOf: "claude/c", Left: true, Purged: true, Root: 70_000, Standing: value.Archived,
 	}
 }
 

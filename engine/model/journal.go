@@ -6,6 +6,7 @@ import (
 	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/internal/record"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -56,7 +57,8 @@ var JournalKey = []byte{kv.PrefixJournal}
 
 // How a journal stands in the store, docs/format.md#journal.
 var journalTable = record.New(
-	record.Uint(1, func(j *Journal) *refs.Kind { return &j.Kind }).Required().Must(func(j *Journal) bool { return j.Kind.IsRestore() }),
+	record.Uint(1, func(j *Journal) *refs.Kind { return &j.Kind }).Required().Must(
+		func(j *Journal) bool { return j.Kind.IsRestore() || j.Kind.Manages() }),
 	record.ID(2, func(j *Journal) *objstore.ID { return &j.Target }).Required(),
 	record.ID(3, func(j *Journal) *objstore.ID { return &j.Safety }).Required(),
 	record.Strings(4, func(j *Journal) *refs.PathSet { return &j.Paths }).Must(func(j *Journal) bool { return j.Paths.Valid() }),
@@ -73,6 +75,7 @@ var journalTable = record.New(
 	record.Optional(15, namedTable, func(j *Journal) **Session { return &j.Made }),
 	record.Optional(16, namedTable, func(j *Journal) **Session { return &j.Moved }),
 	record.String(17, func(j *Journal) *string { return &j.Goes }),
+	record.Records(18, refs.ManagedTable, func(j *Journal) *[]value.Managed { return &j.Managed }),
 ).Then((*Journal).checkNames)
 
 var stepTable = record.New(

@@ -64,19 +64,20 @@ type Session struct {
 	Busy       bool      // the turn has not ended
 	Prompt     string    // how the turn's prompt begins
 	Ended      bool
-	Shown      time.Time // when its newest checkpoint that is not minor was taken
-	Folded     int64     // bytes changed since then, roughly
-	Calls      []Call    // running, oldest first
-	Outside    []string  // files outside of the project that it edited lately; not captured
-	Cursor     Cursor    // how far its conversation has been captured
-	Fork       *Lineage  // where it was forked from; nil: it was not
-	Title      string    // of a fork, that it was given
-	Imported   bool      // no event came from it
-	Problem    string    // why its conversation is not captured; "": it is
-	LaneOf     string    // the session whose subagent it is: what it does is that one's; "": it stands for itself
-	Left       bool      // a restore went on in another session, and no event came from this one since
-	Purged     bool      // something was purged from its conversation: it is not captured any more
-	Root       uint64    // transcript.RootOf its conversation; 0: not known, or a fork's, which has that of its parent
+	Shown      time.Time      // when its newest checkpoint that is not minor was taken
+	Folded     int64          // bytes changed since then, roughly
+	Calls      []Call         // running, oldest first
+	Outside    []string       // files outside of the project that it edited lately; not captured
+	Cursor     Cursor         // how far its conversation has been captured
+	Fork       *Lineage       // where it was forked from; nil: it was not
+	Title      string         // of a fork, that it was given
+	Imported   bool           // no event came from it
+	Problem    string         // why its conversation is not captured; "": it is
+	LaneOf     string         // the session whose subagent it is: what it does is that one's; "": it stands for itself
+	Left       bool           // a restore went on in another session, and no event came from this one since
+	Purged     bool           // something was purged from its conversation: it is not captured any more
+	Standing   value.Standing // what a person has made of it
+	Root       uint64         // transcript.RootOf its conversation; 0: not known, or a fork's, which has that of its parent
 }
 
 // Call is a running tool call.
@@ -139,6 +140,7 @@ var sessionTable = record.New(
 	record.String(24, func(s *Session) *string { return &s.LaneOf }),
 	record.Bool(25, func(s *Session) *bool { return &s.Left }),
 	record.Uint(26, func(s *Session) *uint64 { return &s.Root }),
+	record.Uint(27, func(s *Session) *value.Standing { return &s.Standing }).Must(func(s *Session) bool { return s.Standing.Valid() }),
 )
 
 var callTable = record.New(
