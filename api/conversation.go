@@ -22,6 +22,7 @@ type SessionInfo struct {
 	Fork     *Lineage  `json:"fork,omitempty"`     // of a fork or clone
 	Problem  Text      `json:"problem,omitempty"`  // why its conversation is not captured
 	Resume   []string  `json:"resume,omitempty"`   // the command line that opens it
+	Standing string    `json:"standing,omitempty"` // main: promoted; archived; deleted
 }
 
 // SessionsRequest lists sessions, newest first. Import takes in the agents' sessions of this project that are not known yet.
@@ -29,12 +30,14 @@ type SessionsRequest struct {
 	Project
 	Env    AgentEnv `json:"env"`
 	Import bool     `json:"import,omitempty"`
+	All    bool     `json:"all,omitempty"` // archived and deleted ones, too
 }
 
 // SessionsResponse is newest first.
 type SessionsResponse struct {
 	Sessions []SessionInfo `json:"sessions"`
 	Imported int           `json:"imported"`
+	Hidden   int           `json:"hidden,omitempty"` // archived and deleted ones that are left out
 	Passed   []Text        `json:"passed,omitempty"` // session files that are none that could be imported, and why
 	Failed   []Text        `json:"failed,omitempty"` // session files that could not be imported, and why
 	Notices  []string      `json:"notices,omitempty"`
@@ -198,11 +201,13 @@ type ForksRequest struct {
 	Project
 	Env  AgentEnv `json:"env"`
 	Fork string   `json:"fork,omitempty"` // a session, or a prefix of its id; empty: all
+	All  bool     `json:"all,omitempty"`  // archived and deleted ones, too
 }
 
 // ForksResponse is newest first.
 type ForksResponse struct {
 	Forks   []ForkInfo `json:"forks"`
+	Hidden  int        `json:"hidden,omitempty"` // archived and deleted ones that are left out
 	Notices []string   `json:"notices,omitempty"`
 }
 

@@ -57,6 +57,8 @@ var (
 	MakeClone   = Route[CloneRequest, ForkResponse]{"POST", "/v1/clone"}
 	Forks       = Route[ForksRequest, ForksResponse]{"GET", "/v1/forks"}
 	Tree        = Route[TreeRequest, TreeResponse]{"GET", "/v1/tree"}
+	ManageForks = Route[ManageRequest, ManageResponse]{"POST", "/v1/forks"}
+	PruneForks  = Route[PruneRequest, ManageResponse]{"POST", "/v1/forks/prune"}
 	Pick        = Route[MergeRequest, RestoreResponse]{"POST", "/v1/pick"}
 	Revert      = Route[MergeRequest, RestoreResponse]{"POST", "/v1/revert"}
 	Version     = Route[VersionRequest, VersionResponse]{"GET", "/v1/version"}

@@ -269,6 +269,7 @@ type RestoreResponse struct {
 	GitState     string        `json:"git_state,omitempty"` // merge, rebase, ... under way
 	Partial      bool          `json:"partial"`             // some paths of the target could not be laid out
 	Conversation *Conversation `json:"conversation,omitempty"`
+	Managed      []Managed     `json:"managed,omitempty"` // of an operation that managed sessions, taken back
 	AtWork       []AtWork      `json:"at_work,omitempty"` // agents that were at work here when it began
 
 	ContextOnly bool     `json:"context_only,omitempty"` // the files were left alone
@@ -314,6 +315,8 @@ type Operation struct {
 	From       *Moment   `json:"from,omitempty"` // of a restore, where restores were asked for
 	To         *Moment   `json:"to,omitempty"`
 	Undone     uint64    `json:"undone,omitempty"` // the operation that took it back
+	What       string    `json:"what,omitempty"`   // of a restore: code, context, both, in-place, paths, merge, sessions
+	Managed    []Managed `json:"managed,omitempty"`
 }
 
 // TagRequest sets a tag, or deletes it.

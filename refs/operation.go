@@ -88,8 +88,48 @@ func (k Kind) Manages() bool {
 	return false
 }
 
+// CanUndo reports whether operations of this kind can be reverted, while the state before them is there.
+func (k Kind) CanUndo() bool { return k.IsRestore() || k.Manages() }
+
 // Undoes reports whether an operation of this kind takes another one back.
 func (k Kind) Undoes() bool { return k == KindUndoRestore || k == KindUndoForks }
+
+// What an operation that can be reverted went about, in one word: the same in CLI and API.
+const (
+	WhatCode     = "code"     // the worktree alone
+	WhatContext  = "context"  // the conversation alone
+	WhatBoth     = "both"     // both
+	WhatInPlace  = "in-place" // both, and a session file itself was cut or came back
+	WhatPaths    = "paths"    // some paths of the worktree
+	WhatMerge    = "merge"    // a change was merged into the worktree, or out of it
+	WhatSessions = "sessions" // sessions among others
+)
+
+// What says what an operation that can be reverted went about; "" of any other.
+func (o *Operation) What() string {
+	r := o.Restore
+	switch {
+	case r == nil || !o.Kind.CanUndo():
+		return ""
+	case o.Kind.Manages():
+		return WhatSessions
+	case o.Kind == KindPick || o.Kind == KindRevert:
+		return WhatMerge
+	case len(r.Paths) > 0:
+		return WhatPaths
+	case r.ContextOnly:
+		return WhatContext
+	}
+	for _, f := range r.Files {
+		if !f.From.IsZero() && !f.To.IsZero() {
+			return WhatInPlace
+		}
+	}
+	if len(r.Files) > 0 || r.Goes != "" {
+		return WhatBoth
+	}
+	return WhatCode
+}
 
 // Operation is one entry of the log.
 type Operation struct {

@@ -7,6 +7,7 @@ import (
 	"rewind/engine"
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/refs"
 )
@@ -37,6 +38,10 @@ func (s *server) sessions(ctx context.Context, req api.SessionsRequest, p model.
 			return err
 		}
 		for i := range list {
+			if !req.All && list[i].Hidden() {
+				out.Hidden++
+				continue
+			}
 			out.Sessions = append(out.Sessions, sessionInfo(&list[i]))
 		}
 		out.Notices = e.Project().Notices
@@ -163,6 +168,10 @@ func (s *server) forks(ctx context.Context, req api.ForksRequest, _ model.Progre
 		}
 		out = api.ForksResponse{Forks: []api.ForkInfo{}, Notices: e.Project().Notices}
 		for i := range list {
+			if req.Fork == "" && !req.All && list[i].Hidden() {
+				out.Hidden++
+				continue
+			}
 			out.Forks = append(out.Forks, forkInfo(&list[i]))
 		}
 		return nil
@@ -201,4 +210,55 @@ func messages(ctx context.Context, e *engine.Engine, name string, req api.ShowRe
 		out.Conversation = api.Text(why)
 	}
 	return err
+}
+
+// managing are the kinds of operations that do what a request asks.
+var managing = map[string]refs.Kind{
+	api.DoRename: refs.KindRename, api.DoDelete: refs.KindDelete, api.DoArchive: refs.KindArchive, api.DoRestore: refs.KindUnarchive,
+	api.DoPromote: refs.KindPromote,
+}
+
+func (s *server) manageForks(ctx context.Context, req api.ManageRequest, _ model.Progress) (out api.ManageResponse, err error) {
+	if err := checkTitle(req.Title); err != nil {
+		return out, err
+	}
+	kind, ok := managing[req.Do]
+	if !ok {
+		return out, model.Usagef("do %q: rename, delete, archive, restore or promote", req.Do)
+	}
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		r, err := e.Restorer.Manage(ctx, restore.Managing{
+			Kind: kind, Sessions: req.Sessions, Title: oneLine(req.Title), LastCopy: req.LastCopy, Force: req.Force, DryRun: req.DryRun,
+			Env: req.Env,
+		})
+		if err != nil {
+			return err
+		}
+		out = manageResponse(r, req.Do, req.DryRun)
+		out.Notices = e.Project().Notices
+		return nil
+	})
+	return out, err
+}
+
+func (s *server) pruneForks(ctx context.Context, req api.PruneRequest, _ model.Progress) (out api.ManageResponse, err error) {
+	choice := history.Prune{Unused: req.Unused, Keep: req.Keep}
+	if req.Older != "" {
+		if choice.Older, err = project.ParseAge(req.Older); err != nil {
+			return out, err
+		}
+	}
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		r, left, err := e.PruneForks(ctx, choice, restore.Managing{LastCopy: req.LastCopy, DryRun: req.DryRun, Env: req.Env})
+		if err != nil {
+			return err
+		}
+		out = manageResponse(r, "prune", req.DryRun)
+		for _, l := range left {
+			out.Left = append(out.Left, loss(l))
+		}
+		out.Notices = e.Project().Notices
+		return nil
+	})
+	return out, err
 }

@@ -152,7 +152,7 @@ func idText(id objstore.ID) string {
 func operation(op *refs.Operation) api.Operation {
 	o := api.Operation{
 		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(), Session: op.Session,
-		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.IsRestore() && op.Restore != nil,
+		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.CanUndo() && op.Restore != nil,
 		Turn: op.Turn,
 	}
 	if op.Kind != refs.KindCheckpoint { // it stands in the checkpoint
@@ -167,7 +167,8 @@ func operation(op *refs.Operation) api.Operation {
 	}
 	if r := op.Restore; r != nil {
 		o.Target, o.Safety, o.Paths, o.Exact = idText(r.Target), idText(r.Safety), value.Texts(r.Paths), r.Exact
-		o.Undoes, o.Changed, o.Kept, o.Goes = r.Undoes, r.Changed, r.Kept, r.Goes
+		o.Undoes, o.Changed, o.Kept, o.Goes, o.Managed = r.Undoes, r.Changed, r.Kept, r.Goes, r.Managed
+		o.What = op.What()
 	}
 	return o
 }
@@ -241,7 +242,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	if r.Operation != nil {
 		out.Operation, out.Kind = r.Operation.Seq, r.Operation.Kind.String()
 	}
-	out.AtWork = r.AtWork
+	out.AtWork, out.Managed = r.AtWork, r.Managed
 	out.Changes = changes(r.Plan.Steps, nil)
 	for _, k := range r.Plan.Kept {
 		out.Partial = out.Partial || k.Reason.Incomplete()

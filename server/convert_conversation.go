@@ -1,7 +1,9 @@
 package server
 
 import (
+	"strings"
 	"time"
+	"unicode"
 
 	"rewind/api"
 	"rewind/engine"
@@ -50,6 +52,10 @@ func sessionInfo(s *model.SessionInfo) api.SessionInfo {
 		Turns: s.Turns, Messages: s.Messages, Bytes: s.Bytes, First: utc(s.First), Last: utc(s.Last), Running: s.Running,
 		Current:  s.Current,
 		Imported: s.Imported, Newest: s.Newest, Problem: api.Text(s.Problem), Resume: resume(s.Name),
+		Standing: s.Standing.String(),
+	}
+	if s.Standing == value.Deleted && !s.Missing {
+		out.Standing = ""
 	}
 	if s.Fork != nil {
 		from := lineage(*s.Fork)
@@ -145,6 +151,28 @@ func message(m transcript.Message) api.Message {
 	out := api.Message{Who: m.Who, Time: utc(m.Time), Text: api.Text(m.Text), Cut: m.Cut}
 	for _, c := range m.Calls {
 		out.Calls = append(out.Calls, api.ToolCall{Name: api.Text(c.Name), Target: api.Text(c.Target), ID: api.Text(c.ID)})
+	}
+	return out
+}
+
+// oneLine is a title in one line, without what a terminal would take for more than text.
+func oneLine(title api.Text) string {
+	return strings.Join(strings.FieldsFunc(string(title), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+func loss(l model.Loss) api.Loss {
+	return api.Loss{Session: l.Session, Title: api.Text(l.Title), Turns: l.Turns, Checkpoints: l.Checkpoints, Bytes: l.Bytes}
+}
+
+func manageResponse(r *restore.ManagedResult, do string, dryRun bool) api.ManageResponse {
+	out := api.ManageResponse{
+		Do: do, DryRun: dryRun, Managed: append([]api.Managed{}, r.Managed...), Kept: value.Texts(r.Kept), Problem: api.Text(r.Problem),
+	}
+	if r.Operation != nil {
+		out.Operation = r.Operation.Seq
+	}
+	for _, l := range r.Losses {
+		out.Losses = append(out.Losses, loss(l))
 	}
 	return out
 }

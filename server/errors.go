@@ -131,6 +131,8 @@ var rules = []rule{
 	},
 	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' shows what there is"},
 	{as[*model.UnsavedError], api.WordUnsaved, ""},
+	{as[*model.LastCopyError], api.WordUnsaved, "--yes deletes it all the same; 'rewind forks archive' takes it out of lists and keeps it"},
+	{as[*model.NeededError], api.WordUnsaved, "delete those first, or 'rewind forks archive' takes it out of lists and keeps it"},
 	{is(model.ErrTagExists), api.WordUsage, "--force moves it"},
 	{is(model.ErrUsage), api.WordUsage, ""},
 	{

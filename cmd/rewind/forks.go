@@ -13,19 +13,25 @@ import (
 )
 
 func newForks(a *app) *cobra.Command {
+	all := false
+	run := func(cmd *cobra.Command, _ []string) error { return runForks(cmd.Context(), a, all) }
 	cmd := &cobra.Command{
-		Use:     "forks {list | show <fork>}",
-		Short:   "List the forks of sessions, or show where one comes from",
-		Long:    "Lists the sessions that are forks or clones of others, newest first, whether rewind made them or the agent itself.",
-		Example: "  rewind forks list\n  rewind forks show 1a2b3c4d",
+		Use:   "forks {list | show <fork> | rename | delete | prune | promote | archive | restore}",
+		Short: "List the forks of sessions, show where one comes from, tidy them up",
+		Long: "Lists the sessions that are forks or clones of others, newest first, whether rewind made them or the agent itself.\n" +
+			"What is done with sessions here is one operation each, which 'rewind undo-restore' takes back.",
+		Example: "  rewind forks list\n  rewind forks show 1a2b3c4d\n  rewind forks prune --unused --older 7d",
 		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runForks(cmd.Context(), a) },
+		RunE:    run,
 	}
+	list := &cobra.Command{
+		Use: "list [--all]", Short: "List forks and clones, newest first", Example: "  rewind forks list\n  rewind forks list --all",
+		Args: takesNone, RunE: run,
+	}
+	list.Flags().BoolVarP(&all, "all", "a", false, "archived and deleted ones, too")
+	cmd.AddCommand(newManaging(a)...)
 	cmd.AddCommand(
-		&cobra.Command{
-			Use: "list", Short: "List forks and clones, newest first", Example: "  rewind forks list", Args: takesNone,
-			RunE: func(cmd *cobra.Command, _ []string) error { return runForks(cmd.Context(), a) },
-		},
+		list,
 		&cobra.Command{
 			Use: "show <fork>", Short: "Show a fork and all that it comes from", Example: "  rewind forks show 1a2b3c4d",
 			Args: takes(1, 1, "one session"), ValidArgsFunction: completeSessions(a),
@@ -35,13 +41,14 @@ func newForks(a *app) *cobra.Command {
 	return cmd
 }
 
-func runForks(ctx context.Context, a *app) error {
-	r, said, err := ask(ctx, a, api.Forks, api.ForksRequest{Project: a.project(), Env: agentEnv()}, "reading")
+func runForks(ctx context.Context, a *app, all bool) error {
+	r, said, err := ask(ctx, a, api.Forks, api.ForksRequest{Project: a.project(), Env: agentEnv(), All: all}, "reading")
 	if err != nil || said {
 		return err
 	}
 	a.notices(r.Notices)
-	if len(r.Forks) == 0 {
+	defer a.tellHidden(r.Hidden)
+	if len(r.Forks) == 0 && r.Hidden == 0 {
 		a.say("no forks yet; 'rewind fork turn:<n>' makes one")
 		return nil
 	}
@@ -66,6 +73,8 @@ func runForks(ctx context.Context, a *app) error {
 // ownTurns says how far a fork has gone on.
 func ownTurns(f api.ForkInfo) string {
 	switch {
+	case f.Standing == "archived" || f.Standing == "deleted":
+		return f.Standing
 	case unplaced(f.Fork):
 		return count(f.Turns, "turn")
 	case f.Own == 0:

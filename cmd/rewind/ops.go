@@ -73,6 +73,9 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 		if change := changeWords(op); change != "" {
 			return change
 		}
+		if len(op.Managed) > 0 {
+			return managedList(op.Managed)
+		}
 		if narrow && isEnd(op.From) && isEnd(op.To) {
 			return fmt.Sprintf("turn:%d to %d", op.From.Turn, op.To.Turn)
 		}
@@ -140,7 +143,10 @@ func shortMarks(op api.Operation) string {
 
 // restoreMarks say how much a restore changed, and what became of it.
 func restoreMarks(op api.Operation) string {
-	parts := []string{count(op.Changed, "path")}
+	var parts []string
+	if len(op.Managed) == 0 {
+		parts = append(parts, count(op.Changed, "path"))
+	}
 	if op.Undoes > 0 {
 		parts = append(parts, fmt.Sprintf("took back %d", op.Undoes))
 	}
@@ -197,6 +203,15 @@ func changeWords(op api.Operation) string {
 		return ""
 	}
 	return term.Sanitize(text)
+}
+
+// managedList says what became of sessions, the first of them in words.
+func managedList(list []api.Managed) string {
+	text := managedWords(list[0])
+	if len(list) > 1 {
+		text += fmt.Sprintf(" and %d more", len(list)-1)
+	}
+	return text
 }
 
 // isEnd reports whether a person names a moment by its turn.

@@ -45,6 +45,15 @@ func partial(r api.RestoreResponse) error {
 }
 
 func (a *app) tellRestore(r api.RestoreResponse) {
+	if len(r.Managed) > 0 { // nothing else was changed
+		for _, m := range r.Managed {
+			fmt.Fprintln(a.Out, managedWords(m))
+		}
+		if r.Operation > 0 {
+			a.say("undo: rewind undo-restore %d", r.Operation)
+		}
+		return
+	}
 	a.tellTarget(r)
 	if r.DryRun || len(r.Changes) <= shownNames {
 		a.changeLines(a.Out, r.Changes, shownPaths)

@@ -16,7 +16,7 @@ import (
 func newSessions(a *app) *cobra.Command {
 	req := api.SessionsRequest{}
 	cmd := &cobra.Command{
-		Use:   "sessions [--import]",
+		Use:   "sessions [--all] [--import]",
 		Short: "List the agents' sessions, and where forks come from",
 		Long: "Lists the sessions of agents in this project, newest first, forks below what they were made of; '@' marks the " +
 			"current one.\n" +
@@ -29,6 +29,7 @@ func newSessions(a *app) *cobra.Command {
 			return runSessions(cmd.Context(), a, req)
 		},
 	}
+	cmd.Flags().BoolVarP(&req.All, "all", "a", false, "archived and deleted ones, too")
 	cmd.Flags().BoolVar(&req.Import, "import", false, "take in the agents' sessions of this project that are not known yet")
 	return cmd
 }
@@ -48,6 +49,7 @@ func runSessions(ctx context.Context, a *app, req api.SessionsRequest) error {
 		a.notices(r.Notices)
 		err = a.sessionTable(r.Sessions)
 		a.tellImport(req, r)
+		a.tellHidden(r.Hidden)
 	}
 	if err == nil && len(r.Failed) > 0 {
 		err = &api.Error{
@@ -68,7 +70,7 @@ func (a *app) tellImport(req api.SessionsRequest, r api.SessionsResponse) {
 	switch {
 	case req.Import:
 		a.say("%s imported", count(r.Imported, "session"))
-	case len(r.Sessions) == 0:
+	case len(r.Sessions) == 0 && r.Hidden == 0:
 		a.say("no sessions yet; 'rewind sessions --import' takes in what agents have kept of this project")
 	}
 }
@@ -79,6 +81,13 @@ const (
 	sizesFrom  = 100
 	sizeColumn = 5
 )
+
+// tellHidden says that a list leaves sessions out.
+func (a *app) tellHidden(n int) {
+	if n > 0 {
+		a.say("%s archived or deleted; --all shows them", count(n, "session"))
+	}
+}
 
 func (a *app) sessionTable(list []api.SessionInfo) error {
 	if len(list) == 0 {
@@ -172,9 +181,11 @@ func sessionMarks(s api.SessionInfo) string {
 		}
 	}
 	add(s.Running, "running")
+	add(s.Standing == "main", "main line")
+	add(s.Standing == "archived" || s.Standing == "deleted", s.Standing)
 	add(s.Fork != nil, strings.Replace(relation(s.Fork), " "+string(s.Agent)+"/", " ", 1))
 	add(s.Imported, "imported")
-	add(s.Missing, "its file is gone")
+	add(s.Missing && s.Standing != "deleted", "its file is gone")
 	add(s.Problem != "", string(s.Problem))
 	return strings.Join(marks, ", ")
 }
@@ -191,14 +202,18 @@ func completeSessions(a *app) cobra.CompletionFunc {
 		if argument := strings.Contains(cmd.Use, " [session]"); argument && len(args) > 0 || a.settle() != nil { // there is one at most
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		r, err := api.Call(cmd.Context(), a.client, api.Sessions, api.SessionsRequest{Project: a.project(), Env: agentEnv()}, nil)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var out []string
-		for _, s := range r.Sessions {
-			out = append(out, s.ID+"\t"+term.Sanitize(fmt.Sprintf("%s, %s, %s", s.Agent, term.Ago(a.Now(), s.Last), s.Title)))
-		}
-		return out, cobra.ShellCompDirectiveNoFileComp
+		return a.sessionNames(cmd.Context(), false), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// sessionNames are the agents' sessions as a shell offers them; with all archived ones, too.
+func (a *app) sessionNames(ctx context.Context, all bool) (out []string) {
+	r, err := api.Call(ctx, a.client, api.Sessions, api.SessionsRequest{Project: a.project(), Env: agentEnv(), All: all}, nil)
+	if err != nil {
+		return nil
+	}
+	for _, s := range r.Sessions {
+		out = append(out, s.ID+"\t"+term.Sanitize(fmt.Sprintf("%s, %s, %s", s.Agent, term.Ago(a.Now(), s.Last), s.Title)))
+	}
+	return out
 }

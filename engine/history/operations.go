@@ -37,14 +37,14 @@ func (h *History) Restores(_ context.Context, limit int) (list []Restored, err e
 	}
 	undone := map[uint64]uint64{}
 	err = h.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if !op.Kind.IsRestore() && op.Kind != refs.KindAbort || op.Restore == nil {
+		if !op.Kind.CanUndo() && op.Kind != refs.KindAbort || op.Restore == nil {
 			return nil
 		}
 		if limit > 0 && len(list) == limit {
 			return kv.ErrStop
 		}
 		r := Restored{Operation: *op, From: side(op.Restore.Safety), To: side(op.Restore.Target), Undone: undone[op.Seq]}
-		if op.Kind == refs.KindUndoRestore && r.Undone == 0 {
+		if op.Kind.Undoes() && r.Undone == 0 {
 			undone[op.Restore.Undoes] = op.Seq
 		}
 		list = append(list, r)

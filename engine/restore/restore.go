@@ -32,6 +32,7 @@ type Result struct {
 	Without      []value.Without     // paths that are set, or as the target has them, without something
 	Merges       []value.Merge       // of Pick and Revert: what became of each path of the change, by path
 	Conversation *model.Conversation // nil: nothing was asked about a conversation
+	Managed      []value.Managed     // of an operation that managed sessions, taken back: what became of each
 	AtWork       []value.AtWork      // agents that were at work when it began
 
 	perms map[string]uint16 // permissions of the paths that did not get the target's
@@ -358,6 +359,9 @@ func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *mo
 ) {
 	if op.Kind == refs.KindAbort {
 		return nil, nil
+	}
+	if op.Kind.Manages() {
+		return rs.managedRecords(j)
 	}
 	if j.Before != j.After {
 		op.Changes = []refs.Change{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}

@@ -213,6 +213,9 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 	if err != nil {
 		return nil, err
 	}
+	if op.Kind.Manages() {
+		return rs.undoManaged(ctx, op, o)
+	}
 	target, err := rs.log.Checkpoint(op.Restore.Safety)
 	if err != nil {
 		return nil, err
@@ -253,10 +256,10 @@ func (rs *Restorer) operationToRevert(seq uint64) (*refs.Operation, error) {
 		if op.Kind == refs.KindPurge {
 			return nil, undoRestoreError(seq, model.Usagef("operation %d is a purge, which cannot be undone", seq))
 		}
-		if op.Kind.IsRestore() && op.Thinned {
+		if op.Kind.CanUndo() && op.Thinned {
 			return nil, undoRestoreError(seq, fmt.Errorf("%w: gc has removed the state before it", model.ErrNotFound))
 		}
-		if !op.Kind.IsRestore() || op.Restore == nil {
+		if !op.Kind.CanUndo() || op.Restore == nil {
 			return nil, undoRestoreError(seq, model.Usagef("operation %d is %s, not a restore", seq, op.Kind))
 		}
 		return op, nil
@@ -267,8 +270,8 @@ func (rs *Restorer) operationToRevert(seq uint64) (*refs.Operation, error) {
 		switch {
 		case op.Seq <= before:
 			return kv.ErrStop
-		case !op.Kind.IsRestore() || op.Restore == nil || reverted[op.Seq]:
-		case op.Kind == refs.KindUndoRestore:
+		case !op.Kind.CanUndo() || op.Restore == nil || reverted[op.Seq]:
+		case op.Kind.Undoes():
 			reverted[op.Restore.Undoes] = true
 		default:
 			found = op

@@ -183,6 +183,7 @@ func refused(args []string) string {
 		sub == "init" && (flags["--remove"] || flags["--adopt"]) ||
 		sub == "stores" && oneOf(words[min(1, len(words)-1)], "join", "remove") ||
 		sub == "worktrees" && oneOf(words[min(1, len(words)-1)], "remove") ||
+		sub == "forks" && oneOf(words[min(1, len(words)-1)], "delete", "prune") ||
 		sub == "fork" && flags["--checkout"] ||
 		sub == "verify" && flags["--repair"] ||
 		sub == "daemon" && len(words) > 1 && words[1] == "stop" ||

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rewind/api"
+	"rewind/internal/term"
+	"rewind/internal/value"
+)
+
+// mostSessions is how many sessions a command line may name.
+const mostSessions = 1000
+
+// manageOptions are the flags of what manages sessions.
+type manageOptions struct {
+	req api.ManageRequest
+	yes bool
+}
+
+// newManaging are the commands below forks that do something with sessions.
+func newManaging(a *app) []*cobra.Command {
+	return []*cobra.Command{newForksRename(a), newForksDelete(a), newForksPrune(a), newManage(a, api.DoPromote, &cobra.Command{
+		Use: "promote <session>", Short: "Make a session the main line of its family; what was that is archived",
+		Long: "Makes a session the main line of its family: that which was the main line is archived, and nothing is deleted. The code stays " +
+			"where it\nis. 'rewind undo-restore' takes it back.",
+		Example: "  rewind forks promote 1a2b3c4d", Args: takes(1, 1, "one session"),
+	}), newManage(a, api.DoArchive, &cobra.Command{
+		Use: "archive <session>...", Short: "Leave sessions out of lists; nothing of them goes",
+		Long: "Leaves sessions out of the lists of 'rewind sessions' and 'rewind forks', unless an agent has them open or the project stands\n" +
+			"there; with --all those lists show them. The agent's own list shows them as before, and nothing of them goes.",
+		Example: "  rewind forks archive 1a2b3c4d\n  rewind forks list --all", Args: takes(1, mostSessions, "sessions"),
+	}), newManage(a, api.DoRestore, &cobra.Command{
+		Use: "restore <session>...", Short: "Bring archived sessions back into lists",
+		Long:    "Brings archived sessions back into lists. What was deleted comes back with 'rewind undo-restore'.",
+		Example: "  rewind forks restore 1a2b3c4d", Args: takes(1, mostSessions, "sessions"),
+	})}
+}
+
+// newManage completes a command that does one thing with the sessions that it names.
+func newManage(a *app, do string, cmd *cobra.Command) *cobra.Command {
+	cmd.ValidArgsFunction = completeAllSessions(a)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return runManage(cmd.Context(), a, api.ManageRequest{Do: do, Sessions: args})
+	}
+	return cmd
+}
+
+func newForksRename(a *app) *cobra.Command {
+	req := api.ManageRequest{Do: api.DoRename}
+	cmd := &cobra.Command{
+		Use: "rename <session> <title>", Short: "Give a session another title, in the agent's own list, too",
+		Long: "Gives a session another title: in its session file, as the agent itself writes one, or with Codex by its own program. A session\n" +
+			"that its agent has open is refused, but with Codex. 'rewind undo-restore' gives the old title back.",
+		Example: "  rewind forks rename 1a2b3c4d 'with a cache'", Args: takes(2, 2, "a session and a title"),
+		ValidArgsFunction: completeAllSessions(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Sessions, req.Title = args[:1], api.Text(args[1])
+			return runManage(cmd.Context(), a, req)
+		},
+	}
+	cmd.Flags().BoolVar(&req.Force, "force", false, "also while the agent seems to have it open")
+	return cmd
+}
+
+func newForksDelete(a *app) *cobra.Command {
+	o := manageOptions{req: api.ManageRequest{Do: api.DoDelete}}
+	cmd := &cobra.Command{
+		Use: "delete <session>... [--dry-run] [--yes]", Short: "Remove session files, and say what goes with them",
+		Long: "Removes sessions: their files go out of the agent's folder, and they are in no list any more. It says what goes with them, and asks\n" +
+			"where that is the last copy of a turn. Their checkpoints stay, as any others; 'rewind undo-restore' brings them back until gc has\n" +
+			"let them go. A session that its agent has open is refused.",
+		Example: "  rewind forks delete 1a2b3c4d --dry-run\n  rewind forks delete 1a2b3c4d", Args: takes(1, mostSessions, "sessions"),
+		ValidArgsFunction: completeAllSessions(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.req.Sessions = args
+			return runForksDelete(cmd.Context(), a, o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&o.req.DryRun, "dry-run", "n", false, "say what would go")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask, also for a last copy")
+	f.BoolVar(&o.req.Force, "force", false, "also while the agent seems to have it open")
+	return cmd
+}
+
+func runForksDelete(ctx context.Context, a *app, o manageOptions) error {
+	o.req.LastCopy = o.yes
+	err := runManage(ctx, a, o.req)
+	var told *api.Error
+	if o.yes || o.req.DryRun || !errors.As(err, &told) || told.Word != api.WordUnsaved || told.Op != "delete" || !a.asks() {
+		return err
+	}
+	look := o.req
+	look.Project, look.Env, look.DryRun = a.project(), agentEnv(), true
+	r, lookErr := api.Call(ctx, a.client, api.ManageForks, look, nil)
+	if lookErr != nil || lost(r.Losses) == 0 {
+		return err
+	}
+	a.tellLosses(r.Losses, true)
+	ask := fmt.Sprintf("This is the last copy of %s.", count(lost(r.Losses), "turn"))
+	if err := a.confirm(ask, told, "nothing was deleted"); err != nil {
+		return err
+	}
+	o.req.LastCopy = true
+	return runManage(ctx, a, o.req)
+}
+
+// lost is how many turns go for good.
+func lost(list []api.Loss) (n int) {
+	for _, l := range list {
+		n += l.Turns
+	}
+	return n
+}
+
+func newForksPrune(a *app) *cobra.Command {
+	req, yes := api.PruneRequest{}, false
+	cmd := &cobra.Command{
+		Use: "prune [--older <age>] [--unused] [--keep N] [--dry-run]", Short: "Delete forks by age, number, or because nobody used them",
+		Long: "Deletes the forks that fit all that is asked, in one operation, which 'rewind undo-restore' takes back. What an agent has open, what\n" +
+			"is archived or a main line, and where the project stands stays; so does what has turns that no other session has, unless --yes is\n" +
+			"given. The settings forks.prune.* have the daemon do it by itself when the project rests.",
+		Example: "  rewind forks prune --unused --older 7d --dry-run\n  rewind forks prune --unused --keep 10", Args: takesNone,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("keep") && req.Keep < 1 {
+				return usage("--keep wants a number of at least 1")
+			}
+			if req.Older == "" && !req.Unused && req.Keep == 0 {
+				return usage("which forks? give --older, --unused or --keep")
+			}
+			req.Project, req.Env, req.LastCopy = a.project(), agentEnv(), yes
+			r, said, err := ask(cmd.Context(), a, api.PruneForks, req, "reading")
+			if err != nil || said {
+				return err
+			}
+			return a.tellManaged(r)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would go")
+	f.StringVar(&req.Older, "older", "", "from which nothing came for this `age`: 36h, 30d")
+	f.BoolVar(&req.Unused, "unused", false, "that nobody has gone on with")
+	f.IntVar(&req.Keep, "keep", 0, "all but the newest `N`")
+	f.BoolVarP(&yes, "yes", "y", false, "also those that have turns which no other session has")
+	return cmd
+}
+
+func runManage(ctx context.Context, a *app, req api.ManageRequest) error {
+	req.Project, req.Env = a.project(), agentEnv()
+	r, said, err := ask(ctx, a, api.ManageForks, req, "reading")
+	if err != nil {
+		return err
+	}
+	if said {
+		return keptFiles(r)
+	}
+	return a.tellManaged(r)
+}
+
+// keptFiles is the error of a deletion that left a file.
+func keptFiles(r api.ManageResponse) error {
+	if len(r.Kept) == 0 {
+		return nil
+	}
+	return &api.Error{
+		Word: api.WordPartial, Message: count(len(r.Kept), "session file") + " stayed: written meanwhile", Hint: "close the agent, then try again",
+	}
+}
+
+func (a *app) tellManaged(r api.ManageResponse) error {
+	a.notices(r.Notices)
+	if r.Do == api.DoDelete || r.Do == "prune" {
+		a.tellLosses(r.Losses, r.DryRun)
+		if len(r.Losses) == 0 {
+			a.say("no fork fits")
+		}
+	} else {
+		for _, m := range r.Managed {
+			fmt.Fprintln(a.Out, managedWords(m))
+		}
+	}
+	for _, l := range r.Left {
+		a.say("left: %s has %s that no other session has; --yes deletes it, too", shortSession(l.Session), count(l.Turns, "turn"))
+	}
+	for _, p := range r.Kept {
+		a.say("stays, it was written meanwhile: %s", term.Quote(string(p)))
+	}
+	if r.Problem != "" {
+		a.say("the agent's own list does not show it: %s", term.Sanitize(string(r.Problem)))
+	}
+	if r.Operation > 0 {
+		a.say("undo: rewind undo-restore %d", r.Operation)
+	}
+	return keptFiles(r)
+}
+
+// tellLosses says what goes with sessions.
+func (a *app) tellLosses(list []api.Loss, dryRun bool) {
+	verb := "deleted"
+	if dryRun {
+		verb = "would delete"
+	}
+	for _, l := range list {
+		what := "every turn of it is in another session, too"
+		if l.Turns > 0 {
+			what = a.Styled(term.Warn, fmt.Sprintf("with it %s that no other session has", count(l.Turns, "turn")))
+		}
+		title := ""
+		if l.Title != "" {
+			title = ` "` + term.Truncate(term.Sanitize(words(string(l.Title))), promptMost) + `"`
+		}
+		fmt.Fprintf(a.Out, "%s %s%s: %s", verb, a.Styled(term.ID, term.Sanitize(shortSession(l.Session))), title, what)
+		if l.Checkpoints > 0 {
+			fmt.Fprintf(a.Out, "; its %s until gc lets them go", pluralStay(l.Checkpoints))
+		}
+		fmt.Fprintln(a.Out)
+	}
+}
+
+func pluralStay(n int) string {
+	if n == 1 {
+		return "checkpoint stays"
+	}
+	return fmt.Sprintf("%d checkpoints stay", n)
+}
+
+// managedWords say what became of a session.
+func managedWords(m api.Managed) string {
+	title := func(t api.Text) string { return `"` + term.Truncate(term.Sanitize(words(string(t))), promptMost) + `"` }
+	var parts []string
+	switch {
+	case m.Was == m.Now:
+	case m.Now == value.MainLine:
+		parts = append(parts, "is the main line")
+	case m.Now == value.Archived:
+		parts = append(parts, "is archived")
+	case m.Now == value.Deleted:
+		parts = append(parts, "is deleted")
+	case m.Was == value.Deleted:
+		parts = append(parts, "is there again")
+	case m.Was == value.Archived:
+		parts = append(parts, "is listed again")
+	default:
+		parts = append(parts, "is no longer the main line")
+	}
+	switch {
+	case m.Title == m.WasTitle:
+	case m.Title == "":
+		parts = append(parts, "has no title of its own any more")
+	default:
+		parts = append(parts, "is called "+title(m.Title))
+	}
+	return term.Sanitize(shortSession(m.Session)) + " " + strings.Join(parts, ", ")
+}
+
+// completeAllSessions offers sessions, archived ones, too.
+func completeAllSessions(a *app) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		one := !strings.Contains(cmd.Use, "...")
+		if one && len(args) > 0 || a.settle() != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return a.sessionNames(cmd.Context(), true), cobra.ShellCompDirectiveNoFileComp
+	}
+}
