@@ -12,7 +12,9 @@ import (
 
 // PruneForks deletes the forks that p chooses, in one operation. Without m.LastCopy those that have turns which no other session has stay:
 // they are left. One that an agent has opened meanwhile stays, too.
-func (e *Engine) PruneForks(ctx context.Context, p history.Prune, m restore.Managing) (r *restore.ManagedResult, left []model.Loss, err error) {
+func (e *Engine) PruneForks(ctx context.Context, p history.Prune, m restore.Managing) (r *restore.ManagedResult, left []model.Loss,
+	err error,
+) {
 	names, err := e.History.Prunable(ctx, p)
 	if err != nil {
 		return nil, nil, err

@@ -54,6 +54,14 @@ func TestAnswers(t *testing.T) {
 	ask(a, "fork", api.MakeFork, api.ForkRequest{Project: p, Walk: one, Env: env, Checkpoint: "turn:1"})
 	ask(a, "forks", api.Forks, api.ForksRequest{Project: p, Env: env})
 	ask(a, "tree", api.Tree, api.TreeRequest{Project: p, All: true})
+	ask(a, "forks: rename", api.ManageForks, api.ManageRequest{
+		Project: p, Env: env, Do: api.DoRename, Sessions: []string{one.Session}, Title: "with a name",
+	})
+	ask(a, "forks: delete, a last copy", api.ManageForks, api.ManageRequest{
+		Project: p, Env: env, Do: api.DoDelete, Sessions: []string{one.Session},
+	})
+	ask(a, "forks: prune, dry run", api.PruneForks, api.PruneRequest{Project: p, Env: env, Unused: true, DryRun: true})
+	ask(a, "forks: back", api.UndoRestore, api.UndoRestoreRequest{Project: p, Wish: api.Wish{Env: env}})
 	ask(a, "clone", api.MakeClone, api.CloneRequest{Project: p, Walk: two, Env: env})
 	put(t, p.ProjectDir(), "new", "in no checkpoint")
 	ask(a, "save", api.Save, api.SaveRequest{Project: p, Message: "all of it"})

@@ -120,7 +120,9 @@ func afterConversation(k *talker, c conversationCase, back bool, n int, before, 
 	}
 	k.must("verify")
 	k.must("sessions")
-	k.forks(n)
+	if _, err := os.Stat(k.file); err == nil { // not deleted, as it was asked for
+		k.forks(n)
+	}
 	return state
 }
 

@@ -26,13 +26,13 @@ type manageOptions struct {
 func newManaging(a *app) []*cobra.Command {
 	return []*cobra.Command{newForksRename(a), newForksDelete(a), newForksPrune(a), newManage(a, api.DoPromote, &cobra.Command{
 		Use: "promote <session>", Short: "Make a session the main line of its family; what was that is archived",
-		Long: "Makes a session the main line of its family: that which was the main line is archived, and nothing is deleted. The code stays " +
-			"where it\nis. 'rewind undo-restore' takes it back.",
+		Long: "Makes a session the main line of its family: that which was the main line is archived, and nothing is deleted. The code\n" +
+			"stays where it is. 'rewind undo-restore' takes it back.",
 		Example: "  rewind forks promote 1a2b3c4d", Args: takes(1, 1, "one session"),
 	}), newManage(a, api.DoArchive, &cobra.Command{
 		Use: "archive <session>...", Short: "Leave sessions out of lists; nothing of them goes",
-		Long: "Leaves sessions out of the lists of 'rewind sessions' and 'rewind forks', unless an agent has them open or the project stands\n" +
-			"there; with --all those lists show them. The agent's own list shows them as before, and nothing of them goes.",
+		Long: "Leaves sessions out of the lists of 'rewind sessions' and 'rewind forks', unless an agent has them open or the project\n" +
+			"stands there; with --all those lists show them. The agent's own list shows them as before, and nothing of them goes.",
 		Example: "  rewind forks archive 1a2b3c4d\n  rewind forks list --all", Args: takes(1, mostSessions, "sessions"),
 	}), newManage(a, api.DoRestore, &cobra.Command{
 		Use: "restore <session>...", Short: "Bring archived sessions back into lists",
@@ -54,8 +54,8 @@ func newForksRename(a *app) *cobra.Command {
 	req := api.ManageRequest{Do: api.DoRename}
 	cmd := &cobra.Command{
 		Use: "rename <session> <title>", Short: "Give a session another title, in the agent's own list, too",
-		Long: "Gives a session another title: in its session file, as the agent itself writes one, or with Codex by its own program. A session\n" +
-			"that its agent has open is refused, but with Codex. 'rewind undo-restore' gives the old title back.",
+		Long: "Gives a session another title: in its session file, as the agent itself writes one, or with Codex by its own\n" +
+			"program. A session that its agent has open is refused, but with Codex. 'rewind undo-restore' gives the old title back.",
 		Example: "  rewind forks rename 1a2b3c4d 'with a cache'", Args: takes(2, 2, "a session and a title"),
 		ValidArgsFunction: completeAllSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,9 +71,9 @@ func newForksDelete(a *app) *cobra.Command {
 	o := manageOptions{req: api.ManageRequest{Do: api.DoDelete}}
 	cmd := &cobra.Command{
 		Use: "delete <session>... [--dry-run] [--yes]", Short: "Remove session files, and say what goes with them",
-		Long: "Removes sessions: their files go out of the agent's folder, and they are in no list any more. It says what goes with them, and asks\n" +
-			"where that is the last copy of a turn. Their checkpoints stay, as any others; 'rewind undo-restore' brings them back until gc has\n" +
-			"let them go. A session that its agent has open is refused.",
+		Long: "Removes sessions: their files go out of the agent's folder, and they are in no list any more. It says what goes with\n" +
+			"them, and asks where that is the last copy of a turn. Their checkpoints stay, as any others; 'rewind undo-restore' brings\n" +
+			"them back until gc has let them go. A session that its agent has open is refused.",
 		Example: "  rewind forks delete 1a2b3c4d --dry-run\n  rewind forks delete 1a2b3c4d", Args: takes(1, mostSessions, "sessions"),
 		ValidArgsFunction: completeAllSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -122,9 +122,9 @@ func newForksPrune(a *app) *cobra.Command {
 	req, yes := api.PruneRequest{}, false
 	cmd := &cobra.Command{
 		Use: "prune [--older <age>] [--unused] [--keep N] [--dry-run]", Short: "Delete forks by age, number, or because nobody used them",
-		Long: "Deletes the forks that fit all that is asked, in one operation, which 'rewind undo-restore' takes back. What an agent has open, what\n" +
-			"is archived or a main line, and where the project stands stays; so does what has turns that no other session has, unless --yes is\n" +
-			"given. The settings forks.prune.* have the daemon do it by itself when the project rests.",
+		Long: "Deletes the forks that fit all that is asked, in one operation, which 'rewind undo-restore' takes back. What an agent has\n" +
+			"open, what is archived or a main line, and where the project stands stays; so does what has turns that no other session\n" +
+			"has, unless --yes is given.",
 		Example: "  rewind forks prune --unused --older 7d --dry-run\n  rewind forks prune --unused --keep 10", Args: takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("keep") && req.Keep < 1 {
@@ -168,7 +168,8 @@ func keptFiles(r api.ManageResponse) error {
 		return nil
 	}
 	return &api.Error{
-		Word: api.WordPartial, Message: count(len(r.Kept), "session file") + " stayed: written meanwhile", Hint: "close the agent, then try again",
+		Word: api.WordPartial, Message: count(len(r.Kept), "session file") + " stayed: written meanwhile",
+		Hint: "close the agent, then try again",
 	}
 }
 
@@ -248,9 +249,9 @@ func managedWords(m api.Managed) string {
 	default:
 		parts = append(parts, "is no longer the main line")
 	}
-	switch {
-	case m.Title == m.WasTitle:
-	case m.Title == "":
+	switch m.Title {
+	case m.WasTitle:
+	case "":
 		parts = append(parts, "has no title of its own any more")
 	default:
 		parts = append(parts, "is called "+title(m.Title))

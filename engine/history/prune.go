@@ -19,8 +19,8 @@ type Prune struct {
 // IsZero reports whether nothing is said.
 func (p Prune) IsZero() bool { return p == Prune{} }
 
-// Choose chooses among forks, which are newest first. What an agent has open, where the project stands, what is the main line of its family,
-// archived or gone already never goes, nor what anything that stays was forked from and is not there without.
+// Choose chooses among forks, which are newest first. What an agent has open, where the project stands, what is the main line of its
+// family, archived or gone already never goes.
 func (p Prune) Choose(list []model.ForkInfo, now time.Time) []string {
 	if p.IsZero() {
 		return nil

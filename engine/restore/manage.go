@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"slices"
 
 	"rewind/engine/capture"
@@ -65,24 +64,6 @@ func (rs *Restorer) Manage(ctx context.Context, m Managing) (*ManagedResult, err
 	return rs.manage(ctx, p)
 }
 
-// undoManaged takes back an operation that managed sessions.
-func (rs *Restorer) undoManaged(ctx context.Context, op *refs.Operation, o Options) (*Result, error) {
-	if err := rs.conversations.ReadySessions(); err != nil {
-		return nil, err
-	}
-	at, err := rs.log.Checkpoint(op.Restore.Target)
-	if err != nil {
-		return nil, err
-	}
-	p := &managePlan{rs: rs, own: register.Folders(o.Env), undoes: op}
-	p.Managing = Managing{Kind: refs.KindUndoForks, Force: o.Force, DryRun: o.DryRun, Env: o.Env}
-	r, err := rs.manage(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	return &Result{Plan: &Plan{Target: at, Scope: op.Restore.Scope}, Operation: r.Operation, Managed: r.Managed}, nil
-}
-
 // managePlan is what an operation does to sessions, before anything is changed.
 type managePlan struct {
 	Managing
@@ -138,14 +119,14 @@ func (rs *Restorer) manage(ctx context.Context, p *managePlan) (*ManagedResult, 
 	}
 	j.After, j.Folders, j.NeedsConversation = j.Before, p.own, true
 	done := &Result{Plan: &Plan{Target: at, Scope: j.Scope}, Conversation: &model.Conversation{Mode: model.ConversationNone}}
-	if done.Safety, err = rs.CommitSafety(ctx, c, j, false); err != nil {
+	if done.Safety, err = rs.CommitSafety(ctx, c, j, false, ""); err != nil {
 		return nil, &TakenBackError{Cause: err}
 	}
 	if err := rs.applyAndRecord(ctx, root, j, done); err != nil {
 		return nil, rs.takeBack(ctx, root, j, done, err)
 	}
 	res.Operation, res.Kept = done.Operation, done.Conversation.Kept
-	res.Problem = rs.tellTitle(ctx, p)
+	res.Problem = rs.tellTitles(ctx, p.Env, p.managed)
 	return res, nil
 }
 
@@ -364,178 +345,4 @@ func (p *managePlan) writable() error {
 		}
 	}
 	return nil
-}
-
-// lossOf says what goes with a session when all of going go: the turns behind the last that a session which stays has, too. Its checkpoints
-// stay, as any others, until gc lets them go.
-func (rs *Restorer) lossOf(s *model.Session, going []*model.Session) model.Loss {
-	stays := func(name string) *model.Session {
-		o := rs.log.Records[name]
-		if o == nil || o == s || slices.ContainsFunc(going, func(g *model.Session) bool { return g.Name == name }) || sessions.FileMissing(o) {
-			return nil
-		}
-		return o
-	}
-	both := 0
-	if s.Fork != nil {
-		both = s.Fork.Both
-	}
-	shared := 0
-	if s.Fork != nil && stays(s.Fork.Session) != nil {
-		shared = both
-	}
-	for name, o := range rs.log.Records {
-		if o.Fork == nil || stays(name) == nil {
-			continue
-		}
-		switch {
-		case o.Fork.Session == s.Name:
-			shared = max(shared, o.Fork.Turn)
-		case s.Fork != nil && o.Fork.Session == s.Fork.Session:
-			shared = max(shared, min(both, o.Fork.Both))
-		}
-	}
-	loss := model.Loss{Session: s.Name, Bytes: s.Cursor.Length}
-	loss.Title, _ = rs.titleOf(s) // shown only
-	turns := int(rs.history.TurnCount(s))
-	loss.Turns = max(turns-shared, 0)
-	loss.Checkpoints = rs.ownCheckpoints(s)
-	return loss
-}
-
-// maxOwn bounds how many checkpoints of a session are counted.
-const maxOwn = 10_000
-
-// ownCheckpoints is how many checkpoints on a session's branch are its own.
-func (rs *Restorer) ownCheckpoints(s *model.Session) (n int) {
-	id, err := rs.log.Refs.ID(refs.Session(s.Name))
-	for err == nil && !id.IsZero() && n < maxOwn {
-		var cp *model.Checkpoint
-		if cp, err = rs.log.Checkpoint(id); err != nil || cp.Session != s.Name {
-			break
-		}
-		n++
-		if id = (objstore.ID{}); len(cp.Parents) > 0 {
-			id = cp.Parents[0]
-		}
-	}
-	return n
-}
-
-// back plans to take back an operation that managed sessions. A file that was removed comes back; a title goes back, also where the session
-// went on since.
-func (p *managePlan) back(tx *objstore.Tx) error {
-	for _, m := range p.undoes.Restore.Managed {
-		s := p.rs.log.Records[m.Session]
-		if s == nil {
-			continue
-		}
-		p.sessions = append(p.sessions, s)
-		p.managed = append(p.managed, value.Managed{Session: m.Session, Was: m.Now, Now: m.Was, WasTitle: m.Title, Title: m.WasTitle})
-	}
-	if len(p.sessions) == 0 {
-		return undoRestoreError(p.undoes.Seq, model.ErrNotFound)
-	}
-	for _, f := range conversation.ReverseFiles(p.undoes.Restore.Files) {
-		if err := model.Placed(p.own, f.Path); err != nil {
-			return &model.ForeignFileError{In: "the operation", Cause: err}
-		}
-		as, err := conversation.IsStored(p.rs.log.Objs, p.own, f.Path, f.From)
-		if err != nil {
-			return err
-		}
-		switch done, err := conversation.IsStored(p.rs.log.Objs, p.own, f.Path, f.To); {
-		case err != nil:
-			return err
-		case done: // somebody has put it back
-		case as:
-			p.files = append(p.files, f)
-		case f.From.IsZero():
-			return undoRestoreError(p.undoes.Seq, &value.OpError{Op: "session file", Subject: f.Path, Err: fs.ErrExist})
-		default: // a title, of a session that went on
-			if err := p.titleBack(f, tx); err != nil {
-				return err
-			}
-		}
-	}
-	for _, f := range p.files {
-		if s := p.ofFile(f.Path); s != nil && !f.From.IsZero() {
-			if err := p.rs.sessions.MustRest(s, p.Force); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// ofFile is the session of the plan whose file path is; nil: none.
-func (p *managePlan) ofFile(path string) *model.Session {
-	for _, s := range p.sessions {
-		if s.Transcript == path {
-			return s
-		}
-	}
-	return nil
-}
-
-// titleBack plans to write the title that a session had before; where that is not known, or the file is no session's any more, to leave it.
-func (p *managePlan) titleBack(f refs.File, tx *objstore.Tx) error {
-	s := p.ofFile(f.Path)
-	if s == nil {
-		return nil
-	}
-	kept := p.managed
-	for _, m := range kept {
-		if m.Session == s.Name && m.Title != "" {
-			err := p.rename(s, string(m.Title), tx)
-			p.managed = kept
-			return err
-		}
-	}
-	return nil
-}
-
-// managedRecords are the records of sessions as they are after an operation that managed them.
-func (rs *Restorer) managedRecords(j *model.Journal) ([]*model.Session, error) {
-	if err := rs.log.LoadSessions(); err != nil {
-		return nil, err
-	}
-	var out []*model.Session
-	for _, m := range j.Managed {
-		s := rs.log.Records[m.Session]
-		if s == nil {
-			continue
-		}
-		n := *s
-		n.Standing = m.Now
-		if m.Title != m.WasTitle {
-			n.Title = string(m.Title)
-		}
-		if m.Now == value.Deleted && m.Was != value.Deleted { // its bytes are the operation's, until gc lets that go
-			n.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{Generation: s.Cursor.Generation}}
-			if n.Fork != nil {
-				l := *n.Fork
-				l.Transcript = objstore.ID{}
-				n.Fork = &l
-			}
-		}
-		out = append(out, &n)
-	}
-	return out, nil
-}
-
-// tellTitle has the agent's own list show the titles of a plan that is carried out; it returns why it does not.
-func (rs *Restorer) tellTitle(ctx context.Context, p *managePlan) string {
-	for _, m := range p.managed {
-		s := rs.log.Records[m.Session]
-		if m.Title == m.WasTitle || s == nil || !model.Understood(s.Agent) {
-			continue
-		}
-		f := &model.Fork{Session: s.Name, Title: string(m.Title), Path: s.Transcript}
-		rs.addToAgentList(ctx, s.Agent, p.Env, f)
-		if f.Problem != "" {
-			return f.Problem
-		}
-	}
-	return ""
 }

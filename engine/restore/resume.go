@@ -82,6 +82,9 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 		if err := rs.abort(ctx, root, j, res); err != nil {
 			return res, err
 		}
+		if j.Kind.Manages() {
+			return res, nil
+		}
 		rs.notifyAgents(ctx, env, &model.Journal{Moved: j.Moved}, res.changedFiles(), res.Conversation)
 		return res, nil
 	}
@@ -90,6 +93,13 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 	}
 	if then, err := rs.log.Note(target); err == nil && !j.ContextOnly {
 		res.Plan.Missing, _ = capture.Missing(root, then, nil, j.Paths) // the restore is done: an error here is not one of it
+	}
+	if j.Kind.Manages() {
+		res.Managed = j.Managed
+		if why := rs.tellTitles(ctx, env, j.Managed); why != "" {
+			rs.log.Notice(why)
+		}
+		return res, nil
 	}
 	rs.notifyAgents(ctx, env, j, res.changedFiles(), res.Conversation)
 	res.adoptPerms()

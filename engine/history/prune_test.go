@@ -1,0 +1,54 @@
+package history_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/internal/value"
+)
+
+// TestPruneChoose: which forks go, by every reason to go and to stay.
+func TestPruneChoose(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	fork := func(name string, days, own int, set func(*model.ForkInfo)) model.ForkInfo {
+		f := model.ForkInfo{Own: own}
+		f.Name, f.Last = name, now.AddDate(0, 0, -days)
+		f.Fork = &model.Lineage{Lineage: value.Lineage{Session: "claude/root", Kind: "fork"}}
+		if set != nil {
+			set(&f)
+		}
+		return f
+	}
+	list := []model.ForkInfo{ // newest first
+		fork("new", 0, 0, nil),
+		fork("used", 1, 2, nil),
+		fork("opened", 2, 0, func(f *model.ForkInfo) { f.Event = "session-start" }),
+		fork("running", 3, 0, func(f *model.ForkInfo) { f.Running = true }),
+		fork("current", 3, 0, func(f *model.ForkInfo) { f.Current = true }),
+		fork("main", 4, 0, func(f *model.ForkInfo) { f.Standing = value.MainLine }),
+		fork("archived", 4, 0, func(f *model.ForkInfo) { f.Standing = value.Archived }),
+		fork("missing", 5, 0, func(f *model.ForkInfo) { f.Missing = true }),
+		fork("unplaced", 5, 0, func(f *model.ForkInfo) { f.Fork.Kind = model.ByAgent }),
+		fork("old", 40, 0, nil),
+		fork("old and used", 50, 3, nil),
+	}
+	for _, c := range []struct {
+		p    history.Prune
+		want []string
+	}{
+		{history.Prune{}, nil},
+		{history.Prune{Unused: true}, []string{"new", "old"}},
+		{history.Prune{Unused: true, Keep: 1}, []string{"old"}},
+		{history.Prune{Older: 30 * 24 * time.Hour}, []string{"old", "old and used"}},
+		{history.Prune{Older: 30 * 24 * time.Hour, Unused: true}, []string{"old"}},
+		{history.Prune{Keep: 2}, []string{"opened", "old", "old and used"}},
+		{history.Prune{Keep: 100}, nil},
+	} {
+		if got := c.p.Choose(list, now); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package restore
+
+import (
+	"slices"
+
+	"rewind/engine/model"
+	"rewind/engine/sessions"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// lossOf says what goes with a session when all of going go: the turns behind the last that a session which stays has, too. Its checkpoints
+// stay, as any others, until gc lets them go.
+func (rs *Restorer) lossOf(s *model.Session, going []*model.Session) model.Loss {
+	stays := func(name string) *model.Session {
+		o := rs.log.Records[name]
+		goes := slices.ContainsFunc(going, func(g *model.Session) bool { return g.Name == name })
+		if o == nil || o == s || goes || sessions.FileMissing(o) {
+			return nil
+		}
+		return o
+	}
+	both := 0
+	if s.Fork != nil {
+		both = s.Fork.Both
+	}
+	shared := 0
+	if s.Fork != nil && stays(s.Fork.Session) != nil {
+		shared = both
+	}
+	for name, o := range rs.log.Records {
+		if o.Fork == nil || stays(name) == nil {
+			continue
+		}
+		switch {
+		case o.Fork.Session == s.Name:
+			shared = max(shared, o.Fork.Turn)
+		case s.Fork != nil && o.Fork.Session == s.Fork.Session:
+			shared = max(shared, min(both, o.Fork.Both))
+		}
+	}
+	loss := model.Loss{Session: s.Name, Bytes: s.Cursor.Length}
+	loss.Title, _ = rs.titleOf(s) // shown only
+	turns := int(rs.history.TurnCount(s))
+	loss.Turns = max(turns-shared, 0)
+	loss.Checkpoints = rs.ownCheckpoints(s)
+	return loss
+}
+
+// maxOwn bounds how many checkpoints of a session are counted.
+const maxOwn = 10_000
+
+// ownCheckpoints is how many checkpoints on a session's branch are its own.
+func (rs *Restorer) ownCheckpoints(s *model.Session) (n int) {
+	id, err := rs.log.Refs.ID(refs.Session(s.Name))
+	for err == nil && !id.IsZero() && n < maxOwn {
+		var cp *model.Checkpoint
+		if cp, err = rs.log.Checkpoint(id); err != nil || cp.Session != s.Name {
+			break
+		}
+		n++
+		if id = (objstore.ID{}); len(cp.Parents) > 0 {
+			id = cp.Parents[0]
+		}
+	}
+	return n
+}
