@@ -152,7 +152,9 @@ func (p *managePlan) decide(ctx context.Context, tx *objstore.Tx) error {
 		var err error
 		switch p.Kind {
 		case refs.KindRename:
-			err = p.rename(s, p.Title, tx)
+			if err = p.rs.history.CatchUp(ctx, s.Name); err == nil { // what it is called now
+				err = p.rename(p.rs.log.Records[s.Name], p.Title, tx)
+			}
 		case refs.KindDelete:
 			err = p.remove(ctx, s, tx)
 		default:
