@@ -96,13 +96,13 @@ func (k Kind) Undoes() bool { return k == KindUndoRestore || k == KindUndoForks 
 
 // What an operation that can be reverted went about, in one word: the same in CLI and API.
 const (
-	WhatCode     = "code"     // the worktree alone
-	WhatContext  = "context"  // the conversation alone
-	WhatBoth     = "both"     // both
-	WhatInPlace  = "in-place" // both, and a session file itself was cut or came back
-	WhatPaths    = "paths"    // some paths of the worktree
-	WhatMerge    = "merge"    // a change was merged into the worktree, or out of it
-	WhatSessions = "sessions" // sessions among others
+	whatCode     = "code"     // the worktree alone
+	whatContext  = "context"  // the conversation alone
+	whatBoth     = "both"     // both
+	whatInPlace  = "in-place" // both, and a session file itself was cut or came back
+	whatPaths    = "paths"    // some paths of the worktree
+	whatMerge    = "merge"    // a change was merged into the worktree, or out of it
+	whatSessions = "sessions" // sessions among others
 )
 
 // What says what an operation that can be reverted went about; "" of any other.
@@ -112,23 +112,23 @@ func (o *Operation) What() string {
 	case r == nil || !o.Kind.CanUndo():
 		return ""
 	case o.Kind.Manages():
-		return WhatSessions
+		return whatSessions
 	case o.Kind == KindPick || o.Kind == KindRevert:
-		return WhatMerge
+		return whatMerge
 	case len(r.Paths) > 0:
-		return WhatPaths
+		return whatPaths
 	case r.ContextOnly:
-		return WhatContext
+		return whatContext
 	}
 	for _, f := range r.Files {
 		if !f.From.IsZero() && !f.To.IsZero() {
-			return WhatInPlace
+			return whatInPlace
 		}
 	}
 	if len(r.Files) > 0 || r.Goes != "" {
-		return WhatBoth
+		return whatBoth
 	}
-	return WhatCode
+	return whatCode
 }
 
 // Operation is one entry of the log.

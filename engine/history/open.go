@@ -7,6 +7,7 @@ import (
 	"rewind/engine/oplog"
 	"rewind/engine/secrets"
 	"rewind/engine/sessions"
+	"rewind/objstore"
 )
 
 // History answers what people ask of an open project's log.
@@ -29,4 +30,21 @@ type State struct {
 // New makes a History of the rooms that it reads.
 func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, st *State) *History {
 	return &History{log, k, s, c, st}
+}
+
+// memo reads objects of one kind, each mostly a version of one that was read a moment ago, through a memo, and others as they are.
+type memo struct {
+	objstore.Getter
+	kind objstore.Kind
+	memo *objstore.Memo
+}
+
+func newMemo(s *objstore.Store, k objstore.Kind) memo { return memo{s, k, s.Memo(k)} }
+
+// Get implements objstore.Getter.
+func (m memo) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+	if k == m.kind {
+		return m.memo.Get(id)
+	}
+	return m.Getter.Get(k, id)
 }

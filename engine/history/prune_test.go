@@ -1,11 +1,10 @@
-package history_test
+package history
 
 import (
 	"slices"
 	"testing"
 	"time"
 
-	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/internal/value"
 )
@@ -36,18 +35,18 @@ func TestPruneChoose(t *testing.T) {
 		fork("old and used", 50, 3, nil),
 	}
 	for _, c := range []struct {
-		p    history.Prune
+		p    Prune
 		want []string
 	}{
-		{history.Prune{}, nil},
-		{history.Prune{Unused: true}, []string{"new", "old"}},
-		{history.Prune{Unused: true, Keep: 1}, []string{"old"}},
-		{history.Prune{Older: 30 * 24 * time.Hour}, []string{"old", "old and used"}},
-		{history.Prune{Older: 30 * 24 * time.Hour, Unused: true}, []string{"old"}},
-		{history.Prune{Keep: 2}, []string{"opened", "old", "old and used"}},
-		{history.Prune{Keep: 100}, nil},
+		{Prune{}, nil},
+		{Prune{Unused: true}, []string{"new", "old"}},
+		{Prune{Unused: true, Keep: 1}, []string{"old"}},
+		{Prune{Older: 30 * 24 * time.Hour}, []string{"old", "old and used"}},
+		{Prune{Older: 30 * 24 * time.Hour, Unused: true}, []string{"old"}},
+		{Prune{Keep: 2}, []string{"opened", "old", "old and used"}},
+		{Prune{Keep: 100}, nil},
 	} {
-		if got := c.p.Choose(list, now); !slices.Equal(got, c.want) {
+		if got := c.p.choose(list, now); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
 		}
 	}

@@ -4,13 +4,17 @@
 package restore
 
 import (
+	"context"
+
 	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
 	"rewind/engine/history"
+	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/engine/secrets"
 	"rewind/engine/sessions"
+	"rewind/internal/value"
 )
 
 // Restorer restores an open project. Its commands (Checkout, Undo, Redo, UndoRestore, Continue, Abort, Fork, Clone, Import) hold the log's
@@ -30,4 +34,30 @@ func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation
 	a *authorship.Authors,
 ) *Restorer {
 	return &Restorer{log, k, s, c, h, w, a}
+}
+
+// progress is the function that tells how far a restore's steps are: to who waits for the restore, and to who asks for the state meanwhile.
+func (rs *Restorer) progress(ctx context.Context) func(phase string, done, total int) {
+	told := model.AskerOf(ctx).Told
+	return func(phase string, done, total int) {
+		r := value.Progress{Phase: phase, Files: done, Total: total}
+		if now := rs.worktree.Busy.Load(); now != nil {
+			now.Reach(r)
+		}
+		if told != nil {
+			told(r)
+		}
+	}
+}
+
+// withTakeBackPhase is ctx with a progress that names each phase as part of taking the restore back.
+func withTakeBackPhase(ctx context.Context) context.Context {
+	a := model.AskerOf(ctx)
+	if told := a.Told; told != nil {
+		a.Told = func(r value.Progress) {
+			r.Phase = "taking it back: " + r.Phase
+			told(r)
+		}
+	}
+	return model.WithAsker(ctx, a)
 }

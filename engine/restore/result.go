@@ -1,10 +1,12 @@
 package restore
 
 import (
+	"maps"
 	"slices"
 
 	"rewind/engine/model"
 	"rewind/engine/oplog"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -121,4 +123,77 @@ func (res *Result) adoptPerms() {
 		}
 	}
 	res.Plan.Steps = steps
+}
+
+// refuseLost fails with an *oplog.LostError if a path of the request is lost in the checkpoint cp. Lost directories outside of the
+// request are put into lostTrees and read as empty from now on.
+func (pl *planner) refuseLost(cp *model.Checkpoint) error {
+	paths, trees, err := pl.restorer.log.LostIn(cp)
+	if err != nil {
+		return err
+	}
+	var asked []string
+	for _, p := range paths {
+		if pl.request.Paths.Has(p) || p == "" || pl.request.Paths.HasBelow(p) {
+			asked = append(asked, p)
+		}
+	}
+	if len(asked) > 0 {
+		return &oplog.LostError{Checkpoint: cp.ID, Paths: asked}
+	}
+	pl.lostTrees = trees
+	return nil
+}
+
+// lostAsEmpty is a Getter that gives lost trees as empty ones.
+type lostAsEmpty struct {
+	objstore.Getter
+	lost map[objstore.ID]bool
+}
+
+func (s lostAsEmpty) Get(k objstore.Kind, id objstore.ID) ([]byte, error) {
+	if k == objstore.Tree && s.lost[id] {
+		return tree.Encode(nil)
+	}
+	return s.Getter.Get(k, id)
+}
+
+// listKept fills the plan's Kept, by path; of a directory that no checkpoint holds only the directory itself.
+func (pl *planner) listKept() {
+	paths := slices.SortedFunc(maps.Keys(pl.kept), tree.ComparePaths)
+	for _, p := range paths {
+		k, list := pl.kept[p], pl.plan.Kept
+		if n := len(list); n > 0 && covers(list[n-1], k) {
+			continue
+		}
+		pl.plan.Kept = append(list, k)
+	}
+}
+
+// listTaken fills the plan's Taken: with Exact, the files that would be kept without it, by the session that changed them, and last those
+// that no checkpoint holds.
+func (pl *planner) listTaken() {
+	if !pl.request.Exact {
+		return
+	}
+	by := map[string][]string{}
+	for _, s := range pl.plan.Steps {
+		who := pl.others.Of(s.Path)
+		if who != "" && (model.IsFile(s.Old) || model.IsFile(s.New)) || who == "" && pl.unknown[s.Path] && model.IsFile(s.Old) {
+			by[who] = append(by[who], s.Path)
+		}
+	}
+	for _, who := range slices.Sorted(maps.Keys(by)) {
+		if who != "" {
+			pl.plan.Taken = append(pl.plan.Taken, value.Taken{By: who, Paths: value.Texts(by[who])})
+		}
+	}
+	if paths := by[""]; paths != nil {
+		pl.plan.Taken = append(pl.plan.Taken, value.Taken{Paths: value.Texts(paths)})
+	}
+}
+
+// covers reports whether a directory that stays says all that is to be said of another path that does.
+func covers(dir, o value.Kept) bool {
+	return dir.Dir && dir.Reason == o.Reason && dir.By == o.By && dir.Shared == o.Shared && refs.Below(string(o.Path), string(dir.Path))
 }
