@@ -204,7 +204,9 @@ func (k *talker) whole(n int, before, after string) {
 			}
 		}
 	}
-	if !slices.ContainsFunc(found, func(rel string) bool { return filepath.Join(k.folder, rel) == k.file }) {
+	name := filepath.Base(k.file)
+	stays := strings.Contains(before, name) && strings.Contains(after, name) // else it is deleted, or comes back
+	if stays && !slices.ContainsFunc(found, func(rel string) bool { return filepath.Join(k.folder, rel) == k.file }) {
 		k.t.Errorf("killed at call %d: the agent finds its session no more in %v", n, found)
 	}
 	k.leftovers += int64(len(temporary))
