@@ -204,8 +204,7 @@ func (k *talker) whole(n int, before, after string) {
 			}
 		}
 	}
-	name := filepath.Base(k.file)
-	stays := strings.Contains(before, name) && strings.Contains(after, name) // else it is deleted, or comes back
+	stays := strings.Contains(before, k.id) && strings.Contains(after, k.id) // else it is deleted, or comes back
 	if stays && !slices.ContainsFunc(found, func(rel string) bool { return filepath.Join(k.folder, rel) == k.file }) {
 		k.t.Errorf("killed at call %d: the agent finds its session no more in %v", n, found)
 	}
