@@ -106,7 +106,8 @@ func TestKnownGolden(t *testing.T) {
 func sampleKnown() *model.Known {
 	return &model.Known{
 		Read: model.KnownRead, Stamp: osfile.Stamp{Size: 2, Modified: 3, Changed: 4, Device: 5, Inode: 6},
-		Transcript: enginetest.TestID("x"), Path: "/t", Turns: 7, Messages: 8, Bytes: 9, Title: "t", Parent: transcript.Parent{Session: "p", Message: "m"},
+		Transcript: enginetest.TestID("x"), Path: "/t", Turns: 7, Messages: 8, Bytes: 9, Title: "t",
+		Parent: transcript.Parent{Session: "p", Message: "m"},
 		First: time.UnixMilli(1_800_000_000_000),
 	}
 }
