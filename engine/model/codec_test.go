@@ -108,7 +108,7 @@ func sampleKnown() *model.Known {
 		Read: model.KnownRead, Stamp: osfile.Stamp{Size: 2, Modified: 3, Changed: 4, Device: 5, Inode: 6},
 		Transcript: enginetest.TestID("x"), Path: "/t", Turns: 7, Messages: 8, Bytes: 9, Title: "t",
 		Parent: transcript.Parent{Session: "p", Message: "m"},
-		First: time.UnixMilli(1_800_000_000_000),
+		First:  time.UnixMilli(1_800_000_000_000),
 	}
 }
 
