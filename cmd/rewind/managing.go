@@ -123,8 +123,8 @@ func newForksPrune(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "prune [--older <age>] [--unused] [--keep N] [--dry-run]", Short: "Delete forks by age, number, or because nobody used them",
 		Long: "Deletes the forks that fit all that is asked, in one operation, which 'rewind undo-restore' takes back. What an agent\n" +
-			"has open, what is archived or a main line, and where the project stands stays; so does what has turns that no other session\n" +
-			"has, unless --yes is given.",
+			"has open, what is archived or a main line, and where the project stands stays; so does what has turns that no other\n" +
+			"session has, unless --yes is given.",
 		Example: "  rewind forks prune --unused --older 7d --dry-run\n  rewind forks prune --unused --keep 10", Args: takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("keep") && req.Keep < 1 {
