@@ -25,7 +25,7 @@ func TestKillWorktree(t *testing.T) {
 		t.Fatalf("exit code %d, %d calls", code, calls)
 	}
 	seen := map[string]int{}
-	makes, goes := 8, 2
+	makes, goes := 6, 1
 	if torture.Full() {
 		makes, goes = 2*calls, 100
 	}
