@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"rewind/internal/render"
+
 	"rewind/api"
 	"rewind/internal/term"
 )
@@ -33,9 +35,9 @@ func runAdopt(ctx context.Context, a *app, o initOptions) error {
 	if a.json {
 		return a.printJSON(r)
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if !o.dryRun {
-		fmt.Fprintf(a.Out, "adopted; current checkpoint %s  %s\n", a.Styled(term.ID, r.Checkpoint.Short), tally(*r.Checkpoint))
+		fmt.Fprintf(a.Out, "adopted; current checkpoint %s  %s\n", a.Styled(term.ID, r.Checkpoint.Short), render.Tally(*r.Checkpoint))
 	}
 	return nil
 }
@@ -54,7 +56,7 @@ func (a *app) showAdoption(w io.Writer, r api.AdoptResponse) {
 		row("says made", a.Time(r.Created))
 	}
 	row("changed", a.Time(r.Changed))
-	row("holds", fmt.Sprintf("%s, %s", count(r.Files, "file"), term.Size(r.DiskBytes)))
+	row("holds", fmt.Sprintf("%s, %s", render.Count(r.Files, "file"), term.Size(r.DiskBytes)))
 	row("owner", string(r.Owner))
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -106,7 +108,7 @@ func (a *app) showHooks(w io.Writer, r api.HooksResponse, req api.HooksRequest) 
 func (a *app) programsNote(r api.HooksResponse, req api.HooksRequest) {
 	dir := term.Quote(filepath.Dir(string(r.Program)))
 	if e := r.CopyErr; e != nil {
-		a.say("note: hooks go on with the programs that are in %s, another build: %s", dir, term.SanitizeText(e.Message))
+		a.Say("note: hooks go on with the programs that are in %s, another build: %s", dir, term.SanitizeText(e.Message))
 	}
 	if len(r.Copied) == 0 {
 		return
@@ -118,7 +120,7 @@ func (a *app) programsNote(r api.HooksResponse, req api.HooksRequest) {
 	case len(r.Copied) == 1:
 		were, them = "was", "it"
 	}
-	a.say("note: %s %s copied to %s, where hooks start %s", programs.List(r.Copied), were, dir, them)
+	a.Say("note: %s %s copied to %s, where hooks start %s", programs.List(r.Copied), were, dir, them)
 }
 
 // hooksJSON is where Codex has hooks: it asks for trust when that changes.
@@ -140,9 +142,9 @@ func hooksText(h api.AgentHooks, req api.HooksRequest) string {
 		}
 		return "hooks " + would + "taken out of " + strings.Join(files, ", ")
 	}
-	text := fmt.Sprintf("%s %sregistered in %s", count(h.Hooks, "hook"), would, file)
+	text := fmt.Sprintf("%s %sregistered in %s", render.Count(h.Hooks, "hook"), would, file)
 	if len(h.Changes) == 0 {
-		text = fmt.Sprintf("%s in %s, as they should be", count(h.Hooks, "hook"), file)
+		text = fmt.Sprintf("%s in %s, as they should be", render.Count(h.Hooks, "hook"), file)
 	}
 	if h.Server != "" {
 		text += ", the MCP server in " + term.Quote(string(h.Server))
@@ -172,7 +174,7 @@ func (a *app) settingsPatch(w io.Writer, f api.FileDiff) error {
 	}
 	fmt.Fprintf(w, "%s\n%s\n", a.Styled(term.Bold, "--- "+from), a.Styled(term.Bold, "+++ "+to))
 	for _, h := range f.Hunks {
-		if err := a.hunk(w, h); err != nil {
+		if err := a.Hunk(w, h); err != nil {
 			return err
 		}
 	}
@@ -263,9 +265,9 @@ func runHooks(ctx context.Context, a *app, o hooksOptions) error {
 		return r.CopyErr
 	case o.dryRun:
 	case !installed(r):
-		a.say("hint: %s", noAgents(r))
+		a.Say("hint: %s", noAgents(r))
 	case o.register:
-		a.say("hint: 'rewind validate' checks them, 'rewind config --unregister-hooks' takes them out again")
+		a.Say("hint: 'rewind validate' checks them, 'rewind config --unregister-hooks' takes them out again")
 	}
 	return nil
 }
@@ -282,7 +284,7 @@ func (a *app) refreshHooks(ctx context.Context) {
 	a.programsNote(r, req)
 	for _, h := range r.Agents {
 		if len(h.Changes) > 0 {
-			a.say("%s: %s", h.Agent, hooksText(h, req))
+			a.Say("%s: %s", h.Agent, hooksText(h, req))
 		}
 	}
 	a.agentNotes(r)
@@ -292,7 +294,7 @@ func (a *app) refreshHooks(ctx context.Context) {
 func (a *app) leftNotes(r api.HooksResponse) {
 	for _, h := range r.Agents {
 		for _, path := range h.Left {
-			a.say("note: %s is not as rewind wrote it: it stays as it is", term.Quote(string(path)))
+			a.Say("note: %s is not as rewind wrote it: it stays as it is", term.Quote(string(path)))
 		}
 	}
 }
@@ -304,19 +306,19 @@ func (a *app) agentNotes(r api.HooksResponse) {
 		if h.Error == nil {
 			continue
 		}
-		a.say("note: no hooks of %s were registered: %s", h.Agent, term.SanitizeText(h.Error.Message))
+		a.Say("note: no hooks of %s were registered: %s", h.Agent, term.SanitizeText(h.Error.Message))
 		if h.Error.Hint != "" {
-			a.say("hint: %s, then 'rewind config --register-hooks'", term.SanitizeText(h.Error.Hint))
+			a.Say("hint: %s, then 'rewind config --register-hooks'", term.SanitizeText(h.Error.Hint))
 		}
 	}
 }
 
 // hooksNote says why hooks are not as they should be, where that must not fail the command.
 func (a *app) hooksNote(err error) {
-	a.say("note: no hooks were registered: %s", term.SanitizeText(err.Error()))
+	a.Say("note: no hooks were registered: %s", term.SanitizeText(err.Error()))
 	var told *api.Error
 	if errors.As(err, &told) && told.Hint != "" {
-		a.say("hint: %s, then 'rewind config --register-hooks'", term.SanitizeText(told.Hint))
+		a.Say("hint: %s, then 'rewind config --register-hooks'", term.SanitizeText(told.Hint))
 	}
 }
 

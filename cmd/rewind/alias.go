@@ -21,7 +21,7 @@ func (a *app) expand(ctx context.Context, root *cobra.Command, args []string) ([
 	if len(args) > 1 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		addAliases(root, a.aliases(ctx))
 		last := len(args) - 1 // is being typed
-		line, err := a.expand(ctx, newRoot(&app{Streams: a.Streams}, nil), args[1:last])
+		line, err := a.expand(ctx, newRoot(newApp(a.Streams), nil), args[1:last])
 		return slices.Concat(args[:1], line, args[last:]), err
 	}
 	if len(args) > 1 && args[0] == "help" && !isCommand(root, args[1]) {

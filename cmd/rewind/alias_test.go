@@ -57,7 +57,7 @@ func TestGuardKnowsCommands(t *testing.T) {
 	s, _, _ := term.Test("", false)
 	back := []string{"checkout", "switch", "forward", "undo", "redo", "undo-restore", "pick", "revert", "gc", "purge"}
 	words := []string{"mine"}
-	for _, c := range newRoot(&app{Streams: s}, nil).Commands() {
+	for _, c := range newRoot(newApp(s), nil).Commands() {
 		words = append(append(words, c.Name()), c.Aliases...)
 		if slices.Contains(back, c.Name()) {
 			back = append(back, c.Aliases...)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -21,7 +23,7 @@ import (
 
 // app is what every command shares.
 type app struct {
-	*term.Streams
+	render.Printer
 	json      bool
 	color     string
 	dir       string
@@ -32,10 +34,14 @@ type app struct {
 	damaged   *api.Error // the store was, and what was printed is what it still has
 }
 
+// newApp is what a command has at least.
+func newApp(s *term.Streams) *app { return &app{Printer: render.Printer{Streams: s}} }
+
 // execute runs a command line and returns its exit code.
 func execute(ctx context.Context, args []string, s *term.Streams) int {
-	a := &app{Streams: s, transport: newTransport(commandLine(args))}
-	a.transport.notice = func(text string) { a.say("note: %s", term.Sanitize(text)) }
+	a := newApp(s)
+	a.transport = newTransport(commandLine(args))
+	a.transport.notice = func(text string) { a.Say("note: %s", term.Sanitize(text)) }
 	a.client = &api.Client{Transport: a.transport, Damaged: func(e *api.Error) { a.damaged = e }}
 	hook := len(args) > 0 && args[0] == "hook"
 	// Completion must be quick, and a hook must not wait for a start; smart-checkpoint is what starts one.
@@ -46,7 +52,7 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 		defer a.transport.own.Wait()
 	}
 	root := newRoot(a, args)
-	a.isCommand = func(word string) bool { return isCommand(newRoot(&app{Streams: s}, nil), word) }
+	a.isCommand = func(word string) bool { return isCommand(newRoot(newApp(s), nil), word) }
 	args, err := a.expand(ctx, root, args)
 	if err != nil {
 		a.json = slices.Contains(args, "--json")
@@ -118,6 +124,7 @@ func (a *app) settle() error {
 		return usage("--color %s: want auto, always or never", a.color)
 	}
 	a.SetColor(mode)
+	a.Quiet = a.json
 	if a.dir == "" {
 		a.dir = workingDir()
 	}
@@ -172,20 +179,6 @@ func (a *app) printJSON(v any) error {
 	}
 	_, err = fmt.Fprintf(a.Out, "%s%s\n", head, b[1:])
 	return err
-}
-
-// say writes a line of talk.
-func (a *app) say(format string, args ...any) {
-	if !a.json {
-		fmt.Fprintf(a.Err, "rewind: "+format+"\n", args...)
-	}
-}
-
-// notices tells what opening the project had to settle.
-func (a *app) notices(list []string) {
-	for _, n := range list {
-		a.say("note: %s", term.Sanitize(n))
-	}
 }
 
 // paged is where a listing goes: a pager on a terminal.
@@ -265,14 +258,4 @@ func afterDash(cmd *cobra.Command, args []string) (names []string, paths []api.T
 		return args, nil
 	}
 	return args[:i], value.Texts(args[i:])
-}
-
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	if s, ok := strings.CutSuffix(one, "y"); ok {
-		return fmt.Sprintf("%d %sies", n, s)
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

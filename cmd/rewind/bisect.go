@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -119,9 +121,9 @@ func newBisectReset(a *app) *cobra.Command {
 			if err != nil || said {
 				return err
 			}
-			a.notices(r.Notices)
+			a.Notices(r.Notices)
 			if !r.Ended {
-				a.say("no bisection is under way")
+				a.Say("no bisection is under way")
 			}
 			return nil
 		},
@@ -183,37 +185,37 @@ func (a *app) linkNotes(r api.BisectResponse) {
 			there = append(there, term.Quote(string(l.Path)))
 			continue
 		}
-		a.say("note: %s is not there when it is tried: %s; '--link %s' has it", term.Quote(string(l.Path)), l.Why,
-			shellLine([]string{term.Sanitize(string(l.Path))}))
+		a.Say("note: %s is not there when it is tried: %s; '--link %s' has it", term.Quote(string(l.Path)), l.Why,
+			render.ShellLine([]string{term.Sanitize(string(l.Path))}))
 	}
 	if len(there) > 0 {
-		a.say("note: linked: %s; what is written there, is written into the project's (--no-link)", strings.Join(there, ", "))
+		a.Say("note: linked: %s; what is written there, is written into the project's (--no-link)", strings.Join(there, ", "))
 	}
 }
 
 // bisectStands tells a person who leads a bisection what is asked, or what was found.
 func (a *app) bisectStands(ctx context.Context, r api.BisectResponse) error {
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	switch {
 	case r.Answer != nil:
 		err := a.tellFound(ctx, r, false)
-		a.say("'rewind bisect reset' ends it")
+		a.Say("'rewind bisect reset' ends it")
 		return err
 	case r.Wants != "":
 		fmt.Fprintf(a.Out, "waiting for a %s checkpoint: 'rewind bisect %s [<checkpoint>]'\n", r.Wants, r.Wants)
 		return nil
 	}
 	fmt.Fprintf(a.Out, "%s, laid out in\n  %s\n", a.trying(a.Styled, r), term.Quote(string(r.Dir)))
-	a.say("look there, then 'rewind bisect good', 'bad' or 'skip'; 'rewind bisect reset' ends it")
+	a.Say("look there, then 'rewind bisect good', 'bad' or 'skip'; 'rewind bisect reset' ends it")
 	return nil
 }
 
 // trying says which checkpoint is asked about, and how many there are to come, in the style of the stream that it goes to.
 func (a *app) trying(styled func(term.Style, string) string, r api.BisectResponse) string {
 	c := r.Test
-	text := fmt.Sprintf("%s (%s, %s)", styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(words(what(*c))))
+	text := fmt.Sprintf("%s (%s, %s)", styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(render.Words(render.What(*c))))
 	if r.Left > 0 && !r.End {
-		text += fmt.Sprintf(", %s between, about %s", count(r.Left, "checkpoint"), tries(r.Asks))
+		text += fmt.Sprintf(", %s between, about %s", render.Count(r.Left, "checkpoint"), tries(r.Asks))
 	}
 	return text
 }

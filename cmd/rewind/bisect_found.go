@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"rewind/internal/render"
+
 	"rewind/api"
 	"rewind/internal/term"
 )
@@ -44,10 +46,10 @@ func (a *app) tellFound(ctx context.Context, r api.BisectResponse, newest bool) 
 		if bad == nil {
 			return nil
 		}
-		return a.showFiles(w, *bad, true, false)
+		return a.ShowFiles(w, *bad, true, false)
 	})
 	if answer.Good != nil && bad != nil {
-		a.say("%s", a.mendedBy(r, bad))
+		a.Say("%s", a.mendedBy(r, bad))
 	}
 	return errors.Join(err, verdict)
 }
@@ -73,7 +75,7 @@ func (a *app) mendedBy(r api.BisectResponse, bad *api.ShowResponse) string {
 	if err != nil || len(paths) > mendedPaths || slices.ContainsFunc(bad.Changes, isNew) {
 		return fmt.Sprintf("back to before it: rewind checkout %s --exact; without --exact what others changed since stays", good.Short)
 	}
-	return fmt.Sprintf("its files as before it: rewind checkout %s --exact -- %s", good.Short, shellLine(paths))
+	return fmt.Sprintf("its files as before it: rewind checkout %s --exact -- %s", good.Short, render.ShellLine(paths))
 }
 
 // foundWords say in a sentence each which checkpoint is the first that fails and which the last that passes, and what that rests on.
@@ -85,16 +87,16 @@ func (a *app) foundWords(w io.Writer, answer *api.BisectAnswer, bad *api.ShowRes
 	var lines []string
 	if good := answer.Good; good != nil {
 		lines = append(lines, fmt.Sprintf("%s: %s, %s, %s", passes, a.Styled(term.ID, good.Short), a.Clock(good.Time),
-			term.Sanitize(words(what(*good)))))
+			term.Sanitize(render.Words(render.What(*good)))))
 	}
 	if bad != nil {
 		c := bad.Checkpoint
-		line := fmt.Sprintf("%s: %s, %s, %s", fails, a.Styled(term.ID, c.Short), a.Clock(c.Time), shownWords(*bad))
+		line := fmt.Sprintf("%s: %s, %s, %s", fails, a.Styled(term.ID, c.Short), a.Clock(c.Time), render.ShownWords(*bad))
 		if c.Event == "save" && c.Message != "" {
-			line += ": " + term.Sanitize(words(string(c.Message)))
+			line += ": " + term.Sanitize(render.Words(string(c.Message)))
 		}
 		if c.Prompt != "" {
-			line += "\n  for the prompt: " + term.Sanitize(words(string(c.Prompt)))
+			line += "\n  for the prompt: " + term.Sanitize(render.Words(string(c.Prompt)))
 		}
 		lines = append([]string{line}, lines...)
 		if newest {
@@ -111,7 +113,7 @@ func (a *app) foundWords(w io.Writer, answer *api.BisectAnswer, bad *api.ShowRes
 		}
 		fmt.Fprintf(w, "%s is one of these, most of which could not be told:\n", fails)
 		for _, c := range list {
-			fmt.Fprintf(w, "  %s  %s  %s\n", a.Styled(term.ID, c.Short), a.Clock(c.Time), term.Sanitize(words(what(c))))
+			fmt.Fprintf(w, "  %s  %s  %s\n", a.Styled(term.ID, c.Short), a.Clock(c.Time), term.Sanitize(render.Words(render.What(c))))
 		}
 	}
 	for _, text := range answer.Assumed {
@@ -124,12 +126,12 @@ func bisectError(answer *api.BisectAnswer, newest bool) error {
 	failed := func(hint, format string, args ...any) error {
 		return &api.Error{Word: api.WordFailed, Message: fmt.Sprintf(format, args...), Hint: hint}
 	}
-	name := func(c *api.Checkpoint) string { return fmt.Sprintf("%s (%s)", c.Short, what(*c)) }
+	name := func(c *api.Checkpoint) string { return fmt.Sprintf("%s (%s)", c.Short, render.What(*c)) }
 	switch {
 	case len(answer.Suspects) > 0:
 		return &api.Error{
 			Word:    api.WordPartial,
-			Message: "it could not be told where it begins: " + count(len(answer.Suspects), "checkpoint") + " could not be tried",
+			Message: "it could not be told where it begins: " + render.Count(len(answer.Suspects), "checkpoint") + " could not be tried",
 			Hint:    "the list above has them; 'rewind show <checkpoint> -p' shows what one of them changed",
 		}
 	case answer.Bad == nil && answer.Good == nil:

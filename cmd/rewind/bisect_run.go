@@ -148,7 +148,7 @@ func (a *app) byHand(ctx context.Context) (r api.BisectResponse, ok bool, err er
 		return r, false, usage("'rewind bisect start' has begun, and has no %s checkpoint yet: name one with 'rewind bisect %s', or "+
 			"'rewind bisect reset'", r.Wants, r.Wants)
 	}
-	a.say("going on from 'rewind bisect start'; 'rewind bisect reset' ends that")
+	a.Say("going on from 'rewind bisect start'; 'rewind bisect reset' ends that")
 	return r, true, nil
 }
 
@@ -168,16 +168,16 @@ func (a *app) startTrials(ctx context.Context, req api.BisectStartRequest, t *tr
 func (a *app) runTrials(ctx context.Context, r api.BisectResponse, t *trial, newest bool) error {
 	a.linkNotes(r)
 	for {
-		a.notices(r.Notices)
+		a.Notices(r.Notices)
 		if r.Answer != nil {
 			return a.tellFound(ctx, r, newest)
 		}
-		a.say("trying %s", a.trying(a.StyledErr, r))
+		a.Say("trying %s", a.trying(a.StyledErr, r))
 		as, why, err := a.try(ctx, r, t)
 		if err != nil {
 			return err
 		}
-		a.say("%s is %s: %s", r.Test.Short, a.StyledErr(verdictStyles[as], as), why)
+		a.Say("%s is %s: %s", r.Test.Short, a.StyledErr(verdictStyles[as], as), why)
 		req := api.BisectMarkRequest{
 			Project: a.project(), Bisection: r.Bisection, Checkpoint: api.Text(r.Test.ID), As: as, Why: api.Text(why),
 		}
@@ -238,7 +238,7 @@ func (t *trial) run(ctx context.Context, a *app, dir, checkpoint string) (code i
 			name = filepath.Join(t.here, name)
 			if !t.told {
 				t.told = true
-				a.say("note: where a checkpoint has no %s, that of the project is run", term.Quote(argv[0]))
+				a.Say("note: where a checkpoint has no %s, that of the project is run", term.Quote(argv[0]))
 			}
 		} else {
 			name = filepath.Join(dir, name)

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -91,7 +93,7 @@ func runBlame(ctx context.Context, a *app, req api.BlameRequest, porcelain bool)
 	if a.json {
 		return a.printJSON(r)
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if porcelain {
 		return a.blamePorcelain(r)
 	}
@@ -107,7 +109,7 @@ const (
 // blamed prints lines, each with who brought it. On a terminal the words about that have what the longest line leaves, and two fifths at
 // least; a narrow one has no time, and shorter tabs.
 func (a *app) blamed(w io.Writer, r api.BlameResponse) error {
-	rows, times := make([][]term.Cell, len(r.Lines)), a.Width == 0 || a.Width >= narrowList
+	rows, times := make([][]term.Cell, len(r.Lines)), a.Width == 0 || a.Width >= render.NarrowList
 	room, longest, stop := a.Width, 0, 8
 	if !times {
 		stop = 2
@@ -124,10 +126,10 @@ func (a *app) blamed(w io.Writer, r api.BlameResponse) error {
 		}
 		id, number := term.Cell{Text: o.Short, Style: term.ID}, term.Cell{Text: fmt.Sprint(r.First + i), Style: term.Dim}
 		rows[i] = []term.Cell{id, {Text: term.Sanitize(originWords(o)), Style: style}, number, {Text: text}}
-		left := a.Width - len(id.Text) - len(number.Text) - 3*listGap
+		left := a.Width - len(id.Text) - len(number.Text) - 3*render.ListGap
 		if times {
 			when := term.Cell{Text: a.Time(originTime(o)), Style: term.Dim}
-			rows[i], left = slices.Insert(rows[i], 2, when), left-len(when.Text)-listGap
+			rows[i], left = slices.Insert(rows[i], 2, when), left-len(when.Text)-render.ListGap
 		}
 		room, longest = min(room, left), max(longest, term.Width(term.Sanitize(text)))
 	}
@@ -177,7 +179,7 @@ func originWords(o api.Origin) string {
 	case o.Older:
 		return "merged away by gc"
 	case o.Message != "":
-		return string(o.Message) + mergedWords(o.Merged)
+		return string(o.Message) + render.MergedWords(o.Merged)
 	case o.Agent == "":
 		return o.Event
 	}
@@ -191,7 +193,7 @@ func originWords(o api.Origin) string {
 	case o.Tool != nil:
 		text += ", " + string(o.Tool.Name)
 	}
-	text += mergedWords(o.Merged)
+	text += render.MergedWords(o.Merged)
 	if o.Prompt != "" {
 		text += ": " + string(o.Prompt)
 	}

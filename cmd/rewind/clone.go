@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -39,10 +41,10 @@ func runClone(ctx context.Context, a *app, req api.CloneRequest) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
-	fmt.Fprintf(a.Out, "cloned %s: %s (%s)\n", term.Sanitize(shortSession(r.From.Session)), term.Sanitize(string(r.Title)),
-		count(r.Messages, "message"))
-	a.whereForked(r.Fork)
-	a.forkNotes(r.Fork)
+	a.Notices(r.Notices)
+	fmt.Fprintf(a.Out, "cloned %s: %s (%s)\n", term.Sanitize(render.ShortSession(r.From.Session)), term.Sanitize(string(r.Title)),
+		render.Count(r.Messages, "message"))
+	a.WhereForked(r.Fork)
+	a.ForkNotes(r.Fork)
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -83,7 +85,7 @@ func runCompare(ctx context.Context, a *app, o compareOptions) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	return a.paged(func(w io.Writer) error {
 		if o.nameOnly {
 			return comparedNames(w, r)
@@ -93,7 +95,7 @@ func runCompare(ctx context.Context, a *app, o compareOptions) error {
 			fmt.Fprintln(w)
 			a.comparedHead(w, "AB"[i:i+1], s, r.Ancestor != nil)
 			if o.patch || o.stat {
-				if err := a.fileDiffs(w, s.Files, o.patch, o.stat); err != nil {
+				if err := a.FileDiffs(w, s.Files, o.patch, o.stat); err != nil {
 					return err
 				}
 				continue
@@ -130,9 +132,9 @@ func (a *app) comparedAncestor(w io.Writer, r api.CompareResponse) {
 	if c == nil {
 		fmt.Fprintf(w, "%s: nothing; 'rewind diff' with the two checkpoints below tells how their files differ\n", head("in common"))
 	} else {
-		what := cause(api.Checkpoint{Message: c.Message, Event: c.Event})
+		what := render.Cause(api.Checkpoint{Message: c.Message, Event: c.Event})
 		if c.Turn > 0 {
-			what = fmt.Sprintf("turn %d of %s", c.Turn, sessionWords(c.Session))
+			what = fmt.Sprintf("turn %d of %s", c.Turn, render.SessionWords(c.Session))
 		}
 		fmt.Fprintf(w, "%s: %s\n", head("in common"), a.fit(term.Sanitize(what), len("in common: ")))
 		fmt.Fprintf(w, "  checkpoint %s, %s\n", a.Styled(term.ID, c.Short), a.Time(c.Time))
@@ -155,7 +157,7 @@ func (a *app) fit(text string, rest int) string {
 
 // comparedHead tells what a side is, and the turns that it took.
 func (a *app) comparedHead(w io.Writer, name string, s *api.CompareSide, since bool) {
-	who := sessionWords(s.Session)
+	who := render.SessionWords(s.Session)
 	if s.Agent == "" {
 		who = "saved by hand"
 	}
@@ -170,13 +172,13 @@ func (a *app) comparedHead(w io.Writer, name string, s *api.CompareSide, since b
 	case s.Checkpoints == 0 && len(s.Files) == 0:
 		fmt.Fprintln(w, "  nothing since")
 	default:
-		text := fmt.Sprintf("  %s, %s", count(s.Checkpoints, "checkpoint"), count(len(s.Files), "file"))
+		text := fmt.Sprintf("  %s, %s", render.Count(s.Checkpoints, "checkpoint"), render.Count(len(s.Files), "file"))
 		fmt.Fprintln(w, text+a.plusMinus(s.Added, s.Removed))
 	}
 	for _, t := range s.Turns {
 		of := fmt.Sprintf("turn %d", t.Turn)
 		if t.Session != s.Session {
-			of += " of " + sessionWords(t.Session)
+			of += " of " + render.SessionWords(t.Session)
 		}
 		prompt := oneLine(string(t.Prompt))
 		if prompt == "" {
@@ -209,11 +211,11 @@ func (a *app) comparedFiles(w io.Writer, s *api.CompareSide) {
 			lines[f.Path] += " " + a.Styled(term.Dim, f.Note)
 		}
 	}
-	a.changeLinesWith(w, list, shownPaths, func(c api.Change) string { return lines[c.Path] })
+	a.ChangeLinesWith(w, list, render.ShownPaths, func(c api.Change) string { return lines[c.Path] })
 	for _, o := range s.Others {
 		by := "from outside"
 		if o.By != "" {
-			by = "by " + sessionWords(o.By)
+			by = "by " + render.SessionWords(o.By)
 		}
 		first := ""
 		for i, p := range o.Paths {
@@ -265,12 +267,12 @@ func (a *app) comparedConflicts(w io.Writer, r api.CompareResponse) {
 				}
 				fmt.Fprintln(w, a.Styled(style, kind.head))
 			}
-			if n <= shownPaths {
+			if n <= render.ShownPaths {
 				fmt.Fprintln(w, "  "+overlapLine(c))
 			}
 		}
-		if n > shownPaths {
-			fmt.Fprintf(w, "  ... and %d more\n", n-shownPaths)
+		if n > render.ShownPaths {
+			fmt.Fprintf(w, "  ... and %d more\n", n-render.ShownPaths)
 		}
 	}
 	switch {
@@ -292,7 +294,7 @@ func overlapLine(c api.Overlap) string {
 	}
 	line += ": " + collideWords[c.Reason]
 	if c.Places > 0 {
-		line += ", " + count(c.Places, "place")
+		line += ", " + render.Count(c.Places, "place")
 	}
 	return line
 }

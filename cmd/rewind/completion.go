@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -143,7 +145,7 @@ func completeCheckpoints(a *app, most int) func(*cobra.Command, []string, string
 		}
 		var out []string
 		for _, c := range r.Checkpoints {
-			out = append(out, c.Short+"\t"+term.Sanitize(fmt.Sprintf("%s %s", term.Ago(a.Now(), c.Time), what(c))))
+			out = append(out, c.Short+"\t"+term.Sanitize(fmt.Sprintf("%s %s", term.Ago(a.Now(), c.Time), render.What(c))))
 			for _, t := range c.Tags {
 				out = append(out, t+"\ttag of "+c.Short)
 			}

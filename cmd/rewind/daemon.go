@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -66,7 +68,7 @@ func (a *app) daemonText(d api.Daemon) string {
 		return "not running"
 	}
 	return fmt.Sprintf("process %d, version %s, since %s, %s open", d.PID, term.Sanitize(d.Version), a.Time(*d.Started),
-		count(d.Stores, "store"))
+		render.Count(d.Stores, "store"))
 }
 
 func runDaemonStop(ctx context.Context, a *app) error {
@@ -77,9 +79,9 @@ func runDaemonStop(ctx context.Context, a *app) error {
 	case a.json:
 		return a.printJSON(daemonJSON{r})
 	case r.Running:
-		a.say("the daemon has ended")
+		a.Say("the daemon has ended")
 	default:
-		a.say("no daemon runs")
+		a.Say("no daemon runs")
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -56,7 +58,7 @@ func newDiff(a *app) *cobra.Command {
 				err = a.meantPath(err, names[0], "rewind diff -- %s")
 			}
 			if len(names) == 2 {
-				err = a.meantPath(err, names[1], "rewind diff "+strings.ReplaceAll(shellLine(names[:1]), "%", "%%")+" -- %s")
+				err = a.meantPath(err, names[1], "rewind diff "+strings.ReplaceAll(render.ShellLine(names[:1]), "%", "%%")+" -- %s")
 			}
 			return err
 		},
@@ -76,13 +78,13 @@ func runDiff(ctx context.Context, a *app, o diffOptions) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if s := r.Since; s != nil {
-		a.say("%s: %s since, %s", relation(&s.Fork), count(s.Checkpoints, "checkpoint"),
-			fmt.Sprintf("%s, +%d -%d", count(len(r.Files), "file"), s.Added, s.Removed))
+		a.Say("%s: %s since, %s", render.Relation(&s.Fork), render.Count(s.Checkpoints, "checkpoint"),
+			fmt.Sprintf("%s, +%d -%d", render.Count(len(r.Files), "file"), s.Added, s.Removed))
 	}
 	if len(r.Files) == 0 && r.Since == nil && o.From == "" && o.To == "" && len(o.Paths) == 0 {
-		a.say("nothing is unsaved: each step is captured as it is made; 'rewind show -p' shows what the last one changed")
+		a.Say("nothing is unsaved: each step is captured as it is made; 'rewind show -p' shows what the last one changed")
 	}
 	return a.paged(func(w io.Writer) error {
 		for _, f := range r.Files {
@@ -90,15 +92,15 @@ func runDiff(ctx context.Context, a *app, o diffOptions) error {
 			case o.nameOnly:
 				fmt.Fprintln(w, term.Quote(string(f.Path)))
 			case o.nameStatus:
-				fmt.Fprintln(w, a.changeLine(f.Change))
+				fmt.Fprintln(w, a.ChangeLine(f.Change))
 			case !o.stat:
-				if err := a.filePatch(w, f); err != nil {
+				if err := a.FilePatch(w, f); err != nil {
 					return err
 				}
 			}
 		}
 		if o.stat {
-			return a.diffStat(w, r.Files)
+			return a.DiffStat(w, r.Files)
 		}
 		return nil
 	})

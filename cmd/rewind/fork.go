@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
+
+	"rewind/internal/render"
 
 	"github.com/spf13/cobra"
 
 	"rewind/api"
-	"rewind/internal/term"
 )
 
 func newFork(a *app) *cobra.Command {
@@ -67,61 +67,14 @@ func runFork(ctx context.Context, a *app, req api.ForkRequest) error {
 		return err
 	}
 	if !said {
-		a.notices(r.Notices)
-		a.tellForked(r, req)
+		a.Notices(r.Notices)
+		a.TellForked(r, req)
 		if r.Restore != nil {
-			a.tellRestore(withoutFork(*r.Restore))
+			a.TellRestore(render.WithoutFork(*r.Restore))
 		}
 	}
 	if r.Restore != nil {
-		return partial(*r.Restore)
+		return render.Partial(*r.Restore)
 	}
 	return nil
-}
-
-// withoutFork is a restore whose fork has been told already.
-func withoutFork(r api.RestoreResponse) api.RestoreResponse {
-	if r.Conversation != nil {
-		told := *r.Conversation
-		told.Mode, told.Why, told.Fork = "none", "", nil
-		r.Conversation = &told
-	}
-	return r
-}
-
-func (a *app) tellForked(r api.ForkResponse, req api.ForkRequest) {
-	f, verb := r.Fork, "forked"
-	if req.DryRun {
-		verb = "would fork"
-	}
-	fmt.Fprintf(a.Out, "%s %s at %s: %s (%s)\n", verb, term.Sanitize(shortSession(f.From.Session)),
-		a.Styled(term.ID, place(f.From, string(req.Checkpoint))),
-		term.Sanitize(string(f.Title)), count(f.Messages, "message"))
-	switch {
-	case req.SelfTest:
-		for _, c := range f.Checks {
-			fmt.Fprintf(a.Out, "  ok: %s\n", term.Sanitize(string(c)))
-		}
-		fmt.Fprintln(a.Out, "  taken away again")
-	case !req.DryRun && req.Worktree == "":
-		a.whereForked(f)
-	}
-	if r.Reused {
-		a.say("note: it was there already, and nobody has used it: --new makes another")
-	}
-	a.forkNotes(f)
-}
-
-// whereForked prints the new session's file and the command that opens it.
-func (a *app) whereForked(f api.Fork) {
-	fmt.Fprintf(a.Out, "  %s\n", term.Quote(string(f.Path)))
-	a.resumeLine(f.Resume)
-}
-
-// place says where a fork begins, by the name that it was asked for.
-func place(l api.Lineage, name string) string {
-	if isTurn(name) || l.Checkpoint == "" {
-		return fmt.Sprintf("the end of turn %d", l.Turn)
-	}
-	return fmt.Sprintf("checkpoint %.8s, turn %d", l.Checkpoint, l.Turn)
 }

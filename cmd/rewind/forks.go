@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -46,10 +48,10 @@ func runForks(ctx context.Context, a *app, all bool) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	defer a.tellHidden(r.Hidden)
 	if len(r.Forks) == 0 && r.Hidden == 0 {
-		a.say("no forks yet; 'rewind fork turn:<n>' makes one")
+		a.Say("no forks yet; 'rewind fork turn:<n>' makes one")
 		return nil
 	}
 	return a.paged(func(w io.Writer) error {
@@ -62,8 +64,8 @@ func runForks(ctx context.Context, a *app, all bool) error {
 			if f.Fork != nil {
 				at = f.Fork.Time
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: string(f.Agent)}, term.Cell{Text: shortID(f.ID), Style: term.ID},
-				term.Cell{Text: string(f.Title)}, term.Cell{Text: relation(f.Fork)}, term.Cell{Text: ownTurns(f)},
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: string(f.Agent)}, term.Cell{Text: render.ShortID(f.ID), Style: term.ID},
+				term.Cell{Text: string(f.Title)}, term.Cell{Text: render.Relation(f.Fork)}, term.Cell{Text: ownTurns(f)},
 				term.Cell{Text: a.Time(at), Style: term.Dim})
 		}
 		return t.Flush(w)
@@ -75,12 +77,12 @@ func ownTurns(f api.ForkInfo) string {
 	switch {
 	case f.Standing == "archived" || f.Standing == "deleted":
 		return f.Standing
-	case unplaced(f.Fork):
-		return count(f.Turns, "turn")
+	case render.Unplaced(f.Fork):
+		return render.Count(f.Turns, "turn")
 	case f.Own == 0:
 		return "not used yet"
 	}
-	return count(f.Own, "turn") + " of its own"
+	return render.Count(f.Own, "turn") + " of its own"
 }
 
 func runForksShow(ctx context.Context, a *app, name string) error {
@@ -88,7 +90,7 @@ func runForksShow(ctx context.Context, a *app, name string) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	return a.paged(func(w io.Writer) error {
 		for i, f := range r.Forks {
 			if i > 0 {
@@ -109,13 +111,14 @@ func (a *app) showFork(w io.Writer, f api.ForkInfo) {
 	row("fork", a.Styled(term.ID, term.Sanitize(f.Session)))
 	row("title", term.Sanitize(string(f.Title)))
 	row("file", term.Quote(string(f.Path)))
-	row("holds", fmt.Sprintf("%s, %s, %s, %s", count(f.Turns, "turn"), count(f.Messages, "message"), term.Size(f.Bytes), ownTurns(f)))
+	row("holds", fmt.Sprintf("%s, %s, %s, %s", render.Count(f.Turns, "turn"), render.Count(f.Messages, "message"), term.Size(f.Bytes),
+		ownTurns(f)))
 	rest := f.SessionInfo
 	rest.Fork = nil
 	row("note", term.Sanitize(sessionMarks(rest)))
 	for i := range f.Lineage {
 		l := &f.Lineage[i]
-		text := relation(l)
+		text := render.Relation(l)
 		if l.Checkpoint != "" {
 			text += fmt.Sprintf(", checkpoint %.8s", l.Checkpoint)
 		}
@@ -130,7 +133,7 @@ func (a *app) showFork(w io.Writer, f api.ForkInfo) {
 		}
 	}
 	if len(f.Resume) > 0 {
-		row("resume", term.Sanitize(shellLine(f.Resume)))
+		row("resume", term.Sanitize(render.ShellLine(f.Resume)))
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"text/template"
 	"time"
 
+	"rewind/internal/render"
+
 	"rewind/api"
 	"rewind/internal/term"
 	"rewind/internal/value"
@@ -36,8 +38,8 @@ func (a *app) newFormat(text string) (*format, error) {
 	t, err := template.New("--format").Option("missingkey=error").Funcs(template.FuncMap{
 		"ago":   func(t time.Time) string { return term.Ago(a.Now(), t) },
 		"clock": a.Clock,
-		"words": words,
-		"short": func(n int, text string) string { return term.Truncate(words(text), max(n, 1)) },
+		"words": render.Words,
+		"short": func(n int, text string) string { return term.Truncate(render.Words(text), max(n, 1)) },
 	}).Parse(text)
 	if err != nil {
 		return nil, usage("%s", strings.TrimPrefix(err.Error(), "template: "))

@@ -13,7 +13,7 @@ import (
 func terminalOf(width int, now time.Time) (a *app, out *strings.Builder) {
 	s, _, _ := term.Test("", true, "NO_COLOR=1")
 	s.Width, s.Now = width, func() time.Time { return now }
-	return &app{Streams: s}, &strings.Builder{}
+	return newApp(s), &strings.Builder{}
 }
 
 // TestBlameWidths: however long the lines are, it is told who brought them; where they are short, for which prompt.

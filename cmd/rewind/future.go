@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -40,12 +42,13 @@ func runFuture(ctx context.Context, a *app, req api.FutureRequest) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if len(r.Ahead) == 0 {
-		a.say("nothing lies behind turn %d of %s", r.At, term.Sanitize(shortSession(r.Session)))
+		a.Say("nothing lies behind turn %d of %s", r.At, term.Sanitize(render.ShortSession(r.Session)))
 		return nil
 	}
-	defer a.say("hint: 'rewind forward' goes to turn:%d of %s", r.Ahead[0].Turns[0].Turn, term.Sanitize(shortSession(r.Ahead[0].Session)))
+	defer a.Say("hint: 'rewind forward' goes to turn:%d of %s", r.Ahead[0].Turns[0].Turn,
+		term.Sanitize(render.ShortSession(r.Ahead[0].Session)))
 	return a.paged(func(w io.Writer) error {
 		for i := range r.Ahead {
 			if err := a.stretch(w, &r.Ahead[i]); err != nil {
@@ -66,13 +69,13 @@ func (a *app) stretch(w io.Writer, s *api.Ahead) error {
 		"code": "where the code went back", "fork": "the session that was gone back in",
 		"cut": fmt.Sprintf("cut off by operation %d", s.Operation), "agent": "gone back behind in the agent",
 	}[s.Why]
-	head := fmt.Sprintf("%s, %s: %s", term.Sanitize(shortSession(s.Session)), where, why)
+	head := fmt.Sprintf("%s, %s: %s", term.Sanitize(render.ShortSession(s.Session)), where, why)
 	if a.Width > 0 {
 		head = term.Truncate(head, a.Width)
 	}
 	fmt.Fprintln(w, a.Styled(term.Bold, head))
 	columns := []term.Column{{}, {}, {}, {Flex: true}, {}}
-	narrow := a.Width > 0 && a.Width < narrowList
+	narrow := a.Width > 0 && a.Width < render.NarrowList
 	if narrow { // the prompt needs the room
 		columns = []term.Column{{}, {}, {Flex: true}}
 	}
@@ -82,7 +85,7 @@ func (a *app) stretch(w io.Writer, s *api.Ahead) error {
 			{Text: "  " + fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
 			{Text: fmt.Sprintf("%.8s", turn.Checkpoint), Style: term.ID},
 			{Text: a.Clock(turn.Time), Style: term.Dim},
-			{Text: words(string(turn.Prompt))},
+			{Text: render.Words(string(turn.Prompt))},
 			{Text: a.checkpointsWord(turn.Checkpoints), Style: term.Dim},
 		}
 		if turn.Checkpoint == "" {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -60,7 +62,7 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	fmt.Fprintln(a.Out, gcText(r)+youngText(r))
 	if !r.Fits && !r.DryRun {
 		fmt.Fprintln(a.Out, "the store is still larger than it may be: what is left is needed, tagged, or younger than gc.grace")
@@ -70,19 +72,20 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 
 // gcText says what went, or would.
 func gcText(r api.GCResponse) string {
-	what := count(r.Checkpoints, "checkpoint")
+	what := render.Count(r.Checkpoints, "checkpoint")
 	if r.Safety > 0 {
-		what += ", " + count(r.Safety, "safety checkpoint")
+		what += ", " + render.Count(r.Safety, "safety checkpoint")
 	}
 	if r.DryRun {
-		return fmt.Sprintf("would remove %s and %s (%s); %s would stay", what, count(r.Objects, "object"), term.Size(r.Bytes),
-			count(r.Kept, "checkpoint"))
+		return fmt.Sprintf("would remove %s and %s (%s); %s would stay", what, render.Count(r.Objects, "object"), term.Size(r.Bytes),
+			render.Count(r.Kept, "checkpoint"))
 	}
 	if r.Checkpoints+r.Safety+r.Objects == 0 {
-		return fmt.Sprintf("nothing to remove: %s, %s on disk", count(r.Kept, "checkpoint"), term.Size(r.DiskAfter))
+		return fmt.Sprintf("nothing to remove: %s, %s on disk", render.Count(r.Kept, "checkpoint"), term.Size(r.DiskAfter))
 	}
 	return fmt.Sprintf("removed %s and %s (%s): %s on disk before, %s now; %s kept",
-		what, count(r.Objects, "object"), term.Size(r.Bytes), term.Size(r.DiskBefore), term.Size(r.DiskAfter), count(r.Kept, "checkpoint"))
+		what, render.Count(r.Objects, "object"), term.Size(r.Bytes), term.Size(r.DiskBefore), term.Size(r.DiskAfter),
+		render.Count(r.Kept, "checkpoint"))
 }
 
 // youngText says how much of what was asked to go is too young to.

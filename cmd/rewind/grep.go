@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -107,13 +109,13 @@ func runGrep(ctx context.Context, a *app, o grepOptions) error {
 	if a.json {
 		err = a.printJSON(r)
 	} else {
-		a.notices(r.Notices)
+		a.Notices(r.Notices)
 		err = a.paged(func(w io.Writer) error { return a.grepped(w, r, o) })
 		if r.More {
-			a.say("there are more matches; name paths, or another --limit")
+			a.Say("there are more matches; name paths, or another --limit")
 		}
 		for _, u := range r.Unread {
-			a.say("note: not searched: %s", term.Sanitize(string(u)))
+			a.Say("note: not searched: %s", term.Sanitize(string(u)))
 		}
 		a.unsearched(r.Unsearched)
 	}
@@ -209,7 +211,7 @@ func spanWords(s api.FoundSpan, now bool) string {
 }
 
 // momentWords are what a person knows a moment by.
-func momentWords(m api.Moment) string { return momentName(m) + mergedWords(m.Merged) }
+func momentWords(m api.Moment) string { return momentName(m) + render.MergedWords(m.Merged) }
 
 func momentName(m api.Moment) string {
 	switch {

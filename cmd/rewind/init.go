@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -107,7 +109,7 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 		a.hooksNote(failed)
 	case off:
 	case !installed(done):
-		a.say("hint: %s", noAgents(done))
+		a.Say("hint: %s", noAgents(done))
 	default:
 		if err := a.showHooks(a.Out, done, hooks); err != nil {
 			return err
@@ -115,19 +117,19 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 		a.programsNote(done, hooks)
 		a.agentNotes(done)
 		if !o.dryRun {
-			a.say("hint: agents that run already have to be started anew; 'rewind validate' shows that their events arrive")
+			a.Say("hint: agents that run already have to be started anew; 'rewind validate' shows that their events arrive")
 		}
 	}
 	if !o.dryRun && !r.Exists {
-		a.say("hint: 'rewind save' takes a checkpoint, 'rewind checkout <checkpoint>' goes back to one")
+		a.Say("hint: 'rewind save' takes a checkpoint, 'rewind checkout <checkpoint>' goes back to one")
 	}
 	return nil
 }
 
 func (a *app) tellInit(r api.InitResponse, o initOptions) {
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	for _, s := range r.Offers {
-		a.say("note: %s, has no directory now: if this is its project, 'rewind stores join %.8s'", storeText(s), s.ID)
+		a.Say("note: %s, has no directory now: if this is its project, 'rewind stores join %.8s'", storeText(s), s.ID)
 	}
 	root, store := term.Quote(string(r.Root)), term.Quote(string(r.Store))
 	switch {
@@ -138,15 +140,15 @@ func (a *app) tellInit(r api.InitResponse, o initOptions) {
 			r.Mode, store, root)
 	case r.Exists:
 		fmt.Fprintf(a.Out, "%s is set up already (%s mode, store %s)\ncurrent checkpoint %s  %s\n", root, r.Mode, store,
-			a.Styled(term.ID, r.Checkpoint.Short), tally(*r.Checkpoint))
+			a.Styled(term.ID, r.Checkpoint.Short), render.Tally(*r.Checkpoint))
 	default:
 		fmt.Fprintf(a.Out, "set up %s (%s mode)\nstore %s\nfirst checkpoint %s  %s\n", root, r.Mode, store,
-			a.Styled(term.ID, r.Checkpoint.Short), tally(*r.Checkpoint))
+			a.Styled(term.ID, r.Checkpoint.Short), render.Tally(*r.Checkpoint))
 		switch n := len(r.Skips); {
 		case n > 0 && r.Checkpoint.Files == 0:
-			a.say("nothing of this project is captured: all of it is left out; 'rewind show @' says why")
+			a.Say("nothing of this project is captured: all of it is left out; 'rewind show @' says why")
 		case n > 0:
-			a.say("%s not captured; 'rewind show @' lists them", count(n, "path"))
+			a.Say("%s not captured; 'rewind show @' lists them", render.Count(n, "path"))
 		}
 	}
 }

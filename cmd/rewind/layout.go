@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"rewind/internal/render"
+
 	"rewind/api"
 	"rewind/internal/term"
 )
@@ -20,15 +22,15 @@ func layOut(ctx context.Context, a *app, walk api.Walk, checkpoint api.Text, int
 		return err
 	}
 	if !said {
-		a.notices(r.Notices)
+		a.Notices(r.Notices)
 		fmt.Fprintf(a.Out, "laid out %s (%s, %s) in %s: %s\n", a.Styled(term.ID, r.Checkpoint.Short), a.Time(r.Checkpoint.Time),
-			term.Sanitize(what(r.Checkpoint)),
-			term.Quote(string(r.Into)), count(r.Paths, "path"))
-		a.tellKept(r.Left, true)
-		a.tellWithout(r.Without)
+			term.Sanitize(render.What(r.Checkpoint)),
+			term.Quote(string(r.Into)), render.Count(r.Paths, "path"))
+		a.TellKept(r.Left, true)
+		a.TellWithout(r.Without)
 	}
 	if n := len(r.Left); n > 0 {
-		return &api.Error{Word: api.WordPartial, Message: count(n, "path") + " could not be made", Hint: "the list above says why"}
+		return &api.Error{Word: api.WordPartial, Message: render.Count(n, "path") + " could not be made", Hint: "the list above says why"}
 	}
 	return nil
 }

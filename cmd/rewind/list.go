@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
+
+	"rewind/internal/render"
 
 	"github.com/spf13/cobra"
 
@@ -86,7 +89,7 @@ func newList(a *app) *cobra.Command {
 // onlyTurn takes a turn to open, and paths.
 func onlyTurn(cmd *cobra.Command, args []string) error {
 	names, _ := afterDash(cmd, args)
-	if len(names) != 1 || !isTurn(names[0]) {
+	if len(names) != 1 || !render.IsTurn(names[0]) {
 		return onlyPaths(cmd, args)
 	}
 	n, _ := naming.Parse(names[0]) // a turn's name
@@ -99,12 +102,20 @@ func onlyTurn(cmd *cobra.Command, args []string) error {
 	}
 	return &api.Error{
 		Word: api.WordUsage, Message: fmt.Sprintf("list: %s is %s", term.Sanitize(names[0]), why),
-		Hint: fmt.Sprintf("rewind show %s", shellLine(names)),
+		Hint: fmt.Sprintf("rewind show %s", render.ShellLine(names)),
 	}
 }
 
 func (o *listOptions) detail() api.Detail {
 	return api.Detail{Names: o.names, Lines: o.stat || o.patch, Patch: o.patch, Context: patchContext}
+}
+
+// rows are the options for the rows, with what stands below each where that was asked for.
+func (o *listOptions) rows(below func(i int, w io.Writer) error) render.RowOptions {
+	if !o.patch && !o.stat && !o.names {
+		below = nil
+	}
+	return render.RowOptions{Relative: o.relative, Graph: o.graph, Below: below}
 }
 
 // patchContext is how many unchanged lines stand around a change, as with git.
@@ -150,7 +161,7 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if len(r.Turns)+len(r.Checkpoints) == 0 {
 		return a.nothingListed(filter)
 	}
@@ -162,19 +173,23 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 			return formatRows(w, format, r.Checkpoints)
 		}
 		if o.turns {
-			return a.listTurns(w, r.Turns, o)
+			return a.ListRows(w, a.RowsOfTurns(r.Turns, o.rows(func(i int, w io.Writer) error {
+				return a.FileDiffs(w, r.Turns[i].Files, o.patch, o.stat)
+			})))
 		}
 		if len(r.Turns) == 1 {
 			a.turnHead(w, r.Turns[0])
 		}
-		return a.listSteps(ctx, w, r.Checkpoints, o)
+		return a.ListRows(w, a.RowsOfSteps(r.Checkpoints, o.rows(func(i int, w io.Writer) error {
+			return a.shownBelow(ctx, w, r.Checkpoints[i].ID, nil, o)
+		})))
 	})
 	if r.More && format == nil {
 		what := "older ones are not shown; "
 		if o.limited {
-			a.say(what + "-n 0 shows all")
+			a.Say(what + "-n 0 shows all")
 		} else {
-			a.say(what + "'rewind list -n 0' shows all")
+			a.Say(what + "'rewind list -n 0' shows all")
 		}
 	}
 	return err
@@ -209,7 +224,7 @@ func (a *app) listFilter(o *listOptions) (f api.Filter, err error) {
 // nothingListed says that nothing is there, or that nothing is as it was asked for.
 func (a *app) nothingListed(f api.Filter) error {
 	if f == (api.Filter{}) {
-		a.say("no checkpoints yet; 'rewind save' takes one")
+		a.Say("no checkpoints yet; 'rewind save' takes one")
 		return nil
 	}
 	if f == (api.Filter{Session: f.Session}) {
@@ -218,15 +233,29 @@ func (a *app) nothingListed(f api.Filter) error {
 			Hint: "'rewind list' shows all",
 		}
 	}
-	a.say("nothing is so; 'rewind list' shows all")
+	a.Say("nothing is so; 'rewind list' shows all")
 	return nil
 }
 
 // turnHead says which turn the steps below are of.
 func (a *app) turnHead(w io.Writer, r api.Row) {
-	line := fmt.Sprintf("turn:%d  %s  %s", r.Turn, sessionWords(r.Session), term.Sanitize(words(string(r.Prompt))))
+	line := fmt.Sprintf("turn:%d  %s  %s", r.Turn, render.SessionWords(r.Session), term.Sanitize(render.Words(string(r.Prompt))))
 	if a.OutTTY && a.Width > 0 {
 		line = term.Truncate(line, a.Width)
 	}
 	fmt.Fprintln(w, a.Styled(term.Bold, line))
+}
+
+// shownBelow prints what a checkpoint changed, of these paths or, with none, of all, below its row.
+func (a *app) shownBelow(ctx context.Context, w io.Writer, id string, only []api.Change, o listOptions) error {
+	r, err := api.Call(ctx, a.client, api.Show, api.ShowRequest{Project: a.project(), Checkpoint: api.Text(id), Detail: o.detail()}, nil)
+	if err != nil {
+		return err
+	}
+	if only != nil {
+		r.Files = slices.DeleteFunc(r.Files, func(f api.FileDiff) bool {
+			return !slices.ContainsFunc(only, func(c api.Change) bool { return c.Path == f.Path })
+		})
+	}
+	return a.FileDiffs(w, r.Files, o.patch, o.stat)
 }

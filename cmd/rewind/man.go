@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -96,9 +98,9 @@ func (a *app) writeMan(path string, pages map[string][]byte) error {
 		}
 	}
 	if len(pages) > 0 {
-		a.say("%s written", count(len(pages), "page"))
+		a.Say("%s written", render.Count(len(pages), "page"))
 	} else {
-		a.say("%s removed", count(gone, "page"))
+		a.Say("%s removed", render.Count(gone, "page"))
 	}
 	return nil
 }

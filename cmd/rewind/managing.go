@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
 	"rewind/internal/term"
-	"rewind/internal/value"
 )
 
 // mostSessions is how many sessions a command line may name.
@@ -102,7 +103,7 @@ func runForksDelete(ctx context.Context, a *app, o manageOptions) error {
 		return err
 	}
 	a.tellLosses(r.Losses, true)
-	ask := fmt.Sprintf("This is the last copy of %s.", count(lost(r.Losses), "turn"))
+	ask := fmt.Sprintf("This is the last copy of %s.", render.Count(lost(r.Losses), "turn"))
 	if err := a.confirm(ask, told, "nothing was deleted"); err != nil {
 		return err
 	}
@@ -168,34 +169,34 @@ func keptFiles(r api.ManageResponse) error {
 		return nil
 	}
 	return &api.Error{
-		Word: api.WordPartial, Message: count(len(r.Kept), "session file") + " stayed: written meanwhile",
+		Word: api.WordPartial, Message: render.Count(len(r.Kept), "session file") + " stayed: written meanwhile",
 		Hint: "close the agent, then try again",
 	}
 }
 
 func (a *app) tellManaged(r api.ManageResponse) error {
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if r.Do == api.DoDelete || r.Do == "prune" {
 		a.tellLosses(r.Losses, r.DryRun)
 		if len(r.Losses) == 0 {
-			a.say("no fork fits")
+			a.Say("no fork fits")
 		}
 	} else {
 		for _, m := range r.Managed {
-			fmt.Fprintln(a.Out, managedWords(m))
+			fmt.Fprintln(a.Out, render.ManagedWords(m))
 		}
 	}
 	for _, l := range r.Left {
-		a.say("left: %s has %s that no other session has; --yes deletes it, too", shortSession(l.Session), count(l.Turns, "turn"))
+		a.Say("left: %s has %s that no other session has; --yes deletes it, too", render.ShortSession(l.Session), render.Count(l.Turns, "turn"))
 	}
 	for _, p := range r.Kept {
-		a.say("stays, it was written meanwhile: %s", term.Quote(string(p)))
+		a.Say("stays, it was written meanwhile: %s", term.Quote(string(p)))
 	}
 	if r.Problem != "" {
-		a.say("the agent's own list does not show it: %s", term.Sanitize(string(r.Problem)))
+		a.Say("the agent's own list does not show it: %s", term.Sanitize(string(r.Problem)))
 	}
 	if r.Operation > 0 {
-		a.say("undo: rewind undo-restore %d", r.Operation)
+		a.Say("undo: rewind undo-restore %d", r.Operation)
 	}
 	return keptFiles(r)
 }
@@ -209,13 +210,13 @@ func (a *app) tellLosses(list []api.Loss, dryRun bool) {
 	for _, l := range list {
 		what := "every turn of it is in another session, too"
 		if l.Turns > 0 {
-			what = a.Styled(term.Warn, fmt.Sprintf("with it %s that no other session has", count(l.Turns, "turn")))
+			what = a.Styled(term.Warn, fmt.Sprintf("with it %s that no other session has", render.Count(l.Turns, "turn")))
 		}
 		title := ""
 		if l.Title != "" {
-			title = ` "` + term.Truncate(term.Sanitize(words(string(l.Title))), promptMost) + `"`
+			title = ` "` + term.Truncate(term.Sanitize(render.Words(string(l.Title))), promptMost) + `"`
 		}
-		fmt.Fprintf(a.Out, "%s %s%s: %s", verb, a.Styled(term.ID, term.Sanitize(shortSession(l.Session))), title, what)
+		fmt.Fprintf(a.Out, "%s %s%s: %s", verb, a.Styled(term.ID, term.Sanitize(render.ShortSession(l.Session))), title, what)
 		if l.Checkpoints > 0 {
 			fmt.Fprintf(a.Out, "; its %s until gc lets them go", pluralStay(l.Checkpoints))
 		}
@@ -228,35 +229,6 @@ func pluralStay(n int) string {
 		return "checkpoint stays"
 	}
 	return fmt.Sprintf("%d checkpoints stay", n)
-}
-
-// managedWords say what became of a session.
-func managedWords(m api.Managed) string {
-	title := func(t api.Text) string { return `"` + term.Truncate(term.Sanitize(words(string(t))), promptMost) + `"` }
-	var parts []string
-	switch {
-	case m.Was == m.Now:
-	case m.Now == value.MainLine:
-		parts = append(parts, "is the main line")
-	case m.Now == value.Archived:
-		parts = append(parts, "is archived")
-	case m.Now == value.Deleted:
-		parts = append(parts, "is deleted")
-	case m.Was == value.Deleted:
-		parts = append(parts, "is there again")
-	case m.Was == value.Archived:
-		parts = append(parts, "is listed again")
-	default:
-		parts = append(parts, "is no longer the main line")
-	}
-	switch m.Title {
-	case m.WasTitle:
-	case "":
-		parts = append(parts, "has no title of its own any more")
-	default:
-		parts = append(parts, "is called "+title(m.Title))
-	}
-	return term.Sanitize(shortSession(m.Session)) + " " + strings.Join(parts, ", ")
 }
 
 // completeAllSessions offers sessions, archived ones, too.

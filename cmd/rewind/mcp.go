@@ -27,7 +27,7 @@ func newMCP(a *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			program := daemonProgram()
 			if a.InTTY {
-				a.say("note: an agent starts this, and speaks to it in JSON; ctrl-d ends it")
+				a.Say("note: an agent starts this, and speaks to it in JSON; ctrl-d ends it")
 			}
 			err := syscall.Exec(program, []string{programs.Daemon, "mcp", a.dir}, os.Environ()) // returns only where it failed
 			return &api.Error{

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 
+	"rewind/internal/render"
+
 	"rewind/api"
 	"rewind/internal/term"
 )
@@ -43,7 +45,7 @@ func runMend(ctx context.Context, a *app, o mendOptions) error {
 		a.tellMend(a.Out, r)
 	}
 	if err == nil && len(r.Left) > 0 {
-		left := count(len(r.Left), "file") + " of other users left in " + string(r.Home)
+		left := render.Count(len(r.Left), "file") + " of other users left in " + string(r.Home)
 		return &api.Error{Word: api.WordPartial, Message: left, Hint: "each line says why"}
 	}
 	return err
@@ -82,7 +84,7 @@ func (a *app) confirmMend(r api.MendResponse) error {
 		a.tellMend(a.Err, r)
 	}
 	return a.confirm("They can be read and changed by "+who+" then.", &api.Error{
-		Word: api.WordUsage, Message: fmt.Sprintf("doctor --mend would give %s to %s", count(len(r.Given), "file"), who),
+		Word: api.WordUsage, Message: fmt.Sprintf("doctor --mend would give %s to %s", render.Count(len(r.Given), "file"), who),
 		Hint: "--yes does it without asking, --dry-run lists them",
 	}, "nothing was changed")
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -24,12 +26,6 @@ func (a *app) checkpointName(name string) (api.Text, error) {
 	return api.Text(sent), nil
 }
 
-// isTurn reports whether a name asks for the end of a turn.
-func isTurn(name string) bool {
-	n, err := naming.Parse(name)
-	return err == nil && n.IsTurn()
-}
-
 // meantPath gives an error about a name that is none, but is a path that exists, a hint with the command line that was probably meant.
 // as is that command, with %s for the path.
 func (a *app) meantPath(err error, name, as string) error {
@@ -42,7 +38,7 @@ func (a *app) meantPath(err error, name, as string) error {
 		_, one := naming.Parse(from)
 		_, other := naming.Parse(to)
 		if one == nil && other == nil {
-			told.Hint = fmt.Sprintf("two checkpoints are named one after the other: rewind diff %s", shellLine([]string{from, to}))
+			told.Hint = fmt.Sprintf("two checkpoints are named one after the other: rewind diff %s", render.ShellLine([]string{from, to}))
 			return err
 		}
 	}
@@ -54,7 +50,7 @@ func (a *app) meantPath(err error, name, as string) error {
 		return err
 	}
 	if _, none := os.Lstat(path); none == nil {
-		told.Hint = fmt.Sprintf("%s is a path here: %s", term.Quote(name), fmt.Sprintf(as, shellLine([]string{name})))
+		told.Hint = fmt.Sprintf("%s is a path here: %s", term.Quote(name), fmt.Sprintf(as, render.ShellLine([]string{name})))
 	}
 	return err
 }
@@ -67,7 +63,7 @@ func oneName(cmd *cobra.Command, names []string) error {
 	err := usage("%s takes one checkpoint; put paths after '--'", cmd.Name())
 	var told *api.Error
 	if errors.As(err, &told) {
-		told.Hint = fmt.Sprintf("rewind %s %s -- %s", cmd.Name(), shellLine(names[:1]), shellLine(names[1:]))
+		told.Hint = fmt.Sprintf("rewind %s %s -- %s", cmd.Name(), render.ShellLine(names[:1]), render.ShellLine(names[1:]))
 	}
 	return err
 }
@@ -97,7 +93,7 @@ func (a *app) candidates(told *api.Error) {
 	}
 	t := a.Table(term.Column{}, term.Column{}, term.Column{Right: true}, term.Column{}, term.Column{Flex: true})
 	for _, s := range told.Sessions {
-		t.Row(term.Cell{Text: "  " + string(s.Agent)}, term.Cell{Text: s.Short}, term.Cell{Text: count(s.Turns, "turn")},
+		t.Row(term.Cell{Text: "  " + string(s.Agent)}, term.Cell{Text: s.Short}, term.Cell{Text: render.Count(s.Turns, "turn")},
 			term.Cell{Text: a.Time(s.Last)},
 			term.Cell{Text: term.Truncate(term.Sanitize(string(s.Title)), shownTitle)})
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -43,9 +45,9 @@ func runOps(ctx context.Context, a *app, req api.OpsRequest) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if len(r.Operations) == 0 && req.Restores {
-		a.say("nothing has gone back yet; 'rewind ops --all' shows every operation")
+		a.Say("nothing has gone back yet; 'rewind ops --all' shows every operation")
 		return nil
 	}
 	return a.paged(func(w io.Writer) error {
@@ -64,7 +66,7 @@ func runOps(ctx context.Context, a *app, req api.OpsRequest) error {
 // restoreTable lists restores: from where to where, and whether they were taken back. On a terminal the prompts have what the other columns
 // leave, both the same; where that is nothing they go, and of a narrow one the clock and what was kept, too.
 func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
-	narrow := a.Width > 0 && a.Width < narrowList
+	narrow := a.Width > 0 && a.Width < render.NarrowList
 	marks, from, prompt := restoreMarks, "from ", momentPrompt
 	if narrow {
 		marks, from = shortMarks, ""
@@ -95,7 +97,7 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 		room := a.Width
 		for _, n := range fixed {
 			if n > 0 {
-				room -= n + listGap
+				room -= n + render.ListGap
 			}
 		}
 		if room < 0 && narrow { // dim tells it, too
@@ -145,7 +147,7 @@ func shortMarks(op api.Operation) string {
 func restoreMarks(op api.Operation) string {
 	var parts []string
 	if len(op.Managed) == 0 {
-		parts = append(parts, count(op.Changed, "path"))
+		parts = append(parts, render.Count(op.Changed, "path"))
 	}
 	if op.Undoes > 0 {
 		parts = append(parts, fmt.Sprintf("took back %d", op.Undoes))
@@ -172,7 +174,7 @@ const (
 // sideWords is a checkpoint as a person names it, with so many columns of its prompt or message; 0: without.
 func sideWords(m *api.Moment, id string, prompt int) string {
 	quote := func(text api.Text) string {
-		return `"` + term.Truncate(term.Sanitize(words(string(text))), prompt) + `"`
+		return `"` + term.Truncate(term.Sanitize(render.Words(string(text))), prompt) + `"`
 	}
 	switch {
 	case m == nil:
@@ -207,7 +209,7 @@ func changeWords(op api.Operation) string {
 
 // managedList says what became of sessions, the first of them in words.
 func managedList(list []api.Managed) string {
-	text := managedWords(list[0])
+	text := render.ManagedWords(list[0])
 	if len(list) > 1 {
 		text += fmt.Sprintf(" and %d more", len(list)-1)
 	}
@@ -220,7 +222,7 @@ func isEnd(m *api.Moment) bool { return m != nil && m.Turn > 0 && m.Event != "sa
 func opText(op api.Operation) string {
 	var parts []string
 	if op.Target != "" {
-		parts = append(parts, fmt.Sprintf("to %.12s, %s changed", op.Target, count(op.Changed, "path")))
+		parts = append(parts, fmt.Sprintf("to %.12s, %s changed", op.Target, render.Count(op.Changed, "path")))
 	}
 	if op.Kept > 0 {
 		parts = append(parts, fmt.Sprintf("%d kept", op.Kept))

@@ -50,7 +50,7 @@ func TestOpsWidths(t *testing.T) {
 	} {
 		s, out, _ := term.Test("", width > 0, "NO_COLOR=1")
 		s.Width, s.Now = width, func() time.Time { return now }
-		if err := (&app{Streams: s}).restoreTable(out, list); err != nil {
+		if err := newApp(s).restoreTable(out, list); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(out.String()) {

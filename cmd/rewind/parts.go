@@ -19,9 +19,9 @@ func checkoutParts(ctx context.Context, a *app, req api.CheckoutRequest) error {
 	if err != nil {
 		return err
 	}
-	a.notices(d.Notices)
+	a.Notices(d.Notices)
 	if len(d.Files) == 0 {
-		a.say("nothing differs from %s", d.From.Short)
+		a.Say("nothing differs from %s", d.From.Short)
 		return nil
 	}
 	q := newQuestions(ctx, a)
@@ -30,7 +30,7 @@ func checkoutParts(ctx context.Context, a *app, req api.CheckoutRequest) error {
 		return err
 	}
 	if len(parts) == 0 {
-		a.say("nothing was chosen: the files stay as they are")
+		a.Say("nothing was chosen: the files stay as they are")
 		return nil
 	}
 	req.Checkpoint, req.Paths, req.Parts = api.Text(d.From.ID), nil, parts
@@ -50,7 +50,7 @@ func (q *questions) files(list []api.FileDiff) (parts []api.Part, err error) {
 			why = "a directory is there now: without -p all of it is set"
 		}
 		if why != "" {
-			q.a.say("left out: %s: %s", term.Quote(string(shown[0].Path)), why)
+			q.a.Say("left out: %s: %s", term.Quote(string(shown[0].Path)), why)
 			continue
 		}
 		part, err := q.file(shown)
@@ -98,7 +98,7 @@ func (q *questions) file(list []api.FileDiff) (*api.Part, error) {
 	}
 	if verb != "" {
 		for _, f := range list {
-			if err := q.a.filePatch(q.a.Out, f); err != nil {
+			if err := q.a.FilePatch(q.a.Out, f); err != nil {
 				return nil, err
 			}
 		}
@@ -110,7 +110,7 @@ func (q *questions) file(list []api.FileDiff) (*api.Part, error) {
 	}
 	head := f
 	head.Hunks = nil
-	if err := q.a.filePatch(q.a.Out, head); err != nil {
+	if err := q.a.FilePatch(q.a.Out, head); err != nil {
 		return nil, err
 	}
 	var asked []piece
@@ -164,7 +164,7 @@ func (q *questions) pieces(verb string, list []piece) ([]piece, error) {
 	for i := 0; i < len(list); {
 		p := &list[i]
 		if p.hunk != nil && shown != i {
-			if err := q.a.hunk(q.a.Out, *p.hunk); err != nil {
+			if err := q.a.Hunk(q.a.Out, *p.hunk); err != nil {
 				return nil, err
 			}
 		}
@@ -205,7 +205,7 @@ func (q *questions) pieces(verb string, list []piece) ([]piece, error) {
 				pieces = append(pieces, piece{hunk: &h})
 			}
 			list, shown = slices.Replace(list, i, i+1, pieces...), -1
-			q.a.say("split into %d", len(pieces))
+			q.a.Say("split into %d", len(pieces))
 		case 'e':
 			if h, ok := q.edit(*p.hunk); ok {
 				p.hunk, p.chosen, p.edited = &h, true, true

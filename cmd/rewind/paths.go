@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
+
+	"rewind/internal/render"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,7 @@ func onlyPaths(cmd *cobra.Command, args []string) error {
 	}
 	return &api.Error{
 		Word: api.WordUsage, Message: fmt.Sprintf("%s takes no checkpoint; put paths after '--'", cmd.Name()),
-		Hint: fmt.Sprintf("rewind %s -- %s", cmd.Name(), shellLine(names)),
+		Hint: fmt.Sprintf("rewind %s -- %s", cmd.Name(), render.ShellLine(names)),
 	}
 }
 
@@ -52,72 +53,24 @@ func (a *app) runPaths(ctx context.Context, o listOptions, f *format) error {
 	if a.json {
 		return a.printJSON(r)
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if len(r.Checkpoints) == 0 {
-		a.say("no checkpoint changed that")
+		a.Say("no checkpoint changed that")
 	}
-	rows := make([]listRow, len(r.Checkpoints))
-	for i := range rows {
-		c := &r.Checkpoints[i]
-		row := listRow{
-			id: c.Checkpoint.Short, when: a.listTime(c.Checkpoint.Time, o.relative), session: c.Checkpoint.Session, turn: c.Checkpoint.Turn,
-			text:    stepText(&c.Checkpoint),
-			changes: changesLine(c.Changes),
-		}
-		if c.Checkpoint.Turn > 0 && c.Checkpoint.Message == "" && c.Checkpoint.Prompt != "" {
-			row.text += ": " + words(string(c.Checkpoint.Prompt))
-		}
-		row.mark, row.style = markOf(c.Checkpoint)
-		if o.patch || o.stat || o.names {
-			row.below = func(w io.Writer) error { return a.shownBelow(ctx, w, c.Checkpoint.ID, c.Changes, o) }
-		}
-		rows[i] = row
-	}
-	if o.graph {
-		rows = a.graphed(rows, func(i int) *api.Link { return r.Checkpoints[i].Checkpoint.Follows })
-	}
+	rows := a.RowsOfPaths(r.Checkpoints, o.rows(func(i int, w io.Writer) error {
+		return a.shownBelow(ctx, w, r.Checkpoints[i].Checkpoint.ID, r.Checkpoints[i].Changes, o)
+	}))
 	err = a.paged(func(w io.Writer) error {
 		if f != nil {
 			return formatRows(w, f, r.Checkpoints)
 		}
-		return a.listRows(w, rows)
+		return a.ListRows(w, rows)
 	})
 	if r.More {
-		a.say("older ones are not shown; -n 0 shows all")
+		a.Say("older ones are not shown; -n 0 shows all")
 	}
 	a.unsearched(r.Unsearched)
 	return err
-}
-
-// markOf is how a checkpoint stands in a list.
-func markOf(c api.Checkpoint) (mark string, style term.Style) {
-	switch {
-	case c.Current:
-		return "@", term.Bold
-	case c.Aside:
-		return "~", term.Dim
-	case c.Safety:
-		return " ", term.Dim
-	}
-	return " ", term.Plain
-}
-
-// changesLine is what a checkpoint changed, on one line: at most shownChanges paths, and how many more.
-func changesLine(list []api.Change) string {
-	const shownChanges = 3
-	var parts []string
-	for i, c := range list {
-		if i == shownChanges {
-			parts = append(parts, fmt.Sprintf("and %d more", len(list)-i))
-			break
-		}
-		path := term.Quote(string(c.Path))
-		if c.RenamedFrom != "" {
-			path = term.Quote(string(c.RenamedFrom)) + " -> " + path
-		}
-		parts = append(parts, letters[c.Status]+" "+path)
-	}
-	return strings.Join(parts, ", ")
 }
 
 // unsearched tells of what a search left out.
@@ -127,7 +80,7 @@ func (a *app) unsearched(u api.Unsearched) {
 		why   string
 	}{{u.TooLarge, "too large"}, {u.Gone, "not in the store any more"}} {
 		if len(l.paths) > 0 {
-			a.say("note: not searched, some version is %s: %s%s", l.why, term.Quote(string(l.paths[0])), others(len(l.paths)))
+			a.Say("note: not searched, some version is %s: %s%s", l.why, term.Quote(string(l.paths[0])), others(len(l.paths)))
 		}
 	}
 }
@@ -136,5 +89,5 @@ func others(n int) string {
 	if n < 2 {
 		return ""
 	}
-	return fmt.Sprintf(" and %s", count(n-1, "other"))
+	return fmt.Sprintf(" and %s", render.Count(n-1, "other"))
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -134,7 +136,7 @@ func (a *app) doMerge(ctx context.Context, route api.Route[api.MergeRequest, api
 		return err
 	}
 	if !said {
-		a.notices(r.Notices)
+		a.Notices(r.Notices)
 		a.tellMerge(r, what)
 	}
 	return mergeError(r)
@@ -149,17 +151,17 @@ func mergeError(r api.RestoreResponse) error {
 		}
 	}
 	if n == 0 {
-		return partial(r)
+		return render.Partial(r)
 	}
 	hint := "edit the marked places, or begin again with --ours or --theirs after 'rewind undo-restore'"
 	if r.DryRun || r.Operation == 0 {
 		hint = "--theirs takes what the change has, --ours keeps what is here"
 	}
-	return &api.Error{Word: api.WordPartial, Message: count(n, "path") + " in conflict", Hint: hint}
+	return &api.Error{Word: api.WordPartial, Message: render.Count(n, "path") + " in conflict", Hint: hint}
 }
 
 func (a *app) tellMerge(r api.RestoreResponse, what string) {
-	changed := count(max(len(r.Changes)-len(r.Conflicts), 0), "path")
+	changed := render.Count(max(len(r.Changes)-len(r.Conflicts), 0), "path")
 	verb := map[string][2]string{"pick": {"picked", "would pick"}, "revert": {"reverted", "would revert"}}[r.Kind]
 	switch {
 	case r.DryRun:
@@ -171,16 +173,16 @@ func (a *app) tellMerge(r api.RestoreResponse, what string) {
 	default:
 		fmt.Fprintf(a.Out, "nothing changed by %s\n", r.Kind)
 	}
-	if r.DryRun || len(r.Changes) <= shownNames {
-		a.changeLines(a.Out, r.Changes, shownPaths)
+	if r.DryRun || len(r.Changes) <= render.ShownNames {
+		a.ChangeLines(a.Out, r.Changes, render.ShownPaths)
 	}
 	a.tellMerges(r.Merges)
-	a.tellKept(r.Kept, false)
-	a.tellConflicts(r.Conflicts)
-	a.tellWithout(r.Without)
-	a.tellAtWork(r)
+	a.TellKept(r.Kept, false)
+	a.TellConflicts(r.Conflicts)
+	a.TellWithout(r.Without)
+	a.TellAtWork(r)
 	if r.Operation > 0 {
-		a.say("undo: rewind undo-restore")
+		a.Say("undo: rewind undo-restore")
 	}
 }
 
@@ -225,7 +227,7 @@ func (a *app) tellMerges(list []api.Merge) {
 			settled = append(settled, m.Path)
 		}
 	}
-	a.names("both had changed, settled as asked", settled)
+	a.Names("both had changed, settled as asked", settled)
 	if already > 0 {
 		fmt.Fprintf(a.Out, "%s so already\n", countIs(already, "path"))
 	}
@@ -241,7 +243,7 @@ func mergeLine(m api.Merge) string {
 	}
 	line += ": " + mergeWords[m.Reason]
 	if m.Places > 0 {
-		return line + ", " + count(m.Places, "place") + " marked"
+		return line + ", " + render.Count(m.Places, "place") + " marked"
 	}
 	return line + "; it stays as it is"
 }

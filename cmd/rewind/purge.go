@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -103,7 +105,7 @@ func runPurge(ctx context.Context, a *app, o purgeOptions) error {
 			return err
 		}
 	} else {
-		a.notices(r.Notices)
+		a.Notices(r.Notices)
 		a.tellPurge(r)
 	}
 	if n := r.Prompts + r.Unread; n > 0 && !o.DryRun {
@@ -113,8 +115,9 @@ func runPurge(ctx context.Context, a *app, o purgeOptions) error {
 }
 
 func purgeText(r api.PurgeResponse) string {
-	return fmt.Sprintf("%s (%s) in %s and %s", count(r.Contents, "content"), term.Size(r.Bytes), count(r.Checkpoints, "checkpoint"),
-		count(len(r.Sessions), "conversation"))
+	return fmt.Sprintf("%s (%s) in %s and %s", render.Count(r.Contents, "content"), term.Size(r.Bytes),
+		render.Count(r.Checkpoints, "checkpoint"),
+		render.Count(len(r.Sessions), "conversation"))
 }
 
 // confirmPurge asks a person; who is none has to have said it.
@@ -134,7 +137,7 @@ func (a *app) confirmPurge(r api.PurgeResponse, o purgeOptions) error {
 func (a *app) tellPurge(r api.PurgeResponse) {
 	switch {
 	case r.Contents == 0 && r.Before > 0:
-		fmt.Fprintf(a.Out, "purged before: %s\n", count(r.Before, "content"))
+		fmt.Fprintf(a.Out, "purged before: %s\n", render.Count(r.Before, "content"))
 	case r.Contents == 0:
 		fmt.Fprintln(a.Out, "nothing to purge: no file or conversation has it")
 	case r.DryRun:
@@ -142,21 +145,21 @@ func (a *app) tellPurge(r api.PurgeResponse) {
 	default:
 		fmt.Fprintf(a.Out, "purged %s, for good\n", purgeText(r))
 	}
-	a.names("it stood at", r.Paths)
+	a.Names("it stood at", r.Paths)
 	if len(r.Sessions) > 0 {
 		fmt.Fprintln(a.Out, "conversations that had it, and are captured no more:")
 		for _, s := range r.Sessions {
 			fmt.Fprintf(a.Out, "  %s\n", term.Sanitize(s))
 		}
 	}
-	a.names("the agents' own session files, which still have it", r.AgentFiles)
-	a.names("still in the project: a changed version is captured again, so take the secret out first", r.Present)
-	a.names("other files of rewind's that had it, removed", r.Files)
+	a.Names("the agents' own session files, which still have it", r.AgentFiles)
+	a.Names("still in the project: a changed version is captured again, so take the secret out first", r.Present)
+	a.Names("other files of rewind's that had it, removed", r.Files)
 	if r.Prompts > 0 {
-		a.say("note: %s begin with a prompt, or have a message, with the text in it; these words stay",
-			count(r.Prompts, "checkpoint or record"))
+		a.Say("note: %s begin with a prompt, or have a message, with the text in it; these words stay",
+			render.Count(r.Prompts, "checkpoint or record"))
 	}
 	if r.Unread > 0 {
-		a.say("note: %s damaged and could not be searched; 'rewind verify' lists what is damaged", count(r.Unread, "object"))
+		a.Say("note: %s damaged and could not be searched; 'rewind verify' lists what is damaged", render.Count(r.Unread, "object"))
 	}
 }

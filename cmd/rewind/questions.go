@@ -101,9 +101,9 @@ func (q *questions) edit(h textdiff.Hunk) (textdiff.Hunk, bool) {
 	}
 	switch {
 	case errors.Is(err, textdiff.ErrNoHunk):
-		q.a.say("no line is left: asking again")
+		q.a.Say("no line is left: asking again")
 	case err != nil:
-		q.a.say("this cannot be set: %s", term.Sanitize(err.Error()))
+		q.a.Say("this cannot be set: %s", term.Sanitize(err.Error()))
 	}
 	return h, err == nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"rewind/internal/render"
+
 	"rewind/api"
 	"rewind/internal/term"
 )
@@ -41,7 +43,7 @@ func runRemove(ctx context.Context, a *app, o initOptions) error {
 }
 
 func (a *app) removalText(r api.RemoveResponse) string {
-	return fmt.Sprintf("the history of %s: %s, %s in %s", term.Quote(string(r.Root)), count(r.Checkpoints, "checkpoint"),
+	return fmt.Sprintf("the history of %s: %s, %s in %s", term.Quote(string(r.Root)), render.Count(r.Checkpoints, "checkpoint"),
 		term.Size(r.DiskBytes), term.Quote(string(r.Store)))
 }
 

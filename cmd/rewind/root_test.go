@@ -14,7 +14,8 @@ func TestOneCommandIsAsAll(t *testing.T) {
 	t.Parallel()
 	help := func(args ...string) string {
 		s, _, _ := term.Test("", false)
-		a := &app{Streams: s, transport: newTransport("rewind")}
+		a := newApp(s)
+		a.transport = newTransport("rewind")
 		root := newRoot(a, args[:min(len(args), 1)])
 		var out strings.Builder
 		root.SetOut(&out)

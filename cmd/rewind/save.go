@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -41,7 +43,7 @@ func runSave(ctx context.Context, a *app, req api.SaveRequest) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	cp := r.Checkpoint
 	if r.Unchanged {
 		text := ""
@@ -54,17 +56,17 @@ func runSave(ctx context.Context, a *app, req api.SaveRequest) error {
 		fmt.Fprintf(a.Out, "%s  nothing changed since %s%s\n", a.Styled(term.ID, cp.Short), a.Time(cp.Time), text)
 		return nil
 	}
-	line := a.Styled(term.ID, cp.Short) + "  " + tally(cp)
+	line := a.Styled(term.ID, cp.Short) + "  " + render.Tally(cp)
 	if cp.Message != "" {
 		line += "  " + term.Sanitize(string(cp.Message))
 	}
 	fmt.Fprintln(a.Out, line)
 	for _, s := range r.Uncaptured {
-		a.say("note: %s is still there, but no longer captured: %s", term.Quote(string(s.Path)), s.Reason)
+		a.Say("note: %s is still there, but no longer captured: %s", term.Quote(string(s.Path)), s.Reason)
 	}
 	for _, s := range r.Skips {
 		if s.Reason == "torn" {
-			a.say("warning: %s changed while it was read; save again for a clean copy", term.Quote(string(s.Path)))
+			a.Say("warning: %s changed while it was read; save again for a clean copy", term.Quote(string(s.Path)))
 		}
 	}
 	return nil

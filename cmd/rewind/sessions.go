@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -46,14 +48,14 @@ func runSessions(ctx context.Context, a *app, req api.SessionsRequest) error {
 	if a.json {
 		err = a.printJSON(r)
 	} else {
-		a.notices(r.Notices)
+		a.Notices(r.Notices)
 		err = a.sessionTable(r.Sessions)
 		a.tellImport(req, r)
 		a.tellHidden(r.Hidden)
 	}
 	if err == nil && len(r.Failed) > 0 {
 		err = &api.Error{
-			Word: api.WordPartial, Message: count(len(r.Failed), "session file") + " could not be imported",
+			Word: api.WordPartial, Message: render.Count(len(r.Failed), "session file") + " could not be imported",
 			Hint: "the lines above say why; the others are there",
 		}
 	}
@@ -62,16 +64,16 @@ func runSessions(ctx context.Context, a *app, req api.SessionsRequest) error {
 
 func (a *app) tellImport(req api.SessionsRequest, r api.SessionsResponse) {
 	for _, p := range r.Passed {
-		a.say("passed over: %s", term.Sanitize(string(p)))
+		a.Say("passed over: %s", term.Sanitize(string(p)))
 	}
 	for _, f := range r.Failed {
-		a.say("not imported: %s", term.Sanitize(string(f)))
+		a.Say("not imported: %s", term.Sanitize(string(f)))
 	}
 	switch {
 	case req.Import:
-		a.say("%s imported", count(r.Imported, "session"))
+		a.Say("%s imported", render.Count(r.Imported, "session"))
 	case len(r.Sessions) == 0 && r.Hidden == 0:
-		a.say("no sessions yet; 'rewind sessions --import' takes in what agents have kept of this project")
+		a.Say("no sessions yet; 'rewind sessions --import' takes in what agents have kept of this project")
 	}
 }
 
@@ -85,7 +87,7 @@ const (
 // tellHidden says that a list leaves sessions out.
 func (a *app) tellHidden(n int) {
 	if n > 0 {
-		a.say("%s archived or deleted; --all shows them", count(n, "session"))
+		a.Say("%s archived or deleted; --all shows them", render.Count(n, "session"))
 	}
 }
 
@@ -99,7 +101,7 @@ func (a *app) sessionTable(list []api.SessionInfo) error {
 		if sizes {
 			columns = slices.Insert(columns, sizeColumn, term.Column{Right: true})
 		}
-		narrow := a.Width > 0 && a.Width < narrowList // titles need the room; that forks are indented has to do
+		narrow := a.Width > 0 && a.Width < render.NarrowList // titles need the room; that forks are indented has to do
 		if narrow {
 			columns = columns[:4]
 		}
@@ -112,9 +114,9 @@ func (a *app) sessionTable(list []api.SessionInfo) error {
 			row := []term.Cell{
 				{Text: mark, Style: term.Bold},
 				{Text: strings.Repeat("  ", f.depth) + string(s.Agent), Style: term.Hue(s.Session)},
-				{Text: shortID(s.ID), Style: term.ID},
-				{Text: words(string(s.Title))},
-				{Text: count(s.Turns, "turn")},
+				{Text: render.ShortID(s.ID), Style: term.ID},
+				{Text: render.Words(string(s.Title))},
+				{Text: render.Count(s.Turns, "turn")},
 				{Text: a.Time(s.Last), Style: term.Dim},
 				{Text: sessionMarks(s), Style: term.Dim},
 			}
@@ -183,7 +185,7 @@ func sessionMarks(s api.SessionInfo) string {
 	add(s.Running, "running")
 	add(s.Standing == "main", "main line")
 	add(s.Standing == "archived" || s.Standing == "deleted", s.Standing)
-	add(s.Fork != nil, strings.Replace(relation(s.Fork), " "+string(s.Agent)+"/", " ", 1))
+	add(s.Fork != nil, strings.Replace(render.Relation(s.Fork), " "+string(s.Agent)+"/", " ", 1))
 	add(s.Imported, "imported")
 	add(s.Missing && s.Standing != "deleted", "its file is gone")
 	add(s.Problem != "", string(s.Problem))

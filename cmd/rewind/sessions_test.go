@@ -12,7 +12,7 @@ import (
 // On a terminal of 80 columns the list of sessions says what a fork was made of, and leaves out sizes instead.
 func TestSessionTableNarrow(t *testing.T) {
 	s, out, _ := term.Test("", true, "NO_COLOR=1")
-	a := &app{Streams: s}
+	a := newApp(s)
 	fork := api.SessionInfo{
 		Agent: "claude", ID: "f8611d62-939b-4ff0-82a8-271f028f3802", Title: "[Fork] LOGIN add a login button please",
 		Turns: 2, Bytes: 180_000, Last: time.Now(),

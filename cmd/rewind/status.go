@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -67,7 +69,7 @@ func runStatus(ctx context.Context, a *app, verbose bool) error {
 	if a.json {
 		return a.printJSON(r)
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	return a.paged(func(w io.Writer) error {
 		a.showStatus(w, r, verbose)
 		return nil
@@ -84,39 +86,39 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, verbose bool) {
 		if i > 0 {
 			name = ""
 		}
-		row(name, a.workText(s))
+		row(name, a.WorkText(s))
 	}
 	if act := r.Activity; act != nil {
 		text := "busy"
 		if act.What != "" {
-			text = workOf(*act)
+			text = render.WorkOf(*act)
 		} else if !act.Since.IsZero() {
-			text = fmt.Sprintf("a capture is under way, since %s: %s, %s so far", a.Time(act.Since), count(act.Files, "file"),
+			text = fmt.Sprintf("a capture is under way, since %s: %s, %s so far", a.Time(act.Since), render.Count(act.Files, "file"),
 				term.Size(act.Bytes))
 		}
 		row("at work", text)
 	}
 	if !verbose {
 		if n := len(r.Skips); n > 0 {
-			row("skipped", count(n, "path")+"; 'rewind status -v' says which, and why")
+			row("skipped", render.Count(n, "path")+"; 'rewind status -v' says which, and why")
 		}
 		for _, s := range r.Sessions {
 			for _, p := range s.Outside {
-				row("outside", "not captured, edited by "+sessionWords(s.Session)+": "+term.Quote(string(p)))
+				row("outside", "not captured, edited by "+render.SessionWords(s.Session)+": "+term.Quote(string(p)))
 			}
 		}
 		return
 	}
 	if n := len(r.Skips); n > 0 {
-		row("skipped", count(n, "path"))
-		a.skipLines(w, r.Skips, 5)
+		row("skipped", render.Count(n, "path"))
+		a.SkipLines(w, r.Skips, 5)
 	}
 	a.sessionLines(row, r.Sessions, r.Position)
 	row("project", term.Quote(string(r.Root)))
 	row("store", fmt.Sprintf("%s (%s mode, %s)", term.Quote(string(r.Store)), r.Mode, term.Size(r.DiskBytes)))
-	steps := count(r.Checkpoints, "checkpoint")
+	steps := render.Count(r.Checkpoints, "checkpoint")
 	if r.Safety > 0 {
-		steps += fmt.Sprintf(", %s", count(r.Safety, "safety checkpoint"))
+		steps += fmt.Sprintf(", %s", render.Count(r.Safety, "safety checkpoint"))
 	}
 	row("holds", steps)
 	if r.Daemon.Running {
@@ -133,20 +135,20 @@ func (a *app) statusPlace(w io.Writer, row func(name, text string), r api.Status
 		return
 	}
 	c := r.Current
-	row("current", fmt.Sprintf("%s  %s  %s", a.Styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(what(*c))))
+	row("current", fmt.Sprintf("%s  %s  %s", a.Styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(render.What(*c))))
 	switch {
 	case r.Activity != nil: // not compared
 	case len(r.Changes) == 0:
 		row("unsaved", "nothing")
 	default:
-		row("unsaved", count(len(r.Changes), "path"))
-		a.changeLines(w, r.Changes, 20)
+		row("unsaved", render.Count(len(r.Changes), "path"))
+		a.ChangeLines(w, r.Changes, 20)
 	}
 	if r.Ahead > 0 {
-		row("ahead", count(r.Ahead, "step")+"; 'rewind redo' goes forward")
+		row("ahead", render.Count(r.Ahead, "step")+"; 'rewind redo' goes forward")
 	}
 	if c.Turn > 0 {
-		text := fmt.Sprintf("turn:%d of %s: %s", c.Turn, sessionWords(c.Session), term.Sanitize(words(string(c.Prompt))))
+		text := fmt.Sprintf("turn:%d of %s: %s", c.Turn, render.SessionWords(c.Session), term.Sanitize(render.Words(string(c.Prompt))))
 		if a.OutTTY && a.Width > statusName {
 			text = term.Truncate(text, a.Width-statusName)
 		}
@@ -166,7 +168,7 @@ func (a *app) statusFindings(w io.Writer, row func(name, text string), r api.Sta
 	}
 	if d := r.Degraded; d != nil {
 		row("degraded", a.Styled(term.Warn, fmt.Sprintf("hooks could not do their work, since %s, %s, last: %s", a.Time(d.Since),
-			count(d.Count, "time"), term.Sanitize(string(d.Error)))))
+			render.Count(d.Count, "time"), term.Sanitize(string(d.Error)))))
 	}
 	if !r.Daemon.Running && a.transport.noDaemon != nil {
 		row("daemon", a.Styled(term.Warn, "cannot run, each command starts a rewindd of its own: "+
@@ -206,7 +208,7 @@ func (a *app) sessionLines(row func(name, text string), list []api.Session, posi
 		default: // a fork
 			event = "not used yet, made"
 		}
-		text := fmt.Sprintf("%s  turn %d  %s %s", sessionWords(s.Session), s.Turn, event, a.Time(s.Last))
+		text := fmt.Sprintf("%s  turn %d  %s %s", render.SessionWords(s.Session), s.Turn, event, a.Time(s.Last))
 		if s.Session == position {
 			text += "  current"
 		}

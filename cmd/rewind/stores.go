@@ -66,7 +66,7 @@ func runStores(ctx context.Context, a *app) error {
 		return err
 	}
 	if len(r.Stores) == 0 {
-		a.say("no stores yet; 'rewind init' makes one")
+		a.Say("no stores yet; 'rewind init' makes one")
 		return nil
 	}
 	return a.paged(func(w io.Writer) error {
@@ -111,12 +111,12 @@ func runStoresJoin(ctx context.Context, a *app, args []string) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	fmt.Fprintf(a.Out, "%s is the project of store %s now\n", term.Quote(string(r.Store.Root)), r.Store.ID)
 	if r.Left != "" {
-		a.say("note: store %s, which it had, is of no directory now; 'rewind stores join' gives it back", r.Left)
+		a.Say("note: store %s, which it had, is of no directory now; 'rewind stores join' gives it back", r.Left)
 	}
-	a.say("hint: 'rewind status' shows how the directory differs from its newest checkpoint")
+	a.Say("hint: 'rewind status' shows how the directory differs from its newest checkpoint")
 	return nil
 }
 

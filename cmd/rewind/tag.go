@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -58,12 +60,12 @@ func runTag(ctx context.Context, a *app, req api.TagRequest) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if r.Checkpoint == nil {
 		fmt.Fprintf(a.Out, "deleted tag %s\n", r.Tag)
 		return nil
 	}
-	fmt.Fprintf(a.Out, "%s names %s  %s\n", r.Tag, a.Styled(term.ID, r.Checkpoint.Short), term.Sanitize(what(*r.Checkpoint)))
+	fmt.Fprintf(a.Out, "%s names %s  %s\n", r.Tag, a.Styled(term.ID, r.Checkpoint.Short), term.Sanitize(render.What(*r.Checkpoint)))
 	return nil
 }
 
@@ -72,16 +74,16 @@ func runTags(ctx context.Context, a *app) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if len(r.Tags) == 0 {
-		a.say("no tags yet; 'rewind tag <name>' names the current checkpoint")
+		a.Say("no tags yet; 'rewind tag <name>' names the current checkpoint")
 		return nil
 	}
 	return a.paged(func(w io.Writer) error {
 		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true})
 		for _, tag := range r.Tags {
 			t.Row(term.Cell{Text: tag.Tag, Style: term.Bold}, term.Cell{Text: tag.Checkpoint.Short, Style: term.ID},
-				term.Cell{Text: a.Time(tag.Checkpoint.Time), Style: term.Dim}, term.Cell{Text: what(*tag.Checkpoint)})
+				term.Cell{Text: a.Time(tag.Checkpoint.Time), Style: term.Dim}, term.Cell{Text: render.What(*tag.Checkpoint)})
 		}
 		return t.Flush(w)
 	})

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -45,16 +47,16 @@ func runTree(ctx context.Context, a *app, req api.TreeRequest) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if len(r.Branches) == 0 {
-		a.say("no sessions yet; 'rewind sessions --import' takes in what agents have kept of this project")
+		a.Say("no sessions yet; 'rewind sessions --import' takes in what agents have kept of this project")
 		return nil
 	}
 	if err := a.paged(func(w io.Writer) error { return a.drawTree(w, r) }); err != nil {
 		return err
 	}
 	if r.Others > 0 {
-		a.say("%s of other families; 'rewind tree --all' draws all", count(r.Others, "session"))
+		a.Say("%s of other families; 'rewind tree --all' draws all", render.Count(r.Others, "session"))
 	}
 	return nil
 }
@@ -91,12 +93,12 @@ func (a *app) drawTree(w io.Writer, r api.TreeResponse) error {
 	t := a.Table(columns...)
 	for i := range r.Branches {
 		b := &r.Branches[i]
-		style, title, name := term.Plain, words(string(b.Title)), shortID(b.ID)
+		style, title, name := term.Plain, render.Words(string(b.Title)), render.ShortID(b.ID)
 		if b.Current {
 			style = term.Bold
 		}
 		if has(treeForked) {
-			name = shortSession(b.Session)
+			name = render.ShortSession(b.Session)
 		}
 		row := []term.Cell{{Text: branchSign(b), Style: term.Bold}}
 		if has(treeMarks) {
@@ -119,9 +121,9 @@ func (a *app) breadcrumb(r api.TreeResponse) string {
 	}
 	names := make([]string, len(r.Path))
 	for i, s := range r.Path {
-		names[i] = shortID(s[strings.Index(s, "/")+1:])
+		names[i] = render.ShortID(s[strings.Index(s, "/")+1:])
 		if b := at[s]; b != nil {
-			names[i] = shortID(b.ID)
+			names[i] = render.ShortID(b.ID)
 		}
 	}
 	if n := len(names); r.Session == r.Current && n > 0 {
@@ -162,7 +164,7 @@ func forkedAt(b *api.Branch) string {
 	switch {
 	case b.Fork == nil:
 		return ""
-	case unplaced(b.Fork):
+	case render.Unplaced(b.Fork):
 		return "at ?"
 	}
 	return fmt.Sprintf("at turn %d", b.Fork.Turn)
@@ -176,7 +178,7 @@ func branchWork(b *api.Branch) string {
 	case b.Checkpoints == 0:
 		return "nothing yet"
 	}
-	text := fmt.Sprintf("%d cp, %s +%d -%d", b.Checkpoints, count(b.Files, "file"), b.Added, b.Removed)
+	text := fmt.Sprintf("%d cp, %s +%d -%d", b.Checkpoints, render.Count(b.Files, "file"), b.Added, b.Removed)
 	if b.Uncounted > 0 {
 		text += fmt.Sprintf(" (%d uncounted)", b.Uncounted)
 	}
@@ -194,9 +196,9 @@ func branchMarks(b *api.Branch) string {
 	add(b.Current, "you are here")
 	add(b.Running, "running")
 	add(b.Rewound, "rewound")
-	add(b.Fork != nil && b.Parent == "", relation(b.Fork))
+	add(b.Fork != nil && b.Parent == "", render.Relation(b.Fork))
 	for i, c := range b.Conflicts {
-		text := "conflicts with " + shortSession(c.Session)
+		text := "conflicts with " + render.ShortSession(c.Session)
 		if len(c.Paths) > 0 {
 			text += " in " + term.Quote(string(c.Paths[0]))
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -43,23 +45,23 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if len(r.Turns) == 0 {
-		a.say("no turns yet in %s", term.Sanitize(shortSession(r.Session)))
+		a.Say("no turns yet in %s", term.Sanitize(render.ShortSession(r.Session)))
 		return nil
 	}
 	if r.Left != "" {
 		defer func() {
-			a.say("hint: %s behind these in %s, which this one was made of: 'rewind turns %s'", count(r.LeftTurns, "turn"),
-				term.Sanitize(shortSession(r.Left)), term.Sanitize(shortSession(r.Left)))
+			a.Say("hint: %s behind these in %s, which this one was made of: 'rewind turns %s'", render.Count(r.LeftTurns, "turn"),
+				term.Sanitize(render.ShortSession(r.Left)), term.Sanitize(render.ShortSession(r.Left)))
 		}()
 	}
 	if last := r.Turns[len(r.Turns)-1]; a.OutTTY {
-		defer a.say("hint: before:%d is where the prompt of turn %[1]d was typed", last.Turn)
+		defer a.Say("hint: before:%d is where the prompt of turn %[1]d was typed", last.Turn)
 	}
 	return a.paged(func(w io.Writer) error {
 		columns := []term.Column{{}, {}, {}, {Flex: true}, {}, {}, {}}
-		narrow := a.Width > 0 && a.Width < narrowList
+		narrow := a.Width > 0 && a.Width < render.NarrowList
 		if narrow {
 			columns = []term.Column{{}, {}, {Flex: true}, {Flex: true}}
 		}
@@ -74,12 +76,12 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 			}
 			if narrow { // the prompt needs the room, and what became of a turn
 				t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
-					term.Cell{Text: words(string(turn.Prompt)), Style: style}, term.Cell{Text: turnMarks(turn, r)})
+					term.Cell{Text: render.Words(string(turn.Prompt)), Style: style}, term.Cell{Text: turnMarks(turn, r)})
 				continue
 			}
 			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
 				term.Cell{Text: a.Clock(turn.Time), Style: term.Dim},
-				term.Cell{Text: words(string(turn.Prompt)), Style: style}, term.Cell{Text: a.messagesWord(turn.Messages), Style: term.Dim},
+				term.Cell{Text: render.Words(string(turn.Prompt)), Style: style}, term.Cell{Text: a.messagesWord(turn.Messages), Style: term.Dim},
 				term.Cell{Text: a.checkpointsWord(turn.Checkpoints), Style: term.Dim}, term.Cell{Text: turnMarks(turn, r)})
 		}
 		return t.Flush(w)
@@ -97,7 +99,7 @@ func (a *app) countIn(n int, one, short string) string {
 	if a.Width > 0 && a.Width < turnsFrom {
 		return fmt.Sprintf("%d %s", n, short)
 	}
-	return count(n, one)
+	return render.Count(n, one)
 }
 
 // turnMarks says what happened to the conversation in a turn, or behind it.

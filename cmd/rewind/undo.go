@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -48,7 +50,7 @@ func undoTurns(ctx context.Context, a *app, req api.UndoRequest) error {
 		}
 		return &api.Error{
 			Code: api.CodeOf(api.WordNotFound), Word: api.WordNotFound,
-			Message: fmt.Sprintf("undo --turn: the project stands in %s of %s", where, shortSession(r.Session)),
+			Message: fmt.Sprintf("undo --turn: the project stands in %s of %s", where, render.ShortSession(r.Session)),
 			Hint:    "'rewind turns' lists the turns; turn:0 is before the first prompt",
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -85,14 +87,14 @@ func runValidate(ctx context.Context, a *app) error {
 			return err
 		}
 	} else {
-		a.notices(r.Notices)
+		a.Notices(r.Notices)
 		for _, c := range r.Checks {
 			a.check(a.Out, c)
 		}
 	}
 	if r.Findings > 0 {
 		return &api.Error{
-			Word: api.WordFailed, Message: count(r.Findings, "finding"),
+			Word: api.WordFailed, Message: render.Count(r.Findings, "finding"),
 			Hint: "'rewind doctor' lists them with their remedies",
 		}
 	}
@@ -108,7 +110,7 @@ func runDoctor(ctx context.Context, a *app) error {
 	if a.json {
 		return a.printJSON(r)
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	for _, c := range r.Checks {
 		fmt.Fprintf(a.Out, "%s: %s\n", c.Name, a.checkText(c))
 		if c.Remedy != "" {

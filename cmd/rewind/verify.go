@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -46,10 +48,10 @@ func runVerify(ctx context.Context, a *app, req api.VerifyRequest) error {
 		return err
 	}
 	if !said {
-		a.notices(r.Notices)
+		a.Notices(r.Notices)
 		a.faults(&r)
 		if len(r.Faults) == 0 {
-			fmt.Fprintf(a.Out, "no faults: %s checked\n", count(r.Checked, "object"))
+			fmt.Fprintf(a.Out, "no faults: %s checked\n", render.Count(r.Checked, "object"))
 		}
 		a.forkFindings(r.Forks)
 	}
@@ -58,7 +60,7 @@ func runVerify(ctx context.Context, a *app, req api.VerifyRequest) error {
 		if r.Checked == 0 {
 			hint = "the store does not open, and nothing in it was changed; 'rewind verify --repair' makes it anew of what can be read"
 		}
-		return &api.Error{Word: api.WordCorrupt, Message: "the store has " + count(n, "fault"), Hint: hint}
+		return &api.Error{Word: api.WordCorrupt, Message: "the store has " + render.Count(n, "fault"), Hint: hint}
 	}
 	return stayLost(&r)
 }
@@ -71,10 +73,10 @@ func stayLost(r *api.VerifyResponse) error {
 	}
 	var parts []string
 	if n := len(r.Lost); n > 0 {
-		parts = append(parts, count(n, "object"))
+		parts = append(parts, render.Count(n, "object"))
 	}
 	if ops > 0 {
-		parts = append(parts, count(ops, "operation"))
+		parts = append(parts, render.Count(ops, "operation"))
 	}
 	if len(parts) == 0 {
 		return nil
@@ -92,11 +94,11 @@ func runRepair(ctx context.Context, a *app, req api.RepairRequest) error {
 		return err
 	}
 	if !said {
-		a.notices(r.Notices)
+		a.Notices(r.Notices)
 		a.repaired(&r)
 	}
 	if n := len(r.Faults); n > 0 {
-		return &api.Error{Word: api.WordCorrupt, Message: count(n, "fault") + " could not be repaired"}
+		return &api.Error{Word: api.WordCorrupt, Message: render.Count(n, "fault") + " could not be repaired"}
 	}
 	return stayLost(&r.VerifyResponse)
 }
@@ -118,9 +120,9 @@ func (a *app) repaired(r *api.RepairResponse) {
 	switch {
 	case len(r.Faults) > 0 || stayLost(&r.VerifyResponse) != nil:
 	case r.Operation == 0 && !r.Rebuilt && len(r.Done) == 0:
-		fmt.Fprintf(a.Out, "nothing to repair: %s checked\n", count(r.Checked, "object"))
+		fmt.Fprintf(a.Out, "nothing to repair: %s checked\n", render.Count(r.Checked, "object"))
 	default:
-		fmt.Fprintf(a.Out, "no faults are left: %s checked\n", count(r.Checked, "object"))
+		fmt.Fprintf(a.Out, "no faults are left: %s checked\n", render.Count(r.Checked, "object"))
 	}
 }
 
@@ -138,7 +140,7 @@ func (a *app) faults(r *api.VerifyResponse) {
 	if len(r.Affected) == 0 {
 		return
 	}
-	fmt.Fprintf(a.Out, "%s cannot be restored whole:\n", count(len(r.Affected), "checkpoint"))
+	fmt.Fprintf(a.Out, "%s cannot be restored whole:\n", render.Count(len(r.Affected), "checkpoint"))
 	for _, c := range r.Affected {
 		fmt.Fprintf(a.Out, "  %.12s: %s\n", c.Checkpoint, term.Sanitize(affectedText(c)))
 	}
@@ -147,7 +149,7 @@ func (a *app) faults(r *api.VerifyResponse) {
 // forkFindings lists forks that cannot be gone back to whole.
 func (a *app) forkFindings(list []api.Check) {
 	for _, c := range list {
-		fmt.Fprintf(a.Out, "%s %s: %s\n", a.Styled(term.Warn, "fork"), term.Sanitize(shortSession(c.Name)), term.Sanitize(string(c.Text)))
+		fmt.Fprintf(a.Out, "%s %s: %s\n", a.Styled(term.Warn, "fork"), term.Sanitize(render.ShortSession(c.Name)), term.Sanitize(string(c.Text)))
 		fmt.Fprintf(a.Out, "  %s\n", term.Sanitize(string(c.Remedy)))
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rewind/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -68,7 +70,7 @@ func runForkWorktree(ctx context.Context, a *app, req api.ForkRequest, w worktre
 		gitErr = a.gitWorktree(ctx, string(r.Worktree), w.branch)
 	}
 	if !said {
-		a.notices(r.Notices)
+		a.Notices(r.Notices)
 		a.tellWorktree(r, req)
 	}
 	if gitErr != nil {
@@ -82,12 +84,12 @@ func runForkWorktree(ctx context.Context, a *app, req api.ForkRequest, w worktre
 }
 
 func (a *app) tellWorktree(r api.ForkResponse, req api.ForkRequest) {
-	a.tellForked(r, req)
+	a.TellForked(r, req)
 	if req.DryRun {
 		fmt.Fprintf(a.Out, "  in %s\n", term.Quote(string(r.Worktree)))
 		return
 	}
-	fmt.Fprintf(a.Out, "  in %s, %s\n", term.Quote(string(r.Worktree)), count(r.Paths, "path"))
+	fmt.Fprintf(a.Out, "  in %s, %s\n", term.Quote(string(r.Worktree)), render.Count(r.Paths, "path"))
 	for _, l := range r.Linked {
 		verb := "linked"
 		if l.Copy {
@@ -100,10 +102,10 @@ func (a *app) tellWorktree(r api.ForkResponse, req api.ForkRequest) {
 		fmt.Fprintf(a.Out, "  %s %s\n", verb, term.Quote(string(l.Path)))
 	}
 	if len(r.Resume) > 0 {
-		line := shellLine([]string{"cd", string(r.Cwd)}) + " && " + shellLine(r.Resume)
+		line := render.ShellLine([]string{"cd", string(r.Cwd)}) + " && " + render.ShellLine(r.Resume)
 		fmt.Fprintf(a.Out, "  %s\n", a.Styled(term.Bold, term.Sanitize(line)))
 	}
-	a.say("hint: the conversation names files by where they were: say that it goes on in the new directory")
+	a.Say("hint: the conversation names files by where they were: say that it goes on in the new directory")
 }
 
 // absolute is a path as it was typed, from the command's directory.
@@ -196,9 +198,9 @@ func runWorktrees(ctx context.Context, a *app) error {
 	if err != nil || said {
 		return err
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	if len(r.Worktrees) < 2 {
-		a.say("no worktrees yet; 'rewind fork turn:<n> --worktree <dir>' makes one")
+		a.Say("no worktrees yet; 'rewind fork turn:<n> --worktree <dir>' makes one")
 		return nil
 	}
 	return a.paged(func(w io.Writer) error {
@@ -231,13 +233,13 @@ func runWorktreesRemove(ctx context.Context, a *app, req api.RemoveWorktreeReque
 	}
 	if gitErr == nil && !req.DryRun {
 		if _, err := a.git(ctx, "", "worktree", "remove", "--force", string(r.Worktree.Root)); err != nil {
-			a.say("note: git still lists it ('git worktree prune'): %s", term.Sanitize(err.Error()))
+			a.Say("note: git still lists it ('git worktree prune'): %s", term.Sanitize(err.Error()))
 		}
 	}
 	if said {
 		return nil
 	}
-	a.notices(r.Notices)
+	a.Notices(r.Notices)
 	verb := "removed"
 	if req.DryRun {
 		verb = "would remove"
@@ -247,7 +249,7 @@ func runWorktreesRemove(ctx context.Context, a *app, req api.RemoveWorktreeReque
 		fmt.Fprintf(a.Out, "  its last state is checkpoint %s of store %.8s\n", a.Styled(term.ID, r.Checkpoint.Short), r.Worktree.ID)
 	}
 	if !req.DryRun {
-		a.say("hint: back: rewind stores join %.8s <dir>, and 'rewind checkout @' there", r.Worktree.ID)
+		a.Say("hint: back: rewind stores join %.8s <dir>, and 'rewind checkout @' there", r.Worktree.ID)
 	}
 	return nil
 }

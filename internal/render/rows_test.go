@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"strings"
@@ -74,8 +74,8 @@ func TestListWidths(t *testing.T) {
 	} {
 		s, out, _ := term.Test("", true, "NO_COLOR=1")
 		s.Width, s.Now = width, func() time.Time { return now }
-		a := &app{Streams: s}
-		if err := a.listTurns(out, listedRows(now), listOptions{}); err != nil {
+		a := &Printer{Streams: s}
+		if err := a.ListRows(out, a.RowsOfTurns(listedRows(now), RowOptions{})); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(out.String()) {

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ import (
 	"rewind/internal/value"
 )
 
-// filePatch prints one file's difference as git does, so that 'git apply' reads it. On a terminal, and wherever there is colour, contents
+// FilePatch prints one file's difference as git does, so that 'git apply' reads it. On a terminal, and wherever there is colour, contents
 // are sanitised; elsewhere they are written byte for byte.
-func (a *app) filePatch(w io.Writer, f api.FileDiff) error {
+func (pr *Printer) FilePatch(w io.Writer, f api.FileDiff) error {
 	if strings.HasPrefix(f.OldMode, "04") && strings.HasPrefix(f.NewMode, "04") {
 		// git knows no directories; it skips what is no patch.
-		_, err := fmt.Fprintln(w, a.Styled(term.Bold,
+		_, err := fmt.Fprintln(w, pr.Styled(term.Bold,
 			fmt.Sprintf("# mode of %s: %s -> %s", term.Quote(string(f.Path)), f.OldMode, f.NewMode)))
 		return err
 	}
@@ -57,18 +57,18 @@ func (a *app) filePatch(w io.Writer, f api.FileDiff) error {
 		newName.Name = "/dev/null"
 	}
 	for _, l := range head {
-		if _, err := fmt.Fprintln(w, a.Styled(term.Bold, l)); err != nil {
+		if _, err := fmt.Fprintln(w, pr.Styled(term.Bold, l)); err != nil {
 			return err
 		}
 	}
-	if !a.OutTTY && !a.ColorOut() {
+	if !pr.OutTTY && !pr.ColorOut() {
 		return textdiff.Unified(w, oldName, newName, f.Hunks)
 	}
 	if len(f.Hunks) > 0 {
-		fmt.Fprintf(w, "%s\n%s\n", a.Styled(term.Bold, "--- "+oldName.Name), a.Styled(term.Bold, "+++ "+newName.Name))
+		fmt.Fprintf(w, "%s\n%s\n", pr.Styled(term.Bold, "--- "+oldName.Name), pr.Styled(term.Bold, "+++ "+newName.Name))
 	}
 	for _, h := range f.Hunks {
-		if err := a.hunk(w, h); err != nil {
+		if err := pr.Hunk(w, h); err != nil {
 			return err
 		}
 	}
@@ -93,12 +93,12 @@ var lineStyles = map[textdiff.Op][2]term.Style{
 	' ': {term.Plain, term.Plain},
 }
 
-// hunk prints a hunk for a person. Tabs and the CR that ends a line are as they are, so that what is copied is a patch; what could move
+// Hunk prints a hunk for a person. Tabs and the CR that ends a line are as they are, so that what is copied is a patch; what could move
 // the cursor, hide or reorder text is not. On a terminal the words that differ are marked; other programs that read colours mark their own.
-func (a *app) hunk(w io.Writer, h textdiff.Hunk) error {
-	fmt.Fprintln(w, a.Styled(term.Hunk, h.Header()))
+func (pr *Printer) Hunk(w io.Writer, h textdiff.Hunk) error {
+	fmt.Fprintln(w, pr.Styled(term.Hunk, h.Header()))
 	spans := make([][]textdiff.Span, len(h.Lines))
-	if a.OutTTY {
+	if pr.OutTTY {
 		spans = h.Spans()
 	}
 	for i, l := range h.Lines {
@@ -108,17 +108,17 @@ func (a *app) hunk(w io.Writer, h textdiff.Hunk) error {
 			text, ending = t, "\r"
 		}
 		var b strings.Builder
-		b.WriteString(a.Styled(style[0], string(l.Op)))
+		b.WriteString(pr.Styled(style[0], string(l.Op)))
 		at := 0
 		for _, s := range spans[i] {
 			from, to := min(s.Start, len(text)), min(s.End, len(text))
-			b.WriteString(a.Styled(style[0], term.SanitizeText(text[at:from])))
-			b.WriteString(a.Styled(style[1], term.SanitizeText(text[from:to])))
+			b.WriteString(pr.Styled(style[0], term.SanitizeText(text[at:from])))
+			b.WriteString(pr.Styled(style[1], term.SanitizeText(text[from:to])))
 			if at = to; s.End > len(text) {
-				ending = a.Styled(style[1], ending)
+				ending = pr.Styled(style[1], ending)
 			}
 		}
-		b.WriteString(a.Styled(style[0], term.SanitizeText(text[at:])) + ending)
+		b.WriteString(pr.Styled(style[0], term.SanitizeText(text[at:])) + ending)
 		if l.NoEOL {
 			b.WriteString("\n\\ No newline at end of file")
 		}

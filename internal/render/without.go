@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -24,8 +24,8 @@ var withoutWords = []struct{ what, head string }{
 	{"links", "no longer one file with their other names, which stay as they are"},
 }
 
-// tellWithout names what was set without something.
-func (a *app) tellWithout(list []api.Without) {
+// TellWithout names what was set without something.
+func (pr *Printer) TellWithout(list []api.Without) {
 	for _, w := range withoutWords {
 		var paths []api.Text
 		for _, x := range list {
@@ -33,13 +33,13 @@ func (a *app) tellWithout(list []api.Without) {
 				paths = append(paths, x.Path)
 			}
 		}
-		a.names(w.head, paths)
+		pr.Names(w.head, paths)
 	}
 }
 
 // tellMissing names what was there at the checkpoint and is not now, and was never captured: first, each in a line, what somebody will
 // miss; then in one line what can mostly be made again.
-func (a *app) tellMissing(list []api.Skip) {
+func (pr *Printer) tellMissing(list []api.Skip) {
 	const head = "was there then, never captured: "
 	var other []string
 	shown := 0
@@ -49,16 +49,16 @@ func (a *app) tellMissing(list []api.Skip) {
 			continue
 		}
 		if shown++; shown <= shownMissing {
-			fmt.Fprintf(a.Out, head+"%s (%s)\n", term.Quote(string(s.Path)), s.Reason)
+			fmt.Fprintf(pr.Out, head+"%s (%s)\n", term.Quote(string(s.Path)), s.Reason)
 		}
 	}
 	if shown > shownMissing {
-		fmt.Fprintf(a.Out, head+"and %d more\n", shown-shownMissing)
+		fmt.Fprintf(pr.Out, head+"and %d more\n", shown-shownMissing)
 	}
 	if n := len(other) - shownMissing; n > 0 {
-		other = append(other[:shownMissing:shownMissing], "and "+count(n, "other"))
+		other = append(other[:shownMissing:shownMissing], "and "+Count(n, "other"))
 	}
 	if len(other) > 0 {
-		fmt.Fprintf(a.Out, head+"%s (ignored)\n", strings.Join(other, ", "))
+		fmt.Fprintf(pr.Out, head+"%s (ignored)\n", strings.Join(other, ", "))
 	}
 }

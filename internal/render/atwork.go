@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -8,17 +8,17 @@ import (
 	"rewind/internal/term"
 )
 
-// tellAtWork says which agents were at work when a restore began, or are before one, a line for each.
-func (a *app) tellAtWork(r api.RestoreResponse) {
+// TellAtWork says which agents were at work when a restore began, or are before one, a line for each.
+func (pr *Printer) TellAtWork(r api.RestoreResponse) {
 	for _, w := range r.AtWork {
-		text := sessionWords(w.Session)
+		text := SessionWords(w.Session)
 		switch {
 		case w.Known == "call" && len(w.Tools) > 0:
-			text += fmt.Sprintf(" is at work, %s since %s", toolNames(w.Tools), a.Time(w.Since))
+			text += fmt.Sprintf(" is at work, %s since %s", toolNames(w.Tools), pr.Time(w.Since))
 		case w.Known == "open":
 			text += " is still open"
 		default:
-			text += fmt.Sprintf(" is at work on a turn, last heard of %s", a.Time(w.Since))
+			text += fmt.Sprintf(" is at work on a turn, last heard of %s", pr.Time(w.Since))
 		}
 		if w.PID > 0 {
 			text += fmt.Sprintf(" (process %d)", w.PID)
@@ -26,13 +26,13 @@ func (a *app) tellAtWork(r api.RestoreResponse) {
 		if under := underText(w, r.DryRun); under != "" && w.Known != "open" {
 			text += ": " + under
 		}
-		a.say("note: %s", text)
-		a.tellLeft(w, r)
+		pr.Say("note: %s", text)
+		pr.tellLeft(w, r)
 	}
 }
 
-// workText is a line about an agent at work.
-func (a *app) workText(w api.AtWork) string {
+// WorkText is a line about an agent at work.
+func (pr *Printer) WorkText(w api.AtWork) string {
 	doing := "a turn, last heard of"
 	if n := len(w.Tools); n > 0 {
 		more := ""
@@ -41,7 +41,7 @@ func (a *app) workText(w api.AtWork) string {
 		}
 		doing = term.Truncate(term.Sanitize(string(w.Tools[0].Name)), shownTool-len(more)) + more + " since"
 	}
-	return fmt.Sprintf("%s  %s %s", sessionWords(w.Session), doing, a.Time(w.Since))
+	return fmt.Sprintf("%s  %s %s", SessionWords(w.Session), doing, pr.Time(w.Since))
 }
 
 // shownTool is how wide a tool's name may be in a line of 80 columns.
@@ -73,29 +73,29 @@ func underText(w api.AtWork, dryRun bool) string {
 		}
 		return strings.Join(names, ", ") + " " + verb + " under it"
 	case w.Files > 0:
-		return count(w.Files, "file") + " " + verb + " under it"
+		return Count(w.Files, "file") + " " + verb + " under it"
 	}
 	return ""
 }
 
 // tellLeft says what to do with a program that has a session open from which the restore goes on in another one.
-func (a *app) tellLeft(w api.AtWork, r api.RestoreResponse) {
+func (pr *Printer) tellLeft(w api.AtWork, r api.RestoreResponse) {
 	t := r.Conversation
 	switch {
 	case !w.Left:
 	case r.DryRun:
-		a.say("  what is typed there from then on would not know of this")
+		pr.Say("  what is typed there from then on would not know of this")
 	case t == nil || t.Session == "":
-		a.say("  what is typed there does not know of this")
+		pr.Say("  what is typed there does not know of this")
 	case w.Type != "":
-		a.say("  what is typed there does not know of this: type %s there, or leave it", term.Sanitize(string(w.Type)))
+		pr.Say("  what is typed there does not know of this: type %s there, or leave it", term.Sanitize(string(w.Type)))
 	default:
-		a.say("  what is typed there does not know of this: leave it and run %s", term.Sanitize(shellLine(t.Resume)))
+		pr.Say("  what is typed there does not know of this: leave it and run %s", term.Sanitize(ShellLine(t.Resume)))
 	}
 }
 
-// workOf is a restore that is under way, in words.
-func workOf(act api.Activity) string {
+// WorkOf is a restore that is under way, in words.
+func WorkOf(act api.Activity) string {
 	text := "a " + act.What
 	if strings.HasPrefix(act.What, "u") {
 		text = "an " + act.What

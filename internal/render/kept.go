@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -27,8 +27,8 @@ var keptHeads = []struct {
 // sharedHead is that of value.KeptSession where the session that goes back may have written the path, too.
 const sharedHead = "kept, %s may have written them: its call ran at the same time"
 
-// tellKept names the paths that stay, each under its heading; made says that a new directory was laid out.
-func (a *app) tellKept(list []api.Kept, made bool) {
+// TellKept names the paths that stay, each under its heading; made says that a new directory was laid out.
+func (pr *Printer) TellKept(list []api.Kept, made bool) {
 	for _, row := range keptHeads {
 		var heads []string
 		paths := map[string][]api.Text{}
@@ -44,7 +44,7 @@ func (a *app) tellKept(list []api.Kept, made bool) {
 				head = sharedHead
 			}
 			if k.By != "" {
-				head = fmt.Sprintf(head, term.Sanitize(shortSession(k.By)))
+				head = fmt.Sprintf(head, term.Sanitize(ShortSession(k.By)))
 			}
 			if paths[head] == nil {
 				heads = append(heads, head)
@@ -55,21 +55,21 @@ func (a *app) tellKept(list []api.Kept, made bool) {
 			paths[head] = append(paths[head], k.Path)
 		}
 		for _, head := range heads {
-			a.names(head, paths[head])
+			pr.Names(head, paths[head])
 		}
 	}
 }
 
 // hintOthers says what takes what another session changed, too.
-func (a *app) hintOthers(r api.RestoreResponse) {
+func (pr *Printer) hintOthers(r api.RestoreResponse) {
 	for _, k := range r.Kept {
 		if k.Reason != value.KeptSession {
 			continue
 		}
 		if r.DryRun {
-			a.say("hint: --exact takes what another session changed, too")
+			pr.Say("hint: --exact takes what another session changed, too")
 		} else {
-			a.say("hint: 'rewind checkout %s --exact -- <path>' takes such a path, too", r.Target.Short)
+			pr.Say("hint: 'rewind checkout %s --exact -- <path>' takes such a path, too", r.Target.Short)
 		}
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 // statWidth is how many columns --stat has where there is no terminal, as with git.
 const statWidth = 80
 
-// diffStat prints a line a file with a graph, and the sum, to the column as 'git diff --stat' does.
-func (a *app) diffStat(w io.Writer, files []api.FileDiff) error {
+// DiffStat prints a line a file with a graph, and the sum, to the column as 'git diff --stat' does.
+func (pr *Printer) DiffStat(w io.Writer, files []api.FileDiff) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (a *app) diffStat(w io.Writer, files []api.FileDiff) error {
 			number, binary = len("Bin"), max(binary, len(binarySizes(f))+len("Bin "))
 		}
 	}
-	width := a.Width
+	width := pr.Width
 	if width == 0 {
 		width = statWidth
 	}
@@ -41,7 +41,7 @@ func (a *app) diffStat(w io.Writer, files []api.FileDiff) error {
 			plus, minus := statGraph(f.Added, f.Removed, graph, most)
 			line += strings.TrimRight(fmt.Sprintf("%*d ", number, f.Added+f.Removed), " ")
 			if plus+minus > 0 {
-				line += " " + a.Styled(term.Added, strings.Repeat("+", plus)) + a.Styled(term.Removed, strings.Repeat("-", minus))
+				line += " " + pr.Styled(term.Added, strings.Repeat("+", plus)) + pr.Styled(term.Removed, strings.Repeat("-", minus))
 			}
 		case "binary":
 			line += fmt.Sprintf("%*s %s", number, "Bin", binarySizes(f))
@@ -52,12 +52,12 @@ func (a *app) diffStat(w io.Writer, files []api.FileDiff) error {
 			return err
 		}
 	}
-	sum := " " + count(len(files), "file") + " changed"
+	sum := " " + Count(len(files), "file") + " changed"
 	if added > 0 || removed == 0 {
-		sum += ", " + count(added, "insertion") + "(+)"
+		sum += ", " + Count(added, "insertion") + "(+)"
 	}
 	if removed > 0 || added == 0 {
-		sum += ", " + count(removed, "deletion") + "(-)"
+		sum += ", " + Count(removed, "deletion") + "(-)"
 	}
 	_, err := fmt.Fprintln(w, sum)
 	return err

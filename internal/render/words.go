@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -9,25 +9,25 @@ import (
 	"rewind/internal/term"
 )
 
-// what is a checkpoint's message, or what else it is known by, and what was noted on it.
-func what(c api.Checkpoint) string {
-	text := cause(c)
+// What is a checkpoint's message, or what else it is known by, and what was noted on it.
+func What(c api.Checkpoint) string {
+	text := Cause(c)
 	for _, n := range c.Notes {
 		text += "; noted: " + string(n)
 	}
 	return text
 }
 
-// mergedWords say that gc has merged older steps into one: what is told of it may be what one of them did.
-func mergedWords(n uint64) string {
+// MergedWords say that gc has merged older steps into one: what is told of it may be what one of them did.
+func MergedWords(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (and %s)", count(int(n), "merged step"))
+	return fmt.Sprintf(" (and %s)", Count(int(n), "merged step"))
 }
 
-// cause is why a checkpoint was taken.
-func cause(c api.Checkpoint) string {
+// Cause is why a checkpoint was taken.
+func Cause(c api.Checkpoint) string {
 	switch {
 	case c.Message != "":
 		return string(c.Message)
@@ -61,10 +61,10 @@ func cause(c api.Checkpoint) string {
 	return text
 }
 
-// tally says what a checkpoint changed against the one before.
-func tally(c api.Checkpoint) string {
+// Tally says what a checkpoint changed against the one before.
+func Tally(c api.Checkpoint) string {
 	if len(c.Parents) == 0 {
-		return fmt.Sprintf("%s, %s", count(c.Files, "file"), term.Size(c.Bytes))
+		return fmt.Sprintf("%s, %s", Count(c.Files, "file"), term.Size(c.Bytes))
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -83,8 +83,8 @@ func tally(c api.Checkpoint) string {
 
 var letters = map[string]string{"added": "A", "deleted": "D", "modified": "M", "mode": "m", "type": "T", "renamed": "R", "uncaptured": "-"}
 
-// changeLine is one path that differs, as a person reads it.
-func (a *app) changeLine(c api.Change) string {
+// ChangeLine is one path that differs, as a person reads it.
+func (pr *Printer) ChangeLine(c api.Change) string {
 	style := term.Plain
 	switch c.Status {
 	case "added":
@@ -109,27 +109,27 @@ func (a *app) changeLine(c api.Change) string {
 	if c.Gone != "" {
 		text += " (" + c.Gone + ")"
 	}
-	return a.Styled(style, letters[c.Status]+" "+text)
+	return pr.Styled(style, letters[c.Status]+" "+text)
 }
 
-// changeLines prints changes, at most limit of them.
-func (a *app) changeLines(w io.Writer, list []api.Change, limit int) {
-	a.changeLinesWith(w, list, limit, func(api.Change) string { return "" })
+// ChangeLines prints changes, at most limit of them.
+func (pr *Printer) ChangeLines(w io.Writer, list []api.Change, limit int) {
+	pr.ChangeLinesWith(w, list, limit, func(api.Change) string { return "" })
 }
 
-// changeLinesWith is changeLines with more to tell behind each.
-func (a *app) changeLinesWith(w io.Writer, list []api.Change, limit int, more func(api.Change) string) {
+// ChangeLinesWith is changeLines with more to tell behind each.
+func (pr *Printer) ChangeLinesWith(w io.Writer, list []api.Change, limit int, more func(api.Change) string) {
 	for i, c := range list {
 		if i == limit {
 			fmt.Fprintf(w, "  ... and %d more\n", len(list)-limit)
 			return
 		}
-		fmt.Fprintf(w, "  %s%s\n", a.changeLine(c), more(c))
+		fmt.Fprintf(w, "  %s%s\n", pr.ChangeLine(c), more(c))
 	}
 }
 
-// skipLines prints what was not captured, grouped by reason.
-func (a *app) skipLines(w io.Writer, list []api.Skip, limit int) {
+// SkipLines prints what was not captured, grouped by reason.
+func (pr *Printer) SkipLines(w io.Writer, list []api.Skip, limit int) {
 	groups := map[string][]api.Skip{}
 	var order []string
 	for _, s := range list {
@@ -170,3 +170,16 @@ var skipHelp = map[string]string{
 	"torn":       "captured, but it changed while it was read",
 	"mount":      "captured, from another file system",
 }
+
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	if s, ok := strings.CutSuffix(one, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, s)
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// ShownPaths is how many paths a person is shown of a long list; --json has them all.
+const ShownPaths = 200

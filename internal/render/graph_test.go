@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -174,10 +174,10 @@ o    4444444  Wed 12:10                                works, before the\x1b[2J 
 	} {
 		s, out, _ := term.Test("", true, "NO_COLOR=1")
 		s.Width, s.Now = width, func() time.Time { return now }
-		a := &app{Streams: s}
+		a := &Printer{Streams: s}
 		rows := listedRows(now)
 		rows[0].Follows, rows[1].Follows, rows[2].Follows = &api.Link{Row: 2}, &api.Link{Row: 2, Elided: 2}, &api.Link{Row: 3}
-		if err := a.listTurns(out, rows, listOptions{graph: true}); err != nil {
+		if err := a.ListRows(out, a.RowsOfTurns(rows, RowOptions{Graph: true})); err != nil {
 			t.Fatal(err)
 		}
 		if got := "\n" + out.String(); got != want {
@@ -193,7 +193,8 @@ o    4444444  Wed 12:10                                works, before the\x1b[2J 
 		rows[i].Current = i == 30
 	}
 	rows[len(rows)-1].Follows = nil
-	if err := (&app{Streams: s}).listTurns(out, rows, listOptions{graph: true}); err != nil {
+	a := &Printer{Streams: s}
+	if err := a.ListRows(out, a.RowsOfTurns(rows, RowOptions{Graph: true})); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"bytes"
@@ -35,15 +35,15 @@ type graphNode struct {
 // A graphLine is a row as it is drawn.
 type graphLine struct {
 	row   int
-	node  string // what stands before the row
-	under string // what stands before more lines of it
+	node  string // What stands before the row
+	under string // What stands before more lines of it
 	links []graphLink
 }
 
 // A graphLink is a line between two rows.
 type graphLink struct {
 	text   string
-	elided int // what it stands for; 0: a line only
+	elided int // What it stands for; 0: a line only
 }
 
 // Columns of a graph: what is waited for in each.
@@ -170,7 +170,7 @@ func drawJoin(columns []int, left, right int) string {
 func graphWidth(width int) int { return max(width/4, 5) }
 
 // graphed puts the rows of a list into the order of their graph, and what is drawn before and below each into them.
-func (a *app) graphed(rows []listRow, follows func(i int) *api.Link) []listRow {
+func (pr *Printer) graphed(rows []Row, follows func(i int) *api.Link) []Row {
 	nodes := make([]graphNode, len(rows))
 	for i := range rows {
 		nodes[i] = graphNode{sign: strings.TrimSpace(rows[i].mark), parent: graphRoot}
@@ -186,31 +186,31 @@ func (a *app) graphed(rows []listRow, follows func(i int) *api.Link) []listRow {
 		}
 	}
 	cut := func(text string) string {
-		if a.Width > 0 {
-			return term.Truncate(text, graphWidth(a.Width))
+		if pr.Width > 0 {
+			return term.Truncate(text, graphWidth(pr.Width))
 		}
 		return text
 	}
 	lines := drawGraph(nodes)
-	out := make([]listRow, len(rows))
+	out := make([]Row, len(rows))
 	for i, l := range lines {
 		out[i] = rows[l.row]
 		out[i].mark = cut(l.node)
 		detail, last := out[i].below, i == len(lines)-1
 		out[i].below = func(w io.Writer) error {
 			if detail != nil {
-				if err := detail(&prefixed{w: w, prefix: a.Styled(term.Dim, cut(l.under)) + "  "}); err != nil {
+				if err := detail(&prefixed{w: w, prefix: pr.Styled(term.Dim, cut(l.under)) + "  "}); err != nil {
 					return err
 				}
 			}
 			for _, link := range l.links {
 				text := cut(link.text)
 				if link.elided > 0 {
-					text += fmt.Sprintf("  (%s not listed)", count(link.elided, "checkpoint"))
+					text += fmt.Sprintf("  (%s not listed)", Count(link.elided, "checkpoint"))
 				} else if last {
 					break // that older ones are not shown is said
 				}
-				if _, err := fmt.Fprintln(w, a.Styled(term.Dim, text)); err != nil {
+				if _, err := fmt.Fprintln(w, pr.Styled(term.Dim, text)); err != nil {
 					return err
 				}
 			}

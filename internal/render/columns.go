@@ -1,0 +1,215 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"rewind/internal/term"
+)
+
+// Widths of a list, in columns.
+const (
+	ListGap     = 2  // between two columns
+	NarrowList  = 60 // Below it a turn is only its number
+	leastText   = 20 // Below it columns go, from the right
+	enoughText  = 36 // files leave a prompt so much
+	leastFiles  = 24
+	sessionFull = 100 // from there on a session is told with its agent
+)
+
+// The columns of a list.
+const (
+	markColumn = iota
+	idColumn
+	timeColumn
+	sessionColumn
+	turnColumn
+	textColumn
+	tallyColumn
+	filesColumn
+)
+
+// ListRows prints rows: every column where there is no terminal, else as many from the left as there is room for.
+func (pr *Printer) ListRows(w io.Writer, rows []Row) error {
+	sessions := sessionNames(rows, pr.Width == 0 || pr.Width >= sessionFull)
+	cells := make([][]term.Cell, len(rows))
+	for i := range rows {
+		cells[i] = pr.rowCells(&rows[i], sessions)
+	}
+	width := func(column int) (most int) {
+		for _, c := range cells {
+			most = max(most, term.Width(term.Sanitize(c[column].Text)))
+		}
+		return most
+	}
+	columns := []int{markColumn}
+	for c := idColumn; c <= filesColumn; c++ {
+		if width(c) > 0 {
+			columns = append(columns, c)
+		}
+	}
+	if pr.Width > 0 {
+		columns = pr.fitColumns(columns, width)
+		room := pr.Width
+		for _, c := range columns {
+			if c != filesColumn && c != textColumn {
+				room -= width(c) + ListGap
+			}
+		}
+		most := min(width(textColumn), max(room*3/5, room-width(filesColumn)-ListGap))
+		for i := range rows {
+			if !slices.Contains(columns, filesColumn) {
+				break
+			}
+			cells[i][textColumn].Text = term.Truncate(term.Sanitize(cells[i][textColumn].Text), most)
+			if rows[i].changes == "" {
+				cells[i][filesColumn].Text = fitFiles(rows[i].files, rows[i].left, room-most-ListGap)
+			}
+		}
+	}
+	shape := make([]term.Column, len(columns))
+	for i, c := range columns {
+		shape[i] = term.Column{Flex: c == textColumn || c == filesColumn}
+	}
+	t := pr.Table(shape...)
+	for i := range rows {
+		row := make([]term.Cell, len(columns))
+		for k, c := range columns {
+			row[k] = cells[i][c]
+		}
+		t.Row(row...)
+	}
+	if !slices.ContainsFunc(rows, func(r Row) bool { return r.below != nil }) {
+		return t.Flush(w)
+	}
+	return pr.interleaved(w, t, rows)
+}
+
+// fitColumns leaves out columns for which the terminal has no room, from the right, until there is enough for the text.
+func (pr *Printer) fitColumns(columns []int, width func(int) int) []int {
+	without := func(c int) { columns = slices.DeleteFunc(columns, func(k int) bool { return k == c }) }
+	room := func() int {
+		n := pr.Width
+		for _, c := range columns {
+			if c != textColumn && c != filesColumn {
+				n -= width(c) + ListGap
+			}
+		}
+		return n
+	}
+	least := leastFiles + ListGap + enoughText
+	if !slices.Contains(columns, tallyColumn) { // What is in it is what was asked for
+		least = leastFiles + ListGap + leastText
+	}
+	if room() < least && room()-width(textColumn)-ListGap < leastFiles {
+		without(filesColumn)
+	}
+	for _, c := range []int{tallyColumn, sessionColumn, timeColumn} {
+		if room() < leastText {
+			without(c)
+		}
+	}
+	return columns
+}
+
+// interleaved prints the lines of a table, each with what stands below it.
+func (pr *Printer) interleaved(w io.Writer, t *term.Table, rows []Row) error {
+	var b strings.Builder
+	if err := t.Flush(&b); err != nil {
+		return err
+	}
+	i := 0
+	for line := range strings.Lines(b.String()) {
+		if _, err := io.WriteString(w, line); err != nil {
+			return err
+		}
+		if err := rows[i].below(w); err != nil {
+			return err
+		}
+		i++
+	}
+	return nil
+}
+
+// rowCells are the cells of a row, each column's.
+func (pr *Printer) rowCells(r *Row, sessions map[string]string) []term.Cell {
+	turn := ""
+	switch {
+	case r.turn > 0 && pr.Width > 0 && pr.Width < NarrowList:
+		turn = fmt.Sprint(r.turn)
+	case r.turn > 0:
+		turn = fmt.Sprintf("turn:%d", r.turn)
+	}
+	tally, files, tallied := tallyWord(r.tally), fitFiles(r.files, r.left, 0), term.Dim
+	if r.changes != "" {
+		tally, files = "", r.changes
+	}
+	if r.tally[2] > 0 {
+		tallied = term.Removed
+	}
+	return []term.Cell{
+		{Text: r.mark, Style: term.Bold},
+		{Text: r.id, Style: term.ID},
+		{Text: r.when, Style: term.Dim},
+		{Text: sessions[r.session], Style: term.Hue(r.session)},
+		{Text: turn, Style: r.style},
+		{Text: r.text, Style: r.style},
+		{Text: tally, Style: tallied},
+		{Text: files, Style: term.Dim},
+	}
+}
+
+// fitFiles names as many files as fit into a width, 0: all of them, and how many more there are.
+func fitFiles(files []string, left, width int) string {
+	text := ""
+	for i, f := range files {
+		rest := ""
+		if n := len(files) - i - 1 + left; n > 0 {
+			rest = fmt.Sprintf(", and %d more", n)
+		}
+		next := text + ", " + f
+		if i == 0 {
+			next = f
+		}
+		if width > 0 && term.Width(next+rest) > width {
+			if i == 0 {
+				return term.Truncate(f, max(width-term.Width(rest), 1)) + rest
+			}
+			return fmt.Sprintf("%s, and %d more", text, len(files)-i+left)
+		}
+		text = next
+	}
+	if left > 0 && text != "" {
+		text += fmt.Sprintf(", and %d more", left)
+	}
+	return text
+}
+
+// sessionNames says what each session is called in a list; nil: there is one at most, which need not be told. Where no agent has two, its
+// word is enough.
+func sessionNames(rows []Row, full bool) map[string]string {
+	names, agents := map[string]string{}, map[string]int{}
+	for i := range rows {
+		name := rows[i].session
+		agent, id, ok := strings.Cut(name, "/")
+		if _, known := names[name]; ok && !known {
+			names[name] = ShortID(id)
+			agents[agent]++
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	for name := range names {
+		agent, _, _ := strings.Cut(name, "/")
+		switch {
+		case full:
+			names[name] = SessionWords(name)
+		case len(agents) == len(names):
+			names[name] = agent
+		}
+	}
+	return names
+}

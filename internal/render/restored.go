@@ -1,0 +1,181 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rewind/api"
+	"rewind/internal/term"
+	"rewind/internal/value"
+)
+
+// ShownNames is how many paths of one kind a restore names on the terminal; --json has them all.
+const ShownNames = 50
+
+func (pr *Printer) TellRestore(r api.RestoreResponse) {
+	if len(r.Managed) > 0 { // nothing else was changed
+		for _, m := range r.Managed {
+			fmt.Fprintln(pr.Out, ManagedWords(m))
+		}
+		if r.Operation > 0 {
+			pr.Say("undo: rewind undo-restore %d", r.Operation)
+		}
+		return
+	}
+	pr.tellTarget(r)
+	if r.DryRun || len(r.Changes) <= ShownNames {
+		pr.ChangeLines(pr.Out, r.Changes, ShownPaths)
+	}
+	pr.tellReplaced(r)
+	if !r.Parts { // each was chosen
+		pr.tellTaken(r)
+	}
+	stay := slices.Clone(r.Kept)
+	for _, d := range r.KeptDirs {
+		stay = append(stay, api.Kept{Path: d, Reason: value.KeptHolds})
+	}
+	pr.TellKept(stay, false)
+	pr.hintOthers(r)
+	pr.TellConflicts(r.Conflicts)
+	pr.TellWithout(r.Without)
+	pr.tellMissing(r.Missing)
+	pr.tellConversation(r)
+	pr.TellAtWork(r)
+	pr.tellGit(r)
+	if r.Operation > 0 && r.Kind != "abort" {
+		undo := "rewind undo-restore"
+		if r.Kind == "undo-restore" {
+			undo += fmt.Sprintf(" %d", r.Operation)
+		}
+		pr.Say("undo: %s", undo)
+	}
+}
+
+// tellTarget says in a line where a restore went.
+func (pr *Printer) tellTarget(r api.RestoreResponse) {
+	target := fmt.Sprintf("%s (%s, %s)", pr.Styled(term.ID, r.Target.Short), pr.Time(r.Target.Time), term.Sanitize(What(r.Target)))
+	switch {
+	case r.ContextOnly:
+		fmt.Fprintf(pr.Out, "the files stay as they are; the conversation is to be that of %s\n", target)
+	case r.DryRun:
+		fmt.Fprintf(pr.Out, "would go to %s\n", target)
+	case r.Parts && r.Operation > 0:
+		fmt.Fprintf(pr.Out, "took parts of %s: %s changed\n", target, Count(max(len(r.Changes)-len(r.Conflicts), 0), "path"))
+	case r.Operation == 0 && r.Kind == "switch":
+		fmt.Fprintf(pr.Out, "nothing to do: the project stands on that session, at %s\n", target)
+	case r.Operation == 0 && talked(r):
+		fmt.Fprintf(pr.Out, "no file to change: the project is at %s\n", target)
+	case r.Operation == 0:
+		fmt.Fprintf(pr.Out, "nothing to do: the project is at %s\n", target)
+	case r.Kind == "abort":
+		fmt.Fprintf(pr.Out, "taken back: the project is as it was before going to %s\n", target)
+	default:
+		if r.Saved != nil {
+			fmt.Fprintf(pr.Out, "saved the unsaved changes as %s\n", pr.Styled(term.ID, r.Saved.Short))
+		}
+		fmt.Fprintf(pr.Out, "went to %s: %s changed\n", target, Count(max(len(r.Changes)-len(r.Conflicts), 0), "path"))
+	}
+}
+
+// tellTaken says what --exact takes: whose it is and how much, and after it was done which.
+func (pr *Printer) tellTaken(r api.RestoreResponse) {
+	for _, t := range r.Taken {
+		whose := "no checkpoint has"
+		if t.By != "" {
+			whose = term.Sanitize(ShortSession(t.By)) + " changed since"
+		}
+		if r.DryRun {
+			pr.Names(fmt.Sprintf("--exact would take %s that %s", Count(len(t.Paths), "path"), whose), t.Paths)
+			continue
+		}
+		head := fmt.Sprintf("--exact took %s that %s", Count(len(t.Paths), "path"), whose)
+		if r.Safety != nil {
+			head += fmt.Sprintf("; 'rewind cat %s:<path>' has what was there", r.Safety.Short)
+		}
+		pr.Names(head, t.Paths)
+	}
+}
+
+// TellConflicts tells what a restore left alone, and where bytes are that somebody was writing.
+func (pr *Printer) TellConflicts(list []api.Conflict) {
+	for i, head := range []string{"left as found:", "set, but the file that was there was in use; its bytes are kept:"} {
+		first := true
+		for _, c := range list {
+			if (c.SavedAs != "") != (i == 1) {
+				continue
+			}
+			if first {
+				fmt.Fprintln(pr.Out, pr.Styled(term.Warn, head))
+				first = false
+			}
+			line := "  " + term.Quote(string(c.Path)) + ": " + term.Sanitize(c.Reason)
+			if c.SavedAs != "" {
+				line += ", in " + term.Quote(string(c.SavedAs))
+			}
+			fmt.Fprintln(pr.Out, line)
+		}
+	}
+}
+
+func (pr *Printer) tellReplaced(r api.RestoreResponse) {
+	head := "would replace, changed since the last checkpoint"
+	if r.Safety != nil {
+		head = fmt.Sprintf("replaced, changed since the last checkpoint; 'rewind cat %s:<path>' has them", r.Safety.Short)
+	}
+	if !r.DryRun && r.Safety == nil {
+		return
+	}
+	pr.Names(head, r.Replaced)
+}
+
+func (pr *Printer) tellGit(r api.RestoreResponse) {
+	if r.GitState != "" {
+		pr.Say("note: a %s is under way in git; rewind moved none of it", r.GitState)
+	}
+	if r.GitThen != nil && r.GitNow != nil && *r.GitThen != *r.GitNow {
+		pr.Say("note: git was at %s then and stays at %s", headText(r.GitThen), headText(r.GitNow))
+	}
+}
+
+func headText(h *api.Head) string {
+	commit := h.Commit
+	if len(commit) > 8 {
+		commit = commit[:8]
+	}
+	if h.Branch == "" {
+		return term.Sanitize(commit)
+	}
+	return term.Sanitize(strings.TrimSpace(h.Branch + " " + commit))
+}
+
+func (pr *Printer) Names(head string, paths []api.Text) {
+	if len(paths) == 0 {
+		return
+	}
+	fmt.Fprintf(pr.Out, "%s:\n", head)
+	for i, p := range paths {
+		if i == ShownNames {
+			fmt.Fprintf(pr.Out, "  ... and %d more\n", len(paths)-i)
+			return
+		}
+		fmt.Fprintf(pr.Out, "  %s\n", term.Quote(string(p)))
+	}
+}
+
+// Partial is the error of a restore that left something as it was.
+func Partial(r api.RestoreResponse) error {
+	if !r.Partial {
+		return nil
+	}
+	n := len(r.Conflicts)
+	for _, k := range r.Kept {
+		if k.Reason.Incomplete() {
+			n++
+		}
+	}
+	return &api.Error{
+		Word: api.WordPartial, Message: Count(n, "path") + " could not be set cleanly",
+		Hint: "the list above says why; 'rewind diff " + r.Target.Short + "' shows what still differs",
+	}
+}

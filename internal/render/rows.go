@@ -1,0 +1,263 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// A Row is one row of a list: a turn, or a step.
+type Row struct {
+	mark    string
+	style   term.Style
+	id      string
+	when    string
+	session string // by name
+	turn    uint64
+	text    string
+	tally   [3]int // files added, modified, deleted
+	files   []string
+	left    int    // files that are not named
+	changes string // What it changed of what was asked for, instead of tally and files
+	below   func(w io.Writer) error
+}
+
+// RowOptions are how rows are shown.
+type RowOptions struct {
+	Relative bool                           // how long ago, instead of the clock
+	Graph    bool                           // with what is drawn before each
+	Below    func(i int, w io.Writer) error // What stands below a row; nil: nothing
+}
+
+// RowsOfTurns are the rows of a list of turns.
+func (pr *Printer) RowsOfTurns(list []api.Row, o RowOptions) []Row {
+	rows := make([]Row, len(list))
+	for i := range list {
+		r := &list[i]
+		row := Row{
+			id: r.Checkpoint.Short, when: pr.listTime(r.Time, o.Relative), session: r.Session, turn: r.Turn, text: rowText(r),
+			tally: [3]int{r.Added, r.Modified, r.Deleted}, left: r.Left,
+		}
+		row.mark, row.style = markOf(api.Checkpoint{Current: r.Current, Aside: r.Aside, Safety: r.Checkpoint.Safety})
+		if row.style == term.Plain && r.Outside && r.Turn == 0 && r.Checkpoint.Message == "" {
+			row.style = term.Dim
+		}
+		for _, c := range r.Changes {
+			row.files = append(row.files, changeWord(c))
+		}
+		rows[i] = row
+	}
+	return pr.arranged(rows, o, func(i int) *api.Link { return list[i].Follows })
+}
+
+// RowsOfSteps are the rows of a list of checkpoints.
+func (pr *Printer) RowsOfSteps(list []api.Checkpoint, o RowOptions) []Row {
+	rows := make([]Row, len(list))
+	for i := range list {
+		c := &list[i]
+		row := Row{
+			id: c.Short, when: pr.listTime(c.Time, o.Relative), session: c.Session, turn: c.Turn, text: stepText(c),
+			tally: [3]int{c.Added, c.Modified, c.Deleted},
+		}
+		row.mark, row.style = markOf(*c)
+		for _, p := range c.Paths {
+			row.files = append(row.files, term.Quote(string(p)))
+		}
+		row.left = max(c.Added+c.Modified+c.Deleted-len(c.Paths), 0)
+		if len(c.Paths) == 1 && strings.HasSuffix(row.text, row.files[0]) {
+			row.files = nil // it stands there already
+		}
+		rows[i] = row
+	}
+	return pr.arranged(rows, o, func(i int) *api.Link { return list[i].Follows })
+}
+
+// RowsOfPaths are the rows of the checkpoints that changed what was asked for.
+func (pr *Printer) RowsOfPaths(list []api.PathsCheckpoint, o RowOptions) []Row {
+	rows := make([]Row, len(list))
+	for i := range list {
+		c := &list[i].Checkpoint
+		row := Row{
+			id: c.Short, when: pr.listTime(c.Time, o.Relative), session: c.Session, turn: c.Turn, text: stepText(c),
+			changes: changesLine(list[i].Changes),
+		}
+		if c.Turn > 0 && c.Message == "" && c.Prompt != "" {
+			row.text += ": " + Words(string(c.Prompt))
+		}
+		row.mark, row.style = markOf(*c)
+		rows[i] = row
+	}
+	return pr.arranged(rows, o, func(i int) *api.Link { return list[i].Checkpoint.Follows })
+}
+
+// arranged has what stands below each row, and with a graph brings rows into its order.
+func (pr *Printer) arranged(rows []Row, o RowOptions, follows func(i int) *api.Link) []Row {
+	if o.Below != nil {
+		for i := range rows {
+			rows[i].below = func(w io.Writer) error { return o.Below(i, w) }
+		}
+	}
+	if o.Graph {
+		return pr.graphed(rows, follows)
+	}
+	return rows
+}
+
+// FileDiffs prints files as a patch, with their lines counted, or by name.
+func (pr *Printer) FileDiffs(w io.Writer, files []api.FileDiff, patch, stat bool) error {
+	if stat && !patch {
+		return pr.DiffStat(w, files)
+	}
+	for _, f := range files {
+		if patch {
+			if err := pr.FilePatch(w, f); err != nil {
+				return err
+			}
+		} else if _, err := fmt.Fprintln(w, term.Quote(string(f.Path))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowText is what a row is known by: the prompt, a message, or what else made it.
+func rowText(r *api.Row) string {
+	c := r.Checkpoint
+	text := string(r.Prompt)
+	switch {
+	case r.Turn > 0 && strings.TrimSpace(text) == "":
+		text = "(the prompt is not known)"
+	case r.Turn > 0:
+	case c.Message == "" && c.Agent != "" && !c.Safety && c.Event == "prompt" && c.Turn > 0:
+		text = fmt.Sprintf("outside, before turn %d", c.Turn)
+	case c.Message == "" && c.Agent != "" && !c.Safety && r.Outside:
+		text = "outside"
+	default:
+		text = Cause(c)
+	}
+	for _, n := range c.Notes {
+		text += "; noted: " + string(n)
+	}
+	return tagged(c.Tags, Words(text))
+}
+
+// stepText is what made a checkpoint, in the row that says its turn: the tool and what its call was about.
+func stepText(c *api.Checkpoint) string {
+	text := ""
+	target := string(c.Target)
+	if len(c.Paths) == 1 && strings.HasSuffix(target, "/"+string(c.Paths[0])) {
+		target = term.Quote(string(c.Paths[0]))
+	}
+	tool, outside := "", len(c.By) == 0 && !c.Safety
+	if c.Tool != nil {
+		tool = strings.TrimSpace(string(c.Tool.Name) + "  " + target)
+	}
+	switch {
+	case c.Message != "" || c.Agent == "" || c.Event == "init":
+		text, outside = Cause(*c), false
+	case c.Event == "post-tool-use" && tool != "":
+		text = tool
+	case c.Event == "pre-tool-use" && tool != "":
+		text = "before " + tool
+	case c.Event == "scan" && outside:
+		text, outside = "outside", false
+	case c.Event == "prompt":
+		text = "before the prompt"
+	case c.Event == "stop":
+		text = "end of turn"
+	default:
+		text = c.Event
+	}
+	if outside {
+		text += " (outside)"
+	}
+	if c.Late {
+		text += " (late)"
+	}
+	text += MergedWords(c.Merged)
+	for _, n := range c.Notes {
+		text += "; noted: " + string(n)
+	}
+	return tagged(c.Tags, term.Sanitize(text))
+}
+
+// Words is untrusted text on one line, unsanitised: its white space is as wide as a blank.
+func Words(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func tagged(tags []string, text string) string {
+	if len(tags) == 0 {
+		return text
+	}
+	return "[" + strings.Join(tags, ", ") + "] " + text
+}
+
+// changeWord is a changed path in a row: what was deleted or added has its sign.
+func changeWord(c api.Change) string {
+	path := term.Quote(string(c.Path))
+	switch c.Status {
+	case "added":
+		return "+" + path
+	case "deleted":
+		return "-" + path
+	case "renamed":
+		return term.Quote(string(c.RenamedFrom)) + " -> " + path
+	}
+	return path
+}
+
+// listTime is the clock, or how long ago.
+func (pr *Printer) listTime(t time.Time, relative bool) string {
+	if relative {
+		return term.Ago(pr.Now(), t)
+	}
+	return pr.Clock(t)
+}
+
+// tallyWord counts files that were added, modified and deleted: "+2 ~1 -20".
+func tallyWord(n [3]int) string {
+	var parts []string
+	for i, sign := range []string{"+", "~", "-"} {
+		if n[i] > 0 {
+			parts = append(parts, fmt.Sprintf("%s%d", sign, n[i]))
+		}
+	}
+	if parts == nil {
+		return "no change"
+	}
+	return strings.Join(parts, " ")
+}
+
+// markOf is how a checkpoint stands in a list.
+func markOf(c api.Checkpoint) (mark string, style term.Style) {
+	switch {
+	case c.Current:
+		return "@", term.Bold
+	case c.Aside:
+		return "~", term.Dim
+	case c.Safety:
+		return " ", term.Dim
+	}
+	return " ", term.Plain
+}
+
+// changesLine is what a checkpoint changed, on one line: at most shownChanges paths, and how many more.
+func changesLine(list []api.Change) string {
+	const shownChanges = 3
+	var parts []string
+	for i, c := range list {
+		if i == shownChanges {
+			parts = append(parts, fmt.Sprintf("and %d more", len(list)-i))
+			break
+		}
+		path := term.Quote(string(c.Path))
+		if c.RenamedFrom != "" {
+			path = term.Quote(string(c.RenamedFrom)) + " -> " + path
+		}
+		parts = append(parts, letters[c.Status]+" "+path)
+	}
+	return strings.Join(parts, ", ")
+}

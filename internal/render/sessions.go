@@ -1,0 +1,90 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"rewind/api"
+	"rewind/internal/naming"
+	"rewind/internal/term"
+	"rewind/internal/value"
+)
+
+// ShortSession is a session's name with an id that is short enough to be read.
+func ShortSession(name string) string {
+	agent, id, ok := strings.Cut(name, "/")
+	if !ok {
+		return name
+	}
+	return agent + "/" + ShortID(id)
+}
+
+// SessionWords is a session as a person reads it: its agent, and how its id begins.
+func SessionWords(name string) string {
+	return term.Sanitize(strings.Replace(ShortSession(name), "/", " ", 1))
+}
+
+// ShortID is how an id of a session begins, as far as that tells it from others: the first 8 of a random one; one that begins with its time
+// (UUID version 7) as far as the milliseconds.
+func ShortID(id string) string {
+	if n := len("01a20108-90c4"); len(id) > n+1 && id[n] == '-' && id[n+1] == '7' {
+		return id[:n]
+	}
+	return fmt.Sprintf("%.8s", id)
+}
+
+// Unplaced reports whether it is not known up to where a fork that an agent made is the same as what it was made of.
+func Unplaced(l *api.Lineage) bool { return l != nil && l.Kind == "agent" && l.Turn == 0 }
+
+// Relation says where a fork comes from.
+func Relation(l *api.Lineage) string {
+	if l == nil {
+		return ""
+	}
+	from := ShortSession(l.Session)
+	if l.Clone {
+		return "clone of " + from
+	}
+	if Unplaced(l) {
+		return "fork of " + from
+	}
+	return fmt.Sprintf("fork of %s at turn %d", from, l.Turn)
+}
+
+// IsTurn reports whether a name asks for the end of a turn.
+func IsTurn(name string) bool {
+	n, err := naming.Parse(name)
+	return err == nil && n.IsTurn()
+}
+
+// titleMost is how much of a title is told.
+const titleMost = 40
+
+// ManagedWords say what became of a session.
+func ManagedWords(m api.Managed) string {
+	title := func(t api.Text) string { return `"` + term.Truncate(term.Sanitize(Words(string(t))), titleMost) + `"` }
+	var parts []string
+	switch {
+	case m.Was == m.Now:
+	case m.Now == value.MainLine:
+		parts = append(parts, "is the main line")
+	case m.Now == value.Archived:
+		parts = append(parts, "is archived")
+	case m.Now == value.Deleted:
+		parts = append(parts, "is deleted")
+	case m.Was == value.Deleted:
+		parts = append(parts, "is there again")
+	case m.Was == value.Archived:
+		parts = append(parts, "is listed again")
+	default:
+		parts = append(parts, "is no longer the main line")
+	}
+	switch m.Title {
+	case m.WasTitle:
+	case "":
+		parts = append(parts, "has no title of its own any more")
+	default:
+		parts = append(parts, "is called "+title(m.Title))
+	}
+	return term.Sanitize(ShortSession(m.Session)) + " " + strings.Join(parts, ", ")
+}
