@@ -131,6 +131,7 @@ func WithoutFork(r api.RestoreResponse) api.RestoreResponse {
 	return r
 }
 
+// TellForked tells which session was made, or would be.
 func (pr *Printer) TellForked(r api.ForkResponse, req api.ForkRequest) {
 	f, verb := r.Fork, "forked"
 	if req.DryRun {

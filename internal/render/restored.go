@@ -13,6 +13,7 @@ import (
 // ShownNames is how many paths of one kind a restore names on the terminal; --json has them all.
 const ShownNames = 50
 
+// TellRestore tells what a restore did or would do, and how to take it back.
 func (pr *Printer) TellRestore(r api.RestoreResponse) {
 	if len(r.Managed) > 0 { // nothing else was changed
 		for _, m := range r.Managed {
@@ -149,6 +150,7 @@ func headText(h *api.Head) string {
 	return term.Sanitize(strings.TrimSpace(h.Branch + " " + commit))
 }
 
+// Names prints paths below their heading.
 func (pr *Printer) Names(head string, paths []api.Text) {
 	if len(paths) == 0 {
 		return

@@ -171,6 +171,7 @@ var skipHelp = map[string]string{
 	"mount":      "captured, from another file system",
 }
 
+// Count is a number of things: "1 file", "3 entries".
 func Count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
