@@ -9,7 +9,7 @@ import (
 var claudeDialect = dialect{
 	parser: func() parser { return new(claudeParser) },
 	forker: func(f Fork) forker { return newClaudeFork(f) },
-	place:  claudePlace, chain: true, newestID: true, answers: true, session: roleSession,
+	place:  claudePlace, chain: true, strict: true, newestID: true, answers: true, session: roleSession,
 }
 
 // Roles of the places in a line that a fork rewrites.

@@ -29,8 +29,7 @@ type tracker struct {
 	titleRank int
 	asked     string // the newest other session that a reply was asked in
 
-	lead   int64  // where the run of Lead records begins that the newest record is in; -1: it is in none
-	before string // the parent of the first record with an id in that run, or of the prompt
+	lead int64 // where the run of Lead records begins that the newest record is in; -1: it is in none
 	past
 	chain
 	lost    []string // what the breaks name
@@ -71,7 +70,9 @@ func (t *tracker) add(l *line) {
 	t.extend(l)
 	if t.d.chain && l.ID != "" {
 		t.late(l.ID)
-		if t.breaks(l) && len(t.c.Breaks) < maxBroken {
+		broken := t.breaks(l) && t.d.strict
+		t.note(l)
+		if broken && len(t.c.Breaks) < maxBroken {
 			t.c.Breaks = append(t.c.Breaks, Break{Offset: l.Offset, Line: l.Line, Turn: len(t.c.Turns)})
 			t.lost = append(t.lost, l.Parent)
 		}
@@ -121,6 +122,7 @@ func (t *tracker) facts(l *line) {
 	if l.Time.IsZero() {
 		return
 	}
+	t.now = l.Time
 	if c.First.IsZero() || l.Time.Before(c.First) {
 		c.First = l.Time
 	}
@@ -161,21 +163,21 @@ func (t *tracker) main(l *line) {
 
 // prompt begins a turn.
 func (t *tracker) prompt(l *line) {
-	start, parent := l.Offset, continues(l)
+	start := l.Offset
 	if t.lead >= 0 {
 		start = t.lead
-		if t.before != "" {
-			parent = t.before
-		}
 	}
-	if t.d.chain && parent != "" {
+	if parent := continues(l); t.d.chain && parent != "" {
 		t.rejoin(parent)
 	}
-	t.begin(Turn{User: l.ID, Last: l.ID, Summary: oneLine(l.Text, maxSummary), Time: l.Time, Start: start, At: l.Offset})
+	turn := Turn{User: l.ID, Last: l.ID, Summary: oneLine(l.Text, maxSummary), Time: l.Time, Start: start, At: l.Offset}
+	t.begin(turn, saying(l))
 	t.message, t.bare, t.closed = "", true, false
 }
 
-func (t *tracker) begin(turn Turn) {
+// begin begins a turn, words is a number for what its prompt says.
+func (t *tracker) begin(turn Turn, words uint64) {
+	t.rerun(words)
 	if t.users == nil {
 		t.users = make(map[string]int)
 	}
@@ -210,10 +212,7 @@ func (t *tracker) count() {
 func (t *tracker) extend(l *line) {
 	if l.Lead && l.Kind != Prompt {
 		if t.lead < 0 {
-			t.lead, t.before = l.Offset, ""
-		}
-		if t.before == "" && l.ID != "" {
-			t.before = continues(l)
+			t.lead = l.Offset
 		}
 		return
 	}
@@ -275,29 +274,61 @@ func (t *tracker) answered(l *line) {
 	turn.Answered = l.Kind == Reply && l.Text != "" && len(l.Calls) == 0 && len(t.c.Pending) == 0 && !l.Open
 }
 
-// chain knows which records there are, where records name the one before them: the newest one's id, and of the others, which few ask for,
-// a hash.
+// chain knows which records there are, where records name the one before them, and the turn of each: the newest one's id, and of the others,
+// which few ask for, a hash.
 type chain struct {
 	newest string
 	seed   maphash.Seed
-	seen   map[uint64]struct{}
-	full   bool // there are more than are kept: nothing can be said of one that is not known
+	seen   map[uint64]int32 // the turn; unplaced: it is not known
+	full   bool             // there are more than are kept: nothing can be said of one that is not known
 }
 
-// breaks takes a record, and says whether the one that it names is not there.
-func (c *chain) breaks(l *line) bool {
+// unplaced is the turn of a record that names one which is not in the file, or comes behind it.
+const unplaced = -1
+
+func (c *chain) hash(id string) uint64 {
 	if c.seen == nil {
-		c.seed, c.seen = maphash.MakeSeed(), map[uint64]struct{}{}
+		c.seed, c.seen = maphash.MakeSeed(), map[uint64]int32{}
 	}
-	broken := false
-	if l.Parent != "" && l.Parent != c.newest && !c.full && !l.Side {
-		_, ok := c.seen[maphash.String(c.seed, l.Parent)]
-		broken = !ok
+	return maphash.String(c.seed, id)
+}
+
+// breaks says of a record whether the one that it names is not there.
+func (c *chain) breaks(l *line) bool {
+	if l.Parent == "" || l.Parent == c.newest || c.full || l.Side {
+		return false
 	}
-	if c.newest = l.ID; len(c.seen) < maxMessages {
-		c.seen[maphash.String(c.seed, l.ID)] = struct{}{}
+	_, there := c.seen[c.hash(l.Parent)]
+	return !there
+}
+
+// placed is the turn that a record is in, which a later one names.
+func (c *chain) placed(id string) (turn int, ok bool) {
+	n, ok := c.seen[c.hash(id)]
+	return int(n), ok && n != unplaced
+}
+
+// place notes the turn of a record.
+func (c *chain) place(id string, turn int) {
+	if key := c.hash(id); len(c.seen) < maxMessages {
+		c.seen[key] = int32(turn)
 	} else {
 		c.full = true
 	}
-	return broken
+}
+
+// note notes the turn of a new record. What stands ahead of a prompt is where it was written from, and so is what names a record that
+// comes later.
+func (t *tracker) note(l *line) {
+	turn := len(t.c.Turns)
+	if parent := continues(l); parent != "" && parent != t.newest && l.Kind != Prompt && !l.Side {
+		switch at, there := t.placed(parent); {
+		case !there && parent != theRoot:
+			turn = unplaced
+		case there && l.Lead:
+			turn = at
+		}
+	}
+	t.newest = l.ID
+	t.place(l.ID, turn)
 }

@@ -15,8 +15,9 @@ type dialect struct {
 	forker func(f Fork) forker // writes a fork's
 	place  place
 
-	// chain: records name the one before them, and a prompt whose parent is an earlier prompt's takes the place of that one.
-	chain bool
+	// chain: records name the one before them, and a prompt goes on from where its parent is. strict: the agent finds nothing that came
+	// before a record whose parent is not in the file.
+	chain, strict bool
 	// newestID: the session's id is the newest that a record names, not the first.
 	newestID bool
 	// answers: the client answers calls without a result itself when it opens a session (seen, docs/agents/README.md#turns-and-cuts).

@@ -10,7 +10,7 @@ import (
 var droidDialect = dialect{
 	parser: func() parser { return new(droidParser) },
 	forker: func(f Fork) forker { return &droidFork{f: f} },
-	place:  droidPlace, answers: true, session: roleDroidID,
+	place:  droidPlace, chain: true, answers: true, session: roleDroidID,
 }
 
 // Roles of the places in a session_start that a fork rewrites.

@@ -188,7 +188,7 @@ func TestBreaks(t *testing.T) {
 			t.Errorf("%s: %+v", s.name, c.Breaks)
 		}
 	}
-	c := new(claudeLines).prompt("a", "").reply("b").prompt("c", "lost").reply("d").prompt("e", "b").reply("f")
+	c := new(claudeLines).prompt("a", "").reply("b").prompt("c", "lost").reply("d").prompt("e", "d").reply("f")
 	if got := scan(t, Claude, lines(c.text...)).Breaks; len(got) != 1 || got[0].Turn != 2 || got[0].Line != 3 {
 		t.Errorf("%+v", got)
 	}

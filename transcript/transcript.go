@@ -120,7 +120,10 @@ type Turn struct {
 	At       int64 // offset of the prompt's record
 	End      int64 // offset behind its last record
 	Gone     bool  // the person went back behind it: it is not in what the model sees now
-	Answered bool  // the model has finished answering: text, and no call open
+	// How it is known that the person went another way than this one, and when: Branches. 0: they did not, or it is gone by something else.
+	Back     Back      `json:",omitempty"`
+	Left     time.Time `json:",omitzero"`
+	Answered bool      // the model has finished answering: text, and no call open
 }
 
 // Break is a place where a record names one before it that is not in the file. The agent finds nothing of what came before.
