@@ -142,7 +142,7 @@ func BenchmarkIndexSessions(b *testing.B) {
 	})
 	env := value.AgentEnv{Home: value.Text(p.user())}
 	began := time.Now()
-	if r, err := p.e.Restorer.Import(b.Context(), env, nil); err != nil || len(r.Sessions) != 74 || len(r.Failed) > 0 {
+	if r, err := p.e.Talks.Import(b.Context(), env, nil); err != nil || len(r.Sessions) != 74 || len(r.Failed) > 0 {
 		b.Fatal(r, err)
 	}
 	imported := time.Since(began)

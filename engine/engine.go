@@ -14,6 +14,9 @@ import (
 	"rewind/engine/fsck"
 	"rewind/engine/gc"
 	"rewind/engine/history"
+	"rewind/engine/layout"
+	"rewind/engine/manage"
+	"rewind/engine/merge"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/engine/project"
@@ -39,6 +42,7 @@ type Engine struct {
 	Worktree  *capture.Worktree
 	Bisector  *bisect.Bisector
 	Authors   *authorship.Authors
+	Layouts   *layout.Layouts
 	Restorer  *restore.Restorer
 	Collector *gc.Collector
 	Checker   *fsck.Checker
@@ -107,7 +111,11 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	e.Worktree = capture.New(l, e.Leaks, e.Sessions, e.Talks, st.worktree)
 	e.Bisector = bisect.New(l, e.History, e.Worktree, &st.bisector)
 	e.Authors = authorship.New(l, e.Sessions, e.Worktree)
-	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors)
+	e.Layouts = layout.New(l, e.History)
+	merger := merge.New(l, e.Sessions, e.History, e.Authors)
+	manager := manage.New(l, e.Sessions, e.Talks, e.History)
+	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors,
+		merger, manager)
 	e.Collector = gc.New(l, e.Worktree, &st.collector)
 	e.Checker = fsck.New(l, e.Talks, e.Worktree)
 	e.Purger = purge.New(l, e.Talks, e.Worktree, e.Restorer)

@@ -6,6 +6,7 @@ import (
 	"rewind/api"
 	"rewind/engine"
 	"rewind/engine/history"
+	"rewind/engine/manage"
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/restore"
@@ -21,7 +22,7 @@ func (s *server) sessions(ctx context.Context, req api.SessionsRequest, p model.
 	err = open(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		out = api.SessionsResponse{Sessions: []api.SessionInfo{}}
 		if req.Import {
-			done, err := e.Restorer.Import(ctx, env, p)
+			done, err := e.Talks.Import(ctx, env, p)
 			if err != nil {
 				return err
 			}
@@ -227,7 +228,7 @@ func (s *server) manageForks(ctx context.Context, req api.ManageRequest, _ model
 		return out, model.Usagef("do %q: rename, delete, archive, restore or promote", req.Do)
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.Restorer.Manage(ctx, restore.Managing{
+		r, err := e.Restorer.Manage(ctx, manage.Request{
 			Kind: kind, Sessions: req.Sessions, Title: oneLine(req.Title), LastCopy: req.LastCopy, Force: req.Force, DryRun: req.DryRun,
 			Env: req.Env,
 		})
@@ -242,14 +243,14 @@ func (s *server) manageForks(ctx context.Context, req api.ManageRequest, _ model
 }
 
 func (s *server) pruneForks(ctx context.Context, req api.PruneRequest, _ model.Progress) (out api.ManageResponse, err error) {
-	choice := history.Prune{Unused: req.Unused, Keep: req.Keep}
+	choice := manage.Prune{Unused: req.Unused, Keep: req.Keep}
 	if req.Older != "" {
 		if choice.Older, err = project.ParseAge(req.Older); err != nil {
 			return out, err
 		}
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, left, err := e.PruneForks(ctx, choice, restore.Managing{LastCopy: req.LastCopy, DryRun: req.DryRun, Env: req.Env})
+		r, left, err := e.Restorer.PruneForks(ctx, choice, manage.Request{LastCopy: req.LastCopy, DryRun: req.DryRun, Env: req.Env})
 		if err != nil {
 			return err
 		}

@@ -164,9 +164,9 @@ func loss(l model.Loss) api.Loss {
 	return api.Loss{Session: l.Session, Title: api.Text(l.Title), Turns: l.Turns, Checkpoints: l.Checkpoints, Bytes: l.Bytes}
 }
 
-func manageResponse(r *restore.ManagedResult, do string, dryRun bool) api.ManageResponse {
+func manageResponse(r *restore.Managed, do string, dryRun bool) api.ManageResponse {
 	out := api.ManageResponse{
-		Do: do, DryRun: dryRun, Managed: append([]api.Managed{}, r.Managed...), Kept: value.Texts(r.Kept), Problem: api.Text(r.Problem),
+		Do: do, DryRun: dryRun, Managed: append([]api.Managed{}, r.Sessions...), Kept: value.Texts(r.Kept), Problem: api.Text(r.Problem),
 	}
 	if r.Operation != nil {
 		out.Operation = r.Operation.Seq

@@ -22,7 +22,7 @@ func (s *server) layOut(ctx context.Context, req api.LayOutRequest, _ model.Prog
 		if err != nil {
 			return err
 		}
-		r, err := e.Restorer.LayOut(ctx, name, string(req.Into), paths)
+		r, err := e.Layouts.LayOut(ctx, name, string(req.Into), paths)
 		if err != nil {
 			return err
 		}

@@ -111,7 +111,7 @@ func (s *server) forkWorktree(ctx context.Context, req api.ForkRequest, p model.
 		if name, err = e.History.Named(req.Walk, string(req.Checkpoint)); err != nil {
 			return err
 		}
-		laid, err := e.Restorer.LayOut(ctx, name, root, nil)
+		laid, err := e.Layouts.LayOut(ctx, name, root, nil)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func bring(e *engine.Engine, req api.ForkRequest) (told []api.Linked, brought []
 	}{{req.Link, false}, {req.Copy, true}} {
 		for _, path := range ask.paths {
 			clean := filepath.ToSlash(filepath.Clean(string(path)))
-			why, err := e.Restorer.Bring(clean, ask.copy)
+			why, err := e.Layouts.Bring(clean, ask.copy)
 			if err != nil {
 				return nil, nil, err
 			}

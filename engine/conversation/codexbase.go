@@ -47,7 +47,7 @@ func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth in
 
 // baseFrom writes the base of a conversation from path, if that is the file which of names; 0: it is not.
 func (cs *Conversations) baseFrom(w io.Writer, path string, of *transcript.Base, depth int) (int64, error) {
-	if strings.HasSuffix(path, ZstdSuffix) {
+	if strings.HasSuffix(path, zstdSuffix) {
 		return 0, nil // offsets are those of the file before it was compressed
 	}
 	f, err := OpenSession(transcript.Codex, path)

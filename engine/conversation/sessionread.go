@@ -25,8 +25,8 @@ import (
 // ErrMoving is returned for a session file that is being written at this moment: the next attempt will succeed.
 var ErrMoving = errors.New("it is being written")
 
-// ZstdSuffix is what an agent appends to the name of a session file that it has compressed.
-const ZstdSuffix = ".zst"
+// zstdSuffix is what an agent appends to the name of a session file that it has compressed.
+const zstdSuffix = ".zst"
 
 // SessionFile is an agent's session file, open to be read.
 type SessionFile struct {
@@ -150,7 +150,7 @@ func (cs *Conversations) isSilent(s *model.Session, fi fs.FileInfo) bool {
 
 // hasUnendedLine reports whether a file has bytes behind the session's cursor, which ends with a newline, and is silent.
 func (cs *Conversations) hasUnendedLine(s *model.Session, path string, fi fs.FileInfo) bool {
-	return fi.Size() > s.Cursor.Length-s.Cursor.Base && !IsDocument(path) && !strings.HasSuffix(path, ZstdSuffix) && cs.isSilent(s, fi)
+	return fi.Size() > s.Cursor.Length-s.Cursor.Base && !IsDocument(path) && !strings.HasSuffix(path, zstdSuffix) && cs.isSilent(s, fi)
 }
 
 // reading makes an error of a read one of the file: an early end is ErrMoving.

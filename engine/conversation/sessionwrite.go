@@ -225,3 +225,16 @@ func Random() (b [16]byte) {
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand
 	return b
 }
+
+// CheckWritable fails with a *model.ForeignFileError if path lies in no folder of own, and with the system's error if its directory
+// cannot be written.
+func CheckWritable(own agentfiles.Folders, path string) error {
+	f, err := own.Locate(path)
+	if err != nil {
+		return &model.ForeignFileError{In: "a restore", Cause: err}
+	}
+	if err := f.Writable(); err != nil {
+		return SessionError(path, err)
+	}
+	return nil
+}

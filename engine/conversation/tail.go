@@ -52,12 +52,12 @@ func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) err
 		return err
 	}
 	defer f.Close()
-	next, err := cs.Advance(tx, s, f, most)
+	next, err := cs.advance(tx, s, f, most)
 	if err != nil {
 		return err
 	}
 	s.Cursor = next
-	cs.Saw(s.Name, f, next.TranscriptEnd)
+	cs.saw(s.Name, f, next.TranscriptEnd)
 	return nil
 }
 
@@ -69,7 +69,7 @@ func FindFile(agent transcript.Agent, path string) (found string, fi fs.FileInfo
 	found = path
 	fi, err = os.Stat(found)
 	if errors.Is(err, fs.ErrNotExist) && agent == transcript.Codex {
-		found = path + ZstdSuffix
+		found = path + zstdSuffix
 		fi, err = os.Stat(found)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,18 +95,18 @@ func reopen(agent transcript.Agent, path string, was *seenFile) (*SessionFile, e
 	return OpenSession(agent, path)
 }
 
-// Saw notes how a session's file was found, and that it is captured up to at. The file is read again when either has changed: a capture
+// saw notes how a session's file was found, and that it is captured up to at. The file is read again when either has changed: a capture
 // that is not committed has not moved the cursor. The log's lock is held.
-func (cs *Conversations) Saw(name string, f *SessionFile, at model.TranscriptEnd) {
+func (cs *Conversations) saw(name string, f *SessionFile, at model.TranscriptEnd) {
 	if cs.Files == nil {
 		cs.Files = map[string]*seenFile{}
 	}
 	cs.Files[name] = &seenFile{path: f.Path, real: f.Name(), at: at, size: f.Info.Size(), mod: f.Info.ModTime(), info: f.Info}
 }
 
-// Advance captures what f has beyond the cursor of s, at most `most` bytes, and returns the new cursor.
-func (cs *Conversations) Advance(tx *objstore.Tx, s *model.Session, f *SessionFile, most int64) (model.Cursor, error) {
-	if strings.HasSuffix(f.Path, ZstdSuffix) {
+// advance captures what f has beyond the cursor of s, at most `most` bytes, and returns the new cursor.
+func (cs *Conversations) advance(tx *objstore.Tx, s *model.Session, f *SessionFile, most int64) (model.Cursor, error) {
+	if strings.HasSuffix(f.Path, zstdSuffix) {
 		return cs.unpackedSession(tx, s, f, most)
 	}
 	end, err := f.whole()
@@ -175,7 +175,7 @@ func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, 
 	if last != "" {
 		at.Last = last
 	}
-	at.Transcript, at.Length, at.Path = id, w.Length, strings.TrimSuffix(f.Path, ZstdSuffix)
+	at.Transcript, at.Length, at.Path = id, w.Length, strings.TrimSuffix(f.Path, zstdSuffix)
 	return at, nil
 }
 
@@ -204,7 +204,7 @@ func (cs *Conversations) unpackedSession(tx *objstore.Tx, s *model.Session, f *S
 	if err != nil {
 		return s.Cursor, err
 	}
-	w, base, path := &Writer{Tx: tx, older: old.Blobs}, int64(0), strings.TrimSuffix(f.Path, ZstdSuffix)
+	w, base, path := &Writer{Tx: tx, older: old.Blobs}, int64(0), strings.TrimSuffix(f.Path, zstdSuffix)
 	if s.Cursor.Path == path { // the records before the first one are in another file
 		base = s.Cursor.Base
 		if w, err = old.AppendTo(tx, base); err != nil {
@@ -259,7 +259,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 		tx.Discard()
 		return nil
 	}
-	if work.Cursor, err = cs.Advance(tx, &work, f, MaxSession); err != nil {
+	if work.Cursor, err = cs.advance(tx, &work, f, MaxSession); err != nil {
 		tx.Discard()
 		return err
 	}
@@ -271,7 +271,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	if now := cs.log.Records[name]; now == nil || now.Cursor != was || now.Transcript != work.Transcript {
 		return nil // an event has captured the file meanwhile
 	}
-	cs.Saw(name, f, work.Cursor.TranscriptEnd)
+	cs.saw(name, f, work.Cursor.TranscriptEnd)
 	if work.Cursor == was {
 		return nil
 	}
@@ -341,9 +341,9 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	}
 	if same < c.Length {
 		work := *now
-		work.Cursor.Path = "" // so that Advance takes it for another file
+		work.Cursor.Path = "" // so that advance takes it for another file
 		tx := cs.log.Objs.Begin()
-		if work.Cursor, err = cs.Advance(tx, &work, f, MaxSession); err != nil {
+		if work.Cursor, err = cs.advance(tx, &work, f, MaxSession); err != nil {
 			tx.Discard()
 			return err
 		}

@@ -193,6 +193,21 @@ func (h *History) knownTitle(s *model.Session) string {
 	return cmp.Or(k.Title, s.Title, s.Prompt)
 }
 
+// TitleOf is a session's title: as its file has it, else as it was given when the session was made.
+func (h *History) TitleOf(s *model.Session) (string, error) {
+	if s.Title != "" && s.Agent == transcript.Codex {
+		return s.Title, nil // the file does not say
+	}
+	c, err := h.Conversation(s, s.Cursor.Transcript)
+	if err != nil {
+		return "", err
+	}
+	if c.Title == "" {
+		return s.Title, nil
+	}
+	return c.Title, nil
+}
+
 // state tells the code of a branch; it gives the checkpoint of its fork point, if it has one.
 func (t *treeMaker) state(b *Branch) (point *model.Checkpoint, err error) {
 	if b.Fork != nil {

@@ -3,10 +3,12 @@ package model
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"rewind/internal/agentfiles"
 	"rewind/internal/naming"
+	"rewind/internal/value"
 	"rewind/objstore"
 )
 
@@ -295,3 +297,8 @@ func (e *HalfDoneError) Error() string {
 
 // Is makes a HalfDoneError an ErrHalfDone.
 func (e *HalfDoneError) Is(target error) bool { return target == ErrHalfDone }
+
+// UndoError is why an operation cannot be taken back.
+func UndoError(seq uint64, err error) error {
+	return &value.OpError{Op: "undo-restore", Subject: strconv.FormatUint(seq, 10), Err: err}
+}

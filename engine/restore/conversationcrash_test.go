@@ -80,7 +80,7 @@ func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 				if _, err := p.E.Restorer.Fork(enginetest.Bg, "turn:1", restore.Options{Env: p.Env()}); !errors.Is(err, model.ErrHalfDone) {
 					t.Fatalf("fork, half done: %v", err)
 				}
-				if _, err := p.E.Restorer.Import(enginetest.Bg, p.Env(), nil); !errors.Is(err, model.ErrHalfDone) {
+				if _, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil); !errors.Is(err, model.ErrHalfDone) {
 					t.Fatalf("import, half done: %v", err)
 				}
 				settleHalfDone(p)

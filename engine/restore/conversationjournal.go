@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"rewind/engine/conversation"
+	"rewind/engine/manage"
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/internal/value"
@@ -78,7 +79,7 @@ func (rs *Restorer) notifyAgents(ctx context.Context, env value.AgentEnv, j *mod
 		}
 	}
 	if j.Made != nil && c != nil && c.Fork != nil {
-		rs.addToAgentList(ctx, j.Made.Agent, env, c.Fork)
+		manage.AddToAgentList(ctx, j.Made.Agent, env, c.Fork)
 	}
 	if j.Moved != nil {
 		if err := rs.sessions.Forget(ctx, j.Moved, env); err != nil {
@@ -96,4 +97,15 @@ func (rs *Restorer) catchUp(ctx context.Context, session string, o Options) erro
 		return err
 	}
 	return rs.history.CatchUp(ctx, session)
+}
+
+// sessionFiles are the paths of files that are a known session's own, without the files that agents keep beside them.
+func (rs *Restorer) sessionFiles(files []refs.File) []string {
+	var out []string
+	for _, f := range files {
+		if _, ok := rs.agentOf(f.Path); ok {
+			out = append(out, f.Path)
+		}
+	}
+	return out
 }

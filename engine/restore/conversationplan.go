@@ -110,22 +110,9 @@ func (t *conversationPlan) checkWritable(own agentfiles.Folders) error {
 		return nil
 	}
 	for _, f := range t.files {
-		if err := checkFileWritable(own, f.Path); err != nil {
+		if err := conversation.CheckWritable(own, f.Path); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// checkFileWritable fails with a *model.ForeignFileError if path lies in no folder of own, and with the system's error if its directory
-// cannot be written.
-func checkFileWritable(own agentfiles.Folders, path string) error {
-	f, err := own.Locate(path)
-	if err != nil {
-		return &model.ForeignFileError{In: "a restore", Cause: err}
-	}
-	if err := f.Writable(); err != nil {
-		return conversation.SessionError(path, err)
 	}
 	return nil
 }
@@ -249,7 +236,7 @@ func (rs *Restorer) addFork(r *request, p *history.Moment, t *conversationPlan, 
 	if err := plan.checkFolders(own); err != nil {
 		return err
 	}
-	if err := checkFileWritable(own, plan.Path); err != nil {
+	if err := conversation.CheckWritable(own, plan.Path); err != nil {
 		return err
 	}
 	t.fork = plan

@@ -52,7 +52,7 @@ func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, 
 		case f.To.IsZero():
 			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...) // the session was used since
 		case f.From.IsZero():
-			return nil, undoRestoreError(op.Seq, &value.OpError{Op: "session file", Subject: f.Path, Err: fs.ErrExist})
+			return nil, model.UndoError(op.Seq, &value.OpError{Op: "session file", Subject: f.Path, Err: fs.ErrExist})
 		default:
 			if f, err = rs.storeGrown(f, tx); err != nil {
 				return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/history"
+	"rewind/engine/manage"
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/internal/value"
@@ -102,7 +103,7 @@ func (rs *Restorer) reusableFork(ctx context.Context, r *request) (*Forked, erro
 	}
 	is := &model.Fork{Session: f.Name, Title: f.Title, Path: f.Transcript, From: *f.Fork, Cut: cut, Bytes: f.Cursor.Length}
 	if !r.options.DryRun {
-		rs.addToAgentList(ctx, f.Agent, r.options.Env, is)
+		manage.AddToAgentList(ctx, f.Agent, r.options.Env, is)
 	}
 	return &Forked{Fork: is, Reused: true}, nil
 }

@@ -226,7 +226,7 @@ func (rs *Restorer) newTitle(s *model.Session, given string, turn int, clone boo
 	title := given
 	if given == "" {
 		var err error
-		if title, err = rs.titleOf(s); err != nil {
+		if title, err = rs.history.TitleOf(s); err != nil {
 			return "", err
 		}
 	}
@@ -237,21 +237,6 @@ func (rs *Restorer) newTitle(s *model.Session, given string, turn int, clone boo
 		return transcript.CopyTitle(title), nil
 	}
 	return title, nil
-}
-
-// titleOf is a session's title: as its file has it, else as it was given when the session was made.
-func (rs *Restorer) titleOf(s *model.Session) (string, error) {
-	if s.Title != "" && s.Agent == transcript.Codex {
-		return s.Title, nil // the file does not say
-	}
-	c, err := rs.history.Conversation(s, s.Cursor.Transcript)
-	if err != nil {
-		return "", err
-	}
-	if c.Title == "" {
-		return s.Title, nil
-	}
-	return c.Title, nil
 }
 
 // record is the new session's record: written is its transcript, seq the operation that makes it.

@@ -36,7 +36,7 @@ func TestImport(t *testing.T) {
 		p.Must(os.Remove(broken))
 		p.Must(os.Symlink("/dev/zero", broken))
 	}
-	res, err := p.E.Restorer.Import(enginetest.Bg, p.Env(), nil)
+	res, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
 	p.Must(err)
 	slices.Sort(res.Sessions)
 	enginetest.Equal(t, "imported", res.Sessions,
@@ -46,7 +46,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("failed: %v", err)
 		}
 	}
-	again, err := p.E.Restorer.Import(enginetest.Bg, p.Env(), nil)
+	again, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
 	if err != nil || len(again.Sessions) != 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}

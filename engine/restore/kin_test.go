@@ -160,7 +160,7 @@ func findsKin(t *testing.T, rnd *rand.Rand) {
 		p.Must(os.WriteFile(filepath.Join(p.Chats(), b.id+".jsonl"), []byte(b.lines(p.Root)), 0o600))
 		time.Sleep(15 * time.Millisecond) // a file system's clock is that coarse, and tells which file was made first
 	}
-	res, err := p.E.Restorer.Import(enginetest.Bg, p.Env(), nil)
+	res, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
 	if p.Must(err); len(res.Sessions) != len(all) || len(res.Failed) > 0 {
 		t.Fatalf("%d of %d sessions were imported: %v", len(res.Sessions), len(all), res.Failed)
 	}

@@ -249,7 +249,7 @@ func TestT15LineageInACircle(t *testing.T) {
 				enginetest.ClaudeID(2-i)))
 		p.Must(os.WriteFile(k.File, []byte(b), 0o600))
 	}
-	_, err := p.E.Restorer.Import(enginetest.Bg, p.Env(), nil)
+	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
 	p.Must(err)
 	for _, name := range []string{"turn:0", "turn:1", "turn:2"} {
 		_, _ = p.E.History.Moment("claude/"+enginetest.ClaudeID(1), name)

@@ -1,6 +1,6 @@
-// Package restore takes the worktree and the conversation to another state and back: checkout, undo, redo, undo-restore, fork, import, what
-// remains of an interrupted one, and layouts beside the worktree. Each that writes the user's files follows
-// docs/restore.md#the-transaction: plan, safety checkpoint with a journal, apply, verify, operation with the end of the journal.
+// Package restore takes the worktree and the conversation to another state and back: checkout, undo, redo, undo-restore, fork, and what
+// remains of an interrupted one; and it carries out what engine/merge and engine/manage have planned. Each that writes the user's files
+// follows docs/restore.md#the-transaction: plan, safety checkpoint with a journal, apply, verify, operation with the end of the journal.
 package restore
 
 import (
@@ -10,6 +10,8 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
 	"rewind/engine/history"
+	"rewind/engine/manage"
+	"rewind/engine/merge"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/engine/secrets"
@@ -17,8 +19,8 @@ import (
 	"rewind/internal/value"
 )
 
-// Restorer restores an open project. Its commands (Checkout, Undo, Redo, UndoRestore, Continue, Abort, Fork, Clone, Import) hold the log's
-// lock until they return, and what they call wants it held. LayOut takes no lock.
+// Restorer restores an open project. Its commands (Checkout, Undo, Redo, UndoRestore, Continue, Abort, Fork, Clone, Manage) hold the log's
+// lock until they return, and what they call wants it held.
 type Restorer struct {
 	log           *oplog.Log
 	leaks         *secrets.Leaks
@@ -27,13 +29,15 @@ type Restorer struct {
 	history       *history.History
 	worktree      *capture.Worktree
 	authors       *authorship.Authors
+	merger        *merge.Merger
+	manager       *manage.Manager
 }
 
 // New makes a Restorer of the rooms that it works with.
 func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History, w *capture.Worktree,
-	a *authorship.Authors,
+	a *authorship.Authors, g *merge.Merger, m *manage.Manager,
 ) *Restorer {
-	return &Restorer{log, k, s, c, h, w, a}
+	return &Restorer{log, k, s, c, h, w, a, g, m}
 }
 
 // progress is the function that tells how far a restore's steps are: to who waits for the restore, and to who asks for the state meanwhile.

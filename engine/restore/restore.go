@@ -361,7 +361,7 @@ func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *mo
 		return nil, nil
 	}
 	if op.Kind.Manages() {
-		return rs.managedRecords(j)
+		return rs.manager.Records(j.Managed)
 	}
 	if j.Before != j.After {
 		op.Changes = []refs.Change{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}

@@ -99,7 +99,7 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 	}
 	if j.Kind.Manages() {
 		res.Managed = j.Managed
-		if why := rs.tellTitles(ctx, env, j.Managed); why != "" {
+		if why := rs.manager.TellTitles(ctx, env, j.Managed); why != "" {
 			rs.log.Notice(why)
 		}
 		return res, nil

@@ -7,6 +7,7 @@ import (
 
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/engine/register"
 	"rewind/engine/sessions"
 	"rewind/internal/kv"
@@ -287,4 +288,17 @@ func (rs *Restorer) endsAtCut(f, s *model.Session, cut transcript.Cut) bool {
 	}
 	c, err := rs.history.Conversation(f, f.Fork.Transcript)
 	return err == nil && c.Messages == cut.Messages
+}
+
+// elsewhere is the root of the project in which a session goes on, where that is not this one but one that this worktree was made of; "":
+// it goes on here.
+func (rs *Restorer) elsewhere(s *model.Session) string {
+	if of := rs.log.Project.From; of != nil {
+		for _, root := range of.Roots {
+			if s.Cwd == root || project.Within(s.Cwd, root) {
+				return root
+			}
+		}
+	}
+	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"rewind/engine/authorship"
 	"rewind/engine/capture"
@@ -235,17 +234,12 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// undoRestoreError is why the restore of an operation cannot be reverted.
-func undoRestoreError(seq uint64, err error) error {
-	return &value.OpError{Op: "undo-restore", Subject: strconv.FormatUint(seq, 10), Err: err}
-}
-
 // operationToRevert is the operation that UndoRestore of seq reverts.
 func (rs *Restorer) operationToRevert(seq uint64) (*refs.Operation, error) {
 	before := uint64(0) // what was done in the project that this worktree was made of is undone there
 	if of := rs.log.Project.From; of != nil {
 		if before = of.Since; seq > 0 && seq <= before {
-			return nil, undoRestoreError(seq, model.Usagef("it was done in %s, before this worktree was made: undo it there", of.Roots[0]))
+			return nil, model.UndoError(seq, model.Usagef("it was done in %s, before this worktree was made: undo it there", of.Roots[0]))
 		}
 	}
 	if seq > 0 {
@@ -254,13 +248,13 @@ func (rs *Restorer) operationToRevert(seq uint64) (*refs.Operation, error) {
 			return nil, err
 		}
 		if op.Kind == refs.KindPurge {
-			return nil, undoRestoreError(seq, model.Usagef("operation %d is a purge, which cannot be undone", seq))
+			return nil, model.UndoError(seq, model.Usagef("operation %d is a purge, which cannot be undone", seq))
 		}
 		if op.Kind.CanUndo() && op.Thinned {
-			return nil, undoRestoreError(seq, fmt.Errorf("%w: gc has removed the state before it", model.ErrNotFound))
+			return nil, model.UndoError(seq, fmt.Errorf("%w: gc has removed the state before it", model.ErrNotFound))
 		}
 		if !op.Kind.CanUndo() || op.Restore == nil {
-			return nil, undoRestoreError(seq, model.Usagef("operation %d is %s, not a restore", seq, op.Kind))
+			return nil, model.UndoError(seq, model.Usagef("operation %d is %s, not a restore", seq, op.Kind))
 		}
 		return op, nil
 	}

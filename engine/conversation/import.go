@@ -1,4 +1,4 @@
-package restore
+package conversation
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/hooks"
@@ -24,9 +23,9 @@ import (
 // Import captures those of the agents' sessions of this project that are not known yet, so that they can be cloned and forked; code of that
 // time is not captured. A file that cannot be read is in Failed or Passed and stops no other. p gets the number of sessions and of bytes so
 // far.
-func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Progress) (*model.Imported, error) {
-	defer rs.log.Hold()()
-	if err := rs.conversations.ReadySessions(); err != nil {
+func (c *Conversations) Import(ctx context.Context, env value.AgentEnv, p model.Progress) (*model.Imported, error) {
+	defer c.log.Hold()()
+	if err := c.ReadySessions(); err != nil {
 		return nil, err
 	}
 	res := &model.Imported{}
@@ -36,7 +35,7 @@ func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Prog
 		if _, err := os.Stat(root); root == "" || err != nil {
 			continue
 		}
-		paths, passed, err := transcript.Find(agent, unpackedFS{os.DirFS(root)}, rs.log.Project.Root)
+		paths, passed, err := transcript.Find(agent, unpackedFS{os.DirFS(root)}, c.log.Project.Root)
 		if err != nil {
 			res.Failed = append(res.Failed, err)
 			continue
@@ -54,7 +53,7 @@ func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Prog
 			if err := ctx.Err(); err != nil {
 				return res, err
 			}
-			s, err := rs.importSession(ctx, agent, filepath.Join(root, filepath.FromSlash(rel)))
+			s, err := c.importSession(ctx, agent, filepath.Join(root, filepath.FromSlash(rel)))
 			if err != nil {
 				res.Failed = append(res.Failed, err)
 				continue
@@ -70,48 +69,48 @@ func (rs *Restorer) Import(ctx context.Context, env value.AgentEnv, p model.Prog
 		}
 	}
 	if len(res.Sessions) > 0 {
-		rs.conversations.Origins = nil // what was not known may be by now
+		c.Origins = nil // what was not known may be by now
 	}
 	for _, name := range res.Sessions {
-		rs.conversations.ResolveOrigin(ctx, name)
+		c.ResolveOrigin(ctx, name)
 	}
 	return res, nil
 }
 
 // importSession captures one session file; nil: the session is known already.
-func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, path string) (*model.Session, error) {
+func (c *Conversations) importSession(ctx context.Context, agent transcript.Agent, path string) (*model.Session, error) {
 	_, id, err := transcript.SessionFile(agent, path)
 	if err != nil {
 		return nil, err
 	}
-	if id != "" && rs.log.Records[string(agent)+"/"+id] != nil {
+	if id != "" && c.log.Records[string(agent)+"/"+id] != nil {
 		return nil, nil
 	}
-	f, err := conversation.OpenSession(agent, path)
+	f, err := OpenSession(agent, path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	s := &model.Session{Agent: agent, Transcript: strings.TrimSuffix(path, conversation.ZstdSuffix), Imported: true, Ended: true}
-	tx := rs.log.Objs.Begin()
-	if s.Cursor, err = rs.conversations.Advance(tx, s, f, conversation.MaxSession); err == nil {
-		err = rs.fillFromTranscript(tx, s, id)
+	s := &model.Session{Agent: agent, Transcript: strings.TrimSuffix(path, zstdSuffix), Imported: true, Ended: true}
+	tx := c.log.Objs.Begin()
+	if s.Cursor, err = c.advance(tx, s, f, MaxSession); err == nil {
+		err = c.fillFromTranscript(tx, s, id)
 	}
 	if err != nil {
 		tx.Discard()
-		if errors.Is(err, conversation.ErrMoving) {
+		if errors.Is(err, ErrMoving) {
 			err = &value.OpError{Op: "import", Subject: path, Err: err}
 		}
 		return nil, err
 	}
-	if rs.log.Records[s.Name] != nil {
+	if c.log.Records[s.Name] != nil {
 		tx.Discard()
 		return nil, nil
 	}
-	_, err = rs.log.Refs.Commit(ctx, tx, kv.Written, func(seq uint64) (refs.Operation, []refs.Update, error) {
+	_, err = c.log.Refs.Commit(ctx, tx, kv.Written, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		s.Began = seq
 		op := refs.Operation{
-			Kind: refs.KindImport, Time: rs.log.Now().UnixMilli(), Session: s.Name, Message: path,
+			Kind: refs.KindImport, Time: c.log.Now().UnixMilli(), Session: s.Name, Message: path,
 			Transcript: s.Cursor.Transcript, Turn: s.Turn,
 		}
 		return op, nil, tx.Batch().Set(model.SessionKey(s.Name), s.Encode())
@@ -120,16 +119,16 @@ func (rs *Restorer) importSession(ctx context.Context, agent transcript.Agent, p
 		tx.Discard()
 		return nil, err
 	}
-	rs.log.Records[s.Name] = s
-	rs.conversations.Saw(s.Name, f, s.Cursor.TranscriptEnd)
+	c.log.Records[s.Name] = s
+	c.saw(s.Name, f, s.Cursor.TranscriptEnd)
 	return s, nil
 }
 
 // fillFromTranscript sets the name, the times, the turn and the lineage of a session from its captured transcript. named is the id in the
 // file's name.
-func (rs *Restorer) fillFromTranscript(tx *objstore.Tx, s *model.Session, named string) error {
+func (c *Conversations) fillFromTranscript(tx *objstore.Tx, s *model.Session, named string) error {
 	agent := s.Agent
-	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
+	st, err := OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
 		return err
 	}
@@ -169,7 +168,7 @@ type unpackedFS struct{ fs.FS }
 // Open implements fs.FS.
 func (u unpackedFS) Open(name string) (fs.File, error) {
 	f, err := u.FS.Open(name)
-	if err != nil || !strings.HasSuffix(name, conversation.ZstdSuffix) {
+	if err != nil || !strings.HasSuffix(name, zstdSuffix) {
 		return f, err
 	}
 	r, err := objstore.NewZstdReader(f)

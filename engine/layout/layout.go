@@ -1,4 +1,6 @@
-package restore
+// Package layout makes directories beside the worktree: one with what a checkpoint holds, and in a worktree that was made so what its
+// project has and no checkpoint holds.
+package layout
 
 import (
 	"context"
@@ -9,7 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/engine/register"
 	"rewind/internal/osfile"
 	"rewind/internal/value"
@@ -19,6 +23,15 @@ import (
 	"rewind/tree"
 	"rewind/tree/apply"
 )
+
+// Layouts lays out checkpoints of an open project. It takes no lock and writes no store.
+type Layouts struct {
+	log     *oplog.Log
+	history *history.History
+}
+
+// New makes Layouts of the rooms that it works with.
+func New(log *oplog.Log, h *history.History) *Layouts { return &Layouts{log, h} }
 
 // LaidOut is the result of LayOut.
 type LaidOut struct {
@@ -33,8 +46,8 @@ type LaidOut struct {
 // those. Nothing else changes: not the project, the store, or a session, so it works where the store can only be read, its disk is full, or
 // a checkout is half done. dir must not exist, lies outside the project and the store, and appears when it is whole; what a kill leaves is
 // beside it, under a name of its own.
-func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string) (*LaidOut, error) {
-	dir, err := rs.layoutDir(dir)
+func (l *Layouts) LayOut(ctx context.Context, name, dir string, paths []string) (*LaidOut, error) {
+	dir, err := l.layoutDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -42,21 +55,21 @@ func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string
 	if err != nil {
 		return nil, err
 	}
-	cp, err := rs.history.Resolve(name)
+	cp, err := l.history.Resolve(name)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range set {
-		if _, err := rs.log.Lookup(cp, p); err != nil {
+		if _, err := l.log.Lookup(cp, p); err != nil {
 			return nil, err
 		}
 	}
 	out := &LaidOut{Checkpoint: cp, Dir: dir}
-	steps, err := rs.layoutSteps(cp, set, out)
+	steps, err := l.layoutSteps(cp, set, out)
 	if err != nil {
 		return nil, err
 	}
-	if out.Without, err = rs.layOutSteps(ctx, dir, steps); err != nil {
+	if out.Without, err = l.layOutSteps(ctx, dir, steps); err != nil {
 		return nil, &value.OpError{Op: "lay out", Subject: cp.ID.Short(), Err: err}
 	}
 	out.Paths = len(steps)
@@ -64,7 +77,7 @@ func (rs *Restorer) LayOut(ctx context.Context, name, dir string, paths []string
 }
 
 // layoutDir is dir with the links above it resolved; an error if LayOut must not make it.
-func (rs *Restorer) layoutDir(dir string) (string, error) {
+func (l *Layouts) layoutDir(dir string) (string, error) {
 	fail := func(err error) (string, error) { return "", &value.OpError{Op: "lay out into", Subject: dir, Err: err} }
 	if !filepath.IsAbs(dir) {
 		return fail(model.Usagef("it is not an absolute path"))
@@ -81,7 +94,7 @@ func (rs *Restorer) layoutDir(dir string) (string, error) {
 	if err != nil {
 		return fail(err)
 	}
-	for _, outside := range []struct{ what, dir string }{{"the project", rs.log.Project.Root}, {"the store", rs.log.Project.Store}} {
+	for _, outside := range []struct{ what, dir string }{{"the project", l.log.Project.Root}, {"the store", l.log.Project.Store}} {
 		if real, err := filepath.EvalSymlinks(outside.dir); err == nil {
 			outside.dir = real
 		}
@@ -95,12 +108,12 @@ func (rs *Restorer) layoutDir(dir string) (string, error) {
 
 // layoutSteps are the steps that make what cp has of set; paths whose content is gone are put into out.Left. Directories outside of set are
 // not read.
-func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOut) (steps []tree.Change, err error) {
-	_, lost, err := rs.log.LostIn(cp)
+func (l *Layouts) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOut) (steps []tree.Change, err error) {
+	_, lost, err := l.log.LostIn(cp)
 	if err != nil {
 		return nil, err
 	}
-	err = tree.Walk(rs.log.Objs, cp.Tree, func(path string, ent tree.Entry) error {
+	err = tree.Walk(l.log.Objs, cp.Tree, func(path string, ent tree.Entry) error {
 		dir := ent.Type == tree.TypeDir
 		switch {
 		case set.Has(path), dir && set.HasBelow(path):
@@ -109,7 +122,7 @@ func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *Lai
 		default:
 			return nil
 		}
-		why, err := rs.log.GoneEntry(&ent)
+		why, err := l.log.GoneEntry(&ent)
 		if dir && lost[ent.ID] {
 			why, err = value.KeptLost, tree.SkipDir
 		}
@@ -127,25 +140,35 @@ func (rs *Restorer) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *Lai
 }
 
 // layOutSteps makes the directory dir of the steps, which start from nothing.
-func (rs *Restorer) layOutSteps(ctx context.Context, dir string, steps []tree.Change) ([]value.Without, error) {
+func (l *Layouts) layOutSteps(ctx context.Context, dir string, steps []tree.Change) ([]value.Without, error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return nil, err
 	}
 	defer above.Close()
-	open := func(id objstore.ID) (io.ReadCloser, error) { return rs.log.Objs.Open(id) }
-	without, err := apply.LayOut(ctx, above, filepath.Base(dir), steps, open, rs.progress(ctx))
+	open := func(id objstore.ID) (io.ReadCloser, error) { return l.log.Objs.Open(id) }
+	without, err := apply.LayOut(ctx, above, filepath.Base(dir), steps, open, progress(ctx))
 	if err != nil {
 		return nil, err
 	}
-	rs.copyRootPerm(above, dir)
+	l.copyRootPerm(above, dir)
 	return without, nil
+}
+
+// progress is the function that tells who waits how far it is.
+func progress(ctx context.Context) func(phase string, done, total int) {
+	told := model.AskerOf(ctx).Told
+	return func(phase string, done, total int) {
+		if told != nil {
+			told(value.Progress{Phase: phase, Files: done, Total: total})
+		}
+	}
 }
 
 // copyRootPerm gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. If its group is
 // another one, group and others get only what the root gives to both. Where the system refuses, it stays 0700.
-func (rs *Restorer) copyRootPerm(above worktreefs.Dir, dir string) {
-	was, err := os.Stat(rs.log.Project.Root)
+func (l *Layouts) copyRootPerm(above worktreefs.Dir, dir string) {
+	was, err := os.Stat(l.log.Project.Root)
 	if err != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package restore_test
+package layout_test
 
 import (
 	"os"
@@ -28,7 +28,7 @@ func TestLayOutWithoutALostDirectory(t *testing.T) {
 		left  int
 	}{"all": {nil, 1}, "the rest": {[]string{"g"}, 0}} {
 		to := filepath.Join(t.TempDir(), "out")
-		r, err := p.E.Restorer.LayOut(enginetest.Bg, cp.ID.String(), to, tt.paths)
+		r, err := p.E.Layouts.LayOut(enginetest.Bg, cp.ID.String(), to, tt.paths)
 		if err != nil || len(r.Left) != tt.left ||
 			tt.left > 0 && (r.Left[0].Path != "d" || r.Left[0].Reason != value.KeptLost || !r.Left[0].Dir) {
 			t.Fatalf("%s: %+v, %v", name, r, err)

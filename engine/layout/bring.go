@@ -1,4 +1,4 @@
-package restore
+package layout
 
 import (
 	"errors"
@@ -8,27 +8,13 @@ import (
 	"strings"
 
 	"rewind/engine/model"
-	"rewind/engine/project"
 	"rewind/internal/worktreefs"
 )
 
-// elsewhere is the root of the project in which a session goes on, where that is not this one but one that this worktree was made of; "":
-// it goes on here.
-func (rs *Restorer) elsewhere(s *model.Session) string {
-	if of := rs.log.Project.From; of != nil {
-		for _, root := range of.Roots {
-			if s.Cwd == root || project.Within(s.Cwd, root) {
-				return root
-			}
-		}
-	}
-	return ""
-}
-
 // Bring gives a worktree a directory, or a file, of the project that it was made of which no checkpoint has: a link to it, or a copy. why
 // is, for people, why it does not have it now; "": it has.
-func (rs *Restorer) Bring(path string, copied bool) (why string, err error) {
-	of := rs.log.Project.From
+func (l *Layouts) Bring(path string, copied bool) (why string, err error) {
+	of := l.log.Project.From
 	path, err = model.CleanPath(path)
 	switch {
 	case err != nil:
@@ -49,7 +35,7 @@ func (rs *Restorer) Bring(path string, copied bool) (why string, err error) {
 	if err != nil {
 		return "", err
 	}
-	root, err := rs.log.Root()
+	root, err := l.log.Root()
 	if err != nil {
 		return "", err
 	}
@@ -69,7 +55,7 @@ func (rs *Restorer) Bring(path string, copied bool) (why string, err error) {
 	case !copied:
 		err = in.Symlink(src, name)
 	case fi.IsDir():
-		err = os.CopyFS(filepath.Join(rs.log.Project.Root, filepath.FromSlash(path)), os.DirFS(src))
+		err = os.CopyFS(filepath.Join(l.log.Project.Root, filepath.FromSlash(path)), os.DirFS(src))
 	default:
 		return "only a directory is copied", nil
 	}

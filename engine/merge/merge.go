@@ -1,4 +1,4 @@
-package restore
+package merge
 
 import (
 	"bytes"
@@ -15,29 +15,59 @@ import (
 	"rewind/tree"
 )
 
-// merger brings edits into the captured worktree, path by path (docs/merge.md). What it makes is put into the capture's transaction.
-type merger struct {
-	restorer *Restorer
-	capture  *capture.Capture
-	prefer   textdiff.Side
-	now      *oplog.Lookups
-	trees    lookups
-	paths    map[string][]edit
-	moved    map[objstore.ID]map[string]string // by the tree that they were in: where files are now
-	set      map[string]*tree.Entry            // what paths become; nil: nothing
-	list     []value.Merge                     // of files and links, by path
+// Options are how a change is brought in.
+type Options struct {
+	Only    refs.PathSet // these paths of it
+	Reverse bool         // what it did is taken back
+	Prefer  textdiff.Side
 }
 
-func newMerger(rs *Restorer, c *capture.Capture, prefer textdiff.Side) *merger {
-	now := oplog.NewLookups(c.Get, c.Res.Root)
-	return &merger{
-		restorer: rs, capture: c, prefer: prefer, now: now, trees: lookups{}, paths: map[string][]edit{},
-		moved: map[objstore.ID]map[string]string{}, set: map[string]*tree.Entry{},
+// Merged is what a change makes of the captured worktree.
+type Merged struct {
+	Set  map[string]*tree.Entry // what paths become; nil: nothing
+	List []value.Merge          // what became of the change at each file and link, by path
+}
+
+// Into brings a change into a captured worktree. What it makes is put into the capture's transaction.
+func (m *Merger) Into(c *capture.Capture, ch *Change, o Options) (*Merged, error) {
+	in := &merging{
+		log: m.log, capture: c, prefer: o.Prefer, now: oplog.NewLookups(c.Get, c.Res.Root), trees: lookups{},
+		paths: map[string][]edit{}, moved: map[objstore.ID]map[string]string{}, set: map[string]*tree.Entry{},
 	}
+	for path, edits := range ch.edits {
+		if o.Only.Has(path) {
+			in.paths[path] = edits
+		}
+	}
+	if o.Reverse {
+		in.reverse()
+	}
+	if err := in.merge(); err != nil {
+		return nil, err
+	}
+	return &Merged{Set: in.set, List: in.list}, nil
+}
+
+// Touched are the paths that are set.
+func (r *Merged) Touched() refs.PathSet {
+	return slices.SortedFunc(maps.Keys(r.Set), tree.ComparePaths)
+}
+
+// merging is one change on its way into a captured worktree, path by path.
+type merging struct {
+	log     *oplog.Log
+	capture *capture.Capture
+	prefer  textdiff.Side
+	now     *oplog.Lookups
+	trees   lookups
+	paths   map[string][]edit
+	moved   map[objstore.ID]map[string]string // by the tree that they were in: where files are now
+	set     map[string]*tree.Entry
+	list    []value.Merge
 }
 
 // reverse makes of all edits what takes them back, the newest first.
-func (m *merger) reverse() {
+func (m *merging) reverse() {
 	for path, list := range m.paths {
 		back := make([]edit, 0, len(list))
 		for _, e := range slices.Backward(list) {
@@ -47,13 +77,8 @@ func (m *merger) reverse() {
 	}
 }
 
-// touched are the paths that are set.
-func (m *merger) touched() refs.PathSet {
-	return slices.SortedFunc(maps.Keys(m.set), tree.ComparePaths)
-}
-
 // merge fills set and list. Directories are made with what is in them, and go when nothing is left in them.
-func (m *merger) merge() error {
+func (m *merging) merge() error {
 	var dirs []string
 	for _, path := range slices.SortedFunc(maps.Keys(m.paths), tree.ComparePaths) {
 		edits := m.paths[path]
@@ -77,7 +102,7 @@ func (m *merger) merge() error {
 func isDir(e *tree.Entry) bool { return e != nil && e.Type == tree.TypeDir }
 
 // find is what is at a path, with what is set already.
-func (m *merger) find(path string) (*tree.Entry, error) {
+func (m *merging) find(path string) (*tree.Entry, error) {
 	if to, ok := m.set[path]; ok {
 		return to, nil
 	}
@@ -85,7 +110,7 @@ func (m *merger) find(path string) (*tree.Entry, error) {
 }
 
 // path merges the edits of a file or link.
-func (m *merger) path(path string, edits []edit) error {
+func (m *merging) path(path string, edits []edit) error {
 	at, err := m.whereabouts(path, edits[0])
 	if err != nil {
 		return err
@@ -125,7 +150,7 @@ func (m *merger) path(path string, edits []edit) error {
 }
 
 // obstacle is why a path cannot be set; "": it can, and the directories above it are set if they are missing.
-func (m *merger) obstacle(path string, was, to *tree.Entry, from objstore.ID) (value.MergeReason, error) {
+func (m *merging) obstacle(path string, was, to *tree.Entry, from objstore.ID) (value.MergeReason, error) {
 	if was == nil && to != nil {
 		hidden, err := m.uncaptured(path)
 		if err != nil || hidden {
@@ -150,7 +175,7 @@ func (m *merger) obstacle(path string, was, to *tree.Entry, from objstore.ID) (v
 		if hidden, err := m.uncaptured(dir); err != nil || hidden {
 			return value.ReasonUncaptured, err
 		}
-		if is, err = m.trees.find(m.restorer.log.Objs, from, dir); err != nil {
+		if is, err = m.trees.find(m.log.Objs, from, dir); err != nil {
 			return "", err
 		}
 		if !isDir(is) {
@@ -163,11 +188,11 @@ func (m *merger) obstacle(path string, was, to *tree.Entry, from objstore.ID) (v
 }
 
 // uncaptured reports whether something is on disk at a path that the capture has nothing of.
-func (m *merger) uncaptured(path string) (bool, error) {
+func (m *merging) uncaptured(path string) (bool, error) {
 	if !model.Covered(m.capture.Res.Skips, path) {
 		return false, nil
 	}
-	root, err := m.restorer.log.Root()
+	root, err := m.log.Root()
 	if err != nil {
 		return false, err
 	}
@@ -177,7 +202,7 @@ func (m *merger) uncaptured(path string) (bool, error) {
 }
 
 // dir makes or removes a directory, or sets its permissions. It goes only if nothing is left in it.
-func (m *merger) dir(path string, edits []edit) error {
+func (m *merging) dir(path string, edits []edit) error {
 	from, to := edits[0].from, edits[len(edits)-1].to
 	is, err := m.find(path)
 	switch {
@@ -203,7 +228,7 @@ func (m *merger) dir(path string, edits []edit) error {
 }
 
 // emptied reports whether nothing is left of what the worktree has in a directory.
-func (m *merger) emptied(path string, is *tree.Entry) (bool, error) {
+func (m *merging) emptied(path string, is *tree.Entry) (bool, error) {
 	if is.ID.IsZero() {
 		return true, nil
 	}
@@ -247,14 +272,14 @@ func same(a, b *tree.Entry) bool {
 }
 
 // entry brings one edit to what is there.
-func (m *merger) entry(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
+func (m *merging) entry(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
 	switch {
 	case same(ours, e.to):
 		return ours, verdict{MergeVerdict: value.MergeAlready}, nil
 	case isDir(ours), isDir(e.to), isDir(e.from): // what is below would have to go, or come
 		return ours, verdict{value.MergeConflict, value.ReasonType, 0}, nil
 	case same(ours, e.from):
-		if why, err := m.restorer.log.GoneEntry(e.to); err != nil || why != "" {
+		if why, err := m.log.GoneEntry(e.to); err != nil || why != "" {
 			return ours, verdict{value.MergeConflict, value.ReasonGone, 0}, err
 		}
 		return e.to, verdict{MergeVerdict: value.MergeApplied}, nil
@@ -271,21 +296,21 @@ func (m *merger) entry(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
 }
 
 // decide settles what cannot be merged: it stays as it is, unless the change is preferred.
-func (m *merger) decide(ours, theirs *tree.Entry, why value.MergeReason) (*tree.Entry, verdict, error) {
+func (m *merging) decide(ours, theirs *tree.Entry, why value.MergeReason) (*tree.Entry, verdict, error) {
 	switch m.prefer {
 	case textdiff.Neither:
 		return ours, verdict{value.MergeConflict, why, 0}, nil
 	case textdiff.Ours:
 		return ours, verdict{value.MergeSettled, why, 0}, nil
 	}
-	if gone, err := m.restorer.log.GoneEntry(theirs); err != nil || gone != "" {
+	if gone, err := m.log.GoneEntry(theirs); err != nil || gone != "" {
 		return ours, verdict{value.MergeConflict, value.ReasonGone, 0}, err
 	}
 	return theirs, verdict{value.MergeSettled, why, 0}, nil
 }
 
 // file merges permissions and content, each by itself.
-func (m *merger) file(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
+func (m *merging) file(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
 	from := e.from
 	if from == nil {
 		from = &tree.Entry{Type: tree.TypeFile, Perm: ours.Perm}
@@ -294,7 +319,7 @@ func (m *merger) file(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
 	switch {
 	case ours.ID == e.to.ID, e.to.ID == from.ID:
 	case ours.ID == from.ID:
-		if why, err := m.restorer.log.GoneEntry(e.to); err != nil || why != "" {
+		if why, err := m.log.GoneEntry(e.to); err != nil || why != "" {
 			return ours, verdict{value.MergeConflict, value.ReasonGone, 0}, err
 		}
 		to.ID, to.Size = e.to.ID, e.to.Size
@@ -330,7 +355,7 @@ func higher(a, b verdict) verdict {
 }
 
 // content merges the contents of three files into the one that to has.
-func (m *merger) content(from, theirs, to *tree.Entry) (verdict, error) {
+func (m *merging) content(from, theirs, to *tree.Entry) (verdict, error) {
 	whole := func(why value.MergeReason) (verdict, error) {
 		ent, v, err := m.decide(to, theirs, why)
 		to.ID, to.Size = ent.ID, ent.Size
@@ -341,7 +366,7 @@ func (m *merger) content(from, theirs, to *tree.Entry) (verdict, error) {
 		if ent == nil {
 			continue
 		}
-		if why, err := m.restorer.log.GoneEntry(ent); err != nil || why != "" {
+		if why, err := m.log.GoneEntry(ent); err != nil || why != "" {
 			return verdict{value.MergeConflict, value.ReasonGone, 0}, err
 		}
 		if ent.Size > textdiff.MaxBytes {
@@ -378,7 +403,7 @@ func (m *merger) content(from, theirs, to *tree.Entry) (verdict, error) {
 }
 
 // whereabouts is where the file of an edit is now: at its path, or if that is not there, where all of it was moved to since.
-func (m *merger) whereabouts(path string, first edit) (string, error) {
+func (m *merging) whereabouts(path string, first edit) (string, error) {
 	is, err := m.find(path)
 	if err != nil || is != nil || !model.IsFile(first.from) {
 		return path, err

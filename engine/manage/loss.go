@@ -1,4 +1,4 @@
-package restore
+package manage
 
 import (
 	"slices"
@@ -11,9 +11,9 @@ import (
 
 // lossOf says what goes with a session when all of going go: the turns behind the last that a session which stays has, too. Its checkpoints
 // stay, as any others, until gc lets them go.
-func (rs *Restorer) lossOf(s *model.Session, going []*model.Session) model.Loss {
+func (m *Manager) lossOf(s *model.Session, going []*model.Session) model.Loss {
 	stays := func(name string) *model.Session {
-		o := rs.log.Records[name]
+		o := m.log.Records[name]
 		goes := slices.ContainsFunc(going, func(g *model.Session) bool { return g.Name == name })
 		if o == nil || o == s || goes || sessions.FileMissing(o) {
 			return nil
@@ -28,7 +28,7 @@ func (rs *Restorer) lossOf(s *model.Session, going []*model.Session) model.Loss 
 	if s.Fork != nil && stays(s.Fork.Session) != nil {
 		shared = both
 	}
-	for name, o := range rs.log.Records {
+	for name, o := range m.log.Records {
 		if o.Fork == nil || stays(name) == nil {
 			continue
 		}
@@ -40,10 +40,10 @@ func (rs *Restorer) lossOf(s *model.Session, going []*model.Session) model.Loss 
 		}
 	}
 	loss := model.Loss{Session: s.Name, Bytes: s.Cursor.Length}
-	loss.Title, _ = rs.titleOf(s) // shown only
-	turns := int(rs.history.TurnCount(s))
+	loss.Title, _ = m.history.TitleOf(s) // shown only
+	turns := int(m.history.TurnCount(s))
 	loss.Turns = max(turns-shared, 0)
-	loss.Checkpoints = rs.ownCheckpoints(s)
+	loss.Checkpoints = m.ownCheckpoints(s)
 	return loss
 }
 
@@ -51,11 +51,11 @@ func (rs *Restorer) lossOf(s *model.Session, going []*model.Session) model.Loss 
 const maxOwn = 10_000
 
 // ownCheckpoints is how many checkpoints on a session's branch are its own.
-func (rs *Restorer) ownCheckpoints(s *model.Session) (n int) {
-	id, err := rs.log.Refs.ID(refs.Session(s.Name))
+func (m *Manager) ownCheckpoints(s *model.Session) (n int) {
+	id, err := m.log.Refs.ID(refs.Session(s.Name))
 	for err == nil && !id.IsZero() && n < maxOwn {
 		var cp *model.Checkpoint
-		if cp, err = rs.log.Checkpoint(id); err != nil || cp.Session != s.Name {
+		if cp, err = m.log.Checkpoint(id); err != nil || cp.Session != s.Name {
 			break
 		}
 		n++

@@ -1,4 +1,4 @@
-package restore_test
+package layout_test
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func TestPromise17LaidOutNoWider(t *testing.T) {
 	lay := func(what string, want fs.FileMode) {
 		t.Helper()
 		to := filepath.Join(t.TempDir(), "out")
-		if _, err := p.E.Restorer.LayOut(enginetest.Bg, cp.ID.String(), to, nil); err != nil {
+		if _, err := p.E.Layouts.LayOut(enginetest.Bg, cp.ID.String(), to, nil); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if fi, err := os.Stat(to); err != nil || fi.Mode().Perm() != want {

@@ -1,0 +1,278 @@
+package manage
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"rewind/engine/conversation"
+	"rewind/engine/model"
+	"rewind/engine/register"
+	"rewind/engine/sessions"
+	"rewind/internal/agentfiles"
+	"rewind/internal/clients"
+	"rewind/internal/value"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// Request is what is asked of sessions among others. It changes no file of the worktree and no cursor.
+type Request struct {
+	Kind     refs.Kind // rename, delete, archive, unarchive or promote
+	Sessions []string  // names, or beginnings of the agent's ids; rename and promote take one
+	Title    string    // of rename
+	LastCopy bool      // delete what nobody else has, too
+	Force    bool      // also where an agent seems to have the session open
+	DryRun   bool
+	Env      value.AgentEnv
+}
+
+// Plan is what an operation does to sessions, before anything is changed: all of those named, or none.
+type Plan struct {
+	Request
+	Undoes  *refs.Operation // the operation that is taken back; nil: none
+	Own     agentfiles.Folders
+	Managed []value.Managed // what becomes of each session
+	Losses  []model.Loss    // of delete: one for each session
+	Files   []refs.File     // what becomes of session files
+
+	manager  *Manager
+	sessions []*model.Session
+}
+
+// Plan begins a plan: it finds the sessions that are named.
+func (m *Manager) Plan(r Request) (*Plan, error) {
+	p := &Plan{Request: r, manager: m, Own: register.Folders(r.Env)}
+	for _, name := range r.Sessions {
+		full, err := m.sessions.FindSession(name)
+		if err != nil {
+			return nil, err
+		}
+		s := m.log.Records[full]
+		if s == nil || full == model.Manual {
+			return nil, &value.OpError{Op: r.Kind.String(), Subject: full, Err: model.Usagef("it is no agent's session")}
+		}
+		if !slices.Contains(p.sessions, s) {
+			p.sessions = append(p.sessions, s)
+		}
+	}
+	return p, nil
+}
+
+// Session is the session on whose line the operation goes.
+func (p *Plan) Session() string { return p.sessions[0].Name }
+
+// Decide fills the plan. What the files become is put into tx; with nil nothing is stored. The errors that a caller can act on: a
+// *model.RunningError while an agent has a session open whose file is to change, a *model.LastCopyError, and a *model.NeededError.
+func (p *Plan) Decide(ctx context.Context, tx *objstore.Tx) error {
+	if err := p.decide(ctx, tx); err != nil {
+		return err
+	}
+	for _, f := range p.Files {
+		if err := conversation.CheckWritable(p.Own, f.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Plan) decide(ctx context.Context, tx *objstore.Tx) error {
+	switch {
+	case p.Undoes != nil:
+		return p.back(tx)
+	case len(p.sessions) == 0 || len(p.sessions) > 1 && (p.Kind == refs.KindRename || p.Kind == refs.KindPromote):
+		return model.Usagef("%s wants one session", p.Kind)
+	case p.Kind == refs.KindPromote:
+		return p.promote()
+	}
+	for _, s := range p.sessions {
+		var err error
+		switch p.Kind {
+		case refs.KindRename:
+			if err = p.manager.history.CatchUp(ctx, s.Name); err == nil { // what it is called now
+				err = p.rename(p.manager.log.Records[s.Name], p.Title, tx)
+			}
+		case refs.KindDelete:
+			err = p.remove(ctx, s, tx)
+		default:
+			err = p.archive(s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuse is why nothing is done to a session.
+func (p *Plan) refuse(s *model.Session, why string) error {
+	return &value.OpError{Op: p.Kind.String(), Subject: s.Name, Typed: true, Err: model.Usagef("%s", why)}
+}
+
+// change plans that a session stands in another way.
+func (p *Plan) change(s *model.Session, now value.Standing) {
+	p.Managed = append(p.Managed, value.Managed{Session: s.Name, Was: s.Standing, Now: now})
+}
+
+// archive takes a session out of lists, or brings it back into them.
+func (p *Plan) archive(s *model.Session) error {
+	to := value.InUse
+	if p.Kind == refs.KindArchive {
+		to = value.Archived
+	}
+	switch {
+	case model.Gone(s.Standing, sessions.FileMissing(s)):
+		return p.refuse(s, "it was deleted: 'rewind undo-restore <operation>' brings it back, 'rewind ops' has the number")
+	case s.Standing == to && to == value.Archived:
+		return p.refuse(s, "it is archived already")
+	case s.Standing != value.Archived && to == value.InUse:
+		return p.refuse(s, "it is not archived")
+	}
+	p.change(s, to)
+	return nil
+}
+
+// promote makes a session the main line of its family; what was that is archived.
+func (p *Plan) promote() error {
+	s := p.sessions[0]
+	if model.Gone(s.Standing, sessions.FileMissing(s)) {
+		return p.refuse(s, "it was deleted")
+	}
+	main := p.manager.mainOf(s)
+	if main == s {
+		return p.refuse(s, "it is the main line already")
+	}
+	p.change(s, value.MainLine)
+	if main != nil && main.Standing != value.Deleted && main.Standing != value.Archived {
+		p.change(main, value.Archived)
+	}
+	return nil
+}
+
+// mainOf is the main line of a session's family: the one that was promoted, else the one that the family begins with; nil: it is not known.
+func (m *Manager) mainOf(s *model.Session) *model.Session {
+	family := m.sessions.Family(s.Name)
+	for _, o := range m.log.Records {
+		if o.Standing == value.MainLine && m.sessions.Family(o.Name) == family {
+			return o
+		}
+	}
+	return m.log.Records[family]
+}
+
+// rename plans another title: in the session's file, where the agent has it there, and in its record.
+func (p *Plan) rename(s *model.Session, title string, tx *objstore.Tx) error {
+	if title == "" {
+		return p.refuse(s, "an empty title")
+	}
+	was, err := p.manager.history.TitleOf(s)
+	if err != nil {
+		was = s.Title
+	}
+	p.Managed = append(p.Managed, value.Managed{
+		Session: s.Name, Was: s.Standing, Now: s.Standing, WasTitle: value.Text(was), Title: value.Text(title),
+	})
+	if s.Agent == transcript.Codex || !model.Understood(s.Agent) {
+		return nil
+	}
+	f, err := p.open(s)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if tx == nil {
+		return nil
+	}
+	from, err := conversation.PutFile(tx, f)
+	if err != nil {
+		return err
+	}
+	src := f.Source(f.Info.Size())
+	to, _, err := conversation.PutBytes(tx, func(w io.Writer) error {
+		return transcript.WriteTitle(w, s.Agent, src, s.ID, title, p.manager.log.Now())
+	})
+	if err == nil && from != to {
+		p.Files = append(p.Files, refs.File{Path: f.Path, From: from, To: to})
+	}
+	return err
+}
+
+// open opens a session's file, which is to change: in the agent's own folder, and while no agent has it open.
+func (p *Plan) open(s *model.Session) (*conversation.SessionFile, error) {
+	if err := model.Placed(p.Own, s.Transcript); err != nil {
+		return nil, &model.ForeignFileError{In: "session " + s.Name, Cause: err}
+	}
+	if err := p.manager.sessions.MustRest(s, p.Force); err != nil {
+		return nil, err
+	}
+	return conversation.OpenSession(s.Agent, s.Transcript)
+}
+
+// remove plans that a session's file goes, with what its agent keeps beside it.
+func (p *Plan) remove(ctx context.Context, s *model.Session, tx *objstore.Tx) error {
+	missing := sessions.FileMissing(s)
+	if model.Gone(s.Standing, missing) {
+		return p.refuse(s, "it was deleted already")
+	}
+	if err := p.manager.history.CatchUp(ctx, s.Name); err != nil && !missing {
+		return err
+	}
+	loss := p.manager.lossOf(p.manager.log.Records[s.Name], p.sessions)
+	p.Losses = append(p.Losses, loss)
+	if loss.Turns > 0 && !p.LastCopy && !p.DryRun {
+		return &model.LastCopyError{Session: s.Name, Turns: loss.Turns}
+	}
+	p.change(s, value.Deleted)
+	if missing {
+		return nil
+	}
+	f, err := p.open(s)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	own, err := p.Own.Of(s.Agent, s.Transcript)
+	if err != nil {
+		return &model.ForeignFileError{In: "session " + s.Name, Cause: err}
+	}
+	on, err := clients.Dependents(own.Folder, s.ID, 0)
+	if err != nil {
+		return err
+	}
+	on = slices.DeleteFunc(on, func(path string) bool { return sessions.SameFile(path, f.Path) || p.removes(path) })
+	if len(on) > 0 {
+		return &model.NeededError{Session: s.Name, Paths: on}
+	}
+	if tx == nil {
+		return nil
+	}
+	id, err := conversation.PutFile(tx, f)
+	if err != nil {
+		return err
+	}
+	p.Files = append(p.Files, refs.File{Path: f.Path, From: id}) // first: what lies beside a file that stays, stays
+	for _, side := range transcript.Sides(s.Agent, f.Path, f.Path) {
+		raw, err := conversation.ReadSide(p.Own, transcript.Side{From: side.From, To: side.From, Optional: true})
+		if err != nil {
+			return err
+		}
+		if len(raw) == 0 {
+			continue
+		}
+		id, _, err := conversation.PutBytes(tx, func(w io.Writer) error {
+			_, err := w.Write(raw)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		p.Files = append(p.Files, refs.File{Path: side.From, From: id})
+	}
+	return nil
+}
+
+// removes reports whether a session file is that of one of the sessions that go.
+func (p *Plan) removes(path string) bool {
+	return slices.ContainsFunc(p.sessions, func(s *model.Session) bool { return sessions.SameFile(path, s.Transcript) })
+}

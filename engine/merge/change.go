@@ -1,0 +1,185 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/internal/value"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// Ask says which change is meant.
+type Ask struct {
+	Change  string              // a turn, a checkpoint, or a range "A..B": what it changed
+	Of      string              // instead of Change: all that this session wrote
+	Session model.SessionChoice // whose turns are meant
+}
+
+// Change is what is to be brought: for each path the edits, the oldest first.
+type Change struct {
+	Name  string            // for people
+	Of    *model.Checkpoint // the newest checkpoint that it comes from
+	edits map[string][]edit
+}
+
+// edit is one change of a path, in a step from one tree to another.
+type edit struct {
+	from, to         *tree.Entry
+	fromTree, toTree objstore.ID
+}
+
+func (e edit) reverse() edit { return edit{e.to, e.from, e.toTree, e.fromTree} }
+
+// add appends what changed between two trees, at paths that want has. Edits that follow each other are one.
+func (ch *Change) add(get objstore.Getter, from, to objstore.ID, want func(path string) bool) error {
+	return tree.Diff(get, from, to, func(c tree.Change) error {
+		if !want(c.Path) {
+			return nil
+		}
+		list := ch.edits[c.Path]
+		if n := len(list); n > 0 && same(list[n-1].to, c.Old) {
+			list[n-1].to, list[n-1].toTree = c.New, to
+		} else {
+			list = append(list, edit{c.Old, c.New, from, to})
+		}
+		ch.edits[c.Path] = list
+		return nil
+	})
+}
+
+// ChangeOf is the change that is asked for.
+func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
+	if o.Of != "" {
+		return m.writtenBy(o.Of)
+	}
+	if from, to, ok := strings.Cut(o.Change, ".."); ok {
+		return m.between(ctx, from, to, o.Session)
+	}
+	name := o.Change
+	if o.Session.Session != "" && !strings.Contains(name, "@") {
+		name += "@" + o.Session.Session
+	}
+	row, err := m.history.TurnRow(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if row != nil {
+		ch := &Change{Name: fmt.Sprintf("turn:%d", row.Turn), Of: row.Checkpoint, edits: map[string][]edit{}}
+		for _, cp := range row.Steps {
+			if err := m.addStep(ch, cp, everyPath); err != nil {
+				return nil, err
+			}
+		}
+		return ch, nil
+	}
+	cp, err := m.namedState(ctx, o.Change, o.Session)
+	if err != nil {
+		return nil, err
+	}
+	ch := &Change{Name: nameOf(cp), Of: cp, edits: map[string][]edit{}}
+	return ch, m.addStep(ch, cp, everyPath)
+}
+
+func everyPath(string) bool { return true }
+
+// nameOf is how a checkpoint is called in a message: by what a person has saved it as, else by its id.
+func nameOf(cp *model.Checkpoint) string {
+	if cp.Cause.Message != "" {
+		return `"` + model.OneLine(cp.Cause.Message) + `"`
+	}
+	return cp.ID.String()[:7]
+}
+
+func (m *Merger) namedState(ctx context.Context, name string, who model.SessionChoice) (*model.Checkpoint, error) {
+	if n, err := history.ParseName(name); err == nil && who.Session == "" {
+		who.Session = n.Session
+	}
+	at, err := m.history.NamedMoment(ctx, name, who)
+	if err != nil {
+		return nil, err
+	}
+	if at.Checkpoint == nil {
+		why := fmt.Errorf("%w: no code was captured then", model.ErrNotFound)
+		return nil, &value.OpError{Op: "checkpoint", Subject: name, Typed: true, Err: why}
+	}
+	return at.Checkpoint, nil
+}
+
+// between is the difference of two states.
+func (m *Merger) between(ctx context.Context, from, to string, who model.SessionChoice) (*Change, error) {
+	if from == "" || to == "" {
+		return nil, model.Usagef("%q: a range names two checkpoints, <from>..<to>", from+".."+to)
+	}
+	a, err := m.namedState(ctx, from, who)
+	if err != nil {
+		return nil, err
+	}
+	b, err := m.namedState(ctx, to, who)
+	if err != nil {
+		return nil, err
+	}
+	ch := &Change{Name: nameOf(a) + ".." + nameOf(b), Of: b, edits: map[string][]edit{}}
+	return ch, ch.add(m.log.Objs, a.Tree, b.Tree, everyPath)
+}
+
+// addStep adds what a checkpoint changed at the paths that want has.
+func (m *Merger) addStep(ch *Change, cp *model.Checkpoint, want func(string) bool) error {
+	refuse := func(why string) error {
+		return &value.OpError{Op: "change of", Subject: nameOf(cp), Typed: true, Err: model.Usagef("%s; name a range, <from>..<to>", why)}
+	}
+	if len(cp.Parents) > 1 {
+		return refuse("it has several checkpoints before it, and so several changes")
+	}
+	from, err := m.log.Before(cp)
+	if err != nil {
+		return err
+	}
+	if from.IsZero() {
+		return refuse("it is the first state of the project, and no change")
+	}
+	return ch.add(m.log.Objs, from, cp.Tree, want)
+}
+
+// writtenBy is all that a session wrote, as the checkpoints say: also what it wrote beside another one, in a call of both.
+func (m *Merger) writtenBy(session string) (*Change, error) {
+	name, err := m.sessions.FindSession(session)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := m.authors.Wrote(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(steps) == 0 {
+		why := fmt.Errorf("%w: no checkpoint says that it wrote something", model.ErrNotFound)
+		return nil, &value.OpError{Op: "session", Subject: name, Typed: true, Err: why}
+	}
+	ch := &Change{Name: "session " + name, Of: steps[len(steps)-1].Checkpoint, edits: map[string][]edit{}}
+	for _, s := range steps {
+		if from, err := m.log.Before(s.Checkpoint); err != nil || from.IsZero() {
+			if err != nil {
+				return nil, err
+			}
+			continue // how the project was found
+		}
+		if err := m.addStep(ch, s.Checkpoint, s.Wrote); err != nil {
+			return nil, err
+		}
+	}
+	return ch, nil
+}
+
+// lookups are trees of edits, each read once.
+type lookups map[objstore.ID]*oplog.Lookups
+
+func (l lookups) find(get objstore.Getter, root objstore.ID, path string) (*tree.Entry, error) {
+	if l[root] == nil {
+		l[root] = oplog.NewLookups(get, root)
+	}
+	return l[root].Find(path)
+}
