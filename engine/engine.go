@@ -116,7 +116,7 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	manager := manage.New(l, e.Sessions, e.Talks, e.History)
 	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors,
 		merger, manager)
-	e.Collector = gc.New(l, e.Worktree, &st.collector)
+	e.Collector = gc.New(l, e.History, e.Worktree, &st.collector)
 	e.Checker = fsck.New(l, e.Talks, e.Worktree)
 	e.Purger = purge.New(l, e.Talks, e.Worktree, e.Restorer)
 	return e

@@ -2,9 +2,12 @@ package gc_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"rewind/internal/value"
 
 	"pgregory.net/rapid"
 
@@ -209,4 +212,36 @@ func TestPromise12Coarse(t *testing.T) {
 			t.Fatalf("%q became %q", few, got)
 		}
 	})
+}
+
+// TestForkPointsStay: however old it is, gc leaves the code where a fork branched off, whoever made it, as long as the fork is there.
+func TestForkPointsStay(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	p.Set("gc.grace", "0s")
+	f, err := p.E.Restorer.Fork(enginetest.Bg, "turn:1", restore.Options{Env: p.Env()})
+	p.Must(err)
+	point, err := p.E.History.Resolve(f.From.Checkpoint)
+	p.Must(err)
+	for i := range 3 {
+		p.Opened(f.Fork).Take(fmt.Sprint("own ", i), p.Edits("g", fmt.Sprint(i)))
+		k.Take(fmt.Sprint("on ", i), p.Edits("f", fmt.Sprint("on ", i)))
+	}
+	p.Gc(gc.Options{Keep: 1})
+	if !p.Has(point) {
+		t.Error("the code of the fork point is gone")
+	}
+	if cp, err := p.E.History.Resolve("fork:" + f.Session); err != nil || cp.ID != point.ID {
+		t.Errorf("fork:x is %v, %v", cp, err)
+	}
+	if r := p.Gc(gc.Options{Keep: 1}); r.Checkpoints != 0 {
+		t.Errorf("a second gc takes %d more", r.Checkpoints)
+	}
+	p.Must(os.Remove(f.Path))
+	s := *p.E.Log.Records[f.Session]
+	s.Standing = value.Deleted
+	p.E.Log.Records[f.Session] = &s
+	p.Gc(gc.Options{Keep: 1})
+	if p.Has(point) {
+		t.Error("a fork that is gone keeps its fork point")
+	}
 }

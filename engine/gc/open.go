@@ -3,6 +3,7 @@
 package gc
 
 import (
+	"rewind/engine/history"
 	"rewind/engine/oplog"
 	"rewind/objstore"
 )
@@ -16,6 +17,7 @@ type Host interface {
 // Collector collects the garbage of an open project's store.
 type Collector struct {
 	log      *oplog.Log
+	history  *history.History
 	worktree Host
 	*State
 }
@@ -23,5 +25,7 @@ type Collector struct {
 // State is what all Collectors of a store share. It has a lock of its own.
 type State struct{ Run gcState }
 
-// New makes a Collector of a log and of what keeps objects in memory.
-func New(log *oplog.Log, w Host, st *State) *Collector { return &Collector{log, w, st} }
+// New makes a Collector of a log, of what says where sessions were forked, and of what keeps objects in memory.
+func New(log *oplog.Log, h *history.History, w Host, st *State) *Collector {
+	return &Collector{log, h, w, st}
+}

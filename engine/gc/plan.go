@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -106,7 +107,7 @@ func (co *Collector) planGC(p *pacer, read *gcReader) (*gcPlan, error) {
 	}
 	g.clock = newClock(co.log.Now(), times)
 	g.findTurns()
-	return g, g.pinAll()
+	return g, g.pinAll(p.ctx)
 }
 
 // readLog reads the operations and the checkpoints that they made.
@@ -312,15 +313,24 @@ func (g *gcPlan) pin(id objstore.ID) {
 	}
 }
 
-// pinAll pins what is needed now: what refs name, the unfinished restore, and all from the newest step on that no undo made, since the head
-// follows from those.
-func (g *gcPlan) pinAll() error {
+// pinAll pins what is needed now: what refs name, where the forks that are there branched off, the unfinished restore, and all from the newest
+// step on that no undo made, since the head follows from those.
+func (g *gcPlan) pinAll(ctx context.Context) error {
 	all, err := g.e.log.Refs.List("")
 	if err != nil {
 		return err
 	}
 	for _, r := range all {
 		g.pin(r.ID)
+	}
+	points, err := g.e.history.ForkPoints(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range points {
+		if id, err := objstore.ParseID(points[i].Checkpoint); err == nil { // else none was captured
+			g.pin(id)
+		}
 	}
 	j, err := g.e.log.ReadJournal()
 	if err != nil {

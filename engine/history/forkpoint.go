@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"rewind/engine/model"
+	"rewind/engine/sessions"
 	"rewind/internal/naming"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -152,19 +153,36 @@ func (h *History) ForkPoint(ctx context.Context, name string) (*model.Lineage, e
 	return h.forkPoint(ctx, session), nil
 }
 
-// ForkPoints are those of all sessions that are forks, in the order of Forks.
+// ForkPoints are those of all sessions that are forks and are there, in the order of Forks. The log's lock, which the caller does not hold,
+// is let go after each.
 func (h *History) ForkPoints(ctx context.Context) (list []model.Lineage, err error) {
+	forks, err := h.allForks()
+	for _, session := range forks {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		release := h.log.Hold()
+		if l := h.forkPoint(ctx, session); l != nil {
+			list = append(list, *l)
+		}
+		release()
+	}
+	return list, err
+}
+
+// allForks are the names of the sessions that are forks and are there.
+func (h *History) allForks() (names []string, err error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
 	}
 	for _, s := range h.log.ListSessions() {
-		if s.Fork != nil && !h.Unseen(&s) {
-			list = append(list, *h.forkPoint(ctx, s.Name))
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		if s.Fork != nil && !h.Unseen(&s) && !model.Gone(s.Standing, sessions.FileMissing(&s)) {
+			names = append(names, s.Name)
 		}
 	}
-	return list, nil
+	return names, nil
 }
