@@ -122,6 +122,7 @@ type ForkRequest struct {
 	Checkout   bool     `json:"checkout,omitempty"` // the code goes there too
 	Exact      bool     `json:"exact,omitempty"`    // of Checkout
 	DryRun     bool     `json:"dry_run,omitempty"`
+	Plan       string   `json:"plan,omitempty"`      // of Checkout: as in a Wish
 	SelfTest   bool     `json:"self_test,omitempty"` // make it, check it, take it away again
 	// Worktree is an absolute path: the state is laid out there, and the session goes on there. Of the project's directories that no
 	// checkpoint has, it gets links to those of Link, and copies of those of Copy, paths from the root

@@ -14,6 +14,7 @@ type Error struct {
 	Hint       string      `json:"hint,omitempty"`
 	Candidates []string    `json:"candidates,omitempty"` // of an ambiguous name: ids of checkpoints, or sessions as agent/id
 	Sessions   []Candidate `json:"sessions,omitempty"`   // more of those candidates that are sessions
+	Changed    *PlanChange `json:"changed,omitempty"`    // of changed: how the plan that was named differs from what would be done
 }
 
 // Candidate is a session that could be meant.
@@ -51,6 +52,7 @@ const (
 	WordNoSpace     = "no_space"
 	WordPermission  = "permission"
 	WordHalfDone    = "half_done"
+	WordChanged     = "changed"
 	WordInterrupted = "interrupted"
 )
 
@@ -71,6 +73,7 @@ func ExitCodes() []ExitCode {
 		{18, WordNoSpace, "no space left; nothing was changed"},
 		{19, WordPermission, "permission denied"},
 		{20, WordHalfDone, "a checkout is half done: continue or abort it first"},
+		{21, WordChanged, "refused: something is not as it was shown any more; nothing was touched"},
 		{130, WordInterrupted, "interrupted"},
 	}
 }

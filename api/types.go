@@ -202,6 +202,7 @@ type Wish struct {
 	Env         AgentEnv `json:"env"`
 	Exact       bool     `json:"exact,omitempty"` // what no checkpoint has, and what other sessions changed, too
 	DryRun      bool     `json:"dry_run,omitempty"`
+	Plan        string   `json:"plan,omitempty"`         // what a dry run of the same request has answered: this is done, or nothing
 	CodeOnly    bool     `json:"code_only,omitempty"`    // the conversation is left alone
 	ContextOnly bool     `json:"context_only,omitempty"` // the code is left alone
 	InPlace     bool     `json:"in_place,omitempty"`     // the session file itself goes back, instead of a new session
@@ -243,6 +244,7 @@ type MergeRequest struct {
 	Paths  []Text   `json:"paths,omitempty"`
 	Prefer string   `json:"prefer,omitempty"` // ours or theirs: how conflicts are settled; absent: they are written
 	DryRun bool     `json:"dry_run,omitempty"`
+	Plan   string   `json:"plan,omitempty"` // as in a Wish
 }
 
 // RestoreResponse is what a restore did, or with a dry run would do.
@@ -250,6 +252,7 @@ type RestoreResponse struct {
 	Kind         string        `json:"kind"`
 	Target       Checkpoint    `json:"target"`
 	DryRun       bool          `json:"dry_run"`
+	Plan         string        `json:"plan,omitempty"`      // of a dry run, or where one was named: names exactly what would be done
 	Parts        bool          `json:"parts,omitempty"`     // of the target only what was chosen
 	Operation    uint64        `json:"operation,omitempty"` // 0: nothing was done
 	Safety       *Checkpoint   `json:"safety,omitempty"`    // the state before

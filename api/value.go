@@ -29,6 +29,8 @@ type (
 	Leak = value.Leak
 	// Kept is a path that stays although the target has it otherwise.
 	Kept = value.Kept
+	// PlanChange says how what would be done now differs from a plan that was shown.
+	PlanChange = value.PlanChange
 	// Merge is what became of one path of a change that was brought into the worktree.
 	Merge = value.Merge
 	// Overlap is a path that two branches changed.

@@ -126,13 +126,16 @@ func (s *server) fork(ctx context.Context, req api.ForkRequest, p model.Progress
 	if err := checkTitle(req.Title); err != nil {
 		return out, err
 	}
+	if req.Plan != "" && !req.Checkout {
+		return out, model.Usagef("a plan is of what is restored: it goes with checkout")
+	}
 	if req.Worktree != "" {
 		return s.forkWorktree(ctx, req, p)
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		f, err := e.Restorer.Fork(ctx, string(req.Checkpoint), restore.Options{
 			Session: req.Walk, Title: string(req.Title), Checkout: req.Checkout, Scope: refs.Scope{Exact: req.Exact},
-			DryRun: req.DryRun, SelfTest: req.SelfTest, Env: req.Env, Progress: p,
+			DryRun: req.DryRun, Plan: req.Plan, SelfTest: req.SelfTest, Env: req.Env, Progress: p,
 			Reuse: !req.New && req.Title == "" && !req.SelfTest && !req.Checkout,
 		})
 		if err != nil {

@@ -242,7 +242,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	if r.Operation != nil {
 		out.Operation, out.Kind = r.Operation.Seq, r.Operation.Kind.String()
 	}
-	out.AtWork, out.Managed = r.AtWork, r.Managed
+	out.AtWork, out.Managed, out.Plan = r.AtWork, r.Managed, r.PlanHash
 	out.Changes = changes(r.Plan.Steps, nil)
 	for _, k := range r.Plan.Kept {
 		out.Partial = out.Partial || k.Reason.Incomplete()

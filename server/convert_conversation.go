@@ -19,7 +19,7 @@ import (
 func options(of api.Walk, w api.Wish, paths []string, p model.Progress) restore.Options {
 	return restore.Options{
 		Scope:    refs.Scope{Paths: paths, Exact: w.Exact, ContextOnly: w.ContextOnly},
-		CodeOnly: w.CodeOnly, InPlace: w.InPlace, Force: w.Force, Title: string(w.Title), DryRun: w.DryRun,
+		CodeOnly: w.CodeOnly, InPlace: w.InPlace, Force: w.Force, Title: string(w.Title), DryRun: w.DryRun, Plan: w.Plan,
 		Session: of, Env: w.Env, Progress: p,
 	}
 }

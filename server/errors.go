@@ -53,7 +53,8 @@ var rules = []rule{
 		"is touched: 'rewind checkout --abort --code-only'"},
 	{as[*model.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the " +
 		"code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
-	{is(restore.ErrMeanwhile), api.WordFailed, "run it again: what is there now is shown then"},
+	{as[*restore.PlanChangedError], api.WordChanged, "--dry-run shows what would be done now, and its plan"},
+	{is(restore.ErrMeanwhile), api.WordChanged, "run it again: what is there now is shown then"},
 	{is(restore.ErrExchanged), api.WordFailed, "put the project's directory back, then try again"},
 	{is(model.ErrNotHalfDone), api.WordNotFound, ""},
 	{
@@ -243,6 +244,10 @@ func tell(err error) *api.Error {
 	if errors.As(err, &several) {
 		severalSessions(told, several)
 	}
+	var changed *restore.PlanChangedError
+	if errors.As(err, &changed) {
+		told.Changed = &changed.PlanChange
+	}
 	var unsaved *model.UnsavedError
 	if told.Word == api.WordUnsaved && errors.As(err, &unsaved) {
 		told.Message, told.Hint = unsavedText(unsaved)
@@ -305,7 +310,7 @@ func httpStatus(word string) int {
 		return http.StatusBadRequest
 	case api.WordNoProject, api.WordNotFound:
 		return http.StatusNotFound
-	case api.WordAmbiguous, api.WordUnsaved, api.WordHalfDone:
+	case api.WordAmbiguous, api.WordUnsaved, api.WordHalfDone, api.WordChanged:
 		return http.StatusConflict
 	case api.WordBusy:
 		return http.StatusLocked // 503 is a daemon that ends

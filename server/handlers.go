@@ -221,6 +221,8 @@ func (s *server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 		var r *restore.Result
 		var err error
 		switch {
+		case req.Plan != "" && (req.Continue || req.Abort || len(req.Parts) > 0):
+			return model.Usagef("a plan is of a checkout that has a dry run")
 		case req.Continue || req.Abort:
 			r, err = unfinished(e, req)(ctx, req.Env)
 		case len(req.Parts) > 0:

@@ -72,7 +72,7 @@ func (s *server) merge(ctx context.Context, req api.MergeRequest, p model.Progre
 			return err
 		}
 		r, err := run(e)(ctx, restore.PickOptions{
-			Options: options(req.Walk, api.Wish{Env: req.Env, DryRun: req.DryRun}, paths, p),
+			Options: options(req.Walk, api.Wish{Env: req.Env, DryRun: req.DryRun, Plan: req.Plan}, paths, p),
 			Change:  string(req.Change), Of: req.Of, Prefer: prefer,
 		})
 		if err != nil {

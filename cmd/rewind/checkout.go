@@ -11,7 +11,7 @@ func newCheckout(a *app) *cobra.Command {
 	into, some := "", false
 	cmd := &cobra.Command{
 		Use: "checkout {<checkpoint> [-- <path>...] | --continue | --abort} [--code-only | --context-only] [--in-place [--force]]\n" +
-			"      [--title <title>] [--tag <tag>] [--session <session>] [--exact] [--dry-run]\n" +
+			"      [--title <title>] [--tag <tag>] [--session <session>] [--exact] [--dry-run | --plan <plan>]\n" +
 			"  rewind checkout <checkpoint> --into <directory> [-- <path>...]\n" +
 			"  rewind checkout <checkpoint> --patch [-- <path>...]",
 		Short: "Set the project to a checkpoint, and the conversation with it",
@@ -46,7 +46,7 @@ func newCheckout(a *app) *cobra.Command {
 				return usage("--continue and --abort exclude each other")
 			case ending && len(args) > 0:
 				return usage("--continue and --abort take no checkpoint")
-			case ending && (req.ContextOnly || req.InPlace || req.Force || req.Title != "" || req.Tag != ""):
+			case ending && (req.ContextOnly || req.InPlace || req.Force || req.Title != "" || req.Tag != "" || req.Plan != ""):
 				return usage("--continue and --abort end what was begun: only --code-only goes with them")
 			case !ending && len(names) > 1:
 				return oneName(cmd, names)
@@ -100,7 +100,7 @@ func newCheckout(a *app) *cobra.Command {
 	tagFlag(cmd, &req.Tag)
 	cmd.Flags().StringVar(&into, "into", "", "make this `directory` of what the checkpoint holds, and leave everything else as it is")
 	cmd.Flags().BoolVarP(&some, "patch", "p", false, "ask of each piece of what differs whether it is to be set")
-	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	cmd.Flags().BoolVar(&req.Continue, "continue", false, "finish a checkout that was cut short")
 	cmd.Flags().BoolVar(&req.Abort, "abort", false, "take back a checkout that was cut short")
 	return cmd
@@ -112,7 +112,7 @@ func intoAlone(cmd *cobra.Command) error {
 		return usage("--into wants a directory")
 	}
 	for _, name := range []string{
-		"exact", "code-only", "context-only", "in-place", "force", "title", "tag", "patch", "dry-run", "continue", "abort",
+		"exact", "code-only", "context-only", "in-place", "force", "title", "tag", "patch", "dry-run", "plan", "continue", "abort",
 	} {
 		if cmd.Flags().Changed(name) {
 			return usage("--into and --%s exclude each other: a new directory is made, and nothing else is changed", name)
@@ -126,7 +126,7 @@ func (a *app) patchAlone(cmd *cobra.Command) error {
 	if a.json {
 		return usage("--patch asks a person, and --json is for programs: 'rewind diff --json' tells what differs")
 	}
-	for _, name := range []string{"exact", "context-only", "in-place", "force", "title", "tag", "continue", "abort"} {
+	for _, name := range []string{"exact", "context-only", "in-place", "force", "title", "tag", "plan", "continue", "abort"} {
 		if cmd.Flags().Changed(name) {
 			return usage("--patch and --%s exclude each other: pieces of files are set, each as it was chosen", name)
 		}

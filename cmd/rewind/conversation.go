@@ -46,6 +46,12 @@ func titleFlag(cmd *cobra.Command, title *api.Text) {
 	cmd.Flags().StringVar((*string)(title), "title", "", "the new session's `title`, behind \"[Fork @<turn>] \"; default: that of the old one")
 }
 
+// dryRunFlags are --dry-run of a restore, and --plan, which does what a dry run has shown.
+func dryRunFlags(cmd *cobra.Command, dryRun *bool, plan *string) {
+	cmd.Flags().BoolVarP(dryRun, "dry-run", "n", false, "say what would be done; with --json also its 'plan'")
+	cmd.Flags().StringVar(plan, "plan", "", "do what a dry run has shown as this `plan`, or nothing if that has changed (exit 21)")
+}
+
 // tagFlag is --tag of what goes somewhere else.
 func tagFlag(cmd *cobra.Command, tag *api.Text) {
 	cmd.Flags().StringVar((*string)(tag), "tag", "", "give the state that is left behind this `tag`")

@@ -14,7 +14,7 @@ func newFork(a *app) *cobra.Command {
 	req, w := api.ForkRequest{}, worktreeWish{}
 	cmd := &cobra.Command{
 		Use: "fork {<checkpoint> | turn:<n>} [--title <title>] [--session <session>] [--new]\n" +
-			"      [--checkout [--exact] | --worktree <dir>] [--dry-run] [--self-test]",
+			"      [--checkout [--exact] | --worktree <dir>] [--dry-run | --plan <plan>] [--self-test]",
 		Short: "Make a new session of the conversation up to a checkpoint",
 		Long: "Makes a new session of the agent's conversation as it was at a checkpoint, or at the end of a turn, and prints the " +
 			"command that\n" +
@@ -31,6 +31,8 @@ func newFork(a *app) *cobra.Command {
 				return usage("fork takes one checkpoint, or turn:<n>")
 			case req.Exact && !req.Checkout:
 				return usage("--exact goes with --checkout")
+			case req.Plan != "" && !req.Checkout:
+				return usage("--plan is of what is restored: it goes with --checkout")
 			case req.SelfTest && (req.Checkout || req.DryRun):
 				return usage("--self-test takes away again what it makes: --checkout and --dry-run do not go with it")
 			}
@@ -54,7 +56,7 @@ func newFork(a *app) *cobra.Command {
 	sessionFlag(a, cmd, &req.Session, "of this `session`; default: the current one, or that of the checkpoint")
 	f.BoolVar(&req.Checkout, "checkout", false, "set the files to that place, too")
 	f.BoolVar(&req.Exact, "exact", false, "of --checkout: take files that no checkpoint has and what other sessions changed, too")
-	f.BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	f.BoolVar(&req.New, "new", false, "although one that nobody has used is there")
 	f.BoolVar(&req.SelfTest, "self-test", false, "make it, check it, take it away again")
 	w.flags(cmd)

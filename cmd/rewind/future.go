@@ -102,7 +102,7 @@ func (a *app) stretch(w io.Writer, s *api.Ahead) error {
 func newForward(a *app) *cobra.Command {
 	req := api.ForwardRequest{Turns: 1}
 	cmd := &cobra.Command{
-		Use:   "forward [n] [--code-only | --context-only] [--tag <tag>] [--session <session>] [--exact] [--dry-run]",
+		Use:   "forward [n] [--code-only | --context-only] [--tag <tag>] [--session <session>] [--exact] [--dry-run | --plan <plan>]",
 		Short: "Go forward a turn, or n, along what going back has left behind",
 		Long: "Goes to the end of the n-th turn of the first list of 'rewind future', code and conversation, as 'rewind checkout' goes\n" +
 			"to a turn: one operation, which 'rewind undo-restore' takes back. 'rewind redo' goes by steps, and along the code alone.",
@@ -127,7 +127,7 @@ func newForward(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
-	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)
 	tagFlag(cmd, &req.Tag)

@@ -18,7 +18,7 @@ func newPick(a *app) *cobra.Command {
 	req := api.MergeRequest{}
 	var sides mergeSides
 	cmd := &cobra.Command{
-		Use:   "pick {<checkpoint> | turn:<n> | <from>..<to>} [--ours | --theirs] [--session <session>] [--dry-run] [-- <path>...]",
+		Use:   "pick {<checkpoint> | turn:<n> | <from>..<to>} [--ours | --theirs] [--session <session>] [--dry-run | --plan <plan>] [-- <path>...]",
 		Short: "Bring one change into the project, and keep what is there",
 		Long: "Brings what a turn or a checkpoint changed, or what differs between two checkpoints, into the project's files as they\n" +
 			"are now: a three-way merge, as git does it. Where both changed the same lines, both are written between the markers\n" +
@@ -45,8 +45,8 @@ func newRevert(a *app) *cobra.Command {
 	req := api.MergeRequest{}
 	var sides mergeSides
 	cmd := &cobra.Command{
-		Use: "revert {<checkpoint> | turn:<n> | <from>..<to>} [--ours | --theirs] [--session <session>] [--dry-run] [-- <path>...]\n" +
-			"  rewind revert --session <session> [--ours | --theirs] [--dry-run] [-- <path>...]",
+		Use: "revert {<checkpoint> | turn:<n> | <from>..<to>} [--ours | --theirs] [--session <session>] [--dry-run | --plan <plan>] [-- <path>...]\n" +
+			"  rewind revert --session <session> [--ours | --theirs] [--dry-run | --plan <plan>] [-- <path>...]",
 		Short: "Take one change out of the project, and keep what came after",
 		Long: "Takes what a turn or a checkpoint changed out of the project's files as they are now: the reverse of 'rewind pick'.\n" +
 			"What was changed since, by whomever, stays; where that is the same lines, both are written between the markers of a\n" +
@@ -83,7 +83,7 @@ func mergeFlags(_ *app, cmd *cobra.Command, req *api.MergeRequest, sides *mergeS
 	f := cmd.Flags()
 	f.BoolVar(&sides.ours, "ours", false, "where both changed the same, keep what is here")
 	f.BoolVar(&sides.theirs, "theirs", false, "where both changed the same, take what the change has")
-	f.BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 }
 
 // merge sends a pick or a revert and tells what it did.

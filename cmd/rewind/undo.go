@@ -15,7 +15,7 @@ import (
 func newUndo(a *app) *cobra.Command {
 	turn := false
 	cmd, req := newAlong(a, api.Undo, &cobra.Command{
-		Use:   "undo [n] [--turn] [--code-only] [--session <session>] [--exact] [--dry-run]",
+		Use:   "undo [n] [--turn] [--code-only] [--session <session>] [--exact] [--dry-run | --plan <plan>]",
 		Short: "Go back one step, or n; with --turn, turns",
 		Long: "Goes back along the checkpoints that 'rewind list' shows; checkpoints with equal files count once. Unsaved changes\n" +
 			"are the first step: they are saved before they are undone, so that 'rewind redo' brings them back. The agent's\n" +
@@ -63,7 +63,7 @@ func undoTurns(ctx context.Context, a *app, req api.UndoRequest) error {
 
 func newRedo(a *app) *cobra.Command {
 	cmd, _ := newAlong(a, api.Redo, &cobra.Command{
-		Use:   "redo [n] [--code-only] [--session <session>] [--exact] [--dry-run]",
+		Use:   "redo [n] [--code-only] [--session <session>] [--exact] [--dry-run | --plan <plan>]",
 		Short: "Go forward again after undo or checkout",
 		Long: "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken; the conversation " +
 			"goes with it.",
@@ -100,7 +100,7 @@ func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd
 		return doRestore(cmd.Context(), a, route, req.UndoRequest)
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
-	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	codeOnlyFlag(cmd, &req.Wish)
 	sessionFlag(a, cmd, &req.Session, "along the steps of this `session`")
 	return cmd, req
@@ -109,7 +109,7 @@ func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd
 func newUndoRestore(a *app) *cobra.Command {
 	req := api.UndoRestoreRequest{}
 	cmd := &cobra.Command{
-		Use:   "undo-restore [operation] [--code-only | --context-only] [--force] [--exact] [--dry-run]",
+		Use:   "undo-restore [operation] [--code-only | --context-only] [--force] [--exact] [--dry-run | --plan <plan>]",
 		Short: "Take back a checkout, undo, redo, pick, revert or undo-restore",
 		Long: "Gives the state before a restore back. Without a number it reverts the newest one that is in effect, so repeating\n" +
 			"it goes deeper; 'rewind ops' lists the numbers. An undo-restore is reverted by its own number.\n\n" +
@@ -137,6 +137,6 @@ func newUndoRestore(a *app) *cobra.Command {
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)
 	cmd.Flags().BoolVar(&req.Force, "force", false, "give a session its end back although the agent seems to have it open")
-	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
+	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	return cmd
 }

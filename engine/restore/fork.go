@@ -33,7 +33,7 @@ type Forked struct {
 // be running. The code stays, unless o.Checkout. The outcomes: done; done but not in the agent's list (Problem); refused
 // (*NoConversationError) or failed with nothing written.
 func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, error) {
-	if o.Checkout && !o.DryRun {
+	if o.Checkout {
 		return rs.forkWithCheckout(ctx, name, o)
 	}
 	defer rs.log.Hold()()

@@ -19,6 +19,8 @@ type Managed struct {
 	Losses    []model.Loss // of delete: one for each session
 	Kept      []string     // session files that were written meanwhile: left as they are
 	Problem   string       // why the agent's own list does not show it
+
+	planHash string // Result.PlanHash
 }
 
 // Manage renames, deletes, archives, brings back into lists or promotes sessions, all of those named or none: one operation, which
@@ -33,7 +35,7 @@ func (rs *Restorer) Manage(ctx context.Context, r manage.Request) (*Managed, err
 	if err != nil {
 		return nil, err
 	}
-	return rs.carryOut(ctx, p)
+	return rs.carryOut(ctx, p, "")
 }
 
 // undoManaged takes back an operation that managed sessions.
@@ -49,15 +51,17 @@ func (rs *Restorer) undoManaged(ctx context.Context, op *refs.Operation, o Optio
 	if err != nil {
 		return nil, err
 	}
-	r, err := rs.carryOut(ctx, p)
+	r, err := rs.carryOut(ctx, p, o.Plan)
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Plan: &Plan{Target: at, Scope: op.Restore.Scope}, Operation: r.Operation, Managed: r.Sessions}, nil
+	return &Result{
+		Plan: &Plan{Target: at, Scope: op.Restore.Scope}, Operation: r.Operation, Managed: r.Sessions, PlanHash: r.planHash,
+	}, nil
 }
 
-// carryOut carries out a plan: decide, store, journal, set the files, record.
-func (rs *Restorer) carryOut(ctx context.Context, p *manage.Plan) (*Managed, error) {
+// carryOut carries out a plan: decide, store, journal, set the files, record. hash is Options.Plan.
+func (rs *Restorer) carryOut(ctx context.Context, p *manage.Plan, hash string) (*Managed, error) {
 	root, err := rs.HoldRoot()
 	if err != nil {
 		return nil, err
@@ -74,6 +78,9 @@ func (rs *Restorer) carryOut(ctx context.Context, p *manage.Plan) (*Managed, err
 	}
 	err = p.Decide(ctx, tx)
 	res := &Managed{Sessions: p.Managed, Losses: p.Losses}
+	if err == nil {
+		res.planHash, err = rs.settleManaged(p, hash)
+	}
 	if err != nil || p.DryRun {
 		if c != nil {
 			c.Discard()

@@ -31,13 +31,16 @@ type Restorer struct {
 	authors       *authorship.Authors
 	merger        *merge.Merger
 	manager       *manage.Manager
+	shown         shownPlan // the log's lock orders who uses it
 }
 
 // New makes a Restorer of the rooms that it works with.
 func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History, w *capture.Worktree,
 	a *authorship.Authors, g *merge.Merger, m *manage.Manager,
 ) *Restorer {
-	return &Restorer{log, k, s, c, h, w, a, g, m}
+	return &Restorer{
+		log: log, leaks: k, sessions: s, conversations: c, history: h, worktree: w, authors: a, merger: g, manager: m,
+	}
 }
 
 // progress is the function that tells how far a restore's steps are: to who waits for the restore, and to who asks for the state meanwhile.

@@ -34,6 +34,7 @@ type Result struct {
 	Conversation *model.Conversation // nil: nothing was asked about a conversation
 	Managed      []value.Managed     // of an operation that managed sessions, taken back: what became of each
 	AtWork       []value.AtWork      // agents that were at work when it began
+	PlanHash     string              // of a dry run, or where the request names a plan: what would be done, or was
 
 	perms map[string]uint16 // permissions of the paths that did not get the target's
 }
@@ -55,6 +56,7 @@ type Options struct {
 	Title      string              // of the new session; "": as the one that it is made of
 	Tag        string              // for the state before, unless there is nothing to do; "": none
 	DryRun     bool                // change nothing; the Result says what would be done
+	Plan       string              // the hash of the plan that is to be carried out, and no other; "": whatever it is
 	Session    model.SessionChoice // whose branch is walked, and whose changes are no colleague's
 
 	Checkout bool // of a fork: the code goes there too
@@ -133,6 +135,9 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	successor, err := rs.successor(r, conv)
 	if err == nil {
 		res.AtWork, err = rs.sessions.Underfoot(successor, conv.forkedFrom(), plan.Steps)
+	}
+	if err == nil {
+		err = rs.settlePlan(r, res, conv, successor)
 	}
 	if err != nil {
 		c.Discard()

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"fmt"
 
 	"rewind/engine/history"
 	"rewind/engine/model"
@@ -74,5 +75,5 @@ func (rs *Restorer) stay(r *request, err error) (*Result, error) {
 			Mode: model.ConversationOriginal, Session: s.Name, Path: s.Transcript, Turn: int(s.Turn), Why: "the conversation ends there",
 		}
 	}
-	return res, nil
+	return res, rs.matchPlan(r.options, res, [len(planParts)][]planLine{{{said: fmt.Sprintf("stay %q %s", r.Session, r.Target)}}})
 }
