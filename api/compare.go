@@ -6,7 +6,7 @@ import "time"
 type CompareRequest struct {
 	Project
 	Walk
-	A       Text   `json:"a"`           // a session, its title, or a checkpoint
+	A       Text   `json:"a"`           // a session, its title, or a checkpoint; of another worktree <dir>, or <dir>:<name>
 	B       Text   `json:"b,omitempty"` // empty: of fork:x the newest state of x, else "@"
 	Paths   []Text `json:"paths,omitempty"`
 	Context int    `json:"context"`
@@ -45,7 +45,8 @@ type CompareSide struct {
 	Session     string        `json:"session"`
 	Agent       Agent         `json:"agent,omitempty"`
 	Title       Text          `json:"title,omitempty"`
-	Whole       bool          `json:"whole,omitempty"` // the session was named: up to its newest state
+	Whole       bool          `json:"whole,omitempty"`    // the session was named: up to its newest state
+	Worktree    Text          `json:"worktree,omitempty"` // the other worktree of the family that it lies in; absent: here
 	Tip         Checkpoint    `json:"tip"`
 	Checkpoints int           `json:"checkpoints"`
 	IDs         []string      `json:"ids"`   // of those, the oldest first

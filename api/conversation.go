@@ -23,6 +23,7 @@ type SessionInfo struct {
 	Problem  Text      `json:"problem,omitempty"`  // why its conversation is not captured
 	Resume   []string  `json:"resume,omitempty"`   // the command line that opens it
 	Standing string    `json:"standing,omitempty"` // main: promoted; archived; deleted
+	Worktree Text      `json:"worktree,omitempty"` // the other worktree of the family in which it goes on; absent: here
 }
 
 // SessionsRequest lists sessions, newest first. Import takes in the agents' sessions of this project that are not known yet.

@@ -16,5 +16,14 @@ type PurgeRequest struct {
 type PurgeResponse struct {
 	DryRun bool `json:"dry_run"`
 	value.Purged
-	Notices []string `json:"notices,omitempty"`
+	Elsewhere []PurgeElsewhere `json:"elsewhere,omitempty"` // other worktrees of the family that have it still
+	Notices   []string         `json:"notices,omitempty"`
+}
+
+// PurgeElsewhere is a worktree whose store has what was asked for, or may have it.
+type PurgeElsewhere struct {
+	Worktree Text   `json:"worktree,omitempty"` // absent: it was removed, and its store stays
+	Store    string `json:"store_id"`
+	Contents int    `json:"contents"`
+	Why      Text   `json:"why,omitempty"` // why it cannot be searched
 }

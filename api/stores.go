@@ -48,7 +48,10 @@ type AdoptResponse struct {
 }
 
 // WorktreesRequest asks for the worktrees of a project's family.
-type WorktreesRequest struct{ Project }
+type WorktreesRequest struct {
+	Project
+	State bool `json:"state,omitempty"` // how each stands, too
+}
 
 // WorktreesResponse lists them, the project that all were made of first.
 type WorktreesResponse struct {

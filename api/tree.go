@@ -48,6 +48,7 @@ type Branch struct {
 	Running     bool      `json:"running,omitempty"`
 	Rewound     bool      `json:"rewound,omitempty"` // it stands before its newest checkpoint
 	Imported    bool      `json:"imported,omitempty"`
+	Worktree    Text      `json:"worktree,omitempty"`  // the other worktree of the family in which it goes on; absent: here
 	Conflicts   []Clash   `json:"conflicts,omitempty"` // with siblings, and with what it was forked from; the first 8
 	Clashes     int       `json:"clashes,omitempty"`   // how many there are
 }

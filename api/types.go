@@ -263,6 +263,7 @@ type RestoreResponse struct {
 	Kept         []Kept        `json:"kept,omitempty"`
 	Taken        []Taken       `json:"taken,omitempty"` // only because of exact
 	Conflicts    []Conflict    `json:"conflicts,omitempty"`
+	Worktree     Text          `json:"worktree,omitempty"`  // of pick, the other worktree that the change, and the target, are of
 	Merges       []Merge       `json:"merges,omitempty"`    // of pick and revert: what became of each path of the change
 	KeptDirs     []Text        `json:"kept_dirs,omitempty"` // directories that could not go: something is in them
 	Without      []Without     `json:"without,omitempty"`   // set, but without something

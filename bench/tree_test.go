@@ -85,7 +85,7 @@ func (p *project) branchEdit(n uint64, f *model.Fork, paths ...string) {
 func BenchmarkTree1000(b *testing.B) {
 	p := branched(b)
 	ask := func(b *testing.B) {
-		t, err := p.e.History.FamilyTree(b.Context(), "", false)
+		t, err := p.e.History.FamilyTree(b.Context(), "", false, nil)
 		if err != nil || len(t.Branches) != 1001 || t.Branches[10].Depth != 10 || t.Branches[1].Work.Files != 2 {
 			b.Fatal(t, err)
 		}

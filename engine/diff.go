@@ -9,6 +9,7 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/internal/textdiff"
 	"rewind/objstore"
 	"rewind/refs"
@@ -18,12 +19,30 @@ import (
 // DiffOptions select what is compared. From "" is the current checkpoint or, against the worktree, the newest that all that is saved is in;
 // To "" is the worktree as it is now.
 type DiffOptions struct {
-	From, To string
-	Paths    []string
-	Context  int  // unchanged lines around a change
-	NoText   bool // only which paths differ
-	Back     bool // what going from To back to From changes; nothing is taken for a rename
-	Progress model.Progress
+	From, To  string
+	Paths     []string
+	Context   int     // unchanged lines around a change
+	NoText    bool    // only which paths differ
+	Back      bool    // what going from To back to From changes; nothing is taken for a rename
+	Beside    *Engine // of another worktree of the family, that a side is in, too; nil: of none
+	FromThere bool    // From is a name there
+	Progress  model.Progress
+}
+
+// beside is the log of another worktree, where one is compared with.
+func (o *DiffOptions) beside(e *Engine) *oplog.Log {
+	if o.Beside == nil || o.Beside == e {
+		return nil
+	}
+	return o.Beside.Log
+}
+
+// over gives the objects of another worktree's store, too, where one is compared with.
+func (o *DiffOptions) over(e *Engine, get objstore.Getter) objstore.Getter {
+	if there := o.beside(e); there != nil {
+		return oplog.Beside{Here: get, There: there}
+	}
+	return get
 }
 
 // FileDiff is how one path differs.
@@ -40,11 +59,16 @@ type DiffSides struct{ From, To *history.Listed }
 
 // Diff compares two states and calls fn for each path that differs, in the order of a walk.
 func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) error) (sides DiffSides, err error) {
-	defer e.Log.Hold()()
 	only, err := model.NewPathSet(o.Paths)
 	if err != nil {
 		return sides, err
 	}
+	if o.FromThere { // before the lock of this log is taken: two are never held
+		if sides.From, err = o.Beside.lent(o.From); err != nil {
+			return sides, o.Beside.Log.AsBeside(err)
+		}
+	}
+	defer e.Log.Hold()()
 	if o.From == "" {
 		o.From = "@"
 		was, err := e.Log.Head()
@@ -55,11 +79,12 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 			o.From = was.Checkpoint.String() // another session's, perhaps
 		}
 	}
-	from, err := e.listedByName(o.From)
-	if err != nil {
-		return sides, err
+	if sides.From == nil {
+		if sides.From, err = e.listedByName(o.From); err != nil {
+			return sides, err
+		}
 	}
-	sides.From = from
+	from := sides.From
 	var get objstore.Getter = e.Log.Objs
 	var to objstore.ID
 	var skipped []tree.Skip // what the second state has and does not hold
@@ -79,8 +104,13 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 		defer e.Worktree.EndCompare(c)
 		get, to, skipped = c.Get, c.Res.Root, c.Res.Skips
 	}
+	get = o.over(e, get)
+	left := e
+	if o.FromThere {
+		left = o.Beside
+	}
 	for _, path := range only {
-		if err := e.somewhere(from.Checkpoint, get, to, skipped, path); err != nil {
+		if err := left.somewhere(from.Checkpoint, get, to, skipped, path); err != nil {
 			return sides, err
 		}
 	}
@@ -105,6 +135,12 @@ func (e *Engine) somewhere(from *model.Checkpoint, get objstore.Getter, to objst
 		return err
 	}
 	return fmt.Errorf("diff: %w: no path %q in either state", model.ErrNotFound, path)
+}
+
+// lent is the checkpoint that a name stands for, for who asks from another worktree.
+func (e *Engine) lent(name string) (*history.Listed, error) {
+	defer e.Log.Hold()()
+	return e.listedByName(name)
 }
 
 func (e *Engine) listedByName(name string) (*history.Listed, error) {
@@ -135,7 +171,7 @@ func (e *Engine) DiffChanges(changes []tree.Change, o DiffOptions, fn func(FileD
 	changes = slices.DeleteFunc(slices.Clone(changes), func(ch tree.Change) bool {
 		return !model.IsFile(ch.Old) && !model.IsFile(ch.New) && (ch.Old == nil || ch.New == nil)
 	})
-	return e.diffChanges(e.Log.Objs, changes, o, fn)
+	return e.diffChanges(o.over(e, e.Log.Objs), changes, o, fn)
 }
 
 func (e *Engine) diffChanges(get objstore.Getter, changes []tree.Change, o DiffOptions, fn func(FileDiff) error) error {
@@ -165,9 +201,18 @@ func (e *Engine) diffChanges(get objstore.Getter, changes []tree.Change, o DiffO
 	if err != nil {
 		return err
 	}
+	there := o.beside(e)
+	if there != nil {
+		here := secret
+		also, err := o.Beside.Leaks.SecretFiles()
+		if err != nil {
+			return err
+		}
+		secret = func(path string) bool { return here(path) || also(path) }
+	}
 	for _, d := range diffs {
 		d.Secret = secret(d.Path) || d.RenamedFrom != "" && secret(d.RenamedFrom)
-		if d.Gone, err = e.Log.GoneChange(d.Change); err != nil {
+		if d.Gone, err = e.Log.GoneChange(there, d.Change); err != nil {
 			return err
 		}
 		if d.RenamedFrom == "" && !o.NoText && !d.Secret && d.Gone == "" {

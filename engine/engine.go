@@ -43,6 +43,7 @@ type Engine struct {
 	Bisector  *bisect.Bisector
 	Authors   *authorship.Authors
 	Layouts   *layout.Layouts
+	Merger    *merge.Merger
 	Restorer  *restore.Restorer
 	Collector *gc.Collector
 	Checker   *fsck.Checker
@@ -112,10 +113,10 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	e.Bisector = bisect.New(l, e.History, e.Worktree, &st.bisector)
 	e.Authors = authorship.New(l, e.Sessions, e.Worktree)
 	e.Layouts = layout.New(l, e.History)
-	merger := merge.New(l, e.Sessions, e.History, e.Authors)
+	e.Merger = merge.New(l, e.Sessions, e.History, e.Authors)
 	manager := manage.New(l, e.Sessions, e.Talks, e.History)
 	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors,
-		merger, manager)
+		e.Merger, manager)
 	e.Collector = gc.New(l, e.History, e.Worktree, &st.collector)
 	e.Checker = fsck.New(l, e.Talks, e.Worktree)
 	e.Purger = purge.New(l, e.Talks, e.Worktree, e.Restorer)

@@ -6,10 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/internal/kv"
+	"rewind/internal/textdiff"
 	"rewind/internal/value"
+	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
 )
@@ -30,20 +34,10 @@ type Leaving struct {
 // Leave says what would go with the directory of a worktree, and with save makes its state a checkpoint.
 func (e *Engine) Leave(ctx context.Context, save bool, p model.Progress) (*Leaving, error) {
 	out := &Leaving{}
-	err := func() error {
+	err := func() (err error) {
 		defer e.Log.Hold()()
-		if err := e.Log.LoadSessions(); err != nil {
-			return err
-		}
-		for _, s := range e.Log.Records {
-			if s.Cwd != e.Log.Project.Root && !project.Within(s.Cwd, e.Log.Project.Root) {
-				continue
-			}
-			if w, ok := e.Sessions.AtWork(s, e.Log.Processes()); ok {
-				out.AtWork = append(out.AtWork, w)
-			}
-		}
-		return nil
+		out.AtWork, err = e.atWork()
+		return err
 	}()
 	if err != nil || !save {
 		return out, err
@@ -65,6 +59,98 @@ func (e *Engine) Leave(ctx context.Context, save bool, p model.Progress) (*Leavi
 		}
 	}
 	return out, nil
+}
+
+// atWork are the agents at work in the worktree. The log's lock is held.
+func (e *Engine) atWork() (list []value.AtWork, err error) {
+	if err := e.Log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	for _, s := range e.Log.Records {
+		if s.Cwd != e.Log.Project.Root && !project.Within(s.Cwd, e.Log.Project.Root) {
+			continue
+		}
+		if w, ok := e.Sessions.AtWork(s, e.Log.Processes()); ok {
+			list = append(list, w)
+		}
+	}
+	slices.SortFunc(list, func(a, b value.AtWork) int { return strings.Compare(a.Session, b.Session) })
+	return list, nil
+}
+
+// Stands says how the worktree stands. Nothing is stored.
+func (e *Engine) Stands(ctx context.Context, p model.Progress) (*value.WorktreeState, error) {
+	out := &value.WorktreeState{}
+	from, to, err := e.sinceMade(out)
+	if err != nil {
+		return nil, err
+	}
+	if from != nil {
+		err = e.diff(e.Log.Objs, from.Tree, to, nil, DiffOptions{}, func(f FileDiff) error {
+			added, removed := textdiff.Stat(f.Text.Hunks)
+			out.Files, out.Added, out.Removed = out.Files+1, out.Added+added, out.Removed+removed
+			return ctx.Err()
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	_, err = e.Diff(ctx, DiffOptions{NoText: true, Progress: p}, func(FileDiff) error {
+		out.Unsaved++
+		return ctx.Err()
+	})
+	return out, err
+}
+
+// sinceMade fills in what the log says of a worktree. from is the state that it began with, to the tree of its newest; nil: it was not made
+// of another.
+func (e *Engine) sinceMade(out *value.WorktreeState) (from *model.Checkpoint, to objstore.ID, err error) {
+	defer e.Log.Hold()()
+	running, err := e.atWork()
+	if err != nil {
+		return nil, to, err
+	}
+	for _, w := range running {
+		out.Running = append(out.Running, w.Session)
+	}
+	at, err := e.Sessions.Position()
+	if err != nil {
+		return nil, to, err
+	}
+	if out.Session = at.Session; e.Log.Records[at.Session] != nil {
+		out.Title = value.Text(e.Log.Records[at.Session].Title)
+	}
+	cp, err := e.Sessions.Current(at.Branch)
+	if err != nil || cp == nil {
+		return nil, to, err
+	}
+	out.Checkpoint = cp.ID.String()
+	of := e.Log.Project.From
+	if of == nil {
+		return nil, to, nil
+	}
+	var began objstore.ID
+	err = e.Log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Seq <= of.Since {
+			return kv.ErrStop
+		}
+		if op.Kind == refs.KindCheckpoint {
+			out.Checkpoints++
+		}
+		if op.Restore != nil {
+			began = op.Restore.Target
+		}
+		return nil
+	})
+	if err != nil || began.IsZero() {
+		return nil, to, err
+	}
+	head, err := e.Log.Head()
+	if err != nil {
+		return nil, to, err
+	}
+	from, err = e.Log.Checkpoint(began)
+	return from, head.Tree, err
 }
 
 func (e *Engine) checkWhole() error {

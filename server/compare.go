@@ -7,17 +7,32 @@ import (
 	"rewind/api"
 	"rewind/engine"
 	"rewind/engine/compare"
+	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/internal/naming"
 	"rewind/internal/value"
 )
 
 func (s *server) compare(ctx context.Context, req api.CompareRequest, _ model.Progress) (out api.CompareResponse, err error) {
-	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		paths, err := relative(e, req.ProjectDir(), req.Paths)
+	at, err := s.settle(ctx, req.ProjectDir(), req.A, req.B)
+	if err != nil {
+		return out, err
+	}
+	a, b := at[0], at[1]
+	switch n, bad := history.ParseName(a.name); {
+	case req.B != "":
+		b.name = b.at()
+	case a.there && bad == nil && n.Kind == naming.Fork && n.Back == 0:
+		b = place{root: a.root, dir: a.dir, there: true} // the newest state of that session
+	case a.there:
+		b.name = "@"
+	}
+	err = s.two(ctx, a, b, s.read, func(e, with *engine.Engine) error {
+		paths, err := relative(e, a.dir, req.Paths)
 		if err != nil {
 			return err
 		}
-		r, err := e.Compare(ctx, compare.Options{A: string(req.A), B: string(req.B), Session: req.Walk, Paths: paths}, req.Context)
+		r, err := e.Compare(ctx, with, compare.Options{A: a.at(), B: b.name, Session: req.Walk, Paths: paths}, req.Context)
 		if err != nil {
 			return err
 		}
@@ -31,11 +46,12 @@ func (s *server) compare(ctx context.Context, req api.CompareRequest, _ model.Pr
 			}
 		}
 		for i, to := range []*api.CompareSide{&out.A, &out.B} {
-			if *to, err = compareSide(e, &r.Sides[i], r.Files[i], !req.NoHunks); err != nil {
+			if *to, err = compareSide([]*engine.Engine{e, with}[i], &r.Sides[i], r.Files[i], !req.NoHunks); err != nil {
 				return err
 			}
+			to.Worktree = []place{a, b}[i].worktree()
 		}
-		out.Notices = e.Project().Notices
+		out.Notices = notices(e, with)
 		return nil
 	})
 	return out, err

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"rewind/api"
 	"rewind/engine"
@@ -10,6 +12,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/restore"
+	"rewind/internal/value"
 	"rewind/refs"
 )
 
@@ -43,12 +46,52 @@ func (s *server) sessions(ctx context.Context, req api.SessionsRequest, p model.
 				out.Hidden++
 				continue
 			}
-			out.Sessions = append(out.Sessions, sessionInfo(&list[i]))
+			info := sessionInfo(&list[i])
+			info.Worktree = api.Text(e.Sessions.Elsewhere(&list[i].Session))
+			out.Sessions = append(out.Sessions, info)
 		}
 		out.Notices = e.Project().Notices
 		return nil
 	})
-	return out, err
+	if err != nil {
+		return out, err
+	}
+	return out, s.sessionsBeside(ctx, req, &out)
+}
+
+// sessionsBeside adds to a list of sessions those that go on in other worktrees of the family; what this one has of such a session gives
+// way.
+func (s *server) sessionsBeside(ctx context.Context, req api.SessionsRequest, out *api.SessionsResponse) error {
+	at := map[string]int{}
+	for i := range out.Sessions {
+		at[out.Sessions[i].Session] = i
+	}
+	notices, err := s.eachBeside(ctx, req.ProjectDir(), func(w value.Worktree, e *engine.Engine) error {
+		list, err := e.History.SessionList(ctx, req.Env)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			one := &list[i]
+			if e.Sessions.Elsewhere(&one.Session) != "" {
+				continue
+			}
+			k, copied := at[one.Name]
+			if !req.All && one.Hidden() || copied && out.Sessions[k].Worktree == "" {
+				continue
+			}
+			info := sessionInfo(one)
+			if info.Current, info.Worktree = false, w.Root; copied {
+				out.Sessions[k] = info
+				continue
+			}
+			out.Sessions = append(out.Sessions, info)
+		}
+		return nil
+	})
+	slices.SortStableFunc(out.Sessions, func(a, b api.SessionInfo) int { return b.Last.Compare(a.Last) })
+	out.Notices = append(out.Notices, notices...)
+	return err
 }
 
 func (s *server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progress) (out api.TurnsResponse, err error) {
@@ -119,6 +162,11 @@ func (s *server) switchTo(ctx context.Context, req api.SwitchRequest, p model.Pr
 		out.ContextOnly = req.ContextOnly
 		return err
 	})
+	if errors.Is(err, model.ErrNotFound) {
+		if at, lost := s.settle(ctx, req.ProjectDir(), req.Branch); lost == nil && at[0].there {
+			err = &model.ElsewhereError{Session: at[0].name, Root: at[0].root}
+		}
+	}
 	return out, err
 }
 
@@ -265,4 +313,88 @@ func (s *server) pruneForks(ctx context.Context, req api.PruneRequest, _ model.P
 		return nil
 	})
 	return out, err
+}
+
+func (s *server) tree(ctx context.Context, req api.TreeRequest, _ model.Progress) (out api.TreeResponse, err error) {
+	there, left, err := s.branchesBeside(ctx, req.ProjectDir())
+	if err != nil {
+		return out, err
+	}
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		t, err := e.History.FamilyTree(ctx, req.Session, req.All, there)
+		if err != nil {
+			return err
+		}
+		out = treeResponse(t)
+		out.Notices = slices.Concat(e.Project().Notices, left)
+		return nil
+	})
+	return out, err
+}
+
+func treeResponse(t *history.Tree) api.TreeResponse {
+	out := api.TreeResponse{
+		Session: t.Of, Current: t.Current, Others: t.Others,
+		Children: []string{}, Siblings: []string{}, Descendants: []string{}, Path: []string{}, Branches: []api.Branch{},
+	}
+	at := map[string]int{}
+	for i := range t.Branches {
+		b := branch(&t.Branches[i])
+		at[b.Session] = i
+		out.Branches = append(out.Branches, b)
+		if k, ok := at[b.Parent]; ok {
+			out.Branches[k].Children = append(out.Branches[k].Children, b.Session)
+		}
+	}
+	is, ok := at[t.Of]
+	if !ok {
+		return out
+	}
+	of := out.Branches[is]
+	out.Parent, out.Children = of.Parent, of.Children
+	for b := of; ; b = out.Branches[at[b.Parent]] {
+		out.Path = append([]string{b.Session}, out.Path...)
+		if b.Parent == "" {
+			break
+		}
+	}
+	out.Root = out.Path[0]
+	if of.Parent != "" {
+		for _, name := range out.Branches[at[of.Parent]].Children {
+			if name != of.Session {
+				out.Siblings = append(out.Siblings, name)
+			}
+		}
+	}
+	for _, b := range out.Branches[is+1:] { // what hangs on it is right behind it
+		if b.Depth <= of.Depth {
+			break
+		}
+		out.Descendants = append(out.Descendants, b.Session)
+	}
+	return out
+}
+
+func branch(b *history.Branch) api.Branch {
+	out := api.Branch{
+		ID: b.ID, Session: b.Name, Agent: b.Agent, Title: api.Text(b.Title), Parent: b.Parent, Children: []string{}, Depth: b.Depth,
+		Turns: b.Turn, Checkpoints: b.Work.Steps, Files: b.Work.Files, Added: b.Work.Added, Removed: b.Work.Removed,
+		Uncounted: b.Work.Uncounted, First: utc(b.First), Last: utc(b.Last), Current: b.Current, Running: b.Running, Rewound: b.Rewound,
+		Imported: b.Imported, Clashes: b.Clashes, Worktree: api.Text(b.Worktree),
+	}
+	if b.Fork != nil {
+		from := lineage(*b.Fork)
+		out.Fork = &from
+	}
+	if !b.Tip.IsZero() {
+		out.Checkpoint = b.Tip.String()
+	}
+	if b.Git != (model.GitHead{}) {
+		git := b.Git
+		out.Git = &git
+	}
+	for _, c := range b.Conflicts {
+		out.Conflicts = append(out.Conflicts, api.Clash{Session: c.With, Files: c.Files, Paths: value.Texts(c.Paths)})
+	}
+	return out
 }

@@ -49,6 +49,10 @@ const turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
 var rules = []rule{
 	{is(model.ErrHalfDone), api.WordHalfDone, "'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back"},
 	{is(context.Canceled), api.WordInterrupted, ""},
+	{swept, api.WordFailed, "run it again: gc there has just removed what it was read from"},
+	{corruptBeside, api.WordCorrupt, "'rewind verify' there lists what is damaged"},
+	{as[*model.ElsewhereError], api.WordUsage, ""},
+	{is(project.ErrNoWorktree), api.WordNotFound, "'rewind worktrees' lists the directories of this project's family"},
 	{isForeign, api.WordCorrupt, "the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file " +
 		"is touched: 'rewind checkout --abort --code-only'"},
 	{as[*model.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the " +
@@ -160,6 +164,14 @@ var rules = []rule{
 	{as[*transcript.Error], api.WordFailed, "the session file is the agent's own; rewind left it as it is"},
 }
 
+// swept: what another worktree lent is not in its store any more.
+func swept(err error) bool {
+	var b *oplog.BesideError
+	return errors.As(err, &b) && b.Swept()
+}
+
+func corruptBeside(err error) bool { return as[*oplog.BesideError](err) && isCorrupt(err) }
+
 // isForeign: something in the store names a file as a session's that no agent would have.
 func isForeign(err error) bool {
 	var f *model.ForeignFileError
@@ -239,6 +251,10 @@ func tell(err error) *api.Error {
 	} else if owner = ownerOf(err); told.Word == api.WordPermission && owner != nil {
 		what, hint := ownerText(owner, "rewind")
 		told.Message, told.Hint = told.Message+"\n  "+what, hint
+	}
+	var elsewhere *model.ElsewhereError
+	if errors.As(err, &elsewhere) {
+		told.Hint = "go on there: cd " + printable(elsewhere.Root)
 	}
 	var several *sessions.SeveralSessionsError
 	if errors.As(err, &several) {

@@ -11,6 +11,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/purge"
+	"rewind/objstore"
 	"rewind/server/work"
 )
 
@@ -39,6 +40,7 @@ func (s *server) gc(ctx context.Context, req api.GCRequest, p model.Progress) (o
 }
 
 func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progress) (out api.PurgeResponse, err error) {
+	var asked *purge.Options // of here, with paths from the root
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
@@ -52,9 +54,47 @@ func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progre
 			return err
 		}
 		out = api.PurgeResponse{DryRun: req.DryRun, Purged: *r, Notices: e.Project().Notices}
+		o := purge.Options{Paths: paths, Blobs: req.Blobs, Text: []byte(req.Text), DryRun: true}
+		asked = &o
 		return nil
 	})
-	return out, err
+	if err != nil {
+		return out, err
+	}
+	return out, s.purgeBeside(ctx, req.ProjectDir(), *asked, &out)
+}
+
+// purgeBeside looks for what was purged in the other worktrees of the family: their stores began with all that this one had.
+func (s *server) purgeBeside(ctx context.Context, dir string, o purge.Options, out *api.PurgeResponse) error {
+	p, err := s.find(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, w := range s.home.Family(p.ID) {
+		if w.Here {
+			continue
+		}
+		found := api.PurgeElsewhere{Worktree: w.Root, Store: w.ID, Why: w.Wrong}
+		if w.Wrong == "" {
+			err := s.beside(ctx, w, func(e *engine.Engine) error {
+				r, err := e.Purger.Purge(ctx, o)
+				if err == nil {
+					found.Contents = r.Contents + len(r.Sessions)
+				}
+				return err
+			})
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, objstore.ErrNotFound) {
+				found.Why = api.Text(clean(err))
+			}
+		}
+		if found.Contents > 0 || found.Why != "" {
+			out.Elsewhere = append(out.Elsewhere, found)
+		}
+	}
+	return nil
 }
 
 // tidyAfter is for how long a project must have had no event before its gc runs by itself.

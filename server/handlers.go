@@ -106,8 +106,24 @@ func (s *server) save(ctx context.Context, req api.SaveRequest, p model.Progress
 }
 
 func (s *server) diff(ctx context.Context, req api.DiffRequest, p model.Progress) (out api.DiffResponse, err error) {
-	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		paths, err := relative(e, req.ProjectDir(), req.Paths)
+	err = s.placed(ctx, req.ProjectDir(), []api.Text{req.From, req.To}, func(at []place) error {
+		out, err = s.diffAt(ctx, req, at[0], at[1], p)
+		return err
+	})
+	return out, err
+}
+
+// diffAt is diff of states that may lie in other worktrees. From is read beside the worktree in which To is, or whose files are meant.
+func (s *server) diffAt(ctx context.Context, req api.DiffRequest, from, to place, p model.Progress) (out api.DiffResponse, err error) {
+	if from.there && from.name == "" {
+		from.name = "@"
+	}
+	if req.From == "" {
+		from = to
+		from.name = ""
+	}
+	err = s.two(ctx, to, from, s.read, func(e, beside *engine.Engine) error {
+		paths, err := relative(e, to.dir, req.Paths)
 		if err != nil {
 			return err
 		}
@@ -118,11 +134,14 @@ func (s *server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 			}
 		}
 		o := engine.DiffOptions{Paths: paths, Context: req.Context, NoText: req.NoText, Back: req.Back, Progress: p}
-		if o.From, err = e.History.Named(req.Walk, string(req.From)); err != nil {
+		if o.Beside, o.FromThere = beside, beside != e; req.Since {
+			from.name, to.name = string(req.From), string(req.To)
+		}
+		if o.From, err = beside.History.Named(req.Walk, from.name); err != nil {
 			return err
 		}
 		if req.To != "" {
-			if o.To, err = e.History.Named(req.Walk, string(req.To)); err != nil {
+			if o.To, err = e.History.Named(req.Walk, to.at()); err != nil {
 				return err
 			}
 		}
@@ -148,7 +167,7 @@ func (s *server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 			to := checkpoint(*sides.To)
 			out.To = &to
 		}
-		out.Notices = e.Project().Notices
+		out.Notices = notices(e, beside)
 		return nil
 	})
 	return out, err
@@ -167,12 +186,12 @@ func (s *server) cat(w http.ResponseWriter, r *http.Request) {
 	begun := false
 	var body []byte // a small file: the store is let go before the reader takes its time
 	ctx, damaged := withDamage(r.Context())
-	err := s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		path, err := pathIn(e, req.ProjectDir(), string(req.Path))
+	send := func(e *engine.Engine, at place) error {
+		path, err := pathIn(e, at.dir, string(req.Path))
 		if err != nil {
 			return err
 		}
-		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
+		name, err := e.History.Named(req.Walk, at.at())
 		if err != nil {
 			return err
 		}
@@ -194,6 +213,9 @@ func (s *server) cat(w http.ResponseWriter, r *http.Request) {
 		n, err := io.Copy(w, f)
 		begun = n > 0
 		return err
+	}
+	err := s.placed(ctx, req.ProjectDir(), []api.Text{req.Checkpoint}, func(at []place) error {
+		return s.read(ctx, at[0].root, func(e *engine.Engine) error { return at[0].tell(e, send(e, at[0])) })
 	})
 	switch {
 	case err == nil && !begun:

@@ -46,17 +46,19 @@ func (s *server) pick(ctx context.Context, req api.MergeRequest, p model.Progres
 	if req.Of != "" {
 		return api.RestoreResponse{}, model.Usagef("pick brings a change; all that a session wrote is taken out by revert")
 	}
-	return s.merge(ctx, req, p, refs.KindPick, func(e *engine.Engine) merge { return e.Restorer.Pick })
+	at, err := s.changeAt(ctx, req.ProjectDir(), req.Change)
+	if err != nil {
+		return api.RestoreResponse{}, err
+	}
+	return s.merge(ctx, req, p, refs.KindPick, at)
 }
 
 func (s *server) revert(ctx context.Context, req api.MergeRequest, p model.Progress) (api.RestoreResponse, error) {
-	return s.merge(ctx, req, p, refs.KindRevert, func(e *engine.Engine) merge { return e.Restorer.Revert })
+	return s.merge(ctx, req, p, refs.KindRevert, place{root: req.ProjectDir(), name: string(req.Change)})
 }
 
-// merge is what brings a change, or takes one out.
-type merge func(context.Context, restore.PickOptions) (*restore.Result, error)
-
-func (s *server) merge(ctx context.Context, req api.MergeRequest, p model.Progress, kind refs.Kind, run func(*engine.Engine) merge,
+// merge brings a change, which may lie in another worktree, or takes one out.
+func (s *server) merge(ctx context.Context, req api.MergeRequest, p model.Progress, kind refs.Kind, at place,
 ) (out api.RestoreResponse, err error) {
 	sides := map[string]textdiff.Side{"": textdiff.Neither, "ours": textdiff.Ours, "theirs": textdiff.Theirs}
 	prefer, known := sides[req.Prefer]
@@ -66,19 +68,40 @@ func (s *server) merge(ctx context.Context, req api.MergeRequest, p model.Progre
 	if (req.Change == "") == (req.Of == "") {
 		return out, model.Usagef("want a change, or the session whose work it is")
 	}
-	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+	err = s.two(ctx, place{root: req.ProjectDir()}, at, s.project, func(e, there *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
 			return err
 		}
-		r, err := run(e)(ctx, restore.PickOptions{
+		o := restore.PickOptions{
 			Options: options(req.Walk, api.Wish{Env: req.Env, DryRun: req.DryRun, Plan: req.Plan}, paths, p),
-			Change:  string(req.Change), Of: req.Of, Prefer: prefer,
-		})
+			Change:  at.name, Of: req.Of, Prefer: prefer,
+		}
+		if there != e {
+			if o.From = there.Merger; at.name == "" {
+				if o.Change, err = sinceParted(ctx, there, e); err != nil {
+					return err
+				}
+			}
+		}
+		run := e.Restorer.Pick
+		if kind == refs.KindRevert {
+			run = e.Restorer.Revert
+		}
+		r, err := run(ctx, o)
 		if err != nil {
 			return err
 		}
-		out, err = restoreResponse(e, kind, req.DryRun, r)
+		if out, err = restoreResponse(e, kind, req.DryRun, r); err != nil {
+			return err
+		}
+		if r.Lent != nil {
+			target, err := listed(there, r.Lent)
+			if err != nil {
+				return err
+			}
+			out.Target, out.Worktree = *target, at.worktree()
+		}
 		out.Merges, out.Taken, out.Replaced, out.Missing = r.Merges, nil, nil, nil
 		for _, m := range r.Merges {
 			out.Partial = out.Partial || m.Verdict == value.MergeConflict

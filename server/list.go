@@ -184,12 +184,21 @@ func row(r *history.Row, most int) api.Row {
 }
 
 func (s *server) show(ctx context.Context, req api.ShowRequest, _ model.Progress) (out api.ShowResponse, err error) {
-	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		paths, err := relative(e, req.ProjectDir(), req.Paths)
+	err = s.placed(ctx, req.ProjectDir(), []api.Text{req.Checkpoint}, func(at []place) error {
+		out, err = s.showAt(ctx, req, at[0])
+		return err
+	})
+	return out, err
+}
+
+func (s *server) showAt(ctx context.Context, req api.ShowRequest, at place) (out api.ShowResponse, err error) {
+	err = s.read(ctx, at.root, func(e *engine.Engine) (err error) {
+		defer func() { err = at.tell(e, err) }()
+		paths, err := relative(e, at.dir, req.Paths)
 		if err != nil {
 			return err
 		}
-		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
+		name, err := e.History.Named(req.Walk, at.at())
 		if err != nil {
 			return err
 		}

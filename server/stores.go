@@ -179,12 +179,33 @@ func bring(e *engine.Engine, req api.ForkRequest) (told []api.Linked, brought []
 	return told, brought, nil
 }
 
-func (s *server) worktrees(ctx context.Context, req api.WorktreesRequest, _ model.Progress) (out api.WorktreesResponse, err error) {
+func (s *server) worktrees(ctx context.Context, req api.WorktreesRequest, progress model.Progress) (out api.WorktreesResponse, err error) {
 	p, err := s.find(ctx, req.ProjectDir())
 	if err != nil {
 		return out, err
 	}
-	return api.WorktreesResponse{Worktrees: append([]api.Worktree{}, s.home.Worktrees(p.ID)...), Notices: p.Notices}, nil
+	out = api.WorktreesResponse{Worktrees: append([]api.Worktree{}, s.home.Worktrees(p.ID)...), Notices: p.Notices}
+	if !req.State || len(out.Worktrees) < 2 {
+		return out, nil
+	}
+	for i := range out.Worktrees {
+		w := &out.Worktrees[i]
+		if w.Wrong != "" || w.Unfinished {
+			continue
+		}
+		err := s.beside(ctx, *w, func(e *engine.Engine) (err error) {
+			w.State, err = e.Stands(ctx, progress)
+			return err
+		})
+		if ctx.Err() != nil {
+			return out, ctx.Err()
+		}
+		if err != nil {
+			w.Wrong = "it cannot be read now"
+			out.Notices = append(out.Notices, fmt.Sprintf("worktree %s: %s", printable(string(w.Root)), clean(err)))
+		}
+	}
+	return out, nil
 }
 
 func (s *server) removeWorktree(ctx context.Context, req api.RemoveWorktreeRequest, p model.Progress) (out api.RemoveWorktreeResponse,

@@ -16,11 +16,16 @@ func newCat(a *app) *cobra.Command {
 			"current directory.",
 		Example: "  rewind cat @~2:src/main.go\n" +
 			"  rewind cat turn:3:README.md\n" +
-			"  rewind cat 3f2a91c4:./notes.txt > notes.old",
+			"  rewind cat 3f2a91c4:./notes.txt > notes.old\n" +
+			"  rewind cat ../try:@:src/main.go",
 		Args:              takes(1, 1, "one <checkpoint>:<path>"),
 		ValidArgsFunction: completeFiles(a, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, path, ok := naming.SplitPath(args[0])
+			dir, in, there := a.splitPlace(args[0])
+			name, path, ok := naming.SplitPath(in)
+			if there {
+				name = dir + ":" + name
+			}
 			if !ok {
 				return a.meantPath(usage("cat %q: want <checkpoint>:<path>", args[0]), args[0], "rewind cat @:./%s")
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
-	"rewind/internal/naming"
 	"rewind/internal/term"
 	"rewind/internal/value"
 )
@@ -24,14 +23,16 @@ type compareOptions struct {
 func newCompare(a *app) *cobra.Command {
 	o := compareOptions{}
 	cmd := &cobra.Command{
-		Use: "compare {<session> | <checkpoint>} [session | checkpoint] [-p | --stat | --name-only] [--session <session>]\n" +
+		Use: "compare {<session> | <checkpoint> | <dir>[:<name>]} [...] [-p | --stat | --name-only] [--session <session>]\n" +
 			"  [-- <path>...]",
 		Short: "Compare two branches: what each did since they parted, and what collides",
 		Long: "Finds the newest state that two branches have in common, and tells what each did since: checkpoints, turns with their\n" +
 			"prompts, files. Of each file that both changed it says whether the changes are the same, merge cleanly or collide, and in\n" +
 			"one number between 0 and 1 how far the two are apart. A session, by its id or title, stands for its newest state. With\n" +
-			"one name it is compared with where the project stands; fork:<session> alone with the newest state of that session.",
-		Example: "  rewind compare 1a2b3c4d 5e6f7a8b\n  rewind compare turn:4 fork:5e6f7a8b --stat\n  rewind compare fork:5e6f7a8b -p",
+			"one name it is compared with where the project stands; fork:<session> alone with the newest state of that session.\n" +
+			"A directory is another worktree (see 'rewind worktrees'): alone it is where that stands, with a name what is so called there.",
+		Example: "  rewind compare 1a2b3c4d 5e6f7a8b\n  rewind compare turn:4 fork:5e6f7a8b --stat\n  rewind compare fork:5e6f7a8b -p\n" +
+			"  rewind compare ../try",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if names, _ := afterDash(cmd, args); len(names) == 0 || len(names) > 2 {
 				return usage("compare takes one or two sessions or checkpoints; put paths after '--'")
@@ -61,8 +62,8 @@ func newCompare(a *app) *cobra.Command {
 
 // branchName is a name of compare as it is sent: of a checkpoint with its time settled, else as it is typed, for it may be a title.
 func (a *app) branchName(name string) api.Text {
-	if sent, err := naming.Absolute(name, a.Now().Local()); err == nil {
-		return api.Text(sent)
+	if sent, err := a.checkpointName(name); err == nil {
+		return sent
 	}
 	return api.Text(name)
 }
@@ -161,9 +162,13 @@ func (a *app) comparedHead(w io.Writer, name string, s *api.CompareSide, since b
 	if s.Agent == "" {
 		who = "saved by hand"
 	}
+	if s.Worktree != "" {
+		who += " in " + term.Quote(a.near(string(s.Worktree)))
+	}
 	fmt.Fprintf(w, "%s at %s", a.Styled(term.Bold, name+": "+who), a.Styled(term.ID, s.Tip.Short))
-	if title := term.Sanitize(string(s.Title)); title != "" {
-		fmt.Fprintf(w, "  %s", a.fit(title, term.Width(name+": "+who+" at "+s.Tip.Short)+4))
+	rest := term.Width(name+": "+who+" at "+s.Tip.Short) + 4
+	if title := term.Sanitize(string(s.Title)); title != "" && (a.Width == 0 || a.Width > rest+8) {
+		fmt.Fprintf(w, "  %s", a.fit(title, rest))
 	}
 	fmt.Fprintln(w)
 	switch {

@@ -19,11 +19,34 @@ import (
 // checkpointName is a checkpoint as a command sends it: a time is settled here, by this clock and in this zone, for a daemon may have
 // been started in another.
 func (a *app) checkpointName(name string) (api.Text, error) {
+	if dir, rest, ok := a.splitPlace(name); ok {
+		if rest == "" {
+			return api.Text(dir), nil
+		}
+		sent, err := a.checkpointName(rest)
+		return api.Text(dir+":") + sent, err
+	}
 	sent, err := naming.Absolute(name, a.Now().Local())
 	if err != nil {
 		return "", usage("checkpoint %q: %v", name, err)
 	}
 	return api.Text(sent), nil
+}
+
+// splitPlace divides a name that begins with the directory of a worktree, and gives that as an absolute path: at the longest directory that
+// is there, for one may have colons in its name, or else at the first colon.
+func (a *app) splitPlace(name string) (dir, rest string, ok bool) {
+	if !naming.BeginsWithDir(name) {
+		return "", name, false
+	}
+	dir, rest, _ = strings.Cut(name, ":")
+	for long := name; len(long) > len(dir); long = long[:strings.LastIndexByte(long, ':')] {
+		if fi, err := os.Stat(a.absolute(long)); err == nil && fi.IsDir() {
+			dir, rest = long, strings.TrimPrefix(name[len(long):], ":")
+			break
+		}
+	}
+	return a.absolute(dir), rest, true
 }
 
 // meantPath gives an error about a name that is none, but is a path that exists, a hint with the command line that was probably meant.
@@ -47,6 +70,9 @@ func (a *app) meantPath(err error, name, as string) error {
 		path = filepath.Join(a.dir, path)
 	}
 	if bad == nil && n.Kind != naming.Word {
+		return err
+	}
+	if told.Op == "worktree" && !strings.HasPrefix(name, "./") {
 		return err
 	}
 	if _, none := os.Lstat(path); none == nil {

@@ -18,13 +18,17 @@ func newPick(a *app) *cobra.Command {
 	req := api.MergeRequest{}
 	var sides mergeSides
 	cmd := &cobra.Command{
-		Use:   "pick {<checkpoint> | turn:<n> | <from>..<to>} [--ours | --theirs] [--session <session>] [--dry-run | --plan <plan>] [-- <path>...]",
+		Use: "pick {<checkpoint> | turn:<n> | <from>..<to> | <dir>[:<change>]} [--ours | --theirs] [--session <session>]\n" +
+			"  [--dry-run | --plan <plan>] [-- <path>...]",
 		Short: "Bring one change into the project, and keep what is there",
 		Long: "Brings what a turn or a checkpoint changed, or what differs between two checkpoints, into the project's files as they\n" +
 			"are now: a three-way merge, as git does it. Where both changed the same lines, both are written between the markers\n" +
 			"<<<<<<< and >>>>>>>, and the exit code is 15; --ours keeps what is here, --theirs takes the change's. What is no\n" +
-			"text stays as it is and is named. The conversation is left alone. 'rewind undo-restore' takes it back in one step.",
-		Example: "  rewind pick turn:4@3f2a91c4\n  rewind pick fork:1..@ -- src\n  rewind pick 3f2a91c4 --dry-run",
+			"text stays as it is and is named. The conversation is left alone. 'rewind undo-restore' takes it back in one step.\n" +
+			"A change of another worktree (see 'rewind worktrees') has its directory and a colon before it; the directory alone is\n" +
+			"all that was done there since it and this one were one.",
+		Example: "  rewind pick turn:4@3f2a91c4\n  rewind pick fork:1..@ -- src\n  rewind pick 3f2a91c4 --dry-run\n" +
+			"  rewind pick ../try:turn:4",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if names, _ := afterDash(cmd, args); len(names) > 1 {
 				return oneName(cmd, names)
@@ -114,6 +118,13 @@ func (a *app) merge(cmd *cobra.Command, args []string, route api.Route[api.Merge
 
 // changeName is the name of a change for a request: of a checkpoint, or of a range, whose two names are joined by "..".
 func (a *app) changeName(name string) (api.Text, error) {
+	if dir, rest, ok := a.splitPlace(name); ok {
+		if rest == "" {
+			return api.Text(dir), nil
+		}
+		sent, err := a.changeName(rest)
+		return api.Text(dir+":") + sent, err
+	}
 	from, to, isRange := strings.Cut(name, "..")
 	if !isRange {
 		return a.checkpointName(name)

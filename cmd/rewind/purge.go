@@ -108,6 +108,11 @@ func runPurge(ctx context.Context, a *app, o purgeOptions) error {
 		a.Notices(r.Notices)
 		a.tellPurge(r)
 	}
+	if len(r.Elsewhere) > 0 && r.Prompts+r.Unread == 0 && !o.DryRun {
+		return &api.Error{
+			Word: api.WordPartial, Message: "other worktrees have it still", Hint: "run the same in each of them that is listed above",
+		}
+	}
 	if n := r.Prompts + r.Unread; n > 0 && !o.DryRun {
 		return &api.Error{Word: api.WordPartial, Message: "not all of the store is free of it", Hint: "the list above says what stays"}
 	}
@@ -155,6 +160,16 @@ func (a *app) tellPurge(r api.PurgeResponse) {
 	a.Names("the agents' own session files, which still have it", r.AgentFiles)
 	a.Names("still in the project: a changed version is captured again, so take the secret out first", r.Present)
 	a.Names("other files of rewind's that had it, removed", r.Files)
+	for _, e := range r.Elsewhere {
+		where, what := term.Quote(a.near(string(e.Worktree))), render.Count(e.Contents, "content")
+		if e.Worktree == "" {
+			where = fmt.Sprintf("store %.8s of a worktree that was removed ('rewind stores remove %.8s' ends it)", e.Store, e.Store)
+		}
+		if e.Why != "" {
+			what = "not searched: " + term.Sanitize(string(e.Why))
+		}
+		fmt.Fprintf(a.Out, "in another worktree, which began with all that is here: %s: %s\n", where, what)
+	}
 	if r.Prompts > 0 {
 		a.Say("note: %s begin with a prompt, or have a message, with the text in it; these words stay",
 			render.Count(r.Prompts, "checkpoint or record"))

@@ -95,6 +95,9 @@ func (a *app) sessionTable(list []api.SessionInfo) error {
 	if len(list) == 0 {
 		return nil
 	}
+	if a.Width > 0 && a.Width < render.NarrowList {
+		defer tellElsewhere(a, list, func(s api.SessionInfo) (api.Text, string) { return s.Worktree, s.ID })
+	}
 	return a.paged(func(w io.Writer) error {
 		columns := []term.Column{{}, {}, {}, {Flex: true}, {}, {}, {Flex: true}}
 		sizes := a.Width == 0 || a.Width >= sizesFrom
@@ -118,7 +121,7 @@ func (a *app) sessionTable(list []api.SessionInfo) error {
 				{Text: render.Words(string(s.Title))},
 				{Text: render.Count(s.Turns, "turn")},
 				{Text: a.Time(s.Last), Style: term.Dim},
-				{Text: sessionMarks(s), Style: term.Dim},
+				{Text: a.sessionMarks(s), Style: term.Dim},
 			}
 			if sizes {
 				row = slices.Insert(row, sizeColumn, term.Cell{Text: term.Size(s.Bytes)})
@@ -175,7 +178,7 @@ func underParents(list []api.SessionInfo) (out []familySession) {
 }
 
 // sessionMarks says what else there is to know of a session.
-func sessionMarks(s api.SessionInfo) string {
+func (a *app) sessionMarks(s api.SessionInfo) string {
 	var marks []string
 	add := func(on bool, text string) {
 		if on {
@@ -183,6 +186,7 @@ func sessionMarks(s api.SessionInfo) string {
 		}
 	}
 	add(s.Running, "running")
+	add(s.Worktree != "", "in "+a.near(string(s.Worktree)))
 	add(s.Standing == "main", "main line")
 	add(s.Standing == "archived" || s.Standing == "deleted", s.Standing)
 	add(s.Fork != nil, strings.Replace(render.Relation(s.Fork), " "+string(s.Agent)+"/", " ", 1))

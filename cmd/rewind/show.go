@@ -47,7 +47,8 @@ func newShow(a *app) *cobra.Command {
 			if len(names) == 0 {
 				return runShow(cmd.Context(), a, req, stat)
 			}
-			req.Whole = strings.HasPrefix(names[0], "turn:")
+			_, bare, _ := a.splitPlace(names[0])
+			req.Whole = strings.HasPrefix(bare, "turn:")
 			var err error
 			if req.Checkpoint, err = a.checkpointName(names[0]); err != nil {
 				return err

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -13,7 +15,8 @@ func newSwitch(a *app) *cobra.Command {
 		Short: "Go to the newest state of another session, code and conversation",
 		Long: "Sets the project's files to the newest state of a session, and prints the command that goes on with its conversation as\n" +
 			"it is. A session is named by its id or how that begins, by its title or a part of it, or by '-': the one that the project\n" +
-			"stood on before. What is there now is stored first, and what others changed since is kept, as with 'rewind checkout'.",
+			"stood on before. What is there now is stored first, and what others changed since is kept, as with 'rewind checkout'.\n" +
+			"A session that goes on in another worktree is left there: the error names the directory.",
 		Example: "  rewind switch 1a2b3c4d\n  rewind switch 'fix the parser'\n  rewind switch -",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -27,6 +30,9 @@ func newSwitch(a *app) *cobra.Command {
 		ValidArgsFunction: completeSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project, req.Branch = a.project(), api.Text(args[0])
+			if dir, rest, ok := a.splitPlace(args[0]); ok {
+				req.Branch = api.Text(strings.TrimSuffix(dir+":"+rest, ":"))
+			}
 			if err := a.converse(&req.Wish, nil); err != nil {
 				return err
 			}

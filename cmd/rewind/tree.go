@@ -25,7 +25,8 @@ func newTree(a *app) *cobra.Command {
 			"what else\n" +
 			"there is to know, and the checkpoint and git commit that it was forked at; on a narrow terminal the last of these go.\n" +
 			"'@' marks where you are, '*' a branch whose agent is at work, '~' one that was gone back in, '!' one that changed files\n" +
-			"which another has changed too since both were one. The first line leads from the root to where you are.",
+			"which another has changed too since both were one. The first line leads from the root to where you are. Branches that go\n" +
+			"on in other worktrees (see 'rewind worktrees') are there, too, with the directory.",
 		Example:           "  rewind tree\n  rewind tree 1a2b3c4d\n  rewind tree --all\n  rewind tree --json",
 		Args:              takes(0, 1, "one session"),
 		ValidArgsFunction: completeSessions(a),
@@ -54,6 +55,9 @@ func runTree(ctx context.Context, a *app, req api.TreeRequest) error {
 	}
 	if err := a.paged(func(w io.Writer) error { return a.drawTree(w, r) }); err != nil {
 		return err
+	}
+	if a.Width > 0 && a.Width < treeMarks {
+		tellElsewhere(a, r.Branches, func(b api.Branch) (api.Text, string) { return b.Worktree, b.ID })
 	}
 	if r.Others > 0 {
 		a.Say("%s of other families; 'rewind tree --all' draws all", render.Count(r.Others, "session"))
@@ -108,7 +112,7 @@ func (a *app) drawTree(w io.Writer, r api.TreeResponse) error {
 		}
 		// What a narrow terminal has no column for is dropped.
 		t.Row(append(row, term.Cell{Text: forkedAt(b)}, term.Cell{Text: branchWork(b)}, term.Cell{Text: a.Time(b.Last), Style: term.Dim},
-			term.Cell{Text: branchMarks(b), Style: term.Dim}, term.Cell{Text: branchPoint(b), Style: term.Dim})...)
+			term.Cell{Text: a.branchMarks(b), Style: term.Dim}, term.Cell{Text: branchPoint(b), Style: term.Dim})...)
 	}
 	return t.Flush(w)
 }
@@ -186,7 +190,7 @@ func branchWork(b *api.Branch) string {
 }
 
 // branchMarks say in words what else there is to know of a branch.
-func branchMarks(b *api.Branch) string {
+func (a *app) branchMarks(b *api.Branch) string {
 	var marks []string
 	add := func(on bool, text string) {
 		if on {
@@ -195,6 +199,7 @@ func branchMarks(b *api.Branch) string {
 	}
 	add(b.Current, "you are here")
 	add(b.Running, "running")
+	add(b.Worktree != "", "in "+a.near(string(b.Worktree)))
 	add(b.Rewound, "rewound")
 	add(b.Fork != nil && b.Parent == "", render.Relation(b.Fork))
 	for i, c := range b.Conflicts {

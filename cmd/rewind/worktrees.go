@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rewind/internal/render"
@@ -163,7 +165,9 @@ func newWorktrees(a *app) *cobra.Command {
 		Use:   "worktrees {list | remove <dir>}",
 		Short: "List the directories in which attempts run side by side, or remove one",
 		Long: "Lists the project and the worktrees that were made of it by 'rewind fork --worktree'.\n" +
-			"Each has a session and checkpoints of its own, and began with all those of the project.",
+			"Each has a session and checkpoints of its own, and began with all those of the project. A line has the directory, whether\n" +
+			"an agent is at work there and how many files are unsaved, the session on whose branch it stands, and checkpoints, files\n" +
+			"and lines since it was made. 'rewind compare <dir>' tells more, 'rewind pick <dir>:turn:<n>' brings a change of it here.",
 		Example: "  rewind worktrees\n  rewind worktrees remove ../other-way",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runWorktrees(cmd.Context(), a) },
@@ -193,8 +197,36 @@ func newWorktrees(a *app) *cobra.Command {
 	return cmd
 }
 
+// near is a directory as it is typed from here, where that is for a person and shorter; else as it is.
+func (a *app) near(dir string) string {
+	if rel, err := filepath.Rel(a.dir, dir); err == nil && a.Width > 0 && len(rel) < len(dir) {
+		return rel
+	}
+	return dir
+}
+
+// tellElsewhere says which of a list go on in other worktrees, where a terminal is too narrow for a column of that.
+func tellElsewhere[T any](a *app, list []T, of func(T) (root api.Text, id string)) {
+	by := map[api.Text][]string{}
+	for _, one := range list {
+		if root, id := of(one); root != "" {
+			by[root] = append(by[root], render.ShortID(id))
+		}
+	}
+	for _, root := range slices.Sorted(maps.Keys(by)) {
+		a.Say("in %s: %s", term.Quote(a.near(string(root))), term.Sanitize(strings.Join(by[root], ", ")))
+	}
+}
+
+// From how many columns on the list of worktrees has what, in the order of its columns.
+const (
+	treesBranch = 64  // the session on whose branch each stands
+	treesWork   = 78  // what was done since it was made
+	treesMade   = 110 // when that was
+)
+
 func runWorktrees(ctx context.Context, a *app) error {
-	r, said, err := ask(ctx, a, api.Worktrees, api.WorktreesRequest{Project: a.project()}, "reading")
+	r, said, err := ask(ctx, a, api.Worktrees, api.WorktreesRequest{Project: a.project(), State: true}, "reading")
 	if err != nil || said {
 		return err
 	}
@@ -204,25 +236,62 @@ func runWorktrees(ctx context.Context, a *app) error {
 		return nil
 	}
 	return a.paged(func(w io.Writer) error {
-		t := a.Table(term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{})
-		for _, one := range r.Worktrees {
-			mark, state := "", "worktree"
+		has := func(from int) bool { return a.Width == 0 || a.Width >= from }
+		columns := []term.Column{{}, {Flex: true}, {Flex: true}}
+		for _, from := range []int{treesBranch, treesWork, treesMade} {
+			if has(from) {
+				columns = append(columns, term.Column{})
+			}
+		}
+		t := a.Table(columns...)
+		for i := range r.Worktrees {
+			one := &r.Worktrees[i]
+			mark, branch, work := "", "", ""
 			if one.Here {
 				mark = "@"
 			}
-			switch {
-			case one.Wrong != "":
-				state = string(one.Wrong)
-			case one.Unfinished:
-				state = "not finished: remove it"
-			case one.Of == "":
-				state = "the project"
+			if one.State != nil {
+				branch, work = render.ShortSession(one.State.Session), worktreeWork(one)
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: string(one.Root)}, term.Cell{Text: state},
-				term.Cell{Text: a.Time(one.Created), Style: term.Dim})
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: a.near(string(one.Root))}, term.Cell{Text: worktreeMarks(one)},
+				term.Cell{Text: branch, Style: term.ID}, term.Cell{Text: work}, term.Cell{Text: a.Time(one.Created), Style: term.Dim})
 		}
 		return t.Flush(w)
 	})
+}
+
+// worktreeMarks says what a worktree is, or what is wrong with it, and what goes on there.
+func worktreeMarks(w *api.Worktree) string {
+	text := "worktree"
+	switch {
+	case w.Wrong != "":
+		text = string(w.Wrong)
+	case w.Unfinished:
+		text = "not finished: remove it"
+	case w.Of == "":
+		text = "the project"
+	}
+	if s := w.State; s != nil {
+		if len(s.Running) > 0 {
+			text += ", running"
+		}
+		if s.Unsaved > 0 {
+			text += fmt.Sprintf(", %d unsaved", s.Unsaved)
+		}
+	}
+	return text
+}
+
+// worktreeWork is what was done in a worktree since it was made.
+func worktreeWork(w *api.Worktree) string {
+	s := w.State
+	switch {
+	case w.Of == "":
+		return ""
+	case s.Checkpoints == 0 && s.Files == 0:
+		return "nothing since"
+	}
+	return fmt.Sprintf("%d cp, %s +%d -%d", s.Checkpoints, render.Count(s.Files, "file"), s.Added, s.Removed)
 }
 
 func runWorktreesRemove(ctx context.Context, a *app, req api.RemoveWorktreeRequest) error {

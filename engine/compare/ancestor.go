@@ -20,6 +20,7 @@ type Result struct {
 	Sides    [2]Side
 	Overlaps []value.Overlap // paths that both changed, in the order of a walk
 	apart    map[string]int  // of them, how many lines A and B differ in; absent: as if nothing was the same
+	get      objstore.Getter // the objects of both sides
 }
 
 type reader = func(objstore.ID) (*model.Checkpoint, error)
@@ -27,12 +28,12 @@ type reader = func(objstore.ID) (*model.Checkpoint, error)
 // ancestor fills in the newest state that both sides go on from. Where forks lead from one's session to the other's, or from both to a
 // third one, it is looked for from the two places in that session where they left it: what a fork's worktree had beside its conversation
 // when it began is the fork's.
-func (c *Comparer) ancestor(read reader, res *Result) error {
-	a, whyA, err := c.way(&res.Sides[0])
+func (res *Result) ancestor() error {
+	a, whyA, err := res.Sides[0].way()
 	if err != nil {
 		return err
 	}
-	b, whyB, err := c.way(&res.Sides[1])
+	b, whyB, err := res.Sides[1].way()
 	if err != nil {
 		return err
 	}
@@ -43,13 +44,34 @@ func (c *Comparer) ancestor(read reader, res *Result) error {
 	} else {
 		res.NoFork = cmp.Or(whyA, whyB)
 	}
-	cp, err := newestCommon(read, from, to)
+	cp, err := newestCommon(res.reader(), from, to)
 	if err != nil || cp == nil {
 		return err
 	}
-	l, err := c.history.Listing(cp)
+	in := res.Sides[0].in
+	if has, err := in.log.Objs.Has(objstore.Checkpoint, cp.ID); err != nil || !has {
+		in = res.Sides[1].in // gc has removed it in the other worktree
+	}
+	l, err := in.history.Listing(cp)
 	res.Ancestor, res.Forked = &l, forked
 	return err
+}
+
+// reader reads the checkpoints of both sides. Two worktrees of a family have those that the younger one began with in common, under the
+// same ids and numbers; one that gc has removed in the first is read in the second.
+func (res *Result) reader() reader {
+	read := res.Sides[0].in.log.Checkpoints()
+	if res.Sides[1].in == res.Sides[0].in {
+		return read
+	}
+	other := res.Sides[1].in.log.Checkpoints()
+	return func(id objstore.ID) (*model.Checkpoint, error) {
+		cp, err := read(id)
+		if errors.Is(err, objstore.ErrNotFound) {
+			return other(id)
+		}
+		return cp, err
+	}
 }
 
 // place is how far a branch has come along the line of a session that it goes on from.
@@ -59,8 +81,8 @@ type place struct {
 }
 
 // way is the side's own session, then the one that it was forked from, and so on; why says what it could not be followed over.
-func (c *Comparer) way(s *Side) (list []place, why string, err error) {
-	session, at := s.Session, s.Tip.Checkpoint
+func (s *Side) way() (list []place, why string, err error) {
+	c, session, at := s.in, s.Session, s.Tip.Checkpoint
 	for range conversation.MaxBases {
 		if slices.ContainsFunc(list, func(p place) bool { return p.session == session }) {
 			break // a circle of lineages

@@ -43,7 +43,7 @@ func BenchmarkCompare28k(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		r, err := p.E.Compare(enginetest.Bg, compare.Options{A: tips[0], B: tips[1]}, 3)
+		r, err := p.E.Compare(enginetest.Bg, nil, compare.Options{A: tips[0], B: tips[1]}, 3)
 		p.Must(err)
 		if r.Ancestor == nil || r.Ancestor.ID != root.ID || len(r.Overlaps) < 30 || len(r.Sides[1].Steps) != 100 {
 			b.Fatalf("%v, %d overlaps, %d steps", r.Ancestor, len(r.Overlaps), len(r.Sides[1].Steps))

@@ -25,7 +25,7 @@ import (
 
 func compared(p *enginetest.Project, a, b string) *engine.Compared {
 	p.T.Helper()
-	r, err := p.E.Compare(enginetest.Bg, compare.Options{A: a, B: b}, 0)
+	r, err := p.E.Compare(enginetest.Bg, nil, compare.Options{A: a, B: b}, 0)
 	if err != nil {
 		p.T.Fatalf("compare %s %s: %v", a, b, err)
 	}
@@ -424,11 +424,11 @@ func TestNames(t *testing.T) {
 	first := p.Save("base")
 	p.Agent(first.ID.String()[:12]).Run("c", func() { p.Write("f", "1\n") })
 	var both *compare.AmbiguousError
-	_, err := p.E.Compare(enginetest.Bg, compare.Options{A: first.ID.String()[:8]}, 0)
+	_, err := p.E.Compare(enginetest.Bg, nil, compare.Options{A: first.ID.String()[:8]}, 0)
 	if !errors.As(err, &both) {
 		t.Errorf("a name of both: %v", err)
 	}
-	if _, err := p.E.Compare(enginetest.Bg, compare.Options{A: "nothing"}, 0); !errors.Is(err, model.ErrNotFound) {
+	if _, err := p.E.Compare(enginetest.Bg, nil, compare.Options{A: "nothing"}, 0); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("a name of nothing: %v", err)
 	}
 	r := compared(p, first.ID.String(), "session:"+first.ID.String()[:8])

@@ -6,9 +6,9 @@ import "math"
 // nothing alike. lines says of each path that a side changed how many lines; what is no text counts as one. 0: both are the same, or
 // nothing was changed; 1: they share no change, or, where nothing is common to them, they are not the same. It is the same whichever
 // side is A.
-func (r *Result) Diverge(lines [2]map[string]int) float64 {
-	if r.Ancestor == nil {
-		if r.Sides[0].Tip.Tree == r.Sides[1].Tip.Tree {
+func (res *Result) Diverge(lines [2]map[string]int) float64 {
+	if res.Ancestor == nil {
+		if res.Sides[0].Tip.Tree == res.Sides[1].Tip.Tree {
 			return 0
 		}
 		return 1
@@ -17,7 +17,7 @@ func (r *Result) Diverge(lines [2]map[string]int) float64 {
 	for path, n := range lines[0] {
 		both := n + lines[1][path]
 		all += both
-		if d, known := r.apart[path]; known {
+		if d, known := res.apart[path]; known {
 			both = min(d, both)
 		}
 		apart += both

@@ -12,7 +12,7 @@ import (
 )
 
 // overlap fills in the paths that both sides changed. Directories do not count: what is in them does, unless one side has a file there.
-func (c *Comparer) overlap(res *Result) error {
+func (res *Result) overlap() error {
 	a, b := byPath(res.Sides[0].Changes), byPath(res.Sides[1].Changes)
 	moved := [2]map[string]tree.Change{moves(res.Sides[0].Changes), moves(res.Sides[1].Changes)}
 	res.apart = map[string]int{}
@@ -27,7 +27,7 @@ func (c *Comparer) overlap(res *Result) error {
 		} else if to, ok := moved[1][path]; ok && in != nil {
 			out, was, path = to.New, path, to.Path
 		}
-		o, apart, err := c.verdict(base, in, out)
+		o, apart, err := res.verdict(base, in, out)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func collide(why value.MergeReason) value.Overlap {
 }
 
 // verdict says whether what A and B made of one path goes together, and in how many lines the two differ; -1: in all of them.
-func (c *Comparer) verdict(base, a, b *tree.Entry) (o value.Overlap, apart int, err error) {
+func (res *Result) verdict(base, a, b *tree.Entry) (o value.Overlap, apart int, err error) {
 	switch {
 	case same(a, b):
 		return value.Overlap{Verdict: value.OverlapSame}, 0, nil
@@ -113,7 +113,7 @@ func (c *Comparer) verdict(base, a, b *tree.Entry) (o value.Overlap, apart int, 
 	case a.Type == tree.TypeSymlink:
 		return collide(value.ReasonLink), -1, nil
 	}
-	if o, apart, err = c.content(base, a, b); err != nil || o.Verdict == value.OverlapCollide {
+	if o, apart, err = res.content(base, a, b); err != nil || o.Verdict == value.OverlapCollide {
 		return o, apart, err
 	}
 	if a.Perm != b.Perm && (base == nil || a.Perm != base.Perm && b.Perm != base.Perm) {
@@ -122,8 +122,17 @@ func (c *Comparer) verdict(base, a, b *tree.Entry) (o value.Overlap, apart int, 
 	return o, apart, nil
 }
 
+// gone is why the content of a file is in none of the stores any more; "": it is in one.
+func (res *Result) gone(ent *tree.Entry) (value.KeptReason, error) {
+	a, b := res.Sides[0].in.log, res.Sides[1].in.log
+	if a == b {
+		return a.GoneEntry(ent)
+	}
+	return a.GoneBeside(b, ent)
+}
+
 // content is verdict for the contents of files.
-func (c *Comparer) content(base, a, b *tree.Entry) (o value.Overlap, apart int, err error) {
+func (res *Result) content(base, a, b *tree.Entry) (o value.Overlap, apart int, err error) {
 	o.Verdict = value.OverlapClean
 	if a.ID == b.ID {
 		return o, 1, nil // the permissions
@@ -136,13 +145,13 @@ func (c *Comparer) content(base, a, b *tree.Entry) (o value.Overlap, apart int, 
 		if ent == nil {
 			continue
 		}
-		if why, err := c.log.GoneEntry(ent); err != nil || why != "" {
+		if why, err := res.gone(ent); err != nil || why != "" {
 			return collide(value.ReasonGone), -1, err
 		}
 		if ent.Size > textdiff.MaxBytes {
 			return collide(value.ReasonTooLarge), -1, nil
 		}
-		if texts[i], err = c.log.Objs.Get(objstore.Blob, ent.ID); err != nil {
+		if texts[i], err = res.get.Get(objstore.Blob, ent.ID); err != nil {
 			return o, -1, err
 		}
 	}

@@ -1,12 +1,14 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/internal/naming"
 	"rewind/internal/value"
 	"rewind/refs"
@@ -16,6 +18,7 @@ import (
 // Options say what is compared.
 type Options struct {
 	A, B    string              // a session, its title, or any name of a checkpoint; B "": of fork:x the newest state of x, else "@"
+	With    *Comparer           // of another worktree of the family, where B is; nil: this one
 	Session model.SessionChoice // turns and "@" are this one's
 	Paths   []string            // only these; none: all
 }
@@ -29,6 +32,7 @@ type Side struct {
 	Turns   []Turn              // since the ancestor, the oldest first
 	Changes []tree.Change       // from the ancestor to the tip
 	Others  []Wrote             // what of the changes is not the session's, or not its alone
+	in      *Comparer           // where it lies
 }
 
 // AmbiguousError is a name that both a session and a checkpoint have.
@@ -45,48 +49,55 @@ func (c *Comparer) Compare(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	res := &Result{}
-	if err := c.find(ctx, o, res); err != nil {
-		return nil, err
-	}
-	read := c.log.Checkpoints()
-	if err := c.ancestor(read, res); err != nil {
-		return nil, err
-	}
-	if res.Ancestor == nil {
-		return res, c.strangers(res, only)
-	}
-	for i := range res.Sides {
-		if err := c.since(ctx, read, res.Ancestor.Checkpoint, &res.Sides[i], only); err != nil {
-			return nil, err
-		}
-	}
-	return res, c.overlap(res)
-}
-
-// find fills in what the names of both sides stand for.
-func (c *Comparer) find(ctx context.Context, o Options, res *Result) error {
-	defer c.log.Hold()()
-	if err := c.log.LoadSessions(); err != nil {
-		return err
-	}
 	if o.B == "" {
 		o.B = "@"
 		if n, err := history.ParseName(o.A); err == nil && n.Kind == naming.Fork && n.Back == 0 {
 			o.B = "session:" + n.Text
 		}
 	}
-	for i, name := range []string{o.A, o.B} {
-		side, cp, err := c.side(ctx, name, o.Session)
-		if err != nil {
-			return err
-		}
-		if side.Tip, err = c.history.Listing(cp); err != nil {
-			return err
-		}
-		res.Sides[i] = side
+	with := cmp.Or(o.With, c)
+	res := &Result{get: c.log.Objs}
+	if with != c {
+		res.get = oplog.Beside{Here: c.log.Objs, There: with.log}
 	}
-	return nil
+	for i, in := range []*Comparer{c, with} {
+		err := in.find(ctx, []string{o.A, o.B}[i], o.Session, &res.Sides[i])
+		if err != nil && c != with {
+			err = in.log.AsBeside(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := res.ancestor(); err != nil {
+		return nil, err
+	}
+	if res.Ancestor == nil {
+		return res, res.strangers(only)
+	}
+	for i := range res.Sides {
+		if err := res.since(ctx, &res.Sides[i], only); err != nil {
+			return nil, err
+		}
+	}
+	return res, res.overlap()
+}
+
+// find fills in what the name of a side stands for.
+func (c *Comparer) find(ctx context.Context, name string, w model.SessionChoice, to *Side) error {
+	defer c.log.Hold()()
+	if err := c.log.LoadSessions(); err != nil {
+		return err
+	}
+	side, cp, err := c.side(ctx, name, w)
+	if err != nil {
+		return err
+	}
+	side.in = c
+	if side.Tip, err = c.history.Listing(cp); err == nil {
+		*to = side
+	}
+	return err
 }
 
 // side is what a name stands for. A word may be a session's id as well as a checkpoint's; a title is looked for where it is neither.
@@ -152,10 +163,10 @@ func noCode(session string) error {
 }
 
 // strangers fills in how two states differ that have nothing in common: what both have otherwise collides, and the rest is no conflict.
-func (c *Comparer) strangers(res *Result, only refs.PathSet) error {
-	return tree.Diff(c.log.Objs, res.Sides[0].Tip.Tree, res.Sides[1].Tip.Tree, func(ch tree.Change) error {
+func (res *Result) strangers(only refs.PathSet) error {
+	return tree.Diff(res.get, res.Sides[0].Tip.Tree, res.Sides[1].Tip.Tree, func(ch tree.Change) error {
 		if only.Has(ch.Path) && ch.Old != nil && ch.New != nil {
-			o, _, err := c.verdict(nil, ch.Old, ch.New)
+			o, _, err := res.verdict(nil, ch.Old, ch.New)
 			if err != nil {
 				return err
 			}

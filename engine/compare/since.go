@@ -33,7 +33,8 @@ type Wrote struct {
 }
 
 // since fills in what a side did since the ancestor.
-func (c *Comparer) since(ctx context.Context, read reader, from *model.Checkpoint, s *Side, only refs.PathSet) error {
+func (res *Result) since(ctx context.Context, s *Side, only refs.PathSet) error {
+	from, read := res.Ancestor.Checkpoint, s.in.log.Checkpoints()
 	for cp := s.Tip.Checkpoint; cp.ID != from.ID && cp.Seq > from.Seq; {
 		s.Steps = append(s.Steps, cp)
 		if len(cp.Parents) == 0 {
@@ -48,7 +49,7 @@ func (c *Comparer) since(ctx context.Context, read reader, from *model.Checkpoin
 		}
 	}
 	slices.Reverse(s.Steps)
-	err := tree.Diff(c.log.Objs, from.Tree, s.Tip.Tree, func(ch tree.Change) error {
+	err := tree.Diff(res.get, from.Tree, s.Tip.Tree, func(ch tree.Change) error {
 		if only.Has(ch.Path) {
 			s.Changes = append(s.Changes, ch)
 		}
@@ -57,10 +58,10 @@ func (c *Comparer) since(ctx context.Context, read reader, from *model.Checkpoin
 	if err != nil {
 		return err
 	}
-	if err := c.turns(ctx, from, s); err != nil {
+	if err := s.in.turns(ctx, from, s); err != nil {
 		return err
 	}
-	return c.others(ctx, read, from, s)
+	return s.in.others(ctx, read, from, s, res.get)
 }
 
 // turns fills in the turns of the steps, and those of the side's session that changed nothing: their prompts are in the log. A turn whose
@@ -116,14 +117,14 @@ func (c *Comparer) turns(ctx context.Context, from *model.Checkpoint, s *Side) e
 
 // others fills in what of the side's changes others made: in a step the authors of a path, and between two steps, where the worktree did
 // not stay as the first had left it, those of the steps that lie on other lines. What a restore set in between is told as from outside.
-func (c *Comparer) others(ctx context.Context, read reader, from *model.Checkpoint, s *Side) error {
+func (c *Comparer) others(ctx context.Context, read reader, from *model.Checkpoint, s *Side, get objstore.Getter) error {
 	changed := map[string]bool{}
 	for _, ch := range s.Changes {
 		if model.IsFile(ch.Old) || model.IsFile(ch.New) {
 			changed[ch.Path] = true
 		}
 	}
-	w := wrote{of: s, changed: changed, by: map[string]map[string]bool{}, get: tree.NewMemo(c.log.Objs)}
+	w := wrote{of: s, changed: changed, by: map[string]map[string]bool{}, get: tree.NewMemo(get)}
 	at, between := from.Tree, map[string]bool{}
 	for _, cp := range s.Steps {
 		before, err := oplog.Before(cp, read)

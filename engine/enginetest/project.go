@@ -364,3 +364,25 @@ func ReadAll(t Fataler, get objstore.Getter, id objstore.ID) []byte {
 	}
 	return b
 }
+
+// Beside is a worktree of the project: a clone of its store with a directory of its own, which is laid out as the project is saved.
+func (p *Project) Beside(root string) *Project {
+	p.T.Helper()
+	of := p.E.Project()
+	q := *p
+	q.Root = root
+	mine := of
+	mine.Root, mine.ID, mine.Ino, mine.Dev = root, project.NewStoreID(), 0, 0
+	mine.Store = filepath.Join(filepath.Dir(of.Store), mine.ID)
+	mine.From = &project.Origin{Store: of.ID, Roots: []string{of.Root}, Since: p.E.Log.DB.LastSeq()}
+	p.Must(os.MkdirAll(mine.Store, 0o700)) // whose owner is asked for
+	p.Must(p.E.Log.DB.Clone(mine.Store))
+	var err error
+	if q.E, err = engine.OpenProject(context.Background(), p.Home, &mine, p.Options()); err != nil {
+		p.T.Fatalf("open the worktree: %v", err)
+	}
+	o := restore.Options{CodeOnly: true}
+	o.Exact, o.Session = true, model.SessionChoice{Session: model.Manual}
+	q.Checkout("@", o)
+	return &q
+}

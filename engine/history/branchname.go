@@ -8,6 +8,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/sessions"
+	"rewind/internal/naming"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
@@ -30,6 +31,37 @@ func (h *History) BranchNamed(ctx context.Context, name string) (string, error) 
 		return session, err
 	}
 	return h.titled(ctx, name, err)
+}
+
+// Whereabouts says where what a name stands for goes on: a checkpoint, or a session, by its id or title. known: this log has it; root is that
+// of the worktree in which the session goes on, if that is another one. Names that mean something in each worktree are known in all. The
+// log's lock is not held.
+func (h *History) Whereabouts(ctx context.Context, name string) (root string, known bool) {
+	defer h.log.Hold()()
+	n, err := ParseName(name)
+	if h.log.LoadSessions() != nil {
+		return "", true
+	}
+	of := ""
+	switch {
+	case err == nil && (n.OfSession() || n.Kind == naming.Time):
+		return "", true
+	case err == nil && (n.Kind == naming.Session || n.Kind == naming.Fork):
+		of, err = h.sessions.FindSession(n.Text)
+	case err == nil && n.Kind == naming.Turn:
+		of, err = h.sessions.FindSession(n.Session)
+	default:
+		if err == nil {
+			if _, err := h.find("", n); err == nil {
+				return "", true
+			}
+		}
+		of, err = h.BranchNamed(ctx, name)
+	}
+	if s := h.log.Records[of]; err == nil && s != nil {
+		return h.sessions.Elsewhere(s), true
+	}
+	return "", false
 }
 
 // previousBranch is BranchNamed of "-".

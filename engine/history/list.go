@@ -271,7 +271,7 @@ func (h *History) shown(cp *model.Checkpoint, changes []tree.Change, paths []str
 			continue
 		}
 		s.Changes = append(s.Changes, ch)
-		why, err := h.log.GoneChange(ch)
+		why, err := h.log.GoneChange(nil, ch)
 		if err != nil {
 			return nil, err
 		}

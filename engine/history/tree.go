@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"rewind/engine/model"
 	"rewind/objstore"
@@ -26,6 +27,9 @@ type Branch struct {
 	Rewound   bool           // it stands before its newest checkpoint: redo would go on
 	Conflicts []Clash        // with others that go on from what it was forked from, the first maxClashes
 	Clashes   int            // how many there are
+	Worktree  string         // the root of the other worktree of the family in which it goes on; "": it goes on here
+	in        *History       // that one's; nil: this one is, or it cannot be asked
+	point     *model.Checkpoint
 }
 
 // A Clash is another branch that has changed files which one has changed too, each since its own fork point.
@@ -48,31 +52,68 @@ type Tree struct {
 	Others   int      // sessions of other families
 }
 
-// FamilyTree is the tree of a session's family ("": of the one where the project stands, or else the newest); with all, those of every
-// family, that one's first. It is told from records: no session file is read.
-func (h *History) FamilyTree(ctx context.Context, session string, all bool) (*Tree, error) {
+// LocalBranches are the branches that go on in this worktree, for the trees of others of its family. The log's lock is not held.
+func (h *History) LocalBranches(ctx context.Context) (list []Branch, err error) {
 	defer h.log.Hold()()
-	if err := h.log.LoadSessions(); err != nil {
+	t, all, err := h.newTree(ctx)
+	if err != nil {
 		return nil, err
 	}
+	for i := range all {
+		s := &all[i]
+		if h.sessions.Elsewhere(s) != "" {
+			continue
+		}
+		b := Branch{Session: s, Title: h.knownTitle(s), Fork: h.forkPoint(ctx, s.Name), Worktree: h.log.Project.Root, in: h}
+		if b.point, err = t.state(&b); err != nil {
+			return nil, err
+		}
+		b.Running = h.running(s)
+		list = append(list, b)
+	}
+	return list, ctx.Err()
+}
+
+// newTree begins a tree of the sessions that people know of. The log's lock is held.
+func (h *History) newTree(ctx context.Context) (*treeMaker, []model.Session, error) {
+	if err := h.log.LoadSessions(); err != nil {
+		return nil, nil, err
+	}
 	if err := h.loadKnown(); err != nil {
+		return nil, nil, err
+	}
+	t := &treeMaker{
+		h: h, ctx: ctx, children: map[string][]*model.Session{}, known: map[string]*model.Session{}, there: map[string]*Branch{},
+		read: h.log.Checkpoints(),
+	}
+	return t, slices.DeleteFunc(h.log.ListSessions(), func(s model.Session) bool { return h.Unseen(&s) }), nil
+}
+
+// FamilyTree is the tree of a session's family ("": of the one where the project stands, or else the newest); with all, those of every
+// family, that one's first. It is told from records: no session file is read. there are the branches that go on in other worktrees, and
+// known of them are told as they are there; the record that this log has of one ends where the worktree began.
+func (h *History) FamilyTree(ctx context.Context, session string, all bool, there []Branch) (*Tree, error) {
+	defer h.log.Hold()()
+	t, list, err := h.newTree(ctx)
+	if err != nil {
 		return nil, err
 	}
 	at, err := h.sessions.Position()
 	if err != nil {
 		return nil, err
 	}
-	t := &treeMaker{h: h, ctx: ctx, children: map[string][]*model.Session{}, known: map[string]bool{}, read: h.log.Checkpoints()}
-	list := slices.DeleteFunc(h.log.ListSessions(), func(s model.Session) bool { return h.Unseen(&s) })
+	list = t.join(list, there)
 	for i := range list {
-		t.known[list[i].Name] = true
+		t.known[list[i].Name] = &list[i]
 	}
 	out := &Tree{Current: at.Session, Of: at.Session}
 	if session != "" {
 		if out.Of, err = h.sessions.FindSession(session); err != nil {
-			return nil, err
+			if out.Of = t.beginsSo(session); out.Of == "" {
+				return nil, err
+			}
 		}
-	} else if !t.known[out.Of] {
+	} else if t.known[out.Of] == nil {
 		if out.Of = ""; len(list) > 0 {
 			out.Of = list[0].Name
 		}
@@ -86,7 +127,7 @@ func (h *History) FamilyTree(ctx context.Context, session string, all bool) (*Tr
 			roots = append(roots, s)
 		}
 	}
-	first := t.rootOf(h.log.Records[out.Of])
+	first := t.rootOf(t.known[out.Of])
 	slices.SortStableFunc(roots, func(a, b *model.Session) int { return -cmp.Compare(one(a.Name == first), one(b.Name == first)) })
 	for _, s := range roots {
 		if !all && s.Name != first {
@@ -100,7 +141,9 @@ func (h *History) FamilyTree(ctx context.Context, session string, all bool) (*Tr
 	for i := range t.out {
 		b := &t.out[i]
 		b.Current = b.Name == at.Session
-		b.Running = h.running(b.Session)
+		if b.in == nil {
+			b.Running = b.Worktree == "" && h.running(b.Session)
+		}
 	}
 	t.clashes()
 	out.Branches = t.out
@@ -125,7 +168,8 @@ func (h *History) running(s *model.Session) bool {
 type treeMaker struct {
 	h        *History
 	ctx      context.Context
-	known    map[string]bool
+	known    map[string]*model.Session
+	there    map[string]*Branch // those that go on in other worktrees
 	children map[string][]*model.Session
 	read     func(objstore.ID) (*model.Checkpoint, error)
 	out      []Branch
@@ -136,11 +180,11 @@ type treeMaker struct {
 // parent is what a session hangs on; "": nothing that is known here, or lineages that form a circle, which agents' files may.
 func (t *treeMaker) parent(s *model.Session) string {
 	p := s.From()
-	if !t.known[p] {
+	if t.known[p] == nil {
 		return ""
 	}
 	met := map[string]bool{s.Name: true}
-	for q := p; q != ""; q = t.h.log.Records[q].From() {
+	for q := p; q != "" && t.known[q] != nil; q = t.known[q].From() {
 		if met[q] {
 			return ""
 		}
@@ -149,13 +193,57 @@ func (t *treeMaker) parent(s *model.Session) string {
 	return p
 }
 
+// join adds the sessions that go on in other worktrees to a list; what this log has of one gives way.
+func (t *treeMaker) join(list []model.Session, there []Branch) []model.Session {
+	at := map[string]int{}
+	for i := range list {
+		at[list[i].Name] = i
+	}
+	for i := range there {
+		b := &there[i]
+		k, copied := at[b.Name]
+		if copied && t.h.sessions.Elsewhere(&list[k]) == "" {
+			continue // it is this worktree's
+		}
+		if t.there[b.Name] = b; copied {
+			list[k] = *b.Session
+		} else {
+			list = append(list, *b.Session)
+		}
+	}
+	return list
+}
+
+// beginsSo is the session of another worktree whose name, or id, begins so; "": none, or several.
+func (t *treeMaker) beginsSo(name string) (found string) {
+	for full, b := range t.there {
+		if full == name || strings.HasPrefix(b.ID, name) || strings.HasPrefix(full, name) {
+			if found != "" {
+				return ""
+			}
+			found = full
+		}
+	}
+	return found
+}
+
+// branch tells a branch, but for where it stands in the tree.
+func (t *treeMaker) branch(s *model.Session) (b Branch, point *model.Checkpoint, err error) {
+	if there := t.there[s.Name]; there != nil {
+		return *there, there.point, nil
+	}
+	b = Branch{Session: s, Title: t.h.knownTitle(s), Fork: t.h.forkPoint(t.ctx, s.Name), Worktree: t.h.sessions.Elsewhere(s)}
+	point, err = t.state(&b)
+	return b, point, err
+}
+
 func (t *treeMaker) rootOf(s *model.Session) string {
 	for s != nil {
 		p := t.parent(s)
 		if p == "" {
 			return s.Name
 		}
-		s = t.h.log.Records[p]
+		s = t.known[p]
 	}
 	return ""
 }
@@ -165,11 +253,11 @@ func (t *treeMaker) put(s *model.Session, parent string, depth int) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
-	b := Branch{Session: s, Parent: parent, Depth: depth, Title: t.h.knownTitle(s), Fork: t.h.forkPoint(t.ctx, s.Name)}
-	point, err := t.state(&b)
+	b, point, err := t.branch(s)
 	if err != nil {
 		return err
 	}
+	b.Parent, b.Depth = parent, depth
 	t.out, t.points = append(t.out, b), append(t.points, point)
 	below := t.children[s.Name]
 	slices.SortStableFunc(below, func(a, b *model.Session) int {
@@ -273,7 +361,11 @@ func (t *treeMaker) sinceFork(parent, i int) *Branch {
 	if point == nil || p.Tip.IsZero() || p.Tip == point.ID {
 		return nil
 	}
-	w, err := t.h.work(p.Name, p.Tip, point, p.Began, t.read)
+	in, read := t.h, t.read
+	if p.in != nil {
+		in, read = p.in, p.in.log.Checkpoints()
+	}
+	w, err := in.work(p.Name, p.Tip, point, p.Began, read)
 	if err != nil {
 		return nil // a hint is missing, and the tree is told
 	}

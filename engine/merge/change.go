@@ -23,8 +23,10 @@ type Ask struct {
 // Change is what is to be brought: for each path the edits, the oldest first.
 type Change struct {
 	Name  string            // for people
-	Of    *model.Checkpoint // the newest checkpoint that it comes from
+	Of    *model.Checkpoint // the newest checkpoint that it comes from; of a change from elsewhere, one of here
+	Lent  *model.Checkpoint // of a change from elsewhere: there, the newest checkpoint that it comes from; nil: it is of here
 	edits map[string][]edit
+	from  *oplog.Log // of the worktree that has lent it
 }
 
 // edit is one change of a path, in a step from one tree to another.

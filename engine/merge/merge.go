@@ -31,8 +31,11 @@ type Merged struct {
 // Into brings a change into a captured worktree. What it makes is put into the capture's transaction.
 func (m *Merger) Into(c *capture.Capture, ch *Change, o Options) (*Merged, error) {
 	in := &merging{
-		log: m.log, capture: c, prefer: o.Prefer, now: oplog.NewLookups(c.Get, c.Res.Root), trees: lookups{},
+		log: m.log, from: ch.from, capture: c, get: c.Get, prefer: o.Prefer, now: oplog.NewLookups(c.Get, c.Res.Root), trees: lookups{},
 		paths: map[string][]edit{}, moved: map[objstore.ID]map[string]string{}, set: map[string]*tree.Entry{},
+	}
+	if ch.from != nil {
+		in.get = tree.NewMemo(oplog.Beside{Here: c.Get, There: ch.from})
 	}
 	for path, edits := range ch.edits {
 		if o.Only.Has(path) {
@@ -56,7 +59,9 @@ func (r *Merged) Touched() refs.PathSet {
 // merging is one change on its way into a captured worktree, path by path.
 type merging struct {
 	log     *oplog.Log
+	from    *oplog.Log // of the worktree that has lent the change; nil: it is of this one
 	capture *capture.Capture
+	get     objstore.Getter // what edits name, and what the capture has
 	prefer  textdiff.Side
 	now     *oplog.Lookups
 	trees   lookups
@@ -140,6 +145,9 @@ func (m *merging) path(path string, edits []edit) error {
 			return err
 		}
 		if why == "" {
+			if err := m.borrow(ours); err != nil {
+				return err
+			}
 			m.set[at] = ours
 		} else {
 			told = value.Merge{Path: told.Path, Was: told.Was, Verdict: value.MergeConflict, Reason: why}
@@ -175,7 +183,7 @@ func (m *merging) obstacle(path string, was, to *tree.Entry, from objstore.ID) (
 		if hidden, err := m.uncaptured(dir); err != nil || hidden {
 			return value.ReasonUncaptured, err
 		}
-		if is, err = m.trees.find(m.log.Objs, from, dir); err != nil {
+		if is, err = m.trees.find(m.get, from, dir); err != nil {
 			return "", err
 		}
 		if !isDir(is) {
@@ -279,7 +287,7 @@ func (m *merging) entry(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) 
 	case isDir(ours), isDir(e.to), isDir(e.from): // what is below would have to go, or come
 		return ours, verdict{value.MergeConflict, value.ReasonType, 0}, nil
 	case same(ours, e.from):
-		if why, err := m.log.GoneEntry(e.to); err != nil || why != "" {
+		if why, err := m.gone(e.to); err != nil || why != "" {
 			return ours, verdict{value.MergeConflict, value.ReasonGone, 0}, err
 		}
 		return e.to, verdict{MergeVerdict: value.MergeApplied}, nil
@@ -303,7 +311,7 @@ func (m *merging) decide(ours, theirs *tree.Entry, why value.MergeReason) (*tree
 	case textdiff.Ours:
 		return ours, verdict{value.MergeSettled, why, 0}, nil
 	}
-	if gone, err := m.log.GoneEntry(theirs); err != nil || gone != "" {
+	if gone, err := m.gone(theirs); err != nil || gone != "" {
 		return ours, verdict{value.MergeConflict, value.ReasonGone, 0}, err
 	}
 	return theirs, verdict{value.MergeSettled, why, 0}, nil
@@ -319,7 +327,7 @@ func (m *merging) file(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
 	switch {
 	case ours.ID == e.to.ID, e.to.ID == from.ID:
 	case ours.ID == from.ID:
-		if why, err := m.log.GoneEntry(e.to); err != nil || why != "" {
+		if why, err := m.gone(e.to); err != nil || why != "" {
 			return ours, verdict{value.MergeConflict, value.ReasonGone, 0}, err
 		}
 		to.ID, to.Size = e.to.ID, e.to.Size
@@ -366,14 +374,14 @@ func (m *merging) content(from, theirs, to *tree.Entry) (verdict, error) {
 		if ent == nil {
 			continue
 		}
-		if why, err := m.log.GoneEntry(ent); err != nil || why != "" {
+		if why, err := m.gone(ent); err != nil || why != "" {
 			return verdict{value.MergeConflict, value.ReasonGone, 0}, err
 		}
 		if ent.Size > textdiff.MaxBytes {
 			return whole(value.ReasonTooLarge)
 		}
 		var err error
-		if texts[i], err = m.capture.Get.Get(objstore.Blob, ent.ID); err != nil {
+		if texts[i], err = m.get.Get(objstore.Blob, ent.ID); err != nil {
 			return verdict{}, err
 		}
 	}
@@ -411,7 +419,7 @@ func (m *merging) whereabouts(path string, first edit) (string, error) {
 	moved, known := m.moved[first.fromTree]
 	if !known {
 		var changes []tree.Change
-		if err := tree.Diff(m.capture.Get, first.fromTree, m.capture.Res.Root, func(ch tree.Change) error {
+		if err := tree.Diff(m.get, first.fromTree, m.capture.Res.Root, func(ch tree.Change) error {
 			changes = append(changes, ch)
 			return nil
 		}); err != nil {

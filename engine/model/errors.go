@@ -204,6 +204,19 @@ func (e *RunningError) About() (op, subject string) { return "session", e.Sessio
 // Is makes it an ErrRunning.
 func (e *RunningError) Is(target error) bool { return target == ErrRunning }
 
+// ElsewhereError is returned for going to a session that goes on in another worktree of the family; nothing was touched.
+type ElsewhereError struct{ Session, Root string } // Session "": to the worktree
+
+func (e *ElsewhereError) Error() string {
+	if e.Session == "" {
+		return fmt.Sprintf("%s is another worktree, with sessions of its own", e.Root)
+	}
+	return fmt.Sprintf("session %s: it goes on in another worktree, %s", e.Session, e.Root)
+}
+
+// About is its subject.
+func (e *ElsewhereError) About() (op, subject string) { return "session", e.Session }
+
 // NotInPlaceError says why a session file cannot be cut where it is asked for; nothing was touched.
 type NotInPlaceError struct {
 	Session string

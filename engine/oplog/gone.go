@@ -29,10 +29,11 @@ func (l *Log) GoneEntry(ent *tree.Entry) (value.KeptReason, error) {
 	return value.KeptLost, nil
 }
 
-// GoneChange is why one of the contents of a change is gone; "": neither is.
-func (l *Log) GoneChange(ch tree.Change) (string, error) {
+// GoneChange is why one of the contents of a change is gone; "": neither is. there is the log of another worktree that a state is of; nil:
+// none is.
+func (l *Log) GoneChange(there *Log, ch tree.Change) (string, error) {
 	for _, ent := range []*tree.Entry{ch.Old, ch.New} {
-		if why, err := l.GoneEntry(ent); err != nil || why != "" {
+		if why, err := l.GoneBeside(there, ent); err != nil || why != "" {
 			return string(why), err
 		}
 	}

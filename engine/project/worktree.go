@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"rewind/engine/model"
@@ -15,7 +16,10 @@ import (
 )
 
 // errNotWorktree is for a directory that is no worktree which was made of this project's family.
-var errNotWorktree = fmt.Errorf("worktree %w", model.ErrNotFound)
+var errNotWorktree = fmt.Errorf("%w in this project's family", ErrNoWorktree)
+
+// ErrNoWorktree is returned for a directory that is no worktree of a family, or one that cannot be asked now; it is a model.ErrNotFound.
+var ErrNoWorktree = fmt.Errorf("%w", model.ErrNotFound)
 
 func worktreeError(dir string, err error) error {
 	return &value.OpError{Op: "worktree", Subject: dir, Typed: true, Err: err}
@@ -103,6 +107,11 @@ func (h Home) FinishWorktree(id string, brought []string) error {
 
 // Worktrees lists the family of a store: the project that all were made of first, then by time.
 func (h Home) Worktrees(id string) []value.Worktree {
+	return slices.DeleteFunc(h.Family(id), func(w value.Worktree) bool { return w.Root == "" })
+}
+
+// Family is Worktrees with those that were removed, whose stores stay.
+func (h Home) Family(id string) []value.Worktree {
 	all := h.records()
 	by := map[string]*Record{}
 	for _, r := range all {
@@ -111,7 +120,7 @@ func (h Home) Worktrees(id string) []value.Worktree {
 	owners := h.ByRoot()
 	var out []value.Worktree
 	for _, r := range all {
-		if first(by, r.ID) != first(by, id) || r.Root == "" {
+		if first(by, r.ID) != first(by, id) {
 			continue
 		}
 		why, _ := r.wrong(h, owners)
@@ -144,7 +153,22 @@ func first(by map[string]*Record, id string) string {
 	return id
 }
 
-// FindWorktree finds a member of the family of a store, by its directory or the beginning of its store's id.
+// SplitWorktree divides a name that begins with a directory, "<dir>" or "<dir>:<name>" with an absolute path, at the longest directory of
+// the family of a store. A path may have colons, too.
+func (h Home) SplitWorktree(id, name string) (w *value.Worktree, rest string, err error) {
+	for dir := name; ; {
+		if w, err = h.FindWorktree(id, dir); err == nil {
+			return w, strings.TrimPrefix(name[len(dir):], ":"), nil
+		}
+		i := strings.LastIndexByte(dir, ':')
+		if i <= 0 {
+			return nil, "", err
+		}
+		dir = dir[:i]
+	}
+}
+
+// FindWorktree finds a member of the family of a store, by its directory.
 func (h Home) FindWorktree(id, dir string) (*value.Worktree, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {

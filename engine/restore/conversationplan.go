@@ -326,7 +326,7 @@ func (rs *Restorer) extendToNow(s *model.Session, p *history.Moment) error {
 // endsAt reports whether a session's conversation ends, as it is, where a moment's does, and in which turn: nothing that a model sees comes
 // after.
 func (rs *Restorer) endsAt(s *model.Session, p *history.Moment) (bool, int, error) {
-	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() || rs.elsewhere(s) != "" {
+	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() || rs.sessions.Elsewhere(s) != "" {
 		return false, 0, nil
 	}
 	if _, err := sessions.StatSession(s); err != nil {
@@ -353,7 +353,7 @@ func (rs *Restorer) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) 
 	if err != nil {
 		return nil, err
 	}
-	if root := rs.elsewhere(s); root != "" {
+	if root := rs.sessions.Elsewhere(s); root != "" {
 		return nil, &model.NoConversationError{Moment: p.Name, Why: "its session goes on in " + root + ": cut it there"}
 	}
 	if err := rs.sessions.MustRest(s, r.options.Force); err != nil {

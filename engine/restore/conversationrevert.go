@@ -151,7 +151,7 @@ func (rs *Restorer) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File
 	at, err := rs.sessions.Position()
 	s := rs.log.Records[at.Session]
 	if r.keepForks || err != nil || at.Branch != r.Session || at.Session == r.Session || s == nil || s.Event != "" ||
-		rs.elsewhere(s) != "" || rs.isOpen(s.Name) {
+		rs.sessions.Elsewhere(s) != "" || rs.isOpen(s.Name) {
 		return nil
 	}
 	op, err := rs.log.Refs.Operation(s.Began)

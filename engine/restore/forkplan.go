@@ -185,7 +185,7 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 // placeFork says where the file of a fork of s goes, and in which directory its session is gone on with. The fork is told where that is
 // not the original's.
 func (rs *Restorer) placeFork(s *model.Session, f *transcript.Fork) (path, cwd string, err error) {
-	from := rs.elsewhere(s)
+	from := rs.sessions.Elsewhere(s)
 	if from == "" {
 		path, err = transcript.ForkPath(s.Agent, s.Cursor.Path, f.ID, f.Time)
 		return path, s.Cwd, err

@@ -17,8 +17,9 @@ import (
 // PickOptions are what a person asks of Pick and Revert, beside Options, of which they take Paths, DryRun, Session and Progress.
 type PickOptions struct {
 	Options
-	Change string // a turn, a checkpoint, or a range "A..B": what it changed
-	Of     string // of Revert, instead of Change: all that this session wrote
+	Change string        // a turn, a checkpoint, or a range "A..B": what it changed
+	Of     string        // of Revert, instead of Change: all that this session wrote
+	From   *merge.Merger // of Pick: of another worktree, whose change it is; nil: of this one
 	Prefer textdiff.Side
 }
 
@@ -35,6 +36,14 @@ func (rs *Restorer) Revert(ctx context.Context, o PickOptions) (*Result, error) 
 }
 
 func (rs *Restorer) merge(ctx context.Context, kind refs.Kind, o PickOptions) (*Result, error) {
+	ask := merge.Ask{Change: o.Change, Of: o.Of, Session: o.Session}
+	var change *merge.Change
+	if o.From != nil {
+		var err error
+		if change, err = o.From.Lend(ctx, ask); err != nil { // before this log's lock is taken
+			return nil, err
+		}
+	}
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {
 		return nil, err
@@ -46,11 +55,15 @@ func (rs *Restorer) merge(ctx context.Context, kind refs.Kind, o PickOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	change, err := rs.merger.ChangeOf(ctx, merge.Ask{Change: o.Change, Of: o.Of, Session: o.Session})
+	at, err := rs.sessions.Position()
 	if err != nil {
 		return nil, err
 	}
-	at, err := rs.sessions.Position()
+	if change != nil {
+		err = rs.merger.Borrow(change, at.Branch)
+	} else {
+		change, err = rs.merger.ChangeOf(ctx, ask)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +90,7 @@ func (rs *Restorer) merge(ctx context.Context, kind refs.Kind, o PickOptions) (*
 	}
 	res, err := rs.Run(ctx, r, o.Progress)
 	if res != nil {
-		res.Merges = merges
+		res.Merges, res.Lent = merges, change.Lent
 	}
 	return res, err
 }

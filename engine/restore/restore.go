@@ -31,6 +31,7 @@ type Result struct {
 	KeptDirs     []string            // directories that could not go because something is in them
 	Without      []value.Without     // paths that are set, or as the target has them, without something
 	Merges       []value.Merge       // of Pick and Revert: what became of each path of the change, by path
+	Lent         *model.Checkpoint   // of Pick from another worktree: there, the newest checkpoint that the change comes from
 	Conversation *model.Conversation // nil: nothing was asked about a conversation
 	Managed      []value.Managed     // of an operation that managed sessions, taken back: what became of each
 	AtWork       []value.AtWork      // agents that were at work when it began

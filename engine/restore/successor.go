@@ -7,7 +7,6 @@ import (
 
 	"rewind/engine/history"
 	"rewind/engine/model"
-	"rewind/engine/project"
 	"rewind/engine/register"
 	"rewind/engine/sessions"
 	"rewind/internal/kv"
@@ -244,7 +243,7 @@ func (rs *Restorer) findUnused(r *request, p *history.Moment, s *model.Session, 
 	var list []*model.Session
 	for _, f := range rs.log.Records {
 		if f.Fork != nil && f.Event == "" && !f.Fork.Transcript.IsZero() && f.Fork.Message != "" && fits(f) &&
-			rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && rs.elsewhere(f) == "" && !sessions.FileMissing(f) {
+			rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && rs.sessions.Elsewhere(f) == "" && !sessions.FileMissing(f) {
 			list = append(list, f)
 		}
 	}
@@ -288,17 +287,4 @@ func (rs *Restorer) endsAtCut(f, s *model.Session, cut transcript.Cut) bool {
 	}
 	c, err := rs.history.Conversation(f, f.Fork.Transcript)
 	return err == nil && c.Messages == cut.Messages
-}
-
-// elsewhere is the root of the project in which a session goes on, where that is not this one but one that this worktree was made of; "":
-// it goes on here.
-func (rs *Restorer) elsewhere(s *model.Session) string {
-	if of := rs.log.Project.From; of != nil {
-		for _, root := range of.Roots {
-			if s.Cwd == root || project.Within(s.Cwd, root) {
-				return root
-			}
-		}
-	}
-	return ""
 }

@@ -11,7 +11,8 @@ import (
 
 // Switch sets the project to the tip of a session's branch, and the session itself goes on: its file is not touched. A name is that of
 // history.BranchNamed. What other sessions changed since the tip is kept, as a checkout keeps it. The outcomes are Checkout's; where the
-// project stands there already, nothing is done, with unsaved changes neither.
+// project stands there already, nothing is done, with unsaved changes neither. A session that goes on in another worktree is a
+// *model.ElsewhereError.
 func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {
@@ -20,6 +21,11 @@ func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result
 	session, err := rs.history.BranchNamed(ctx, name)
 	if err != nil {
 		return nil, err
+	}
+	if s := rs.log.Records[session]; s != nil {
+		if root := rs.sessions.Elsewhere(s); root != "" {
+			return nil, &model.ElsewhereError{Session: session, Root: root}
+		}
 	}
 	p, err := rs.tipOf(ctx, session)
 	if err != nil {

@@ -79,6 +79,7 @@ func Forms() []string {
 		"session:1a2b  the newest of that session",
 		"fork:1a2b  where that session branched off",
 		"@{5m}, @{14:10}  the newest at a time; also 2h ago, yesterday, 2026-11-20, 2026-11-20 10:00",
+		"../try:turn:5  what is so called in the worktree of that directory; ../try is where it stands",
 	}
 }
 
@@ -200,4 +201,16 @@ func CheckTag(tag string) error {
 		return fmt.Errorf("it means something else as the name of a checkpoint")
 	}
 	return nil
+}
+
+// BeginsWithDir reports whether a name begins with a directory, that of another worktree: "<dir>", or "<dir>:<name>". Neither an id nor a
+// tag begins so.
+func BeginsWithDir(s string) bool {
+	for _, p := range []string{"/", "./", "../"} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	first, _, _ := strings.Cut(s, ":")
+	return first == "." || first == ".."
 }
