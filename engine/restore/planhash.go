@@ -43,7 +43,8 @@ type shownPlan struct {
 const maxShown = 4096
 
 // settlePlan gives a dry run the hash of its plan, and fails with a *PlanChangedError if the request names another one. The hash depends
-// on what would be done alone: not on names that are drawn for it, on times, or on what is only told.
+// on what would be done alone: not on names that are drawn for it or that the request gives (a tag, a title: a person may think of one when
+// the plan is shown), on times, or on what is only told.
 func (rs *Restorer) settlePlan(r *request, res *Result, conv *conversationPlan, successor string) error {
 	if !r.options.DryRun && r.options.Plan == "" {
 		return nil // nobody asks
@@ -51,8 +52,8 @@ func (rs *Restorer) settlePlan(r *request, res *Result, conv *conversationPlan, 
 	if conv != nil && conv.fork != nil {
 		successor = "" // its name is drawn anew
 	}
-	place := fmt.Sprintf("%v %q %s %s %s %v %v %d %q %q", r.Kind, r.Session, res.Plan.Target.ID, r.Before, r.After, r.saveAsStep, r.Exact,
-		r.Undoes, successor, r.options.Tag)
+	place := fmt.Sprintf("%v %q %s %s %s %v %v %d %q", r.Kind, r.Session, res.Plan.Target.ID, r.Before, r.After, r.saveAsStep, r.Exact,
+		r.Undoes, successor)
 	return rs.matchPlan(r.options, res, [len(planParts)][]planLine{
 		{{said: place}}, fileLines(res.Plan), keptLines(res.Plan), conv.planLines(r),
 	})
@@ -180,7 +181,7 @@ func (t *conversationPlan) planLines(r *request) (lines []planLine) {
 	switch {
 	case t.fork != nil:
 		cut := t.fork.Cut
-		add("", "%q %d %d %q %q", t.fork.parent.Name, cut.Offset, cut.Messages, cut.LastMessage, t.fork.Fork.Title)
+		add("", "%q %d %d %q", t.fork.parent.Name, cut.Offset, cut.Messages, cut.LastMessage)
 	case mode == model.ConversationInPlace:
 		add(c.Path, "%q to turn %d at %d", c.Session, c.Turn, sizeOf(c.Path))
 	case mode == model.ConversationBack:

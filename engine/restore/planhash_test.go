@@ -124,19 +124,9 @@ func TestPlanIsRefused(t *testing.T) {
 			[]value.PlanPart{value.PlanPlace},
 			nil,
 		},
-		"tag": {
-			func(_ *enginetest.Project, _ *enginetest.Talker, o *restore.Options) { o.Tag = "before" },
-			[]value.PlanPart{value.PlanPlace},
-			nil,
-		},
 		"code alone": {
 			func(_ *enginetest.Project, _ *enginetest.Talker, o *restore.Options) { o.CodeOnly = true },
 			[]value.PlanPart{value.PlanPlace, value.PlanConversation},
-			nil,
-		},
-		"title": {
-			func(_ *enginetest.Project, _ *enginetest.Talker, o *restore.Options) { o.Title = "another" },
-			[]value.PlanPart{value.PlanConversation},
 			nil,
 		},
 		"cursor": {func(p *enginetest.Project, k *enginetest.Talker, _ *restore.Options) {
@@ -168,6 +158,20 @@ func TestPlanIsRefused(t *testing.T) {
 			_, err = do(o)
 			p.Must(err)
 		})
+	}
+}
+
+// A name that a person gives when the plan is shown, for the state before or the new session, makes it no other plan.
+func TestPlanTakesNames(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	do := restores(p, k)["checkout"]
+	o := restore.Options{Env: p.Env()}
+	o.Plan = planOf(p, do, o)
+	o.Tag, o.Title = "before", "another"
+	r, err := do(o)
+	p.Must(err)
+	if r.PlanHash != o.Plan {
+		t.Errorf("done as %s, planned as %s", r.PlanHash, o.Plan)
 	}
 }
 
