@@ -111,6 +111,10 @@ cross: ## compile for Linux and macOS
 		GOOS=$$os CGO_ENABLED=0 $(GO) build ./...; \
 	done
 
+.PHONY: page
+page: ## the page's script and style, of server/page/view/src
+	$(GO) test ./server/page/view -run TestDistIsMadeOfSrc -update
+
 .PHONY: tools
 tools: $(BIN)/golangci-lint-$(GOLANGCI_VERSION) $(BIN)/gofumpt-$(GOFUMPT_VERSION) $(BIN)/benchstat-$(BENCHSTAT_VERSION)
 

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -115,10 +116,30 @@ func unused(t *testing.T, root string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names = append(names, u.unusedOf(pkg, short)...)
+		names = append(names, slices.DeleteFunc(u.unusedOf(pkg, short), inTemplates(t, p.Dir))...)
 	}
 	slices.Sort(names)
 	return names
+}
+
+// inTemplates tells fields and methods that a package's HTML templates name, and so must be exported.
+func inTemplates(t *testing.T, dir string) func(name string) bool {
+	files, err := filepath.Glob(filepath.Join(dir, "html", "*.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []byte
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, b...)
+	}
+	return func(name string) bool {
+		last := name[strings.LastIndexByte(name, '.'):]
+		return regexp.MustCompile(regexp.QuoteMeta(last) + `\b`).Match(text)
+	}
 }
 
 // read takes in what the files of a package use of other packages, and which interfaces it knows.

@@ -1,0 +1,50 @@
+package view
+
+import (
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// Branch is a session among its kin.
+type Branch struct {
+	ID      string // agent/id
+	Href    string
+	Short   string
+	Agent   string
+	Title   string
+	Depth   int
+	Fork    string // where it parted
+	Turns   uint64
+	Last    moment
+	Current bool
+	Running bool
+	Rewound bool
+	Chosen  bool
+	Clashes int
+	Added   int
+	Removed int
+}
+
+// Branches are a project's sessions, each behind what it was forked from.
+func (f Frame) Branches(list []api.Branch, chosen string) []Branch {
+	out := make([]Branch, 0, len(list))
+	for i := range list {
+		b := &list[i]
+		one := Branch{
+			ID: b.Session, Href: f.Path("s", b.Session), Short: short(b.Session), Agent: string(b.Agent), Title: string(b.Title),
+			Depth: b.Depth, Turns: b.Turns, Last: f.moment(b.Last), Current: b.Current, Running: b.Running, Rewound: b.Rewound,
+			Chosen: b.Session == chosen, Clashes: b.Clashes, Added: b.Added, Removed: b.Removed,
+		}
+		if one.Title == "" {
+			one.Title = one.Short
+		}
+		if b.Fork != nil {
+			one.Fork = "from turn " + term.Count(b.Fork.Turn)
+			if b.Fork.Clone {
+				one.Fork = "copy"
+			}
+		}
+		out = append(out, one)
+	}
+	return out
+}

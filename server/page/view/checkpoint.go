@@ -1,0 +1,101 @@
+package view
+
+import (
+	"strings"
+
+	"rewind/api"
+)
+
+// Detail is one moment: what it changed, and the conversation there.
+type Detail struct {
+	ID, Short string
+	Kind      string
+	When      moment
+	Session   string // its address
+	Agent     string
+	Turn      uint64
+	Prompt    string
+	Answer    string
+	Message   string
+	Commit    string
+	Git       string // branch
+	Tags      []string
+	Tally     tally
+	Added     int // lines
+	Removed   int
+	Files     []fileDiff
+	Leaks     int
+	Talk      []message
+	NoTalk    string
+	Current   bool
+	Safety    bool
+	Before    string // the name of the state in which its turn began; "": there is none
+	TurnName  string
+}
+
+// message is one of a conversation.
+type message struct {
+	Who   string
+	When  moment
+	Text  string
+	Cut   bool
+	Calls []call
+}
+
+// call is one of a tool.
+type call struct{ Name, Target string }
+
+// Detail turns what show answers into one moment.
+func (f Frame) Detail(r *api.ShowResponse) *Detail {
+	c := &r.Checkpoint
+	d := &Detail{
+		ID: c.ID, Short: c.Short, When: f.moment(c.Time), Session: f.Path("s", c.Session), Agent: string(c.Agent), Turn: c.Turn,
+		Prompt: string(c.Prompt), Message: string(c.Message), Tally: tally{c.Added, c.Modified, c.Deleted},
+		Leaks: len(r.Leaks), NoTalk: string(r.Conversation), Current: c.Current, Safety: c.Safety, Tags: c.Tags, Kind: c.Event,
+	}
+	if r.Whole != nil {
+		d.Tally = tally{r.Whole.Added, r.Whole.Modified, r.Whole.Deleted}
+	}
+	if c.Turn > 0 && strings.Contains(c.Session, "/") {
+		d.TurnName = "turn:" + itoa(c.Turn) + "@" + c.Session
+		d.Before = "before:" + itoa(c.Turn) + "@" + c.Session
+	}
+	if c.Git != nil {
+		d.Commit, d.Git = c.Git.Commit[:min(10, len(c.Git.Commit))], c.Git.Branch
+	}
+	if r.Asked != nil {
+		d.Prompt = string(r.Asked.Text)
+	}
+	if r.Answered != nil {
+		d.Answer = string(r.Answered.Text)
+	}
+	for i := range r.Files {
+		file := diff(&r.Files[i])
+		d.Added, d.Removed = d.Added+file.Added, d.Removed+file.Removed
+		d.Files = append(d.Files, file)
+	}
+	d.Talk = f.messages(r.Messages)
+	return d
+}
+
+// messages are of a conversation, the oldest first.
+func (f Frame) messages(list []api.Message) []message {
+	out := make([]message, 0, len(list))
+	for _, m := range list {
+		one := message{Who: m.Who, When: f.moment(m.Time), Text: string(m.Text), Cut: m.Cut}
+		for _, c := range m.Calls {
+			one.Calls = append(one.Calls, call{string(c.Name), string(c.Target)})
+		}
+		if one.Text == "" && len(one.Calls) == 0 {
+			continue
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// Checkpoint is the document of one moment.
+func Checkpoint(f Frame, d *Detail) Page {
+	f.At = "checkpoint"
+	return Page{Frame: f, Title: d.Short + " · " + f.Name, Data: d, name: "checkpoint"}
+}

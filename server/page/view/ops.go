@@ -1,0 +1,59 @@
+package view
+
+import (
+	"rewind/api"
+)
+
+// restore is one entry of the history of going back.
+type restore struct {
+	Seq      uint64
+	Kind     string
+	What     string
+	When     moment
+	From, To string
+	FromHref string
+	ToHref   string
+	Changed  int
+	Kept     int
+	CanUndo  bool
+	Undone   uint64
+	Undoes   uint64
+	Managed  []string
+}
+
+// Restores is the document of the history of going back.
+func Restores(f Frame, list []api.Operation) Page {
+	rows := make([]restore, 0, len(list))
+	for i := range list {
+		o := &list[i]
+		r := restore{
+			Seq: o.Seq, Kind: o.Kind, What: o.What, When: f.moment(o.Time), Changed: o.Changed, Kept: o.Kept, CanUndo: o.CanUndo,
+			Undone: o.Undone, Undoes: o.Undoes,
+		}
+		r.From, r.FromHref = f.moments(o.From)
+		r.To, r.ToHref = f.moments(o.To)
+		for _, m := range o.Managed {
+			r.Managed = append(r.Managed, short(m.Session))
+		}
+		rows = append(rows, r)
+	}
+	f.At = "ops"
+	return Page{Frame: f, Title: "Restores · " + f.Name, Data: rows, name: "ops"}
+}
+
+// moments is a checkpoint in a person's words.
+func (f Frame) moments(m *api.Moment) (words, href string) {
+	if m == nil {
+		return "", ""
+	}
+	words = m.Short
+	switch {
+	case m.Turn > 0 && m.Prompt != "":
+		words = "turn " + itoa(m.Turn) + ": " + string(m.Prompt)
+	case m.Turn > 0:
+		words = "turn " + itoa(m.Turn)
+	case m.Message != "":
+		words = string(m.Message)
+	}
+	return words, f.Path("c", m.ID)
+}

@@ -1,0 +1,291 @@
+package view
+
+import (
+	"strings"
+
+	"rewind/api"
+	"rewind/internal/term"
+	"rewind/internal/value"
+)
+
+// Sheet is what a wish would do, and after it was done what it did.
+type Sheet struct {
+	Verb, Name       string
+	What             string // both, code, conversation
+	Exact            bool
+	Title, Tag, Dir  string
+	Path             string
+	Plan             string
+	Operation        uint64 // 0: nothing was done
+	Heading          string
+	Target           string
+	Changes          []changeLine
+	More             int // changes that are not listed
+	Tally            tally
+	Kept             []keptGroup
+	Taken            []keptGroup
+	Conflicts        []changeLine
+	Merges           []changeLine
+	Working          []string // agents at work
+	Conversation     string
+	Resume           string // the command line that opens it
+	Notes            []string
+	Losses           []string
+	Nothing          bool // there is nothing to do
+	newSession       bool // the conversation goes on in one
+	MayExact         bool
+	MayTag, MayTitle bool
+	MayChoose        bool // between code and conversation
+	Button           string
+	Danger           bool
+}
+
+// changeLine is a path with what becomes of it.
+type changeLine struct{ Status, Path, Note string }
+
+// keptGroup are paths that stay, or do not, for one reason.
+type keptGroup struct {
+	Why   string
+	Paths []string
+	More  int
+}
+
+const (
+	shownChanges = 40
+	shownKept    = 12
+)
+
+// words of each verb: what its sheet is headed, and its button says.
+var sheetWords = map[string][2]string{
+	"checkout": {"Go back", "Go back"}, "switch": {"Switch", "Switch"}, "undo-restore": {"Undo the going back", "Undo"},
+	"pick": {"Bring this change here", "Pick"}, "forward": {"Go forward", "Go forward"}, "fork": {"Fork", "Fork"},
+	"worktree": {"Fork into another directory", "Make it"}, "clone": {"Clone", "Clone"}, "rename": {"Rename", "Rename"},
+	"promote": {"Promote to main", "Promote"}, "archive": {"Archive", "Archive"}, "delete": {"Delete", "Delete"},
+}
+
+// doneWords are what a notice begins with when it was done.
+var doneWords = map[string]string{
+	"checkout": "Went to", "switch": "Switched to", "undo-restore": "Undone: back at", "pick": "Brought in", "forward": "Went forward to",
+	"fork": "Forked:", "worktree": "Forked:", "clone": "Cloned:", "rename": "Renamed.", "promote": "Promoted.", "archive": "Archived.",
+	"delete": "Deleted.",
+}
+
+// keptWhy says why a path stays.
+var keptWhy = map[value.KeptReason]string{
+	value.KeptUnsaved: "no checkpoint has them", value.KeptSkipped: "the checkpoint did not capture them (ignored, too large)",
+	value.KeptSession: "%s changed them since", value.KeptHolds: "ignored or kept files are in them",
+	value.KeptOccupied: "a directory with kept files stands there", value.KeptPurged: "their content was purged from the store",
+	value.KeptLost: "their content is lost", value.KeptBelow: "a kept file is in the way",
+}
+
+// Restore puts what a restore did, or would do, on a sheet.
+func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
+	s.Plan, s.Operation = r.Plan, r.Operation
+	s.Target, _ = f.moments(&api.Moment{
+		ID: r.Target.ID, Short: r.Target.Short, Turn: r.Target.Turn, Prompt: r.Target.Prompt, Message: r.Target.Message,
+	})
+	for _, c := range r.Changes {
+		switch c.Status {
+		case "added":
+			s.Tally.Added++
+		case "deleted":
+			s.Tally.Deleted++
+		default:
+			s.Tally.Modified++
+		}
+		if len(s.Changes) < shownChanges {
+			s.Changes = append(s.Changes, changeLine{Status: c.Status, Path: string(c.Path)})
+		}
+	}
+	s.More = len(r.Changes) - len(s.Changes)
+	for _, k := range r.Kept {
+		why := keptWhy[k.Reason]
+		if k.Reason == value.KeptSession {
+			why = strings.Replace(why, "%s", short(k.By), 1)
+			s.MayExact = true
+		}
+		s.MayExact = s.MayExact || k.Reason == value.KeptUnsaved
+		s.Kept = group(s.Kept, why, k.Path)
+	}
+	for _, t := range r.Taken {
+		s.MayExact = true
+		whose := "no checkpoint has"
+		if t.By != "" {
+			whose = short(t.By) + " changed since"
+		}
+		for _, p := range t.Paths {
+			s.Taken = group(s.Taken, whose, p)
+		}
+	}
+	for _, c := range r.Conflicts {
+		s.Conflicts = append(s.Conflicts, changeLine{Status: "kept", Path: string(c.Path), Note: c.Reason})
+	}
+	for _, m := range r.Merges {
+		s.Merges = append(s.Merges, changeLine{Status: string(m.Verdict), Path: string(m.Path), Note: string(m.Reason)})
+	}
+	for _, w := range r.AtWork {
+		s.Working = append(s.Working, f.atWork(&w))
+	}
+	f.talk(s, r.Conversation, r.DryRun)
+	s.Notes = append(s.Notes, r.Notices...)
+	s.Nothing = len(r.Changes) == 0 && len(s.Merges) == 0 && (r.Conversation == nil || r.Conversation.Mode == "none") && len(r.Managed) == 0
+	s.MayTag = s.Verb == "checkout" || s.Verb == "switch" || s.Verb == "forward"
+	s.MayChoose = s.Path == "" && (s.Verb == "checkout" || s.Verb == "undo-restore")
+}
+
+func group(list []keptGroup, why string, path api.Text) []keptGroup {
+	at := -1
+	for i := range list {
+		if list[i].Why == why {
+			at = i
+		}
+	}
+	if at < 0 {
+		list, at = append(list, keptGroup{Why: why}), len(list)
+	}
+	if len(list[at].Paths) < shownKept {
+		list[at].Paths = append(list[at].Paths, string(path))
+	} else {
+		list[at].More++
+	}
+	return list
+}
+
+// atWork says what an agent is doing, and what would change under it.
+func (f Frame) atWork(w *api.AtWork) string {
+	text := short(w.Session)
+	switch w.Known {
+	case value.WorkCall:
+		text += " is at work"
+		if len(w.Tools) > 0 {
+			text += ": " + string(w.Tools[0].Name) + " runs"
+		}
+	case value.WorkTurn:
+		text += " is at work on a turn"
+	default:
+		text += " is still open"
+	}
+	if w.Files > 0 && w.Known != value.WorkOpen {
+		text += "; " + count(w.Files, "file") + " change under it"
+	}
+	if w.Type != "" {
+		text += ". There, type " + string(w.Type)
+	}
+	return text
+}
+
+func (f Frame) talk(s *Sheet, c *api.Conversation, dryRun bool) {
+	if c == nil {
+		return
+	}
+	switch c.Mode {
+	case "fork":
+		s.newSession = true
+		s.Conversation = "goes on in a new session"
+		if c.Fork != nil {
+			s.Conversation += " “" + string(c.Fork.Title) + "”, up to turn " + term.Count(c.Turn)
+		}
+	case "original":
+		s.Conversation = "stays as it is: it ends there"
+	case "back":
+		s.Conversation = "is as it was before"
+	case "in-place":
+		s.Conversation = "ends with turn " + term.Count(c.Turn)
+	default:
+		s.Conversation = "stays as it is"
+		if c.Why != "" {
+			s.Conversation += ": " + string(c.Why)
+		}
+	}
+	if !dryRun {
+		s.Resume = shellLine(c.Resume)
+	}
+	if c.Fork != nil {
+		f.forkNotes(s, c.Fork)
+	}
+}
+
+func (f Frame) forkNotes(s *Sheet, k *api.Fork) {
+	if k.Why != "" {
+		s.Notes = append(s.Notes, count(k.Dropped, "record")+" before that place left out: "+string(k.Why))
+	}
+	if k.Before {
+		s.Notes = append(s.Notes, "The conversation was compacted later: the model sees again what it had forgotten there.")
+	} else if k.Compacted {
+		s.Notes = append(s.Notes, "The conversation was compacted before: the model sees the summary, and what came after it.")
+	}
+	if k.Broken != nil {
+		s.Notes = append(s.Notes,
+			"The conversation is broken off in turn "+term.Count(k.Broken.Turn)+": the model sees nothing that came before.")
+	}
+}
+
+// Fork puts a fork or clone on a sheet.
+func (f Frame) Fork(s *Sheet, r *api.ForkResponse) {
+	s.Target = string(r.Title)
+	if r.Messages > 0 {
+		s.Conversation = "goes on there after " + count(r.Messages, "message")
+	}
+	s.Resume = shellLine(r.Resume)
+	if r.Worktree != "" {
+		s.Target += " in " + string(r.Worktree)
+		if r.Cwd != "" {
+			s.Resume = shellLine([]string{"cd", string(r.Cwd)}) + " && " + s.Resume
+		}
+	}
+	f.forkNotes(s, &r.Fork)
+	if r.Reused {
+		s.Notes = append(s.Notes, "It was there, and nobody had used it.")
+	}
+	if r.Problem != "" {
+		s.Notes = append(s.Notes, "The agent's own list does not show it: "+string(r.Problem))
+	}
+}
+
+// Managed puts what becomes of sessions on a sheet.
+func (f Frame) Managed(s *Sheet, r *api.ManageResponse) {
+	s.Operation = r.Operation
+	for _, m := range r.Managed {
+		words := short(m.Session)
+		switch {
+		case m.WasTitle != m.Title:
+			words += " is called “" + string(m.Title) + "”"
+		case m.Now.String() != "":
+			words += " is " + m.Now.String()
+		default:
+			words += " stands among the others"
+		}
+		s.Notes = append(s.Notes, words)
+	}
+	for _, l := range r.Losses {
+		if l.Turns > 0 {
+			s.Losses = append(s.Losses, string(l.Title)+": "+count(l.Turns, "turn")+" that no other session has")
+		}
+	}
+}
+
+// Ask is the sheet before it is done.
+func Ask(f Frame, s Sheet) Page {
+	s.Heading, s.Button = sheetWords[s.Verb][0], sheetWords[s.Verb][1]
+	s.MayTitle = s.newSession || s.Verb == "fork" || s.Verb == "clone" || s.Verb == "worktree" || s.Verb == "rename"
+	s.Danger = s.Verb == "delete"
+	return Page{Frame: f, Data: s, name: "ask"}
+}
+
+// Done is what was done.
+func Done(f Frame, s Sheet) Page {
+	s.Heading = doneWords[s.Verb]
+	return Page{Frame: f, Data: s, name: "done"}
+}
+
+// shellLine is a command line as a shell takes it.
+func shellLine(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-") != "" || w == "" {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out[i] = w
+	}
+	return strings.Join(out, " ")
+}

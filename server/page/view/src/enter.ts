@@ -1,0 +1,26 @@
+import { base } from "./server";
+
+// enter gives the token in. It stands behind the '#' of the address, which no browser sends, and goes from the address first.
+export async function enter(): Promise<void> {
+  const token = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname);
+  if (token) {
+    const answer = await fetch(`${base}/enter`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ token, zone: Intl.DateTimeFormat().resolvedOptions().timeZone }),
+    });
+    if (answer.ok) {
+      location.replace(((await answer.json()) as { to: string }).to);
+      return;
+    }
+  } else {
+    const answer = await fetch(`${base}/projects`);
+    if (answer.ok) {
+      location.replace(`${base}/projects`);
+      return;
+    }
+  }
+  document.querySelector<HTMLElement>(".wait")!.hidden = true;
+  document.querySelector<HTMLElement>(".used")!.hidden = false;
+}

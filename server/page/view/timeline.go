@@ -1,0 +1,102 @@
+package view
+
+import (
+	"strings"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// Timeline is a project as a log: what happened, the newest first, and one moment of it beside.
+type Timeline struct {
+	Rows     []Row
+	Older    string // the address of the page of older rows; "": there are none
+	Session  string // whose turns are listed; "": all
+	Title    string // of that session
+	Branches []Branch
+	Moment   *Detail
+	Empty    string // why there are no rows
+}
+
+// Row is a line of the log.
+type Row struct {
+	ID      string // of the checkpoint that it left
+	Short   string
+	Href    string
+	When    moment
+	Turn    uint64
+	Who     string // the session, as a person tells it from others
+	Agent   string
+	Text    string
+	Tally   tally
+	Files   string
+	Kind    string // turn, saved, outside, restore
+	Current bool
+	Aside   bool
+	Chosen  bool
+}
+
+// tally is how many files something added, modified, deleted.
+type tally struct{ Added, Modified, Deleted int }
+
+// Any reports whether it changed something.
+func (t tally) Any() bool { return t.Added+t.Modified+t.Deleted > 0 }
+
+// Rows turns what a list answers into rows.
+func (f Frame) Rows(list []api.Row, chosen string) []Row {
+	rows := make([]Row, 0, len(list))
+	for i := range list {
+		r := &list[i]
+		c := &r.Checkpoint
+		row := Row{
+			ID: c.ID, Short: c.Short, Href: f.Path("c", c.ID), When: f.moment(r.Time), Turn: r.Turn, Who: short(r.Session),
+			Agent: string(r.Agent),
+			Text:  rowText(r), Tally: tally{r.Added, r.Modified, r.Deleted}, Kind: "turn", Current: r.Current, Aside: r.Aside,
+			Chosen: c.ID == chosen,
+		}
+		if r.Turn == 0 {
+			row.Kind = "saved"
+			if r.Outside && c.Message == "" {
+				row.Kind = "outside"
+			}
+		}
+		names := make([]string, 0, len(r.Changes))
+		for _, ch := range r.Changes {
+			names = append(names, string(ch.Path))
+		}
+		row.Files = strings.Join(names, ", ")
+		if r.Left > 0 {
+			row.Files += ", …"
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// rowText is what a person recognises a row by.
+func rowText(r *api.Row) string {
+	c := &r.Checkpoint
+	switch {
+	case c.Message != "" && r.Turn == 0:
+		return string(c.Message)
+	case r.Prompt != "":
+		return string(r.Prompt)
+	case r.Turn > 0:
+		return "turn " + term.Count(int(r.Turn))
+	case r.Outside:
+		return "changed outside of any agent"
+	case c.Event == "init":
+		return "the beginning"
+	}
+	return c.Event
+}
+
+// Log is the timeline of a project.
+func Log(f Frame, t Timeline) Page {
+	f.At = "timeline"
+	title := f.Name
+	if t.Title != "" {
+		title = t.Title + " · " + f.Name
+	}
+	return Page{Frame: f, Title: title, Data: t, name: "timeline"}
+}

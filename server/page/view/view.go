@@ -1,0 +1,180 @@
+// Package view makes the page's HTML of what the API answers. It is pure: no requests, no clock of its own, and all text goes through
+// html/template.
+//
+//   - html: the templates
+//   - src: script and style, ours alone; bundle makes dist of them, which is committed
+package view
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+//go:embed html
+var files embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"count": count, "size": term.Size, "clean": clean, "short": short, "asset": asset, "dict": dict,
+	"int": func(n uint64) int { return int(n) }, "plus": func(n, to int) int { return to + n }, "minus": func(n,
+		from int,
+	) int {
+		return from - n
+	},
+}).ParseFS(files, "html/*.html"))
+
+// Page is a document, or a part of one.
+type Page struct {
+	Frame
+	Title  string
+	Status int // 0: 200
+	Data   any
+	name   string // of the template
+}
+
+// Frame is what stands around every view.
+type Frame struct {
+	Base string // the beginning of every path of the page
+	Zone *time.Location
+	Now  time.Time
+
+	Project string // its id; "": none is looked at
+	Name    string // of its directory
+	Root    string
+	At      string // the view that is looked at: timeline, tree, ops, ...
+}
+
+// Path is an address in the project.
+func (f Frame) Path(parts ...string) string {
+	return f.Base + "/p/" + f.Project + strings.Join(append([]string{""}, parts...), "/")
+}
+
+// Write renders the document, or one of its parts (part-...), for a document that is there already. "": all of it.
+func (p Page) Write(w io.Writer, part string) error {
+	name := "layout"
+	if part = "part-" + part; templates.Lookup(part) != nil {
+		name = part
+	}
+	t, err := templates.Clone()
+	if err != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	if t, err = t.AddParseTree("main", templates.Lookup(p.name).Tree); err != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	var b bytes.Buffer
+	if err := t.ExecuteTemplate(&b, name, p); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, visible(b.String()))
+	return err
+}
+
+// visible is a document in whose text nothing is hidden and nothing moves: control characters, and marks that turn the direction of what
+// follows, are told as on a terminal. Templates escape '<' and '>' wherever they put text, so that these are the ends of tags.
+func visible(doc string) string {
+	var b strings.Builder
+	for doc != "" {
+		text, rest, more := strings.Cut(doc, "<")
+		b.WriteString(term.SanitizeText(text))
+		if !more {
+			break
+		}
+		tag, after, _ := strings.Cut(rest, ">")
+		b.WriteString("<" + tag + ">")
+		doc = after
+	}
+	return b.String()
+}
+
+// Entrance is the document at the page's address: its script gives the token in, which no server sees in the address.
+func Entrance(base string) Page {
+	return Page{Frame: Frame{Base: base}, Title: "rewind", name: "entrance"}
+}
+
+// Refused says why nothing is shown.
+func Refused(base string, status int, why string) Page {
+	return Page{Frame: Frame{Base: base}, Title: http.StatusText(status), Status: status, Data: why, name: "refused"}
+}
+
+// Failed is an error of the API, with its remedy.
+func Failed(f Frame, status int, e *api.Error) Page {
+	return Page{Frame: f, Title: "Not possible", Status: status, Data: e, name: "failed"}
+}
+
+// clean is text for an attribute that is shown, as visible makes it elsewhere.
+func clean(v any) string {
+	switch t := v.(type) {
+	case api.Text:
+		return string(t)
+	case string:
+		return t
+	}
+	return fmt.Sprint(v)
+}
+
+// short is a session's name as a person tells it from others.
+func short(session string) string {
+	agent, id, ok := strings.Cut(session, "/")
+	if !ok {
+		return session
+	}
+	return agent + " " + id[:min(8, len(id))]
+}
+
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	for _, es := range []string{"ch", "sh", "s", "x"} {
+		if strings.HasSuffix(one, es) {
+			return fmt.Sprintf("%s %ses", term.Count(n), one)
+		}
+	}
+	return fmt.Sprintf("%s %ss", term.Count(n), one)
+}
+
+// moment is a time as a row tells it: the clock today, the day before it in the last week, else the date.
+type moment struct {
+	Text  string
+	Title string // whole
+	ISO   string
+}
+
+func (f Frame) moment(t time.Time) moment {
+	if t.IsZero() {
+		return moment{}
+	}
+	zone := f.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	t, now := t.In(zone), f.Now.In(zone)
+	layout := "2006-01-02"
+	switch midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone); {
+	case !t.Before(midnight):
+		layout = "15:04"
+	case !t.Before(midnight.AddDate(0, 0, -6)):
+		layout = "Mon 15:04"
+	case t.Year() == now.Year():
+		layout = "2 Jan"
+	}
+	return moment{t.Format(layout), t.Format("Monday, 2 January 2006, 15:04:05"), t.Format(time.RFC3339)}
+}
+
+// dict gives a template several values.
+func dict(pairs ...any) map[string]any {
+	m := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[pairs[i].(string)] = pairs[i+1]
+	}
+	return m
+}

@@ -1,0 +1,185 @@
+package view_test
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"rewind/api"
+	"rewind/internal/textdiff"
+	"rewind/internal/value"
+	"rewind/server/page/view"
+)
+
+// hostile is text as an agent, a repository or a person may have written it: markup, script, addresses that run, attributes that end,
+// templates, control characters, marks that turn the direction of text, bytes that are none.
+var hostile = []string{
+	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `' onmouseover='alert(1)`,
+	`javascript:alert(1)`,
+	`</title><script>alert(1)</script>`, `</textarea><script>`, `<!--<script>`, `]]><script>`, `{{.Base}}{{template "layout"}}`,
+	`${alert(1)}`,
+	"<\x00script>alert(1)</script>", "\u202e<script>\u202c", "a\x1b[31mb\x1b]8;;http://evil\x07", "\xff\xfe<b>\xc3", "<scr\nipt>",
+	"＜script＞",
+	`<a href="//evil.example">x</a>`, `<base href=//evil.example>`, `<style>@import'//evil'</style>`, `<iframe srcdoc='<script>'>`,
+	`&lt;script&gt;`,
+	`%3Cscript%3E`, `../../../etc/passwd`, `--exact`, strings.Repeat("<b>", 300), `<meta http-equiv=refresh content=0>`,
+	`<form action=//evil>`,
+}
+
+// frame is that of a project with a hostile name.
+func frame(name string) view.Frame {
+	return view.Frame{Base: "/ab12cd34", Zone: time.UTC, Now: at.Add(time.Hour), Project: "p1", Name: name, Root: "/" + name}
+}
+
+var at = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+// pages are all views, with a text wherever text can stand.
+func pages(text string) map[string]view.Page {
+	f, x := frame(text), api.Text(text)
+	cp := api.Checkpoint{
+		ID: "aa", Short: "aa", Session: "claude/" + text, Agent: api.Agent(text), Turn: 3, Prompt: x, Event: text, Message: x, Time: at,
+		Git: &api.Head{Commit: text, Branch: text}, Tags: []string{text},
+	}
+	change := api.Change{Path: x, RenamedFrom: x, Status: "modified", OldMode: text, NewMode: "b"}
+	lines := textdiff.Diff([]byte("a\nb\n"), []byte("a\n"+text+"\n"), 3).Hunks
+	files := []api.FileDiff{{Change: change, Note: text, Hunks: lines, Added: 1}}
+	row := api.Row{
+		Checkpoint: cp, Session: cp.Session, Agent: cp.Agent, Turn: 3, Prompt: x, Time: at, Changes: []api.Change{change}, Left: 1,
+		Modified: 1,
+	}
+	fork := &api.Lineage{Session: text, Turn: 2, Checkpoint: "bb", NoCode: x}
+	branch := api.Branch{
+		ID: text, Session: "claude/" + text, Agent: api.Agent(text), Title: x, Parent: text, Depth: 1, Fork: fork, Git: cp.Git, Last: at,
+		Conflicts: []api.Clash{{Session: text, Files: 1}}, Clashes: 1,
+	}
+	moment := &api.Moment{ID: text, Short: text, Turn: 1, Prompt: x, Message: x, Time: at}
+	show := &api.ShowResponse{
+		Checkpoint: cp, Files: files, Asked: &api.Message{Text: x}, Answered: &api.Message{Text: x}, Conversation: x,
+		Messages: []api.Message{{Who: text, Text: x, Calls: []api.ToolCall{{Name: x, Target: x}}}},
+	}
+	restore := &api.RestoreResponse{
+		Target: cp, Plan: text, Changes: []api.Change{change}, Kept: []api.Kept{{Path: x, Reason: value.KeptSession, By: text}},
+		Taken: []api.Taken{{By: text, Paths: []api.Text{x}}}, Conflicts: []api.Conflict{{Path: x, Reason: text}},
+		Merges: []api.Merge{{Path: x}}, Notices: []string{text}, Operation: 7,
+		AtWork:       []api.AtWork{{Session: text, Known: value.WorkCall, Tools: []api.Tool{{Name: x}}, Type: x, Files: 2}},
+		Conversation: &api.Conversation{Mode: "fork", Fork: &api.Fork{Title: x, Why: x}, Resume: []string{"claude", text}, Why: x},
+	}
+	sheet := view.Sheet{Verb: "checkout", Name: text, Title: text, Tag: text, Dir: text, Path: text, What: text}
+	f.Restore(&sheet, restore)
+	timeline := view.Timeline{
+		Rows: f.Rows([]api.Row{row}, "aa"), Branches: f.Branches([]api.Branch{branch}, ""), Moment: f.Detail(show), Title: text,
+		Older: f.Path("x"), Empty: text,
+	}
+	compare := &api.CompareResponse{
+		Ancestor: &api.Ancestor{Session: text, Checkpoint: text, Prompt: x, Turn: 1}, NoFork: x,
+		A: api.CompareSide{Session: text, Title: x, Files: files, Turns: []api.CompareTurn{{
+			Session: text, Turn: 1, Prompt: x,
+			Checkpoints: 1,
+		}}},
+		B: api.CompareSide{Session: text}, Conflicts: []api.Overlap{{
+			Path: x, Verdict: value.OverlapVerdict(text),
+			Reason: value.MergeReason(text),
+		}},
+	}
+	grep := &api.GrepResponse{
+		Matches: []api.Match{{Path: x, Text: x, Spans: []api.FoundSpan{{First: *moment, Last: *moment}}}},
+		Said:    []api.Said{{Session: text, Title: x, Who: text, Text: x, Turn: 2}},
+	}
+	ops := []api.Operation{{
+		Kind: text, What: text, From: moment, To: moment, Time: at, CanUndo: true,
+		Managed: []api.Managed{{Session: text}},
+	}}
+	blame := &api.BlameResponse{First: 1, Lines: []api.BlamedLine{{Text: x}}, Origins: []api.Origin{{Moment: *moment}}}
+	history := []api.PathsCheckpoint{{Checkpoint: cp}}
+	return map[string]view.Page{
+		"projects":   view.Projects(f, []api.Store{{ID: "p1", Root: x, Wrong: x}}),
+		"timeline":   view.Log(f, timeline),
+		"checkpoint": view.Checkpoint(f, f.Detail(show)),
+		"tree":       view.Branching(f, f.DrawTree([]api.Branch{{Session: text, Title: x}, branch})),
+		"compare":    view.Compare(f, compare),
+		"restores":   view.Restores(f, ops),
+		"find":       view.Find(f, text, []api.Row{row}, grep, text),
+		"lanes":      view.Time(f, f.DrawLanes([]api.Row{row}, ops, true)),
+		"files":      view.Directory(f, text, text, []api.Text{x, x + "/"}),
+		"file":       view.Content(f, text, text, []byte(text), false, nil, history),
+		"blame":      view.Content(f, text, text, nil, false, blame, history),
+		"ask":        view.Ask(f, sheet),
+		"done":       view.Done(f, sheet),
+		"failed":     view.Failed(f, 404, &api.Error{Message: text, Hint: text, Candidates: []string{text}}),
+		"refused":    view.Refused(f.Base, 401, text),
+	}
+}
+
+var (
+	markup  = regexp.MustCompile(`<[a-zA-Z/!][^>]*>`) // every tag of a document, with its attributes
+	quoted  = regexp.MustCompile(`"[^"]*"`)           // their values
+	handler = regexp.MustCompile(`(?i)[\s"']on\w+\s*=`)
+	address = regexp.MustCompile(`(?i)(?:href|src|action|formaction|data)="([^"]*)"`)
+)
+
+// TestTextIsNeverMarkup (T16): whatever a text is, a view has the same elements in the same order as with a plain word, none with a handler
+// or an address that runs or leads elsewhere, and no control characters.
+func TestTextIsNeverMarkup(t *testing.T) {
+	elements := func(name, text string) []string {
+		var b bytes.Buffer
+		if err := pages(text)[name].Write(&b, ""); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		doc := b.String()
+		var tags []string
+		for _, tag := range markup.FindAllString(doc, -1) {
+			tags = append(tags, strings.Fields(strings.Trim(tag, "<>/ "))[0])
+			if bare := quoted.ReplaceAllString(tag, `""`); handler.MatchString(bare) || strings.ContainsAny(bare, "'<>`"[:1]) {
+				t.Errorf("%s with %q: %s", name, text, tag)
+			}
+			for _, a := range address.FindAllStringSubmatch(tag, -1) {
+				if !strings.HasPrefix(a[1], "/ab12cd34/") && a[1] != "#main" {
+					t.Errorf("%s with %q: %s", name, text, tag)
+				}
+			}
+		}
+		for _, r := range markup.ReplaceAllString(doc, "") {
+			if r < ' ' && r != '\n' && r != '\t' || r == '\u202e' || r == '\x7f' {
+				t.Errorf("%s with %q: a character %#x", name, text, r)
+				break
+			}
+		}
+		return tags
+	}
+	for name := range pages("word") {
+		plain := strings.Join(elements(name, "word"), " ")
+		if !strings.HasPrefix(plain, "!doctype") {
+			t.Errorf("%s is no document: %.40s", name, plain)
+		}
+		for _, text := range hostile {
+			if strings.ContainsAny(text, "\n\x00\x1b") || !utf8.ValidString(text) { // a diff or file has more lines of it, or is none
+				continue
+			}
+			if got := strings.Join(elements(name, text), " "); got != plain {
+				t.Errorf("%s with %q has other elements:\n%s\n%s", name, text, got, plain)
+			}
+		}
+	}
+}
+
+// Times are told as a person would, in the zone of the browser.
+func TestMoments(t *testing.T) {
+	zone := time.FixedZone("", 3600)
+	f := view.Frame{Now: time.Date(2026, 11, 25, 9, 0, 0, 0, zone), Zone: zone}
+	for when, want := range map[time.Time]string{
+		time.Date(2026, 11, 25, 0, 5, 0, 0, zone):     "00:05",
+		time.Date(2026, 11, 24, 23, 5, 0, 0, zone):    "Tue 23:05",
+		time.Date(2026, 11, 19, 23, 5, 0, 0, zone):    "Thu 23:05",
+		time.Date(2026, 11, 18, 23, 5, 0, 0, zone):    "18 Nov",
+		time.Date(2025, 11, 18, 23, 5, 0, 0, zone):    "2025-11-18",
+		time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC): "04:00",
+	} {
+		rows := f.Rows([]api.Row{{Time: when}}, "")
+		if rows[0].When.Text != want {
+			t.Errorf("%v is %q, not %q", when, rows[0].When.Text, want)
+		}
+	}
+}
