@@ -61,6 +61,7 @@ var (
 	PruneForks  = Route[PruneRequest, ManageResponse]{"POST", "/v1/forks/prune"}
 	Pick        = Route[MergeRequest, RestoreResponse]{"POST", "/v1/pick"}
 	Revert      = Route[MergeRequest, RestoreResponse]{"POST", "/v1/revert"}
+	UI          = Route[UIRequest, UIResponse]{"POST", "/v1/ui"}
 	Version     = Route[VersionRequest, VersionResponse]{"GET", "/v1/version"}
 
 	Mend = Route[MendRequest, MendResponse]{"POST", "/v1/mend"}

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"rewind/objstore"
 	"rewind/server/door"
 	"rewind/server/later"
+	"rewind/server/page"
 	"rewind/server/peers"
 	"rewind/server/registry"
 	"rewind/server/rundir"
@@ -83,6 +85,7 @@ type daemon struct {
 
 	ln           net.Listener
 	door         *door.Door
+	page         *page.Page // in a browser, where it was opened
 	leave        sync.Once
 	ended        chan struct{} // closed by the first stop
 	empty        chan struct{} // closed when the stores are closed
@@ -144,6 +147,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.server.work.Start()
 	d.door = door.New(d.ln, d.takeHook, headerWait, func(err error) { d.stop("accept: " + err.Error()) })
 	d.door.Serve()
+	d.page.Resume()
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
@@ -174,6 +178,7 @@ func (d *daemon) prepare(base context.Context) {
 		func(err error) { d.log.Error("close store", "error", clean(err)) })
 	d.stores.Watch = !d.o.noWatch
 	d.server.stores = d.stores
+	d.page = d.newPage()
 	d.settling = later.New(d.followUp)
 	d.tidying = later.New(d.tidy)
 	d.looking = later.New(d.scanForSecrets)
@@ -188,6 +193,7 @@ func (d *daemon) stop(why string) {
 	d.leave.Do(func() {
 		d.log.Info("daemon ends", "why", why)
 		_ = d.ln.Close()
+		d.page.End()
 		d.settling.End()
 		d.tidying.End()
 		d.looking.End()
@@ -294,6 +300,40 @@ func (s *server) daemonStop(context.Context, api.DaemonRequest, model.Progress) 
 	defer s.work.More()
 	<-s.daemon.empty // bounded: the daemon's patience ends
 	return info, nil
+}
+
+// newPage makes the daemon's page, which answers nobody before it is asked for.
+func (d *daemon) newPage() *page.Page {
+	return page.New(page.Options{
+		API: d.server, Begin: d.server.work.Begin, Done: d.server.work.Done, Notes: d.claim.Dir, Log: d.log,
+		Root: func(id string) (string, error) {
+			for root, r := range d.home.ByRoot() {
+				if r.ID == id {
+					return root, nil
+				}
+			}
+			return "", &api.Error{
+				Code: api.CodeOf(api.WordNoProject), Word: api.WordNoProject, Message: "no project has this address any more",
+				Hint: "it was moved or taken away: 'rewind stores' lists what there is",
+			}
+		},
+	})
+}
+
+// ui opens the page.
+func (s *server) ui(ctx context.Context, req api.UIRequest, _ model.Progress) (out api.UIResponse, err error) {
+	if s.daemon == nil {
+		return out, model.Usagef("the page is the daemon's, and none runs or is wanted here (REWIND_DAEMON=off)")
+	}
+	p, err := s.find(ctx, req.ProjectDir())
+	switch {
+	case err == nil:
+		out.Project = p.ID
+	case !errors.Is(err, model.ErrNoProject):
+		return out, err
+	}
+	out.Address, err = s.daemon.page.Open(req.Env, out.Project)
+	return out, err
 }
 
 // errorLog is where net/http writes.

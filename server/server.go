@@ -119,6 +119,7 @@ func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Log
 	handle(s, api.Tree, s.tree)
 	handle(s, api.ManageForks, s.manageForks)
 	handle(s, api.PruneForks, s.pruneForks)
+	handle(s, api.UI, s.ui)
 	handle(s, api.Version, s.version)
 	handle(s, api.DaemonStatus, s.daemonStatus)
 	handle(s, api.DaemonStop, s.daemonStop)

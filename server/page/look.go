@@ -1,0 +1,197 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"rewind/api"
+	"rewind/server/page/view"
+)
+
+const (
+	rowsAPage = 100     // rows of a log that are sent at once
+	mostRows  = 100_000 // that can be scrolled to
+)
+
+// visit is one request of a browser that was let in.
+type visit struct {
+	*http.Request
+	page  *Page
+	frame view.Frame
+	who   visitor
+	root  api.Text // of the project; "": none is asked for
+}
+
+// visitor is who asks: what was told when the browser was let in.
+type visitor struct {
+	env  api.AgentEnv
+	zone *time.Location
+}
+
+type visitorKey struct{}
+
+func withVisitor(ctx context.Context, v visitor) context.Context {
+	return context.WithValue(ctx, visitorKey{}, v)
+}
+
+// visit finds the project that a path names by its id.
+func (p *Page) visit(r *http.Request) (*visit, error) {
+	who, _ := r.Context().Value(visitorKey{}).(visitor)
+	v := &visit{Request: r, page: p, who: who}
+	v.frame = view.Frame{Base: p.path(), Zone: who.zone, Now: time.Now(), Project: r.PathValue("project")}
+	if v.frame.Project == "" {
+		return v, nil
+	}
+	root, err := p.o.Root(v.frame.Project)
+	if err != nil {
+		v.frame.Project = "" // what is shown of it has no address
+		return v, err
+	}
+	v.root = api.Text(root)
+	v.frame.Root, v.frame.Name = root, filepath.Base(root)
+	return v, nil
+}
+
+func (v *visit) dir() api.Project { return api.Project{Dir: v.root} }
+
+// look answers with a document, or the part of one that a header asks for.
+func (p *Page) look(h func(*visit) (view.Page, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := p.visit(r)
+		var doc view.Page
+		if err == nil {
+			doc, err = h(v)
+		}
+		if err != nil {
+			doc = failed(v.frame, err)
+		}
+		p.send(w, r, doc)
+	}
+}
+
+// failed is the document of an error.
+func failed(f view.Frame, err error) view.Page {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		e = &api.Error{Word: api.WordFailed, Message: err.Error()}
+	}
+	status := http.StatusInternalServerError
+	switch e.Word {
+	case api.WordNotFound, api.WordNoProject:
+		status = http.StatusNotFound
+	case api.WordUsage, api.WordAmbiguous:
+		status = http.StatusBadRequest
+	case api.WordBusy, api.WordHalfDone:
+		status = http.StatusServiceUnavailable
+	}
+	return view.Failed(f, status, e)
+}
+
+// send writes a document whole, or not at all.
+func (p *Page) send(w http.ResponseWriter, r *http.Request, doc view.Page) {
+	var b bytes.Buffer
+	part := r.Header.Get("Rewind-Part")
+	if doc.Status >= http.StatusBadRequest && part != "" {
+		part = "main"
+	}
+	if err := doc.Write(&b, part); err != nil {
+		p.o.Log.Error("page: render", "error", err)
+		http.Error(w, "this page cannot be shown; the daemon's log says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Vary", "Rewind-Part")
+	if doc.Status != 0 {
+		w.WriteHeader(doc.Status)
+	}
+	_, _ = w.Write(b.Bytes()) // a browser that is gone needs no answer
+}
+
+func (v *visit) projects() (view.Page, error) {
+	r, err := api.Call(v.Context(), v.page.client, api.Stores, api.StoresRequest{}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.Projects(v.frame, r.Stores), nil
+}
+
+// project is the log of a project, or of one session of it, with one moment beside: the one that is named, or where the project stands.
+func (v *visit) project() (view.Page, error) {
+	t := view.Timeline{Session: v.session()}
+	skip, _ := strconv.Atoi(v.URL.Query().Get("skip"))
+	skip = min(max(skip, 0), mostRows)
+	req := api.ListRequest{Project: v.dir(), Filter: api.Filter{Session: t.Session}, Turns: true, Limit: skip + rowsAPage}
+	list, err := api.Call(v.Context(), v.page.client, api.List, req, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	if list.More && skip+rowsAPage <= mostRows {
+		t.Older = v.URL.Path + "?skip=" + strconv.Itoa(skip+rowsAPage)
+		t.Older = v.frame.Base + t.Older
+	}
+	list.Turns = list.Turns[min(skip, len(list.Turns)):]
+	if skip > 0 && v.Header.Get("Rewind-Part") == "rows" {
+		t.Rows = v.frame.Rows(list.Turns, "")
+		return view.Log(v.frame, t), nil
+	}
+	tree, err := api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{Project: v.dir(), All: true}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	at := v.URL.Query().Get("at")
+	if at == "" && len(list.Turns) > 0 {
+		at = list.Turns[0].Checkpoint.ID
+		for i := range list.Turns {
+			if list.Turns[i].Current {
+				at = list.Turns[i].Checkpoint.ID
+			}
+		}
+	}
+	t.Rows, t.Branches = v.frame.Rows(list.Turns, at), v.frame.Branches(tree.Branches, t.Session)
+	for _, b := range t.Branches {
+		if b.Chosen {
+			t.Title = b.Title
+		}
+	}
+	t.Empty = "Nothing has happened here yet. What an agent does in this project appears by itself."
+	if at != "" {
+		if t.Moment, err = v.moment(at, 0); err != nil {
+			return view.Page{}, err
+		}
+	}
+	return view.Log(v.frame, t), nil
+}
+
+// session is the one that the path names.
+func (v *visit) session() string {
+	agent, id := v.PathValue("agent"), v.PathValue("session")
+	if agent == "" {
+		return ""
+	}
+	return agent + "/" + id
+}
+
+// checkpoint is one moment by itself.
+func (v *visit) checkpoint() (view.Page, error) {
+	d, err := v.moment(v.PathValue("checkpoint"), 30)
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.Checkpoint(v.frame, d), nil
+}
+
+func (v *visit) moment(name string, messages int) (*view.Detail, error) {
+	r, err := api.Call(v.Context(), v.page.client, api.Show, api.ShowRequest{
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Messages: messages, Said: true,
+		Detail: api.Detail{Lines: true, Patch: true, Context: 3, Most: 300},
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return v.frame.Detail(&r), nil
+}

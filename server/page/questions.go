@@ -1,0 +1,141 @@
+package page
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+
+	"rewind/api"
+	"rewind/server/page/view"
+)
+
+const (
+	restoresAtOnce = 200
+	foundAtOnce    = 200
+)
+
+// tree is the branches of all families.
+func (v *visit) tree() (view.Page, error) {
+	r, err := api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{Project: v.dir(), All: true}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.Branching(v.frame, v.frame.DrawTree(r.Branches)), nil
+}
+
+func (v *visit) compare() (view.Page, error) {
+	q := v.URL.Query()
+	r, err := api.Call(v.Context(), v.page.client, api.Compare, api.CompareRequest{
+		Project: v.dir(), Walk: api.Walk{Choose: true}, A: api.Text(q.Get("a")), B: api.Text(q.Get("b")), Context: 3,
+	}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.Compare(v.frame, &r), nil
+}
+
+// ops is the history of going back.
+func (v *visit) ops() (view.Page, error) {
+	r, err := api.Call(v.Context(), v.page.client, api.Ops, api.OpsRequest{Project: v.dir(), Restores: true, Limit: restoresAtOnce}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.Restores(v.frame, r.Operations), nil
+}
+
+// find searches prompts, the files of all checkpoints, and conversations. The words are looked for as they are.
+func (v *visit) find() (view.Page, error) {
+	query := v.URL.Query().Get("q")
+	if query == "" {
+		return view.Find(v.frame, "", nil, nil, ""), nil
+	}
+	list, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
+		Project: v.dir(), Filter: api.Filter{Prompt: api.Text(query)}, Turns: true, Limit: rowsAPage,
+	}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	r, err := api.Call(v.Context(), v.page.client, api.Grep, api.GrepRequest{
+		Project: v.dir(), Pattern: api.Text(regexp.QuoteMeta(query)), IgnoreCase: true, Code: true, Conversation: true, Limit: foundAtOnce,
+	}, nil)
+	if err != nil {
+		return view.Find(v.frame, query, list.Turns, nil, err.Error()), nil
+	}
+	return view.Find(v.frame, query, list.Turns, &r, ""), nil
+}
+
+// lanesAtOnce is how many turns are drawn in time.
+const lanesAtOnce = 2000
+
+// lanes is the newest turns of all sessions in time.
+func (v *visit) lanes() (view.Page, error) {
+	list, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{Project: v.dir(), Turns: true, Limit: lanesAtOnce}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	ops, err := api.Call(v.Context(), v.page.client, api.Ops, api.OpsRequest{Project: v.dir(), Restores: true, Limit: restoresAtOnce}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.Time(v.frame, v.frame.DrawLanes(list.Turns, ops.Operations, list.More)), nil
+}
+
+// files is a directory of a checkpoint.
+func (v *visit) files() (view.Page, error) {
+	cp, dir := v.PathValue("checkpoint"), v.URL.Query().Get("path")
+	r, err := api.Call(v.Context(), v.page.client, api.Entries, api.EntriesRequest{
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(cp), Path: api.Text(dir),
+	}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.Directory(v.frame, cp, dir, r.Entries), nil
+}
+
+// maxShownFile is the size in bytes up to which a file is shown.
+const maxShownFile = 2 << 20
+
+// file is one as a checkpoint has it, with what changed it.
+func (v *visit) file() (view.Page, error) {
+	cp, path := v.PathValue("checkpoint"), v.URL.Query().Get("path")
+	content := limited{most: maxShownFile}
+	err := v.page.client.Cat(v.Context(), api.CatRequest{
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(cp), Path: api.Text(path),
+	}, &content)
+	if err != nil && !content.over {
+		return view.Page{}, err
+	}
+	var blame *api.BlameResponse
+	if v.URL.Query().Get("blame") != "" && !content.over {
+		r, err := api.Call(v.Context(), v.page.client, api.Blame, api.BlameRequest{
+			Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(cp), Path: api.Text(path),
+		}, nil)
+		if err != nil {
+			return view.Page{}, err
+		}
+		blame = &r
+	}
+	history, err := api.Call(v.Context(), v.page.client, api.Paths, api.PathsRequest{
+		Project: v.dir(), Paths: []api.Text{api.Text(path)}, Limit: rowsAPage,
+	}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.Content(v.frame, cp, path, content.Bytes(), content.over, blame, history.Checkpoints), nil
+}
+
+// limited takes in so many bytes, and refuses more.
+type limited struct {
+	bytes.Buffer
+	most int
+	over bool
+}
+
+// Write implements io.Writer.
+func (l *limited) Write(b []byte) (int, error) {
+	if l.Len()+len(b) > l.most {
+		l.over = true
+		return 0, errors.New("page: larger than what is shown")
+	}
+	return l.Buffer.Write(b)
+}
