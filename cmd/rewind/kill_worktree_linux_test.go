@@ -93,29 +93,4 @@ func TestKillWorktree(t *testing.T) {
 		}
 		k.must("verify")
 	}
-	// A change that is brought from it: here is what was before or what is after, and what is half done is taken back.
-	k.reset()
-	k.must(fork...)
-	write(t, dir, map[string]string{"theirs": "new\n"})
-	save := k.command("save")
-	save.Dir = dir
-	if out, err := save.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	pick := []string{"pick", "../try:@"}
-	_, calls = k.run(0, pick...)
-	k.must("undo-restore")
-	for _, n := range latePoints(goes+2, calls) {
-		k.run(n, pick...)
-		if _, said := k.try("status"); strings.Contains(said, "half done") {
-			k.must("checkout", "--abort")
-		} else if d := k.must("ops"); strings.Contains(strings.SplitN(d, "\n", 2)[0], " pick ") {
-			k.must("undo-restore")
-		}
-		if _, err := os.Stat(filepath.Join(k.home, "p", "theirs")); err == nil {
-			t.Errorf("pick killed at call %d: the file is there", n)
-		}
-		k.must("verify")
-	}
-	k.must(pick...)
 }
