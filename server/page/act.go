@@ -21,9 +21,10 @@ type wish struct {
 	Exact string `json:"exact"`
 	Title string `json:"title"`
 	Tag   string `json:"tag"`
-	Dir   string `json:"dir"`  // of a worktree: the name of a directory beside the project's
-	Path  string `json:"path"` // of a checkout: only this, from the project's root
-	Last  string `json:"last"` // of a deletion: also a last copy
+	Dir   string `json:"dir"`     // of a worktree: the name of a directory beside the project's
+	Of    string `json:"session"` // of forward: whose turns
+	Path  string `json:"path"`    // of a checkout: only this, from the project's root
+	Last  string `json:"last"`    // of a deletion: also a last copy
 	Plan  string `json:"plan"`
 }
 
@@ -61,7 +62,7 @@ func (v *visit) carryOut(do bool) (view.Page, error) {
 		q.Plan = ""
 	}
 	s := view.Sheet{
-		Verb: q.Verb, Name: q.Name, What: q.What, Exact: q.Exact != "", Title: q.Title, Tag: q.Tag, Dir: q.Dir, Path: q.Path,
+		Verb: q.Verb, Name: q.Name, What: q.What, Exact: q.Exact != "", Title: q.Title, Tag: q.Tag, Dir: q.Dir, Path: q.Path, Of: q.Of,
 	}
 	if s.What == "" {
 		s.What = "both"
@@ -93,6 +94,8 @@ var verbs = map[string]struct {
 	"undo-restore": {true, (*visit).undoRestore},
 	"pick":         {true, (*visit).pick},
 	"forward":      {true, (*visit).forward},
+	"continue":     {false, (*visit).unfinished},
+	"abort":        {false, (*visit).unfinished},
 	"fork":         {false, (*visit).fork},
 	"worktree":     {false, (*visit).worktree},
 	"clone":        {false, (*visit).clone},
@@ -157,7 +160,17 @@ func (v *visit) forward(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 		return false, &api.Error{Word: api.WordUsage, Message: "that is no number of turns"}
 	}
 	return restore(v, api.Forward, api.ForwardRequest{
-		Project: v.dir(), Walk: api.Walk{Choose: true}, Wish: v.wish(q, dryRun), Turns: turns, Tag: api.Text(q.Tag),
+		Project: v.dir(), Walk: api.Walk{Session: q.Of, Choose: true}, Wish: v.wish(q, dryRun), Turns: turns, Tag: api.Text(q.Tag),
+	}, s)
+}
+
+// unfinished ends a restore that was cut short. What it does was shown when it was begun.
+func (v *visit) unfinished(q wish, dryRun bool, s *view.Sheet) (bool, error) {
+	if dryRun {
+		return true, nil
+	}
+	return restore(v, api.Checkout, api.CheckoutRequest{
+		Project: v.dir(), Wish: api.Wish{Env: v.who.env}, Continue: q.Verb == "continue", Abort: q.Verb == "abort",
 	}, s)
 }
 

@@ -16,6 +16,8 @@ import (
 const (
 	rowsAPage = 100     // rows of a log that are sent at once
 	mostRows  = 100_000 // that can be scrolled to
+
+	messagesAtOnce = 30 // of the conversation before a moment
 )
 
 // visit is one request of a browser that was let in.
@@ -153,18 +155,51 @@ func (v *visit) project() (view.Page, error) {
 		}
 	}
 	t.Rows, t.Branches = v.frame.Rows(list.Turns, at), v.frame.Branches(tree.Branches, t.Session)
-	for _, b := range t.Branches {
-		if b.Chosen {
-			t.Title = b.Title
-		}
+	if err := v.head(&t); err != nil {
+		return view.Page{}, err
 	}
 	t.Empty = "Nothing has happened here yet. What an agent does in this project appears by itself."
 	if at != "" {
-		if t.Moment, err = v.moment(at, 0); err != nil {
+		if t.Moment, err = v.moment(at, messagesAtOnce); err != nil {
 			return view.Page{}, err
 		}
 	}
 	return view.Log(v.frame, t), nil
+}
+
+// head says what there is to know before the rows: of the session that is looked at, and of what is wrong.
+func (v *visit) head(t *view.Timeline) error {
+	for i := range t.Branches {
+		if b := &t.Branches[i]; b.Chosen {
+			t.Head, t.Title = b, b.Title
+		}
+	}
+	st, err := api.Call(v.Context(), v.page.client, api.Status, api.StatusRequest{Project: v.dir(), Glance: true}, nil)
+	if err != nil {
+		return err
+	}
+	t.HalfDone = st.HalfDone
+	if st.Degraded != nil {
+		t.Degraded = string(st.Degraded.Error)
+	}
+	if t.Head == nil {
+		return nil
+	}
+	known, err := api.Call(v.Context(), v.page.client, api.Sessions, api.SessionsRequest{Project: v.dir(), Env: v.who.env}, nil)
+	if err != nil {
+		return err
+	}
+	for i := range known.Sessions {
+		if one := &known.Sessions[i]; one.Session == t.Session {
+			t.Resume = view.ShellLine(one.Resume)
+		}
+	}
+	walk := api.Walk{Session: t.Session}
+	r, err := api.Call(v.Context(), v.page.client, api.Future, api.FutureRequest{Project: v.dir(), Walk: walk}, nil)
+	if err == nil { // a session without a file has none
+		t.Ahead = v.frame.Ahead(r.Ahead)
+	}
+	return nil
 }
 
 // session is the one that the path names.
@@ -178,7 +213,7 @@ func (v *visit) session() string {
 
 // checkpoint is one moment by itself.
 func (v *visit) checkpoint() (view.Page, error) {
-	d, err := v.moment(v.PathValue("checkpoint"), 30)
+	d, err := v.moment(v.PathValue("checkpoint"), messagesAtOnce)
 	if err != nil {
 		return view.Page{}, err
 	}

@@ -107,6 +107,7 @@ func (p *Page) routes() *http.ServeMux {
 	look("/p/{project}/c/{checkpoint}", (*visit).checkpoint)
 	look("/p/{project}/tree", (*visit).tree)
 	look("/p/{project}/compare", (*visit).compare)
+	look("/p/{project}/diff", (*visit).diff)
 	look("/p/{project}/ops", (*visit).ops)
 	look("/p/{project}/c/{checkpoint}/files", (*visit).files)
 	look("/p/{project}/c/{checkpoint}/file", (*visit).file)
@@ -121,7 +122,8 @@ func (p *Page) serve(ln net.Listener) {
 	p.http = &http.Server{
 		Handler: p.door(p.routes()), ReadHeaderTimeout: headerWait, ReadTimeout: bodyWait, IdleTimeout: time.Minute,
 		MaxHeaderBytes: maxHeader,
-		ErrorLog:       slog.NewLogLogger(p.o.Log.Handler(), slog.LevelWarn), BaseContext: func(net.Listener) context.Context { return p.ctx },
+		ErrorLog:       slog.NewLogLogger(p.o.Log.Handler(), slog.LevelWarn),
+		BaseContext:    func(net.Listener) context.Context { return p.ctx },
 	}
 	go func(s *http.Server) { _ = s.Serve(ln) }(p.http)
 }

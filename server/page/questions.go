@@ -34,6 +34,18 @@ func (v *visit) compare() (view.Page, error) {
 	return view.Compare(v.frame, &r), nil
 }
 
+// diff is what is different between two states.
+func (v *visit) diff() (view.Page, error) {
+	q := v.URL.Query()
+	r, err := api.Call(v.Context(), v.page.client, api.Diff, api.DiffRequest{
+		Project: v.dir(), Walk: api.Walk{Choose: true}, From: api.Text(q.Get("from")), To: api.Text(q.Get("to")), Context: 3,
+	}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.Between(v.frame, &r), nil
+}
+
 // ops is the history of going back.
 func (v *visit) ops() (view.Page, error) {
 	r, err := api.Call(v.Context(), v.page.client, api.Ops, api.OpsRequest{Project: v.dir(), Restores: true, Limit: restoresAtOnce}, nil)

@@ -14,6 +14,8 @@ type Branch struct {
 	Title   string
 	Depth   int
 	Fork    string // where it parted
+	Of      string // the session that it was forked from, as a person tells it; "": it was not
+	OfHref  string
 	Turns   uint64
 	Last    moment
 	Current bool
@@ -43,6 +45,7 @@ func (f Frame) Branches(list []api.Branch, chosen string) []Branch {
 			if b.Fork.Clone {
 				one.Fork = "copy"
 			}
+			one.Of, one.OfHref = short(b.Fork.Session), f.Path("s", b.Fork.Session)
 		}
 		out = append(out, one)
 	}

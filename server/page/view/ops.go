@@ -13,6 +13,7 @@ type restore struct {
 	From, To string
 	FromHref string
 	ToHref   string
+	DiffHref string // from one to the other
 	Changed  int
 	Kept     int
 	CanUndo  bool
@@ -32,6 +33,9 @@ func Restores(f Frame, list []api.Operation) Page {
 		}
 		r.From, r.FromHref = f.moments(o.From)
 		r.To, r.ToHref = f.moments(o.To)
+		if o.From != nil && o.To != nil && o.From.ID != o.To.ID {
+			r.DiffHref = f.Path("diff") + "?from=" + query(o.From.ID) + "&to=" + query(o.To.ID)
+		}
 		for _, m := range o.Managed {
 			r.Managed = append(r.Managed, short(m.Session))
 		}

@@ -14,7 +14,7 @@ type Sheet struct {
 	What             string // both, code, conversation
 	Exact            bool
 	Title, Tag, Dir  string
-	Path             string
+	Path, Of         string
 	Plan             string
 	Operation        uint64 // 0: nothing was done
 	Heading          string
@@ -59,6 +59,7 @@ const (
 var sheetWords = map[string][2]string{
 	"checkout": {"Go back", "Go back"}, "switch": {"Switch", "Switch"}, "undo-restore": {"Undo the going back", "Undo"},
 	"pick": {"Bring this change here", "Pick"}, "forward": {"Go forward", "Go forward"}, "fork": {"Fork", "Fork"},
+	"continue": {"Finish what was begun", "Finish it"}, "abort": {"Take back what was begun", "Take it back"},
 	"worktree": {"Fork into another directory", "Make it"}, "clone": {"Clone", "Clone"}, "rename": {"Rename", "Rename"},
 	"promote": {"Promote to main", "Promote"}, "archive": {"Archive", "Archive"}, "delete": {"Delete", "Delete"},
 }
@@ -66,7 +67,8 @@ var sheetWords = map[string][2]string{
 // doneWords are what a notice begins with when it was done.
 var doneWords = map[string]string{
 	"checkout": "Went to", "switch": "Switched to", "undo-restore": "Undone: back at", "pick": "Brought in", "forward": "Went forward to",
-	"fork": "Forked:", "worktree": "Forked:", "clone": "Cloned:", "rename": "Renamed.", "promote": "Promoted.", "archive": "Archived.",
+	"continue": "Finished:", "abort": "Taken back; it had been on the way to", "fork": "Forked:", "worktree": "Forked:",
+	"clone": "Cloned:", "rename": "Renamed.", "promote": "Promoted.", "archive": "Archived.",
 	"delete": "Deleted.",
 }
 
@@ -81,9 +83,7 @@ var keptWhy = map[value.KeptReason]string{
 // Restore puts what a restore did, or would do, on a sheet.
 func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	s.Plan, s.Operation = r.Plan, r.Operation
-	s.Target, _ = f.moments(&api.Moment{
-		ID: r.Target.ID, Short: r.Target.Short, Turn: r.Target.Turn, Prompt: r.Target.Prompt, Message: r.Target.Message,
-	})
+	s.Target, _ = f.moments(momentOf(&r.Target))
 	for _, c := range r.Changes {
 		switch c.Status {
 		case "added":
@@ -198,7 +198,7 @@ func (f Frame) talk(s *Sheet, c *api.Conversation, dryRun bool) {
 		}
 	}
 	if !dryRun {
-		s.Resume = shellLine(c.Resume)
+		s.Resume = ShellLine(c.Resume)
 	}
 	if c.Fork != nil {
 		f.forkNotes(s, c.Fork)
@@ -226,11 +226,11 @@ func (f Frame) Fork(s *Sheet, r *api.ForkResponse) {
 	if r.Messages > 0 {
 		s.Conversation = "goes on there after " + count(r.Messages, "message")
 	}
-	s.Resume = shellLine(r.Resume)
+	s.Resume = ShellLine(r.Resume)
 	if r.Worktree != "" {
 		s.Target += " in " + string(r.Worktree)
 		if r.Cwd != "" {
-			s.Resume = shellLine([]string{"cd", string(r.Cwd)}) + " && " + s.Resume
+			s.Resume = ShellLine([]string{"cd", string(r.Cwd)}) + " && " + s.Resume
 		}
 	}
 	f.forkNotes(s, &r.Fork)
@@ -278,8 +278,8 @@ func Done(f Frame, s Sheet) Page {
 	return Page{Frame: f, Data: s, name: "done"}
 }
 
-// shellLine is a command line as a shell takes it.
-func shellLine(words []string) string {
+// ShellLine is a command line as a shell takes it.
+func ShellLine(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		if strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-") != "" || w == "" {

@@ -14,8 +14,53 @@ type Timeline struct {
 	Session  string // whose turns are listed; "": all
 	Title    string // of that session
 	Branches []Branch
+	Head     *Branch // of that session
+	Resume   string  // the command line that opens it
+	Ahead    []Ahead // turns behind the point that it has gone back to
+	HalfDone string  // a restore that was cut short
+	Degraded string  // why hooks do not do what they are for
 	Moment   *Detail
 	Empty    string // why there are no rows
+}
+
+// Ahead are turns behind the point to which somebody has gone back, the nearest first.
+type Ahead struct {
+	Title string
+	Why   string
+	Turns []aheadTurn
+}
+
+type aheadTurn struct {
+	Turn   uint64
+	Steps  int // forward, to its end
+	Prompt string
+	When   moment
+	Href   string // of its state; "": none was captured
+}
+
+// whyAhead says how turns came to lie ahead.
+var whyAhead = map[string]string{
+	"code": "the code went back", "fork": "this session was forked before them", "cut": "cut off the conversation",
+	"agent": "gone back in the agent itself",
+}
+
+// Ahead turns what future answers into stretches. Only along the nearest one can be gone by a number of turns.
+func (f Frame) Ahead(list []api.Ahead) (out []Ahead) {
+	for i, a := range list {
+		one := Ahead{Title: string(a.Title), Why: whyAhead[a.Why]}
+		for n, t := range a.Turns {
+			turn := aheadTurn{Turn: t.Turn, Prompt: string(t.Prompt), When: f.moment(t.Time)}
+			if i == 0 {
+				turn.Steps = n + 1
+			}
+			if t.Checkpoint != "" {
+				turn.Href = f.Path("c", t.Checkpoint)
+			}
+			one.Turns = append(one.Turns, turn)
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // Row is a line of the log.

@@ -15,12 +15,35 @@ export function log(): void {
     const mine = ++asked;
     const shown = await part(link.href, "moment");
     if (mine !== asked) return; // another row was chosen meanwhile
+    place();
     moment.replaceChildren(shown);
     moment.scrollTop = 0;
     const at = new URL(location.href);
     at.searchParams.set("at", row.dataset.id!);
     history.replaceState(null, "", at);
   };
+
+  // The scrubber stands for the rows that are there, the oldest on the left.
+  const scrub = document.querySelector<HTMLElement>(".scrub")!;
+  const slider = scrub.querySelector("input")!;
+  const place = (): void => {
+    const rows = all();
+    const at = rows.length - rows.findIndex(isChosen);
+    scrub.hidden = rows.length < 2;
+    slider.max = String(rows.length);
+    slider.value = String(at);
+    scrub.querySelector("output")!.textContent = `${at} of ${rows.length}${list.querySelector("[data-older]") ? "+" : ""}`;
+  };
+  slider.addEventListener("input", () => {
+    const rows = all();
+    rows[rows.length - Number(slider.value)]?.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: "stay" }));
+  });
+  scrub.addEventListener("click", (event) => {
+    const by = (event.target as Element).closest<HTMLElement>("[data-step]")?.dataset.step;
+    if (by) step(Number(by));
+  });
+  document.addEventListener("rewind:rows", place);
+  place();
 
   list.addEventListener("click", (event) => {
     const row = (event.target as Element).closest<HTMLElement>(".row");
@@ -30,7 +53,7 @@ export function log(): void {
   });
   list.addEventListener("choose", (event) => {
     const row = event.target as HTMLElement;
-    row.querySelector("a")!.focus({ preventScroll: true });
+    if ((event as CustomEvent).detail !== "stay") row.querySelector("a")!.focus({ preventScroll: true });
     if (moment.offsetParent !== null) void choose(row);
     else row.scrollIntoView({ block: "nearest" });
   });
@@ -43,6 +66,7 @@ export function log(): void {
     const rows = await part(link.href, "rows");
     link.closest("li")!.replaceWith(rows);
     watch();
+    place();
   };
   const watch = (): void => {
     for (const link of list.querySelectorAll("[data-older]")) older.observe(link);
@@ -52,8 +76,16 @@ export function log(): void {
 
 // step chooses the row that is by so many after the chosen one.
 export function step(by: number): void {
-  const rows = [...document.querySelectorAll<HTMLElement>(".row")];
-  const now = rows.findIndex((row) => row.querySelector("a[aria-current]"));
+  const rows = all();
+  const now = rows.findIndex(isChosen);
   const next = rows[Math.min(Math.max(now + by, 0), rows.length - 1)];
   next?.dispatchEvent(new CustomEvent("choose", { bubbles: true }));
+}
+
+function all(): HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>("[data-rows] .row")];
+}
+
+function isChosen(row: HTMLElement): boolean {
+  return row.querySelector("a[aria-current]") !== null;
 }

@@ -32,6 +32,9 @@ const originals = new WeakMap<HTMLTableElement, HTMLTableElement>();
 function beside(table: HTMLTableElement): void {
   const out = table.cloneNode(false) as HTMLTableElement;
   out.classList.add("split");
+  const columns = document.createElement("colgroup");
+  for (const name of ["n", "", "n", ""]) columns.append(Object.assign(document.createElement("col"), { className: name }));
+  out.append(columns);
   const body = out.createTBody();
   let minus: HTMLTableRowElement[] = [];
   let plus: HTMLTableRowElement[] = [];
