@@ -37,13 +37,14 @@ const codexDepth = 8
 
 // codexParser reads Codex's lines.
 type codexParser struct {
-	metas int       // session_meta lines so far
-	reply string    // the message that the model is at; "" if it is at none
-	mute  bool      // a prompt came, and not yet the event that says it again
-	ahead bool      // an event has shown people a message that the model's record has not come of yet
-	said  [2]string // id and text of the model's newest message, until its event comes
-	r     codexRecord
-	names map[string]string // types, kept: there are few
+	metas  int       // session_meta lines so far
+	thread string    // the id in the first
+	reply  string    // the message that the model is at; "" if it is at none
+	mute   bool      // a prompt came, and not yet the event that says it again
+	ahead  bool      // an event has shown people a message that the model's record has not come of yet
+	said   [2]string // id and text of the model's newest message, until its event comes
+	r      codexRecord
+	names  map[string]string // types, kept: there are few
 }
 
 // codexRecord is what a line's keys say, before it is known what they mean.

@@ -43,7 +43,13 @@ func (p *codexParser) meta(l *line) {
 	p.metas++
 	l.Type, l.Lead = r.kind, true
 	if p.metas > 1 && r.base == nil {
+		if p.metas == 2 && r.id != p.thread {
+			l.Forked.Session = r.id // clients that do not say it else
+		}
 		return
+	}
+	if p.metas == 1 {
+		p.thread = r.id
 	}
 	l.Session, l.Cwd, l.Version = r.id, r.cwd, r.version
 	l.Forked.Session = r.from

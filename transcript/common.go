@@ -1,17 +1,21 @@
 package transcript
 
 import (
-	"fmt"
-	"hash/maphash"
+	"cmp"
+	"math"
 )
 
 // Same is how far two conversations are the same.
 type Same struct {
-	Turn    int    // the child's turn that the last thing is in which both have; 0: nothing, or only what came before the first prompt
+	Turn    int    // the child's turn that the last thing is in which both have; 0: none
+	Behind  int    // where Turn is 0 and both have something all the same, as an agent's summary of what came before: the parent's turn of it
 	Turns   []int  // the parent's number of each of the child's turns up to that; nil: the same numbers
 	Message string // the parent's id of the last thing; "": the agent's records have none
 	// How many messages of the child are known by their ids, and by what else stays of one: the nearest of several parents has most
 	Named, Kept int
+	// Which of the two was there first: negative, the parent; positive, the child; 0: that does not tell. Order is told by when what both
+	// have was written in each, Looks by what only one has.
+	Order, Looks int
 }
 
 // Common is how far two conversations of an agent are the same. A child need not have the turns that its parent had gone back behind, so
@@ -22,87 +26,15 @@ type Same struct {
 // message under another id (lasting), else the same words in the same order (Codex's older forks). A child whose base is already in front
 // of its own records is as good as one without. Whether one was made of the other is not asked.
 func Common(agent Agent, parent, child Source) (Same, error) {
-	base, err := BaseOf(agent, child)
+	p, err := TraceOf(agent, parent, "")
 	if err != nil {
 		return Same{}, err
 	}
-	p := newShared(agent)
-	if err := p.read(agent, parent, func(t *tracker, l *line) { p.know(t, l, base) }); err != nil {
-		return Same{}, err
-	}
-	if base != nil {
-		if p.ids[base.Session] {
-			return Same{Turn: p.based.turn, Message: p.based.message}, nil
-		}
-		return Same{}, nil
-	}
-	var s Same
-	var last spot
-	var turns []int // of the parent, by the child's
-	known := func(t *tracker, at spot, id string) {
-		last = at.with(id)
-		for len(turns) < len(t.c.Turns) {
-			turns = append(turns, at.turn)
-		}
-		if n := len(t.c.Turns); n > 0 {
-			turns[n-1] = at.turn
-		}
-	}
-	n, same := 0, true // of the records without an id
-	named := Parent{}
-	err = p.read(agent, child, func(t *tracker, l *line) {
-		named = t.c.Parent
-		for _, again := range l.Again {
-			if at, ok := p.byID[p.hash(again.ID)]; ok {
-				known(t, at, again.ID)
-			}
-		}
-		if !isMessage(l) {
-			return
-		}
-		ids := []string{l.ID}
-		if agent == Claude && l.Forked.Message != "" {
-			// A copy names the record that it is of; what its session said before is no copy for its next one.
-			ids = []string{l.Forked.Message, l.ID}
-		}
-		for _, id := range ids {
-			if at, ok := p.byID[p.hash(id)]; ok && id != "" {
-				s.Named++
-				known(t, at, id)
-				return
-			}
-		}
-		if l.ID != "" {
-			if at, ok := p.byKept[lasting(l)]; ok {
-				s.Kept++
-				known(t, at, at.message)
-			}
-			return
-		}
-		if same = same && n < len(p.order) && p.order[n] == p.content(l); same {
-			s.Kept++
-			known(t, spot{turn: p.turns[n]}, "")
-			n++
-		}
-	})
+	c, err := TraceOf(agent, child, "")
 	if err != nil {
 		return Same{}, err
 	}
-	if at, ok := p.byID[p.hash(named.Message)]; ok && last.turn == 0 && named.Message != "" {
-		s.Turn, s.Message = at.turn, named.Message
-		return s, nil
-	}
-	s.Turn, s.Message = last.turn, last.message
-	if last.turn == 0 || len(turns) == 0 {
-		return s, nil
-	}
-	s.Turn = len(turns)
-	for i, of := range turns {
-		if of != i+1 {
-			s.Turns = turns
-		}
-	}
-	return s, nil
+	return c.Common(p), nil
 }
 
 // spot is a place in a conversation.
@@ -111,86 +43,247 @@ type spot struct {
 	message string
 }
 
-func (s spot) with(message string) spot { return spot{turn: s.turn, message: message} }
-
-// shared is what is known of the parent: bounded by maxMessages, whatever there is.
-type shared struct {
-	seed maphash.Seed
-	byID map[uint64]spot // of every record with an id
-	// and of every message with one, by what stays of it under another id
-	byKept map[uint64]spot
-	order  []uint64        // what the messages without an id say
-	turns  []int           // and their turns
-	ids    map[string]bool // of the sessions that the records are of
-	based  spot            // of the last record in front of the end of a base
+// known is the parent's steps by what tells them.
+type known struct {
+	named, lasting map[uint64]int  // the step's number
+	again          map[uint64]spot // prompts that it names again
+	plain          []int           // messages without an id, in order
+	said           map[uint64]bool // what they say
 }
 
-func newShared(agent Agent) *shared {
-	return &shared{seed: maphash.MakeSeed(), byID: map[uint64]spot{}, byKept: map[uint64]spot{}, ids: map[string]bool{}}
-}
-
-func (p *shared) read(agent Agent, src Source, fn func(*tracker, *line)) error {
-	d, err := dialectOf(agent, src)
-	if err != nil {
-		return err
+func (t *Trace) known() *known {
+	if t.by != nil {
+		return t.by
 	}
-	t := newTracker(agent, d)
-	return d.lines(src, 0, newLine(maxText, false), func(l *line) error {
-		t.add(l)
-		fn(t, l)
-		return nil
-	})
-}
-
-// know takes a record of the parent.
-func (p *shared) know(t *tracker, l *line, base *Base) {
-	at := spot{turn: len(t.c.Turns)}
-	if l.Session != "" && len(p.ids) < maxCalls {
-		p.ids[l.Session] = true
-	}
-	for _, again := range l.Again {
-		if i, ok := t.users[again.ID]; ok && len(p.byID) < maxMessages {
-			p.byID[p.hash(again.ID)] = spot{turn: i + 1}
+	k := &known{named: map[uint64]int{}, lasting: map[uint64]int{}, again: map[uint64]spot{}, said: map[uint64]bool{}}
+	for i := range t.steps {
+		s := &t.steps[i]
+		switch {
+		case s.again:
+			if s.turn > 0 {
+				k.again[s.id] = spot{turn: int(s.turn)}
+			}
+		case s.id != 0:
+			if _, ok := k.named[s.id]; !ok {
+				k.named[s.id] = i
+			}
+			if _, ok := k.lasting[s.kept]; !ok && s.message && s.kept != 0 {
+				k.lasting[s.kept] = i
+			}
+		case s.message:
+			k.plain, k.said[s.said] = append(k.plain, i), true
 		}
 	}
-	if base != nil && isMessage(l) && p.before(l, base) {
-		p.based = at.with(l.ID)
-	}
-	switch {
-	case l.Side:
-	case l.ID != "":
-		if _, ok := p.byID[p.hash(l.ID)]; !ok && len(p.byID) < maxMessages {
-			p.byID[p.hash(l.ID)] = at
+	t.by = k
+	return k
+}
+
+// Common is how far t, the child, is the same as its parent.
+func (t *Trace) Common(parent *Trace) Same {
+	if t.base != nil {
+		if !parent.ids[t.base.Session] {
+			return Same{}
 		}
-		if k := lasting(l); k != 0 && isMessage(l) && len(p.byKept) < maxMessages {
-			if _, ok := p.byKept[k]; !ok {
-				p.byKept[k] = at.with(l.ID)
+		at := parent.before(t.base)
+		return Same{Turn: at.turn, Message: at.message, Order: -1}
+	}
+	s := t.match(parent, true)
+	if s.Kept > 0 && s.Named == 0 && !s.copied(parent, t) { // the same ids and words, said again at another time: a model that makes the same ones
+		s = t.match(parent, false)
+	}
+	s.Order, s.Looks = s.order(), s.looks(parent, t)
+	return s.Same
+}
+
+// matched is what two conversations have in common.
+type matched struct {
+	Same
+	pairs []pair
+}
+
+// pair is a step of the parent and one of the child that are the same.
+type pair struct{ parent, child *step }
+
+func (t *Trace) match(parent *Trace, shifted bool) *matched {
+	k := parent.known()
+	m := &matched{}
+	var last spot
+	var turns []int // of the parent, by the child's
+	know := func(at spot, in *step) {
+		last = at
+		for len(turns) < int(in.turn) {
+			turns = append(turns, at.turn)
+		}
+		if in.turn > 0 {
+			turns[in.turn-1] = at.turn
+		}
+	}
+	step := func(i int, in *step, kind *int) {
+		of := &parent.steps[i]
+		*kind++
+		m.pairs = append(m.pairs, pair{of, in})
+		know(spot{int(of.turn), of.name}, in)
+	}
+	n, same := 0, true // of the messages without an id
+next:
+	for i := range t.steps {
+		in := &t.steps[i]
+		if in.again {
+			if at, ok := k.again[in.id]; ok {
+				know(at.with(in.name), in)
+			} else if at, ok := k.named[in.id]; ok {
+				know(spot{int(parent.steps[at].turn), in.name}, in)
+			}
+			continue
+		}
+		if !in.message {
+			if at, ok := k.named[in.id]; ok && in.id != 0 && in.turn == 0 {
+				m.Behind = int(parent.steps[at].turn)
+				m.pairs = append(m.pairs, pair{&parent.steps[at], in})
+			}
+			continue
+		}
+		for _, id := range []uint64{in.forked, in.id} { // what its session said before is no copy for the next one
+			if id == 0 {
+				continue
+			}
+			if at, ok := k.again[id]; ok {
+				m.Named++
+				know(at.with(in.name), in)
+				continue next
+			}
+			if at, ok := k.named[id]; ok {
+				step(at, in, &m.Named)
+				continue next
 			}
 		}
-	case isMessage(l) && len(p.order) < maxMessages:
-		p.order, p.turns = append(p.order, p.content(l)), append(p.turns, at.turn)
+		if in.id != 0 {
+			if at, ok := k.lasting[in.kept]; ok && (shifted || parent.steps[at].at == in.at) {
+				step(at, in, &m.Kept)
+			}
+			continue
+		}
+		if same = same && n < len(k.plain) && parent.steps[k.plain[n]].said == in.said && (shifted || parent.steps[k.plain[n]].at == in.at); same {
+			step(k.plain[n], in, &m.Kept)
+			n++
+		}
 	}
-}
-
-// before says whether a record stands in front of the end of a base. Ordinals tell it in a file that has another in front, too.
-func (p *shared) before(l *line, base *Base) bool {
-	if l.Ordinal > 0 && base.EndOrdinal > 0 {
-		return l.Ordinal < base.EndOrdinal
+	if at, ok := k.named[t.named]; ok && last.turn == 0 && t.named != 0 {
+		of := &parent.steps[at]
+		m.Behind, m.Message = int(of.turn), of.name
+		return m
 	}
-	return l.Offset+l.Size <= base.EndOffset
+	m.Message = last.message
+	if len(turns) == 0 {
+		m.Behind = max(m.Behind, last.turn)
+		return m
+	}
+	m.Turn, m.Behind = len(turns), 0
+	for i, of := range turns {
+		if of != i+1 {
+			m.Turns = turns
+		}
+	}
+	return m
 }
 
-// isMessage says whether a record is a person's or the model's, in the main conversation.
-func isMessage(l *line) bool {
-	return !l.Side && !l.Hidden && (l.Kind == Prompt || l.Kind == Reply || l.Kind == Result)
+func (s spot) with(message string) spot { return spot{turn: s.turn, message: message} }
+
+// before is the last message in front of the end of a base. Ordinals tell it in a file that has another in front, too.
+func (t *Trace) before(base *Base) (at spot) {
+	for i := range t.steps {
+		s := &t.steps[i]
+		in := s.end <= base.EndOffset
+		if s.ordinal > 0 && base.EndOrdinal > 0 {
+			in = s.ordinal < base.EndOrdinal
+		}
+		if s.message && !s.again && in {
+			at = spot{int(s.turn), s.name}
+		}
+	}
+	return at
 }
 
-func (p *shared) hash(id string) uint64 { return maphash.String(p.seed, id) }
+// Which of two conversations that begin alike is the copy is not said in most files. What agents do when they make one of another shows
+// it: a copy is written at once, some agents stamp its records with the time of the copy, and what an agent notes between messages stays
+// behind.
 
-// content is what a message says, as far as it is kept.
-func (p *shared) content(l *line) uint64 {
-	var h maphash.Hash
-	h.SetSeed(p.seed)
-	_, _ = fmt.Fprintf(&h, "%d\x00%q\x00%q\x00%q", l.Kind, l.Text, l.Calls, l.Results)
-	return h.Sum64()
+// copied reports whether messages that the child has at other times than the parent were copied there: all at once, and not said again as
+// they were the first time. A few at other times are those to which a copy gives its own.
+func (m *matched) copied(parent, child *Trace) bool {
+	moved := 0
+	for _, p := range m.pairs {
+		if p.parent.at != p.child.at {
+			moved++
+		}
+	}
+	if 2*moved <= len(m.pairs) {
+		return true
+	}
+	was, is := int64(0), int64(0)
+	for _, p := range m.pairs {
+		was, is = max(was, p.parent.at-parent.began), max(is, p.child.at-child.began)
+	}
+	return 8*is <= was
+}
+
+// order tells by the time of what both have: a copy may be stamped later.
+func (m *matched) order() int {
+	earlier, later := 0, 0
+	for _, p := range m.pairs {
+		switch {
+		case p.parent.at == 0 || p.child.at == 0:
+		case p.parent.at < p.child.at:
+			earlier++
+		case p.parent.at > p.child.at:
+			later++
+		}
+	}
+	return cmp.Compare(later, earlier)
+}
+
+// looks tells by what only one of the two has. Between what both have it is what the agent has noted while it was said, and what was gone
+// back behind. Else who has something of his own earlier, or has nothing of his own, was there first.
+func (m *matched) looks(parent, child *Trace) int {
+	if len(m.pairs) == 0 {
+		return 0
+	}
+	between := func(side func(pair) *step) int32 {
+		first, last := side(m.pairs[0]).record, side(m.pairs[len(m.pairs)-1]).record
+		return last - first
+	}
+	if c := cmp.Compare(between(func(p pair) *step { return p.child }), between(func(p pair) *step { return p.parent })); c != 0 {
+		return c
+	}
+	of, by := parent.alone(child), child.alone(parent)
+	switch {
+	case of == by:
+		return 0
+	case of == never || by != never && of < by:
+		return -1
+	}
+	return 1
+}
+
+const never = math.MaxInt64
+
+// alone is when t has something that other has not, at first; never: the other has all that it has.
+func (t *Trace) alone(other *Trace) int64 {
+	first, of := int64(never), other.known()
+	if t.books != 0 {
+		first = t.books
+	}
+	for i := range t.steps {
+		s := &t.steps[i]
+		if s.again || !s.message || s.at == 0 || s.at >= first {
+			continue
+		}
+		_, named := of.named[s.id]
+		_, copied := of.named[s.forked]
+		_, lasts := of.lasting[s.kept]
+		if !named && !copied && !lasts && (s.id != 0 || !of.said[s.said]) {
+			first = s.at
+		}
+	}
+	return first
 }

@@ -11,7 +11,7 @@ func TestCommon(t *testing.T) {
 	check := func(name string, agent Agent, parent, child Source, turn int, message string) {
 		t.Helper()
 		same, err := Common(agent, parent, child)
-		n, id := same.Turn, same.Message
+		n, id := max(same.Turn, same.Behind), same.Message
 		if err != nil || n != turn || id != message {
 			t.Errorf("%s: turn %d, %q, %v; want turn %d, %q", name, n, id, err, turn, message)
 		}

@@ -104,7 +104,7 @@ func (t *tracker) facts(l *line) {
 	if l.Title != "" && (c.Title == "" || l.TitleRank >= t.titleRank) {
 		c.Title, t.titleRank = l.Title, l.TitleRank
 	}
-	if l.Forked.Session != "" && (c.Parent.Session == "" || c.Parent.Session == l.Forked.Session) {
+	if l.Forked.Session != "" && (c.Parent.Session == "" || c.Parent.Session == l.Forked.Session || t.d.newestID && !t.d.chain) {
 		if l.Forked.Message == "" {
 			l.Forked.Message = c.Parent.Message
 		}

@@ -188,22 +188,7 @@ func (in *batch) tail(c *Capture, s *model.Session) {
 		return // FollowUp captures it
 	}
 	s.Problem = conversation.Problem(err)
-	in.findOrigin(c, s)
-}
-
-// findOrigin looks for the session that an agent has made this one of, when its conversation is captured for the first time.
-func (in *batch) findOrigin(c *Capture, s *model.Session) {
-	if _, ok := in.wt.conversations.Origins[s.Name]; ok || !in.wt.conversations.NeedsOrigin(s) {
-		return
-	}
-	l, err := conversation.OriginOf(c.Tx, s, in.wt.conversations.Others(), conversation.HookOrigin)
-	if errors.Is(err, conversation.ErrLater) {
-		return // the daemon does it
-	}
-	in.wt.conversations.Tried(s)
-	if err == nil && l.Resolved() {
-		s.ComesFrom(l)
-	}
+	in.wt.conversations.OriginInHook(c.Tx, s)
 }
 
 // turnBefore is the session's record before the event, if the checkpoint belongs to the turn before the prompt that finds it: what an

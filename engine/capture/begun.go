@@ -57,7 +57,6 @@ func (wt *Worktree) goesOnFrom(ev hooks.Event, named transcript.Parent, src tran
 		return nil
 	}
 	// An error is no harm: the turns are counted again once the conversation is captured.
-	_ = conversation.CommonTurns(l, wt.log.Objs, &model.Session{Agent: ev.Agent, ID: ev.Session, Transcript: ev.Transcript}, old, src,
-		conversation.MaxSession)
+	_ = conversation.CommonTurns(l, wt.log.Objs, &model.Session{Agent: ev.Agent, ID: ev.Session, Transcript: ev.Transcript}, old, src)
 	return l
 }

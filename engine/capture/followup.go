@@ -86,9 +86,7 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 			wt.cannotTail(name, err)
 		}
 	}
-	for _, name := range slices.Concat(grown, ended) {
-		wt.conversations.ResolveOriginUnlocked(ctx, name)
-	}
+	wt.conversations.ResolveOriginsUnlocked(ctx, slices.Concat(grown, ended))
 	for _, name := range ended {
 		if err := wt.conversations.Recheck(ctx, name); err != nil {
 			wt.cannotTail(name, err)

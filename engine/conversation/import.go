@@ -68,12 +68,7 @@ func (c *Conversations) Import(ctx context.Context, env value.AgentEnv, p model.
 			}
 		}
 	}
-	if len(res.Sessions) > 0 {
-		c.Origins = nil // what was not known may be by now
-	}
-	for _, name := range res.Sessions {
-		c.ResolveOrigin(ctx, name)
-	}
+	c.ResolveOrigins(ctx)
 	return res, nil
 }
 
@@ -135,9 +130,6 @@ func (c *Conversations) fillFromTranscript(tx *objstore.Tx, s *model.Session, na
 	of := transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Transcript, Ended: true}
 	all, err := transcript.Scan(agent, of)
 	if err != nil {
-		return err
-	}
-	if s.Root, err = transcript.RootOf(agent, of); err != nil {
 		return err
 	}
 	own := all

@@ -13,70 +13,198 @@ import (
 	"rewind/transcript"
 )
 
-// Others are the sessions that one may have been made of.
-type Others map[string]*model.Session
+// maxKin is how many sessions that begin alike are compared with one: those first that have most of its turns.
+const maxKin = 32
 
-// maxKin is how many sessions that begin alike are compared with one, the newest first.
-const maxKin = 16
-
-// rootOf is the root of a session, of a fork that of what it was made of.
-func (o Others) rootOf(s *model.Session) uint64 {
-	for range MaxBases {
-		if s == nil || s.Root != 0 || s.Fork == nil {
-			break
-		}
-		s = o[s.Fork.Session]
-	}
-	if s == nil {
-		return 0
-	}
-	return s.Root
+// kin are sessions that one may have been made of.
+type kin struct {
+	others map[string]*model.Session
+	list   []*model.Session
 }
 
-// comesFrom reports whether a session was made of another one, over any number of forks.
-func (o Others) comesFrom(s *model.Session, name string) bool {
+// kinOf are the sessions that begin as s does, or have what it begins with, and that which its file names. The log's lock is held.
+func (cs *Conversations) kinOf(s *model.Session, t *transcript.Trace) kin {
+	k := kin{others: cs.log.Records}
+	if named := k.others[namedBy(s, t)]; named != nil && named.Name != s.Name && !named.Purged && !k.comesFrom(named, s.Name) {
+		k.list = append(k.list, named)
+	}
+	for _, name := range cs.points.sharing(s.Name, t) {
+		p := k.others[name]
+		if len(k.list) == maxKin {
+			break
+		}
+		if p == nil || p.Agent != s.Agent || p.LaneOf != "" || p.Purged || p.Cursor.Transcript.IsZero() || k.comesFrom(p, s.Name) ||
+			slices.Contains(k.list, p) {
+			continue
+		}
+		k.list = append(k.list, p)
+	}
+	return k
+}
+
+// namedBy is the name of the session that the file of s says it was made of; "": it says none.
+func namedBy(s *model.Session, t *transcript.Trace) string {
+	if t.Parent.Session == "" || t.Parent.Session == s.ID {
+		return ""
+	}
+	return string(s.Agent) + "/" + t.Parent.Session
+}
+
+// comesFrom reports whether a session was made of another one, over any number of forks, as rewind made them or their files say: what was
+// found by comparing may yet be found to be otherwise.
+func (k kin) comesFrom(s *model.Session, name string) bool {
 	for range MaxBases {
-		if s == nil || s.Fork == nil {
+		if s == nil || s.Fork == nil || byLooks(s.Fork) {
 			return false
 		}
 		if s.Fork.Session == name {
 			return true
 		}
-		s = o[s.Fork.Session]
+		s = k.others[s.Fork.Session]
 	}
 	return true
 }
 
-// kin are the sessions that begin as s does and were there before it, the newest first.
-func (o Others) kin(s *model.Session, root uint64) (list []*model.Session) {
-	if root == 0 || s.LaneOf != "" {
-		return nil
-	}
-	for _, p := range o {
-		if p.Name == s.Name || p.Agent != s.Agent || p.LaneOf != "" || p.Purged || p.Cursor.Transcript.IsZero() ||
-			o.rootOf(p) != root || !precedes(p, s) || o.comesFrom(p, s.Name) {
-			continue
-		}
-		list = append(list, p)
-	}
-	slices.SortFunc(list, func(a, b *model.Session) int {
-		if precedes(a, b) {
-			return 1
-		}
-		return -1
-	})
-	return list[:min(len(list), maxKin)]
+// byLooks reports whether a lineage was found by comparing conversations.
+func byLooks(l *model.Lineage) bool {
+	return l != nil && l.Kind == model.ByAgent && (l.How == value.FoundIDs || l.How == value.FoundContent)
 }
 
-// precedes reports whether a session was there before another one: it was heard of first, or where events do not tell, its file was made
-// first.
-func precedes(a, b *model.Session) bool {
-	if a.Imported || b.Imported {
-		if x, y := born(a), born(b); !x.IsZero() && !y.IsZero() && !x.Equal(y) {
-			return x.Before(y)
+// origin is the session that s was made of, by its trace, and of the kin that which has most of it: most records known by their ids, then
+// most of what a record says. Of several that have the same, that which was there first has what the others were made of. nil: s was made
+// of none. open: s has nothing of its own yet. A file that names its parent is believed.
+func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.Lineage, open bool, err error) {
+	named := namedBy(s, t)
+	if t.Header && named != "" {
+		l := model.MadeByAgent(s.Agent, t.Parent, t.First)
+		same, err := r.common(s, t, k.others[named], t.Parent.Session)
+		if of := r.is[named]; of != nil && same.Turn+same.Behind+t.Shown == 0 { // it goes on where the other one was, and takes nothing along
+			same.Behind = of.TurnAt(t.First)
 		}
+		if err == nil {
+			share(l, same, t.Shown)
+		}
+		return l, false, err
 	}
-	return a.Began < b.Began
+	var best transcript.Same
+	var of *model.Session
+	for _, p := range k.list {
+		pt, err := r.trace(p)
+		if errors.Is(err, ErrLater) {
+			return nil, false, err
+		}
+		if err != nil {
+			continue
+		}
+		same := t.Common(pt)
+		if same.Turn+same.Behind == 0 || p.Name != named && !precedes(p, s, pt, t, same) {
+			continue
+		}
+		switch {
+		case of == nil, same.Named > best.Named, same.Named == best.Named && same.Kept > best.Kept:
+		case same.Named < best.Named || same.Kept < best.Kept || of.Name == named:
+			continue
+		case p.Name != named:
+			ot, err := r.trace(of)
+			if err != nil || !precedes(p, of, pt, ot, ot.Common(pt)) {
+				continue
+			}
+		}
+		best, of = same, p
+	}
+	if named != "" && t.Own && t.Shown > 0 && (of == nil || of.Name != named && best.Turn <= t.Shown) { // that may be gone, or cut
+		l := model.MadeByAgent(s.Agent, t.Parent, t.First)
+		same, err := r.common(s, t, k.others[named], t.Parent.Session)
+		if err == nil {
+			share(l, same, t.Shown)
+		}
+		return l, false, err
+	}
+	if of == nil {
+		return nil, false, nil
+	}
+	l = model.MadeByAgent(s.Agent, transcript.Parent{Session: of.ID, Message: best.Message}, t.First)
+	l.Session = of.Name
+	switch {
+	case of.Name == named: // its records name it
+	case best.Named > 0:
+		l.How = value.FoundIDs
+	default:
+		l.How = value.FoundContent
+	}
+	shown := 0
+	if of.Name == named {
+		shown = t.Shown
+	}
+	share(l, best, shown)
+	return l, t.Ends(l.Both), nil
+}
+
+// share says in l how far both conversations are the same: as far as they are, or as the child's own file shows if that is further, since
+// the parent may have been cut.
+func share(l *model.Lineage, same transcript.Same, shown int) {
+	both, turns := same.Turn, same.Turns
+	if both == 0 && shown == 0 && same.Behind > 0 { // it begins with a summary of what was said up to there
+		turns = []int{same.Behind}
+	}
+	if both < shown {
+		if turns != nil {
+			for of := turns[len(turns)-1] + 1; len(turns) < shown; of++ {
+				turns = append(turns, of)
+			}
+		}
+		both = shown
+	}
+	l.Share(both, turns)
+	if same.Message != "" {
+		l.Message = same.Message
+	}
+}
+
+// common is how far s and the session with the id, whose record is parent (nil: not known), are the same.
+func (r *tracer) common(s *model.Session, t *transcript.Trace, parent *model.Session, id string) (transcript.Same, error) {
+	if parent != nil && !parent.Cursor.Transcript.IsZero() {
+		pt, err := r.trace(parent)
+		if err != nil {
+			return transcript.Same{}, err
+		}
+		return t.Common(pt), nil
+	}
+	src, closed, err := ParentSource(r.get, s, parent, id)
+	if err != nil || src.ReaderAt == nil {
+		return transcript.Same{}, err
+	}
+	defer closed()
+	pt, err := r.read(&model.Session{Name: string(s.Agent) + "/" + id, Agent: s.Agent, ID: id}, src)
+	if err != nil {
+		return transcript.Same{}, err
+	}
+	return t.Common(pt), nil
+}
+
+// precedes reports whether a session was there before another one that begins alike. What both say decides if it tells; so that the answer
+// does not depend on who was heard of first, that is asked last.
+func precedes(a, b *model.Session, at, bt *transcript.Trace, same transcript.Same) bool {
+	switch {
+	case bt.Parent.Session == a.ID:
+		return true
+	case at.Parent.Session == b.ID:
+		return false
+	case same.Order != 0:
+		return same.Order < 0
+	}
+	x, y := born(a), born(b)
+	switch one, other := live(x, at), live(y, bt); {
+	case one != other:
+		return one
+	case same.Looks != 0:
+		return same.Looks < 0
+	case !x.Equal(y) && within(x, at) && within(y, bt):
+		return x.Before(y)
+	case a.Began != b.Began && !a.Imported && !b.Imported:
+		return a.Began < b.Began
+	}
+	return a.ID < b.ID
 }
 
 // born is when a session's file was made; zero: not known.
@@ -87,44 +215,29 @@ func born(s *model.Session) time.Time {
 	return osfile.Born(s.Transcript)
 }
 
-// nearest is where a session comes from whose file names none: of the sessions that begin alike, that with which it has most records in
-// common, then most of what a record says. Of several that have the same, the oldest has what the others were made of. nil: of none. At
-// most `most` bytes of each conversation are read.
-func nearest(get objstore.Getter, s *model.Session, kin []*model.Session, said transcript.Source, most int64) (*model.Lineage, error) {
-	var best transcript.Same
-	var of *model.Session
-	for _, p := range kin {
-		same, err := sameAs(get, s, p, said, most)
-		if errors.Is(err, ErrLater) {
-			return nil, err
-		}
-		if err != nil || same.Turn == 0 {
-			continue
-		}
-		if of == nil || same.Named > best.Named || same.Named == best.Named && same.Kept >= best.Kept {
-			best, of = same, p
-		}
-	}
-	if of == nil {
-		return nil, nil
-	}
-	l := &model.Lineage{}
-	l.Session, l.Kind, l.Time, l.Message = of.Name, model.ByAgent, s.First, best.Message
-	if l.How = value.FoundContent; best.Named > 0 {
-		l.How = value.FoundIDs
-	}
-	l.Share(best.Turn, best.Turns)
-	return l, nil
+// soon is how long after what it says first a session's file is made, at most.
+const soon = 2 * time.Second
+
+// live reports whether a file that was made then was written as its conversation was held, from the first record on: it is no copy.
+func live(born time.Time, t *transcript.Trace) bool {
+	return !born.IsZero() && !t.First.IsZero() && born.Before(t.First.Add(soon))
 }
 
-func sameAs(get objstore.Getter, s, p *model.Session, said transcript.Source, most int64) (same transcript.Same, err error) {
-	src, closed, err := ParentSource(get, s, p, p.ID)
+// within reports whether a file that was made then has been written since: it was not put there as a whole, with other files.
+func within(born time.Time, t *transcript.Trace) bool {
+	return !born.IsZero() && born.Before(t.Last.Add(soon))
+}
+
+// CommonTurns sets in l how far the conversation that src is, of s, and that of the session which l names, with this record, are the same.
+func CommonTurns(l *model.Lineage, get objstore.Getter, s, parent *model.Session, src transcript.Source) error {
+	r := newTracer(get, maxOrigin)
+	t, err := r.read(s, src)
 	if err != nil {
-		return same, err
+		return err
 	}
-	defer closed()
-	if src.Size > most {
-		return same, ErrLater
+	same, err := r.common(s, t, parent, parent.ID)
+	if err == nil {
+		share(l, same, t.Shown)
 	}
-	return transcript.Common(s.Agent, src, said)
+	return err
 }

@@ -16,8 +16,8 @@ type Conversations struct {
 
 // State is what is known of conversations in memory. The log's lock guards it.
 type State struct {
-	Files   map[string]*seenFile // session files as Tail saw them last, by session
-	Origins map[string]int64     // by session, the length of the conversation when its origin was last looked for, in bytes
+	Files  map[string]*seenFile // session files as Tail saw them last, by session
+	points points
 }
 
 // New makes Conversations of the rooms that they use.

@@ -2,9 +2,9 @@ package conversation
 
 import (
 	"context"
-	"io"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rewind/engine/model"
@@ -14,80 +14,54 @@ import (
 	"rewind/transcript"
 )
 
-// HookOrigin is how long a conversation may be, in bytes, for its origin to be looked for while a hook waits.
-const HookOrigin = 2 << 20
+// hookOrigin is how much of conversations is read, in bytes, to look for an origin while a hook waits.
+const hookOrigin = 1 << 20
 
-// NeedsOrigin reports whether a session's origin is to be looked for: it is not known, and the conversation has become twice as long since
-// the last attempt. The log's lock is held.
-func (cs *Conversations) NeedsOrigin(s *model.Session) bool {
-	if s.Fork.Resolved() || s.Purged || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+// maxOrigin is how much is read otherwise, for one session.
+const maxOrigin = MaxSession
+
+// needsOrigin reports whether a session's origin is to be looked for: its conversation is not known, or has become longer by half since the
+// last attempt, or by anything while it has nothing of its own, or a session has come that it may have been made of. One that rewind made
+// needs none. The log's lock is held.
+func (cs *Conversations) needsOrigin(s *model.Session) bool {
+	if s.Purged || s.LaneOf != "" || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false
 	}
-	tried, ok := cs.Origins[s.Name]
-	return !ok || s.Cursor.Length >= 2*tried
+	p := cs.loadPoints()
+	known := p.of[s.Name]
+	switch {
+	case known == nil, known.Transcript != s.Cursor.Transcript && s.Cursor.Length <= known.Length:
+		return true
+	case known.Open && s.Cursor.Length > known.Length, 2*s.Cursor.Length >= 3*known.Length:
+		return true
+	}
+	return p.again[s.Name] && !made(s)
 }
 
-// Tried notes the length of a session's conversation for NeedsOrigin. The log's lock is held.
-func (cs *Conversations) Tried(s *model.Session) {
-	if cs.Origins == nil {
-		cs.Origins = map[string]int64{}
-	}
-	cs.Origins[s.Name] = s.Cursor.Length
-}
+// made reports whether rewind made a session: its lineage is known.
+func made(s *model.Session) bool { return s.Fork != nil && s.Fork.Kind != model.ByAgent }
 
-// OriginOf looks for the session that an agent, or a tool beside it, made another one of, and says so in the lineage: its file names it, or
-// one of the others begins as it does. nil: it was made of none. It sets the root of s. At most `most` bytes of each conversation are read.
-func OriginOf(get objstore.Getter, s *model.Session, others Others, most int64) (*model.Lineage, error) {
-	st, err := OpenTranscript(get, s.Cursor.Transcript)
+// OriginInHook looks for the origin of a session whose conversation is captured for the first time, in what get reads, and sets it in s:
+// as long as that takes a hook no time. The log's lock is held.
+func (cs *Conversations) OriginInHook(get objstore.Getter, s *model.Session) {
+	p := cs.loadPoints()
+	if p.of[s.Name] != nil || s.Fork.Resolved() || !cs.needsOrigin(s) {
+		return
+	}
+	r := newTracer(get, hookOrigin)
+	t, err := r.trace(s)
 	if err != nil {
-		return nil, err
+		return // the daemon does it
 	}
-	said := transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Cursor.Path, Ended: true}
-	if s.Root == 0 {
-		if s.Root, err = transcript.RootOf(s.Agent, said); err != nil {
-			return nil, err
-		}
-	}
-	kin := others.kin(s, s.Root)
-	if st.Size > most {
-		return nil, ErrLater
-	}
-	// Records in front of the file's first one are the other session's, and name what that was made of.
-	own := transcript.Source{
-		ReaderAt: io.NewSectionReader(st, s.Cursor.Base, st.Size-s.Cursor.Base), Size: st.Size - s.Cursor.Base,
-		Name: s.Cursor.Path, Ended: true,
-	}
-	c, err := transcript.Scan(s.Agent, own)
+	l, open, err := cs.kinOf(s, t).origin(r, s, t)
 	if err != nil {
-		return nil, err
+		return
 	}
-	if c.Parent.Session == "" || c.Parent.Session == s.ID {
-		return nearest(get, s, kin, said, most)
+	p.learn(s, t)
+	p.settle(s.Name, open)
+	if l.Resolved() {
+		s.ComesFrom(l)
 	}
-	l := model.MadeByAgent(s.Agent, c.Parent, c.First)
-	return l, CommonTurns(l, get, s, others[l.Session], said, most)
-}
-
-// CommonTurns sets in l how far the conversation of s, which said is, and that of the session which l names are the same. parent is that
-// session's record; nil: not known. At most `most` bytes of its conversation are read.
-func CommonTurns(l *model.Lineage, get objstore.Getter, s, parent *model.Session, said transcript.Source, most int64) error {
-	of, closed, err := ParentSource(get, s, parent, strings.TrimPrefix(l.Session, string(s.Agent)+"/"))
-	if err != nil || of.ReaderAt == nil {
-		return err
-	}
-	defer closed()
-	if of.Size > most {
-		return ErrLater
-	}
-	same, err := transcript.Common(s.Agent, of, said)
-	if err != nil {
-		return err
-	}
-	l.Share(same.Turn, same.Turns)
-	if same.Message != "" {
-		l.Message = same.Message
-	}
-	return nil
 }
 
 // ParentSource is the conversation of the session with the id, which s was made of: as it was captured (parent, nil: it was not), else the
@@ -110,60 +84,137 @@ func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src
 	return f.Source(f.Info.Size()), func() { _ = f.Close() }, nil
 }
 
-// Others are all sessions. The log's lock is held, and as long as they are used.
-func (cs *Conversations) Others() Others { return cs.log.Records }
-
-// ResolveOrigin looks for the origin of a session, and of the sessions that it comes from, where NeedsOrigin says so. The log's lock is
+// ResolveOrigin looks for the origin of a session, and of the sessions that it comes from, where needsOrigin says so. The log's lock is
 // held. An error is dropped, since origins are looked for again.
 func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 	for range MaxBases {
+		if cs.log.Records[name] == nil || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
+			return
+		}
+		cs.resolve(ctx, name, func(read func()) { read() })
 		s := cs.log.Records[name]
-		if s == nil || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
-			return
-		}
-		if cs.NeedsOrigin(s) {
-			cs.Tried(s)
-			work := *s
-			l, err := OriginOf(cs.log.Objs, &work, cs.log.Records, MaxSession)
-			cs.noteRoot(name, work.Root)
-			if err == nil && l.Resolved() {
-				_ = cs.recordOrigin(ctx, name, l)
-			}
-		}
-		if s = cs.log.Records[name]; s.Fork == nil {
-			return
+		if s.Fork == nil {
+			break
 		}
 		name = s.Fork.Session
 	}
+	cs.keepPoints(ctx)
 }
 
-// ResolveOriginUnlocked is ResolveOrigin of one session that reads the conversations without the log's lock, which it takes.
-func (cs *Conversations) ResolveOriginUnlocked(ctx context.Context, name string) {
-	cs.log.Mu.Lock()
-	s := cs.log.Records[name]
-	if s == nil || !cs.NeedsOrigin(s) {
-		cs.log.Mu.Unlock()
-		return
-	}
-	cs.Tried(s)
-	work, others := *s, Others(maps.Clone(cs.log.Records))
-	cs.log.Mu.Unlock()
-	l, err := OriginOf(cs.log.Objs, &work, others, MaxSession)
+// ResolveOrigins is ResolveOrigin of all sessions. The log's lock is held.
+func (cs *Conversations) ResolveOrigins(ctx context.Context) {
+	cs.resolveAll(ctx, func(read func()) { read() })
+}
+
+// ResolveOriginsUnlocked is ResolveOrigins that reads conversations without the log's lock, which it takes.
+func (cs *Conversations) ResolveOriginsUnlocked(ctx context.Context, names []string) {
 	cs.log.Mu.Lock()
 	defer cs.log.Mu.Unlock()
-	cs.noteRoot(name, work.Root)
-	if now := cs.log.Records[name]; now != nil && !now.Fork.Resolved() && !now.Purged && err == nil && l.Resolved() {
-		_ = cs.recordOrigin(ctx, name, l)
+	without := func(read func()) {
+		cs.log.Mu.Unlock()
+		defer cs.log.Mu.Lock()
+		read()
+	}
+	for _, name := range names {
+		cs.resolve(ctx, name, without)
+	}
+	cs.resolveAgain(ctx, without)
+	cs.keepPoints(ctx)
+}
+
+func (cs *Conversations) resolveAll(ctx context.Context, reading func(func())) {
+	names := slices.Sorted(maps.Keys(cs.log.Records))
+	for _, name := range names { // all are known before one is compared with others
+		if ctx.Err() != nil {
+			return
+		}
+		if s := cs.log.Records[name]; s != nil && cs.needsOrigin(s) {
+			if t, err := newTracer(cs.log.Objs, maxOrigin).trace(s); err == nil {
+				cs.points.learn(s, t)
+				cs.points.again[name] = true
+			}
+		}
+	}
+	cs.resolveAgain(ctx, reading)
+	cs.keepPoints(ctx)
+}
+
+// resolveAgain looks for the origins of the sessions for which that is to be done again.
+func (cs *Conversations) resolveAgain(ctx context.Context, reading func(func())) {
+	for range len(cs.log.Records) {
+		name := ""
+		for of := range cs.loadPoints().again {
+			if name == "" || of < name {
+				name = of
+			}
+		}
+		if name == "" || ctx.Err() != nil {
+			return
+		}
+		cs.resolve(ctx, name, reading)
+		delete(cs.points.again, name)
 	}
 }
 
-// noteRoot notes a session's root in memory; its next event stores it. The log's lock is held.
-func (cs *Conversations) noteRoot(name string, root uint64) {
-	if s := cs.log.Records[name]; s != nil && s.Root != root && root != 0 {
-		noted := *s
-		noted.Root = root
-		cs.log.Records[name] = &noted
+// resolve looks for the origin of a session where needsOrigin says so; reading runs what only reads. The log's lock is held.
+func (cs *Conversations) resolve(ctx context.Context, name string, reading func(func())) {
+	s := cs.log.Records[name]
+	if s == nil || !cs.needsOrigin(s) || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
+		return
 	}
+	work := *s
+	r := newTracer(cs.log.Objs, maxOrigin)
+	var t *transcript.Trace
+	var err error
+	reading(func() { t, err = r.trace(&work) })
+	if err != nil {
+		return
+	}
+	p := cs.loadPoints()
+	if known := p.of[name]; known == nil || known.Transcript != work.Cursor.Transcript {
+		p.learn(&work, t)
+	}
+	if made(&work) {
+		delete(p.again, name)
+		return
+	}
+	kin := cs.kinOf(&work, t)
+	kin.others = maps.Clone(kin.others)
+	var l *model.Lineage
+	open := false
+	reading(func() { l, open, err = kin.origin(r, &work, t) })
+	if err != nil {
+		return
+	}
+	p = cs.loadPoints()
+	p.settle(name, open)
+	now := cs.log.Records[name]
+	if now == nil || now.Purged || made(now) {
+		return
+	}
+	if l.Resolved() {
+		if from := cs.log.Records[l.Session]; from != nil && byLooks(from.Fork) && cs.comesFrom(from, name) {
+			_ = cs.recordOrigin(ctx, from.Name, nil) // it was told the other way round before this one had anything of its own
+			p.again[from.Name] = true
+		}
+		_ = cs.recordOrigin(ctx, name, l)
+	} else if byLooks(now.Fork) {
+		_ = cs.recordOrigin(ctx, name, nil)
+	}
+}
+
+// comesFrom reports whether a session was made of another one, over any number of forks.
+func (cs *Conversations) comesFrom(s *model.Session, name string) bool {
+	for range MaxBases {
+		if s == nil || s.Fork == nil {
+			return false
+		}
+		if s.Fork.Session == name {
+			return true
+		}
+		s = cs.log.Records[s.Fork.Session]
+	}
+	return true
 }
 
 // PlaceOrigin stores which checkpoint the fork point of a session is. The log's lock is held.
@@ -188,10 +239,13 @@ func (cs *Conversations) PlaceOrigin(ctx context.Context, name string, cp *model
 	return nil
 }
 
-// recordOrigin stores the lineage of a session. If that changes the number of its turn, the newest event of the turn is recorded again with
+// recordOrigin stores the lineage of a session, nil: that it has none. If that changes the number of its turn, the newest event of the turn is recorded again with
 // the right number, so that the turn has an end. The log's lock is held.
 func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model.Lineage) error {
 	s := *cs.log.Records[name]
+	if l.Same(s.Fork) {
+		return nil
+	}
 	was := s.Turn
 	s.ComesFrom(l)
 	tx := cs.log.Objs.Begin()

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"sync"
@@ -34,6 +35,9 @@ func (h *History) loadKnown() error {
 	}
 	k.is, k.learnt, k.rewrites = map[string]*model.Known{}, map[string]*model.Known{}, h.log.Rewrites()
 	return h.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixKnown}}, func(key, raw []byte) error {
+		if bytes.HasPrefix(key, model.PointsPrefix()) {
+			return nil
+		}
 		name := string(key[1:])
 		known, err := model.DecodeKnown(raw)
 		if err != nil || h.log.Records[name] == nil {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"time"
 
 	"rewind/internal/record"
@@ -13,7 +14,7 @@ import (
 type Lineage struct {
 	value.Lineage
 	Both       int         // so many of its turns both have: Lineage.Turn as this session counts
-	Turns      []int       // the other's numbers of those; nil: the same
+	Turns      []int       // the other's numbers of those; nil: the same. Where Both is 0, the one turn that it goes on behind
 	Transcript objstore.ID // the session file as it was made; zero: not known
 }
 
@@ -21,6 +22,9 @@ type Lineage struct {
 func (l *Lineage) Share(both int, turns []int) {
 	l.Both, l.Turns = both, turns
 	l.Turn = int(l.Of(uint64(both)))
+	if both == 0 && len(turns) == 1 {
+		l.Turn = turns[0]
+	}
 }
 
 // docs/format.md#session-record, 19.
@@ -64,7 +68,15 @@ func (l *Lineage) At(cp *Checkpoint) {
 }
 
 // Resolved reports whether it is known up to which turn both sessions are the same.
-func (l *Lineage) Resolved() bool { return l != nil && (l.Kind != ByAgent || l.Both > 0) }
+func (l *Lineage) Resolved() bool { return l != nil && (l.Kind != ByAgent || l.Turn > 0) }
+
+// Same reports whether both say that a session was made of the same one, and how far both are the same.
+func (l *Lineage) Same(m *Lineage) bool {
+	if l == nil || m == nil {
+		return l == m
+	}
+	return l.Session == m.Session && l.Both == m.Both && l.Message == m.Message && l.How == m.How && slices.Equal(l.Turns, m.Turns)
+}
 
 // Of is the other session's number of turn n, which both have. It may have gone back behind turns that an agent did not take along.
 func (l *Lineage) Of(n uint64) uint64 {

@@ -38,8 +38,18 @@ func (s *Session) NameOf() string {
 // ComesFrom takes an origin into a session's record. Turns that were heard of before it was known were counted from the session's own
 // first; they are those behind what both have.
 func (s *Session) ComesFrom(l *Lineage) {
+	was, both := uint64(0), uint64(0)
+	if s.Fork != nil {
+		was = uint64(s.Fork.Both)
+	}
+	if l != nil {
+		both = uint64(l.Both)
+	}
 	s.Fork = l
-	switch both := uint64(l.Both); {
+	switch {
+	case was > 0 && s.Turn > was: // told otherwise before
+		s.Turn += both - was
+	case was > 0:
 	case s.Prompt == "":
 		s.Turn = max(s.Turn, both)
 	case s.Turn <= both:
@@ -77,7 +87,7 @@ type Session struct {
 	Left       bool           // a restore went on in another session, and no event came from this one since
 	Purged     bool           // something was purged from its conversation: it is not captured any more
 	Standing   value.Standing // what a person has made of it
-	Root       uint64         // transcript.RootOf its conversation; 0: not known, or a fork's, which has that of its parent
+	Root       uint64         // what programs before this one wrote of its first prompt; nothing reads it
 }
 
 // Call is a running tool call.

@@ -23,14 +23,17 @@ var (
 	claude    = client{"claude", "2.1.328", "@anthropic-ai/claude-code", "@anthropic-ai/claude-code-%s/claude"}
 	claude21  = client{"claude", "2.1.30", "@anthropic-ai/claude-code", ".bin/claude"}
 	claude20  = client{"claude", "2.0.60", "@anthropic-ai/claude-code", ".bin/claude"}
+	claude10  = client{"claude", "1.0.60", "@anthropic-ai/claude-code", ".bin/claude"} // not supported: its files are read
+	claudeSDK = client{"claude-sdk", "0.3.329", "@anthropic-ai/claude-agent-sdk", "@anthropic-ai/claude-agent-sdk/sdk.mjs"}
 	codex     = client{"codex", "0.169.0", "@openai/codex", ".bin/codex"}
 	codexOld  = client{"codex", "0.125.0", "@openai/codex", ".bin/codex"}
+	codex58   = client{"codex", "0.58.0", "@openai/codex", ".bin/codex"} // not supported: its files are read
 	gemini    = client{"gemini", "0.61.0", "@google/gemini-cli", ".bin/gemini"}
 	geminiOld = client{"gemini", "0.26.0", "@google/gemini-cli", ".bin/gemini"}
 	// the package without a platform names no matching one
 	droid = client{"droid", "0.225.2", "@factory/cli-%s", "@factory/cli-%s/bin/droid"}
 
-	clients = []client{claude, claude21, claude20, codex, codexOld, gemini, geminiOld, droid}
+	clients = []client{claude, claude21, claude20, claude10, claudeSDK, codex, codexOld, codex58, gemini, geminiOld, droid}
 )
 
 func (c client) String() string { return c.agent + "-" + c.version }

@@ -221,6 +221,7 @@ var callBans = []callBan{
 		},
 		in: []string{"engine", "tree", "server", "cmd"},
 		but: map[string]string{
+			"engine/enginetest/driven.go":         "agents' session files in a test",
 			"engine/enginetest/project.go":        "a person's hand in a test",
 			"engine/enginetest/scribe.go":         "an agent's session file in a test",
 			"engine/enginetest/talk.go":           "an agent's session file in a test",

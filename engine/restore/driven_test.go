@@ -1,0 +1,100 @@
+package restore_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rewind/engine/enginetest"
+)
+
+// score is how what was found compares with what is true.
+type score struct{ sessions, forks, right, missed, wrong, invented int }
+
+func (s *score) forksRight() float64 { return float64(s.right) / float64(max(s.forks, 1)) }
+
+// judge holds what is known of a session against the session that it was made of, and the last turn that both have.
+func (s *score) judge(t *testing.T, p *enginetest.Project, what, name, of string, turn int) {
+	t.Helper()
+	s.sessions++
+	got, at := "", 0
+	if l := p.Session(name).Fork; l != nil {
+		got, at = l.Session, l.Turn
+	}
+	if of != "" {
+		s.forks++
+	}
+	switch {
+	case got == of && at == turn:
+		if of != "" {
+			s.right++
+		}
+		return
+	case of == "":
+		s.invented++
+	case got == "":
+		s.missed++
+	default:
+		s.wrong++
+	}
+	t.Logf("%s: %s is told to be of %q at turn %d, and was made of %q at turn %d", what, name, got, at, of, turn)
+}
+
+// must holds a score against what is asked for.
+func (s *score) must(t *testing.T) {
+	t.Helper()
+	t.Logf("%d sessions, %d forks: %d with the right parent and turn (%.2f %%), %d missed, %d wrong; %d that are none were told to be one",
+		s.sessions, s.forks, s.right, 100*s.forksRight(), s.missed, s.wrong, s.invented)
+	if s.forksRight() < 0.99 || s.invented > 0 {
+		t.Error("99 % of the forks are to be right, and none invented")
+	}
+}
+
+func driven(t *testing.T) map[string]*enginetest.Driven {
+	t.Helper()
+	dirs, err := os.ReadDir(filepath.Join("testdata", "driven"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*enginetest.Driven{}
+	for _, d := range dirs {
+		if all[d.Name()], err = enginetest.ReadDriven(filepath.Join("testdata", "driven", d.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// TestPromise19Driven: of session files that the agents themselves wrote, every fork is found with the right parent and turn, in whatever
+// order the files are seen. The truth is what the agents were driven to do.
+func TestPromise19Driven(t *testing.T) {
+	var all score
+	for name, set := range driven(t) {
+		for round := range uint64(3) {
+			p := enginetest.NewProject(t)
+			p.Write("f", enginetest.Big("0"))
+			p.Save("first")
+			set.Move(p.Root)
+			p.Must(set.Aside(p.User()))
+			rnd := rand.New(rand.NewPCG(19, round))
+			for i, n := range rnd.Perm(len(set.Sessions)) {
+				p.Must(set.Put(p.User(), set.Sessions[n]))
+				if round > 0 && rnd.IntN(3) == 0 || i == len(set.Sessions)-1 {
+					res, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+					if p.Must(err); len(res.Failed) > 0 && i == len(set.Sessions)-1 {
+						t.Errorf("%s: %v", name, res.Failed)
+					}
+				}
+			}
+			for _, s := range set.Sessions {
+				if strings.HasPrefix(s.Kind, "before a backtrack") {
+					continue // goes on in its segment
+				}
+				all.judge(t, p, name+": "+s.Kind, s.Name(), s.Of(), map[bool]int{true: s.Turn}[s.Of() != ""])
+			}
+		}
+	}
+	all.must(t)
+}

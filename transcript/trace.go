@@ -1,0 +1,303 @@
+package transcript
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash"
+	"hash/fnv"
+	"time"
+)
+
+// A Trace is what tells of a conversation which others it was made of, and how far: of each record some bytes. It is read once and held
+// against any number of others.
+type Trace struct {
+	Parent Parent // that the file names
+	Header bool   // it names it as its parent, and not only by what its records say of themselves
+	// Shown is the turn up to which the file itself says that its records are another session's; 0: it does not say.
+	Shown int
+	First time.Time // of its records
+	Last  time.Time
+	Own   bool // it has a message behind those that it says are another session's
+
+	base  *Base
+	named uint64          // Parent.Message
+	ids   map[string]bool // of the sessions that the records are of
+	steps []step
+	began int64 // when its first message was said
+	books int64 // when the first record without an id was written; 0: not known
+	by    *known
+}
+
+// step is a record that tells a conversation from others.
+type step struct {
+	id, kept, said uint64 // its id, what stays of it under another, what it says
+	forked         uint64 // the record that it says that it is a copy of
+	at             int64  // when, in milliseconds; 0: not said
+	ordinal, end   int64
+	turn, record   int32
+	name           string
+	message, again bool
+	prompt         bool
+	compact        bool // the model's memory was replaced here: a copy may begin with it
+	rare           bool // a reply with an id that nothing else has
+}
+
+// TraceOf reads the trace of a conversation. id is the session's own id, where the file's name tells it and its records may tell another.
+func TraceOf(agent Agent, src Source, id string) (*Trace, error) {
+	d, err := dialectOf(agent, src)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{ids: map[string]bool{}}
+	of := newTracker(agent, d)
+	said := foreign{agent: agent, id: id}
+	err = d.lines(src, 0, newLine(maxText, false), func(l *line) error {
+		of.add(l)
+		t.take(of, l)
+		if !l.Side {
+			said.take(of, l)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := of.done()
+	t.Parent, t.Header, t.First, t.Last = c.Parent, c.Parent.Session != "" && of.asked != c.Parent.Session, c.First, c.New
+	if t.base, err = BaseOf(agent, src); err != nil {
+		return nil, err
+	}
+	t.Shown, t.Own = said.turn, said.own
+	if agent == Claude && id != "" && said.session != "" && said.session != t.Parent.Session {
+		// A copy may carry what the one that it is of says of itself: the newest is of the nearest.
+		t.Parent, t.Header = Parent{Session: said.session}, false
+	}
+	if t.Parent.Message != "" {
+		t.named = number64(t.Parent.Message)
+		for i := range t.steps {
+			if s := &t.steps[i]; s.id == t.named && !s.again {
+				t.Shown = max(t.Shown, int(s.turn))
+			}
+		}
+	}
+	return t, nil
+}
+
+// foreign follows what records say of the session that they were copied from.
+type foreign struct {
+	agent   Agent
+	id      string
+	session string // the newest
+	turn    int
+	own     bool
+	stamped time.Time // of Codex, which copies no times: when the copy was made
+}
+
+// moment is longer than Codex takes to write a copy, and shorter than a model takes to answer.
+const moment = 50 * time.Millisecond
+
+func (f *foreign) take(t *tracker, l *line) {
+	of := ""
+	switch {
+	case f.agent == Claude && f.id != "" && l.ID != "" && l.Session != "" && l.Session != f.id && ValidID(l.Session):
+		of = l.Session
+	case l.Forked.Session != "" && l.Base == nil && (f.agent == Claude || f.agent == Codex):
+		of = l.Forked.Session
+		if f.agent == Codex {
+			f.stamped = l.Time
+		}
+	case l.Asked != "" && l.Asked != l.Session && ValidID(l.Asked):
+		of = l.Asked
+	case !f.stamped.IsZero() && l.Time.Sub(f.stamped) <= moment:
+		of = f.session
+	}
+	switch {
+	case of != "" && of != f.id:
+		f.session, f.turn, f.own = of, len(t.c.Turns), false
+	case isMessage(l):
+		f.own, f.stamped = true, time.Time{}
+	}
+}
+
+// take takes a record.
+func (t *Trace) take(of *tracker, l *line) {
+	if l.Session != "" && len(t.ids) < maxCalls {
+		t.ids[l.Session] = true
+	}
+	if l.Side || len(t.steps) >= maxMessages {
+		return
+	}
+	s := step{
+		at: millis(l.Time), turn: int32(len(of.c.Turns)), record: int32(of.c.Records), //nolint:gosec // neither has so many
+		ordinal: l.Ordinal, end: l.Offset + l.Size,
+	}
+	for _, again := range l.Again {
+		a := s
+		a.id, a.name, a.again = number64(again.ID), again.ID, true
+		if i, ok := of.users[again.ID]; ok {
+			a.turn = int32(i + 1) //nolint:gosec // as above
+		}
+		t.steps = append(t.steps, a)
+	}
+	if l.Forked.Message != "" && of.d == &claudeDialect {
+		s.forked = number64(l.Forked.Message)
+	}
+	if s.message = isMessage(l); s.message {
+		s.prompt, s.kept = l.Kind == Prompt, lasting(l)
+		t.began = cmp.Or(t.began, s.at)
+		s.rare = l.Kind == Reply && rareReply(l)
+	}
+	if l.Kind == Compact && s.at != 0 {
+		s.compact, s.kept = true, compactAt(s.at)
+	}
+	switch {
+	case l.ID != "":
+		s.id, s.name = number64(l.ID), l.ID
+	case s.message:
+		s.said = content(l)
+	default:
+		if s.at != 0 && (t.books == 0 || s.at < t.books) {
+			t.books = s.at
+		}
+		return
+	}
+	t.steps = append(t.steps, s)
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// isMessage says whether a record is a person's or the model's, in the main conversation.
+func isMessage(l *line) bool {
+	return !l.Side && !l.Hidden && (l.Kind == Prompt || l.Kind == Reply || l.Kind == Result)
+}
+
+// lasting is a number for what stays of a message when it is copied under another id: of the model's its own id and its calls, of a result
+// the calls that it answers, of a prompt, and of what has no ids that nothing else has, when it was said and what. 0: nothing does. A copy
+// may give messages another time (Claude 1.0's on resume does, its SDK to the last one), so that the model's are known without it.
+func lasting(l *line) uint64 {
+	h := fnv.New64a()
+	switch {
+	case l.Kind == Reply && rareReply(l):
+		word(h, "reply")
+		if rare(l.Message) {
+			word(h, l.Message)
+		}
+		for _, c := range l.Calls {
+			word(h, c.ID)
+		}
+		word(h, l.Text)
+	case l.Kind == Result && len(l.Results) > 0 && rare(l.Results[0]):
+		word(h, "result")
+		for _, id := range l.Results {
+			word(h, id)
+		}
+	case l.Time.IsZero():
+		return 0
+	default:
+		word(h, "said")
+		_ = binary.Write(h, binary.LittleEndian, l.Time.UnixMilli())
+		word(h, l.Text)
+	}
+	return h.Sum64()
+}
+
+func compactAt(at int64) uint64 {
+	h := fnv.New64a()
+	word(h, "compact")
+	_ = binary.Write(h, binary.LittleEndian, at)
+	return h.Sum64()
+}
+
+// minRare is how long an id is that was made so that there is no other: models that number their calls make shorter ones.
+const minRare = 16
+
+func rare(id string) bool { return len(id) >= minRare }
+
+func rareReply(l *line) bool { return rare(l.Message) || len(l.Calls) > 0 && rare(l.Calls[0].ID) }
+
+// maxPoints bounds the numbers of one conversation.
+const maxPoints = 4096
+
+// Points are numbers for where a conversation made of this one may begin, in order: of each turn the prompt, by when it was said and what,
+// and the first of the model's messages that has an id like no other; and compactions, by when they were. starts of them are the conversation's own beginning: another one
+// with one of these among its points may be what this one was made of.
+func (t *Trace) Points() (points []uint64, starts int) {
+	turn, replied, began := int32(0), false, 0
+	for i := range t.steps {
+		s := &t.steps[i]
+		if s.again || !s.message && !s.compact || len(points) == maxPoints {
+			continue
+		}
+		if s.message && s.turn != turn {
+			turn, replied = s.turn, false
+			began++
+		}
+		switch {
+		case s.compact:
+		case s.prompt && s.at != 0 && s.kept != 0:
+		case s.rare && !replied:
+			replied = true
+		default:
+			continue
+		}
+		points = append(points, s.kept)
+		if began <= 2 {
+			starts = len(points)
+		}
+	}
+	return points, starts
+}
+
+// content is what a message says, as far as it is kept.
+func content(l *line) uint64 {
+	h := fnv.New64a()
+	word(h, string(rune(l.Kind)))
+	word(h, l.Text)
+	for _, c := range l.Calls {
+		word(h, c.ID)
+		word(h, c.Name)
+		word(h, c.Target)
+	}
+	for _, id := range l.Results {
+		word(h, id)
+	}
+	return h.Sum64()
+}
+
+// word adds a string, so that no two lists of strings are the same bytes.
+func word(h hash.Hash, s string) {
+	_ = binary.Write(h, binary.LittleEndian, uint64(len(s)))
+	_, _ = h.Write([]byte(s))
+}
+
+// number64 is a number for an id.
+func number64(id string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id))
+	return h.Sum64()
+}
+
+// Ends reports whether nothing of the conversation's own stands behind its first turns: its newest message is in the last of them.
+func (t *Trace) Ends(turns int) bool {
+	for i := len(t.steps) - 1; i >= 0; i-- {
+		if s := &t.steps[i]; s.message {
+			return int(s.turn) <= turns
+		}
+	}
+	return true
+}
+
+// TurnAt is the turn that a conversation was in at a time; 0: it had not begun.
+func (t *Trace) TurnAt(at time.Time) (turn int) {
+	for i := range t.steps {
+		if s := &t.steps[i]; s.message && s.at != 0 && s.at <= millis(at) {
+			turn = max(turn, int(s.turn))
+		}
+	}
+	return turn
+}
