@@ -68,7 +68,7 @@ func (c *Conversations) Import(ctx context.Context, env value.AgentEnv, p model.
 			}
 		}
 	}
-	c.ResolveOrigins(ctx)
+	c.resolveOrigins(ctx)
 	return res, nil
 }
 
@@ -88,7 +88,7 @@ func (c *Conversations) importSession(ctx context.Context, agent transcript.Agen
 	defer f.Close()
 	s := &model.Session{Agent: agent, Transcript: strings.TrimSuffix(path, zstdSuffix), Imported: true, Ended: true}
 	tx := c.log.Objs.Begin()
-	if s.Cursor, err = c.advance(tx, s, f, MaxSession); err == nil {
+	if s.Cursor, err = c.advance(tx, s, f, maxSession); err == nil {
 		err = c.fillFromTranscript(tx, s, id)
 	}
 	if err != nil {

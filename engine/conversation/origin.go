@@ -18,7 +18,7 @@ import (
 const hookOrigin = 1 << 20
 
 // maxOrigin is how much is read otherwise, for one session.
-const maxOrigin = MaxSession
+const maxOrigin = maxSession
 
 // needsOrigin reports whether a session's origin is to be looked for: its conversation is not known, or has become longer by half since the
 // last attempt, or by anything while it has nothing of its own, or a session has come that it may have been made of. One that rewind made
@@ -101,12 +101,12 @@ func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 	cs.keepPoints(ctx)
 }
 
-// ResolveOrigins is ResolveOrigin of all sessions. The log's lock is held.
-func (cs *Conversations) ResolveOrigins(ctx context.Context) {
+// resolveOrigins is ResolveOrigin of all sessions. The log's lock is held.
+func (cs *Conversations) resolveOrigins(ctx context.Context) {
 	cs.resolveAll(ctx, func(read func()) { read() })
 }
 
-// ResolveOriginsUnlocked is ResolveOrigins that reads conversations without the log's lock, which it takes.
+// ResolveOriginsUnlocked is resolveOrigins that reads conversations without the log's lock, which it takes.
 func (cs *Conversations) ResolveOriginsUnlocked(ctx context.Context, names []string) {
 	cs.log.Mu.Lock()
 	defer cs.log.Mu.Unlock()

@@ -286,8 +286,8 @@ func (l *lineEnds) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// MaxSession bounds a session file, in bytes.
-const MaxSession = 8 << 30
+// maxSession bounds a session file, in bytes.
+const maxSession = 8 << 30
 
 // seenFile is a session file as it was seen last. While it is the same there is nothing new to capture.
 type seenFile struct {

@@ -259,7 +259,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 		tx.Discard()
 		return nil
 	}
-	if work.Cursor, err = cs.advance(tx, &work, f, MaxSession); err != nil {
+	if work.Cursor, err = cs.advance(tx, &work, f, maxSession); err != nil {
 		tx.Discard()
 		return err
 	}
@@ -343,7 +343,7 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 		work := *now
 		work.Cursor.Path = "" // so that advance takes it for another file
 		tx := cs.log.Objs.Begin()
-		if work.Cursor, err = cs.advance(tx, &work, f, MaxSession); err != nil {
+		if work.Cursor, err = cs.advance(tx, &work, f, maxSession); err != nil {
 			tx.Discard()
 			return err
 		}

@@ -346,3 +346,31 @@ func TestPromise19KinAnyOrder(t *testing.T) {
 		}
 	})
 }
+
+// BenchmarkPromise19KinKnown looks for the origins of 1,000 sessions that are known, in a daemon that has just begun.
+func BenchmarkPromise19KinKnown(b *testing.B) {
+	f := &families{rnd: rand.New(rand.NewPCG(19, 0)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+	var list []*branch
+	for len(list) < 1000 {
+		list = append(list, f.family()...)
+	}
+	p := enginetest.OpenProject(b, b.TempDir(), b.TempDir())
+	defer func() { p.Close() }()
+	p.Write("f", enginetest.Big("0"))
+	p.Save("first")
+	see(b, p, list, f.rnd, 1)
+	bytes := 0
+	for _, l := range list {
+		bytes += len(l.lines(p.Root))
+	}
+	for b.Loop() {
+		b.StopTimer()
+		p.Reopen()
+		b.StartTimer()
+		if _, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(list)), "sessions")
+	b.ReportMetric(float64(bytes)/(1<<20), "MiB")
+}
