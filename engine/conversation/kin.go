@@ -202,7 +202,7 @@ func precedes(a, b *model.Session, at, bt *transcript.Trace, same transcript.Sam
 	case !x.Equal(y) && within(x, at) && within(y, bt):
 		return x.Before(y)
 	case a.Began != b.Began && !a.Imported && !b.Imported:
-		return a.Began < b.Began
+		return a.Began-1 < b.Began-1 // 0: this is its first event
 	}
 	return a.ID < b.ID
 }

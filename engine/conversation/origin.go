@@ -41,14 +41,13 @@ func (cs *Conversations) needsOrigin(s *model.Session) bool {
 // made reports whether rewind made a session: its lineage is known.
 func made(s *model.Session) bool { return s.Fork != nil && s.Fork.Kind != model.ByAgent }
 
-// OriginInHook looks for the origin of a session whose conversation is captured for the first time, in what get reads, and sets it in s:
-// as long as that takes a hook no time. The log's lock is held.
-func (cs *Conversations) OriginInHook(get objstore.Getter, s *model.Session) {
+// OriginInHook looks for the origin of a session whose conversation is captured for the first time, in tx, and sets it in s, as long as that takes a hook no time. The log's lock is held.
+func (cs *Conversations) OriginInHook(tx *objstore.Tx, s *model.Session) {
 	p := cs.loadPoints()
 	if p.of[s.Name] != nil || s.Fork.Resolved() || !cs.needsOrigin(s) {
 		return
 	}
-	r := newTracer(get, hookOrigin)
+	r := newTracer(tx, hookOrigin)
 	t, err := r.trace(s)
 	if err != nil {
 		return // the daemon does it
@@ -59,6 +58,7 @@ func (cs *Conversations) OriginInHook(get objstore.Getter, s *model.Session) {
 	}
 	p.learn(s, t)
 	p.settle(s.Name, open)
+	_ = tx.Batch().Set(model.PointsKey(s.Name), p.learnt[s.Name].Encode()) // an error fails the commit; a process that is no daemon ends with it
 	if l.Resolved() {
 		s.ComesFrom(l)
 	}
