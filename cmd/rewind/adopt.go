@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"rewind/internal/render"
-
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 

@@ -11,12 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/internal/render"
-
 	"github.com/spf13/cobra"
 
 	"rewind/api"
 	"rewind/internal/programs"
+	"rewind/internal/render"
 	"rewind/internal/term"
 	"rewind/internal/value"
 )

@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"rewind/internal/render"
-
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 

@@ -10,11 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"rewind/internal/render"
-
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 

@@ -6,11 +6,10 @@ import (
 	"os"
 	"syscall"
 
-	"rewind/internal/render"
-
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 

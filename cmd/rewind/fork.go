@@ -3,11 +3,10 @@ package main
 import (
 	"context"
 
-	"rewind/internal/render"
-
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/render"
 )
 
 func newFork(a *app) *cobra.Command {

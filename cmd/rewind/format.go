@@ -13,9 +13,8 @@ import (
 	"text/template"
 	"time"
 
-	"rewind/internal/render"
-
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 	"rewind/internal/value"
 )

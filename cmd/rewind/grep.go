@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"rewind/internal/render"
-
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 

@@ -11,12 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/internal/render"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 

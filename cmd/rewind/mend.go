@@ -6,9 +6,8 @@ import (
 	"io"
 	"os"
 
-	"rewind/internal/render"
-
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 

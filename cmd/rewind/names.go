@@ -7,12 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/internal/render"
-
 	"github.com/spf13/cobra"
 
 	"rewind/api"
 	"rewind/internal/naming"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"rewind/internal/render"
-
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 

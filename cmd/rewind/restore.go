@@ -3,9 +3,8 @@ package main
 import (
 	"context"
 
-	"rewind/internal/render"
-
 	"rewind/api"
+	"rewind/internal/render"
 )
 
 // doRestore sends a restore and tells what it did.

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"io"
 
-	"rewind/internal/render"
-
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 

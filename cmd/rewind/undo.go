@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"rewind/internal/render"
-
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/render"
 )
 
 func newUndo(a *app) *cobra.Command {
