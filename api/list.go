@@ -49,6 +49,7 @@ type Row struct {
 	Prompt     Text       `json:"prompt,omitempty"`  // how it begins
 	Time       time.Time  `json:"time"`              // of what is newest in it
 	Steps      int        `json:"steps"`             // checkpoints that it is made of; 0: the turn changed nothing
+	Tools      []string   `json:"tools,omitempty"`   // of the calls that made them, each once
 	First      string     `json:"first,omitempty"`   // the id of the oldest of them
 	Outside    bool       `json:"outside,omitempty"` // no tool call ran while this changed
 	Added      int        `json:"added"`             // files, of all of it together

@@ -174,6 +174,11 @@ func row(r *history.Row, most int) api.Row {
 	if len(r.Steps) > 0 {
 		out.First = r.Steps[0].ID.String()
 	}
+	for _, cp := range r.Steps {
+		if name := cp.Cause.Tool; name != "" && !slices.Contains(out.Tools, name) {
+			out.Tools = append(out.Tools, name)
+		}
+	}
 	all := changes(r.Changes, nil) // fewer: directories go with what is in them, of a rename there is one
 	out.Changes = all[:min(len(all), most)]
 	out.Left = len(all) - len(out.Changes)

@@ -12,8 +12,8 @@ import (
 // Widths of a list, in columns.
 const (
 	ListGap     = 2  // between two columns
-	NarrowList  = 60 // Below it a turn is only its number
-	leastText   = 20 // Below it columns go, from the right
+	NarrowList  = 60 // below it a turn is only its number
+	leastText   = 20 // below it columns go, from the right
 	enoughText  = 36 // files leave a prompt so much
 	leastFiles  = 24
 	sessionFull = 100 // from there on a session is told with its agent
@@ -33,6 +33,44 @@ const (
 
 // ListRows prints rows: every column where there is no terminal, else as many from the left as there is room for.
 func (pr *Printer) ListRows(w io.Writer, rows []Row) error {
+	t := pr.table(rows)
+	if !slices.ContainsFunc(rows, func(r Row) bool { return r.below != nil }) {
+		return t.Flush(w)
+	}
+	return pr.interleaved(w, t, rows)
+}
+
+// A Line is a line of a list on a screen.
+type Line struct {
+	Text  string
+	Row   int // the row that it is of: its place in what was listed
+	Below int // from 1: it stands below that
+}
+
+// RowLines are the lines that ListRows prints, each with the row that it is of.
+func (pr *Printer) RowLines(rows []Row) []Line {
+	var b, below strings.Builder
+	_ = pr.table(rows).Flush(&b) // to memory
+	lines, i := make([]Line, 0, len(rows)), 0
+	for text := range strings.Lines(b.String()) {
+		r := &rows[i]
+		lines = append(lines, Line{Text: strings.TrimSuffix(text, "\n"), Row: r.at})
+		if r.below != nil {
+			below.Reset()
+			_ = r.below(&below)
+			n := 0
+			for text := range strings.Lines(below.String()) {
+				n++
+				lines = append(lines, Line{Text: strings.TrimSuffix(text, "\n"), Row: r.at, Below: n})
+			}
+		}
+		i++
+	}
+	return lines
+}
+
+// table lays rows out.
+func (pr *Printer) table(rows []Row) *term.Table {
 	sessions := sessionNames(rows, pr.Width == 0 || pr.Width >= sessionFull)
 	cells := make([][]term.Cell, len(rows))
 	for i := range rows {
@@ -81,10 +119,7 @@ func (pr *Printer) ListRows(w io.Writer, rows []Row) error {
 		}
 		t.Row(row...)
 	}
-	if !slices.ContainsFunc(rows, func(r Row) bool { return r.below != nil }) {
-		return t.Flush(w)
-	}
-	return pr.interleaved(w, t, rows)
+	return t
 }
 
 // fitColumns leaves out columns for which the terminal has no room, from the right, until there is enough for the text.
@@ -100,7 +135,7 @@ func (pr *Printer) fitColumns(columns []int, width func(int) int) []int {
 		return n
 	}
 	least := leastFiles + ListGap + enoughText
-	if !slices.Contains(columns, tallyColumn) { // What is in it is what was asked for
+	if !slices.Contains(columns, tallyColumn) { // what is in it is what was asked for
 		least = leastFiles + ListGap + leastText
 	}
 	if room() < least && room()-width(textColumn)-ListGap < leastFiles {

@@ -35,15 +35,15 @@ type graphNode struct {
 // A graphLine is a row as it is drawn.
 type graphLine struct {
 	row   int
-	node  string // What stands before the row
-	under string // What stands before more lines of it
+	node  string // what stands before the row
+	under string // what stands before more lines of it
 	links []graphLink
 }
 
 // A graphLink is a line between two rows.
 type graphLink struct {
 	text   string
-	elided int // What it stands for; 0: a line only
+	elided int // what it stands for; 0: a line only
 }
 
 // Columns of a graph: what is waited for in each.

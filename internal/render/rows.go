@@ -22,15 +22,17 @@ type Row struct {
 	tally   [3]int // files added, modified, deleted
 	files   []string
 	left    int    // files that are not named
-	changes string // What it changed of what was asked for, instead of tally and files
+	changes string // what it changed of what was asked for, instead of tally and files
 	below   func(w io.Writer) error
+	at      int // its place in what was listed
 }
 
 // RowOptions are how rows are shown.
 type RowOptions struct {
 	Relative bool                           // how long ago, instead of the clock
 	Graph    bool                           // with what is drawn before each
-	Below    func(i int, w io.Writer) error // What stands below a row; nil: nothing
+	Below    func(i int, w io.Writer) error // what stands below a row; nil: nothing
+	Short    bool                           // neither ids nor files: who shows the rows tells of one of them apart
 }
 
 // RowsOfTurns are the rows of a list of turns.
@@ -96,6 +98,12 @@ func (pr *Printer) RowsOfPaths(list []api.PathsCheckpoint, o RowOptions) []Row {
 
 // arranged has what stands below each row, and with a graph brings rows into its order.
 func (pr *Printer) arranged(rows []Row, o RowOptions, follows func(i int) *api.Link) []Row {
+	for i := range rows {
+		rows[i].at = i
+		if o.Short {
+			rows[i].id, rows[i].files = "", nil
+		}
+	}
 	if o.Below != nil {
 		for i := range rows {
 			rows[i].below = func(w io.Writer) error { return o.Below(i, w) }

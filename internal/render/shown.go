@@ -88,10 +88,10 @@ func (pr *Printer) ShowHead(w io.Writer, r api.ShowResponse, follows bool) {
 	}
 	if c.Message != "" && r.Whole == nil {
 		fmt.Fprintf(w, "\n    %s\n", strings.ReplaceAll(term.SanitizeText(string(c.Message)), "\n", "\n    "))
-		return // What a person saved is known by that
+		return // what a person saved is known by that
 	}
 	if follows || r.Asked == nil || !strings.HasPrefix(Words(string(r.Asked.Text)), strings.TrimSuffix(Words(string(prompt)), "…")) {
-		pr.quoted(w, "prompt", prompt) // What was said last before it is of another turn
+		pr.quoted(w, "prompt", prompt) // what was said last before it is of another turn
 		return
 	}
 	pr.quoted(w, "prompt", r.Asked.Text)

@@ -65,7 +65,8 @@ const (
 	Warn
 	Error
 	Bold
-	hues // the first of those that Hue gives; each but tells names apart
+	Selected // what a key acts on, on a screen
+	hues     // the first of those that Hue gives; each but tells names apart
 )
 
 // hueColors are those that are no other style's.
@@ -91,6 +92,7 @@ var sgr = [...]string{
 	Warn:        "1;33",
 	Error:       "1;31",
 	Bold:        "1",
+	Selected:    "7",
 }
 
 // Styled returns text as Out shows it in style st.
