@@ -218,7 +218,10 @@ const blocks = 2
 func (a *app) fail(err error) int {
 	var told *api.Error
 	var ended *api.EndedError
+	var exit *exitError
 	switch {
+	case errors.As(err, &exit):
+		return exit.code
 	case errors.Is(err, errNoMatch):
 		return api.CodeOf(api.WordFailed)
 	case errors.As(err, &told):

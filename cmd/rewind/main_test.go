@@ -12,6 +12,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/mcpserver"
+	"rewind/internal/picker"
 	"rewind/internal/term"
 	"rewind/server"
 )
@@ -24,6 +25,10 @@ func TestMain(m *testing.M) {
 	commands["rewindd"] = func() {
 		if len(os.Args) == 3 && os.Args[1] == "mcp" {
 			os.Exit(mcpserver.Main(os.Args[2], version()))
+		}
+		if len(os.Args) == 2 && os.Args[1] == "picker" {
+			program, _ := exec.LookPath("rewindd")
+			os.Exit(picker.Main(program, version()))
 		}
 		os.Exit(server.Main(os.Args[1:], version(), os.Stdin, os.Stdout, os.Stderr))
 	}

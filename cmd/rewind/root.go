@@ -38,18 +38,27 @@ var aliases = map[string]string{"st": "status", "ls": "list", "log": "list", "co
 // newRoot makes the command line for its arguments. Where the first names a command none but that is made: to make all takes longer than
 // most do.
 func newRoot(a *app, args []string) *cobra.Command {
+	plain := false
 	root := &cobra.Command{
 		Use:   "rewind",
 		Short: "Perfect memory and perfect undo for work with coding agents",
 		Long: "rewind keeps every state of a project that a coding agent works on and gives any of them back.\n" +
-			"Every restore can be undone, and nothing that was not stored is ever overwritten.",
+			"Every restore can be undone, and nothing that was not stored is ever overwritten.\n\n" +
+			"Alone, on a terminal, it is the picker: the log, what each turn changed, and going back with two keys; '?' there lists its\n" +
+			"keys. Off a terminal it is 'rewind status'.",
 		Args:              unknownCommand,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Version:           version(),
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.settle() },
-		RunE:              func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), a, false) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if plain || a.picks() {
+				return a.runPicker(cmd.Context(), plain)
+			}
+			return runStatus(cmd.Context(), a, false)
+		},
 	}
+	root.Flags().BoolVar(&plain, "plain", false, "the picker line by line, for screen readers: numbered rows and a prompt")
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print versioned JSON objects")
 	f.StringVar(&a.color, "color", "auto", "when to use colour: auto, always or never")

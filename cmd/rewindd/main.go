@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"rewind/internal/mcpserver"
+	"rewind/internal/picker"
 	"rewind/internal/programs"
 	"rewind/server"
 )
@@ -16,6 +17,13 @@ var release string
 func main() {
 	if args := os.Args[1:]; len(args) == 2 && args[0] == "mcp" {
 		os.Exit(mcpserver.Main(args[1], programs.Version(release))) // it opens no store
+	}
+	if args := os.Args[1:]; len(args) == 1 && args[0] == "picker" {
+		program, err := os.Executable()
+		if err != nil {
+			program = os.Args[0]
+		}
+		os.Exit(picker.Main(program, programs.Version(release)))
 	}
 	os.Exit(server.Main(os.Args[1:], programs.Version(release), os.Stdin, os.Stdout, os.Stderr))
 }

@@ -37,17 +37,8 @@ func (pr *Printer) FilePatch(w io.Writer, f api.FileDiff) error {
 	if f.OldMode != "" && f.NewMode != "" && f.OldMode != f.NewMode {
 		head = append(head, "old mode "+f.OldMode, "new mode "+f.NewMode)
 	}
-	switch f.Note {
-	case "binary":
-		head = append(head, fmt.Sprintf("Binary files %s and %s differ", term.Quote("a/"+from), term.Quote("b/"+to)))
-	case "too_large":
-		head = append(head, fmt.Sprintf("# too large to compare: %s -> %s", term.Size(f.OldSize), term.Size(f.NewSize)))
-	case "secret":
-		head = append(head, "# on the secret list: content not shown")
-	case string(value.KeptPurged):
-		head = append(head, "# purged from the store")
-	case string(value.KeptLost):
-		head = append(head, "# lost: damaged beyond repair")
+	if note := pr.noteLine(f); note != "" {
+		head = append(head, note)
 	}
 	oldName, newName := textdiff.Header{Name: term.Quote("a/" + from)}, textdiff.Header{Name: term.Quote("b/" + to)}
 	if f.Status == "added" {
@@ -66,6 +57,44 @@ func (pr *Printer) FilePatch(w io.Writer, f api.FileDiff) error {
 	}
 	if len(f.Hunks) > 0 {
 		fmt.Fprintf(w, "%s\n%s\n", pr.Styled(term.Bold, "--- "+oldName.Name), pr.Styled(term.Bold, "+++ "+newName.Name))
+	}
+	for _, h := range f.Hunks {
+		if err := pr.Hunk(w, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteLine says why a difference has no lines; "": it has.
+func (pr *Printer) noteLine(f api.FileDiff) string {
+	from, to := string(f.Path), string(f.Path)
+	if f.RenamedFrom != "" {
+		from = string(f.RenamedFrom)
+	}
+	switch f.Note {
+	case "binary":
+		return fmt.Sprintf("Binary files %s and %s differ", term.Quote("a/"+from), term.Quote("b/"+to))
+	case "too_large":
+		return fmt.Sprintf("# too large to compare: %s -> %s", term.Size(f.OldSize), term.Size(f.NewSize))
+	case "secret":
+		return "# on the secret list: content not shown"
+	case string(value.KeptPurged):
+		return "# purged from the store"
+	case string(value.KeptLost):
+		return "# lost: damaged beyond repair"
+	}
+	return ""
+}
+
+// FileHunks prints one file's difference below its name, for a person alone.
+func (pr *Printer) FileHunks(w io.Writer, f api.FileDiff) error {
+	if _, err := fmt.Fprintln(w, pr.Styled(term.Bold, pr.ChangeLine(f.Change))); err != nil {
+		return err
+	}
+	if note := pr.noteLine(f); note != "" {
+		_, err := fmt.Fprintln(w, note)
+		return err
 	}
 	for _, h := range f.Hunks {
 		if err := pr.Hunk(w, h); err != nil {

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"rewind/api"
+	"rewind/internal/programs"
+	"rewind/internal/term"
+)
+
+// picks reports whether 'rewind' alone is the picker: a person is there, and asks for nothing that a program reads.
+func (a *app) picks() bool { return a.InTTY && a.OutTTY && !a.json }
+
+// pickerOptions are what the picker is told: picker.Options, whose package a command must not link.
+type pickerOptions struct {
+	Dir   string       `json:"dir"`
+	Env   api.AgentEnv `json:"env"`
+	Color string       `json:"color"`
+	Plain bool         `json:"plain"`
+}
+
+// An exitError is the exit code of a program that has told all there is to be told.
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// pickerGrace is how long the picker has to give the terminal back when this is to end.
+const pickerGrace = 2 * time.Second
+
+// runPicker has rewindd draw the picker: what that links would make every command slower to start. This process waits, and if the other
+// one is killed it gives the terminal back as it was.
+func (a *app) runPicker(ctx context.Context, plain bool) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer w.Close() // how the picker learns that this has gone
+	program := daemonProgram()
+	cmd := exec.CommandContext(ctx, program, "picker")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.ExtraFiles = []*os.File{r}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = pickerGrace
+	restore := a.Keep()
+	if err = cmd.Start(); err != nil {
+		_ = r.Close()
+		return &api.Error{
+			Word: api.WordFailed, Message: fmt.Sprintf("picker: %s: %v", term.Quote(program), err),
+			Hint: "rewind's programs are installed together: " + programs.InstallRemedy,
+		}
+	}
+	_ = r.Close()
+	_ = json.NewEncoder(w).Encode(pickerOptions{a.dir, agentEnv(), a.color, plain}) // one that has ended says why itself
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	code := exit.ExitCode()
+	if code < 0 {
+		restore()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return &api.Error{
+			Word: api.WordFailed, Message: "the picker was killed", Hint: "'rewind ops' shows what was done before that",
+		}
+	}
+	return &exitError{code}
+}

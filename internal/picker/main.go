@@ -1,0 +1,114 @@
+package picker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rewind/api"
+	"rewind/internal/relay"
+	"rewind/internal/render"
+	"rewind/internal/term"
+)
+
+// OptionsFD is the file that a picker reads its options from. Its end, when they have been read, says that who started it has gone.
+const OptionsFD = 3
+
+// Main is the process of a picker, on the terminal of who started it. It returns its exit code.
+func Main(program, version string) (code int) {
+	s := term.System()
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(s.Err, "rewind: error: internal error: %v\n%s", p, debug.Stack())
+			code = 1
+		}
+	}()
+	var o Options
+	from := os.NewFile(OptionsFD, "options")
+	dec := json.NewDecoder(from)
+	if err := dec.Decode(&o); err != nil {
+		fmt.Fprintln(s.Err, "rewind: error: 'rewind' starts this")
+		return api.CodeOf(api.WordUsage)
+	}
+	if mode, err := term.ParseColorMode(o.Color); err == nil {
+		s.SetColor(mode)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	go func() {
+		_, _ = io.Copy(io.Discard, io.MultiReader(dec.Buffered(), from)) // until who started this has gone
+		stop()
+	}()
+	t := &transport{version: version, own: &api.Child{Path: program, Version: version, Command: "rewind"}}
+	defer t.own.Wait()
+	m := New(ctx, client{&api.Client{Transport: t}}, s, o)
+	if o.Plain || s.Dumb() {
+		return (&plain{Model: m, in: s.In}).run()
+	}
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler()).Run()
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(s.Err, "rewind: error: %v\n", err)
+		return 1
+	}
+	if code = m.Farewell(); code == 0 && ctx.Err() != nil {
+		code = api.CodeOf(api.WordInterrupted)
+	}
+	if len(m.run) > 0 && ctx.Err() == nil {
+		args := append([]string{"rewind", "-C", o.Dir}, m.run...)
+		err := syscall.Exec(string(o.Env.Rewind), args, os.Environ()) // returns only where it failed
+		fmt.Fprintf(s.Err, "rewind: error: %s: %v\n", term.Quote(string(o.Env.Rewind)), err)
+		return 1
+	}
+	return code
+}
+
+// Farewell tells on the terminal what was done, as the commands do that would have done it, and returns the exit code.
+func (m *Model) Farewell() (code int) {
+	pr := &render.Printer{Streams: m.screen}
+	for _, o := range m.outcomes {
+		o.tell(pr)
+		code = 0
+		if o.restore == nil {
+			continue
+		}
+		var e *api.Error
+		if errors.As(render.Partial(*o.restore), &e) {
+			fmt.Fprintf(pr.Err, "rewind: %s %s\n", pr.StyledErr(term.Error, "error:"), term.SanitizeText(e.Message))
+			code = api.CodeOf(e.Word)
+		}
+	}
+	return code
+}
+
+// transport takes requests to the daemon, or where there can be none to a process of its own.
+type transport struct {
+	version string
+	own     *api.Child
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	req.Header.Set(api.HeaderProcess, strconv.Itoa(os.Getpid()))
+	home, err := relay.Home()
+	if err == nil {
+		err = relay.CheckHome(home)
+	}
+	if err != nil || os.Getenv("REWIND_DAEMON") == "off" {
+		return t.own.RoundTrip(req)
+	}
+	resp, err := api.Socket{Home: home, Version: t.version, Start: t.own.Path}.RoundTrip(req)
+	if errors.Is(err, api.ErrNoDaemon) {
+		return t.own.RoundTrip(req)
+	}
+	return resp, err
+}

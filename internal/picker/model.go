@@ -1,0 +1,176 @@
+package picker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rewind/api"
+	"rewind/internal/render"
+	"rewind/internal/term"
+)
+
+// Options say where the picker looks, and for whom.
+type Options struct {
+	Dir   string       `json:"dir"`
+	Env   api.AgentEnv `json:"env"`
+	Color string       `json:"color"`
+	Plain bool         `json:"plain"` // lines and a prompt, nothing is drawn over
+}
+
+// A mode is what keys mean.
+type mode uint8
+
+// The modes.
+const (
+	looking  mode = iota // at the log
+	asking               // what to search for is typed
+	finding              // at what was found
+	going                // at a preview
+	choosing             // files and hunks
+	did                  // at what was done
+	helping              // at the keys
+	stopped              // nothing to look at: no project, no checkpoint, half done, an error
+)
+
+// Model is the picker. Its methods are called by one goroutine.
+type Model struct {
+	ctx    context.Context
+	src    Source
+	o      Options
+	screen *term.Streams // how text looks, and what the time is
+
+	width, height int
+	mode, before  mode // before: the one that help goes back to
+	log           log
+	side          side
+	trip          trip
+	choice        choice
+	search        search
+	status        *api.StatusResponse
+	why           *api.Error // of stopped; else of the last thing that was asked for
+	outcomes      []outcome
+	zoomed        bool // only the right side
+	leave         bool
+	run           []string // a command of rewind to be run after leaving
+}
+
+// New makes a picker.
+func New(ctx context.Context, src Source, screen *term.Streams, o Options) *Model {
+	m := &Model{ctx: ctx, src: src, o: o, screen: screen, width: 80, height: 24}
+	m.log.limit = firstRows
+	return m
+}
+
+// then is the answer to a request: what it does to the model.
+type then func(m *Model) tea.Cmd
+
+// tick asks for what has changed meanwhile.
+type tick struct{}
+
+// Changed tells the picker that something has changed in the project.
+type Changed struct{}
+
+// Init implements tea.Model.
+func (m *Model) Init() tea.Cmd { return tea.Batch(m.load(), m.look(), wait()) }
+
+// pollEvery is how often the log is asked for, where nobody tells that it has changed.
+const pollEvery = 2 * time.Second
+
+func wait() tea.Cmd { return tea.Tick(pollEvery, func(time.Time) tea.Msg { return tick{} }) }
+
+// Update implements tea.Model.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case then:
+		return m, msg(m)
+	case tea.WindowSizeMsg:
+		m.width, m.height = max(msg.Width, 1), max(msg.Height, 1)
+		return m, nil
+	case tea.KeyPressMsg:
+		return m, m.press(msg)
+	case tea.PasteMsg:
+		m.typed(msg.Content)
+		return m, m.filtered()
+	case tea.MouseClickMsg:
+		return m, m.click(msg)
+	case tea.MouseWheelMsg:
+		return m, m.wheel(msg)
+	case tick:
+		return m, tea.Batch(m.glance(), wait())
+	case Changed:
+		return m, tea.Batch(m.load(), m.look())
+	}
+	return m, nil
+}
+
+// ask runs a request beside the screen; apply gets its answer.
+func ask[Resp any](m *Model, request func(ctx context.Context) (Resp, error), apply func(m *Model, r Resp, err error) tea.Cmd) tea.Cmd {
+	ctx := m.ctx
+	return func() tea.Msg {
+		r, err := request(ctx)
+		return then(func(m *Model) tea.Cmd { return apply(m, r, err) })
+	}
+}
+
+// look asks where the project stands.
+func (m *Model) look() tea.Cmd {
+	return ask(m, func(ctx context.Context) (api.StatusResponse, error) {
+		return m.src.Status(ctx, api.StatusRequest{Project: m.project()})
+	}, func(m *Model, r api.StatusResponse, err error) tea.Cmd {
+		if err == nil {
+			m.status = &r
+			if m.mode == looking && r.HalfDone != "" {
+				m.stop(&api.Error{Word: api.WordHalfDone, Message: "a checkout of " + r.HalfDone[:min(7, len(r.HalfDone))] + " is half done"})
+			}
+		}
+		return nil
+	})
+}
+
+// stop shows why there is nothing to look at.
+func (m *Model) stop(why *api.Error) { m.mode, m.why = stopped, why }
+
+// told is an error as it is shown.
+func told(err error) *api.Error {
+	var e *api.Error
+	if err == nil || errors.As(err, &e) {
+		return e
+	}
+	return &api.Error{Word: api.WordFailed, Message: err.Error()}
+}
+
+func (m *Model) project() api.Project { return api.Project{Dir: api.Text(m.o.Dir)} }
+
+// pane makes a printer for a part of the screen.
+func (m *Model) pane(width int) (*render.Printer, *bytes.Buffer) {
+	s, text := m.screen.Pane(width)
+	return &render.Printer{Streams: s}, text
+}
+
+// An outcome is what the picker did.
+type outcome struct {
+	restore *api.RestoreResponse
+	fork    *api.ForkResponse
+	forked  api.ForkRequest
+}
+
+// tell prints it as the command does that would have done it.
+func (o outcome) tell(pr *render.Printer) {
+	switch {
+	case o.fork != nil:
+		pr.Notices(o.fork.Notices)
+		pr.TellForked(*o.fork, o.forked)
+	case o.restore != nil:
+		pr.Notices(o.restore.Notices)
+		pr.TellRestore(*o.restore)
+	}
+}
+
+func (m *Model) quit() tea.Cmd {
+	m.leave = true
+	return tea.Quit
+}

@@ -1,0 +1,275 @@
+package picker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rewind/api"
+	"rewind/internal/term"
+)
+
+// A wanted is what goes back.
+type wanted uint8
+
+const (
+	both wanted = iota
+	code
+	talk
+)
+
+// trip is going back: what is wanted, and what it would do.
+type trip struct {
+	to      target
+	back    bool // to before it
+	what    wanted
+	exact   bool
+	inPlace bool
+	fork    bool // only a new session
+	parts   []api.Part
+	picked  string // what the parts are, in words
+	round   int    // of the newest request
+	pending bool
+	restore *api.RestoreResponse
+	forked  *api.ForkResponse
+	err     *api.Error
+	top     int
+}
+
+// goTo previews going back to what is chosen. Of the turn in which the project stands that is to take it back.
+func (m *Model) goTo() tea.Cmd {
+	t, ok := m.target()
+	if !ok {
+		return nil
+	}
+	m.trip = trip{to: t, back: t.current && t.whole && t.before != "", round: m.trip.round}
+	return m.preview()
+}
+
+// place is the name of where the trip goes.
+func (t *trip) place() string {
+	if t.back {
+		return t.to.before
+	}
+	return t.to.name
+}
+
+// title says where the trip goes.
+func (t *trip) title() string {
+	switch {
+	case t.fork && t.back:
+		return "Fork before " + t.to.title
+	case t.fork:
+		return "Fork at " + t.to.title
+	case t.parts != nil:
+		return "Take " + t.picked + " of " + t.to.title
+	case t.back && t.to.current:
+		return "Take back " + t.to.title
+	case t.back:
+		return "Go to before " + t.to.title
+	}
+	return "Go to " + t.to.title
+}
+
+// request is the checkout that the trip is.
+func (m *Model) request() api.CheckoutRequest {
+	t := &m.trip
+	req := api.CheckoutRequest{Project: m.project(), Checkpoint: api.Text(t.place()), Parts: t.parts}
+	req.Choose = true
+	if t.parts == nil {
+		req.Env, req.Exact, req.InPlace = m.o.Env, t.exact, t.inPlace
+		req.CodeOnly, req.ContextOnly = t.what == code, t.what == talk
+		if t.what == code {
+			req.Env, req.InPlace = api.AgentEnv{}, false
+		}
+	}
+	return req
+}
+
+func (m *Model) forkRequest() api.ForkRequest {
+	req := api.ForkRequest{Project: m.project(), Env: m.o.Env, Checkpoint: api.Text(m.trip.place())}
+	req.Choose = true
+	return req
+}
+
+// preview asks what the trip would do; nothing is touched.
+func (m *Model) preview() tea.Cmd {
+	t := &m.trip
+	m.mode = going
+	t.round++
+	t.pending, t.restore, t.forked, t.err, t.top = true, nil, nil, nil, 0
+	round := t.round
+	if t.place() == "" {
+		t.pending, t.err = false, &api.Error{Message: "nothing is before it", Hint: "a goes to what it left"}
+		return nil
+	}
+	if t.fork {
+		req := m.forkRequest()
+		req.DryRun = true
+		return ask(m, func(ctx context.Context) (api.ForkResponse, error) { return m.src.Fork(ctx, req) },
+			func(m *Model, r api.ForkResponse, err error) tea.Cmd {
+				if m.trip.round == round {
+					m.trip.pending, m.trip.forked, m.trip.err = false, &r, told(err)
+				}
+				return nil
+			})
+	}
+	req := m.request()
+	req.DryRun = true
+	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.Checkout(ctx, req) },
+		func(m *Model, r api.RestoreResponse, err error) tea.Cmd {
+			if m.trip.round == round {
+				m.trip.pending, m.trip.restore, m.trip.err = false, &r, told(err)
+			}
+			return nil
+		})
+}
+
+// depart does what was previewed. Nothing is done before it was seen.
+func (m *Model) depart() tea.Cmd {
+	t := &m.trip
+	if t.pending || t.err != nil {
+		return nil
+	}
+	t.pending = true
+	t.round++
+	if t.fork {
+		req := m.forkRequest()
+		return ask(m, func(ctx context.Context) (api.ForkResponse, error) { return m.src.Fork(ctx, req) },
+			func(m *Model, r api.ForkResponse, err error) tea.Cmd {
+				return m.arrived(outcome{fork: &r, forked: req}, err)
+			})
+	}
+	req := m.request()
+	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.Checkout(ctx, req) },
+		func(m *Model, r api.RestoreResponse, err error) tea.Cmd { return m.arrived(outcome{restore: &r}, err) })
+}
+
+// arrived shows what was done.
+func (m *Model) arrived(o outcome, err error) tea.Cmd {
+	m.trip.pending = false
+	if err != nil {
+		m.trip.err, m.mode = told(err), going
+		return nil
+	}
+	m.outcomes, m.mode, m.trip.top = append(m.outcomes, o), did, 0
+	m.log.moved = false
+	m.side.forget()
+	return tea.Batch(m.load(), m.look())
+}
+
+// undo takes back what was done last here.
+func (m *Model) undo() tea.Cmd {
+	op, ok := m.undoable()
+	if !ok || m.trip.pending {
+		return nil
+	}
+	m.trip.pending = true
+	req := api.UndoRestoreRequest{Project: m.project(), Operation: op}
+	req.Env = m.o.Env
+	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.UndoRestore(ctx, req) },
+		func(m *Model, r api.RestoreResponse, err error) tea.Cmd { return m.arrived(outcome{restore: &r}, err) })
+}
+
+// undoable is the operation that was done last here, if it can be taken back.
+func (m *Model) undoable() (op uint64, ok bool) {
+	if len(m.outcomes) == 0 {
+		return 0, false
+	}
+	r := m.outcomes[len(m.outcomes)-1].restore
+	if r == nil || r.Operation == 0 {
+		return 0, false
+	}
+	return r.Operation, true
+}
+
+// end finishes a restore that is half done, or takes it back.
+func (m *Model) end(abort bool) tea.Cmd {
+	req := api.CheckoutRequest{Project: m.project(), Continue: !abort, Abort: abort}
+	req.Env = m.o.Env
+	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.Checkout(ctx, req) },
+		func(m *Model, r api.RestoreResponse, err error) tea.Cmd {
+			if err != nil {
+				m.stop(told(err))
+				return nil
+			}
+			return m.arrived(outcome{restore: &r}, nil)
+		})
+}
+
+// tripLines are the preview, or what was done.
+func (m *Model) tripLines(width int) []string {
+	pr, text := m.pane(width)
+	t := &m.trip
+	switch {
+	case m.mode == did:
+		m.outcomes[len(m.outcomes)-1].tell(pr)
+		if t.pending {
+			fmt.Fprintln(text, "\ntaking it back ...")
+		}
+		return fold(talkless(text.String()), width, true)
+	case t.err != nil:
+		fmt.Fprintf(text, "%s %s\n", pr.Styled(term.Error, "error:"), term.SanitizeText(t.err.Message))
+		if t.err.Hint != "" {
+			fmt.Fprintf(text, "%s %s\n", pr.Styled(term.Bold, "hint:"), term.SanitizeText(t.err.Hint))
+		}
+	case t.pending && t.restore == nil && t.forked == nil:
+		fmt.Fprintln(text, "looking what it would do ...")
+	case t.forked != nil:
+		pr.Notices(t.forked.Notices)
+		req := m.forkRequest()
+		req.DryRun = true
+		pr.TellForked(*t.forked, req)
+		fmt.Fprintln(text, "the files of the project stay as they are")
+	case t.restore != nil:
+		pr.Notices(t.restore.Notices)
+		pr.TellRestore(*t.restore)
+		if nothing(t.restore) {
+			fmt.Fprintln(text, "\nnothing differs: there is nothing to do")
+		}
+	}
+	if t.pending && (t.restore != nil || t.forked != nil) {
+		fmt.Fprintln(text, "\ndoing it ...")
+	}
+	return append(m.wishes(width), fold(talkless(text.String()), width, true)...)
+}
+
+// nothing reports whether a restore would change nothing at all.
+func nothing(r *api.RestoreResponse) bool {
+	return len(r.Changes) == 0 && (r.Conversation == nil || r.Conversation.Mode == "none" || r.Conversation.Mode == "original")
+}
+
+// wishes are the lines that say what is wanted, each with its key.
+func (m *Model) wishes(width int) []string {
+	t := &m.trip
+	pr, text := m.pane(width)
+	fmt.Fprintln(text, pr.Styled(term.Bold, t.title()))
+	mark := func(on bool, word string) string {
+		if on {
+			return pr.Styled(term.Bold, "["+word+"]")
+		}
+		return " " + word + " "
+	}
+	if t.parts == nil && !t.fork {
+		fmt.Fprintln(text, mark(t.what == both, "b both"), mark(t.what == code, "c code"), mark(t.what == talk, "v conversation"))
+	}
+	if t.parts == nil && t.to.before != "" {
+		line := mark(t.back, "e before it") + " " + mark(!t.back, "a after it")
+		if t.exact {
+			line += " " + mark(true, "x exact")
+		}
+		if t.inPlace {
+			line += " " + mark(true, "i in place")
+		}
+		fmt.Fprintln(text, line)
+	}
+	return append(fold(text.String(), width, true), "")
+}
+
+// talkless takes the program's name off lines of talk: on a screen of its own nobody else talks.
+func talkless(text string) string {
+	text = strings.TrimPrefix(text, "rewind: ")
+	return strings.ReplaceAll(text, "\nrewind: ", "\n")
+}
