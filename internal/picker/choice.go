@@ -119,7 +119,7 @@ func (m *Model) chosen() tea.Cmd {
 func (m *Model) choiceLines(width int) (lines []string, at int) {
 	pr, text := m.pane(width)
 	c := &m.choice
-	fmt.Fprintln(text, pr.Styled(term.Bold, "What is to be as in "+m.trip.to.title+"?"))
+	fmt.Fprintln(text, pr.Styled(term.Bold, "What is to be as "+m.trip.where()+"?"))
 	switch {
 	case c.err != nil:
 		fmt.Fprintf(text, "\n%s %s\n", pr.Styled(term.Error, "error:"), term.SanitizeText(c.err.Message))

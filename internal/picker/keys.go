@@ -276,7 +276,7 @@ func (m *Model) escape() tea.Cmd {
 		m.mode = going
 		return nil
 	case going:
-		if m.trip.pending && (m.trip.restore != nil || m.trip.forked != nil) {
+		if m.trip.pending && (m.trip.restore != nil || m.trip.forked != nil || m.trip.parts != nil) {
 			return nil // it is being done
 		}
 		m.mode = looking

@@ -45,7 +45,7 @@ func (m *Model) find() tea.Cmd {
 	s.round++
 	round := s.round
 	s.pending, s.err, s.hits, s.cursor, s.top, m.mode = true, nil, nil, 0, 0, finding
-	req := api.GrepRequest{Project: m.project(), Pattern: api.Text(s.pattern), Limit: foundMost}
+	req := api.GrepRequest{Project: m.project(), Pattern: api.Text(s.pattern), Limit: foundMost, Code: true, Conversation: true}
 	req.IgnoreCase = s.pattern == strings.ToLower(s.pattern)
 	return ask(m, func(ctx context.Context) (api.GrepResponse, error) { return m.src.Grep(ctx, req) },
 		func(m *Model, r api.GrepResponse, err error) tea.Cmd {

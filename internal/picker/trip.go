@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 
@@ -64,13 +65,24 @@ func (t *trip) title() string {
 	case t.fork:
 		return "Fork at " + t.to.title
 	case t.parts != nil:
-		return "Take " + t.picked + " of " + t.to.title
+		return "Set " + t.picked + " as " + t.where()
 	case t.back && t.to.current:
 		return "Take back " + t.to.title
 	case t.back:
 		return "Go to before " + t.to.title
 	}
 	return "Go to " + t.to.title
+}
+
+// where says which moment is meant.
+func (t *trip) where() string {
+	switch {
+	case t.back:
+		return "before " + t.to.title
+	case t.to.whole:
+		return "after " + t.to.title
+	}
+	return "in " + t.to.title
 }
 
 // request is the checkout that the trip is.
@@ -116,6 +128,10 @@ func (m *Model) preview() tea.Cmd {
 				return nil
 			})
 	}
+	if t.parts != nil { // what differs was shown when they were chosen, and is held against that
+		t.pending = false
+		return nil
+	}
 	req := m.request()
 	req.DryRun = true
 	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.Checkout(ctx, req) },
@@ -130,8 +146,11 @@ func (m *Model) preview() tea.Cmd {
 // depart does what was previewed. Nothing is done before it was seen.
 func (m *Model) depart() tea.Cmd {
 	t := &m.trip
-	if t.pending || t.err != nil {
+	switch {
+	case t.pending:
 		return nil
+	case t.err != nil:
+		return m.preview()
 	}
 	t.pending = true
 	t.round++
@@ -143,6 +162,9 @@ func (m *Model) depart() tea.Cmd {
 			})
 	}
 	req := m.request()
+	if t.restore != nil {
+		req.Plan = t.restore.Plan // what was seen, or nothing
+	}
 	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.Checkout(ctx, req) },
 		func(m *Model, r api.RestoreResponse, err error) tea.Cmd { return m.arrived(outcome{restore: &r}, err) })
 }
@@ -215,6 +237,18 @@ func (m *Model) tripLines(width int) []string {
 		if t.err.Hint != "" {
 			fmt.Fprintf(text, "%s %s\n", pr.Styled(term.Bold, "hint:"), term.SanitizeText(t.err.Hint))
 		}
+	case t.parts != nil:
+		for _, p := range t.parts {
+			what := "all of it"
+			if !p.Whole {
+				what = render.Count(len(p.Hunks), "hunk")
+				if p.Mode {
+					what += " and the permissions"
+				}
+			}
+			fmt.Fprintf(text, "  %s  %s\n", term.Quote(string(p.Path)), pr.Styled(term.Dim, what))
+		}
+		fmt.Fprintln(text, "everything else stays, the conversation, too")
 	case t.pending && t.restore == nil && t.forked == nil:
 		fmt.Fprintln(text, "looking what it would do ...")
 	case t.forked != nil:
@@ -230,7 +264,7 @@ func (m *Model) tripLines(width int) []string {
 			fmt.Fprintln(text, "\nnothing differs: there is nothing to do")
 		}
 	}
-	if t.pending && (t.restore != nil || t.forked != nil) {
+	if t.pending && (t.restore != nil || t.forked != nil || t.parts != nil) {
 		fmt.Fprintln(text, "\ndoing it ...")
 	}
 	return append(m.wishes(width), fold(talkless(text.String()), width, true)...)

@@ -309,6 +309,9 @@ func (m *Model) foot() string {
 		if m.mode == looking && b.keys[0] == "esc" {
 			word = "leave"
 		}
+		if m.mode == going && m.trip.err != nil && word == "do it" {
+			word = "look again"
+		}
 		parts = append(parts, name+" "+word)
 	}
 	if m.mode == looking {
@@ -333,8 +336,6 @@ func (m *Model) hidden(b binding) bool {
 	case "undo":
 		_, ok := m.undoable()
 		return !ok
-	case "do it":
-		return t.err != nil
 	case "files", "hunks", "exact", "in place":
 		return t.fork
 	case "steps":
