@@ -44,6 +44,11 @@ var importBans = []importBan{
 		"flags and words belong to the command line; logic takes options",
 	},
 	{
+		"charm.land/bubbletea/v2",
+		[]string{"internal/picker"},
+		"every command that links it starts slower: the picker is rewindd's",
+	},
+	{
 		"golang.org/x/term",
 		[]string{"internal/term"},
 		"what is a terminal is decided once: use term.Streams",
@@ -85,7 +90,7 @@ var importBans = []importBan{
 	},
 	{
 		"net/http",
-		[]string{"api", "server", "cmd/rewind", "bench", "internal/acceptance"},
+		[]string{"api", "server", "cmd/rewind", "internal/picker", "bench", "internal/acceptance"},
 		"below the API nothing speaks HTTP: return values and errors",
 	},
 }

@@ -1,0 +1,247 @@
+package picker
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rewind/api"
+	"rewind/internal/render"
+	"rewind/internal/term"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// head says where the project stands, and who is at work in it.
+func (m *Model) head() string {
+	parts := []string{m.screen.Styled(term.Bold, "rewind "+term.Sanitize(filepath.Base(m.o.Dir)))}
+	if s := m.status; s != nil {
+		parts[0] = m.screen.Styled(term.Bold, "rewind "+term.Sanitize(filepath.Base(string(s.Root))))
+		if n := len(s.AtWork); n > 0 {
+			pr, _ := m.pane(m.width)
+			text := "at work: " + pr.WorkText(s.AtWork[0])
+			if n > 1 {
+				text += fmt.Sprintf(" and %s", render.Count(n-1, "other"))
+			}
+			parts = append(parts, m.screen.Styled(term.Warn, text))
+		}
+		if c := s.Current; c != nil {
+			text := "at " + c.Short
+			if c.Turn > 0 {
+				text = fmt.Sprintf("at turn:%d of %s", c.Turn, render.SessionWords(c.Session))
+			}
+			parts = append(parts, text)
+		}
+		switch n := len(s.Changes); {
+		case s.Activity != nil:
+			parts = append(parts, "a capture or restore is under way")
+		case n > 0:
+			parts = append(parts, m.screen.Styled(term.Bold, render.Count(n, "path")+" unsaved"))
+		}
+		if s.Degraded != nil {
+			parts = append(parts, m.screen.Styled(term.Warn, "hooks cannot do their work: rewind status"))
+		}
+	}
+	return strings.Join(parts, "  ")
+}
+
+// prompt is the line that is being typed, with what it is for.
+func (m *Model) prompt() string {
+	if m.mode == asking {
+		return "search: " + even(m.search.pattern)
+	}
+	return "filter: " + even(m.log.query)
+}
+
+// foot says which keys there are, or has what is being typed.
+func (m *Model) foot() string {
+	dim := func(s string) string { return m.screen.Styled(term.Dim, s) }
+	if m.mode == asking {
+		return m.prompt() + dim("   an expression; Enter searches, Esc back")
+	}
+	if m.mode == looking && m.log.query != "" {
+		rows := 0
+		for _, e := range m.log.entries {
+			if e.step < 0 {
+				rows++
+			}
+		}
+		text := fmt.Sprintf("   %d of %s", rows, render.Count(len(m.log.rows), "row"))
+		if m.log.loading && m.log.more {
+			text += ", reading on"
+		}
+		return m.prompt() + dim(text+"   Enter preview  Esc all")
+	}
+	if m.why != nil && m.mode != stopped {
+		return m.screen.Styled(term.Error, "error:") + " " + term.Sanitize(m.why.Message)
+	}
+	var parts []string
+	for _, b := range bindings() {
+		if b.foot == "" || !slices.Contains(b.in, m.mode) || m.hidden(b) {
+			continue
+		}
+		name := b.show
+		if name == "" || strings.HasPrefix(name, "Enter") {
+			name = keyName(b.keys[0])
+		}
+		word := b.foot
+		if m.mode == looking && b.keys[0] == "esc" {
+			word = "leave"
+		}
+		if m.mode == going && m.trip.err != nil && word == "do it" {
+			word = "look again"
+		}
+		parts = append(parts, name+" "+word)
+	}
+	if m.mode == looking {
+		parts = slices.Insert(parts, len(parts)-2, "Tab "+strings.ToLower(tabNames[(m.side.tab+1)%tabs]), "type to filter")
+	}
+	text := strings.Join(parts, "  ")
+	for len(parts) > 2 && ansi.StringWidth(text) > m.width { // the first, and how to see all, stay
+		i := len(parts) - 3
+		if i < 1 {
+			break
+		}
+		parts = slices.Delete(parts, i, i+1)
+		text = strings.Join(parts, "  ")
+	}
+	return dim(text)
+}
+
+// hidden reports whether a key would do nothing now.
+func (m *Model) hidden(b binding) bool {
+	t := &m.trip
+	switch b.foot {
+	case "undo":
+		_, ok := m.undoable()
+		return !ok
+	case "files", "hunks", "exact", "in place":
+		return t.fork
+	case "steps":
+		got, ok := m.target()
+		return !ok || got.row == nil || got.row.Turn == 0 || got.row.Steps == 0
+	}
+	return false
+}
+
+// keyName is a key as a person knows it.
+func keyName(name string) string {
+	switch name {
+	case "enter":
+		return "Enter"
+	case "space":
+		return "Space"
+	}
+	return name
+}
+
+// helpLines are all keys.
+func (m *Model) helpLines() []string {
+	pr, text := m.pane(m.width)
+	fmt.Fprintln(text, pr.Styled(term.Bold, "Keys"))
+	wide := 0
+	for _, b := range bindings() {
+		wide = max(wide, len(b.show))
+	}
+	fmt.Fprintf(text, "  %-*s  %s\n", wide, "letters", "filter the log: prompt, file, tool, session; words are all wanted")
+	for _, b := range bindings() {
+		if b.show != "" {
+			fmt.Fprintf(text, "  %-*s  %s\n", wide, b.show, b.help)
+		}
+	}
+	fmt.Fprintf(text, "  %-*s  %s\n", wide, "mouse", "click chooses a row, again previews it; the wheel scrolls")
+	fmt.Fprintf(text, "\n@ is where the project stands, ~ what is not on this branch. Esc leaves the help.\n")
+	var lines []string
+	for line := range strings.Lines(text.String()) {
+		lines = append(lines, hanging(strings.TrimSuffix(line, "\n"), m.width, wide+4)...)
+	}
+	return lines
+}
+
+// hanging breaks a line; what goes on begins below its text.
+func hanging(line string, width, indent int) []string {
+	if ansi.StringWidth(line) <= width || !strings.HasPrefix(line, "  ") || width < 2*indent {
+		return fold(line, width, true)
+	}
+	parts := fold(strings.TrimSpace(line[indent:]), width-indent, true)
+	for i := range parts {
+		if i == 0 {
+			parts[i] = line[:indent] + parts[i]
+		} else {
+			parts[i] = strings.Repeat(" ", indent) + parts[i]
+		}
+	}
+	return parts
+}
+
+// stoppedLines say why there is nothing to look at, and what to do.
+func (m *Model) stoppedLines() []string {
+	pr, text := m.pane(m.width)
+	fmt.Fprintln(text)
+	e := m.why
+	hint := e.Hint
+	switch e.Word {
+	case api.WordNoProject:
+		fmt.Fprintln(text, pr.Styled(term.Bold, "This directory is no project of rewind."))
+		fmt.Fprintf(text, "\n%s\n\n", term.Quote(m.o.Dir))
+		hint = "i runs 'rewind init': it takes the first checkpoint and registers the agents' hooks. Esc leaves."
+	case api.WordHalfDone:
+		fmt.Fprintln(text, pr.Styled(term.Bold, "A checkout was cut short: "+term.SanitizeText(e.Message)))
+		fmt.Fprintln(text, "\nNothing is lost. c finishes it ('rewind checkout --continue'), a takes it back ('--abort').")
+		hint = ""
+	case api.WordNotFound:
+		fmt.Fprintf(text, "%s\n\n", pr.Styled(term.Bold, term.SanitizeText(strings.ToUpper(e.Message[:1])+e.Message[1:]+".")))
+	default:
+		fmt.Fprintf(text, "%s %s\n\n", pr.Styled(term.Error, "error:"), term.SanitizeText(e.Message))
+		if hint == "" {
+			hint = "r looks again, Esc leaves"
+		}
+	}
+	if hint != "" {
+		fmt.Fprintln(text, term.SanitizeText(hint))
+	}
+	return fold(text.String(), m.width, true)
+}
+
+// click chooses the row under the mouse; the one that is chosen is previewed.
+func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
+	if msg.Button != tea.MouseLeft || m.mode != looking && m.mode != finding || m.zoomed {
+		return nil
+	}
+	y := msg.Y - headLines
+	if y < 0 || y >= m.topHeight() || m.beside() && msg.X >= m.leftWidth() {
+		return nil
+	}
+	if m.mode == finding {
+		if i := m.search.top + y; i < len(m.search.hits) {
+			if i == m.search.cursor {
+				return m.goFound()
+			}
+			m.search.cursor = i
+		}
+		return nil
+	}
+	i := m.log.top + y
+	if i >= len(m.log.lines) || m.log.lines[i].entry < 0 {
+		return nil
+	}
+	if m.log.lines[i].entry == m.log.cursor {
+		return m.goTo()
+	}
+	return m.move(m.log.lines[i].entry - m.log.cursor)
+}
+
+// wheel scrolls the side under the mouse.
+func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
+	const lines = 3
+	by := lines
+	if msg.Button == tea.MouseWheelUp {
+		by = -lines
+	}
+	left := !m.zoomed && (m.beside() && msg.X < m.leftWidth() || !m.beside() && msg.Y-headLines < m.topHeight())
+	if left && (m.mode == looking || m.mode == finding) {
+		return m.step(by)
+	}
+	return m.scroll(by)
+}
