@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
 	"rewind/api"
 	"rewind/internal/render"
 	"rewind/internal/term"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // head says where the project stands, and who is at work in it.
