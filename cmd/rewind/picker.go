@@ -18,7 +18,7 @@ import (
 // picks reports whether 'rewind' alone is the picker: a person is there, and asks for nothing that a program reads.
 func (a *app) picks() bool { return a.InTTY && a.OutTTY && !a.json }
 
-// pickerOptions are what the picker is told: picker.Options, whose package a command must not link.
+// pickerOptions are what the picker is told: its options, whose package a command must not link.
 type pickerOptions struct {
 	Dir   string       `json:"dir"`
 	Env   api.AgentEnv `json:"env"`

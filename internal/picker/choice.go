@@ -27,7 +27,7 @@ type choice struct {
 type spot struct{ path, piece int } // piece -1: the path
 
 // choose asks what differs between the project and where the trip goes.
-func (m *Model) choose(hunks bool) tea.Cmd {
+func (m *model) choose(hunks bool) tea.Cmd {
 	if m.trip.place() == "" || m.trip.fork {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (m *Model) choose(hunks bool) tea.Cmd {
 	req := api.DiffRequest{Project: m.project(), From: api.Text(m.trip.place()), Context: 3, Back: true}
 	req.Choose = true
 	return ask(m, func(ctx context.Context) (api.DiffResponse, error) { return m.src.Diff(ctx, req) },
-		func(m *Model, r api.DiffResponse, err error) tea.Cmd {
+		func(m *model, r api.DiffResponse, err error) tea.Cmd {
 			m.choice.pending, m.choice.err = false, told(err)
 			m.choice.list, m.choice.from = api.Choices(r.Files), r.From.ID
 			return nil
@@ -84,7 +84,7 @@ func chosenOf(pieces []api.Piece) (any, all bool) {
 }
 
 // chosen previews what was chosen; without a mark that is the path under the cursor.
-func (m *Model) chosen() tea.Cmd {
+func (m *model) chosen() tea.Cmd {
 	c := &m.choice
 	if c.pending || c.err != nil {
 		return nil
@@ -116,7 +116,7 @@ func (m *Model) chosen() tea.Cmd {
 }
 
 // choiceLines are the files and hunks; at is the line on which the cursor stands.
-func (m *Model) choiceLines(width int) (lines []string, at int) {
+func (m *model) choiceLines(width int) (lines []string, at int) {
 	pr, text := m.pane(width)
 	c := &m.choice
 	fmt.Fprintln(text, pr.Styled(term.Bold, "What is to be as "+m.trip.where()+"?"))

@@ -15,7 +15,7 @@ import (
 )
 
 // head says where the project stands, and who is at work in it.
-func (m *Model) head() string {
+func (m *model) head() string {
 	parts := []string{m.screen.Styled(term.Bold, "rewind "+term.Sanitize(filepath.Base(m.o.Dir)))}
 	if s := m.status; s != nil {
 		parts[0] = m.screen.Styled(term.Bold, "rewind "+term.Sanitize(filepath.Base(string(s.Root))))
@@ -48,7 +48,7 @@ func (m *Model) head() string {
 }
 
 // prompt is the line that is being typed, with what it is for.
-func (m *Model) prompt() string {
+func (m *model) prompt() string {
 	if m.mode == asking {
 		return "search: " + even(m.search.pattern)
 	}
@@ -56,7 +56,7 @@ func (m *Model) prompt() string {
 }
 
 // foot says which keys there are, or has what is being typed.
-func (m *Model) foot() string {
+func (m *model) foot() string {
 	dim := func(s string) string { return m.screen.Styled(term.Dim, s) }
 	if m.mode == asking {
 		return m.prompt() + dim("   an expression; Enter searches, Esc back")
@@ -111,7 +111,7 @@ func (m *Model) foot() string {
 }
 
 // hidden reports whether a key would do nothing now.
-func (m *Model) hidden(b binding) bool {
+func (m *model) hidden(b binding) bool {
 	t := &m.trip
 	switch b.foot {
 	case "undo":
@@ -138,7 +138,7 @@ func keyName(name string) string {
 }
 
 // helpLines are all keys.
-func (m *Model) helpLines() []string {
+func (m *model) helpLines() []string {
 	pr, text := m.pane(m.width)
 	fmt.Fprintln(text, pr.Styled(term.Bold, "Keys"))
 	wide := 0
@@ -177,7 +177,7 @@ func hanging(line string, width, indent int) []string {
 }
 
 // stoppedLines say why there is nothing to look at, and what to do.
-func (m *Model) stoppedLines() []string {
+func (m *model) stoppedLines() []string {
 	pr, text := m.pane(m.width)
 	fmt.Fprintln(text)
 	e := m.why
@@ -206,7 +206,7 @@ func (m *Model) stoppedLines() []string {
 }
 
 // click chooses the row under the mouse; the one that is chosen is previewed.
-func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
+func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
 	if msg.Button != tea.MouseLeft || m.mode != looking && m.mode != finding || m.zoomed {
 		return nil
 	}
@@ -234,7 +234,7 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 }
 
 // wheel scrolls the side under the mouse.
-func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
+func (m *model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 	const lines = 3
 	by := lines
 	if msg.Button == tea.MouseWheelUp {

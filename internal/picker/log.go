@@ -57,7 +57,7 @@ type drawn struct {
 }
 
 // load asks for rows; what was asked for already is not asked for again.
-func (m *Model) load() tea.Cmd {
+func (m *model) load() tea.Cmd {
 	if m.log.loading {
 		return nil
 	}
@@ -65,17 +65,17 @@ func (m *Model) load() tea.Cmd {
 	limit := m.log.limit
 	return ask(m, func(ctx context.Context) (api.ListResponse, error) {
 		return m.src.List(ctx, api.ListRequest{Project: m.project(), Turns: true, Graph: true, Limit: limit})
-	}, (*Model).loaded)
+	}, (*model).loaded)
 }
 
 // glance asks whether the newest rows are as they are here, and for all of them only if not.
-func (m *Model) glance() tea.Cmd {
+func (m *model) glance() tea.Cmd {
 	if m.log.loading || m.mode == stopped {
 		return m.load()
 	}
 	return ask(m, func(ctx context.Context) (api.ListResponse, error) {
 		return m.src.List(ctx, api.ListRequest{Project: m.project(), Turns: true, Graph: true, Limit: 2})
-	}, func(m *Model, r api.ListResponse, err error) tea.Cmd {
+	}, func(m *model, r api.ListResponse, err error) tea.Cmd {
 		if err != nil || sameRows(r.Turns, m.log.rows[:min(len(r.Turns), len(m.log.rows))]) {
 			return nil
 		}
@@ -84,7 +84,7 @@ func (m *Model) glance() tea.Cmd {
 }
 
 // loaded takes rows in. Who has moved stays where they are; who has not stays on what is newest: here.
-func (m *Model) loaded(r api.ListResponse, err error) tea.Cmd {
+func (m *model) loaded(r api.ListResponse, err error) tea.Cmd {
 	l := &m.log
 	l.loading = false
 	if err != nil {
@@ -148,7 +148,7 @@ func sameRows(a, b []api.Row) bool {
 }
 
 // grow asks for older rows.
-func (m *Model) grow() tea.Cmd {
+func (m *model) grow() tea.Cmd {
 	if m.log.more && m.log.limit != allRows {
 		m.log.limit *= growth
 		return m.load()
@@ -183,7 +183,7 @@ func matches(text, query string) bool {
 }
 
 // draw makes the lines anew, if anything has changed that they show.
-func (m *Model) draw() {
+func (m *model) draw() {
 	l := &m.log
 	width := m.leftWidth()
 	now := drawn{width, l.query, l.version}
@@ -221,7 +221,7 @@ func (m *Model) draw() {
 const graphedRows = 5000
 
 // stepsBelow prints the steps of a row that is open.
-func (m *Model) stepsBelow(r *api.Row, width int, w io.Writer) error {
+func (m *model) stepsBelow(r *api.Row, width int, w io.Writer) error {
 	steps := m.log.opened[rowName(r)]
 	if len(steps) == 0 {
 		return nil
@@ -251,7 +251,7 @@ func rowName(r *api.Row) string {
 }
 
 // move chooses another entry.
-func (m *Model) move(by int) tea.Cmd {
+func (m *model) move(by int) tea.Cmd {
 	m.draw()
 	l := &m.log
 	to := max(min(l.cursor+by, len(l.entries)-1), 0)
@@ -265,7 +265,7 @@ func (m *Model) move(by int) tea.Cmd {
 }
 
 // open shows the steps of a turn, or closes them.
-func (m *Model) open(want bool) tea.Cmd {
+func (m *model) open(want bool) tea.Cmd {
 	l := &m.log
 	if l.cursor >= len(l.entries) {
 		return nil
@@ -288,7 +288,7 @@ func (m *Model) open(want bool) tea.Cmd {
 	}
 	return ask(m, func(ctx context.Context) (api.ListResponse, error) {
 		return m.src.List(ctx, api.ListRequest{Project: m.project(), Turn: api.Text(name), Steps: true, Choose: true})
-	}, func(m *Model, resp api.ListResponse, err error) tea.Cmd {
+	}, func(m *model, resp api.ListResponse, err error) tea.Cmd {
 		if m.why = told(err); err != nil {
 			return nil
 		}
@@ -303,7 +303,7 @@ func (m *Model) open(want bool) tea.Cmd {
 }
 
 // filter takes another filter. What is not here yet is asked for: a filter is of all the log.
-func (m *Model) filter(query string) tea.Cmd {
+func (m *model) filter(query string) tea.Cmd {
 	l := &m.log
 	at, ok := m.target()
 	l.query, l.top = query, 0
@@ -334,14 +334,14 @@ type target struct {
 }
 
 // target is the entry that is chosen.
-func (m *Model) target() (t target, ok bool) {
+func (m *model) target() (t target, ok bool) {
 	if m.log.cursor >= len(m.log.entries) {
 		return t, false
 	}
 	return m.targetOf(m.log.entries[m.log.cursor]), true
 }
 
-func (m *Model) targetOf(e entry) target {
+func (m *model) targetOf(e entry) target {
 	r := &m.log.rows[e.row]
 	if e.step >= 0 {
 		if list := m.log.opened[rowName(r)]; e.step < len(list) {

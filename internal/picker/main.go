@@ -21,8 +21,8 @@ import (
 	"rewind/internal/term"
 )
 
-// OptionsFD is the file that a picker reads its options from. Its end, when they have been read, says that who started it has gone.
-const OptionsFD = 3
+// optionsFD is the file that a picker reads its options from. Its end, when they have been read, says that who started it has gone.
+const optionsFD = 3
 
 // Main is the process of a picker, on the terminal of who started it. It returns its exit code.
 func Main(program, version string) (code int) {
@@ -33,8 +33,8 @@ func Main(program, version string) (code int) {
 			code = 1
 		}
 	}()
-	var o Options
-	from := os.NewFile(OptionsFD, "options")
+	var o options
+	from := os.NewFile(optionsFD, "options")
 	dec := json.NewDecoder(from)
 	if err := dec.Decode(&o); err != nil {
 		fmt.Fprintln(s.Err, "rewind: error: 'rewind' starts this")
@@ -51,16 +51,16 @@ func Main(program, version string) (code int) {
 	}()
 	t := &transport{version: version, own: &api.Child{Path: program, Version: version, Command: "rewind"}}
 	defer t.own.Wait()
-	m := New(ctx, client{&api.Client{Transport: t}}, s, o)
+	m := newModel(ctx, client{&api.Client{Transport: t}}, s, o)
 	if o.Plain || s.Dumb() {
-		return (&plain{Model: m, in: s.In}).run()
+		return (&plain{model: m, in: s.In}).run()
 	}
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler()).Run()
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(s.Err, "rewind: error: %v\n", err)
 		return 1
 	}
-	if code = m.Farewell(); code == 0 && ctx.Err() != nil {
+	if code = m.farewell(); code == 0 && ctx.Err() != nil {
 		code = api.CodeOf(api.WordInterrupted)
 	}
 	if len(m.run) > 0 && ctx.Err() == nil {
@@ -72,8 +72,8 @@ func Main(program, version string) (code int) {
 	return code
 }
 
-// Farewell tells on the terminal what was done, as the commands do that would have done it, and returns the exit code.
-func (m *Model) Farewell() (code int) {
+// farewell tells on the terminal what was done, as the commands do that would have done it, and returns the exit code.
+func (m *model) farewell() (code int) {
 	pr := &render.Printer{Streams: m.screen}
 	for _, o := range m.outcomes {
 		o.tell(pr)

@@ -13,8 +13,8 @@ import (
 	"rewind/internal/term"
 )
 
-// Options say where the picker looks, and for whom.
-type Options struct {
+// options say where the picker looks, and for whom.
+type options struct {
 	Dir   string       `json:"dir"`
 	Env   api.AgentEnv `json:"env"`
 	Color string       `json:"color"`
@@ -36,11 +36,11 @@ const (
 	stopped              // nothing to look at: no project, no checkpoint, half done, an error
 )
 
-// Model is the picker. Its methods are called by one goroutine.
-type Model struct {
+// model is the picker. Its methods are called by one goroutine.
+type model struct {
 	ctx    context.Context
-	src    Source
-	o      Options
+	src    source
+	o      options
 	screen *term.Streams // how text looks, and what the time is
 
 	width, height int
@@ -58,24 +58,24 @@ type Model struct {
 	run           []string // a command of rewind to be run after leaving
 }
 
-// New makes a picker.
-func New(ctx context.Context, src Source, screen *term.Streams, o Options) *Model {
-	m := &Model{ctx: ctx, src: src, o: o, screen: screen, width: 80, height: 24}
+// newModel makes a picker.
+func newModel(ctx context.Context, src source, screen *term.Streams, o options) *model {
+	m := &model{ctx: ctx, src: src, o: o, screen: screen, width: 80, height: 24}
 	m.log.limit = firstRows
 	return m
 }
 
 // then is the answer to a request: what it does to the model.
-type then func(m *Model) tea.Cmd
+type then func(m *model) tea.Cmd
 
 // tick asks for what has changed meanwhile.
 type tick struct{}
 
-// Changed tells the picker that something has changed in the project.
-type Changed struct{}
+// changed tells the picker that something has changed in the project.
+type changed struct{}
 
 // Init implements tea.Model.
-func (m *Model) Init() tea.Cmd { return tea.Batch(m.load(), m.look(), wait()) }
+func (m *model) Init() tea.Cmd { return tea.Batch(m.load(), m.look(), wait()) }
 
 // pollEvery is how often the log is asked for, where nobody tells that it has changed.
 const pollEvery = 2 * time.Second
@@ -83,7 +83,7 @@ const pollEvery = 2 * time.Second
 func wait() tea.Cmd { return tea.Tick(pollEvery, func(time.Time) tea.Msg { return tick{} }) }
 
 // Update implements tea.Model.
-func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case then:
 		return m, msg(m)
@@ -101,26 +101,26 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.wheel(msg)
 	case tick:
 		return m, tea.Batch(m.glance(), wait())
-	case Changed:
+	case changed:
 		return m, tea.Batch(m.load(), m.look())
 	}
 	return m, nil
 }
 
 // ask runs a request beside the screen; apply gets its answer.
-func ask[Resp any](m *Model, request func(ctx context.Context) (Resp, error), apply func(m *Model, r Resp, err error) tea.Cmd) tea.Cmd {
+func ask[Resp any](m *model, request func(ctx context.Context) (Resp, error), apply func(m *model, r Resp, err error) tea.Cmd) tea.Cmd {
 	ctx := m.ctx
 	return func() tea.Msg {
 		r, err := request(ctx)
-		return then(func(m *Model) tea.Cmd { return apply(m, r, err) })
+		return then(func(m *model) tea.Cmd { return apply(m, r, err) })
 	}
 }
 
 // look asks where the project stands.
-func (m *Model) look() tea.Cmd {
+func (m *model) look() tea.Cmd {
 	return ask(m, func(ctx context.Context) (api.StatusResponse, error) {
 		return m.src.Status(ctx, api.StatusRequest{Project: m.project()})
-	}, func(m *Model, r api.StatusResponse, err error) tea.Cmd {
+	}, func(m *model, r api.StatusResponse, err error) tea.Cmd {
 		if err == nil {
 			m.status = &r
 			if m.mode == looking && r.HalfDone != "" {
@@ -132,7 +132,7 @@ func (m *Model) look() tea.Cmd {
 }
 
 // stop shows why there is nothing to look at.
-func (m *Model) stop(why *api.Error) { m.mode, m.why = stopped, why }
+func (m *model) stop(why *api.Error) { m.mode, m.why = stopped, why }
 
 // told is an error as it is shown.
 func told(err error) *api.Error {
@@ -143,10 +143,10 @@ func told(err error) *api.Error {
 	return &api.Error{Word: api.WordFailed, Message: err.Error()}
 }
 
-func (m *Model) project() api.Project { return api.Project{Dir: api.Text(m.o.Dir)} }
+func (m *model) project() api.Project { return api.Project{Dir: api.Text(m.o.Dir)} }
 
 // pane makes a printer for a part of the screen.
-func (m *Model) pane(width int) (*render.Printer, *bytes.Buffer) {
+func (m *model) pane(width int) (*render.Printer, *bytes.Buffer) {
 	s, text := m.screen.Pane(width)
 	return &render.Printer{Streams: s}, text
 }
@@ -170,7 +170,7 @@ func (o outcome) tell(pr *render.Printer) {
 	}
 }
 
-func (m *Model) quit() tea.Cmd {
+func (m *model) quit() tea.Cmd {
 	m.leave = true
 	return tea.Quit
 }

@@ -13,7 +13,7 @@ import (
 	"rewind/internal/term"
 )
 
-// answers is a Source that has everything already.
+// answers is a source that has everything already.
 type answers struct {
 	rows []api.Row
 	sent []api.CheckoutRequest // of what was not only looked at
@@ -66,7 +66,7 @@ func (s *answers) Fork(_ context.Context, req api.ForkRequest) (api.ForkResponse
 }
 
 // opened is a picker of a terminal of that size, with all its answers taken in.
-func opened(width, height int) (*Model, *answers) {
+func opened(width, height int) (*model, *answers) {
 	now := time.Date(2026, 11, 20, 14, 10, 0, 0, time.UTC)
 	const session = "claude/5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f"
 	row := func(n uint64, prompt string, current bool) api.Row {
@@ -83,16 +83,16 @@ func opened(width, height int) (*Model, *answers) {
 	}
 	screen, _, _ := term.Test("", true, "NO_COLOR=1")
 	screen.Now = func() time.Time { return now }
-	m := New(context.Background(), s, screen, Options{Dir: "/src/demo"})
+	m := newModel(context.Background(), s, screen, options{Dir: "/src/demo"})
 	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	settle(m, tea.Batch(m.load(), m.look()))
 	return m, s
 }
 
-func settle(m *Model, cmd tea.Cmd) { (&plain{Model: m}).settle(cmd) }
+func settle(m *model, cmd tea.Cmd) { (&plain{model: m}).settle(cmd) }
 
 // press types keys by the names that bubbletea has for them.
-func press(m *Model, names ...string) {
+func press(m *model, names ...string) {
 	codes := map[string]tea.Key{
 		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "up": {Code: tea.KeyUp},
 		"down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "backspace": {Code: tea.KeyBackspace},
@@ -107,7 +107,7 @@ func press(m *Model, names ...string) {
 	}
 }
 
-func frame(m *Model) string { return strings.Join(m.Frame(), "\n") }
+func text(m *model) string { return strings.Join(m.frame(), "\n") }
 
 // TestFrames: every mode fits every terminal, and nothing that an agent wrote reaches it as it is.
 func TestFrames(t *testing.T) {
@@ -118,7 +118,7 @@ func TestFrames(t *testing.T) {
 		} {
 			m, _ := opened(size[0], size[1])
 			press(m, keys...)
-			lines := m.Frame()
+			lines := m.frame()
 			if len(lines) > size[1] {
 				t.Errorf("%v %v: %d lines", size, keys, len(lines))
 			}
@@ -139,12 +139,12 @@ func TestOpensOnHere(t *testing.T) {
 		if strings.Contains(want, "14:09") {
 			want = "> @"
 		}
-		if !strings.Contains(frame(m), want) {
-			t.Errorf("%q is not in\n%s", want, frame(m))
+		if !strings.Contains(text(m), want) {
+			t.Errorf("%q is not in\n%s", want, text(m))
 		}
 	}
 	press(m, "enter")
-	if got := frame(m); !strings.Contains(got, "Take back turn:3") || !strings.Contains(got, "would go to ab12ab1") || len(s.sent) > 0 {
+	if got := text(m); !strings.Contains(got, "Take back turn:3") || !strings.Contains(got, "would go to ab12ab1") || len(s.sent) > 0 {
 		t.Fatalf("preview, %d sent:\n%s", len(s.sent), got)
 	}
 	press(m, "enter")
@@ -165,33 +165,33 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		keys []string
-		want func(m *Model) bool
+		want func(m *model) bool
 	}{
-		{[]string{"enter", "c"}, func(m *Model) bool { return m.request().CodeOnly }},
-		{[]string{"enter", "v"}, func(m *Model) bool { return m.request().ContextOnly }},
-		{[]string{"enter", "c", "b"}, func(m *Model) bool { return !m.request().CodeOnly && !m.request().ContextOnly }},
-		{[]string{"enter", "a"}, func(m *Model) bool { return m.trip.place() == "turn:3@5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f" }},
-		{[]string{"down", "enter", "e"}, func(m *Model) bool { return m.trip.back }},
-		{[]string{"enter", "x"}, func(m *Model) bool { return m.request().Exact }},
-		{[]string{"enter", "i"}, func(m *Model) bool { return m.request().InPlace }},
-		{[]string{"enter", "f"}, func(m *Model) bool { return m.trip.forked != nil && m.trip.fork }},
-		{[]string{"enter", "p", "space", "enter"}, func(m *Model) bool { return len(m.request().Parts) == 1 }},
-		{[]string{"enter", "h"}, func(m *Model) bool { return m.mode == choosing && m.choice.hunks }},
-		{[]string{"tab"}, func(m *Model) bool { return m.side.tab == filesTab }},
-		{[]string{"down"}, func(m *Model) bool { return m.log.cursor == 1 }},
-		{[]string{"down", "up"}, func(m *Model) bool { return m.log.cursor == 0 }},
-		{[]string{"right"}, func(m *Model) bool { return len(m.log.entries) == 4 }},
-		{[]string{"right", "left"}, func(m *Model) bool { return len(m.log.entries) == 3 }},
-		{[]string{"t", "a", "b", "s"}, func(m *Model) bool { return len(m.log.entries) == 1 }},
-		{[]string{"b", "A", "s", "h", "space", "r", "e", "d"}, func(m *Model) bool { return len(m.log.entries) == 1 }},
-		{[]string{"q", "q", "esc"}, func(m *Model) bool { return len(m.log.entries) == 3 && !m.leave }},
-		{[]string{"/", "i", "t", "enter"}, func(m *Model) bool { return m.mode == finding && len(m.search.hits) == 1 }},
-		{[]string{"?", "esc"}, func(m *Model) bool { return m.mode == looking }},
-		{[]string{"esc"}, func(m *Model) bool { return m.leave }},
+		{[]string{"enter", "c"}, func(m *model) bool { return m.request().CodeOnly }},
+		{[]string{"enter", "v"}, func(m *model) bool { return m.request().ContextOnly }},
+		{[]string{"enter", "c", "b"}, func(m *model) bool { return !m.request().CodeOnly && !m.request().ContextOnly }},
+		{[]string{"enter", "a"}, func(m *model) bool { return m.trip.place() == "turn:3@5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f" }},
+		{[]string{"down", "enter", "e"}, func(m *model) bool { return m.trip.back }},
+		{[]string{"enter", "x"}, func(m *model) bool { return m.request().Exact }},
+		{[]string{"enter", "i"}, func(m *model) bool { return m.request().InPlace }},
+		{[]string{"enter", "f"}, func(m *model) bool { return m.trip.forked != nil && m.trip.fork }},
+		{[]string{"enter", "p", "space", "enter"}, func(m *model) bool { return len(m.request().Parts) == 1 }},
+		{[]string{"enter", "h"}, func(m *model) bool { return m.mode == choosing && m.choice.hunks }},
+		{[]string{"tab"}, func(m *model) bool { return m.side.tab == filesTab }},
+		{[]string{"down"}, func(m *model) bool { return m.log.cursor == 1 }},
+		{[]string{"down", "up"}, func(m *model) bool { return m.log.cursor == 0 }},
+		{[]string{"right"}, func(m *model) bool { return len(m.log.entries) == 4 }},
+		{[]string{"right", "left"}, func(m *model) bool { return len(m.log.entries) == 3 }},
+		{[]string{"t", "a", "b", "s"}, func(m *model) bool { return len(m.log.entries) == 1 }},
+		{[]string{"b", "A", "s", "h", "space", "r", "e", "d"}, func(m *model) bool { return len(m.log.entries) == 1 }},
+		{[]string{"q", "q", "esc"}, func(m *model) bool { return len(m.log.entries) == 3 && !m.leave }},
+		{[]string{"/", "i", "t", "enter"}, func(m *model) bool { return m.mode == finding && len(m.search.hits) == 1 }},
+		{[]string{"?", "esc"}, func(m *model) bool { return m.mode == looking }},
+		{[]string{"esc"}, func(m *model) bool { return m.leave }},
 	} {
 		m, s := opened(80, 24)
 		if press(m, c.keys...); !c.want(m) || len(s.sent) > 0 {
-			t.Errorf("%v: mode %d, %d sent\n%s", c.keys, m.mode, len(s.sent), frame(m))
+			t.Errorf("%v: mode %d, %d sent\n%s", c.keys, m.mode, len(s.sent), text(m))
 		}
 	}
 }

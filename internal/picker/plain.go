@@ -17,7 +17,7 @@ import (
 // plain is the picker for who reads line by line: numbered rows and a prompt. Nothing that was printed is drawn over, and each answer ends
 // with the prompt.
 type plain struct {
-	*Model
+	*model
 	in      io.Reader
 	printed int // rows that have been listed
 }
@@ -72,7 +72,7 @@ func (p *plain) settle(cmd tea.Cmd) {
 	}
 	switch msg := cmd().(type) {
 	case then:
-		p.settle(msg(p.Model))
+		p.settle(msg(p.model))
 	case tea.BatchMsg:
 		for _, c := range msg {
 			p.settle(c)

@@ -36,7 +36,7 @@ type hit struct {
 }
 
 // find searches.
-func (m *Model) find() tea.Cmd {
+func (m *model) find() tea.Cmd {
 	s := &m.search
 	if s.pattern == "" {
 		m.mode = looking
@@ -48,7 +48,7 @@ func (m *Model) find() tea.Cmd {
 	req := api.GrepRequest{Project: m.project(), Pattern: api.Text(s.pattern), Limit: foundMost, Code: true, Conversation: true}
 	req.IgnoreCase = s.pattern == strings.ToLower(s.pattern)
 	return ask(m, func(ctx context.Context) (api.GrepResponse, error) { return m.src.Grep(ctx, req) },
-		func(m *Model, r api.GrepResponse, err error) tea.Cmd {
+		func(m *model, r api.GrepResponse, err error) tea.Cmd {
 			s := &m.search
 			if s.round != round {
 				return nil
@@ -60,7 +60,7 @@ func (m *Model) find() tea.Cmd {
 }
 
 // hits are what a search found, said then code.
-func (m *Model) hits(r api.GrepResponse) (list []hit) {
+func (m *model) hits(r api.GrepResponse) (list []hit) {
 	pr, _ := m.pane(m.width)
 	for _, x := range r.Matches {
 		h := hit{head: term.Quote(string(x.Path)), text: term.Sanitize(strings.TrimSpace(string(x.Text)))}
@@ -117,7 +117,7 @@ func momentTarget(c api.Moment) target {
 }
 
 // goFound previews going to where a hit is.
-func (m *Model) goFound() tea.Cmd {
+func (m *model) goFound() tea.Cmd {
 	s := &m.search
 	if s.cursor >= len(s.hits) || s.hits[s.cursor].to.name == "" {
 		return nil
@@ -127,7 +127,7 @@ func (m *Model) goFound() tea.Cmd {
 }
 
 // foundLines are the hits on the left.
-func (m *Model) foundLines(width int) (lines []string) {
+func (m *model) foundLines(width int) (lines []string) {
 	s := &m.search
 	pr, _ := m.pane(width)
 	switch {
@@ -145,7 +145,7 @@ func (m *Model) foundLines(width int) (lines []string) {
 }
 
 // hitLines tell of the hit that is chosen.
-func (m *Model) hitLines(width int) []string {
+func (m *model) hitLines(width int) []string {
 	s := &m.search
 	if s.cursor >= len(s.hits) {
 		return nil

@@ -66,7 +66,7 @@ type sideText struct {
 func (s *side) forget() { s.answers, s.text = nil, sideText{} }
 
 // show asks for what the right side is to show, one request at a time: who runs down the log does not wait for each row.
-func (m *Model) show() tea.Cmd {
+func (m *model) show() tea.Cmd {
 	t, ok := m.target()
 	if !ok {
 		return nil
@@ -85,7 +85,7 @@ func (m *Model) show() tea.Cmd {
 		req.Detail, req.Messages = api.Detail{}, shownMessages
 	}
 	return ask(m, func(ctx context.Context) (api.ShowResponse, error) { return m.src.Show(ctx, req) },
-		func(m *Model, r api.ShowResponse, err error) tea.Cmd {
+		func(m *model, r api.ShowResponse, err error) tea.Cmd {
 			m.side.asked = nil
 			if m.side.answers == nil {
 				m.side.answers = map[wish]shown{}
@@ -96,7 +96,7 @@ func (m *Model) show() tea.Cmd {
 }
 
 // sideLines are the lines of the right side.
-func (m *Model) sideLines(width int) []string {
+func (m *model) sideLines(width int) []string {
 	t, ok := m.target()
 	if !ok {
 		if m.log.query != "" {
@@ -133,7 +133,7 @@ func (m *Model) sideLines(width int) []string {
 }
 
 // rowAtOnce tells what the row itself knows, until there is an answer.
-func (m *Model) rowAtOnce(pr *render.Printer, t target) {
+func (m *model) rowAtOnce(pr *render.Printer, t target) {
 	fmt.Fprintln(pr.Out, pr.Styled(term.Bold, t.title))
 	if t.row == nil || m.side.tab == talkTab {
 		return
@@ -143,7 +143,7 @@ func (m *Model) rowAtOnce(pr *render.Printer, t target) {
 }
 
 // changes tells what a turn or checkpoint changed: its head, the files, and on the first tab the lines.
-func (m *Model) changes(pr *render.Printer, r api.ShowResponse) {
+func (m *model) changes(pr *render.Printer, r api.ShowResponse) {
 	w := pr.Out
 	c := r.Checkpoint
 	prompt, when := c.Prompt, c.Time
@@ -186,7 +186,7 @@ func (m *Model) changes(pr *render.Printer, r api.ShowResponse) {
 }
 
 // talk tells the conversation up to there.
-func (m *Model) talk(pr *render.Printer, r api.ShowResponse) {
+func (m *model) talk(pr *render.Printer, r api.ShowResponse) {
 	fmt.Fprintln(pr.Out, pr.Styled(term.Bold, term.Sanitize(render.ShownWords(r))))
 	if len(r.Messages) == 0 {
 		why := string(r.Conversation)

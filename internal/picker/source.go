@@ -6,8 +6,8 @@ import (
 	"rewind/api"
 )
 
-// Source answers the picker: the client side of the API.
-type Source interface {
+// source answers the picker: the client side of the API.
+type source interface {
 	List(ctx context.Context, req api.ListRequest) (api.ListResponse, error)
 	Show(ctx context.Context, req api.ShowRequest) (api.ShowResponse, error)
 	Status(ctx context.Context, req api.StatusRequest) (api.StatusResponse, error)
@@ -18,7 +18,7 @@ type Source interface {
 	Fork(ctx context.Context, req api.ForkRequest) (api.ForkResponse, error)
 }
 
-// client is the Source over the API.
+// client is the source over the API.
 type client struct{ *api.Client }
 
 func (c client) List(ctx context.Context, req api.ListRequest) (api.ListResponse, error) {

@@ -40,7 +40,7 @@ type trip struct {
 }
 
 // goTo previews going back to what is chosen. Of the turn in which the project stands that is to take it back.
-func (m *Model) goTo() tea.Cmd {
+func (m *model) goTo() tea.Cmd {
 	t, ok := m.target()
 	if !ok {
 		return nil
@@ -86,7 +86,7 @@ func (t *trip) where() string {
 }
 
 // request is the checkout that the trip is.
-func (m *Model) request() api.CheckoutRequest {
+func (m *model) request() api.CheckoutRequest {
 	t := &m.trip
 	req := api.CheckoutRequest{Project: m.project(), Checkpoint: api.Text(t.place()), Parts: t.parts}
 	req.Choose = true
@@ -100,14 +100,14 @@ func (m *Model) request() api.CheckoutRequest {
 	return req
 }
 
-func (m *Model) forkRequest() api.ForkRequest {
+func (m *model) forkRequest() api.ForkRequest {
 	req := api.ForkRequest{Project: m.project(), Env: m.o.Env, Checkpoint: api.Text(m.trip.place())}
 	req.Choose = true
 	return req
 }
 
 // preview asks what the trip would do; nothing is touched.
-func (m *Model) preview() tea.Cmd {
+func (m *model) preview() tea.Cmd {
 	t := &m.trip
 	m.mode = going
 	t.round++
@@ -121,7 +121,7 @@ func (m *Model) preview() tea.Cmd {
 		req := m.forkRequest()
 		req.DryRun = true
 		return ask(m, func(ctx context.Context) (api.ForkResponse, error) { return m.src.Fork(ctx, req) },
-			func(m *Model, r api.ForkResponse, err error) tea.Cmd {
+			func(m *model, r api.ForkResponse, err error) tea.Cmd {
 				if m.trip.round == round {
 					m.trip.pending, m.trip.forked, m.trip.err = false, &r, told(err)
 				}
@@ -135,7 +135,7 @@ func (m *Model) preview() tea.Cmd {
 	req := m.request()
 	req.DryRun = true
 	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.Checkout(ctx, req) },
-		func(m *Model, r api.RestoreResponse, err error) tea.Cmd {
+		func(m *model, r api.RestoreResponse, err error) tea.Cmd {
 			if m.trip.round == round {
 				m.trip.pending, m.trip.restore, m.trip.err = false, &r, told(err)
 			}
@@ -144,7 +144,7 @@ func (m *Model) preview() tea.Cmd {
 }
 
 // depart does what was previewed. Nothing is done before it was seen.
-func (m *Model) depart() tea.Cmd {
+func (m *model) depart() tea.Cmd {
 	t := &m.trip
 	switch {
 	case t.pending:
@@ -157,7 +157,7 @@ func (m *Model) depart() tea.Cmd {
 	if t.fork {
 		req := m.forkRequest()
 		return ask(m, func(ctx context.Context) (api.ForkResponse, error) { return m.src.Fork(ctx, req) },
-			func(m *Model, r api.ForkResponse, err error) tea.Cmd {
+			func(m *model, r api.ForkResponse, err error) tea.Cmd {
 				return m.arrived(outcome{fork: &r, forked: req}, err)
 			})
 	}
@@ -166,11 +166,11 @@ func (m *Model) depart() tea.Cmd {
 		req.Plan = t.restore.Plan // what was seen, or nothing
 	}
 	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.Checkout(ctx, req) },
-		func(m *Model, r api.RestoreResponse, err error) tea.Cmd { return m.arrived(outcome{restore: &r}, err) })
+		func(m *model, r api.RestoreResponse, err error) tea.Cmd { return m.arrived(outcome{restore: &r}, err) })
 }
 
 // arrived shows what was done.
-func (m *Model) arrived(o outcome, err error) tea.Cmd {
+func (m *model) arrived(o outcome, err error) tea.Cmd {
 	m.trip.pending = false
 	if err != nil {
 		m.trip.err, m.mode = told(err), going
@@ -183,7 +183,7 @@ func (m *Model) arrived(o outcome, err error) tea.Cmd {
 }
 
 // undo takes back what was done last here.
-func (m *Model) undo() tea.Cmd {
+func (m *model) undo() tea.Cmd {
 	op, ok := m.undoable()
 	if !ok || m.trip.pending {
 		return nil
@@ -192,11 +192,11 @@ func (m *Model) undo() tea.Cmd {
 	req := api.UndoRestoreRequest{Project: m.project(), Operation: op}
 	req.Env = m.o.Env
 	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.UndoRestore(ctx, req) },
-		func(m *Model, r api.RestoreResponse, err error) tea.Cmd { return m.arrived(outcome{restore: &r}, err) })
+		func(m *model, r api.RestoreResponse, err error) tea.Cmd { return m.arrived(outcome{restore: &r}, err) })
 }
 
 // undoable is the operation that was done last here, if it can be taken back.
-func (m *Model) undoable() (op uint64, ok bool) {
+func (m *model) undoable() (op uint64, ok bool) {
 	if len(m.outcomes) == 0 {
 		return 0, false
 	}
@@ -208,11 +208,11 @@ func (m *Model) undoable() (op uint64, ok bool) {
 }
 
 // end finishes a restore that is half done, or takes it back.
-func (m *Model) end(abort bool) tea.Cmd {
+func (m *model) end(abort bool) tea.Cmd {
 	req := api.CheckoutRequest{Project: m.project(), Continue: !abort, Abort: abort}
 	req.Env = m.o.Env
 	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.Checkout(ctx, req) },
-		func(m *Model, r api.RestoreResponse, err error) tea.Cmd {
+		func(m *model, r api.RestoreResponse, err error) tea.Cmd {
 			if err != nil {
 				m.stop(told(err))
 				return nil
@@ -222,7 +222,7 @@ func (m *Model) end(abort bool) tea.Cmd {
 }
 
 // tripLines are the preview, or what was done.
-func (m *Model) tripLines(width int) []string {
+func (m *model) tripLines(width int) []string {
 	pr, text := m.pane(width)
 	t := &m.trip
 	switch {
@@ -276,7 +276,7 @@ func nothing(r *api.RestoreResponse) bool {
 }
 
 // wishes are the lines that say what is wanted, each with its key.
-func (m *Model) wishes(width int) []string {
+func (m *model) wishes(width int) []string {
 	t := &m.trip
 	pr, text := m.pane(width)
 	fmt.Fprintln(text, pr.Styled(term.Bold, t.title()))

@@ -23,8 +23,8 @@ const (
 )
 
 // View implements tea.Model.
-func (m *Model) View() tea.View {
-	v := tea.NewView(strings.Join(m.Frame(), "\n"))
+func (m *model) View() tea.View {
+	v := tea.NewView(strings.Join(m.frame(), "\n"))
 	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, "rewind"
 	if l := m.line(); l != nil && (m.mode == asking || *l != "") {
 		v.Cursor = tea.NewCursor(min(ansi.StringWidth(m.prompt()), m.width-1), m.height-1)
@@ -32,8 +32,8 @@ func (m *Model) View() tea.View {
 	return v
 }
 
-// Frame is what is on the screen, line by line, none wider than it.
-func (m *Model) Frame() []string {
+// frame is what is on the screen, line by line, none wider than it.
+func (m *model) frame() []string {
 	lines := make([]string, 0, m.height)
 	if m.height > headLines+footLines+1 {
 		lines = append(lines, m.head())
@@ -63,24 +63,24 @@ func padded(line string, width int) string {
 	return line + strings.Repeat(" ", max(width-ansi.StringWidth(line), 0))
 }
 
-func (m *Model) bodyHeight() int {
+func (m *model) bodyHeight() int {
 	if m.height > headLines+footLines+1 {
 		return m.height - headLines - footLines
 	}
 	return max(m.height-footLines, 1)
 }
 
-func (m *Model) beside() bool { return m.width >= sideBySide }
+func (m *model) beside() bool { return m.width >= sideBySide }
 
 // leftWidth is how wide the log is.
-func (m *Model) leftWidth() int {
+func (m *model) leftWidth() int {
 	if m.zoomed || !m.beside() {
 		return m.width
 	}
 	return min(max(m.width*2/5, leastLeft), mostLeft)
 }
 
-func (m *Model) rightWidth() int {
+func (m *model) rightWidth() int {
 	if m.zoomed || !m.beside() {
 		return m.width
 	}
@@ -88,7 +88,7 @@ func (m *Model) rightWidth() int {
 }
 
 // topHeight is how many lines the log has where the right side stands under it.
-func (m *Model) topHeight() int {
+func (m *model) topHeight() int {
 	if m.beside() {
 		return m.bodyHeight()
 	}
@@ -100,7 +100,7 @@ func (m *Model) topHeight() int {
 }
 
 // body are the two sides.
-func (m *Model) body() []string {
+func (m *model) body() []string {
 	h := m.bodyHeight()
 	switch {
 	case m.mode == helping:
@@ -135,13 +135,13 @@ func at(lines []string, i int) string {
 }
 
 // window is a part of lines; top is kept where there is something to be seen.
-func (m *Model) window(lines []string, top *int, height int) []string {
+func (m *model) window(lines []string, top *int, height int) []string {
 	*top = max(min(*top, len(lines)-height), 0)
 	return lines[*top:min(*top+height, len(lines))]
 }
 
 // left is the log, or what was found.
-func (m *Model) left(height int) []string {
+func (m *model) left(height int) []string {
 	width := m.leftWidth()
 	var lines []string
 	cursor := 0
@@ -175,7 +175,7 @@ func follow(top, cursor, lines, height int) int {
 }
 
 // pointed marks the line that is chosen.
-func (m *Model) pointed(lines []string, cursor, width int, any bool) []string {
+func (m *model) pointed(lines []string, cursor, width int, any bool) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
 		out[i] = strings.Repeat(" ", gutter) + l
@@ -190,7 +190,7 @@ func (m *Model) pointed(lines []string, cursor, width int, any bool) []string {
 }
 
 // right is what is told of the chosen row, the preview, or what was done.
-func (m *Model) right(width, height int) []string {
+func (m *model) right(width, height int) []string {
 	switch m.mode {
 	case going, did:
 		return m.window(m.tripLines(width), &m.trip.top, height)
@@ -213,7 +213,7 @@ func (m *Model) right(width, height int) []string {
 }
 
 // tabLine names what the right side can show.
-func (m *Model) tabLine(width int, more string) string {
+func (m *model) tabLine(width int, more string) string {
 	var parts []string
 	for i, name := range tabNames {
 		if tab(i) == m.side.tab {
