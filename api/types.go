@@ -286,6 +286,8 @@ type OpsRequest struct {
 	All      bool `json:"all,omitempty"`
 	Limit    int  `json:"limit,omitempty"`
 	Restores bool `json:"restores,omitempty"` // only those, with what they went from and to
+
+	Env AgentEnv `json:"env,omitzero"` // where the session files are that can_undo asks for
 }
 
 // OpsResponse is newest first.

@@ -152,7 +152,7 @@ func idText(id objstore.ID) string {
 func operation(op *refs.Operation) api.Operation {
 	o := api.Operation{
 		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(), Session: op.Session,
-		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.CanUndo() && op.Restore != nil,
+		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.CanUndo() && op.Restore != nil && !op.Thinned,
 		Turn: op.Turn,
 	}
 	if op.Kind != refs.KindCheckpoint { // it stands in the checkpoint

@@ -10,6 +10,7 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/restore"
@@ -334,35 +335,38 @@ func (s *server) undoRestore(ctx context.Context, req api.UndoRestoreRequest, p 
 func (s *server) ops(ctx context.Context, req api.OpsRequest, _ model.Progress) (out api.OpsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		out = api.OpsResponse{Operations: []api.Operation{}, Notices: e.Project().Notices}
-		if req.Restores {
-			return restores(ctx, e, req.Limit, &out)
+		which := history.Changing
+		switch {
+		case req.Restores:
+			which = history.Restoring
+		case req.All:
+			which = history.Every
 		}
-		list, err := e.History.Operations(ctx, req.Limit, req.All)
+		list, err := e.History.Operations(ctx, req.Limit, which)
+		if err != nil {
+			return err
+		}
+		can, err := e.Restorer.Undoable(ctx, list, req.Env)
 		for i := range list {
-			out.Operations = append(out.Operations, operation(&list[i]))
+			out.Operations = append(out.Operations, listedOperation(&list[i], can[i]))
 		}
 		return err
 	})
 	return out, err
 }
 
-func restores(ctx context.Context, e *engine.Engine, limit int, out *api.OpsResponse) error {
-	list, err := e.History.Restores(ctx, limit)
-	for i := range list {
-		r := &list[i]
-		op := operation(&r.Operation)
-		op.Undone = r.Undone
-		if r.From != nil {
-			from := moment(*r.From)
-			op.From = &from
-		}
-		if r.To != nil {
-			to := moment(*r.To)
-			op.To = &to
-		}
-		out.Operations = append(out.Operations, op)
+func listedOperation(o *history.Operation, canUndo bool) api.Operation {
+	op := operation(&o.Operation)
+	op.Undone, op.CanUndo = o.Undone, canUndo
+	if o.From != nil {
+		from := moment(*o.From)
+		op.From = &from
 	}
-	return err
+	if o.To != nil {
+		to := moment(*o.To)
+		op.To = &to
+	}
+	return op
 }
 
 func (s *server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) (out api.TagResponse, err error) {

@@ -27,7 +27,7 @@ func newOps(a *app) *cobra.Command {
 		Example: "  rewind ops\n  rewind ops --all",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			req.Project, req.Restores = a.project(), !req.All && !a.json
+			req.Project, req.Env, req.Restores = a.project(), agentEnv(), !req.All && !a.json
 			return runOps(cmd.Context(), a, req)
 		},
 	}

@@ -69,11 +69,11 @@ func TestHandleRecordsOnce(t *testing.T) {
 	p.Write("f", enginetest.Big("one"))
 	ev := hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: "c"}}
 	one := a.Send(ev, capture.HandleOptions{ID: 7})
-	ops, err := p.E.History.Operations(enginetest.Bg, 0, true)
+	ops, err := p.E.History.Operations(enginetest.Bg, 0, history.Every)
 	p.Must(err)
 	p.Reopen() // the answer was lost with the process
 	two := a.Send(ev, capture.HandleOptions{ID: 7})
-	again, err := p.E.History.Operations(enginetest.Bg, 0, true)
+	again, err := p.E.History.Operations(enginetest.Bg, 0, history.Every)
 	p.Must(err)
 	if !one.New || two.New || two.Checkpoint != one.Checkpoint || len(ops) != len(again) {
 		t.Fatalf("%+v, %+v, %d and %d operations", one, two, len(ops), len(again))

@@ -9,15 +9,36 @@ import (
 	"rewind/refs"
 )
 
-// A Restored is a restore as the log tells of it.
-type Restored struct {
+// Operation is an operation as the log tells of it.
+type Operation struct {
 	refs.Operation
-	From, To *Listed // the checkpoint that the project stood on, and the one that it went to; nil: gc has removed it
+	From, To *Listed // of a restore: the checkpoint that the project stood on, and the one that it went to; nil: gc has removed it
 	Undone   uint64  // the undo-restore in effect that took it back; 0: none
 }
 
-// Restores lists the newest restores, at most limit of them, 0: all, the newest first.
-func (h *History) Restores(_ context.Context, limit int) (list []Restored, err error) {
+// Undos tells, of all operations from the newest on, by which undo-restore in effect one was taken back.
+type Undos map[uint64]uint64
+
+// Of is the undo-restore that took op back; 0: none.
+func (u Undos) Of(op *refs.Operation) (by uint64) {
+	if by = u[op.Seq]; by == 0 && op.Kind.Undoes() && op.Restore != nil && u[op.Restore.Undoes] == 0 {
+		u[op.Restore.Undoes] = op.Seq
+	}
+	return by
+}
+
+// Which says what of the log is listed.
+type Which int
+
+// What is listed of the log.
+const (
+	Changing  Which = iota // without safety checkpoints, which are part of the restore they precede, and events that changed nothing
+	Restoring              // what went back or forward, and what managed sessions
+	Every
+)
+
+// Operations lists the log, newest first, at most limit operations, 0: all.
+func (h *History) Operations(_ context.Context, limit int, which Which) (list []Operation, err error) {
 	dress, err := h.Dresser()
 	if err != nil {
 		return nil, err
@@ -35,36 +56,28 @@ func (h *History) Restores(_ context.Context, limit int) (list []Restored, err e
 		}
 		return nil
 	}
-	undone := map[uint64]uint64{}
+	undos := Undos{}
 	err = h.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if !op.Kind.CanUndo() && op.Kind != refs.KindAbort || op.Restore == nil {
-			return nil
-		}
 		if limit > 0 && len(list) == limit {
 			return kv.ErrStop
 		}
-		r := Restored{Operation: *op, From: side(op.Restore.Safety), To: side(op.Restore.Target), Undone: undone[op.Seq]}
-		if op.Kind.Undoes() && r.Undone == 0 {
-			undone[op.Restore.Undoes] = op.Seq
+		undone := undos.Of(op)
+		restores := (op.Kind.CanUndo() || op.Kind == refs.KindAbort) && op.Restore != nil
+		switch which {
+		case Restoring:
+			if !restores {
+				return nil
+			}
+		case Changing:
+			if op.Kind == refs.KindSafety || op.Kind == refs.KindEvent || op.Kind == refs.KindThinned {
+				return nil
+			}
 		}
-		list = append(list, r)
-		return nil
-	})
-	return list, err
-}
-
-// Operations lists the log, newest first; limit 0 means all. Safety checkpoints, which are part of the restore they precede,
-// and agents' events that changed nothing are left out unless all is set.
-func (h *History) Operations(_ context.Context, limit int, all bool) ([]refs.Operation, error) {
-	var list []refs.Operation
-	err := h.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if (op.Kind == refs.KindSafety || op.Kind == refs.KindEvent || op.Kind == refs.KindThinned) && !all {
-			return nil
+		o := Operation{Operation: *op, Undone: undone}
+		if restores {
+			o.From, o.To = side(op.Restore.Safety), side(op.Restore.Target)
 		}
-		if limit > 0 && len(list) == limit {
-			return kv.ErrStop
-		}
-		list = append(list, *op)
+		list = append(list, o)
 		return nil
 	})
 	return list, err

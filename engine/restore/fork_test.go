@@ -14,6 +14,7 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
 	"rewind/engine/enginetest"
+	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/engine/restore"
@@ -177,7 +178,7 @@ func TestForkFails(t *testing.T) {
 	plan, err := p.E.Restorer.PlanFork(pt, "", "fork", false)
 	p.Must(err)
 	defer plan.Close()
-	ops, err := p.E.History.Operations(enginetest.Bg, 0, true)
+	ops, err := p.E.History.Operations(enginetest.Bg, 0, history.Every)
 	p.Must(err)
 	if err := conversation.WriteSession(register.Folders(p.Env()), plan.Path, false, func(w io.Writer) error {
 		_, _ = w.Write([]byte("half"))
@@ -201,7 +202,7 @@ func TestForkFails(t *testing.T) {
 		t.Error("somebody's file was replaced")
 	}
 	enginetest.Equal(t, "files", p.Files(), []string{filepath.Base(k.File), filepath.Base(plan.Path)})
-	if now, _ := p.E.History.Operations(enginetest.Bg, 0, true); len(now) != len(ops) {
+	if now, _ := p.E.History.Operations(enginetest.Bg, 0, history.Every); len(now) != len(ops) {
 		t.Error("an operation was recorded")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rewind/engine/enginetest"
+	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/restore"
@@ -134,7 +135,7 @@ func TestCheckoutRefusesToOverwriteSecrets(t *testing.T) {
 	p.Write("a", "2")
 	p.Save("two")
 	before := enginetest.List(t, p.Root)
-	ops, err := p.E.History.Operations(enginetest.Bg, 0, true)
+	ops, err := p.E.History.Operations(enginetest.Bg, 0, history.Every)
 	p.Must(err)
 	_, err = p.E.Restorer.Checkout(enginetest.Bg, one.ID.String(), restore.Options{})
 	var unsaved *model.UnsavedError
@@ -142,7 +143,7 @@ func TestCheckoutRefusesToOverwriteSecrets(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	p.WantTree(before)
-	if now, _ := p.E.History.Operations(enginetest.Bg, 0, true); len(now) != len(ops) {
+	if now, _ := p.E.History.Operations(enginetest.Bg, 0, history.Every); len(now) != len(ops) {
 		t.Error("a refused checkout left an operation")
 	}
 	p.Checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Paths: []string{"a"}}})

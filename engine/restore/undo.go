@@ -208,7 +208,7 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 	if err := rs.log.CheckWhole(); err != nil {
 		return nil, err
 	}
-	op, err := rs.operationToRevert(seq)
+	op, err := rs.operationToRevert(seq, o.ContextOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -219,10 +219,7 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 	if err != nil {
 		return nil, err
 	}
-	o.Paths, o.ContextOnly = op.Restore.Paths, o.ContextOnly || op.Restore.ContextOnly
-	r := o.newRequest(refs.KindUndoRestore, op.Session)
-	r.setTarget(target)
-	r.Undoes, r.keepCursor, r.reverts = op.Seq, true, op
+	r := undoRequest(op, target, o)
 	if r.Before, err = rs.log.Refs.ID(refs.Cursor(op.Session)); err != nil {
 		return nil, err
 	}
@@ -232,49 +229,4 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 		}
 	}
 	return rs.Run(ctx, r, o.Progress)
-}
-
-// operationToRevert is the operation that UndoRestore of seq reverts.
-func (rs *Restorer) operationToRevert(seq uint64) (*refs.Operation, error) {
-	before := uint64(0) // what was done in the project that this worktree was made of is undone there
-	if of := rs.log.Project.From; of != nil {
-		if before = of.Since; seq > 0 && seq <= before {
-			return nil, model.UndoError(seq, model.Usagef("it was done in %s, before this worktree was made: undo it there", of.Roots[0]))
-		}
-	}
-	if seq > 0 {
-		op, err := rs.log.Refs.Operation(seq)
-		if err != nil {
-			return nil, err
-		}
-		if op.Kind == refs.KindPurge {
-			return nil, model.UndoError(seq, model.Usagef("operation %d is a purge, which cannot be undone", seq))
-		}
-		if op.Kind.CanUndo() && op.Thinned {
-			return nil, model.UndoError(seq, fmt.Errorf("%w: gc has removed the state before it", model.ErrNotFound))
-		}
-		if !op.Kind.CanUndo() || op.Restore == nil {
-			return nil, model.UndoError(seq, model.Usagef("operation %d is %s, not a restore", seq, op.Kind))
-		}
-		return op, nil
-	}
-	reverted := map[uint64]bool{}
-	var found *refs.Operation
-	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {
-		switch {
-		case op.Seq <= before:
-			return kv.ErrStop
-		case !op.Kind.CanUndo() || op.Restore == nil || reverted[op.Seq]:
-		case op.Kind.Undoes():
-			reverted[op.Restore.Undoes] = true
-		default:
-			found = op
-			return kv.ErrStop
-		}
-		return nil
-	})
-	if err == nil && found == nil {
-		err = fmt.Errorf("undo-restore: %w: no restore is left to revert", model.ErrNotFound)
-	}
-	return found, err
 }

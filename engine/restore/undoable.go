@@ -1,0 +1,153 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"rewind/engine/history"
+	"rewind/engine/manage"
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/internal/value"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// undoRequest is the request that takes op back, to the state before it.
+func undoRequest(op *refs.Operation, before *model.Checkpoint, o Options) *request {
+	o.Paths, o.ContextOnly = op.Restore.Paths, o.ContextOnly || op.Restore.ContextOnly
+	r := o.newRequest(refs.KindUndoRestore, op.Session)
+	r.setTarget(before)
+	r.Undoes, r.keepCursor, r.reverts = op.Seq, true, op
+	return r
+}
+
+// since is the newest operation that was done before this worktree was made of another project, which undoes it; 0: none.
+func (rs *Restorer) since() uint64 {
+	if of := rs.log.Project.From; of != nil {
+		return of.Since
+	}
+	return 0
+}
+
+// operationToRevert is the operation that UndoRestore of seq reverts. One that was taken back already is no such one, but for its
+// conversation.
+func (rs *Restorer) operationToRevert(seq uint64, contextOnly bool) (found *refs.Operation, err error) {
+	var by uint64
+	undone := history.Undos{}
+	err = rs.log.Refs.Newest(0, func(op *refs.Operation) error {
+		is := undone.Of(op)
+		switch {
+		case seq > 0 && op.Seq > seq, seq == 0 && (is > 0 || !op.Kind.CanUndo() || op.Kind.Undoes() || op.Restore == nil):
+			if seq == 0 && op.Seq <= rs.since() {
+				return kv.ErrStop
+			}
+			return nil
+		case seq == 0 && op.Seq <= rs.since(), op.Seq < seq:
+		default:
+			found, by = op, is
+		}
+		return kv.ErrStop
+	})
+	switch {
+	case err != nil:
+	case found == nil && seq == 0:
+		err = fmt.Errorf("undo-restore: %w: no restore is left to revert", model.ErrNotFound)
+	case found == nil:
+		_, err = rs.log.Refs.Operation(seq) // it is not there, or not told of
+	default:
+		err = rs.whyNotUndo(found, by, contextOnly)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// whyNotUndo is what the log says against taking op back, which by has taken back already; 0: it is in effect. nil: nothing.
+func (rs *Restorer) whyNotUndo(op *refs.Operation, by uint64, contextOnly bool) error {
+	switch {
+	case op.Seq <= rs.since():
+		return model.UndoError(op.Seq, model.Usagef("it was done in %s, before this worktree was made: undo it there",
+			rs.log.Project.From.Roots[0]))
+	case op.Kind == refs.KindPurge:
+		return model.UndoError(op.Seq, model.Usagef("operation %d is a purge, which cannot be undone", op.Seq))
+	case op.Kind.CanUndo() && op.Thinned:
+		return model.UndoError(op.Seq, fmt.Errorf("%w: gc has removed the state before it", model.ErrNotFound))
+	case !op.Kind.CanUndo() || op.Restore == nil:
+		return model.UndoError(op.Seq, model.Usagef("operation %d is %s, not a restore", op.Seq, op.Kind))
+	case by > 0 && (!contextOnly || op.Kind.Manages()):
+		return model.UndoError(op.Seq, model.Usagef("operation %d took it back already: 'rewind undo-restore %d' brings it again", by, by))
+	}
+	return nil
+}
+
+// Undoable says of each operation of a list whether UndoRestore of it would take it back as things are: what it needs is there. What only
+// the worktree's present files are against is not looked at.
+func (rs *Restorer) Undoable(ctx context.Context, list []history.Operation, env value.AgentEnv) ([]bool, error) {
+	can := make([]bool, len(list))
+	if rs.log.Damage() != nil {
+		return can, nil
+	}
+	if j, err := rs.log.ReadJournal(); err != nil || j != nil {
+		return can, err
+	}
+	var files []int // those that session files are asked about, for which the lock is taken
+	lost := map[objstore.ID][]string{}
+	for i := range list {
+		op := &list[i].Operation
+		if rs.whyNotUndo(op, list[i].Undone, false) != nil {
+			continue
+		}
+		before, err := rs.log.Checkpoint(op.Restore.Safety)
+		if err != nil {
+			if err := ctx.Err(); err != nil {
+				return can, err
+			}
+			continue
+		}
+		paths, known := lost[before.Tree]
+		if !known {
+			if paths, _, err = rs.log.LostIn(before); err != nil {
+				continue
+			}
+			lost[before.Tree] = paths
+		}
+		set := op.Restore.Paths
+		can[i] = op.Kind.Manages() || op.Restore.ContextOnly ||
+			!slices.ContainsFunc(paths, func(p string) bool { return p == "" || set.Has(p) || set.HasBelow(p) })
+		if can[i] && (op.Kind.Manages() || op.Restore.ContextOnly) {
+			files = append(files, i)
+		}
+	}
+	if len(files) == 0 {
+		return can, nil
+	}
+	defer rs.log.Hold()()
+	if err := rs.conversations.ReadySessions(); err != nil {
+		return can, err
+	}
+	for _, i := range files {
+		can[i] = rs.filesUndoable(ctx, &list[i].Operation, env) == nil
+	}
+	return can, nil
+}
+
+// filesUndoable is why the session files that an operation changed cannot be taken back.
+func (rs *Restorer) filesUndoable(ctx context.Context, op *refs.Operation, env value.AgentEnv) error {
+	if op.Kind.Manages() {
+		p, err := rs.manager.PlanUndo(op, manage.Request{Env: env})
+		if err != nil {
+			return err
+		}
+		return p.Decide(ctx, nil)
+	}
+	before, err := rs.log.Checkpoint(op.Restore.Safety)
+	if err != nil {
+		return err
+	}
+	t, err := rs.PlanConversation(undoRequest(op, before, Options{Env: env}), nil)
+	t.Close()
+	return err
+}
