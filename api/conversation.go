@@ -185,7 +185,7 @@ type Linked struct {
 
 // Conversation is what a restore did to the conversation.
 type Conversation struct {
-	// fork: a new session; in-place: the session file was cut; original: the session as it is; back: what a restore did was taken back;
+	// fork: a new session; in-place: the session file was set back; original: the session as it is; back: what a restore did was taken back;
 	// none
 	Mode    string   `json:"mode"`
 	Why     Text     `json:"why,omitempty"` // of none and original
@@ -194,6 +194,7 @@ type Conversation struct {
 	Resume  []string `json:"resume,omitempty"`
 	Path    Text     `json:"path,omitempty"`
 	Turn    int      `json:"turn,omitempty"`    // that it ends with now
+	Version bool     `json:"version,omitempty"` // of in-place: the file was not cut, but became another version of itself
 	Removed []Text   `json:"removed,omitempty"` // session files of forks that nobody had used
 	Kept    []Text   `json:"kept,omitempty"`    // session files that somebody has used meanwhile: left as they are
 }

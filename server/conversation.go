@@ -148,8 +148,8 @@ func (s *server) forward(ctx context.Context, req api.ForwardRequest, p model.Pr
 }
 
 func (s *server) switchTo(ctx context.Context, req api.SwitchRequest, p model.Progress) (out api.RestoreResponse, err error) {
-	if req.InPlace || req.Title != "" {
-		return out, model.Usagef("a switch goes on with the session as it is: it cuts none, and makes none that could have a title")
+	if req.Title != "" {
+		return out, model.Usagef("a switch makes no session that could have a title")
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		o := options(api.Walk{}, req.Wish, nil, p)

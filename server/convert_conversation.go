@@ -138,7 +138,7 @@ func conversationOf(t *model.Conversation) *api.Conversation {
 	}
 	out := &api.Conversation{
 		Mode: string(t.Mode), Why: api.Text(t.Why), Session: t.Session, Resume: resume(t.Session), Path: api.Text(t.Path), Turn: t.Turn,
-		Removed: value.Texts(t.Removed), Kept: value.Texts(t.Kept),
+		Version: t.Version, Removed: value.Texts(t.Removed), Kept: value.Texts(t.Kept),
 	}
 	if t.Fork != nil {
 		f := fork(t.Fork)

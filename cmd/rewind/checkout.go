@@ -19,7 +19,8 @@ func newCheckout(a *app) *cobra.Command {
 			"every checkout can be undone. Files that no checkpoint has are kept unless --exact is given; ignored files are\n" +
 			"never removed. Git's HEAD, index and stash stay as they are.\n\n" +
 			"The agent's conversation goes back as a new session that ends there; the command that opens it is printed, and the session\n" +
-			"itself stays as it is. --in-place cuts that one instead. With paths the conversation is left alone.\n" +
+			"itself stays as it is. --in-place sets that one back instead: its file is cut, or where it was cut before, becomes what it\n" +
+			"was. With paths the conversation is left alone.\n" +
 			"--patch (-p) shows what differs piece by piece and asks of each whether it is to become as the checkpoint has it; 'q' ends\n" +
 			"the questions, '?' explains the others. What was chosen is set at once, and undone at once; Ctrl-C sets nothing.\n\n" +
 			"--continue and --abort end a checkout that was cut short; with --code-only they leave session files as they are.\n\n" +
@@ -52,8 +53,6 @@ func newCheckout(a *app) *cobra.Command {
 				return oneName(cmd, names)
 			case !ending && len(names) != 1:
 				return usage("checkout takes one checkpoint; put paths after '--'")
-			case req.Force && !req.InPlace:
-				return usage("--force goes with --in-place: a new session needs none")
 			case req.ContextOnly && req.Exact:
 				return usage("--exact is about files, and --context-only leaves them alone")
 			}
@@ -92,9 +91,7 @@ func newCheckout(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)
-	cmd.Flags().BoolVar(&req.InPlace, "in-place", false,
-		"cut the session itself instead of making a new one; undo-restore brings the rest back")
-	cmd.Flags().BoolVar(&req.Force, "force", false, "of --in-place: also when the agent seems to have the session open, which can spoil it")
+	inPlaceFlags(cmd, &req.Wish, "set the session itself back instead of making a new one")
 	titleFlag(cmd, &req.Title)
 	sessionFlag(a, cmd, &req.Session, "the `session` that goes back; what others changed since is kept")
 	tagFlag(cmd, &req.Tag)

@@ -10,6 +10,8 @@ import (
 func (a *app) converse(c *api.Wish, paths []api.Text) error {
 	about := c.InPlace || c.Force || c.Title != ""
 	switch {
+	case c.Force && !c.InPlace:
+		return usage("--force goes with --in-place: a new session needs none")
 	case c.CodeOnly && c.ContextOnly:
 		return usage("--code-only and --context-only exclude each other: without both, code and conversation go back")
 	case c.CodeOnly && about:
@@ -39,6 +41,12 @@ func codeOnlyFlag(cmd *cobra.Command, c *api.Wish) {
 
 func contextOnlyFlag(cmd *cobra.Command, c *api.Wish) {
 	cmd.Flags().BoolVar(&c.ContextOnly, "context-only", false, "only the conversation; leave the files alone")
+}
+
+// inPlaceFlags are --in-place and --force of what goes somewhere else.
+func inPlaceFlags(cmd *cobra.Command, c *api.Wish, does string) {
+	cmd.Flags().BoolVar(&c.InPlace, "in-place", false, does+"; undo-restore brings back what it was")
+	cmd.Flags().BoolVar(&c.Force, "force", false, "of --in-place: also when the agent seems to have the session open, which can spoil it")
 }
 
 // titleFlag is --title, whose bytes need not be text.

@@ -101,11 +101,11 @@ func (a *app) stretch(w io.Writer, s *api.Ahead) error {
 func newForward(a *app) *cobra.Command {
 	req := api.ForwardRequest{Turns: 1}
 	cmd := &cobra.Command{
-		Use:   "forward [n] [--code-only | --context-only] [--tag <tag>] [--session <session>] [--exact] [--dry-run | --plan <plan>]",
+		Use:   "forward [n] [--code-only | --context-only] [--in-place [--force]] [--tag <tag>] [--session <session>] [--exact] [--dry-run | --plan <plan>]",
 		Short: "Go forward a turn, or n, along what going back has left behind",
 		Long: "Goes to the end of the n-th turn of the first list of 'rewind future', code and conversation, as 'rewind checkout' goes\n" +
 			"to a turn: one operation, which 'rewind undo-restore' takes back. 'rewind redo' goes by steps, and along the code alone.",
-		Example: "  rewind forward\n  rewind forward 2",
+		Example: "  rewind forward\n  rewind forward 2\n  rewind forward --in-place",
 		Args:    takes(0, 1, "one number of turns"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project, req.Choose = a.project(), a.OutTTY
@@ -129,6 +129,7 @@ func newForward(a *app) *cobra.Command {
 	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)
+	inPlaceFlags(cmd, &req.Wish, "give the session itself the turns that were cut off it, instead of making a new one")
 	tagFlag(cmd, &req.Tag)
 	sessionFlag(a, cmd, &req.Session, "along the future of this `session`")
 	return cmd

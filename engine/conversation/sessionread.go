@@ -103,6 +103,9 @@ func (f *SessionFile) Source(size int64) transcript.Source {
 // Document reports whether the file is one document, which agents write anew each time, instead of lines.
 func (f *SessionFile) Document() bool { return IsDocument(f.Path) }
 
+// Compressed reports whether the agent has compressed the file.
+func (f *SessionFile) Compressed() bool { return strings.HasSuffix(f.Path, zstdSuffix) }
+
 // IsDocument reports whether a session file is one JSON document, by its name.
 func IsDocument(path string) bool { return strings.HasSuffix(path, ".json") }
 

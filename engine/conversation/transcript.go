@@ -308,3 +308,24 @@ func (s *Stored) Begins(f io.ReaderAt, length int64) (same int64, err error) {
 	}
 	return same, nil
 }
+
+// Common is Begins to the byte: how many bytes at the beginning are the same.
+func (s *Stored) Common(f io.ReaderAt, length int64) (int64, error) {
+	same, err := s.Begins(f, length)
+	if err != nil || same >= length {
+		return same, err
+	}
+	block, err := s.read(int(same / TranscriptBlock))
+	if err != nil {
+		return same, err
+	}
+	buf := make([]byte, min(TranscriptBlock, length-same))
+	n, err := f.ReadAt(buf, same)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return same, err
+	}
+	for i := 0; i < n && buf[i] == block[i]; i++ {
+		same++
+	}
+	return same, nil
+}

@@ -127,15 +127,8 @@ func (h *History) Tip(session string) (*model.Checkpoint, error) {
 
 // tipOrCut is the tip of a session's branch, or its cursor where the conversation does not go on from the tip's any more: the file was cut.
 func (h *History) tipOrCut(s *model.Session, tip objstore.ID) (objstore.ID, error) {
-	if s == nil || tip.IsZero() || s.Cursor.Transcript.IsZero() {
-		return tip, nil
-	}
-	cp, err := h.log.Checkpoint(tip)
-	if err != nil || cp.Session != s.Name || cp.Conversation.Transcript.IsZero() {
-		return tip, err
-	}
-	on, err := h.GoesOn(s.Cursor.Transcript, cp.Conversation.Transcript)
-	if err != nil || on {
+	cp, err := h.cutBefore(s, tip)
+	if err != nil || cp == nil {
 		return tip, err
 	}
 	at, err := h.log.Refs.ID(refs.Cursor(s.Name))
@@ -143,4 +136,33 @@ func (h *History) tipOrCut(s *model.Session, tip objstore.ID) (objstore.ID, erro
 		at = tip
 	}
 	return at, err
+}
+
+// CutOff is the moment of the newest step of a session whose file was cut to before that, and not gone on with; nil: it was not. The log's
+// lock is held, the records are loaded, and the conversation is caught up with.
+func (h *History) CutOff(session string) (*Moment, error) {
+	tip, err := h.NewestOf(session)
+	if err != nil {
+		return nil, err
+	}
+	cp, err := h.cutBefore(h.log.Records[session], tip)
+	if err != nil || cp == nil {
+		return nil, err
+	}
+	return h.MomentOf(cp)
+}
+
+// cutBefore is the checkpoint tip, a session's newest step, if the session's conversation does not go on from that one's any more; else nil.
+func (h *History) cutBefore(s *model.Session, tip objstore.ID) (*model.Checkpoint, error) {
+	if s == nil || tip.IsZero() || s.Cursor.Transcript.IsZero() {
+		return nil, nil
+	}
+	cp, err := h.log.Checkpoint(tip)
+	if err != nil || cp.Session != s.Name || cp.Conversation.Transcript.IsZero() {
+		return nil, err
+	}
+	if on, err := h.GoesOn(s.Cursor.Transcript, cp.Conversation.Transcript); err != nil || on {
+		return nil, err
+	}
+	return cp, nil
 }

@@ -121,7 +121,7 @@ func (h *History) MomentOf(cp *model.Checkpoint) (*Moment, error) {
 
 // toEndOfTurn moves a moment that is the last checkpoint of a turn to the conversation at the end of that turn.
 func (h *History) toEndOfTurn(p *Moment) error {
-	said, err := h.transcriptAt(p.Session, p.Checkpoint.Cause.Turn)
+	said, err := h.transcriptAt(turnOf(p.Checkpoint))
 	if err != nil || said.IsZero() {
 		return err
 	}
@@ -179,7 +179,7 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 		}
 		return p, nil
 	}
-	p.Transcript, err = h.transcriptAt(session, n)
+	p.Transcript, err = h.transcriptAt(turnAt{session: session, turn: n})
 	if err == nil && !p.Transcript.IsZero() && s != nil {
 		p.Turn, err = h.turnsIn(s, p.Transcript) // without what the agent wrote behind the turn, as a compaction
 	}

@@ -45,7 +45,7 @@ func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error)
 type turnAt struct {
 	session string
 	turn    uint64
-	forked  uint64 // the operation that made the fork; 0: it is the session's own turn
+	forked  uint64 // the operation that made the fork, or after which the turn is not followed through a cut; 0: it is the session's own turn
 }
 
 // taken is where turn n of a session was taken; record gives a session's record, nil if there is none, and log what the log has of a turn's
@@ -140,17 +140,22 @@ func (h *History) endOfTurn(at turnAt) (*model.Checkpoint, error) {
 	return h.log.Checkpoint(m.Code)
 }
 
-// transcriptAt is the transcript at the end of turn n, as the log has it; zero: no event of that turn was recorded.
-func (h *History) transcriptAt(session string, n uint64) (objstore.ID, error) {
-	l, err := h.ReadTurns(session, n)
+// transcriptAt is the transcript at the end of a turn, as the log has it; zero: no event of that turn was recorded.
+func (h *History) transcriptAt(at turnAt) (objstore.ID, error) {
+	l, err := h.readTurns(at)
 	if err != nil {
 		return objstore.ID{}, err
 	}
-	f := l.Turns[n]
+	f := l.Turns[at.turn]
 	if f == nil || f.At == nil {
 		return objstore.ID{}, nil
 	}
 	return l.TranscriptAt(f)
+}
+
+// turnOf is the turn of a checkpoint as it was until the conversation was cut next: the number may have come again since.
+func turnOf(cp *model.Checkpoint) turnAt {
+	return turnAt{session: cp.Session, turn: cp.Cause.Turn, forked: cp.Seq}
 }
 
 // endsTurn reports whether a checkpoint is the state at the end of its turn, and the turn is over.
@@ -158,7 +163,7 @@ func (h *History) endsTurn(cp *model.Checkpoint) (bool, error) {
 	if cp.Session == model.Manual || cp.Cause.Turn == 0 || cp.Cause.Event == model.EventSafety || h.log.Records[cp.Session] == nil {
 		return false, nil
 	}
-	l, err := h.ReadTurns(cp.Session, cp.Cause.Turn)
+	l, err := h.readTurns(turnOf(cp))
 	if err != nil {
 		return false, err
 	}

@@ -36,6 +36,14 @@ type TurnLog struct {
 	newer   []conversationAt  // conversations captured at newer moments, those of the turn `at`, before them the nearest of a newer one
 	near    [1]conversationAt // what newer is a slice of while newer turns are passed
 	waiting []*turnMoment
+	since   *otherVersion // where the operations are of a version of the session's file that a restore has replaced
+}
+
+// otherVersion is the version that a restore has made of a session's file again: by its numbers of turns that one is meant, and not what was
+// said between the restore that had replaced it and this one.
+type otherVersion struct {
+	turns uint64 // that it has
+	from  uint64 // the restore that had replaced it
 }
 
 // AllTurns is, in the place of a turn's number, all turns.
@@ -123,7 +131,7 @@ func (l *TurnLog) older(op *refs.Operation) error {
 		l.restored(op.Seq, op.Restore)
 		return nil
 	}
-	if op.Session != l.session || !model.InTurn(op) {
+	if op.Session != l.session || !model.InTurn(op) || l.since != nil && op.Turn <= l.since.turns {
 		return nil
 	}
 	l.Newest = max(l.Newest, op.Turn)
@@ -273,6 +281,12 @@ func (l *TurnLog) restored(seq uint64, r *refs.Restore) {
 		}
 		return
 	}
+	switch {
+	case l.since == nil:
+		l.since = l.versionBefore(seq, r.Files[i])
+	case seq <= l.since.from:
+		l.since = nil
+	}
 	for _, w := range l.waiting {
 		if w.transcript.IsZero() {
 			w.transcript = r.Files[i].To
@@ -284,6 +298,41 @@ func (l *TurnLog) restored(seq uint64, r *refs.Restore) {
 		f.left = f.left || f.asked && f.Closed
 	}
 	l.newer = nil
+}
+
+// versionBefore is the version that the restore seq has made of the session's file again; nil: it has cut the file, or when it was so before
+// is not known.
+func (l *TurnLog) versionBefore(seq uint64, f refs.File) *otherVersion {
+	if f.From.IsZero() || f.To.IsZero() || l.record == nil {
+		return nil
+	}
+	if on, err := l.e.GoesOn(f.From, f.To); err != nil || on {
+		return nil
+	}
+	turns, err := l.e.turnsIn(l.record, f.To)
+	if err != nil {
+		return nil
+	}
+	var was *otherVersion
+	_ = l.e.log.Refs.Newest(seq-1, func(op *refs.Operation) error { // what cannot be read is not known
+		if op.Seq < l.began {
+			return kv.ErrStop
+		}
+		if !op.Kind.IsRestore() || op.Restore == nil {
+			return nil
+		}
+		for _, o := range op.Restore.Files {
+			if o.Path != f.Path || o.From.IsZero() || o.To.IsZero() {
+				continue
+			}
+			if on, err := l.e.GoesOn(o.From, f.To); err == nil && on {
+				was = &otherVersion{uint64(turns), op.Seq}
+				return kv.ErrStop
+			}
+		}
+		return nil
+	})
+	return was
 }
 
 // EndOf is the moment of the code at the end of turn n; nil: nothing was captured. A turn without events ends where the one before it did.

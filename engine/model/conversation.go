@@ -26,6 +26,7 @@ type Conversation struct {
 	Session string // to go on with
 	Path    string // of its session file
 	Turn    int    // that it ends with
+	Version bool   // of ConversationInPlace: the file did not begin with what it became
 	Removed []string
 	Kept    []string
 }

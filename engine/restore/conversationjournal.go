@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"slices"
 
 	"rewind/engine/conversation"
 	"rewind/engine/manage"
@@ -46,6 +47,17 @@ func Conversation(j *model.Journal) *model.Conversation {
 		return &model.Conversation{Mode: model.ConversationBack, Session: j.Session}
 	}
 	return nil
+}
+
+// isOtherVersion reports whether steps set a session file to what it did not begin with.
+func (rs *Restorer) isOtherVersion(steps []refs.File) bool {
+	return slices.ContainsFunc(steps, func(f refs.File) bool {
+		if f.From.IsZero() || f.To.IsZero() {
+			return false
+		}
+		on, err := rs.history.GoesOn(f.From, f.To)
+		return err == nil && !on && !conversation.IsDocument(f.Path)
+	})
 }
 
 // dropConversation makes a restore whose session files could not be set one of the code alone. Session files that were set are set back.

@@ -12,7 +12,6 @@ import (
 	"rewind/engine/register"
 	"rewind/engine/sessions"
 	"rewind/internal/agentfiles"
-	"rewind/internal/clients"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -344,94 +343,4 @@ func (rs *Restorer) endsAt(s *model.Session, p *history.Moment) (bool, int, erro
 		return false, 0, err
 	}
 	return cut.Messages == c.Messages && cut.Turn == len(c.Turns), cut.Turn, nil
-}
-
-// planInPlace plans to cut the session file itself. It refuses while the agent has the session open, and where another session's file
-// depends on what would go.
-func (rs *Restorer) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
-	s, _, _, cut, err := rs.findCut(p, false)
-	if err != nil {
-		return nil, err
-	}
-	if root := rs.sessions.Elsewhere(s); root != "" {
-		return nil, &model.NoConversationError{Moment: p.Name, Why: "its session goes on in " + root + ": cut it there"}
-	}
-	if err := rs.sessions.MustRest(s, r.options.Force); err != nil {
-		return nil, err
-	}
-	agent := s.Agent
-	own, err := register.Folders(r.options.Env).Of(agent, s.Transcript)
-	if err == nil {
-		err = own.Check()
-	}
-	if err != nil {
-		return nil, &model.ForeignFileError{In: "session " + s.Name, Cause: err}
-	}
-	if err := own.Writable(); err != nil {
-		return nil, conversation.SessionError(s.Transcript, err)
-	}
-	f, err := conversation.OpenSession(agent, s.Transcript)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	src := f.Source(f.Info.Size())
-	at, err := rs.cutOffset(s, f, p, cut)
-	if err != nil {
-		return nil, err
-	}
-	on, err := clients.Dependents(own.Folder, s.ID, at)
-	if err != nil {
-		return nil, err
-	}
-	if on = slices.DeleteFunc(on, func(path string) bool { return sessions.SameFile(path, f.Path) }); len(on) > 0 {
-		return nil, &model.DependentError{Session: s.Name, Paths: on}
-	}
-	t := &conversationPlan{conversation: model.Conversation{Mode: model.ConversationInPlace, Session: s.Name, Path: f.Path, Turn: cut.Turn}}
-	if tx == nil {
-		return t, nil
-	}
-	from, err := conversation.PutFile(tx, f)
-	if err != nil {
-		return nil, err
-	}
-	to, size, err := conversation.PutBytes(tx, func(w io.Writer) error { return transcript.WriteCut(w, agent, src, at) })
-	if err != nil {
-		return nil, err
-	}
-	if from == to {
-		t.conversation.Mode, t.conversation.Why = model.ConversationOriginal, "the conversation ends there"
-		return t, nil
-	}
-	t.files = []refs.File{{Path: f.Path, From: from, To: to}}
-	t.moved, err = rs.changedRecord(s, tx, to, size, cut)
-	return t, err
-}
-
-// cutOffset is where the cut of a stored conversation lies in the session's file as it is now, in bytes. A *model.NotInPlaceError where the
-// file does not begin any more with what is to stay.
-func (rs *Restorer) cutOffset(s *model.Session, f *conversation.SessionFile, p *history.Moment, cut transcript.Cut) (int64, error) {
-	st, err := conversation.OpenTranscript(rs.log.Objs, p.Transcript)
-	if err != nil {
-		return 0, err
-	}
-	at := cut.Offset - s.Cursor.Base
-	if at <= 0 {
-		return 0, &model.NotInPlaceError{Session: s.Name, Why: fmt.Sprintf("that part stands in the file that %s goes on from", f.Path)}
-	}
-	if f.Document() {
-		c, err := transcript.CutTurn(f.Agent, f.Source(f.Info.Size()), cut.Turn)
-		if err != nil {
-			return 0, err
-		}
-		if c.LastMessage != cut.LastMessage {
-			return 0, &model.NotInPlaceError{Session: s.Name, Why: f.Path + " does not hold it any more"}
-		}
-		return c.Offset, nil
-	}
-	same, err := st.Begins(conversation.Continuation{F: f, Base: s.Cursor.Base, Of: st}, cut.Offset)
-	if err == nil && same < cut.Offset {
-		err = &model.NotInPlaceError{Session: s.Name, Why: f.Path + " does not begin with it any more"}
-	}
-	return at, err
 }

@@ -16,50 +16,85 @@ import (
 	"rewind/transcript"
 )
 
+// agentSamples are session files that the released clients wrote, one of each way that an agent writes them.
+var agentSamples = []struct {
+	agent transcript.Agent
+	file  string
+	dir   string
+	name  string // ID, ID8: the session's id, and its beginning
+	side  string
+}{
+	{transcript.Claude, "2.1.328-2turns-resumed.jsonl", ".claude/projects/-home-dev-proj", "ID.jsonl", ""},
+	{transcript.Claude, "2.0.60-2turns.jsonl", ".claude/projects/-home-dev-proj", "ID.jsonl", ""},
+	{transcript.Claude, "2.1.328-compact.jsonl", ".claude/projects/-home-dev-proj", "ID.jsonl", ""},
+	{transcript.Codex, "0.169.0-2turns.jsonl", ".codex/sessions/2026/11/20", "rollout-2026-11-20T10-00-00-ID.jsonl", ""},
+	{transcript.Codex, "0.125.0-1turn.jsonl", ".codex/sessions/2026/11/20", "rollout-2026-11-20T10-00-00-ID.jsonl", ""},
+	{transcript.Gemini, "0.61.0-2turns-resumed.jsonl", ".gemini/tmp/proj/chats", "session-2026-11-20T10-09-ID8.jsonl", ""},
+	{
+		transcript.Gemini, "0.26.0-3turns.json", ".gemini/tmp/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef/chats",
+		"session-2026-11-20T10-09-ID8.json", "",
+	},
+	{transcript.Droid, "0.225.2-2turns.jsonl", ".factory/sessions/-home-dev-proj", "ID.jsonl", "ID.settings.json"},
+}
+
+// sampled is a project with a session of an agentSample, which an event has told of.
+type sampled struct {
+	*enginetest.Project
+	agent transcript.Agent
+	raw   []byte
+	c     *transcript.Conversation
+	named func(name string) string // a path of its folder
+	file  string
+	tier  hooks.Tier
+	name  string // of the session
+}
+
+func newSampled(t *testing.T, n int) *sampled {
+	t.Helper()
+	tt, p := agentSamples[n], enginetest.NewProject(t)
+	k := &sampled{Project: p, agent: tt.agent, raw: p.Sample(tt.agent, tt.file)}
+	k.c = k.scan(tt.file, k.raw)
+	k.named = func(name string) string {
+		return filepath.Join(p.User(), tt.dir, strings.NewReplacer("ID8", k.c.ID[:8], "ID", k.c.ID).Replace(name))
+	}
+	k.file, k.name = k.named(tt.name), string(tt.agent)+"/"+k.c.ID
+	p.Must(os.MkdirAll(filepath.Dir(k.file), 0o700))
+	p.Must(os.WriteFile(k.file, k.raw, 0o600))
+	if tt.side != "" {
+		p.Must(os.WriteFile(k.named(tt.side), []byte(`{"autonomy":"high"}`), 0o600))
+	}
+	var err error
+	k.tier, err = hooks.LoadTier("balanced")
+	p.Must(err)
+	return k
+}
+
+func (k *sampled) scan(name string, raw []byte) *transcript.Conversation {
+	k.T.Helper()
+	c, err := transcript.Scan(k.agent, transcript.Source{ReaderAt: bytes.NewReader(raw), Size: int64(len(raw)), Name: name})
+	k.Must(err)
+	return c
+}
+
+// stop is the end of a turn.
+func (k *sampled) stop() *capture.Handled {
+	k.T.Helper()
+	h, err := k.E.Worktree.Handle(enginetest.Bg, hooks.Event{
+		Agent: k.agent, Session: k.c.ID, Cwd: k.Root, Kind: hooks.Stop, Transcript: k.file,
+	}, capture.HandleOptions{Tier: k.tier})
+	k.Must(err)
+	return h
+}
+
 // Every agent's sessions are captured, forked, cut in place and brought back; the files are those that the released clients wrote.
 func TestForkEveryAgent(t *testing.T) {
-	for _, tt := range []struct {
-		agent transcript.Agent
-		file  string
-		dir   string
-		name  string // ID, ID8: the session's id, and its beginning
-		side  string
-	}{
-		{transcript.Claude, "2.1.328-2turns-resumed.jsonl", ".claude/projects/-home-dev-proj", "ID.jsonl", ""},
-		{transcript.Claude, "2.0.60-2turns.jsonl", ".claude/projects/-home-dev-proj", "ID.jsonl", ""},
-		{transcript.Claude, "2.1.328-compact.jsonl", ".claude/projects/-home-dev-proj", "ID.jsonl", ""},
-		{transcript.Codex, "0.169.0-2turns.jsonl", ".codex/sessions/2026/11/20", "rollout-2026-11-20T10-00-00-ID.jsonl", ""},
-		{transcript.Codex, "0.125.0-1turn.jsonl", ".codex/sessions/2026/11/20", "rollout-2026-11-20T10-00-00-ID.jsonl", ""},
-		{transcript.Gemini, "0.61.0-2turns-resumed.jsonl", ".gemini/tmp/proj/chats", "session-2026-11-20T10-09-ID8.jsonl", ""},
-		{
-			transcript.Gemini, "0.26.0-3turns.json", ".gemini/tmp/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef/chats",
-			"session-2026-11-20T10-09-ID8.json", "",
-		},
-		{transcript.Droid, "0.225.2-2turns.jsonl", ".factory/sessions/-home-dev-proj", "ID.jsonl", "ID.settings.json"},
-	} {
+	for n, tt := range agentSamples {
 		t.Run(string(tt.agent)+" "+tt.file, func(t *testing.T) {
-			p := enginetest.NewProject(t)
-			raw := p.Sample(tt.agent, tt.file)
-			c, err := transcript.Scan(tt.agent, transcript.Source{ReaderAt: bytes.NewReader(raw), Size: int64(len(raw)), Name: tt.file})
-			p.Must(err)
-			named := func(name string) string {
-				return filepath.Join(p.User(), tt.dir, strings.NewReplacer("ID8", c.ID[:8], "ID", c.ID).Replace(name))
-			}
-			file := named(tt.name)
-			p.Must(os.MkdirAll(filepath.Dir(file), 0o700))
-			p.Must(os.WriteFile(file, raw, 0o600))
-			if tt.side != "" {
-				p.Must(os.WriteFile(named(tt.side), []byte(`{"autonomy":"high"}`), 0o600))
-			}
-			tier, err := hooks.LoadTier("balanced")
-			p.Must(err)
+			p := newSampled(t, n)
+			raw, c, file := p.raw, p.c, p.file
 			p.Write("f", enginetest.Big("1"))
-			h, err := p.E.Worktree.Handle(enginetest.Bg, hooks.Event{
-				Agent: tt.agent, Session: c.ID, Cwd: p.Root, Kind: hooks.Stop,
-				Transcript: file,
-			}, capture.HandleOptions{Tier: tier})
-			p.Must(err)
-			s := p.Session(string(tt.agent) + "/" + c.ID)
+			h := p.stop()
+			s := p.Session(p.name)
 			if got := p.Talk(s); s.Problem != "" || !bytes.Equal(got, raw) || p.Get(h).Conversation != s.Cursor.TranscriptEnd ||
 				int(s.Turn) != len(c.Turns) {
 				t.Fatalf("%d of %d bytes, turn %d of %d, problem %q", len(got), len(raw), s.Turn, len(c.Turns), s.Problem)
@@ -104,7 +139,7 @@ func TestForkEveryAgent(t *testing.T) {
 			if r.Conversation.Mode != model.ConversationFork || r.Conversation.Turn != 1 {
 				t.Fatalf("%+v", r.Conversation)
 			}
-			_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+			_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
 			p.Must(err)
 			enginetest.Equal(t, "files after undo-restore", entries(), was)
 			r = p.Back("turn:1", restore.Options{Session: w, Scope: refs.Scope{ContextOnly: true}, InPlace: true})

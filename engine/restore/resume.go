@@ -75,6 +75,9 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 		return nil, err
 	}
 	res := &Result{Plan: &Plan{Target: target, Scope: j.Scope, Steps: j.Steps}, Safety: safety, Conversation: Conversation(j)}
+	if t := res.Conversation; t != nil && t.Mode == model.ConversationInPlace {
+		t.Version = rs.isOtherVersion(j.Files)
+	}
 	if !back {
 		if res.AtWork, err = rs.sessions.Underfoot(cmp.Or(j.Goes, j.Session), j.Made.From(), j.Steps); err != nil {
 			return nil, err

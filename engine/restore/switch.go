@@ -12,7 +12,8 @@ import (
 // Switch sets the project to the tip of a session's branch, and the session itself goes on: its file is not touched. A name is that of
 // history.BranchNamed. What other sessions changed since the tip is kept, as a checkout keeps it. The outcomes are Checkout's; where the
 // project stands there already, nothing is done, with unsaved changes neither. A session that goes on in another worktree is a
-// *model.ElsewhereError.
+// *model.ElsewhereError. With o.InPlace a file that was cut, and not gone on with, becomes again what it was at the newest step of the
+// branch.
 func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {
@@ -31,6 +32,15 @@ func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result
 	if err != nil {
 		return nil, err
 	}
+	if o.InPlace {
+		was, err := rs.history.CutOff(session)
+		if err != nil {
+			return nil, err
+		}
+		if o.InPlace = was != nil; o.InPlace { // else the file has all of it
+			p = was
+		}
+	}
 	target, err := rs.targetOf(p, refs.KindSwitch, session, o)
 	if err != nil {
 		return nil, err
@@ -41,7 +51,7 @@ func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result
 		return nil, err
 	}
 	r.namedSession, r.keepForks = session, true
-	if there, err := rs.standsAt(r); err != nil || there {
+	if there, err := rs.standsAt(r); err != nil || there && !o.InPlace {
 		return rs.stay(r, err)
 	}
 	return rs.Run(ctx, r, o.Progress)

@@ -26,10 +26,7 @@ func (pr *Printer) tellConversation(r api.RestoreResponse) {
 	case "fork":
 		text = forkedText(t, r.DryRun)
 	case "in-place":
-		text = fmt.Sprintf("cut back to the end of turn %d (the part cut off: rewind undo-restore brings it back)", t.Turn)
-		if r.DryRun {
-			text = fmt.Sprintf("would be cut back to the end of turn %d", t.Turn)
-		}
+		text = inPlaceText(t, r.DryRun)
 	case "original":
 		text = "as it is, it ends there"
 	case "back":
@@ -57,6 +54,18 @@ func (pr *Printer) tellConversation(r api.RestoreResponse) {
 	if t.Fork != nil {
 		pr.ForkNotes(*t.Fork)
 	}
+}
+
+func inPlaceText(t *api.Conversation, dryRun bool) string {
+	switch {
+	case t.Version && dryRun:
+		return fmt.Sprintf("its file would become the version that ends with turn %d", t.Turn)
+	case t.Version:
+		return fmt.Sprintf("its file is the version that ends with turn %d again (what it was: rewind undo-restore brings it back)", t.Turn)
+	case dryRun:
+		return fmt.Sprintf("would be cut back to the end of turn %d", t.Turn)
+	}
+	return fmt.Sprintf("cut back to the end of turn %d (the part cut off: rewind undo-restore brings it back)", t.Turn)
 }
 
 func forkedText(t *api.Conversation, dryRun bool) string {
