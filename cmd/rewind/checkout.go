@@ -75,6 +75,9 @@ func newCheckout(a *app) *cobra.Command {
 			if some {
 				return a.meantPath(checkoutParts(cmd.Context(), a, req), names[0], "rewind checkout @ -p -- %s")
 			}
+			if err := forceInPlace(&req.Wish); err != nil {
+				return err
+			}
 			if err := a.converse(&req.Wish, paths); err != nil {
 				return err
 			}

@@ -10,8 +10,6 @@ import (
 func (a *app) converse(c *api.Wish, paths []api.Text) error {
 	about := c.InPlace || c.Force || c.Title != ""
 	switch {
-	case c.Force && !c.InPlace:
-		return usage("--force goes with --in-place: a new session needs none")
 	case c.CodeOnly && c.ContextOnly:
 		return usage("--code-only and --context-only exclude each other: without both, code and conversation go back")
 	case c.CodeOnly && about:
@@ -47,6 +45,14 @@ func contextOnlyFlag(cmd *cobra.Command, c *api.Wish) {
 func inPlaceFlags(cmd *cobra.Command, c *api.Wish, does string) {
 	cmd.Flags().BoolVar(&c.InPlace, "in-place", false, does+"; undo-restore brings back what it was")
 	cmd.Flags().BoolVar(&c.Force, "force", false, "of --in-place: also when the agent seems to have the session open, which can spoil it")
+}
+
+// forceInPlace refuses --force without --in-place.
+func forceInPlace(c *api.Wish) error {
+	if c.Force && !c.InPlace {
+		return usage("--force goes with --in-place: a new session needs none")
+	}
+	return nil
 }
 
 // titleFlag is --title, whose bytes need not be text.

@@ -119,6 +119,9 @@ func newForward(a *app) *cobra.Command {
 				}
 				req.Turns = n
 			}
+			if err := forceInPlace(&req.Wish); err != nil {
+				return err
+			}
 			if err := a.converse(&req.Wish, nil); err != nil {
 				return err
 			}

@@ -34,6 +34,9 @@ func newSwitch(a *app) *cobra.Command {
 			if dir, rest, ok := a.splitPlace(args[0]); ok {
 				req.Branch = api.Text(strings.TrimSuffix(dir+":"+rest, ":"))
 			}
+			if err := forceInPlace(&req.Wish); err != nil {
+				return err
+			}
 			if err := a.converse(&req.Wish, nil); err != nil {
 				return err
 			}

@@ -52,9 +52,12 @@ func TestPromise14VersionsInPlace(t *testing.T) {
 			names := slices.Sorted(maps.Keys(whole))
 			r := rand.New(rand.NewPCG(1, uint64(n)))
 			versions := 0
-			for range 12 {
+			for i := range 12 {
 				was, code := p.Slurp(p.file), p.Read("f")
 				name := names[r.IntN(len(names))]
+				if i%4 == 0 {
+					name = one
+				}
 				res := p.Back(name, restore.Options{Session: w, InPlace: true})
 				now := p.Slurp(p.file)
 				want := len(p.scan(p.file, whole[name]).Turns)

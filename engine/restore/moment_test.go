@@ -319,5 +319,5 @@ func TestPointInPlaceNumbersAgain(t *testing.T) {
 	if p.Read("f") != enginetest.Big("2") {
 		t.Errorf("f is %.3q", p.Read("f"))
 	}
-	p.WantTalk(r.Conversation.Path, "done: one", "one", "two") // as far as it had come with that code
+	p.WantTalk(r.Conversation.Path, "done: two", "one", "two") // the turn that it was taken in, to its end
 }
