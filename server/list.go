@@ -189,6 +189,9 @@ func row(r *history.Row, most int) api.Row {
 }
 
 func (s *server) show(ctx context.Context, req api.ShowRequest, _ model.Progress) (out api.ShowResponse, err error) {
+	if req.Checkpoint == "" {
+		return out, model.Usagef("the checkpoint's name is empty")
+	}
 	err = s.placed(ctx, req.ProjectDir(), []api.Text{req.Checkpoint}, func(at []place) error {
 		out, err = s.showAt(ctx, req, at[0])
 		return err
