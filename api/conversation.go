@@ -81,10 +81,11 @@ type FutureResponse struct {
 
 // Ahead is a stretch of turns that lie behind the point to which somebody has gone back.
 type Ahead struct {
-	Session   string `json:"session"` // whose turns they are
-	Title     Text   `json:"title,omitempty"`
-	After     uint64 `json:"after"`               // the turn of that session behind which they lie
-	Why       string `json:"why"`                 // code: the code alone went back; fork: this session was forked there; cut: off its file; agent: in the agent itself
+	Session string `json:"session"` // whose turns they are
+	Title   Text   `json:"title,omitempty"`
+	After   uint64 `json:"after"` // the turn of that session behind which they lie
+	// code: the code alone went back; fork: this session was forked there; cut: off its file; agent: in the agent itself
+	Why       string `json:"why"`
 	Operation uint64 `json:"operation,omitempty"` // that cut the file
 	Turns     []Turn `json:"turns"`
 }
@@ -185,7 +186,8 @@ type Linked struct {
 
 // Conversation is what a restore did to the conversation.
 type Conversation struct {
-	// fork: a new session; in-place: the session file was set back; original: the session as it is; back: what a restore did was taken back;
+	// fork: a new session; in-place: the session file was set back; original: the session as it is; back: what a restore did was taken
+	// back;
 	// none
 	Mode    string   `json:"mode"`
 	Why     Text     `json:"why,omitempty"` // of none and original

@@ -7,8 +7,9 @@ import (
 
 // Same is how far two conversations are the same.
 type Same struct {
-	Turn    int    // the child's turn that the last thing is in which both have; 0: none
-	Behind  int    // where Turn is 0 and both have something all the same, as an agent's summary of what came before: the parent's turn of it
+	Turn int // the child's turn that the last thing is in which both have; 0: none
+	// where Turn is 0 and both have something all the same, as an agent's summary of what came before: the parent's turn of it
+	Behind  int
 	Turns   []int  // the parent's number of each of the child's turns up to that; nil: the same numbers
 	Message string // the parent's id of the last thing; "": the agent's records have none
 	// How many messages of the child are known by their ids, and by what else stays of one: the nearest of several parents has most
@@ -88,7 +89,8 @@ func (t *Trace) Common(parent *Trace) Same {
 		return Same{Turn: at.turn, Message: at.message, Order: -1}
 	}
 	s := t.match(parent, true)
-	if s.Kept > 0 && s.Named == 0 && !s.copied(parent, t) { // the same ids and words, said again at another time: a model that makes the same ones
+	// the same ids and words, said again at another time: a model that makes the same ones
+	if s.Kept > 0 && s.Named == 0 && !s.copied(parent, t) {
 		s = t.match(parent, false)
 	}
 	s.Order, s.Looks = s.order(), s.looks(parent, t)
@@ -163,7 +165,8 @@ next:
 			}
 			continue
 		}
-		if same = same && n < len(k.plain) && parent.steps[k.plain[n]].said == in.said && (shifted || parent.steps[k.plain[n]].at == in.at); same {
+		if same = same && n < len(k.plain) && parent.steps[k.plain[n]].said == in.said && (shifted ||
+			parent.steps[k.plain[n]].at == in.at); same {
 			step(k.plain[n], in, &m.Kept)
 			n++
 		}

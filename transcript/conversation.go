@@ -274,7 +274,8 @@ func (t *tracker) answered(l *line) {
 	turn.Answered = l.Kind == Reply && l.Text != "" && len(l.Calls) == 0 && len(t.c.Pending) == 0 && !l.Open
 }
 
-// chain knows which records there are, where records name the one before them, and the turn of each: the newest one's id, and of the others,
+// chain knows which records there are, where records name the one before them, and the turn of each: the newest one's id, and of the
+// others,
 // which few ask for, a hash.
 type chain struct {
 	newest string

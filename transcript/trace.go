@@ -224,7 +224,8 @@ func rareReply(l *line) bool { return rare(l.Message) || len(l.Calls) > 0 && rar
 const maxPoints = 4096
 
 // Points are numbers for where a conversation made of this one may begin, in order: of each turn the prompt, by when it was said and what,
-// and the first of the model's messages that has an id like no other; and compactions, by when they were. starts of them are the conversation's own beginning: another one
+// and the first of the model's messages that has an id like no other; and compactions, by when they were. starts of them are the
+// conversation's own beginning: another one
 // with one of these among its points may be what this one was made of.
 func (t *Trace) Points() (points []uint64, starts int) {
 	turn, replied, began := int32(0), false, 0

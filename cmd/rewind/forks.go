@@ -63,7 +63,10 @@ func runForks(ctx context.Context, a *app, all bool) error {
 			if f.Fork != nil {
 				at = f.Fork.Time
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: string(f.Agent)}, term.Cell{Text: render.ShortID(f.ID), Style: term.ID},
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: string(f.Agent)}, term.Cell{
+				Text:  render.ShortID(f.ID),
+				Style: term.ID,
+			},
 				term.Cell{Text: string(f.Title)}, term.Cell{Text: render.Relation(f.Fork)}, term.Cell{Text: ownTurns(f)},
 				term.Cell{Text: a.Time(at), Style: term.Dim})
 		}

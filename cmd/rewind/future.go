@@ -101,7 +101,8 @@ func (a *app) stretch(w io.Writer, s *api.Ahead) error {
 func newForward(a *app) *cobra.Command {
 	req := api.ForwardRequest{Turns: 1}
 	cmd := &cobra.Command{
-		Use:   "forward [n] [--code-only | --context-only] [--in-place [--force]] [--tag <tag>] [--session <session>] [--exact] [--dry-run | --plan <plan>]",
+		Use: "forward [n] [--code-only | --context-only] [--in-place [--force]] [--tag <tag>] [--session <session>] [--exact] " +
+			"[--dry-run | --plan <plan>]",
 		Short: "Go forward a turn, or n, along what going back has left behind",
 		Long: "Goes to the end of the n-th turn of the first list of 'rewind future', code and conversation, as 'rewind checkout' goes\n" +
 			"to a turn: one operation, which 'rewind undo-restore' takes back. 'rewind redo' goes by steps, and along the code alone.",

@@ -17,7 +17,10 @@ func TestImports(t *testing.T) {
 		t.Fatal(err)
 	}
 	may := map[string]bool{"rewind/cmd/rewind": true, "rewind/api": true}
-	for _, name := range []string{"relay", "relay/hookwire", "value", "term", "textdiff", "naming", "programs", "detach", "osfile", "render"} {
+	for _, name := range []string{
+		"relay", "relay/hookwire", "value", "term", "textdiff", "naming", "programs", "detach", "osfile",
+		"render",
+	} {
 		may["rewind/internal/"+name] = true
 	}
 	for dep := range strings.FieldsSeq(string(out)) {

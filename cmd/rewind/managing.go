@@ -186,7 +186,8 @@ func (a *app) tellManaged(r api.ManageResponse) error {
 		}
 	}
 	for _, l := range r.Left {
-		a.Say("left: %s has %s that no other session has; --yes deletes it, too", render.ShortSession(l.Session), render.Count(l.Turns, "turn"))
+		a.Say("left: %s has %s that no other session has; --yes deletes it, too", render.ShortSession(l.Session), render.Count(l.Turns,
+			"turn"))
 	}
 	for _, p := range r.Kept {
 		a.Say("stays, it was written meanwhile: %s", term.Quote(string(p)))

@@ -48,7 +48,8 @@ func newRevert(a *app) *cobra.Command {
 	req := api.MergeRequest{}
 	var sides mergeSides
 	cmd := &cobra.Command{
-		Use: "revert {<checkpoint> | turn:<n> | <from>..<to>} [--ours | --theirs] [--session <session>] [--dry-run | --plan <plan>] [-- <path>...]\n" +
+		Use: "revert {<checkpoint> | turn:<n> | <from>..<to>} [--ours | --theirs] [--session <session>] [--dry-run | --plan <plan>] " +
+			"[-- <path>...]\n" +
 			"  rewind revert --session <session> [--ours | --theirs] [--dry-run | --plan <plan>] [-- <path>...]",
 		Short: "Take one change out of the project, and keep what came after",
 		Long: "Takes what a turn or a checkpoint changed out of the project's files as they are now: the reverse of 'rewind pick'.\n" +

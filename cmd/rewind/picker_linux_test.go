@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestPickerOnATerminal: 'rewind' alone goes back with three keys and tells it on the normal screen; however it ends, the terminal is as it was.
+// TestPickerOnATerminal: 'rewind' alone goes back with three keys and tells it on the normal screen; however it ends, the terminal is as
+// it was.
 func TestPickerOnATerminal(t *testing.T) {
 	rewind, err := exec.LookPath("rewind")
 	must(t, err)

@@ -80,7 +80,10 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 			}
 			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
 				term.Cell{Text: a.Clock(turn.Time), Style: term.Dim},
-				term.Cell{Text: render.Words(string(turn.Prompt)), Style: style}, term.Cell{Text: a.messagesWord(turn.Messages), Style: term.Dim},
+				term.Cell{Text: render.Words(string(turn.Prompt)), Style: style}, term.Cell{
+					Text:  a.messagesWord(turn.Messages),
+					Style: term.Dim,
+				},
 				term.Cell{Text: a.checkpointsWord(turn.Checkpoints), Style: term.Dim}, term.Cell{Text: turnMarks(turn, r)})
 		}
 		return t.Flush(w)

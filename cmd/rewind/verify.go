@@ -148,7 +148,8 @@ func (a *app) faults(r *api.VerifyResponse) {
 // forkFindings lists forks that cannot be gone back to whole.
 func (a *app) forkFindings(list []api.Check) {
 	for _, c := range list {
-		fmt.Fprintf(a.Out, "%s %s: %s\n", a.Styled(term.Warn, "fork"), term.Sanitize(render.ShortSession(c.Name)), term.Sanitize(string(c.Text)))
+		fmt.Fprintf(a.Out, "%s %s: %s\n", a.Styled(term.Warn, "fork"), term.Sanitize(render.ShortSession(c.Name)),
+			term.Sanitize(string(c.Text)))
 		fmt.Fprintf(a.Out, "  %s\n", term.Sanitize(string(c.Remedy)))
 	}
 }

@@ -71,7 +71,8 @@ func TestBeside(t *testing.T) {
 			}
 			for i := range r.Sides {
 				if x, y := r.Sides[i], back.Sides[1-i]; len(x.Steps) != len(y.Steps) || len(x.Changes) != len(y.Changes) {
-					t.Fatalf("side %d: %d steps and %d changes, or %d and %d", i, len(x.Steps), len(x.Changes), len(y.Steps), len(y.Changes))
+					t.Fatalf("side %d: %d steps and %d changes, or %d and %d", i, len(x.Steps), len(x.Changes), len(y.Steps),
+						len(y.Changes))
 				}
 			}
 		}

@@ -23,9 +23,9 @@ import (
 // Import captures those of the agents' sessions of this project that are not known yet, so that they can be cloned and forked; code of that
 // time is not captured. A file that cannot be read is in Failed or Passed and stops no other. p gets the number of sessions and of bytes so
 // far.
-func (c *Conversations) Import(ctx context.Context, env value.AgentEnv, p model.Progress) (*model.Imported, error) {
-	defer c.log.Hold()()
-	if err := c.ReadySessions(); err != nil {
+func (cs *Conversations) Import(ctx context.Context, env value.AgentEnv, p model.Progress) (*model.Imported, error) {
+	defer cs.log.Hold()()
+	if err := cs.ReadySessions(); err != nil {
 		return nil, err
 	}
 	res := &model.Imported{}
@@ -35,7 +35,7 @@ func (c *Conversations) Import(ctx context.Context, env value.AgentEnv, p model.
 		if _, err := os.Stat(root); root == "" || err != nil {
 			continue
 		}
-		paths, passed, err := transcript.Find(agent, unpackedFS{os.DirFS(root)}, c.log.Project.Root)
+		paths, passed, err := transcript.Find(agent, unpackedFS{os.DirFS(root)}, cs.log.Project.Root)
 		if err != nil {
 			res.Failed = append(res.Failed, err)
 			continue
@@ -53,7 +53,7 @@ func (c *Conversations) Import(ctx context.Context, env value.AgentEnv, p model.
 			if err := ctx.Err(); err != nil {
 				return res, err
 			}
-			s, err := c.importSession(ctx, agent, filepath.Join(root, filepath.FromSlash(rel)))
+			s, err := cs.importSession(ctx, agent, filepath.Join(root, filepath.FromSlash(rel)))
 			if err != nil {
 				res.Failed = append(res.Failed, err)
 				continue
@@ -68,17 +68,17 @@ func (c *Conversations) Import(ctx context.Context, env value.AgentEnv, p model.
 			}
 		}
 	}
-	c.resolveOrigins(ctx)
+	cs.resolveOrigins(ctx)
 	return res, nil
 }
 
 // importSession captures one session file; nil: the session is known already.
-func (c *Conversations) importSession(ctx context.Context, agent transcript.Agent, path string) (*model.Session, error) {
+func (cs *Conversations) importSession(ctx context.Context, agent transcript.Agent, path string) (*model.Session, error) {
 	_, id, err := transcript.SessionFile(agent, path)
 	if err != nil {
 		return nil, err
 	}
-	if id != "" && c.log.Records[string(agent)+"/"+id] != nil {
+	if id != "" && cs.log.Records[string(agent)+"/"+id] != nil {
 		return nil, nil
 	}
 	f, err := OpenSession(agent, path)
@@ -87,9 +87,9 @@ func (c *Conversations) importSession(ctx context.Context, agent transcript.Agen
 	}
 	defer f.Close()
 	s := &model.Session{Agent: agent, Transcript: strings.TrimSuffix(path, zstdSuffix), Imported: true, Ended: true}
-	tx := c.log.Objs.Begin()
-	if s.Cursor, err = c.advance(tx, s, f, maxSession); err == nil {
-		err = c.fillFromTranscript(tx, s, id)
+	tx := cs.log.Objs.Begin()
+	if s.Cursor, err = cs.advance(tx, s, f, maxSession); err == nil {
+		err = cs.fillFromTranscript(tx, s, id)
 	}
 	if err != nil {
 		tx.Discard()
@@ -98,14 +98,14 @@ func (c *Conversations) importSession(ctx context.Context, agent transcript.Agen
 		}
 		return nil, err
 	}
-	if c.log.Records[s.Name] != nil {
+	if cs.log.Records[s.Name] != nil {
 		tx.Discard()
 		return nil, nil
 	}
-	_, err = c.log.Refs.Commit(ctx, tx, kv.Written, func(seq uint64) (refs.Operation, []refs.Update, error) {
+	_, err = cs.log.Refs.Commit(ctx, tx, kv.Written, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		s.Began = seq
 		op := refs.Operation{
-			Kind: refs.KindImport, Time: c.log.Now().UnixMilli(), Session: s.Name, Message: path,
+			Kind: refs.KindImport, Time: cs.log.Now().UnixMilli(), Session: s.Name, Message: path,
 			Transcript: s.Cursor.Transcript, Turn: s.Turn,
 		}
 		return op, nil, tx.Batch().Set(model.SessionKey(s.Name), s.Encode())
@@ -114,14 +114,14 @@ func (c *Conversations) importSession(ctx context.Context, agent transcript.Agen
 		tx.Discard()
 		return nil, err
 	}
-	c.log.Records[s.Name] = s
-	c.saw(s.Name, f, s.Cursor.TranscriptEnd)
+	cs.log.Records[s.Name] = s
+	cs.saw(s.Name, f, s.Cursor.TranscriptEnd)
 	return s, nil
 }
 
 // fillFromTranscript sets the name, the times, the turn and the lineage of a session from its captured transcript. named is the id in the
 // file's name.
-func (c *Conversations) fillFromTranscript(tx *objstore.Tx, s *model.Session, named string) error {
+func (cs *Conversations) fillFromTranscript(tx *objstore.Tx, s *model.Session, named string) error {
 	agent := s.Agent
 	st, err := OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {

@@ -78,7 +78,8 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 	if t.Header && named != "" {
 		l := model.MadeByAgent(s.Agent, t.Parent, t.First)
 		same, err := r.common(s, t, k.others[named], t.Parent.Session)
-		if of := r.is[named]; of != nil && same.Turn+same.Behind+t.Shown == 0 { // it goes on where the other one was, and takes nothing along
+		// it goes on where the other one was, and takes nothing along
+		if of := r.is[named]; of != nil && same.Turn+same.Behind+t.Shown == 0 {
 			same.Behind = of.TurnAt(t.First)
 		}
 		if err == nil {

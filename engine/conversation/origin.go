@@ -41,7 +41,8 @@ func (cs *Conversations) needsOrigin(s *model.Session) bool {
 // made reports whether rewind made a session: its lineage is known.
 func made(s *model.Session) bool { return s.Fork != nil && s.Fork.Kind != model.ByAgent }
 
-// OriginInHook looks for the origin of a session whose conversation is captured for the first time, in tx, and sets it in s, as long as that takes a hook no time. The log's lock is held.
+// OriginInHook looks for the origin of a session whose conversation is captured for the first time, in tx, and sets it in s, as long as
+// that takes a hook no time. The log's lock is held.
 func (cs *Conversations) OriginInHook(tx *objstore.Tx, s *model.Session) {
 	p := cs.loadPoints()
 	if p.of[s.Name] != nil || s.Fork.Resolved() || !cs.needsOrigin(s) {
@@ -58,7 +59,8 @@ func (cs *Conversations) OriginInHook(tx *objstore.Tx, s *model.Session) {
 	}
 	p.learn(s, t)
 	p.settle(s.Name, open)
-	_ = tx.Batch().Set(model.PointsKey(s.Name), p.learnt[s.Name].Encode()) // an error fails the commit; a process that is no daemon ends with it
+	// an error fails the commit; a process that is no daemon ends with it
+	_ = tx.Batch().Set(model.PointsKey(s.Name), p.learnt[s.Name].Encode())
 	if l.Resolved() {
 		s.ComesFrom(l)
 	}
@@ -239,7 +241,8 @@ func (cs *Conversations) PlaceOrigin(ctx context.Context, name string, cp *model
 	return nil
 }
 
-// recordOrigin stores the lineage of a session, nil: that it has none. If that changes the number of its turn, the newest event of the turn is recorded again with
+// recordOrigin stores the lineage of a session, nil: that it has none. If that changes the number of its turn, the newest event of the
+// turn is recorded again with
 // the right number, so that the turn has an end. The log's lock is held.
 func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model.Lineage) error {
 	s := *cs.log.Records[name]

@@ -313,7 +313,8 @@ func (g *gcPlan) pin(id objstore.ID) {
 	}
 }
 
-// pinAll pins what is needed now: what refs name, where the forks that are there branched off, the unfinished restore, and all from the newest
+// pinAll pins what is needed now: what refs name, where the forks that are there branched off, the unfinished restore, and all from the
+// newest
 // step on that no undo made, since the head follows from those.
 func (g *gcPlan) pinAll(ctx context.Context) error {
 	all, err := g.e.log.Refs.List("")

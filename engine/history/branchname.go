@@ -33,7 +33,8 @@ func (h *History) BranchNamed(ctx context.Context, name string) (string, error) 
 	return h.titled(ctx, name, err)
 }
 
-// Whereabouts says where what a name stands for goes on: a checkpoint, or a session, by its id or title. known: this log has it; root is that
+// Whereabouts says where what a name stands for goes on: a checkpoint, or a session, by its id or title. known: this log has it; root is
+// that
 // of the worktree in which the session goes on, if that is another one. Names that mean something in each worktree are known in all. The
 // log's lock is not held.
 func (h *History) Whereabouts(ctx context.Context, name string) (root string, known bool) {
@@ -152,7 +153,8 @@ func (h *History) CutOff(session string) (*Moment, error) {
 	return h.MomentOf(cp)
 }
 
-// cutBefore is the checkpoint tip, a session's newest step, if the session's conversation does not go on from that one's any more; else nil.
+// cutBefore is the checkpoint tip, a session's newest step, if the session's conversation does not go on from that one's any more; else
+// nil.
 func (h *History) cutBefore(s *model.Session, tip objstore.ID) (*model.Checkpoint, error) {
 	if s == nil || tip.IsZero() || s.Cursor.Transcript.IsZero() {
 		return nil, nil

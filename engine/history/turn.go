@@ -45,7 +45,8 @@ func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error)
 type turnAt struct {
 	session string
 	turn    uint64
-	forked  uint64 // the operation that made the fork, or after which the turn is not followed through a cut; 0: it is the session's own turn
+	// the operation that made the fork, or after which the turn is not followed through a cut; 0: it is the session's own turn
+	forked uint64
 }
 
 // taken is where turn n of a session was taken; record gives a session's record, nil if there is none, and log what the log has of a turn's

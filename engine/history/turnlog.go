@@ -39,7 +39,8 @@ type TurnLog struct {
 	since   *otherVersion // where the operations are of a version of the session's file that a restore has replaced
 }
 
-// otherVersion is the version that a restore has made of a session's file again: by its numbers of turns that one is meant, and not what was
+// otherVersion is the version that a restore has made of a session's file again: by its numbers of turns that one is meant, and not what
+// was
 // said between the restore that had replaced it and this one.
 type otherVersion struct {
 	turns uint64 // that it has
@@ -300,7 +301,8 @@ func (l *TurnLog) restored(seq uint64, r *refs.Restore) {
 	l.newer = nil
 }
 
-// versionBefore is the version that the restore seq has made of the session's file again; nil: it has cut the file, or when it was so before
+// versionBefore is the version that the restore seq has made of the session's file again; nil: it has cut the file, or when it was so
+// before
 // is not known.
 func (l *TurnLog) versionBefore(seq uint64, f refs.File) *otherVersion {
 	if f.From.IsZero() || f.To.IsZero() || l.record == nil {

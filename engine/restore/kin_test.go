@@ -261,7 +261,8 @@ func (f *families) wear(all []*branch) {
 		case 1: // its forks still say what they have of it, where they name it
 			named := true
 			for _, c := range all {
-				named = named && (c.of != b && c.parent != b || c.kind == "/branch" || c.kind == "--fork-session" || c.kind == "forkSession")
+				named = named && (c.of != b && c.parent != b || c.kind == "/branch" || c.kind == "--fork-session" ||
+					c.kind == "forkSession")
 			}
 			if named && b.turns() > 1 {
 				b.cut = 1

@@ -97,7 +97,9 @@ func (rs *Restorer) merge(ctx context.Context, kind refs.Kind, o PickOptions) (*
 
 // putMerged puts the captured worktree with some paths set into the capture's transaction as a checkpoint, which only the restore's
 // operation names, see putParts. Its own tree is its base: whatever it lays out is known.
-func (rs *Restorer) putMerged(c *capture.Capture, change *merge.Change, kind refs.Kind, set map[string]*tree.Entry) (*model.Checkpoint, error) {
+func (rs *Restorer) putMerged(c *capture.Capture, change *merge.Change, kind refs.Kind, set map[string]*tree.Entry) (*model.Checkpoint,
+	error,
+) {
 	steps := make([]tree.Change, 0, len(set))
 	for path, to := range set {
 		steps = append(steps, tree.Change{Path: path, New: to})

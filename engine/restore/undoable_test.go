@@ -63,7 +63,8 @@ func TestUndoable(t *testing.T) {
 				for i, op := range list {
 					_, err := p.E.Restorer.UndoRestore(enginetest.Bg, op.Seq, restore.Options{Env: env, DryRun: true})
 					if (err == nil) != can[i] {
-						t.Fatalf("%d %s (%s, undone by %d): can be undone: %v, undo-restore: %v", op.Seq, op.Kind, op.What(), op.Undone, can[i], err)
+						t.Fatalf("%d %s (%s, undone by %d): can be undone: %v, undo-restore: %v", op.Seq, op.Kind, op.What(), op.Undone,
+							can[i], err)
 					}
 				}
 				if list := listed(); len(list) > 0 && can[0] { // the dry run tells the truth

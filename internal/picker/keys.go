@@ -40,20 +40,40 @@ func bindings() []binding {
 		{[]mode{going}, []string{"a"}, "a", "in the preview: to after the turn", "", func(m *model) tea.Cmd { return m.side2(false) }},
 		{[]mode{going}, []string{"p"}, "p", "in the preview: choose files", "files", func(m *model) tea.Cmd { return m.choose(false) }},
 		{[]mode{going}, []string{"h"}, "h", "in the preview: choose hunks", "hunks", func(m *model) tea.Cmd { return m.choose(true) }},
-		{[]mode{choosing}, []string{"space"}, "Space", "choose a file or a hunk, or let it go", "choose", func(m *model) tea.Cmd { m.choice.toggle(); return nil }},
+		{
+			[]mode{choosing},
+			[]string{"space"},
+			"Space", "choose a file or a hunk, or let it go", "choose",
+			func(m *model) tea.Cmd { m.choice.toggle(); return nil },
+		},
 		{[]mode{choosing}, []string{"enter"}, "", "", "preview", (*model).chosen},
 		{[]mode{going}, []string{"f"}, "f", "in the preview: only a new session; the files stay", "fork", (*model).forkOnly},
-		{[]mode{going}, []string{"x"}, "x", "in the preview: what others changed, and files that no checkpoint has, too", "exact", func(m *model) tea.Cmd {
-			m.trip.exact = !m.trip.exact
-			return m.preview()
-		}},
-		{[]mode{going}, []string{"i"}, "i", "in the preview: cut the session itself instead of making a new one", "in place", func(m *model) tea.Cmd {
-			m.trip.inPlace = !m.trip.inPlace
-			return m.preview()
-		}},
+		{
+			[]mode{going},
+			[]string{"x"},
+			"x", "in the preview: what others changed, and files that no checkpoint has, too", "exact",
+			func(m *model) tea.Cmd {
+				m.trip.exact = !m.trip.exact
+				return m.preview()
+			},
+		},
+		{
+			[]mode{going},
+			[]string{"i"},
+			"i", "in the preview: cut the session itself instead of making a new one", "in place",
+			func(m *model) tea.Cmd {
+				m.trip.inPlace = !m.trip.inPlace
+				return m.preview()
+			},
+		},
 		{[]mode{did}, []string{"u"}, "u", "take back what was just done", "undo", (*model).undo},
 		{[]mode{did}, []string{"enter"}, "", "", "leave", (*model).quit},
-		{[]mode{looking, going, finding, did}, []string{"tab"}, "Tab", "the right side: diff, files, conversation", "", func(m *model) tea.Cmd { return m.turnTab(1) }},
+		{
+			[]mode{looking, going, finding, did},
+			[]string{"tab"},
+			"Tab", "the right side: diff, files, conversation", "",
+			func(m *model) tea.Cmd { return m.turnTab(1) },
+		},
 		{[]mode{looking, going, finding, did}, []string{"shift+tab"}, "", "", "", func(m *model) tea.Cmd { return m.turnTab(-1) }},
 		{[]mode{looking, going, finding, choosing, did, helping}, []string{"up", "ctrl+p"}, "Up", "a row up", "", move(-1)},
 		{[]mode{looking, going, finding, choosing, did, helping}, []string{"down", "ctrl+n"}, "Down", "a row down", "", move(1)},
@@ -67,14 +87,24 @@ func bindings() []binding {
 		{[]mode{looking, going, did}, []string{"shift+up"}, "Shift-Up", "the right side: a line up", "", line(-1)},
 		{[]mode{looking, going, did}, []string{"ctrl+d"}, "Ctrl-D", "the right side: half a page down", "", scroll(1)},
 		{[]mode{looking, going, did}, []string{"ctrl+u"}, "Ctrl-U", "the right side: half a page up", "", scroll(-1)},
-		{[]mode{looking, finding, going, did, choosing}, []string{"ctrl+o"}, "Ctrl-O", "the right side alone, and back", "", func(m *model) tea.Cmd {
-			m.zoomed = !m.zoomed
-			return nil
-		}},
-		{[]mode{looking, finding}, []string{"/"}, "/", "search files and conversations for an expression", "search", func(m *model) tea.Cmd {
-			m.mode, m.search.pattern = asking, ""
-			return nil
-		}},
+		{
+			[]mode{looking, finding, going, did, choosing},
+			[]string{"ctrl+o"},
+			"Ctrl-O", "the right side alone, and back", "",
+			func(m *model) tea.Cmd {
+				m.zoomed = !m.zoomed
+				return nil
+			},
+		},
+		{
+			[]mode{looking, finding},
+			[]string{"/"},
+			"/", "search files and conversations for an expression", "search",
+			func(m *model) tea.Cmd {
+				m.mode, m.search.pattern = asking, ""
+				return nil
+			},
+		},
 		{[]mode{asking}, []string{"enter"}, "", "", "search", (*model).find},
 		{[]mode{stopped}, []string{"c"}, "c", "half done: finish it", "", func(m *model) tea.Cmd { return m.halfDone(false) }},
 		{[]mode{stopped}, []string{"a"}, "a", "half done: take it back", "", func(m *model) tea.Cmd { return m.halfDone(true) }},
@@ -85,7 +115,10 @@ func bindings() []binding {
 			m.run = []string{"init"}
 			return m.quit()
 		}},
-		{[]mode{stopped}, []string{"r"}, "r", "nothing to see: look again", "", func(m *model) tea.Cmd { return tea.Batch(m.load(), m.look()) }},
+		{[]mode{stopped}, []string{"r"}, "r", "nothing to see: look again", "", func(m *model) tea.Cmd {
+			return tea.Batch(m.load(),
+				m.look())
+		}},
 		{[]mode{looking, going, finding, did, choosing, stopped}, []string{"?", "f1"}, "?", "these keys", "keys", func(m *model) tea.Cmd {
 			m.before, m.mode = m.mode, helping
 			m.side.top = 0
@@ -100,7 +133,8 @@ func bindings() []binding {
 
 var every = []mode{looking, asking, finding, going, choosing, did, helping, stopped}
 
-// press does what a key is for. In the log, what is no key of its own is typed into the filter; '/' and '?' are keys only while that is empty.
+// press does what a key is for. In the log, what is no key of its own is typed into the filter; '/' and '?' are keys only while that is
+// empty.
 func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	if m.mode == asking || m.mode == looking && m.log.query != "" {

@@ -100,7 +100,10 @@ func (m *model) loaded(r api.ListResponse, err error) tea.Cmd {
 	same := l.known && sameRows(l.rows, r.Turns)
 	l.known, l.rows, l.more = true, r.Turns, r.More
 	if len(l.rows) == 0 {
-		m.stop(&api.Error{Word: api.WordNotFound, Message: "no checkpoints yet", Hint: "'rewind save' takes the first; an agent's first turn does, too"})
+		m.stop(&api.Error{
+			Word: api.WordNotFound, Message: "no checkpoints yet",
+			Hint: "'rewind save' takes the first; an agent's first turn does, too",
+		})
 		return nil
 	}
 	if !same {
@@ -139,7 +142,8 @@ func sameRows(a, b []api.Row) bool {
 	}
 	for i := range a {
 		x, y := &a[i], &b[i]
-		if x.Checkpoint.ID != y.Checkpoint.ID || x.Turn != y.Turn || x.Session != y.Session || x.Steps != y.Steps || x.Current != y.Current ||
+		if x.Checkpoint.ID != y.Checkpoint.ID || x.Turn != y.Turn || x.Session != y.Session || x.Steps != y.Steps ||
+			x.Current != y.Current ||
 			x.Aside != y.Aside || !x.Time.Equal(y.Time) || x.Prompt != y.Prompt || len(x.Checkpoint.Tags) != len(y.Checkpoint.Tags) {
 			return false
 		}
@@ -346,7 +350,10 @@ func (m *model) targetOf(e entry) target {
 	if e.step >= 0 {
 		if list := m.log.opened[rowName(r)]; e.step < len(list) {
 			c := list[e.step]
-			return target{name: c.ID, before: parentName(c.ID, len(c.Parents)), title: "checkpoint " + c.Short, turn: c.Turn, current: c.Current}
+			return target{
+				name: c.ID, before: parentName(c.ID, len(c.Parents)), title: "checkpoint " + c.Short, turn: c.Turn,
+				current: c.Current,
+			}
 		}
 	}
 	t := target{name: rowName(r), turn: r.Turn, current: r.Current, row: r}

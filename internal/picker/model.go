@@ -124,7 +124,8 @@ func (m *model) look() tea.Cmd {
 		if err == nil {
 			m.status = &r
 			if m.mode == looking && r.HalfDone != "" {
-				m.stop(&api.Error{Word: api.WordHalfDone, Message: "a checkout of " + r.HalfDone[:min(7, len(r.HalfDone))] + " is half done"})
+				m.stop(&api.Error{Word: api.WordHalfDone, Message: "a checkout of " + r.HalfDone[:min(7,
+					len(r.HalfDone))] + " is half done"})
 			}
 		}
 		return nil

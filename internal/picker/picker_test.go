@@ -70,14 +70,18 @@ func opened(width, height int) (*model, *answers) {
 	now := time.Date(2026, 11, 20, 14, 10, 0, 0, time.UTC)
 	const session = "claude/5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f"
 	row := func(n uint64, prompt string, current bool) api.Row {
-		c := api.Checkpoint{ID: strings.Repeat("ab12", 16), Short: "ab12ab1", Time: now.Add(-time.Minute), Session: session, Agent: "claude", Turn: n}
+		c := api.Checkpoint{
+			ID: strings.Repeat("ab12", 16), Short: "ab12ab1", Time: now.Add(-time.Minute), Session: session,
+			Agent: "claude", Turn: n,
+		}
 		c.Event, c.Prompt, c.Parents, c.Current = "stop", api.Text(prompt), []string{"x"}, current
 		return api.Row{
 			Checkpoint: c, Session: session, Agent: "claude", Turn: n, Prompt: c.Prompt, Time: c.Time, Steps: 1, First: c.ID, Deleted: 1,
 			Changes: []api.Change{{Path: "gone.go", Status: "deleted"}}, Current: current, Tools: []string{"Bash"},
 		}
 	}
-	s := &answers{rows: []api.Row{row(3, "clean up 日本語 🎉 \x1b[31mred", true), row(2, "tabs are white space", false), row(1, "write a parser", false)}}
+	s := &answers{rows: []api.Row{row(3, "clean up 日本語 🎉 \x1b[31mred", true), row(2, "tabs are white space", false), row(1,
+		"write a parser", false)}}
 	for i := range s.rows[:2] {
 		s.rows[i].Follows = &api.Link{Row: i + 1}
 	}
@@ -114,7 +118,10 @@ func TestFrames(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{80, 24}, {40, 24}, {160, 50}, {200, 10}, {20, 5}, {1, 1}} {
 		for _, keys := range [][]string{
-			nil, {"tab"}, {"tab", "tab"}, {"right"}, {"enter"}, {"enter", "h"}, {"enter", "f"}, {"enter", "enter"}, {"?"}, {"/", "i", "enter"}, {"x", "y", "z"},
+			nil, {"tab"}, {"tab", "tab"}, {"right"}, {"enter"}, {"enter", "h"}, {"enter", "f"}, {"enter", "enter"}, {"?"}, {
+				"/", "i",
+				"enter",
+			}, {"x", "y", "z"},
 		} {
 			m, _ := opened(size[0], size[1])
 			press(m, keys...)

@@ -88,7 +88,10 @@ func (m *model) hits(r api.GrepResponse) (list []hit) {
 		list = append(list, h)
 	}
 	for _, x := range r.Said {
-		h := hit{head: fmt.Sprintf("%s, turn:%d, %s", render.SessionWords(x.Session), x.Turn, x.Who), text: term.Sanitize(strings.TrimSpace(string(x.Text)))}
+		h := hit{
+			head: fmt.Sprintf("%s, turn:%d, %s", render.SessionWords(x.Session), x.Turn, x.Who),
+			text: term.Sanitize(strings.TrimSpace(string(x.Text))),
+		}
 		if x.Turn > 0 {
 			_, id, _ := strings.Cut(x.Session, "/")
 			h.to = target{

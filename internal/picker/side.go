@@ -54,12 +54,11 @@ type shown struct {
 
 // sideText are the lines that were made last, and what for.
 type sideText struct {
-	wish   wish
-	tab    tab
-	width  int
-	whole  bool // from an answer
-	target string
-	lines  []string
+	wish  wish
+	tab   tab
+	width int
+	whole bool // from an answer
+	lines []string
 }
 
 // forget drops what was answered: what was the end of a turn need not be it any more.
@@ -107,7 +106,8 @@ func (m *model) sideLines(width int) []string {
 	w := wish{t.name, m.side.tab == talkTab}
 	a, known := m.side.answers[w]
 	now := sideText{wish: w, tab: m.side.tab, width: width, whole: known}
-	if old := m.side.text; old.lines != nil && old.wish == now.wish && old.tab == now.tab && old.width == now.width && old.whole == now.whole {
+	if old := m.side.text; old.lines != nil && old.wish == now.wish && old.tab == now.tab && old.width == now.width &&
+		old.whole == now.whole {
 		return old.lines
 	}
 	pr, text := m.pane(width)

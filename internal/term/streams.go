@@ -112,7 +112,8 @@ func (s *Streams) Keep() (restore func()) {
 
 // leaveScreen turns off what full screen programs turn on: the mouse, pasting in brackets, reports of keys and of focus, the second
 // screen; then the cursor is shown.
-const leaveScreen = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1004l\x1b[?2026l\x1b[<u\x1b[>4m\x1b[?1049l\x1b[?25h\x1b[0m\r"
+const leaveScreen = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1004l\x1b[?2026l\x1b[<u\x1b[>4m" +
+	"\x1b[?1049l\x1b[?25h\x1b[0m\r"
 
 // Dumb reports whether the terminal can do nothing but print lines.
 func (s *Streams) Dumb() bool { t := s.getenv("TERM"); return t == "dumb" || t == "" }
