@@ -219,6 +219,7 @@ type ForksResponse struct {
 // ForkInfo is a fork and where it comes from, the first session last.
 type ForkInfo struct {
 	SessionInfo
+	Branch  string    `json:"branch"` // what a switch takes: the session's name, of a branch within it turn:n@session
 	Lineage []Lineage `json:"lineage"`
 	Own     int       `json:"own_turns"` // turns that it has beyond those it began with
 }

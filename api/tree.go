@@ -24,8 +24,9 @@ type TreeResponse struct {
 	Notices     []string `json:"notices,omitempty"`
 }
 
-// Branch is a session of a tree.
+// Branch is a session of a tree, or a branch within one. Parents, children and so on are told by branch.
 type Branch struct {
+	Branch      string    `json:"branch"`     // what a switch takes: the session's name, of a branch within it turn:n@session
 	ID          string    `json:"session_id"` // the agent's
 	Session     string    `json:"session"`    // agent/id
 	Agent       Agent     `json:"agent"`
@@ -48,9 +49,10 @@ type Branch struct {
 	Running     bool      `json:"running,omitempty"`
 	Rewound     bool      `json:"rewound,omitempty"` // it stands before its newest checkpoint
 	Imported    bool      `json:"imported,omitempty"`
-	Worktree    Text      `json:"worktree,omitempty"`  // the other worktree of the family in which it goes on; absent: here
-	Conflicts   []Clash   `json:"conflicts,omitempty"` // with siblings, and with what it was forked from; the first 8
-	Clashes     int       `json:"clashes,omitempty"`   // how many there are
+	Left        []int     `json:"left_turns,omitempty"` // of a branch within a session: its turns; fork.time is when it was left
+	Worktree    Text      `json:"worktree,omitempty"`   // the other worktree of the family in which it goes on; absent: here
+	Conflicts   []Clash   `json:"conflicts,omitempty"`  // with siblings, and with what it was forked from; the first 8
+	Clashes     int       `json:"clashes,omitempty"`    // how many there are
 }
 
 // Clash is another branch that has changed files which one has changed too, each since its own fork point.

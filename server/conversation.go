@@ -340,10 +340,10 @@ func treeResponse(t *history.Tree) api.TreeResponse {
 	at := map[string]int{}
 	for i := range t.Branches {
 		b := branch(&t.Branches[i])
-		at[b.Session] = i
+		at[b.Branch] = i
 		out.Branches = append(out.Branches, b)
 		if k, ok := at[b.Parent]; ok {
-			out.Branches[k].Children = append(out.Branches[k].Children, b.Session)
+			out.Branches[k].Children = append(out.Branches[k].Children, b.Branch)
 		}
 	}
 	is, ok := at[t.Of]
@@ -353,7 +353,7 @@ func treeResponse(t *history.Tree) api.TreeResponse {
 	of := out.Branches[is]
 	out.Parent, out.Children = of.Parent, of.Children
 	for b := of; ; b = out.Branches[at[b.Parent]] {
-		out.Path = append([]string{b.Session}, out.Path...)
+		out.Path = append([]string{b.Branch}, out.Path...)
 		if b.Parent == "" {
 			break
 		}
@@ -361,7 +361,7 @@ func treeResponse(t *history.Tree) api.TreeResponse {
 	out.Root = out.Path[0]
 	if of.Parent != "" {
 		for _, name := range out.Branches[at[of.Parent]].Children {
-			if name != of.Session {
+			if name != of.Branch {
 				out.Siblings = append(out.Siblings, name)
 			}
 		}
@@ -370,7 +370,7 @@ func treeResponse(t *history.Tree) api.TreeResponse {
 		if b.Depth <= of.Depth {
 			break
 		}
-		out.Descendants = append(out.Descendants, b.Session)
+		out.Descendants = append(out.Descendants, b.Branch)
 	}
 	return out
 }
@@ -380,7 +380,10 @@ func branch(b *history.Branch) api.Branch {
 		ID: b.ID, Session: b.Name, Agent: b.Agent, Title: api.Text(b.Title), Parent: b.Parent, Children: []string{}, Depth: b.Depth,
 		Turns: b.Turn, Checkpoints: b.Work.Steps, Files: b.Work.Files, Added: b.Work.Added, Removed: b.Work.Removed,
 		Uncounted: b.Work.Uncounted, First: utc(b.First), Last: utc(b.Last), Current: b.Current, Running: b.Running, Rewound: b.Rewound,
-		Imported: b.Imported, Clashes: b.Clashes, Worktree: api.Text(b.Worktree),
+		Imported: b.Imported, Clashes: b.Clashes, Worktree: api.Text(b.Worktree), Branch: b.Branch,
+	}
+	if w := b.Way; w != nil {
+		out.Left, out.Turns, out.First, out.Last = w.Turns, uint64(len(w.Turns)), utc(w.At), utc(w.At)
 	}
 	if b.Fork != nil {
 		from := lineage(*b.Fork)

@@ -73,9 +73,12 @@ func resume(session string) []string {
 }
 
 func forkInfo(f *model.ForkInfo) api.ForkInfo {
-	out := api.ForkInfo{SessionInfo: sessionInfo(&f.SessionInfo), Lineage: []api.Lineage{}, Own: f.Own}
+	out := api.ForkInfo{SessionInfo: sessionInfo(&f.SessionInfo), Branch: f.Branch, Lineage: []api.Lineage{}, Own: f.Own}
 	for _, l := range f.Lineage {
 		out.Lineage = append(out.Lineage, lineage(l))
+	}
+	if f.Branch != f.Name {
+		out.Resume = nil // nobody goes on in it where it is
 	}
 	return out
 }

@@ -41,11 +41,14 @@ func TestBranches(t *testing.T) {
 		for _, word := range list {
 			switch what, text, _ := strings.Cut(word, " "); what {
 			case "back":
-				out = append(out, `{"timestamp":"2026-11-20T10:00:00.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":`+text+`}}`)
+				out = append(out,
+					`{"timestamp":"2026-11-20T10:00:00.000Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":`+text+`}}`)
 			case "reply":
-				out = append(out, `{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"`+text+`"}]}}`)
+				out = append(out,
+					`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"`+text+`"}]}}`)
 			default:
-				out = append(out, `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"`+word+`"}]}}`)
+				out = append(out,
+					`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"`+word+`"}]}}`)
 			}
 		}
 		return out
@@ -57,37 +60,37 @@ func TestBranches(t *testing.T) {
 		want  string
 	}{
 		{"no way was left", Claude, claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").text, ""},
-		{"a turn", Claude, claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "b").reply("f").text, "1:2<-1p"},
+		{"a turn", Claude, claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "b").reply("f").text, "1:2<0p"},
 		{
 			"turns together", Claude,
 			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "d").reply("f").prompt("g", "b").reply("h").text,
-			"1:2 3<-1p",
+			"1:2 3<0p",
 		},
 		{
 			"further up than where a prompt went on from", Claude,
-			claude().prompt("a", "").reply("b").reply("c").prompt("d", "c").reply("e").prompt("f", "b").reply("g").text, "1:2<-1p",
+			claude().prompt("a", "").reply("b").reply("c").prompt("d", "c").reply("e").prompt("f", "b").reply("g").text, "1:2<0p",
 		},
 		{
 			"twice at one place", Claude,
 			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "b").reply("f").prompt("g", "b").reply("h").text,
-			"1:2<-1p, 1:3<-1p",
+			"1:2<0p, 1:3<0p",
 		},
 		{
 			"within a way that was left", Claude,
 			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "d").reply("f").prompt("g", "d").reply("h").
 				prompt("i", "b").reply("j").text,
-			"1:2 4<-1p, 2:3<0p",
+			"1:2 4<0p, 2:3<1p",
 		},
 		{
 			"back on a way that was left", Claude,
 			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "b").reply("f").prompt("g", "d").reply("h").text,
-			"1:3<-1p",
+			"1:3<0p",
 		},
 		{"before the first prompt", Claude, []string{
 			`{"type":"user","uuid":"a","parentUuid":null,"message":{"content":"one"}}`,
 			`{"type":"assistant","uuid":"b","parentUuid":"a","message":{"id":"m","content":[{"type":"text","text":"1"}]}}`,
 			`{"type":"user","uuid":"c","parentUuid":null,"message":{"content":"two"}}`,
-		}, "0:1<-1p"},
+		}, "0:1<0p"},
 		{"nothing has answered", Claude, claude().prompt("a", "").reply("b").prompt("c", "b").prompt("e", "b").reply("f").text, ""},
 		{"said again", Claude, []string{
 			`{"type":"user","uuid":"a","message":{"content":"one"}}`,
@@ -117,16 +120,16 @@ func TestBranches(t *testing.T) {
 			`{"type":"user","uuid":"c","parentUuid":"b","message":{"content":"two"}}`,
 			`{"type":"user","uuid":"e","parentUuid":"d","message":{"content":"three"}}`,
 		}, ""},
-		{"of Droid", Droid, droid("a<", "b<a r", "c<b", "d<c r", "e<b", "f<e r"), "1:2<-1p"},
+		{"of Droid", Droid, droid("a<", "b<a r", "c<b", "d<c r", "e<b", "f<e r"), "1:2<0p"},
 		{"of Droid none", Droid, droid("a<", "b<a r", "x<b t", "y<b t", "c<y", "d<c r", "e<d"), ""},
 		{"of Droid without parents", Droid, droid("a<", "b< r", "c<", "d< r"), ""},
-		{"of Codex", Codex, codex("one", "reply 1", "two", "reply 2", "three", "reply 3", "back 2", "four", "reply 4"), "1:2 3<-1r"},
+		{"of Codex", Codex, codex("one", "reply 1", "two", "reply 2", "three", "reply 3", "back 2", "four", "reply 4"), "1:2 3<0r"},
 		{"of Codex again", Codex, codex("one", "reply 1", "two", "reply 2", "back 1", "two", "reply 3"), ""},
-		{"of Codex not gone on from", Codex, codex("one", "reply 1", "two", "reply 2", "back 1"), "1:2<-1r"},
+		{"of Codex not gone on from", Codex, codex("one", "reply 1", "two", "reply 2", "back 1"), "1:2<0r"},
 		{"of Gemini", Gemini, []string{
 			geminiUser("p1", "one"), geminiModel("m1", "1", ""), geminiUser("p2", "two"), geminiModel("m2", "2", ""),
 			`{"$rewindTo":"p2"}`, geminiUser("p3", "three"),
-		}, "1:2<-1r"},
+		}, "1:2<0r"},
 	} {
 		src := lines(tt.lines...)
 		if tt.agent == Gemini {
@@ -140,7 +143,7 @@ func TestBranches(t *testing.T) {
 
 // TestBranchesOfSamples holds what real files have: those in which a person went back, and no other.
 func TestBranchesOfSamples(t *testing.T) {
-	has := map[string]string{"claude/2.1.328-rewind.jsonl": "1:2<-1p", "gemini/0.61.0-rewind.jsonl": "1:2<-1r"}
+	has := map[string]string{"claude/2.1.328-rewind.jsonl": "1:2<0p", "gemini/0.61.0-rewind.jsonl": "1:2<0r"}
 	for _, s := range samples(t) {
 		if got := wayOf(Branches(scan(t, s.agent, s.source()).Turns)); got != has[s.name] {
 			t.Errorf("%s: %q, want %q", s.name, got, has[s.name])

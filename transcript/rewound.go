@@ -166,11 +166,14 @@ const (
 
 // Branch is a way that a person left within one session: the turns that they went back behind, together.
 type Branch struct {
-	After  int   // the turn behind which it parted; 0: before the first prompt
-	Turns  []int // its own, ascending
-	Within int   // the index of the branch that it parted from; -1: what the model sees
-	How    Back
-	Left   time.Time // when it was left, as far as the agent says
+	After   int   // the turn behind which it parted; 0: before the first prompt
+	Turns   []int // its own, ascending
+	Within  int   // the number, from 1, of the branch that it parted from; 0: what the model sees
+	How     Back
+	Left    time.Time // when it was left, as far as the agent says
+	Message string    // id of the last message before it
+	Summary string    // how its first prompt begins
+	At      time.Time // when its last prompt was said
 }
 
 // Last is the turn that a branch ends with.
@@ -192,26 +195,30 @@ func Branches(turns []Turn) []Branch {
 		if !left(i) {
 			continue
 		}
-		up, within := turns[i].After-1, -1
+		up, within := turns[i].After-1, 0
 		if left(up) {
 			within = in[up]
 		}
-		if within < 0 || next[up] != i {
-			all = append(all, Branch{After: up + 1, Within: within, How: turns[i].Back})
-			answered, within = append(answered, false), len(all)-1
+		if within == 0 || next[up] != i {
+			b := Branch{After: up + 1, Within: within, How: turns[i].Back, Summary: turns[i].Summary}
+			if up >= 0 {
+				b.Message = turns[up].Last
+			}
+			all, answered = append(all, b), append(answered, false)
+			within = len(all)
 		}
-		b := &all[within]
-		b.Turns, b.Left = append(b.Turns, i+1), turns[i].Left
-		in[i], answered[within] = within, answered[within] || turns[i].Messages > 1
+		b := &all[within-1]
+		b.Turns, b.Left, b.At = append(b.Turns, i+1), turns[i].Left, turns[i].Time
+		in[i], answered[within-1] = within, answered[within-1] || turns[i].Messages > 1
 	}
 	var out []Branch
-	at := make([]int, len(all)) // of each of all in out, of one that is none where that parted from
+	at := make([]int, len(all)) // of each of all the number in out, of one that is none that of where it parted from
 	for i, b := range all {
-		if b.Within >= 0 {
-			b.Within = at[b.Within]
+		if b.Within > 0 {
+			b.Within = at[b.Within-1]
 		}
 		if at[i] = b.Within; answered[i] {
-			out, at[i] = append(out, b), len(out)
+			out, at[i] = append(out, b), len(out)+1
 		}
 	}
 	return out

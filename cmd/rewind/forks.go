@@ -63,15 +63,20 @@ func runForks(ctx context.Context, a *app, all bool) error {
 			if f.Fork != nil {
 				at = f.Fork.Time
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: string(f.Agent)}, term.Cell{
-				Text:  render.ShortID(f.ID),
-				Style: term.ID,
-			},
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: string(f.Agent)}, term.Cell{Text: forkName(&f), Style: term.ID},
 				term.Cell{Text: string(f.Title)}, term.Cell{Text: render.Relation(f.Fork)}, term.Cell{Text: ownTurns(f)},
 				term.Cell{Text: a.Time(at), Style: term.Dim})
 		}
 		return t.Flush(w)
 	})
+}
+
+// forkName is what a fork is called in a list: by its id, or what was left within a session by its turn.
+func forkName(f *api.ForkInfo) string {
+	if f.Branch != f.Session {
+		return render.ShortBranch(f.Branch)
+	}
+	return render.ShortID(f.ID)
 }
 
 // ownTurns says how far a fork has gone on.
@@ -81,6 +86,8 @@ func ownTurns(f api.ForkInfo) string {
 		return f.Standing
 	case render.Unplaced(f.Fork):
 		return render.Count(f.Turns, "turn")
+	case f.Branch != f.Session:
+		return "left, " + render.Count(f.Own, "turn")
 	case f.Own == 0:
 		return "not used yet"
 	}
@@ -110,7 +117,7 @@ func (a *app) showFork(w io.Writer, f api.ForkInfo) {
 			fmt.Fprintf(w, "%-11s %s\n", name, text)
 		}
 	}
-	row("fork", a.Styled(term.ID, term.Sanitize(f.Session)))
+	row("fork", a.Styled(term.ID, term.Sanitize(f.Branch)))
 	row("title", term.Sanitize(string(f.Title)))
 	row("file", term.Quote(string(f.Path)))
 	row("holds", fmt.Sprintf("%s, %s, %s, %s", render.Count(f.Turns, "turn"), render.Count(f.Messages, "message"), term.Size(f.Bytes),
@@ -177,6 +184,10 @@ func foundWords(how value.Found) string {
 		return "its file names what it was made of"
 	case value.FoundIDs:
 		return "it begins with records of the other session, by their ids"
+	case value.FoundParent:
+		return "within the session's file: two prompts go on from one place"
+	case value.FoundRecord:
+		return "within the session's file: the agent noted that the person went back"
 	case value.FoundContent:
 		return "it begins as the other session does: what was said when, and calls"
 	}

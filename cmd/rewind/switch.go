@@ -16,7 +16,8 @@ func newSwitch(a *app) *cobra.Command {
 		Short: "Go to the newest state of another session, code and conversation",
 		Long: "Sets the project's files to the newest state of a session, and prints the command that goes on with its conversation as\n" +
 			"it is. A session is named by its id or how that begins, by its title or a part of it, or by '-': the one that the project\n" +
-			"stood on before. What is there now is stored first, and what others changed since is kept, as with 'rewind checkout'.\n" +
+			"stood on before; or 'turn:5@1a2b', which 'rewind tree' has for what was left within a session: then a session that ends\n" +
+			"there is made. What is there now is stored first, and what others changed since is kept, as with 'rewind checkout'.\n" +
 			"A session that goes on in another worktree is left there: the error names the directory.\n" +
 			"A session whose file was cut, and not gone on with, has its newest state there; --in-place gives it its end back.",
 		Example: "  rewind switch 1a2b3c4d\n  rewind switch 'fix the parser'\n  rewind switch -\n  rewind switch 1a2b3c4d --in-place",

@@ -25,7 +25,10 @@ func newTree(a *app) *cobra.Command {
 			"there is to know, and the checkpoint and git commit that it was forked at; on a narrow terminal the last of these go.\n" +
 			"'@' marks where you are, '*' a branch whose agent is at work, '~' one that was gone back in, '!' one that changed files\n" +
 			"which another has changed too since both were one. The first line leads from the root to where you are. Branches that go\n" +
-			"on in other worktrees (see 'rewind worktrees') are there, too, with the directory.",
+			"on in other worktrees (see 'rewind worktrees') are there, too, with the directory.\n" +
+			"'turn:5@1a2b' is what was left within one session by going back in the agent: the turns up to turn 5 that it goes on " +
+			"without.\n" +
+			"'rewind switch turn:5@1a2b' goes there.",
 		Example:           "  rewind tree\n  rewind tree 1a2b3c4d\n  rewind tree --all\n  rewind tree --json",
 		Args:              takes(0, 1, "one session"),
 		ValidArgsFunction: completeSessions(a),
@@ -103,6 +106,9 @@ func (a *app) drawTree(w io.Writer, r api.TreeResponse) error {
 		if has(treeForked) {
 			name = render.ShortSession(b.Session)
 		}
+		if b.Branch != b.Session {
+			name = render.ShortBranch(b.Branch)
+		}
 		row := []term.Cell{{Text: branchSign(b), Style: term.Bold}}
 		if has(treeMarks) {
 			row = append(row, term.Cell{Text: stems[i] + name, Style: term.ID}, term.Cell{Text: title, Style: style})
@@ -120,10 +126,13 @@ func (a *app) drawTree(w io.Writer, r api.TreeResponse) error {
 func (a *app) breadcrumb(r api.TreeResponse) string {
 	at := map[string]*api.Branch{}
 	for i := range r.Branches {
-		at[r.Branches[i].Session] = &r.Branches[i]
+		at[r.Branches[i].Branch] = &r.Branches[i]
 	}
 	names := make([]string, len(r.Path))
 	for i, s := range r.Path {
+		if names[i] = render.ShortBranch(s); strings.HasPrefix(s, "turn:") {
+			continue
+		}
 		names[i] = render.ShortID(s[strings.Index(s, "/")+1:])
 		if b := at[s]; b != nil {
 			names[i] = render.ShortID(b.ID)
@@ -197,6 +206,7 @@ func (a *app) branchMarks(b *api.Branch) string {
 		}
 	}
 	add(b.Current, "you are here")
+	add(b.Branch != b.Session, "left in the agent")
 	add(b.Running, "running")
 	add(b.Worktree != "", "in "+a.near(string(b.Worktree)))
 	add(b.Rewound, "rewound")

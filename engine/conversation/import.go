@@ -148,7 +148,7 @@ func (cs *Conversations) fillFromTranscript(tx *objstore.Tx, s *model.Session, n
 	}
 	s.Name, s.ID, s.Cwd = model.SessionName(hooks.Event{Agent: s.Agent, Session: id}), id, own.Cwd
 	s.First, s.Last, s.Turn = all.First, all.New, uint64(len(all.Turns))
-	if own.Parent.Session != "" && own.Parent.Session != id {
+	if cs.log.Config.Detects() && own.Parent.Session != "" && own.Parent.Session != id {
 		s.Fork = model.MadeByAgent(agent, own.Parent, own.First)
 	}
 	return nil

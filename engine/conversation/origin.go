@@ -20,11 +20,12 @@ const hookOrigin = 1 << 20
 // maxOrigin is how much is read otherwise, for one session.
 const maxOrigin = maxSession
 
-// needsOrigin reports whether a session's origin is to be looked for: its conversation is not known, or has become longer by half since the
+// needsOrigin reports whether a session's origin is to be looked for (where forks.detect is off never): its conversation is not known, or
+// has become longer by half since the
 // last attempt, or by anything while it has nothing of its own, or a session has come that it may have been made of. One that rewind made
 // needs none. The log's lock is held.
 func (cs *Conversations) needsOrigin(s *model.Session) bool {
-	if s.Purged || s.LaneOf != "" || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+	if !cs.log.Config.Detects() || s.Purged || s.LaneOf != "" || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false
 	}
 	p := cs.loadPoints()

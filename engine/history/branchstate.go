@@ -36,6 +36,7 @@ type works struct {
 // workOf is a session's steps from its tip back to, and without, a checkpoint; the zero id: all.
 type workOf struct {
 	session  string
+	way      int // of a branch within it its last turn
 	tip, end objstore.ID
 	rewrites uint64 // of the log by gc
 }
@@ -65,12 +66,13 @@ func (k *works) put(of workOf, w *Work) {
 	k.kept.Put(of, w)
 }
 
-// work is what a session's line did from its tip back to a checkpoint (nil: from its beginning). Steps of other sessions that lie on the
-// line are not its own. It is shared: nobody changes it.
-func (h *History) work(session string, tip objstore.ID, end *model.Checkpoint, began uint64,
-	read func(objstore.ID) (*model.Checkpoint, error),
+// work is what a session's line did from its tip back to a checkpoint (nil: from its beginning), in these turns alone (nil: in all). Steps
+// of
+// other sessions that lie on the line are not its own. It is shared: nobody changes it.
+func (h *History) work(of workOf, end *model.Checkpoint, began uint64, turns []int, read func(objstore.ID) (*model.Checkpoint, error),
 ) (*Work, error) {
-	of := workOf{session: session, tip: tip, rewrites: h.log.Rewrites()}
+	session := of.session
+	of.rewrites = h.log.Rewrites()
 	if end != nil {
 		of.end = end.ID
 	}
@@ -78,7 +80,7 @@ func (h *History) work(session string, tip objstore.ID, end *model.Checkpoint, b
 		return w, nil
 	}
 	var steps []*model.Checkpoint
-	for id := tip; !id.IsZero() && id != of.end; {
+	for id := of.tip; !id.IsZero() && id != of.end; {
 		cp, err := read(id)
 		if err != nil {
 			return nil, err
@@ -86,7 +88,8 @@ func (h *History) work(session string, tip objstore.ID, end *model.Checkpoint, b
 		if cp.Seq < began || end != nil && cp.Seq <= end.Seq {
 			break
 		}
-		if cp.Session == session && (cp.ChangedBy(session) || len(cp.Authors()) == 0) { // else it found what another one did
+		its := turns == nil || slices.Contains(turns, int(cp.Cause.Turn))
+		if its && cp.Session == session && (cp.ChangedBy(session) || len(cp.Authors()) == 0) { // else it found what another one did
 			steps = append(steps, cp)
 		}
 		if len(cp.Parents) == 0 {
@@ -155,4 +158,96 @@ func (h *History) countLines(w *Work, ch tree.Change) bool {
 	added, removed := textdiff.Stat(d.Hunks)
 	w.Added, w.Removed = w.Added+added, w.Removed+removed
 	return true
+}
+
+// A Clash is another branch that has changed files which one has changed too, each since its own fork point.
+type Clash struct {
+	With  string
+	Paths []string // the first maxClashPaths
+	Files int
+}
+
+const (
+	maxClashes    = 8
+	maxClashPaths = 8
+)
+
+// clashes finds which branches have changed the same files as others that were forked from the same session, or as that one since. A branch
+// within a session collides with nothing: its code and what came after it are one line.
+func (t *treeMaker) clashes() {
+	at := map[string]int{}
+	for i := range t.out {
+		at[t.out[i].Branch] = i
+	}
+	groups := map[string][]int{}
+	t.met = make([]int, len(t.out)+1)
+	for i := range t.out {
+		if p := t.out[i].Parent; p != "" && t.out[i].Way == nil {
+			groups[p] = append(groups[p], i)
+		}
+	}
+	for parent, group := range groups {
+		byPath := map[string][]int{}
+		for _, i := range group {
+			for _, p := range t.out[i].Work.paths {
+				byPath[p] = append(byPath[p], i)
+			}
+		}
+		for _, i := range group {
+			t.clash(i, t.sinceFork(at[parent], i), byPath)
+		}
+	}
+}
+
+// sinceFork is what a session did since the fork point of branch i, which was made of it; nil: nothing that is known.
+func (t *treeMaker) sinceFork(parent, i int) *Branch {
+	p, point := t.out[parent], t.points[i]
+	if point == nil || p.Way != nil || p.Tip.IsZero() || p.Tip == point.ID {
+		return nil
+	}
+	in, read := t.h, t.read
+	if p.in != nil {
+		in, read = p.in, p.in.log.Checkpoints()
+	}
+	w, err := in.work(workOf{session: p.Name, tip: p.Tip}, point, p.Began, nil, read)
+	if err != nil {
+		return nil // a hint is missing, and the tree is told
+	}
+	p.Work = *w
+	return &p
+}
+
+// clash tells with whom branch i clashes: with its original (nil: that has not gone on), and with its siblings.
+func (t *treeMaker) clash(i int, original *Branch, byPath map[string][]int) {
+	b := &t.out[i]
+	add := func(with int, name, path string) {
+		if t.met[with] != i+1 {
+			t.met[with] = i + 1
+			if b.Clashes++; b.Clashes > maxClashes {
+				return
+			}
+			b.Conflicts = append(b.Conflicts, Clash{With: name})
+		}
+		for k := range b.Conflicts {
+			if c := &b.Conflicts[k]; c.With == name {
+				if c.Files++; len(c.Paths) < maxClashPaths {
+					c.Paths = append(c.Paths, path)
+				}
+			}
+		}
+	}
+	if original != nil {
+		for _, p := range original.Work.paths {
+			if _, mine := slices.BinarySearch(b.Work.paths, p); mine {
+				add(len(t.out), original.Name, p)
+			}
+		}
+	}
+	for _, p := range b.Work.paths {
+		for _, k := range byPath[p] {
+			if k != i {
+				add(k, t.out[k].Name, p)
+			}
+		}
+	}
 }

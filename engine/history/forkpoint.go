@@ -10,6 +10,7 @@ import (
 	"rewind/internal/naming"
 	"rewind/internal/value"
 	"rewind/objstore"
+	"rewind/transcript"
 )
 
 // A fork point is where a session branched off: the turn that it has in common with the one that it was made of, and the code at the end of
@@ -185,4 +186,94 @@ func (h *History) allForks() (names []string, err error) {
 		}
 	}
 	return names, nil
+}
+
+// A person can go another way within one session, in the agent itself: the turns that they left stay in its file (transcript.Branches).
+// Such
+// a branch is named by the turn that it ends with, turn:n@session, which is a name of the end of its code and conversation anyway.
+
+// wayName is the name of a branch within a session.
+func wayName(session string, w *transcript.Branch) string {
+	return fmt.Sprintf("turn:%d@%s", w.Last(), session)
+}
+
+// ways are the branches within a session, as far as its file is known; of one that goes on in another worktree none.
+func (h *History) ways(s *model.Session) []transcript.Branch {
+	k := h.known.of(s.Name)
+	if k == nil || !h.log.Config.Detects() || h.sessions.Elsewhere(s) != "" {
+		return nil
+	}
+	return k.Branches
+}
+
+// wayPoint is the fork point of a branch within a session, and the checkpoint that it ends with; nil: no code of that was captured.
+func (h *History) wayPoint(s *model.Session, ways []transcript.Branch, w *transcript.Branch) (l *model.Lineage, tip *model.Checkpoint) {
+	l = &model.Lineage{Lineage: value.Lineage{
+		Session: s.Name, Message: w.Message, Time: w.Left, Kind: model.ByAgent, How: value.FoundRecord, Child: wayName(s.Name, w),
+		Depth: h.depth(s.Name) + 1,
+	}}
+	if w.How == transcript.BackByParent {
+		l.How = value.FoundParent
+	}
+	for at := w; at.Within > 0; l.Depth++ {
+		at = &ways[at.Within-1]
+	}
+	l.Share(w.After, nil)
+	end := func(n int) (*model.Checkpoint, error) {
+		at := h.turnAt(s.Name, uint64(n), h.readTurns)
+		cp, err := h.endOfTurn(at)
+		if errors.Is(err, model.ErrNotFound) {
+			err = errors.New(h.whyNoCode(at))
+		}
+		return cp, err
+	}
+	cp, err := end(w.After)
+	if err != nil {
+		l.NoCode = value.Text(err.Error())
+	} else {
+		l.At(cp)
+		if note, err := h.log.Note(cp); err == nil {
+			l.NoGit = value.Texts(model.GitUnread(note))
+		}
+	}
+	if tip, err = end(w.Last()); err != nil {
+		tip = nil
+	}
+	return l, tip
+}
+
+// wayInfo is a branch within a session as a list of forks has it.
+func (h *History) wayInfo(of *model.SessionInfo, ways []transcript.Branch, w *transcript.Branch, before []model.Lineage) model.ForkInfo {
+	l, tip := h.wayPoint(&of.Session, ways, w)
+	f := model.ForkInfo{SessionInfo: *of, Branch: l.Child, Own: len(w.Turns), Lineage: append([]model.Lineage{*l}, before...)}
+	f.Title, f.Fork, f.Turns, f.Messages, f.Bytes, f.Current, f.Newest = w.Summary, l, len(w.Turns), 0, 0, false, ""
+	if tip != nil {
+		f.Newest = tip.ID.String()
+	}
+	return f
+}
+
+// Way is the branch within a session that a name stands for, with the session's whole name; "": it is another name.
+func (h *History) Way(ctx context.Context, name string) (string, error) {
+	n, err := ParseName(name)
+	if err != nil || !n.IsTurn() || n.Session == "" || n.Before {
+		return "", nil //nolint:nilerr // it may be a title
+	}
+	session, err := h.sessions.FindSession(n.Session)
+	if err != nil {
+		return "", err
+	}
+	if _, err := h.sessionList(ctx, func(s *model.Session) bool { return s.Name == session }); err != nil {
+		return "", err
+	}
+	ways := h.ways(h.log.Records[session])
+	for i := range ways {
+		if uint64(ways[i].Last()) == n.Turn {
+			return wayName(session, &ways[i]), nil
+		}
+	}
+	return "", &value.OpError{
+		Op: "session", Subject: name, Typed: true,
+		Err: fmt.Errorf("%w: no branch within %s ends with turn %d", model.ErrNotFound, session, n.Turn),
+	}
 }

@@ -138,6 +138,6 @@ func (h *History) know(s *model.Session, at fs.FileInfo) (*model.Known, error) {
 func knownOf(c *transcript.Conversation, path string, size int64) *model.Known {
 	return &model.Known{
 		Read: model.KnownRead, Path: path, Turns: len(c.Turns), Messages: c.Messages, Bytes: size, Title: c.Title, Parent: c.Parent,
-		First: c.First.Truncate(time.Millisecond),
+		First: c.First.Truncate(time.Millisecond), Branches: transcript.Branches(c.Turns),
 	}
 }

@@ -116,7 +116,7 @@ func (h *History) readInfo(info *model.SessionInfo, at fs.FileInfo) error {
 	if c.Title != "" && (info.Agent != transcript.Codex || info.Title == "") {
 		info.Title = c.Title
 	}
-	if info.Fork == nil && c.Parent.Session != "" && c.Parent.Session != info.ID {
+	if info.Fork == nil && h.log.Config.Detects() && c.Parent.Session != "" && c.Parent.Session != info.ID {
 		info.Fork = model.MadeByAgent(info.Agent, c.Parent, c.First)
 	}
 	return nil
@@ -128,12 +128,12 @@ func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]m
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	only := ""
-	if name != "" {
-		var err error
-		if only, err = h.sessions.FindSession(name); err != nil {
-			return nil, err
-		}
+	only, err := h.Way(ctx, name)
+	if err == nil && name != "" && only == "" {
+		only, err = h.sessions.FindSession(name)
+	}
+	if err != nil {
+		return nil, err
 	}
 	all, err := h.sessionList(ctx, func(*model.Session) bool { return true })
 	if err != nil {
@@ -144,17 +144,23 @@ func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]m
 		from[s.Name] = s.Fork
 	}
 	var out []model.ForkInfo
-	for _, s := range all {
-		if s.Fork == nil || only != "" && s.Name != only {
-			continue
-		}
-		f := model.ForkInfo{SessionInfo: s, Own: max(s.Turns-s.Fork.Both, 0)}
+	for i := range all {
+		s := all[i]
+		var before []model.Lineage
 		seen := []string{s.Name}
 		for l := s.Fork; l != nil && !slices.Contains(seen, l.Session); l = from[l.Session] {
-			f.Lineage = append(f.Lineage, *l)
+			before = append(before, *l)
 			seen = append(seen, l.Session)
 		}
-		out = append(out, f)
+		if s.Fork != nil && (only == "" || s.Name == only) {
+			out = append(out, model.ForkInfo{SessionInfo: s, Own: max(s.Turns-s.Fork.Both, 0), Branch: s.Name, Lineage: before})
+		}
+		ways := h.ways(&s.Session)
+		for k := range ways {
+			if only == "" || only == wayName(s.Name, &ways[k]) {
+				out = append(out, h.wayInfo(&s, ways, &ways[k], before))
+			}
+		}
 	}
 	if only != "" && len(out) == 0 {
 		return nil, &value.OpError{Op: "session", Subject: only, Err: fmt.Errorf("%w: it is no fork", model.ErrNotFound)}

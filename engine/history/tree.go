@@ -12,11 +12,13 @@ import (
 	"rewind/transcript"
 )
 
-// A Branch is a session as the tree of its family has it.
+// A Branch is a session, or a branch within one, as the tree of its family has it.
 type Branch struct {
 	*model.Session
+	Branch    string             // its name: the session's, of a branch within that turn:n@session
+	Way       *transcript.Branch // of a branch within a session; nil: all of that
 	Title     string
-	Parent    string         // the session that it hangs on; "": it is where its family begins, as far as is known here
+	Parent    string         // the branch that it hangs on; "": it is where its family begins, as far as is known here
 	Depth     int            // of the root: 0
 	Fork      *model.Lineage // nil: it is no fork
 	Tip       objstore.ID    // its newest checkpoint, of a fork that nobody has gone on with that of its fork point; zero: none
@@ -31,18 +33,6 @@ type Branch struct {
 	in        *History       // that one's; nil: this one is, or it cannot be asked
 	point     *model.Checkpoint
 }
-
-// A Clash is another branch that has changed files which one has changed too, each since its own fork point.
-type Clash struct {
-	With  string
-	Paths []string // the first maxClashPaths
-	Files int
-}
-
-const (
-	maxClashes    = 8
-	maxClashPaths = 8
-)
 
 // Tree is a family of sessions: all that a first one was forked into.
 type Tree struct {
@@ -64,7 +54,9 @@ func (h *History) LocalBranches(ctx context.Context) (list []Branch, err error) 
 		if h.sessions.Elsewhere(s) != "" {
 			continue
 		}
-		b := Branch{Session: s, Title: h.knownTitle(s), Fork: h.forkPoint(ctx, s.Name), Worktree: h.log.Project.Root, in: h}
+		b := Branch{
+			Session: s, Branch: s.Name, Title: h.knownTitle(s), Fork: h.forkPoint(ctx, s.Name), Worktree: h.log.Project.Root, in: h,
+		}
 		if b.point, err = t.state(&b); err != nil {
 			return nil, err
 		}
@@ -90,7 +82,8 @@ func (h *History) newTree(ctx context.Context) (*treeMaker, []model.Session, err
 }
 
 // FamilyTree is the tree of a session's family ("": of the one where the project stands, or else the newest); with all, those of every
-// family, that one's first. It is told from records: no session file is read. there are the branches that go on in other worktrees, and
+// family, that one's first. It is told from records, and session files are read that changed. there are the branches that go on in other
+// worktrees, and
 // known of them are told as they are there; the record that this log has of one ends where the worktree began.
 func (h *History) FamilyTree(ctx context.Context, session string, all bool, there []Branch) (*Tree, error) {
 	defer h.log.Hold()()
@@ -128,6 +121,9 @@ func (h *History) FamilyTree(ctx context.Context, session string, all bool, ther
 		}
 	}
 	first := t.rootOf(t.known[out.Of])
+	if err := t.learn(list, first, all); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(roots, func(a, b *model.Session) int { return -cmp.Compare(one(a.Name == first), one(b.Name == first)) })
 	for _, s := range roots {
 		if !all && s.Name != first {
@@ -137,9 +133,13 @@ func (h *History) FamilyTree(ctx context.Context, session string, all bool, ther
 			return nil, err
 		}
 	}
-	out.Others = len(list) - len(t.out)
+	out.Others = len(list)
 	for i := range t.out {
 		b := &t.out[i]
+		if b.Way != nil {
+			continue
+		}
+		out.Others--
 		b.Current = b.Name == at.Session
 		if b.in == nil {
 			b.Running = b.Worktree == "" && h.running(b.Session)
@@ -232,7 +232,10 @@ func (t *treeMaker) branch(s *model.Session) (b Branch, point *model.Checkpoint,
 	if there := t.there[s.Name]; there != nil {
 		return *there, there.point, nil
 	}
-	b = Branch{Session: s, Title: t.h.knownTitle(s), Fork: t.h.forkPoint(t.ctx, s.Name), Worktree: t.h.sessions.Elsewhere(s)}
+	b = Branch{
+		Session: s, Branch: s.Name, Title: t.h.knownTitle(s), Fork: t.h.forkPoint(t.ctx, s.Name),
+		Worktree: t.h.sessions.Elsewhere(s),
+	}
 	point, err = t.state(&b)
 	return b, point, err
 }
@@ -259,17 +262,97 @@ func (t *treeMaker) put(s *model.Session, parent string, depth int) error {
 	}
 	b.Parent, b.Depth = parent, depth
 	t.out, t.points = append(t.out, b), append(t.points, point)
-	below := t.children[s.Name]
-	slices.SortStableFunc(below, func(a, b *model.Session) int {
-		return cmp.Or(cmp.Compare(a.Fork.Turn, b.Fork.Turn), a.Fork.Time.Compare(b.Fork.Time), cmp.Compare(a.Began, b.Began),
-			cmp.Compare(a.Name, b.Name))
+	var ways []transcript.Branch
+	if b.in == nil {
+		ways = t.h.ways(s)
+	}
+	return t.putBelow(s, ways, 0, s.Name, depth+1)
+}
+
+// putWay adds branch number n within a session, and all that hangs on it.
+func (t *treeMaker) putWay(s *model.Session, ways []transcript.Branch, n int, parent string, depth int) error {
+	w := &ways[n-1]
+	b := Branch{Session: s, Branch: wayName(s.Name, w), Way: w, Parent: parent, Depth: depth, Title: w.Summary}
+	var tip *model.Checkpoint
+	if b.Fork, tip = t.h.wayPoint(s, ways, w); tip != nil {
+		b.Tip, b.Git = tip.ID, tip.Git
+		if id, err := objstore.ParseID(b.Fork.Checkpoint); err == nil {
+			point, err := t.read(id)
+			if err != nil {
+				return err
+			}
+			did, err := t.h.work(workOf{session: s.Name, tip: tip.ID, way: w.Last()}, point, s.Began, w.Turns, t.read)
+			if err != nil {
+				return err
+			}
+			b.Work = *did
+		}
+	}
+	t.out, t.points = append(t.out, b), append(t.points, nil)
+	return t.putBelow(s, ways, n, b.Branch, depth+1)
+}
+
+// putBelow adds what hangs on a session (n 0), or on branch number n within it: branches within it that parted there, and the forks that
+// were made of its turns.
+func (t *treeMaker) putBelow(s *model.Session, ways []transcript.Branch, n int, parent string, depth int) error {
+	in := map[int]int{} // of turns, the branch that they are in
+	for i := range ways {
+		for _, turn := range ways[i].Turns {
+			in[turn] = i + 1
+		}
+	}
+	type hanging struct {
+		turn int
+		fork *model.Session // nil: way is
+		way  int
+	}
+	var below []hanging
+	for i := range ways {
+		if ways[i].Within == n {
+			below = append(below, hanging{turn: ways[i].After, way: i + 1})
+		}
+	}
+	for _, c := range t.children[s.Name] {
+		if in[c.Fork.Turn] == n {
+			below = append(below, hanging{turn: c.Fork.Turn, fork: c})
+		}
+	}
+	slices.SortStableFunc(below, func(a, b hanging) int {
+		if c := cmp.Compare(a.turn, b.turn); c != 0 || a.fork == nil || b.fork == nil {
+			return cmp.Or(c, cmp.Compare(one(a.fork != nil), one(b.fork != nil)))
+		}
+		return cmp.Or(a.fork.Fork.Time.Compare(b.fork.Fork.Time), cmp.Compare(a.fork.Began, b.fork.Began),
+			cmp.Compare(a.fork.Name, b.fork.Name))
 	})
-	for _, c := range below {
-		if err := t.put(c, s.Name, depth+1); err != nil {
+	for _, at := range below {
+		var err error
+		if at.fork != nil {
+			err = t.put(at.fork, parent, depth)
+		} else {
+			err = t.putWay(s, ways, at.way, parent, depth)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// learn reads the session files of a family, or of all, that are not known as they are; not those of other worktrees.
+func (t *treeMaker) learn(list []model.Session, first string, all bool) error {
+	if !t.h.log.Config.Detects() {
+		return nil
+	}
+	var family []model.SessionInfo
+	for i := range list {
+		s := &list[i]
+		if t.there[s.Name] == nil && t.h.sessions.Elsewhere(s) == "" && (all || t.rootOf(s) == first) {
+			family = append(family, model.SessionInfo{Session: *s})
+		}
+	}
+	err := t.h.readAll(t.ctx, family)
+	t.h.keepKnown(t.ctx)
+	return err
 }
 
 // knownTitle is a session's title, as a list of sessions has found it in its file last, or how its newest prompt begins.
@@ -321,89 +404,10 @@ func (t *treeMaker) state(b *Branch) (point *model.Checkpoint, err error) {
 		return point, err
 	}
 	b.Rewound = !at.IsZero() && at != b.Tip
-	w, err := t.h.work(b.Name, b.Tip, point, b.Began, t.read)
+	w, err := t.h.work(workOf{session: b.Name, tip: b.Tip}, point, b.Began, nil, t.read)
 	if err != nil {
 		return point, err
 	}
 	b.Work = *w
 	return point, nil
-}
-
-// clashes finds which branches have changed the same files as others that were forked from the same session, or as that one since.
-func (t *treeMaker) clashes() {
-	at := map[string]int{}
-	for i := range t.out {
-		at[t.out[i].Name] = i
-	}
-	groups := map[string][]int{}
-	t.met = make([]int, len(t.out)+1)
-	for i := range t.out {
-		if p := t.out[i].Parent; p != "" {
-			groups[p] = append(groups[p], i)
-		}
-	}
-	for parent, group := range groups {
-		byPath := map[string][]int{}
-		for _, i := range group {
-			for _, p := range t.out[i].Work.paths {
-				byPath[p] = append(byPath[p], i)
-			}
-		}
-		for _, i := range group {
-			t.clash(i, t.sinceFork(at[parent], i), byPath)
-		}
-	}
-}
-
-// sinceFork is what a session did since the fork point of branch i, which was made of it; nil: nothing that is known.
-func (t *treeMaker) sinceFork(parent, i int) *Branch {
-	p, point := t.out[parent], t.points[i]
-	if point == nil || p.Tip.IsZero() || p.Tip == point.ID {
-		return nil
-	}
-	in, read := t.h, t.read
-	if p.in != nil {
-		in, read = p.in, p.in.log.Checkpoints()
-	}
-	w, err := in.work(p.Name, p.Tip, point, p.Began, read)
-	if err != nil {
-		return nil // a hint is missing, and the tree is told
-	}
-	p.Work = *w
-	return &p
-}
-
-// clash tells with whom branch i clashes: with its original (nil: that has not gone on), and with its siblings.
-func (t *treeMaker) clash(i int, original *Branch, byPath map[string][]int) {
-	b := &t.out[i]
-	add := func(with int, name, path string) {
-		if t.met[with] != i+1 {
-			t.met[with] = i + 1
-			if b.Clashes++; b.Clashes > maxClashes {
-				return
-			}
-			b.Conflicts = append(b.Conflicts, Clash{With: name})
-		}
-		for k := range b.Conflicts {
-			if c := &b.Conflicts[k]; c.With == name {
-				if c.Files++; len(c.Paths) < maxClashPaths {
-					c.Paths = append(c.Paths, path)
-				}
-			}
-		}
-	}
-	if original != nil {
-		for _, p := range original.Work.paths {
-			if _, mine := slices.BinarySearch(b.Work.paths, p); mine {
-				add(len(t.out), original.Name, p)
-			}
-		}
-	}
-	for _, p := range b.Work.paths {
-		for _, k := range byPath[p] {
-			if k != i {
-				add(k, t.out[k].Name, p)
-			}
-		}
-	}
 }

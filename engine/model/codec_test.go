@@ -99,8 +99,10 @@ func TestSessionGolden(t *testing.T) {
 // The bytes on disk, docs/format.md#known-session.
 func TestKnownGolden(t *testing.T) {
 	golden(t, "Known session", sampleKnown(), (*model.Known).Encode, model.DecodeKnown,
-		"\x01\x01\x01"+"\x02\x01\x02"+"\x03\x01\x03"+"\x04\x01\x04"+"\x05\x01\x05"+"\x06\x01\x06"+"\x07 "+id("x")+"\b\x02/t"+
-			"\t\x01\x07"+"\n\x01\b"+"\v\x01\t"+"\f\x01t"+"\r\x01p"+"\x0e\x01m"+"\x0f\x06\x80\xa0\xf1\xc2\xb14")
+		"\x01\x01\x02"+"\x02\x01\x02"+"\x03\x01\x03"+"\x04\x01\x04"+"\x05\x01\x05"+"\x06\x01\x06"+"\x07 "+id("x")+"\b\x02/t"+
+			"\t\x01\x07"+"\n\x01\b"+"\v\x01\t"+"\f\x01t"+"\r\x01p"+"\x0e\x01m"+"\x0f\x06\x80\xa0\xf1\xc2\xb14"+
+			"\x10&%"+"\x01\x01\x01"+"\x02\x04\x012\x013"+"\x03\x01\x01"+"\x04\x01\x02"+"\x05\x06\x80\xa0\xf1\xc2\xb14"+
+			"\x06\x01m"+"\a\x01s"+"\b\x06\x80\xa0\xf1\xc2\xb14")
 }
 
 func sampleKnown() *model.Known {
@@ -109,6 +111,10 @@ func sampleKnown() *model.Known {
 		Transcript: enginetest.TestID("x"), Path: "/t", Turns: 7, Messages: 8, Bytes: 9, Title: "t",
 		Parent: transcript.Parent{Session: "p", Message: "m"},
 		First:  time.UnixMilli(1_800_000_000_000),
+		Branches: []transcript.Branch{{
+			After: 1, Turns: []int{2, 3}, Within: 1, How: transcript.BackByRecord, Left: time.UnixMilli(1_800_000_000_000), Message: "m",
+			Summary: "s", At: time.UnixMilli(1_800_000_000_000),
+		}},
 	}
 }
 

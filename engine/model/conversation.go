@@ -120,6 +120,7 @@ type Future struct {
 // ForkInfo is a fork with all it comes from, the nearest first.
 type ForkInfo struct {
 	SessionInfo
+	Branch  string // its name: the session's, of a branch within that turn:n@session
 	Lineage []Lineage
 	Own     int // turns that it has beyond those it began with
 }

@@ -23,10 +23,11 @@ type Known struct {
 	Title      string
 	Parent     transcript.Parent // as the file says
 	First      time.Time         // when its first record was written; millisecond precision
+	Branches   []transcript.Branch
 }
 
 // KnownRead goes up whenever package transcript finds more, or something else, in the same file.
-const KnownRead = 1
+const KnownRead = 2
 
 // Is reports whether k is of the file with this stamp at path, or where the stamp is zero of the transcript.
 func (k *Known) Is(path string, at osfile.Stamp, said objstore.ID) bool {
@@ -53,6 +54,19 @@ var knownTable = record.New(
 	record.String(13, func(k *Known) *string { return &k.Parent.Session }),
 	record.String(14, func(k *Known) *string { return &k.Parent.Message }),
 	record.Time(15, func(k *Known) *time.Time { return &k.First }),
+	record.Records(16, branchTable, func(k *Known) *[]transcript.Branch { return &k.Branches }),
+)
+
+var branchTable = record.New(
+	record.Count(1, func(b *transcript.Branch) *int { return &b.After }),
+	record.Decimals(2, func(b *transcript.Branch) *[]int { return &b.Turns }).
+		Must(func(b *transcript.Branch) bool { return len(b.Turns) > 0 }).Required(),
+	record.Count(3, func(b *transcript.Branch) *int { return &b.Within }),
+	record.Uint(4, func(b *transcript.Branch) *transcript.Back { return &b.How }),
+	record.Time(5, func(b *transcript.Branch) *time.Time { return &b.Left }),
+	record.String(6, func(b *transcript.Branch) *string { return &b.Message }),
+	record.String(7, func(b *transcript.Branch) *string { return &b.Summary }),
+	record.Time(8, func(b *transcript.Branch) *time.Time { return &b.At }),
 )
 
 // Encode gives the bytes of what is known, docs/format.md#known-session.

@@ -39,6 +39,9 @@ func (c Config) HooksEnabled() bool { return c.Get("hooks.enabled").(bool) }
 // Guard is hooks.guard.
 func (c Config) Guard() bool { return c.Get("hooks.guard").(bool) }
 
+// Detects reports whether forks that agents make by themselves are looked for.
+func (c Config) Detects() bool { return c.Get("forks.detect").(bool) }
+
 // Server is agents.mcp.
 func (c Config) Server() bool { return c.Get("agents.mcp").(bool) }
 

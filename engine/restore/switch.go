@@ -10,14 +10,17 @@ import (
 )
 
 // Switch sets the project to the tip of a session's branch, and the session itself goes on: its file is not touched. A name is that of
-// history.BranchNamed. What other sessions changed since the tip is kept, as a checkout keeps it. The outcomes are Checkout's; where the
-// project stands there already, nothing is done, with unsaved changes neither. A session that goes on in another worktree is a
-// *model.ElsewhereError. With o.InPlace a file that was cut, and not gone on with, becomes again what it was at the newest step of the
-// branch.
+// history.BranchNamed, or of history.Way: to the end of a branch within a session goes what a checkout makes, a session that ends there.
+// What other sessions changed since the tip is kept, as a checkout keeps it. The outcomes are Checkout's; where the project stands there
+// already, nothing is done, with unsaved changes neither. A session that goes on in another worktree is a *model.ElsewhereError.
+// With o.InPlace a file that was cut, and not gone on with, becomes again what it was at the newest step of the branch.
 func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {
 		return nil, err
+	}
+	if way, err := rs.history.Way(ctx, name); err != nil || way != "" {
+		return rs.switchToWay(ctx, way, o, err)
 	}
 	session, err := rs.history.BranchNamed(ctx, name)
 	if err != nil {
@@ -92,4 +95,16 @@ func (rs *Restorer) stay(r *request, err error) (*Result, error) {
 		}
 	}
 	return res, rs.matchPlan(r.options, res, [len(planParts)][]planLine{{{said: fmt.Sprintf("stay %q %s", r.Session, r.Target)}}})
+}
+
+// switchToWay is Switch to a branch within a session. Nobody goes on in that one where it is: a session that has it at its end does.
+func (rs *Restorer) switchToWay(ctx context.Context, way string, o Options, err error) (*Result, error) {
+	if err != nil {
+		return nil, err
+	}
+	r, err := rs.PrepareCheckout(ctx, way, o)
+	if err != nil {
+		return nil, err
+	}
+	return rs.Run(ctx, r, o.Progress)
 }

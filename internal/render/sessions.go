@@ -19,6 +19,14 @@ func ShortSession(name string) string {
 	return agent + "/" + ShortID(id)
 }
 
+// ShortBranch is a branch's name with an id that is short enough to be read: a session's, or turn:n@session.
+func ShortBranch(name string) string {
+	if turn, session, ok := strings.Cut(name, "@"); ok {
+		return turn + "@" + ShortID(session[strings.Index(session, "/")+1:])
+	}
+	return ShortSession(name)
+}
+
 // SessionWords is a session as a person reads it: its agent, and how its id begins.
 func SessionWords(name string) string {
 	return term.Sanitize(strings.Replace(ShortSession(name), "/", " ", 1))

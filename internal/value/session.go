@@ -34,6 +34,8 @@ const (
 	FoundMade    Found = "rewind"  // rewind made it
 	FoundHeader  Found = "header"  // its file names the other session
 	FoundIDs     Found = "ids"     // it begins with records of the other one, under their ids
+	FoundParent  Found = "parent"  // within one file: a message has two children
+	FoundRecord  Found = "record"  // within one file: a record says that the person went back
 	FoundContent Found = "content" // it begins as the other one does: what was said when, calls, the model's ids of messages
 )
 

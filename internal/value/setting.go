@@ -22,6 +22,12 @@ func Settings() []Setting {
 			Key: "exclude.defaults", Help: "patterns that are not captured unless a rules file says otherwise (lowest precedence)",
 			Value: []string{},
 		},
+		{
+			Key: "forks.detect",
+			Help: "false looks for no forks that agents make by themselves: their sessions stand alone, and what was left " +
+				"within one has no row",
+			Value: true,
+		},
 		{Key: "gc.auto", Help: "false leaves gc to 'rewind gc': the daemon does not run it when the project rests", Value: true},
 		{Key: "gc.grace", Help: "gc removes no checkpoint that is younger, whatever it is asked for", Value: "1h"},
 		{Key: "gc.keep_all", Help: "gc keeps every checkpoint for so long", Value: "1d"},
