@@ -13,7 +13,8 @@ import (
 // degraded keeps what went wrong with hooks, by store id, since the last capture that worked: hooks themselves must not say it. The files
 // outlive the process and are shared by all; memory is for a disk that takes no more.
 type degraded struct {
-	home string // where the run directory is made: without a daemon it may not be there
+	ring func(id string) // told of each failure
+	home string          // where the run directory is made: without a daemon it may not be there
 	dir  rundir.Dir
 	mu   sync.Mutex
 	mem  map[string]api.Degraded
@@ -26,6 +27,7 @@ func degradedName(id string) string { return "degraded-" + id + ".json" }
 
 // add counts a failure.
 func (d *degraded) add(p *project.Project, err error) {
+	defer d.ring(p.ID)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now().UTC()

@@ -40,6 +40,7 @@ type server struct {
 	began    sessionHomes
 	run      rundir.Dir
 	degraded degraded
+	bells    bells
 	log      *slog.Logger
 	daemon   *daemon         // nil: the server lives for one command
 	base     context.Context // of work that outlives its request
@@ -68,6 +69,7 @@ func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Log
 		}, log: log,
 		base: context.Background(),
 	}
+	s.degraded.ring = s.bells.ring
 	handle(s, api.Init, s.init)
 	handle(s, api.Save, s.save)
 	handle(s, api.List, s.list)
@@ -124,6 +126,7 @@ func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Log
 	handle(s, api.DaemonStatus, s.daemonStatus)
 	handle(s, api.DaemonStop, s.daemonStop)
 	s.mux.HandleFunc("GET "+api.CatPath, s.cat)
+	s.mux.HandleFunc("GET "+api.EventsPath, s.events)
 	s.mux.HandleFunc("POST "+api.HookPath, s.hookHTTP)
 	return s
 }

@@ -17,6 +17,7 @@ type Count struct {
 
 	mu      sync.Mutex
 	n       int
+	stay    int // who keeps the process from being idle
 	closed  bool
 	timer   *time.Timer
 	waiters []chan struct{}
@@ -70,17 +71,32 @@ func (w *Count) Done() {
 
 // arm starts the wait for idle; Start does at the very beginning, since nobody may ever come.
 func (w *Count) arm() {
-	if w.Idle == nil || w.closed || w.n > 0 {
+	if w.Idle == nil || w.closed || w.n > 0 || w.stay > 0 {
 		return
 	}
 	w.timer = time.AfterFunc(w.After, func() {
 		w.mu.Lock()
-		quiet := w.n == 0 && !w.closed
+		quiet := w.n == 0 && w.stay == 0 && !w.closed
 		w.mu.Unlock()
 		if quiet {
 			w.Idle()
 		}
 	})
+}
+
+// Stay keeps the process from being idle until Leave. It is for who only waits for something to happen: who wants to end does not wait for
+// that one. Both are called by work that is counted.
+func (w *Count) Stay() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stay++
+}
+
+// Leave ends one Stay.
+func (w *Count) Leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stay--
 }
 
 // Start begins the wait for idle.
