@@ -72,11 +72,13 @@ func (p *Page) door(inside http.Handler) http.Handler {
 			p.refuse(w, r, http.StatusUnauthorized, "this browser was let in too long ago, or by another daemon")
 			return
 		}
-		if !p.o.Begin() {
-			p.refuse(w, r, http.StatusServiceUnavailable, "the daemon is about to end")
-			return
+		if !strings.HasSuffix(path, "/live") { // which is no work, and ends with the page
+			if !p.o.Begin() {
+				p.refuse(w, r, http.StatusServiceUnavailable, "the daemon is about to end")
+				return
+			}
+			defer p.o.Done()
 		}
-		defer p.o.Done()
 		http.StripPrefix(base, inside).ServeHTTP(w, r.WithContext(withVisitor(r.Context(), who)))
 	})
 }

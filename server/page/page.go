@@ -113,6 +113,7 @@ func (p *Page) routes() *http.ServeMux {
 	look("/p/{project}/c/{checkpoint}/file", (*visit).file)
 	look("/p/{project}/lanes", (*visit).lanes)
 	look("/p/{project}/find", (*visit).find)
+	mux.HandleFunc("GET /p/{project}/live", p.live)
 	mux.Handle("POST /p/{project}/plan", p.act(false))
 	mux.Handle("POST /p/{project}/do", p.act(true))
 	return mux

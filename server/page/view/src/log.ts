@@ -42,7 +42,10 @@ export function log(): void {
     const by = (event.target as Element).closest<HTMLElement>("[data-step]")?.dataset.step;
     if (by) step(Number(by));
   });
-  document.addEventListener("rewind:rows", place);
+  document.addEventListener("rewind:rows", () => {
+    place();
+    watch();
+  });
   place();
 
   list.addEventListener("click", (event) => {

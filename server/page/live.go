@@ -1,0 +1,45 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"rewind/api"
+)
+
+// live sends what happens in a project as server-sent events, from the one behind Last-Event-ID on: a browser that comes back, to this daemon
+// or the next, has missed none. Only which kind it was is told; what is shown of it is asked for as a document.
+func (p *Page) live(w http.ResponseWriter, r *http.Request) {
+	v, err := p.visit(r)
+	if err != nil {
+		p.send(w, r, failed(v.frame, err))
+		return
+	}
+	req := api.EventsRequest{Project: v.dir()}
+	if since, err := strconv.ParseUint(r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
+		req.Since = &since
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	_ = out.SetReadDeadline(time.Time{}) // it has no end
+	_, _ = fmt.Fprintf(w, "retry: %d\n\n", retryAfter.Milliseconds())
+	if out.Flush() != nil {
+		return
+	}
+	for e, err := range api.Events(r.Context(), p.client, req) {
+		if err != nil {
+			p.o.Log.Warn("page: events", "error", err)
+			return // the browser comes again
+		}
+		kind, _ := json.Marshal(e.Event)
+		if _, err := fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Since, kind); err != nil || out.Flush() != nil {
+			return
+		}
+	}
+}
+
+// retryAfter is how long a browser waits before it comes again.
+const retryAfter = time.Second
