@@ -126,12 +126,13 @@ type Commit struct {
 // Origin is a checkpoint that brought lines.
 type Origin struct {
 	Moment
-	Path   Text     `json:"path"`               // the file's name then
-	By     []string `json:"by,omitempty"`       // the sessions, as agent/id, whose change it was; none: it came from outside
-	Before bool     `json:"before,omitempty"`   // the first checkpoint: its lines are older than rewind's memory
-	Git    *Head    `json:"git,omitempty"`      // of such a one: where the user's git stood then
-	Commit *Commit  `json:"commit,omitempty"`   // the commit that brought the lines; path and line are that one's, from the repository's top
-	Older  bool     `json:"older,omitempty"`    // it had the lines before: gc has merged the step that brought them into another
-	Prior  string   `json:"previous,omitempty"` // the checkpoint before it that has the file
-	Was    Text     `json:"previous_path,omitempty"`
+	Path   Text     `json:"path"`             // the file's name then
+	By     []string `json:"by,omitempty"`     // the sessions, as agent/id, whose change it was; none: it came from outside
+	Before bool     `json:"before,omitempty"` // the first checkpoint: its lines are older than rewind's memory
+	Git    *Head    `json:"git,omitempty"`    // of such a one: where the user's git stood then
+	// the commit that brought the lines; path and line are that one's, from the repository's top
+	Commit *Commit `json:"commit,omitempty"`
+	Older  bool    `json:"older,omitempty"`    // it had the lines before: gc has merged the step that brought them into another
+	Prior  string  `json:"previous,omitempty"` // the checkpoint before it that has the file
+	Was    Text    `json:"previous_path,omitempty"`
 }

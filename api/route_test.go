@@ -19,7 +19,10 @@ func TestRoutesInDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	routes := map[string]bool{"GET " + api.CatPath: true, api.DaemonStop.Method + " " + api.DaemonStop.Path: true}
+	routes := map[string]bool{
+		"GET " + api.CatPath: true, "GET " + api.EventsPath: true,
+		api.DaemonStop.Method + " " + api.DaemonStop.Path: true,
+	}
 	for _, m := range regexp.MustCompile(`\{"(GET|POST)", "(/v1/[^"]+)"\}`).FindAllStringSubmatch(string(code), -1) {
 		routes[m[1]+" "+m[2]] = true
 	}

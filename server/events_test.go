@@ -153,7 +153,8 @@ func TestEventsSlowReader(t *testing.T) {
 	slow := hear(t, &api.Client{Transport: inprocess.Transport{Handler: r.d.server}}, p, nil) // nothing lies between it and the server
 	began := ops(t, r, p)
 	for i := range 3 {
-		if _, err := api.Call(t.Context(), r.client, api.Tag, api.TagRequest{Project: p, Tag: api.Text(fmt.Sprint("t", i))}, nil); err != nil {
+		if _, err := api.Call(t.Context(), r.client, api.Tag, api.TagRequest{Project: p, Tag: api.Text(fmt.Sprint("t", i))},
+			nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -205,7 +206,8 @@ func TestEventsKeepTheDaemon(t *testing.T) {
 func TestEventsOf(t *testing.T) {
 	for kind, want := range map[refs.Kind]string{
 		refs.KindRename: api.EventRenamed, refs.KindDelete: api.EventDeleted, refs.KindPromote: api.EventPromoted,
-		refs.KindUndoForks: api.EventUndone, refs.KindSwitch: api.EventSwitched, refs.KindArchive: "archive", refs.KindRedo: api.EventRestore,
+		refs.KindUndoForks: api.EventUndone, refs.KindSwitch: api.EventSwitched, refs.KindArchive: "archive",
+		refs.KindRedo:   api.EventRestore,
 		refs.KindSafety: "", refs.KindThinned: "", refs.KindEvent: "", refs.KindFork: "", refs.KindImport: "",
 	} {
 		var words []string
