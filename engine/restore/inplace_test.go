@@ -20,11 +20,11 @@ import (
 // end of its turn, and undo-restore brings back what it was, to the byte. So of every agent's files.
 func TestPromise14VersionsInPlace(t *testing.T) {
 	for n, tt := range agentSamples {
+		if strings.HasSuffix(tt.file, "-1turn.jsonl") {
+			continue // one turn only: there is no place to go back to
+		}
 		t.Run(string(tt.agent)+" "+tt.file, func(t *testing.T) {
 			p := newSampled(t, n)
-			if len(p.c.Turns) < 2 {
-				t.Skip("one turn only: there is no place to go back to")
-			}
 			w := model.SessionChoice{Session: p.name}
 			whole := map[string][]byte{} // versions, by the checkpoint that was taken of each
 			take := func(content string, raw []byte) string {
