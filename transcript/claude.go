@@ -8,6 +8,7 @@ import (
 // the model is a line for each of its blocks, with the same message.id.
 var claudeDialect = dialect{
 	parser: func() parser { return new(claudeParser) },
+	within: func() parser { return new(claudeParser) },
 	forker: func(f Fork) forker { return newClaudeFork(f) },
 	place:  claudePlace, chain: true, strict: true, newestID: true, answers: true, session: roleSession,
 }

@@ -12,6 +12,7 @@ import (
 // and the replacement_history of compacted; everything else is the client's own, and some of it says the same a second time.
 var codexDialect = dialect{
 	parser:   func() parser { return &codexParser{names: map[string]string{}} },
+	within:   func() parser { return &codexParser{names: map[string]string{}, metas: 1} },
 	forker:   func(f Fork) forker { return &codexForker{fork: f, ids: map[string]bool{}} },
 	place:    codexPlace,
 	newestID: true, // where two files are joined, the first session_meta is the base's

@@ -1,25 +1,76 @@
 package transcript
 
 import (
+	"bytes"
 	"hash/maphash"
 	"slices"
 )
 
 // Scan reads a whole session file, in one pass and with memory by turns.
-func Scan(agent Agent, src Source) (*Conversation, error) {
-	d, err := dialectOf(agent, src)
+func Scan(agent Agent, src Source) (*Conversation, error) { return NewReading(agent).On(src) }
+
+// A Reading is a conversation as far as its file was read. It goes on with what is appended: each record is read once. For one goroutine.
+type Reading struct {
+	agent Agent
+	d     *dialect
+	t     *tracker
+	p     parser
+	l     *line
+	end   int64 // of the records that were read
+	lines int
+	whole bool // only whole records were read, so that the next one begins at end
+}
+
+// NewReading is one that has read nothing.
+func NewReading(agent Agent) *Reading { return &Reading{agent: agent} }
+
+// On reads the records of src behind those that were read before, and gives the conversation up to its end; what is read later does not
+// change that. It is for the caller to know that src begins with what was read. What cannot be gone on with is read anew: a document, a
+// last line without its end, what could not be read.
+func (r *Reading) On(src Source) (*Conversation, error) {
+	d, err := dialectOf(r.agent, src)
 	if err != nil {
 		return nil, err
 	}
-	t := newTracker(agent, d)
-	err = d.lines(src, 0, newLine(maxSummaryText, false), func(l *line) error {
-		t.add(l)
+	if !r.whole || r.d != d || src.Size < r.end {
+		*r = Reading{agent: r.agent, d: d, t: newTracker(r.agent, d), p: d.parser(), l: newLine(maxSummaryText, false)}
+	}
+	r.whole = false
+	end := int64(-1) // of a document nothing can be gone on with
+	if d.read == nil {
+		end = linesEnd(src, r.end)
+	}
+	if end >= 0 && !src.Ended { // no line is to be parsed twice
+		src.Size = end
+	}
+	before := r.lines
+	err = d.records(src, r.end, r.p, r.l, func(l *line) error {
+		l.Line += before
+		r.lines, r.end = l.Line, l.Offset+l.Size
+		r.t.add(l)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return t.done(), nil
+	r.whole = src.Size == end
+	return r.t.done(), nil
+}
+
+// linesEnd is the end of the last line that has one, of those behind from; from if there is none, -1 if that cannot be read.
+func linesEnd(src Source, from int64) int64 {
+	buf := make([]byte, 4<<10)
+	for end := src.Size; end > from; {
+		n := min(int64(len(buf)), end-from)
+		if m, _ := src.ReadAt(buf[:n], end-n); int64(m) < n {
+			return -1
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			return end - n + int64(i) + 1
+		}
+		end -= n
+	}
+	return from
 }
 
 // tracker follows a conversation from record to record.
@@ -37,26 +88,33 @@ type tracker struct {
 	message string   // the newest record's, of those that are a message's part
 	bare    bool     // nothing has answered the newest prompt
 	closed  bool     // the memory was replaced behind the newest turn: what follows is not in it, unless the model goes on
+
+	within  bool // it began behind other records
+	reaches bool // and a record may say something of those
 }
 
 func newTracker(agent Agent, d *dialect) *tracker {
 	return &tracker{c: Conversation{Agent: agent}, d: d, lead: -1}
 }
 
-// done is the conversation up to here.
+// done is the conversation up to here. What comes next does not change it.
 func (t *tracker) done() *Conversation {
-	if t.c.Title == "" && len(t.c.Turns) > 0 {
-		t.c.Title = t.c.Turns[0].Summary
+	c := t.c
+	if c.Title == "" && len(c.Turns) > 0 {
+		c.Title = c.Turns[0].Summary
 	}
-	if t.c.Parent.Session == "" && t.asked != t.c.ID {
-		t.c.Parent.Session = t.asked
+	if c.Parent.Session == "" && t.asked != c.ID {
+		c.Parent.Session = t.asked
 	}
-	return &t.c
+	c.Turns, c.Compactions, c.Breaks = slices.Clone(c.Turns), slices.Clone(c.Compactions), slices.Clone(c.Breaks)
+	c.Broken, c.Pending = slices.Clone(c.Broken), slices.Clone(c.Pending)
+	return &c
 }
 
 // add takes the next record.
 func (t *tracker) add(l *line) {
 	t.moved = false
+	t.reaches = t.reaches || l.UndoTo != "" || l.Reset
 	t.c.Records++
 	t.c.End = l.Offset + l.Size
 	t.facts(l)
@@ -168,6 +226,8 @@ func (t *tracker) prompt(l *line) {
 		start = t.lead
 	}
 	if parent := continues(l); t.d.chain && parent != "" {
+		_, known := t.placed(parent)
+		t.reaches = t.reaches || t.within && len(t.c.Turns) > 0 && !known
 		t.rejoin(parent)
 	}
 	turn := Turn{User: l.ID, Last: l.ID, Summary: oneLine(l.Text, maxSummary), Time: l.Time, Start: start, At: l.Offset}

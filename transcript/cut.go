@@ -275,25 +275,30 @@ var ErrNoCall = errors.New("no such call")
 // CutCall is the last safe place at or before the end of a call's result, or, if it has none, of the record that makes the call: the
 // agent may have gone on since. The newest call of that id is meant. An error wraps ErrNoCall or ErrEmpty.
 func CutCall(agent Agent, src Source, call string) (Cut, error) {
-	at, err := callEnd(agent, src, call)
+	at, err := callEnd(agent, src, 0, call)
 	if err != nil {
 		return Cut{}, err
 	}
 	return CutAt(agent, src, at)
 }
 
-// HasCall reports whether a conversation has a call of that id.
-func HasCall(agent Agent, src Source, call string) (bool, error) {
-	_, err := callEnd(agent, src, call)
+// HasCall reports whether a conversation has a call of that id behind from, where a record begins. It looks at the end first.
+func HasCall(agent Agent, src Source, from int64, call string) (bool, error) {
+	if near := src.Size - leastWindow; near > from && windowed(agent, src) {
+		if _, err := callEnd(agent, src, lineBehind(src, near), call); err == nil {
+			return true, nil
+		}
+	}
+	_, err := callEnd(agent, src, from, call)
 	if errors.Is(err, ErrNoCall) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-func callEnd(agent Agent, src Source, call string) (int64, error) {
+func callEnd(agent Agent, src Source, from int64, call string) (int64, error) {
 	at := int64(0)
-	err := Read(agent, src, 0, func(r *Record) error {
+	err := Read(agent, src, from, func(r *Record) error {
 		if r.Side {
 			return nil
 		}

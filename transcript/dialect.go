@@ -12,6 +12,7 @@ import (
 // forker, made for one reading.
 type dialect struct {
 	parser func() parser       // reads records
+	within func() parser       // reads records from a prompt on that is not the first; nil: what records are depends on those before
 	forker func(f Fork) forker // writes a fork's
 	place  place
 
@@ -104,9 +105,13 @@ func dialectOf(agent Agent, src Source) (*dialect, error) {
 }
 
 func (d *dialect) lines(src Source, from int64, l *line, fn func(*line) error) error {
-	read := d.read
-	if read == nil {
-		read = readLines
+	return d.records(src, from, d.parser(), l, fn)
+}
+
+// records is lines with a parser that may have read those before.
+func (d *dialect) records(src Source, from int64, p parser, l *line, fn func(*line) error) error {
+	if d.read != nil {
+		return d.read(src, from, p, l, fn)
 	}
-	return read(src, from, d.parser(), l, fn)
+	return readLines(src, from, p, l, fn)
 }

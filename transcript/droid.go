@@ -9,6 +9,7 @@ import (
 // droidDialect: Factory Droid, JSON lines: a session_start, which is rewritten when a title comes, then messages that name their parents.
 var droidDialect = dialect{
 	parser: func() parser { return new(droidParser) },
+	within: func() parser { return new(droidParser) },
 	forker: func(f Fork) forker { return &droidFork{f: f} },
 	place:  droidPlace, chain: true, answers: true, session: roleDroidID,
 }

@@ -189,7 +189,7 @@ func (cs *Conversations) generation(tx *objstore.Tx, s *model.Session, f *Sessio
 	if err != nil {
 		return s.Cursor, err
 	}
-	w := &Writer{Tx: tx, older: old.Blobs}
+	w := &Writer{Tx: tx, older: old.blocks()}
 	if f.Agent == transcript.Codex {
 		if next.Base, err = cs.BaseOf(w, f, end, MaxBases); err != nil {
 			return s.Cursor, err
@@ -204,7 +204,7 @@ func (cs *Conversations) unpackedSession(tx *objstore.Tx, s *model.Session, f *S
 	if err != nil {
 		return s.Cursor, err
 	}
-	w, base, path := &Writer{Tx: tx, older: old.Blobs}, int64(0), strings.TrimSuffix(f.Path, zstdSuffix)
+	w, base, path := &Writer{Tx: tx, older: old.blocks()}, int64(0), strings.TrimSuffix(f.Path, zstdSuffix)
 	if s.Cursor.Path == path { // the records before the first one are in another file
 		base = s.Cursor.Base
 		if w, err = old.AppendTo(tx, base); err != nil {

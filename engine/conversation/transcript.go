@@ -112,39 +112,76 @@ func (w *Writer) Close() (objstore.ID, error) {
 type Stored struct {
 	Get   objstore.Getter
 	Size  int64
-	Nodes []objstore.ID // by block, the record of the transcript that ends with the block
-	Blobs []objstore.ID
-	block []byte // the block that was read last
-	at    int    // its number
+	last  int           // block
+	nodes []objstore.ID // from the last block back, the record of the transcript that ends with the block, as far as they are named
+	blobs []objstore.ID // as far as the records are read
+	block []byte        // the block that was read last
+	at    int           // its number
 }
 
 // OpenTranscript reads the records of a transcript, and none of its blocks. The zero id is the empty transcript.
 func OpenTranscript(get objstore.Getter, id objstore.ID) (*Stored, error) {
-	s := &Stored{Get: get, at: -1}
-	want := int64(0) // length that the next record must have
-	for !id.IsZero() {
-		raw, err := get.Get(objstore.Transcript, id)
+	s, err := OpenEnd(get, id)
+	if err == nil {
+		err = s.load(0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenEnd is OpenTranscript for one whose end is read: the records of the blocks before are read when those are.
+func OpenEnd(get objstore.Getter, id objstore.ID) (*Stored, error) {
+	s := &Stored{Get: get, at: -1, last: -1}
+	if id.IsZero() {
+		return s, nil
+	}
+	n, err := readNode(get, id)
+	if err != nil {
+		return nil, err
+	}
+	s.Size, s.last = n.Length, int((n.Length-1)/TranscriptBlock)
+	s.nodes, s.blobs = append(s.nodes, id, n.Parent), append(s.blobs, n.Tail)
+	return s, nil
+}
+
+// blocks are the blobs of a transcript, whose records are read.
+func (s *Stored) blocks() []objstore.ID {
+	blobs := slices.Clone(s.blobs)
+	slices.Reverse(blobs)
+	return blobs
+}
+
+// node is the record of block k, zero for -1; load has read the one behind.
+func (s *Stored) node(k int) objstore.ID { return s.nodes[s.last-k] }
+
+func readNode(get objstore.Getter, id objstore.ID) (*Node, error) {
+	raw, err := get.Get(objstore.Transcript, id)
+	if err != nil {
+		return nil, fmt.Errorf("transcript: %w", err)
+	}
+	return DecodeNode(id, raw)
+}
+
+// load reads the records of the blocks from k on.
+func (s *Stored) load(k int) error {
+	for len(s.blobs) <= s.last-k {
+		at := s.last - len(s.blobs)
+		id := s.node(at)
+		n, err := readNode(s.Get, id)
 		if err != nil {
-			return nil, fmt.Errorf("transcript: %w", err)
+			return err
 		}
-		n, err := DecodeNode(id, raw)
-		if err != nil {
-			return nil, err
-		}
-		if s.Size == 0 {
-			s.Size = n.Length
-		} else if n.Length != want {
-			return nil, &value.OpError{
+		if n.Length != int64(at+1)*TranscriptBlock {
+			return &value.OpError{
 				Op: "transcript", Subject: id.Short(),
 				Err: fmt.Errorf("%w: its blocks do not follow each other", kv.ErrCorrupt),
 			}
 		}
-		s.Nodes, s.Blobs = append(s.Nodes, id), append(s.Blobs, n.Tail)
-		id, want = n.Parent, n.Length-tailLength(n.Length)
+		s.nodes, s.blobs = append(s.nodes, n.Parent), append(s.blobs, n.Tail)
 	}
-	slices.Reverse(s.Nodes)
-	slices.Reverse(s.Blobs)
-	return s, nil
+	return nil
 }
 
 // read gives block k; it is valid until the next call.
@@ -152,13 +189,16 @@ func (s *Stored) read(k int) ([]byte, error) {
 	if s.at == k {
 		return s.block, nil
 	}
-	raw, err := s.Get.Get(objstore.Blob, s.Blobs[k])
+	if err := s.load(k); err != nil {
+		return nil, err
+	}
+	raw, err := s.Get.Get(objstore.Blob, s.blobs[s.last-k])
 	if err != nil {
 		return nil, fmt.Errorf("transcript: %w", err)
 	}
 	if want := min(TranscriptBlock, s.Size-int64(k)*TranscriptBlock); int64(len(raw)) != want {
 		return nil, &value.OpError{
-			Op: "transcript", Subject: s.Nodes[k].Short(),
+			Op: "transcript", Subject: s.node(k).Short(),
 			Err: fmt.Errorf("%w: block of %d bytes, wants %d", kv.ErrCorrupt, len(raw), want),
 		}
 	}
@@ -171,8 +211,11 @@ func (s *Stored) GoesOn(of *Stored) (bool, error) {
 	if of.Size == 0 || of.Size > s.Size {
 		return of.Size == 0, nil
 	}
-	k := len(of.Nodes) - 1
-	if k > 0 && s.Nodes[k-1] != of.Nodes[k-1] {
+	k := of.last
+	if err := s.load(k); err != nil {
+		return false, err
+	}
+	if s.node(k-1) != of.node(k-1) {
 		return false, nil
 	}
 	end, err := of.read(k)
@@ -205,7 +248,7 @@ func (s *Stored) ReadAt(p []byte, off int64) (n int, err error) {
 
 // AppendTo is a writer that continues the first length bytes of the transcript.
 func (s *Stored) AppendTo(tx *objstore.Tx, length int64) (*Writer, error) {
-	w := &Writer{Tx: tx, older: s.Blobs}
+	w := &Writer{Tx: tx, older: s.blocks()}
 	if length == 0 {
 		return w, nil
 	}
@@ -216,10 +259,10 @@ func (s *Stored) AppendTo(tx *objstore.Tx, length int64) (*Writer, error) {
 	}
 	w.Length, w.tail = length, append(make([]byte, 0, TranscriptBlock), block[:tailLength(length)]...)
 	if k > 0 {
-		w.Parent = s.Nodes[k-1]
+		w.Parent = s.node(k - 1)
 	}
 	if length == s.Size {
-		w.id, w.Tail = s.Nodes[k], s.Blobs[k]
+		w.id, w.Tail = s.node(k), s.blobs[s.last-k]
 	}
 	return w, nil
 }
@@ -229,11 +272,7 @@ func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 	if id.IsZero() {
 		return &Writer{Tx: tx}, nil
 	}
-	raw, err := tx.Get(objstore.Transcript, id)
-	if err != nil {
-		return nil, fmt.Errorf("transcript: %w", err)
-	}
-	n, err := DecodeNode(id, raw)
+	n, err := readNode(tx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -255,19 +294,21 @@ func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 // BeginsWith reports whether the transcript begins with the transcript id, and the length of that one in bytes. It reads at most a block of
 // each.
 func (s *Stored) BeginsWith(id objstore.ID) (length int64, begins bool, err error) {
-	raw, err := s.Get.Get(objstore.Transcript, id)
-	if err != nil {
-		return 0, false, fmt.Errorf("transcript: %w", err)
-	}
-	n, err := DecodeNode(id, raw)
+	n, err := readNode(s.Get, id)
 	if err != nil {
 		return 0, false, err
 	}
 	k := int((n.Length - 1) / TranscriptBlock)
-	switch {
-	case n.Length > s.Size, k > 0 && s.Nodes[k-1] != n.Parent:
+	if n.Length > s.Size {
 		return n.Length, false, nil
-	case s.Nodes[k] == id:
+	}
+	if err := s.load(k); err != nil {
+		return 0, false, err
+	}
+	switch {
+	case s.node(k-1) != n.Parent:
+		return n.Length, false, nil
+	case s.node(k) == id:
 		return n.Length, true, nil
 	}
 	tail, err := s.Get.Get(objstore.Blob, n.Tail)
@@ -292,7 +333,7 @@ func (s *Stored) Begins(f io.ReaderAt, length int64) (same int64, err error) {
 			return same, nil
 		}
 		if whole := min(TranscriptBlock, s.Size-same); n == whole {
-			if objstore.Sum(objstore.Blob, buf[:n]) != s.Blobs[k] {
+			if objstore.Sum(objstore.Blob, buf[:n]) != s.blobs[s.last-k] {
 				return same, nil
 			}
 		} else {

@@ -275,16 +275,25 @@ func TestPromise06RepairConversation(t *testing.T) {
 		}
 		s := p.Session("claude/" + k.ID)
 		want := p.Talk(s)
-		st, err := conversation.OpenTranscript(p.E.Log.Objs, s.Cursor.Transcript)
-		p.Must(err)
-		if len(st.Nodes) < 3 {
-			t.Fatalf("the conversation has only %d blocks", len(st.Nodes))
+		var blocks []*conversation.Node // the last one first
+		first := s.Cursor.Transcript
+		for id := first; !id.IsZero(); id = blocks[len(blocks)-1].Parent {
+			first = id
+			raw, err := p.E.Log.Objs.Get(objstore.Transcript, id)
+			p.Must(err)
+			n, err := conversation.DecodeNode(id, raw)
+			p.Must(err)
+			blocks = append(blocks, n)
+		}
+		if len(blocks) < 3 {
+			t.Fatalf("the conversation has only %d blocks", len(blocks))
 		}
 		file := p.Slurp(k.File)
 		if gone {
 			p.Must(os.Remove(k.File))
 		}
-		drop(p, model.Object{Kind: objstore.Transcript, Id: st.Nodes[0]}, model.Object{Kind: objstore.Blob, Id: st.Blobs[1]})
+		drop(p, model.Object{Kind: objstore.Transcript, Id: first},
+			model.Object{Kind: objstore.Blob, Id: blocks[len(blocks)-2].Tail})
 		r := repair(p)
 		if !gone {
 			if got := p.Talk(p.Session("claude/" + k.ID)); !bytes.Equal(got, want) || len(r.Left.Affected) > 0 {

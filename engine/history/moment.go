@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
-	"sync"
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
@@ -135,11 +134,11 @@ func (h *History) toEndOfTurn(p *Moment) error {
 
 // GoesOn reports whether the transcript said begins with all of the transcript of.
 func (h *History) GoesOn(said, of objstore.ID) (bool, error) {
-	a, err := conversation.OpenTranscript(h.log.Objs, said)
+	a, err := conversation.OpenEnd(h.log.Objs, said)
 	if err != nil {
 		return false, err
 	}
-	b, err := conversation.OpenTranscript(h.log.Objs, of)
+	b, err := conversation.OpenEnd(h.log.Objs, of)
 	if err != nil {
 		return false, err
 	}
@@ -242,70 +241,22 @@ func (h *History) firstTurn(session string) uint64 {
 	return first
 }
 
-// turnsIn counts the turns of a transcript.
-func (h *History) turnsIn(s *model.Session, said objstore.ID) (int, error) {
-	c, err := h.Conversation(s, said)
-	if err != nil {
-		return 0, err
-	}
-	return len(c.Turns), nil
-}
-
-// Conversation is what a transcript of a session says, parsed. It is shared: nobody changes it.
-func (h *History) Conversation(s *model.Session, said objstore.ID) (*transcript.Conversation, error) {
-	if c := h.scanned.get(said); c != nil {
-		return c, nil
-	}
-	src, _, err := h.Source(s, said)
-	if err != nil {
-		return nil, err
-	}
-	c, err := transcript.Scan(s.Agent, src)
-	if err == nil {
-		h.scanned.put(said, c)
-	}
-	return c, err
-}
-
-// scanned are the conversations that were parsed last, by transcript, since a command asks for one several times. Safe for concurrent use.
-type scanned struct {
-	mu   sync.Mutex
-	is   map[objstore.ID]*transcript.Conversation
-	next int
-	ids  [maxScanned]objstore.ID
-}
-
-// maxScanned bounds the conversations in scanned.
-const maxScanned = 32
-
-func (k *scanned) get(id objstore.ID) *transcript.Conversation {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.is[id]
-}
-
-func (k *scanned) put(id objstore.ID, c *transcript.Conversation) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.is == nil {
-		k.is = map[objstore.ID]*transcript.Conversation{}
-	}
-	delete(k.is, k.ids[k.next])
-	k.ids[k.next], k.is[id] = id, c
-	k.next = (k.next + 1) % maxScanned
-}
-
 // Source is a transcript of a session, to be read.
 func (h *History) Source(s *model.Session, said objstore.ID) (transcript.Source, *conversation.Stored, error) {
 	st, err := conversation.OpenTranscript(h.log.Objs, said)
-	if err != nil {
-		return transcript.Source{}, nil, err
+	return sourceOf(s, st), st, err
+}
+
+// sourceOf is Source of one that is open.
+func sourceOf(s *model.Session, st *conversation.Stored) transcript.Source {
+	if st == nil {
+		return transcript.Source{}
 	}
 	name := s.Cursor.Path
 	if name == "" {
 		name = s.Transcript
 	}
-	return transcript.Source{ReaderAt: st, Size: st.Size, Name: name, Ended: true}, st, nil // Ended: captures end with a whole record
+	return transcript.Source{ReaderAt: st, Size: st.Size, Name: name, Ended: true} // Ended: captures end with a whole record
 }
 
 // CatchUp captures the rest of a session's file, for a person who is about to use the conversation. The log's lock is held.

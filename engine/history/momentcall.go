@@ -5,7 +5,6 @@ import (
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
-	"rewind/transcript"
 )
 
 // An agent may write its file later than its hooks say what has happened: Claude Code writes a turn's prompt behind the end of the turn's
@@ -68,16 +67,4 @@ func (h *History) completeCall(p *Moment) error {
 	}
 	p.late = true
 	return nil
-}
-
-// hasCall reports whether a transcript has a call.
-func (h *History) hasCall(s *model.Session, said objstore.ID, call string) (bool, error) {
-	if said.IsZero() {
-		return false, nil
-	}
-	src, _, err := h.Source(s, said)
-	if err != nil {
-		return false, err
-	}
-	return transcript.HasCall(s.Agent, src, call)
 }

@@ -21,10 +21,10 @@ type History struct {
 
 // State is what all views of a History share. Its parts have locks of their own.
 type State struct {
-	scanned scanned
-	sums    sums
-	works   works
-	known   knowing
+	talks talks
+	sums  sums
+	works works
+	known knowing
 }
 
 // New makes a History of the rooms that it reads.

@@ -1,8 +1,6 @@
 package history
 
 import (
-	"slices"
-
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/objstore"
@@ -34,7 +32,7 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 	count := own.Newest
 	if now != nil {
 		count = max(count, uint64(len(now.Turns)))
-		if t.as, err = conversation.OpenTranscript(h.log.Objs, s.Cursor.Transcript); err != nil {
+		if t.as, err = conversation.OpenEnd(h.log.Objs, s.Cursor.Transcript); err != nil {
 			return err
 		}
 		t.as.Get = newMemo(h.log.Objs, objstore.Transcript)
@@ -177,13 +175,7 @@ func (t *turnList) endIn(said objstore.ID) (*transcript.Turn, error) {
 	}
 	turns := t.now.Turns
 	if begins {
-		k, _ := slices.BinarySearchFunc(turns, length, func(t transcript.Turn, at int64) int {
-			if t.At < at {
-				return -1
-			}
-			return 1
-		})
-		turns = turns[:k]
+		turns = turnsBefore(turns, length)
 	} else {
 		c := t.read[said]
 		if c == nil {

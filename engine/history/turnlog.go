@@ -379,14 +379,14 @@ func (l *TurnLog) TranscriptAt(f *turnFacts) (objstore.ID, error) {
 	if s == nil || len(m.later) == 0 {
 		return said, nil
 	}
-	was := &transcript.Conversation{} // of the first turn nothing may have been written by then
+	var was []transcript.Turn // of the first turn nothing may have been written by then
 	if !said.IsZero() {
 		var err error
-		if was, err = l.e.Conversation(s, said); err != nil {
+		if was, err = l.e.turnsTo(s, said); err != nil {
 			return said, err
 		}
 	}
-	n := len(was.Turns)
+	n := len(was)
 	for _, t := range slices.Backward(m.later) {
 		after := l.conversation(t)
 		if after.IsZero() || after == said {
@@ -395,24 +395,33 @@ func (l *TurnLog) TranscriptAt(f *turnFacts) (objstore.ID, error) {
 		if on, err := l.e.GoesOn(after, said); err != nil || !on {
 			return said, err
 		}
-		now, err := l.e.Conversation(s, after)
-		if err != nil || len(now.Turns) != len(was.Turns) && (len(was.Turns) > n || !f.late(was, now, t.next)) {
+		now, err := l.e.turnsTo(s, after)
+		if err != nil || len(now) != len(was) && len(was) > n {
 			return said, err
+		}
+		if len(now) != len(was) {
+			if late, err := l.late(f, was, now, after, t.next); err != nil || !late {
+				return said, err
+			}
 		}
 		said, was = after, now
 	}
 	return said, nil
 }
 
-// late reports whether now has exactly one turn more than was, and that is this turn, which the agent had not written yet at its end. next:
-// now was captured in the following turn.
-func (f *turnFacts) late(was, now *transcript.Conversation, next bool) bool {
-	n := len(was.Turns)
-	if len(now.Turns) != n+1 || f.Prompt == "" || !f.begins(&now.Turns[n]) {
-		return false
+// late reports whether now, which is after, has exactly one turn more than was, and that is the turn of f, which the agent had not written
+// yet at its end. next: after was captured in the following turn.
+func (l *TurnLog) late(f *turnFacts, was, now []transcript.Turn, after objstore.ID, next bool) (bool, error) {
+	n := len(was)
+	if len(now) != n+1 || f.Prompt == "" || !f.begins(&now[n]) {
+		return false, nil
+	}
+	if !next || n == 0 || !f.begins(&was[n-1]) {
+		return true, nil
 	}
 	// A prompt without an answer may be the next turn's, in the same words.
-	return !next || n == 0 || !f.begins(&was.Turns[n-1]) || now.Turns[n].Messages > 1
+	c, err := l.e.Conversation(l.record, after)
+	return err == nil && c.Turns[n].Messages > 1, err
 }
 
 // begins reports whether a turn of a conversation, whose summary may be cut short, begins with the prompt that the hook told.

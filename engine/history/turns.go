@@ -112,31 +112,35 @@ func (h *History) Messages(ctx context.Context, name string, n int) (list []tran
 // messagesAt are the last n messages before a moment.
 func (h *History) messagesAt(s *model.Session, p *Moment, n int) ([]transcript.Message, error) {
 	agent := s.Agent
-	src, _, err := h.Source(s, p.Transcript)
+	st, err := conversation.OpenEnd(h.log.Objs, p.Transcript)
 	if err != nil {
 		return nil, err
 	}
+	src := sourceOf(s, st)
 	if p.Turn == 0 && p.Call == "" {
-		return transcript.Messages(agent, src, n)
+		return transcript.LastMessages(agent, src, n)
 	}
-	var cut transcript.Cut
+	var end int64
 	if p.Call != "" {
-		cut, err = transcript.CutCall(agent, src, p.Call)
+		end, err = transcript.EndOfCall(agent, src, p.Call)
 	} else {
-		cut, err = transcript.CutTurn(agent, src, p.Turn)
+		var turns []transcript.Turn
+		if turns, err = h.turnsTo(s, p.Transcript); err == nil {
+			end, err = transcript.EndOfTurn(agent, src, turns, p.Turn)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if conversation.IsDocument(src.Name) { // a part of one is none
 		var b bytes.Buffer
-		if err := transcript.WriteCut(&b, agent, src, cut.Offset); err != nil {
+		if err := transcript.WriteCut(&b, agent, src, end); err != nil {
 			return nil, err
 		}
-		src.ReaderAt, cut.Offset = bytes.NewReader(b.Bytes()), int64(b.Len())
+		src.ReaderAt, end = bytes.NewReader(b.Bytes()), int64(b.Len())
 	}
-	src.Size = cut.Offset
-	return transcript.Messages(agent, src, n)
+	src.Size = end
+	return transcript.LastMessages(agent, src, n)
 }
 
 // maxTools is how many answers of tools at least are looked behind for messages.
