@@ -4,6 +4,7 @@ package engine
 func (e *Engine) TrimCaches() {
 	e.Log.DB.TrimCaches()
 	e.Leaks.DropRules()
+	e.History.TrimCaches()
 }
 
 // FlushLog puts what only the store's log holds into tables: for a project that rests.

@@ -36,7 +36,7 @@ type lack struct {
 }
 
 const (
-	talksMemory = 32 << 20 // bytes, of each of the two caches
+	talksMemory = 16 << 20 // bytes, of each of the two caches
 	maxLacks    = 256
 )
 
@@ -53,6 +53,20 @@ func (k *talks) begin(rewrites uint64) {
 	k.newest = cache.New[string](talksMemory, func(t *talk) int { return weight(t.is) + 64*t.is.Records })
 	k.lacks = cache.New[string, lack](maxLacks, nil)
 }
+
+// forget gives up what is kept: it is read again when somebody asks. What is being read on meanwhile is kept when it is done.
+func (k *talks) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.read != nil {
+		k.read.Clear()
+		k.newest.Clear()
+		k.lacks.Clear()
+	}
+}
+
+// TrimCaches gives up the conversations that were read.
+func (h *History) TrimCaches() { h.talks.forget() }
 
 // Conversation is what a transcript of a session says, parsed. It is shared: nobody changes it. Of one that goes on from the newest that
 // was read of the session only what comes behind that is read.
