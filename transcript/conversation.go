@@ -114,7 +114,7 @@ func (t *tracker) done() *Conversation {
 // add takes the next record.
 func (t *tracker) add(l *line) {
 	t.moved = false
-	t.reaches = t.reaches || l.UndoTo != "" || l.Reset
+	t.reaches = t.reaches || l.UndoTo != "" || l.Reset || t.within && l.Undo > len(t.live)
 	t.c.Records++
 	t.c.End = l.Offset + l.Size
 	t.facts(l)

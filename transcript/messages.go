@@ -225,8 +225,8 @@ func lineBehind(src Source, off int64) int64 {
 	return src.Size
 }
 
-// EndOfTurn is the offset of CutTurn. turns are those that are known of the conversation, which src may be the beginning of: no more is read
-// than what is around the turn.
+// EndOfTurn is the offset of CutTurn. turns are those that are known of the conversation, which src may be the beginning of: no more is
+// read than what is around the turn.
 func EndOfTurn(agent Agent, src Source, turns []Turn, n int) (int64, error) {
 	if n > sure && n <= len(turns) && windowed(agent, src) {
 		part := src
