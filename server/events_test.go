@@ -191,13 +191,15 @@ func TestEventsKeepTheDaemon(t *testing.T) {
 			t.Error("the end waits for a listener")
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if idle > 0 {
 			t.Error("idle while somebody listens")
 		}
 		w.More()
 		w.Leave()
 		w.Done()
-		if time.Sleep(2 * time.Minute); idle != 1 {
+		time.Sleep(2 * time.Minute)
+		if synctest.Wait(); idle != 1 {
 			t.Errorf("idle %d times", idle)
 		}
 	})

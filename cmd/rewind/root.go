@@ -14,7 +14,7 @@ import (
 // commands are the commands by the groups in which help lists them.
 var commands = map[string]map[string]func(*app) *cobra.Command{
 	"work": {"save": newSave, "list": newList, "show": newShow, "diff": newDiff, "compare": newCompare, "cat": newCat, "tag": newTag},
-	"find": {"ui": newUI, "grep": newGrep, "blame": newBlame, "bisect": newBisect, "mcp": newMCP},
+	"find": {"ui": newUI, "grep": newGrep, "blame": newBlame, "bisect": newBisect, "events": newEvents, "mcp": newMCP},
 	"back": {
 		"checkout": newCheckout, "switch": newSwitch, "forward": newForward, "undo": newUndo, "redo": newRedo,
 		"undo-restore": newUndoRestore,

@@ -148,8 +148,8 @@ func oneOf(s string, list ...string) bool {
 // harmless are the commands of rewind that take nothing back and remove nothing, whatever stands behind them but what refused names. Any
 // other word is refused, for it may be an alias of the user's.
 var harmless = []string{
-	"save", "list", "ls", "log", "show", "diff", "compare", "cat", "tag", "grep", "blame", "bisect", "ops", "fork", "clone", "turns",
-	"sessions", "forks", "tree", "future", "init", "stores", "status", "st", "validate", "doctor", "verify", "config", "daemon", "man",
+	"save", "list", "ls", "log", "show", "diff", "compare", "cat", "tag", "grep", "blame", "bisect", "ops", "events", "fork", "clone",
+	"turns", "sessions", "forks", "tree", "future", "init", "stores", "status", "st", "validate", "doctor", "verify", "config", "daemon", "man",
 	"mcp", "hook", "version", "help",
 	"worktrees", "completion", "agents", "checkpoints", "environment", "exit-codes",
 }
