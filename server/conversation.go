@@ -382,6 +382,9 @@ func branch(b *history.Branch) api.Branch {
 		Uncounted: b.Work.Uncounted, First: utc(b.First), Last: utc(b.Last), Current: b.Current, Running: b.Running, Rewound: b.Rewound,
 		Imported: b.Imported, Clashes: b.Clashes, Worktree: api.Text(b.Worktree), Branch: b.Branch,
 	}
+	if b.Standing == value.MainLine || b.Standing == value.Archived {
+		out.Standing = b.Standing.String()
+	}
 	if w := b.Way; w != nil {
 		out.Left, out.Turns, out.First, out.Last = w.Turns, uint64(len(w.Turns)), utc(w.At), utc(w.At)
 	}

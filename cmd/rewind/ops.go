@@ -206,13 +206,17 @@ func changeWords(op api.Operation) string {
 	return term.Sanitize(text)
 }
 
-// managedList says what became of sessions, the first of them in words.
+// managedList says what became of sessions, the first two of them in words: as many as a promotion changes.
 func managedList(list []api.Managed) string {
-	text := render.ManagedWords(list[0])
-	if len(list) > 1 {
-		text += fmt.Sprintf(" and %d more", len(list)-1)
+	var parts []string
+	for i, m := range list {
+		if i == 2 {
+			parts = append(parts, fmt.Sprintf("and %d more", len(list)-i))
+			break
+		}
+		parts = append(parts, render.ManagedWords(m))
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // isEnd reports whether a person names a moment by its turn.

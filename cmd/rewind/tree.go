@@ -207,6 +207,8 @@ func (a *app) branchMarks(b *api.Branch) string {
 	}
 	add(b.Current, "you are here")
 	add(b.Branch != b.Session, "left in the agent")
+	add(b.Branch == b.Session && b.Standing == "main", "main line")
+	add(b.Branch == b.Session && b.Standing == "archived", "archived")
 	add(b.Running, "running")
 	add(b.Worktree != "", "in "+a.near(string(b.Worktree)))
 	add(b.Rewound, "rewound")

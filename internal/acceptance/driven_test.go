@@ -202,37 +202,50 @@ func (d *drive) fork(kind, of string, turn int, prompt string) string {
 	return d.made(kind, of, turn)
 }
 
-// sdk forks by the agent's library: in front of a prompt, or the whole.
+// sdk forks by the agent's library, in front of a prompt or the whole, and goes on with that.
 func (d *drive) sdk(of, before string) {
 	d.Helper()
+	id, n := d.forkSession(of, before)
+	d.made("forkSession", of, n)
+	d.print("NEXT-LIVE please", "--resume", id)
+	d.fork("--fork-session of a forkSession", id, n+1, "NEXT-MORE please")
+}
+
+// forkSession forks a session by the agent's library, in front of a prompt or the whole. It returns the new id and the turns it took.
+func (w *world) forkSession(of, before string) (id string, turns int) {
+	w.Helper()
 	dir, err := clientsDir()
 	if err != nil {
-		d.Fatal(err)
+		w.Fatal(err)
 	}
-	up, n, last := "", 0, ""
-	for l := range strings.Lines(d.read(d.file(of))) {
+	up, last := "", ""
+	for l := range strings.Lines(w.read(w.file(of))) {
 		var v struct {
 			Type, UUID string
 			Message    struct{ Content any }
 		}
 		_ = json.Unmarshal([]byte(l), &v)
-		if s, ok := v.Message.Content.(string); ok && v.Type == "user" && strings.HasSuffix(s, "please") {
+		if s, ok := v.Message.Content.(string); ok && v.Type == "user" && isPrompt(s) {
 			if s == before {
 				up = last
 				break
 			}
-			n++
+			turns++
 		}
 		if v.Type == "assistant" && v.UUID != "" {
 			last = v.UUID
 		}
 	}
-	script := fmt.Sprintf("import {forkSession} from %q; console.log(JSON.stringify(await forkSession(%q, {dir: %q, upToMessageId: %q || undefined})))",
-		"file://"+claudeSDK.path(dir), of, d.project, up)
-	d.Logf("%s", d.world.must("node", "--input-type=module", "-e", script))
-	id := d.made("forkSession", of, n)
-	d.print("NEXT-LIVE please", "--resume", id)
-	d.fork("--fork-session of a forkSession", id, n+1, "NEXT-MORE please")
+	script := fmt.Sprintf("import {forkSession} from %q; "+
+		"console.log((await forkSession(%q, {dir: %q, upToMessageId: %q || undefined})).sessionId)",
+		"file://"+claudeSDK.path(dir), of, w.project, up)
+	return strings.TrimSpace(w.must("node", "--input-type=module", "-e", script)), turns
+}
+
+// isPrompt tells a prompt of a script from what an agent puts in its place: it begins with a word in capitals.
+func isPrompt(s string) bool {
+	word, _, more := strings.Cut(s, " ")
+	return more && word == strings.ToUpper(word) && !strings.HasPrefix(word, "<")
 }
 
 func driveClaude1(d *drive) {
