@@ -191,8 +191,13 @@ func (r *Refs) Operation(seq uint64) (*Operation, error) {
 }
 
 // Newest calls fn for the operations from `from` (0: the newest) down to the oldest, until fn returns kv.ErrStop.
-func (r *Refs) Newest(from uint64, fn func(*Operation) error) error {
-	rg := kv.Range{Prefix: []byte{kv.PrefixOperation}, Reverse: true}
+func (r *Refs) Newest(from uint64, fn func(*Operation) error) error { return r.each(from, true, fn) }
+
+// Since calls fn for the operations from `from` (0: the oldest) up to the newest, until fn returns kv.ErrStop.
+func (r *Refs) Since(from uint64, fn func(*Operation) error) error { return r.each(from, false, fn) }
+
+func (r *Refs) each(from uint64, down bool, fn func(*Operation) error) error {
+	rg := kv.Range{Prefix: []byte{kv.PrefixOperation}, Reverse: down}
 	if from > 0 {
 		rg.From = kv.OperationKey(from)
 	}

@@ -122,8 +122,8 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 		s := in.session(a)
 		in.lane(a)
 		apply(s, a, e.log.Project.Root, e.log.Now())
-		a.turn, a.prompt = s.Turn, s.Prompt
 		in.tail(c, s)
+		a.turn, a.prompt = s.Turn, s.Prompt // its file may have told which turns it has from another session
 	}
 	if cp != nil {
 		s := in.session(lead)

@@ -65,22 +65,13 @@ func (res *Result) since(ctx context.Context, s *Side, only refs.PathSet) error 
 }
 
 // turns fills in the turns of the steps, and those of the side's session that changed nothing: their prompts are in the log. A turn whose
-// number came again later was taken back, and is none; nor is one with a number that a fork has from its original, as the first events of
-// a fork have it that came before its file was there.
+// number came again later was taken back, and is none.
 func (c *Comparer) turns(ctx context.Context, from *model.Checkpoint, s *Side) error {
 	type key struct {
 		session string
 		turn    uint64
 	}
-	known, lowest := map[key]*Turn{}, uint64(0)
-	rec, err := c.log.StoredSession(s.Session)
-	if err != nil {
-		return err
-	}
-	both := uint64(0)
-	if rec != nil && rec.Fork != nil {
-		both = uint64(rec.Fork.Both)
-	}
+	known, lowest, count := map[key]*Turn{}, uint64(0), c.log.Count()
 	for _, cp := range s.Steps {
 		if cp.Cause.Turn == 0 {
 			continue
@@ -91,13 +82,14 @@ func (c *Comparer) turns(ctx context.Context, from *model.Checkpoint, s *Side) e
 		}
 		known[k].Steps++
 	}
-	err = c.log.Refs.Newest(0, func(op *refs.Operation) error {
+	err := c.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= from.Seq || ctx.Err() != nil {
 			return kv.ErrStop
 		}
-		if op.Session != s.Session || op.Turn <= both || !model.InTurn(op) || !s.Whole && op.Seq > s.Tip.Seq {
+		if op.Session != s.Session || !model.InTurn(op) || !s.Whole && op.Seq > s.Tip.Seq {
 			return nil
 		}
+		op = count.Operation(op)
 		if lowest > 0 && op.Turn > lowest {
 			return nil
 		}

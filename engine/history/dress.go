@@ -2,6 +2,7 @@ package history
 
 import (
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/objstore"
 )
 
@@ -10,11 +11,12 @@ type dresser struct {
 	h      *History
 	tags   map[objstore.ID][]string
 	notes  map[objstore.Key][]string
+	count  oplog.Count
 	cursor objstore.ID
 }
 
 func (h *History) dresser() (d *dresser, err error) {
-	d = &dresser{h: h}
+	d = &dresser{h: h, count: h.log.Count()}
 	if d.tags, err = h.tagsByID(); err != nil {
 		return nil, err
 	}
@@ -32,6 +34,10 @@ func (d *dresser) bare(cp *model.Checkpoint) bool {
 
 // dress does not fill in Aside: who walks the log knows.
 func (d *dresser) dress(cp *model.Checkpoint) (Listed, error) {
+	if n := d.count(cp.Session, cp.Cause.Turn, cp.Seq); n != cp.Cause.Turn {
+		counted := *cp
+		counted.Cause.Turn, cp = n, &counted
+	}
 	short, err := d.h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
 	return Listed{
 		Checkpoint: cp, Short: short, Current: cp.ID == d.cursor, Tags: d.tags[cp.ID], Messages: d.notes[cp.ID.Key()],

@@ -197,12 +197,8 @@ func (h *History) Listing(cp *model.Checkpoint) (Listed, error) {
 	if err != nil {
 		return Listed{}, err
 	}
-	short, err := h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
-	l := Listed{
-		Checkpoint: cp, Short: short, Current: cp.ID == cursor, Tags: tags[cp.ID], Messages: notes,
-		Safety: cp.Cause.Event == model.EventSafety,
-	}
-	return l, err
+	d := dresser{h: h, tags: tags, notes: map[objstore.Key][]string{cp.ID.Key(): notes}, count: h.log.Count(), cursor: cursor}
+	return d.dress(cp)
 }
 
 // Shown is a checkpoint with all that belongs to it.

@@ -56,7 +56,7 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		}
 		return nil
 	}
-	undos := Undos{}
+	undos, count := Undos{}, h.log.Count()
 	err = h.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if limit > 0 && len(list) == limit {
 			return kv.ErrStop
@@ -73,7 +73,7 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 				return nil
 			}
 		}
-		o := Operation{Operation: *op, Undone: undone}
+		o := Operation{Operation: *count.Operation(op), Undone: undone}
 		if restores {
 			o.From, o.To = side(op.Restore.Safety), side(op.Restore.Target)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/hooks"
 	"rewind/objstore"
 	"rewind/refs"
@@ -18,6 +19,7 @@ type rowWalk struct {
 	line   map[objstore.ID]bool // grows backwards: parents are older
 	branch *branch
 	read   func(objstore.ID) (*model.Checkpoint, error)
+	count  oplog.Count
 	open   map[string][]*rowParts // by session, of one turn
 	rows   []Row                  // those that are whole, and asked for
 }
@@ -42,7 +44,7 @@ type rowEnd struct {
 }
 
 func (h *History) rowWalk(o RowOptions) (*rowWalk, error) {
-	w := &rowWalk{h: h, o: o, open: map[string][]*rowParts{}, read: h.log.Checkpoints()}
+	w := &rowWalk{h: h, o: o, open: map[string][]*rowParts{}, read: h.log.Checkpoints(), count: h.log.Count()}
 	var err error
 	if w.line, err = h.tips(); err != nil {
 		return nil, err
@@ -91,6 +93,7 @@ func (w *rowWalk) older(op *refs.Operation) error {
 	if !w.o.ofSession(op.Session) {
 		return nil
 	}
+	op = w.count.Operation(op)
 	switch op.Kind { //nolint:exhaustive // the others are nobody's turn
 	case refs.KindSafety:
 		if w.o.All {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -24,6 +25,7 @@ type TurnLog struct {
 	forked  uint64         // the operation that made the fork for which it is read: what came behind a cut since does not count; 0: none
 	only    uint64         // the turn to be read; AllTurns: all
 	read    func(objstore.ID) (*model.Checkpoint, error)
+	count   oplog.Count
 
 	Turns   map[uint64]*turnFacts
 	Newest  uint64            // the highest turn
@@ -39,8 +41,7 @@ type TurnLog struct {
 	since   *otherVersion // where the operations are of a version of the session's file that a restore has replaced
 }
 
-// otherVersion is the version that a restore has made of a session's file again: by its numbers of turns that one is meant, and not what
-// was
+// otherVersion is the version that a restore has made of a session's file again: by its numbers of turns that one is meant, and not what was
 // said between the restore that had replaced it and this one.
 type otherVersion struct {
 	turns uint64 // that it has
@@ -97,7 +98,7 @@ func (h *History) NewTurnLog(session string, only uint64) (*TurnLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &TurnLog{e: h, session: session, record: s, only: only, Turns: map[uint64]*turnFacts{}, read: h.log.Checkpoints()}
+	l := &TurnLog{e: h, session: session, record: s, only: only, Turns: map[uint64]*turnFacts{}, read: h.log.Checkpoints(), count: h.log.Count()}
 	if s != nil {
 		l.began = s.Began
 		for _, path := range []string{s.Transcript, s.Cursor.Path} {
@@ -132,7 +133,10 @@ func (l *TurnLog) older(op *refs.Operation) error {
 		l.restored(op.Seq, op.Restore)
 		return nil
 	}
-	if op.Session != l.session || !model.InTurn(op) || l.since != nil && op.Turn <= l.since.turns {
+	if op.Session != l.session || !model.InTurn(op) {
+		return nil
+	}
+	if op = l.count.Operation(op); l.since != nil && op.Turn <= l.since.turns {
 		return nil
 	}
 	l.Newest = max(l.Newest, op.Turn)

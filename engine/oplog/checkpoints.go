@@ -49,12 +49,17 @@ func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
 }
 
 func (l *Log) checkpointsBy(memo *objstore.Memo) func(objstore.ID) (*model.Checkpoint, error) {
+	count := l.Count()
 	return func(id objstore.ID) (*model.Checkpoint, error) {
 		raw, err := memo.Get(id)
 		if err != nil {
 			return nil, fmt.Errorf("checkpoint: %w", err)
 		}
-		return l.Orphaned(l.squashed(model.DecodeCheckpoint(id, raw)))
+		cp, err := l.Orphaned(l.squashed(model.DecodeCheckpoint(id, raw)))
+		if err == nil {
+			cp.Cause.Turn = count(cp.Session, cp.Cause.Turn, cp.Seq)
+		}
+		return cp, err
 	}
 }
 

@@ -185,6 +185,9 @@ func (s *seen) branches() {
 	s.says("claude --resume %.8s --fork-session -p 'LOUD make it loud'", first)
 	s.forks(first, "LOUD make it loud")
 	loud := s.fresh(first)
+	s.shows(0, "turns", loud)
+	s.shows(0, "list", "--session", loud)
+	s.shows(0, "checkout", "turn:3", "--session", loud, "--dry-run")
 
 	s.says("claude --resume %.8s: /branch, 'POLITE make it polite', then Esc Esc in front of it, and 'CURT make it curt'", first)
 	s.rewind("switch", first)
@@ -266,7 +269,9 @@ func (s *seen) branches() {
 	s.gone("fast.txt", "of a turn that was not picked")
 
 	s.says("there and back")
-	s.shows(0, "switch", loud)
+	if out := s.shows(0, "switch", loud); !strings.Contains(out, "claude turn 3") {
+		s.Errorf("the fork's first turn is not its third:\n%s", out)
+	}
 	s.holdsText("greet.sh", "say=HELLO")
 	s.shows(0, "switch", "-")
 	s.holdsText("greet.sh", "say=hello")
