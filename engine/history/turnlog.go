@@ -41,7 +41,7 @@ type TurnLog struct {
 	since   *otherVersion // where the operations are of a version of the session's file that a restore has replaced
 }
 
-// otherVersion is the version that a restore has made of a session's file again: by its numbers of turns that one is meant, and not what was
+// otherVersion is the version that a restore has made of a session's file again: by its numbers of turns it is meant, and not what was
 // said between the restore that had replaced it and this one.
 type otherVersion struct {
 	turns uint64 // that it has
@@ -98,7 +98,9 @@ func (h *History) NewTurnLog(session string, only uint64) (*TurnLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &TurnLog{e: h, session: session, record: s, only: only, Turns: map[uint64]*turnFacts{}, read: h.log.Checkpoints(), count: h.log.Count()}
+	l := &TurnLog{
+		e: h, session: session, record: s, only: only, Turns: map[uint64]*turnFacts{}, read: h.log.Checkpoints(), count: h.log.Count(),
+	}
 	if s != nil {
 		l.began = s.Began
 		for _, path := range []string{s.Transcript, s.Cursor.Path} {

@@ -30,6 +30,9 @@ var EventWords = map[hooks.Kind]string{
 // ActiveWithin is how recent two sessions' events must be for a command to ask which one is meant.
 const ActiveWithin = 10 * time.Minute
 
+// BeginsTurn reports whether an operation is the event of a prompt.
+func BeginsTurn(op *refs.Operation) bool { return op.Cause.Event == EventWords[hooks.Prompt] }
+
 // Manual is the session of everything that no agent did.
 const Manual = "manual"
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"rewind/engine/model"
-	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/refs"
 )
@@ -66,7 +65,7 @@ func (l *Log) early(session string) early {
 		if op.Session != session {
 			return nil
 		}
-		if first && (op.Turn > 1 || op.Turn == 1 && op.Cause.Event != model.EventWords[hooks.Prompt]) {
+		if first && (op.Turn > 1 || op.Turn == 1 && !model.BeginsTurn(op)) {
 			e.until = 0 // the file was there
 		}
 		if first = false; e.until > 0 && op.Turn > e.both {
