@@ -166,7 +166,7 @@ next:
 			continue
 		}
 		if same = same && n < len(k.plain) && parent.steps[k.plain[n]].said == in.said && (shifted ||
-			parent.steps[k.plain[n]].at == in.at); same {
+			parent.steps[k.plain[n]].at == in.at) && (t.Shown == 0 || int(in.turn) <= t.Shown); same { // the same may be said in both later
 			step(k.plain[n], in, &m.Kept)
 			n++
 		}
@@ -273,7 +273,7 @@ const never = math.MaxInt64
 // alone is when t has something that other has not, at first; never: the other has all that it has.
 func (t *Trace) alone(other *Trace) int64 {
 	first, of := int64(never), other.known()
-	if t.books != 0 {
+	if t.books != 0 && t.books != other.books {
 		first = t.books
 	}
 	for i := range t.steps {

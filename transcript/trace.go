@@ -90,10 +90,10 @@ type foreign struct {
 	session string // the newest
 	turn    int
 	own     bool
-	stamped time.Time // of Codex, which copies no times: when the copy was made
+	stamped time.Time // of Codex, which copies no times: when the newest record was copied; zero: no more were
 }
 
-// moment is longer than Codex takes to write a copy, and shorter than a model takes to answer.
+// moment is longer than Codex takes between two records that it copies, and shorter than a person and a model take to say something.
 const moment = 50 * time.Millisecond
 
 func (f *foreign) take(t *tracker, l *line) {
@@ -103,19 +103,21 @@ func (f *foreign) take(t *tracker, l *line) {
 		of = l.Session
 	case l.Forked.Session != "" && l.Base == nil && (f.agent == Claude || f.agent == Codex):
 		of = l.Forked.Session
-		if f.agent == Codex {
+		if f.agent == Codex && len(t.c.Turns) == 0 { // behind its base a file has no copies
 			f.stamped = l.Time
 		}
 	case l.Asked != "" && l.Asked != l.Session && ValidID(l.Asked):
 		of = l.Asked
 	case !f.stamped.IsZero() && l.Time.Sub(f.stamped) <= moment:
-		of = f.session
+		of, f.stamped = f.session, l.Time
 	}
 	switch {
 	case of != "" && of != f.id:
 		f.session, f.turn, f.own = of, len(t.c.Turns), false
+	case f.agent == Codex:
+		f.own, f.stamped = f.own || isMessage(l), time.Time{}
 	case isMessage(l):
-		f.own, f.stamped = true, time.Time{}
+		f.own = true
 	}
 }
 
@@ -184,7 +186,7 @@ func lasting(l *line) uint64 {
 	switch {
 	case l.Kind == Reply && rareReply(l):
 		word(h, "reply")
-		if rare(l.Message) {
+		if rareMessage(l) {
 			word(h, l.Message)
 		}
 		for _, c := range l.Calls {
@@ -218,7 +220,11 @@ const minRare = 16
 
 func rare(id string) bool { return len(id) >= minRare }
 
-func rareReply(l *line) bool { return rare(l.Message) || len(l.Calls) > 0 && rare(l.Calls[0].ID) }
+// rareMessage reports whether a message of the model has an id of its own that is like no other: where the id is the record's, a copy has
+// another one.
+func rareMessage(l *line) bool { return l.Message != l.ID && rare(l.Message) }
+
+func rareReply(l *line) bool { return rareMessage(l) || len(l.Calls) > 0 && rare(l.Calls[0].ID) }
 
 // maxPoints bounds the numbers of one conversation.
 const maxPoints = 4096
@@ -282,6 +288,9 @@ func number64(id string) uint64 {
 	_, _ = h.Write([]byte(id))
 	return h.Sum64()
 }
+
+// Has reports whether records of the conversation say that they are a session's.
+func (t *Trace) Has(session string) bool { return t.ids[session] }
 
 // Ends reports whether nothing of the conversation's own stands behind its first turns: its newest message is in the last of them.
 func (t *Trace) Ends(turns int) bool {

@@ -20,6 +20,7 @@ const maxKin = 32
 type kin struct {
 	others map[string]*model.Session
 	list   []*model.Session
+	below  []*model.Session // sessions that were made of it, as rewind or their files say
 }
 
 // kinOf are the sessions that begin as s does, or have what it begins with, and that which its file names. The log's lock is held.
@@ -33,11 +34,13 @@ func (cs *Conversations) kinOf(s *model.Session, t *transcript.Trace) kin {
 		if len(k.list) == maxKin {
 			break
 		}
-		if p == nil || p.Agent != s.Agent || p.LaneOf != "" || p.Purged || p.Cursor.Transcript.IsZero() || k.comesFrom(p, s.Name) ||
-			slices.Contains(k.list, p) {
-			continue
+		switch {
+		case p == nil || p.Agent != s.Agent || p.LaneOf != "" || p.Purged || p.Cursor.Transcript.IsZero() || slices.Contains(k.list, p):
+		case k.comesFrom(p, s.Name):
+			k.below = append(k.below, p)
+		default:
+			k.list = append(k.list, p)
 		}
-		k.list = append(k.list, p)
 	}
 	return k
 }
@@ -98,7 +101,8 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 			continue
 		}
 		same := t.Common(pt)
-		if same.Turn+same.Behind == 0 || p.Name != named && !precedes(p, s, pt, t, same) {
+		if same.Turn+same.Behind == 0 ||
+			p.Name != named && (!precedes(p, s, pt, t, same) || k.through(r, pt, same) || k.above(r, p, t, same)) {
 			continue
 		}
 		switch {
@@ -139,6 +143,34 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 	}
 	share(l, best, shown)
 	return l, t.Ends(l.Both), nil
+}
+
+// through reports whether a session has more of one that was made of s than of s: then it has what s has by that one.
+func (k kin) through(r *tracer, pt *transcript.Trace, same transcript.Same) bool {
+	return slices.ContainsFunc(k.below, func(c *model.Session) bool {
+		ct, err := r.trace(c)
+		if err != nil {
+			return false
+		}
+		of := ct.Common(pt)
+		return of.Named+of.Kept > same.Named+same.Kept
+	})
+}
+
+// above reports whether a session was made, as rewind or its file says, of one that has as much of t: then that one is meant.
+func (k kin) above(r *tracer, p *model.Session, t *transcript.Trace, same transcript.Same) bool {
+	for range MaxBases {
+		if p.Fork == nil || byLooks(p.Fork) || k.others[p.Fork.Session] == nil {
+			return false
+		}
+		p = k.others[p.Fork.Session]
+		if pt, err := r.trace(p); err == nil {
+			if of := t.Common(pt); of.Named >= same.Named && of.Kept >= same.Kept && of.Turn >= same.Turn {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // share says in l how far both conversations are the same: as far as they are, or as the child's own file shows if that is further, since
@@ -191,6 +223,8 @@ func precedes(a, b *model.Session, at, bt *transcript.Trace, same transcript.Sam
 		return true
 	case at.Parent.Session == b.ID:
 		return false
+	case at.Has(b.ID) != bt.Has(a.ID): // it took them along
+		return bt.Has(a.ID)
 	case same.Order != 0:
 		return same.Order < 0
 	}

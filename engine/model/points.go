@@ -21,7 +21,7 @@ type Points struct {
 }
 
 // PointsRead goes up whenever package transcript makes other points of the same conversation.
-const PointsRead = 1
+const PointsRead = 2
 
 // pointsMark stands in front of the session's name in a key of points: no name begins so.
 const pointsMark = 0

@@ -1,6 +1,7 @@
 package restore_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -52,16 +53,23 @@ func (s *score) must(t *testing.T) {
 	}
 }
 
+// moreDriven, where it is set, is a list of directories with what further runs of TestDriven have kept.
+const moreDriven = "REWIND_DRIVEN"
+
 func driven(t *testing.T) map[string]*enginetest.Driven {
 	t.Helper()
-	dirs, err := os.ReadDir(filepath.Join("testdata", "driven"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := map[string]*enginetest.Driven{}
-	for _, d := range dirs {
-		if all[d.Name()], err = enginetest.ReadDriven(filepath.Join("testdata", "driven", d.Name())); err != nil {
+	for n, from := range append([]string{filepath.Join("testdata", "driven")}, filepath.SplitList(os.Getenv(moreDriven))...) {
+		dirs, err := os.ReadDir(from)
+		if err != nil {
 			t.Fatal(err)
+		}
+		for _, d := range dirs {
+			set, err := enginetest.ReadDriven(filepath.Join(from, d.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[fmt.Sprintf("%s (%d)", d.Name(), n)] = set
 		}
 	}
 	return all
