@@ -20,6 +20,8 @@ type ListRequest struct {
 type Link struct {
 	Row    int `json:"row"`              // its index in the list; -1: it goes on from something that is not listed
 	Elided int `json:"elided,omitempty"` // checkpoints between the two that are in no row
+	// Fork is of the first row of a session's own where its conversation was forked: code may go on from another row.
+	Fork *Lineage `json:"fork,omitempty"`
 }
 
 // Detail is how much is told of what changed, besides which files.

@@ -72,7 +72,12 @@ func graph(ctx context.Context, e *engine.Engine, asked bool, rows []history.Row
 		if links[i] == nil {
 			return nil
 		}
-		return &api.Link{Row: links[i].Row, Elided: links[i].Elided}
+		l := &api.Link{Row: links[i].Row, Elided: links[i].Elided}
+		if f := links[i].Fork; f != nil {
+			from := lineage(*f)
+			l.Fork = &from
+		}
+		return l
 	}, err
 }
 

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -12,6 +13,8 @@ import (
 type Link struct {
 	Row    int // its index; -1: none that is listed, though it goes on from something
 	Elided int // checkpoints between the two that are in no row; not counted where Row is -1
+	// Fork is where the conversation was forked, of the first row that a fork has of its own; nil: it is none.
+	Fork *model.Lineage
 }
 
 // Graph says of each row which of the others it goes on from: of those whose end its own end goes back to, by first parents, the nearest. A
@@ -45,7 +48,28 @@ func (h *History) Graph(ctx context.Context, rows []Row) ([]*Link, error) {
 			return nil, err
 		}
 	}
-	return links, nil
+	return links, g.forks(h, links)
+}
+
+// forks tells of the first row of each fork where it was forked.
+func (g *graph) forks(h *History, links []*Link) error {
+	seen := map[string]bool{}
+	for i := len(g.rows) - 1; i >= 0; i-- {
+		r := &g.rows[i]
+		turn := cmp.Or(r.Turn, r.Cause.Turn)
+		if turn == 0 || seen[r.Of] {
+			continue
+		}
+		seen[r.Of] = true
+		s, err := h.log.StoredSession(r.Of)
+		if err != nil {
+			return err
+		}
+		if s != nil && s.Fork.Resolved() && turn == uint64(s.Fork.Both)+1 && links[i] != nil {
+			links[i].Fork = s.Fork
+		}
+	}
+	return nil
 }
 
 // StepRows are checkpoints as rows of their own, for Graph.

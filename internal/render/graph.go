@@ -197,7 +197,16 @@ func (pr *Printer) graphed(rows []Row, follows func(i int) *api.Link) []Row {
 		out[i] = rows[l.row]
 		out[i].mark = cut(l.node)
 		detail, last := out[i].below, i == len(lines)-1
+		forked := ""
+		if link := follows(l.row); link != nil && link.Fork != nil {
+			forked = Relation(link.Fork)
+		}
 		out[i].below = func(w io.Writer) error {
+			if forked != "" {
+				if _, err := fmt.Fprintln(w, pr.Styled(term.Dim, cut(l.under)+"  "+forked)); err != nil {
+					return err
+				}
+			}
 			if detail != nil {
 				if err := detail(&prefixed{w: w, prefix: pr.Styled(term.Dim, cut(l.under)) + "  "}); err != nil {
 					return err
