@@ -106,3 +106,34 @@ func TestPromise19Driven(t *testing.T) {
 	}
 	all.must(t)
 }
+
+// TestPromise19DetectOff: where forks.detect is off an import records no fork, and once it is on all are found.
+func TestPromise19DetectOff(t *testing.T) {
+	var all score
+	for name, set := range driven(t) {
+		p := enginetest.NewProject(t)
+		p.Write("f", enginetest.Big("0"))
+		p.Save("first")
+		set.Move(p.Root)
+		p.Must(set.Aside(p.User()))
+		for _, s := range set.Sessions {
+			p.Must(set.Put(p.User(), s))
+		}
+		for _, on := range []bool{false, true} {
+			p.Set("forks.detect", fmt.Sprint(on))
+			p.Reopen()
+			_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+			p.Must(err)
+			for _, s := range set.Sessions {
+				switch l := p.Session(s.Name()).Fork; {
+				case strings.HasPrefix(s.Kind, "before a backtrack"):
+				case on:
+					all.judge(t, p, name+": "+s.Kind, s.Name(), s.Of(), map[bool]int{true: s.Turn}[s.Of() != ""])
+				case l != nil:
+					t.Errorf("%s: %s is recorded to be of %s where no forks are looked for", name, s.Name(), l.Session)
+				}
+			}
+		}
+	}
+	all.must(t)
+}
