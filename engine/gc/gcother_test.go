@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rewind/internal/value"
 
@@ -244,4 +245,43 @@ func TestForkPointsStay(t *testing.T) {
 	if p.Has(point) {
 		t.Error("a fork that is gone keeps its fork point")
 	}
+}
+
+// TestBranchesWithinStay: however old it is, gc leaves the code where a branch within a session parted and where it ended: it can be gone
+// to.
+func TestBranchesWithinStay(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	p.Set("gc.grace", "0s")
+	k.Take("one", p.Edits("f", "one"))
+	at := k.Parent
+	k.Take("two", p.Edits("f", "two"))
+	k.Take("three", p.Edits("f", "three"))
+	k.Parent = at // the person goes back behind two turns, and on in another way
+	for i := range 3 {
+		k.Take(fmt.Sprint("otherwise ", i), p.Edits("f", fmt.Sprint(i)))
+	}
+	var ends, others []*model.Checkpoint
+	for turn, to := range map[string]*[]*model.Checkpoint{"turn:1": &ends, "turn:3": &ends, "turn:2": &others, "turn:4": &others} {
+		cp, err := p.E.History.Resolve(turn)
+		p.Must(err)
+		*to = append(*to, cp)
+	}
+	way := "turn:3@" + k.Name()
+	found := func() error { _, err := p.E.History.Way(enginetest.Bg, way); return err }
+	for until := time.Now().Add(time.Second); found() != nil && time.Now().Before(until); {
+		time.Sleep(5 * time.Millisecond) // a file that was written just now is not known yet
+	}
+	p.Must(found())
+	p.Gc(gc.Options{Keep: 1})
+	for _, cp := range ends {
+		if !p.Has(cp) {
+			t.Errorf("the code of turn %d is gone, where a branch within the session parts or ends", cp.Cause.Turn)
+		}
+	}
+	for _, cp := range others {
+		if p.Has(cp) {
+			t.Errorf("turn %d stays", cp.Cause.Turn)
+		}
+	}
+	p.Must(found())
 }

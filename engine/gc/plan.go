@@ -313,9 +313,8 @@ func (g *gcPlan) pin(id objstore.ID) {
 	}
 }
 
-// pinAll pins what is needed now: what refs name, where the forks that are there branched off, the unfinished restore, and all from the
-// newest
-// step on that no undo made, since the head follows from those.
+// pinAll pins what is needed now: what refs name, where the forks that are there branched off, where branches within sessions part and end,
+// the unfinished restore, and all from the newest step on that no undo made, since the head follows from those.
 func (g *gcPlan) pinAll(ctx context.Context) error {
 	all, err := g.e.log.Refs.List("")
 	if err != nil {
@@ -332,6 +331,13 @@ func (g *gcPlan) pinAll(ctx context.Context) error {
 		if id, err := objstore.ParseID(points[i].Checkpoint); err == nil { // else none was captured
 			g.pin(id)
 		}
+	}
+	ends, err := g.e.history.WayEnds(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ends {
+		g.pin(id)
 	}
 	j, err := g.e.log.ReadJournal()
 	if err != nil {

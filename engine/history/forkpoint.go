@@ -242,6 +242,54 @@ func (h *History) wayPoint(s *model.Session, ways []transcript.Branch, w *transc
 	return l, tip
 }
 
+// WayEnds are the checkpoints at which branches within sessions that are there part and end, as far as code was captured. The log's lock,
+// which the caller does not hold, is let go after each session, and while a file is read that is not known as it is.
+func (h *History) WayEnds(ctx context.Context) (ids []objstore.ID, err error) {
+	list, err := h.withWays()
+	if err == nil {
+		err = h.readAll(ctx, list)
+	}
+	for i := range list {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		release := h.log.Hold()
+		ways := h.ways(&list[i].Session)
+		for k := range ways {
+			l, tip := h.wayPoint(&list[i].Session, ways, &ways[k])
+			if id, err := objstore.ParseID(l.Checkpoint); err == nil { // else none was captured
+				ids = append(ids, id)
+			}
+			if tip != nil {
+				ids = append(ids, tip.ID)
+			}
+		}
+		release()
+	}
+	return ids, nil
+}
+
+// withWays are the sessions within which there may be branches.
+func (h *History) withWays() (list []model.SessionInfo, err error) {
+	defer h.log.Hold()()
+	if err = h.log.LoadSessions(); err == nil {
+		err = h.loadKnown()
+	}
+	if err != nil || !h.log.Config.Detects() {
+		return nil, err
+	}
+	for _, s := range h.log.ListSessions() {
+		if s.LaneOf == "" && !s.Imported && !h.Unseen(&s) && h.sessions.Elsewhere(&s) == "" &&
+			!model.Gone(s.Standing, sessions.FileMissing(&s)) {
+			list = append(list, model.SessionInfo{Session: s})
+		}
+	}
+	return list, nil
+}
+
 // wayInfo is a branch within a session as a list of forks has it.
 func (h *History) wayInfo(of *model.SessionInfo, ways []transcript.Branch, w *transcript.Branch, before []model.Lineage) model.ForkInfo {
 	l, tip := h.wayPoint(&of.Session, ways, w)
