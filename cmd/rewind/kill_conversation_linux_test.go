@@ -28,6 +28,7 @@ type talker struct {
 	folder    string // of the agent, with its session files
 	saved     string // a copy of the home
 	leftovers int64  // temporary files that kills left
+	standings bool   // how sessions stand is a part of the state
 }
 
 // newTalker plays two turns of an agent and then runs a command line, if there is one.
@@ -161,8 +162,37 @@ func (k *talker) state() string {
 		lines = append(lines, fmt.Sprintf("session file %s %s %d bytes %x\n", k.plain(rel), fi.Mode(), len(text),
 			sha256.Sum256([]byte(text))))
 	}
+	if k.standings {
+		lines = append(lines, k.standing()...)
+	}
 	slices.Sort(lines)
 	return code + strings.Join(lines, "")
+}
+
+// other is the id of a session beside the one that was played.
+func (k *talker) other() string {
+	k.t.Helper()
+	files, _ := k.sessions()
+	for path := range files {
+		if id := anID.FindString(filepath.Base(path)); id != "" && id != k.id {
+			return id
+		}
+	}
+	k.t.Fatal("there is no other session")
+	return ""
+}
+
+// standing is how each session stands among others.
+func (k *talker) standing() (lines []string) {
+	k.t.Helper()
+	var v struct {
+		Sessions []struct{ Session, Standing string }
+	}
+	must(k.t, json.Unmarshal([]byte(k.must("sessions", "--all", "--json")), &v))
+	for _, s := range v.Sessions {
+		lines = append(lines, fmt.Sprintf("session %s is %q\n", k.plain(s.Session), s.Standing))
+	}
+	return lines
 }
 
 // whole fails the test unless every session file is as before or as after, what the agent lists is a session that it can go on with, and
