@@ -70,7 +70,7 @@ func ExitCodes() []ExitCode {
 		{15, WordPartial, "done in part: some paths were kept because they changed meanwhile, or some files could not be read"},
 		{16, WordCorrupt, "the store is damaged"},
 		{17, WordNewerFormat, "the store was written by a newer rewind, or by one of before the first release; nothing was touched"},
-		{18, WordNoSpace, "no space left; nothing was changed"},
+		{18, WordNoSpace, "no space left, or a limit of the settings is reached; nothing was changed"},
 		{19, WordPermission, "permission denied"},
 		{20, WordHalfDone, "a checkout is half done: continue or abort it first"},
 		{21, WordChanged, "refused: something is not as it was shown any more; nothing was touched"},

@@ -33,6 +33,7 @@ type PruneRequest struct {
 	Older    string   `json:"older,omitempty"`     // nothing came from them for this long: 36h, 30d
 	Unused   bool     `json:"unused,omitempty"`    // nobody has gone on with them
 	Keep     int      `json:"keep,omitempty"`      // all but the newest so many
+	Kinds    []string `json:"kinds,omitempty"`     // only those that one of these made: fork, clone, restore, agent; none: whoever did
 	LastCopy bool     `json:"last_copy,omitempty"` // also what no other session has
 	DryRun   bool     `json:"dry_run,omitempty"`
 }

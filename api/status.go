@@ -23,7 +23,7 @@ type Session struct {
 // StatusRequest asks for the state of the project.
 type StatusRequest struct {
 	Project
-	Env    *AgentEnv `json:"env,omitempty"`    // the answer has the checks of a quick ValidateRequest
+	Env    *AgentEnv `json:"env,omitempty"`    // without glance the answer has the checks of a quick ValidateRequest
 	Glance bool      `json:"glance,omitempty"` // only what is known at once: nothing is compared, measured or waited for
 }
 
@@ -47,6 +47,7 @@ type StatusResponse struct {
 	HalfDone    string      `json:"half_done,omitempty"`
 	Stages      []Text      `json:"stages,omitempty"` // where bytes of racing edits were kept
 	LastOp      *Operation  `json:"last_operation,omitempty"`
+	Pruned      *Operation  `json:"pruned,omitempty"` // deleted forks by itself (forks.prune.auto) in the last week, and was not taken back
 	Daemon      Daemon      `json:"daemon"`
 	Degraded    *Degraded   `json:"degraded,omitempty"` // absent: hooks work, as far as is known
 	Watcher     *Watcher    `json:"watcher,omitempty"`  // absent: every capture looks at every file

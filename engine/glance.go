@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"context"
+
 	"rewind/engine/model"
 	"rewind/internal/value"
+	"rewind/refs"
 )
 
 // Glance is the part of Status that is known without a look at the worktree or the disk, and without waiting for anybody: what a prompt can
@@ -21,6 +24,15 @@ func (e *Engine) Glance() (*Status, error) {
 	}
 	e.Log.Mu.Unlock()
 	return s, nil
+}
+
+// CanUndo reports whether the newest operation can be taken back now; while somebody is at the project it is not known, and false.
+func (e *Engine) CanUndo(ctx context.Context, newest *refs.Operation, env value.AgentEnv) bool {
+	if !e.Log.Mu.TryLock() {
+		return false
+	}
+	defer e.Log.Mu.Unlock()
+	return e.Restorer.CanUndo(ctx, newest, env)
 }
 
 // glance also gives the session along whose steps undo and redo walk.

@@ -29,13 +29,17 @@ type Status struct {
 	Ahead       int             // steps that redo can go
 	HalfDone    *objstore.ID    // the target of an unfinished restore
 	LastOp      *refs.Operation
-	Stages      []string // files with the bytes of racing edits, which restores kept
+	Pruned      *refs.Operation // deleted sessions by itself within pruneTold; nil: none did
+	Stages      []string        // files with the bytes of racing edits, which restores kept
 	Sessions    []model.Session
 	AtWork      []value.AtWork  // of those, with a call or a turn under way
 	Watching    *value.Watcher  // nil: nobody watches
 	Activity    *value.Activity // nil: nothing is under way
 	Leaks       []value.Leak    // files that look like they hold a secret
 }
+
+// pruneTold is for how long Status tells that sessions were deleted by themselves.
+const pruneTold = 7 * 24 * time.Hour
 
 // statusWait is how long Status waits for work that is nearly done.
 const statusWait = 300 * time.Millisecond
@@ -58,6 +62,9 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	s, branch, err := e.glance()
 	if err != nil {
 		return nil, err
+	}
+	if op := e.Log.Pruned(); op != nil && e.Log.Now().Sub(time.UnixMilli(op.Time)) < pruneTold {
+		s.Pruned = op
 	}
 	if s.HalfDone == nil {
 		if s.Stages, err = e.stages(); err != nil {
@@ -88,6 +95,8 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	if err := e.Log.LoadSessions(); err != nil {
 		return nil, err
 	}
+	e.Restorer.TellManyForks()
+	s.Project = e.Log.Project
 	s.Sessions = slices.DeleteFunc(e.Log.ListSessions(), func(s model.Session) bool { return e.History.Unseen(&s) })
 	s.AtWork = e.Sessions.UnderWay(s.Sessions)
 	if s.Ahead > 0 { // now with what is no step of this session's
@@ -147,4 +156,12 @@ func (e *Engine) captureToCompare(ctx context.Context, p model.Progress) (*captu
 	}
 	defer root.Close()
 	return e.Worktree.Capture(ctx, root, capture.Options{Compare: true, Progress: p})
+}
+
+// TellManyForks makes a notice of the project's forks, if there are many.
+func (e *Engine) TellManyForks() {
+	defer e.Log.Hold()()
+	if err := e.Log.LoadSessions(); err == nil {
+		e.Restorer.TellManyForks()
+	}
 }

@@ -125,7 +125,7 @@ func (o *Operation) What() string {
 			return whatInPlace
 		}
 	}
-	if len(r.Files) > 0 || r.Goes != "" {
+	if len(r.Files) > 0 || r.Goes != "" || o.Kind == KindSwitch { // after a switch the conversation is the branch's
 		return whatBoth
 	}
 	return whatCode

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"rewind/api"
 	"rewind/engine"
@@ -218,6 +219,9 @@ func (s *server) forks(ctx context.Context, req api.ForksRequest, _ model.Progre
 		if err != nil {
 			return err
 		}
+		if req.Fork == "" {
+			e.TellManyForks()
+		}
 		out = api.ForksResponse{Forks: []api.ForkInfo{}, Notices: e.Project().Notices}
 		for i := range list {
 			if req.Fork == "" && !req.All && list[i].Hidden() {
@@ -294,7 +298,12 @@ func (s *server) manageForks(ctx context.Context, req api.ManageRequest, _ model
 }
 
 func (s *server) pruneForks(ctx context.Context, req api.PruneRequest, _ model.Progress) (out api.ManageResponse, err error) {
-	choice := manage.Prune{Unused: req.Unused, Keep: req.Keep}
+	choice := manage.Prune{Unused: req.Unused, Keep: req.Keep, Makers: req.Kinds}
+	for _, kind := range req.Kinds {
+		if !slices.Contains(value.ForkMakers(), kind) {
+			return out, model.Usagef("kind %q: want some of %s", kind, strings.Join(value.ForkMakers(), ", "))
+		}
+	}
 	if req.Older != "" {
 		if choice.Older, err = project.ParseAge(req.Older); err != nil {
 			return out, err

@@ -173,6 +173,20 @@ func operation(op *refs.Operation) api.Operation {
 	return o
 }
 
+func listedOperation(o *history.Operation, canUndo bool) api.Operation {
+	op := operation(&o.Operation)
+	op.Undone, op.CanUndo = o.Undone, canUndo
+	if o.From != nil {
+		from := moment(*o.From)
+		op.From = &from
+	}
+	if o.To != nil {
+		to := moment(*o.To)
+		op.To = &to
+	}
+	return op
+}
+
 func fileDiff(d engine.FileDiff) api.FileDiff {
 	f := api.FileDiff{Change: change(d.Path, d.Old, d.New)}
 	if d.RenamedFrom != "" {

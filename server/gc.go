@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"rewind/api"
@@ -11,6 +12,8 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/purge"
+	"rewind/engine/restore"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/server/work"
 )
@@ -100,7 +103,8 @@ func (s *server) purgeBeside(ctx context.Context, dir string, o purge.Options, o
 // tidyAfter is for how long a project must have had no event before its gc runs by itself.
 const tidyAfter = 5 * time.Minute
 
-// tidy puts what only the log of a project that rests holds into tables, and runs its gc, if it is due. The end of the daemon ends it; the
+// tidy puts what only the log of a project that rests holds into tables, deletes forks that nobody uses, if the settings say so, and runs gc,
+// if it is due. The end of the daemon ends it; the
 // next one goes on.
 func (d *daemon) tidy(p *project.Project) (again time.Duration) {
 	s := d.server
@@ -123,6 +127,7 @@ func (d *daemon) tidy(p *project.Project) (again time.Duration) {
 				return err
 			}
 		}
+		d.prune(ctx, e)
 		defer work.TightHeap()()
 		r, err := e.Collector.Tidy(ctx)
 		if r != nil && r.Checkpoints+r.Safety+r.Objects > 0 {
@@ -134,4 +139,22 @@ func (d *daemon) tidy(p *project.Project) (again time.Duration) {
 		d.log.Error("gc", "error", clean(err))
 	}
 	return 0
+}
+
+// prune deletes forks that nobody uses, if the settings say so, of the agents' folders in the home directory of whose daemon it is.
+func (d *daemon) prune(ctx context.Context, e *engine.Engine) {
+	home, err := os.UserHomeDir()
+	var r *restore.Managed
+	if err == nil {
+		r, err = e.Restorer.PruneByItself(ctx, value.AgentEnv{Home: value.Text(home)})
+	}
+	switch {
+	case err == nil && r == nil, errors.Is(err, context.Canceled), errors.Is(err, model.ErrHalfDone):
+	case err != nil:
+		d.log.Error("prune", "error", clean(err))
+	default:
+		for _, l := range r.Losses {
+			d.log.Info("prune", "session", l.Session, "operation", r.Operation.Seq)
+		}
+	}
 }

@@ -355,20 +355,6 @@ func (s *server) ops(ctx context.Context, req api.OpsRequest, _ model.Progress) 
 	return out, err
 }
 
-func listedOperation(o *history.Operation, canUndo bool) api.Operation {
-	op := operation(&o.Operation)
-	op.Undone, op.CanUndo = o.Undone, canUndo
-	if o.From != nil {
-		from := moment(*o.From)
-		op.From = &from
-	}
-	if o.To != nil {
-		to := moment(*o.To)
-		op.To = &to
-	}
-	return op
-}
-
 func (s *server) tag(ctx context.Context, req api.TagRequest, _ model.Progress) (out api.TagResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		out = api.TagResponse{Tag: string(req.Tag), Notices: e.Project().Notices}
@@ -408,6 +394,10 @@ func (s *server) tags(ctx context.Context, req api.TagsRequest, _ model.Progress
 
 func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Progress) (out api.StatusResponse, err error) {
 	open, look := s.project, func(e *engine.Engine) (*engine.Status, error) { return e.Status(ctx, p) }
+	var env api.AgentEnv
+	if req.Env != nil {
+		env = *req.Env
+	}
 	if req.Glance {
 		open, look, req.Env = s.read, (*engine.Engine).Glance, nil
 	}
@@ -434,7 +424,12 @@ func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 		}
 		if st.LastOp != nil {
 			op := operation(st.LastOp)
+			op.CanUndo = op.CanUndo && e.CanUndo(ctx, st.LastOp, env)
 			out.LastOp = &op
+		}
+		if st.Pruned != nil {
+			op := operation(st.Pruned)
+			out.Pruned = &op
 		}
 		return nil
 	})

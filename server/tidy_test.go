@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rewind/api"
 	"rewind/engine"
 	"rewind/engine/project"
 	"rewind/hooks"
@@ -26,6 +28,7 @@ type resting struct {
 	p    *project.Project
 	d    *daemon
 	n    int
+	ev   hooks.Event // what events have beside the rest
 }
 
 func newResting(t *testing.T) *resting {
@@ -78,7 +81,8 @@ func (r *resting) event() {
 	r.n++
 	put(r.t, r.root, "f", fmt.Sprint(r.n))
 	now := time.Now()
-	ev := hooks.Event{Agent: hooks.Claude, Kind: hooks.Prompt, Prompt: "go", Session: "s", Cwd: r.root}
+	ev := r.ev
+	ev.Agent, ev.Kind, ev.Prompt, ev.Session, ev.Cwd = hooks.Claude, hooks.Prompt, "go", cmp.Or(ev.Session, "s"), r.root
 	r.d.server.handleHook(context.Background(), ev, &hookCall{agent: "claude", cwd: r.root, since: now, until: now.Add(time.Minute)})
 }
 
@@ -174,6 +178,50 @@ func TestTidyInTheNextDaemon(t *testing.T) {
 		defer r.end()
 		if !r.rests(tidyAfter + time.Second) {
 			t.Error("gc does not run in the next daemon")
+		}
+	})
+}
+
+// TestPruneWhenAtRest: forks that nobody uses go when a project rests, where the settings say so.
+func TestPruneWhenAtRest(t *testing.T) {
+	user := t.TempDir()
+	t.Setenv("HOME", user)
+	synctest.Test(t, func(t *testing.T) {
+		r := newResting(t)
+		defer func() { r.end() }()
+		file := filepath.Join(user, ".claude", "projects", "p", "5f1c0d2e-1111-4222-8333-444455556666.jsonl")
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Dir(file), filepath.Base(file), `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"go"},`+
+			`"uuid":"c1a0de00-0000-4000-8000-000000000001","timestamp":"2026-11-22T10:00:00.000Z","sessionId":"5f1c0d2e-1111-4222-8333-444455556666"}
+{"parentUuid":"c1a0de00-0000-4000-8000-000000000001","isSidechain":false,"type":"assistant","message":{"id":"m","role":"assistant","content":`+
+			`[{"type":"text","text":"gone"}]},"uuid":"c1a0de00-0000-4000-8000-000000000002","timestamp":"2026-11-22T10:00:01.000Z",`+
+			`"sessionId":"5f1c0d2e-1111-4222-8333-444455556666"}
+`)
+		r.ev = hooks.Event{Session: "5f1c0d2e-1111-4222-8333-444455556666", Transcript: file}
+		r.event()
+		f, err := r.d.server.fork(t.Context(), api.ForkRequest{
+			Project: api.Project{Dir: api.Text(r.root)}, Checkpoint: "@", Env: api.AgentEnv{Home: api.Text(user)},
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := func() bool {
+			t.Helper()
+			time.Sleep(time.Hour)
+			r.rests(tidyAfter + time.Minute)
+			_, err := os.Stat(string(f.Fork.Path))
+			return err == nil
+		}
+		r.set("forks.prune.keep", "0")
+		r.set("forks.prune.age", "1h")
+		if !there() {
+			t.Fatal("a fork goes that nobody has asked to go")
+		}
+		r.set("forks.prune.auto", "true")
+		if there() {
+			t.Error("a fork that nobody uses stays")
 		}
 	})
 }

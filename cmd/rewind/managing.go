@@ -11,6 +11,7 @@ import (
 	"rewind/api"
 	"rewind/internal/render"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 // mostSessions is how many sessions a command line may name.
@@ -121,17 +122,19 @@ func lost(list []api.Loss) (n int) {
 func newForksPrune(a *app) *cobra.Command {
 	req, yes := api.PruneRequest{}, false
 	cmd := &cobra.Command{
-		Use: "prune [--older <age>] [--unused] [--keep N] [--dry-run]", Short: "Delete forks by age, number, or because nobody used them",
+		Use:   "prune [--older <age>] [--unused] [--keep N] [--kind <kind>]... [--dry-run]",
+		Short: "Delete forks by age, kind, number, or because nobody used them",
 		Long: "Deletes the forks that fit all that is asked, in one operation, which 'rewind undo-restore' takes back. What an agent\n" +
 			"has open, what is archived or a main line, and where the project stands stays; so does what has turns that no other\n" +
-			"session has, unless --yes is given.",
+			"session has, unless --yes is given. 'rewind config forks.prune.auto true' has the daemon do it, when the project rests,\n" +
+			"by the settings forks.prune.*: 'rewind status' and 'rewind ops' tell what went.",
 		Example: "  rewind forks prune --unused --older 7d --dry-run\n  rewind forks prune --unused --keep 10", Args: takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("keep") && req.Keep < 1 {
 				return usage("--keep wants a number of at least 1")
 			}
-			if req.Older == "" && !req.Unused && req.Keep == 0 {
-				return usage("which forks? give --older, --unused or --keep")
+			if req.Older == "" && !req.Unused && req.Keep == 0 && len(req.Kinds) == 0 {
+				return usage("which forks? give --older, --unused, --keep or --kind")
 			}
 			req.Project, req.Env, req.LastCopy = a.project(), agentEnv(), yes
 			r, said, err := ask(cmd.Context(), a, api.PruneForks, req, "reading")
@@ -146,6 +149,8 @@ func newForksPrune(a *app) *cobra.Command {
 	f.StringVar(&req.Older, "older", "", "from which nothing came for this `age`: 36h, 30d")
 	f.BoolVar(&req.Unused, "unused", false, "that nobody has gone on with")
 	f.IntVar(&req.Keep, "keep", 0, "all but the newest `N`")
+	f.StringSliceVar(&req.Kinds, "kind", nil, "made by this `kind` of act: fork, clone, restore (going back), agent")
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(value.ForkMakers(), cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&yes, "yes", "y", false, "also those that have turns which no other session has")
 	return cmd
 }

@@ -148,6 +148,9 @@ func restoreMarks(op api.Operation) string {
 	if len(op.Managed) == 0 {
 		parts = append(parts, render.Count(op.Changed, "path"))
 	}
+	if what := whatWords(op); what != "" {
+		parts = append(parts, what)
+	}
 	if op.Undoes > 0 {
 		parts = append(parts, fmt.Sprintf("took back %d", op.Undoes))
 	}
@@ -161,6 +164,21 @@ func restoreMarks(op api.Operation) string {
 		parts = append(parts, "only "+strings.Join(value.Strings(op.Paths), ", "))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// whatWords say what a restore went about, where that is not code and conversation, and of an operation on sessions that nobody asked for it.
+func whatWords(op api.Operation) string {
+	switch {
+	case len(op.Managed) > 0:
+		return term.Sanitize(string(op.Message))
+	case op.What == "context":
+		return "conversation alone"
+	case op.What == "in-place":
+		return "in place"
+	case op.What == "code" && op.Agent != "":
+		return "code alone"
+	}
+	return ""
 }
 
 // How much of a prompt tells a moment from another, in columns: where there is no terminal, and at the most and the least on one.

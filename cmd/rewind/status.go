@@ -51,7 +51,8 @@ func (a *app) runGlance(ctx context.Context, text string) error {
 		return err
 	}
 	a.transport.only = true
-	r, err := api.Call(ctx, a.client, api.Status, api.StatusRequest{Project: a.project(), Glance: true}, nil)
+	env := agentEnv()
+	r, err := api.Call(ctx, a.client, api.Status, api.StatusRequest{Project: a.project(), Env: &env, Glance: true}, nil)
 	if err != nil {
 		return err
 	}
@@ -172,6 +173,10 @@ func (a *app) statusFindings(w io.Writer, row func(name, text string), r api.Sta
 	if !r.Daemon.Running && a.transport.noDaemon != nil {
 		row("daemon", a.Styled(term.Warn, "cannot run, each command starts a rewindd of its own: "+
 			term.Sanitize(a.transport.noDaemon.Error())))
+	}
+	if op := r.Pruned; op != nil {
+		row("pruned", fmt.Sprintf("%s that nobody used, %s; 'rewind undo-restore %d' brings them back", render.Count(len(op.Managed), "fork"),
+			a.Time(op.Time), op.Seq))
 	}
 	if w := r.Watcher; w != nil && !w.Healthy {
 		row("watcher", fmt.Sprintf("every capture looks at every file, since %s: %s", a.Time(w.Since), term.Sanitize(w.Reason)))

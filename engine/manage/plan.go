@@ -24,6 +24,7 @@ type Request struct {
 	Title    string    // of rename
 	LastCopy bool      // delete what nobody else has, too
 	Force    bool      // also where an agent seems to have the session open
+	ByItself bool      // nobody asks for it: the settings do
 	DryRun   bool
 	Env      value.AgentEnv
 }

@@ -14,7 +14,7 @@ func TestPruneChoose(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	fork := func(name string, days, own int, set func(*model.ForkInfo)) model.ForkInfo {
 		f := model.ForkInfo{Own: own}
-		f.Name, f.Last = name, now.AddDate(0, 0, -days)
+		f.Name, f.Branch, f.Last = name, name, now.AddDate(0, 0, -days)
 		f.Fork = &model.Lineage{Lineage: value.Lineage{Session: "claude/root", Kind: "fork"}}
 		if set != nil {
 			set(&f)
@@ -33,20 +33,30 @@ func TestPruneChoose(t *testing.T) {
 		fork("unplaced", 5, 0, func(f *model.ForkInfo) { f.Fork.Kind = model.ByAgent }),
 		fork("old", 40, 0, nil),
 		fork("old and used", 50, 3, nil),
+		fork("by going back", 60, 0, func(f *model.ForkInfo) { f.Fork.Kind = "undo" }),
+		fork("clone", 60, 0, func(f *model.ForkInfo) { f.Fork.Kind, f.Fork.Clone = "clone", true }),
+		fork("branch within", 60, 3, func(f *model.ForkInfo) { f.Branch = "turn:5@branch within" }), // no session that could go
 	}
 	for _, c := range []struct {
 		p    Prune
 		want []string
 	}{
 		{Prune{}, nil},
-		{Prune{Unused: true}, []string{"new", "old"}},
-		{Prune{Unused: true, Keep: 1}, []string{"old"}},
-		{Prune{Older: 30 * 24 * time.Hour}, []string{"old", "old and used"}},
-		{Prune{Older: 30 * 24 * time.Hour, Unused: true}, []string{"old"}},
-		{Prune{Keep: 2}, []string{"opened", "old", "old and used"}},
+		{Prune{Itself: true}, nil},
+		{Prune{Unused: true}, []string{"new", "old", "by going back", "clone"}},
+		{Prune{Unused: true, Keep: 1}, []string{"old", "by going back", "clone"}},
+		{Prune{Older: 30 * 24 * time.Hour}, []string{"old", "old and used", "by going back", "clone"}},
+		{Prune{Older: 30 * 24 * time.Hour, Unused: true}, []string{"old", "by going back", "clone"}},
+		{Prune{Keep: 2}, []string{"opened", "old", "old and used", "by going back", "clone"}},
 		{Prune{Keep: 100}, nil},
+		{Prune{Makers: []string{value.ForkClone}}, []string{"clone"}},
+		{Prune{Makers: []string{value.ForkMade, value.ForkRestore}, Unused: true}, []string{"new", "old", "by going back"}},
 	} {
-		if got := c.p.choose(list, now); !slices.Equal(got, c.want) {
+		var got []string
+		for _, f := range c.p.choose(slices.Clone(list), now) {
+			got = append(got, f.Name)
+		}
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
 		}
 	}

@@ -45,6 +45,7 @@ type Journal struct {
 	Moved        *Session // a session as it is afterwards; nil: none
 
 	// Of this process alone:
+	Message           string             // of its operation
 	KeptFiles         []refs.File        // with the code alone: session files that were set before, and stay so
 	NeedsConversation bool               // without the conversation the restore is of no use
 	Folders           agentfiles.Folders // the agents' folders of the person who asks

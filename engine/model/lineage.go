@@ -51,7 +51,7 @@ var lineageTable = record.New(
 // up to there have the other one's checkpoints.
 
 // ByAgent is the kind of a lineage that an agent made.
-const ByAgent = "agent"
+const ByAgent = value.ForkAgent
 
 // MadeByAgent is where a session comes from whose file names the session that its agent made it of, and was begun at first. How far both
 // are the same is not known yet.

@@ -3,6 +3,8 @@ package model
 import (
 	"fmt"
 
+	"github.com/dustin/go-humanize"
+
 	"rewind/internal/value"
 )
 
@@ -52,3 +54,29 @@ func (e *NeededError) Error() string {
 
 // About is its subject.
 func (e *NeededError) About() (op, subject string) { return "delete", e.Session }
+
+// ByItself is the message of an operation that nobody asked for: the settings did.
+const ByItself = "by itself"
+
+// ForkLimitError says that a project has as many forks as its settings allow. Nothing was done.
+type ForkLimitError struct {
+	Setting string // that says so
+	Forks   int
+	Bytes   int64 // of their session files
+}
+
+func (e *ForkLimitError) Error() string {
+	return fmt.Sprintf("the limit of %s is reached: %s", e.Setting, ForksHeld(e.Forks, e.Bytes))
+}
+
+// About is its subject.
+func (e *ForkLimitError) About() (op, subject string) { return "fork", e.Setting }
+
+// ForksHeld says how many forks a project has, and how large they are.
+func ForksHeld(n int, bytes int64) string {
+	what := "forks"
+	if n == 1 {
+		what = "fork"
+	}
+	return fmt.Sprintf("%d %s here, %s", n, what, humanize.IBytes(uint64(max(bytes, 0))))
+}

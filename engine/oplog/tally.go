@@ -3,6 +3,7 @@ package oplog
 import (
 	"sync"
 
+	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/refs"
 )
@@ -11,7 +12,7 @@ import (
 func (t *tally) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.upTo, t.checkpoints, t.safety, t.last = 0, 0, 0, nil
+	t.upTo, t.checkpoints, t.safety, t.last, t.pruned = 0, 0, 0, nil, nil
 }
 
 // tally counts the log's checkpoints, each operation once. It has a lock of its own, so that status does not wait for a capture.
@@ -20,6 +21,7 @@ type tally struct {
 	upTo                uint64 // the newest operation that was counted; 0: none
 	checkpoints, safety int
 	last                *refs.Operation // the newest operation, read only; nil: none
+	pruned              *refs.Operation // the newest in effect that deleted sessions by itself, read only; nil: none
 }
 
 // Counted is the number of steps and of safety checkpoints in the log, and its newest operation.
@@ -27,7 +29,8 @@ func (l *Log) Counted() (checkpoints, safety int, last *refs.Operation, err erro
 	t := &l.Tally
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var newest *refs.Operation
+	var newest, pruned *refs.Operation
+	back := map[uint64]bool{} // operations that were taken back
 	err = l.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= t.upTo {
 			return kv.ErrStop
@@ -40,14 +43,32 @@ func (l *Log) Counted() (checkpoints, safety int, last *refs.Operation, err erro
 			checkpoints++
 		case refs.KindSafety:
 			safety++
+		case refs.KindUndoForks:
+			if op.Restore != nil {
+				back[op.Restore.Undoes] = true
+			}
+		case refs.KindDelete:
+			if pruned == nil && op.Message == model.ByItself && !back[op.Seq] {
+				pruned = op
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return 0, 0, nil, err
 	}
+	if pruned != nil || t.pruned != nil && back[t.pruned.Seq] {
+		t.pruned = pruned
+	}
 	if newest != nil {
 		t.checkpoints, t.safety, t.last, t.upTo = t.checkpoints+checkpoints, t.safety+safety, newest, newest.Seq
 	}
 	return t.checkpoints, t.safety, t.last, nil
+}
+
+// Pruned is the newest operation that deleted sessions by itself and was not taken back, as Counted has seen it last, read only; nil: none.
+func (l *Log) Pruned() *refs.Operation {
+	l.Tally.mu.Lock()
+	defer l.Tally.mu.Unlock()
+	return l.Tally.pruned
 }

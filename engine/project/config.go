@@ -42,8 +42,10 @@ type configFile struct {
 	values map[string]any
 }
 
-// settingWords are the settings that are one of a few words; every other text is an age.
+// settingWords are the settings that are one of a few words, or a list of such; every other text is an age, every other list of patterns.
 var settingWords = map[string][]string{
+	"forks.prune.kind": value.ForkMakers(),
+
 	"secrets.mode": {SecretsOff, SecretsFlag, SecretsSkip},
 	"tier":         {"minimal", "balanced", "aggressive"},
 }
@@ -223,7 +225,7 @@ func parseJSON(s value.Setting, raw any) (any, error) {
 		case string:
 			return parseSize(s, v)
 		}
-		return nil, bad(`a size such as "1GiB" or a number of bytes`)
+		return nil, bad(sizeWords(s))
 	case string:
 		v, _ := raw.(string)
 		return word(s, v)
@@ -240,8 +242,27 @@ func parseJSON(s value.Setting, raw any) (any, error) {
 			}
 			out = append(out, p)
 		}
-		return out, nil
+		return listed(s, out)
 	}
+}
+
+// listed checks a list: some of a few words, or patterns.
+func listed(s value.Setting, list []string) (any, error) {
+	words := settingWords[s.Key]
+	for _, w := range list {
+		if words != nil && !slices.Contains(words, w) {
+			return nil, fmt.Errorf("%w: %s: %q is none of %s", model.ErrConfig, s.Key, w, strings.Join(words, ", "))
+		}
+	}
+	return list, nil
+}
+
+// sizeWords say what a number may be.
+func sizeWords(s value.Setting) string {
+	if s.Unit == "" {
+		return "a number"
+	}
+	return `a size such as "1GiB" or a number of bytes`
 }
 
 // word checks a value that is one of a few words, or an age.
@@ -260,6 +281,13 @@ func word(s value.Setting, v string) (any, error) {
 }
 
 func parseSize(s value.Setting, v string) (any, error) {
+	if s.Unit == "" {
+		n, err := strconv.ParseUint(v, 10, 31)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s: %q is not a number such as 100", model.ErrConfig, s.Key, v)
+		}
+		return int64(n), nil
+	}
 	n, err := humanize.ParseBytes(v)
 	if err != nil || n > 1<<53 {
 		return nil, fmt.Errorf("%w: %s: %q is not a size such as 1GiB", model.ErrConfig, s.Key, v)
@@ -280,7 +308,7 @@ func ParseSize(v string) (int64, error) {
 func parseArgs(s value.Setting, args []string) (any, error) {
 	switch s.Value.(type) {
 	case []string:
-		return args, nil
+		return listed(s, args)
 	case bool:
 		if len(args) == 1 {
 			if v, err := strconv.ParseBool(args[0]); err == nil {
@@ -292,7 +320,7 @@ func parseArgs(s value.Setting, args []string) (any, error) {
 		return word(s, strings.Join(args, " "))
 	default:
 		if len(args) != 1 {
-			return nil, fmt.Errorf("%w: %s: want one size", model.ErrConfig, s.Key)
+			return nil, fmt.Errorf("%w: %s: want one value, %s", model.ErrConfig, s.Key, sizeWords(s))
 		}
 		return parseSize(s, args[0])
 	}

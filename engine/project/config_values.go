@@ -1,6 +1,10 @@
 package project
 
-import "rewind/tree/ignore"
+import (
+	"time"
+
+	"rewind/tree/ignore"
+)
 
 // Get is a setting's value; the key is one of the table.
 func (c Config) Get(key string) any {
@@ -41,6 +45,22 @@ func (c Config) Guard() bool { return c.Get("hooks.guard").(bool) }
 
 // Detects reports whether forks that agents make by themselves are looked for.
 func (c Config) Detects() bool { return c.Get("forks.detect").(bool) }
+
+// PrunesForks reports whether forks that nobody uses are deleted when the project rests, and which: forks.prune.*.
+func (c Config) PrunesForks() (on bool, age time.Duration, keep int, kinds []string) {
+	age, _ = ParseKeepAge(c.Get("forks.prune.age").(string)) // checked when it was read
+	return c.Get("forks.prune.auto").(bool), age, int(c.Get("forks.prune.keep").(int64)), c.Get("forks.prune.kind").([]string)
+}
+
+// WarnForks are the number of forks, and the bytes of their files, above which there are many; 0: any.
+func (c Config) WarnForks() (number int, bytes int64) {
+	return int(c.Get("forks.warn_number").(int64)), c.Get("forks.warn_size").(int64)
+}
+
+// MaxForks are the number of forks, and the bytes of their files, with which no other is made; 0: any.
+func (c Config) MaxForks() (number int, bytes int64) {
+	return int(c.Get("forks.max_number").(int64)), c.Get("forks.max_size").(int64)
+}
 
 // Server is agents.mcp.
 func (c Config) Server() bool { return c.Get("agents.mcp").(bool) }

@@ -54,7 +54,22 @@ func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, 
 			return made, err
 		}
 	}
-	return rs.fork(ctx, r)
+	return rs.oneMore(ctx, r)
+}
+
+// oneMore is fork within the limits of the settings; above those that warn it says so.
+func (rs *Restorer) oneMore(ctx context.Context, r *request) (*Forked, error) {
+	if r.options.SelfTest {
+		return rs.fork(ctx, r)
+	}
+	if err := rs.manager.MayFork(); err != nil {
+		return nil, err
+	}
+	made, err := rs.fork(ctx, r)
+	if err == nil {
+		rs.TellManyForks()
+	}
+	return made, err
 }
 
 // saveTip has a fork of a session as it is begin at the code as it is: what is unsaved becomes a checkpoint of its own. What keeps it from
@@ -63,6 +78,9 @@ func (rs *Restorer) saveTip(ctx context.Context, r *request) error {
 	p, o := r.moment, r.options
 	if !p.Now || p.Checkpoint == nil || o.DryRun || o.SelfTest {
 		return nil
+	}
+	if err := rs.manager.MayFork(); err != nil {
+		return nil //nolint:nilerr // only one that is there serves
 	}
 	t := &conversationPlan{}
 	if err := rs.addFork(r, p, t, nil); err != nil {
@@ -133,7 +151,7 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	if err := rs.saveTip(ctx, r); err != nil {
 		return nil, err
 	}
-	return rs.fork(ctx, r)
+	return rs.oneMore(ctx, r)
 }
 
 // fork carries out a request that leaves the code, as Run does others: with the same plan of the conversation, writer and record. Nothing
@@ -227,6 +245,9 @@ func (rs *Restorer) forkWithCheckout(ctx context.Context, name string, o Options
 	}
 	r, err := rs.PrepareCheckout(ctx, name, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := rs.manager.MayFork(); err != nil {
 		return nil, err
 	}
 	r.mustFork = true

@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"rewind/engine/capture"
 	"rewind/engine/manage"
@@ -101,6 +102,9 @@ func (rs *Restorer) carryOut(ctx context.Context, p *manage.Plan, hash string) (
 	if p.Undoes != nil {
 		j.Undoes = p.Undoes.Seq
 	}
+	if p.ByItself {
+		j.Message = model.ByItself
+	}
 	if j.Before, err = rs.log.Refs.ID(refs.Cursor(session)); err != nil {
 		c.Discard()
 		return nil, err
@@ -119,22 +123,28 @@ func (rs *Restorer) carryOut(ctx context.Context, p *manage.Plan, hash string) (
 }
 
 // PruneForks deletes the forks that p chooses, in one operation. Without m.LastCopy those that have turns which no other session has stay:
-// they are left. One that an agent has opened meanwhile stays, too.
+// they are left. One that an agent has opened meanwhile stays, too, and one whose file another session goes on from.
 func (rs *Restorer) PruneForks(ctx context.Context, p manage.Prune, m manage.Request) (r *Managed, left []model.Loss, err error) {
-	names, err := rs.manager.Prunable(ctx, p)
+	names, err := rs.manager.Prunable(ctx, p, m.Env)
 	if err != nil {
 		return nil, nil, err
 	}
-	m.Kind = refs.KindDelete
+	m.Kind, m.ByItself = refs.KindDelete, p.Itself
 	for len(names) > 0 {
 		try := m
 		try.Sessions, try.DryRun = names, true
 		if r, err = rs.Manage(ctx, try); err != nil {
-			var running *model.RunningError
-			if !errors.As(err, &running) {
+			stays := ""
+			if running := (*model.RunningError)(nil); errors.As(err, &running) {
+				stays = running.Session
+			}
+			if needed := (*model.NeededError)(nil); errors.As(err, &needed) {
+				stays = needed.Session
+			}
+			if !slices.Contains(names, stays) {
 				return nil, nil, err
 			}
-			names = without(names, running.Session)
+			names = without(names, stays)
 			continue
 		}
 		kept := len(names)
@@ -156,12 +166,27 @@ func (rs *Restorer) PruneForks(ctx context.Context, p manage.Prune, m manage.Req
 	return &Managed{}, left, nil
 }
 
-// without is list without one name.
-func without(list []string, name string) (out []string) {
-	for _, n := range list {
-		if n != name {
-			out = append(out, n)
-		}
+// TellManyForks makes a notice of a project's forks, if there are many. The log's lock is held.
+func (rs *Restorer) TellManyForks() {
+	if many := rs.manager.Many(); many != "" {
+		rs.log.Notice(many)
 	}
-	return out
+}
+
+// PruneByItself deletes the forks that the settings say, if they say so; nil: nothing was deleted. Nobody waits for it.
+func (rs *Restorer) PruneByItself(ctx context.Context, env value.AgentEnv) (*Managed, error) {
+	p, on := rs.manager.Automatic()
+	if !on {
+		return nil, nil
+	}
+	r, _, err := rs.PruneForks(ctx, p, manage.Request{Env: env})
+	if err != nil || r.Operation == nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// without is list without one name.
+func without(list []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(n string) bool { return n == name })
 }

@@ -86,14 +86,33 @@ func (rs *Restorer) whyNotUndo(op *refs.Operation, by uint64, contextOnly bool) 
 // Undoable says of each operation of a list whether UndoRestore of it would take it back as things are: what it needs is there. What only
 // the worktree's present files are against is not looked at.
 func (rs *Restorer) Undoable(ctx context.Context, list []history.Operation, env value.AgentEnv) ([]bool, error) {
-	can := make([]bool, len(list))
-	if rs.log.Damage() != nil {
-		return can, nil
-	}
-	if j, err := rs.log.ReadJournal(); err != nil || j != nil {
+	can, files, err := rs.undoable(ctx, list)
+	if err != nil || len(files) == 0 {
 		return can, err
 	}
-	var files []int // those that session files are asked about, for which the lock is taken
+	defer rs.log.Hold()()
+	return can, rs.withFiles(ctx, can, files, list, env)
+}
+
+// CanUndo is Undoable of the newest operation, which nothing has taken back. The log's lock is held.
+func (rs *Restorer) CanUndo(ctx context.Context, newest *refs.Operation, env value.AgentEnv) bool {
+	list := []history.Operation{{Operation: *newest}}
+	can, files, err := rs.undoable(ctx, list)
+	if err == nil && len(files) > 0 {
+		err = rs.withFiles(ctx, can, files, list, env)
+	}
+	return err == nil && can[0]
+}
+
+// undoable is Undoable without a look at session files; files are the operations that are to be asked about theirs.
+func (rs *Restorer) undoable(ctx context.Context, list []history.Operation) (can []bool, files []int, err error) {
+	can = make([]bool, len(list))
+	if rs.log.Damage() != nil {
+		return can, nil, nil
+	}
+	if j, err := rs.log.ReadJournal(); err != nil || j != nil {
+		return can, nil, err
+	}
 	lost := map[objstore.ID][]string{}
 	for i := range list {
 		op := &list[i].Operation
@@ -103,7 +122,7 @@ func (rs *Restorer) Undoable(ctx context.Context, list []history.Operation, env 
 		before, err := rs.log.Checkpoint(op.Restore.Safety)
 		if err != nil {
 			if err := ctx.Err(); err != nil {
-				return can, err
+				return can, nil, err
 			}
 			continue
 		}
@@ -121,17 +140,21 @@ func (rs *Restorer) Undoable(ctx context.Context, list []history.Operation, env 
 			files = append(files, i)
 		}
 	}
-	if len(files) == 0 {
-		return can, nil
-	}
-	defer rs.log.Hold()()
+	return can, files, nil
+}
+
+// withFiles completes what undoable said of operations that are of use with their session files alone. The log's lock is held.
+func (rs *Restorer) withFiles(ctx context.Context, can []bool, files []int, list []history.Operation, env value.AgentEnv) error {
 	if err := rs.conversations.ReadySessions(); err != nil {
-		return can, err
+		for _, i := range files {
+			can[i] = false
+		}
+		return err
 	}
 	for _, i := range files {
 		can[i] = rs.filesUndoable(ctx, &list[i].Operation, env) == nil
 	}
-	return can, nil
+	return nil
 }
 
 // filesUndoable is why the session files that an operation changed cannot be taken back.

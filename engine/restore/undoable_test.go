@@ -67,6 +67,9 @@ func TestUndoable(t *testing.T) {
 							can[i], err)
 					}
 				}
+				if len(list) > 0 && list[0].Undone == 0 && p.E.CanUndo(enginetest.Bg, &list[0].Operation, env) != can[0] {
+					t.Fatalf("%d %s: status says that it can be undone: %v", list[0].Seq, list[0].Kind, !can[0])
+				}
 				if list := listed(); len(list) > 0 && can[0] { // the dry run tells the truth
 					if _, err := p.E.Restorer.UndoRestore(enginetest.Bg, list[0].Seq, restore.Options{Env: env}); err != nil {
 						t.Fatalf("%d %s: %v", list[0].Seq, list[0].Kind, err)

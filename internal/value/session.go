@@ -26,6 +26,30 @@ type Lineage struct {
 	NoGit      []Text    `json:"no_git,omitempty"`  // what of the user's repository could not be read at the checkpoint, below .git
 }
 
+// Who makes forks, in a word; Lineage.Maker.
+const (
+	ForkMade    = "fork"    // a person, by rewind
+	ForkClone   = "clone"   // the same, of a whole session
+	ForkRestore = "restore" // whatever went back: checkout, undo, redo, ...
+	ForkAgent   = "agent"   // the agent itself
+)
+
+// ForkMakers are those words.
+func ForkMakers() []string { return []string{ForkMade, ForkClone, ForkRestore, ForkAgent} }
+
+// Maker says who made the fork.
+func (l *Lineage) Maker() string {
+	switch {
+	case l.Kind == ForkAgent:
+		return ForkAgent
+	case l.Clone:
+		return ForkClone
+	case l.Kind == ForkMade:
+		return ForkMade
+	}
+	return ForkRestore
+}
+
 // Found is how it became known that a session was made of another one.
 type Found string
 

@@ -28,6 +28,28 @@ func Settings() []Setting {
 				"within one has no row",
 			Value: true,
 		},
+		{Key: "forks.max_number", Help: "fork and clone make no more forks than so many in a project; 0: any number", Value: int64(0)},
+		{
+			Key: "forks.max_size", Help: "fork and clone make none where the session files of a project's forks are larger; 0: any size",
+			Value: int64(0), Unit: "bytes",
+		},
+		{Key: "forks.prune.age", Help: "forks.prune.auto deletes only forks from which nothing came for so long", Value: "30d"},
+		{
+			Key: "forks.prune.auto",
+			Help: "true has the daemon delete forks that nobody uses when the project rests: those that fit all of forks.prune.*, that nobody " +
+				"has named, and that hold nothing that no other session has",
+			Value: false,
+		},
+		{Key: "forks.prune.keep", Help: "forks.prune.auto keeps the newest so many", Value: int64(10)},
+		{
+			Key: "forks.prune.kind", Help: "forks.prune.auto deletes only forks of these kinds: fork, clone, restore (made by going back), agent",
+			Value: []string{ForkMade, ForkRestore},
+		},
+		{Key: "forks.warn_number", Help: "more forks than so many in a project are said; 0: they are not", Value: int64(100)},
+		{
+			Key: "forks.warn_size", Help: "session files of a project's forks that are larger are said; 0: they are not",
+			Value: int64(1 << 30), Unit: "bytes",
+		},
 		{Key: "gc.auto", Help: "false leaves gc to 'rewind gc': the daemon does not run it when the project rests", Value: true},
 		{Key: "gc.grace", Help: "gc removes no checkpoint that is younger, whatever it is asked for", Value: "1h"},
 		{Key: "gc.keep_all", Help: "gc keeps every checkpoint for so long", Value: "1d"},

@@ -1,0 +1,137 @@
+package restore_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"rewind/engine/enginetest"
+	"rewind/engine/manage"
+	"rewind/engine/model"
+	"rewind/engine/restore"
+	"rewind/internal/value"
+	"rewind/refs"
+)
+
+// TestPruneByItself: switched on, forks that nobody uses go by themselves; what somebody has named, archived, gone on with, made whole or
+// brought back stays, and so does what lies in no folder of the person's agents.
+func TestPruneByItself(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	env := p.Env()
+	fork := func(name, title string) string { return p.Fork(name, restore.Options{Title: title, Env: env}).Session }
+	gone := fork("turn:1@"+k.Name(), "")
+	unused, wasUnused := p.Session(gone), ""
+	wasUnused = p.Slurp(unused.Transcript)
+	fork("turn:1@"+k.Name(), "mine")
+	renamed, archived := fork("turn:2@"+k.Name(), ""), fork("turn:2@"+k.Name(), "")
+	for kind, session := range map[refs.Kind]string{refs.KindRename: renamed, refs.KindArchive: archived} {
+		_, err := p.E.Restorer.Manage(enginetest.Bg, manage.Request{Kind: kind, Sessions: []string{session}, Title: "a name", Env: env})
+		p.Must(err)
+	}
+	_, err := p.E.Restorer.Clone(enginetest.Bg, restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: env})
+	p.Must(err)
+	used := p.Fork("turn:1@"+k.Name(), restore.Options{Env: env})
+	p.Opened(used.Fork).Take("of its own", p.Edits("f", "7"))
+	p.Settle()
+	k.Take("three", nil) // the project stands there
+	files := len(p.Files())
+
+	prune := func() *restore.Managed {
+		t.Helper()
+		r, err := p.E.Restorer.PruneByItself(enginetest.Bg, env)
+		p.Must(err)
+		return r
+	}
+	pruned := func() *refs.Operation {
+		t.Helper()
+		st, err := p.E.Status(enginetest.Bg, nil)
+		p.Must(err)
+		return st.Pruned
+	}
+	if r := prune(); r != nil {
+		t.Fatalf("it is not switched on, and deleted %v", r.Sessions)
+	}
+	p.Set("forks.prune.auto", "true")
+	if r := prune(); r != nil {
+		t.Fatalf("younger than forks.prune.age: %v", r.Sessions)
+	}
+	p.Set("forks.prune.age", "0s")
+	if r := prune(); r != nil {
+		t.Fatalf("forks.prune.keep: %v", r.Sessions)
+	}
+	p.Set("forks.prune.keep", "0")
+	if r, err := p.E.Restorer.PruneByItself(enginetest.Bg, value.AgentEnv{Home: value.Text(t.TempDir())}); err != nil || r != nil {
+		t.Fatalf("of another home: %v, %v", r, err)
+	}
+	if op := pruned(); op != nil {
+		t.Fatalf("nothing was pruned, and status says %d", op.Seq)
+	}
+	r := prune()
+	if r == nil || len(r.Sessions) != 1 || r.Sessions[0].Session != gone || len(p.Files()) != files-1 {
+		t.Fatalf("deleted %+v, want %s alone", r, gone)
+	}
+	if op := pruned(); op == nil || op.Seq != r.Operation.Seq || op.Message != model.ByItself {
+		t.Fatalf("status says %+v of %d", op, r.Operation.Seq)
+	}
+	if r := prune(); r != nil {
+		t.Fatalf("again: %v", r.Sessions)
+	}
+	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: env})
+	p.Must(err)
+	if p.Slurp(unused.Transcript) != wasUnused || pruned() != nil {
+		t.Error("taken back, it is not as it was, or status tells of it still")
+	}
+	if r := prune(); r != nil {
+		t.Errorf("what somebody brought back goes again: %v", r.Sessions)
+	}
+	p.Verify()
+}
+
+// TestForkLimits: above the limit that warns a fork says so, at the one that refuses none is made, and one that is there serves.
+func TestForkLimits(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	o := restore.Options{Env: p.Env(), Reuse: true}
+	first := p.Fork("turn:1@"+k.Name(), o)
+	p.Set("forks.warn_number", "1")
+	p.Set("forks.max_number", "2")
+	if n := p.E.Project().Notices; len(n) > 0 {
+		t.Errorf("%q", n)
+	}
+	p.Fork("turn:2@"+k.Name(), o)
+	if n := p.E.Project().Notices; len(n) != 1 {
+		t.Errorf("%q", n)
+	}
+	files := p.Files()
+	for name, try := range map[string]func() error{
+		"fork": func() error {
+			_, err := p.E.Restorer.Fork(enginetest.Bg, "before:2@"+k.Name(), restore.Options{Env: o.Env})
+			return err
+		},
+		"with its code": func() error {
+			_, err := p.E.Restorer.Fork(enginetest.Bg, "turn:1@"+k.Name(), restore.Options{Env: o.Env, Checkout: true})
+			return err
+		},
+		"dry run": func() error {
+			_, err := p.E.Restorer.Fork(enginetest.Bg, "turn:1@"+k.Name(), restore.Options{Env: o.Env, DryRun: true})
+			return err
+		},
+		"clone": func() error { _, err := p.E.Restorer.Clone(enginetest.Bg, restore.Options{Env: o.Env}); return err },
+	} {
+		var limit *model.ForkLimitError
+		if err := try(); !errors.As(err, &limit) || limit.Setting != "forks.max_number" || limit.Forks != 2 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if f := p.Fork("turn:1@"+k.Name(), o); !f.Reused || f.Session != first.Session || len(p.Files()) != len(files) {
+		t.Errorf("one that is there does not serve: %+v", f)
+	}
+	p.Back("turn:1", restore.Options{}) // going back makes a session all the same
+	p.Must(os.Remove(first.Path))
+	p.Set("forks.max_number", "0")
+	p.Set("forks.max_size", "1KiB")
+	if _, err := p.E.Restorer.Clone(enginetest.Bg, restore.Options{Env: o.Env}); err == nil {
+		t.Error("more bytes than forks.max_size, and a clone is made")
+	}
+}
