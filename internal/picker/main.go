@@ -16,10 +16,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rewind/api"
-	"rewind/internal/relay"
 	"rewind/internal/render"
 	"rewind/internal/term"
 )
+
+// fps is how often a second the screen is drawn at most: a key waits for 8 ms.
+const fps = 120
 
 // optionsFD is the file that a picker reads its options from. Its end, when they have been read, says that who started it has gone.
 const optionsFD = 3
@@ -55,7 +57,9 @@ func Main(program, version string) (code int) {
 	if o.Plain || s.Dumb() {
 		return (&plain{model: m, in: s.In}).run()
 	}
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler()).Run()
+	prog := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(fps))
+	go watch(ctx, telling{t}, m.project(), func() { prog.Send(tick{}) })
+	_, err := prog.Run()
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(s.Err, "rewind: error: %v\n", err)
 		return 1
@@ -99,14 +103,11 @@ type transport struct {
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.Header.Set(api.HeaderProcess, strconv.Itoa(os.Getpid()))
-	home, err := relay.Home()
-	if err == nil {
-		err = relay.CheckHome(home)
-	}
-	if err != nil || os.Getenv("REWIND_DAEMON") == "off" {
+	s, err := t.socket()
+	if err != nil {
 		return t.own.RoundTrip(req)
 	}
-	resp, err := api.Socket{Home: home, Version: t.version, Start: t.own.Path}.RoundTrip(req)
+	resp, err := s.RoundTrip(req)
 	if errors.Is(err, api.ErrNoDaemon) {
 		return t.own.RoundTrip(req)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -71,16 +70,8 @@ type then func(m *model) tea.Cmd
 // tick asks for what has changed meanwhile.
 type tick struct{}
 
-// changed tells the picker that something has changed in the project.
-type changed struct{}
-
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return tea.Batch(m.load(), m.look(), wait()) }
-
-// pollEvery is how often the log is asked for, where nobody tells that it has changed.
-const pollEvery = 2 * time.Second
-
-func wait() tea.Cmd { return tea.Tick(pollEvery, func(time.Time) tea.Msg { return tick{} }) }
+func (m *model) Init() tea.Cmd { return tea.Batch(m.load(), m.look()) }
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -100,9 +91,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.MouseWheelMsg:
 		return m, m.wheel(msg)
 	case tick:
-		return m, tea.Batch(m.glance(), wait())
-	case changed:
-		return m, tea.Batch(m.load(), m.look())
+		return m, m.glance()
 	}
 	return m, nil
 }

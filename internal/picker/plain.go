@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"rewind/api"
 	"rewind/internal/render"
@@ -24,7 +25,8 @@ type plain struct {
 
 const plainHelp = `a number    show that row
 go 3        preview going to row 3, then ask; before 3: to before it
-code 3      only the code; talk 3: only the conversation; fork 3: only a new session
+code 3      only the code; talk 3: only the conversation
+fork 3      only a new session
 talked 3    the conversation up to row 3
 filter ...  only rows that have these words; filter alone: all
 find ...    search files and conversations
@@ -101,14 +103,17 @@ func (p *plain) list() {
 	end := min(p.printed+plainRows, len(rows))
 	for n := p.printed; n < end; n++ {
 		r := p.log.rows[p.log.entries[rows[n]].row]
-		pr := &render.Printer{Streams: p.screen}
-		var b strings.Builder
-		_ = pr.ListRows(&b, pr.RowsOfTurns([]api.Row{r}, render.RowOptions{Short: true, Relative: true})) // to memory
-		here := ""
+		number, width := fmt.Sprintf("%d: ", n+1), 0
 		if r.Current {
-			here = " (here)"
+			number = fmt.Sprintf("%d (here): ", n+1)
 		}
-		fmt.Fprintf(p.screen.Out, "%d%s: %s\n", n+1, here, strings.TrimLeft(strings.TrimSpace(b.String()), "@~ "))
+		const marks = 3 // columns before a row, that are not printed
+		if p.screen.Width > 0 {
+			width = max(p.screen.Width-len(number)+marks, 1)
+		}
+		pr, text := p.pane(width)
+		_ = pr.ListRows(text, pr.RowsOfTurns([]api.Row{r}, render.RowOptions{Short: true, Relative: true})) // to memory
+		fmt.Fprintln(p.screen.Out, number+strings.TrimLeft(strings.TrimSpace(ansi.Strip(text.String())), "@~ "))
 	}
 	if p.printed = end; end < len(rows) || p.log.more {
 		fmt.Fprintln(p.screen.Out, "'more' lists older ones")

@@ -207,7 +207,7 @@ func (m *model) right(width, height int) []string {
 	lines := m.window(m.sideLines(width), &m.side.top, height-1)
 	more := ""
 	if rest := len(m.side.text.lines) - m.side.top - len(lines); rest > 0 {
-		more = fmt.Sprintf("%d more", rest)
+		more = fmt.Sprintf("%d more lines", rest)
 	}
 	return append([]string{m.tabLine(width, more)}, lines...)
 }
