@@ -29,7 +29,8 @@ func watch(ctx context.Context, rt http.RoundTripper, project api.Project, tell 
 	}
 	go func() {
 		for ctx.Err() == nil {
-			for range api.Events(ctx, &api.Client{Transport: rt}, api.EventsRequest{Project: project}) {
+			events := api.Events(ctx, &api.Client{Transport: rt}, api.EventsRequest{Project: project})
+			for range events { //nolint:errcheck // a stream that ended is asked for again
 				happened()
 			}
 			pause(ctx, pollEvery) // no daemon, another one, or none of this version
