@@ -176,6 +176,14 @@ type CheckoutRequest struct {
 	Continue   bool   `json:"continue,omitempty"`
 	Abort      bool   `json:"abort,omitempty"`
 	Tag        Text   `json:"tag,omitempty"` // for the state before; one that exists is refused
+	Merging
+}
+
+// Merging is what is to become of paths that other sessions changed since, too: they are kept as they are, or with Merge the session's own
+// changes are taken out of them.
+type Merging struct {
+	Merge  bool   `json:"merge,omitempty"`
+	Prefer string `json:"prefer,omitempty"` // as in a MergeRequest
 }
 
 // SwitchRequest sets the worktree to the newest state of a session's branch, and has that session go on.
@@ -184,6 +192,7 @@ type SwitchRequest struct {
 	Wish
 	Branch Text `json:"branch"`        // a session: its id, or how that begins, or its title; "-": the one before
 	Tag    Text `json:"tag,omitempty"` // for the state before; one that exists is refused
+	Merging
 }
 
 // Part is what is to become of one path, chosen from a diff with Back: all that differs (Whole), or some of it. OldMode and OldID are the
@@ -217,6 +226,7 @@ type ForwardRequest struct {
 	Wish
 	Turns int  `json:"turns"`
 	Tag   Text `json:"tag,omitempty"` // for the state before; one that exists is refused
+	Merging
 }
 
 // UndoRequest goes Steps back, or forward for redo.
@@ -224,6 +234,7 @@ type UndoRequest struct {
 	Project
 	Walk
 	Wish
+	Merging
 	Steps int `json:"steps"`
 }
 
@@ -264,7 +275,7 @@ type RestoreResponse struct {
 	Taken        []Taken       `json:"taken,omitempty"` // only because of exact
 	Conflicts    []Conflict    `json:"conflicts,omitempty"`
 	Worktree     Text          `json:"worktree,omitempty"`  // of pick, the other worktree that the change, and the target, are of
-	Merges       []Merge       `json:"merges,omitempty"`    // of pick and revert: what became of each path of the change
+	Merges       []Merge       `json:"merges,omitempty"`    // of pick and revert, of each path of the change: what became of it; of others with Merge, of each from which something was to be taken
 	KeptDirs     []Text        `json:"kept_dirs,omitempty"` // directories that could not go: something is in them
 	Without      []Without     `json:"without,omitempty"`   // set, but without something
 	Missing      []Skip        `json:"missing,omitempty"`   // were there then, never captured, and are not there now

@@ -137,6 +137,9 @@ func (s *server) forward(ctx context.Context, req api.ForwardRequest, p model.Pr
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		o := options(req.Walk, req.Wish, nil, p)
 		o.Tag = string(req.Tag)
+		if err := merging(&o, req.Merging); err != nil {
+			return err
+		}
 		r, err := e.Restorer.Forward(ctx, max(req.Turns, 1), o)
 		if err != nil {
 			return err
@@ -155,6 +158,9 @@ func (s *server) switchTo(ctx context.Context, req api.SwitchRequest, p model.Pr
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		o := options(api.Walk{}, req.Wish, nil, p)
 		o.Tag = string(req.Tag)
+		if err := merging(&o, req.Merging); err != nil {
+			return err
+		}
 		r, err := e.Restorer.Switch(ctx, string(req.Branch), o)
 		if err != nil {
 			return err

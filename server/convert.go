@@ -261,6 +261,10 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	for _, k := range r.Plan.Kept {
 		out.Partial = out.Partial || k.Reason.Incomplete()
 	}
+	for _, m := range r.Plan.Merges {
+		out.Partial = out.Partial || m.Verdict == value.MergeConflict
+	}
+	out.Merges = r.Plan.Merges
 	out.Kept, out.Taken, out.Without, out.Conflicts = r.Plan.Kept, r.Plan.Taken, without(r.Without), r.Conflicts
 	if len(r.Plan.Missing) > 0 {
 		out.Missing = skips(r.Plan.Missing)

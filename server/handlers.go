@@ -246,6 +246,8 @@ func (s *server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 		switch {
 		case req.Plan != "" && (req.Continue || req.Abort || len(req.Parts) > 0):
 			return model.Usagef("a plan is of a checkout that has a dry run")
+		case req.Merging != (api.Merging{}) && (req.Continue || req.Abort || len(req.Parts) > 0):
+			return model.Usagef("a merge is of a checkout that begins, and of whole paths")
 		case req.Continue || req.Abort:
 			r, err = unfinished(e, req)(ctx, req.Env)
 		case len(req.Parts) > 0:
@@ -257,6 +259,9 @@ func (s *server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 			}
 			o := options(req.Walk, req.Wish, paths, p)
 			o.Tag = string(req.Tag)
+			if err = merging(&o, req.Merging); err != nil {
+				return err
+			}
 			r, err = e.Restorer.Checkout(ctx, string(req.Checkpoint), o)
 		}
 		if err != nil {
@@ -267,17 +272,6 @@ func (s *server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 		return err
 	})
 	return out, err
-}
-
-func checkoutParts(ctx context.Context, e *engine.Engine, req api.CheckoutRequest, p model.Progress) (*restore.Result, error) {
-	if len(req.Paths) > 0 || req.ContextOnly || req.InPlace {
-		return nil, model.Usagef("parts are of files, and say of which")
-	}
-	list, err := parts(req.Parts)
-	if err != nil {
-		return nil, err
-	}
-	return e.Restorer.CheckoutParts(ctx, string(req.Checkpoint), list, options(req.Walk, req.Wish, nil, p))
 }
 
 // unfinished is what ends a checkout that was cut short.
@@ -309,7 +303,11 @@ func (s *server) along(ctx context.Context, req api.UndoRequest, p model.Progres
 	move func(*engine.Engine) along,
 ) (out api.RestoreResponse, err error) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := move(e)(ctx, max(req.Steps, 1), options(req.Walk, req.Wish, nil, p))
+		o := options(req.Walk, req.Wish, nil, p)
+		if err := merging(&o, req.Merging); err != nil {
+			return err
+		}
+		r, err := move(e)(ctx, max(req.Steps, 1), o)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/internal/textdiff"
-	"rewind/internal/value"
 	"rewind/refs"
 )
 
@@ -60,10 +59,9 @@ func (s *server) revert(ctx context.Context, req api.MergeRequest, p model.Progr
 // merge brings a change, which may lie in another worktree, or takes one out.
 func (s *server) merge(ctx context.Context, req api.MergeRequest, p model.Progress, kind refs.Kind, at place,
 ) (out api.RestoreResponse, err error) {
-	sides := map[string]textdiff.Side{"": textdiff.Neither, "ours": textdiff.Ours, "theirs": textdiff.Theirs}
-	prefer, known := sides[req.Prefer]
-	if !known {
-		return out, model.Usagef("prefer %q: want ours or theirs", req.Prefer)
+	prefer, err := side(req.Prefer)
+	if err != nil {
+		return out, err
 	}
 	if (req.Change == "") == (req.Of == "") {
 		return out, model.Usagef("want a change, or the session whose work it is")
@@ -75,8 +73,9 @@ func (s *server) merge(ctx context.Context, req api.MergeRequest, p model.Progre
 		}
 		o := restore.PickOptions{
 			Options: options(req.Walk, api.Wish{Env: req.Env, DryRun: req.DryRun, Plan: req.Plan}, paths, p),
-			Change:  at.name, Of: req.Of, Prefer: prefer,
+			Change:  at.name, Of: req.Of,
 		}
+		o.Prefer = prefer
 		if there != e {
 			if o.From = there.Merger; at.name == "" {
 				if o.Change, err = sinceParted(ctx, there, e); err != nil {
@@ -102,11 +101,39 @@ func (s *server) merge(ctx context.Context, req api.MergeRequest, p model.Progre
 			}
 			out.Target, out.Worktree = *target, at.worktree()
 		}
-		out.Merges, out.Taken, out.Replaced, out.Missing = r.Merges, nil, nil, nil
-		for _, m := range r.Merges {
-			out.Partial = out.Partial || m.Verdict == value.MergeConflict
-		}
+		out.Taken, out.Replaced, out.Missing = nil, nil, nil
 		return err
 	})
 	return out, err
+}
+
+func checkoutParts(ctx context.Context, e *engine.Engine, req api.CheckoutRequest, p model.Progress) (*restore.Result, error) {
+	if len(req.Paths) > 0 || req.ContextOnly || req.InPlace {
+		return nil, model.Usagef("parts are of files, and say of which")
+	}
+	list, err := parts(req.Parts)
+	if err != nil {
+		return nil, err
+	}
+	return e.Restorer.CheckoutParts(ctx, string(req.Checkpoint), list, options(req.Walk, req.Wish, nil, p))
+}
+
+// side is what settles the conflicts of a merge.
+func side(prefer string) (textdiff.Side, error) {
+	switch prefer {
+	case "":
+		return textdiff.Neither, nil
+	case "ours":
+		return textdiff.Ours, nil
+	case "theirs":
+		return textdiff.Theirs, nil
+	}
+	return textdiff.Neither, model.Usagef("prefer %q: want ours or theirs", prefer)
+}
+
+// merging sets what a request says of paths that others changed, too.
+func merging(o *restore.Options, m api.Merging) (err error) {
+	o.Merge = m.Merge
+	o.Prefer, err = side(m.Prefer)
+	return err
 }

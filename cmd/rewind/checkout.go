@@ -9,9 +9,10 @@ import (
 func newCheckout(a *app) *cobra.Command {
 	req := api.CheckoutRequest{}
 	into, some := "", false
+	var m merging
 	cmd := &cobra.Command{
 		Use: "checkout {<checkpoint> [-- <path>...] | --continue | --abort} [--code-only | --context-only] [--in-place [--force]]\n" +
-			"      [--title <title>] [--tag <tag>] [--session <session>] [--exact] [--dry-run | --plan <plan>]\n" +
+			"      [--title <title>] [--tag <tag>] [--session <session>] [--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]\n" +
 			"  rewind checkout <checkpoint> --into <directory> [-- <path>...]\n" +
 			"  rewind checkout <checkpoint> --patch [-- <path>...]",
 		Short: "Set the project to a checkpoint, and the conversation with it",
@@ -21,6 +22,8 @@ func newCheckout(a *app) *cobra.Command {
 			"The agent's conversation goes back as a new session that ends there; the command that opens it is printed, and the session\n" +
 			"itself stays as it is. --in-place sets that one back instead: its file is cut, or where it was cut before, becomes what it\n" +
 			"was. With paths the conversation is left alone.\n" +
+			"What other sessions changed since is kept as it is; with --merge what this session did is taken out of those files, too: a\n" +
+			"three-way merge, as 'rewind revert' does it. Conflicts are marked and named (exit code 15), unless --ours or --theirs.\n" +
 			"--patch (-p) shows what differs piece by piece and asks of each whether it is to become as the checkpoint has it; 'q' ends\n" +
 			"the questions, '?' explains the others. What was chosen is set at once, and undone at once; Ctrl-C sets nothing.\n\n" +
 			"--continue and --abort end a checkout that was cut short; with --code-only they leave session files as they are.\n\n" +
@@ -28,7 +31,8 @@ func newCheckout(a *app) *cobra.Command {
 			"damaged store, too.",
 		Example: "  rewind checkout @-\n  rewind checkout turn:2 --code-only\n  rewind checkout 3f2a91c4 -- src/main.go\n" +
 			"  rewind checkout '@{20m ago}' --dry-run\n" +
-			"  rewind checkout @- --into ../before\n  rewind checkout turn:2 -p -- src",
+			"  rewind checkout @- --into ../before\n  rewind checkout turn:2 -p -- src\n" +
+			"  rewind checkout turn:2 --session 1a2b3c4d --merge",
 		Args: func(cmd *cobra.Command, args []string) error {
 			names, _ := afterDash(cmd, args)
 			ending := req.Continue || req.Abort
@@ -56,7 +60,7 @@ func newCheckout(a *app) *cobra.Command {
 			case req.ContextOnly && req.Exact:
 				return usage("--exact is about files, and --context-only leaves them alone")
 			}
-			return nil
+			return m.set(cmd, &req.Merging)
 		},
 		ValidArgsFunction: completePlaces(a, 1, &req.Session),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -92,6 +96,7 @@ func newCheckout(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
+	m.flags(cmd)
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)
 	inPlaceFlags(cmd, &req.Wish, "set the session itself back instead of making a new one")

@@ -100,9 +100,10 @@ func (a *app) stretch(w io.Writer, s *api.Ahead) error {
 
 func newForward(a *app) *cobra.Command {
 	req := api.ForwardRequest{Turns: 1}
+	var m merging
 	cmd := &cobra.Command{
-		Use: "forward [n] [--code-only | --context-only] [--in-place [--force]] [--tag <tag>] [--session <session>] [--exact] " +
-			"[--dry-run | --plan <plan>]",
+		Use: "forward [n] [--code-only | --context-only] [--in-place [--force]] [--tag <tag>] [--session <session>]\n" +
+			"      [--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]",
 		Short: "Go forward a turn, or n, along what going back has left behind",
 		Long: "Goes to the end of the n-th turn of the first list of 'rewind future', code and conversation, as 'rewind checkout' goes\n" +
 			"to a turn: one operation, which 'rewind undo-restore' takes back. 'rewind redo' goes by steps, and along the code alone.",
@@ -112,6 +113,9 @@ func newForward(a *app) *cobra.Command {
 			req.Project, req.Choose = a.project(), a.OutTTY
 			if req.ContextOnly && req.Exact {
 				return usage("--exact is about files, and --context-only leaves them alone")
+			}
+			if err := m.set(cmd, &req.Merging); err != nil {
+				return err
 			}
 			if len(args) > 0 {
 				n, err := strconv.Atoi(args[0])
@@ -130,6 +134,7 @@ func newForward(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
+	m.flags(cmd)
 	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)

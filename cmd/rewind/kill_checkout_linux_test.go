@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"rewind/internal/term"
 	"rewind/internal/torture"
 )
 
@@ -16,26 +18,72 @@ func TestKillCheckoutT10(t *testing.T) {
 	t.Parallel()
 	fixture := filepath.Join(memoryDir(t), "p")
 	checkoutFixture(t, fixture)
-	killRestore(t, fixture, "checkout", "@-")
+	m := torture.Begin(t)
+	killRestore(t, m, m.Points, fixture, "checkout", "@-")
 }
 
-// TestKillRevertT10 is TestKillCheckoutT10 for a revert, which makes contents that no checkpoint has.
+// TestKillRevertT10 is TestKillCheckoutT10 for what makes contents that no checkpoint has: a revert, a pick, and a checkout that merges.
 func TestKillRevertT10(t *testing.T) {
 	t.Parallel()
-	fixture := filepath.Join(memoryDir(t), "p")
-	write(t, fixture, map[string]string{"merged": "1\n2\n3\n", "edit": "one\n", "gone/a": "a\n", "clash": "1\n", "mode.sh": "m\n"})
-	mustHere(t, fixture, "init", "--mode", "project")
-	write(t, fixture, map[string]string{"merged": "1\n2\nC\n", "edit": "two\n", "new/b": "b\n", "clash": "2\n"})
-	must(t, os.RemoveAll(filepath.Join(fixture, "gone")), os.Chmod(filepath.Join(fixture, "mode.sh"), 0o755))
-	mustHere(t, fixture, "save", "two")
-	write(t, fixture, map[string]string{"merged": "A\n2\nC\n", "clash": "3\n", "unsaved": "stays\n"})
-	killRestore(t, fixture, "revert", "@", "--theirs")
+	m := torture.Begin(t)
+	for _, c := range []struct {
+		name  string
+		there func(t *testing.T, dir string) // from a state of the project to that in which it is killed
+		args  []string
+		share int
+	}{
+		{"revert", func(t *testing.T, dir string) {
+			write(t, dir, map[string]string{"merged": "A\n2\nC\n", "clash": "3\n", "unsaved": "stays\n"})
+		}, []string{"revert", "@", "--theirs"}, 2},
+		{"pick", func(t *testing.T, dir string) {
+			mustHere(t, dir, "tag", "two")
+			mustHere(t, dir, "checkout", "@-")
+			write(t, dir, map[string]string{"merged": "A\n2\n3\n", "clash": "3\n", "unsaved": "stays\n"})
+		}, []string{"pick", "two", "--theirs"}, 1},
+		{"merge", func(t *testing.T, dir string) {
+			edit := func(agent, id, file, text string) {
+				payload := fmt.Sprintf(`"session_id":%q,"cwd":%q`, id, dir)
+				call := payload + fmt.Sprintf(`,"tool_name":"Write","tool_use_id":%q,"tool_input":{"file_path":%q}`, file+id,
+					filepath.Join(dir, file))
+				hookHere(t, dir, agent, "prompt", `{"hook_event_name":"UserPromptSubmit","prompt":"go",`+payload+"}")
+				hookHere(t, dir, agent, "pre-tool-use", `{"hook_event_name":"PreToolUse",`+call+"}")
+				write(t, dir, map[string]string{file: text})
+				hookHere(t, dir, agent, "post-tool-use", `{"hook_event_name":"PostToolUse",`+call+"}")
+				hookHere(t, dir, agent, "stop", `{"hook_event_name":"Stop",`+payload+"}")
+			}
+			edit("claude", "aaaa0001", "merged", "A\n2\nC\n")
+			edit("claude", "aaaa0001", "merged", "A\n2\nagain\n")
+			edit("codex", "bbbb0001", "merged", "B\n2\nagain\n")
+			edit("claude", "aaaa0001", "new/c", "c\n")
+			write(t, dir, map[string]string{"unsaved": "stays\n"})
+		}, []string{"checkout", "turn:1@aaaa0001", "--code-only", "--merge"}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			fixture := filepath.Join(memoryDir(t), "p")
+			write(t, fixture, map[string]string{"merged": "1\n2\n3\n", "edit": "one\n", "gone/a": "a\n", "clash": "1\n", "mode.sh": "m\n"})
+			mustHere(t, fixture, "init", "--mode", "project")
+			write(t, fixture, map[string]string{"merged": "1\n2\nC\n", "edit": "two\n", "new/b": "b\n", "clash": "2\n"})
+			must(t, os.RemoveAll(filepath.Join(fixture, "gone")), os.Chmod(filepath.Join(fixture, "mode.sh"), 0o755))
+			mustHere(t, fixture, "save", "two")
+			c.there(t, fixture)
+			killRestore(t, m, m.Points*c.share/4, fixture, c.args...)
+		})
+	}
 }
 
-// killRestore kills a restore of a project before each of its calls that change something.
-func killRestore(t *testing.T, fixture string, args ...string) {
+// hookHere sends an agent's event, as its hook does.
+func hookHere(t *testing.T, dir, agent, event, payload string) {
 	t.Helper()
-	m := torture.Begin(t)
+	s, _, stderr := term.Test(payload, false)
+	if code := execute(context.Background(), []string{"-C", dir, "hook", "--agent", agent, "--event", event}, s); code != 0 {
+		t.Fatalf("hook %s: exit code %d\n%s", event, code, stderr)
+	}
+}
+
+// killRestore kills a restore of a project before so many of its calls that change something.
+func killRestore(t *testing.T, m *torture.Run, points int, fixture string, args ...string) {
+	t.Helper()
 	before, err := listing(fixture)
 	must(t, err)
 
@@ -50,7 +98,7 @@ func killRestore(t *testing.T, fixture string, args ...string) {
 	}
 
 	var k kills
-	for i, n := range torture.Spread(m.Points, calls, m.Seed) {
+	for i, n := range torture.Spread(points, calls, m.Seed) {
 		dir := fmt.Sprintf("%s-%d", scratch, i)
 		clone(t, fixture, dir)
 		fired, _, _ := killed(t, dir, n, args...)

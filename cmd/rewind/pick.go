@@ -10,7 +10,6 @@ import (
 	"rewind/api"
 	"rewind/internal/render"
 	"rewind/internal/term"
-	"rewind/internal/value"
 )
 
 func newPick(a *app) *cobra.Command {
@@ -83,10 +82,49 @@ func (s mergeSides) check() error {
 	return nil
 }
 
+// prefer is the side for a request; "": neither.
+func (s mergeSides) prefer() string {
+	switch {
+	case s.ours:
+		return "ours"
+	case s.theirs:
+		return "theirs"
+	}
+	return ""
+}
+
+func (s *mergeSides) flags(cmd *cobra.Command, theirs string) {
+	cmd.Flags().BoolVar(&s.ours, "ours", false, "where both changed the same, keep what is here")
+	cmd.Flags().BoolVar(&s.theirs, "theirs", false, "where both changed the same, take what "+theirs+" has")
+}
+
+// merging are the flags of what goes to another state, for paths that other sessions changed since, too.
+type merging struct {
+	mergeSides
+	merge bool
+}
+
+func (m *merging) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&m.merge, "merge", false, "in files that other sessions changed since, take out what the session did, and keep theirs")
+	m.mergeSides.flags(cmd, "the target")
+}
+
+// set fills a request.
+func (m *merging) set(cmd *cobra.Command, req *api.Merging) error {
+	req.Merge, req.Prefer = m.merge, m.prefer()
+	if !m.merge && req.Prefer != "" {
+		return usage("--%s settles conflicts of --merge", req.Prefer)
+	}
+	for _, name := range []string{"exact", "context-only", "into", "patch", "continue", "abort"} {
+		if f := cmd.Flag(name); m.merge && f != nil && f.Changed {
+			return usage("--merge and --%s exclude each other", name)
+		}
+	}
+	return m.check()
+}
+
 func mergeFlags(_ *app, cmd *cobra.Command, req *api.MergeRequest, sides *mergeSides) {
-	f := cmd.Flags()
-	f.BoolVar(&sides.ours, "ours", false, "where both changed the same, keep what is here")
-	f.BoolVar(&sides.theirs, "theirs", false, "where both changed the same, take what the change has")
+	sides.flags(cmd, "the change")
 	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 }
 
@@ -97,12 +135,7 @@ func (a *app) merge(cmd *cobra.Command, args []string, route api.Route[api.Merge
 	names, paths := afterDash(cmd, args)
 	req.Project, req.Env, req.Choose = a.project(), agentEnv(), a.OutTTY
 	req.Paths = paths
-	switch {
-	case sides.ours:
-		req.Prefer = "ours"
-	case sides.theirs:
-		req.Prefer = "theirs"
-	}
+	req.Prefer = sides.prefer()
 	what := "all that " + term.Sanitize(req.Session) + " wrote"
 	if len(names) > 0 {
 		var err error
@@ -150,25 +183,7 @@ func (a *app) doMerge(ctx context.Context, route api.Route[api.MergeRequest, api
 		a.Notices(r.Notices)
 		a.tellMerge(r, what)
 	}
-	return mergeError(r)
-}
-
-// mergeError is the error of a merge that left a conflict.
-func mergeError(r api.RestoreResponse) error {
-	n := 0
-	for _, m := range r.Merges {
-		if m.Verdict == value.MergeConflict {
-			n++
-		}
-	}
-	if n == 0 {
-		return render.Partial(r)
-	}
-	hint := "edit the marked places, or begin again with --ours or --theirs after 'rewind undo-restore'"
-	if r.DryRun || r.Operation == 0 {
-		hint = "--theirs takes what the change has, --ours keeps what is here"
-	}
-	return &api.Error{Word: api.WordPartial, Message: render.Count(n, "path") + " in conflict", Hint: hint}
+	return render.Partial(r)
 }
 
 func (a *app) tellMerge(r api.RestoreResponse, what string) {
@@ -187,7 +202,7 @@ func (a *app) tellMerge(r api.RestoreResponse, what string) {
 	if r.DryRun || len(r.Changes) <= render.ShownNames {
 		a.ChangeLines(a.Out, r.Changes, render.ShownPaths)
 	}
-	a.tellMerges(r.Merges)
+	a.TellMerges(r)
 	a.TellKept(r.Kept, false)
 	a.TellConflicts(r.Conflicts)
 	a.TellWithout(r.Without)
@@ -195,73 +210,4 @@ func (a *app) tellMerge(r api.RestoreResponse, what string) {
 	if r.Operation > 0 {
 		a.Say("undo: rewind undo-restore")
 	}
-}
-
-// mergeWords say why a path is in conflict.
-var mergeWords = map[value.MergeReason]string{
-	value.ReasonText:       "both changed the same lines",
-	value.ReasonBinary:     "both changed it, and it is no text",
-	value.ReasonTooLarge:   "both changed it, and it is too large to compare",
-	value.ReasonLink:       "both changed where the link leads",
-	value.ReasonType:       "a file, a link or a directory: the two do not agree",
-	value.ReasonMode:       "both changed the permissions",
-	value.ReasonDeleted:    "the change alters it, and it is not here",
-	value.ReasonModified:   "the change removes it, and it was changed since",
-	value.ReasonAdded:      "the change adds it, and another one is here",
-	value.ReasonBlocked:    "a directory above it is not there, or is none",
-	value.ReasonUncaptured: "what is here is not captured",
-	value.ReasonGone:       "its content is not in the store any more",
-}
-
-// tellMerges names what is in conflict, what was settled, what was followed to another path, and counts what was there already.
-func (a *app) tellMerges(list []api.Merge) {
-	already, settled := 0, []api.Text{}
-	for _, head := range []string{"in conflict:", "followed to where the file is now:"} {
-		first := true
-		for _, m := range list {
-			conflict := m.Verdict == value.MergeConflict
-			if conflict != (head == "in conflict:") || !conflict && m.Was == "" {
-				continue
-			}
-			if first {
-				fmt.Fprintln(a.Out, a.Styled(term.Warn, head))
-				first = false
-			}
-			fmt.Fprintln(a.Out, "  "+mergeLine(m))
-		}
-	}
-	for _, m := range list {
-		switch m.Verdict {
-		case value.MergeAlready:
-			already++
-		case value.MergeSettled:
-			settled = append(settled, m.Path)
-		}
-	}
-	a.Names("both had changed, settled as asked", settled)
-	if already > 0 {
-		fmt.Fprintf(a.Out, "%s so already\n", countIs(already, "path"))
-	}
-}
-
-func mergeLine(m api.Merge) string {
-	line := term.Quote(string(m.Path))
-	if m.Was != "" {
-		line += " (was " + term.Quote(string(m.Was)) + ")"
-	}
-	if m.Verdict != value.MergeConflict {
-		return line
-	}
-	line += ": " + mergeWords[m.Reason]
-	if m.Places > 0 {
-		return line + ", " + render.Count(m.Places, "place") + " marked"
-	}
-	return line + "; it stays as it is"
-}
-
-func countIs(n int, what string) string {
-	if n == 1 {
-		return "1 " + what + " is"
-	}
-	return fmt.Sprintf("%d %ss are", n, what)
 }

@@ -10,9 +10,10 @@ import (
 
 func newSwitch(a *app) *cobra.Command {
 	req := api.SwitchRequest{}
+	var m merging
 	cmd := &cobra.Command{
-		Use: "switch {<session> | -} [--code-only | --context-only] [--in-place [--force]] [--tag <tag>] [--exact] [--dry-run | " +
-			"--plan <plan>]",
+		Use: "switch {<session> | -} [--code-only | --context-only] [--in-place [--force]] [--tag <tag>] [--exact | --merge [--ours | --theirs]]\n" +
+			"      [--dry-run | --plan <plan>]",
 		Short: "Go to the newest state of another session, code and conversation",
 		Long: "Sets the project's files to the newest state of a session, and prints the command that goes on with its conversation as\n" +
 			"it is. A session is named by its id or how that begins, by its title or a part of it, or by '-': the one that the project\n" +
@@ -21,14 +22,14 @@ func newSwitch(a *app) *cobra.Command {
 			"A session that goes on in another worktree is left there: the error names the directory.\n" +
 			"A session whose file was cut, and not gone on with, has its newest state there; --in-place gives it its end back.",
 		Example: "  rewind switch 1a2b3c4d\n  rewind switch 'fix the parser'\n  rewind switch -\n  rewind switch 1a2b3c4d --in-place",
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
 				return usage("switch takes one session: its id, its title, or '-' for the one before")
 			case req.ContextOnly && req.Exact:
 				return usage("--exact is about files, and --context-only leaves them alone")
 			}
-			return nil
+			return m.set(cmd, &req.Merging)
 		},
 		ValidArgsFunction: completeSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,6 +47,7 @@ func newSwitch(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
+	m.flags(cmd)
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)
 	inPlaceFlags(cmd, &req.Wish, "of a session whose file was cut: go to what it was before, and give it that end back")

@@ -14,7 +14,7 @@ import (
 func newUndo(a *app) *cobra.Command {
 	turn := false
 	cmd, req := newAlong(a, api.Undo, &cobra.Command{
-		Use:   "undo [n] [--turn] [--code-only] [--session <session>] [--exact] [--dry-run | --plan <plan>]",
+		Use:   "undo [n] [--turn] [--code-only] [--session <session>] [--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]",
 		Short: "Go back one step, or n; with --turn, turns",
 		Long: "Goes back along the checkpoints that 'rewind list' shows; checkpoints with equal files count once. Unsaved changes\n" +
 			"are the first step: they are saved before they are undone, so that 'rewind redo' brings them back. The agent's\n" +
@@ -56,13 +56,13 @@ func undoTurns(ctx context.Context, a *app, req api.UndoRequest) error {
 	req.Session = r.Session
 	return doRestore(ctx, a, api.Checkout, api.CheckoutRequest{
 		Project: req.Project, Walk: req.Walk, Wish: req.Wish,
-		Checkpoint: api.Text(fmt.Sprintf("before:%d", r.At-uint64(req.Steps)+1)),
+		Checkpoint: api.Text(fmt.Sprintf("before:%d", r.At-uint64(req.Steps)+1)), Merging: req.Merging,
 	})
 }
 
 func newRedo(a *app) *cobra.Command {
 	cmd, _ := newAlong(a, api.Redo, &cobra.Command{
-		Use:   "redo [n] [--code-only] [--session <session>] [--exact] [--dry-run | --plan <plan>]",
+		Use:   "redo [n] [--code-only] [--session <session>] [--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]",
 		Short: "Go forward again after undo or checkout",
 		Long: "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken; the conversation " +
 			"goes with it.",
@@ -72,10 +72,16 @@ func newRedo(a *app) *cobra.Command {
 }
 
 // along is what undo and redo are asked.
-type along struct{ api.UndoRequest }
+type along struct {
+	api.UndoRequest
+	merging
+}
 
 func (r *along) fill(a *app, cmd *cobra.Command, args []string) error {
 	r.Project, r.Choose = a.project(), a.OutTTY
+	if err := r.merging.set(cmd, &r.Merging); err != nil {
+		return err
+	}
 	if err := a.converse(&r.Wish, nil); err != nil {
 		return err
 	}
@@ -90,7 +96,7 @@ func (r *along) fill(a *app, cmd *cobra.Command, args []string) error {
 }
 
 func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd *cobra.Command) (*cobra.Command, *along) {
-	req := &along{api.UndoRequest{Steps: 1}}
+	req := &along{UndoRequest: api.UndoRequest{Steps: 1}}
 	cmd.Args = takes(0, 1, "one number of steps")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := req.fill(a, cmd, args); err != nil {
@@ -99,6 +105,7 @@ func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd
 		return doRestore(cmd.Context(), a, route, req.UndoRequest)
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
+	req.flags(cmd)
 	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	codeOnlyFlag(cmd, &req.Wish)
 	sessionFlag(a, cmd, &req.Session, "along the steps of this `session`")

@@ -5,6 +5,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/kv"
+	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
 )
@@ -141,28 +142,41 @@ func (j *Judge) unsaved(c *capture.Capture, fn visitor) error {
 // changed calls fn for each path that an operation changed. With all false, operations in which no colleague has part are left out. later
 // is the worktree at some operation after; a checkpoint sets it to its own tree.
 func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn visitor) error {
+	after := *later
+	cp, err := j.look(op, later)
 	switch {
-	case op.Kind == refs.KindCheckpoint, op.Kind == refs.KindSafety:
-		cp, err := j.e.log.Checkpoint(op.Checkpoint)
-		if err != nil {
-			return err
-		}
-		*later = oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, cp.Tree)
-		if op.Kind == refs.KindSafety {
-			return nil
-		}
+	case err != nil:
+		return err
+	case op.Kind == refs.KindCheckpoint:
 		if who, _ := j.of(cp, cp.Authors()); who == "" && !all {
 			return nil
 		}
 		return j.step(op, cp, fn)
-	case op.Kind.IsRestore() && op.Restore != nil && !op.Restore.ContextOnly:
+	case isSetting(op):
 		who, _ := j.colleague([]string{op.Session}, op.Seq-1) // the one that it made begins with it
 		if who == "" && !all {
 			return nil
 		}
-		return j.restore(op, *later, func(ch tree.Change) { fn(op, ch, who, false) })
+		return j.restore(op, after, func(ch tree.Change) { fn(op, ch, who, false) })
 	}
 	return nil
+}
+
+// look reads the checkpoint of a step, or of the state before a restore, and sets later to its tree. Of other operations there is none.
+func (j *Judge) look(op *refs.Operation, later **oplog.Lookups) (*model.Checkpoint, error) {
+	if op.Kind != refs.KindCheckpoint && op.Kind != refs.KindSafety {
+		return nil, nil
+	}
+	cp, err := j.e.log.Checkpoint(op.Checkpoint)
+	if err == nil {
+		*later = oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, cp.Tree)
+	}
+	return cp, err
+}
+
+// isSetting reports whether an operation is a restore that has set files.
+func isSetting(op *refs.Operation) bool {
+	return op.Kind.IsRestore() && op.Restore != nil && !op.Restore.ContextOnly
 }
 
 // step is changed for a checkpoint.
@@ -183,45 +197,50 @@ func (j *Judge) step(op *refs.Operation, cp *model.Checkpoint, fn visitor) error
 	})
 }
 
-// restore is changed for a restore: what it set. For a whole tree that is the difference of the heads before and after; for some paths,
-// what later has as the target has it.
+// restore is changed for a restore: what it set.
 func (j *Judge) restore(op *refs.Operation, later *oplog.Lookups, fn func(tree.Change)) error {
-	safety, err := j.e.log.Checkpoint(op.Restore.Safety)
+	from, to, err := j.set(op)
 	if err != nil {
 		return err
+	}
+	return tree.Diff(oplog.Lenient{Store: j.e.log.Objs}, from, to, func(ch tree.Change) error {
+		done, err := left(op, later, ch)
+		if done {
+			fn(ch)
+		}
+		return err
+	})
+}
+
+// set are the trees between which lies what a restore set: of a whole tree the heads before and after; of some paths the state before and
+// the target, see left.
+func (j *Judge) set(op *refs.Operation) (from, to objstore.ID, err error) {
+	safety, err := j.e.log.Checkpoint(op.Restore.Safety)
+	if err != nil {
+		return from, to, err
 	}
 	target, err := j.e.log.Checkpoint(op.Restore.Target)
 	if err != nil {
-		return err
+		return from, to, err
 	}
-	if paths := op.Restore.Paths; len(paths) > 0 {
-		return tree.Diff(oplog.Lenient{Store: j.e.log.Objs}, safety.Tree, target.Tree, func(ch tree.Change) error {
-			if !paths.Has(ch.Path) {
-				return nil
-			}
-			is, err := later.Find(ch.Path)
-			if err == nil && tree.Same(is, ch.New) {
-				fn(ch)
-			}
-			return err
-		})
+	if len(op.Restore.Paths) > 0 {
+		return safety.Tree, target.Tree, nil
 	}
-	from, err := j.e.log.Accounts(safety)
-	if err != nil {
-		return err
+	was, err := j.e.log.Accounts(safety)
+	if err != nil || !op.Restore.Result.IsZero() {
+		return was.Tree, op.Restore.Result, err
 	}
-	to := op.Restore.Result
-	if to.IsZero() {
-		h, err := j.e.log.Accounts(target)
-		if err != nil {
-			return err
-		}
-		to = h.Tree
+	is, err := j.e.log.Accounts(target)
+	return was.Tree, is.Tree, err
+}
+
+// left reports whether a restore has set a path between its trees: one of some paths only what later has as the target has it.
+func left(op *refs.Operation, later *oplog.Lookups, ch tree.Change) (bool, error) {
+	if paths := op.Restore.Paths; len(paths) == 0 || !paths.Has(ch.Path) {
+		return len(paths) == 0, nil
 	}
-	return tree.Diff(oplog.Lenient{Store: j.e.log.Objs}, from.Tree, to, func(ch tree.Change) error {
-		fn(ch)
-		return nil
-	})
+	is, err := later.Find(ch.Path)
+	return err == nil && tree.Same(is, ch.New), err
 }
 
 // stretch compares a step with those before it. It remembers the operations that it has looked at.

@@ -4,17 +4,20 @@ import (
 	"slices"
 
 	"rewind/engine/model"
+	"rewind/objstore"
 	"rewind/refs"
+	"rewind/tree"
 )
 
-// Step is a checkpoint in which a session changed something.
+// Step is a change of the project, from one tree to another, of which some paths are a session's.
 type Step struct {
-	*model.Checkpoint
-	Wrote func(path string) bool // reports whether a path that the checkpoint changed is the session's, or also the session's
+	Checkpoint *model.Checkpoint                      // nil: a restore did it
+	From, To   objstore.ID                            // trees; From zero: how the project was found
+	Wrote      func(change tree.Change) (bool, error) // reports whether what the step changed at a path is the session's
 }
 
-// Wrote are the steps in which a session, or one that works for it, changed something, the oldest first. The log's lock is held, and the
-// sessions are loaded.
+// Wrote are the steps in which a session, or one that works for it, changed something, the oldest first; what it wrote beside another one,
+// in a call of both, is among it. The log's lock is held, and the sessions are loaded.
 func (a *Authors) Wrote(session string) (list []Step, err error) {
 	session = a.wholeSession(session)
 	is := func(by string) bool { return a.wholeSession(by) == session }
@@ -29,9 +32,12 @@ func (a *Authors) Wrote(session string) (list []Step, err error) {
 		if !slices.ContainsFunc(cp.Authors(), is) {
 			return nil
 		}
+		from, err := a.log.Before(cp)
 		of := cp.AuthorsOf()
-		list = append(list, Step{cp, func(path string) bool { return slices.ContainsFunc(of(path), is) }})
-		return nil
+		list = append(list, Step{cp, from, cp.Tree, func(ch tree.Change) (bool, error) {
+			return slices.ContainsFunc(of(ch.Path), is), nil
+		}})
+		return err
 	})
 	slices.Reverse(list)
 	return list, err

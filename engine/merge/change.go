@@ -37,11 +37,11 @@ type edit struct {
 
 func (e edit) reverse() edit { return edit{e.to, e.from, e.toTree, e.fromTree} }
 
-// add appends what changed between two trees, at paths that want has. Edits that follow each other are one.
-func (ch *Change) add(get objstore.Getter, from, to objstore.ID, want func(path string) bool) error {
+// add appends what changed between two trees, where want says so. Edits that follow each other are one.
+func (ch *Change) add(get objstore.Getter, from, to objstore.ID, want func(tree.Change) (bool, error)) error {
 	return tree.Diff(get, from, to, func(c tree.Change) error {
-		if !want(c.Path) {
-			return nil
+		if wanted, err := want(c); err != nil || !wanted {
+			return err
 		}
 		list := ch.edits[c.Path]
 		if n := len(list); n > 0 && same(list[n-1].to, c.Old) {
@@ -73,7 +73,7 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 	if row != nil {
 		ch := &Change{Name: fmt.Sprintf("turn:%d", row.Turn), Of: row.Checkpoint, edits: map[string][]edit{}}
 		for _, cp := range row.Steps {
-			if err := m.addStep(ch, cp, everyPath); err != nil {
+			if err := m.addStep(ch, cp, all); err != nil {
 				return nil, err
 			}
 		}
@@ -84,10 +84,10 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 		return nil, err
 	}
 	ch := &Change{Name: nameOf(cp), Of: cp, edits: map[string][]edit{}}
-	return ch, m.addStep(ch, cp, everyPath)
+	return ch, m.addStep(ch, cp, all)
 }
 
-func everyPath(string) bool { return true }
+func all(tree.Change) (bool, error) { return true, nil }
 
 // nameOf is how a checkpoint is called in a message: by what a person has saved it as, else by its id.
 func nameOf(cp *model.Checkpoint) string {
@@ -126,11 +126,11 @@ func (m *Merger) between(ctx context.Context, from, to string, who model.Session
 		return nil, err
 	}
 	ch := &Change{Name: nameOf(a) + ".." + nameOf(b), Of: b, edits: map[string][]edit{}}
-	return ch, ch.add(m.log.Objs, a.Tree, b.Tree, everyPath)
+	return ch, ch.add(m.log.Objs, a.Tree, b.Tree, all)
 }
 
-// addStep adds what a checkpoint changed at the paths that want has.
-func (m *Merger) addStep(ch *Change, cp *model.Checkpoint, want func(string) bool) error {
+// addStep adds what a checkpoint changed where want says so.
+func (m *Merger) addStep(ch *Change, cp *model.Checkpoint, want func(tree.Change) (bool, error)) error {
 	refuse := func(why string) error {
 		return &value.OpError{Op: "change of", Subject: nameOf(cp), Typed: true, Err: model.Usagef("%s; name a range, <from>..<to>", why)}
 	}
@@ -163,10 +163,7 @@ func (m *Merger) writtenBy(session string) (*Change, error) {
 	}
 	ch := &Change{Name: "session " + name, Of: steps[len(steps)-1].Checkpoint, edits: map[string][]edit{}}
 	for _, s := range steps {
-		if from, err := m.log.Before(s.Checkpoint); err != nil || from.IsZero() {
-			if err != nil {
-				return nil, err
-			}
+		if s.From.IsZero() {
 			continue // how the project was found
 		}
 		if err := m.addStep(ch, s.Checkpoint, s.Wrote); err != nil {

@@ -20,8 +20,8 @@ func (j *Journal) sessions(seq uint64, set func(*Session) error) error {
 		}
 		if s == j.Made {
 			s.Began = seq
-			if !j.Target.IsZero() { // else no code was captured there
-				s.Fork.Checkpoint = j.Target.String()
+			if at := j.Aim(); !at.IsZero() { // else no code was captured there
+				s.Fork.Checkpoint = at.String()
 			}
 		}
 		if err := set(s); err != nil {
@@ -51,6 +51,18 @@ type Journal struct {
 	Folders           agentfiles.Folders // the agents' folders of the person who asks
 	Staged            bool               // the stage is there, durably
 	Trees             *tree.Memo         // reads what the plan has read already; nil: it was another process that made it
+}
+
+// Aim is the checkpoint of the log that the restore goes to: the target, but where that is a state made of it (restore.Options.Merge), the one
+// that the cursor comes to.
+func (j *Journal) Aim() objstore.ID {
+	switch j.Kind {
+	case refs.KindCheckout, refs.KindSwitch, refs.KindUndo, refs.KindRedo:
+		if len(j.Paths) == 0 && !j.ContextOnly {
+			return j.After
+		}
+	}
+	return j.Target
 }
 
 // JournalKey is where the journal of the restore lies that is under way.

@@ -36,7 +36,7 @@ func TestPickFromAWorktree(t *testing.T) {
 	}
 	bring := func(n int) (is bool) {
 		cp := made[n]
-		o := restore.PickOptions{Change: cp.ID.String(), From: q.E.Merger, Prefer: textdiff.Theirs}
+		o := restore.PickOptions{Change: cp.ID.String(), From: q.E.Merger, Options: restore.Options{Prefer: textdiff.Theirs}}
 		res, err := p.E.Restorer.Pick(enginetest.Bg, o)
 		var gone *oplog.BesideError
 		if errors.Is(err, model.ErrNotFound) || errors.Is(err, model.ErrUsage) || errors.As(err, &gone) && gone.Swept() {
@@ -120,10 +120,11 @@ func TestPickOfAPurgedContent(t *testing.T) {
 	p.Remove("key")
 	p.Save("without")
 	p.Purge(purge.Options{Paths: []string{"key"}})
-	res, err := p.E.Restorer.Pick(enginetest.Bg, restore.PickOptions{Change: "@", From: q.E.Merger, Prefer: textdiff.Theirs})
+	o := restore.PickOptions{Change: "@", From: q.E.Merger, Options: restore.Options{Prefer: textdiff.Theirs}}
+	res, err := p.E.Restorer.Pick(enginetest.Bg, o)
 	p.Must(err)
-	if len(res.Merges) != 1 || res.Merges[0].Verdict != value.MergeConflict || res.Merges[0].Reason != value.ReasonGone {
-		t.Errorf("%v", res.Merges)
+	if len(res.Plan.Merges) != 1 || res.Plan.Merges[0].Verdict != value.MergeConflict || res.Plan.Merges[0].Reason != value.ReasonGone {
+		t.Errorf("%v", res.Plan.Merges)
 	}
 	if _, err := os.Lstat(p.Path("key")); err == nil {
 		t.Error("it is there")

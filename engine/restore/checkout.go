@@ -6,6 +6,7 @@ import (
 
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/internal/textdiff"
 	"rewind/internal/value"
 	"rewind/refs"
 )
@@ -80,6 +81,9 @@ func (rs *Restorer) targetOf(p *history.Moment, kind refs.Kind, name string, o O
 
 // requestTo is the request that goes to a target, with the conversation of a moment, and moves a session's cursor there.
 func (rs *Restorer) requestTo(kind refs.Kind, session string, target *model.Checkpoint, p *history.Moment, o Options) (*request, error) {
+	if err := o.checkMerge(); err != nil {
+		return nil, err
+	}
 	if o.Tag != "" {
 		if err := rs.history.FreeTag(o.Tag); err != nil {
 			return nil, err
@@ -91,4 +95,17 @@ func (rs *Restorer) requestTo(kind refs.Kind, session string, target *model.Chec
 	var err error
 	r.Before, err = rs.log.Refs.ID(refs.Cursor(session))
 	return r, err
+}
+
+// checkMerge refuses what has no meaning with Merge.
+func (o *Options) checkMerge() error {
+	switch {
+	case o.Merge && o.Exact:
+		return model.Usagef("exact takes what a merge would keep")
+	case o.Merge && o.ContextOnly:
+		return model.Usagef("a merge is of files, and they are left alone")
+	case !o.Merge && o.Prefer != textdiff.Neither:
+		return model.Usagef("sides are those of a merge")
+	}
+	return nil
 }

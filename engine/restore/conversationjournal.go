@@ -75,7 +75,7 @@ func (rs *Restorer) dropConversation(j *model.Journal, res *Result, why error) {
 	if res.Conversation == nil {
 		return
 	}
-	none := noConversation(whyCodeOnly(why, j.Target))
+	none := noConversation(whyCodeOnly(why, j.Aim()))
 	if j.Undoes > 0 {
 		none.conversation.Why = whyNotReverted(j.Undoes, why)
 	}

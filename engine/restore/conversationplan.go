@@ -76,7 +76,7 @@ func (rs *Restorer) planCodeOnly(r *request, why error, tx *objstore.Tx) *conver
 	if r.reverts != nil {
 		return noConversation(whyNotReverted(r.reverts.Seq, why))
 	}
-	t := noConversation(whyCodeOnly(why, r.Target))
+	t := noConversation(whyCodeOnly(why, r.target.ID))
 	own := register.Folders(r.options.Env)
 	if at, err := rs.sessions.Position(); err == nil && at.Session != r.namedSession {
 		t.files = rs.removalOfUnusedFork(r, tx)
@@ -121,7 +121,7 @@ func (rs *Restorer) planSessionFiles(r *request, tx *objstore.Tx) (*conversation
 	if r.Kind == refs.KindUndoRestore {
 		return rs.planRevert(r, tx)
 	}
-	if r.Kind == refs.KindUndo && r.Target == r.Before {
+	if r.Kind == refs.KindUndo && r.target.ID == r.Before {
 		return nil, nil // only unsaved edits are taken back: no turn of the conversation was about them
 	}
 	p, err := r.moment, error(nil)

@@ -87,9 +87,7 @@ func (rs *Restorer) CheckoutParts(ctx context.Context, name string, parts []Part
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// putParts puts the captured worktree, with the parts set, into the capture's transaction as a checkpoint. It has no operation of its own:
-// the restore's names it, and with that it stays and goes. Its place in the log is from's, and it is older than that, so that a repair
-// which finds both there believes the other. For it to need no other checkpoint it has no parents but from's tree as its base.
+// putParts puts the captured worktree, with the parts set, into the capture's transaction as a checkpoint.
 func (rs *Restorer) putParts(c *capture.Capture, from *model.Checkpoint, parts []Part) (*model.Checkpoint, error) {
 	steps, err := rs.partSteps(c, from, parts)
 	if err != nil {
@@ -99,16 +97,28 @@ func (rs *Restorer) putParts(c *capture.Capture, from *model.Checkpoint, parts [
 	if err != nil {
 		return nil, err
 	}
-	of := from.ID.String()[:8]
-	if from.Cause.Turn > 0 {
-		of += fmt.Sprintf(" (turn %d)", from.Cause.Turn)
+	return rs.putState(c, from, model.Checkpoint{
+		Tree: root, Base: from.Tree, Git: from.Git, Counts: model.Counts{Files: c.Res.Files + c.Res.Links, Bytes: c.Res.Bytes},
+		Cause: model.Cause{Message: "parts of " + shortOf(from)},
+	})
+}
+
+// putState puts a state that no step has into the capture's transaction as a checkpoint: a tree, what is known of it (Base), and what it is
+// called. It has no operation of its own: the restore's names it, and with that it stays and goes. Its place in the log is of's, and it is
+// older than that, so that a repair which finds both there believes the other. For it to need no other checkpoint it has no parents.
+func (rs *Restorer) putState(c *capture.Capture, of *model.Checkpoint, cp model.Checkpoint) (*model.Checkpoint, error) {
+	cp.Time, cp.Session, cp.Note, cp.Cause.Event = of.Time.Add(-time.Millisecond), of.Session, of.Note, model.EventSafety
+	cp.Counts.Skipped = of.Counts.Skipped
+	return &cp, rs.log.PutCheckpoint(c.Tx, &cp, of.Seq)
+}
+
+// shortOf is what a message calls a checkpoint of which a state was made.
+func shortOf(cp *model.Checkpoint) string {
+	of := cp.ID.String()[:8]
+	if cp.Cause.Turn > 0 {
+		of += fmt.Sprintf(" (turn %d)", cp.Cause.Turn)
 	}
-	cp := &model.Checkpoint{
-		Time: from.Time.Add(-time.Millisecond), Session: from.Session, Tree: root, Note: from.Note, Base: from.Tree,
-		Cause: model.Cause{Event: model.EventSafety, Message: "parts of " + of}, Git: from.Git,
-		Counts: model.Counts{Files: c.Res.Files + c.Res.Links, Bytes: c.Res.Bytes, Skipped: from.Counts.Skipped},
-	}
-	return cp, rs.log.PutCheckpoint(c.Tx, cp, from.Seq)
+	return of
 }
 
 // partSteps are what the parts change of the captured worktree, with the directories that they need. The contents that they make are put

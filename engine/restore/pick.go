@@ -2,25 +2,21 @@ package restore
 
 import (
 	"context"
-	"slices"
-	"time"
 
 	"rewind/engine/capture"
 	"rewind/engine/merge"
 	"rewind/engine/model"
-	"rewind/internal/textdiff"
-	"rewind/internal/value"
 	"rewind/refs"
 	"rewind/tree"
 )
 
-// PickOptions are what a person asks of Pick and Revert, beside Options, of which they take Paths, DryRun, Session and Progress.
+// PickOptions are what a person asks of Pick and Revert, beside Options, of which they take Paths, Prefer, DryRun, Plan, Session
+// and Progress.
 type PickOptions struct {
 	Options
 	Change string        // a turn, a checkpoint, or a range "A..B": what it changed
 	Of     string        // of Revert, instead of Change: all that this session wrote
 	From   *merge.Merger // of Pick: of another worktree, whose change it is; nil: of this one
-	Prefer textdiff.Side
 }
 
 // Pick brings a change into the worktree by a three-way merge: what was changed there since stays. Where both changed the same, a text gets
@@ -73,47 +69,36 @@ func (rs *Restorer) merge(ctx context.Context, kind refs.Kind, o PickOptions) (*
 	if r.Before, err = rs.log.Refs.ID(refs.Cursor(at.Branch)); err != nil {
 		return nil, err
 	}
-	var merges []value.Merge
 	r.choose = func(pl *planner, c *capture.Capture) error {
 		m, err := rs.merger.Into(c, change, merge.Options{Only: only, Reverse: kind == refs.KindRevert, Prefer: o.Prefer})
 		if err != nil {
 			return err
 		}
-		to, err := rs.putMerged(c, change, kind, m.Set)
+		to, err := rs.putMerged(c, change, kind, m)
 		if err != nil {
 			return err
 		}
-		merges, r.Paths = m.List, m.Touched()
-		pl.plan.Scope = r.Scope
+		r.Paths = m.Touched()
+		pl.plan.Scope, pl.plan.Merges = r.Scope, m.List
 		r.setTarget(to)
 		return nil
 	}
 	res, err := rs.Run(ctx, r, o.Progress)
 	if res != nil {
-		res.Merges, res.Lent = merges, change.Lent
+		res.Lent = change.Lent
 	}
 	return res, err
 }
 
-// putMerged puts the captured worktree with some paths set into the capture's transaction as a checkpoint, which only the restore's
-// operation names, see putParts. Its own tree is its base: whatever it lays out is known.
-func (rs *Restorer) putMerged(c *capture.Capture, change *merge.Change, kind refs.Kind, set map[string]*tree.Entry) (*model.Checkpoint,
-	error,
-) {
-	steps := make([]tree.Change, 0, len(set))
-	for path, to := range set {
-		steps = append(steps, tree.Change{Path: path, New: to})
-	}
-	slices.SortFunc(steps, func(a, b tree.Change) int { return tree.ComparePaths(a.Path, b.Path) })
-	root, err := tree.Edit(c.Get, c.Tx, c.Res.Root, steps)
+// putMerged puts the captured worktree with some paths set into the capture's transaction as a checkpoint. Its own tree is its base:
+// whatever it lays out is known.
+func (rs *Restorer) putMerged(c *capture.Capture, change *merge.Change, kind refs.Kind, m *merge.Merged) (*model.Checkpoint, error) {
+	root, err := tree.Edit(c.Get, c.Tx, c.Res.Root, m.Steps())
 	if err != nil {
 		return nil, err
 	}
-	of := change.Of
-	cp := &model.Checkpoint{
-		Time: of.Time.Add(-time.Millisecond), Session: of.Session, Tree: root, Note: of.Note, Base: root,
-		Cause: model.Cause{Event: model.EventSafety, Message: kind.String() + " of " + change.Name}, Git: c.Git,
-		Counts: model.Counts{Files: c.Res.Files + c.Res.Links, Bytes: c.Res.Bytes, Skipped: of.Counts.Skipped},
-	}
-	return cp, rs.log.PutCheckpoint(c.Tx, cp, of.Seq)
+	return rs.putState(c, change.Of, model.Checkpoint{
+		Tree: root, Base: root, Git: c.Git, Counts: model.Counts{Files: c.Res.Files + c.Res.Links, Bytes: c.Res.Bytes},
+		Cause: model.Cause{Message: kind.String() + " of " + change.Name},
+	})
 }

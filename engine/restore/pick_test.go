@@ -75,7 +75,7 @@ func TestRevertOfASessionLeavesTheOthers(t *testing.T) {
 			return // it wrote nothing
 		}
 		p.Must(err)
-		for _, m := range res.Merges {
+		for _, m := range res.Plan.Merges {
 			if m.Verdict == value.MergeConflict {
 				t.Fatalf("%s: conflict %s", m.Path, m.Reason)
 			}
@@ -203,11 +203,11 @@ func TestPickDecides(t *testing.T) {
 			o.DryRun = false
 			res, err := p.E.Restorer.Pick(enginetest.Bg, o)
 			p.Must(err)
-			if fmt.Sprint(dry.Merges) != fmt.Sprint(res.Merges) {
-				t.Errorf("a dry run said %v, then %v", dry.Merges, res.Merges)
+			if fmt.Sprint(dry.Plan.Merges) != fmt.Sprint(res.Plan.Merges) {
+				t.Errorf("a dry run said %v, then %v", dry.Plan.Merges, res.Plan.Merges)
 			}
 			found := false
-			for _, m := range res.Merges {
+			for _, m := range res.Plan.Merges {
 				if string(m.Path) == c.path {
 					found = true
 					if m.Verdict != c.verdict || m.Reason != c.reason {
@@ -216,7 +216,7 @@ func TestPickDecides(t *testing.T) {
 				}
 			}
 			if !found {
-				t.Errorf("nothing said of %s: %v", c.path, res.Merges)
+				t.Errorf("nothing said of %s: %v", c.path, res.Plan.Merges)
 			}
 			got := "-"
 			if to, err := os.Readlink(p.Path(c.path)); err == nil {

@@ -5,13 +5,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sort"
-	"strings"
 
 	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/model"
-	"rewind/engine/oplog"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -31,6 +28,7 @@ type Plan struct {
 	without  []value.Without // paths without a step: as the target has them, but for bits that a restore gives to no file
 	Missing  []tree.Skip     // paths that the target did not capture, and that are not on disk
 	Taken    []value.Taken   // with Exact: what would be kept without it
+	Merges   []value.Merge   // of a merge: what became of each path of it, by path
 
 	others authorship.Theirs // what colleagues changed after the target
 }
@@ -60,6 +58,7 @@ type planner struct {
 	unsaved     map[string]bool
 	others      authorship.Theirs    // what colleagues changed after the target
 	shared      map[string]bool      // those of others that this session may have written, too
+	merged      map[string]bool      // paths that a merge sets instead of leaving them to others
 	changes     []tree.Change        // from the worktree to the target
 	lostTrees   map[objstore.ID]bool // lost trees of the target outside of the request
 	plan        *Plan
@@ -80,7 +79,7 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p
 	if err := pl.loadBase(); err != nil {
 		return nil, nil, err
 	}
-	o := capture.Options{Compare: r.options.DryRun && !r.merges, Progress: p}
+	o := capture.Options{Compare: r.options.DryRun && !r.merges && !r.options.Merge, Progress: p}
 	c, err := pl.captureWorktree(ctx, root, r, o)
 	if err != nil {
 		return nil, nil, err
@@ -92,6 +91,9 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p
 			return nil, nil, err
 		}
 		if err = pl.refuseSecrets(c, o.Force); err == nil {
+			err = pl.takeOut(c) // what it makes is in the capture's transaction
+		}
+		if err == nil {
 			err = pl.compareWithTarget(c)
 		}
 	}
@@ -168,8 +170,7 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 		if err := r.choose(pl, c); err != nil {
 			return err
 		}
-		clear(pl.unknown) // filled again by decide, for the last capture
-		clear(pl.unsaved)
+		pl.forgetBase()
 	}
 	pl.target = r.target
 	known := cmp.Or(r.partOf, r.target) // the parts are a state that is not stored yet
@@ -181,8 +182,17 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 		return err
 	}
 	pl.others, pl.shared, err = pl.restorer.authors.Others(r.Session, known, c, r.Kind == refs.KindCheckout || r.Kind == refs.KindSwitch)
-	pl.plan.others = pl.others
-	return err
+	if err != nil {
+		return err
+	}
+	pl.plan.others, pl.merged = pl.others, map[string]bool{}
+	return pl.takeOut(c)
+}
+
+// forgetBase clears what compareWithBase has filled: decide fills it again, for the last capture.
+func (pl *planner) forgetBase() {
+	clear(pl.unknown)
+	clear(pl.unsaved)
 }
 
 // uncapturedTargets are the paths of the target that the snapshot did not capture although something is there: ignored, or over the size
@@ -303,7 +313,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 	}
 	pl.dropBlocked(steps, c.Res.Skips)
 	for _, s := range pl.plan.Steps {
-		if model.IsFile(s.Old) && pl.unsaved[s.Path] {
+		if model.IsFile(s.Old) && pl.unsaved[s.Path] && !pl.merged[s.Path] {
 			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
 		}
 	}
@@ -377,71 +387,4 @@ func (pl *planner) whyKept(ch tree.Change) value.KeptReason {
 		return value.KeptUnsaved
 	}
 	return ""
-}
-
-// blockedParents adds to blocking what is no directory and lies, outside of the request, above a path that a step makes.
-func (pl *planner) blockedParents(c *capture.Capture, steps []tree.Change) error {
-	now := oplog.NewLookups(c.Get, c.Res.Root)
-	changed := map[string]bool{}
-	for _, s := range steps {
-		changed[s.Path] = true
-	}
-	for _, s := range steps {
-		for dir, _ := tree.Split(s.Path); dir != "" && !changed[dir]; dir, _ = tree.Split(dir) {
-			ent, err := now.Find(dir)
-			if err != nil {
-				return err
-			}
-			if ent != nil && ent.Type != tree.TypeDir {
-				pl.blocking[dir] = true
-			}
-		}
-	}
-	return nil
-}
-
-// dropBlocked fills the plan's steps with those that kept and skipped paths allow: a directory that still holds one cannot be removed, and
-// nothing can be made below a kept file. The others are kept.
-func (pl *planner) dropBlocked(steps []tree.Change, skips []tree.Skip) {
-	var stay []string
-	for p := range pl.kept {
-		stay = append(stay, p)
-	}
-	for _, s := range skips {
-		if s.Reason != tree.ReasonTorn && s.Reason != tree.ReasonMount {
-			stay = append(stay, s.Path)
-		}
-	}
-	sort.Strings(stay)
-	holds := func(dir string) bool {
-		i := sort.SearchStrings(stay, dir+"/")
-		return i < len(stay) && strings.HasPrefix(stay[i], dir+"/")
-	}
-	for _, s := range steps {
-		switch {
-		case pl.kept[s.Path].Reason != "":
-		case pl.belowKept(s.Path):
-			pl.keep(s.Path, value.KeptBelow, false)
-		case s.Old != nil && s.Old.Type == tree.TypeDir && (s.New == nil || s.New.Type != tree.TypeDir) && holds(s.Path):
-			why := value.KeptHolds
-			if s.New != nil {
-				why = value.KeptOccupied
-			}
-			pl.keep(s.Path, why, true)
-		default:
-			pl.plan.Steps = append(pl.plan.Steps, s)
-		}
-	}
-}
-
-// belowKept reports whether p lies below a path that is kept and is no directory.
-func (pl *planner) belowKept(p string) bool {
-	for {
-		if p, _ = tree.Split(p); p == "" {
-			return false
-		}
-		if pl.blocking[p] {
-			return true
-		}
-	}
 }

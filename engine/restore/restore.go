@@ -12,6 +12,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/internal/kv"
+	"rewind/internal/textdiff"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -30,7 +31,6 @@ type Result struct {
 	Conflicts    []value.Conflict    // paths that changed while the restore ran; left as they are
 	KeptDirs     []string            // directories that could not go because something is in them
 	Without      []value.Without     // paths that are set, or as the target has them, without something
-	Merges       []value.Merge       // of Pick and Revert: what became of each path of the change, by path
 	Lent         *model.Checkpoint   // of Pick from another worktree: there, the newest checkpoint that the change comes from
 	Conversation *model.Conversation // nil: nothing was asked about a conversation
 	Managed      []value.Managed     // of an operation that managed sessions, taken back: what became of each
@@ -57,6 +57,8 @@ type Options struct {
 	Title      string              // of the new session; "": as the one that it is made of
 	Tag        string              // for the state before, unless there is nothing to do; "": none
 	DryRun     bool                // change nothing; the Result says what would be done
+	Merge      bool                // paths that colleagues changed since are not kept as they are: the session's own changes are taken out
+	Prefer     textdiff.Side       // of a merge: how conflicts are settled
 	Plan       string              // the hash of the plan that is to be carried out, and no other; "": whatever it is
 	Session    model.SessionChoice // whose branch is walked, and whose changes are no colleague's
 
@@ -124,7 +126,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	case r.keepCursor:
 		r.After = r.Before
 	case r.After.IsZero():
-		r.After = r.Target
+		r.After = r.target.ID
 	}
 	if r.saveAsStep {
 		plan.Replaced = nil // a step has their bytes
@@ -381,7 +383,7 @@ func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *mo
 	}
 	op.Changes = append(op.Changes, also...)
 	if j.Made != nil {
-		at := j.Target
+		at := j.Aim()
 		if j.ContextOnly {
 			at = j.Before // the code stays what it is
 		}

@@ -31,6 +31,9 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 	if cur == nil {
 		return nil, &value.OpError{Op: "undo of session", Subject: session, Err: fmt.Errorf("%w: no checkpoint yet", model.ErrNotFound)}
 	}
+	if err := o.checkMerge(); err != nil {
+		return nil, err
+	}
 	o.Paths = nil // steps are of the whole tree
 	r := o.newRequest(refs.KindUndo, session)
 	r.Before = cur.ID
@@ -99,6 +102,9 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 	}
 	if len(ahead) < n {
 		return nil, &model.NoStepError{Ahead: true, There: len(ahead)}
+	}
+	if err := o.checkMerge(); err != nil {
+		return nil, err
 	}
 	o.Paths = nil // steps are of the whole tree
 	r := o.newRequest(refs.KindRedo, session)

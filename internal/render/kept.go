@@ -67,9 +67,9 @@ func (pr *Printer) hintOthers(r api.RestoreResponse) {
 			continue
 		}
 		if r.DryRun {
-			pr.Say("hint: --exact takes what another session changed, too")
+			pr.Say("hint: --merge takes what the session did out of such a file, --exact all that another one changed, too")
 		} else {
-			pr.Say("hint: 'rewind checkout %s --exact -- <path>' takes such a path, too", r.Target.Short)
+			pr.Say("hint: 'rewind checkout %s --merge' takes what the session did out of such a file; --exact, all of it", r.Target.Short)
 		}
 		return
 	}

@@ -32,7 +32,10 @@ func (pr *Printer) TellRestore(r api.RestoreResponse) {
 	if !r.Parts { // each was chosen
 		pr.tellTaken(r)
 	}
-	stay := slices.Clone(r.Kept)
+	pr.TellMerges(r)
+	stay := slices.DeleteFunc(slices.Clone(r.Kept), func(k api.Kept) bool { // else it is told above
+		return slices.ContainsFunc(r.Merges, func(m api.Merge) bool { return m.Path == k.Path })
+	})
 	for _, d := range r.KeptDirs {
 		stay = append(stay, api.Kept{Path: d, Reason: value.KeptHolds})
 	}
@@ -169,6 +172,13 @@ func (pr *Printer) Names(head string, paths []api.Text) {
 func Partial(r api.RestoreResponse) error {
 	if !r.Partial {
 		return nil
+	}
+	if n := conflicts(r.Merges); n > 0 {
+		hint := "edit the marked places, or begin again with --ours or --theirs after 'rewind undo-restore'"
+		if r.DryRun || r.Operation == 0 {
+			hint = "--theirs takes what is to be set, --ours keeps what is here"
+		}
+		return &api.Error{Word: api.WordPartial, Message: Count(n, "path") + " in conflict", Hint: hint}
 	}
 	n := len(r.Conflicts)
 	for _, k := range r.Kept {

@@ -65,7 +65,7 @@ var Sizes = []Size{
 	{"objstore.TestT8Promise05SweepBesideWriters", 50, 1000, "rounds", 0.1},
 	{"cmd/rewind.TestKillCollectT1", 40, 400, "kills", 0.5},
 	{"cmd/rewind.TestKillCheckoutT10", 100, 500, "kills", 0.3},
-	{"cmd/rewind.TestKillRevertT10", 30, 200, "kills", 0.3},
+	{"cmd/rewind.TestKillRevertT10", 32, 200, "kills", 0.3},
 	{"tree/apply.TestT11EditorAlongside", 200, 2000, "races", 0.02},
 	{"tree/apply.TestT11CrashAmongEdits", 300, 2000, "races", 0.025},
 	{"cmd/rewind.TestT13Promise13ManyFiles", 5000, 1_000_000, "files", 0.0009},

@@ -1,0 +1,111 @@
+package restore
+
+import (
+	"maps"
+	"slices"
+
+	"rewind/engine/capture"
+	"rewind/engine/merge"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/internal/value"
+	"rewind/objstore"
+	"rewind/tree"
+)
+
+// takeOut, with Options.Merge, makes of the target one that at paths which colleagues changed since has the worktree without what the
+// session did there: those are set, and not left to the colleagues. Where nothing of the session's is to be taken, and where it cannot be
+// (a conflict in what is no text), they are left to them. What it makes is put into the capture's transaction.
+func (pl *planner) takeOut(c *capture.Capture) error {
+	r, rs := pl.request, pl.restorer
+	if !r.options.Merge {
+		return nil
+	}
+	if err := pl.compareWithBase(c); err != nil {
+		return err
+	}
+	theirs := func(path string) bool { return pl.merged[path] || pl.others.Of(path) != "" }
+	m, err := rs.merger.TakeOut(c, r.Session, r.target, merge.Where{
+		From: func(path string) bool { return r.Paths.Has(path) && theirs(path) },
+		To:   func(path string) bool { return r.Paths.Has(path) && !pl.unknown[path] },
+	}, r.options.Prefer)
+	pl.forgetBase()
+	if err != nil {
+		return err
+	}
+	r.Target, pl.target = r.target.ID, r.target
+	if err := pl.addParents(c, m); err != nil {
+		return err
+	}
+	if pl.plan.Merges = m.List; len(m.Set) == 0 {
+		return nil
+	}
+	if pl.target, err = pl.putTakenOut(c, m.Steps()); err != nil {
+		return err
+	}
+	r.Target = pl.target.ID
+	for path := range m.Set {
+		pl.merged[path], pl.others[path] = true, ""
+	}
+	return nil
+}
+
+// addParents adds to what a merge sets the directories that the target lacks above it. Where that has something else there, the path is
+// blocked.
+func (pl *planner) addParents(c *capture.Capture, m *merge.Merged) error {
+	now, then := oplog.NewLookups(c.Get, c.Res.Root), oplog.NewLookups(lostAsEmpty{c.Get, pl.lostTrees}, pl.target.Tree)
+	for _, path := range slices.Sorted(maps.Keys(m.Set)) {
+		for dir, _ := tree.Split(path); m.Set[path] != nil && dir != ""; dir, _ = tree.Split(dir) {
+			is, err := then.Find(dir)
+			if to, ok := m.Set[dir]; ok {
+				is = to
+			}
+			if err == nil && is == nil {
+				if is, err = now.Find(dir); is != nil {
+					m.Set[dir] = is
+				}
+			}
+			switch {
+			case err != nil:
+				return err
+			case is == nil || is.Type != tree.TypeDir:
+				delete(m.Set, path)
+				block(m.List, path)
+			}
+		}
+	}
+	return nil
+}
+
+// block says of a path that it cannot be set.
+func block(list []value.Merge, path string) {
+	for i := range list {
+		if string(list[i].Path) == path {
+			list[i] = value.Merge{Path: list[i].Path, Was: list[i].Was, Verdict: value.MergeConflict, Reason: value.ReasonBlocked}
+		}
+	}
+}
+
+// putTakenOut puts the target with some paths set into the capture's transaction as a checkpoint. What the target accounts for, and the
+// paths, is its base.
+func (pl *planner) putTakenOut(c *capture.Capture, steps []tree.Change) (*model.Checkpoint, error) {
+	rs, target := pl.restorer, pl.target
+	get := lostAsEmpty{c.Get, pl.lostTrees}
+	edit := func(root objstore.ID) (objstore.ID, error) { return tree.Edit(get, c.Tx, root, steps) }
+	root, err := edit(target.Tree)
+	if err != nil {
+		return nil, err
+	}
+	base := root
+	if known, err := rs.log.Accounts(target); err != nil {
+		return nil, err
+	} else if known.Tree != target.Tree {
+		if base, err = edit(known.Tree); err != nil {
+			return nil, err
+		}
+	}
+	return rs.putState(c, target, model.Checkpoint{
+		Tree: root, Base: base, Git: target.Git, Counts: target.Counts,
+		Cause: model.Cause{Message: shortOf(target) + ", merged", Turn: target.Cause.Turn},
+	})
+}

@@ -1,0 +1,97 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"rewind/api"
+	"rewind/internal/term"
+	"rewind/internal/value"
+)
+
+// mergeWords say why a path is in conflict; %s is what would change it.
+var mergeWords = map[value.MergeReason]string{
+	value.ReasonText:       "both changed the same lines",
+	value.ReasonBinary:     "both changed it, and it is no text",
+	value.ReasonTooLarge:   "both changed it, and it is too large to compare",
+	value.ReasonLink:       "both changed where the link leads",
+	value.ReasonType:       "a file, a link or a directory: the two do not agree",
+	value.ReasonMode:       "both changed the permissions",
+	value.ReasonDeleted:    "%s alters it, and it is not here",
+	value.ReasonModified:   "%s removes it, and it was changed since",
+	value.ReasonAdded:      "%s adds it, and another one is here",
+	value.ReasonBlocked:    "a directory above it is not there, or is none",
+	value.ReasonUncaptured: "what is here is not captured",
+	value.ReasonGone:       "its content is not in the store any more",
+}
+
+// TellMerges names what is in conflict, what was settled, what was followed to another path, and counts what was there already. Of a pick
+// and a revert all else is the change.
+func (pr *Printer) TellMerges(r api.RestoreResponse) {
+	list, what := r.Merges, "going back"
+	heads := [2]string{"merged, what others changed there stays", "others had changed it too, settled as asked"}
+	if r.Kind == "pick" || r.Kind == "revert" {
+		what, heads = "the change", [2]string{"", "both had changed, settled as asked"}
+	}
+	already, merged, settled := 0, []api.Text{}, []api.Text{}
+	for _, head := range []string{"in conflict:", "followed to where the file is now:"} {
+		first := true
+		for _, m := range list {
+			conflict := m.Verdict == value.MergeConflict
+			if conflict != (head == "in conflict:") || !conflict && m.Was == "" {
+				continue
+			}
+			if first {
+				fmt.Fprintln(pr.Out, pr.Styled(term.Warn, head))
+				first = false
+			}
+			fmt.Fprintln(pr.Out, "  "+mergeLine(m, what))
+		}
+	}
+	for _, m := range list {
+		switch m.Verdict {
+		case value.MergeAlready:
+			already++
+		case value.MergeSettled:
+			settled = append(settled, m.Path)
+		case value.MergeApplied, value.MergeMerged:
+			merged = append(merged, m.Path)
+		}
+	}
+	if heads[0] != "" {
+		pr.Names(heads[0], merged)
+	}
+	pr.Names(heads[1], settled)
+	if already > 0 {
+		is := "path is"
+		if already > 1 {
+			is = "paths are"
+		}
+		fmt.Fprintf(pr.Out, "%d %s so already\n", already, is)
+	}
+}
+
+func mergeLine(m api.Merge, what string) string {
+	line := term.Quote(string(m.Path))
+	if m.Was != "" {
+		line += " (was " + term.Quote(string(m.Was)) + ")"
+	}
+	if m.Verdict != value.MergeConflict {
+		return line
+	}
+	line += ": " + strings.Replace(mergeWords[m.Reason], "%s", what, 1)
+	if m.Places > 0 {
+		return line + ", " + Count(m.Places, "place") + " marked"
+	}
+	return line + "; it stays as it is"
+}
+
+// conflicts is how many paths of a merge are in conflict.
+func conflicts(list []api.Merge) (n int) {
+	for _, m := range list {
+		if m.Verdict == value.MergeConflict {
+			n++
+		}
+	}
+	return n
+}
