@@ -284,7 +284,7 @@ func (l *TurnLog) restored(seq uint64, r *refs.Restore) {
 	if l.forked > 0 && seq > l.forked { // what is newer is not the fork's
 		*l = TurnLog{
 			e: l.e, session: l.session, record: l.record, files: l.files, began: l.began, forked: l.forked, only: l.only, read: l.read,
-			Turns: map[uint64]*turnFacts{}, turned: true,
+			count: l.count, Turns: map[uint64]*turnFacts{}, turned: true,
 		}
 		return
 	}
