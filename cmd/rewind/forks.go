@@ -54,7 +54,15 @@ func runForks(ctx context.Context, a *app, all bool) error {
 		return nil
 	}
 	return a.paged(func(w io.Writer) error {
-		t := a.Table(term.Column{}, term.Column{}, term.Column{}, term.Column{Flex: true}, term.Column{}, term.Column{}, term.Column{})
+		wide, wider := a.Width == 0 || a.Width >= render.NarrowList, a.Width == 0 || a.Width >= wideForks
+		columns := []term.Column{{}, {}, {Flex: true}}
+		if wide { // a title is what a person knows one by: it goes last
+			columns = append(columns, term.Column{})
+		}
+		if wider {
+			columns = append([]term.Column{{}}, append(columns, term.Column{}, term.Column{})...)
+		}
+		t := a.Table(columns...)
 		for _, f := range r.Forks {
 			mark, at := "", f.First
 			if f.Current {
@@ -63,13 +71,28 @@ func runForks(ctx context.Context, a *app, all bool) error {
 			if f.Fork != nil {
 				at = f.Fork.Time
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: string(f.Agent)}, term.Cell{Text: forkName(&f), Style: term.ID},
-				term.Cell{Text: string(f.Title)}, term.Cell{Text: render.Relation(f.Fork)}, term.Cell{Text: ownTurns(f)},
-				term.Cell{Text: a.Time(at), Style: term.Dim})
+			cells := []term.Cell{{Text: mark, Style: term.Bold}}
+			if wider {
+				cells = append(cells, term.Cell{Text: string(f.Agent)})
+			}
+			cells = append(cells, term.Cell{Text: forkName(&f), Style: term.ID}, term.Cell{Text: string(f.Title)})
+			if wider {
+				cells = append(cells, term.Cell{Text: render.Relation(f.Fork)})
+			}
+			if wide {
+				cells = append(cells, term.Cell{Text: ownTurns(f)})
+			}
+			if wider {
+				cells = append(cells, term.Cell{Text: a.Time(at), Style: term.Dim})
+			}
+			t.Row(cells...)
 		}
 		return t.Flush(w)
 	})
 }
+
+// wideForks is how many columns a list of forks wants that says where each comes from, and when it was made.
+const wideForks = 100
 
 // forkName is what a fork is called in a list: by its id, or what was left within a session by its turn.
 func forkName(f *api.ForkInfo) string {

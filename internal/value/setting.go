@@ -36,13 +36,14 @@ func Settings() []Setting {
 		{Key: "forks.prune.age", Help: "forks.prune.auto deletes only forks from which nothing came for so long", Value: "30d"},
 		{
 			Key: "forks.prune.auto",
-			Help: "true has the daemon delete forks that nobody uses when the project rests: those that fit all of forks.prune.*, that nobody " +
-				"has named, and that hold nothing that no other session has",
+			Help: "true has the daemon delete forks that nobody uses when the project rests: those that fit all of forks.prune.*, that " +
+				"nobody has named, and that hold nothing that no other session has",
 			Value: false,
 		},
 		{Key: "forks.prune.keep", Help: "forks.prune.auto keeps the newest so many", Value: int64(10)},
 		{
-			Key: "forks.prune.kind", Help: "forks.prune.auto deletes only forks of these kinds: fork, clone, restore (made by going back), agent",
+			Key:   "forks.prune.kind",
+			Help:  "forks.prune.auto deletes only forks of these kinds: fork, clone, restore (made by going back), agent",
 			Value: []string{ForkMade, ForkRestore},
 		},
 		{Key: "forks.warn_number", Help: "more forks than so many in a project are said; 0: they are not", Value: int64(100)},
