@@ -1,77 +1,8 @@
 package transcript
 
 import (
-	"bytes"
-	"hash/maphash"
 	"slices"
 )
-
-// Scan reads a whole session file, in one pass and with memory by turns.
-func Scan(agent Agent, src Source) (*Conversation, error) { return NewReading(agent).On(src) }
-
-// A Reading is a conversation as far as its file was read. It goes on with what is appended: each record is read once. For one goroutine.
-type Reading struct {
-	agent Agent
-	d     *dialect
-	t     *tracker
-	p     parser
-	l     *line
-	end   int64 // of the records that were read
-	lines int
-	whole bool // only whole records were read, so that the next one begins at end
-}
-
-// NewReading is one that has read nothing.
-func NewReading(agent Agent) *Reading { return &Reading{agent: agent} }
-
-// On reads the records of src behind those that were read before, and gives the conversation up to its end; what is read later does not
-// change that. It is for the caller to know that src begins with what was read. What cannot be gone on with is read anew: a document, a
-// last line without its end, what could not be read.
-func (r *Reading) On(src Source) (*Conversation, error) {
-	d, err := dialectOf(r.agent, src)
-	if err != nil {
-		return nil, err
-	}
-	if !r.whole || r.d != d || src.Size < r.end {
-		*r = Reading{agent: r.agent, d: d, t: newTracker(r.agent, d), p: d.parser(), l: newLine(maxSummaryText, false)}
-	}
-	r.whole = false
-	end := int64(-1) // of a document nothing can be gone on with
-	if d.read == nil {
-		end = linesEnd(src, r.end)
-	}
-	if end >= 0 && !src.Ended { // no line is to be parsed twice
-		src.Size = end
-	}
-	before := r.lines
-	err = d.records(src, r.end, r.p, r.l, func(l *line) error {
-		l.Line += before
-		r.lines, r.end = l.Line, l.Offset+l.Size
-		r.t.add(l)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	r.whole = src.Size == end
-	return r.t.done(), nil
-}
-
-// linesEnd is the end of the last line that has one, of those behind from; from if there is none, -1 if that cannot be read.
-func linesEnd(src Source, from int64) int64 {
-	buf := make([]byte, 4<<10)
-	for end := src.Size; end > from; {
-		n := min(int64(len(buf)), end-from)
-		if m, _ := src.ReadAt(buf[:n], end-n); int64(m) < n {
-			return -1
-		}
-		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
-			return end - n + int64(i) + 1
-		}
-		end -= n
-	}
-	return from
-}
 
 // tracker follows a conversation from record to record.
 type tracker struct {
@@ -339,7 +270,6 @@ func (t *tracker) answered(l *line) {
 // which few ask for, a hash.
 type chain struct {
 	newest string
-	seed   maphash.Seed
 	seen   map[uint64]int32 // the turn; unplaced: it is not known
 	full   bool             // there are more than are kept: nothing can be said of one that is not known
 }
@@ -347,11 +277,16 @@ type chain struct {
 // unplaced is the turn of a record that names one which is not in the file, or comes behind it.
 const unplaced = -1
 
+// hash is the same in every process: a reading is gone on with by another one.
 func (c *chain) hash(id string) uint64 {
 	if c.seen == nil {
-		c.seed, c.seen = maphash.MakeSeed(), map[uint64]int32{}
+		c.seen = map[uint64]int32{}
 	}
-	return maphash.String(c.seed, id)
+	h := uint64(14695981039346656037) // FNV-1a
+	for i := range len(id) {
+		h = (h ^ uint64(id[i])) * 1099511628211
+	}
+	return h
 }
 
 // breaks says of a record whether the one that it names is not there.

@@ -282,11 +282,15 @@ func CutCall(agent Agent, src Source, call string) (Cut, error) {
 	return CutAt(agent, src, at)
 }
 
-// HasCall reports whether a conversation has a call of that id behind from, where a record begins. It looks at the end first.
-func HasCall(agent Agent, src Source, from int64, call string) (bool, error) {
-	if near := src.Size - leastWindow; near > from && windowed(agent, src) {
-		if _, err := callEnd(agent, src, lineBehind(src, near), call); err == nil {
-			return true, nil
+// HasCall reports whether a conversation has a call of that id, which stands no farther than near from a place in it.
+func HasCall(agent Agent, src Source, at, near int64, call string) (bool, error) {
+	from := int64(0)
+	if windowed(agent, src) {
+		if end := at + near; end < src.Size {
+			src.Size, src.Ended = end, false
+		}
+		if at > near {
+			from = lineBehind(src, at-near)
 		}
 	}
 	_, err := callEnd(agent, src, from, call)
@@ -311,4 +315,43 @@ func callEnd(agent Agent, src Source, from int64, call string) (int64, error) {
 		err = fmt.Errorf("cut %s at call %q: %w", src.Name, oneLine(call, maxTarget), ErrNoCall)
 	}
 	return at, err
+}
+
+// Targets gives what the tool calls of these ids were about: the path, the command, as Call.Target; calls that stand no farther than near
+// from one of the places, which ascend. A call that a session file does not have there is not in the answer.
+func Targets(agent Agent, src Source, places []int64, near int64, calls map[string]bool) (map[string]string, error) {
+	d, err := dialectOf(agent, src)
+	if err != nil {
+		return nil, err
+	}
+	out, l := map[string]string{}, newLine(maxSummaryText, false)
+	read := func(part Source, from int64) error {
+		return d.lines(part, from, l, func(l *line) error {
+			for _, c := range l.Calls {
+				if calls[c.ID] && c.Target != "" {
+					out[c.ID] = c.Target
+				}
+			}
+			return nil
+		})
+	}
+	if !windowed(agent, src) {
+		return out, read(src, 0)
+	}
+	for i, done := 0, int64(0); i < len(places) && done < src.Size; i++ {
+		from := max(done, places[i]-near)
+		for ; i+1 < len(places) && places[i+1]-near <= places[i]+near; i++ {
+		}
+		part := src
+		if done = places[i] + near; done < src.Size {
+			part.Size, part.Ended = done, false
+		}
+		if from > 0 {
+			from = lineBehind(part, from)
+		}
+		if err := read(part, from); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }

@@ -88,6 +88,35 @@ func TestReadingGoesOn(t *testing.T) {
 				}
 			}
 			before = append(before, seen{got, want})
+			state := r.State()
+			if state == nil || rapid.Bool().Draw(t, "here") {
+				continue
+			}
+			var stored *Conversation // it goes on in another process
+			if r, stored = ResumeReading(agent, state); r == nil || !reflect.DeepEqual(stored, want) {
+				t.Fatalf("resumed at %d:\n got %+v\nwant %+v", at, stored, want)
+			}
+		}
+	})
+}
+
+// What was stored of a reading and is damaged is not gone on with, or can be without harm.
+func FuzzResumeReading(f *testing.F) {
+	for _, s := range samples(f) {
+		r := NewReading(s.agent)
+		if _, err := r.On(bytesSource(s.name, s.data)); err == nil {
+			f.Add(string(s.agent), r.State(), s.data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, agent string, state, more []byte) {
+		r, c := ResumeReading(Agent(agent), state)
+		if r == nil {
+			return
+		}
+		Branches(c.Turns)
+		src := bytesSource("session.jsonl", append(make([]byte, min(r.end, 1<<20)), more...))
+		if _, err := r.On(src); err != nil {
+			return
 		}
 	})
 }

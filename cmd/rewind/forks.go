@@ -147,7 +147,7 @@ func (a *app) showFork(w io.Writer, f api.ForkInfo) {
 		ownTurns(f)))
 	rest := f.SessionInfo
 	rest.Fork = nil
-	row("note", term.Sanitize(a.sessionMarks(rest)))
+	row("note", term.Sanitize(a.sessionMarks(&rest)))
 	for i := range f.Lineage {
 		l := &f.Lineage[i]
 		text := render.Relation(l)

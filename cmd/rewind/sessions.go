@@ -133,39 +133,46 @@ func (a *app) sessionTable(list []api.SessionInfo) error {
 
 // A familySession is a session, and how many forks lie between it and the one that its family begins with.
 type familySession struct {
-	api.SessionInfo
+	*api.SessionInfo
 	depth int
 }
 
 // underParents puts forks behind the session that they were made of, families in the order of the list.
-func underParents(list []api.SessionInfo) (out []familySession) {
-	forks, names, told := map[string][]int{}, map[string]bool{}, map[int]bool{}
-	for _, s := range list {
-		names[s.Session] = true
+func underParents(list []api.SessionInfo) []familySession {
+	forks, at, told := map[string][]int{}, make(map[string]int, len(list)), make([]bool, len(list))
+	for i := range list {
+		at[list[i].Session] = i
+	}
+	parent := func(i int) (of int, is bool) {
+		if f := list[i].Fork; f != nil {
+			of, is = at[f.Session]
+		}
+		return of, is
 	}
 	for i := range list {
-		if f := list[i].Fork; f != nil && names[f.Session] {
-			forks[f.Session] = append(forks[f.Session], i)
+		if of, is := parent(i); is {
+			forks[list[of].Session] = append(forks[list[of].Session], i)
 		}
 	}
+	out := make([]familySession, 0, len(list))
 	var put func(i, depth int)
 	put = func(i, depth int) {
 		if told[i] {
 			return
 		}
 		told[i] = true
-		out = append(out, familySession{list[i], depth})
+		out = append(out, familySession{&list[i], depth})
 		for _, k := range forks[list[i].Session] {
 			put(k, depth+1)
 		}
 	}
 	root := func(i int) int { // what agents' files say of where they come from may go in a circle
 		for range list {
-			f := list[i].Fork
-			if f == nil || !names[f.Session] {
+			of, is := parent(i)
+			if !is {
 				break
 			}
-			i = slices.IndexFunc(list, func(s api.SessionInfo) bool { return s.Session == f.Session })
+			i = of
 		}
 		return i
 	}
@@ -177,7 +184,7 @@ func underParents(list []api.SessionInfo) (out []familySession) {
 }
 
 // sessionMarks says what else there is to know of a session.
-func (a *app) sessionMarks(s api.SessionInfo) string {
+func (a *app) sessionMarks(s *api.SessionInfo) string {
 	var marks []string
 	add := func(on bool, text string) {
 		if on {

@@ -2,42 +2,52 @@ package history
 
 import (
 	"maps"
+	"slices"
 
+	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/objstore"
 	"rewind/transcript"
 )
 
-// Targets gives what the tool calls that made checkpoints were about (the path, the command), by the calls' ids. Each conversation is read
-// once, as far as it was captured; what is in none, as a subagent's, is left out.
+// Targets gives what the tool calls that made checkpoints were about (the path, the command), by the calls' ids. Of each conversation is
+// read, as far as it was captured, what is around where it ended then; what is not there, as a subagent's, is left out.
 func (h *History) Targets(steps []*model.Checkpoint) map[string]string {
-	calls, newest := map[string]map[string]bool{}, map[string]objstore.ID{}
+	type asked struct {
+		ids    map[string]bool
+		places []int64
+		newest objstore.ID
+	}
+	calls := map[string]*asked{}
 	for _, cp := range steps {
 		if cp.Cause.Call == "" {
 			continue
 		}
-		if calls[cp.Session] == nil {
-			calls[cp.Session], newest[cp.Session] = map[string]bool{}, cp.Conversation.Transcript
+		of := calls[cp.Session]
+		if of == nil {
+			of = &asked{ids: map[string]bool{}, newest: cp.Conversation.Transcript}
+			calls[cp.Session] = of
 		}
-		calls[cp.Session][cp.Cause.Call] = true
+		of.ids[cp.Cause.Call], of.places = true, append(of.places, cp.Conversation.Length)
 	}
 	out := map[string]string{}
-	for session, ids := range calls {
+	for session, of := range calls {
 		s, err := h.log.StoredSession(session)
 		if err != nil || s == nil || !model.Understood(s.Agent) {
 			continue
 		}
-		for _, said := range []objstore.ID{s.Cursor.Transcript, newest[session]} { // what was cut in place is only in the other
-			if said.IsZero() {
+		slices.Sort(of.places)
+		for i, said := range []objstore.ID{s.Cursor.Transcript, of.newest} { // what was cut in place is only in the other
+			if said.IsZero() || i > 0 && said == s.Cursor.Transcript {
 				continue
 			}
-			src, _, err := h.Source(s, said)
+			st, err := conversation.OpenEnd(h.log.Objs, said)
 			if err != nil {
 				continue
 			}
-			found, err := transcript.Targets(s.Agent, src, ids)
+			found, err := transcript.Targets(s.Agent, sourceOf(s, st), of.places, callNear, of.ids)
 			maps.Copy(out, found)
-			if err == nil && len(found) == len(ids) {
+			if err == nil && len(found) == len(of.ids) {
 				break
 			}
 		}

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"io/fs"
 	"sync"
@@ -34,10 +33,7 @@ func (h *History) loadKnown() error {
 		return nil
 	}
 	k.is, k.learnt, k.rewrites = map[string]*model.Known{}, map[string]*model.Known{}, h.log.Rewrites()
-	return h.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixKnown}}, func(key, raw []byte) error {
-		if bytes.HasPrefix(key, model.PointsPrefix()) {
-			return nil
-		}
+	return h.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixKnown}, From: model.KnownFrom()}, func(key, raw []byte) error {
 		name := string(key[1:])
 		known, err := model.DecodeKnown(raw)
 		if err != nil || h.log.Records[name] == nil {
@@ -113,6 +109,15 @@ func (h *History) know(s *model.Session, at fs.FileInfo) (*model.Known, error) {
 	}
 	if stamp := osfile.StampOf(at); stamp != (osfile.Stamp{}) && known.Is(s.Transcript, stamp, objstore.ID{}) {
 		return known, nil
+	}
+	if at.Size() >= longTalk && at.Size() == s.Cursor.Length && h.conversations.Files[s.Name].Same(s.Cursor.TranscriptEnd, s.Transcript, at) {
+		if c, err := h.Conversation(s, s.Cursor.Transcript); err == nil {
+			known = knownOf(c, s.Transcript, at.Size())
+			if known.Stamp = osfile.StampOf(at); known.Stamp != (osfile.Stamp{}) && !known.Stamp.Young(time.Now()) {
+				h.known.learn(s, known)
+			}
+			return known, nil
+		}
 	}
 	began := time.Now()
 	f, err := conversation.OpenSession(s.Agent, s.Transcript)

@@ -1,7 +1,6 @@
 package history_test
 
 import (
-	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -28,10 +27,7 @@ func listed(p *enginetest.Project) model.SessionInfo {
 // stored is what the store knows of sessions.
 func stored(p *enginetest.Project) (list []*model.Known) {
 	p.T.Helper()
-	p.Must(p.E.Log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixKnown}}, func(key, raw []byte) error {
-		if bytes.HasPrefix(key, model.PointsPrefix()) {
-			return nil
-		}
+	p.Must(p.E.Log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixKnown}, From: model.KnownFrom()}, func(_, raw []byte) error {
 		known, err := model.DecodeKnown(raw)
 		list = append(list, known)
 		return err

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -18,11 +19,16 @@ func (h *History) completeCall(p *Moment) error {
 	if call == "" || p.Turn > 0 || s == nil || !model.Understood(s.Agent) || p.Checkpoint.Cause.Event == model.EventSafety {
 		return nil
 	}
-	if has, err := h.hasCall(s, p.Transcript, call); err != nil || has {
+	st, err := conversation.OpenEnd(h.log.Objs, p.Transcript)
+	if err != nil {
+		return err
+	}
+	at := st.Size
+	if has, err := h.hasCall(s, p.Transcript, at, call); err != nil || has {
 		return err
 	}
 	later := []objstore.ID{s.Cursor.Transcript}
-	err := h.log.Refs.Newest(0, func(op *refs.Operation) error {
+	err = h.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= p.Checkpoint.Seq {
 			return kv.ErrStop
 		}
@@ -56,7 +62,7 @@ func (h *History) completeCall(p *Moment) error {
 		if !on {
 			continue // the conversation was cut by then, or written anew
 		}
-		has, err := h.hasCall(s, said, call)
+		has, err := h.hasCall(s, said, at, call)
 		if err != nil {
 			return err
 		}

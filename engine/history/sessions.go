@@ -10,7 +10,9 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/sessions"
+	"rewind/internal/osfile"
 	"rewind/internal/value"
+	"rewind/objstore"
 	"rewind/transcript"
 )
 
@@ -54,8 +56,10 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 		}
 		list = append(list, info)
 	}
+	h.catchUpLong(ctx, list)
 	err = h.readAll(ctx, list)
 	h.keepKnown(ctx)
+	h.keepTalks(ctx)
 	for i := range list {
 		if info := &list[i]; info.Fork != nil && !info.Fork.Resolved() {
 			h.conversations.ResolveOrigin(ctx, info.Name)
@@ -68,6 +72,24 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 		}
 	}
 	return list, err
+}
+
+// catchUpLong captures what has come of long conversations, so that only that is read. The log's lock is held.
+func (h *History) catchUpLong(ctx context.Context, list []model.SessionInfo) {
+	if h.log.CheckWhole() != nil || h.log.Damage() != nil {
+		return
+	}
+	for i := range list {
+		s := &list[i].Session
+		if s.Cursor.Length < longTalk || s.Cursor.Path != s.Transcript || s.Cursor.Base > 0 {
+			continue
+		}
+		at, err := sessions.StatSession(s)
+		if err == nil && at.Size() >= s.Cursor.Length && !h.known.of(s.Name).Is(s.Transcript, osfile.StampOf(at), objstore.ID{}) &&
+			h.CatchUp(ctx, s.Name) == nil {
+			list[i].Session = *h.log.Records[s.Name]
+		}
+	}
 }
 
 // Unseen reports whether a session is none that a person knows of: only opened, or made by a restore or a fork and taken away again.

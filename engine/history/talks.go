@@ -1,12 +1,14 @@
 package history
 
 import (
+	"context"
 	"slices"
 	"sync"
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/internal/cache"
+	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/transcript"
 )
@@ -18,7 +20,8 @@ type talks struct {
 	rewrites uint64 // of the log, when the first was read
 	read     *cache.Cache[objstore.ID, *transcript.Conversation]
 	newest   *cache.Cache[string, *talk] // by session; one that goes on is not there meanwhile
-	lacks    *cache.Cache[string, lack]
+	lacks    *cache.Cache[lack, struct{}]
+	learnt   map[string]*talk // by session, what the store is to have
 }
 
 // A talk is a conversation that can be read on.
@@ -27,17 +30,24 @@ type talk struct {
 	size int64
 	is   *transcript.Conversation
 	on   *transcript.Reading
+	kept int64 // how long it was as the store has it
 }
 
-// A lack is a transcript, and its length, in which a call was looked for in vain.
+// A lack is a transcript, and a place in it, around which a call was looked for in vain.
 type lack struct {
 	said objstore.ID
-	size int64
+	at   int64
+	call string
 }
 
 const (
 	talksMemory = 16 << 20 // bytes, of each of the two caches
 	maxLacks    = 256
+	longTalk    = 4 << 20  // bytes, from which a conversation is stored as it was read; again when so much has come
+	maxState    = 16 << 20 // bytes of what is stored of one
+	// callNear is how far from the end of a conversation, as it was when a call's hook came, the record of that call stands at most: agents
+	// write it around that time.
+	callNear = 2 << 20
 )
 
 // weight is about how many bytes a conversation has in memory.
@@ -51,7 +61,8 @@ func (k *talks) begin(rewrites uint64) {
 	k.rewrites = rewrites
 	k.read = cache.New[objstore.ID](talksMemory, weight)
 	k.newest = cache.New[string](talksMemory, func(t *talk) int { return weight(t.is) + 64*t.is.Records })
-	k.lacks = cache.New[string, lack](maxLacks, nil)
+	k.lacks = cache.New[lack, struct{}](maxLacks, nil)
+	k.learnt = map[string]*talk{}
 }
 
 // forget gives up what is kept: it is read again when somebody asks. What is being read on meanwhile is kept when it is done.
@@ -62,6 +73,7 @@ func (k *talks) forget() {
 		k.read.Clear()
 		k.newest.Clear()
 		k.lacks.Clear()
+		clear(k.learnt)
 	}
 }
 
@@ -87,6 +99,9 @@ func (h *History) Conversation(s *model.Session, said objstore.ID) (*transcript.
 	k.newest.Drop(s.Name)
 	k.mu.Unlock()
 
+	if was == nil {
+		was = h.storedTalk(s)
+	}
 	next, err := h.readOn(s, said, was)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -105,10 +120,63 @@ func (h *History) Conversation(s *model.Session, said objstore.ID) (*transcript.
 	if keep != nil {
 		k.newest.Put(s.Name, keep)
 	}
+	if keep != nil && keep == next && said == s.Cursor.Transcript && next.size-next.kept >= longTalk && !s.Purged {
+		k.learnt[s.Name] = next
+	}
 	if err != nil {
 		return nil, err
 	}
 	return next.is, nil
+}
+
+// storedTalk is how the store has the conversation of a session; nil: it has it not.
+func (h *History) storedTalk(s *model.Session) *talk {
+	if s.Cursor.Length < longTalk {
+		return nil
+	}
+	var t *talk
+	_ = h.log.DB.View(model.TalkKey(s.Name), func(raw []byte) error {
+		stored, err := model.DecodeTalk(raw)
+		if err != nil || stored.Read != transcript.ReadingVersion {
+			return nil //nolint:nilerr // it is read again
+		}
+		if on, is := transcript.ResumeReading(s.Agent, []byte(stored.State)); on != nil {
+			t = &talk{said: stored.Transcript, size: stored.Length, is: is, on: on, kept: stored.Length}
+		}
+		return nil
+	})
+	return t
+}
+
+// keepTalks stores what was read of long conversations. The log's lock is held. An error is dropped: they are read again.
+func (h *History) keepTalks(ctx context.Context) {
+	k := &h.talks
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.learnt) == 0 {
+		return
+	}
+	defer clear(k.learnt)
+	if k.rewrites != h.log.Rewrites() || h.log.Damage() != nil || h.log.CheckWhole() != nil {
+		return
+	}
+	b := h.log.DB.NewBatch()
+	defer b.Close() //nolint:errcheck // after a commit there is nothing to close
+	for name, t := range k.learnt {
+		if now, _ := k.newest.Get(name); now != t || h.log.Records[name] == nil || h.log.Records[name].Purged {
+			continue // it is being read on
+		}
+		state := t.on.State()
+		if state == nil || len(state) > maxState {
+			continue
+		}
+		stored := model.Talk{Read: transcript.ReadingVersion, Transcript: t.said, Length: t.size, State: string(state)}
+		if b.Set(model.TalkKey(name), stored.Encode()) != nil {
+			return
+		}
+		t.kept = t.size
+	}
+	_ = b.Commit(ctx, kv.Written)
 }
 
 // readOn reads a transcript: of one that begins with was the rest.
@@ -120,7 +188,7 @@ func (h *History) readOn(s *model.Session, said objstore.ID, was *talk) (*talk, 
 	t := &talk{said: said, size: st.Size}
 	if was != nil {
 		if _, begins, err := st.BeginsWith(was.said); err == nil && begins {
-			t.on = was.on
+			t.on, t.kept = was.on, was.kept
 		}
 	}
 	if t.on == nil {
@@ -175,38 +243,29 @@ func (h *History) turnsIn(s *model.Session, said objstore.ID) (int, error) {
 	return len(turns), err
 }
 
-// hasCall reports whether a transcript has a call. One that goes on from where it was not found is read from there.
-func (h *History) hasCall(s *model.Session, said objstore.ID, call string) (bool, error) {
+// hasCall reports whether a transcript has a call, whose hook came when the conversation ended at a place in it.
+func (h *History) hasCall(s *model.Session, said objstore.ID, at int64, call string) (bool, error) {
 	if said.IsZero() {
 		return false, nil
 	}
-	k := &h.talks
+	k, key := &h.talks, lack{said, at, call}
 	k.mu.Lock()
 	k.begin(h.log.Rewrites())
-	key := s.Name + "\x00" + call
-	not, looked := k.lacks.Get(key)
+	lacks := k.lacks
+	_, not := lacks.Get(key)
 	k.mu.Unlock()
-	if looked && not.said == said {
+	if not {
 		return false, nil
 	}
 	st, err := conversation.OpenEnd(h.log.Objs, said)
 	if err != nil {
 		return false, err
 	}
-	from := int64(0)
-	if looked && !conversation.IsDocument(sourceOf(s, st).Name) {
-		if _, begins, err := st.BeginsWith(not.said); err == nil && begins {
-			from = not.size
-		}
+	has, err := transcript.HasCall(s.Agent, sourceOf(s, st), at, callNear, call)
+	if err == nil && !has {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		lacks.Put(key, struct{}{})
 	}
-	has, err := transcript.HasCall(s.Agent, sourceOf(s, st), from, call)
-	if err != nil || has {
-		return has, err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.lacks != nil && not.size <= st.Size {
-		k.lacks.Put(key, lack{said, st.Size})
-	}
-	return false, nil
+	return has, err
 }

@@ -16,7 +16,7 @@ func TestTalksAreForgotten(t *testing.T) {
 		c := &transcript.Conversation{}
 		k.read.Put(said, c)
 		k.newest.Put("claude/a", &talk{said: said, is: c})
-		k.lacks.Put("claude/a\x00call", lack{said: said})
+		k.lacks.Put(lack{said: said, call: "call"}, struct{}{})
 	}
 	kept := func() int { return k.read.Len() + k.newest.Len() + k.lacks.Len() }
 	fill(1)

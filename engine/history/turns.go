@@ -53,6 +53,7 @@ func (h *History) turnsOf(ctx context.Context, session string) (*model.TurnList,
 	if err != nil {
 		return nil, err
 	}
+	h.keepTalks(ctx)
 	l.Title, l.Compactions, l.Breaks = now.Title, now.Compactions, now.Breaks
 	if s.Title != "" && s.Agent == transcript.Codex {
 		l.Title = s.Title
@@ -103,6 +104,7 @@ func (h *History) Messages(ctx context.Context, name string, n int) (list []tran
 	case p.Transcript.IsZero():
 		return nil, "the conversation had not begun, or was not captured", nil
 	}
+	defer h.keepTalks(ctx)
 	if list, err = h.messagesAt(s, p, 4*n+maxTools); err != nil {
 		return nil, "it cannot be read: " + err.Error(), nil //nolint:nilerr // what else is known of the checkpoint is shown
 	}

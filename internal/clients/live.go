@@ -32,7 +32,10 @@ type Processes struct {
 	procs   []process
 	claude  map[string]*claudeNotes // by the agent's folder
 	folders map[string]*folders     // by pattern
+	dirs    map[string]string       // of session files, by their path, with links followed
 	asked   int                     // sessions whose files were looked for
+
+	gemini map[string]func(cwd string) bool // by the directory of a project, whether a program in cwd writes there
 }
 
 // process is one that runs a program of an agent.
@@ -41,6 +44,8 @@ type process struct {
 	dir   string // of it in the system's list
 	agent transcript.Agent
 	args  []string
+	open  map[string]bool // files; nil: not looked at
+	cwd   *string         // nil: not looked at
 }
 
 // Running looks whether a program of the agent has the session open, by the signs that the client leaves: Claude's
@@ -103,14 +108,13 @@ func claudeFolder(cwd string) string {
 
 // droidFolder goes by what the session says of itself.
 func droidFolder(file string) func(string) bool {
-	var head struct {
-		Cwd string `json:"cwd"`
+	return func(cwd string) bool {
+		var head struct {
+			Cwd string `json:"cwd"`
+		}
+		b, err := firstLine(file)
+		return err == nil && json.Unmarshal(b, &head) == nil && head.Cwd != "" && cwd == head.Cwd
 	}
-	b, err := firstLine(file)
-	if err != nil || json.Unmarshal(b, &head) != nil || head.Cwd == "" {
-		return nil
-	}
-	return func(cwd string) bool { return cwd == head.Cwd }
 }
 
 // geminiFolder goes by the note that Gemini leaves beside the conversations of a project; versions without it name the folder by a hash.

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,7 +86,7 @@ func (l *Processes) locate(agent transcript.Agent, root, session string) session
 	}[agent]
 	var p sessionPlace
 	for _, f := range l.files(filepath.Join(escapeGlob(root), at[0]), at[1]) {
-		if real, err := filepath.EvalSymlinks(f); err == nil {
+		if real := l.real(f); real != "" {
 			p.files = append(p.files, real)
 		}
 	}
@@ -98,7 +99,44 @@ func (l *Processes) locate(agent transcript.Agent, root, session string) session
 	case transcript.Droid:
 		p.folder = droidFolder(p.files[0])
 	case transcript.Gemini:
-		p.folder = geminiFolder(filepath.Dir(dir))
+		dir = filepath.Dir(dir)
+		if l.gemini[dir] == nil { // all sessions of a project are in one
+			if l.gemini == nil {
+				l.gemini = map[string]func(string) bool{}
+			}
+			l.gemini[dir] = geminiFolder(dir)
+		}
+		p.folder = l.gemini[dir]
 	}
 	return p
+}
+
+// real is a file's path with links followed, those to its directory once in a look; "": it leads nowhere.
+func (l *Processes) real(file string) string {
+	dir, name := filepath.Split(file)
+	in, known := l.dirs[dir]
+	if !known {
+		var err error
+		if in, err = filepath.EvalSymlinks(dir); err != nil {
+			in = ""
+		}
+		if l.dirs == nil {
+			l.dirs = map[string]string{}
+		}
+		l.dirs[dir] = in
+	}
+	if in == "" {
+		return ""
+	}
+	file = filepath.Join(in, name)
+	switch fi, err := os.Lstat(file); {
+	case err != nil:
+		return ""
+	case fi.Mode().Type() != fs.ModeSymlink:
+		return file
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		return real
+	}
+	return ""
 }

@@ -87,23 +87,26 @@ var programs = map[transcript.Agent][]string{
 // processLive looks through the processes of this user for one of the agent. told are those that have said on which session they are.
 func (l *Processes) processLive(agent transcript.Agent, find func() sessionPlace, session string, told map[int]bool, guess bool) Live {
 	var live Live
+	var at *sessionPlace // most often no program runs: then its files need not be looked for
 	l.take()
-	list := slices.DeleteFunc(slices.Clone(l.procs), func(p process) bool { return p.agent != agent || told[p.pid] })
-	if len(list) == 0 {
-		return live // most often: its files need not be looked for
-	}
-	at := find()
-	for _, p := range list {
-		pid, dir, args := p.pid, p.dir, p.args
+	for i := range l.procs {
+		p := &l.procs[i]
+		if p.agent != agent || told[p.pid] {
+			continue
+		}
+		if at == nil {
+			place := find()
+			at = &place
+		}
 		switch name := programs[agent][0]; {
-		case names(args, session):
-			return Live{Running: true, How: fmt.Sprintf("%s process %d was started on it", name, pid), PID: pid}
-		case opens(dir, at.files):
-			return Live{Running: true, How: fmt.Sprintf("%s process %d has its file open", name, pid), PID: pid}
+		case names(p.args, session):
+			return Live{Running: true, How: fmt.Sprintf("%s process %d was started on it", name, p.pid), PID: p.pid}
+		case p.opens(at.files):
+			return Live{Running: true, How: fmt.Sprintf("%s process %d has its file open", name, p.pid), PID: p.pid}
 		case guess && !live.Running && at.folder != nil:
-			if cwd, err := os.Readlink(dir + "/cwd"); err == nil && at.folder(cwd) {
-				live = Live{Running: true, How: fmt.Sprintf("%s process %d runs in its folder %s, on which session is not known", name, pid,
-					cwd), PID: pid, Guess: true}
+			if cwd := p.folder(); cwd != "" && at.folder(cwd) {
+				live = Live{Running: true, How: fmt.Sprintf("%s process %d runs in its folder %s, on which session is not known", name, p.pid,
+					cwd), PID: p.pid, Guess: true}
 			}
 		}
 	}
@@ -227,18 +230,36 @@ func names(args []string, session string) bool {
 	})
 }
 
-// opens reports whether a process has one of the files open.
-func opens(dir string, files []string) bool {
-	d, err := os.Open(dir + "/fd")
-	if err != nil || len(files) == 0 {
+// opens reports whether a process has one of the files open. Which it has open is looked at once.
+func (p *process) opens(files []string) bool {
+	if len(files) == 0 {
 		return false
 	}
-	defer d.Close()
-	fds, _ := d.Readdirnames(maxFiles)
-	return slices.ContainsFunc(fds, func(fd string) bool {
-		to, err := os.Readlink(dir + "/fd/" + fd)
-		return err == nil && slices.Contains(files, to)
-	})
+	if p.open == nil {
+		p.open = map[string]bool{}
+		if d, err := os.Open(p.dir + "/fd"); err == nil {
+			fds, _ := d.Readdirnames(maxFiles)
+			_ = d.Close()
+			for _, fd := range fds {
+				if to, err := os.Readlink(p.dir + "/fd/" + fd); err == nil {
+					p.open[to] = true
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(files, func(f string) bool { return p.open[f] })
+}
+
+// folder is where a process runs, "" if that cannot be seen; it is looked at once.
+func (p *process) folder() string {
+	if p.cwd == nil {
+		cwd, err := os.Readlink(p.dir + "/cwd")
+		if err != nil {
+			cwd = ""
+		}
+		p.cwd = &cwd
+	}
+	return *p.cwd
 }
 
 // readProc reads what the system tells in a file, at most limit bytes.

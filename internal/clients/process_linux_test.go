@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"rewind/transcript"
@@ -127,4 +128,59 @@ func TestProcessesCodex(t *testing.T) {
 	if live := running(t, transcript.Codex, root); !live.Running || live.Guess || live.PID != cmd.Process.Pid {
 		t.Errorf("got %+v", live)
 	}
+}
+
+// One look tells of all sessions at one moment: what begins or opens a file later is seen by the next look, and the list of processes, and
+// of what one of them has open, is read once, however many sessions are asked for.
+func TestProcessesOneLook(t *testing.T) {
+	t.Chdir("/")
+	root := t.TempDir()
+	const many = 300
+	file := func(n int) string {
+		return put(t, filepath.Join(root, "sessions", "-p", fmt.Sprintf("11111111-0000-4000-8000-%012d.jsonl", n)),
+			"{\"type\":\"session_start\",\"cwd\":\"/p\"}\n")
+	}
+	for n := range many {
+		file(n)
+	}
+	child(t, "keep", "droid", file(7))
+	l := new(Processes)
+	asks := func(l *Processes, n int) bool {
+		live, err := l.Running(transcript.Droid, root, fmt.Sprintf("11111111-0000-4000-8000-%012d", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return live.Running
+	}
+	calls := readCalls(t)
+	if asks(l, 0) || !asks(l, 7) {
+		t.Fatal("only the session whose file is open is running")
+	}
+	first := readCalls(t) - calls
+	child(t, "keep", "droid", file(8))
+	calls = readCalls(t)
+	for n := range many {
+		if asks(l, n) != (n == 7) {
+			t.Fatalf("session %d at the moment of the look: %v", n, n != 7)
+		}
+	}
+	// A read for the head of each session, which says where its program would run. Looking at the processes again is one for each of them.
+	if more := readCalls(t) - calls; more > 2*many {
+		t.Errorf("%d reads for %d more sessions, %d for the first two", more, many, first)
+	}
+	if !asks(new(Processes), 8) {
+		t.Error("the next look does not see what was opened")
+	}
+}
+
+// readCalls is how many reads this process has made.
+func readCalls(t *testing.T) (n int) {
+	t.Helper()
+	for line := range strings.Lines(get(t, "/proc/self/io")) {
+		if _, err := fmt.Sscanf(line, "syscr: %d", &n); err == nil {
+			return n
+		}
+	}
+	t.Fatal("the system does not tell")
+	return 0
 }
