@@ -1,13 +1,13 @@
 package picker
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 
@@ -207,7 +207,7 @@ func (m *model) right(width, height int) []string {
 	lines := m.window(m.sideLines(width), &m.side.top, height-1)
 	more := ""
 	if rest := len(m.side.text.lines) - m.side.top - len(lines); rest > 0 {
-		more = fmt.Sprintf("%d more lines", rest)
+		more = render.Count(rest, "more line")
 	}
 	return append([]string{m.tabLine(width, more)}, lines...)
 }
