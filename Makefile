@@ -115,6 +115,10 @@ cross: ## compile for Linux and macOS
 page: ## the page's script and style, of server/page/view/src
 	$(GO) test ./server/page/view -run TestDistIsMadeOfSrc -update
 
+.PHONY: screens
+screens: ## pictures of every view of the page, three widths, light and dark, into screens/; needs chromium
+	$(GO) test ./internal/browsertest -count 1 -run TestViews -screens '$(CURDIR)/screens'
+
 .PHONY: tools
 tools: $(BIN)/golangci-lint-$(GOLANGCI_VERSION) $(BIN)/gofumpt-$(GOFUMPT_VERSION) $(BIN)/benchstat-$(BENCHSTAT_VERSION)
 

@@ -90,7 +90,7 @@ var importBans = []importBan{
 	},
 	{
 		"net/http",
-		[]string{"api", "server", "cmd/rewind", "internal/picker", "bench", "internal/acceptance"},
+		[]string{"api", "server", "cmd/rewind", "internal/picker", "bench", "internal/acceptance", "internal/browsertest"},
 		"below the API nothing speaks HTTP: return values and errors",
 	},
 }
@@ -114,6 +114,7 @@ var testHelpers = []struct{ path, host, why string }{
 	{"objstore/objtest", "objstore", "one suite for every implementation of Getter and Putter"},
 	{"internal/ignoretest", "", "random rule sets, and git's answers, for tree/ignore and the comparison with a library"},
 	{"internal/tracetest", "", "kills programs at a system call, for the tests of commands"},
+	{"internal/browsertest", "", "the page in a real browser"},
 	{"internal/torture", "", "sizes, seeds, figures and deliberate faults of the matrix of proofs"},
 	{"internal/torture/matrix", "", "the program that runs the matrix"},
 	{"internal/layertest", "", "this package"},

@@ -1,0 +1,62 @@
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+var (
+	scratch  string          // of this run
+	programs string          // the directory with rewind and rewindd
+	chromium context.Context // the one browser; nil before it is asked for
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	var err error
+	if scratch, err = os.MkdirTemp("", "rewind-browser-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(scratch)
+	alloc, end := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.ExecPath("chromium"), chromedp.Flag("disable-popup-blocking", true))...)
+	defer end()
+	var stop context.CancelFunc
+	chromium, stop = chromedp.NewContext(alloc)
+	defer stop()
+	return m.Run()
+}
+
+// started has the programs built and the browser running.
+var started = sync.OnceValue(func() error {
+	programs = filepath.Join(scratch, "bin")
+	if err := os.Mkdir(programs, 0o755); err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "build", "-o", programs+"/", "../../cmd/rewind", "../../cmd/rewindd", "../../cmd/smart-checkpoint")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return chromedp.Do(chromium)
+})
+
+// needBrowser fails a test where there is no browser: what the page promises is not shown then.
+func needBrowser(t testing.TB) {
+	t.Helper()
+	if _, err := exec.LookPath("chromium"); err != nil {
+		t.Fatal("chromium is missing: Debian has it in the package chromium")
+	}
+	if err := started(); err != nil {
+		t.Fatal(err)
+	}
+}

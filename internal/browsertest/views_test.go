@@ -1,0 +1,197 @@
+package browsertest
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+var screens = flag.String("screens", "", "a directory for pictures of every view: TestViews looks in all widths and both schemes")
+
+// TestViews: every view shows what it is for, and the browser has nothing to say of it. No view is wider than its window.
+func TestViews(t *testing.T) {
+	p, fork := usual(t)
+	p.rewind("checkout", "turn:3", "--code-only", "--session", first)
+	b := profile(t)
+	b.enter(p)
+	shows := map[string]string{
+		"log": "fix the parser", "session": "fix the parser", "checkpoint": "and a changelog", "tree": "another way",
+		"lanes": "Who changed what", "restores": "undo", "compare": "In common", "find": "parser.go", "files": "CHANGES.md",
+		"file": "A small library.", "blame": "document it", "projects": "notes", "missing": "",
+	}
+	for name, path := range b.views(fork) {
+		for _, width := range []int64{1440, 1024, 390} {
+			b.do(chromedp.EmulateViewport(width, 900))
+			b.open(path)
+			b.wait(fmt.Sprintf(`document.body.innerText.toLowerCase().includes(%q)`, strings.ToLower(shows[name])))
+			if name == "missing" {
+				b.expect("status of 404")
+			}
+			if wide := eval[float64](b, `document.documentElement.scrollWidth - innerWidth`); wide > 0 {
+				t.Errorf("%s at %d is %v pixels too wide", name, width, wide)
+			}
+			for _, scheme := range []string{"light", "dark"} {
+				if *screens == "" {
+					break
+				}
+				b.scheme(scheme)
+				picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+				p.must(err, os.MkdirAll(*screens, 0o755))
+				p.must(os.WriteFile(filepath.Join(*screens, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)), picture, 0o644))
+			}
+		}
+	}
+}
+
+const axeVersion = "4.14.1"
+
+// axe is the script of axe-core, which is installed for the tests into .bin and committed nowhere.
+func axe(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../../.bin/axe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(dir, "node_modules", "axe-core", "axe.min.js")
+	var have struct{ Version string }
+	b, _ := os.ReadFile(filepath.Join(filepath.Dir(script), "package.json"))
+	if _ = json.Unmarshal(b, &have); have.Version != axeVersion {
+		if _, err := exec.LookPath("npm"); err != nil {
+			t.Fatal("npm is missing, which installs axe-core: Debian has it in the package npm")
+		}
+		cmd := exec.Command("npm", "install", "--prefix", dir, "--no-save", "--ignore-scripts", "--no-audit", "--no-fund",
+			"axe-core@"+axeVersion)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("npm: %v\n%s", err, out)
+		}
+	}
+	if b, err = os.ReadFile(script); err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestAxe: axe-core finds nothing serious or critical in any view and dialog, light and dark.
+func TestAxe(t *testing.T) {
+	needBrowser(t)
+	script := axe(t)
+	p, fork := usual(t)
+	p.rewind("checkout", "turn:3", "--code-only", "--session", first)
+	b := profile(t)
+	b.enter(p)
+	look := func(name string) {
+		for _, scheme := range []string{"light", "dark"} {
+			b.scheme(scheme)
+			b.do(chromedp.Evaluate[chromedp.Void](script))
+			found := eval[[]struct {
+				ID, Impact string
+				Nodes      []struct{ HTML, Any string }
+			}](b, `axe.run().then((r) => r.violations.map((v) => ({ID: v.id, Impact: v.impact, Nodes: v.nodes.map((n) => ({HTML: n.html, Any: n.any.map((a) => a.message).join()}))})))`)
+			for _, v := range found {
+				if v.Impact == "serious" || v.Impact == "critical" {
+					t.Errorf("%s, %s: %s, %s: %d times, %.500s", name, scheme, v.ID, v.Impact, len(v.Nodes), v.Nodes[0].HTML+v.Nodes[0].Any)
+				}
+			}
+		}
+	}
+	b.do(command(page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}))
+	for name, path := range b.views(fork) {
+		b.open(path)
+		look(name)
+		if name == "missing" {
+			b.expect("status of 404")
+		}
+	}
+	b.open("")
+	b.press("?")
+	look("keys")
+	b.press("\x1b")
+	b.press("g")
+	b.wait(`document.querySelector("dialog.sheet[open] form")`)
+	look("sheet")
+}
+
+// hostile are texts that would run, lead elsewhere or break out where a template did not escape them.
+var hostile = []string{
+	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `' onmouseover='alert(1)`,
+	`</title><script>alert(1)</script>`, `</textarea><script>alert(1)</script>`, `<iframe srcdoc='<script>alert(1)</script>'>`,
+	`<meta http-equiv=refresh content=0>`, `<base href=//evil.example>`, `javascript:alert(1)`, `<style>@import'//evil.example'</style>`,
+}
+
+// TestT16Texts: what an agent, a repository or a person wrote is text in every view, whatever it is.
+func TestT16Texts(t *testing.T) {
+	p := newProject(t)
+	all := strings.Join(hostile, "\n")
+	for i, text := range hostile {
+		p.turn(text, func() {
+			p.write(strings.ReplaceAll(text, "/", "_"), all)
+			p.write("README.md", fmt.Sprintf("%d\n%s\n", i, all))
+		})
+	}
+	p.rewind("fork", "turn:2", "--title", strings.Join(hostile[:3], " "))
+	p.rewind("forks", "rename", first, hostile[1])
+	p.rewind("checkout", "turn:3", "--code-only", "--session", first)
+	b := profile(t)
+	b.enter(p)
+	b.do(command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `window.alert = () => console.error("a script ran")`,
+	}))
+	cp := b.row("onerror")
+	for _, path := range []string{
+		"", "/c/" + cp, "/tree", "/lanes", "/ops", "/c/" + cp + "/files", "/c/" + cp + "/file?path=README.md&blame=1",
+		"/find?q=" + "%3Cscript%3Ealert(1)%3C%2Fscript%3E", "/find?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E",
+	} {
+		b.open(path)
+		if n := eval[int](b, `document.querySelectorAll("main script, main img, main iframe, main base, main meta, main style, main [onload], main [onmouseover], main [onerror]").length`); n > 0 {
+			t.Errorf("%s has %d elements of somebody's text", path, n)
+		}
+	}
+	b.open("/c/" + cp)
+	b.click(`[data-act="checkout"]`)
+	b.wait(`document.querySelector("dialog.sheet[open] form")`)
+	b.says("dialog.sheet", "<")
+}
+
+// TestT16Elsewhere: a page of another origin reads nothing and changes nothing, in a browser that was let in.
+func TestT16Elsewhere(t *testing.T) {
+	p := newProject(t)
+	p.turn("fix the parser", p.sets("parser.go", "package notes\n"))
+	b := profile(t)
+	b.enter(p)
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<!doctype html><link rel=icon href=data:,><p>elsewhere")
+	}))
+	defer evil.Close()
+	other := b.another()
+	other.do(chromedp.Navigate(evil.URL))
+	before := p.rewind("list", "--all", "--json")
+	script, err := os.ReadFile(filepath.Join("testdata", "elsewhere.js"))
+	p.must(err)
+	_, ways, _ := strings.Cut(string(script), "\n")
+	tried := eval[map[string]string](other, fmt.Sprintf("(%s)(%q)", strings.TrimSpace(ways), b.base))
+	if len(tried) != 10 {
+		t.Errorf("not all was tried: %v", tried)
+	}
+	for way, got := range tried {
+		if got != "nothing" {
+			t.Errorf("%s: %.200s", way, got)
+		}
+	}
+	if after := p.rewind("list", "--all", "--json"); after != before {
+		t.Errorf("something changed:\n%s\n%s", before, after)
+	}
+	if len(other.heard()) == 0 {
+		t.Error("the browser says of no request that it was refused")
+	}
+}
