@@ -44,6 +44,6 @@ func runClone(ctx context.Context, a *app, req api.CloneRequest) error {
 	fmt.Fprintf(a.Out, "cloned %s: %s (%s)\n", term.Sanitize(render.ShortSession(r.From.Session)), term.Sanitize(string(r.Title)),
 		render.Count(r.Messages, "message"))
 	a.WhereForked(r.Fork)
-	a.ForkNotes(r.Fork)
+	a.TellForkNotes(r.Fork)
 	return nil
 }

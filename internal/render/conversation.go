@@ -52,7 +52,7 @@ func (pr *Printer) tellConversation(r api.RestoreResponse) {
 		fmt.Fprintf(pr.Out, "kept, somebody has used it: %s\n", term.Quote(string(p)))
 	}
 	if t.Fork != nil {
-		pr.ForkNotes(*t.Fork)
+		pr.TellForkNotes(*t.Fork)
 	}
 }
 
@@ -79,13 +79,14 @@ func forkedText(t *api.Conversation, dryRun bool) string {
 		t.Turn)
 }
 
-// ForkNotes says what a person should know before going on with a fork.
-func (pr *Printer) ForkNotes(f api.Fork) {
+// ForkNotes is what a person should know before going on with a fork.
+func ForkNotes(f api.Fork) (notes []string) {
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if f.Why != "" {
-		pr.Say("note: left out %s before that place: %s", Count(f.Dropped, "record"), term.Sanitize(string(f.Why)))
+		add("left out %s before that place: %s", Count(f.Dropped, "record"), term.Sanitize(string(f.Why)))
 	}
 	if f.Dangling != "" {
-		pr.Say("note: it ends while %s runs: %s answers that call as interrupted when it is opened", term.Sanitize(f.Dangling),
+		add("it ends while %s runs: %s answers that call as interrupted when it is opened", term.Sanitize(f.Dangling),
 			term.Sanitize(string(f.Agent)))
 	}
 	if b := f.Broken; b != nil {
@@ -93,19 +94,25 @@ func (pr *Printer) ForkNotes(f api.Fork) {
 		if b.Turn == 0 {
 			where = "before its first turn"
 		}
-		pr.Say("note: the conversation is broken off %s: line %d of its file goes on from what is not there, and the agent finds nothing "+
-			"that came before",
-			where, b.Line)
+		add("the conversation is broken off %s: line %d of its file goes on from what is not there, and the agent finds nothing that came "+
+			"before", where, b.Line)
 	}
 	if f.Compacted {
-		pr.Say("note: the conversation was compacted before that place: the model sees the summary, and what came after it")
+		add("the conversation was compacted before that place: the model sees the summary, and what came after it")
 	}
 	if f.Before {
-		pr.Say("note: the original was compacted after that place: in the fork the model sees again what the summary there left out")
+		add("the original was compacted after that place: in the fork the model sees again what the summary there left out")
 	}
 	if !f.Listed && f.Problem != "" {
-		pr.Say("note: %s does not list it: %s; the command opens it all the same", term.Sanitize(string(f.Agent)),
-			term.Sanitize(string(f.Problem)))
+		add("%s does not list it: %s; the command opens it all the same", term.Sanitize(string(f.Agent)), term.Sanitize(string(f.Problem)))
+	}
+	return notes
+}
+
+// TellForkNotes tells ForkNotes, a line for each.
+func (pr *Printer) TellForkNotes(f api.Fork) {
+	for _, n := range ForkNotes(f) {
+		pr.Say("note: %s", n)
 	}
 }
 
@@ -161,7 +168,7 @@ func (pr *Printer) TellForked(r api.ForkResponse, req api.ForkRequest) {
 	if r.Reused {
 		pr.Say("note: it was there already, and nobody has used it: --new makes another")
 	}
-	pr.ForkNotes(f)
+	pr.TellForkNotes(f)
 }
 
 // WhereForked prints the new session's file and the command that opens it.

@@ -8,44 +8,57 @@ import (
 	"rewind/internal/value"
 )
 
-// keptHeads is what is said of paths that were left as they are, by why they stay and in this order: of a restore, and of a directory
-// that was laid out.
-var keptHeads = []struct {
-	reason        value.KeptReason
-	restored, new string
+// keptWords is what is said of paths that stay as they are, by why they stay and in this order: what became of them, in a restore and in
+// a directory that was laid out, why, and what takes them too.
+var keptWords = []struct {
+	reason       value.KeptReason
+	became, made string
+	why, takes   string
 }{
-	{reason: value.KeptUnsaved, restored: "kept, no checkpoint has them (--exact takes them too)"},
-	{reason: value.KeptSkipped, restored: "kept, the checkpoint did not capture them (ignored, too large)"},
-	{reason: value.KeptSession, restored: "kept, %s changed them since"},
-	{reason: value.KeptHolds, restored: "kept, ignored or kept files are in them"},
-	{reason: value.KeptOccupied, restored: "not set, a directory with ignored or kept files stands there"},
-	{value.KeptPurged, "left as they are, their content was purged from the store", "not made, their content was purged from the store"},
-	{value.KeptLost, "left as they are, their content is lost", "not made, their content is lost"},
-	{reason: value.KeptBelow, restored: "not laid out, a kept file is in the way"},
+	{reason: value.KeptUnsaved, became: "kept", why: "no checkpoint has them", takes: " (--exact takes them too)"},
+	{reason: value.KeptSkipped, became: "kept", why: "the checkpoint did not capture them (ignored, too large)"},
+	{reason: value.KeptSession, became: "kept", why: "%s changed them since"},
+	{reason: value.KeptHolds, became: "kept", why: "ignored or kept files are in them"},
+	{reason: value.KeptOccupied, became: "not set", why: "a directory with ignored or kept files stands there"},
+	{reason: value.KeptPurged, became: "left as they are", made: "not made", why: "their content was purged from the store"},
+	{reason: value.KeptLost, became: "left as they are", made: "not made", why: "their content is lost"},
+	{reason: value.KeptBelow, became: "not laid out", why: "a kept file is in the way"},
 }
 
-// sharedHead is that of value.KeptSession where the session that goes back may have written the path, too.
-const sharedHead = "kept, %s may have written them: its call ran at the same time"
+// sharedWhy is that of value.KeptSession where the session that goes back may have written the path, too.
+const sharedWhy = "%s may have written them: its call ran at the same time"
+
+// KeptWhy says why a restore leaves a path as it is.
+func KeptWhy(k api.Kept) string {
+	why := ""
+	for _, row := range keptWords {
+		if row.reason == k.Reason {
+			why = row.why
+		}
+	}
+	if k.Shared {
+		why = sharedWhy
+	}
+	if k.By != "" {
+		why = fmt.Sprintf(why, term.Sanitize(ShortSession(k.By)))
+	}
+	return why
+}
 
 // TellKept names the paths that stay, each under its heading; made says that a new directory was laid out.
 func (pr *Printer) TellKept(list []api.Kept, made bool) {
-	for _, row := range keptHeads {
+	for _, row := range keptWords {
 		var heads []string
 		paths := map[string][]api.Text{}
 		for _, k := range list {
 			if k.Reason != row.reason {
 				continue
 			}
-			head := row.restored
-			switch {
-			case made:
-				head = row.new
-			case k.Shared:
-				head = sharedHead
+			became := row.became
+			if made {
+				became = row.made
 			}
-			if k.By != "" {
-				head = fmt.Sprintf(head, term.Sanitize(ShortSession(k.By)))
-			}
+			head := became + ", " + KeptWhy(k) + row.takes
 			if paths[head] == nil {
 				heads = append(heads, head)
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/server/page/view"
 )
 
@@ -191,7 +192,7 @@ func (v *visit) head(t *view.Timeline) error {
 	}
 	for i := range known.Sessions {
 		if one := &known.Sessions[i]; one.Session == t.Session {
-			t.Resume = view.ShellLine(one.Resume)
+			t.Resume = render.ShellLine(one.Resume)
 		}
 	}
 	walk := api.Walk{Session: t.Session}

@@ -1,9 +1,8 @@
 package view
 
 import (
-	"strings"
-
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 	"rewind/internal/value"
 )
@@ -72,14 +71,6 @@ var doneWords = map[string]string{
 	"delete": "Deleted.",
 }
 
-// keptWhy says why a path stays.
-var keptWhy = map[value.KeptReason]string{
-	value.KeptUnsaved: "no checkpoint has them", value.KeptSkipped: "the checkpoint did not capture them (ignored, too large)",
-	value.KeptSession: "%s changed them since", value.KeptHolds: "ignored or kept files are in them",
-	value.KeptOccupied: "a directory with kept files stands there", value.KeptPurged: "their content was purged from the store",
-	value.KeptLost: "their content is lost", value.KeptBelow: "a kept file is in the way",
-}
-
 // Restore puts what a restore did, or would do, on a sheet.
 func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	s.Plan, s.Operation = r.Plan, r.Operation
@@ -99,13 +90,8 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	}
 	s.More = len(r.Changes) - len(s.Changes)
 	for _, k := range r.Kept {
-		why := keptWhy[k.Reason]
-		if k.Reason == value.KeptSession {
-			why = strings.Replace(why, "%s", short(k.By), 1)
-			s.MayExact = true
-		}
-		s.MayExact = s.MayExact || k.Reason == value.KeptUnsaved
-		s.Kept = group(s.Kept, why, k.Path)
+		s.MayExact = s.MayExact || k.Reason == value.KeptUnsaved || k.Reason == value.KeptSession
+		s.Kept = group(s.Kept, render.KeptWhy(k), k.Path)
 	}
 	for _, t := range r.Taken {
 		s.MayExact = true
@@ -198,25 +184,10 @@ func (f Frame) talk(s *Sheet, c *api.Conversation, dryRun bool) {
 		}
 	}
 	if !dryRun {
-		s.Resume = ShellLine(c.Resume)
+		s.Resume = render.ShellLine(c.Resume)
 	}
 	if c.Fork != nil {
-		f.forkNotes(s, c.Fork)
-	}
-}
-
-func (f Frame) forkNotes(s *Sheet, k *api.Fork) {
-	if k.Why != "" {
-		s.Notes = append(s.Notes, count(k.Dropped, "record")+" before that place left out: "+string(k.Why))
-	}
-	if k.Before {
-		s.Notes = append(s.Notes, "The conversation was compacted later: the model sees again what it had forgotten there.")
-	} else if k.Compacted {
-		s.Notes = append(s.Notes, "The conversation was compacted before: the model sees the summary, and what came after it.")
-	}
-	if k.Broken != nil {
-		s.Notes = append(s.Notes,
-			"The conversation is broken off in turn "+term.Count(k.Broken.Turn)+": the model sees nothing that came before.")
+		s.Notes = append(s.Notes, render.ForkNotes(*c.Fork)...)
 	}
 }
 
@@ -226,19 +197,16 @@ func (f Frame) Fork(s *Sheet, r *api.ForkResponse) {
 	if r.Messages > 0 {
 		s.Conversation = "goes on there after " + count(r.Messages, "message")
 	}
-	s.Resume = ShellLine(r.Resume)
+	s.Resume = render.ShellLine(r.Resume)
 	if r.Worktree != "" {
 		s.Target += " in " + string(r.Worktree)
 		if r.Cwd != "" {
-			s.Resume = ShellLine([]string{"cd", string(r.Cwd)}) + " && " + s.Resume
+			s.Resume = render.ShellLine([]string{"cd", string(r.Cwd)}) + " && " + s.Resume
 		}
 	}
-	f.forkNotes(s, &r.Fork)
+	s.Notes = append(s.Notes, render.ForkNotes(r.Fork)...)
 	if r.Reused {
 		s.Notes = append(s.Notes, "It was there, and nobody had used it.")
-	}
-	if r.Problem != "" {
-		s.Notes = append(s.Notes, "The agent's own list does not show it: "+string(r.Problem))
 	}
 }
 
@@ -276,16 +244,4 @@ func Ask(f Frame, s Sheet) Page {
 func Done(f Frame, s Sheet) Page {
 	s.Heading = doneWords[s.Verb]
 	return Page{Frame: f, Data: s, name: "done"}
-}
-
-// ShellLine is a command line as a shell takes it.
-func ShellLine(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		if strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-") != "" || w == "" {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		out[i] = w
-	}
-	return strings.Join(out, " ")
 }
