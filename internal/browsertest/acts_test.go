@@ -213,6 +213,22 @@ func TestKeys(t *testing.T) {
 		b.press("\x1b")
 		b.wait(closed)
 	}
+	b.press("[") // from "make the store larger" to what was before it, and back, by keys alone
+	b.wait(chosen + ` !== "` + top + `"`)
+	for _, going := range []struct {
+		key, words string
+		store      bool
+	}{{"g", "Went to", false}, {"u", "Undone", true}} {
+		b.press(going.key)
+		b.wait(sheet)
+		b.wait(`document.activeElement.value === "do"`)
+		b.press("\r")
+		b.wait(closed)
+		b.says(".notice", going.words)
+		if (p.read("store/all.go") != "") != going.store {
+			t.Errorf("%s: %s", going.key, p.rewind("status"))
+		}
+	}
 	split := eval[bool](b, `!!document.querySelector("table.split")`)
 	b.press("s")
 	b.wait(fmt.Sprintf(`!!document.querySelector("table.split") !== %v`, split))

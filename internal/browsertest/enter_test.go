@@ -1,11 +1,13 @@
 package browsertest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -49,7 +51,43 @@ func TestEntering(t *testing.T) {
 	b.do(chromedp.Reload())
 	b.says(".row", "after the daemon was restarted")
 
-	b.do(command(network.ClearBrowserCookies, cdp.Empty{}), chromedp.Reload())
+	b.do(command(network.ClearBrowserCookies, cdp.Empty{}))
+	p.rewind("daemon", "stop")
+	p.turn("nobody sees this", p.sets("more.go", "package more\n"))
+	b.says(".offline", "not let in any more")
+	b.expect("CONNECTION_REFUSED", "INCOMPLETE_CHUNKED", "status of 401")
+	b.do(chromedp.Reload())
 	b.says("main", "rewind ui")
 	b.expect("status of 401")
+}
+
+// TestLive: what a hook reports while somebody looks appears by itself, and what is being read stays where it is.
+func TestLive(t *testing.T) {
+	p, fork := usual(t)
+	b := profile(t)
+	b.enter(p)
+	tree, lanes := b.another(), b.another()
+	tree.open("/tree")
+	lanes.open("/lanes")
+	dots := eval[int](lanes, `document.querySelectorAll("circle").length`)
+	b.press("j")
+	chosen := `document.querySelector(".row a[aria-current]").closest(".row").dataset.id`
+	reading := eval[string](b, chosen)
+	b.wait(`document.querySelector("#moment [data-moment]").dataset.moment === "` + reading + `"`)
+
+	tool := p.open("while somebody looks")
+	p.write("live.go", "package notes\n")
+	p.hook("post-tool-use", tool)
+	b.says(".row:first-child", "while somebody looks")
+	b.says(".row:first-child", "live.go")
+	b.wait(`document.querySelector(".side .pill.live")`)
+	p.hook("stop", map[string]any{"stop_hook_active": false})
+	if now := eval[string](b, chosen+` + document.querySelector("#moment [data-moment]").dataset.moment`); now != reading+reading {
+		t.Errorf("%s was being read, and now it is %s", reading, now)
+	}
+	p.rewind("forks", "rename", fork, "a new name")
+	tree.do(command(page.BringToFront, cdp.Empty{}))
+	tree.says(".tree", "a new name")
+	lanes.do(command(page.BringToFront, cdp.Empty{}))
+	lanes.wait(fmt.Sprintf(`document.querySelectorAll("circle").length > %d`, dots))
 }

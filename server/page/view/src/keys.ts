@@ -1,12 +1,12 @@
 import { base, project } from "./server";
-import { step } from "./log";
+import { shown, step } from "./log";
 import { toggle } from "./split";
 import { act } from "./acts";
 
 const home = `${base}/p/${project}`;
 
 // Each key of the sheet that '?' shows.
-const actions: Record<string, () => void> = {
+const actions: Record<string, () => unknown> = {
   j: () => step(1),
   ArrowDown: () => step(1),
   k: () => step(-1),
@@ -45,7 +45,8 @@ export function keys(): void {
   });
 }
 
-function press(verb: string, which: number): void {
+async function press(verb: string, which: number): Promise<void> {
+  await shown();
   document.querySelectorAll<HTMLButtonElement>(`[data-act="${verb}"]`)[which]?.click();
 }
 

@@ -27,8 +27,17 @@ export function live(): void {
     };
     events.onerror = () => {
       offline.hidden = false;
-      if (events.readyState === EventSource.CLOSED) window.setTimeout(listen, 3000); // refused, not only gone
+      if (events.readyState === EventSource.CLOSED) void refused(); // not only gone
     };
+  };
+  // refused tries again, unless it is this browser that is refused.
+  const refused = async (): Promise<void> => {
+    const answer = await fetch(`${base}/projects`, { method: "HEAD" }).catch(() => null);
+    if (answer?.status !== 401) {
+      window.setTimeout(listen, 3000);
+      return;
+    }
+    for (const words of offline.children) (words as HTMLElement).hidden = !(words as HTMLElement).hidden;
   };
   listen();
 }

@@ -1,4 +1,11 @@
-import { part } from "./server";
+import { part, Refusal } from "./server";
+
+let coming: Promise<void> = Promise.resolve();
+
+// shown is when the moment beside the log is the chosen row's: what is done by a key is done to what is chosen.
+export function shown(): Promise<void> {
+  return coming;
+}
 
 // log shows the moment of a row beside the log, and takes in older rows as they come into sight.
 export function log(): void {
@@ -7,16 +14,22 @@ export function log(): void {
   const moment = document.getElementById("moment")!;
   let asked = 0;
 
-  const choose = async (row: HTMLElement): Promise<void> => {
+  const choose = (row: HTMLElement): void => {
+    coming = show(row).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) return; // no answer: that is said above
+      moment.replaceChildren(error.words);
+    });
+  };
+  const show = async (row: HTMLElement): Promise<void> => {
     const link = row.querySelector("a")!;
     list.querySelector("a[aria-current]")?.removeAttribute("aria-current");
     link.setAttribute("aria-current", "true");
     link.scrollIntoView({ block: "nearest" });
     const mine = ++asked;
-    const shown = await part(link.href, "moment");
+    const answer = await part(link.href, "moment");
     if (mine !== asked) return; // another row was chosen meanwhile
     place();
-    moment.replaceChildren(shown);
+    moment.replaceChildren(answer);
     moment.scrollTop = 0;
     const at = new URL(location.href);
     at.searchParams.set("at", row.dataset.id!);
@@ -52,12 +65,12 @@ export function log(): void {
     const row = (event.target as Element).closest<HTMLElement>(".row");
     if (!row || event.metaKey || event.ctrlKey || event.shiftKey || moment.offsetParent === null) return;
     event.preventDefault();
-    void choose(row);
+    choose(row);
   });
   list.addEventListener("choose", (event) => {
     const row = event.target as HTMLElement;
     if ((event as CustomEvent).detail !== "stay") row.querySelector("a")!.focus({ preventScroll: true });
-    if (moment.offsetParent !== null) void choose(row);
+    if (moment.offsetParent !== null) choose(row);
     else row.scrollIntoView({ block: "nearest" });
   });
 
