@@ -267,7 +267,7 @@ type RestoreResponse struct {
 	Parts        bool          `json:"parts,omitempty"`     // of the target only what was chosen
 	Operation    uint64        `json:"operation,omitempty"` // 0: nothing was done
 	Safety       *Checkpoint   `json:"safety,omitempty"`    // the state before
-	Saved        *Checkpoint   `json:"saved,omitempty"`     // unsaved changes that an undo made a step of their own
+	Saved        *Checkpoint   `json:"saved,omitempty"`     // unsaved changes that became a step of their own
 	Changed      int           `json:"changed"`
 	Changes      []Change      `json:"changes"`
 	Replaced     []Text        `json:"replaced,omitempty"` // changed since the newest checkpoint; only Safety has their bytes

@@ -284,7 +284,7 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 		if err := e.log.PutCheckpoint(c.Tx, cp, seq); err != nil {
 			return nil, nil, err
 		}
-		op, moved, err := e.advance(cp)
+		op, moved, err := e.Advance(cp)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -170,6 +170,6 @@ func (wt *Worktree) rescan(ctx context.Context) error {
 		c.Discard()
 		return err
 	}
-	_, err = wt.CommitStep(ctx, c, kv.Written, session, cur, model.Cause{Event: model.EventScan}, nil)
+	_, err = wt.commitStep(ctx, c, kv.Written, session, cur, model.Cause{Event: model.EventScan})
 	return err
 }

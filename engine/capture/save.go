@@ -122,7 +122,7 @@ func (wt *Worktree) step(ctx context.Context, session string, cause model.Cause,
 		judge.committed()
 		return &SaveResult{Checkpoint: cur, Unchanged: true, Skips: c.Res.Skips}, nil
 	}
-	cp, err := wt.CommitStep(ctx, c, kv.Durable, session, cur, cause, nil)
+	cp, err := wt.commitStep(ctx, c, kv.Durable, session, cur, cause)
 	if err != nil {
 		return nil, err
 	}
@@ -184,10 +184,8 @@ func Visible(skips []tree.Skip) []tree.Skip {
 	})
 }
 
-// CommitStep makes the capture the next step of session after cur: its branch and cursor move there. with, once the checkpoint has its id,
-// adds to the same batch. With an error the capture is discarded.
-func (wt *Worktree) CommitStep(ctx context.Context, c *Capture, du kv.Durability, session string, cur *model.Checkpoint, cause model.Cause,
-	with func(*model.Checkpoint) error,
+// commitStep makes the capture the next step of session after cur: its branch and cursor move there. With an error the capture is discarded.
+func (wt *Worktree) commitStep(ctx context.Context, c *Capture, du kv.Durability, session string, cur *model.Checkpoint, cause model.Cause,
 ) (*model.Checkpoint, error) {
 	cp, err := wt.NewStep(c, session, cur, cause)
 	if err != nil {
@@ -195,10 +193,7 @@ func (wt *Worktree) CommitStep(ctx context.Context, c *Capture, du kv.Durability
 		return nil, err
 	}
 	return wt.CommitCapture(ctx, c, cp, du, func(cp *model.Checkpoint) ([]refs.Operation, []refs.Update, error) {
-		op, updates, err := wt.advance(cp)
-		if err == nil && with != nil {
-			err = with(cp)
-		}
+		op, updates, err := wt.Advance(cp)
 		return []refs.Operation{op}, updates, err
 	})
 }
@@ -228,8 +223,8 @@ func (wt *Worktree) NewStep(c *Capture, session string, cur *model.Checkpoint, c
 	return cp, nil
 }
 
-// advance is the operation that makes a checkpoint the newest step of its session, with the updates of branch and cursor.
-func (wt *Worktree) advance(cp *model.Checkpoint) (refs.Operation, []refs.Update, error) {
+// Advance is the operation that makes a checkpoint the newest step of its session, with the updates of branch and cursor.
+func (wt *Worktree) Advance(cp *model.Checkpoint) (refs.Operation, []refs.Update, error) {
 	op := refs.Operation{Kind: refs.KindCheckpoint, Turn: cp.Cause.Turn, Cause: refs.Cause{Event: cp.Cause.Event}}
 	branch, cursor := refs.Session(cp.Session), refs.Cursor(cp.Session)
 	tip, err := wt.log.Refs.ID(branch)

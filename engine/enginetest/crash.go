@@ -33,7 +33,7 @@ func (p *Project) Crashed(name string, o restore.Options, applied bool, n int) *
 	durable, err := p.E.Restorer.MakeStage(root, j.Stage)
 	p.Must(err)
 	p.Must(durable())
-	_, err = p.E.Restorer.CommitSafety(Bg, c, j, false, "")
+	_, err = p.E.Restorer.CommitSafety(Bg, c, j, "", "")
 	p.Must(err)
 	if applied {
 		p.Must(p.E.Restorer.Apply(Bg, root, j, j.Steps, &restore.Result{}))

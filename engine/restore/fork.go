@@ -251,6 +251,7 @@ func (rs *Restorer) forkWithCheckout(ctx context.Context, name string, o Options
 		return nil, err
 	}
 	r.mustFork = true
+	rs.saveLeft(r)
 	res, err := rs.Run(ctx, r, o.Progress)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/kv"
+	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
 	"rewind/tree/apply"
@@ -112,11 +113,11 @@ func (pl *planner) compareWithBase(c *capture.Capture) error {
 	})
 }
 
-// dirty reports whether the worktree differs from cp in anything that a restore of cp would change, the changes of others aside.
-func (pl *planner) dirty(c *capture.Capture, cp *model.Checkpoint, others authorship.Theirs) (bool, error) {
+// dirty reports whether the worktree differs from a tree in anything that a restore of it would change, the changes of others aside.
+func (pl *planner) dirty(c *capture.Capture, from objstore.ID, others authorship.Theirs) (bool, error) {
 	dirty := false
-	var stays, dirs []string // files that a restore would leave, and directories that cp does not have
-	err := tree.Diff(c.Get, cp.Tree, c.Res.Root, func(ch tree.Change) error {
+	var stays, dirs []string // files that a restore would leave, and directories that the tree does not have
+	err := tree.Diff(c.Get, from, c.Res.Root, func(ch tree.Change) error {
 		if ch.New == nil {
 			s, skipped := model.Covering(c.Res.Skips, ch.Path)
 			if skipped && (s.Reason != tree.ReasonSize || s.Path != ch.Path || s.Size == ch.Old.Size) {

@@ -111,7 +111,7 @@ func (rs *Restorer) carryOut(ctx context.Context, p *manage.Plan, hash string) (
 	}
 	j.After, j.Folders, j.NeedsConversation = j.Before, p.Own, true
 	done := &Result{Plan: &Plan{Target: at, Scope: j.Scope}, Conversation: &model.Conversation{Mode: model.ConversationNone}}
-	if done.Safety, err = rs.CommitSafety(ctx, c, j, false, ""); err != nil {
+	if done.Safety, err = rs.CommitSafety(ctx, c, j, "", ""); err != nil {
 		return nil, &TakenBackError{Cause: err}
 	}
 	if err := rs.applyAndRecord(ctx, root, j, done); err != nil {

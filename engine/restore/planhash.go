@@ -52,7 +52,7 @@ func (rs *Restorer) settlePlan(r *request, res *Result, conv *conversationPlan, 
 	if conv != nil && conv.fork != nil {
 		successor = "" // its name is drawn anew
 	}
-	place := fmt.Sprintf("%v %q %s %s %s %v %v %d %q", r.Kind, r.Session, res.Plan.Target.ID, r.Before, r.After, r.saveAsStep, r.Exact,
+	place := fmt.Sprintf("%v %q %s %s %s %q %v %d %q", r.Kind, r.Session, res.Plan.Target.ID, r.Before, r.After, r.saveOn, r.Exact,
 		r.Undoes, successor)
 	return rs.matchPlan(r.options, res, [len(planParts)][]planLine{
 		{{said: place}}, fileLines(res.Plan), keptLines(res.Plan), conv.planLines(r),

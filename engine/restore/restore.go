@@ -26,7 +26,7 @@ type Result struct {
 	Plan         *Plan
 	Operation    *refs.Operation     // nil: a dry run, or nothing to do
 	Safety       *model.Checkpoint   // the state before; nil as above
-	Saved        *model.Checkpoint   // the step that an undo made of unsaved changes; nil: none
+	Saved        *model.Checkpoint   // the step that unsaved changes became; nil: none
 	Changed      int                 // paths changed
 	Conflicts    []value.Conflict    // paths that changed while the restore ran; left as they are
 	KeptDirs     []string            // directories that could not go because something is in them
@@ -78,9 +78,9 @@ type request struct {
 	namedSession string  // the session that the request names; "": none
 	target       *model.Checkpoint
 	partOf       *model.Checkpoint // the checkpoint of which the target holds parts; nil: the target is all of it
-	// choose, where it is not nil, sets target and saveAsStep once the worktree is captured
+	// choose, where it is not nil, sets target and saveOn once the worktree is captured
 	choose     func(*planner, *capture.Capture) error
-	saveAsStep bool            // the state before becomes a step instead of a safety checkpoint
+	saveOn     string          // the state before becomes a step of this session; "": a safety checkpoint
 	keepCursor bool            // the cursor stays; else it goes to After, or if that is zero to the target
 	moment     *history.Moment // the moment whose conversation goes with the code; nil: the target's
 	keepForks  bool            // an unused fork of earlier restores stays
@@ -128,7 +128,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	case r.After.IsZero():
 		r.After = r.target.ID
 	}
-	if r.saveAsStep {
+	if r.saveOn != "" {
 		plan.Replaced = nil // a step has their bytes
 	}
 	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.without}
@@ -156,7 +156,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 		res.adoptPerms()
 		return res, nil
 	}
-	if len(plan.Steps) == 0 && r.Before == r.After && !r.saveAsStep && conv.isEmpty() {
+	if len(plan.Steps) == 0 && r.Before == r.After && r.saveOn == "" && conv.isEmpty() {
 		if at, err := rs.sessions.Position(); err != nil || r.merges || at.Session == successor {
 			c.Discard()
 			return res, err
@@ -175,13 +175,13 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 		return nil, err
 	}
 	rs.progress(ctx)("storing what is there", 0, 0)
-	res.Safety, err = rs.CommitSafety(ctx, c, j, r.saveAsStep, r.options.Tag)
+	res.Safety, err = rs.CommitSafety(ctx, c, j, r.saveOn, r.options.Tag)
 	stageErr := durable()
 	if err != nil {
 		_ = rs.removeStage(root, j.Stage) // empty; who finds a journal after all makes it again
 		return nil, &TakenBackError{Cause: &value.OpError{Op: "safety checkpoint of", Subject: rs.log.Project.Root, Err: err}}
 	}
-	if r.saveAsStep {
+	if r.saveOn != "" {
 		res.Saved = res.Safety
 	}
 	c.Get.Getter, j.Trees = rs.log.Objs, c.Get
@@ -197,13 +197,16 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	return res, nil
 }
 
-// CommitSafety makes the captured state a checkpoint, on no branch or, with asStep, as a step of j's session, in one durable batch with the
-// journal, and with the tag that it is to have ("": none). From here on the restore is finished or taken back, by whichever process comes
-// next. c is committed, or discarded with an error.
-func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, asStep bool, tag string) (*model.Checkpoint,
-	error,
-) {
-	session, err := rs.leaves(j)
+// CommitSafety makes the captured state a checkpoint, as a step of the session on or, if that is "", on no branch, in one durable batch with
+// the journal, and with the tag that it is to have ("": none). From here on the restore is finished or taken back, by whichever process
+// comes next. c is committed, or discarded with an error.
+func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, on, tag string) (*model.Checkpoint, error) {
+	session, cause := on, model.Cause{Event: model.EventUndo, Message: "unsaved changes before " + j.Kind.String()}
+	var err error
+	if on == "" {
+		cause = model.Cause{Event: model.EventSafety, Message: "before " + j.Kind.String()}
+		session, err = rs.leaves(j)
+	}
 	if err != nil {
 		c.Discard()
 		return nil, err
@@ -216,19 +219,6 @@ func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *mod
 		c.Discard()
 		return nil, err
 	}
-	begin := func(cp *model.Checkpoint) error {
-		j.Safety = cp.ID
-		if asStep {
-			j.Before = cp.ID
-		}
-		rs.log.Whole = false
-		return c.Tx.Batch().Set(model.JournalKey, j.Encode())
-	}
-	if asStep {
-		return rs.worktree.CommitStep(ctx, c, kv.Durable, j.Session, cur,
-			model.Cause{Event: model.EventUndo, Message: "unsaved changes before " + j.Kind.String()}, begin)
-	}
-	cause := model.Cause{Event: model.EventSafety, Message: "before " + j.Kind.String()}
 	cp, err := rs.worktree.NewStep(c, session, cur, cause)
 	if err != nil {
 		c.Discard()
@@ -236,13 +226,23 @@ func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *mod
 	}
 	du := kv.Durable
 	return rs.worktree.CommitCapture(ctx, c, cp, du, func(cp *model.Checkpoint) ([]refs.Operation, []refs.Update, error) {
-		ops, updates := []refs.Operation{{Kind: refs.KindSafety}}, []refs.Update(nil)
+		first, updates := refs.Operation{Kind: refs.KindSafety}, []refs.Update(nil)
+		if on != "" {
+			if first, updates, err = rs.worktree.Advance(cp); err != nil {
+				return nil, nil, err
+			}
+		}
+		ops := []refs.Operation{first}
 		if tag != "" {
 			op := history.TagOperation(tag, objstore.ID{}, cp.ID)
 			op.Time = cp.Time.UnixMilli()
-			ops, updates = append(ops, op), conversation.UpdatesOf(op.Changes)
+			ops, updates = append(ops, op), append(updates, conversation.UpdatesOf(op.Changes)...)
 		}
-		return ops, updates, begin(cp)
+		if j.Safety = cp.ID; on != "" && on == j.Session {
+			j.Before = cp.ID
+		}
+		rs.log.Whole = false
+		return ops, updates, c.Tx.Batch().Set(model.JournalKey, j.Encode())
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"rewind/engine/capture"
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/refs"
@@ -12,8 +13,9 @@ import (
 // Switch sets the project to the tip of a session's branch, and the session itself goes on: its file is not touched. A name is that of
 // history.BranchNamed, or of history.Way: to the end of a branch within a session goes what a checkout makes, a session that ends there.
 // What other sessions changed since the tip is kept, as a checkout keeps it. The outcomes are Checkout's; where the project stands there
-// already, nothing is done, with unsaved changes neither. A session that goes on in another worktree is a *model.ElsewhereError.
-// With o.InPlace a file that was cut, and not gone on with, becomes again what it was at the newest step of the branch.
+// already, nothing is done, with unsaved changes neither; else those become a step of the branch that is left. A session
+// that goes on in another worktree is a *model.ElsewhereError. With o.InPlace a file that was cut, and not gone on with, becomes again what
+// it was at the newest step of the branch.
 func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {
@@ -57,7 +59,29 @@ func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result
 	if there, err := rs.standsAt(r); err != nil || there && !o.InPlace {
 		return rs.stay(r, err)
 	}
+	rs.saveLeft(r)
 	return rs.Run(ctx, r, o.Progress)
+}
+
+// saveLeft has a restore that leaves a branch for another one save what is unsaved there, what a pick or revert brought included: it becomes
+// the newest step of that branch, to which the way back goes. What becomes of each file is decided as without it.
+func (rs *Restorer) saveLeft(r *request) {
+	r.choose = func(pl *planner, c *capture.Capture) error {
+		r.saveOn = ""
+		at, err := rs.sessions.Position()
+		if err != nil || r.Kind == refs.KindSwitch && at.Session == r.Session || r.ContextOnly || len(r.Paths) > 0 {
+			return err
+		}
+		head, err := rs.log.Head()
+		if err != nil || head.Tree.IsZero() {
+			return err
+		}
+		dirty, err := pl.dirty(c, head.Tree, nil)
+		if err == nil && (dirty || r.Exact && len(pl.unknown) > 0) {
+			r.saveOn = at.Session
+		}
+		return err
+	}
 }
 
 // tipOf is the moment that is the newest of a session: its conversation as it is, and the code at the end of that (history.Tip).
@@ -106,5 +130,6 @@ func (rs *Restorer) switchToWay(ctx context.Context, way string, o Options, err 
 	if err != nil {
 		return nil, err
 	}
+	rs.saveLeft(r)
 	return rs.Run(ctx, r, o.Progress)
 }

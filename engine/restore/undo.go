@@ -47,17 +47,17 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 			return err
 		}
 		pl.inCall = j.InCall()
-		dirty, err := pl.dirty(c, cur, theirs)
+		dirty, err := pl.dirty(c, cur.Tree, theirs)
 		if err != nil {
 			return err
 		}
 		back := n
 		if dirty {
-			back-- // the unsaved changes are the first step
-			r.saveAsStep = true
+			back--                                                       // the unsaved changes are the first step
 			if r.Session, err = rs.ongoingSession(session); err != nil { // the session that goes on now is the one that made them
 				return err
 			}
+			r.saveOn = r.Session
 		}
 		to, err := j.Back(cur, back)
 		if err == nil {
