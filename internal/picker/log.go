@@ -14,7 +14,7 @@ import (
 
 // How much of the log is asked for: first what a screen shows, then more as it is needed.
 const (
-	firstRows = 60
+	firstRows = 30
 	growth    = 5
 	allRows   = 0
 )
