@@ -89,6 +89,7 @@ func (t *table) find(s *site) {
 	if _, most := memory(pid); most > 0 {
 		got["most"] = []float64{most}
 	}
+	f.look(got)
 	f.hooks(got)
 	t.tell("find", fmt.Sprintf("%s, %s checkpoints", s.at(), thousands(t.opt.history)), s.stats.Files, got)
 }

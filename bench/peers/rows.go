@@ -139,6 +139,9 @@ var claims = map[string][]claim{
 	},
 	"find": {
 		{"find", "list", "list", inMillis, "", "", under(30, inMillis, "")},
+		{"find", "rewind alone: rows on the screen", "picker", inMillis, "", "", under(40, inMillis, "")},
+		{"find", "rewind alone: rows on the screen", "picker", inMillis, "list -n 30, into a file", "thirty", nothing},
+		{"find", "rewind alone: a key", "key", inMillis, "", "", under(16, inMillis, "")},
 		{"find", "list -- <file>", "path", inMillis, "", "", under(50, inMillis, "")},
 		{"find", "list -- <file>", "path", inMillis, "git log -- <file>", "git path", lessBy(20)},
 		{"find", "list -- <file>", "path", inMillis, "the same without git's index of changed paths", "git plain", lessBy(20)},

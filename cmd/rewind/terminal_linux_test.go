@@ -10,11 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"rewind/internal/ptytest"
 )
 
 // terminal is a program on a terminal of its own.
@@ -31,24 +30,12 @@ type terminal struct {
 // onTerminal starts a program on a new terminal of so many rows and columns. env is added to the environment.
 func onTerminal(t *testing.T, dir string, rows, columns uint16, env []string, program string, args ...string) *terminal {
 	t.Helper()
-	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("no terminals here: ", err)
-	}
-	t.Cleanup(func() { keys.Close() })
-	must(t, unix.IoctlSetPointerInt(int(keys.Fd()), unix.TIOCSPTLCK, 0))
-	n, err := unix.IoctlGetInt(int(keys.Fd()), unix.TIOCGPTN)
-	must(t, err)
-	screen, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	must(t, err)
-	defer screen.Close()
-	must(t, unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}))
 	cmd := exec.Command(program, args...)
 	mine := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "LESS=") || strings.HasPrefix(v, "PAGER=") })
 	cmd.Dir, cmd.Env = dir, append(mine, append([]string{"TERM=xterm", "NO_COLOR=1"}, env...)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	must(t, cmd.Start())
+	keys, err := ptytest.Start(cmd, rows, columns)
+	must(t, err)
+	t.Cleanup(func() { keys.Close() })
 	term := &terminal{t: t, cmd: cmd, keys: keys, read: make(chan struct{})}
 	go func() {
 		defer close(term.read)

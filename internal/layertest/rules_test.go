@@ -115,6 +115,7 @@ var testHelpers = []struct{ path, host, why string }{
 	{"internal/ignoretest", "", "random rule sets, and git's answers, for tree/ignore and the comparison with a library"},
 	{"internal/tracetest", "", "kills programs at a system call, for the tests of commands"},
 	{"internal/browsertest", "", "the page in a real browser"},
+	{"internal/ptytest", "", "programs on a terminal"},
 	{"internal/torture", "", "sizes, seeds, figures and deliberate faults of the matrix of proofs"},
 	{"internal/torture/matrix", "", "the program that runs the matrix"},
 	{"internal/layertest", "", "this package"},
