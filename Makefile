@@ -119,6 +119,12 @@ page: ## the page's script and style, of server/page/view/src
 screens: ## pictures of every view of the page, three widths, light and dark, into screens/; needs chromium
 	$(GO) test ./internal/browsertest -count 1 -run TestViews -screens '$(CURDIR)/screens'
 
+.PHONY: pictures
+pictures: screens ## the pictures of README.md, of those
+	mkdir -p docs/pictures
+	cp screens/log-1024-light.png docs/pictures/log-light.png
+	cp screens/log-1024-dark.png docs/pictures/log-dark.png
+
 .PHONY: tools
 tools: $(BIN)/golangci-lint-$(GOLANGCI_VERSION) $(BIN)/gofumpt-$(GOFUMPT_VERSION) $(BIN)/benchstat-$(BENCHSTAT_VERSION)
 
