@@ -48,6 +48,7 @@ type SessionsResponse struct {
 type TurnsRequest struct {
 	Project
 	Walk
+	Limit int `json:"limit,omitempty"` // at most so many, the newest; 0: all
 }
 
 // TurnsResponse is in order.
@@ -55,13 +56,14 @@ type TurnsResponse struct {
 	Session string `json:"session"`
 	Title   Text   `json:"title,omitempty"`
 	Turns   []Turn `json:"turns"`
+	More    bool   `json:"more"` // earlier ones were left out
 	// of a fork that nobody has gone on with: the session that it was made of, if that one has more turns
 	Left        string       `json:"left,omitempty"`
 	LeftTurns   int          `json:"left_turns,omitempty"` // how many
 	Compactions []Compaction `json:"compactions,omitempty"`
 	Breaks      []Break      `json:"breaks,omitempty"`
 	Notices     []string     `json:"notices,omitempty"`
-	At          uint64       `json:"at,omitempty"` // the turn that the project stands in, or at the end of; 0: in none of these
+	At          uint64       `json:"at,omitempty"` // the turn that the project stands in, or at the end of, left out or not; 0: in none
 }
 
 // FutureRequest asks for the turns behind the point that a session has gone back to.

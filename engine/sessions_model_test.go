@@ -625,7 +625,7 @@ func (m *sessions23) turnsOf(a *actor) {
 		return
 	}
 	m.SameTurns(a.Name())
-	list, err := m.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: a.Name()})
+	list, err := m.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: a.Name()}, 0)
 	m.Must(err)
 	var said, want []string
 	ids := []string{}

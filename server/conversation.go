@@ -97,7 +97,7 @@ func (s *server) sessionsBeside(ctx context.Context, req api.SessionsRequest, ou
 
 func (s *server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progress) (out api.TurnsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, err := e.History.Turns(ctx, req.Walk)
+		r, err := e.History.Turns(ctx, req.Walk, req.Limit)
 		if err != nil {
 			return err
 		}

@@ -84,7 +84,10 @@ func forkInfo(f *model.ForkInfo) api.ForkInfo {
 }
 
 func turnsResponse(r *model.TurnList) api.TurnsResponse {
-	out := api.TurnsResponse{Session: r.Session, Title: api.Text(r.Title), Turns: []api.Turn{}, Left: r.Left, LeftTurns: r.LeftTurns}
+	out := api.TurnsResponse{
+		Session: r.Session, Title: api.Text(r.Title), Turns: make([]api.Turn, 0, len(r.Turns)), More: r.More, Left: r.Left,
+		LeftTurns: r.LeftTurns,
+	}
 	for _, t := range r.Turns {
 		out.Turns = append(out.Turns, turn(t))
 	}

@@ -97,7 +97,7 @@ func completePlaces(a *app, most int, session *string) cobra.CompletionFunc {
 			return list, how
 		}
 		r, err := api.Call(cmd.Context(), a.client, api.Turns,
-			api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}}, nil)
+			api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}, Limit: toldTurns}, nil)
 		if err != nil {
 			return list, how
 		}
@@ -120,7 +120,7 @@ func completeTurns(a *app, session *string) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		r, err := api.Call(cmd.Context(), a.client, api.Turns,
-			api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}}, nil)
+			api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}, Limit: toldTurns}, nil)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

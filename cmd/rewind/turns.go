@@ -14,17 +14,20 @@ import (
 	"rewind/internal/term"
 )
 
+// toldTurns is how many turns are listed, the newest, if nobody says how many.
+const toldTurns = 1000
+
 func newTurns(a *app) *cobra.Command {
 	req := api.TurnsRequest{}
 	cmd := &cobra.Command{
-		Use:   "turns [session] [--session <session>]",
+		Use:   "turns [session] [--session <session>] [--limit <n>]",
 		Short: "List a session's turns: prompt, time, messages, checkpoints",
 		Long: "Lists the turns of a session, by default of the current one, the first one first: a prompt and all that answers it; '@' " +
 			"marks the one\n" +
 			"that the project stands in, or at the end of. turn:<n> names the end of a turn wherever a checkpoint is wanted, " +
 			"turn:0 what was\n" +
-			"before the first one; before:<n> is where the prompt of a turn was typed.",
-		Example:           "  rewind turns\n  rewind turns 1a2b3c4d",
+			"before the first one; before:<n> is where the prompt of a turn was typed. Of a long session the newest are listed.",
+		Example:           "  rewind turns\n  rewind turns 1a2b3c4d\n  rewind turns -n 20",
 		Args:              takes(0, 1, "one session"),
 		ValidArgsFunction: completeSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,10 +39,14 @@ func newTurns(a *app) *cobra.Command {
 		},
 	}
 	sessionFlag(a, cmd, &req.Session, "of this `session`, as the argument")
+	cmd.Flags().IntVarP(&req.Limit, "limit", "n", toldTurns, "at most `n` turns, the newest; 0: all")
 	return cmd
 }
 
 func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
+	if req.Limit < 0 {
+		return usage("--limit %d: must not be negative", req.Limit)
+	}
 	r, said, err := ask(ctx, a, api.Turns, req, "reading")
 	if err != nil || said {
 		return err
@@ -54,6 +61,9 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 			a.Say("hint: %s behind these in %s, which this one was made of: 'rewind turns %s'", render.Count(r.LeftTurns, "turn"),
 				term.Sanitize(render.ShortSession(r.Left)), term.Sanitize(render.ShortSession(r.Left)))
 		}()
+	}
+	if r.More {
+		defer a.Say("older ones are not shown (%s); -n 0 shows all", render.Count(int(r.Turns[0].Turn)-1, "turn"))
 	}
 	if last := r.Turns[len(r.Turns)-1]; a.OutTTY {
 		defer a.Say("hint: before:%d is where the prompt of turn %[1]d was typed", last.Turn)

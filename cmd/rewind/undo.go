@@ -38,7 +38,7 @@ func newUndo(a *app) *cobra.Command {
 
 // undoTurns goes to before the prompt of the turn that the project stands in, or of one before it.
 func undoTurns(ctx context.Context, a *app, req api.UndoRequest) error {
-	r, err := api.Call(ctx, a.client, api.Turns, api.TurnsRequest{Project: req.Project, Walk: req.Walk}, nil)
+	r, err := api.Call(ctx, a.client, api.Turns, api.TurnsRequest{Project: req.Project, Walk: req.Walk, Limit: 1}, nil)
 	if err != nil {
 		return err
 	}

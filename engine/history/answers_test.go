@@ -64,7 +64,7 @@ func TestPromise19AnswersBesideEvents(t *testing.T) {
 		"list":   func() error { _, err := p.E.History.List(enginetest.Bg, history.ListOptions{All: true}); return err },
 		"status": func() error { _, err := p.E.Status(enginetest.Bg, nil); return err },
 		"turns": func() error {
-			_, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: a.Name()})
+			_, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: a.Name()}, 0)
 			return err
 		},
 		"sessions": func() error { _, err := p.E.History.SessionList(enginetest.Bg, value.AgentEnv{}); return err },

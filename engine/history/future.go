@@ -30,7 +30,7 @@ func (h *History) FutureOf(ctx context.Context, w model.SessionChoice) (*model.F
 	if err != nil {
 		return nil, err
 	}
-	own, err := h.turnsOf(ctx, session)
+	own, err := h.turnsOf(ctx, session, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (fu *future) before(ctx context.Context, session string, n uint64) error {
 		if fu.h.log.Records[session] == nil {
 			return nil
 		}
-		l, err := fu.h.turnsOf(ctx, session)
+		l, err := fu.h.turnsOf(ctx, session, 0)
 		if err != nil {
 			return err
 		}

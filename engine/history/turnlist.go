@@ -19,8 +19,8 @@ type turnList struct {
 	ends map[objstore.ID]*transcript.Turn // by conversation, the turn that it ends with: each is asked for by its own turn and by the next
 }
 
-// listTurns fills the list.
-func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript.Conversation) error {
+// listTurns fills the list with the newest turns, at most limit; 0: all.
+func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript.Conversation, limit int) error {
 	t := &turnList{
 		e: h, s: s, now: now, logs: map[turnAt]*TurnLog{}, read: map[objstore.ID]*transcript.Conversation{},
 		ends: map[objstore.ID]*transcript.Turn{},
@@ -37,7 +37,14 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 		}
 		t.as.Get = newMemo(h.log.Objs, objstore.Transcript)
 	}
-	for n := uint64(1); n <= count; n++ {
+	first := uint64(1)
+	if limit > 0 && count > uint64(limit) {
+		first, l.More = count-uint64(limit)+1, true
+		if l.At, err = t.standsBefore(first); err != nil {
+			return err
+		}
+	}
+	for n := first; n <= count; n++ {
 		info, err := t.turn(n)
 		if err != nil {
 			return err
@@ -45,6 +52,32 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 		l.Turns = append(l.Turns, info)
 	}
 	return nil
+}
+
+// standsBefore is the last turn in front of one at whose end the project stands; 0: at the end of none.
+func (t *turnList) standsBefore(first uint64) (uint64, error) {
+	cursor, err := t.e.cursor()
+	if err != nil || cursor.IsZero() {
+		return 0, err
+	}
+	for n := first - 1; n > 0; n-- {
+		if end, _, _, err := t.end(n); err != nil || end == cursor {
+			return n, err
+		}
+	}
+	return 0, nil
+}
+
+// end is the checkpoint with the code at the end of turn n, zero: there is none, and the session and the turn there that it is known by.
+func (t *turnList) end(n uint64) (cp objstore.ID, known *TurnLog, at turnAt, err error) {
+	at = t.e.turnAt(t.s.Name, n, t.log)
+	if known, err = t.log(at); err != nil {
+		return cp, nil, at, err
+	}
+	if m := known.EndOf(at.turn); m != nil {
+		cp = m.Code
+	}
+	return cp, known, at, nil
 }
 
 // turn tells one turn: as it stands in the conversation, or where the numbers have parted, since the agent went back by itself, was killed
@@ -56,16 +89,14 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	} else {
 		info.Gone = t.now != nil
 	}
-	at := t.e.turnAt(t.s.Name, n, t.log)
-	of, there := at.session, at.turn
-	known, err := t.log(at)
+	end, known, at, err := t.end(n)
 	if err != nil {
 		return info, err
 	}
-	if m := known.EndOf(there); m != nil && !m.Code.IsZero() {
-		info.Checkpoint = m.Code.String()
+	if !end.IsZero() {
+		info.Checkpoint = end.String()
 	}
-	if f := known.Turns[there]; f != nil && of != t.s.Name {
+	if f := known.Turns[at.turn]; f != nil && at.session != t.s.Name {
 		info.Checkpoints = f.checkpoints
 	}
 	own, err := t.log(turnAt{session: t.s.Name})
@@ -82,7 +113,7 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	if info.Summary == "" && f.Prompt != "" {
 		info.Turn, hooked.Gone = hooked, info.Gone
 	}
-	if of != t.s.Name || t.now == nil || f.At == nil { // it was said elsewhere: nothing of it can be missing here but what was cut off
+	if at.session != t.s.Name || t.now == nil || f.At == nil { // it was said elsewhere: nothing of it can be missing here but what was cut off
 		info.Gone = gone
 		return info, nil
 	}

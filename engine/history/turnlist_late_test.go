@@ -20,7 +20,7 @@ func TestPromise19TurnsOfPromptsWrittenLate(t *testing.T) {
 			s.Interrupted("", "") // no hook fires
 		}
 	}
-	list, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: s.Name()})
+	list, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: s.Name()}, 0)
 	p.Must(err)
 	var said []string
 	for _, turn := range list.Turns {

@@ -45,7 +45,7 @@ func TestTurnsAfterCodexWentBack(t *testing.T) {
 	send(hooks.Prompt, second) // taken in so late that the prompt is there
 	send(hooks.Stop, second)
 
-	l, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: "codex/" + id})
+	l, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: "codex/" + id}, 0)
 	p.Must(err)
 	if len(l.Turns) != 3 || l.Turns[0].Gone || !l.Turns[1].Gone || l.Turns[2].Gone || l.Turns[1].Summary != "TURN-2 please" ||
 		l.Turns[2].Summary != "NEXT after backtrack" {
@@ -106,7 +106,7 @@ func TestTurnsOfDroid(t *testing.T) {
 	send(hooks.Prompt)
 	upTo(int64(len(all)))
 	send(hooks.Stop)
-	l, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: "droid/" + id})
+	l, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: "droid/" + id}, 0)
 	p.Must(err)
 	if len(l.Turns) != 2 || l.Turns[0].User != c.Turns[0].User || l.Turns[1].User != two.User || l.Turns[0].Gone || l.Turns[1].Gone {
 		t.Fatalf("%+v", l.Turns)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type TurnLog struct {
 
 	Turns   map[uint64]*turnFacts
 	Newest  uint64            // the highest turn
+	sorted  []uint64          // the turns, unless there are more by now
 	first   *turnMoment       // the oldest moment of a turn
 	passing turnMoment        // what first points to while newer turns are passed
 	opened  *turnMoment       // the newest before the first turn
@@ -355,8 +357,12 @@ func (l *TurnLog) EndOf(n uint64) *turnMoment {
 		return f.At
 	}
 	if l.Newest > n {
-		for k := n; k > 0; k-- {
-			if f := l.Turns[k-1]; f != nil && f.At != nil {
+		if len(l.sorted) != len(l.Turns) {
+			l.sorted = slices.Sorted(maps.Keys(l.Turns))
+		}
+		i, _ := slices.BinarySearch(l.sorted, n)
+		for _, k := range slices.Backward(l.sorted[:i]) {
+			if f := l.Turns[k]; f.At != nil {
 				return f.At
 			}
 		}

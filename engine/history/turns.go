@@ -14,8 +14,8 @@ import (
 )
 
 // Turns lists the turns of a session: those that events tell of, each as its conversation stood at its end, and those that were there
-// before. A turn that the conversation does not hold any more is there, too, and can be forked.
-func (h *History) Turns(ctx context.Context, w model.SessionChoice) (*model.TurnList, error) {
+// before. A turn that the conversation does not hold any more is there, too, and can be forked. At most limit, the newest; 0: all.
+func (h *History) Turns(ctx context.Context, w model.SessionChoice, limit int) (*model.TurnList, error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
@@ -24,11 +24,11 @@ func (h *History) Turns(ctx context.Context, w model.SessionChoice) (*model.Turn
 	if err != nil {
 		return nil, err
 	}
-	return h.turnsOf(ctx, session)
+	return h.turnsOf(ctx, session, limit)
 }
 
 // turnsOf is Turns of a session; the log's lock is held, and the records are loaded.
-func (h *History) turnsOf(ctx context.Context, session string) (*model.TurnList, error) {
+func (h *History) turnsOf(ctx context.Context, session string, limit int) (*model.TurnList, error) {
 	s := h.log.Records[session]
 	if s == nil {
 		return nil, &model.NoConversationError{Moment: "session " + session, Why: "it belongs to no agent's session"}
@@ -47,7 +47,7 @@ func (h *History) turnsOf(ctx context.Context, session string) (*model.TurnList,
 		}
 	}
 	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
-		return l, h.listTurns(l, s, nil)
+		return l, h.listTurns(l, s, nil, limit)
 	}
 	now, err := h.Conversation(s, s.Cursor.Transcript)
 	if err != nil {
@@ -58,7 +58,7 @@ func (h *History) turnsOf(ctx context.Context, session string) (*model.TurnList,
 	if s.Title != "" && s.Agent == transcript.Codex {
 		l.Title = s.Title
 	}
-	return l, h.listTurns(l, s, now)
+	return l, h.listTurns(l, s, now, limit)
 }
 
 // TurnAt is the turn of a list that the project stands in, or at the end of; 0: in none.
@@ -71,6 +71,9 @@ func (h *History) TurnAt(l *model.TurnList) (uint64, error) {
 		if l.Turns[i].Checkpoint == cursor.String() {
 			return l.Turns[i].Number, nil
 		}
+	}
+	if l.At > 0 {
+		return l.At, nil
 	}
 	cp, err := h.log.Checkpoint(cursor)
 	if err != nil || cp.Session != l.Session {

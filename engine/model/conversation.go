@@ -82,6 +82,8 @@ type TurnList struct {
 	Session     string
 	Title       string
 	Turns       []TurnInfo
+	More        bool   // earlier ones were left out
+	At          uint64 // of those, the one at whose end the project stands; 0: none
 	Left        string // of a fork that nobody has gone on with: the session that it was made of, if that one has more turns
 	LeftTurns   int
 	Compactions []transcript.Compaction

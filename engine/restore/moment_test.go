@@ -92,7 +92,7 @@ func TestPointLateReplyKeepsTheTurnsCode(t *testing.T) {
 // turns gives the number, prompt and code of a session's turns as a person sees them.
 func turns(p *enginetest.Project, k *enginetest.Talker) (out []string) {
 	p.T.Helper()
-	l, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: k.Name()})
+	l, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: k.Name()}, 0)
 	p.Must(err)
 	for _, i := range l.Turns {
 		f, gone := "", ""
@@ -257,7 +257,7 @@ func TestT15LineageInACircle(t *testing.T) {
 	if _, err := p.E.History.Forks(enginetest.Bg, p.Env(), ""); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: enginetest.ClaudeID(1)}); err != nil {
+	if _, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: enginetest.ClaudeID(1)}, 0); err != nil {
 		t.Error(err)
 	}
 }

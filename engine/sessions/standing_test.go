@@ -32,7 +32,7 @@ func TestPromise19TurnBehindARestoreThatKept(t *testing.T) {
 	if made != 1 {
 		t.Errorf("%d checkpoints were made", made)
 	}
-	list, err := p.E.History.Turns(enginetest.Bg, of)
+	list, err := p.E.History.Turns(enginetest.Bg, of, 0)
 	p.Must(err)
 	last := list.Turns[len(list.Turns)-1]
 	cp, err := p.E.History.Resolve(last.Checkpoint)
