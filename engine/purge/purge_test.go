@@ -434,10 +434,6 @@ func TestPurgeEmptyFile(t *testing.T) {
 // TestPurgeKilled cuts before every call that a purge makes on the store, with none or all of what was not synced still there: nothing but
 // the secret is ever missing, and begun again it ends.
 func TestPurgeKilled(t *testing.T) {
-	every := 2
-	if torture.Full() {
-		every = 1
-	}
 	for name, make := range histories() {
 		if name == "chunks" && !torture.Full() {
 			continue
@@ -459,9 +455,8 @@ func TestPurgeKilled(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				if n++; n%every == 0 {
-					cuts = append(cuts, p.FS.Clone(100*(n/every%2), uint64(n)))
-				}
+				n++
+				cuts = append(cuts, p.FS.Clone(100*(n%2), uint64(n)))
 			})
 			p.Purge(o)
 			ffs.Hook(nil)
