@@ -29,31 +29,32 @@ type StatusRequest struct {
 
 // StatusResponse is the state of the project.
 type StatusResponse struct {
-	Root        Text        `json:"root"`
-	Mode        string      `json:"mode"`
-	StoreID     string      `json:"store_id"`
-	Store       Text        `json:"store"`
-	DiskBytes   int64       `json:"disk_bytes"`
-	Checkpoints int         `json:"checkpoints"`
-	Safety      int         `json:"safety"`
-	Current     *Checkpoint `json:"current,omitempty"`
-	Position    string      `json:"position"`           // the session that goes on from here, by name; manual: no agent's
-	Sessions    []Session   `json:"sessions,omitempty"` // of agents, the newest first
-	AtWork      []AtWork    `json:"at_work,omitempty"`  // with a call or a turn under way
-	Changes     []Change    `json:"changes"`
-	Skips       []Skip      `json:"skips"`
-	Leaks       []Leak      `json:"leaks"` // files in the store that look like they hold a secret
-	Ahead       int         `json:"ahead"` // steps that redo can go
-	HalfDone    string      `json:"half_done,omitempty"`
-	Stages      []Text      `json:"stages,omitempty"` // where bytes of racing edits were kept
-	LastOp      *Operation  `json:"last_operation,omitempty"`
-	Pruned      *Operation  `json:"pruned,omitempty"` // deleted forks by itself (forks.prune.auto) in the last week, and was not taken back
-	Daemon      Daemon      `json:"daemon"`
-	Degraded    *Degraded   `json:"degraded,omitempty"` // absent: hooks work, as far as is known
-	Watcher     *Watcher    `json:"watcher,omitempty"`  // absent: every capture looks at every file
-	Activity    *Activity   `json:"activity,omitempty"` // work under way; the worktree was not compared then
-	Notices     []string    `json:"notices,omitempty"`
-	Checks      []Check     `json:"checks,omitempty"`
+	Root         Text        `json:"root"`
+	Mode         string      `json:"mode"`
+	StoreID      string      `json:"store_id"`
+	Store        Text        `json:"store"`
+	DiskBytes    int64       `json:"disk_bytes"`
+	Checkpoints  int         `json:"checkpoints"`
+	Safety       int         `json:"safety"`
+	Current      *Checkpoint `json:"current,omitempty"`
+	Position     string      `json:"position"`                // the session that goes on from here, by name; manual: no agent's
+	Sessions     []Session   `json:"sessions,omitempty"`      // of agents, the newest first
+	SessionBytes int64       `json:"session_bytes,omitempty"` // of their conversations, as far as they are captured
+	AtWork       []AtWork    `json:"at_work,omitempty"`       // with a call or a turn under way
+	Changes      []Change    `json:"changes"`
+	Skips        []Skip      `json:"skips"`
+	Leaks        []Leak      `json:"leaks"` // files in the store that look like they hold a secret
+	Ahead        int         `json:"ahead"` // steps that redo can go
+	HalfDone     string      `json:"half_done,omitempty"`
+	Stages       []Text      `json:"stages,omitempty"` // where bytes of racing edits were kept
+	LastOp       *Operation  `json:"last_operation,omitempty"`
+	Pruned       *Operation  `json:"pruned,omitempty"` // deleted forks by itself (forks.prune.auto) in the last week, and was not taken back
+	Daemon       Daemon      `json:"daemon"`
+	Degraded     *Degraded   `json:"degraded,omitempty"` // absent: hooks work, as far as is known
+	Watcher      *Watcher    `json:"watcher,omitempty"`  // absent: every capture looks at every file
+	Activity     *Activity   `json:"activity,omitempty"` // work under way; the worktree was not compared then
+	Notices      []string    `json:"notices,omitempty"`
+	Checks       []Check     `json:"checks,omitempty"`
 }
 
 // Degraded says that hooks could not do what they are for, since the last capture that worked.

@@ -413,6 +413,9 @@ func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 				st.Leaks...),
 			Watcher: st.Watching, Activity: st.Activity, AtWork: st.AtWork,
 		}
+		for i := range st.Sessions {
+			out.SessionBytes += st.Sessions[i].Cursor.Length
+		}
 		if st.Current != nil {
 			cp := checkpoint(*st.Current)
 			out.Current = &cp

@@ -121,6 +121,9 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, verbose bool) {
 		steps += fmt.Sprintf(", %s", render.Count(r.Safety, "safety checkpoint"))
 	}
 	row("holds", steps)
+	if n := len(r.Sessions); n > 0 {
+		row("sessions", fmt.Sprintf("%d known, %s; 'rewind sessions' lists them", n, term.Size(r.SessionBytes)))
+	}
 	if r.Daemon.Running {
 		row("daemon", a.daemonText(r.Daemon))
 	}
