@@ -6,6 +6,7 @@ import (
 
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/internal/naming"
 	"rewind/internal/textdiff"
 	"rewind/internal/value"
 	"rewind/refs"
@@ -36,7 +37,9 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 		return nil, err
 	}
 	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
-		o.Session.Session = n.Session // "turn:2@x" says whose line is meant
+		if o.Session.Session = n.Session; n.Kind == naming.Fork { // "turn:2@x" and "fork:x" say whose line is meant
+			o.Session.Session = n.Text
+		}
 	}
 	p, err := rs.history.NamedMoment(ctx, name, o.Session)
 	if err != nil {
