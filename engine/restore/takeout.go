@@ -86,8 +86,8 @@ func block(list []value.Merge, path string) {
 	}
 }
 
-// putTakenOut puts the target with some paths set into the capture's transaction as a checkpoint. What the target accounts for, and the
-// paths, is its base.
+// putTakenOut puts the target with some paths set into the capture's transaction as a checkpoint behind it, so that lists name the target.
+// What that accounts for, and the paths, is its base.
 func (pl *planner) putTakenOut(c *capture.Capture, steps []tree.Change) (*model.Checkpoint, error) {
 	rs, target := pl.restorer, pl.target
 	get := lostAsEmpty{c.Get, pl.lostTrees}
@@ -105,7 +105,7 @@ func (pl *planner) putTakenOut(c *capture.Capture, steps []tree.Change) (*model.
 		}
 	}
 	return rs.putState(c, target, model.Checkpoint{
-		Tree: root, Base: base, Git: target.Git, Counts: target.Counts,
+		Tree: root, Base: base, Parents: []objstore.ID{target.ID}, Git: target.Git, Counts: target.Counts,
 		Cause: model.Cause{Message: shortOf(target) + ", merged", Turn: target.Cause.Turn},
 	})
 }
