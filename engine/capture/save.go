@@ -184,7 +184,8 @@ func Visible(skips []tree.Skip) []tree.Skip {
 	})
 }
 
-// commitStep makes the capture the next step of session after cur: its branch and cursor move there. With an error the capture is discarded.
+// commitStep makes the capture the next step of session after cur: its branch and cursor move there. With an error the capture is
+// discarded.
 func (wt *Worktree) commitStep(ctx context.Context, c *Capture, du kv.Durability, session string, cur *model.Checkpoint, cause model.Cause,
 ) (*model.Checkpoint, error) {
 	cp, err := wt.NewStep(c, session, cur, cause)

@@ -197,7 +197,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	return res, nil
 }
 
-// CommitSafety makes the captured state a checkpoint, as a step of the session on or, if that is "", on no branch, in one durable batch with
+// CommitSafety makes the captured state a checkpoint, a step of the session on or, if that is "", on no branch, in one durable batch with
 // the journal, and with the tag that it is to have ("": none). From here on the restore is finished or taken back, by whichever process
 // comes next. c is committed, or discarded with an error.
 func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, on, tag string) (*model.Checkpoint, error) {

@@ -79,9 +79,12 @@ func (pr *Printer) hintOthers(r api.RestoreResponse) {
 		if k.Reason != value.KeptSession {
 			continue
 		}
-		if r.DryRun {
+		switch {
+		case len(r.Merges) > 0: // it was a merge, which has nothing to take there
+			pr.Say("hint: --exact takes what another one changed, too")
+		case r.DryRun:
 			pr.Say("hint: --merge takes what the session did out of such a file, --exact all that another one changed, too")
-		} else {
+		default:
 			pr.Say("hint: 'rewind checkout %s --merge' takes what the session did out of such a file; --exact, all of it", r.Target.Short)
 		}
 		return
