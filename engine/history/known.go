@@ -110,7 +110,8 @@ func (h *History) know(s *model.Session, at fs.FileInfo) (*model.Known, error) {
 	if stamp := osfile.StampOf(at); stamp != (osfile.Stamp{}) && known.Is(s.Transcript, stamp, objstore.ID{}) {
 		return known, nil
 	}
-	if at.Size() >= longTalk && at.Size() == s.Cursor.Length && h.conversations.Files[s.Name].Same(s.Cursor.TranscriptEnd, s.Transcript, at) {
+	if at.Size() >= longTalk && at.Size() == s.Cursor.Length &&
+		h.conversations.Files[s.Name].Same(s.Cursor.TranscriptEnd, s.Transcript, at) {
 		if c, err := h.Conversation(s, s.Cursor.Transcript); err == nil {
 			known = knownOf(c, s.Transcript, at.Size())
 			if known.Stamp = osfile.StampOf(at); known.Stamp != (osfile.Stamp{}) && !known.Stamp.Young(time.Now()) {

@@ -113,7 +113,8 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	if info.Summary == "" && f.Prompt != "" {
 		info.Turn, hooked.Gone = hooked, info.Gone
 	}
-	if at.session != t.s.Name || t.now == nil || f.At == nil { // it was said elsewhere: nothing of it can be missing here but what was cut off
+	// What was said elsewhere: nothing of it can be missing here but what was cut off.
+	if at.session != t.s.Name || t.now == nil || f.At == nil {
 		info.Gone = gone
 		return info, nil
 	}
