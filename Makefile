@@ -116,8 +116,8 @@ page: ## the page's script and style, of server/page/view/src
 	$(GO) test ./server/page/view -run TestDistIsMadeOfSrc -update
 
 .PHONY: screens
-screens: ## pictures of every view of the page, three widths, light and dark, into screens/; needs chromium
-	$(GO) test ./internal/browsertest -count 1 -run TestViews -screens '$(CURDIR)/screens'
+screens: ## pictures of every view and dialog of the page into screens/; needs chromium and npm
+	$(GO) test ./internal/browsertest -count 1 -run 'TestViews|TestAxe' -screens '$(CURDIR)/screens'
 
 .PHONY: pictures
 pictures: screens ## the pictures of README.md, of those

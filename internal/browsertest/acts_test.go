@@ -28,7 +28,7 @@ func (b *tab) confirm(words string) {
 // choose makes a choice of the sheet, and waits for what would be done then.
 func (b *tab) choose(selector string) {
 	b.Helper()
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("dialog.sheet form").dataset.old = "1"`))
+	b.eval(`document.querySelector("dialog.sheet form").dataset.old = "1"`)
 	b.click(selector)
 	b.wait(`document.querySelector("dialog.sheet form:not([data-old])")`)
 }

@@ -130,6 +130,12 @@ func eval[T any](b *tab, js string) T {
 	return v
 }
 
+// eval runs a script in the page.
+func (b *tab) eval(js string) {
+	b.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](js))
+}
+
 // wait waits until an expression is true in the page, over documents that come and go.
 func (b *tab) wait(js string) {
 	b.Helper()

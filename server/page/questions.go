@@ -77,7 +77,7 @@ func (v *visit) find() (view.Page, error) {
 }
 
 // lanesAtOnce is how many turns are drawn in time.
-const lanesAtOnce = 2000
+const lanesAtOnce = 500
 
 // lanes is the newest turns of all sessions in time.
 func (v *visit) lanes() (view.Page, error) {

@@ -102,7 +102,11 @@ func Entrance(base string) Page {
 
 // Refused says why nothing is shown.
 func Refused(base string, status int, why string) Page {
-	return Page{Frame: Frame{Base: base}, Title: http.StatusText(status), Status: status, Data: why, name: "refused"}
+	title := http.StatusText(status)
+	if status == http.StatusUnauthorized {
+		title = "Not let in"
+	}
+	return Page{Frame: Frame{Base: base}, Title: title, Status: status, Data: why, name: "refused"}
 }
 
 // Failed is an error of the API, with its remedy.

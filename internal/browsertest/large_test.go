@@ -1,0 +1,95 @@
+package browsertest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+)
+
+// BenchmarkLarge is the page of a project with 1,000 branches and 10,000 checkpoints: until it is painted, the longest task while it is
+// scrolled, what it weighs, and what the daemon takes for it. To make the project takes a minute or two.
+func BenchmarkLarge(b *testing.B) {
+	const branches, each = 1000, 10
+	p := newProject(b)
+	for i := range branches {
+		if i > 0 && i%10 == 0 { // a tenth are forks
+			out := p.rewind("fork", "turn:1", "--session", first, "--new")
+			p.begin(regexp.MustCompile(`claude --resume (\S+)`).FindStringSubmatch(out)[1])
+		} else if i > 0 {
+			p.begin(fmt.Sprintf("%08d-1111-4222-8333-444455556666", i))
+		}
+		for turn := range 2 {
+			prompt := fmt.Sprintf("turn %d of branch %d: make it a little better than it was", turn, i)
+			p.hook("prompt", map[string]any{"prompt": prompt})
+			p.say("user", prompt)
+			for step := range each / 2 {
+				id := fmt.Sprintf("toolu_%d_%d_%d", i, turn, step)
+				p.write(fmt.Sprintf("part%d/file%d.go", i%10, step), fmt.Sprintf("package part\n\n// %d %d %d\n", i, turn, step))
+				p.hook("post-tool-use", map[string]any{
+					"tool_name": "Bash", "tool_use_id": id, "tool_input": map[string]any{"command": "make"},
+				})
+			}
+			p.say("assistant", []any{map[string]any{"type": "text", "text": "It is better now."}})
+			p.hook("stop", map[string]any{"stop_hook_active": false})
+		}
+	}
+	p.measure(b)
+}
+
+// measure looks at every view that grows.
+func (p *project) measure(b *testing.B) {
+	rest := p.resident(b)
+	t := profile(b)
+	t.enter(p)
+	views := map[string]string{"log": "", "tree": "/tree", "lanes": "/lanes", "ops": "/ops", "find": "/find?q=branch"}
+	t.do(command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `window.long = [];
+			new PerformanceObserver((l) => long.push(...l.getEntries().map((e) => e.duration))).observe({type: "longtask", buffered: true})`,
+	}))
+	for b.Loop() {
+		for name, path := range views {
+			var paints, answers []float64
+			for range 5 {
+				t.open(path)
+				t.wait(`performance.getEntriesByName("first-contentful-paint").length`)
+				paints = append(paints, eval[float64](t, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+				answers = append(answers, eval[float64](t, `performance.getEntriesByType("navigation")[0].responseEnd`))
+			}
+			slices.Sort(paints)
+			slices.Sort(answers)
+			weight := eval[float64](t, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+				.filter((e) => !e.name.endsWith("/live")).reduce((n, e) => n + e.encodedBodySize, 0)`)
+			longest := eval[float64](t, `(async () => {
+				const box = document.querySelector(".log") ?? document.getElementById("main");
+				window.long.length = 0;
+				for (let i = 0; i < 150; i++) { box.scrollBy(0, 400); await new Promise(requestAnimationFrame); }
+				await new Promise((done) => setTimeout(done, 300));
+				return Math.max(0, ...window.long);
+			})()`)
+			b.ReportMetric(paints[2], name+"-paint-ms")
+			b.ReportMetric(answers[2], name+"-answer-ms")
+			b.ReportMetric(longest, name+"-longest-ms")
+			b.ReportMetric(weight/1024, name+"-KiB")
+		}
+	}
+	b.ReportMetric((p.resident(b)-rest)/1024, "more-MiB")
+}
+
+// resident is what the daemon has in memory, in KiB.
+func (p *project) resident(b *testing.B) float64 {
+	b.Helper()
+	id := regexp.MustCompile(`process (\d+)`).FindStringSubmatch(p.rewind("daemon", "status"))
+	status, err := os.ReadFile(filepath.Join("/proc", id[1], "status"))
+	p.must(err)
+	_, after, _ := strings.Cut(string(status), "VmRSS:")
+	n, err := strconv.ParseFloat(strings.Fields(after)[0], 64)
+	p.must(err)
+	return n
+}
