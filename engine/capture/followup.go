@@ -55,7 +55,7 @@ var LateReply = []time.Duration{
 // replies captures what agents have written since their newest events. again is when to look once more; 0: no need.
 func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error) {
 	wt.log.Mu.Lock()
-	var grown, ended []string
+	var heard, grown, ended []string
 	for name, s := range wt.log.Records {
 		age := wt.log.Since(s.Last)
 		if s.Transcript == "" || s.LaneOf != "" || !model.Understood(s.Agent) || age < 0 || age > 2*model.QuietAfter {
@@ -65,6 +65,7 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 		if err != nil {
 			continue // no session file is known: the event noted why
 		}
+		heard = append(heard, name)
 		if fi != nil && !wt.conversations.Files[name].Same(s.Cursor.TranscriptEnd, path, fi) {
 			grown = append(grown, name)
 		}
@@ -86,7 +87,7 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 			wt.cannotTail(name, err)
 		}
 	}
-	wt.conversations.ResolveOriginsUnlocked(ctx, slices.Concat(grown, ended))
+	wt.conversations.ResolveOriginsUnlocked(ctx, heard) // a hook may have captured all, and have had no time to compare it
 	for _, name := range ended {
 		if err := wt.conversations.Recheck(ctx, name); err != nil {
 			wt.cannotTail(name, err)

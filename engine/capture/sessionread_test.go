@@ -37,6 +37,25 @@ func TestFollowMuchAtOnce(t *testing.T) {
 	}
 }
 
+// Copies that name nothing are found as forks by the end of what their first prompt leaves to do, though a hook has no time to read them all.
+func TestFollowFindsForksOfABusySession(t *testing.T) {
+	p := enginetest.NewProject(t)
+	k := p.Talker(1)
+	k.Ask("one")
+	k.Say(strings.Repeat("what was found ", 24<<10))
+	k.Stop()
+	said := p.Slurp(k.File)
+	for n := 2; n <= 4; n++ {
+		c := p.Talker(n)
+		p.Must(os.WriteFile(c.File, []byte(strings.ReplaceAll(said, k.ID, c.ID)), 0o600))
+		c.Send(hooks.Event{Kind: hooks.Prompt, Prompt: "go on"}, capture.HandleOptions{})
+		p.Settle()
+		if from := p.Session(c.Name()).Fork; from == nil || from.Session != k.Name() || from.Turn != 1 {
+			t.Errorf("copy %d: made of %+v", n, from)
+		}
+	}
+}
+
 // The first prompt comes before there is a file; that is no problem.
 func TestFollowNoFileYet(t *testing.T) {
 	p := enginetest.NewProject(t)
