@@ -231,7 +231,9 @@ type Message struct {
 	Who   string     `json:"who"` // user, assistant, tool, system
 	Time  time.Time  `json:"time"`
 	Text  Text       `json:"text,omitempty"`
-	Cut   bool       `json:"cut,omitempty"` // Text is only the beginning
+	Cut   bool       `json:"cut,omitempty"`  // Text is only the beginning
+	At    *int64     `json:"at,omitempty"`   // on a page: where it begins, in bytes of the conversation
+	Turn  int        `json:"turn,omitempty"` // on a page: the turn in which it was said; absent: it comes before the first
 	Calls []ToolCall `json:"calls,omitempty"`
 }
 

@@ -14,6 +14,8 @@ type Error struct {
 	Hint       string      `json:"hint,omitempty"`
 	Candidates []string    `json:"candidates,omitempty"` // of an ambiguous name: ids of checkpoints, or sessions as agent/id
 	Sessions   []Candidate `json:"sessions,omitempty"`   // more of those candidates that are sessions
+	Nearest    []string    `json:"nearest,omitempty"`    // of what is not found: names that are there and like it, the most alike first
+	Turns      *uint64     `json:"turns,omitempty"`      // of a turn that is out of range: how many there are
 	Changed    *PlanChange `json:"changed,omitempty"`    // of changed: how the plan that was named differs from what would be done
 }
 

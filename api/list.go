@@ -6,13 +6,14 @@ import "time"
 type ListRequest struct {
 	Project
 	Filter
-	All    bool `json:"all,omitempty"`    // folded and safety checkpoints, too
-	Limit  int  `json:"limit,omitempty"`  // at most so many rows; 0: all
-	Turns  bool `json:"turns,omitempty"`  // a row a turn, instead of checkpoints
-	Steps  bool `json:"steps,omitempty"`  // no step is folded, and each has target and paths
-	Turn   Text `json:"turn,omitempty"`   // only the steps of this turn: turn:4, turn:4@1a2b
-	Choose bool `json:"choose,omitempty"` // of several sessions that are at work the newest's turn, as of a Walk
-	Graph  bool `json:"graph,omitempty"`  // each row says which one it goes on from
+	All    bool   `json:"all,omitempty"`    // folded and safety checkpoints, too
+	Limit  int    `json:"limit,omitempty"`  // at most so many rows; 0: all
+	Turns  bool   `json:"turns,omitempty"`  // a row a turn, instead of checkpoints
+	Steps  bool   `json:"steps,omitempty"`  // no step is folded, and each has target and paths
+	Turn   Text   `json:"turn,omitempty"`   // only the steps of this turn: turn:4, turn:4@1a2b
+	Before uint64 `json:"before,omitempty"` // the page behind another one, whose next this is; 0: the newest
+	Choose bool   `json:"choose,omitempty"` // of several sessions that are at work the newest's turn, as of a Walk
+	Graph  bool   `json:"graph,omitempty"`  // each row says which one it goes on from
 	Detail
 }
 
@@ -38,6 +39,7 @@ type ListResponse struct {
 	Checkpoints []Checkpoint `json:"checkpoints"`
 	Turns       []Row        `json:"turns,omitempty"` // where turns were asked for
 	More        bool         `json:"more"`            // older ones were left out
+	Next        uint64       `json:"next,omitempty"`  // where more are: what before takes for them
 	Folded      int          `json:"folded"`          // minor ones were left out
 	Notices     []string     `json:"notices,omitempty"`
 }

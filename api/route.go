@@ -33,6 +33,10 @@ var (
 	UndoRestore = Route[UndoRestoreRequest, RestoreResponse]{"POST", "/v1/undo-restore"}
 	Ops         = Route[OpsRequest, OpsResponse]{"GET", "/v1/ops"}
 	Tag         = Route[TagRequest, TagResponse]{"POST", "/v1/tag"}
+	Projects    = Route[ProjectsRequest, ProjectsResponse]{"GET", "/v1/projects"}
+	Names       = Route[NamesRequest, NamesResponse]{"GET", "/v1/names"}
+	Files       = Route[FilesRequest, FilesResponse]{"GET", "/v1/files"}
+	Messages    = Route[MessagesRequest, MessagesResponse]{"GET", "/v1/messages"}
 	Tags        = Route[TagsRequest, TagsResponse]{"GET", "/v1/tags"}
 	Status      = Route[StatusRequest, StatusResponse]{"GET", "/v1/status"}
 	Verify      = Route[VerifyRequest, VerifyResponse]{"GET", "/v1/verify"}

@@ -42,6 +42,10 @@ func TestAnswers(t *testing.T) {
 	ask(a, "sessions", api.Sessions, api.SessionsRequest{Project: p, Env: env})
 	ask(a, "turns", api.Turns, api.TurnsRequest{Project: p, Walk: one})
 	ask(a, "turns: which session", api.Turns, api.TurnsRequest{Project: p, Walk: api.Walk{Session: "0000000"}})
+	ask(a, "turns: none of that number", api.Show, api.ShowRequest{Project: p, Checkpoint: api.Text("turn:9@" + first)})
+	ask(a, "sessions: none of that name", api.Turns, api.TurnsRequest{Project: p, Walk: api.Walk{Session: "00000003"}})
+	ask(a, "messages", api.Messages, api.MessagesRequest{Project: p, Walk: one, Limit: 2})
+	ask(a, "files", api.Files, api.FilesRequest{Project: p, Checkpoint: "@", Limit: 1})
 	ask(a, "diff", api.Diff, api.DiffRequest{Project: p, Walk: one, From: "turn:1", To: "turn:2", Context: 1})
 	ask(a, "compare", api.Compare, api.CompareRequest{
 		Project: p, Walk: one, A: "turn:1", B: api.Text("session:claude/" + second), Context: 1,
@@ -283,7 +287,7 @@ var (
 	times   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 	ids     = regexp.MustCompile(`\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{12,64})\b`)
 	folders = regexp.MustCompile(`/projects/[^/]+/`)
-	numbers = []string{"disk_bytes", "disk_before", "disk_after", "bytes", "captured_bytes", "checked", "pid", "operation", "seq"}
+	numbers = []string{"disk_bytes", "disk_before", "disk_after", "bytes", "captured_bytes", "checked", "pid", "operation", "seq", "at", "older", "end"}
 )
 
 func likeAny(text string) string {

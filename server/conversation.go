@@ -244,8 +244,8 @@ func (s *server) forks(ctx context.Context, req api.ForksRequest, _ model.Progre
 // saidWithin is how many messages are looked through for a turn's prompt: a long turn has the beginning of it in its checkpoints.
 const saidWithin = 64
 
-// messages adds the conversation before a checkpoint, or why there is none.
-func messages(ctx context.Context, e *engine.Engine, name string, req api.ShowRequest, out *api.ShowResponse) error {
+// addMessages adds the conversation before a checkpoint, or why there is none.
+func addMessages(ctx context.Context, e *engine.Engine, name string, req api.ShowRequest, out *api.ShowResponse) error {
 	if req.Messages <= 0 && !req.Said {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"rewind/engine/bisect"
 	"rewind/engine/compare"
 	"rewind/engine/gc"
+	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/engine/project"
@@ -106,12 +107,14 @@ var rules = []rule{
 	{is(model.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
 	{as[*model.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the " +
 		"project; 'rewind diff <checkpoint> --name-only' lists what differs"},
+	{as[*model.NoTurnError], api.WordNotFound, turnsHint},
 	{is(transcript.ErrEmpty), api.WordNotFound, turnsHint},
 	{is(transcript.ErrNoTurn), api.WordNotFound, turnsHint},
 	{
 		is(model.ErrNoConversation), api.WordNotFound,
 		"'rewind turns' lists the turns, 'rewind sessions' the sessions, with what is captured of them",
 	},
+	{is(history.ErrReplaced), api.WordChanged, "ask again without a place: the newest page is there"},
 	{is(model.ErrRunning), api.WordBusy, "close it, or --force"},
 	{as[*model.NotInPlaceError], api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
 	{is(model.ErrDependent), api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
@@ -262,6 +265,7 @@ func tell(err error) *api.Error {
 	if errors.As(err, &several) {
 		severalSessions(told, several)
 	}
+	near(told, err)
 	var changed *restore.PlanChangedError
 	if errors.As(err, &changed) {
 		told.Changed = &changed.PlanChange
@@ -271,6 +275,36 @@ func tell(err error) *api.Error {
 		told.Message, told.Hint = unsavedText(unsaved)
 	}
 	return told
+}
+
+// nearError is what was not found, with names that are like it.
+type nearError struct {
+	error
+	names []string
+}
+
+func (e *nearError) Unwrap() error { return e.error }
+
+// near says of what is not found what there is.
+func near(told *api.Error, err error) {
+	var like *nearError
+	if errors.As(err, &like) && len(like.names) > 0 {
+		told.Nearest = like.names
+		var names []string
+		for _, n := range like.names {
+			names = append(names, "'"+printable(n)+"'")
+		}
+		told.Hint = strings.TrimSuffix("did you mean "+strings.Join(names, ", ")+"? "+told.Hint, " ")
+	}
+	var turn *model.NoTurnError
+	var ahead *model.NoTurnAheadError
+	switch {
+	case errors.As(err, &turn):
+		told.Turns = &turn.Turns
+	case errors.As(err, &ahead):
+		there := uint64(ahead.There)
+		told.Turns = &there
+	}
 }
 
 // conflictText names what a failed restore could not put back as it was.

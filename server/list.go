@@ -38,7 +38,7 @@ func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress
 }
 
 func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
-	o := history.RowOptions{Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit, Changes: rowReads}
+	o := history.RowOptions{Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit, Before: req.Before, Changes: rowReads}
 	if wantsFiles(req.Detail) {
 		o.Changes = 0
 	}
@@ -50,7 +50,7 @@ func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *
 	if err != nil {
 		return err
 	}
-	out.Turns, out.More = []api.Row{}, r.More
+	out.Turns, out.More, out.Next = []api.Row{}, r.More, r.Next
 	for i := range r.Rows {
 		one := row(&r.Rows[i], rowChanges)
 		if one.Files, err = files(ctx, e, r.Rows[i].Changes, req.Detail); err != nil {
@@ -83,7 +83,7 @@ func graph(ctx context.Context, e *engine.Engine, asked bool, rows []history.Row
 
 func listCheckpoints(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
 	r, err := e.History.List(ctx, history.ListOptions{
-		Filter: history.Filter{Filter: req.Filter}, All: req.All, Steps: req.Steps, Limit: req.Limit,
+		Filter: history.Filter{Filter: req.Filter}, All: req.All, Steps: req.Steps, Limit: req.Limit, Before: req.Before,
 	})
 	if err != nil {
 		return err
@@ -92,7 +92,9 @@ func listCheckpoints(ctx context.Context, e *engine.Engine, req api.ListRequest,
 	if err != nil {
 		return err
 	}
-	out.More, out.Folded = r.More, r.Folded
+	if out.More, out.Folded = r.More, r.Folded; r.More {
+		out.Next = r.Checkpoints[len(r.Checkpoints)-1].Seq
+	}
 	for i, l := range r.Checkpoints {
 		one := checkpoint(l)
 		one.Follows = links(i)
@@ -133,7 +135,7 @@ func listTurn(ctx context.Context, e *engine.Engine, req api.ListRequest, out *a
 		if out.More = req.Limit > 0 && len(steps) == req.Limit; out.More {
 			break
 		}
-		if !f.Has(cp) {
+		if req.Before > 0 && cp.Seq >= req.Before || !f.Has(cp) {
 			continue
 		}
 		l, err := dress(cp)
@@ -149,6 +151,9 @@ func listTurn(ctx context.Context, e *engine.Engine, req api.ListRequest, out *a
 	}
 	for i := range out.Checkpoints {
 		out.Checkpoints[i].Follows = links(i)
+	}
+	if out.More {
+		out.Next = steps[len(steps)-1].Seq
 	}
 	out.Turns = []api.Row{row(r, rowChanges)}
 	return describe(e, steps, out.Checkpoints)
@@ -244,7 +249,7 @@ func (s *server) showAt(ctx context.Context, req api.ShowRequest, at place) (out
 		if out.Files, err = files(ctx, e, r.Changes, req.Detail); err != nil {
 			return err
 		}
-		return messages(ctx, e, name, req, &out)
+		return addMessages(ctx, e, name, req, &out)
 	})
 	return out, err
 }

@@ -134,7 +134,7 @@ func (s *server) opened(ctx context.Context, p *project.Project, salvage bool, f
 	if errors.As(err, &several) {
 		e.History.Describe(ctx, several)
 	}
-	return err
+	return nearTo(ctx, e, err)
 }
 
 // damageKey is the key of a request's place for the damage of the store that answered it.

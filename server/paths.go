@@ -56,6 +56,12 @@ func pathIn(e *engine.Engine, dir, path string) (string, error) {
 	return path, nil
 }
 
+// dirIn is pathIn of a directory; "" is the root.
+func dirIn(e *engine.Engine, dir, path string) (string, error) {
+	path, err := pathIn(e, dir, path)
+	return strings.Trim(filepath.ToSlash(filepath.Clean("/"+path)), "/"), err
+}
+
 // How many paths that checkpoints changed are looked at, and of how many: who waits for them has pressed a key.
 const (
 	touchedPaths       = 4000
@@ -74,11 +80,11 @@ func (s *server) entries(ctx context.Context, req api.EntriesRequest, _ model.Pr
 		if err != nil {
 			return err
 		}
-		path, err := pathIn(e, req.ProjectDir(), string(req.Path))
+		dir, err := dirIn(e, req.ProjectDir(), string(req.Path))
 		if err != nil {
 			return err
 		}
-		list, err := e.History.Entries(name, strings.TrimPrefix(path, "."))
+		list, err := e.History.Entries(name, dir)
 		out.Entries = value.Texts(list)
 		return err
 	})

@@ -96,6 +96,10 @@ func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Log
 	handle(s, api.Ops, s.ops)
 	handle(s, api.Tag, s.tag)
 	handle(s, api.Tags, s.tags)
+	handle(s, api.Projects, s.listProjects)
+	handle(s, api.Names, s.names)
+	handle(s, api.Files, s.files)
+	handle(s, api.Messages, s.messages)
 	handle(s, api.Status, s.status)
 	handle(s, api.Verify, s.verify)
 	handle(s, api.Repair, s.repair)
@@ -149,7 +153,13 @@ type handler[Req, Resp any] func(ctx context.Context, req Req, progress model.Pr
 
 // handle registers a route: a request's JSON in, progress lines and one result or error line out.
 func handle[Req, Resp any](s *server, route api.Route[Req, Resp], h handler[Req, Resp]) {
-	s.mux.HandleFunc(route.Method+" "+route.Path, answer(h))
+	s.mux.HandleFunc(route.Method+" "+route.Path, answer(func(ctx context.Context, req Req, p model.Progress) (Resp, error) {
+		resp, err := h(ctx, req, p)
+		if in, ok := any(req).(interface{ ProjectDir() string }); ok && err != nil {
+			err = s.nearDir(ctx, in.ProjectDir(), err)
+		}
+		return resp, err
+	}))
 }
 
 func answer[Req, Resp any](h handler[Req, Resp]) http.HandlerFunc {

@@ -355,3 +355,61 @@ func Targets(agent Agent, src Source, places []int64, near int64, calls map[stri
 	}
 	return out, nil
 }
+
+// EndOfTurn is the offset of CutTurn. turns are those that are known of the conversation, which src may be the beginning of: no more is
+// read than what is around the turn.
+func EndOfTurn(agent Agent, src Source, turns []Turn, n int) (int64, error) {
+	if n > sure && n <= len(turns) && windowed(agent, src) {
+		part := src
+		if n+1 < len(turns) {
+			part.Size = min(src.Size, turns[n+1].Start)
+		}
+		from, at := turns[n-1-sure].Start, int64(0)
+		err := readWithin(agent, part, from, maxSummaryText, func(t *tracker, l *line) {
+			t.add(l)
+			if len(t.c.Turns) == sure+1 {
+				at = t.turn().End
+			}
+		})
+		if err != nil {
+			return 0, err
+		}
+		if end, err := cutWithin(agent, part, from, at, true); end > 0 || err != nil {
+			return end, err
+		}
+	}
+	cut, err := CutTurn(agent, src, n)
+	return cut.Offset, err
+}
+
+// EndOfCall is the offset of CutCall, and reads no more of the end than it needs.
+func EndOfCall(agent Agent, src Source, call string) (int64, error) {
+	for window := int64(leastWindow); window < src.Size && windowed(agent, src); window *= moreWindow {
+		from := lineBehind(src, src.Size-window)
+		at, err := callEnd(agent, src, from, call)
+		if err == nil {
+			var end int64
+			if end, err = cutWithin(agent, src, from, at, false); end > 0 {
+				return end, err
+			}
+		}
+		if err != nil && !errors.Is(err, ErrNoCall) {
+			return 0, err
+		}
+	}
+	cut, err := CutCall(agent, src, call)
+	return cut.Offset, err
+}
+
+// cutWithin is cutAt of the records from one in the middle on; 0: what came before has to be read.
+func cutWithin(agent Agent, src Source, from, at int64, answered bool) (int64, error) {
+	c := cutter{at: at, answered: answered}
+	err := readWithin(agent, src, from, maxSummaryText, func(t *tracker, l *line) {
+		c.tracker = t
+		c.take(l)
+	})
+	if err != nil || c.tracker == nil || c.reaches || c.best.Turn <= sure {
+		return 0, err
+	}
+	return c.best.Offset, nil
+}

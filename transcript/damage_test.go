@@ -112,7 +112,7 @@ func sameFork(t *rapid.T, s sample, cut Cut, clone bool) {
 	}
 	for _, list := range [][]Message{got, want} {
 		for i := range list {
-			list[i].Line = 0
+			list[i].At, list[i].Line = 0, 0
 		}
 		timeless(s.agent, list)
 	}

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"rewind/internal/jsonscan"
@@ -15,8 +16,9 @@ type Message struct {
 	Cut     bool   // there is more of it
 	Calls   []Call
 	Results []string
-	Line    int // of its first record
-	Turn    int // in which it was said, from 1; 0: before the first
+	At      int64 // where its first record begins, in bytes; what was put in front of another has that one's
+	Line    int   // of its first record
+	Turn    int   // in which it was said, from 1; 0: before the first
 }
 
 // Messages returns the last n messages of a session file that a person would read, in their order. What a person went back behind is not
@@ -37,22 +39,24 @@ func Messages(agent Agent, src Source, n int) ([]Message, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.forget()
 	return r.list(), nil
 }
 
-// list are the messages, in their order.
+// list are the messages that it has, in their order.
 func (r *ring) list() []Message {
-	r.forget()
 	out := make([]Message, 0, len(r.said))
 	for i := range r.said {
-		m := r.said[(r.first+i)%len(r.said)].Message
-		m.Turn = r.said[(r.first+i)%len(r.said)].turn + 1
-		if m.Who != "assistant" || m.Text != "" || len(m.Calls) > 0 { // one that has only thought says nothing
-			out = append(out, m)
+		if m := &r.said[(r.first+i)%len(r.said)]; m.says() {
+			m.Turn = m.turn + 1
+			out = append(out, m.Message)
 		}
 	}
 	return out
 }
+
+// says reports whether there is something to read: one that has only thought says nothing.
+func (m *said) says() bool { return m.Who != "assistant" || m.Text != "" || len(m.Calls) > 0 }
 
 // said is a message with its place.
 type said struct {
@@ -82,24 +86,22 @@ func (r *ring) take(l *line) {
 	if r.moved && len(r.c.Turns) == before {
 		r.forget()
 	}
-	who := ""
-	switch l.Kind {
-	case Prompt:
-		who = "user"
-	case Reply:
-		who = "assistant"
-	case Result:
-		who = "tool"
-	case Compact:
-		who = "system"
-	case Other, Context, Rewound, Broken:
+	who := speakers[l.Kind]
+	if who == "" {
 		return
 	}
-	if l.Side || l.Hidden || r.within && len(r.c.Turns) < sure {
+	if !r.within || len(r.c.Turns) >= sure {
+		r.say(l, who, len(r.c.Turns)-1)
+	}
+}
+
+// say takes a message that was said in a turn.
+func (r *ring) say(l *line, who string, turn int) {
+	if l.Side || l.Hidden {
 		return
 	}
-	m := said{id: l.Message, after: l.Parent, turn: len(r.c.Turns) - 1, Message: Message{
-		Who: who, Time: l.Time, Text: l.Text, Cut: l.says.Cut, Line: l.Line,
+	m := said{id: l.Message, after: l.Parent, turn: turn, Message: Message{
+		Who: who, Time: l.Time, Text: l.Text, Cut: l.says.Cut, At: l.Offset, Line: l.Line,
 		Calls: append([]Call(nil), l.Calls...), Results: append([]string(nil), l.Results...),
 	}}
 	if newest := r.newest(); newest != nil && m.id != "" && newest.id == m.id && newest.turn == m.turn {
@@ -112,6 +114,9 @@ func (r *ring) take(l *line) {
 	}
 }
 
+// speakers are who says what records of a kind do; of the others nobody.
+var speakers = [...]string{Prompt: "user", Reply: "assistant", Result: "tool", Compact: "system", Broken: ""}
+
 // early puts the newest message, a prompt, before an answer to it that was written first, as Claude 2.1.30 does when the disk is slow.
 func (r *ring) early(prompt string) {
 	n := len(r.said)
@@ -122,7 +127,7 @@ func (r *ring) early(prompt string) {
 	}
 	for i := n - 1; i > answer; i-- {
 		*at(i), *at(i - 1) = *at(i - 1), *at(i)
-		at(i).turn = at(i - 1).turn
+		at(i).turn, at(i).At, at(i-1).At = at(i-1).turn, at(i-1).At, at(i).At
 	}
 }
 
@@ -201,6 +206,7 @@ func lastMessages(agent Agent, src Source, n int, window int64) ([]Message, erro
 		if err != nil {
 			return nil, err
 		}
+		r.forget()
 		if r.full && !r.reaches {
 			return unnumbered(r.list()), nil
 		}
@@ -225,51 +231,6 @@ func lineBehind(src Source, off int64) int64 {
 	return src.Size
 }
 
-// EndOfTurn is the offset of CutTurn. turns are those that are known of the conversation, which src may be the beginning of: no more is
-// read than what is around the turn.
-func EndOfTurn(agent Agent, src Source, turns []Turn, n int) (int64, error) {
-	if n > sure && n <= len(turns) && windowed(agent, src) {
-		part := src
-		if n+1 < len(turns) {
-			part.Size = min(src.Size, turns[n+1].Start)
-		}
-		from, at := turns[n-1-sure].Start, int64(0)
-		err := readWithin(agent, part, from, maxSummaryText, func(t *tracker, l *line) {
-			t.add(l)
-			if len(t.c.Turns) == sure+1 {
-				at = t.turn().End
-			}
-		})
-		if err != nil {
-			return 0, err
-		}
-		if end, err := cutWithin(agent, part, from, at, true); end > 0 || err != nil {
-			return end, err
-		}
-	}
-	cut, err := CutTurn(agent, src, n)
-	return cut.Offset, err
-}
-
-// EndOfCall is the offset of CutCall, and reads no more of the end than it needs.
-func EndOfCall(agent Agent, src Source, call string) (int64, error) {
-	for window := int64(leastWindow); window < src.Size && windowed(agent, src); window *= moreWindow {
-		from := lineBehind(src, src.Size-window)
-		at, err := callEnd(agent, src, from, call)
-		if err == nil {
-			var end int64
-			if end, err = cutWithin(agent, src, from, at, false); end > 0 {
-				return end, err
-			}
-		}
-		if err != nil && !errors.Is(err, ErrNoCall) {
-			return 0, err
-		}
-	}
-	cut, err := CutCall(agent, src, call)
-	return cut.Offset, err
-}
-
 // readWithin reads records, with so much of their text, from one in the middle on.
 func readWithin(agent Agent, src Source, from int64, text int, fn func(*tracker, *line)) error {
 	d, err := dialectOf(agent, src)
@@ -284,15 +245,122 @@ func readWithin(agent Agent, src Source, from int64, text int, fn func(*tracker,
 	})
 }
 
-// cutWithin is cutAt of the records from one in the middle on; 0: what came before has to be read.
-func cutWithin(agent Agent, src Source, from, at int64, answered bool) (int64, error) {
-	c := cutter{at: at, answered: answered}
-	err := readWithin(agent, src, from, maxSummaryText, func(t *tracker, l *line) {
-		c.tracker = t
-		c.take(l)
-	})
-	if err != nil || c.tracker == nil || c.reaches || c.best.Turn <= sure {
-		return 0, err
+// Page are messages of a conversation that follow each other, of those that Messages gives.
+type Page struct {
+	Messages []Message
+	Older    bool  // there are some before them
+	Next     int64 // where the first one behind them begins; the end of the source if there is none
+}
+
+const (
+	leastPage = 256 << 10 // bytes in front of a place that are read first for the messages there
+	nearby    = 1 << 20   // bytes at most that are read in front of those, since what a record is depends on few before it
+)
+
+// MessagesBefore gives the last n messages that begin in front of a place, and MessagesFrom the first n from there on. turns are those of
+// the whole conversation, which src may be the beginning of: they say what was gone back behind. What is read is around the messages.
+func MessagesBefore(agent Agent, src Source, turns []Turn, at int64, n int) (Page, error) {
+	return messagesBefore(agent, src, turns, at, n, leastPage)
+}
+
+func messagesBefore(agent Agent, src Source, turns []Turn, at int64, n int, window int64) (Page, error) {
+	for at = min(at, src.Size); ; window *= moreWindow {
+		low := at - window
+		if !windowed(agent, src) {
+			low = 0
+		}
+		p, err := messagesIn(agent, src, turns, max(low, 0), at, 0)
+		if err != nil {
+			return p, err
+		}
+		if more := len(p.Messages) - n; more > 0 {
+			p.Messages, p.Older = p.Messages[more:], true
+			return p, nil
+		}
+		if low <= 0 {
+			return p, nil
+		}
 	}
-	return c.best.Offset, nil
+}
+
+// MessagesFrom: see MessagesBefore.
+func MessagesFrom(agent Agent, src Source, turns []Turn, at int64, n int) (Page, error) {
+	p, err := messagesIn(agent, src, turns, at, src.Size, n)
+	if err == nil && len(p.Messages) > n {
+		p.Next = p.Messages[n].At
+		p.Messages = p.Messages[:n]
+	}
+	return p, err
+}
+
+// messagesIn are the messages, without the numbers of their lines, that begin between two places. With n there are at least n+1 of them, or
+// all.
+func messagesIn(agent Agent, src Source, turns []Turn, from, to int64, n int) (p Page, err error) {
+	d, err := dialectOf(agent, src)
+	if err != nil {
+		return p, err
+	}
+	begin, parse := int64(0), d.parser()
+	if windowed(agent, src) {
+		if begin = beginFor(src, turns, from); begin > 0 {
+			parse = d.within()
+		}
+	}
+	r, inside, behind := ring{n: 1 << 30}, 0, 0
+	err = d.records(src, begin, parse, newLine(maxText, false), func(l *line) error {
+		k, pushed := turnAt(turns, l.Offset), r.pushed
+		if who := speakers[l.Kind]; who != "" && (k < 0 || !turns[k].Gone) {
+			r.say(l, who, k)
+		}
+		if r.pushed == pushed {
+			return nil
+		}
+		if pushed > 0 && r.said[pushed-1].At >= from && r.said[pushed-1].says() { // it is whole
+			inside++
+		}
+		if r.newest().At >= to || n > 0 && inside > n {
+			behind++
+		}
+		if behind > maxEarly {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return p, err
+	}
+	p.Older, p.Next = begin > 0, src.Size
+	for _, m := range r.list() {
+		switch m.Line = 0; {
+		case m.At < from:
+			p.Older = true
+		case m.At < to:
+			p.Messages = append(p.Messages, m)
+		case p.Next == src.Size:
+			p.Next = m.At
+		}
+	}
+	return p, nil
+}
+
+// beginFor is where reading begins for the messages from a place on: with the turn before the one before its own, unless that is far.
+func beginFor(src Source, turns []Turn, at int64) (from int64) {
+	if k := turnAt(turns, at) - sure; k > 0 {
+		from = turns[k].Start
+	}
+	if near := at - nearby; near > from {
+		from = lineBehind(src, near)
+	}
+	return from
+}
+
+// turnAt is the index of the turn that a record is in; -1: it comes before the first.
+func turnAt(turns []Turn, off int64) int {
+	k, _ := slices.BinarySearchFunc(turns, off, func(t Turn, off int64) int {
+		if t.At <= off {
+			return -1
+		}
+		return 1
+	})
+	return k - 1
 }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// messagesOf is what a person would read, without the lines' numbers.
+// messagesOf is what a person would read, without where it stands.
 func messagesOf(t testing.TB, agent Agent, src Source) []Message {
 	t.Helper()
 	all, err := Messages(agent, src, 1<<20)
@@ -18,7 +18,7 @@ func messagesOf(t testing.TB, agent Agent, src Source) []Message {
 		t.Fatal(err)
 	}
 	for i := range all {
-		all[i].Line = 0
+		all[i].At, all[i].Line = 0, 0
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"reflect"
 	"regexp"
 	"strings"
@@ -147,4 +148,117 @@ func TestWindowIsTheWhole(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Pages, from either end and of any size, are what is read at once; and a place of a message is that of no other.
+func TestPagesAreTheWhole(t *testing.T) {
+	eachLong(t, func(t *rapid.T, agent Agent, data []byte) {
+		src := bytesSource("session.jsonl", data)
+		c, err := Scan(agent, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Messages(agent, src, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if want[i].Line = 0; i > 0 && want[i].At <= want[i-1].At {
+				t.Fatalf("%d and %d", want[i-1].At, want[i].At)
+			}
+		}
+		n := rapid.IntRange(1, 40).Draw(t, "messages")
+		var got []Message
+		for at, older := src.Size, true; older; at = got[0].At {
+			p, err := messagesBefore(agent, src, c.Turns, at, n, rapid.Int64Range(1, 64<<10).Draw(t, "window"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if older = p.Older; len(p.Messages) > n || older && len(p.Messages) < n || len(got) > 0 && p.Next != at {
+				t.Fatalf("before %d: %d messages, %+v", at, len(p.Messages), p)
+			}
+			if got = append(p.Messages, got...); len(got) == 0 {
+				break
+			}
+		}
+		same(t, "backward", got, want)
+		got = nil
+		for at := int64(0); at < src.Size; {
+			p, err := MessagesFrom(agent, src, c.Turns, at, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, p.Messages...); len(p.Messages) > n || p.Next <= at {
+				t.Fatalf("from %d: %d messages, %d", at, len(p.Messages), p.Next)
+			}
+			at = p.Next
+		}
+		same(t, "forward", got, want)
+	})
+}
+
+func same(t *rapid.T, what string, got, want []Message) {
+	for i := range got {
+		got[i].Line = 0
+	}
+	if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+		for i := range min(len(got), len(want)) {
+			if !reflect.DeepEqual(got[i], want[i]) {
+				t.Fatalf("%s, %d:\n got %+v\nwant %+v", what, i, got[i], want[i])
+			}
+		}
+		t.Fatalf("%s: %d, want %d", what, len(got), len(want))
+	}
+}
+
+// counted counts the bytes that are read of a source.
+type counted struct {
+	io.ReaderAt
+	n *int64
+}
+
+func (c counted) ReadAt(b []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(b, off)
+	*c.n += int64(n)
+	return n, err
+}
+
+// A page of a conversation costs what is around it, though all of that is one turn.
+func TestPagesCostAPage(t *testing.T) {
+	var b bytes.Buffer
+	line := func(i int, kind, message string) {
+		parent := "null"
+		if i > 0 {
+			parent = fmt.Sprintf(`"%08x-1111-4111-8111-000000000000"`, i-1)
+		}
+		fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":"%08x-1111-4111-8111-000000000000",`+
+			`"timestamp":"2026-11-20T10:00:00.000Z","sessionId":"s","version":"2.1.328"}`+"\n", parent, kind, message, i)
+	}
+	line(0, "user", `{"role":"user","content":"go"}`)
+	const all = 20_000
+	for i := 1; i < all; i++ {
+		line(i, "assistant", fmt.Sprintf(`{"id":"m%d","role":"assistant","content":[{"type":"text","text":"%d %s"}]}`, i, i,
+			strings.Repeat("word ", 100)))
+	}
+	src := bytesSource("session.jsonl", b.Bytes())
+	var read int64
+	src.ReaderAt = counted{src.ReaderAt, &read}
+	c, err := Scan(Claude, src)
+	if err != nil || len(c.Turns) != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	for _, at := range []int64{src.Size, src.Size / 2, src.Size / 3} {
+		read = 0
+		before, err := MessagesBefore(Claude, src, c.Turns, at, 50)
+		if err != nil || len(before.Messages) != 50 || !before.Older {
+			t.Fatalf("%d messages, %v", len(before.Messages), err)
+		}
+		behind, err := MessagesFrom(Claude, src, c.Turns, before.Messages[0].At, 50)
+		if err != nil || !reflect.DeepEqual(behind.Messages, before.Messages) || behind.Next != before.Next {
+			t.Fatalf("%+v, want %+v", behind, before)
+		}
+		if read > 5<<20 {
+			t.Errorf("%d bytes of %d were read for a page at %d", read, src.Size, at)
+		}
+	}
 }

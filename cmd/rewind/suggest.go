@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"rewind/internal/naming"
 )
 
 const (
@@ -20,7 +22,7 @@ func suggestions(typed string, words []string) []string {
 		switch {
 		case strings.HasPrefix(w, typed):
 			begin = append(begin, w)
-		case distance(typed, w) <= min(typos, len(typed)/2):
+		case naming.Distance(typed, w) <= min(typos, len(typed)/2):
 			near = append(near, w)
 		}
 	}
@@ -28,33 +30,9 @@ func suggestions(typed string, words []string) []string {
 		near = begin
 	}
 	slices.SortFunc(near, func(a, b string) int {
-		return cmp.Or(distance(typed, a)-distance(typed, b), strings.Compare(a, b))
+		return cmp.Or(naming.Distance(typed, a)-naming.Distance(typed, b), strings.Compare(a, b))
 	})
 	return near[:min(len(near), shownSuggestions)]
-}
-
-// distance is how many letters are to be put in, taken out, changed or exchanged with the next one to make b of a.
-func distance(a, b string) int {
-	var before, last []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before, last, row = last, row, make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			change := last[j]
-			if a[i] != b[j] {
-				change++
-			}
-			row[j+1] = min(change, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }
 
 // commandWords are what the commands of one are called, other names included.

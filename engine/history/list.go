@@ -64,6 +64,8 @@ type ListOptions struct {
 	All   bool // safety checkpoints and minor ones too
 	Steps bool // minor ones too
 	Limit int  // at most so many; 0: all
+
+	Before uint64 // only older ones than this operation; 0: all
 }
 
 // ListResult is what List found.
@@ -73,7 +75,8 @@ type ListResult struct {
 	Folded      int  // minor ones were left out
 }
 
-// List returns checkpoints, newest first by operation sequence.
+// List returns checkpoints, newest first by operation sequence. What a newer one says of an older is known on each page: whether it is
+// folded, and on the line. So of those in front of a page as much is read as that needs, and nothing is looked up.
 func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -124,7 +127,7 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 				later[on] = cp
 			}
 		}
-		if !o.Has(cp) {
+		if o.Before > 0 && op.Seq >= o.Before || !o.Has(cp) {
 			return nil
 		}
 		if hide {

@@ -38,12 +38,15 @@ type RowOptions struct {
 	// Changes is how many changes a row has at most; 0: all. With a limit, what was counted once is not counted again, nor what a
 	// checkpoint has counted.
 	Changes int
+
+	Before uint64 // only rows of which all is older than this operation; 0: all
 }
 
 // RowResult is what Rows found, the newest first.
 type RowResult struct {
 	Rows []Row
-	More bool // older ones were left out by the limit
+	More bool   // older ones were left out by the limit
+	Next uint64 // where they were: what Before takes for them
 }
 
 // Rows lists turns, and between them the checkpoints that are no turn's: what a person saved, and what came from outside between two turns.
@@ -90,6 +93,9 @@ func (h *History) Rows(ctx context.Context, o RowOptions) (*RowResult, error) {
 	slices.SortFunc(res.Rows, func(a, b Row) int { return cmp.Compare(b.sequence, a.sequence) })
 	if o.Limit > 0 && len(res.Rows) > o.Limit {
 		res.Rows, res.More = res.Rows[:o.Limit], true
+	}
+	if res.More {
+		res.Next = res.Rows[len(res.Rows)-1].sequence
 	}
 	return res, h.fill(ctx, res.Rows, o.Changes, w.read)
 }

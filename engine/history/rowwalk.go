@@ -283,6 +283,7 @@ func (w *rowWalk) add(r Row) {
 	} else {
 		asked = asked && o.asks(r.Cause.Message)
 	}
+	asked = asked && (o.Before == 0 || r.sequence < o.Before)
 	if asked && o.in(r.At) && (o.Tool == "" && o.By == "" || slices.ContainsFunc(r.Steps, o.step)) {
 		w.rows = append(w.rows, r)
 	}

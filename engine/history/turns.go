@@ -3,11 +3,13 @@ package history
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/hooks"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -97,33 +99,130 @@ func (h *History) Messages(ctx context.Context, name string, n int) (list []tran
 		return nil, "", err
 	}
 	s := h.log.Records[p.Session]
-	switch {
-	case s == nil:
-		return nil, "it belongs to no agent's session", nil
-	case !model.Understood(s.Agent):
-		return nil, fmt.Sprintf("the session files of %s are not understood", s.Agent), nil
-	case p.Err != nil:
-		return nil, "it cannot be read: " + p.Err.Error(), nil
-	case p.Transcript.IsZero():
-		return nil, "the conversation had not begun, or was not captured", nil
+	if why = unsaid(s, p); why != "" {
+		return nil, why, nil
 	}
 	defer h.keepTalks(ctx)
-	if list, err = h.messagesAt(s, p, 4*n+maxTools); err != nil {
+	src, err := h.sourceAt(s, p)
+	if err == nil {
+		list, err = transcript.LastMessages(s.Agent, src, 4*n+maxTools)
+	}
+	if err != nil {
 		return nil, "it cannot be read: " + err.Error(), nil //nolint:nilerr // what else is known of the checkpoint is shown
 	}
 	return LastMessages(list, n), "", nil
 }
 
-// messagesAt are the last n messages before a moment.
-func (h *History) messagesAt(s *model.Session, p *Moment, n int) ([]transcript.Message, error) {
-	agent := s.Agent
-	st, err := conversation.OpenEnd(h.log.Objs, p.Transcript)
+// unsaid says why nothing can be read of what was said before a moment.
+func unsaid(s *model.Session, p *Moment) string {
+	switch {
+	case s == nil:
+		return "it belongs to no agent's session"
+	case !model.Understood(s.Agent):
+		return fmt.Sprintf("the session files of %s are not understood", s.Agent)
+	case p.Err != nil:
+		return "it cannot be read: " + p.Err.Error()
+	case p.Transcript.IsZero():
+		return "the conversation had not begun, or was not captured"
+	}
+	return ""
+}
+
+// Place is where messages are asked for: a page before a byte of the conversation (Before), or from one on (From); the zero Place is the
+// end of it. Generation, unless 0, is the one that the byte is of.
+type Place struct {
+	Before, From *int64
+	Generation   uint64
+}
+
+// SaidPage is a page of a conversation.
+type SaidPage struct {
+	transcript.Page
+	Session    string
+	Generation uint64
+	Turns      int    // of the whole conversation
+	End        int64  // its length
+	Why        string // there is none
+}
+
+// Page gives n messages of a session's conversation, as far as it is captured now, or up to the moment that a name stands for. What is read
+// for it is around the place; what a person went back behind, and the numbers of turns, are known from what was read of the session before.
+func (h *History) Page(ctx context.Context, w model.SessionChoice, name string, at Place, n int) (*SaidPage, error) {
+	defer h.log.Hold()()
+	if err := h.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	var p *Moment
+	var err error
+	if name != "" {
+		p, err = h.Moment("", name)
+	} else {
+		p, err = h.now(ctx, w)
+	}
 	if err != nil {
 		return nil, err
 	}
+	s := h.log.Records[p.Session]
+	out := &SaidPage{Session: p.Session, Why: unsaid(s, p)}
+	if out.Why != "" {
+		return out, nil
+	}
+	if out.Generation = s.Cursor.Generation; p.Checkpoint != nil && !p.Checkpoint.Conversation.Transcript.IsZero() {
+		out.Generation = p.Checkpoint.Conversation.Generation
+	}
+	if at.Generation != 0 && at.Generation != out.Generation {
+		return nil, &value.OpError{Op: "conversation", Subject: p.Session, Err: ErrReplaced}
+	}
+	defer h.keepTalks(ctx)
+	src, err := h.sourceAt(s, p)
+	if err != nil {
+		return nil, err
+	}
+	turns, err := h.turnsTo(s, p.Transcript)
+	if err != nil {
+		return nil, err
+	}
+	out.Turns, out.End = len(turns), src.Size
+	if at.From != nil {
+		out.Page, err = transcript.MessagesFrom(s.Agent, src, turns, max(*at.From, 0), n)
+		return out, err
+	}
+	before := src.Size
+	if at.Before != nil {
+		before = max(*at.Before, 0)
+	}
+	out.Page, err = transcript.MessagesBefore(s.Agent, src, turns, before, n)
+	return out, err
+}
+
+// ErrReplaced is returned for a place in a session file that was replaced by one that does not go on from it.
+var ErrReplaced = errors.New("the session file is another one now")
+
+// now is the newest moment of a session that was asked for, with the conversation captured up to now.
+func (h *History) now(ctx context.Context, w model.SessionChoice) (*Moment, error) {
+	session, err := h.sessions.Session(w)
+	if err != nil {
+		return nil, err
+	}
+	if h.log.CheckWhole() == nil && h.log.Damage() == nil {
+		if err := h.CatchUp(ctx, session); err != nil {
+			return nil, err
+		}
+	}
+	p := &Moment{Session: session, Now: true}
+	if s := h.log.Records[session]; s != nil {
+		p.Transcript = s.Cursor.Transcript
+	}
+	return p, nil
+}
+
+// sourceAt is the conversation up to a moment, to be read.
+func (h *History) sourceAt(s *model.Session, p *Moment) (transcript.Source, error) {
+	agent := s.Agent
+	st, err := conversation.OpenEnd(h.log.Objs, p.Transcript)
 	src := sourceOf(s, st)
-	if p.Turn == 0 && p.Call == "" {
-		return transcript.LastMessages(agent, src, n)
+	if err != nil || p.Turn == 0 && p.Call == "" {
+		return src, err
 	}
 	var end int64
 	if p.Call != "" {
@@ -135,17 +234,17 @@ func (h *History) messagesAt(s *model.Session, p *Moment, n int) ([]transcript.M
 		}
 	}
 	if err != nil {
-		return nil, err
+		return src, err
 	}
 	if conversation.IsDocument(src.Name) { // a part of one is none
 		var b bytes.Buffer
 		if err := transcript.WriteCut(&b, agent, src, end); err != nil {
-			return nil, err
+			return src, err
 		}
 		src.ReaderAt, end = bytes.NewReader(b.Bytes()), int64(b.Len())
 	}
 	src.Size = end
-	return transcript.LastMessages(agent, src, n)
+	return src, nil
 }
 
 // maxTools is how many answers of tools at least are looked behind for messages.
