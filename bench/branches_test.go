@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,17 +10,43 @@ import (
 	"time"
 
 	"rewind/bench/workload"
+	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/internal/value"
 )
 
-// BenchmarkDetect looks for the sessions that others were made of, in a project with 74
-// sessions that are known: an import that finds nothing new, in a daemon that has just begun.
+// BenchmarkDetect looks for the sessions that others were made of, in a project with 74 and one with 1,000 sessions (650 MB) that are known:
+// an import that finds nothing new, in a daemon that has just begun. Event is the first prompt of a copy of 300 kB that names nothing.
 func BenchmarkDetect(b *testing.B) {
+	b.Run("known", func(b *testing.B) { detect(b, (*project).indexed) })
+	b.Run("known1000", func(b *testing.B) {
+		detect(b, func(p *project) (total int64) {
+			for i := range 1000 {
+				t := p.talk(i+1, 650e3)
+				total += int64(len(readFile(b, t.path)))
+				_ = t.f.Close()
+			}
+			return total
+		})
+	})
+	b.Run("event", detectEvent)
+}
+
+func readFile(b *testing.B, path string) []byte {
+	b.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return data
+}
+
+func detect(b *testing.B, fill func(*project) int64) {
+	b.Helper()
 	p := conversing(b)
-	size := p.indexed()
+	size := fill(p)
 	env := value.AgentEnv{Home: value.Text(p.user())}
 	ask := func() {
 		if _, err := p.e.Talks.Import(b.Context(), env, nil); err != nil {
@@ -27,18 +54,63 @@ func BenchmarkDetect(b *testing.B) {
 		}
 	}
 	ask()
-	b.Run("known", func(b *testing.B) {
-		p.tb = b
-		for b.Loop() {
-			b.StopTimer()
-			p.close()
-			p.open()
-			b.StartTimer()
-			ask()
+	for b.Loop() {
+		b.StopTimer()
+		p.close()
+		p.open()
+		b.StartTimer()
+		ask()
+	}
+	b.ReportMetric(float64(size)/1e6, "MB")
+}
+
+func detectEvent(b *testing.B) {
+	const copies = 50
+	p := conversing(b)
+	p.watch()
+	of := make([]*talk, copies)
+	for i := range of {
+		of[i] = p.talk(i+1, 300e3)
+		of[i].hook()
+		of[i].stop()
+	}
+	p.settle()
+	n := copies
+	var hook, rest []time.Duration
+	for range b.N {
+		for _, t := range of {
+			n++
+			id := sessionID(n)
+			path := p.sessionPath(id)
+			if err := os.WriteFile(path, bytes.ReplaceAll(readFile(b, t.path), []byte(t.id), []byte(id)), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			ev := hooks.Event{
+				Agent: hooks.Claude, Kind: hooks.Prompt, Name: "UserPromptSubmit", Session: id, Transcript: path, Cwd: p.root, Prompt: "go on",
+			}
+			began := time.Now()
+			_, err := p.e.Worktree.Handle(b.Context(), ev, capture.HandleOptions{ID: 1<<41 | uint64(n)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			hook = append(hook, time.Since(began))
+			began = time.Now()
+			p.settle()
+			rest = append(rest, time.Since(began))
 		}
-		b.ReportMetric(float64(size)/1e6, "MB")
-	})
-	p.tb = b
+	}
+	all, err := p.e.Log.Sessions()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, s := range all {
+		if s.Fork == nil && len(s.ID) > 0 && s.ID > sessionID(copies) {
+			b.Fatalf("%s was not found", s.Name)
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(median(hook))/1e6, "ms-hook")
+	b.ReportMetric(float64(median(rest))/1e6, "ms-followup")
 }
 
 // BenchmarkSwitch goes to and fro between the branches of a session and of its fork, which differ in 100 of 28,000 files; git does the same
@@ -80,6 +152,7 @@ func BenchmarkSwitch(b *testing.B) {
 	p.watch()
 	t := p.talk(1, 20<<10)
 	t.hook()
+	t.stop() // else it is at work, and what it has changed stays
 	p.settle()
 	f, err := p.e.Restorer.Fork(b.Context(), "turn:1", restore.Options{
 		Session: model.SessionChoice{Session: string(hooks.Claude) + "/" + t.id}, Env: value.AgentEnv{Home: value.Text(p.user())},
@@ -98,12 +171,10 @@ func BenchmarkSwitch(b *testing.B) {
 	p.branchEdit(1, f.Fork, there...)
 	to := [2]string{string(hooks.Claude) + "/" + t.id, f.Session}
 	its := [2]string{"one", "two"}
-	o := restore.Options{} // the first session has a turn that has not ended: it is at work, and its changes would stay
-	o.Exact = true
 	var ours, theirs []time.Duration
 	for i := 0; b.Loop(); i++ {
 		began := time.Now()
-		r, err := p.e.Restorer.Switch(b.Context(), to[i%2], o)
+		r, err := p.e.Restorer.Switch(b.Context(), to[i%2], restore.Options{})
 		ours = append(ours, time.Since(began))
 		if err != nil || r.Changed != differ {
 			b.Fatalf("%+v, %v", r, err)

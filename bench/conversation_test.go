@@ -89,6 +89,16 @@ func (t *talk) hook() time.Duration {
 	return took
 }
 
+// stop is the end of the session's turn.
+func (t *talk) stop() {
+	t.p.tb.Helper()
+	t.n++
+	ev := hooks.Event{Agent: hooks.Claude, Kind: hooks.Stop, Name: "Stop", Session: t.id, Transcript: t.path, Cwd: t.p.root}
+	if _, err := t.p.e.Worktree.Handle(t.p.tb.Context(), ev, capture.HandleOptions{ID: t.n<<8 | uint64(t.id[len(t.id)-1])}); err != nil {
+		t.p.tb.Fatal(err)
+	}
+}
+
 // captured fails unless all of the session file has been captured.
 func (t *talk) captured() {
 	t.p.tb.Helper()

@@ -74,7 +74,7 @@ func killConversation(t *testing.T, c conversationCase) (leftovers int64) {
 		count.add(code == 137, afterConversation(k, c, (i+i/calls)%2 == 1, n, before, after))
 	}
 	count.check(t, calls)
-	if c.args[0] != "fork" && count.states["continued"]*count.states["aborted"] == 0 {
+	if c.args[0] != "fork" && count.states["continued"]+count.states["aborted"] == 0 {
 		t.Error("no point left a restore half done")
 	}
 	return k.leftovers
