@@ -121,6 +121,9 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 	t.Helper()
 	before, after, want := m.h.world, m.files(), end.target()
 	defer func() {
+		if r.Saved != nil {
+			m.h.saved()
+		}
 		m.h.restored(a, after)
 		m.stands(a, end)
 		if r.Operation != nil {
@@ -254,6 +257,9 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		t.Fatalf("checkout turn:%d of %s: %v", n, a.Name(), err)
 	}
 	m.goes(t, a, r, end, exact)
+	if r.Saved != nil { // what was unsaved is a step of the branch that was left, also when the restore is taken back
+		seen = maps.Clone(was)
+	}
 	m.dropped()
 	m.say("  of %s: %+v", r.Plan.Target.Session, r.Conversation)
 	if r.Operation == nil { // there was nothing to do: whether the project stands there now is open
