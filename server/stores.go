@@ -131,7 +131,7 @@ func (s *server) forkWorktree(ctx context.Context, req api.ForkRequest, p model.
 		if err := e.RecordWorktree(ctx); err != nil {
 			return err
 		}
-		o.DryRun, o.Checkout, o.Exact = false, true, true
+		o.DryRun, o.Checkout, o.LaidOut, o.Exact = false, true, true, true
 		f, err := e.Restorer.Fork(ctx, name, o)
 		if err != nil {
 			return err

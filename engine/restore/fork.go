@@ -251,7 +251,9 @@ func (rs *Restorer) forkWithCheckout(ctx context.Context, name string, o Options
 		return nil, err
 	}
 	r.mustFork = true
-	rs.saveLeft(r)
+	if !o.LaidOut {
+		rs.saveLeft(r)
+	}
 	res, err := rs.Run(ctx, r, o.Progress)
 	if err != nil {
 		return nil, err

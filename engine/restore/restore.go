@@ -63,6 +63,7 @@ type Options struct {
 	Session    model.SessionChoice // whose branch is walked, and whose changes are no colleague's
 
 	Checkout bool // of a fork: the code goes there too
+	LaidOut  bool // of that: the directory was made as the target has it, so that nothing there is unsaved
 	SelfTest bool // of a fork: it is made, checked and removed again
 	Reuse    bool // of a fork: one that an earlier fork made of the same place and that nobody has used serves
 
