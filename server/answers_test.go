@@ -287,7 +287,10 @@ var (
 	times   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 	ids     = regexp.MustCompile(`\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{12,64})\b`)
 	folders = regexp.MustCompile(`/projects/[^/]+/`)
-	numbers = []string{"disk_bytes", "disk_before", "disk_after", "bytes", "captured_bytes", "checked", "pid", "operation", "seq", "at", "older", "end"}
+	numbers = []string{
+		"disk_bytes", "disk_before", "disk_after", "bytes", "captured_bytes", "session_bytes", "checked", "pid", "operation", "seq", "older",
+		"end",
+	}
 )
 
 func likeAny(text string) string {
@@ -309,7 +312,7 @@ func (a *answers) write(w io.Writer, d *json.Decoder, indent string) {
 	switch v := tok.(type) {
 	case json.Delim:
 		var members []string
-		checkpoint := false
+		checkpoint, message := false, false
 		for d.More() {
 			var one bytes.Buffer
 			if v == '{' {
@@ -317,9 +320,9 @@ func (a *answers) write(w io.Writer, d *json.Decoder, indent string) {
 				if err != nil {
 					a.t.Fatal(err)
 				}
-				checkpoint = checkpoint || key == "tree"
+				checkpoint, message = checkpoint || key == "tree", message || key == "who"
 				fmt.Fprintf(&one, "%s: ", key)
-				if key == "short" || slices.Contains(numbers, key.(string)) {
+				if key == "short" || message && key == "at" || slices.Contains(numbers, key.(string)) {
 					one.WriteString("_")
 					a.write(io.Discard, d, "")
 					members = append(members, one.String())
