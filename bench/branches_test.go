@@ -17,8 +17,9 @@ import (
 	"rewind/internal/value"
 )
 
-// BenchmarkDetect looks for the sessions that others were made of, in a project with 74 and one with 1,000 sessions (650 MB) that are known:
-// an import that finds nothing new, in a daemon that has just begun. Event is the first prompt of a copy of 300 kB that names nothing.
+// BenchmarkDetect looks for the sessions that others were made of, in a project with 74 and one with 1,000 sessions (650 MB) that are
+// known: an import that finds nothing new, in a daemon that has just begun. Event is the first prompt of a copy of 300 kB that names
+// nothing.
 func BenchmarkDetect(b *testing.B) {
 	b.Run("known", func(b *testing.B) { detect(b, (*project).indexed) })
 	b.Run("known1000", func(b *testing.B) {
@@ -86,7 +87,8 @@ func detectEvent(b *testing.B) {
 				b.Fatal(err)
 			}
 			ev := hooks.Event{
-				Agent: hooks.Claude, Kind: hooks.Prompt, Name: "UserPromptSubmit", Session: id, Transcript: path, Cwd: p.root, Prompt: "go on",
+				Agent: hooks.Claude, Kind: hooks.Prompt, Name: "UserPromptSubmit", Session: id, Transcript: path, Cwd: p.root,
+				Prompt: "go on",
 			}
 			began := time.Now()
 			_, err := p.e.Worktree.Handle(b.Context(), ev, capture.HandleOptions{ID: 1<<41 | uint64(n)})

@@ -288,8 +288,8 @@ var (
 	ids     = regexp.MustCompile(`\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{12,64})\b`)
 	folders = regexp.MustCompile(`/projects/[^/]+/`)
 	numbers = []string{
-		"disk_bytes", "disk_before", "disk_after", "bytes", "captured_bytes", "session_bytes", "checked", "pid", "operation", "seq", "older",
-		"end",
+		"disk_bytes", "disk_before", "disk_after", "bytes", "captured_bytes", "session_bytes", "checked", "pid", "operation", "seq",
+		"older", "end",
 	}
 )
 

@@ -43,7 +43,9 @@ func (s *server) listProjects(ctx context.Context, req api.ProjectsRequest, _ mo
 		}
 		one := api.ProjectInfo{ID: st.ID, Root: st.Root, Wrong: st.Wrong}
 		if req.Sessions && st.Wrong == "" {
-			err := s.beside(ctx, value.Worktree{ID: st.ID, Root: st.Root}, func(e *engine.Engine) error { return projectSessions(ctx, e, &one) })
+			err := s.beside(ctx, value.Worktree{ID: st.ID, Root: st.Root}, func(e *engine.Engine) error {
+				return projectSessions(ctx, e, &one)
+			})
 			if ctx.Err() != nil {
 				return out, ctx.Err()
 			}
@@ -125,7 +127,8 @@ func (s *server) files(ctx context.Context, req api.FilesRequest, _ model.Progre
 				return err
 			}
 			out = api.FilesResponse{
-				Checkpoint: checkpoint(r.Checkpoint), Path: api.Text(r.Dir), Files: []api.File{}, More: r.More, Notices: e.Project().Notices,
+				Checkpoint: checkpoint(r.Checkpoint), Path: api.Text(r.Dir), Files: []api.File{}, More: r.More,
+				Notices: e.Project().Notices,
 			}
 			for _, f := range r.Files {
 				one := api.File{Path: api.Text(f.Path), Kind: kinds[f.Entry.Type], Mode: mode(&f.Entry), Size: f.Entry.Size}

@@ -260,11 +260,14 @@ func TestListPages(t *testing.T) {
 			list = append(list, strip(c))
 		}
 		for _, row := range r.Turns {
-			list = append(list, fmt.Sprint(row.Session, row.Turn, row.Prompt, row.Steps, row.Aside, row.Added, row.Modified)+strip(row.Checkpoint))
+			said := fmt.Sprint(row.Session, row.Turn, row.Prompt, row.Steps, row.Aside, row.Added, row.Modified)
+			list = append(list, said+strip(row.Checkpoint))
 		}
 		return list
 	}
-	for _, req := range []api.ListRequest{{}, {All: true}, {Steps: true}, {Turns: true}, {Turns: true, All: true}, {Turn: "turn:3@" + first}} {
+	for _, req := range []api.ListRequest{
+		{}, {All: true}, {Steps: true}, {Turns: true}, {Turns: true, All: true}, {Turn: "turn:3@" + first},
+	} {
 		req.Project = p
 		whole := call(t, r.client, api.List, req)
 		want := rows(whole)
@@ -381,7 +384,8 @@ func TestMessagePages(t *testing.T) {
 	if got := call(t, r.client, api.Messages, api.MessagesRequest{Project: p, Walk: api.Walk{Session: "manual"}}); got.Conversation == "" {
 		t.Errorf("%+v", got)
 	}
-	if told := refused(t, r.client, api.Messages, api.MessagesRequest{Project: p, Walk: api.Walk{Session: "0000000f"}}); told.Nearest == nil {
+	none := api.MessagesRequest{Project: p, Walk: api.Walk{Session: "0000000f"}}
+	if told := refused(t, r.client, api.Messages, none); told.Nearest == nil {
 		t.Errorf("%+v", told)
 	}
 }

@@ -141,8 +141,10 @@ var rules = []rule{
 	{as[*model.UnsavedError], api.WordUnsaved, ""},
 	{as[*model.LastCopyError], api.WordUnsaved, "--yes deletes it all the same; 'rewind forks archive' takes it out of lists and keeps it"},
 	{as[*model.NeededError], api.WordUnsaved, "delete those first, or 'rewind forks archive' takes it out of lists and keeps it"},
-	{as[*model.ForkLimitError], api.WordNoSpace, "'rewind forks prune --unused' deletes those that nobody has used; 'rewind config' shows and sets " +
-		"the limit"},
+	{
+		as[*model.ForkLimitError], api.WordNoSpace,
+		"'rewind forks prune --unused' deletes those that nobody has used; 'rewind config' shows and sets the limit",
+	},
 	{is(model.ErrTagExists), api.WordUsage, "--force moves it"},
 	{is(model.ErrUsage), api.WordUsage, ""},
 	{

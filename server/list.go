@@ -38,7 +38,9 @@ func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress
 }
 
 func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
-	o := history.RowOptions{Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit, Before: req.Before, Changes: rowReads}
+	o := history.RowOptions{
+		Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit, Before: req.Before, Changes: rowReads,
+	}
 	if wantsFiles(req.Detail) {
 		o.Changes = 0
 	}

@@ -257,8 +257,8 @@ const (
 	nearby    = 1 << 20   // bytes at most that are read in front of those, since what a record is depends on few before it
 )
 
-// MessagesBefore gives the last n messages that begin in front of a place, and MessagesFrom the first n from there on. turns are those of
-// the whole conversation, which src may be the beginning of: they say what was gone back behind. What is read is around the messages.
+// MessagesBefore gives the last n messages that begin in front of a place. turns are those of the whole conversation, which src may be the
+// beginning of: they say what was gone back behind. What is read is around the messages.
 func MessagesBefore(agent Agent, src Source, turns []Turn, at int64, n int) (Page, error) {
 	return messagesBefore(agent, src, turns, at, n, leastPage)
 }
@@ -283,7 +283,7 @@ func messagesBefore(agent Agent, src Source, turns []Turn, at int64, n int, wind
 	}
 }
 
-// MessagesFrom: see MessagesBefore.
+// MessagesFrom gives the first n messages that begin at a place or behind it; turns are as for MessagesBefore.
 func MessagesFrom(agent Agent, src Source, turns []Turn, at int64, n int) (Page, error) {
 	p, err := messagesIn(agent, src, turns, at, src.Size, n)
 	if err == nil && len(p.Messages) > n {

@@ -12,7 +12,8 @@ func newCheckout(a *app) *cobra.Command {
 	var m merging
 	cmd := &cobra.Command{
 		Use: "checkout {<checkpoint> [-- <path>...] | --continue | --abort} [--code-only | --context-only] [--in-place [--force]]\n" +
-			"      [--title <title>] [--tag <tag>] [--session <session>] [--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]\n" +
+			"      [--title <title>] [--tag <tag>] [--session <session>] [--exact | --merge [--ours | --theirs]]\n" +
+			"      [--dry-run | --plan <plan>]\n" +
 			"  rewind checkout <checkpoint> --into <directory> [-- <path>...]\n" +
 			"  rewind checkout <checkpoint> --patch [-- <path>...]",
 		Short: "Set the project to a checkpoint, and the conversation with it",

@@ -6,8 +6,8 @@ import (
 	"rewind/transcript"
 )
 
-// TestKillManageT10 kills what removes and rewrites session files on a person's word, what changes how sessions stand among others, and what
-// takes either back.
+// TestKillManageT10 kills what removes and rewrites session files on a person's word, what changes how sessions stand among others, and
+// what takes either back.
 func TestKillManageT10(t *testing.T) {
 	t.Parallel()
 	remove, archive := []string{"forks", "delete", "5f1c0d2e", "--yes"}, []string{"forks", "archive", "5f1c0d2e"}
@@ -19,7 +19,10 @@ func TestKillManageT10(t *testing.T) {
 		{name: "rename", agent: transcript.Droid, args: []string{"forks", "rename", "9fb54b8e", "mine"}, points: 10},
 		{name: "promote", agent: transcript.Claude, then: []string{"fork", "turn:1"}, argsOf: promote, standings: true, points: 12},
 		{name: "archive", agent: transcript.Claude, args: archive, standings: true, points: 12},
-		{name: "restore", agent: transcript.Claude, then: archive, args: []string{"forks", "restore", "5f1c0d2e"}, standings: true, points: 12},
+		{
+			name: "restore", agent: transcript.Claude, then: archive, args: []string{"forks", "restore", "5f1c0d2e"}, standings: true,
+			points: 12,
+		},
 		{name: "undo-restore of archive", agent: transcript.Claude, then: archive, args: undo, standings: true, rare: true},
 	})
 }

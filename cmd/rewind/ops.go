@@ -166,7 +166,8 @@ func restoreMarks(op api.Operation) string {
 	return strings.Join(parts, ", ")
 }
 
-// whatWords say what a restore went about, where that is not code and conversation, and of an operation on sessions that nobody asked for it.
+// whatWords say what a restore went about, where that is not code and conversation, and of an operation on sessions that nobody asked for
+// it.
 func whatWords(op api.Operation) string {
 	switch {
 	case len(op.Managed) > 0:

@@ -178,8 +178,8 @@ func (a *app) statusFindings(w io.Writer, row func(name, text string), r api.Sta
 			term.Sanitize(a.transport.noDaemon.Error())))
 	}
 	if op := r.Pruned; op != nil {
-		row("pruned", fmt.Sprintf("%s that nobody used, %s; 'rewind undo-restore %d' brings them back", render.Count(len(op.Managed), "fork"),
-			a.Time(op.Time), op.Seq))
+		row("pruned", fmt.Sprintf("%s that nobody used, %s; 'rewind undo-restore %d' brings them back",
+			render.Count(len(op.Managed), "fork"), a.Time(op.Time), op.Seq))
 	}
 	if w := r.Watcher; w != nil && !w.Healthy {
 		row("watcher", fmt.Sprintf("every capture looks at every file, since %s: %s", a.Time(w.Since), term.Sanitize(w.Reason)))

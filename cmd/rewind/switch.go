@@ -12,8 +12,8 @@ func newSwitch(a *app) *cobra.Command {
 	req := api.SwitchRequest{}
 	var m merging
 	cmd := &cobra.Command{
-		Use: "switch {<session> | -} [--code-only | --context-only] [--in-place [--force]] [--tag <tag>] [--exact | --merge [--ours | --theirs]]\n" +
-			"      [--dry-run | --plan <plan>]",
+		Use: "switch {<session> | -} [--code-only | --context-only] [--in-place [--force]] [--tag <tag>]\n" +
+			"      [--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]",
 		Short: "Go to the newest state of another session, code and conversation",
 		Long: "Sets the project's files to the newest state of a session, and prints the command that goes on with its conversation as\n" +
 			"it is. A session is named by its id or how that begins, by its title or a part of it, or by '-': the one that the project\n" +

@@ -37,7 +37,8 @@ func TestFollowMuchAtOnce(t *testing.T) {
 	}
 }
 
-// Copies that name nothing are found as forks by the end of what their first prompt leaves to do, though a hook has no time to read them all.
+// Copies that name nothing are found as forks by the end of what their first prompt leaves to do, though a hook has no time to read them
+// all.
 func TestFollowFindsForksOfABusySession(t *testing.T) {
 	p := enginetest.NewProject(t)
 	k := p.Talker(1)

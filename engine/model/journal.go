@@ -53,8 +53,8 @@ type Journal struct {
 	Trees             *tree.Memo         // reads what the plan has read already; nil: it was another process that made it
 }
 
-// Aim is the checkpoint of the log that the restore goes to: the target, but where that is a state made of it (restore.Options.Merge), the one
-// that the cursor comes to.
+// Aim is the checkpoint of the log that the restore goes to: the target, but where that is a state made of it (restore.Options.Merge), the
+// one that the cursor comes to.
 func (j *Journal) Aim() objstore.ID {
 	switch j.Kind {
 	case refs.KindCheckout, refs.KindSwitch, refs.KindUndo, refs.KindRedo:

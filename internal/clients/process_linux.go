@@ -105,8 +105,8 @@ func (l *Processes) processLive(agent transcript.Agent, find func() sessionPlace
 			return Live{Running: true, How: fmt.Sprintf("%s process %d has its file open", name, p.pid), PID: p.pid}
 		case guess && !live.Running && at.folder != nil:
 			if cwd := p.folder(); cwd != "" && at.folder(cwd) {
-				live = Live{Running: true, How: fmt.Sprintf("%s process %d runs in its folder %s, on which session is not known", name, p.pid,
-					cwd), PID: p.pid, Guess: true}
+				how := fmt.Sprintf("%s process %d runs in its folder %s, on which session is not known", name, p.pid, cwd)
+				live = Live{Running: true, How: how, PID: p.pid, Guess: true}
 			}
 		}
 	}

@@ -149,8 +149,8 @@ func oneOf(s string, list ...string) bool {
 // other word is refused, for it may be an alias of the user's.
 var harmless = []string{
 	"save", "list", "ls", "log", "show", "diff", "compare", "cat", "tag", "grep", "blame", "bisect", "ops", "events", "fork", "clone",
-	"turns", "sessions", "forks", "tree", "future", "init", "stores", "status", "st", "validate", "doctor", "verify", "config", "daemon", "man",
-	"mcp", "hook", "version", "help",
+	"turns", "sessions", "forks", "tree", "future", "init", "stores", "status", "st", "validate", "doctor", "verify", "config", "daemon",
+	"man", "mcp", "hook", "version", "help",
 	"worktrees", "completion", "agents", "checkpoints", "environment", "exit-codes",
 }
 
