@@ -233,21 +233,6 @@ func (a *app) comparedFiles(w io.Writer, s *api.CompareSide) {
 	}
 }
 
-// collideWords say why two changes collide.
-var collideWords = map[value.MergeReason]string{
-	value.ReasonText:     "both changed the same lines",
-	value.ReasonBinary:   "both changed it, and it is no text",
-	value.ReasonTooLarge: "both changed it, and it is too large to compare",
-	value.ReasonLink:     "both changed where the link leads",
-	value.ReasonType:     "a file, a link or a directory: the two do not agree",
-	value.ReasonMode:     "both changed the permissions",
-	value.ReasonDeleted:  "A removed it, B changed it",
-	value.ReasonModified: "A changed it, B removed it",
-	value.ReasonAdded:    "both added it, and not the same",
-	value.ReasonBlocked:  "it is below what the other made a file of",
-	value.ReasonGone:     "its content is not in the store any more, so that it cannot be told",
-}
-
 // comparedConflicts tells of what both sides changed, what collides first, and how far they are apart.
 func (a *app) comparedConflicts(w io.Writer, r api.CompareResponse) {
 	fmt.Fprintln(w)
@@ -296,7 +281,7 @@ func overlapLine(c api.Overlap) string {
 	if c.Verdict != value.OverlapCollide {
 		return line
 	}
-	line += ": " + collideWords[c.Reason]
+	line += ": " + render.CollideWords(c.Reason)
 	if c.Places > 0 {
 		line += ", " + render.Count(c.Places, "place")
 	}

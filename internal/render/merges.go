@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -9,14 +10,18 @@ import (
 	"rewind/internal/value"
 )
 
-// mergeWords say why a path is in conflict; %s is what would change it.
+// bothWords say why two changes of a path collide, whichever of them is here.
+var bothWords = map[value.MergeReason]string{
+	value.ReasonText:     "both changed the same lines",
+	value.ReasonBinary:   "both changed it, and it is no text",
+	value.ReasonTooLarge: "both changed it, and it is too large to compare",
+	value.ReasonLink:     "both changed where the link leads",
+	value.ReasonType:     "a file, a link or a directory: the two do not agree",
+	value.ReasonMode:     "both changed the permissions",
+}
+
+// mergeWords say it where one is here; %s is what would change the path.
 var mergeWords = map[value.MergeReason]string{
-	value.ReasonText:       "both changed the same lines",
-	value.ReasonBinary:     "both changed it, and it is no text",
-	value.ReasonTooLarge:   "both changed it, and it is too large to compare",
-	value.ReasonLink:       "both changed where the link leads",
-	value.ReasonType:       "a file, a link or a directory: the two do not agree",
-	value.ReasonMode:       "both changed the permissions",
 	value.ReasonDeleted:    "%s alters it, and it is not here",
 	value.ReasonModified:   "%s removes it, and it was changed since",
 	value.ReasonAdded:      "%s adds it, and another one is here",
@@ -24,6 +29,18 @@ var mergeWords = map[value.MergeReason]string{
 	value.ReasonUncaptured: "what is here is not captured",
 	value.ReasonGone:       "its content is not in the store any more",
 }
+
+// collideWords say it of two sides that are compared, A and B.
+var collideWords = map[value.MergeReason]string{
+	value.ReasonDeleted:  "A removed it, B changed it",
+	value.ReasonModified: "A changed it, B removed it",
+	value.ReasonAdded:    "both added it, and not the same",
+	value.ReasonBlocked:  "it is below what the other made a file of",
+	value.ReasonGone:     "its content is not in the store any more, so that it cannot be told",
+}
+
+// CollideWords says why two sides that are compared collide in a path.
+func CollideWords(why value.MergeReason) string { return cmp.Or(bothWords[why], collideWords[why]) }
 
 // TellMerges names what is in conflict, what was settled, what was followed to another path, and counts what was there already. Of a pick
 // and a revert all else is the change.
@@ -79,7 +96,7 @@ func mergeLine(m api.Merge, what string) string {
 	if m.Verdict != value.MergeConflict {
 		return line
 	}
-	line += ": " + strings.Replace(mergeWords[m.Reason], "%s", what, 1)
+	line += ": " + strings.Replace(cmp.Or(bothWords[m.Reason], mergeWords[m.Reason]), "%s", what, 1)
 	if m.Places > 0 {
 		return line + ", " + Count(m.Places, "place") + " marked"
 	}
