@@ -39,6 +39,11 @@ var collideWords = map[value.MergeReason]string{
 	value.ReasonGone:     "its content is not in the store any more, so that it cannot be told",
 }
 
+// MergeWords says why what is here and what would change it collide in a path.
+func MergeWords(why value.MergeReason, change string) string {
+	return strings.Replace(cmp.Or(bothWords[why], mergeWords[why]), "%s", change, 1)
+}
+
 // CollideWords says why two sides that are compared collide in a path.
 func CollideWords(why value.MergeReason) string { return cmp.Or(bothWords[why], collideWords[why]) }
 
@@ -96,7 +101,7 @@ func mergeLine(m api.Merge, what string) string {
 	if m.Verdict != value.MergeConflict {
 		return line
 	}
-	line += ": " + strings.Replace(cmp.Or(bothWords[m.Reason], mergeWords[m.Reason]), "%s", what, 1)
+	line += ": " + MergeWords(m.Reason, what)
 	if m.Places > 0 {
 		return line + ", " + Count(m.Places, "place") + " marked"
 	}

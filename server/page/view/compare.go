@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"rewind/api"
+	"rewind/internal/render"
 )
 
 // comparison is two branches since they parted.
@@ -62,7 +63,7 @@ func Compare(f Frame, r *api.CompareResponse) Page {
 		}
 	}
 	for _, o := range r.Conflicts {
-		c.Conflicts = append(c.Conflicts, overlap{string(o.Path), string(o.Verdict), string(o.Reason), o.Places})
+		c.Conflicts = append(c.Conflicts, overlap{string(o.Path), string(o.Verdict), render.CollideWords(o.Reason), o.Places})
 	}
 	f.At = "compare"
 	return Page{Frame: f, Title: "Compare · " + f.Name, Data: c, name: "compare"}

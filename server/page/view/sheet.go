@@ -106,8 +106,14 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	for _, c := range r.Conflicts {
 		s.Conflicts = append(s.Conflicts, changeLine{Status: "kept", Path: string(c.Path), Note: c.Reason})
 	}
+	change := "going back"
+	if s.Verb == "pick" {
+		change = "the change"
+	}
 	for _, m := range r.Merges {
-		s.Merges = append(s.Merges, changeLine{Status: string(m.Verdict), Path: string(m.Path), Note: string(m.Reason)})
+		s.Merges = append(s.Merges, changeLine{
+			Status: string(m.Verdict), Path: string(m.Path), Note: render.MergeWords(m.Reason, change),
+		})
 	}
 	for _, w := range r.AtWork {
 		s.Working = append(s.Working, f.atWork(&w))
