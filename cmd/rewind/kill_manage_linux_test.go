@@ -15,7 +15,7 @@ func TestKillManageT10(t *testing.T) {
 	undo := []string{"undo-restore"}
 	killConversations(t, []conversationCase{
 		{name: "delete", agent: transcript.Claude, args: remove, points: 12},
-		{name: "undo-restore of delete", agent: transcript.Claude, then: remove, args: undo, points: 12},
+		{name: "undo-restore of delete", agent: transcript.Claude, then: remove, args: undo, points: 12, leaves: true},
 		{name: "rename", agent: transcript.Droid, args: []string{"forks", "rename", "9fb54b8e", "mine"}, points: 10},
 		{name: "promote", agent: transcript.Claude, then: []string{"fork", "turn:1"}, argsOf: promote, standings: true, points: 12},
 		{name: "archive", agent: transcript.Claude, args: archive, standings: true, points: 12},
