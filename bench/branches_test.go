@@ -91,7 +91,7 @@ func detectEvent(b *testing.B) {
 				Prompt: "go on",
 			}
 			began := time.Now()
-			_, err := p.e.Worktree.Handle(b.Context(), ev, capture.HandleOptions{ID: 1<<41 | uint64(n)})
+			_, err := p.e.Worktree.Handle(b.Context(), ev, capture.HandleOptions{ID: 1<<62 | uint64(n)})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -22,7 +22,8 @@ type talk struct {
 	path string // of its session file; "": it has none
 	f    *os.File
 	turn int // that it has
-	n    uint64
+	nth  uint64
+	n    uint64 // events
 }
 
 // sessionID is the id of the nth session.
@@ -45,7 +46,7 @@ func (p *project) user() string { return filepath.Dir(p.home.Dir) }
 // talk writes the nth session, of at least size bytes; 0: it has no file.
 func (p *project) talk(n int, size int64) *talk {
 	p.tb.Helper()
-	t := &talk{p: p, id: sessionID(n)}
+	t := &talk{p: p, id: sessionID(n), nth: uint64(n)}
 	if size == 0 {
 		return t
 	}
@@ -69,16 +70,21 @@ func (t *talk) append(size int) {
 	}
 }
 
+// next names the session's next event.
+func (t *talk) next() capture.HandleOptions {
+	t.n++
+	return capture.HandleOptions{ID: t.nth<<32 | t.n}
+}
+
 // hook takes in an event after a call of a tool that changed nothing, and says how long that took.
 func (t *talk) hook() time.Duration {
 	t.p.tb.Helper()
-	t.n++
 	ev := hooks.Event{
 		Agent: hooks.Claude, Kind: hooks.AfterTool, Name: "PostToolUse", Session: t.id, Transcript: t.path, Cwd: t.p.root,
 		Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprintf("call-%d", t.n)},
 	}
 	began := time.Now()
-	h, err := t.p.e.Worktree.Handle(t.p.tb.Context(), ev, capture.HandleOptions{ID: t.n<<8 | uint64(t.id[len(t.id)-1])})
+	h, err := t.p.e.Worktree.Handle(t.p.tb.Context(), ev, t.next())
 	took := time.Since(began)
 	if err != nil {
 		t.p.tb.Fatal(err)
@@ -92,9 +98,8 @@ func (t *talk) hook() time.Duration {
 // stop is the end of the session's turn.
 func (t *talk) stop() {
 	t.p.tb.Helper()
-	t.n++
 	ev := hooks.Event{Agent: hooks.Claude, Kind: hooks.Stop, Name: "Stop", Session: t.id, Transcript: t.path, Cwd: t.p.root}
-	if _, err := t.p.e.Worktree.Handle(t.p.tb.Context(), ev, capture.HandleOptions{ID: t.n<<8 | uint64(t.id[len(t.id)-1])}); err != nil {
+	if _, err := t.p.e.Worktree.Handle(t.p.tb.Context(), ev, t.next()); err != nil {
 		t.p.tb.Fatal(err)
 	}
 }

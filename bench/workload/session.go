@@ -19,6 +19,7 @@ import (
 // text in them like source.
 type Session struct {
 	id, cwd string
+	ids     string // how what names a record begins: no two conversations have one in common
 	w       *writer
 	r       *rand.Rand
 	last    string // uuid of the newest record
@@ -28,7 +29,7 @@ type Session struct {
 // NewSession begins a session; the same seed gives the same records.
 func NewSession(id, cwd string, seed uint64) *Session {
 	r := rand.New(rand.NewPCG(seed, 's'))
-	return &Session{id: id, cwd: cwd, r: r, w: newWriter(r, vocabulary(1))}
+	return &Session{id: id, cwd: cwd, ids: fmt.Sprintf("%08x", uint32(seed)), r: r, w: newWriter(r, vocabulary(1))}
 }
 
 // sessionBegin is when every session begins; its records follow each other by seconds.
@@ -39,7 +40,7 @@ func (s *Session) Turn(size int) []byte {
 	b := s.record("user", map[string]any{"role": "user", "content": s.text(80)},
 		`"promptId":"b8152fcd-af32-426f-b06f-33e7f7387984","origin":{"kind":"human"},"promptSource":"typed",`)
 	for calls := 0; calls == 0 || len(b) < size; calls++ {
-		call := fmt.Sprintf("toolu_%08d", s.n)
+		call := fmt.Sprintf("toolu_%s%08d", s.ids, s.n)
 		b = append(b, s.reply(map[string]any{
 			"type": "tool_use", "id": call, "name": "Bash",
 			"input": map[string]string{"command": s.text(60)},
@@ -96,7 +97,7 @@ func WriteSession(path, id, cwd string, size int64, seed uint64) (s *Session, tu
 }
 
 func (s *Session) reply(content map[string]any, stop string) []byte {
-	id := fmt.Sprintf("msg_%08d", s.n)
+	id := fmt.Sprintf("msg_%s%08d", s.ids, s.n)
 	return s.record("assistant", map[string]any{
 		"id": id, "type": "message", "role": "assistant", "model": "claude-opus-5-5", "content": []any{content}, "stop_reason": stop,
 		"stop_sequence": nil,
@@ -112,7 +113,7 @@ func (s *Session) record(typ string, message map[string]any, more string) []byte
 		parent = `"` + s.last + `"`
 	}
 	s.n++
-	s.last = fmt.Sprintf("c1a0de00-0000-4000-8000-%012d", s.n)
+	s.last = fmt.Sprintf("%s-0000-4000-8000-%012d", s.ids, s.n)
 	at := sessionBegin.Add(time.Duration(s.n) * time.Second).Format("2006-01-02T15:04:05.000Z")
 	cwd, _ := json.Marshal(s.cwd)
 	return fmt.Appendf(nil,

@@ -25,7 +25,7 @@ func scan(t *testing.T, agent transcript.Agent, b []byte) *transcript.Conversati
 
 // A generated session is one that its agent could have written: every turn is seen, and it can be gone on with.
 func TestSessionIsASession(t *testing.T) {
-	const golden = "9bb8b4e2e8326a8d"
+	const golden = "938fb8a1303cee22"
 	path := filepath.Join(t.TempDir(), sessionID+".jsonl")
 	s, turns, err := WriteSession(path, sessionID, "/home/dev/proj", 300<<10, 1)
 	if err != nil {
