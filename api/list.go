@@ -106,3 +106,23 @@ type Cursor struct {
 	Last       string `json:"last,omitempty"`
 	Hash       string `json:"hash"` // of the bytes before it, as the store names them
 }
+
+// DensityRequest asks when a project's checkpoints were taken.
+type DensityRequest struct {
+	Project
+	Most int `json:"most,omitempty"` // at most so many spans; 0: 120
+}
+
+// DensityResponse is how many checkpoints were taken when: spans of one length, the oldest first. Those without a checkpoint are left out.
+type DensityResponse struct {
+	Seconds int64    `json:"seconds"` // how long a span is
+	Spans   []Span   `json:"spans"`
+	Notices []string `json:"notices,omitempty"`
+}
+
+// Span is one of them.
+type Span struct {
+	Time        time.Time `json:"time"` // its beginning
+	Checkpoints int       `json:"checkpoints"`
+	Next        uint64    `json:"next"` // what before of a list takes, for its newest to be the first
+}

@@ -13,6 +13,7 @@ var (
 	Init        = Route[InitRequest, InitResponse]{"POST", "/v1/init"}
 	Save        = Route[SaveRequest, SaveResponse]{"POST", "/v1/save"}
 	List        = Route[ListRequest, ListResponse]{"GET", "/v1/list"}
+	Density     = Route[DensityRequest, DensityResponse]{"GET", "/v1/density"}
 	Paths       = Route[PathsRequest, PathsResponse]{"GET", "/v1/paths"}
 	Grep        = Route[GrepRequest, GrepResponse]{"GET", "/v1/grep"}
 	Blame       = Route[BlameRequest, BlameResponse]{"GET", "/v1/blame"}

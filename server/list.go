@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -300,4 +301,25 @@ func cursor(cp *model.Checkpoint) *api.Cursor {
 	out := &api.Cursor{Path: api.Text(c.Path), Generation: c.Generation, Offset: c.Length, Last: c.Last, Hash: c.Transcript.String()}
 	out.Agent, _ = model.SplitSession(cp.Session)
 	return out
+}
+
+// densitySpans is how many spans a density has at most where nobody says.
+const densitySpans = 120
+
+func (s *server) density(ctx context.Context, req api.DensityRequest, _ model.Progress) (out api.DensityResponse, err error) {
+	if req.Most < 0 {
+		return out, model.Usagef("a number of spans is not negative")
+	}
+	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		d, err := e.History.Density(ctx, cmp.Or(req.Most, densitySpans))
+		if err != nil {
+			return err
+		}
+		out = api.DensityResponse{Seconds: int64(d.Length.Seconds()), Spans: []api.Span{}, Notices: e.Project().Notices}
+		for _, one := range d.Spans {
+			out.Spans = append(out.Spans, api.Span{Time: one.At.UTC(), Checkpoints: one.Checkpoints, Next: one.Newest + 1})
+		}
+		return nil
+	})
+	return out, err
 }

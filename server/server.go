@@ -73,6 +73,7 @@ func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Log
 	handle(s, api.Init, s.init)
 	handle(s, api.Save, s.save)
 	handle(s, api.List, s.list)
+	handle(s, api.Density, s.density)
 	handle(s, api.Paths, s.paths)
 	handle(s, api.Grep, s.grep)
 	handle(s, api.Blame, s.blame)

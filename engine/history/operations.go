@@ -2,6 +2,8 @@ package history
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"rewind/engine/model"
 	"rewind/internal/kv"
@@ -81,4 +83,56 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		return nil
 	})
 	return list, err
+}
+
+// Density is how many checkpoints were taken when.
+type Density struct {
+	Length time.Duration // of every span
+	Spans  []Span        // those that have a checkpoint, the oldest first
+}
+
+// Span is a stretch of time.
+type Span struct {
+	At          time.Time // its beginning
+	Checkpoints int       // that were taken in it
+	Newest      uint64    // the newest operation of one
+}
+
+const longestSpan = 1 << 20 * time.Hour // 120 years: clocks that differ by more are not to be drawn
+
+// Density counts the checkpoints of the whole log in at most so many spans, which are as short as that lets them be, and no shorter than a
+// minute. It reads the log and no object.
+func (h *History) Density(ctx context.Context, most int) (*Density, error) {
+	d := &Density{Length: time.Minute}
+	err := h.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Kind != refs.KindCheckpoint {
+			return ctx.Err()
+		}
+		at := time.UnixMilli(op.Time).UTC().Truncate(d.Length)
+		if n := len(d.Spans); n > 0 && !at.Before(d.Spans[n-1].At) { // a clock that went back is in the span before
+			d.Spans[n-1].Checkpoints++
+			return ctx.Err()
+		}
+		d.Spans = append(d.Spans, Span{at, 1, op.Seq})
+		for len(d.Spans) > most && d.Length < longestSpan {
+			d.Length *= 2
+			d.Spans = d.wider()
+		}
+		return ctx.Err()
+	})
+	slices.Reverse(d.Spans)
+	return d, err
+}
+
+// wider are the spans, the newest first, after their length has grown.
+func (d *Density) wider() (list []Span) {
+	for _, one := range d.Spans {
+		one.At = one.At.Truncate(d.Length)
+		if n := len(list); n > 0 && list[n-1].At.Equal(one.At) {
+			list[n-1].Checkpoints += one.Checkpoints
+			continue
+		}
+		list = append(list, one)
+	}
+	return list
 }

@@ -47,7 +47,7 @@ func TestEntering(t *testing.T) {
 	b.says(".row", "after the daemon was restarted")
 
 	b.wait(`document.querySelector(".offline").hidden`)
-	b.expect("/live")
+	b.expect("/live", "?from=0") // what was asked of the daemon while it ended
 	b.do(chromedp.Reload())
 	b.says(".row", "after the daemon was restarted")
 

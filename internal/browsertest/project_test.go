@@ -24,7 +24,7 @@ type project struct {
 
 const first = "5f1c0d2e-1111-4222-8333-444455556666"
 
-// newProject is a project with files and no session. Its daemon ends with the test.
+// newProject is a project with files and no session.
 func newProject(t testing.TB) *project {
 	t.Helper()
 	needBrowser(t)
@@ -32,17 +32,26 @@ func newProject(t testing.TB) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p := projectIn(t, home)
+	p.set()
+	return p
+}
+
+// projectIn is one below a home. Its daemon ends with the test.
+func projectIn(t testing.TB, home string) *project {
 	p := &project{TB: t, home: home, dir: filepath.Join(home, "src", "notes")}
+	t.Cleanup(func() { _ = p.command("daemon", "stop").Run() })
+	return p
+}
+
+// set gives it files, and rewind.
+func (p *project) set() {
+	p.Helper()
 	p.write("parser.go", "package notes\n\n// Parse splits a note.\nfunc Parse(text string) []string {\n\treturn nil\n}\n")
 	p.write("README.md", "# notes\n\nA small library.\n")
 	p.write("store/item.go", "package store\n\ntype Item struct{ Name string }\n")
 	p.rewind("init", "--agents", "claude")
-	t.Cleanup(func() {
-		cmd := p.command("daemon", "stop")
-		_ = cmd.Run()
-	})
 	p.begin(first)
-	return p
 }
 
 // begin has the agent go on in a session, a new one or one that is there.

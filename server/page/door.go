@@ -12,8 +12,7 @@ const (
 	cookieName = "rewind"
 	maxBody    = 1 << 20 // bytes
 	// policy lets a document load what this server has, and nothing else. Text becomes HTML only in the one place that makes it of an
-	// answer
-	// of this server's (the policy "answer").
+	// answer of this server's (the policy "answer").
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
 		"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types answer"
 )
@@ -23,7 +22,6 @@ const (
 // given in.
 func (p *Page) door(inside http.Handler) http.Handler {
 	var origin http.CrossOriginProtection
-	assets := view.Assets()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -56,7 +54,14 @@ func (p *Page) door(inside http.Handler) http.Handler {
 			p.send(w, r, view.Entrance(base))
 			return
 		case strings.HasPrefix(path, "/assets/") && read:
-			http.StripPrefix(base+"/assets", assets).ServeHTTP(w, r)
+			b, kind, ok := view.Asset(strings.TrimPrefix(path, "/assets/"))
+			if !ok {
+				p.refuse(w, r, http.StatusNotFound, "there is no such page")
+				return
+			}
+			h.Set("Content-Type", kind)
+			h.Set("Cache-Control", "private, max-age=31536000, immutable")
+			packed(w, r, http.StatusOK, b)
 			return
 		case path == "/enter" && r.Method == http.MethodPost:
 			p.enter(w, r)

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -15,8 +16,10 @@ import (
 )
 
 const (
-	rowsAPage = 100     // rows of a log that are sent at once
-	mostRows  = 100_000 // that can be scrolled to
+	// What is sent at once; the rest comes as it comes into sight, so that what is seen first does not wait for it.
+	rowsAtOnce     = 50  // of a log
+	branchesAtOnce = 60  // beside it, and of a tree
+	mostBranches   = 1e6 // that can be asked for at once, by a page that has them already
 
 	messagesAtOnce = 30 // of the conversation before a moment
 )
@@ -109,10 +112,7 @@ func (p *Page) send(w http.ResponseWriter, r *http.Request, doc view.Page) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Vary", "Rewind-Part")
-	if doc.Status != 0 {
-		w.WriteHeader(doc.Status)
-	}
-	_, _ = w.Write(b.Bytes()) // a browser that is gone needs no answer
+	packed(w, r, cmp.Or(doc.Status, http.StatusOK), b.Bytes())
 }
 
 func (v *visit) projects() (view.Page, error) {
@@ -125,26 +125,23 @@ func (v *visit) projects() (view.Page, error) {
 
 // project is the log of a project, or of one session of it, with one moment beside: the one that is named, or where the project stands.
 func (v *visit) project() (view.Page, error) {
-	t := view.Timeline{Session: v.session()}
-	skip, _ := strconv.Atoi(v.URL.Query().Get("skip"))
-	skip = min(max(skip, 0), mostRows)
-	req := api.ListRequest{Project: v.dir(), Filter: api.Filter{Session: t.Session}, Turns: true, Limit: skip + rowsAPage}
-	list, err := api.Call(v.Context(), v.page.client, api.List, req, nil)
+	t := view.Timeline{Session: v.session(), Beside: v.frame.Base + v.URL.Path + "?from=0"}
+	if v.Header.Get("Rewind-Part") == "side" {
+		return v.side(t)
+	}
+	before, _ := strconv.ParseUint(v.URL.Query().Get("before"), 10, 64)
+	list, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
+		Project: v.dir(), Filter: api.Filter{Session: t.Session}, Turns: true, Limit: rowsAtOnce, Before: before,
+	}, nil)
 	if err != nil {
 		return view.Page{}, err
 	}
-	if list.More && skip+rowsAPage <= mostRows {
-		t.Older = v.URL.Path + "?skip=" + strconv.Itoa(skip+rowsAPage)
-		t.Older = v.frame.Base + t.Older
+	if list.More {
+		t.Older = v.frame.Base + v.URL.Path + "?before=" + strconv.FormatUint(list.Next, 10)
 	}
-	list.Turns = list.Turns[min(skip, len(list.Turns)):]
-	if skip > 0 && v.Header.Get("Rewind-Part") == "rows" {
+	if v.Header.Get("Rewind-Part") == "rows" {
 		t.Rows = v.frame.Rows(list.Turns, "")
 		return view.Log(v.frame, t), nil
-	}
-	tree, err := api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{Project: v.dir(), All: true}, nil)
-	if err != nil {
-		return view.Page{}, err
 	}
 	at := v.URL.Query().Get("at")
 	if at == "" && len(list.Turns) > 0 {
@@ -155,7 +152,7 @@ func (v *visit) project() (view.Page, error) {
 			}
 		}
 	}
-	t.Rows, t.Branches = v.frame.Rows(list.Turns, at), v.frame.Branches(tree.Branches, t.Session)
+	t.Rows = v.frame.Rows(list.Turns, at)
 	if err := v.head(&t); err != nil {
 		return view.Page{}, err
 	}
@@ -168,13 +165,30 @@ func (v *visit) project() (view.Page, error) {
 	return view.Log(v.frame, t), nil
 }
 
+// side is some of the sessions beside a log: from one on, or up to as many as are there.
+func (v *visit) side(t view.Timeline) (view.Page, error) {
+	tree, err := api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{Project: v.dir(), All: true}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	from, to := v.stretch(len(tree.Branches))
+	t.Branches = v.frame.Branches(tree.Branches[from:to], t.Session)
+	if t.Beside = ""; to < len(tree.Branches) {
+		t.Beside = v.frame.Base + v.URL.Path + "?from=" + strconv.Itoa(to)
+	}
+	return view.Log(v.frame, t), nil
+}
+
+// stretch is which of so many branches are asked for: some from one on, or as many as a page has already.
+func (v *visit) stretch(n int) (from, to int) {
+	from, _ = strconv.Atoi(v.URL.Query().Get("from"))
+	from = min(max(from, 0), n)
+	have, _ := strconv.Atoi(v.URL.Query().Get("have"))
+	return from, min(from+min(max(have, branchesAtOnce), mostBranches), n)
+}
+
 // head says what there is to know before the rows: of the session that is looked at, and of what is wrong.
 func (v *visit) head(t *view.Timeline) error {
-	for i := range t.Branches {
-		if b := &t.Branches[i]; b.Chosen {
-			t.Head, t.Title = b, b.Title
-		}
-	}
 	st, err := api.Call(v.Context(), v.page.client, api.Status, api.StatusRequest{Project: v.dir(), Glance: true}, nil)
 	if err != nil {
 		return err
@@ -183,8 +197,17 @@ func (v *visit) head(t *view.Timeline) error {
 	if st.Degraded != nil {
 		t.Degraded = string(st.Degraded.Error)
 	}
-	if t.Head == nil {
+	if t.Session == "" {
 		return nil
+	}
+	kin, err := api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{Project: v.dir(), Session: t.Session}, nil)
+	if err != nil {
+		return err
+	}
+	for _, b := range v.frame.Branches(kin.Branches, t.Session) {
+		if b.Chosen && t.Head == nil {
+			t.Head, t.Title = &b, b.Title
+		}
 	}
 	known, err := api.Call(v.Context(), v.page.client, api.Sessions, api.SessionsRequest{Project: v.dir(), Env: v.who.env}, nil)
 	if err != nil {

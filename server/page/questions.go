@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
+	"strconv"
 
 	"rewind/api"
 	"rewind/server/page/view"
@@ -20,7 +21,8 @@ func (v *visit) tree() (view.Page, error) {
 	if err != nil {
 		return view.Page{}, err
 	}
-	return view.Branching(v.frame, v.frame.DrawTree(r.Branches)), nil
+	from, to := v.stretch(len(r.Branches))
+	return view.Branching(v.frame, v.frame.DrawTree(r.Branches, from, to)), nil
 }
 
 func (v *visit) compare() (view.Page, error) {
@@ -62,7 +64,7 @@ func (v *visit) find() (view.Page, error) {
 		return view.Find(v.frame, "", nil, nil, ""), nil
 	}
 	list, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
-		Project: v.dir(), Filter: api.Filter{Prompt: api.Text(query)}, Turns: true, Limit: rowsAPage,
+		Project: v.dir(), Filter: api.Filter{Prompt: api.Text(query)}, Turns: true, Limit: foundAtOnce,
 	}, nil)
 	if err != nil {
 		return view.Page{}, err
@@ -77,11 +79,21 @@ func (v *visit) find() (view.Page, error) {
 }
 
 // lanesAtOnce is how many turns are drawn in time.
-const lanesAtOnce = 500
+const lanesAtOnce = 200
 
-// lanes is the newest turns of all sessions in time.
+// lanes is turns of all sessions in time, the newest or those before one; above it how much happened in all of the project's time.
 func (v *visit) lanes() (view.Page, error) {
-	list, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{Project: v.dir(), Turns: true, Limit: lanesAtOnce}, nil)
+	if v.Header.Get("Rewind-Part") == "strip" {
+		d, err := api.Call(v.Context(), v.page.client, api.Density, api.DensityRequest{Project: v.dir()}, nil)
+		if err != nil {
+			return view.Page{}, err
+		}
+		return view.Time(v.frame, v.frame.DrawStrip(&d)), nil
+	}
+	before, _ := strconv.ParseUint(v.URL.Query().Get("before"), 10, 64)
+	list, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
+		Project: v.dir(), Turns: true, Limit: lanesAtOnce, Before: before,
+	}, nil)
 	if err != nil {
 		return view.Page{}, err
 	}
@@ -89,7 +101,7 @@ func (v *visit) lanes() (view.Page, error) {
 	if err != nil {
 		return view.Page{}, err
 	}
-	return view.Time(v.frame, v.frame.DrawLanes(list.Turns, ops.Operations, list.More)), nil
+	return view.Time(v.frame, v.frame.DrawLanes(list.Turns, ops.Operations, before, list.Next)), nil
 }
 
 // files is a directory of a checkpoint.
@@ -128,7 +140,7 @@ func (v *visit) file() (view.Page, error) {
 		blame = &r
 	}
 	history, err := api.Call(v.Context(), v.page.client, api.Paths, api.PathsRequest{
-		Project: v.dir(), Paths: []api.Text{api.Text(path)}, Limit: rowsAPage,
+		Project: v.dir(), Paths: []api.Text{api.Text(path)}, Limit: rowsAtOnce,
 	}, nil)
 	if err != nil {
 		return view.Page{}, err

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"encoding/hex"
 	"io/fs"
-	"net/http"
 	"strings"
 )
 
@@ -27,23 +26,18 @@ var hashes = func() map[string]string {
 // asset is the path of an asset below the page's base.
 func asset(name string) string { return "/assets/" + hashes[name] + "/" + name }
 
-// Assets serves /<hash>/<name>.
-func Assets() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-		b, err := dist.ReadFile("dist/" + name)
-		if err != nil || hashes[name] != hash {
-			http.NotFound(w, r)
-			return
-		}
-		kind := "text/javascript; charset=utf-8"
-		if strings.HasSuffix(name, ".css") {
-			kind = "text/css; charset=utf-8"
-		} else if strings.HasSuffix(name, ".svg") {
-			kind = "image/svg+xml"
-		}
-		w.Header().Set("Content-Type", kind)
-		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
-		_, _ = w.Write(b)
-	})
+// Asset is what is at <hash>/<name>, and its type; ok is false where there is nothing.
+func Asset(path string) (b []byte, kind string, ok bool) {
+	hash, name, _ := strings.Cut(path, "/")
+	b, err := dist.ReadFile("dist/" + name)
+	if err != nil || hashes[name] != hash {
+		return nil, "", false
+	}
+	switch {
+	case strings.HasSuffix(name, ".css"):
+		return b, "text/css; charset=utf-8", true
+	case strings.HasSuffix(name, ".svg"):
+		return b, "image/svg+xml", true
+	}
+	return b, "text/javascript; charset=utf-8", true
 }

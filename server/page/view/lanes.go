@@ -13,10 +13,10 @@ const (
 	lanesLeft   = 150 // of names
 	lanesWidth  = 1180
 	laneHeight  = 30
-	lanesTop    = 64 // the strip, and the clock
-	stripHeight = 30
+	lanesTop    = 30 // the clock
+	stripHeight = 36
 	gapWidth    = 26
-	stripBins   = 118
+	minGap      = 3 // of a strip
 )
 
 // longGap is a pause that is drawn as a gap: its length says nothing.
@@ -25,13 +25,23 @@ const longGap = 45 * time.Minute
 // Lanes are sessions beside each other in time: who changed what when, and when somebody went back.
 type Lanes struct {
 	Width, Height int
-	Strip         []bar
+	Strip         *Strip // nil: it is to come
+	StripHref     string // where it is
 	Lanes         []lane
 	Gaps          []gap
 	Restores      []dot
 	Ticks         []tick
 	Turns         int
-	More          bool
+	Older         string // the address of the turns before them; "": there are none
+	Newest        string // that of the newest; "": these are
+}
+
+// Strip is how many checkpoints were taken when, in all of a project's time.
+type Strip struct {
+	Width, Height int
+	Bars          []bar
+	From, To      moment
+	Checkpoints   int
 }
 
 // lane is a session.
@@ -53,8 +63,11 @@ type dot struct {
 	Class   string
 }
 
-// bar is how much happened in a stretch of the strip.
-type bar struct{ X, Y, Width, Height int }
+// bar is how much happened in a stretch of the strip. It leads to the lanes of that time.
+type bar struct {
+	X, Y, Width, Height int
+	Href, Words         string
+}
 
 // gap is a pause.
 type gap struct {
@@ -68,19 +81,58 @@ type tick struct {
 	Text string
 }
 
-// DrawLanes lays out turns, newest first, and restores.
-func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, more bool) *Lanes {
-	out := &Lanes{Width: lanesLeft + lanesWidth, Turns: len(rows), More: more}
+// DrawStrip lays out when checkpoints were taken. Pauses are short in it.
+func (f Frame) DrawStrip(d *api.DensityResponse) *Lanes {
+	out := &Strip{Width: lanesLeft + lanesWidth, Height: stripHeight}
+	if len(d.Spans) == 0 {
+		return &Lanes{Strip: out}
+	}
+	out.From, out.To = f.moment(d.Spans[0].Time), f.moment(d.Spans[len(d.Spans)-1].Time)
+	most, columns := 0, 0
+	for i, s := range d.Spans {
+		most = max(most, s.Checkpoints)
+		out.Checkpoints += s.Checkpoints
+		if columns++; i > 0 && s.Time.Sub(d.Spans[i-1].Time) > time.Duration(d.Seconds)*time.Second {
+			columns += minGap
+		}
+	}
+	width := min(max(lanesWidth/columns, 2), 24)
+	x := lanesLeft + 8
+	for i, s := range d.Spans {
+		if i > 0 && s.Time.Sub(d.Spans[i-1].Time) > time.Duration(d.Seconds)*time.Second {
+			x += minGap * width
+		}
+		height := max(s.Checkpoints*(stripHeight-4)/most, 2)
+		out.Bars = append(out.Bars, bar{
+			x, stripHeight - height, max(width-1, 1), height, f.Path("lanes") + "?before=" + itoa(s.Next),
+			f.moment(s.Time).Text + ": " + count(s.Checkpoints, "checkpoint"),
+		})
+		x += width
+	}
+	return &Lanes{Strip: out}
+}
+
+// DrawLanes lays out turns, newest first, and restores. Those before an operation are older ones, 0: they are the newest; next is what
+// older ones are before, 0: there are none.
+func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next uint64) *Lanes {
+	out := &Lanes{Width: lanesLeft + lanesWidth, Turns: len(rows), StripHref: f.Path("lanes")}
+	if before > 0 {
+		out.Newest = f.Path("lanes")
+	}
+	if next > 0 {
+		out.Older = f.Path("lanes") + "?before=" + itoa(next)
+	}
 	if len(rows) == 0 {
 		return out
 	}
+	newest := rows[0].Time
 	var times []time.Time
 	for i := range rows {
 		times = append(times, rows[i].Time)
 	}
 	oldest := times[len(times)-1]
 	for _, o := range restores {
-		if !o.Time.Before(oldest) {
+		if !o.Time.Before(oldest) && (before == 0 || !o.Time.After(newest)) {
 			times = append(times, o.Time)
 		}
 	}
@@ -94,7 +146,6 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, more bool) *L
 	first := f.moment(times[0])
 	out.Ticks = append([]tick{{lanesLeft, first.Text}}, out.Ticks...)
 	lanes := map[string]int{}
-	bins := make([]int, stripBins)
 	for i := len(rows) - 1; i >= 0; i-- { // the session that began first is on top
 		r := &rows[i]
 		n, ok := lanes[r.Session]
@@ -120,19 +171,11 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, more bool) *L
 		}
 		l.To = d.X
 		l.Dots = append(l.Dots, d)
-		bins[min((d.X-lanesLeft)*stripBins/lanesWidth, stripBins-1)] += max(files, 1)
 	}
 	out.Height = lanesTop + len(out.Lanes)*laneHeight + 10
-	most := slices.Max(bins)
-	for i, n := range bins {
-		if n > 0 {
-			h := max(n*stripHeight/most, 2)
-			out.Strip = append(out.Strip, bar{lanesLeft + i*lanesWidth/stripBins, stripHeight - h, lanesWidth/stripBins - 1, h})
-		}
-	}
 	for i := range restores {
 		o := &restores[i]
-		if o.Time.Before(oldest) {
+		if o.Time.Before(oldest) || before > 0 && o.Time.After(newest) {
 			continue
 		}
 		to, href := f.moments(o.To)

@@ -14,6 +14,7 @@ type Timeline struct {
 	Session  string // whose turns are listed; "": all
 	Title    string // of that session
 	Branches []Branch
+	Beside   string  // the address of branches that are to come; "": there are none
 	Head     *Branch // of that session
 	Resume   string  // the command line that opens it
 	Ahead    []Ahead // turns behind the point that it has gone back to

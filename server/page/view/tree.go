@@ -1,6 +1,8 @@
 package view
 
 import (
+	"strconv"
+
 	"rewind/api"
 )
 
@@ -11,17 +13,19 @@ const (
 	laneEdge = 14
 )
 
-// Tree is the drawing of a project's branches: a row each, behind what it was forked from.
+// Tree is a stretch of the drawing of a project's branches: a row each, behind what it was forked from.
 type Tree struct {
 	Rows   []treeRow
-	Edges  []edge
-	Width  int // of the drawing
+	Edges  []edge // all that go through it
+	Width  int    // of the drawing
 	Height int
+	More   string // the address of the stretch below; "": there is none
 }
 
 // treeRow is a branch with the state of its code.
 type treeRow struct {
 	Branch
+	N           int // its place among all
 	X, Y        int // of its dot
 	Checkpoint  string
 	Checkpoints int
@@ -37,19 +41,31 @@ type treeRow struct {
 // edge leads from a branch down to one that was forked from it.
 type edge struct{ X1, Y1, X2, Y2 int }
 
-// DrawTree lays the branches out.
-func (f Frame) DrawTree(list []api.Branch) *Tree {
-	t := &Tree{Height: len(list) * laneRow}
+// DrawTree lays some of the branches out, from one on and up to another.
+func (f Frame) DrawTree(list []api.Branch, from, to int) *Tree {
+	t := &Tree{Height: (to - from) * laneRow}
+	if to < len(list) {
+		t.More = f.Path("tree") + "?from=" + strconv.Itoa(to)
+	}
+	place := func(i int) (x, y int) { return laneEdge + list[i].Depth*laneStep, (i-from)*laneRow + laneRow/2 }
 	at := map[string]int{}
-	branches := f.Branches(list, "")
 	for i := range list {
 		b := &list[i]
-		row := treeRow{
-			Branch: branches[i], X: laneEdge + b.Depth*laneStep, Y: i*laneRow + laneRow/2, Checkpoint: b.Checkpoint,
-			Checkpoints: b.Checkpoints, Files: b.Files, Parent: b.Parent,
+		at[b.Branch] = i
+		x, y := place(i)
+		t.Width = max(t.Width, x+laneEdge) // of every stretch the same
+		if parent, ok := at[b.Parent]; ok && b.Fork != nil && parent < to && i >= from {
+			px, py := place(parent)
+			t.Edges = append(t.Edges, edge{px, py, x, y})
 		}
-		at[b.Session] = i
-		t.Width = max(t.Width, row.X+laneEdge)
+	}
+	branches := f.Branches(list[from:to], "")
+	for i := from; i < to; i++ {
+		b := &list[i]
+		row := treeRow{
+			Branch: branches[i-from], N: i, Checkpoint: b.Checkpoint, Checkpoints: b.Checkpoints, Files: b.Files, Parent: b.Parent,
+		}
+		row.X, row.Y = place(i)
 		if b.Git != nil {
 			row.Commit = b.Git.Commit[:min(8, len(b.Git.Commit))]
 		}
@@ -57,10 +73,6 @@ func (f Frame) DrawTree(list []api.Branch) *Tree {
 			row.NoCode = string(b.Fork.NoCode)
 			if b.Fork.Checkpoint != "" {
 				row.Point, row.PointHref = "fork:"+b.Session, f.Path("c", b.Fork.Checkpoint)
-			}
-			if parent, ok := at[b.Parent]; ok {
-				p := t.Rows[parent]
-				t.Edges = append(t.Edges, edge{p.X, p.Y, row.X, row.Y})
 			}
 		}
 		for _, c := range b.Conflicts {

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"rewind/api"
@@ -59,16 +60,13 @@ func (f Frame) Path(parts ...string) string {
 
 // Write renders the document, or one of its parts (part-...), for a document that is there already. "": all of it.
 func (p Page) Write(w io.Writer, part string) error {
-	name := "layout"
-	if part = "part-" + part; templates.Lookup(part) != nil {
-		name = part
-	}
-	t, err := templates.Clone()
+	t, err := document(p.name)
 	if err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
-	if t, err = t.AddParseTree("main", templates.Lookup(p.name).Tree); err != nil {
-		return fmt.Errorf("view: %w", err)
+	name := "layout"
+	if part = "part-" + part; t.Lookup(part) != nil {
+		name = part
 	}
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, name, p); err != nil {
@@ -76,6 +74,24 @@ func (p Page) Write(w io.Writer, part string) error {
 	}
 	_, err = io.WriteString(w, visible(b.String()))
 	return err
+}
+
+var documents sync.Map // of names of views: their templates, which were prepared once
+
+// document has the template of a view as what stands in the middle.
+func document(name string) (*template.Template, error) {
+	if t, ok := documents.Load(name); ok {
+		return t.(*template.Template), nil
+	}
+	t, err := templates.Clone()
+	if err == nil {
+		t, err = t.AddParseTree("main", templates.Lookup(name).Tree.Copy())
+	}
+	if err != nil {
+		return nil, err
+	}
+	documents.Store(name, t)
+	return t, nil
 }
 
 // visible is a document in whose text nothing is hidden and nothing moves: control characters, and marks that turn the direction of what

@@ -1,12 +1,19 @@
+import { more } from "./more";
 import { base, part, project } from "./server";
 
 // live shows what happens meanwhile: the log gets its new rows, drawings are drawn again. What a person is reading stays where it is.
 export function live(): void {
   if (!project) return;
+  // What comes in a burst is shown together, and while more comes no oftener than this: drawing must not slow down who is at work.
   let due = 0;
+  let last = 0;
   const soon = (): void => {
-    clearTimeout(due);
-    due = window.setTimeout(() => void renew(), 120);
+    if (due) return;
+    due = window.setTimeout(async () => {
+      await renew().catch(() => undefined); // no answer: that is said above
+      last = Date.now();
+      due = 0;
+    }, Math.max(120, last + 700 - Date.now()));
   };
   document.addEventListener("rewind:changed", soon);
   document.addEventListener("visibilitychange", () => {
@@ -49,9 +56,16 @@ async function renew(): Promise<void> {
   else if (at === "tree" || at === "lanes" || at === "ops") {
     const main = document.getElementById("main")!;
     const top = main.scrollTop;
+    const here = new URL(location.href);
+    here.searchParams.set("have", String(main.querySelectorAll(".tree > li").length));
+    const fresh = await part(here.href, "main");
     const focus = (document.activeElement as HTMLElement | null)?.getAttribute("href");
-    main.replaceChildren(await part(location.href, "main"));
+    const chosen = new Set([...main.querySelectorAll<HTMLInputElement>("input:checked")].map((box) => box.value));
+    main.replaceChildren(fresh);
+    for (const box of main.querySelectorAll<HTMLInputElement>("input[name=side]")) box.checked = chosen.has(box.value);
+    main.querySelector("input:checked")?.dispatchEvent(new Event("change", { bubbles: true }));
     main.scrollTop = top;
+    more(main);
     if (focus) main.querySelector<HTMLElement>(`a[href="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
   }
 }
@@ -61,7 +75,8 @@ async function renewLog(): Promise<void> {
   const rows = document.querySelector<HTMLElement>("[data-rows]")!;
   const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.id;
   const fresh = await part(location.href, "log");
-  for (const name of [".side", ".banner", ".ahead", ".log > .head"]) {
+  void renewSide();
+  for (const name of [".banner", ".ahead", ".log > .head"]) {
     const now = document.querySelector(name);
     const next = fresh.querySelector(name);
     if (now && next) now.replaceWith(next);
@@ -72,10 +87,12 @@ async function renewLog(): Promise<void> {
   const before = anchor?.getBoundingClientRect().top ?? 0;
   const focused = document.activeElement?.closest<HTMLElement>(".row")?.dataset.id;
   const list = fresh.querySelector<HTMLElement>("[data-rows]")!;
-  const known = new Set([...list.children].map((row) => (row as HTMLElement).dataset.id));
-  if (rows.children.length > list.children.length) {
+  // Older rows that are there stay behind the last of the fresh ones, with the link to what is older still.
+  const end = list.querySelector<HTMLElement>(".row:nth-last-child(1 of .row)")?.dataset.id;
+  const same = end ? rows.querySelector(`[data-id="${CSS.escape(end)}"]`) : null;
+  if (same) {
     list.querySelector(".older")?.remove();
-    for (const row of [...rows.children]) if (!known.has((row as HTMLElement).dataset.id)) list.append(row);
+    while (same.nextElementSibling) list.append(same.nextElementSibling);
   }
   rows.replaceChildren(...list.children);
   for (const link of rows.querySelectorAll<HTMLElement>(".row a")) {
@@ -88,5 +105,20 @@ async function renewLog(): Promise<void> {
     const same = rows.querySelector<HTMLElement>(`[data-id="${CSS.escape(anchor.dataset.id ?? "")}"]`);
     if (same) log.scrollTop += same.getBoundingClientRect().top - before;
   }
+  more(rows);
   document.dispatchEvent(new Event("rewind:rows"));
+}
+
+// renewSide shows the sessions beside the log as they are now, as many as were there.
+async function renewSide(): Promise<void> {
+  const list = document.querySelector<HTMLElement>(".branches");
+  if (!list || list.offsetParent === null) return;
+  const at = new URL(location.pathname, location.href);
+  at.search = `?from=0&have=${list.children.length}`;
+  const fresh = await part(at.href, "side").catch(() => null);
+  if (!fresh) return;
+  const focus = document.activeElement?.closest(".branches a")?.getAttribute("href");
+  list.replaceChildren(fresh);
+  if (focus) list.querySelector<HTMLElement>(`a[href="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
+  more(list);
 }

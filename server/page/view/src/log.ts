@@ -7,7 +7,7 @@ export function shown(): Promise<void> {
   return coming;
 }
 
-// log shows the moment of a row beside the log, and takes in older rows as they come into sight.
+// log shows the moment of a row beside the log.
 export function log(): void {
   const list = document.querySelector<HTMLElement>("[data-rows]");
   if (!list) return;
@@ -45,7 +45,7 @@ export function log(): void {
     scrub.hidden = rows.length < 2;
     slider.max = String(rows.length);
     slider.value = String(at);
-    scrub.querySelector("output")!.textContent = `${at} of ${rows.length}${list.querySelector("[data-older]") ? "+" : ""}`;
+    scrub.querySelector("output")!.textContent = `${at} of ${rows.length}${list.querySelector("[data-more]") ? "+" : ""}`;
   };
   slider.addEventListener("input", () => {
     const rows = all();
@@ -55,10 +55,7 @@ export function log(): void {
     const by = (event.target as Element).closest<HTMLElement>("[data-step]")?.dataset.step;
     if (by) step(Number(by));
   });
-  document.addEventListener("rewind:rows", () => {
-    place();
-    watch();
-  });
+  for (const come of ["rewind:rows", "rewind:more"]) document.addEventListener(come, place);
   place();
 
   list.addEventListener("click", (event) => {
@@ -73,21 +70,6 @@ export function log(): void {
     if (moment.offsetParent !== null) choose(row);
     else row.scrollIntoView({ block: "nearest" });
   });
-
-  const older = new IntersectionObserver((seen) => {
-    for (const one of seen) if (one.isIntersecting) void more(one.target as HTMLAnchorElement);
-  }, { rootMargin: "600px" });
-  const more = async (link: HTMLAnchorElement): Promise<void> => {
-    older.unobserve(link);
-    const rows = await part(link.href, "rows");
-    link.closest("li")!.replaceWith(rows);
-    watch();
-    place();
-  };
-  const watch = (): void => {
-    for (const link of list.querySelectorAll("[data-older]")) older.observe(link);
-  };
-  watch();
 }
 
 // step chooses the row that is by so many after the chosen one.

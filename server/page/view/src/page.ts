@@ -4,6 +4,7 @@ import { keys } from "./keys";
 import { log } from "./log";
 import { acts } from "./acts";
 import { live } from "./live";
+import { more } from "./more";
 import { split } from "./split";
 import { tree } from "./tree";
 
@@ -16,4 +17,5 @@ if (document.querySelector("[data-entrance]")) {
   tree();
   acts();
   live();
+  more();
 }

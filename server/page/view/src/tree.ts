@@ -2,18 +2,17 @@ import { base, project } from "./server";
 
 // tree lets two branches be chosen to compare, and puts a menu beside its button.
 export function tree(): void {
-  const form = document.querySelector<HTMLFormElement>("[data-compare]");
-  if (!form) return;
-  const button = form.querySelector("button")!;
+  if (!document.querySelector("[data-compare]")) return;
   const chosen = (): HTMLInputElement[] => [...document.querySelectorAll<HTMLInputElement>("input[name=side]:checked")];
   document.addEventListener("change", (event) => {
     const box = event.target as HTMLInputElement;
     if (box.name !== "side") return;
     const all = chosen();
     if (all.length > 2) all.find((other) => other !== box)!.checked = false;
-    button.disabled = chosen().length !== 2;
+    document.querySelector<HTMLButtonElement>("[data-compare] button")!.disabled = chosen().length !== 2;
   });
-  form.addEventListener("submit", (event) => {
+  document.addEventListener("submit", (event) => {
+    if (!(event.target as Element).matches("[data-compare]")) return;
     event.preventDefault();
     const [a, b] = chosen().map((box) => encodeURIComponent(box.value));
     location.assign(`${base}/p/${project}/compare?a=${a}&b=${b}`);
