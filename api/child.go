@@ -24,8 +24,9 @@ type Child struct {
 	Command string   // the command line, for remedies
 	Stderr  *os.File // the child's; nil: none
 
-	busy sync.Mutex // held by a request until its body is closed
-	run  *running   // nil: none runs
+	busy  sync.Mutex // held by a request until its body is closed
+	run   *running   // nil: none runs
+	ended bool       // Wait was called: no request starts another
 }
 
 // running is a child that runs.
@@ -58,8 +59,11 @@ func (c *Child) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func (c *Child) exchange(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case c.ended:
+		return nil, os.ErrClosed
 	}
 	if c.run == nil {
 		if err := c.start(); err != nil {
@@ -77,7 +81,7 @@ func (c *Child) exchange(req *http.Request) (*http.Response, error) {
 	case readErr != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
 	case readErr != nil && (err == nil || errors.Is(readErr, io.ErrUnexpectedEOF)):
-		return nil, c.ended()
+		return nil, c.died()
 	case readErr != nil:
 		return nil, err
 	case resp.StatusCode == StatusOtherVersion:
@@ -113,15 +117,17 @@ func (c *Child) start() error {
 	return nil
 }
 
-// Wait ends the child when it has answered, and returns when that has let go of its stores.
+// Wait ends the child when it has answered, and returns when that has let go of its stores. Later requests fail with [os.ErrClosed]: a
+// child that they started would hold a store when its client has gone.
 func (c *Child) Wait() {
 	c.busy.Lock()
 	defer c.busy.Unlock()
+	c.ended = true
 	c.finish()
 }
 
-// ended is the error of a child that went without a whole answer.
-func (c *Child) ended() error {
+// died is the error of a child that went without a whole answer.
+func (c *Child) died() error {
 	p := c.run
 	c.finish()
 	return &EndedError{p.cmd.ProcessState.ExitCode()}
@@ -149,7 +155,7 @@ func (b *childBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.ended = b.ended || err != nil
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = b.c.ended()
+		err = b.c.died()
 	}
 	return n, err
 }

@@ -98,6 +98,11 @@ func (m *model) foot() string {
 	if m.mode == looking {
 		parts = slices.Insert(parts, len(parts)-2, "Tab "+strings.ToLower(tabNames[(m.side.tab+1)%tabs]), "type to filter")
 	}
+	if m.mode == helping {
+		if rest := len(m.helpLines()) - m.side.top - m.bodyHeight(); rest > 0 {
+			parts = slices.Insert(parts, 0, "Down "+render.Count(rest, "more line"))
+		}
+	}
 	text := strings.Join(parts, "  ")
 	for len(parts) > 2 && ansi.StringWidth(text) > m.width { // the first, and how to see all, stay
 		i := len(parts) - 3
@@ -115,8 +120,7 @@ func (m *model) hidden(b binding) bool {
 	t := &m.trip
 	switch b.foot {
 	case "undo":
-		_, ok := m.undoable()
-		return !ok
+		return !m.undoable()
 	case "files", "hunks", "exact", "in place":
 		return t.fork
 	case "steps":
@@ -151,7 +155,8 @@ func (m *model) helpLines() []string {
 			fmt.Fprintf(text, "  %-*s  %s\n", wide, b.show, b.help)
 		}
 	}
-	fmt.Fprintf(text, "  %-*s  %s\n", wide, "mouse", "click chooses a row, again previews it; the wheel scrolls")
+	fmt.Fprintf(text, "  %-*s  %s\n", wide, "mouse",
+		"click chooses a row, again previews it, or what the right side shows; the wheel scrolls")
 	fmt.Fprintf(text, "\n@ is where the project stands, ~ what is not on this branch. Esc leaves the help.\n")
 	var lines []string
 	for line := range strings.Lines(text.String()) {
@@ -207,10 +212,16 @@ func (m *model) stoppedLines() []string {
 
 // click chooses the row under the mouse; the one that is chosen is previewed.
 func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
-	if msg.Button != tea.MouseLeft || m.mode != looking && m.mode != finding || m.zoomed {
+	if msg.Button != tea.MouseLeft || m.mode != looking && m.mode != finding {
 		return nil
 	}
 	y := msg.Y - headLines
+	if t, ok := m.tabAt(msg.X, y); ok {
+		return m.turnTab(int(t) - int(m.side.tab))
+	}
+	if m.zoomed {
+		return nil
+	}
 	if y < 0 || y >= m.topHeight() || m.beside() && msg.X >= m.leftWidth() {
 		return nil
 	}
@@ -233,12 +244,45 @@ func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
 	return m.move(m.log.lines[i].entry - m.log.cursor)
 }
 
+// tabAt is the name of what the right side shows that stands at a place of the body.
+func (m *model) tabAt(x, y int) (tab, bool) {
+	left, top := 0, 0
+	switch {
+	case m.mode != looking:
+		return 0, false
+	case m.zoomed:
+	case m.beside():
+		left = m.leftWidth() + len([]rune(divider))
+	default:
+		top = m.topHeight() + 1
+	}
+	if y != top {
+		return 0, false
+	}
+	for i, name := range tabNames {
+		width := len(name)
+		if tab(i) == m.side.tab {
+			width += len("[]")
+		}
+		if x >= left && x < left+width {
+			return tab(i), true
+		}
+		left += width + len(tabGap)
+	}
+	return 0, false
+}
+
 // wheel scrolls the side under the mouse.
 func (m *model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 	const lines = 3
-	by := lines
-	if msg.Button == tea.MouseWheelUp {
+	var by int
+	switch msg.Button {
+	case tea.MouseWheelUp:
 		by = -lines
+	case tea.MouseWheelDown:
+		by = lines
+	default: // to a side
+		return nil
 	}
 	left := !m.zoomed && (m.beside() && msg.X < m.leftWidth() || !m.beside() && msg.Y-headLines < m.topHeight())
 	if left && (m.mode == looking || m.mode == finding) {

@@ -146,6 +146,7 @@ type outcome struct {
 	restore *api.RestoreResponse
 	fork    *api.ForkResponse
 	forked  api.ForkRequest
+	deleted *api.ManageResponse // a fork that was made here, taken back
 }
 
 // tell prints it as the command does that would have done it.
@@ -154,6 +155,13 @@ func (o outcome) tell(pr *render.Printer) {
 	case o.fork != nil:
 		pr.Notices(o.fork.Notices)
 		pr.TellForked(*o.fork, o.forked)
+	case o.deleted != nil:
+		pr.Notices(o.deleted.Notices)
+		for _, l := range o.deleted.Losses {
+			name := render.ShortSession(l.Session) + " " + string(l.Title)
+			pr.Say("taken back: %s is deleted; nobody had used it", term.Sanitize(name))
+		}
+		pr.Say("undo: rewind undo-restore")
 	case o.restore != nil:
 		pr.Notices(o.restore.Notices)
 		pr.TellRestore(*o.restore)

@@ -2,6 +2,7 @@ package picker
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,8 @@ type answers struct {
 	rows []api.Row
 	sent []api.CheckoutRequest // of what was not only looked at
 	back []uint64              // operations that were taken back
+
+	deleted []string // sessions
 }
 
 func (s *answers) List(_ context.Context, req api.ListRequest) (api.ListResponse, error) {
@@ -62,7 +65,12 @@ func (s *answers) UndoRestore(_ context.Context, req api.UndoRestoreRequest) (ap
 }
 
 func (s *answers) Fork(_ context.Context, req api.ForkRequest) (api.ForkResponse, error) {
-	return api.ForkResponse{Fork: api.Fork{Title: "another way"}}, nil
+	return api.ForkResponse{Fork: api.Fork{Title: "another way", Session: "claude/f0"}}, nil
+}
+
+func (s *answers) Manage(_ context.Context, req api.ManageRequest) (api.ManageResponse, error) {
+	s.deleted = append(s.deleted, req.Sessions...)
+	return api.ManageResponse{Operation: 9, Losses: []api.Loss{{Session: req.Sessions[0], Title: "another way"}}}, nil
 }
 
 // opened is a picker of a terminal of that size, with all its answers taken in.
@@ -200,5 +208,18 @@ func TestKeys(t *testing.T) {
 		if press(m, c.keys...); !c.want(m) || len(s.sent) > 0 {
 			t.Errorf("%v: mode %d, %d sent\n%s", c.keys, m.mode, len(s.sent), text(m))
 		}
+	}
+}
+
+// TestUndoOfAFork: what is taken back of a fork is the new session, and that can be taken back, too.
+func TestUndoOfAFork(t *testing.T) {
+	t.Parallel()
+	m, s := opened(80, 24)
+	press(m, "enter", "f", "enter", "u")
+	if !slices.Equal(s.deleted, []string{"claude/f0"}) || !strings.Contains(text(m), "taken back: ") || len(s.back) > 0 {
+		t.Errorf("deleted %q, taken back %v\n%s", s.deleted, s.back, text(m))
+	}
+	if press(m, "u"); !slices.Equal(s.back, []uint64{9}) || len(s.deleted) != 1 {
+		t.Errorf("taken back %v", s.back)
 	}
 }

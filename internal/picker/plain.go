@@ -152,7 +152,7 @@ func (p *plain) obey(line string, lines *bufio.Scanner) bool {
 			fmt.Fprintln(p.screen.Out, "nothing is so")
 		}
 	case "undo", "u":
-		if _, ok := p.undoable(); !ok {
+		if !p.undoable() {
 			fmt.Fprintln(p.screen.Out, "nothing was done here that could be taken back; 'rewind ops' lists what was done before")
 			break
 		}

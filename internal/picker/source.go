@@ -16,6 +16,7 @@ type source interface {
 	Checkout(ctx context.Context, req api.CheckoutRequest) (api.RestoreResponse, error)
 	UndoRestore(ctx context.Context, req api.UndoRestoreRequest) (api.RestoreResponse, error)
 	Fork(ctx context.Context, req api.ForkRequest) (api.ForkResponse, error)
+	Manage(ctx context.Context, req api.ManageRequest) (api.ManageResponse, error)
 }
 
 // client is the source over the API.
@@ -51,4 +52,8 @@ func (c client) UndoRestore(ctx context.Context, req api.UndoRestoreRequest) (ap
 
 func (c client) Fork(ctx context.Context, req api.ForkRequest) (api.ForkResponse, error) {
 	return api.Call(ctx, c.Client, api.MakeFork, req, nil)
+}
+
+func (c client) Manage(ctx context.Context, req api.ManageRequest) (api.ManageResponse, error) {
+	return api.Call(ctx, c.Client, api.ManageForks, req, nil)
 }

@@ -176,35 +176,48 @@ func (m *model) arrived(o outcome, err error) tea.Cmd {
 		m.trip.err, m.mode = told(err), going
 		return nil
 	}
-	m.outcomes, m.mode, m.trip.top = append(m.outcomes, o), did, 0
+	m.outcomes, m.mode, m.trip.top, m.why = append(m.outcomes, o), did, 0, nil
 	m.log.moved = false
 	m.side.forget()
 	return tea.Batch(m.load(), m.look())
 }
 
-// undo takes back what was done last here.
+// undo takes back what was done last here: a fork by deleting it, unless somebody has gone on with it meanwhile.
 func (m *model) undo() tea.Cmd {
-	op, ok := m.undoable()
-	if !ok || m.trip.pending {
+	if !m.undoable() || m.trip.pending {
 		return nil
 	}
 	m.trip.pending = true
-	req := api.UndoRestoreRequest{Project: m.project(), Operation: op}
+	last := m.outcomes[len(m.outcomes)-1]
+	if last.fork != nil {
+		req := api.ManageRequest{Project: m.project(), Env: m.o.Env, Do: api.DoDelete, Sessions: []string{last.fork.Session}}
+		return ask(m, func(ctx context.Context) (api.ManageResponse, error) { return m.src.Manage(ctx, req) },
+			func(m *model, r api.ManageResponse, err error) tea.Cmd { return m.arrived(outcome{deleted: &r}, err) })
+	}
+	req := api.UndoRestoreRequest{Project: m.project(), Operation: last.operation()}
 	req.Env = m.o.Env
 	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.UndoRestore(ctx, req) },
 		func(m *model, r api.RestoreResponse, err error) tea.Cmd { return m.arrived(outcome{restore: &r}, err) })
 }
 
-// undoable is the operation that was done last here, if it can be taken back.
-func (m *model) undoable() (op uint64, ok bool) {
+// undoable reports whether what was done last here can be taken back.
+func (m *model) undoable() bool {
 	if len(m.outcomes) == 0 {
-		return 0, false
+		return false
 	}
-	r := m.outcomes[len(m.outcomes)-1].restore
-	if r == nil || r.Operation == 0 {
-		return 0, false
+	last := m.outcomes[len(m.outcomes)-1]
+	return last.operation() > 0 || last.fork != nil && !last.fork.Reused
+}
+
+// operation is the number under which it can be taken back; 0: none.
+func (o outcome) operation() uint64 {
+	switch {
+	case o.restore != nil:
+		return o.restore.Operation
+	case o.deleted != nil:
+		return o.deleted.Operation
 	}
-	return r.Operation, true
+	return 0
 }
 
 // end finishes a restore that is half done, or takes it back.

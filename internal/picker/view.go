@@ -20,6 +20,7 @@ const (
 	headLines  = 1
 	footLines  = 1
 	divider    = " │ "
+	tabGap     = "  " // between the names of what the right side can show
 )
 
 // View implements tea.Model.
@@ -223,7 +224,7 @@ func (m *model) tabLine(width int, more string) string {
 		}
 		parts = append(parts, name)
 	}
-	line := strings.Join(parts, "  ")
+	line := strings.Join(parts, tabGap)
 	if room := width - ansi.StringWidth(line) - ansi.StringWidth(more); more != "" && room > 1 {
 		line += strings.Repeat(" ", room) + m.screen.Styled(term.Dim, more)
 	}
