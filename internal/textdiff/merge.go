@@ -49,8 +49,12 @@ func Merge(base, ours, theirs []byte, o MergeOptions) Merged {
 	case bytes.Equal(base, theirs):
 		return Merged{Text: bytes.Clone(ours)}
 	}
-	m := merger{base: splitLines(base), ours: splitLines(ours), theirs: splitLines(theirs), options: o, began: time.Now()}
-	m.collect(changesOf(m.base, m.ours), changesOf(m.base, m.theirs))
+	m := merger{base: splitLines(base), ours: splitLines(ours), theirs: splitLines(theirs), options: o, began: time.Now(), changes: changesOf}
+	return m.merge()
+}
+
+func (m *merger) merge() Merged {
+	m.collect(m.changes(m.base, m.ours), m.changes(m.base, m.theirs))
 	m.refine()
 	m.join()
 	return m.write()
@@ -95,6 +99,7 @@ type merger struct {
 	regions            []region
 	options            MergeOptions
 	began              time.Time
+	changes            func(a, b [][]byte) []change
 }
 
 // collect makes regions of two lists of changes from base. Changes that overlap or touch, and are not the same, are one conflict.
@@ -158,7 +163,7 @@ func (m *merger) refine() {
 			out = append(out, r)
 			continue
 		}
-		for _, c := range changesOf(m.ours[r.oursAt:r.oursAt+r.oursLen], m.theirs[r.itsAt:r.itsAt+r.theirLen]) {
+		for _, c := range m.changes(m.ours[r.oursAt:r.oursAt+r.oursLen], m.theirs[r.itsAt:r.itsAt+r.theirLen]) {
 			out = append(out, region{Neither, r.oursAt + c.oldAt, c.oldLen, r.itsAt + c.newAt, c.newLen})
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -109,8 +111,104 @@ func realTriple(r *rand.Rand, source []string) triple {
 	return triple{text(base), text(edited(r, both, 1+r.IntN(6), line)), text(edited(r, both, 1+r.IntN(6), line))}
 }
 
-// TestMergeAsGit merges beside 'git merge-file'. Where the two differ, it is since the shortest edit of a text is ambiguous and git's
-// search took another one; most counts them, as share of all.
+// gitChanges are the changes between two texts as git's comparison, with the defaults of its merge, has them.
+func gitChanges(t *testing.T, dir string, a, b [][]byte) (list []change) {
+	t.Helper()
+	for name, lines := range map[string][][]byte{"a": a, "b": b} {
+		if err := os.WriteFile(filepath.Join(dir, name), bytes.Join(lines, nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// with context, for without any git first cuts off how both texts end
+	cmd := exec.Command("git", "diff", "--no-index", "--no-color", "--no-ext-diff", "--text", "-U1", "--no-indent-heuristic",
+		"--diff-algorithm=myers", "a", "b")
+	cmd.Dir, cmd.Env = dir, gitEnv(dir)
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() > 1) {
+		t.Fatalf("git diff: %v", err)
+	}
+	i, j, in := 0, 0, false
+	var c *change
+	for _, line := range strings.SplitAfter(string(out), "\n") {
+		switch {
+		case strings.HasPrefix(line, "@@ "):
+			var at [4]int
+			for k, r := range strings.Fields(line)[1:3] {
+				from, n, several := strings.Cut(r[1:], ",")
+				at[2*k], _ = strconv.Atoi(from)
+				at[2*k+1] = 1
+				if several {
+					at[2*k+1], _ = strconv.Atoi(n)
+				}
+				if at[2*k+1] > 0 { // else it is the line before
+					at[2*k]--
+				}
+			}
+			i, j, in, c = at[0], at[2], true, nil
+		case !in || line == "" || line[0] == '\\':
+		case line[0] == ' ':
+			i, j, c = i+1, j+1, nil
+		default:
+			if c == nil {
+				list = append(list, change{oldAt: i, newAt: j})
+				c = &list[len(list)-1]
+			}
+			if line[0] == '-' {
+				c.oldLen, i = c.oldLen+1, i+1
+			} else {
+				c.newLen, j = c.newLen+1, j+1
+			}
+		}
+	}
+	return list
+}
+
+// changed is how many lines a list of changes removes and adds.
+func changed(list []change) (n int) {
+	for _, c := range list {
+		n += c.oldLen + c.newLen
+	}
+	return n
+}
+
+// The classes of docs/merge.md, by which a merge may differ from git's. In each it is a comparison of two texts that differs: with git's
+// comparisons ours makes the same bytes and as many conflicts, which is how a merge is known to be of one.
+const (
+	anotherEdit   = "another shortest edit"      // a side is compared with base; both edits have as many lines
+	longerEdit    = "git's edit is longer"       // a side is compared with base; git has left off its search for a shortest one
+	withinAnother = "another edit in a conflict" // the two sides of a conflict are compared
+	unexplained   = "none"
+)
+
+// classOf says why a merge differs from git's.
+func classOf(t *testing.T, dir string, m triple, want []byte, conflicts int) string {
+	t.Helper()
+	sides, class := 0, withinAnother
+	as := merger{base: splitLines(m.base), ours: splitLines(m.ours), theirs: splitLines(m.theirs),
+		options: MergeOptions{Ours: "ours", Theirs: "theirs"}, began: time.Now()}
+	as.changes = func(a, b [][]byte) []change {
+		git, own := gitChanges(t, dir, a, b), changesOf(a, b)
+		if sides++; sides <= 2 && !slices.Equal(git, own) {
+			switch {
+			case changed(git) < changed(own):
+				t.Errorf("git's edit has %d lines, ours %d", changed(git), changed(own))
+			case changed(git) > changed(own):
+				class = longerEdit
+			case class != longerEdit:
+				class = anotherEdit
+			}
+		}
+		return git
+	}
+	if got := as.merge(); !bytes.Equal(got.Text, want) || got.Conflicts != conflicts {
+		return unexplained
+	}
+	return class
+}
+
+// TestMergeAsGit merges beside 'git merge-file'. Where the two differ, it is in one of the known ways (classOf); most bounds how often, as
+// share of all.
 func TestMergeAsGit(t *testing.T) {
 	needTool(t, "git")
 	var source []string
@@ -136,7 +234,7 @@ func TestMergeAsGit(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(19, 6))
 			dir := t.TempDir()
-			clean, marked, differ, verdicts := 0, 0, 0, 0
+			clean, marked, differ, verdicts, classes := 0, 0, 0, 0, map[string]int{}
 			for i := range count {
 				m := c.make(r)
 				got := Merge(m.base, m.ours, m.theirs, MergeOptions{Ours: "ours", Theirs: "theirs"})
@@ -153,13 +251,17 @@ func TestMergeAsGit(t *testing.T) {
 				if (got.Conflicts == 0) != (conflicts == 0) {
 					verdicts++
 				}
-				if os.Getenv("SHOW") != "" {
+				class := classOf(t, dir, m, want, conflicts)
+				if classes[class]++; class == unexplained {
+					t.Errorf("%d: it differs from git's in none of the known ways", i)
+				}
+				if os.Getenv("SHOW") != "" || class == unexplained {
 					t.Logf("%d: %d conflicts, git %d\nbase:\n%s\nours:\n%s\ntheirs:\n%s\ngot:\n%s\nwant:\n%s",
 						i, got.Conflicts, conflicts, m.base, m.ours, m.theirs, got.Text, want)
 				}
 			}
-			t.Logf("%d clean, %d with conflicts; %d differ from git, %d of them in whether there is a conflict",
-				clean, marked, differ, verdicts)
+			t.Logf("%d clean, %d with conflicts; %d differ from git, %d of them in whether there is a conflict: %v",
+				clean, marked, differ, verdicts, classes)
 			if clean < count/5 || marked < count/5 {
 				t.Errorf("%d clean, %d with conflicts: too few of one kind", clean, marked)
 			}
