@@ -56,11 +56,14 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 		what, heads = "the change", [2]string{"", "both had changed, settled as asked"}
 	}
 	already, merged, settled := 0, []api.Text{}, []api.Text{}
-	for _, head := range []string{"in conflict:", "followed to where the file is now:"} {
+	moved := "followed to where the file is now:"
+	if heads[0] != "" {
+		moved = "merged, " + moved
+	}
+	for _, head := range []string{"in conflict:", moved} {
 		first := true
 		for _, m := range list {
-			conflict := m.Verdict == value.MergeConflict
-			if conflict != (head == "in conflict:") || !conflict && m.Was == "" {
+			if head == moved && !followed(m) || head != moved && m.Verdict != value.MergeConflict {
 				continue
 			}
 			if first {
@@ -71,6 +74,9 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 		}
 	}
 	for _, m := range list {
+		if followed(m) {
+			continue // it has been named
+		}
 		switch m.Verdict {
 		case value.MergeAlready:
 			already++
@@ -91,6 +97,11 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 		}
 		fmt.Fprintf(pr.Out, "%d %s so already\n", already, is)
 	}
+}
+
+// followed reports whether a change was made where the file is now, as it is elsewhere.
+func followed(m api.Merge) bool {
+	return m.Was != "" && (m.Verdict == value.MergeApplied || m.Verdict == value.MergeMerged)
 }
 
 func mergeLine(m api.Merge, what string) string {
