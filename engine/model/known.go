@@ -27,7 +27,7 @@ type Known struct {
 }
 
 // KnownRead goes up whenever package transcript finds more, or something else, in the same file.
-const KnownRead = 2
+const KnownRead = 3
 
 // Is reports whether k is of the file with this stamp at path, or where the stamp is zero of the transcript.
 func (k *Known) Is(path string, at osfile.Stamp, said objstore.ID) bool {

@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -21,28 +22,78 @@ type Text struct {
 // Reset makes the text empty.
 func (t *Text) Reset() { t.B, t.Cut = t.B[:0], false }
 
-// Add appends what fits, in whole characters.
+// Add appends what fits, in whole characters, as Fit.
 func (t *Text) Add(p []byte) {
 	if t.Cut {
 		return
 	}
-	fit := Fit(p, t.Limit-len(t.B))
-	t.B = append(t.B, fit...)
-	t.Cut = len(fit) < len(p)
+	n := runes(p, t.Limit-len(t.B))
+	t.B = append(t.B, p[:n]...)
+	if t.Cut = n < len(p); t.Cut {
+		t.B = whole(t.B, p[n:])
+	}
 }
 
 func (t *Text) String() string { return string(t.B) }
 
-// Fit is the front of p that has at most n bytes, in whole characters.
+// Fit is the front of p that has at most n bytes, in whole characters as a person counts them: no accent, and no part of an emoji that is
+// put together of several, is cut off what it belongs to.
 func Fit(p []byte, n int) []byte {
-	if len(p) <= n {
+	if n = runes(p, n); n == len(p) {
 		return p
+	}
+	return whole(p[:n], p[n:])
+}
+
+// runes is how many bytes at the front of p, at most n, are whole runes.
+func runes(p []byte, n int) int {
+	if len(p) <= n {
+		return len(p)
 	}
 	for n > 0 && !utf8.RuneStart(p[n]) {
 		n--
 	}
-	return p[:n]
+	return n
 }
+
+// maxCluster bounds in bytes what is taken for one character: a longer pile of marks is cut anywhere.
+const maxCluster = 64
+
+// whole is b without the part of a character at its end that goes on in rest.
+func whole(b, rest []byte) []byte {
+	next, _ := utf8.DecodeRune(rest)
+	for end := len(b); end > 0 && len(b)-end <= maxCluster; {
+		last, n := utf8.DecodeLastRune(b[:end])
+		if !joined(b[:end], last, next) {
+			return b[:end]
+		}
+		end, next = end-n, last
+	}
+	return b
+}
+
+const joiner = '\u200d'
+
+// joined reports whether next, behind b, whose last rune is last, belongs to the same character.
+func joined(b []byte, last, next rune) bool {
+	switch {
+	case last == joiner, next == joiner, unicode.Is(unicode.M, next), 0x1f3fb <= next && next <= 0x1f3ff, 0xe0020 <= next && next <= 0xe007f:
+		return true
+	case isFlag(last) && isFlag(next): // two letters are a flag
+		n := 0
+		for len(b) > 0 {
+			r, size := utf8.DecodeLastRune(b)
+			if !isFlag(r) {
+				break
+			}
+			n, b = n+1, b[:len(b)-size]
+		}
+		return n%2 == 1
+	}
+	return false
+}
+
+func isFlag(r rune) bool { return 0x1f1e6 <= r && r <= 0x1f1ff }
 
 // Str reads a string into to, which may be nil. Bad UTF-8 and lone surrogates become U+FFFD, as in encoding/json.
 func (s *Scanner) Str(to Sink) error {
