@@ -234,9 +234,7 @@ func (v *verifier) sessions(ctx context.Context) {
 			return nil
 		}
 		v.transcript(ctx, "session "+s.Name, s.Cursor.Transcript)
-		if s.Fork != nil {
-			v.transcript(ctx, "session "+s.Name, s.Fork.Transcript)
-		}
+		v.transcript(ctx, "session "+s.Name, s.BeganAs())
 		return ctx.Err()
 	})
 	if err != nil && ctx.Err() == nil {

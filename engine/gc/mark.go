@@ -259,8 +259,8 @@ func (m *reach) session(s *model.Session) error {
 		return nil
 	}
 	err := m.ref(objstore.Transcript, s.Cursor.Transcript)
-	if err == nil && s.Fork != nil {
-		err = m.ref(objstore.Transcript, s.Fork.Transcript)
+	if err == nil {
+		err = m.ref(objstore.Transcript, s.BeganAs())
 	}
 	if err != nil {
 		return fmt.Errorf("gc: session %s: %w", s.Name, err)

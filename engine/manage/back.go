@@ -2,6 +2,7 @@ package manage
 
 import (
 	"io/fs"
+	"slices"
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
@@ -89,8 +90,8 @@ func (p *Plan) titleBack(f refs.File, tx *objstore.Tx) error {
 	return nil
 }
 
-// Records are the records of sessions as they are after an operation that managed them.
-func (m *Manager) Records(managed []value.Managed) ([]*model.Session, error) {
+// Records are the records of sessions as they are after an operation that managed them, and set these files.
+func (m *Manager) Records(managed []value.Managed, files []refs.File) ([]*model.Session, error) {
 	if err := m.log.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -105,15 +106,20 @@ func (m *Manager) Records(managed []value.Managed) ([]*model.Session, error) {
 		if d.Title != d.WasTitle {
 			n.Title = string(d.Title)
 		}
-		if d.Now == value.Deleted && d.Was != value.Deleted { // its bytes are the operation's, until gc lets that go
+		switch {
+		case d.Now == value.Deleted && d.Was != value.Deleted: // its bytes are the operation's, until gc lets that go
 			n.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{Path: s.Cursor.Path, Generation: s.Cursor.Generation}}
-			if n.Fork != nil {
-				l := *n.Fork
-				l.Transcript = objstore.ID{}
-				n.Fork = &l
-			}
+		case d.Was == value.Deleted && d.Now != value.Deleted && n.Fork != nil && !brings(files, s.Transcript, n.Fork.Transcript):
+			l := *n.Fork
+			l.Transcript = objstore.ID{} // gc may have taken it
+			n.Fork = &l
 		}
 		out = append(out, &n)
 	}
 	return out, nil
+}
+
+// brings reports whether files set the one at path to a transcript, which the store therefore has.
+func brings(files []refs.File, path string, said objstore.ID) bool {
+	return slices.ContainsFunc(files, func(f refs.File) bool { return f.Path == path && f.To == said })
 }

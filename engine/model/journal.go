@@ -43,14 +43,22 @@ type Journal struct {
 	Steps        []tree.Change
 	Made         *Session // the session that a fork makes; nil: none
 	Moved        *Session // a session as it is afterwards; nil: none
+	ByItself     bool     // nobody asked for it: the settings did
 
 	// Of this process alone:
-	Message           string             // of its operation
 	KeptFiles         []refs.File        // with the code alone: session files that were set before, and stay so
 	NeedsConversation bool               // without the conversation the restore is of no use
 	Folders           agentfiles.Folders // the agents' folders of the person who asks
 	Staged            bool               // the stage is there, durably
 	Trees             *tree.Memo         // reads what the plan has read already; nil: it was another process that made it
+}
+
+// Message is that of its operation.
+func (j *Journal) Message() string {
+	if j.ByItself {
+		return ByItself
+	}
+	return ""
 }
 
 // Aim is the checkpoint of the log that the restore goes to: the target, but where that is a state made of it (restore.Options.Merge), the
@@ -89,6 +97,7 @@ var journalTable = record.New(
 	record.Optional(16, namedTable, func(j *Journal) **Session { return &j.Moved }),
 	record.String(17, func(j *Journal) *string { return &j.Goes }),
 	record.Records(18, refs.ManagedTable, func(j *Journal) *[]value.Managed { return &j.Managed }),
+	record.Bool(19, func(j *Journal) *bool { return &j.ByItself }),
 ).Then((*Journal).checkNames)
 
 var stepTable = record.New(

@@ -9,6 +9,7 @@ import (
 	"rewind/internal/kv"
 	"rewind/internal/record"
 	"rewind/internal/value"
+	"rewind/objstore"
 )
 
 // Before is the session that one is a lane of, or was forked from; "": none.
@@ -33,6 +34,15 @@ func (s *Session) NameOf() string {
 		return ""
 	}
 	return s.Name
+}
+
+// BeganAs is the transcript with which rewind made a fork; zero: it made none, or the fork is deleted. gc lets go what only a deleted one
+// began with; Fork keeps its name for when the file comes back, which brings the bytes.
+func (s *Session) BeganAs() objstore.ID {
+	if s.Fork == nil || s.Standing == value.Deleted {
+		return objstore.ID{}
+	}
+	return s.Fork.Transcript
 }
 
 // ComesFrom takes an origin into a session's record. Turns that were heard of before it was known were counted from the session's own

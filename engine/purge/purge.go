@@ -265,7 +265,7 @@ func (pu *Purger) purgeHeldResult(p *purgeScan) (*value.Purged, error) {
 		prompts(cp.Cause.Message, cp.Cause.Prompt)
 	}
 	for name, s := range pu.log.Records {
-		if p.inTalk(s.Cursor.Transcript) || s.Fork != nil && p.inTalk(s.Fork.Transcript) {
+		if p.inTalk(s.Cursor.Transcript) || p.inTalk(s.BeganAs()) {
 			talks[name] = true
 		}
 		prompts(s.Prompt, s.Title)

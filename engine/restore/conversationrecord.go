@@ -76,11 +76,11 @@ func (rs *Restorer) changedLineage(get objstore.Getter, s *model.Session, to obj
 // initialConversation is the conversation that a fork began with: the transcript that rewind wrote, else that of the session which its
 // agent made it of. closed, where err is nil and src has a reader, must be called.
 func (rs *Restorer) initialConversation(get objstore.Getter, s *model.Session) (src transcript.Source, closed func(), err error) {
-	if s.Fork.Transcript.IsZero() {
+	if s.BeganAs().IsZero() {
 		_, id := model.SplitSession(s.Fork.Session)
 		return conversation.ParentSource(get, s, rs.log.Records[s.Fork.Session], id)
 	}
-	st, err := conversation.OpenTranscript(get, s.Fork.Transcript)
+	st, err := conversation.OpenTranscript(get, s.BeganAs())
 	if err != nil {
 		return src, nil, err
 	}

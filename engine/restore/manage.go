@@ -97,13 +97,10 @@ func (rs *Restorer) carryOut(ctx context.Context, p *manage.Plan, hash string) (
 		c.Discard()
 		return nil, err
 	}
-	j := &model.Journal{Kind: p.Kind, Session: session, Stage: NewStageName()}
+	j := &model.Journal{Kind: p.Kind, Session: session, Stage: NewStageName(), ByItself: p.ByItself}
 	j.Target, j.ContextOnly, j.Managed, j.Files = at.ID, true, p.Managed, p.Files
 	if p.Undoes != nil {
 		j.Undoes = p.Undoes.Seq
-	}
-	if p.ByItself {
-		j.Message = model.ByItself
 	}
 	if j.Before, err = rs.log.Refs.ID(refs.Cursor(session)); err != nil {
 		c.Discard()

@@ -2,10 +2,14 @@ package restore_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"testing"
+	"time"
 
+	"rewind/engine/capture"
 	"rewind/engine/enginetest"
+	"rewind/engine/gc"
 	"rewind/engine/manage"
 	"rewind/engine/model"
 	"rewind/engine/restore"
@@ -86,6 +90,72 @@ func TestPruneByItself(t *testing.T) {
 		t.Errorf("what somebody brought back goes again: %v", r.Sessions)
 	}
 	p.Verify()
+}
+
+// TestPruneByItselfCutShort: what deletes forks by itself, and is killed, is said to have done so by whoever finishes it.
+func TestPruneByItselfCutShort(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	gone := p.Fork("turn:1@"+k.Name(), restore.Options{Env: p.Env()}).Session
+	root, err := p.E.Log.Root()
+	p.Must(err)
+	defer root.Close()
+	func() { // as it is left between the journal and the end
+		defer p.E.Log.Hold()()
+		at, err := p.E.Sessions.Current(gone)
+		p.Must(err)
+		c, err := p.E.Worktree.Capture(enginetest.Bg, root, capture.Options{})
+		p.Must(err)
+		j := &model.Journal{Kind: refs.KindDelete, Session: gone, Stage: restore.NewStageName(), ByItself: true}
+		j.Target, j.ContextOnly, j.Managed = at.ID, true, []value.Managed{{Session: gone, Now: value.Deleted}}
+		j.Before, err = p.E.Log.Refs.ID(refs.Cursor(gone))
+		p.Must(err)
+		j.After = j.Before
+		_, err = p.E.Restorer.CommitSafety(enginetest.Bg, c, j, "", "")
+		p.Must(err)
+	}()
+	p.Reopen()
+	r, err := p.E.Restorer.Continue(enginetest.Bg, p.Env())
+	p.Must(err)
+	if r.Operation == nil || r.Operation.Kind != refs.KindDelete || r.Operation.Message != model.ByItself {
+		t.Errorf("finished, it is %+v", r.Operation)
+	}
+	p.Verify()
+}
+
+// TestForkBroughtBackServes: a fork that was deleted and brought back is used again instead of another one of the same place; while it is
+// deleted gc may take what it began with, and nothing misses that.
+func TestForkBroughtBackServes(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	o := restore.Options{Env: p.Env(), Reuse: true}
+	first, files := p.Fork("turn:1@"+k.Name(), o), len(p.Files())
+	remove := manage.Request{Kind: refs.KindDelete, Sessions: []string{first.Session}, Env: p.Env()}
+	_, err := p.E.Restorer.Manage(enginetest.Bg, remove)
+	p.Must(err)
+	if f := p.Fork("turn:1@"+k.Name(), restore.Options{Env: p.Env(), Reuse: true, DryRun: true}); f.Reused {
+		t.Error("a deleted fork is used")
+	}
+	p.Verify()
+	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+	p.Must(err)
+	p.Verify()
+	if f := p.Fork("turn:1@"+k.Name(), o); !f.Reused || f.Session != first.Session || len(p.Files()) != files {
+		t.Errorf("brought back, and %s is made beside %s", f.Session, first.Session)
+	}
+	_, err = p.E.Restorer.Manage(enginetest.Bg, remove)
+	p.Must(err)
+	p.Reopen()
+	for n := range 2 { // by then the operation that deleted it is let go
+		p.E.Log.Now = func() time.Time { return time.Now().Add(time.Duration(n+1) * 90 * enginetest.ADay) }
+		p.Write("later", fmt.Sprint(n))
+		p.Save("later")
+		p.Gc(gc.Options{Keep: 1})
+		p.Verify()
+	}
+	if s := p.Session(first.Session); s.Fork == nil || !s.BeganAs().IsZero() {
+		t.Errorf("deleted, it is %+v", s)
+	}
 }
 
 // TestForkLimits: above the limit that warns a fork says so, at the one that refuses none is made, and one that is there serves.

@@ -281,7 +281,7 @@ func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *
 	done := j.Restore
 	done.Changed, done.Kept, done.Fork = res.Changed, j.Kept+len(res.Conflicts), j.Made.NameOf()
 	done.Files = append(withoutKept(j.Files, kept), j.KeptFiles...)
-	return rs.syncAndFinish(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done, Message: j.Message}, j, res)
+	return rs.syncAndFinish(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done, Message: j.Message()}, j, res)
 }
 
 // syncAndFinish is finish beside a sync of the directories that held the stage. Whether the stage is gone for good does not matter: one
@@ -370,7 +370,7 @@ func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *mo
 		return nil, nil
 	}
 	if op.Kind.Manages() {
-		return rs.manager.Records(j.Managed)
+		return rs.manager.Records(j.Managed, j.Files)
 	}
 	if j.Before != j.After {
 		op.Changes = []refs.Change{{Name: refs.Cursor(j.Session), Old: j.Before, New: j.After}}

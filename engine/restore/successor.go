@@ -242,7 +242,7 @@ func (rs *Restorer) findUnused(r *request, p *history.Moment, s *model.Session, 
 ) {
 	var list []*model.Session
 	for _, f := range rs.log.Records {
-		if f.Fork != nil && f.Event == "" && !f.Fork.Transcript.IsZero() && f.Fork.Message != "" && fits(f) &&
+		if f.Fork != nil && f.Event == "" && !f.BeganAs().IsZero() && f.Fork.Message != "" && fits(f) &&
 			rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && rs.sessions.Elsewhere(f) == "" && !sessions.FileMissing(f) {
 			list = append(list, f)
 		}
@@ -267,7 +267,7 @@ func (rs *Restorer) findUnused(r *request, p *history.Moment, s *model.Session, 
 		if !rs.endsAtCut(f, s, cut) {
 			continue
 		}
-		if _, ok, err := rs.removalIfUnused(register.Folders(r.options.Env), refs.File{Path: f.Transcript, To: f.Fork.Transcript},
+		if _, ok, err := rs.removalIfUnused(register.Folders(r.options.Env), refs.File{Path: f.Transcript, To: f.BeganAs()},
 			nil); err == nil && ok {
 			return f, cut, nil
 		}
@@ -285,6 +285,6 @@ func (rs *Restorer) endsAtCut(f, s *model.Session, cut transcript.Cut) bool {
 	if a != b || n != m || n == 0 {
 		return false
 	}
-	c, err := rs.history.Conversation(f, f.Fork.Transcript)
+	c, err := rs.history.Conversation(f, f.BeganAs())
 	return err == nil && c.Messages == cut.Messages
 }
