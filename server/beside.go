@@ -84,6 +84,44 @@ func (s *server) placeOf(ctx context.Context, dir string, name api.Text) (place,
 	return s.in(p, dir, string(w.Root), rest), nil
 }
 
+// beyond says of a name or a path of another worktree, which the request that gave it does not reach, how it is reached.
+func (s *server) beyond(ctx context.Context, dir string, err error) error {
+	op, subject := about(err)
+	name := string(subject)
+	if op != "checkpoint" && op != "path" || !filepath.IsAbs(name) {
+		return err
+	}
+	p, lost := s.find(ctx, dir)
+	if lost != nil {
+		return err
+	}
+	root, rest := "", ""
+	if op == "checkpoint" {
+		w, behind, lost := s.home.SplitWorktree(p.ID, name)
+		if lost != nil || w.Here {
+			return err
+		}
+		root, rest = string(w.Root), ", and 'rewind pick "+printable(cmp.Or(behind, name))+"' brings a change of it here"
+		if behind != "" {
+			rest = fmt.Sprintf(", and 'rewind pick %s:%s' brings one change here", printable(root), printable(behind))
+		}
+	} else {
+		for _, w := range s.others(p) {
+			if in, lost := filepath.Rel(string(w.Root), filepath.Clean(name)); lost == nil && filepath.IsLocal(in) {
+				root = string(w.Root)
+			}
+		}
+		if root == "" {
+			return err
+		}
+	}
+	return &api.Error{
+		Code: api.CodeOf(api.WordUsage), Word: api.WordUsage, Op: op, Subject: subject,
+		Message: fmt.Sprintf("%s %q: it is in another worktree, %s", op, name, printable(root)),
+		Hint:    fmt.Sprintf("'rewind -C %s ...' does it there%s", printable(root), rest),
+	}
+}
+
 // movedWorktree finds a worktree that lies where nobody has asked since it was moved there.
 func (s *server) movedWorktree(ctx context.Context, id, name string) (root, rest string, ok bool) {
 	for dir := name; dir != ""; {
@@ -177,7 +215,7 @@ func (s *server) settle(ctx context.Context, dir string, names ...api.Text) ([]p
 			if at[i].there || at[i].name == "" {
 				continue
 			}
-			root, known := e.History.Whereabouts(ctx, at[i].name)
+			root, known := e.History.Whereabouts(at[i].name)
 			for _, w := range family {
 				if root == string(w.Root) {
 					at[i] = s.in(p, dir, root, at[i].name)
@@ -194,7 +232,7 @@ func (s *server) settle(ctx context.Context, dir string, names ...api.Text) ([]p
 		for _, w := range family {
 			found := false
 			_ = s.beside(ctx, w, func(e *engine.Engine) error { // else nobody has it, which is said of here
-				root, known := e.History.Whereabouts(ctx, at[i].name)
+				root, known := e.History.Whereabouts(at[i].name)
 				found = known && root == ""
 				return nil
 			})

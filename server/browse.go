@@ -203,6 +203,9 @@ func nearTo(ctx context.Context, e *engine.Engine, err error) error {
 	if !errors.Is(err, model.ErrNotFound) {
 		return err
 	}
+	if as[*model.IsSessionError](err) { // it is what is meant
+		return err
+	}
 	var path *model.PathError
 	var names []string
 	if errors.As(err, &path) {
@@ -221,7 +224,7 @@ func (s *server) nearDir(ctx context.Context, dir string, err error) error {
 	var names []string
 	_, subject := about(err)
 	switch {
-	case errors.Is(err, model.ErrNoProject):
+	case errors.Is(err, model.ErrNoProject), noDirectory(err):
 		for root := range s.home.ByRoot() {
 			names = append(names, root)
 		}

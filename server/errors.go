@@ -80,6 +80,7 @@ var rules = []rule{
 		"put the store back, set REWIND_HOME to where it is, or run 'rewind init' to begin a new one; 'rewind stores' lists those " +
 			"that are here",
 	},
+	{noDirectory, api.WordNoProject, "'rewind stores' lists the projects that are known, with their directories"},
 	{is(model.ErrBadRoot), api.WordUsage, "run 'rewind init' in the directory of one project"},
 	{is(kv.ErrBusy), api.WordBusy, "wait for the other process, or end it; the lock goes with it"},
 	{is(kv.ErrReadOnly), api.WordCorrupt, "it can be written again some minutes after the last failure; look at the disk until then"},
@@ -104,9 +105,11 @@ var rules = []rule{
 	{as[*compare.AmbiguousError], api.WordAmbiguous, "write session:<id> for the session, or more digits of the checkpoint"},
 	{as[*model.CommitsError], api.WordAmbiguous, "give more digits"},
 	{is(model.ErrNoBranchBefore), api.WordNotFound, "'rewind sessions' lists the sessions; 'rewind switch <session>' goes to one"},
+	{is(model.ErrNoRestore), api.WordNotFound, "'rewind ops' lists what has gone back, and what of that was taken back"},
 	{is(model.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
 	{as[*model.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the " +
 		"project; 'rewind diff <checkpoint> --name-only' lists what differs"},
+	{as[*model.IsSessionError], api.WordNotFound, ""},
 	{as[*model.NoTurnError], api.WordNotFound, turnsHint},
 	{is(transcript.ErrEmpty), api.WordNotFound, turnsHint},
 	{is(transcript.ErrNoTurn), api.WordNotFound, turnsHint},
@@ -133,6 +136,7 @@ var rules = []rule{
 	{is(bisect.ErrBroken), api.WordFailed, "'rewind bisect reset' takes it away; the project and its checkpoints have no part in it"},
 	{is(project.ErrNothingToAdopt), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
 	{is(project.ErrNoStore), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
+	{noSession, api.WordNotFound, "'rewind sessions' lists the sessions"},
 	{
 		is(model.ErrNotFound), api.WordNotFound,
 		"'rewind list --all', 'rewind turns' and 'rewind ops' show what there is; paths go after '--'",
@@ -175,6 +179,17 @@ var rules = []rule{
 func swept(err error) bool {
 	var b *oplog.BesideError
 	return errors.As(err, &b) && b.Swept()
+}
+
+// noDirectory: the directory that was asked from is not there.
+func noDirectory(err error) bool {
+	op, _ := about(err)
+	return op == "resolve" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EINVAL))
+}
+
+func noSession(err error) bool {
+	op, _ := about(err)
+	return op == "session" && errors.Is(err, model.ErrNotFound)
 }
 
 func corruptBeside(err error) bool { return as[*oplog.BesideError](err) && isCorrupt(err) }
@@ -262,6 +277,20 @@ func tell(err error) *api.Error {
 	var elsewhere *model.ElsewhereError
 	if errors.As(err, &elsewhere) {
 		told.Hint = "go on there: cd " + printable(elsewhere.Root)
+	}
+	var silent *model.NoConversationError
+	switch {
+	case !errors.As(err, &silent):
+	case silent.None:
+		told.Hint = "'rewind sessions --import' takes in what agents have kept of this project"
+	case silent.Instead != "":
+		const text = "'rewind turns %s' lists those of the newest session that has some, 'rewind sessions' the sessions"
+		told.Hint = fmt.Sprintf(text, silent.Instead)
+	}
+	var session *model.IsSessionError
+	if errors.As(err, &session) {
+		const text = "'rewind switch %[1]s' goes there; session:%[1]s is its newest checkpoint, turn:<n>@%[1]s the end of a turn"
+		told.Hint = fmt.Sprintf(text, session.Short)
 	}
 	var several *sessions.SeveralSessionsError
 	if errors.As(err, &several) {

@@ -157,14 +157,23 @@ func moment(l history.Listed) api.Moment {
 }
 
 func (s *server) blame(ctx context.Context, req api.BlameRequest, _ model.Progress) (out api.BlameResponse, err error) {
-	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		paths, err := relative(e, req.ProjectDir(), []api.Text{req.Path})
+	err = s.placed(ctx, req.ProjectDir(), []api.Text{req.Checkpoint}, func(at []place) error {
+		out, err = s.blameAt(ctx, req, at[0])
+		return err
+	})
+	return out, err
+}
+
+func (s *server) blameAt(ctx context.Context, req api.BlameRequest, at place) (out api.BlameResponse, err error) {
+	err = s.read(ctx, at.root, func(e *engine.Engine) (err error) {
+		defer func() { err = at.tell(e, err) }()
+		paths, err := relative(e, at.dir, []api.Text{req.Path})
 		if err != nil {
 			return err
 		}
 		o := find.BlameOptions{Path: paths[0], First: req.First, Last: req.Last, AnySpace: req.AnySpace}
-		if req.Checkpoint != "" {
-			if o.Checkpoint, err = e.History.Named(req.Walk, string(req.Checkpoint)); err != nil {
+		if at.there || at.name != "" {
+			if o.Checkpoint, err = e.History.Named(req.Walk, at.at()); err != nil {
 				return err
 			}
 		}

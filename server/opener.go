@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"rewind/api"
@@ -62,7 +63,11 @@ func (s *server) withLockWait(ctx context.Context, fn func(wait time.Duration) e
 	return err
 }
 
+// find is the project of a directory.
 func (s *server) find(ctx context.Context, dir string) (p *project.Project, err error) {
+	if !filepath.IsAbs(dir) { // this process stands somewhere else
+		return nil, model.Usagef("directory %q: want an absolute path", dir)
+	}
 	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		p, err = s.projects.Find(ctx, s.home, dir, wait)
 		return err

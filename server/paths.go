@@ -69,18 +69,26 @@ const (
 )
 
 func (s *server) entries(ctx context.Context, req api.EntriesRequest, _ model.Progress) (out api.EntriesResponse, err error) {
-	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+	at, err := s.placeOf(ctx, req.ProjectDir(), req.Checkpoint)
+	if err != nil {
+		return out, err
+	}
+	err = s.read(ctx, at.root, func(e *engine.Engine) error {
 		out.Root = api.Text(e.Project().Root)
 		if req.Touched {
 			list, err := e.History.Touched(ctx, touchedPaths, touchedCheckpoints)
 			out.Entries = value.Texts(list)
 			return err
 		}
-		name, err := e.History.Named(req.Walk, string(req.Checkpoint))
+		name := at.name
+		if at.there {
+			name = at.at()
+		}
+		name, err := e.History.Named(req.Walk, name)
 		if err != nil {
 			return err
 		}
-		dir, err := dirIn(e, req.ProjectDir(), string(req.Path))
+		dir, err := dirIn(e, at.dir, string(req.Path))
 		if err != nil {
 			return err
 		}

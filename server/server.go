@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"rewind/api"
@@ -157,7 +158,7 @@ func handle[Req, Resp any](s *server, route api.Route[Req, Resp], h handler[Req,
 	s.mux.HandleFunc(route.Method+" "+route.Path, answer(func(ctx context.Context, req Req, p model.Progress) (Resp, error) {
 		resp, err := h(ctx, req, p)
 		if in, ok := any(req).(interface{ ProjectDir() string }); ok && err != nil {
-			err = s.nearDir(ctx, in.ProjectDir(), err)
+			err = s.nearDir(ctx, in.ProjectDir(), s.beyond(ctx, in.ProjectDir(), err))
 		}
 		return resp, err
 	}))
@@ -203,8 +204,23 @@ func fail(out *ndjson.Lines, err error) {
 func readRequest(body io.Reader, req any) error {
 	dec := json.NewDecoder(io.LimitReader(body, maxRequest))
 	dec.DisallowUnknownFields() // a client that asks for something this server does not know must not get something else
-	if err := dec.Decode(req); err != nil {
-		return &api.Error{Code: api.CodeOf(api.WordUsage), Word: api.WordUsage, Message: fmt.Sprintf("read request: %v", err)}
+	bad := func(format string, args ...any) error {
+		return &api.Error{Code: api.CodeOf(api.WordUsage), Word: api.WordUsage, Message: "read request: " + fmt.Sprintf(format, args...)}
+	}
+	err := dec.Decode(req)
+	var other *json.UnmarshalTypeError
+	switch {
+	case err == io.EOF:
+		return bad("it has no body, want an object of JSON")
+	case errors.As(err, &other) && other.Field == "":
+		return bad("want an object of JSON, not one %s", other.Value)
+	case errors.As(err, &other):
+		return bad("field %q does not take one %s", other.Field[strings.LastIndexByte(other.Field, '.')+1:], other.Value)
+	case err != nil:
+		return bad("%v", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return bad("something follows its object")
 	}
 	return nil
 }

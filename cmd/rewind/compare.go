@@ -270,7 +270,7 @@ func (a *app) comparedConflicts(w io.Writer, r api.CompareResponse) {
 	case len(r.Conflicts) == 0:
 		fmt.Fprintln(w, "no file was changed by both")
 	}
-	fmt.Fprintf(w, "divergence: %.2f\n", r.Divergence)
+	fmt.Fprintf(w, "divergence: %.2f, from 0, the same, to 1, nothing alike\n", r.Divergence)
 }
 
 func overlapLine(c api.Overlap) string {

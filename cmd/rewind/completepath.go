@@ -16,7 +16,12 @@ import (
 func completeFiles(a *app, session *string) cobra.CompletionFunc {
 	places := completePlaces(a, 1, session)
 	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-		name, path, of := naming.SplitPath(word + "x") // no path is empty
+		place, rest, there := a.splitPlace(word)
+		typed := strings.TrimSuffix(word, rest)
+		if there && !strings.HasSuffix(typed, ":") { // no name is asked for yet
+			return places(cmd, args, word)
+		}
+		name, path, of := naming.SplitPath(rest + "x") // no path is empty
 		path = strings.TrimSuffix(path, "x")
 		if !of {
 			list, how := places(cmd, args, word)
@@ -26,15 +31,19 @@ func completeFiles(a *app, session *string) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		dir := path[:strings.LastIndexByte(path, '/')+1]
+		sent := api.Text(name)
+		if there {
+			sent = api.Text(place + ":" + name)
+		}
 		r, err := api.Call(cmd.Context(), a.client, api.Entries, api.EntriesRequest{
-			Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}, Checkpoint: api.Text(name), Path: api.Text(dir),
+			Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}, Checkpoint: sent, Path: api.Text(dir),
 		}, nil)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		var c pathChoice
 		for _, e := range r.Entries {
-			c.add(name+":"+dir+string(e), word)
+			c.add(typed+name+":"+dir+string(e), word)
 		}
 		return c.list, c.how
 	}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -85,29 +87,66 @@ func bashCompletion(cmd *cobra.Command) error {
 	return err
 }
 
-// completePlaces offers the turns of a session, their ends and where their prompts were typed, then checkpoints; the newest first.
+// completePlaces offers the turns of a session, their ends and where their prompts were typed, then checkpoints; the newest first. A word
+// that begins with a directory is offered worktrees, and behind the colon what is so called there.
 func completePlaces(a *app, most int, session *string) cobra.CompletionFunc {
-	checkpoints := completeCheckpoints(a, most)
+	checkpoints := completeCheckpoints(a)
 	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		if a.dashed {
 			return a.completePaths(cmd, word)
 		}
-		list, how := checkpoints(cmd, args, word)
-		if len(args) >= most {
-			return list, how
+		if len(args) >= most || a.settle() != nil {
+			return nil, cobra.ShellCompDirectiveDefault
 		}
+		in, typed := a.project(), ""
+		if dir, rest, ok := a.splitPlace(word); ok {
+			if typed = strings.TrimSuffix(word, rest); !strings.HasSuffix(typed, ":") {
+				return a.completeWorktrees(cmd.Context(), word)
+			}
+			in = api.Project{Dir: api.Text(dir)}
+		}
+		list, how := checkpoints(cmd.Context(), in)
 		r, err := api.Call(cmd.Context(), a.client, api.Turns,
-			api.TurnsRequest{Project: a.project(), Walk: api.Walk{Session: *session, Choose: true}, Limit: toldTurns}, nil)
+			api.TurnsRequest{Project: in, Walk: api.Walk{Session: *session, Choose: true}, Limit: toldTurns}, nil)
 		if err != nil {
-			return list, how
+			return behind(typed, list), how
 		}
 		var ends, before []string
 		for _, t := range slices.Backward(r.Turns) {
 			ends = append(ends, fmt.Sprintf("turn:%d\t%s", t.Turn, term.Sanitize("the end of: "+string(t.Prompt))))
 			before = append(before, fmt.Sprintf("before:%d\t%s", t.Turn, term.Sanitize("before: "+string(t.Prompt))))
 		}
-		return append(append(ends, before...), list...), how | cobra.ShellCompDirectiveKeepOrder
+		return behind(typed, append(append(ends, before...), list...)), how | cobra.ShellCompDirectiveKeepOrder
 	}
+}
+
+// behind are choices with what was typed before them.
+func behind(typed string, list []string) []string {
+	for i := range list {
+		list[i] = typed + list[i]
+	}
+	return list
+}
+
+// completeWorktrees offers the other worktrees of the project's family, in the way that the word begins.
+func (a *app) completeWorktrees(ctx context.Context, word string) (out []string, how cobra.ShellCompDirective) {
+	how = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace // a colon may come next
+	r, err := api.Call(ctx, a.client, api.Worktrees, api.WorktreesRequest{Project: a.project()}, nil)
+	if err != nil {
+		return nil, how
+	}
+	for _, w := range r.Worktrees {
+		dir := string(w.Root)
+		if rel, err := filepath.Rel(a.dir, dir); err == nil && !filepath.IsAbs(word) {
+			if dir = rel; !strings.HasPrefix(dir, "..") {
+				dir = "./" + dir
+			}
+		}
+		if !w.Here && w.Wrong == "" && strings.HasPrefix(dir, word) && term.Sanitize(dir) == dir {
+			out = append(out, dir+"\tworktree")
+		}
+	}
+	return out, how
 }
 
 // completeTurns offers the turns of a session, the newest first.
@@ -133,12 +172,9 @@ func completeTurns(a *app, session *string) cobra.CompletionFunc {
 }
 
 // completeCheckpoints offers checkpoints with what they are.
-func completeCheckpoints(a *app, most int) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) >= most || a.settle() != nil {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		r, err := api.Call(cmd.Context(), a.client, api.List, api.ListRequest{Project: a.project(), Limit: 30}, nil)
+func completeCheckpoints(a *app) func(context.Context, api.Project) ([]string, cobra.ShellCompDirective) {
+	return func(ctx context.Context, in api.Project) ([]string, cobra.ShellCompDirective) {
+		r, err := api.Call(ctx, a.client, api.List, api.ListRequest{Project: in, Limit: 30}, nil)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

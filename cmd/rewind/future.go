@@ -69,8 +69,8 @@ func (a *app) stretch(w io.Writer, s *api.Ahead) error {
 		"cut": fmt.Sprintf("cut off by operation %d", s.Operation), "agent": "gone back behind in the agent",
 	}[s.Why]
 	head := fmt.Sprintf("%s, %s: %s", term.Sanitize(render.ShortSession(s.Session)), where, why)
-	if a.Width > 0 {
-		head = term.Truncate(head, a.Width)
+	if a.Width > 0 && term.Width(head) > a.Width {
+		head = term.Truncate(fmt.Sprintf("%s, %s", term.Sanitize(render.ShortSession(s.Session)), where), a.Width)
 	}
 	fmt.Fprintln(w, a.Styled(term.Bold, head))
 	columns := []term.Column{{}, {}, {}, {Flex: true}, {}}

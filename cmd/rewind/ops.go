@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -49,6 +50,9 @@ func runOps(ctx context.Context, a *app, req api.OpsRequest) error {
 		a.Say("nothing has gone back yet; 'rewind ops --all' shows every operation")
 		return nil
 	}
+	if req.Restores && a.OutTTY && slices.ContainsFunc(r.Operations, func(op api.Operation) bool { return op.CanUndo }) {
+		defer a.Say("hint: 'rewind undo-restore <number>' takes one of these back, without a number the newest")
+	}
 	return a.paged(func(w io.Writer) error {
 		if req.Restores {
 			return a.restoreTable(w, r.Operations)
@@ -76,6 +80,14 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 		}
 		if len(op.Managed) > 0 {
 			return managedList(op.Managed)
+		}
+		if op.Kind == "switch" { // turns of two sessions have the same numbers
+			_, id, _ := strings.Cut(cmp.Or(op.Goes, op.Session), "/")
+			to := "to " + sideWords(op.To, op.Target, prompt) + " of " + term.Sanitize(render.ShortID(id))
+			if narrow {
+				return to
+			}
+			return from + sideWords(op.From, op.Safety, prompt) + " " + to
 		}
 		if narrow && isEnd(op.From) && isEnd(op.To) {
 			return fmt.Sprintf("turn:%d to %d", op.From.Turn, op.To.Turn)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,6 +60,9 @@ func runTree(ctx context.Context, a *app, req api.TreeRequest) error {
 		return err
 	}
 	if a.Width > 0 && a.Width < treeMarks {
+		if a.OutTTY {
+			tellSigns(a, r.Branches)
+		}
 		tellElsewhere(a, r.Branches, func(b api.Branch) (api.Text, string) { return b.Worktree, b.ID })
 	}
 	if r.Others > 0 {
@@ -169,6 +173,22 @@ func branchSign(b *api.Branch) string {
 		sign += "!"
 	}
 	return sign
+}
+
+// tellSigns says what the signs before branches mean, where they have no words of their own.
+func tellSigns(a *app, list []api.Branch) {
+	var says []string
+	for _, sign := range []struct {
+		is   string
+		says string
+	}{{"@", "you are here"}, {"*", "at work"}, {"~", "gone back in"}, {"!", "conflicts with another: 'rewind compare <a> <b>'"}} {
+		if slices.ContainsFunc(list, func(b api.Branch) bool { return strings.Contains(branchSign(&b), sign.is) }) {
+			says = append(says, sign.is+" "+sign.says)
+		}
+	}
+	if len(says) > 1 || len(says) > 0 && says[0][0] != '@' {
+		a.Say("%s", strings.Join(says, ", "))
+	}
 }
 
 // forkedAt says at which turn a branch was forked.

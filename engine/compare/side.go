@@ -113,7 +113,7 @@ func (c *Comparer) side(ctx context.Context, name string, w model.SessionChoice)
 	if err == nil && (n.Kind != naming.Word || n.Back > 0) {
 		return c.state(name, w)
 	}
-	session, noSession := c.sessions.FindSession(name)
+	session, noSession := c.sessions.SessionOfID(name)
 	cp, noCheckpoint := c.history.Resolve(name)
 	switch {
 	case noSession == nil && noCheckpoint == nil:
@@ -125,7 +125,7 @@ func (c *Comparer) side(ctx context.Context, name string, w model.SessionChoice)
 	case !errors.Is(noSession, model.ErrNotFound):
 		return Side{}, nil, noSession
 	}
-	session, err = c.history.BranchNamed(ctx, name)
+	session, err = c.sessions.FindSession(name)
 	if errors.Is(err, model.ErrNotFound) && !errors.Is(noCheckpoint, model.ErrUsage) {
 		err = noCheckpoint
 	}

@@ -1,43 +1,37 @@
 package history
 
 import (
-	"context"
-	"errors"
-	"slices"
+	"cmp"
 	"strings"
 
 	"rewind/engine/model"
 	"rewind/engine/sessions"
+	"rewind/internal/kv"
 	"rewind/internal/naming"
+	"rewind/internal/osfile"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/transcript"
 )
 
-// BranchNamed is the session whose branch a name stands for: of "-" the one that the project stood on before the present one; else the id
-// of a session, or how it begins, with "session:" or "fork:" before it or not; else a title, or where no title is the name, how one begins,
-// or what one has in it. Case does not matter in titles. The log's lock is held. Errors: model.ErrNotFound,
+// BranchNamed is the session whose branch a name stands for: of "-" the one that the project stood on before the present one; else the one
+// that FindSession finds, with "session:" or "fork:" before the name or not. The log's lock is held. Errors: model.ErrNotFound,
 // *sessions.SeveralSessionsError.
-func (h *History) BranchNamed(ctx context.Context, name string) (string, error) {
+func (h *History) BranchNamed(name string) (string, error) {
 	if name == "-" {
 		return h.previousBranch()
 	}
-	id := name
 	for _, form := range []string{"session:", "fork:"} {
-		id = strings.TrimPrefix(id, form)
+		name = strings.TrimPrefix(name, form)
 	}
-	session, err := h.sessions.FindSession(id)
-	if err == nil || id != name || !errors.Is(err, model.ErrNotFound) {
-		return session, err
-	}
-	return h.titled(ctx, name, err)
+	return h.sessions.FindSession(name)
 }
 
 // Whereabouts says where what a name stands for goes on: a checkpoint, or a session, by its id or title. known: this log has it; root is
-// that
-// of the worktree in which the session goes on, if that is another one. Names that mean something in each worktree are known in all. The
-// log's lock is not held.
-func (h *History) Whereabouts(ctx context.Context, name string) (root string, known bool) {
+// that of the worktree in which the session goes on, if that is another one. Names that mean something in each worktree are known in all.
+// The log's lock is not held.
+func (h *History) Whereabouts(name string) (root string, known bool) {
 	defer h.log.Hold()()
 	n, err := ParseName(name)
 	if h.log.LoadSessions() != nil {
@@ -57,7 +51,7 @@ func (h *History) Whereabouts(ctx context.Context, name string) (root string, kn
 				return "", true
 			}
 		}
-		of, err = h.BranchNamed(ctx, name)
+		of, err = h.BranchNamed(name)
 	}
 	if s := h.log.Records[of]; err == nil && s != nil {
 		return h.sessions.Elsewhere(s), true
@@ -74,38 +68,70 @@ func (h *History) previousBranch() (string, error) {
 	return session, err
 }
 
-// titled is the session that a title stands for; none is the error where none does.
-func (h *History) titled(ctx context.Context, name string, none error) (string, error) {
-	want := strings.ToLower(strings.TrimSpace(name))
+// titled are the sessions that a title stands for: those whose title is that, or where none is, begins so, or has it in it. Case does not
+// matter. The log's lock may be held or not.
+func (h *History) titled(title string) (found []string, err error) {
+	fold := func(title string) string { return strings.ToLower(strings.TrimSpace(model.OneLine(title))) }
+	want := fold(title)
 	if want == "" {
-		return "", none
+		return nil, nil
 	}
-	list, err := h.sessionList(ctx, func(s *model.Session) bool { return s.LaneOf == "" })
-	if err != nil {
-		return "", err
-	}
-	fits := []func(title string) bool{
-		func(title string) bool { return title == want },
-		func(title string) bool { return strings.HasPrefix(title, want) },
-		func(title string) bool { return strings.Contains(title, want) },
-	}
-	for _, fit := range fits {
-		var found []string
-		for i := range list {
-			if fit(strings.ToLower(strings.TrimSpace(model.OneLine(list[i].Title)))) {
-				found = append(found, list[i].Name)
-			}
+	best := 0
+	err = h.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, v []byte) error {
+		s, err := model.DecodeSession(string(k[1:]), v)
+		if err != nil || s.LaneOf != "" || h.Unseen(s) {
+			return nil //nolint:nilerr // one that cannot be read begins anew
 		}
-		switch len(found) {
-		case 0:
-		case 1:
-			return found[0], nil
-		default:
-			slices.Sort(found)
-			return "", &sessions.SeveralSessionsError{Names: found, Title: name}
+		has, fits := fold(h.titleNow(s)), 0
+		switch {
+		case has == want:
+			fits = 3
+		case strings.HasPrefix(has, want):
+			fits = 2
+		case strings.Contains(has, want):
+			fits = 1
+		}
+		if fits > best {
+			best, found = fits, nil
+		}
+		if fits == best && fits > 0 {
+			found = append(found, s.Name)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// titleNow is a session's title as its file has it now; of a long one as it was when it was read last. The log's lock may be held or not.
+func (h *History) titleNow(s *model.Session) string {
+	if s.Agent == transcript.Codex && s.Title != "" || !model.Understood(s.Agent) {
+		return s.Title
+	}
+	known := h.known.of(s.Name)
+	if known == nil {
+		_ = h.log.DB.View(model.KnownKey(s.Name), func(raw []byte) (err error) { // else it is read again
+			known, err = model.DecodeKnown(raw)
+			return err
+		})
+	}
+	at, err := sessions.StatSession(s)
+	switch {
+	case err == nil && s.Cursor.Base == 0 && at.Size() < longTalk:
+		if stamp := osfile.StampOf(at); stamp != (osfile.Stamp{}) && known.Is(s.Transcript, stamp, objstore.ID{}) {
+			break
+		}
+		if now, err := h.readKnown(s); err == nil {
+			known = now
+		}
+	case known == nil && !s.Cursor.Transcript.IsZero():
+		if c, err := h.Conversation(s, s.Cursor.Transcript); err == nil {
+			return cmp.Or(c.Title, s.Title)
 		}
 	}
-	return "", none
+	if known == nil {
+		return s.Title
+	}
+	return cmp.Or(known.Title, s.Title)
 }
 
 // Tip is the newest state of a session: the tip of its branch, but where the session's file was cut in place the cursor; of a session

@@ -55,6 +55,9 @@ func (k *knowing) of(session string) *model.Known {
 func (k *knowing) learn(s *model.Session, known *model.Known) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.is == nil { // who asks for all begins with what the store has
+		return
+	}
 	k.is[s.Name] = known
 	if !s.Purged {
 		k.learnt[s.Name] = known
@@ -120,6 +123,11 @@ func (h *History) know(s *model.Session, at fs.FileInfo) (*model.Known, error) {
 			return known, nil
 		}
 	}
+	return h.readKnown(s)
+}
+
+// readKnown reads a session's file, and learns what it says.
+func (h *History) readKnown(s *model.Session) (*model.Known, error) {
 	began := time.Now()
 	f, err := conversation.OpenSession(s.Agent, s.Transcript)
 	if err != nil {
@@ -132,7 +140,7 @@ func (h *History) know(s *model.Session, at fs.FileInfo) (*model.Known, error) {
 	if err != nil {
 		return nil, err
 	}
-	known = knownOf(c, s.Transcript, f.Info.Size())
+	known := knownOf(c, s.Transcript, f.Info.Size())
 	known.Stamp = osfile.StampOf(f.Info)
 	after, err := f.Stat()
 	if err == nil && known.Stamp != (osfile.Stamp{}) && osfile.StampOf(after) == known.Stamp && !known.Stamp.Young(began) {

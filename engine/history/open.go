@@ -29,7 +29,9 @@ type State struct {
 
 // New makes a History of the rooms that it reads.
 func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, st *State) *History {
-	return &History{log, k, s, c, st}
+	h := &History{log, k, s, c, st}
+	s.TitlesBy(h.titled)
+	return h
 }
 
 // memo reads objects of one kind, each mostly a version of one that was read a moment ago, through a memo, and others as they are.

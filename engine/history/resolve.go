@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rewind/engine/model"
+	"rewind/engine/sessions"
 	"rewind/internal/kv"
 	"rewind/internal/naming"
 	"rewind/internal/value"
@@ -121,7 +122,24 @@ func (h *History) base(session string, n naming.Name) (*model.Checkpoint, error)
 	case naming.Turn:
 		return h.turn(session, n)
 	}
-	return h.word(n)
+	cp, err := h.word(n)
+	if errors.Is(err, model.ErrNotFound) {
+		err = h.orSession(n, err)
+	}
+	return cp, err
+}
+
+// orSession is a *model.IsSessionError where a name that no checkpoint has is a session's; else err.
+func (h *History) orSession(n naming.Name, err error) error {
+	session, none := h.sessions.FindSession(n.Text)
+	if none != nil || session == model.Manual {
+		return err
+	}
+	all, lost := h.sessions.SessionNames()
+	if lost != nil {
+		return err
+	}
+	return &model.IsSessionError{Name: n.String(), Session: session, Short: sessions.ShortOf(session, all)}
 }
 
 // word is the checkpoint whose id begins with the name, or that a tag names. An id comes before a tag that looks like one.

@@ -8,6 +8,7 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
+	"rewind/engine/sessions"
 	"rewind/hooks"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -33,7 +34,7 @@ func (h *History) Turns(ctx context.Context, w model.SessionChoice, limit int) (
 func (h *History) turnsOf(ctx context.Context, session string, limit int) (*model.TurnList, error) {
 	s := h.log.Records[session]
 	if s == nil {
-		return nil, &model.NoConversationError{Moment: "session " + session, Why: "it belongs to no agent's session"}
+		return nil, h.noAgents(session)
 	}
 	if h.log.CheckWhole() == nil && h.log.Damage() == nil {
 		if err := h.CatchUp(ctx, session); err != nil {
@@ -61,6 +62,22 @@ func (h *History) turnsOf(ctx context.Context, session string, limit int) (*mode
 		l.Title = s.Title
 	}
 	return l, h.listTurns(l, s, now, limit)
+}
+
+// noAgents is the error of who wants the turns of a session that is no agent's. The log's lock is held, and the records are loaded.
+func (h *History) noAgents(session string) error {
+	err := &model.NoConversationError{Moment: "session " + session, Why: "it is a person's own", None: true}
+	for _, s := range h.log.ListSessions() { // the newest first
+		if s.Turn == 0 && s.Cursor.Transcript.IsZero() || h.Unseen(&s) {
+			continue
+		}
+		all, lost := h.sessions.SessionNames()
+		if err.None = false; lost == nil {
+			err.Instead = sessions.ShortOf(s.Name, all)
+		}
+		break
+	}
+	return err
 }
 
 // TurnAt is the turn of a list that the project stands in, or at the end of; 0: in none.

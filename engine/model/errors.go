@@ -34,6 +34,8 @@ var (
 	ErrWhichSession = errors.New("several sessions are at work here")
 	// ErrNoBranchBefore is returned where the project has stood on no session before the present one; it is an ErrNotFound.
 	ErrNoBranchBefore = fmt.Errorf("%w: the project has stood on no other session", ErrNotFound)
+	// ErrNoRestore is returned where nothing is left that undo-restore could take back; it is an ErrNotFound.
+	ErrNoRestore = fmt.Errorf("%w: no restore is left to revert", ErrNotFound)
 	// ErrUsage is returned for a request that makes no sense as it is put.
 	ErrUsage = errors.New("bad request")
 )
@@ -72,6 +74,23 @@ func (e *TooShortError) About() (op, subject string) { return "checkpoint", e.Na
 
 // Is makes it an ErrNotFound.
 func (e *TooShortError) Is(target error) bool { return target == ErrNotFound }
+
+// IsSessionError is returned for the name of a checkpoint that is a session's; it is an ErrNotFound.
+type IsSessionError struct {
+	Name    string // as it was asked for
+	Session string
+	Short   string // the beginning of its id that no other session here has
+}
+
+func (e *IsSessionError) Error() string {
+	return fmt.Sprintf("checkpoint %q: %v: it is session %s", e.Name, ErrNotFound, e.Session)
+}
+
+// About is its subject.
+func (e *IsSessionError) About() (op, subject string) { return "checkpoint", e.Name }
+
+// Is makes it an ErrNotFound.
+func (e *IsSessionError) Is(target error) bool { return target == ErrNotFound }
 
 // NoTurnError is returned for a turn that a session has not; it is an ErrNotFound.
 type NoTurnError struct {
@@ -173,12 +192,17 @@ var (
 
 // NoConversationError says why a moment has no conversation; it is an ErrNoConversation.
 type NoConversationError struct {
-	Moment string
-	Why    string
-	Cause  error // may be nil
+	Moment  string
+	Why     string
+	Cause   error  // may be nil
+	Instead string // how the id of a session begins that has one; "": none was looked for, or
+	None    bool   // no session of the project has one
 }
 
 func (e *NoConversationError) Error() string {
+	if e.None {
+		return fmt.Sprintf("%v yet: no agent's session is known here", ErrNoConversation)
+	}
 	return fmt.Sprintf("%s: %v: %s", e.Moment, ErrNoConversation, e.Why)
 }
 

@@ -24,7 +24,7 @@ func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result
 	if way, err := rs.history.Way(ctx, name); err != nil || way != "" {
 		return rs.switchToWay(ctx, way, o, err)
 	}
-	session, err := rs.history.BranchNamed(ctx, name)
+	session, err := rs.history.BranchNamed(name)
 	if err != nil {
 		return nil, err
 	}

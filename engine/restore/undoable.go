@@ -53,7 +53,7 @@ func (rs *Restorer) operationToRevert(seq uint64, contextOnly bool) (found *refs
 	switch {
 	case err != nil:
 	case found == nil && seq == 0:
-		err = fmt.Errorf("undo-restore: %w: no restore is left to revert", model.ErrNotFound)
+		err = fmt.Errorf("undo-restore: %w", model.ErrNoRestore)
 	case found == nil:
 		_, err = rs.log.Refs.Operation(seq) // it is not there, or not told of
 	default:

@@ -6,7 +6,8 @@ import "rewind/engine/oplog"
 
 // Sessions answers questions about the sessions of an open project. Methods that want the log's lock held say so.
 type Sessions struct {
-	log *oplog.Log
+	log    *oplog.Log
+	titled func(title string) ([]string, error) // nil: sessions have no titles
 	*State
 }
 
@@ -14,4 +15,4 @@ type Sessions struct {
 type State struct{ presences presenceLog }
 
 // New makes Sessions of the log.
-func New(log *oplog.Log, st *State) *Sessions { return &Sessions{log, st} }
+func New(log *oplog.Log, st *State) *Sessions { return &Sessions{log: log, State: st} }

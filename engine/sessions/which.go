@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,8 +74,30 @@ func (ss *Sessions) OrCurrent(session string) (string, error) {
 	return at.Session, err
 }
 
-// FindSession is the session with a name, or with a prefix of the agent's id.
+// TitlesBy says who knows sessions by their titles: find gives those that one stands for, sorted, whether the log's lock is held or not.
+func (ss *Sessions) TitlesBy(find func(title string) ([]string, error)) { ss.titled = find }
+
+// FindSession is the one place where what a person calls a session becomes one: its name, or how the agent's id begins, else its title, or
+// how that begins, or what it has in it. Errors: model.ErrNotFound, *SeveralSessionsError.
 func (ss *Sessions) FindSession(name string) (string, error) {
+	session, err := ss.SessionOfID(name)
+	if !errors.Is(err, model.ErrNotFound) || ss.titled == nil {
+		return session, err
+	}
+	found, lost := ss.titled(name)
+	switch {
+	case lost != nil:
+		return "", lost
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", &SeveralSessionsError{Names: found, Title: name}
+	}
+	return "", err
+}
+
+// SessionOfID is FindSession by names and ids alone.
+func (ss *Sessions) SessionOfID(name string) (string, error) {
 	all, err := ss.SessionNames()
 	if err != nil {
 		return "", err
