@@ -88,6 +88,9 @@ func (s *server) placeOf(ctx context.Context, dir string, name api.Text) (place,
 func (s *server) beyond(ctx context.Context, dir string, err error) error {
 	op, subject := about(err)
 	name := string(subject)
+	if op == "path" && name != "" {
+		name = filepath.Clean(name)
+	}
 	if op != "checkpoint" && op != "path" || !filepath.IsAbs(name) {
 		return err
 	}
@@ -107,7 +110,7 @@ func (s *server) beyond(ctx context.Context, dir string, err error) error {
 		}
 	} else {
 		for _, w := range s.others(p) {
-			if in, lost := filepath.Rel(string(w.Root), filepath.Clean(name)); lost == nil && filepath.IsLocal(in) {
+			if in, lost := filepath.Rel(string(w.Root), name); lost == nil && filepath.IsLocal(in) {
 				root = string(w.Root)
 			}
 		}
@@ -116,7 +119,7 @@ func (s *server) beyond(ctx context.Context, dir string, err error) error {
 		}
 	}
 	return &api.Error{
-		Code: api.CodeOf(api.WordUsage), Word: api.WordUsage, Op: op, Subject: subject,
+		Code: api.CodeOf(api.WordUsage), Word: api.WordUsage, Op: op, Subject: api.Text(name),
 		Message: fmt.Sprintf("%s %q: it is in another worktree, %s", op, name, printable(root)),
 		Hint:    fmt.Sprintf("'rewind -C %s ...' does it there%s", printable(root), rest),
 	}

@@ -219,6 +219,11 @@ func nearTo(ctx context.Context, e *engine.Engine, err error) error {
 // maxNearDirs is how many directories or stores are named for one that is not there.
 const maxNearDirs = 3
 
+// asked completes the error of a request by where it was asked from.
+func (s *server) asked(ctx context.Context, dir string, err error) error {
+	return s.nearDir(ctx, dir, s.beyond(ctx, dir, err))
+}
+
 // nearDir gives an error of a directory that is no project, or of a worktree or store that is not there, those that are.
 func (s *server) nearDir(ctx context.Context, dir string, err error) error {
 	var names []string

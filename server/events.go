@@ -91,7 +91,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		l.p, err = s.find(r.Context(), req.ProjectDir())
 	}
 	if err != nil {
-		fail(ndjson.New(w), err)
+		fail(ndjson.New(w), s.asked(r.Context(), req.ProjectDir(), err))
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())

@@ -225,7 +225,7 @@ func (s *server) cat(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(body) // a reader that is gone needs no answer
 	case err == nil:
 	case !begun:
-		fail(out, err)
+		fail(out, s.asked(ctx, req.ProjectDir(), err))
 	default: // the status has been sent
 		b, _ := json.Marshal(tell(err))
 		w.Header().Set(http.TrailerPrefix+api.ErrorTrailer, string(b))

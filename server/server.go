@@ -158,7 +158,7 @@ func handle[Req, Resp any](s *server, route api.Route[Req, Resp], h handler[Req,
 	s.mux.HandleFunc(route.Method+" "+route.Path, answer(func(ctx context.Context, req Req, p model.Progress) (Resp, error) {
 		resp, err := h(ctx, req, p)
 		if in, ok := any(req).(interface{ ProjectDir() string }); ok && err != nil {
-			err = s.nearDir(ctx, in.ProjectDir(), s.beyond(ctx, in.ProjectDir(), err))
+			err = s.asked(ctx, in.ProjectDir(), err)
 		}
 		return resp, err
 	}))

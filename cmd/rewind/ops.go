@@ -83,11 +83,7 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 		}
 		if op.Kind == "switch" { // turns of two sessions have the same numbers
 			_, id, _ := strings.Cut(cmp.Or(op.Goes, op.Session), "/")
-			to := "to " + sideWords(op.To, op.Target, prompt) + " of " + term.Sanitize(render.ShortID(id))
-			if narrow {
-				return to
-			}
-			return from + sideWords(op.From, op.Safety, prompt) + " " + to
+			return "to " + sideWords(op.To, op.Target, prompt) + " of " + term.Sanitize(render.ShortID(id))
 		}
 		if narrow && isEnd(op.From) && isEnd(op.To) {
 			return fmt.Sprintf("turn:%d to %d", op.From.Turn, op.To.Turn)

@@ -82,6 +82,9 @@ func (p *Project) eachStoreFile(dir string, fn func(path string, b []byte)) {
 			continue
 		}
 		f, err := p.FS.Open(path)
+		if errors.Is(err, fs.ErrNotExist) { // the database has just taken it away
+			continue
+		}
 		p.Must(err)
 		b, err := io.ReadAll(f)
 		p.Must(errors.Join(err, f.Close()))

@@ -39,7 +39,8 @@ func SampleJournal() *model.Journal {
 		Made: &model.Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &model.Lineage{
 			Lineage: value.Lineage{Session: "claude/a", Turn: 12, Kind: "checkout"}, Both: 2, Transcript: TestID("x"), Turns: []int{1, 12},
 		}},
-		Moved: &model.Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c", Left: true},
+		Moved:    &model.Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c", Left: true},
+		ByItself: true,
 	}
 }
 

@@ -77,7 +77,8 @@ const joiner = '\u200d'
 // joined reports whether next, behind b, whose last rune is last, belongs to the same character.
 func joined(b []byte, last, next rune) bool {
 	switch {
-	case last == joiner, next == joiner, unicode.Is(unicode.M, next), 0x1f3fb <= next && next <= 0x1f3ff, 0xe0020 <= next && next <= 0xe007f:
+	case last == joiner, next == joiner, unicode.Is(unicode.M, next),
+		0x1f3fb <= next && next <= 0x1f3ff, 0xe0020 <= next && next <= 0xe007f: // a colour of skin; which flag
 		return true
 	case isFlag(last) && isFlag(next): // two letters are a flag
 		n := 0

@@ -49,7 +49,9 @@ func Merge(base, ours, theirs []byte, o MergeOptions) Merged {
 	case bytes.Equal(base, theirs):
 		return Merged{Text: bytes.Clone(ours)}
 	}
-	m := merger{base: splitLines(base), ours: splitLines(ours), theirs: splitLines(theirs), options: o, began: time.Now(), changes: changesOf}
+	m := merger{
+		base: splitLines(base), ours: splitLines(ours), theirs: splitLines(theirs), options: o, began: time.Now(), changes: changesOf,
+	}
 	return m.merge()
 }
 

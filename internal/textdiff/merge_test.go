@@ -185,8 +185,10 @@ const (
 func classOf(t *testing.T, dir string, m triple, want []byte, conflicts int) string {
 	t.Helper()
 	sides, class := 0, withinAnother
-	as := merger{base: splitLines(m.base), ours: splitLines(m.ours), theirs: splitLines(m.theirs),
-		options: MergeOptions{Ours: "ours", Theirs: "theirs"}, began: time.Now()}
+	as := merger{
+		base: splitLines(m.base), ours: splitLines(m.ours), theirs: splitLines(m.theirs),
+		options: MergeOptions{Ours: "ours", Theirs: "theirs"}, began: time.Now(),
+	}
 	as.changes = func(a, b [][]byte) []change {
 		git, own := gitChanges(t, dir, a, b), changesOf(a, b)
 		if sides++; sides <= 2 && !slices.Equal(git, own) {
