@@ -36,6 +36,12 @@ func newBlame(a *app) *cobra.Command {
 			}
 			return nil
 		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return a.completePaths(cmd, word)
+			}
+			return completePlaces(a, 2, &req.Session)(cmd, args, word)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Project, req.Path, req.Choose = a.project(), api.Text(args[0]), a.OutTTY
 			var err error
