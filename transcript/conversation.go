@@ -20,6 +20,7 @@ type tracker struct {
 	bare    bool     // nothing has answered the newest prompt
 	closed  bool     // the memory was replaced behind the newest turn: what follows is not in it, unless the model goes on
 
+	given   bool // somebody has its turns, who must not see them change
 	within  bool // it began behind other records
 	reaches bool // and a record may say something of those
 }
@@ -28,7 +29,7 @@ func newTracker(agent Agent, d *dialect) *tracker {
 	return &tracker{c: Conversation{Agent: agent}, d: d, lead: -1}
 }
 
-// done is the conversation up to here. What comes next does not change it.
+// done is the conversation up to here. What comes next does not change it: it is copied when there is something.
 func (t *tracker) done() *Conversation {
 	c := t.c
 	if c.Title == "" && len(c.Turns) > 0 {
@@ -37,13 +38,24 @@ func (t *tracker) done() *Conversation {
 	if c.Parent.Session == "" && t.asked != c.ID {
 		c.Parent.Session = t.asked
 	}
+	t.given = true
+	return &c
+}
+
+// own makes what was given to somebody its own again.
+func (t *tracker) own() {
+	if !t.given {
+		return
+	}
+	c := &t.c
 	c.Turns, c.Compactions, c.Breaks = slices.Clone(c.Turns), slices.Clone(c.Compactions), slices.Clone(c.Breaks)
 	c.Broken, c.Pending = slices.Clone(c.Broken), slices.Clone(c.Pending)
-	return &c
+	t.given = false
 }
 
 // add takes the next record.
 func (t *tracker) add(l *line) {
+	t.own()
 	t.moved = false
 	t.reaches = t.reaches || l.UndoTo != "" || l.Reset || t.within && l.Undo > len(t.live)
 	t.c.Records++
@@ -169,10 +181,7 @@ func (t *tracker) prompt(l *line) {
 // begin begins a turn, words is a number for what its prompt says.
 func (t *tracker) begin(turn Turn, words uint64) {
 	t.rerun(words)
-	if t.users == nil {
-		t.users = make(map[string]int)
-	}
-	if turn.User != "" {
+	if t.users != nil {
 		t.users[turn.User] = len(t.c.Turns)
 	}
 	if n := len(t.live); n > 0 {
@@ -270,8 +279,8 @@ func (t *tracker) answered(l *line) {
 // which few ask for, a hash.
 type chain struct {
 	newest string
-	seen   map[uint64]int32 // the turn; unplaced: it is not known
-	full   bool             // there are more than are kept: nothing can be said of one that is not known
+	seen   placed
+	full   bool // there are more than are kept: nothing can be said of one that is not known
 }
 
 // unplaced is the turn of a record that names one which is not in the file, or comes behind it.
@@ -279,9 +288,6 @@ const unplaced = -1
 
 // hash is the same in every process: a reading is gone on with by another one.
 func (c *chain) hash(id string) uint64 {
-	if c.seen == nil {
-		c.seen = map[uint64]int32{}
-	}
 	h := uint64(14695981039346656037) // FNV-1a
 	for i := range len(id) {
 		h = (h ^ uint64(id[i])) * 1099511628211
@@ -294,20 +300,20 @@ func (c *chain) breaks(l *line) bool {
 	if l.Parent == "" || l.Parent == c.newest || c.full || l.Side {
 		return false
 	}
-	_, there := c.seen[c.hash(l.Parent)]
+	_, there := c.seen.of(c.hash(l.Parent))
 	return !there
 }
 
 // placed is the turn that a record is in, which a later one names.
 func (c *chain) placed(id string) (turn int, ok bool) {
-	n, ok := c.seen[c.hash(id)]
-	return int(n), ok && n != unplaced
+	n, ok := c.seen.of(c.hash(id))
+	return n, ok && n != unplaced
 }
 
 // place notes the turn of a record.
 func (c *chain) place(id string, turn int) {
-	if key := c.hash(id); len(c.seen) < maxMessages {
-		c.seen[key] = int32(turn)
+	if c.seen.n < maxMessages {
+		c.seen.put(c.hash(id), turn)
 	} else {
 		c.full = true
 	}

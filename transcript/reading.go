@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"bytes"
+	"encoding/binary"
+	"maps"
 	"slices"
 
 	"rewind/internal/record"
@@ -83,12 +85,13 @@ func (r *Reading) State() []byte {
 		return nil
 	}
 	w := record.NewPacker()
+	r.t.seen = placed{stored: r.t.seen.packed(), n: r.t.seen.n}
 	r.state(w)
 	return w.Bytes()
 }
 
 // ResumeReading is the Reading whose State that is, and the conversation as far as it has read; nil: it is none.
-func ResumeReading(agent Agent, state []byte) (*Reading, *Conversation) {
+func ResumeReading(agent Agent, state string) (*Reading, *Conversation) {
 	d, err := dialectOf(agent, Source{Name: "session.jsonl"})
 	if err != nil || d.within == nil {
 		return nil, nil
@@ -116,7 +119,7 @@ func (r *Reading) state(p *record.Packer) {
 	record.List(p, &t.left, func(n *int) { record.Number(p, n) })
 	record.List(p, &t.words, p.Fixed)
 	record.Map(p, &t.parents, func(k *string) { p.Texts(k) }, func(n *int) { record.Number(p, n) })
-	record.Map(p, &t.seen, p.Fixed, func(n *int32) { record.Number(p, n) })
+	p.Texts(&t.seen.stored)
 	t.c.state(p)
 	switch q := r.p.(type) {
 	case *claudeParser:
@@ -126,14 +129,6 @@ func (r *Reading) state(p *record.Packer) {
 		record.Number(p, &q.metas)
 		p.Texts(&q.thread, &q.reply, &q.said[0], &q.said[1])
 		p.Flags(&q.mute, &q.ahead)
-	}
-	if t.users == nil && len(t.c.Turns) > 0 {
-		t.users = make(map[string]int, len(t.c.Turns))
-		for i, turn := range t.c.Turns {
-			if turn.User != "" {
-				t.users[turn.User] = i
-			}
-		}
 	}
 }
 
@@ -199,11 +194,93 @@ func (r *Reading) sound() bool {
 			return false
 		}
 	}
-	for _, n := range t.seen {
-		if n != unplaced && (n < 0 || int(n) > len(turns)) {
-			return false
-		}
+	if !t.seen.sound(func(n int) bool { return n >= unplaced && n <= len(turns) }) {
+		return false
 	}
 	return len(t.words) == len(turns) && !slices.ContainsFunc(t.left, func(i int) bool { return !within(i) }) &&
 		r.end >= 0 && r.lines >= 0 && len(t.lost) == len(t.c.Breaks) && t.lead < r.end
+}
+
+// placed has numbers by keys of 8 bytes: those that came, and those that were stored, which lie sorted in one text and are looked for
+// there, so that to read them costs nothing.
+type placed struct {
+	came   map[uint64]int32
+	stored string // placedSize bytes each: key, number, big-endian; of those that are in came, too, the number there counts
+	n      int    // keys
+}
+
+const placedSize = 12
+
+func (p *placed) of(key uint64) (n int, ok bool) {
+	if k, ok := p.came[key]; ok {
+		return int(k), true
+	}
+	if i, ok := p.find(key); ok {
+		return p.number(i), true
+	}
+	return 0, false
+}
+
+func (p *placed) put(key uint64, n int) {
+	if _, ok := p.of(key); !ok {
+		p.n++
+	}
+	if p.came == nil {
+		p.came = map[uint64]int32{}
+	}
+	p.came[key] = int32(n)
+}
+
+// find is where a stored key is, or would be.
+func (p *placed) find(key uint64) (i int, there bool) {
+	low, high := 0, len(p.stored)/placedSize
+	for low < high {
+		if mid := (low + high) / 2; p.key(mid) < key {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low, low < len(p.stored)/placedSize && p.key(low) == key
+}
+
+func (p *placed) key(i int) uint64 { return bigEndian(p.stored[i*placedSize:][:8]) }
+
+func (p *placed) number(i int) int { return int(int32(bigEndian(p.stored[i*placedSize+8:][:4]))) }
+
+func bigEndian(s string) (n uint64) {
+	for i := range len(s) {
+		n = n<<8 | uint64(s[i])
+	}
+	return n
+}
+
+// packed is all as it is stored.
+func (p *placed) packed() string {
+	out := make([]byte, 0, p.n*placedSize)
+	from := 0
+	for _, key := range slices.Sorted(maps.Keys(p.came)) {
+		i, there := p.find(key)
+		out = append(out, p.stored[from*placedSize:i*placedSize]...)
+		if from = i; there {
+			from++
+		}
+		out = binary.BigEndian.AppendUint64(out, key)
+		out = binary.BigEndian.AppendUint32(out, uint32(p.came[key]))
+	}
+	return string(append(out, p.stored[from*placedSize:]...))
+}
+
+// sound takes what was stored; not if it cannot be that: keys that do not follow each other, or a number that is not right.
+func (p *placed) sound(right func(n int) bool) bool {
+	p.n = len(p.stored) / placedSize
+	if len(p.stored)%placedSize != 0 {
+		return false
+	}
+	for i := range p.n {
+		if i > 0 && p.key(i-1) >= p.key(i) || !right(p.number(i)) {
+			return false
+		}
+	}
+	return true
 }

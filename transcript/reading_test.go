@@ -94,7 +94,7 @@ func TestReadingGoesOn(t *testing.T) {
 				continue
 			}
 			var stored *Conversation // it goes on in another process
-			if r, stored = ResumeReading(agent, state); r == nil || !reflect.DeepEqual(stored, want) {
+			if r, stored = ResumeReading(agent, string(state)); r == nil || !reflect.DeepEqual(stored, want) {
 				t.Fatalf("resumed at %d:\n got %+v\nwant %+v", at, stored, want)
 			}
 		}
@@ -110,7 +110,7 @@ func FuzzResumeReading(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, agent string, state, more []byte) {
-		r, c := ResumeReading(Agent(agent), state)
+		r, c := ResumeReading(Agent(agent), string(state))
 		if r == nil {
 			return
 		}

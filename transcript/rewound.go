@@ -13,7 +13,7 @@ const everyTurn = "*"
 // past knows which turns are still in what the model sees. Every step costs what it changes.
 type past struct {
 	live    []int          // turns that are not gone, in the order in which the model sees them
-	users   map[string]int // of a prompt's id: the turn
+	users   map[string]int // of a prompt's id: the turn; nil: nobody has asked
 	parents map[string]int // of a record that is not there, and of theRoot: the turn that prompts go on from which name it
 	moved   bool           // a turn has gone, or is there again, since that was last set to false
 	left    []int          // turns that have gone since the newest prompt
@@ -32,7 +32,7 @@ func (t *tracker) goBack(l *line) {
 	}
 	if l.UndoTo == everyTurn {
 		t.popAll(how)
-	} else if i, ok := t.users[l.UndoTo]; ok {
+	} else if i, ok := t.prompted(l.UndoTo); ok {
 		t.popTo(i, how)
 	}
 	if l.Reset {
@@ -44,10 +44,25 @@ func (t *tracker) goBack(l *line) {
 	}
 }
 
+// prompted is the turn that a prompt began, by its id.
+func (t *tracker) prompted(id string) (turn int, ok bool) {
+	if id == "" {
+		return 0, false
+	}
+	if t.users == nil {
+		t.users = make(map[string]int, len(t.c.Turns))
+		for i := range t.c.Turns {
+			t.users[t.c.Turns[i].User] = i
+		}
+	}
+	turn, ok = t.users[id]
+	return turn, ok
+}
+
 // again brings back the turn of a prompt that a record names.
 func (t *tracker) again(p prompted, l *line) {
-	i, ok := t.users[p.ID]
-	if !ok || p.ID == "" {
+	i, ok := t.prompted(p.ID)
+	if !ok {
 		t.begin(Turn{
 			User: p.ID, Last: p.ID, Summary: oneLine(p.Text, maxSummary), Time: p.Time,
 			Start: l.Offset, At: l.Offset, End: l.Offset + l.Size,

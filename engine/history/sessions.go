@@ -13,6 +13,7 @@ import (
 	"rewind/internal/osfile"
 	"rewind/internal/value"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/transcript"
 )
 
@@ -35,6 +36,14 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 	if err != nil {
 		return nil, err
 	}
+	tips, err := h.log.Refs.List(refs.Sessions)
+	if err != nil {
+		return nil, err
+	}
+	newest := make(map[refs.Name]objstore.ID, len(tips))
+	for _, tip := range tips {
+		newest[tip.Name] = tip.ID
+	}
 	var list []model.SessionInfo
 	for _, s := range h.log.ListSessions() {
 		if !want(&s) {
@@ -47,12 +56,8 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 			Session: s, Title: s.Title, Current: s.Name == at.Session, Imported: s.Imported, Problem: s.Problem,
 		}
 		info.Running = h.sessions.OpenIn(&s, h.log.Processes()) != ""
-		newest, err := h.NewestOf(s.Name)
-		if err != nil {
-			return nil, err
-		}
-		if !newest.IsZero() && !s.Imported {
-			info.Newest = newest.String()
+		if tip := newest[refs.Session(s.Name)]; !tip.IsZero() && !s.Imported {
+			info.Newest = tip.String()
 		}
 		list = append(list, info)
 	}

@@ -140,7 +140,7 @@ func (h *History) storedTalk(s *model.Session) *talk {
 		if err != nil || stored.Read != transcript.ReadingVersion {
 			return nil //nolint:nilerr // it is read again
 		}
-		if on, is := transcript.ResumeReading(s.Agent, []byte(stored.State)); on != nil {
+		if on, is := transcript.ResumeReading(s.Agent, stored.State); on != nil {
 			t = &talk{said: stored.Transcript, size: stored.Length, is: is, on: on, kept: stored.Length}
 		}
 		return nil
@@ -176,7 +176,9 @@ func (h *History) keepTalks(ctx context.Context) {
 		}
 		t.kept = t.size
 	}
-	_ = b.Commit(ctx, kv.Written)
+	if from, to := model.OldTalks(); b.DeleteRange(from, to) == nil {
+		_ = b.Commit(ctx, kv.Written)
+	}
 }
 
 // readOn reads a transcript: of one that begins with was the rest.

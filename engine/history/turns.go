@@ -121,8 +121,12 @@ func (h *History) Messages(ctx context.Context, name string, n int) (list []tran
 	}
 	defer h.keepTalks(ctx)
 	src, err := h.sourceAt(s, p)
-	if err == nil {
-		list, err = transcript.LastMessages(s.Agent, src, 4*n+maxTools)
+	most := 4*n + maxTools
+	for more := 2*n + fewTools; err == nil; more *= 4 {
+		more = min(more, most)
+		if list, err = transcript.LastMessages(s.Agent, src, more); more == most || len(list) < more || spoken(list) >= n {
+			break
+		}
 	}
 	if err != nil {
 		return nil, "it cannot be read: " + err.Error(), nil //nolint:nilerr // what else is known of the checkpoint is shown
@@ -264,8 +268,20 @@ func (h *History) sourceAt(s *model.Session, p *Moment) (transcript.Source, erro
 	return src, nil
 }
 
-// maxTools is how many answers of tools at least are looked behind for messages.
-const maxTools = 256
+const (
+	maxTools = 256 // how many answers of tools at least are looked behind for messages
+	fewTools = 16  // how many there are at first
+)
+
+// spoken is how many messages are of people and the model.
+func spoken(list []transcript.Message) (n int) {
+	for i := range list {
+		if list[i].Who != "tool" {
+			n++
+		}
+	}
+	return n
+}
 
 // LastMessages are the last n messages of people and the model, with what tools answered between them.
 func LastMessages(list []transcript.Message, n int) []transcript.Message {

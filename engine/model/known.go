@@ -37,8 +37,8 @@ func (k *Known) Is(path string, at osfile.Stamp, said objstore.ID) bool {
 // KnownKey is where it lies what is known of a session.
 func KnownKey(session string) []byte { return append([]byte{kv.PrefixKnown}, session...) }
 
-// KnownFrom is the first key that there can be of a known session: those before it are of points and of talks.
-func KnownFrom() []byte { return []byte{kv.PrefixKnown, talkMark + 1} }
+// KnownFrom is in front of the first key that there can be of a known session: those before it are of points and of talks.
+func KnownFrom() []byte { return []byte{kv.PrefixKnown, talkMark + 2} }
 
 // How it stands in the store, docs/format.md#known-session.
 var knownTable = record.New(

@@ -17,8 +17,14 @@ type Talk struct {
 	State      string // transcript.Reading.State
 }
 
-// talkMark stands in front of the session's name in a key of a talk.
-const talkMark = 1
+// talkMark stands in front of the session's name in a key of a talk. A talk is a block of megabytes, which pebble reads when it looks
+// whether there is more in a range: between it and what lies before and behind is a key to end a range at.
+const talkMark = 2
+
+// OldTalks are the first key under which talks were before, and the first behind those.
+func OldTalks() (from, to []byte) {
+	return []byte{kv.PrefixKnown, talkMark - 1}, []byte{kv.PrefixKnown, talkMark}
+}
 
 // TalkKey is where it lies how a session's conversation was read.
 func TalkKey(session string) []byte { return append([]byte{kv.PrefixKnown, talkMark}, session...) }

@@ -41,7 +41,7 @@ var Keyspace = []row{
 	{PrefixSquash, "`h` checkpoint(20: the first bytes of its id)", "squash record", "engine"},
 	{PrefixMessage, "`m` checkpoint(20: the first bytes of its id)", "messages", "engine"},
 	{PrefixLeak, "`q`, or `q` content(20: the first bytes of its id)", "how far contents were looked at, or a flag", "engine"},
-	{PrefixKnown, "`i` session, `i` 0 session, or `i` 1 session", "what a session's file says, its points, or its conversation as it was read", "engine"},
+	{PrefixKnown, "`i` session, `i` 0 session, or `i` 2 session", "what a session's file says, its points, or its conversation as it was read", "engine"},
 }
 
 var formatKey = []byte{prefixFormat}

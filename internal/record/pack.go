@@ -8,8 +8,8 @@ import (
 // A Packer writes plain values one behind the other, or reads them in the same order: one function says both how they are written and how
 // they are read. It is for what is derived and large; what is kept of a store's own is a table. For one goroutine.
 type Packer struct {
-	b     []byte
-	text  string // of b, for texts: they share it
+	b     []byte // what was written
+	text  string // what is read; texts share it
 	at    int
 	reads bool
 	bad   bool // what was read is not what was written
@@ -19,13 +19,13 @@ type Packer struct {
 func NewPacker() *Packer { return &Packer{} }
 
 // NewUnpacker reads what another one has written.
-func NewUnpacker(b []byte) *Packer { return &Packer{b: b, text: string(b), reads: true} }
+func NewUnpacker(text string) *Packer { return &Packer{text: text, reads: true} }
 
 // Bytes is what was written.
 func (p *Packer) Bytes() []byte { return p.b }
 
 // Done reports whether all was read, and was what had been written.
-func (p *Packer) Done() bool { return !p.bad && p.at == len(p.b) }
+func (p *Packer) Done() bool { return !p.bad && p.at == len(p.text) }
 
 // Number is a whole number.
 func Number[T ~int | ~int32 | ~int64 | ~uint8](p *Packer, v *T) {
@@ -33,25 +33,45 @@ func Number[T ~int | ~int32 | ~int64 | ~uint8](p *Packer, v *T) {
 		p.b = binary.AppendVarint(p.b, int64(*v))
 		return
 	}
-	n, size := binary.Varint(p.b[p.at:])
-	if size <= 0 || int64(T(n)) != n {
+	n := p.varint()
+	if int64(T(n)) != n {
 		p.fail()
 		return
 	}
-	*v, p.at = T(n), p.at+size
+	*v = T(n)
 }
 
-func (p *Packer) fail() { p.bad, p.at = true, len(p.b) }
+// varint is binary.Varint of what is read.
+func (p *Packer) varint() int64 {
+	var u uint64
+	for shift := 0; shift < 64 && p.at < len(p.text); shift += 7 {
+		c := p.text[p.at]
+		p.at++
+		if u |= uint64(c&0x7f) << shift; c < 0x80 {
+			if shift == 63 && c > 1 {
+				break
+			}
+			return int64(u>>1) ^ -int64(u&1)
+		}
+	}
+	p.fail()
+	return 0
+}
+
+func (p *Packer) fail() { p.bad, p.at = true, len(p.text) }
 
 // Fixed is a number of 8 bytes.
 func (p *Packer) Fixed(v *uint64) {
 	switch {
 	case !p.reads:
 		p.b = binary.BigEndian.AppendUint64(p.b, *v)
-	case len(p.b)-p.at < 8:
+	case len(p.text)-p.at < 8:
 		p.fail()
 	default:
-		*v, p.at = binary.BigEndian.Uint64(p.b[p.at:]), p.at+8
+		*v = 0
+		for range 8 {
+			*v, p.at = *v<<8|uint64(p.text[p.at]), p.at+1
+		}
 	}
 }
 
@@ -63,7 +83,7 @@ func (p *Packer) Texts(list ...*string) {
 			p.b = append(p.b, *s...)
 			continue
 		}
-		if n < 0 || n > len(p.b)-p.at {
+		if n < 0 || n > len(p.text)-p.at {
 			p.fail()
 			return
 		}
@@ -106,7 +126,7 @@ func List[T any](p *Packer, list *[]T, each func(*T)) {
 	}
 	Number(p, &n)
 	if p.reads {
-		if n < 0 || n-1 > len(p.b)-p.at { // an element has a byte at least
+		if n < 0 || n-1 > len(p.text)-p.at { // an element has a byte at least
 			p.fail()
 			return
 		}
@@ -131,7 +151,7 @@ func Map[K comparable, V any](p *Packer, m *map[K]V, key func(*K), value func(*V
 		}
 		return
 	}
-	if n < 0 || n > len(p.b)-p.at {
+	if n < 0 || n > len(p.text)-p.at {
 		p.fail()
 		return
 	}
