@@ -36,10 +36,11 @@ var stages = []stage{
 	{[]string{"large"}, nil, (*table).limits},
 	{[]string{"gc"}, nil, (*table).collect},
 	{[]string{"find"}, (*table).big, (*table).find},
+	{[]string{"sessions"}, nil, (*table).sessions},
 }
 
 // asked are the rows that are measured only when they are asked for.
-var asked = []string{"daemon", "commands", "large", "gc", "find"}
+var asked = []string{"daemon", "commands", "large", "gc", "find", "sessions"}
 
 // A claim is one line of the table: a series, what stands beside it, and what it has to reach.
 type claim struct {
@@ -53,6 +54,9 @@ type claim struct {
 const (
 	emptyHook = "F: the same hook, a daemon that does nothing"
 	shadowGit = "git add -A; git write-tree"
+
+	countLines  = "wc -l of the same files"
+	firstAnswer = "status, a daemon's first answer"
 
 	scanCost      = 1.3e-3 // ms that a file may cost a hook that looks at all
 	maxResident   = 60e6   // bytes that the daemon may have in memory
@@ -154,6 +158,24 @@ var claims = map[string][]claim{
 		{"find", "blame, 5,000 lines", "blame", inMillis, "git blame", "git blame", within(1)},
 		{"find", "hook beside grep", "beside", inMillis, "the same hook alone", "alone", within(2)},
 		{"find", "memory at most", "most", inBytes, "", "", under(findResident, inBytes, "")},
+	},
+	"sessions": {
+		{"sessions", "sessions, 1,000", "sessions", inMillis, countLines, "sessions lines", nothing},
+		{"sessions", "sessions, 1,000", "sessions", inMillis, "", "", under(40, inMillis, "")},
+		{"sessions", "sessions, a daemon's first answer", "sessions first", inMillis, firstAnswer, "start", nothing},
+		{"sessions", "sessions, a daemon's first answer", "sessions first", inMillis, "", "", under(150, inMillis, "")},
+		{"sessions", "turns, of 50,000", "turns", inMillis, countLines, "turns lines", nothing},
+		{"sessions", "turns, of 50,000", "turns", inMillis, "", "", under(100, inMillis, "")},
+		{"sessions", "turns, a daemon's first answer", "turns first", inMillis, firstAnswer, "start", nothing},
+		{"sessions", "turns, a daemon's first answer", "turns first", inMillis, "", "", under(100, inMillis, "")},
+		{"sessions", "turns -n 0, all 50,000", "all turns", inMillis, countLines, "all turns lines", nothing},
+		{"sessions", "turns -n 0, a daemon's first answer", "all turns first", inMillis, firstAnswer, "start", nothing},
+		{"sessions", "show --messages 30, of 240 MB", "show", inMillis, countLines, "show lines", nothing},
+		{"sessions", "show --messages 30, of 240 MB", "show", inMillis, "", "", under(50, inMillis, "")},
+		{"sessions", "show, a daemon's first answer", "show first", inMillis, firstAnswer, "start", nothing},
+		{"sessions", "show, a daemon's first answer", "show first", inMillis, "", "", under(50, inMillis, "")},
+		{"sessions", "hook that first hears of 300 MB", "heard", inMillis, emptyHook, "heard floor", nothing},
+		{"sessions", "hook that first hears of 300 MB", "heard", inMillis, "", "", under(10, inMillis, "")},
 	},
 	"gc hooks": {
 		{"gc", "hook beside gc", "during", inMillis, "the same hook before", "before", within(2)},

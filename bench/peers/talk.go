@@ -19,6 +19,7 @@ import (
 // A talk is a session of Claude's in a site's world that grows, as its agent writes it.
 type talk struct {
 	*site
+	n        int
 	id, path string
 	s        *workload.Session
 }
@@ -32,14 +33,7 @@ const (
 // a hook is taken after it. Only how far that has come is asked for: a list of the turns would read the file itself, over and over beside
 // the capture.
 func (s *site) newTalk(n int, size int64) *talk {
-	k := &talk{site: s, id: fmt.Sprintf("5f1c0d2e-7a44-4c1b-9d55-%012d", n)}
-	slug := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, s.rewind.tree)
-	k.path = filepath.Join(s.bench.dir, "user", ".claude", "projects", slug, k.id+".jsonl")
+	k := s.talk(n)
 	s.say("a conversation of %s", inBytes.format(float64(size)))
 	var err error
 	k.s, _, err = workload.WriteSession(k.path, k.id, s.rewind.tree, size, uint64(n))
@@ -55,6 +49,19 @@ func (s *site) newTalk(n int, size int64) *talk {
 			have = st.Sessions[i].Captured
 		}
 	}
+	return k
+}
+
+// talk is the nth session of a site's project, of which nothing is written yet.
+func (s *site) talk(n int) *talk {
+	k := &talk{site: s, n: n, id: fmt.Sprintf("5f1c0d2e-7a44-4c1b-9d55-%012d", n)}
+	slug := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, s.rewind.tree)
+	k.path = filepath.Join(s.bench.dir, "user", ".claude", "projects", slug, k.id+".jsonl")
 	return k
 }
 
