@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 )
 
 var kept = flag.String("large", "", "a directory in which BenchmarkLarge keeps its project, or has kept it: it takes minutes to make")
@@ -121,4 +122,84 @@ func (p *project) resident(b *testing.B) float64 {
 	n, err := strconv.ParseFloat(strings.Fields(after)[0], 64)
 	p.must(err)
 	return n
+}
+
+// BenchmarkBeside is a hook after an edit while a page of the same project is open, beside one while none is, in turns: medians, and their
+// ratio.
+func BenchmarkBeside(b *testing.B) {
+	const rounds, each = 6, 12
+	p := large(b)
+	p.begin(first)
+	t := profile(b)
+	t.enter(p)
+	var took [2][]float64          // milliseconds: without a page, with one
+	edits := time.Now().UnixNano() // what is written was not there in an earlier run
+	for b.Loop() {
+		for round := range 2 * rounds {
+			open := round % 2
+			if open == 1 {
+				t.open("")
+			} else {
+				t.do(chromedp.Navigate("about:blank"))
+			}
+			for range each {
+				edits++
+				p.write("part0/file0.go", fmt.Sprintf("package part\n\n// %d\n", edits))
+				time.Sleep(150 * time.Millisecond)
+				began := time.Now()
+				p.hook("post-tool-use", map[string]any{
+					"tool_name": "Bash", "tool_use_id": fmt.Sprint("toolu_beside_", edits), "tool_input": map[string]any{"command": "make"},
+				})
+				took[open] = append(took[open], float64(time.Since(began).Microseconds())/1000)
+			}
+		}
+	}
+	median := func(list []float64) float64 { slices.Sort(list); return list[len(list)/2] }
+	b.ReportMetric(median(took[0]), "alone-ms")
+	b.ReportMetric(median(took[1]), "beside-ms")
+	b.ReportMetric(median(took[1])/median(took[0]), "ratio")
+}
+
+// BenchmarkLongTalk is a moment at the end of a conversation of 100 MB: until it is painted, and until what was said before it is there.
+func BenchmarkLongTalk(b *testing.B) {
+	const turns, each = 400, 90 // messages of 2.8 kB
+	p := newProject(b)
+	words := strings.Repeat("what is said at some length and means little ", 55)
+	for turn := range turns {
+		p.say("user", fmt.Sprint("turn ", turn))
+		for range each {
+			p.say("assistant", []any{map[string]any{"type": "text", "text": words}})
+		}
+	}
+	p.rewind("sessions", "--import") // all of it, which a hook would not wait for
+	p.turn("the last of many", p.sets("README.md", "at the end\n"))
+	size, err := os.Stat(p.file)
+	p.must(err)
+	t := profile(b)
+	t.enter(p)
+	cp := t.row("the last of many")
+	t.base += "/c/" + cp
+	said := `document.querySelectorAll(".said").length`
+	if t.open(""); eval[int](t, said) < 30 {
+		b.Fatal(t.text())
+	}
+	for b.Loop() {
+		var paints, earlier []float64
+		for range 5 {
+			t.open("")
+			t.wait(`performance.getEntriesByName("first-contentful-paint").length`)
+			paints = append(paints, eval[float64](t, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+			earlier = append(earlier, eval[float64](t, `(async () => {
+				const began = performance.now(), before = `+said+`;
+				document.querySelector(".talk .older a").click();
+				while (`+said+` === before) await new Promise((done) => setTimeout(done, 5));
+				return performance.now() - began;
+			})()`))
+		}
+		slices.Sort(paints)
+		slices.Sort(earlier)
+		b.ReportMetric(paints[2], "paint-ms")
+		b.ReportMetric(earlier[2], "earlier-ms")
+	}
+	b.ReportMetric(float64(size.Size())/1e6, "MB")
 }

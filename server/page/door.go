@@ -72,10 +72,16 @@ func (p *Page) door(inside http.Handler) http.Handler {
 			p.refuse(w, r, http.StatusUnauthorized, "nobody has let this browser in")
 			return
 		}
-		who, ok := p.keys.session(c.Value)
+		who, renew, ok := p.keys.session(c.Value)
 		if !ok {
 			p.refuse(w, r, http.StatusUnauthorized, "this browser was let in too long ago, or by another daemon")
 			return
+		}
+		if renew {
+			p.mu.Lock()
+			p.remember()
+			p.mu.Unlock()
+			giveCookie(w, base, c.Value)
 		}
 		if !strings.HasSuffix(path, "/live") { // which is no work, and ends with the page
 			if !p.o.Begin() {
@@ -132,16 +138,20 @@ func (p *Page) enter(w http.ResponseWriter, r *http.Request) {
 	base := p.base
 	p.remember()
 	p.mu.Unlock()
-	http.SetCookie(w, &http.Cookie{
-		Name: cookieName, Value: cookie, Path: base + "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		MaxAge: int(sessionLife.Seconds()),
-	})
+	giveCookie(w, base, cookie)
 	to := base + "/projects"
 	if project != "" {
 		to = base + "/p/" + project
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]string{"to": to})
+}
+
+func giveCookie(w http.ResponseWriter, base, value string) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName, Value: value, Path: base + "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		MaxAge: int(sessionLife.Seconds()),
+	})
 }
 
 // refuse says no. Of what was asked only the method and why stand in the log: an address may have a token in it.

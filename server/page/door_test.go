@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,6 +13,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -151,8 +154,12 @@ func TestEnter(t *testing.T) {
 			t.Errorf("%s has a secret: %s", what, text)
 		}
 	}
-	// The next daemon listens where this one did, and knows the browser.
+	// The next daemon listens where this one did, and knows the browser, and when it was here last.
 	s.End()
+	after, err := s.notes.Read("page.json")
+	if err != nil || bytes.Equal(after, note) {
+		t.Errorf("the last use is not written down: %s, %v", after, err)
+	}
 	s.start(t)
 	s.Resume()
 	if status, _, _ := s.get(t, "/projects", c); status != http.StatusOK {
@@ -232,13 +239,14 @@ func TestPromise15Door(t *testing.T) {
 	}
 	for _, target := range []string{
 		"/", "/projects", "/p/x", "http://" + u.Host + u.Path + "/projects", "http://evil.example/", "/00000000/projects", "*",
-		u.Path + "x/projects", strings.ToUpper(u.Path) + "-/projects",
+		u.Path + "x/projects", u.Path + "-/projects",
 	} {
 		add("GET %s HTTP/1.1\r\n%s\r\n", target, good)
 	}
 	if len(cases) < 200 {
 		t.Fatalf("only %d requests", len(cases))
 	}
+	keep(t, strings.NewReplacer(u.Host, "{host}", port, "{port}", u.Path, "{base}"), cases)
 	s.mu.Lock()
 	s.asked = nil
 	s.mu.Unlock()
@@ -251,6 +259,27 @@ func TestPromise15Door(t *testing.T) {
 	defer s.mu.Unlock()
 	if len(s.asked) > 0 {
 		t.Errorf("these reached the API: %v", s.asked)
+	}
+}
+
+var update = flag.Bool("update", false, "write the hostile requests anew")
+
+// keep holds testdata/hostile.json, which is sent to the real daemon, too (internal/browsertest), to be these requests.
+func keep(t *testing.T, names *strings.Replacer, cases []string) {
+	t.Helper()
+	path := filepath.Join("testdata", "hostile.json")
+	var named []string
+	for _, c := range cases {
+		named = append(named, names.Replace(c))
+	}
+	want, _ := json.MarshalIndent(named, "", " ")
+	if *update {
+		if err := os.WriteFile(path, append(want, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile(path); err != nil || !bytes.Equal(bytes.TrimSpace(have), want) {
+		t.Errorf("%s has other requests than these: -update", path)
 	}
 }
 

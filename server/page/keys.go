@@ -14,6 +14,7 @@ import (
 const (
 	launchLife  = 2 * time.Minute    // of a token that nobody has used
 	sessionLife = 7 * 24 * time.Hour // of a cookie that nobody uses
+	renewAfter  = time.Hour          // of use, a session's last use is written down, and its cookie given anew
 	mostKeys    = 16                 // of each kind; the oldest goes
 )
 
@@ -26,6 +27,8 @@ type session struct {
 	Used time.Time    `json:"used"`
 	Env  api.AgentEnv `json:"env"`  // of the person who let it in
 	Zone string       `json:"zone"` // of its clock
+
+	renewed time.Time // when its last use was written down
 }
 
 // keys are the secrets by which browsers come in. Safe for concurrent use.
@@ -77,28 +80,32 @@ func (k *keys) enter(token, zone string) (cookie, project string, ok bool) {
 	if k.known == nil {
 		k.known = map[digest]session{}
 	}
-	k.known[mark] = session{mark[:], k.now(), l.env, zone}
+	k.known[mark] = session{mark[:], k.now(), l.env, zone, k.now()}
 	dropOld(k.known, func(s session) time.Time { return s.Used }, k.now().Add(-sessionLife))
 	return cookie, l.project, true
 }
 
-// session is who has a cookie.
-func (k *keys) session(cookie string) (who visitor, ok bool) {
+// session is who has a cookie. renew says that it is time to write down when it was used, and to give it anew: a browser that is used does
+// not lose it.
+func (k *keys) session(cookie string) (who visitor, renew, ok bool) {
 	key := digest(sha256.Sum256([]byte(cookie)))
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s, ok := k.known[key]
 	if !ok || k.now().Sub(s.Used) > sessionLife {
 		delete(k.known, key)
-		return who, false
+		return who, false, false
 	}
 	s.Used = k.now()
+	if renew = s.Used.Sub(s.renewed) > renewAfter; renew {
+		s.renewed = s.Used
+	}
 	k.known[key] = s
 	who = visitor{env: s.Env, zone: time.Local}
 	if zone, err := time.LoadLocation(s.Zone); err == nil && s.Zone != "" {
 		who.zone = zone
 	}
-	return who, true
+	return who, renew, true
 }
 
 func (k *keys) count() int {

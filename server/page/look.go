@@ -21,7 +21,8 @@ const (
 	branchesAtOnce = 60  // beside it, and of a tree
 	mostBranches   = 1e6 // that can be asked for at once, by a page that has them already
 
-	messagesAtOnce = 30 // of the conversation before a moment
+	messagesAtOnce = 30  // of the conversation before a moment
+	moreMessages   = 200 // that are asked for then
 )
 
 // visit is one request of a browser that was let in.
@@ -158,7 +159,7 @@ func (v *visit) project() (view.Page, error) {
 	}
 	t.Empty = "Nothing has happened here yet. What an agent does in this project appears by itself."
 	if at != "" {
-		if t.Moment, err = v.moment(at, messagesAtOnce); err != nil {
+		if t.Moment, err = v.moment(at); err != nil {
 			return view.Page{}, err
 		}
 	}
@@ -237,20 +238,48 @@ func (v *visit) session() string {
 
 // checkpoint is one moment by itself.
 func (v *visit) checkpoint() (view.Page, error) {
-	d, err := v.moment(v.PathValue("checkpoint"), messagesAtOnce)
+	d, err := v.moment(v.PathValue("checkpoint"))
 	if err != nil {
 		return view.Page{}, err
 	}
 	return view.Checkpoint(v.frame, d), nil
 }
 
-func (v *visit) moment(name string, messages int) (*view.Detail, error) {
+func (v *visit) moment(name string) (*view.Detail, error) {
 	r, err := api.Call(v.Context(), v.page.client, api.Show, api.ShowRequest{
-		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Messages: messages, Said: true,
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Said: true,
 		Detail: api.Detail{Lines: true, Patch: true, Context: 3, Most: 300},
 	}, nil)
 	if err != nil {
 		return nil, err
 	}
-	return v.frame.Detail(&r), nil
+	d := v.frame.Detail(&r)
+	talk, err := api.Call(v.Context(), v.page.client, api.Messages, api.MessagesRequest{
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Limit: messagesAtOnce,
+	}, nil)
+	if err != nil { // what changed is shown without what was said
+		talk.Conversation = api.Text(err.Error())
+	}
+	v.frame.Said(d, &talk)
+	return d, nil
+}
+
+// talk is a page of the conversation around a moment: before a place, or from one on.
+func (v *visit) talk() (view.Page, error) {
+	q, name := v.URL.Query(), v.PathValue("checkpoint")
+	req := api.MessagesRequest{Project: v.dir(), Walk: api.Walk{Choose: true}, Limit: moreMessages}
+	req.Generation, _ = strconv.ParseUint(q.Get("generation"), 10, 64)
+	if from, err := strconv.ParseInt(q.Get("from"), 10, 64); err == nil {
+		req.From, req.Session = &from, q.Get("session")
+	} else {
+		req.Checkpoint = api.Text(name)
+		if before, err := strconv.ParseInt(q.Get("before"), 10, 64); err == nil {
+			req.Before = &before
+		}
+	}
+	r, err := api.Call(v.Context(), v.page.client, api.Messages, req, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.Talk(v.frame, name, &r, req.From != nil), nil
 }

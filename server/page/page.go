@@ -92,6 +92,7 @@ func (p *Page) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.http != nil {
+		p.remember()
 		_ = p.http.Close()
 		p.http, p.host = nil, ""
 	}
@@ -102,9 +103,11 @@ func (p *Page) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	look := func(pattern string, h func(*visit) (view.Page, error)) { mux.Handle("GET "+pattern, p.look(h)) }
 	look("/projects", (*visit).projects)
+	look("/find", (*visit).findAll)
 	look("/p/{project}", (*visit).project)
 	look("/p/{project}/s/{agent}/{session}", (*visit).project)
 	look("/p/{project}/c/{checkpoint}", (*visit).checkpoint)
+	look("/p/{project}/c/{checkpoint}/talk", (*visit).talk)
 	look("/p/{project}/tree", (*visit).tree)
 	look("/p/{project}/compare", (*visit).compare)
 	look("/p/{project}/diff", (*visit).diff)

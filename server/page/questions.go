@@ -2,9 +2,13 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
+	"time"
 
 	"rewind/api"
 	"rewind/server/page/view"
@@ -32,6 +36,19 @@ func (v *visit) compare() (view.Page, error) {
 	}, nil)
 	if err != nil {
 		return view.Page{}, err
+	}
+	if r.A.Title == "" || r.B.Title == "" { // a tree knows them of sessions whose files have none
+		tree, err := api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{Project: v.dir(), Session: r.A.Session, All: true}, nil)
+		if err != nil {
+			return view.Page{}, err
+		}
+		for _, b := range tree.Branches {
+			for _, side := range []*api.CompareSide{&r.A, &r.B} {
+				if side.Session == b.Branch && side.Title == "" {
+					side.Title = b.Title
+				}
+			}
+		}
 	}
 	return view.Compare(v.frame, &r), nil
 }
@@ -61,21 +78,64 @@ func (v *visit) ops() (view.Page, error) {
 func (v *visit) find() (view.Page, error) {
 	query := v.URL.Query().Get("q")
 	if query == "" {
-		return view.Find(v.frame, "", nil, nil, ""), nil
+		return view.Find(v.frame, view.Found{}), nil
 	}
-	list, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
-		Project: v.dir(), Filter: api.Filter{Prompt: api.Text(query)}, Turns: true, Limit: foundAtOnce,
+	return view.Find(v.frame, v.search(v.Context(), query, foundAtOnce)), nil
+}
+
+// search finds so much of each kind in one project. What could not be looked through is said in what it gives.
+func (v *visit) search(ctx context.Context, query string, most int) view.Found {
+	list, err := api.Call(ctx, v.page.client, api.List, api.ListRequest{
+		Project: v.dir(), Filter: api.Filter{Prompt: api.Text(query)}, Turns: true, Limit: most,
 	}, nil)
 	if err != nil {
-		return view.Page{}, err
+		return v.frame.Found(query, nil, nil, err)
 	}
-	r, err := api.Call(v.Context(), v.page.client, api.Grep, api.GrepRequest{
-		Project: v.dir(), Pattern: api.Text(regexp.QuoteMeta(query)), IgnoreCase: true, Code: true, Conversation: true, Limit: foundAtOnce,
+	r, err := api.Call(ctx, v.page.client, api.Grep, api.GrepRequest{
+		Project: v.dir(), Pattern: api.Text(regexp.QuoteMeta(query)), IgnoreCase: true, Code: true, Conversation: true, Limit: most,
 	}, nil)
-	if err != nil {
-		return view.Find(v.frame, query, list.Turns, nil, err.Error()), nil
+	return v.frame.Found(query, list.Turns, &r, err)
+}
+
+const (
+	foundEach  = 20              // of each kind in one of all projects
+	searchWait = 4 * time.Second // for all projects; those that are left are named
+)
+
+// findAll searches every project, the one that changed last first. What it had no time for is named.
+func (v *visit) findAll() (view.Page, error) {
+	query := v.URL.Query().Get("q")
+	stores, err := api.Call(v.Context(), v.page.client, api.Stores, api.StoresRequest{}, nil)
+	if err != nil || query == "" {
+		return view.FindAll(v.frame, query, nil), err
 	}
-	return view.Find(v.frame, query, list.Turns, &r, ""), nil
+	slices.SortStableFunc(stores.Stores, func(a, b api.Store) int {
+		used := func(s api.Store) time.Time {
+			if s.Used == nil {
+				return time.Time{}
+			}
+			return *s.Used
+		}
+		return used(b).Compare(used(a))
+	})
+	ctx, cancel := context.WithTimeout(v.Context(), searchWait)
+	defer cancel()
+	var all []view.Found
+	for _, s := range stores.Stores {
+		if s.Root == "" || s.Wrong != "" {
+			continue
+		}
+		one := *v
+		one.root = s.Root
+		one.frame.Project, one.frame.Root, one.frame.Name = s.ID, string(s.Root), filepath.Base(string(s.Root))
+		f := one.frame.Found(query, nil, nil, nil)
+		if f.Left = ctx.Err() != nil; !f.Left {
+			f = one.search(ctx, query, foundEach)
+			f.Left = ctx.Err() != nil
+		}
+		all = append(all, f)
+	}
+	return view.FindAll(v.frame, query, all), nil
 }
 
 // lanesAtOnce is how many turns are drawn in time.

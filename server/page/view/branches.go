@@ -7,7 +7,7 @@ import (
 
 // Branch is a session among its kin.
 type Branch struct {
-	ID      string // agent/id
+	ID      string // what a switch and a comparison take: agent/id, of a branch within a session turn:n@session
 	Href    string
 	Short   string
 	Agent   string
@@ -22,6 +22,7 @@ type Branch struct {
 	Running bool
 	Rewound bool
 	Chosen  bool
+	Within  bool // it is a branch within a session, which is managed as a whole
 	Clashes int
 	Added   int
 	Removed int
@@ -33,9 +34,9 @@ func (f Frame) Branches(list []api.Branch, chosen string) []Branch {
 	for i := range list {
 		b := &list[i]
 		one := Branch{
-			ID: b.Session, Href: f.Path("s", b.Session), Short: short(b.Session), Agent: string(b.Agent), Title: string(b.Title),
+			ID: b.Branch, Href: f.Path("s", b.Session), Short: short(b.Session), Agent: string(b.Agent), Title: string(b.Title),
 			Depth: b.Depth, Turns: b.Turns, Last: f.moment(b.Last), Current: b.Current, Running: b.Running, Rewound: b.Rewound,
-			Chosen: b.Session == chosen, Clashes: b.Clashes, Added: b.Added, Removed: b.Removed,
+			Chosen: b.Branch == chosen, Within: b.Branch != b.Session, Clashes: b.Clashes, Added: b.Added, Removed: b.Removed,
 		}
 		if one.Title == "" {
 			one.Title = one.Short

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strconv"
 	"strings"
 
 	"rewind/api"
@@ -25,7 +26,7 @@ type Detail struct {
 	Removed   int
 	Files     []fileDiff
 	Leaks     int
-	Talk      []message
+	Talk      talk
 	NoTalk    string
 	Current   bool
 	Safety    bool
@@ -74,8 +75,53 @@ func (f Frame) Detail(r *api.ShowResponse) *Detail {
 		d.Added, d.Removed = d.Added+file.Added, d.Removed+file.Removed
 		d.Files = append(d.Files, file)
 	}
-	d.Talk = f.messages(r.Messages)
 	return d
+}
+
+// talk is a stretch of a conversation.
+type talk struct {
+	Messages []message
+	Earlier  string // the address of what was said before; "": nothing was
+	Later    string // and after
+}
+
+// Said puts the conversation up to a moment beside it.
+func (f Frame) Said(d *Detail, r *api.MessagesResponse) {
+	d.Talk = f.talkOf(d.ID, r)
+	if d.NoTalk == "" {
+		d.NoTalk = string(r.Conversation)
+	}
+	if len(r.Messages) > 0 { // whatever came later is told by who looks
+		d.Talk.Later = f.talkHref(d.ID, r, "from", r.End)
+	}
+}
+
+func (f Frame) talkOf(checkpoint string, r *api.MessagesResponse) talk {
+	t := talk{Messages: f.messages(r.Messages)}
+	if r.Older != nil {
+		t.Earlier = f.talkHref(checkpoint, r, "before", *r.Older)
+	}
+	if r.Newer != nil {
+		t.Later = f.talkHref(checkpoint, r, "from", *r.Newer)
+	}
+	return t
+}
+
+func (f Frame) talkHref(checkpoint string, r *api.MessagesResponse, which string, at int64) string {
+	return f.Path("c", checkpoint, "talk") + "?" + which + "=" + strconv.FormatInt(at, 10) + "&generation=" + itoa(r.Generation) +
+		"&session=" + query(r.Session)
+}
+
+// Talk is a page of a conversation: what was said before a moment, or after it.
+func Talk(f Frame, checkpoint string, r *api.MessagesResponse, after bool) Page {
+	t := f.talkOf(checkpoint, r)
+	if after {
+		t.Earlier = ""
+	} else {
+		t.Later = ""
+	}
+	f.At = "checkpoint"
+	return Page{Frame: f, Title: "Conversation · " + f.Name, Data: t, name: "conversation"}
 }
 
 // messages are of a conversation, the oldest first.

@@ -1,18 +1,26 @@
 package view
 
 import (
+	"cmp"
+
 	"rewind/api"
 )
 
-// found is what a search found: prompts, lines of files, lines of conversations.
-type found struct {
+// Found is what a search found in a project: prompts, lines of files, lines of conversations.
+type Found struct {
 	Query  string
+	Name   string // of the project
+	Href   string // of the search there
 	Turns  []Row
 	Lines  []foundLine
 	Said   []foundSaid
 	More   bool
-	Failed string // why the search of files and conversations could not be
+	Left   bool   // there was no time for all of it
+	Failed string // why not all could be looked through
 }
+
+// Any reports whether it found something.
+func (f Found) Any() bool { return len(f.Turns)+len(f.Lines)+len(f.Said) > 0 }
 
 // foundLine is a line of a file, in the checkpoints that have it.
 type foundLine struct {
@@ -32,9 +40,12 @@ type foundSaid struct {
 	When                   moment
 }
 
-// Find turns what was found into a document.
-func Find(f Frame, query string, turns []api.Row, r *api.GrepResponse, failed string) Page {
-	out := &found{Query: query, Turns: f.Rows(turns, ""), Failed: failed}
+// Found is what a search found, in prompts and elsewhere, and what was wrong.
+func (f Frame) Found(words string, turns []api.Row, r *api.GrepResponse, err error) Found {
+	out := Found{Query: words, Name: f.Name, Href: f.Path("find") + "?q=" + query(words), Turns: f.Rows(turns, "")}
+	if err != nil {
+		out.Failed = err.Error()
+	}
 	if r != nil {
 		out.More = r.More
 		for i := range r.Matches {
@@ -54,10 +65,35 @@ func Find(f Frame, query string, turns []api.Row, r *api.GrepResponse, failed st
 			})
 		}
 	}
+	return out
+}
+
+// Find is the document of what was found in a project.
+func Find(f Frame, found Found) Page {
 	f.At = "find"
-	title := "Search"
-	if query != "" {
-		title = query
+	f.Query = found.Query
+	return Page{Frame: f, Title: cmp.Or(found.Query, "Search") + " · " + f.Name, Data: found, name: "find"}
+}
+
+// everywhere is what was found in all projects.
+type everywhere struct {
+	Query string
+	In    []Found // those that have something
+	Left  []Found // those that were not looked through
+}
+
+// FindAll is the document of what was found in all projects.
+func FindAll(f Frame, query string, all []Found) Page {
+	out := everywhere{Query: query}
+	for _, one := range all {
+		if one.Any() {
+			out.In = append(out.In, one)
+		}
+		if one.Left || one.Failed != "" {
+			out.Left = append(out.Left, one)
+		}
 	}
-	return Page{Frame: f, Title: title + " · " + f.Name, Data: out, name: "find"}
+	f.At = "find"
+	f.Query = query
+	return Page{Frame: f, Title: cmp.Or(query, "Search") + " · all projects", Data: out, name: "everywhere"}
 }

@@ -66,7 +66,8 @@ func (f Frame) Ahead(list []api.Ahead) (out []Ahead) {
 
 // Row is a line of the log.
 type Row struct {
-	ID      string // of the checkpoint that it left
+	ID      string // of the checkpoint that it left: of two turns that ended together the same
+	Key     string // what tells it from every other row, while its turn goes on, too
 	Short   string
 	Href    string
 	When    moment
@@ -98,9 +99,14 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 			ID: c.ID, Short: c.Short, Href: f.Path("c", c.ID), When: f.moment(r.Time), Turn: r.Turn, Who: short(r.Session),
 			Agent: string(r.Agent),
 			Text:  rowText(r), Tally: tally{r.Added, r.Modified, r.Deleted}, Kind: "turn", Current: r.Current, Aside: r.Aside,
-			Chosen: c.ID == chosen,
+			Chosen: c.ID == chosen, Key: c.ID,
 		}
-		if r.Turn == 0 {
+		if row.Chosen {
+			chosen = "" // the first one
+		}
+		if r.Turn > 0 {
+			row.Key = "turn:" + itoa(r.Turn) + "@" + r.Session
+		} else {
 			row.Kind = "saved"
 			if r.Outside && c.Message == "" {
 				row.Kind = "outside"

@@ -51,6 +51,7 @@ type Frame struct {
 	Name    string // of its directory
 	Root    string
 	At      string // the view that is looked at: timeline, tree, ops, ...
+	Query   string // what is searched for
 }
 
 // Path is an address in the project.

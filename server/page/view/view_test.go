@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"bytes"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -98,10 +99,10 @@ func pages(text string) map[string]view.Page {
 		"projects":   view.Projects(f, []api.Store{{ID: "p1", Root: x, Wrong: x}}),
 		"timeline":   view.Log(f, timeline),
 		"checkpoint": view.Checkpoint(f, f.Detail(show)),
-		"tree":       view.Branching(f, f.DrawTree([]api.Branch{{Session: text, Title: x}, branch}, 0, 2)),
+		"tree":       view.Branching(f, f.DrawTree([]api.Branch{{Branch: text, Session: text, Title: x}, branch}, 0, 2)),
 		"compare":    view.Compare(f, compare),
 		"restores":   view.Restores(f, ops),
-		"find":       view.Find(f, text, []api.Row{row}, grep, text),
+		"find":       view.Find(f, f.Found(text, []api.Row{row}, grep, errors.New(text))),
 		"lanes":      view.Time(f, f.DrawLanes([]api.Row{row}, ops, 9, 7)),
 		"files":      view.Directory(f, text, text, []api.Text{x, x + "/"}),
 		"file":       view.Content(f, text, text, []byte(text), false, nil, history),

@@ -39,7 +39,7 @@ export function keys(): void {
     if (event.key === "Enter" && target.matches("a, button, summary")) return;
     const action = actions[event.key];
     if (!action || (event.key.startsWith("Arrow") && !document.querySelector(".rows"))) return;
-    if (!project && event.key !== "?") return;
+    if (!project && event.key !== "?" && event.key !== "/") return;
     event.preventDefault();
     action();
   });

@@ -73,37 +73,41 @@ async function renew(): Promise<void> {
 // renewLog puts the newest rows before those that are there. Which one is chosen, and what is in sight, stays.
 async function renewLog(): Promise<void> {
   const rows = document.querySelector<HTMLElement>("[data-rows]")!;
-  const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.id;
+  const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.key;
   const fresh = await part(location.href, "log");
   void renewSide();
-  for (const name of [".banner", ".ahead", ".log > .head"]) {
-    const now = document.querySelector(name);
-    const next = fresh.querySelector(name);
-    if (now && next) now.replaceWith(next);
-    else now?.remove();
-  }
   const log = rows.closest<HTMLElement>(".log")!;
+  const heads = (of: ParentNode): Element[] => [...of.querySelectorAll(".banner, .ahead, .log > .head")];
+  const words = (of: ParentNode): string => heads(of).map((head) => head.outerHTML).join();
+  if (words(log) !== words(fresh)) {
+    for (const head of heads(log)) head.remove();
+    log.prepend(...heads(fresh));
+  }
   const anchor = [...rows.children].find((row) => row.getBoundingClientRect().top >= log.getBoundingClientRect().top) as HTMLElement | undefined;
   const before = anchor?.getBoundingClientRect().top ?? 0;
-  const focused = document.activeElement?.closest<HTMLElement>(".row")?.dataset.id;
+  const focused = document.activeElement?.closest<HTMLElement>(".row")?.dataset.key;
   const list = fresh.querySelector<HTMLElement>("[data-rows]")!;
   // Older rows that are there stay behind the last of the fresh ones, with the link to what is older still.
-  const end = list.querySelector<HTMLElement>(".row:nth-last-child(1 of .row)")?.dataset.id;
-  const same = end ? rows.querySelector(`[data-id="${CSS.escape(end)}"]`) : null;
+  const end = list.querySelector<HTMLElement>(".row:nth-last-child(1 of .row)")?.dataset.key;
+  const same = end ? rows.querySelector(`[data-key="${CSS.escape(end)}"]`) : null;
   if (same) {
     list.querySelector(".older")?.remove();
     while (same.nextElementSibling) list.append(same.nextElementSibling);
   }
   rows.replaceChildren(...list.children);
   for (const link of rows.querySelectorAll<HTMLElement>(".row a")) {
-    const id = link.closest<HTMLElement>(".row")!.dataset.id;
+    const id = link.closest<HTMLElement>(".row")!.dataset.key;
     if (id === chosen) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
     if (id === focused) link.focus({ preventScroll: true });
   }
   if (anchor && log.scrollTop > 0) {
-    const same = rows.querySelector<HTMLElement>(`[data-id="${CSS.escape(anchor.dataset.id ?? "")}"]`);
+    const same = rows.querySelector<HTMLElement>(`[data-key="${CSS.escape(anchor.dataset.key ?? "")}"]`);
     if (same) log.scrollTop += same.getBoundingClientRect().top - before;
+  }
+  if (rows.children.length) log.querySelector(".empty")?.remove();
+  if (!document.querySelector("#moment [data-moment]")) { // the first that there is
+    rows.querySelector(".row")?.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: "stay" }));
   }
   more(rows);
   document.dispatchEvent(new Event("rewind:rows"));

@@ -5,8 +5,18 @@ const seen = new IntersectionObserver((all) => {
   for (const one of all) if (one.isIntersecting) void take(one.target as HTMLAnchorElement);
 }, { rootMargin: "800px" });
 
+// more watches the links that are there; those with data-click wait until somebody wants them.
 export function more(root: ParentNode = document): void {
-  for (const link of root.querySelectorAll<HTMLAnchorElement>("a[data-more]")) seen.observe(link);
+  for (const link of root.querySelectorAll<HTMLAnchorElement>("a[data-more]:not([data-click])")) seen.observe(link);
+}
+
+export function wanted(): void {
+  document.addEventListener("click", (event) => {
+    const link = (event.target as Element).closest<HTMLAnchorElement>("a[data-more]");
+    if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    void take(link);
+  });
 }
 
 async function take(link: HTMLAnchorElement): Promise<void> {
@@ -15,7 +25,13 @@ async function take(link: HTMLAnchorElement): Promise<void> {
   if (!next || !link.isConnected) return;
   const place = link.closest(".older")!;
   const list = place.parentElement!;
+  const had = document.activeElement === link;
+  const first = next.firstElementChild as HTMLElement | null;
   place.replaceWith(next);
+  if (had) { // the focus goes to what came
+    if (first && !first.querySelector("a")) first.tabIndex = -1;
+    (first?.querySelector<HTMLElement>("a") ?? first)?.focus({ preventScroll: true });
+  }
   more(list);
   document.dispatchEvent(new Event("rewind:more"));
 }

@@ -4,7 +4,7 @@ import { keys } from "./keys";
 import { log } from "./log";
 import { acts } from "./acts";
 import { live } from "./live";
-import { more } from "./more";
+import { more, wanted } from "./more";
 import { split } from "./split";
 import { tree } from "./tree";
 
@@ -18,4 +18,5 @@ if (document.querySelector("[data-entrance]")) {
   acts();
   live();
   more();
+  wanted();
 }

@@ -1,0 +1,141 @@
+package browsertest
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestKilled: the daemon is killed under an open page, between two checkpoints. The page finds the next one where the last was, with the
+// same cookie, and has missed nothing, without being loaded again; what it does then is done.
+func TestKilled(t *testing.T) {
+	p, _ := usual(t)
+	b := profile(t)
+	b.enter(p)
+	b.eval(`window.same = true; window.streams = []; performance.setResourceTimingBufferSize(1000)`)
+	for i := range 3 {
+		p.turn(fmt.Sprintf("before kill %d", i), p.sets("killed.go", fmt.Sprintf("package notes // %d\n", i)))
+		id, err := strconv.Atoi(regexp.MustCompile(`process (\d+)`).FindStringSubmatch(p.rewind("daemon", "status"))[1])
+		p.must(err)
+		p.must(syscall.Kill(id, syscall.SIGKILL))
+		p.turn(fmt.Sprintf("after kill %d", i), p.sets("killed.go", fmt.Sprintf("package notes // again %d\n", i)))
+		b.says(".row", fmt.Sprintf("before kill %d", i))
+		b.says(".row", fmt.Sprintf("after kill %d", i))
+		b.wait(`document.querySelector(".offline").hidden`)
+	}
+	if !eval[bool](b, `window.same`) {
+		t.Error("the page was loaded again")
+	}
+	b.expect("/live", "?from=0", "/p/") // what was asked of the daemons that were killed
+	b.moment("before kill 2")
+	b.ask(here)
+	b.choose(`dialog.sheet [value=code]`)
+	b.confirm("Went to")
+	if got := p.read("killed.go"); got != "package notes // 2\n" {
+		t.Errorf("it did not go back: %q", got)
+	}
+}
+
+// TestTwoAgents: what two sessions' hooks report at once while somebody looks appears, all of it, each row once.
+func TestTwoAgents(t *testing.T) {
+	p := newProject(t)
+	p.turn("fix the parser", p.sets("parser.go", "package notes\n"))
+	b := profile(t)
+	b.enter(p)
+	const each = 4
+	var agents sync.WaitGroup
+	for i := range 2 {
+		one := *p
+		one.begin(fmt.Sprintf("%08d-1111-4222-8333-444455556666", i))
+		agents.Go(func() {
+			for turn := range each {
+				text := fmt.Sprintf("package notes // %d\n", turn)
+				one.turn(fmt.Sprintf("agent %d turn %d", i, turn), one.sets(fmt.Sprintf("of%d.go", i), text))
+			}
+		})
+	}
+	agents.Wait()
+	for i := range 2 {
+		for turn := range each {
+			words := fmt.Sprintf("agent %d turn %d", i, turn)
+			b.says(".row", words)
+			b.wait(fmt.Sprintf(`[...document.querySelectorAll(".row")].filter((r) => r.innerText.includes(%q)).length === 1`, words))
+		}
+	}
+	b.wait(`document.querySelectorAll(".side .branches > li").length === 3`)
+	b.wait(`document.querySelectorAll(".row a[aria-current]").length === 1`)
+	b.wait(`new Set([...document.querySelectorAll(".row")].map((r) => r.dataset.key)).size === document.querySelectorAll(".row").length`)
+}
+
+// TestForward: turns that lie ahead of where the code went back to, and along them by one.
+func TestForward(t *testing.T) {
+	p, _ := usual(t)
+	p.rewind("checkout", "turn:1", "--code-only", "--session", first)
+	b := profile(t)
+	b.enter(p)
+	b.open("/s/claude/" + first)
+	b.says(".ahead", "make the store larger")
+	if p.read("CHANGES.md") != "" {
+		t.Fatal("it did not go back")
+	}
+	b.ask(`.ahead li:nth-child(2) [data-act=forward]`)
+	b.says("dialog.sheet", "store/all.go")
+	b.confirm("Went forward")
+	if p.read("store/all.go") == "" || p.read("CHANGES.md") != "" {
+		t.Errorf("it is not two turns on: %s", p.rewind("status"))
+	}
+	b.ask(`.notice [data-act="undo-restore"]`)
+	b.confirm("Undone")
+	if p.read("store/all.go") != "" {
+		t.Error("the way forward was not undone")
+	}
+}
+
+// TestScrolled: older rows come as they come into sight, once each, and stay when something happens; so do the sessions beside them. The
+// scrubber goes through all that is there.
+func TestScrolled(t *testing.T) {
+	p := newProject(t)
+	const rows = 130
+	for i := range rows {
+		p.write("README.md", fmt.Sprintln("version", i))
+		p.rewind("save", fmt.Sprintf("saved %03d", i))
+	}
+	b := profile(t)
+	b.enter(p)
+	count := `document.querySelectorAll("[data-rows] .row").length`
+	if n := eval[int](b, count); n != 50 && n != 100 {
+		t.Errorf("%d rows come at first", n)
+	}
+	for !eval[bool](b, count+fmt.Sprintf(` > %d && !document.querySelector("[data-rows] [data-more]")`, rows)) {
+		b.eval(`document.querySelector(".log").scrollTo(0, 1e6)`)
+	}
+	ids := `[...document.querySelectorAll("[data-rows] .row")].map((r) => r.dataset.id).join()`
+	all := eval[string](b, ids)
+	b.eval(`window.insight = [...document.querySelectorAll(".row")].find((r) => r.getBoundingClientRect().top >= 200);
+		window.topOf = (id) => document.querySelector('[data-id="' + id + '"]').getBoundingClientRect().top;
+		window.wasAt = topOf(insight.dataset.id)`)
+	p.write("README.md", "the newest\n")
+	p.rewind("save", "saved meanwhile")
+	b.wait(`document.querySelector(".row").textContent.includes("saved meanwhile")`) // which is out of sight
+	if now := eval[string](b, ids); !strings.HasSuffix(now, all) || strings.Count(now, ",") != strings.Count(all, ",")+1 {
+		t.Errorf("rows were lost or doubled: %d, then %d", strings.Count(all, ",")+1, strings.Count(now, ",")+1)
+	}
+	if by := eval[float64](b, `topOf(insight.dataset.id) - wasAt`); by < -4 || by > 4 {
+		t.Errorf("what was in sight moved by %v pixels", by)
+	}
+	b.eval(`const s = document.querySelector(".scrub input"); s.value = 1; s.dispatchEvent(new Event("input", {bubbles: true}))`)
+	b.wait(`document.querySelector(".row:last-child a[aria-current]")`)
+	b.says(".scrub output", "1 of")
+	b.do(chromedp.Click(chromedp.CSS(`.scrub [data-step="-1"]`)))
+	b.says(".scrub output", "2 of")
+	b.open("/lanes")
+	b.says(".stripbox", fmt.Sprint(rows+2, " checkpoints"))
+	b.do(chromedp.Click(chromedp.CSS(`.strip a:last-of-type`)))
+	b.wait(`location.search.startsWith("?before=") && document.querySelector("circle")`)
+}
