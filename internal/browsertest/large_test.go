@@ -127,7 +127,7 @@ func (p *project) resident(b *testing.B) float64 {
 // BenchmarkBeside is a hook after an edit while a page of the same project is open, beside one while none is, in turns: medians, and their
 // ratio.
 func BenchmarkBeside(b *testing.B) {
-	const rounds, each = 6, 12
+	const rounds, each = 6, 20
 	p := large(b)
 	p.begin(first)
 	t := profile(b)
@@ -139,9 +139,11 @@ func BenchmarkBeside(b *testing.B) {
 			open := round % 2
 			if open == 1 {
 				t.open("")
+				t.wait(`document.querySelector(".side [data-depth]") && !document.hidden`)
 			} else {
 				t.do(chromedp.Navigate("about:blank"))
 			}
+			time.Sleep(3 * time.Second) // what came with it has been drawn
 			for range each {
 				edits++
 				p.write("part0/file0.go", fmt.Sprintf("package part\n\n// %d\n", edits))

@@ -158,7 +158,7 @@ func (v *visit) project() (view.Page, error) {
 		return view.Page{}, err
 	}
 	t.Empty = "Nothing has happened here yet. What an agent does in this project appears by itself."
-	if at != "" {
+	if at != "" && v.Header.Get("Rewind-Part") != "log" { // what is being read stays
 		if t.Moment, err = v.moment(at); err != nil {
 			return view.Page{}, err
 		}

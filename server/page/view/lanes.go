@@ -10,7 +10,8 @@ import (
 
 // Measures of the lanes, in pixels.
 const (
-	lanesLeft   = 150 // of names
+	lanesLeft   = 4
+	lanesNames  = 130 // the width of names, which stay in sight
 	lanesWidth  = 1180
 	laneHeight  = 30
 	lanesTop    = 30 // the clock
@@ -25,6 +26,7 @@ const longGap = 45 * time.Minute
 // Lanes are sessions beside each other in time: who changed what when, and when somebody went back.
 type Lanes struct {
 	Width, Height int
+	Names         int    // their width
 	Strip         *Strip // nil: it is to come
 	StripHref     string // where it is
 	Lanes         []lane
@@ -115,7 +117,7 @@ func (f Frame) DrawStrip(d *api.DensityResponse) *Lanes {
 // DrawLanes lays out turns, newest first, and restores. Those before an operation are older ones, 0: they are the newest; next is what
 // older ones are before, 0: there are none.
 func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next uint64) *Lanes {
-	out := &Lanes{Width: lanesLeft + lanesWidth, Turns: len(rows), StripHref: f.Path("lanes")}
+	out := &Lanes{Width: lanesLeft + lanesWidth, Names: lanesNames, Turns: len(rows), StripHref: f.Path("lanes")}
 	if before > 0 {
 		out.Newest = f.Path("lanes")
 	}

@@ -4,18 +4,32 @@ import { base, part, project } from "./server";
 // live shows what happens meanwhile: the log gets its new rows, drawings are drawn again. What a person is reading stays where it is.
 export function live(): void {
   if (!project) return;
-  // What comes in a burst is shown together, and while more comes no oftener than this: drawing must not slow down who is at work.
+  // What comes in a burst is shown together, and while more comes no oftener than this: drawing must not slow down who is at work. A step
+  // changes no session's place, so that the sessions beside the log are asked for less often still.
+  const [pause, pauseBeside] = [1500, 4000]; // milliseconds
   let due = 0;
   let last = 0;
-  const soon = (): void => {
+  let lastBeside = 0;
+  let beside = false;
+  const soon = (event?: unknown): void => {
+    beside ||= event !== "checkpoint";
     if (due) return;
     due = window.setTimeout(async () => {
-      await renew().catch(() => undefined); // no answer: that is said above
-      last = Date.now();
       due = 0;
-    }, Math.max(120, last + 700 - Date.now()));
+      last = Date.now();
+      const both = beside && last - lastBeside >= pauseBeside;
+      if (both) {
+        beside = false;
+        lastBeside = last;
+      }
+      await renew(both).catch(() => undefined); // no answer: that is said above
+      if (beside && !due) soon("checkpoint");
+    }, Math.max(120, last + pause - Date.now()));
   };
-  document.addEventListener("rewind:changed", soon);
+  document.addEventListener("rewind:changed", () => {
+    last = lastBeside = 0; // who did it waits for it
+    soon();
+  });
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) soon();
   });
@@ -30,7 +44,7 @@ export function live(): void {
       was = true;
     };
     events.onmessage = (event) => {
-      if (event.data !== '"ready"' || !was) soon();
+      if (event.data !== '"ready"' || !was) soon(JSON.parse(event.data as string));
     };
     events.onerror = () => {
       offline.hidden = false;
@@ -49,10 +63,10 @@ export function live(): void {
   listen();
 }
 
-async function renew(): Promise<void> {
+async function renew(beside: boolean): Promise<void> {
   if (document.hidden || document.querySelector("dialog[open], [popover]:popover-open")) return;
   const at = document.body.dataset.at;
-  if (at === "timeline") await renewLog();
+  if (at === "timeline") await renewLog(beside);
   else if (at === "tree" || at === "lanes" || at === "ops") {
     const main = document.getElementById("main")!;
     const top = main.scrollTop;
@@ -71,11 +85,11 @@ async function renew(): Promise<void> {
 }
 
 // renewLog puts the newest rows before those that are there. Which one is chosen, and what is in sight, stays.
-async function renewLog(): Promise<void> {
+async function renewLog(beside: boolean): Promise<void> {
   const rows = document.querySelector<HTMLElement>("[data-rows]")!;
   const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.key;
   const fresh = await part(location.href, "log");
-  void renewSide();
+  if (beside) void renewSide();
   const log = rows.closest<HTMLElement>(".log")!;
   const heads = (of: ParentNode): Element[] => [...of.querySelectorAll(".banner, .ahead, .log > .head")];
   const words = (of: ParentNode): string => heads(of).map((head) => head.outerHTML).join();
