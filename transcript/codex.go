@@ -11,9 +11,10 @@ import (
 // Codex writes {"timestamp","ordinal","type","payload"} lines; before 0.169 without ordinals. The model sees the payloads of response_item
 // and the replacement_history of compacted; everything else is the client's own, and some of it says the same a second time.
 var codexDialect = dialect{
-	parser:   func() parser { return &codexParser{names: map[string]string{}} },
+	parser:   func() parser { return newCodexParser() },
 	within:   func() parser { return &codexParser{names: map[string]string{}, metas: 1} },
 	forker:   func(f Fork) forker { return &codexForker{fork: f, ids: map[string]bool{}} },
+	without:  codexLeft,
 	place:    codexPlace,
 	newestID: true, // where two files are joined, the first session_meta is the base's
 	answers:  true,
@@ -38,14 +39,16 @@ const codexDepth = 8
 
 // codexParser reads Codex's lines.
 type codexParser struct {
-	metas  int       // session_meta lines so far
-	thread string    // the id in the first
-	reply  string    // the message that the model is at; "" if it is at none
-	mute   bool      // a prompt came, and not yet the event that says it again
-	ahead  bool      // an event has shown people a message that the model's record has not come of yet
-	said   [2]string // id and text of the model's newest message, until its event comes
-	r      codexRecord
-	names  map[string]string // types, kept: there are few
+	metas   int         // session_meta lines so far
+	thread  string      // the id in the first
+	current string      // the id in the newest of those that begin a file
+	parts   []codexPart // the files that what is not gone stands in
+	reply   string      // the message that the model is at; "" if it is at none
+	mute    bool        // a prompt came, and not yet the event that says it again
+	ahead   bool        // an event has shown people a message that the model's record has not come of yet
+	said    [2]string   // id and text of the model's newest message, until its event comes
+	r       codexRecord
+	names   map[string]string // types, kept: there are few
 }
 
 // codexRecord is what a line's keys say, before it is known what they mean.
@@ -62,6 +65,8 @@ type codexRecord struct {
 	injected           *fragment // how a text begins that is not a person's
 	kinds, person      bool      // the client says what the content is, and that it is a person's
 }
+
+func newCodexParser() *codexParser { return &codexParser{names: map[string]string{}} }
 
 func (p *codexParser) parse(s *jsonscan.Scanner, l *line) error {
 	p.r = codexRecord{}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func text(name, s string) Source {
@@ -45,7 +47,7 @@ func fork(t testing.TB, agent Agent, src Source, cut int64) string {
 	return b.String()
 }
 
-// joined is a segment of Codex behind the part of another file that it continues.
+// joined is a file of Codex behind what it continues: a segment behind all that the thread had, a fork behind the part that it has of it.
 func joined(t testing.TB, base, segment string) sample {
 	t.Helper()
 	front, back := load(t, "codex/"+base+".jsonl"), load(t, "codex/"+segment+".jsonl")
@@ -56,7 +58,10 @@ func joined(t testing.TB, base, segment string) sample {
 	if err := CodexBaseFits(text(base, string(front)), *at); err != nil {
 		t.Fatal(err)
 	}
-	return sample{agent: Codex, name: "codex/" + segment + ".joined", data: append(front[:at.EndOffset:at.EndOffset], back...)}
+	if scan(t, Codex, text(segment, string(back))).ID != at.Session {
+		front = front[:at.EndOffset]
+	}
+	return sample{agent: Codex, name: "codex/" + segment + ".joined", data: append(slices.Clone(front), back...)}
 }
 
 func TestCodexJoined(t *testing.T) {
@@ -66,7 +71,7 @@ func TestCodexJoined(t *testing.T) {
 	}{
 		{
 			"0.169.0-backtrack", "0.169.0-backtrack-segment", "01a1f867-63c3-7113-a272-12955c35fe69", "",
-			[]string{"TURN-1 please", "NEXT after backtrack"},
+			[]string{"TURN-1 please", "TURN-2 please", "NEXT after backtrack"},
 		},
 		{
 			"0.169.0-2turns", "0.169.0-2turns-fork", "01a1f866-261e-7193-aa11-1f08f64f2d6f", "01a1f866-12ce-71c0-b377-5762b05bda7d",
@@ -97,11 +102,111 @@ func TestCodexJoined(t *testing.T) {
 			if n := strings.Count(out, `"session_meta"`); n != 1 {
 				t.Errorf("%d session_meta lines", n)
 			}
-			if again := scan(t, Codex, text("fork", out)); again.ID != forkID || len(again.Turns) != len(tt.turns) {
-				t.Errorf("the fork is %s with %d turns", again.ID, len(again.Turns))
+			live := slices.DeleteFunc(slices.Clone(c.Turns), func(turn Turn) bool { return turn.Gone })
+			if again := scan(t, Codex, text("fork", out)); again.ID != forkID || len(again.Turns) != len(live) {
+				t.Errorf("the fork is %s with %d turns, want %d", again.ID, len(again.Turns), len(live))
 			}
 		})
 	}
+}
+
+// What a thread left when it went on in a segment is a branch within it, however often it did.
+func TestCodexSegments(t *testing.T) {
+	files := newSegments("one", "two", "three")
+	check := func(what string, live []int, left string) {
+		t.Helper()
+		c := scan(t, Codex, text("thread", files.joined()))
+		var are []int
+		for i, turn := range c.Turns {
+			if !turn.Gone {
+				are = append(are, i+1)
+			}
+		}
+		var ways []string
+		for _, b := range Branches(c.Turns) {
+			ways = append(ways, fmt.Sprint(b.After, b.Turns, b.How == BackByRecord, b.Left.IsZero()))
+		}
+		if fmt.Sprint(are) != fmt.Sprint(live) || strings.Join(ways, " ") != left {
+			t.Errorf("%s: turns %v, left %q; want %v, %q", what, are, ways, live, left)
+		}
+		out := scan(t, Codex, text("fork", fork(t, Codex, text("thread", files.joined()), c.End)))
+		if len(out.Turns) != len(live) {
+			t.Errorf("%s: a fork has %d turns, want those that are not left: %v", what, len(out.Turns), live)
+		}
+		for i, turn := range out.Turns {
+			if turn.Gone || turn.Summary != c.Turns[live[i]-1].Summary {
+				t.Errorf("%s: turn %d of a fork is %q", what, i+1, turn.Summary)
+			}
+		}
+	}
+	check("whole", []int{1, 2, 3}, "")
+	files.back(0, 1, "four", "five") // into the first file, behind "one"
+	check("once", []int{1, 4, 5}, "1 [2 3] true false")
+	files.back(1, 1, "six") // into the segment, behind "four"
+	check("twice", []int{1, 4, 6}, "1 [2 3] true false 4 [5] true false")
+	files.back(0, 1, "seven") // where the first segment began
+	check("to where it went back before", []int{1, 7}, "1 [2 3] true false 1 [4 6] true false 4 [5] true false")
+
+	// It may be read in two goes, by two processes.
+	all := files.joined()
+	for at := range len(files.list) {
+		r := NewReading(Codex)
+		if _, err := r.On(text("thread", strings.Join(files.list[:at], ""))); err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := ResumeReading(Codex, r.State()); at > 0 && again == nil {
+			t.Fatalf("with %d files read it cannot be gone on with", at)
+		} else if again != nil {
+			r = again
+		}
+		c, err := r.On(text("thread", all))
+		if want := scan(t, Codex, text("thread", all)); err != nil || fmt.Sprint(c.Turns) != fmt.Sprint(want.Turns) {
+			t.Errorf("read on behind %d files: %+v, %v", at, c.Turns, err)
+		}
+	}
+}
+
+// segments are the files of a thread of Codex.
+type segments struct {
+	list []string
+	ends [][]Base // of each file, where each of its turns ends
+	next int64    // the next ordinal
+	at   time.Time
+}
+
+func newSegments(turns ...string) *segments {
+	f := &segments{at: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
+	f.file("", turns)
+	return f
+}
+
+func (f *segments) joined() string { return strings.Join(f.list, "") }
+
+// back goes on behind a turn of one of the files, from 1.
+func (f *segments) back(file, turn int, turns ...string) {
+	b := f.ends[file][turn-1]
+	if file > 0 { // a segment is named by an id that is in its file's name alone
+		b.Session = fmt.Sprintf("01a1f867-d129-71a2-90bf-%012d", file)
+	}
+	f.next = b.EndOrdinal
+	f.file(fmt.Sprintf(`,"history_base":{"thread_id":%q,"end_ordinal_exclusive":%d,"end_byte_offset":%d}`, b.Session, b.EndOrdinal,
+		b.EndOffset), turns)
+}
+
+func (f *segments) file(base string, turns []string) {
+	s, ends := "", []Base(nil)
+	add := func(kind, payload string) {
+		f.at = f.at.Add(time.Second)
+		s += fmt.Sprintf(`{"timestamp":%q,"ordinal":%d,"type":%q,"payload":{%s}}`+"\n", stamp(f.at), f.next, kind, payload)
+		f.next++
+	}
+	add("session_meta", `"id":"`+codexOld+`","cwd":"/p","source":"cli"`+base)
+	for _, turn := range turns {
+		add("response_item", `"type":"message","role":"user","content":[{"type":"input_text","text":"`+turn+`"}]`)
+		add("response_item", `"type":"message","role":"assistant","content":[{"type":"output_text","text":"so `+turn+`"}]`)
+		ends = append(ends, Base{Session: codexOld, EndOrdinal: f.next, EndOffset: int64(len(s))})
+	}
+	f.list, f.ends = append(f.list, s), append(f.ends, ends)
 }
 
 // A segment alone does not say how its conversation begins: a fork of it would have lost that.

@@ -10,6 +10,23 @@ var (
 	errCodexMeta = errors.New("no session_meta line")
 )
 
+// codexLeft is what a thread had left behind when it went on in a segment: the client would take it for said.
+func codexLeft(src Source) (left []span, err error) {
+	err = readLines(src, 0, newCodexParser(), newLine(maxText, false), func(l *line) error {
+		if l.UndoFrom == 0 || l.UndoFrom == l.Offset {
+			return nil
+		}
+		at := span{l.UndoFrom, l.Offset}
+		for n := len(left); n > 0 && left[n-1].end > at.start; n = len(left) { // it went back behind where it had gone on
+			at.start = min(at.start, left[n-1].start)
+			left = left[:n-1]
+		}
+		left = append(left, at)
+		return nil
+	})
+	return left, err
+}
+
 // codexForker makes a thread of its own: the thread's id is another one wherever the client says it, and what was run by `codex exec` is a
 // session like others, which the picker lists. What the model is sent stays as it is. Ordinals stay: a gap does no harm.
 type codexForker struct {

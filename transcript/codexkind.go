@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 
@@ -36,11 +37,21 @@ func (p *codexParser) decide(l *line) {
 	l.Open = p.ahead
 }
 
-// meta is the line that says whose records follow. A second one is a segment's, behind the records of the file that the segment hangs on,
-// or, without a base, that of a parent whose records the client has copied: those are bookkeeping.
+// codexPart is a file of Codex's within a conversation that several make: where it begins, and the ordinal of its first record.
+type codexPart struct{ at, ordinal int64 }
+
+// meta is the line that says whose records follow. A second one is a segment's, behind the files that the thread had before, or that of a
+// fork by reference, behind the records that it has of the other thread; or, without a base, that of a parent whose records the client has
+// copied, which is bookkeeping.
 func (p *codexParser) meta(l *line) {
 	r := &p.r
 	p.metas++
+	switch {
+	case p.metas == 1:
+		p.parts, p.current = []codexPart{{l.Offset, l.Ordinal}}, r.id
+	case r.base != nil:
+		p.part(l)
+	}
 	l.Type, l.Lead = r.kind, true
 	if p.metas > 1 && r.base == nil {
 		if p.metas == 2 && r.id != p.thread {
@@ -57,6 +68,26 @@ func (p *codexParser) meta(l *line) {
 	if p.metas == 1 {
 		l.Base = r.base
 	}
+}
+
+// part begins another file. A segment of the thread goes on from further up: what the thread had behind that place is gone.
+func (p *codexParser) part(l *line) {
+	// The base names the file that it is of: a thread's first by the thread, a segment by an id of its own, which is in no record.
+	if b := p.r.base; p.current == p.r.id || p.current == "" {
+		l.Kind = Rewound
+		in := len(p.parts) - 1
+		for in >= 0 && p.parts[in].ordinal >= b.EndOrdinal { // a record of it is the first that is gone
+			in--
+		}
+		if in < 0 { // it is not known where the files in front begin
+			l.Undo = math.MaxInt
+		} else {
+			l.UndoFrom = min(p.parts[in].at+max(b.EndOffset, 1), l.Offset)
+			p.parts = p.parts[:in+1]
+		}
+	}
+	p.parts = append(p.parts, codexPart{l.Offset, l.Ordinal})
+	p.current = p.r.id
 }
 
 func (p *codexParser) event(l *line) {

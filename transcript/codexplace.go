@@ -140,7 +140,7 @@ func CodexBaseFits(src Source, base Base) error {
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	if thread != base.Session {
+	if thread != base.Session && CodexBaseID(src.Name) != base.Session {
 		return fail("it is another thread's")
 	}
 	return nil

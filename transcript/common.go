@@ -127,6 +127,7 @@ func (t *Trace) match(parent *Trace, shifted bool) *matched {
 		know(spot{int(of.turn), of.name}, in)
 	}
 	n, same := 0, true // of the messages without an id
+	exact := false     // some of those have kept their times: all have, and the same at another time was said again
 next:
 	for i := range t.steps {
 		in := &t.steps[i]
@@ -165,8 +166,9 @@ next:
 			}
 			continue
 		}
-		if same = same && n < len(k.plain) && parent.steps[k.plain[n]].said == in.said && (shifted ||
+		if same = same && n < len(k.plain) && parent.steps[k.plain[n]].said == in.said && (shifted && !exact ||
 			parent.steps[k.plain[n]].at == in.at) && (t.Shown == 0 || int(in.turn) <= t.Shown); same { // the same may be said in both later
+			exact = in.at != 0 && parent.steps[k.plain[n]].at == in.at
 			step(k.plain[n], in, &m.Kept)
 			n++
 		}

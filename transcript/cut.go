@@ -16,6 +16,7 @@ var ErrNoTurn = errors.New("no such turn")
 type Cut struct {
 	Offset          int64
 	Turn            int         // the turn that it is in, or at the end of
+	Turns           []int       // those up to there that a fork has; nil: all
 	Messages        int         // of people and the model before it
 	LastMessage     string      // id of the last record before it that is a message
 	Compaction      *Compaction // the newest before it: the model sees a summary of what came before that
@@ -157,7 +158,23 @@ func (c *cutter) cut() Cut {
 			cut.Break = &b
 		}
 	}
+	cut.Turns = c.forked(cut)
 	return cut
+}
+
+// forked are the turns that a fork which ends at a cut has; nil: all.
+func (c *cutter) forked(cut Cut) (turns []int) {
+	without := slices.DeleteFunc(c.without, func(s span) bool { return s.end > cut.Offset })
+	if len(without) == 0 {
+		return nil
+	}
+	for i := range cut.Turn {
+		at := c.c.Turns[i].At
+		if !slices.ContainsFunc(without, func(s span) bool { return s.start <= at && at < s.end }) {
+			turns = append(turns, i+1)
+		}
+	}
+	return turns
 }
 
 // cutter looks for the last safe place at or before at.
@@ -173,6 +190,7 @@ type cutter struct {
 	whole   boundary   // the newest safe place in front of the message that the newest records are of
 	ends    []boundary // of every turn: the newest safe place in it that has an answer
 	why     Reason     // why the newest place is not safe
+	without []span     // that a fork does not have
 }
 
 // boundary is a safe place; record is the number of records before it, and live that of the turns that are not gone.
@@ -185,6 +203,9 @@ func (c *cutter) take(l *line) {
 	before := c.message
 	c.add(l)
 	end := l.Offset + l.Size
+	if l.UndoFrom > 0 && l.UndoFrom < l.Offset {
+		c.without = append(c.without, span{l.UndoFrom, end})
+	}
 	if c.moved && end <= c.at && !c.all {
 		c.best = c.left()
 		c.whole, c.begun = c.best, boundary{}
@@ -192,7 +213,7 @@ func (c *cutter) take(l *line) {
 	switch {
 	case l.Side || l.Message == "" && l.Kind != Prompt:
 	case l.Message != "" && l.Message == before:
-		if c.best != c.whole { // the message goes on: it is not whole in front of here
+		if c.best.Offset != c.whole.Offset { // the message goes on: it is not whole in front of here
 			c.best, c.why = c.whole, Reason{Cause: CauseMessage, Turn: c.best.Turn}
 		}
 	default:

@@ -6,7 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"strings"
+	"path/filepath"
 )
 
 // errFound ends a reading that knows enough.
@@ -129,23 +129,37 @@ func BaseOf(agent Agent, src Source) (*Base, error) {
 }
 
 // CodexFiles lists the session files of a thread of Codex, those of segments too, as paths in root, Codex's folder. The newest name comes
-// first.
-func CodexFiles(root fs.FS, thread string) ([]string, error) {
-	if !ValidID(thread) {
-		return nil, &Error{Name: thread, Cause: errors.New("no id of a session")}
+// first. A segment's id stands for its thread.
+func CodexFiles(root fs.FS, id string) ([]string, error) {
+	if !ValidID(id) {
+		return nil, &Error{Name: id, Cause: errors.New("no id of a session")}
 	}
-	var out []string
+	files := map[string][]string{}
+	thread := id
 	for _, pattern := range []string{"sessions/*/*/*/rollout-*", "archived_sessions/rollout-*"} {
 		names, err := fs.Glob(root, pattern)
 		if err != nil {
 			return nil, &Error{Name: pattern, Cause: err}
 		}
 		for i := len(names) - 1; i >= 0; i-- {
-			name := strings.TrimSuffix(path.Base(names[i]), ".jsonl")
-			if strings.HasSuffix(name, "-"+thread) || strings.Contains(name, "-"+thread+"_") {
-				out = append(out, names[i])
+			of, segment, ok := codexName(path.Base(names[i]))
+			if !ok {
+				continue
 			}
+			if segment == id {
+				thread = of
+			}
+			files[of] = append(files[of], names[i])
 		}
 	}
-	return out, nil
+	return files[thread], nil
+}
+
+// CodexBaseID is the id by which the base of another file names this session file of Codex, a thread's first or a segment: its Base.Session.
+func CodexBaseID(name string) string {
+	thread, segment, _ := codexName(path.Base(filepath.ToSlash(name)))
+	if segment != "" {
+		return segment
+	}
+	return thread
 }

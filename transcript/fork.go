@@ -50,7 +50,23 @@ func WriteFork(w io.Writer, agent Agent, src Source, f Fork) error {
 func (d *dialect) write(out *output, src Source, f Fork) error {
 	out.lines = d.read == nil
 	fork := d.forker(f)
-	if err := d.lines(src, 0, newLine(maxText, true), func(l *line) error { return fork.record(l, out) }); err != nil {
+	var without []span
+	if d.without != nil {
+		var err error
+		if without, err = d.without(src); err != nil {
+			return err
+		}
+	}
+	err := d.lines(src, 0, newLine(maxText, true), func(l *line) error {
+		for len(without) > 0 && without[0].end <= l.Offset {
+			without = without[1:]
+		}
+		if len(without) > 0 && without[0].start <= l.Offset {
+			return nil
+		}
+		return fork.record(l, out)
+	})
+	if err != nil {
 		return err
 	}
 	if err := fork.end(out); err != nil {
@@ -130,6 +146,9 @@ func quoted(s string) string {
 
 // stamp is t as agents write it: UTC, milliseconds.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// span is the bytes [start, end) of a source.
+type span struct{ start, end int64 }
 
 // splice replaces the bytes [start, end) of the source; of an empty span, it puts something between two bytes.
 type splice struct {

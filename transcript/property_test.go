@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,6 +69,18 @@ func forkAt(t *testing.T, s sample, at int64) {
 	}
 	prefix := sample{agent: s.agent, name: s.name, data: cutInPlace(t, s, cut.Offset)}
 	want, got := timeless(s.agent, messagesOf(t, s.agent, prefix.source())), timeless(s.agent, messagesOf(t, s.agent, src))
+	dropped := 0
+	if kept := cut.Turns; kept != nil {
+		for i := range want {
+			want[i].Turn = slices.Index(kept, want[i].Turn) + 1
+		}
+		for i, turn := range scan(t, s.agent, prefix.source()).Turns[:cut.Turn] {
+			if !slices.Contains(kept, i+1) {
+				dropped += turn.Messages
+			}
+		}
+		cut.Turn, cut.Messages = len(kept), cut.Messages-dropped
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("cut at %d, %d: messages differ:\n got %+v\nwant %+v", at, cut.Offset, got, want)
 	}
@@ -79,7 +92,7 @@ func forkAt(t *testing.T, s sample, at int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if before.Messages != cut.Messages || c.Messages != cut.Messages || len(c.Turns) != cut.Turn ||
+	if before.Messages != cut.Messages+dropped || c.Messages != cut.Messages || len(c.Turns) != cut.Turn ||
 		s.agent != Codex && c.Title != ForkTitle(titleOf(t, s), 0) { // Codex keeps titles elsewhere
 		t.Fatalf("cut at %d: %+v: the fork has %d messages, %d turns, title %q; the prefix %d messages", at, cut, c.Messages, len(c.Turns),
 			c.Title, before.Messages)

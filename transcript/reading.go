@@ -127,8 +127,12 @@ func (r *Reading) state(p *record.Packer) {
 		p.Flags(&q.called, &q.spoke, &q.boundary)
 	case *codexParser:
 		record.Number(p, &q.metas)
-		p.Texts(&q.thread, &q.reply, &q.said[0], &q.said[1])
+		p.Texts(&q.thread, &q.current, &q.reply, &q.said[0], &q.said[1])
 		p.Flags(&q.mute, &q.ahead)
+		record.List(p, &q.parts, func(k *codexPart) {
+			record.Number(p, &k.at)
+			record.Number(p, &k.ordinal)
+		})
 	}
 }
 

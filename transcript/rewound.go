@@ -30,6 +30,9 @@ func (t *tracker) goBack(l *line) {
 	for n := l.Undo; n > 0 && len(t.live) > 0; n-- {
 		t.pop(how)
 	}
+	for n := len(t.live); l.UndoFrom > 0 && n > 0 && t.c.Turns[t.live[n-1]].At >= l.UndoFrom; n-- {
+		t.pop(how)
+	}
 	if l.UndoTo == everyTurn {
 		t.popAll(how)
 	} else if i, ok := t.prompted(l.UndoTo); ok {
@@ -176,7 +179,7 @@ type Back byte
 // The ways to know.
 const (
 	BackByParent Back = iota + 1 // a later prompt goes on from further up: a message has two children
-	BackByRecord                 // the agent's record says so: thread_rolled_back, $rewindTo
+	BackByRecord                 // the agent's record says so: thread_rolled_back, a segment's history_base, $rewindTo
 )
 
 // Branch is a way that a person left within one session: the turns that they went back behind, together.

@@ -113,7 +113,11 @@ func (f *foreign) take(t *tracker, l *line) {
 	}
 	switch {
 	case of != "" && of != f.id:
-		f.session, f.turn, f.own = of, len(t.c.Turns), false
+		// A program that goes on at once says its prompt within that moment, and no model has answered it by then.
+		if f.agent != Codex || len(t.c.Turns) == 0 || l.Kind == Reply || l.Kind == Result {
+			f.turn = len(t.c.Turns)
+		}
+		f.session, f.own = of, false
 	case f.agent == Codex:
 		f.own, f.stamped = f.own || isMessage(l), time.Time{}
 	case isMessage(l):

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rewind/transcript"
@@ -13,9 +15,10 @@ import (
 // MaxBases bounds how many files a conversation is continued through, and how many forks of forks are followed.
 const MaxBases = 32
 
-// BaseOf writes to w the records of another file that stand before the first one of f, and returns how many bytes those are; 0: none. Codex
-// continues a conversation that was rewound, or that it forked itself, in a new file that names the bytes of the old one. A transcript has
-// the whole conversation, so that it does not die with the old file.
+// BaseOf writes to w the records of other files that stand before the first one of f, and returns how many bytes those are; 0: none. Codex
+// goes on with a conversation in a new file that names the bytes of an older one. A transcript has the whole conversation, so that it does
+// not die with the old files: of a thread that went back, all that it has had, since what was left is a branch of it; of one that was forked
+// off another, what it has of that. depth is how many threads may be gone back through.
 func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth int) (int64, error) {
 	of, err := transcript.BaseOf(f.Agent, f.Source(end))
 	if err != nil || of == nil {
@@ -32,35 +35,61 @@ func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth in
 	if err != nil {
 		return 0, err
 	}
-	for _, p := range paths {
-		path := filepath.Join(root, filepath.FromSlash(p))
-		if path == f.Path {
-			continue
+	paths = slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, zstdSuffix) })    // offsets are those of before
+	slices.SortFunc(paths, func(a, b string) int { return strings.Compare(path.Base(a), path.Base(b)) }) // the oldest first
+	at := -1
+	own := false
+	for i, p := range paths {
+		if paths[i] = filepath.Join(root, filepath.FromSlash(p)); paths[i] == f.Path {
+			paths, own = paths[:i], true
+			break
 		}
-		n, err := cs.baseFrom(w, path, of, depth)
-		if err != nil || n > 0 {
-			return n, err
+		if fits(paths[i], of) {
+			at = i
 		}
 	}
-	return 0, fmt.Errorf("session file %s: the conversation %s that it continues is not there", f.Path, of.Session)
+	if at < 0 {
+		return 0, fmt.Errorf("session file %s: the conversation %s that it continues is not there", f.Path, of.Session)
+	}
+	if own {
+		return cs.thread(w, paths, 0, depth-1)
+	}
+	return cs.thread(w, paths[:at+1], of.EndOffset, depth-1)
 }
 
-// baseFrom writes the base of a conversation from path, if that is the file which of names; 0: it is not.
-func (cs *Conversations) baseFrom(w io.Writer, path string, of *transcript.Base, depth int) (int64, error) {
-	if strings.HasSuffix(path, zstdSuffix) {
-		return 0, nil // offsets are those of the file before it was compressed
+// thread writes the files of a thread, the oldest first, and what the first of them has of another thread. Of the last one only the first
+// end bytes are written; 0: all.
+func (cs *Conversations) thread(w io.Writer, paths []string, end int64, depth int) (n int64, err error) {
+	for i, path := range paths {
+		f, err := OpenSession(transcript.Codex, path)
+		if err != nil {
+			return n, err
+		}
+		size, err := f.whole()
+		if i == len(paths)-1 && end > 0 {
+			size = end
+		}
+		if err == nil && i == 0 {
+			n, err = cs.BaseOf(w, f, size, depth)
+		}
+		if err == nil {
+			err = f.CopyTo(w, 0, size)
+		}
+		f.Close()
+		if err != nil {
+			return n, err
+		}
+		n += size
 	}
+	return n, nil
+}
+
+// fits reports whether a file is the one which of names.
+func fits(path string, of *transcript.Base) bool {
 	f, err := OpenSession(transcript.Codex, path)
 	if err != nil {
-		return 0, nil //nolint:nilerr // another file may be the right one
+		return false
 	}
 	defer f.Close()
-	if of.EndOffset > f.Info.Size() || transcript.CodexBaseFits(f.Source(f.Info.Size()), *of) != nil {
-		return 0, nil
-	}
-	n, err := cs.BaseOf(w, f, of.EndOffset, depth-1)
-	if err != nil {
-		return 0, err
-	}
-	return n + of.EndOffset, f.CopyTo(w, 0, of.EndOffset)
+	return of.EndOffset <= f.Info.Size() && transcript.CodexBaseFits(f.Source(f.Info.Size()), *of) == nil
 }

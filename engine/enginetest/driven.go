@@ -1,10 +1,13 @@
 package enginetest
 
 import (
+	"archive/tar"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Driven is session files that a released agent was driven to write, with what is true of them: the test that drove it says so
@@ -29,6 +34,14 @@ type DrivenSession struct {
 	Kind   string `json:"kind"`             // what was done
 	Parent string `json:"parent,omitempty"` // the agent's id of the session that it was made of; "": of none
 	Turn   int    `json:"turn,omitempty"`   // the last turn that both have, as the parent counts
+	// The ways that were left within it, by their first turns; nil: what came of them is not told. Turns count from 1, those left too.
+	Left []DrivenWay `json:"left"`
+}
+
+// DrivenWay is a way that was left: the turn that it parted behind, 0 for none, and its own.
+type DrivenWay struct {
+	After int   `json:"after"`
+	Turns []int `json:"turns"`
 }
 
 // Name is what the project calls the session.
@@ -67,6 +80,46 @@ func ReadDriven(dir string) (*Driven, error) {
 		return err
 	})
 	return d, err
+}
+
+// ReadDrivenSets reads an archive of several, by the names of their directories: a tar that is packed with zstd.
+func ReadDrivenSets(path string) (map[string]*Driven, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := zstd.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	sets := map[string]*Driven{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return sets, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		dir, name, ok := strings.Cut(strings.TrimPrefix(h.Name, "./"), "/")
+		if h.Typeflag != tar.TypeReg || !ok {
+			continue
+		}
+		if sets[dir] == nil {
+			sets[dir] = &Driven{files: map[string][]byte{}}
+		}
+		b, err := io.ReadAll(r)
+		if err == nil && name == "truth.json" {
+			err = json.Unmarshal(b, sets[dir])
+		} else {
+			sets[dir].files[name] = b
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 }
 
 // Write lays all of it out below a directory.

@@ -52,7 +52,7 @@ func TestTurnsAfterCodexWentBack(t *testing.T) {
 		t.Fatalf("%+v", l.Turns)
 	}
 	last := map[string]string{"turn:2": l.Turns[1].Last, "turn:3": l.Turns[2].Last}
-	for name, want := range map[string]int{"turn:2": 2, "turn:3": 2} {
+	for name, want := range map[string]int{"turn:2": 2, "turn:3": 3} {
 		f, err := p.E.Restorer.Fork(enginetest.Bg, name,
 			restore.Options{DryRun: true, Env: p.Env(), Session: model.SessionChoice{Session: "codex/" + id}})
 		if err != nil || f.Cut.Turn != want || f.From.Message != last[name] {

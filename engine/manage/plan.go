@@ -237,7 +237,7 @@ func (p *Plan) remove(ctx context.Context, s *model.Session, tx *objstore.Tx) er
 	if err != nil {
 		return &model.ForeignFileError{In: "session " + s.Name, Cause: err}
 	}
-	on, err := clients.Dependents(own.Folder, s.ID, 0)
+	on, err := clients.Dependents(own.Folder, transcript.CodexBaseID(s.Transcript), 0)
 	if err != nil {
 		return err
 	}

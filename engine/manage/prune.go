@@ -123,7 +123,7 @@ func (m *Manager) named(f *model.ForkInfo) bool {
 	}
 	switch f.Fork.Maker() {
 	case value.ForkMade, value.ForkRestore:
-		return f.Title != transcript.ForkTitle(of, f.Fork.Both)
+		return f.Title != transcript.ForkTitle(of, f.Fork.Turn)
 	case value.ForkClone:
 		return f.Title != transcript.CopyTitle(of)
 	}

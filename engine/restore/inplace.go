@@ -50,7 +50,7 @@ func (rs *Restorer) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) 
 	if err != nil {
 		return nil, err
 	}
-	on, err := clients.Dependents(own.Folder, s.ID, to.shared)
+	on, err := clients.Dependents(own.Folder, transcript.CodexBaseID(f.Path), to.shared)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rewind/transcript"
 )
 
 // copies are the ways in which sessions are made of others.
@@ -38,6 +40,8 @@ func (f *talks) hangs(t *talk, line string, of, in *talk, turn int) {
 	bytes, ordinal := in.size(turn)
 	t.ordinal = ordinal
 	f.meta(t, line, of)
+	t.list[0].text = strings.Replace(t.list[0].text, `"history_base":{"thread_id":"`+of.id, `"history_base":{"thread_id":"`+
+		transcript.CodexBaseID(in.name), 1)
 	t.list[0].text = itsMeta.ReplaceAllStringFunc(t.list[0].text, func(s string) string {
 		key, _, _ := strings.Cut(s, ":")
 		if strings.Contains(key, "byte") {
@@ -47,7 +51,7 @@ func (f *talks) hangs(t *talk, line string, of, in *talk, turn int) {
 	})
 }
 
-// toSegment has a thread go back, and on in a segment: it stays the same session.
+// toSegment has a thread go back, and on in a segment: it stays the same session, and has left a way.
 func toSegment(f *talks, of *talk) *talk {
 	if of.told-of.base < 2 || of.before != nil {
 		return nil
@@ -55,17 +59,22 @@ func toSegment(f *talks, of *talk) *talk {
 	f.later(20_000)
 	old := *of
 	turn := of.base + 1 + f.rnd.IntN(of.told-of.base-1)
-	*of = talk{
-		id: old.id, kind: old.kind, parent: old.parent, turn: old.turn, of: old.of, before: &old, base: turn, told: turn,
-		name: f.fileOf(old.id, f.id()),
+	for of.wasLeft(turn) {
+		turn--
 	}
-	for _, w := range old.left {
-		if w.turns[len(w.turns)-1] <= turn {
-			of.left = append(of.left, w)
+	w := way{after: turn}
+	for n := turn + 1; n <= of.told; n++ {
+		if !of.wasLeft(n) {
+			w.turns = append(w.turns, n)
 		}
 	}
+	*of = talk{
+		id: old.id, kind: old.kind, parent: old.parent, turn: old.turn, of: old.of, before: &old, base: old.told, told: old.told,
+		name: f.fileOf(old.id, f.id()), left: append(slices.Clone(old.left), w),
+	}
+	slices.SortFunc(of.left, func(a, b way) int { return a.turns[0] - b.turns[0] })
 	f.hangs(of, f.segment, of, &old, turn)
-	f.more(of, 1+f.rnd.IntN(2))
+	f.different(of, w.turns[0], &old)
 	return nil
 }
 
@@ -87,14 +96,14 @@ func rolledBack(f *talks, of *talk) *talk {
 		w.turns = append(w.turns, of.told-n+i+1)
 	}
 	of.left = append(of.left, w)
-	f.different(of, w.turns[0])
+	f.different(of, w.turns[0], of)
 	return nil
 }
 
-// different has a conversation go on with another prompt than a turn has.
-func (f *talks) different(t *talk, from int) {
+// different has a conversation go on with another prompt than a turn has, which stands in a file.
+func (f *talks) different(t *talk, from int, in *talk) {
 	was := ""
-	for _, r := range t.list {
+	for _, r := range in.list {
 		if r.turn == from {
 			was += r.text
 		}
@@ -233,7 +242,7 @@ func droidWithin(f *talks, of *talk) *talk {
 		w.turns = append(w.turns, of.told-n+i+1)
 	}
 	of.left = append(of.left, w)
-	f.different(of, w.turns[0])
+	f.different(of, w.turns[0], of)
 	return nil
 }
 
@@ -278,7 +287,7 @@ func geminiBack(f *talks, of *talk) *talk {
 	of.list = append(of.list, record{`{"$rewindTo":"` + to + `"}` + "\n", of.told})
 	of.list = append(of.list, record{f.geminiAll(of, w.after), of.told})
 	of.left = append(of.left, w)
-	f.different(of, w.turns[0])
+	f.different(of, w.turns[0], of)
 	return nil
 }
 

@@ -16,10 +16,10 @@ import (
 // maxFirst is how long the first line of a session file may be, in bytes: it holds the instructions of the model, 30 KB and more.
 const maxFirst = 4 << 20
 
-// Dependents returns the rollouts of Codex below root whose conversation begins with more than cut bytes of a rollout of the thread: a fork
-// that Codex made, or what followed when the person went back. With a cut before that Codex refuses to open them. It reads first lines
+// Dependents returns the rollouts of Codex below root whose conversation begins with more than cut bytes of the rollout with that id
+// (transcript.CodexBaseID): a fork that Codex made, or what followed when the person went back. With a cut before that Codex refuses to open them. It reads first lines
 // only. The rollout that is cut may be among them, when it continues another one of its thread. A line that cannot be read says nothing.
-func Dependents(root, threadID string, cut int64) ([]string, error) {
+func Dependents(root, fileID string, cut int64) ([]string, error) {
 	var out []string
 	for _, dir := range []string{"sessions", "archived_sessions"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
@@ -27,10 +27,10 @@ func Dependents(root, threadID string, cut int64) ([]string, error) {
 				return nil
 			}
 			if err != nil {
-				return fmt.Errorf("forks of codex session %s: %s: %w", threadID, path, pathCause(err))
+				return fmt.Errorf("forks of codex session %s: %s: %w", fileID, path, pathCause(err))
 			}
 			if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "rollout-") && strings.HasSuffix(e.Name(), ".jsonl") &&
-				beginsWith(path, threadID, cut) {
+				beginsWith(path, fileID, cut) {
 				out = append(out, path)
 			}
 			return nil
@@ -42,8 +42,8 @@ func Dependents(root, threadID string, cut int64) ([]string, error) {
 	return out, nil
 }
 
-// beginsWith reports whether a rollout needs more than cut bytes of one of the thread.
-func beginsWith(path, threadID string, cut int64) bool {
+// beginsWith reports whether a rollout needs more than cut bytes of the one with the id.
+func beginsWith(path, fileID string, cut int64) bool {
 	var head struct {
 		Payload struct {
 			Base *struct {
@@ -56,7 +56,7 @@ func beginsWith(path, threadID string, cut int64) bool {
 	if err != nil || json.Unmarshal(b, &head) != nil || head.Payload.Base == nil {
 		return false
 	}
-	return head.Payload.Base.Thread == threadID && head.Payload.Base.End > cut
+	return head.Payload.Base.Thread == fileID && head.Payload.Base.End > cut
 }
 
 // firstLine reads the first line of a file, without its end.
