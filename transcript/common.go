@@ -90,7 +90,7 @@ func (t *Trace) Common(parent *Trace) Same {
 	}
 	s := t.match(parent, true)
 	// the same ids and words, said again at another time: a model that makes the same ones
-	if s.Kept > 0 && s.Named == 0 && !s.copied(parent, t) {
+	if s.Kept > 0 && s.Named == 0 && !(t.Header && parent.ids[t.Parent.Session]) && !s.copied(parent, t) {
 		s = t.match(parent, false)
 	}
 	s.Order, s.Looks = s.order(), s.looks(parent, t)
@@ -166,8 +166,11 @@ next:
 			}
 			continue
 		}
+		for n < len(k.plain) && parent.steps[k.plain[n]].said != in.said && parent.gone[parent.steps[k.plain[n]].turn] {
+			n++ // it did not take along what the other one had gone back behind
+		}
 		if same = same && n < len(k.plain) && parent.steps[k.plain[n]].said == in.said && (shifted && !exact ||
-			parent.steps[k.plain[n]].at == in.at) && (t.Shown == 0 || int(in.turn) <= t.Shown); same { // the same may be said in both later
+			parent.steps[k.plain[n]].at == in.at) && (t.Shown == 0 || int(in.turn) <= max(t.Shown, t.burst)); same { // the same may be said in both later
 			exact = in.at != 0 && parent.steps[k.plain[n]].at == in.at
 			step(k.plain[n], in, &m.Kept)
 			n++
@@ -190,6 +193,29 @@ next:
 		}
 	}
 	return m
+}
+
+// Copied is how many messages say of which record they are a copy.
+func (t *Trace) Copied() (n int) {
+	for i := range t.steps {
+		if s := &t.steps[i]; s.message && s.forked != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Ids is how many of the messages that say that they are copies have an id that a record of the other conversation has.
+func (t *Trace) Ids(other *Trace) (n int) {
+	k := other.known()
+	for i := range t.steps {
+		if s := &t.steps[i]; s.message && s.forked != 0 {
+			if _, ok := k.named[s.id]; ok {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (s spot) with(message string) spot { return spot{turn: s.turn, message: message} }

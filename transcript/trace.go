@@ -20,6 +20,8 @@ type Trace struct {
 	Own   bool // it has a message behind those that it says are another session's
 
 	base  *Base
+	gone  map[int32]bool  // turns that were gone back behind
+	burst int             // the turn up to which records follow each other at once, as where a session is copied
 	named uint64          // Parent.Message
 	ids   map[string]bool // of the sessions that the records are of
 	steps []step
@@ -48,14 +50,24 @@ func TraceOf(agent Agent, src Source, id string) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{ids: map[string]bool{}}
+	t := &Trace{ids: map[string]bool{}, gone: map[int32]bool{}}
 	of := newTracker(agent, d)
 	said := foreign{agent: agent, id: id}
+	now, going := time.Time{}, false
 	err = d.lines(src, 0, newLine(maxText, false), func(l *line) error {
+		if of.c.Records == 0 {
+			now = l.Time
+		}
 		of.add(l)
 		t.take(of, l)
 		if !l.Side {
 			said.take(of, l)
+			if pause := l.Time.Sub(now); pause > breath {
+				going = true
+			}
+			if now = l.Time; !going {
+				t.burst = len(of.c.Turns)
+			}
 		}
 		return nil
 	})
@@ -68,6 +80,11 @@ func TraceOf(agent Agent, src Source, id string) (*Trace, error) {
 		return nil, err
 	}
 	t.Shown, t.Own = said.turn, said.own
+	for _, turn := range c.Turns {
+		if turn.Gone {
+			t.gone[int32(turn.Index)] = true //nolint:gosec // there are not so many
+		}
+	}
 	if agent == Claude && id != "" && said.session != "" && said.session != t.Parent.Session {
 		// A copy may carry what the one that it is of says of itself: the newest is of the nearest.
 		t.Parent, t.Header = Parent{Session: said.session}, false
@@ -92,6 +109,9 @@ type foreign struct {
 	own     bool
 	stamped time.Time // of Codex, which copies no times: when the newest record was copied; zero: no more were
 }
+
+// breath is longer than even a busy machine takes between two records that are copied, and shorter than a person takes to go on.
+const breath = 300 * time.Millisecond
 
 // moment is longer than Codex takes between two records that it copies, and shorter than a person and a model take to say something.
 const moment = 50 * time.Millisecond

@@ -79,6 +79,12 @@ func byLooks(l *model.Lineage) bool {
 func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.Lineage, open bool, err error) {
 	named := namedBy(s, t)
 	if t.Header && named != "" {
+		if p, same := k.nearer(r, s, t, named); p != nil {
+			l := model.MadeByAgent(s.Agent, transcript.Parent{Session: p.ID, Message: same.Message}, t.First)
+			l.Session, l.How = p.Name, value.FoundIDs
+			share(l, same, t.Shown)
+			return l, false, nil
+		}
 		l := model.MadeByAgent(s.Agent, t.Parent, t.First)
 		same, err := r.common(s, t, k.others[named], t.Parent.Session)
 		// it goes on where the other one was, and takes nothing along
@@ -143,6 +149,37 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 	}
 	share(l, best, shown)
 	return l, t.Ends(l.Both), nil
+}
+
+// nearer is the session that s was made of where its file names an older one (Claude): a copy keeps what the copy that it was made of says
+// of itself. Nothing but the ids tells: those of its records are that one's, and the older one has others. nil: there is none.
+func (k kin) nearer(r *tracer, s *model.Session, t *transcript.Trace, named string) (of *model.Session, best transcript.Same) {
+	copied := t.Copied()
+	if copied == 0 {
+		return nil, best
+	}
+	if p := k.others[named]; p != nil {
+		if pt, err := r.trace(p); err == nil && t.Ids(pt) > 0 {
+			return nil, best
+		}
+	}
+	for _, p := range k.list {
+		pt, err := r.trace(p)
+		if p.Name == named || err != nil || pt.Parent.Session != t.Parent.Session || t.Ids(pt) < copied {
+			continue
+		}
+		same := t.Common(pt)
+		if !precedes(p, s, pt, t, same) {
+			continue
+		}
+		if of != nil {
+			if ot, err := r.trace(of); err != nil || !precedes(p, of, pt, ot, ot.Common(pt)) {
+				continue
+			}
+		}
+		of, best = p, same
+	}
+	return of, best
 }
 
 // through reports whether a session has more of one that was made of s than of s: then it has what s has by that one.
