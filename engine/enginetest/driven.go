@@ -3,6 +3,7 @@ package enginetest
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,8 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // Driven is session files that a released agent was driven to write, with what is true of them: the test that drove it says so
@@ -82,14 +81,14 @@ func ReadDriven(dir string) (*Driven, error) {
 	return d, err
 }
 
-// ReadDrivenSets reads an archive of several, by the names of their directories: a tar that is packed with zstd.
+// ReadDrivenSets reads an archive of several, by the names of their directories: a tar that is packed with gzip.
 func ReadDrivenSets(path string) (map[string]*Driven, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	z, err := zstd.NewReader(f)
+	z, err := gzip.NewReader(f)
 	if err != nil {
 		return nil, err
 	}
