@@ -169,8 +169,9 @@ next:
 		for n < len(k.plain) && parent.steps[k.plain[n]].said != in.said && parent.gone[parent.steps[k.plain[n]].turn] {
 			n++ // it did not take along what the other one had gone back behind
 		}
+		// The same may be said in both later.
 		if same = same && n < len(k.plain) && parent.steps[k.plain[n]].said == in.said && (shifted && !exact ||
-			parent.steps[k.plain[n]].at == in.at) && (t.Shown == 0 || int(in.turn) <= max(t.Shown, t.burst)); same { // the same may be said in both later
+			parent.steps[k.plain[n]].at == in.at) && (t.Shown == 0 || int(in.turn) <= max(t.Shown, t.burst)); same {
 			exact = in.at != 0 && parent.steps[k.plain[n]].at == in.at
 			step(k.plain[n], in, &m.Kept)
 			n++

@@ -65,8 +65,8 @@ type line struct {
 	Root bool
 	// Open: the file is not whole behind this record, though no call is open: never cut there.
 	Open bool
-	// Undo: the newest n turns that are not gone are gone. UndoTo: the turn whose prompt has this id is, with all behind it. UndoFrom, where
-	// it is not 0: what stands at that byte and behind it is, and the next record goes on from there.
+	// Undo: the newest n turns that are not gone are gone. UndoTo: the turn whose prompt has this id is, with all behind it. UndoFrom,
+	// where it is not 0: what stands at that byte and behind it is, and the next record goes on from there.
 	Undo     int
 	UndoTo   string
 	UndoFrom int64

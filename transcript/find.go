@@ -155,7 +155,7 @@ func CodexFiles(root fs.FS, id string) ([]string, error) {
 	return files[thread], nil
 }
 
-// CodexBaseID is the id by which the base of another file names this session file of Codex, a thread's first or a segment: its Base.Session.
+// CodexBaseID is the id by which the base of another file (Base.Session) names this session file of Codex, a thread's first or a segment.
 func CodexBaseID(name string) string {
 	thread, segment, _ := codexName(path.Base(filepath.ToSlash(name)))
 	if segment != "" {

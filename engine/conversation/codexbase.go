@@ -17,8 +17,8 @@ const MaxBases = 32
 
 // BaseOf writes to w the records of other files that stand before the first one of f, and returns how many bytes those are; 0: none. Codex
 // goes on with a conversation in a new file that names the bytes of an older one. A transcript has the whole conversation, so that it does
-// not die with the old files: of a thread that went back, all that it has had, since what was left is a branch of it; of one that was forked
-// off another, what it has of that. depth is how many threads may be gone back through.
+// not die with the old files: of a thread that went back all that it has had, since what was left is a branch of it; of one that was
+// forked off another, what it has of that. depth is how many threads may be gone back through.
 func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth int) (int64, error) {
 	of, err := transcript.BaseOf(f.Agent, f.Source(end))
 	if err != nil || of == nil {
