@@ -154,7 +154,7 @@ func TestCodexSegments(t *testing.T) {
 		if _, err := r.On(text("thread", strings.Join(files.list[:at], ""))); err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := ResumeReading(Codex, r.State()); at > 0 && again == nil {
+		if again, _ := ResumeReading(Codex, string(r.State())); at > 0 && again == nil {
 			t.Fatalf("with %d files read it cannot be gone on with", at)
 		} else if again != nil {
 			r = again
