@@ -77,7 +77,7 @@ func linesEnd(src Source, from int64) int64 {
 }
 
 // ReadingVersion goes up whenever State writes something else, or the same file is read otherwise.
-const ReadingVersion = 2
+const ReadingVersion = 3
 
 // State is what a Reading has to be gone on with in another process; nil: it has to begin anew there.
 func (r *Reading) State() []byte {
