@@ -41,6 +41,7 @@ const codexDepth = 8
 type codexParser struct {
 	metas   int         // session_meta lines so far
 	thread  string      // the id in the first
+	turn    string      // the id of the turn that is being held; "": records have told none
 	current string      // the id in the newest of those that begin a file
 	parts   []codexPart // the files that what is not gone stands in
 	reply   string      // the message that the model is at; "" if it is at none
@@ -58,6 +59,7 @@ type codexRecord struct {
 	execution, target  string
 	cwd, version, from string
 	source, thread     string
+	turn               string
 	item, shown        string // the type of an event's item; the id or the text of the message that it shows
 	base               *Base
 	turns              int
@@ -131,6 +133,8 @@ func (p *codexParser) payload(s *jsonscan.Scanner, l *line) error {
 			if l.marking && r.kind != "response_item" && s.Next() == '[' {
 				return s.Array(func(int) error { return l.path(s, nil, codexDir) })
 			}
+		case "turn_id":
+			return l.id(s, &r.turn, 0)
 		case "cli_version":
 			return l.str(s, &r.version, maxWord)
 		case "forked_from_id":

@@ -17,6 +17,10 @@ func (p *codexParser) decide(l *line) {
 		l.word.B = append(append(append(l.word.B[:0], r.kind...), '/'), r.sub...)
 		l.Type = p.keep(l.word.B)
 	}
+	if (r.kind == "turn_context" || r.sub == "task_started") && r.turn != "" {
+		p.turn = r.turn
+	}
+	l.InTurn = p.turn
 	switch r.kind {
 	case "session_meta":
 		p.meta(l)
@@ -35,7 +39,13 @@ func (p *codexParser) decide(l *line) {
 		l.says.Reset()
 	}
 	l.Open = p.ahead
+	if l.Copied = inOrder(p.turn) && inOrder(p.thread) && p.turn < p.thread; !inOrder(p.turn) {
+		l.InTurn = ""
+	}
 }
+
+// inOrder reports whether an id is one of those that are made in order of time: a UUID of version 7 (RFC 9562, 5.7).
+func inOrder(id string) bool { return ValidID(id) && id[14] == '7' }
 
 // codexPart is a file of Codex's within a conversation that several make: where it begins, and the ordinal of its first record.
 type codexPart struct{ at, ordinal int64 }

@@ -46,17 +46,19 @@ type spot struct {
 
 // known is the parent's steps by what tells them.
 type known struct {
-	named, lasting map[uint64]int  // the step's number
-	again          map[uint64]spot // prompts that it names again
-	plain          []int           // messages without an id, in order
-	said           map[uint64]bool // what they say
+	named, lasting map[uint64]int   // the step's number
+	again          map[uint64]spot  // prompts that it names again
+	plain          []int            // messages without an id, in order
+	said           map[uint64]bool  // what they say
+	turns          map[uint64][]int // messages of turns that have ids, in order
 }
 
 func (t *Trace) known() *known {
 	if t.by != nil {
 		return t.by
 	}
-	k := &known{named: map[uint64]int{}, lasting: map[uint64]int{}, again: map[uint64]spot{}, said: map[uint64]bool{}}
+	k := &known{named: map[uint64]int{}, lasting: map[uint64]int{}, again: map[uint64]spot{}, said: map[uint64]bool{},
+		turns: map[uint64][]int{}}
 	for i := range t.steps {
 		s := &t.steps[i]
 		switch {
@@ -73,6 +75,9 @@ func (t *Trace) known() *known {
 			}
 		case s.message:
 			k.plain, k.said[s.said] = append(k.plain, i), true
+			if s.inTurn != 0 {
+				k.turns[s.inTurn] = append(k.turns[s.inTurn], i)
+			}
 		}
 	}
 	t.by = k
@@ -126,8 +131,9 @@ func (t *Trace) match(parent *Trace, shifted bool) *matched {
 		m.pairs = append(m.pairs, pair{of, in})
 		know(spot{int(of.turn), of.name}, in)
 	}
-	n, same := 0, true // of the messages without an id
-	exact := false     // some of those have kept their times: all have, and the same at another time was said again
+	n, same := 0, true        // of the messages without an id
+	held, nth := uint64(0), 0 // the turn with an id that the last message was of, and how many of it have been
+	exact := false            // some of those have kept their times: all have, and the same at another time was said again
 next:
 	for i := range t.steps {
 		in := &t.steps[i]
@@ -163,6 +169,16 @@ next:
 		if in.id != 0 {
 			if at, ok := k.lasting[in.kept]; ok && (shifted || parent.steps[at].at == in.at) {
 				step(at, in, &m.Kept)
+			}
+			continue
+		}
+		if in.inTurn != 0 && len(k.turns) > 0 { // its turn says whether it is a copy, and the place within that of what
+			if in.inTurn != held {
+				held, nth = in.inTurn, 0
+			}
+			if of := k.turns[held]; nth < len(of) {
+				step(of[nth], in, &m.Kept)
+				nth++
 			}
 			continue
 		}

@@ -117,3 +117,35 @@ func cutLast(t testing.TB, s sample) Cut {
 	}
 	return cut
 }
+
+// TestCommonCodexTurns: Codex's copies have the ids that the turns had, which are made in order of time. What a client says at once behind a
+// copy, with the same words and no slower than it was copied, is its own.
+func TestCommonCodexTurns(t *testing.T) {
+	const before, first, second, fork, own = "01a214ba-f5c7-7f01-be81-f4e788b6e811", "01a214ba-f671-7d40-af97-b0a1c674be7f",
+		"01a214bb-029d-7e93-a1bb-15bd2b199dfa", "01a214bb-f983-7330-8dfa-985f5e424d92", "01a214bb-f9e4-7b12-ac43-834e9a78e0a8"
+	meta := func(id, from string) string {
+		return `{"timestamp":"2026-11-25T22:02:07.600Z","type":"session_meta","payload":{"id":"` + id + `"` + from + `}}` + "\n"
+	}
+	turn := func(id, at, words string) string {
+		line := func(kind, payload string) string {
+			return `{"timestamp":"2026-11-25T22:02:0` + at + `Z","type":"` + kind + `","payload":{` + payload + "}}\n"
+		}
+		return line("event_msg", `"type":"task_started","turn_id":"`+id+`"`) +
+			line("response_item", `"type":"message","role":"user","content":[{"type":"input_text","text":"`+words+`"}]`) +
+			line("response_item", `"type":"message","role":"assistant","content":[{"type":"output_text","text":"`+words+`, done"}]`)
+	}
+	parent := text("p", meta(before, "")+turn(first, "6.900", "go on")+turn(second, "7.200", "again"))
+	child := text("c", meta(fork, `,"forked_from_id":"`+before+`"`)+meta(before, "")+turn(first, "7.610", "go on")+turn(own, "7.640", "again"))
+	same, err := Common(Codex, parent, child)
+	if err != nil || same.Turn != 1 {
+		t.Errorf("the same up to turn %d, %v", same.Turn, err)
+	}
+	trace, err := TraceOf(Codex, child, fork)
+	if err != nil || trace.Shown != 1 || !trace.Own {
+		t.Errorf("it says that turns up to %d are copies, of its own %v, %v", trace.Shown, trace.Own, err)
+	}
+	slow := text("c", meta(fork, `,"forked_from_id":"`+before+`"`)+meta(before, "")+turn(first, "7.610", "go on")+turn(second, "7.910", "again"))
+	if trace, err := TraceOf(Codex, slow, fork); err != nil || trace.Shown != 2 || trace.Own {
+		t.Errorf("of a slow copy turns up to %d are copies, of its own %v, %v", trace.Shown, trace.Own, err)
+	}
+}

@@ -33,6 +33,7 @@ type Trace struct {
 // step is a record that tells a conversation from others.
 type step struct {
 	id, kept, said uint64 // its id, what stays of it under another, what it says
+	inTurn         uint64 // the turn that it is of, where that has an id; of a message without one
 	forked         uint64 // the record that it says that it is a copy of
 	at             int64  // when, in milliseconds; 0: not said
 	ordinal, end   int64
@@ -128,13 +129,17 @@ func (f *foreign) take(t *tracker, l *line) {
 		}
 	case l.Asked != "" && l.Asked != l.Session && ValidID(l.Asked):
 		of = l.Asked
+	case f.agent == Codex && l.InTurn != "" && f.session != "":
+		if f.stamped = (time.Time{}); l.Copied {
+			of = f.session
+		}
 	case !f.stamped.IsZero() && l.Time.Sub(f.stamped) <= moment:
 		of, f.stamped = f.session, l.Time
 	}
 	switch {
 	case of != "" && of != f.id:
 		// A program that goes on at once says its prompt within that moment, and no model has answered it by then.
-		if f.agent != Codex || len(t.c.Turns) == 0 || l.Kind == Reply || l.Kind == Result {
+		if f.agent != Codex || len(t.c.Turns) == 0 || l.Copied || l.Kind == Reply || l.Kind == Result {
 			f.turn = len(t.c.Turns)
 		}
 		f.session, f.own = of, false
@@ -181,6 +186,9 @@ func (t *Trace) take(of *tracker, l *line) {
 		s.id, s.name = number64(l.ID), l.ID
 	case s.message:
 		s.said = content(l)
+		if l.InTurn != "" {
+			s.inTurn = number64(l.InTurn)
+		}
 	default:
 		if s.at != 0 && (t.books == 0 || s.at < t.books) {
 			t.books = s.at
@@ -254,7 +262,8 @@ func rareReply(l *line) bool { return rareMessage(l) || len(l.Calls) > 0 && rare
 const maxPoints = 4096
 
 // Points are numbers for where a conversation made of this one may begin, in order: of each turn the prompt, by when it was said and what,
-// and the first of the model's messages that has an id like no other; and compactions, by when they were. starts of them are the
+// and the first of the model's messages that has an id like no other; and compactions, by when they were; of a copy that says so also the
+// id of its first prompt. starts of them are the
 // conversation's own beginning: another one
 // with one of these among its points may be what this one was made of.
 func (t *Trace) Points() (points []uint64, starts int) {
@@ -275,6 +284,9 @@ func (t *Trace) Points() (points []uint64, starts int) {
 			replied = true
 		default:
 			continue
+		}
+		if s.forked != 0 && began <= 1 && s.prompt { // of all copies those that were made of this one have its ids
+			points = append(points, s.id)
 		}
 		points = append(points, s.kept)
 		if began <= 2 {

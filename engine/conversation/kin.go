@@ -78,13 +78,15 @@ func byLooks(l *model.Lineage) bool {
 // of none. open: s has nothing of its own yet. A file that names its parent is believed.
 func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.Lineage, open bool, err error) {
 	named := namedBy(s, t)
-	if t.Header && named != "" {
+	if named != "" {
 		if p, same := k.nearer(r, s, t, named); p != nil {
 			l := model.MadeByAgent(s.Agent, transcript.Parent{Session: p.ID, Message: same.Message}, t.First)
 			l.Session, l.How = p.Name, value.FoundIDs
 			share(l, same, t.Shown)
 			return l, false, nil
 		}
+	}
+	if t.Header && named != "" {
 		l := model.MadeByAgent(s.Agent, t.Parent, t.First)
 		same, err := r.common(s, t, k.others[named], t.Parent.Session)
 		// it goes on where the other one was, and takes nothing along
