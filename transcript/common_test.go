@@ -135,7 +135,8 @@ func TestCommonCodexTurns(t *testing.T) {
 			line("response_item", `"type":"message","role":"assistant","content":[{"type":"output_text","text":"`+words+`, done"}]`)
 	}
 	parent := text("p", meta(before, "")+turn(first, "6.900", "go on")+turn(second, "7.200", "again"))
-	child := text("c", meta(fork, `,"forked_from_id":"`+before+`"`)+meta(before, "")+turn(first, "7.610", "go on")+turn(own, "7.640", "again"))
+	child := text("c", meta(fork, `,"forked_from_id":"`+before+`"`)+meta(before, "")+
+		turn(first, "7.610", "go on")+turn(own, "7.640", "again"))
 	same, err := Common(Codex, parent, child)
 	if err != nil || same.Turn != 1 {
 		t.Errorf("the same up to turn %d, %v", same.Turn, err)
@@ -144,7 +145,8 @@ func TestCommonCodexTurns(t *testing.T) {
 	if err != nil || trace.Shown != 1 || !trace.Own {
 		t.Errorf("it says that turns up to %d are copies, of its own %v, %v", trace.Shown, trace.Own, err)
 	}
-	slow := text("c", meta(fork, `,"forked_from_id":"`+before+`"`)+meta(before, "")+turn(first, "7.610", "go on")+turn(second, "7.910", "again"))
+	slow := text("c", meta(fork, `,"forked_from_id":"`+before+`"`)+meta(before, "")+
+		turn(first, "7.610", "go on")+turn(second, "7.910", "again"))
 	if trace, err := TraceOf(Codex, slow, fork); err != nil || trace.Shown != 2 || trace.Own {
 		t.Errorf("of a slow copy turns up to %d are copies, of its own %v, %v", trace.Shown, trace.Own, err)
 	}

@@ -58,10 +58,10 @@ type line struct {
 	Asked                 string // the session that the reply was asked in: of a copy that names no other one, what it was made of
 	// InTurn is the id of the turn that the record is of, where the agent gives its turns ids, which copies keep (Codex). Ids of sessions
 	// and turns are made in order of time: a turn that began before the session did is Copied.
-	InTurn string
-	Copied bool
-	Base                  *Base
-	Ordinal               int64 // the client's number of the record; 0: the first, or it counts none
+	InTurn  string
+	Copied  bool
+	Base    *Base
+	Ordinal int64 // the client's number of the record; 0: the first, or it counts none
 
 	// Lead: may belong to the prompt that follows.
 	Lead bool
