@@ -57,8 +57,10 @@ func (t *Trace) known() *known {
 	if t.by != nil {
 		return t.by
 	}
-	k := &known{named: map[uint64]int{}, lasting: map[uint64]int{}, again: map[uint64]spot{}, said: map[uint64]bool{},
-		turns: map[uint64][]int{}}
+	k := &known{
+		named: map[uint64]int{}, lasting: map[uint64]int{}, again: map[uint64]spot{}, said: map[uint64]bool{},
+		turns: map[uint64][]int{},
+	}
 	for i := range t.steps {
 		s := &t.steps[i]
 		switch {
