@@ -118,8 +118,8 @@ func cutLast(t testing.TB, s sample) Cut {
 	return cut
 }
 
-// TestCommonCodexTurns: Codex's copies have the ids that the turns had, which are made in order of time. What a client says at once behind a
-// copy, with the same words and no slower than it was copied, is its own.
+// TestCommonCodexTurns: Codex's copies have the ids that the turns had, which are made in order of time. What a client says at once behind
+// a copy, with the same words and no slower than it was copied, is its own.
 func TestCommonCodexTurns(t *testing.T) {
 	const before, first, second, fork, own = "01a214ba-f5c7-7f01-be81-f4e788b6e811", "01a214ba-f671-7d40-af97-b0a1c674be7f",
 		"01a214bb-029d-7e93-a1bb-15bd2b199dfa", "01a214bb-f983-7330-8dfa-985f5e424d92", "01a214bb-f9e4-7b12-ac43-834e9a78e0a8"
