@@ -22,6 +22,9 @@ type rowWalk struct {
 	count  oplog.Count
 	open   map[string][]*rowParts // by session, of one turn
 	rows   []Row                  // those that are whole, and asked for
+
+	last    uint64 // the sequence of the oldest of the newest rows up to the limit
+	counted int    // of how many rows that is
 }
 
 // rowParts is a turn as far as it was read. What a later step left behind of a turn is apart from what came after it.
@@ -58,12 +61,15 @@ func (w *rowWalk) enough() bool {
 	if w.o.Limit == 0 || len(w.rows) < w.o.Limit {
 		return false
 	}
-	newest := make([]uint64, len(w.rows))
-	for i := range w.rows {
-		newest[i] = w.rows[i].sequence
+	if w.counted != len(w.rows) { // rows only come: a turn that is long open has this asked for each operation
+		newest := make([]uint64, len(w.rows))
+		for i := range w.rows {
+			newest[i] = w.rows[i].sequence
+		}
+		slices.Sort(newest)
+		w.counted, w.last = len(w.rows), newest[len(newest)-w.o.Limit]
 	}
-	slices.Sort(newest)
-	last := newest[len(newest)-w.o.Limit]
+	last := w.last
 	for _, parts := range w.open {
 		for _, p := range parts {
 			if p.sequence > last {
