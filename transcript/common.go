@@ -97,7 +97,7 @@ func (t *Trace) Common(parent *Trace) Same {
 	}
 	s := t.match(parent, true)
 	// the same ids and words, said again at another time: a model that makes the same ones
-	if s.Kept > 0 && s.Named == 0 && !(t.Header && parent.ids[t.Parent.Session]) && !s.copied(parent, t) {
+	if s.Kept > 0 && s.Named == 0 && !s.copied(parent, t) {
 		s = t.match(parent, false)
 	}
 	s.Order, s.Looks = s.order(), s.looks(parent, t)
@@ -135,7 +135,6 @@ func (t *Trace) match(parent *Trace, shifted bool) *matched {
 	}
 	n, same := 0, true        // of the messages without an id
 	held, nth := uint64(0), 0 // the turn with an id that the last message was of, and how many of it have been
-	exact := false            // some of those have kept their times: all have, and the same at another time was said again
 next:
 	for i := range t.steps {
 		in := &t.steps[i]
@@ -184,13 +183,9 @@ next:
 			}
 			continue
 		}
-		for n < len(k.plain) && parent.steps[k.plain[n]].said != in.said && parent.gone[parent.steps[k.plain[n]].turn] {
-			n++ // it did not take along what the other one had gone back behind
-		}
 		// The same may be said in both later.
-		if same = same && n < len(k.plain) && parent.steps[k.plain[n]].said == in.said && (shifted && !exact ||
-			parent.steps[k.plain[n]].at == in.at) && (t.Shown == 0 || int(in.turn) <= max(t.Shown, t.burst)); same {
-			exact = in.at != 0 && parent.steps[k.plain[n]].at == in.at
+		if same = same && n < len(k.plain) && parent.steps[k.plain[n]].said == in.said && (shifted ||
+			parent.steps[k.plain[n]].at == in.at) && (t.Shown == 0 || int(in.turn) <= t.Shown); same {
 			step(k.plain[n], in, &m.Kept)
 			n++
 		}

@@ -20,8 +20,6 @@ type Trace struct {
 	Own   bool // it has a message behind those that it says are another session's
 
 	base  *Base
-	gone  map[int32]bool  // turns that were gone back behind
-	burst int             // the turn up to which records follow each other at once, as where a session is copied
 	named uint64          // Parent.Message
 	ids   map[string]bool // of the sessions that the records are of
 	steps []step
@@ -51,24 +49,14 @@ func TraceOf(agent Agent, src Source, id string) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{ids: map[string]bool{}, gone: map[int32]bool{}}
+	t := &Trace{ids: map[string]bool{}}
 	of := newTracker(agent, d)
 	said := foreign{agent: agent, id: id}
-	now, going := time.Time{}, false
 	err = d.lines(src, 0, newLine(maxText, false), func(l *line) error {
-		if of.c.Records == 0 {
-			now = l.Time
-		}
 		of.add(l)
 		t.take(of, l)
 		if !l.Side {
 			said.take(of, l)
-			if pause := l.Time.Sub(now); pause > breath {
-				going = true
-			}
-			if now = l.Time; !going {
-				t.burst = len(of.c.Turns)
-			}
 		}
 		return nil
 	})
@@ -81,11 +69,6 @@ func TraceOf(agent Agent, src Source, id string) (*Trace, error) {
 		return nil, err
 	}
 	t.Shown, t.Own = said.turn, said.own
-	for _, turn := range c.Turns {
-		if turn.Gone {
-			t.gone[int32(turn.Index)] = true //nolint:gosec // there are not so many
-		}
-	}
 	if agent == Claude && id != "" && said.session != "" && said.session != t.Parent.Session {
 		// A copy may carry what the one that it is of says of itself: the newest is of the nearest.
 		t.Parent, t.Header = Parent{Session: said.session}, false
@@ -111,9 +94,6 @@ type foreign struct {
 	stamped time.Time // of Codex, which copies no times: when the newest record was copied; zero: no more were
 }
 
-// breath is longer than even a busy machine takes between two records that are copied, and shorter than a person takes to go on.
-const breath = 300 * time.Millisecond
-
 // moment is longer than Codex takes between two records that it copies, and shorter than a person and a model take to say something.
 const moment = 50 * time.Millisecond
 
@@ -138,11 +118,10 @@ func (f *foreign) take(t *tracker, l *line) {
 	}
 	switch {
 	case of != "" && of != f.id:
-		// A program that goes on at once says its prompt within that moment, and no model has answered it by then.
-		if f.agent != Codex || len(t.c.Turns) == 0 || l.Copied || l.Kind == Reply || l.Kind == Result {
+		f.session, f.own = of, false
+		if f.agent != Codex || l.Forked.Session == "" { // behind a base that line names the parent, and the base how far
 			f.turn = len(t.c.Turns)
 		}
-		f.session, f.own = of, false
 	case f.agent == Codex:
 		f.own, f.stamped = f.own || isMessage(l), time.Time{}
 	case isMessage(l):
@@ -263,9 +242,8 @@ const maxPoints = 4096
 
 // Points are numbers for where a conversation made of this one may begin, in order: of each turn the prompt, by when it was said and what,
 // and the first of the model's messages that has an id like no other; and compactions, by when they were; of a copy that says so also the
-// id of its first prompt. starts of them are the
-// conversation's own beginning: another one
-// with one of these among its points may be what this one was made of.
+// id of its first prompt. starts of them are the conversation's own beginning: another one with one of these among its points may be what
+// this one was made of.
 func (t *Trace) Points() (points []uint64, starts int) {
 	turn, replied, began := int32(0), false, 0
 	for i := range t.steps {
