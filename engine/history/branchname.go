@@ -68,9 +68,9 @@ func (h *History) previousBranch() (string, error) {
 	return session, err
 }
 
-// titled are the sessions that a title stands for: those whose title is that, or where none is, begins so, or has it in it. Case does not
-// matter. The log's lock may be held or not.
-func (h *History) titled(title string) (found []string, err error) {
+// titled are the sessions that a title stands for: those whose title is that, or where none is and it need not be whole, begins so, or has
+// it in it. Case does not matter. The log's lock may be held or not.
+func (h *History) titled(title string, whole bool) (found []string, err error) {
 	fold := func(title string) string { return strings.ToLower(strings.TrimSpace(model.OneLine(title))) }
 	want := fold(title)
 	if want == "" {
@@ -86,6 +86,7 @@ func (h *History) titled(title string) (found []string, err error) {
 		switch {
 		case has == want:
 			fits = 3
+		case whole:
 		case strings.HasPrefix(has, want):
 			fits = 2
 		case strings.Contains(has, want):

@@ -45,8 +45,12 @@ type Plan struct {
 // Plan begins a plan: it finds the sessions that are named.
 func (m *Manager) Plan(r Request) (*Plan, error) {
 	p := &Plan{Request: r, manager: m, Own: register.Folders(r.Env)}
+	find := m.sessions.FindSession
+	if r.Kind == refs.KindDelete {
+		find = m.sessions.FindWhole
+	}
 	for _, name := range r.Sessions {
-		full, err := m.sessions.FindSession(name)
+		full, err := find(name)
 		if err != nil {
 			return nil, err
 		}

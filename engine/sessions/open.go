@@ -7,7 +7,7 @@ import "rewind/engine/oplog"
 // Sessions answers questions about the sessions of an open project. Methods that want the log's lock held say so.
 type Sessions struct {
 	log    *oplog.Log
-	titled func(title string) ([]string, error) // nil: sessions have no titles
+	titled func(title string, whole bool) ([]string, error) // nil: sessions have no titles
 	*State
 }
 

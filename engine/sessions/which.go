@@ -74,17 +74,23 @@ func (ss *Sessions) OrCurrent(session string) (string, error) {
 	return at.Session, err
 }
 
-// TitlesBy says who knows sessions by their titles: find gives those that one stands for, sorted, whether the log's lock is held or not.
-func (ss *Sessions) TitlesBy(find func(title string) ([]string, error)) { ss.titled = find }
+// TitlesBy says who knows sessions by their titles: find gives those that one stands for, whole or a part of it, sorted, whether the log's
+// lock is held or not.
+func (ss *Sessions) TitlesBy(find func(title string, whole bool) ([]string, error)) { ss.titled = find }
 
 // FindSession is the one place where what a person calls a session becomes one: its name, or how the agent's id begins, else its title, or
 // how that begins, or what it has in it. Errors: model.ErrNotFound, *SeveralSessionsError.
-func (ss *Sessions) FindSession(name string) (string, error) {
+func (ss *Sessions) FindSession(name string) (string, error) { return ss.find(name, false) }
+
+// FindWhole is FindSession for who deletes: a part of a title names none.
+func (ss *Sessions) FindWhole(name string) (string, error) { return ss.find(name, true) }
+
+func (ss *Sessions) find(name string, whole bool) (string, error) {
 	session, err := ss.SessionOfID(name)
 	if !errors.Is(err, model.ErrNotFound) || ss.titled == nil {
 		return session, err
 	}
-	found, lost := ss.titled(name)
+	found, lost := ss.titled(name, whole)
 	switch {
 	case lost != nil:
 		return "", lost
