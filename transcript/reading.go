@@ -248,15 +248,12 @@ func (p *placed) find(key uint64) (i int, there bool) {
 	return low, low < len(p.stored)/placedSize && p.key(low) == key
 }
 
-func (p *placed) key(i int) uint64 { return bigEndian(p.stored[i*placedSize:][:8]) }
+func (p *placed) key(i int) uint64 {
+	return binary.BigEndian.Uint64([]byte(p.stored[i*placedSize:][:8]))
+}
 
-func (p *placed) number(i int) int { return int(int32(bigEndian(p.stored[i*placedSize+8:][:4]))) }
-
-func bigEndian(s string) (n uint64) {
-	for i := range len(s) {
-		n = n<<8 | uint64(s[i])
-	}
-	return n
+func (p *placed) number(i int) int {
+	return int(int32(binary.BigEndian.Uint32([]byte(p.stored[i*placedSize+8:][:4]))))
 }
 
 // packed is all as it is stored.

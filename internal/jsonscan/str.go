@@ -1,9 +1,11 @@
 package jsonscan
 
 import (
-	"unicode"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
 // Sink takes a string in pieces, each of whole characters.
@@ -56,45 +58,29 @@ func runes(p []byte, n int) int {
 	return n
 }
 
-// maxCluster bounds in bytes what is taken for one character: a longer pile of marks is cut anywhere.
+// maxCluster bounds in bytes what is taken for one character, and how much of a text is looked at for one: a longer pile of marks is cut
+// anywhere.
 const maxCluster = 64
 
 // whole is b without the part of a character at its end that goes on in rest.
 func whole(b, rest []byte) []byte {
-	next, _ := utf8.DecodeRune(rest)
-	for end := len(b); end > 0 && len(b)-end <= maxCluster; {
-		last, n := utf8.DecodeLastRune(b[:end])
-		if !joined(b[:end], last, next) {
-			return b[:end]
-		}
-		end, next = end-n, last
+	at := max(0, len(b)-maxCluster)
+	for at < len(b) && !utf8.RuneStart(b[at]) {
+		at++
 	}
-	return b
-}
-
-const joiner = '\u200d'
-
-// joined reports whether next, behind b, whose last rune is last, belongs to the same character.
-func joined(b []byte, last, next rune) bool {
-	switch {
-	case last == joiner, next == joiner, unicode.Is(unicode.M, next),
-		0x1f3fb <= next && next <= 0x1f3ff, 0xe0020 <= next && next <= 0xe007f: // a colour of skin; which flag
-		return true
-	case isFlag(last) && isFlag(next): // two letters are a flag
-		n := 0
-		for len(b) > 0 {
-			r, size := utf8.DecodeLastRune(b)
-			if !isFlag(r) {
-				break
-			}
-			n, b = n+1, b[:len(b)-size]
+	from, near := at, slices.Concat(b[at:], rest[:min(len(rest), maxCluster)])
+	for state := -1; at < len(b); {
+		var one []byte
+		if one, near, _, state = uniseg.FirstGraphemeCluster(near, state); at+len(one) > len(b) {
+			break
 		}
-		return n%2 == 1
+		at += len(one)
 	}
-	return false
+	if at == from { // one character, as far as it is looked at
+		at = len(b)
+	}
+	return b[:at]
 }
-
-func isFlag(r rune) bool { return 0x1f1e6 <= r && r <= 0x1f1ff }
 
 // Str reads a string into to, which may be nil. Bad UTF-8 and lone surrogates become U+FFFD, as in encoding/json.
 func (s *Scanner) Str(to Sink) error {

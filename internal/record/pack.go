@@ -33,29 +33,13 @@ func Number[T ~int | ~int32 | ~int64 | ~uint8](p *Packer, v *T) {
 		p.b = binary.AppendVarint(p.b, int64(*v))
 		return
 	}
-	n := p.varint()
-	if int64(T(n)) != n {
+	// a copy of so few bytes is not on the heap
+	n, size := binary.Varint([]byte(p.text[p.at:min(p.at+binary.MaxVarintLen64, len(p.text))]))
+	if size <= 0 || int64(T(n)) != n {
 		p.fail()
 		return
 	}
-	*v = T(n)
-}
-
-// varint is binary.Varint of what is read.
-func (p *Packer) varint() int64 {
-	var u uint64
-	for shift := 0; shift < 64 && p.at < len(p.text); shift += 7 {
-		c := p.text[p.at]
-		p.at++
-		if u |= uint64(c&0x7f) << shift; c < 0x80 {
-			if shift == 63 && c > 1 {
-				break
-			}
-			return int64(u>>1) ^ -int64(u&1)
-		}
-	}
-	p.fail()
-	return 0
+	*v, p.at = T(n), p.at+size
 }
 
 func (p *Packer) fail() { p.bad, p.at = true, len(p.text) }
@@ -68,10 +52,7 @@ func (p *Packer) Fixed(v *uint64) {
 	case len(p.text)-p.at < 8:
 		p.fail()
 	default:
-		*v = 0
-		for range 8 {
-			*v, p.at = *v<<8|uint64(p.text[p.at]), p.at+1
-		}
+		*v, p.at = binary.BigEndian.Uint64([]byte(p.text[p.at:p.at+8])), p.at+8
 	}
 }
 
