@@ -225,6 +225,9 @@ func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.V
 	})
 }
 
+// unreached is what the browser says of a request that nobody answered, or not to the end.
+const unreached = "log: Failed to load resource: net::ERR_"
+
 // expect takes what the browser says of answers that the test provoked: each has one of some words.
 func (b *tab) expect(some ...string) {
 	b.Helper()
