@@ -134,6 +134,9 @@ func BenchmarkBeside(b *testing.B) {
 	t.enter(p)
 	var took [2][]float64          // milliseconds: without a page, with one
 	edits := time.Now().UnixNano() // what is written was not there in an earlier run
+	prompt := "measure what a page costs"
+	p.hook("prompt", map[string]any{"prompt": prompt}) // a turn that began with the project would have every list read back to there
+	p.say("user", prompt)
 	for b.Loop() {
 		for round := range 2 * rounds {
 			open := round % 2
@@ -156,6 +159,7 @@ func BenchmarkBeside(b *testing.B) {
 			}
 		}
 	}
+	p.hook("stop", map[string]any{"stop_hook_active": false})
 	median := func(list []float64) float64 { slices.Sort(list); return list[len(list)/2] }
 	b.ReportMetric(median(took[0]), "alone-ms")
 	b.ReportMetric(median(took[1]), "beside-ms")
