@@ -2,6 +2,7 @@ package restore_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -12,6 +13,9 @@ import (
 	"testing"
 
 	"rewind/engine/enginetest"
+	"rewind/engine/manage"
+	"rewind/engine/model"
+	"rewind/refs"
 	"rewind/transcript"
 )
 
@@ -208,4 +212,53 @@ func TestPromise19DetectOff(t *testing.T) {
 		}
 	}
 	all.must(t)
+}
+
+// TestDeleteSeesForksOfASegment: what Codex goes on from may be a segment, whose forks name it by an id of its own: the session is not
+// deleted from under them.
+func TestDeleteSeesForksOfASegment(t *testing.T) {
+	sets, err := enginetest.ReadDrivenSets(filepath.Join("testdata", "many.tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := sets["codex-0.169.0-run1"]
+	p := enginetest.NewProject(t)
+	p.Write("f", "0\n")
+	p.Save("first")
+	set.Move(p.Root)
+	p.Must(set.Aside(p.User()))
+	first := map[string]string{} // what the first line of each file says, by the file
+	newest := map[string]string{}
+	for _, s := range set.Sessions {
+		p.Must(set.Put(p.User(), s))
+		b, err := os.ReadFile(filepath.Join(p.User(), s.File))
+		p.Must(err)
+		line, _, _ := strings.Cut(string(b), "\n")
+		first[s.File] = line
+		newest[s.Name()] = max(newest[s.Name()], s.File)
+	}
+	_, err = p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+	p.Must(err)
+	tried := 0
+	for _, session := range slices.Sorted(maps.Keys(newest)) {
+		_, segment, is := strings.Cut(strings.TrimSuffix(newest[session], ".jsonl"), "_")
+		hangs := false
+		for file, line := range first {
+			hangs = hangs || file != newest[session] && strings.Contains(line, `"history_base":{"thread_id":"`+segment+`"`)
+		}
+		if !is || !hangs {
+			continue
+		}
+		tried++
+		_, err := p.E.Restorer.Manage(enginetest.Bg, manage.Request{
+			Kind: refs.KindDelete, Sessions: []string{session}, LastCopy: true, DryRun: true, Env: p.Env(),
+		})
+		var needed *model.NeededError
+		if !errors.As(err, &needed) {
+			t.Errorf("%s would be deleted: %v", session, err)
+		}
+	}
+	if tried < 3 {
+		t.Errorf("%d sessions have forks of their newest segment", tried)
+	}
 }
