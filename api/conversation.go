@@ -63,7 +63,8 @@ type TurnsResponse struct {
 	Compactions []Compaction `json:"compactions,omitempty"`
 	Breaks      []Break      `json:"breaks,omitempty"`
 	Notices     []string     `json:"notices,omitempty"`
-	At          uint64       `json:"at,omitempty"` // the turn that the project stands in, or at the end of, left out or not; 0: in none
+	At          uint64       `json:"at,omitempty"`     // the turn that the project stands in, or at the end of, left out or not; 0: in none
+	OwnAt       uint64       `json:"own_at,omitempty"` // the same of where the session stands: beside other agents the project may stand on one of them
 }
 
 // FutureRequest asks for the turns behind the point that a session has gone back to.

@@ -102,9 +102,6 @@ func (s *server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progre
 			return err
 		}
 		out = turnsResponse(r)
-		if out.At, err = e.History.TurnAt(r); err != nil {
-			return err
-		}
 		out.Notices = e.Project().Notices
 		return nil
 	})

@@ -86,7 +86,7 @@ func forkInfo(f *model.ForkInfo) api.ForkInfo {
 func turnsResponse(r *model.TurnList) api.TurnsResponse {
 	out := api.TurnsResponse{
 		Session: r.Session, Title: api.Text(r.Title), Turns: make([]api.Turn, 0, len(r.Turns)), More: r.More, Left: r.Left,
-		LeftTurns: r.LeftTurns,
+		LeftTurns: r.LeftTurns, At: r.At, OwnAt: r.OwnAt,
 	}
 	for _, t := range r.Turns {
 		out.Turns = append(out.Turns, turn(t))

@@ -36,27 +36,28 @@ func newUndo(a *app) *cobra.Command {
 	return cmd
 }
 
-// undoTurns goes to before the prompt of the turn that the project stands in, or of one before it.
+// undoTurns goes to before the prompt of the turn that the session stands in, or of one before it.
 func undoTurns(ctx context.Context, a *app, req api.UndoRequest) error {
 	r, err := api.Call(ctx, a.client, api.Turns, api.TurnsRequest{Project: req.Project, Walk: req.Walk, Limit: 1}, nil)
 	if err != nil {
 		return err
 	}
-	if r.At < uint64(req.Steps) {
+	if r.OwnAt < uint64(req.Steps) {
 		where := "no turn"
-		if r.At > 0 {
-			where = fmt.Sprintf("turn %d", r.At)
+		if r.OwnAt > 0 {
+			where = fmt.Sprintf("turn %d", r.OwnAt)
 		}
+		short := render.ShortSession(r.Session)
 		return &api.Error{
 			Code: api.CodeOf(api.WordNotFound), Word: api.WordNotFound,
-			Message: fmt.Sprintf("undo --turn: the project stands in %s of %s", where, render.ShortSession(r.Session)),
-			Hint:    "'rewind turns' lists the turns; turn:0 is before the first prompt",
+			Message: fmt.Sprintf("undo --turn: the project stands in %s of %s", where, short),
+			Hint:    fmt.Sprintf("'rewind turns %s' lists the turns; turn:0 is before the first prompt", short),
 		}
 	}
 	req.Session = r.Session
 	return doRestore(ctx, a, api.Checkout, api.CheckoutRequest{
 		Project: req.Project, Walk: req.Walk, Wish: req.Wish,
-		Checkpoint: api.Text(fmt.Sprintf("before:%d", r.At-uint64(req.Steps)+1)), Merging: req.Merging,
+		Checkpoint: api.Text(fmt.Sprintf("before:%d", r.OwnAt-uint64(req.Steps)+1)), Merging: req.Merging,
 	})
 }
 

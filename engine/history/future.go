@@ -53,9 +53,8 @@ func (h *History) standsIn(l *model.TurnList) (uint64, error) {
 		return 0, err
 	}
 	if at.Session == l.Session {
-		n, err := h.TurnAt(l)
-		if err != nil || n > 0 {
-			return n, err
+		if l.At > 0 {
+			return l.At, nil
 		}
 		if cur, err := h.sessions.Current(l.Session); err != nil || cur == nil || s.Fork == nil && cur.Seq <= s.Began+1 {
 			return 0, err // before its first prompt

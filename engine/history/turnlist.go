@@ -3,6 +3,7 @@ package history
 import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
+	"rewind/hooks"
 	"rewind/objstore"
 	"rewind/transcript"
 )
@@ -40,9 +41,6 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 	first := uint64(1)
 	if limit > 0 && count > uint64(limit) {
 		first, l.More = count-uint64(limit)+1, true
-		if l.At, err = t.standsBefore(first); err != nil {
-			return err
-		}
 	}
 	for n := first; n <= count; n++ {
 		info, err := t.turn(n)
@@ -51,21 +49,46 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 		}
 		l.Turns = append(l.Turns, info)
 	}
-	return nil
+	return t.stands(l, count)
 }
 
-// standsBefore is the last turn in front of one at whose end the project stands; 0: at the end of none.
-func (t *turnList) standsBefore(first uint64) (uint64, error) {
-	cursor, err := t.e.cursor()
-	if err != nil || cursor.IsZero() {
-		return 0, err
+// stands fills in where the project stands, and where the session does. Several agents work side by side: what one of them did last is where the
+// project stands, and the others stand where they are all the same.
+func (t *turnList) stands(l *model.TurnList, count uint64) error {
+	at, err := t.e.sessions.Position()
+	if err != nil {
+		return err
 	}
-	for n := first - 1; n > 0; n-- {
-		if end, _, _, err := t.end(n); err != nil || end == cursor {
+	cur, err := t.e.sessions.Current(at.Session)
+	if err != nil || cur == nil {
+		return err
+	}
+	if l.At, err = t.turnOf(cur, count); err != nil {
+		return err
+	}
+	if l.OwnAt = l.At; l.At > 0 || at.Session == l.Session {
+		return nil
+	}
+	if cur, err = t.e.sessions.Current(l.Session); err == nil && cur != nil {
+		l.OwnAt, err = t.turnOf(cur, count)
+	}
+	return err
+}
+
+// turnOf is the newest turn that ends with a checkpoint, else, if that is of the session, the one in which it was taken; 0: none.
+func (t *turnList) turnOf(cp *model.Checkpoint, count uint64) (uint64, error) {
+	for n := count; n > 0; n-- {
+		if end, _, _, err := t.end(n); err != nil || end == cp.ID {
 			return n, err
 		}
 	}
-	return 0, nil
+	if cp.Session != t.s.Name {
+		return 0, nil
+	}
+	if cp.Cause.Event == model.EventWords[hooks.Prompt] && !cp.ChangedBy(cp.Session) {
+		return cp.Cause.Turn - min(cp.Cause.Turn, 1), nil // its prompt is not answered yet
+	}
+	return cp.Cause.Turn, nil
 }
 
 // end is the checkpoint with the code at the end of turn n, zero: there is none, and the session and the turn there that it is known by.

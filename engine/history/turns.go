@@ -9,7 +9,6 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/sessions"
-	"rewind/hooks"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
@@ -78,30 +77,6 @@ func (h *History) noAgents(session string) error {
 		break
 	}
 	return err
-}
-
-// TurnAt is the turn of a list that the project stands in, or at the end of; 0: in none.
-func (h *History) TurnAt(l *model.TurnList) (uint64, error) {
-	cursor, err := h.cursor()
-	if err != nil || cursor.IsZero() {
-		return 0, err
-	}
-	for i := len(l.Turns) - 1; i >= 0; i-- {
-		if l.Turns[i].Checkpoint == cursor.String() {
-			return l.Turns[i].Number, nil
-		}
-	}
-	if l.At > 0 {
-		return l.At, nil
-	}
-	cp, err := h.log.Checkpoint(cursor)
-	if err != nil || cp.Session != l.Session {
-		return 0, err
-	}
-	if cp.Cause.Event == model.EventWords[hooks.Prompt] && !cp.ChangedBy(cp.Session) {
-		return cp.Cause.Turn - min(cp.Cause.Turn, 1), nil // its prompt is not answered yet
-	}
-	return cp.Cause.Turn, nil
 }
 
 // Messages gives the last n messages of the conversation before a checkpoint, in order, as a person reads them; why says why there are

@@ -83,7 +83,8 @@ type TurnList struct {
 	Title       string
 	Turns       []TurnInfo
 	More        bool   // earlier ones were left out
-	At          uint64 // of those, the one at whose end the project stands; 0: none
+	At          uint64 // the turn that the project stands in, or at the end of, left out or not; 0: none
+	OwnAt       uint64 // the same of where the session stands, which may not be what was done last in the project
 	Left        string // of a fork that nobody has gone on with: the session that it was made of, if that one has more turns
 	LeftTurns   int
 	Compactions []transcript.Compaction
