@@ -3,7 +3,10 @@ package manage
 import (
 	"context"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
@@ -214,7 +217,7 @@ func (p *Plan) open(s *model.Session) (*conversation.SessionFile, error) {
 	return conversation.OpenSession(s.Agent, s.Transcript)
 }
 
-// remove plans that a session's file goes, with what its agent keeps beside it.
+// remove plans that a session's files go, with what its agent keeps beside them.
 func (p *Plan) remove(ctx context.Context, s *model.Session, tx *objstore.Tx) error {
 	missing := sessions.FileMissing(s)
 	if model.Gone(s.Standing, missing) {
@@ -241,22 +244,28 @@ func (p *Plan) remove(ctx context.Context, s *model.Session, tx *objstore.Tx) er
 	if err != nil {
 		return &model.ForeignFileError{In: "session " + s.Name, Cause: err}
 	}
-	on, err := clients.Dependents(own.Folder, transcript.CodexBaseID(s.Transcript), 0)
+	files, err := filesOf(s.Agent, own.Folder, f.Path)
 	if err != nil {
 		return err
 	}
-	on = slices.DeleteFunc(on, func(path string) bool { return sessions.SameFile(path, f.Path) || p.removes(path) })
-	if len(on) > 0 {
-		return &model.NeededError{Session: s.Name, Paths: on}
+	for _, file := range files {
+		on, err := clients.Dependents(own.Folder, transcript.CodexBaseID(file), 0)
+		if err != nil {
+			return err
+		}
+		on = slices.DeleteFunc(on, p.removes) // its own files among them
+		if len(on) > 0 {
+			return &model.NeededError{Session: s.Name, Paths: on}
+		}
 	}
 	if tx == nil {
 		return nil
 	}
-	id, err := conversation.PutFile(tx, f)
-	if err != nil {
-		return err
+	for _, file := range files { // first: what lies beside a file that stays, stays
+		if err := p.removeFile(s.Agent, file, tx); err != nil {
+			return err
+		}
 	}
-	p.Files = append(p.Files, refs.File{Path: f.Path, From: id}) // first: what lies beside a file that stays, stays
 	for _, side := range transcript.Sides(s.Agent, f.Path, f.Path) {
 		raw, err := conversation.ReadSide(p.Own, transcript.Side{From: side.From, To: side.From, Optional: true})
 		if err != nil {
@@ -277,7 +286,51 @@ func (p *Plan) remove(ctx context.Context, s *model.Session, tx *objstore.Tx) er
 	return nil
 }
 
-// removes reports whether a session file is that of one of the sessions that go.
+// filesOf are the files of a session whose newest one is at path, the newest first: Codex goes on in a new file when a person goes back.
+func filesOf(agent transcript.Agent, folder, path string) ([]string, error) {
+	if agent != transcript.Codex {
+		return []string{path}, nil
+	}
+	names, err := transcript.CodexFiles(os.DirFS(folder), transcript.CodexBaseID(path))
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(filepath.Base(b), filepath.Base(a)) })
+	files := []string{path}
+	for _, name := range names {
+		if file := filepath.Join(folder, filepath.FromSlash(name)); !sessions.SameFile(file, path) {
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}
+
+// removeFile plans that one session file goes, and stores its bytes.
+func (p *Plan) removeFile(agent transcript.Agent, path string, tx *objstore.Tx) error {
+	f, err := conversation.OpenSession(agent, path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	id, err := conversation.PutFile(tx, f)
+	if err != nil {
+		return err
+	}
+	p.Files = append(p.Files, refs.File{Path: f.Path, From: id})
+	return nil
+}
+
+// removes reports whether a session file is one of those of the sessions that go.
 func (p *Plan) removes(path string) bool {
-	return slices.ContainsFunc(p.sessions, func(s *model.Session) bool { return sessions.SameFile(path, s.Transcript) })
+	return slices.ContainsFunc(p.sessions, func(s *model.Session) bool { return sameSession(s.Agent, path, s.Transcript) })
+}
+
+// sameSession reports whether two files are one session's. Codex has several for one, with the session's id in their names.
+func sameSession(agent transcript.Agent, a, b string) bool {
+	if agent != transcript.Codex {
+		return sessions.SameFile(a, b)
+	}
+	_, of, err := transcript.SessionFile(agent, a)
+	_, is, err2 := transcript.SessionFile(agent, b)
+	return err == nil && err2 == nil && of == is
 }
