@@ -95,22 +95,32 @@ func TestPromise07DiskFull(t *testing.T) {
 			if !errors.Is(err, kv.ErrNoSpace) {
 				t.Fatalf("after %d steps: %v", n, err)
 			}
-			before := cpu(t)
-			for range 5 {
-				start := time.Now()
-				switch err := step(d, n+1, 5000, kv.Durable); {
-				case err == nil && left == 0:
-					n++ // a compaction has given some back
-				case !errors.Is(err, kv.ErrNoSpace):
-					t.Errorf("commit: %v", err)
+			refused := func() (used time.Duration) {
+				before := cpu(t)
+				for range 5 {
+					start := time.Now()
+					switch err := step(d, n+1, 5000, kv.Durable); {
+					case err == nil && left == 0:
+						n++ // a compaction has given some back
+					case !errors.Is(err, kv.ErrNoSpace):
+						t.Errorf("commit: %v", err)
+					}
+					if took := time.Since(start); took > time.Second {
+						t.Errorf("a refusal took %v", took)
+					}
+					time.Sleep(100 * time.Millisecond)
 				}
-				if took := time.Since(start); took > time.Second {
-					t.Errorf("a refusal took %v", took)
-				}
-				time.Sleep(100 * time.Millisecond)
+				return cpu(t) - before
 			}
-			if used := cpu(t) - before; used > 250*time.Millisecond {
-				t.Errorf("%v of CPU in 0.5 s of waiting", used)
+			// A compaction of what was written before may still be under way: it comes to an end, and what spins does not.
+			used := refused()
+			for range 9 {
+				if used > 250*time.Millisecond {
+					used = refused()
+				}
+			}
+			if used > 250*time.Millisecond {
+				t.Errorf("%v of CPU in 0.5 s of waiting, 5 s long", used)
 			}
 			if got, err := checkSteps(d, 5000); got != n || err != nil {
 				t.Errorf("%d steps of %d, %v", got, n, err)
