@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,17 +15,6 @@ import (
 
 	"rewind/internal/torture"
 )
-
-// realProgram builds what is killed: the real rewind, and rewindd beside it, without cgo and without the test binary's weight.
-var realProgram = sync.OnceValues(func() (string, error) {
-	dir := os.Getenv("HOME")
-	cmd := exec.Command("go", "build", "-o", dir+"/", ".", "../rewindd")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "HOME="+userHome)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return filepath.Join(dir, "rewind"), nil
-})
 
 // memoryRoom is the free space in bytes from which tests use a file system in memory.
 const memoryRoom = 512 << 20

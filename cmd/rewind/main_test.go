@@ -69,6 +69,7 @@ func (o outer) Run() int {
 
 func TestScript(t *testing.T) {
 	t.Parallel()
+	must(t, inPlaceOfThis())
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,

@@ -63,12 +63,10 @@ func layOutAgent(t *testing.T, home string) {
 	t.Helper()
 	system := filepath.Join(home, ".rewind/system")
 	must(t, os.MkdirAll(system, 0o700))
-	for _, program := range []string{".", "../rewindd", "../smart-checkpoint"} {
-		cmd := exec.Command("go", "build", "-o", system+"/", program)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "HOME="+userHome)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go build %s: %v\n%s", program, err, out)
-		}
+	from, err := built()
+	must(t, err)
+	for _, program := range []string{"rewind", "rewindd", "smart-checkpoint"} {
+		must(t, os.Link(filepath.Join(from, program), filepath.Join(system, program)))
 	}
 	write(t, home, map[string]string{"bin/claude": agentScript, ".claude.json": "{}"})
 	must(t, os.Chmod(filepath.Join(home, "bin/claude"), 0o755))

@@ -6,13 +6,14 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"strings"
+	"sync"
 )
 
 //go:embed dist
 var dist embed.FS
 
 // hashes are of the assets, by name: an address changes with the bytes, so that a browser may keep them.
-var hashes = func() map[string]string {
+var hashes = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	entries, _ := fs.ReadDir(dist, "dist")
 	for _, e := range entries {
@@ -21,16 +22,16 @@ var hashes = func() map[string]string {
 		all[e.Name()] = hex.EncodeToString(sum[:6])
 	}
 	return all
-}()
+})
 
 // asset is the path of an asset below the page's base.
-func asset(name string) string { return "/assets/" + hashes[name] + "/" + name }
+func asset(name string) string { return "/assets/" + hashes()[name] + "/" + name }
 
 // Asset is what is at <hash>/<name>, and its type; ok is false where there is nothing.
 func Asset(path string) (b []byte, kind string, ok bool) {
 	hash, name, _ := strings.Cut(path, "/")
 	b, err := dist.ReadFile("dist/" + name)
-	if err != nil || hashes[name] != hash {
+	if err != nil || hashes()[name] != hash {
 		return nil, "", false
 	}
 	switch {

@@ -23,14 +23,14 @@ import (
 //go:embed html
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"count": count, "size": term.Size, "clean": clean, "short": short, "asset": asset, "dict": dict,
-	"int": func(n uint64) int { return int(n) }, "plus": func(n, to int) int { return to + n }, "minus": func(n,
-		from int,
-	) int {
-		return from - n
-	},
-}).ParseFS(files, "html/*.html"))
+// templates are parsed when a page is first asked for: most daemons never are.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"count": count, "size": term.Size, "clean": clean, "short": short, "asset": asset, "dict": dict,
+		"int": func(n uint64) int { return int(n) }, "plus": func(n, to int) int { return to + n },
+		"minus": func(n, from int) int { return from - n },
+	}).ParseFS(files, "html/*.html"))
+})
 
 // Page is a document, or a part of one.
 type Page struct {
@@ -84,9 +84,9 @@ func document(name string) (*template.Template, error) {
 	if t, ok := documents.Load(name); ok {
 		return t.(*template.Template), nil
 	}
-	t, err := templates.Clone()
+	t, err := templates().Clone()
 	if err == nil {
-		t, err = t.AddParseTree("main", templates.Lookup(name).Tree.Copy())
+		t, err = t.AddParseTree("main", templates().Lookup(name).Tree.Copy())
 	}
 	if err != nil {
 		return nil, err
