@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -29,10 +30,14 @@ func Call[Req, Resp any](ctx context.Context, c *Client, r Route[Req, Resp], req
 		return zero, err
 	}
 	defer resp.Body.Close()
-	dec := json.NewDecoder(resp.Body)
+	lines := bufio.NewReaderSize(resp.Body, 64<<10)
 	for {
 		var line Line[Resp]
-		if err := dec.Decode(&line); err != nil {
+		text, err := lines.ReadBytes('\n') // a Decoder would look for the end of what may be megabytes by parsing it
+		if err == nil {
+			err = json.Unmarshal(text, &line)
+		}
+		if err != nil {
 			if ctx.Err() != nil {
 				return zero, ctx.Err()
 			}

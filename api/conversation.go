@@ -31,7 +31,8 @@ type SessionsRequest struct {
 	Project
 	Env    AgentEnv `json:"env"`
 	Import bool     `json:"import,omitempty"`
-	All    bool     `json:"all,omitempty"` // archived and deleted ones, too
+	All    bool     `json:"all,omitempty"`   // archived and deleted ones, too
+	Limit  int      `json:"limit,omitempty"` // at most so many, the newest; 0: all
 }
 
 // SessionsResponse is newest first.
@@ -39,6 +40,7 @@ type SessionsResponse struct {
 	Sessions []SessionInfo `json:"sessions"`
 	Imported int           `json:"imported"`
 	Hidden   int           `json:"hidden,omitempty"` // archived and deleted ones that are left out
+	Older    int           `json:"older,omitempty"`  // that the limit leaves out
 	Passed   []Text        `json:"passed,omitempty"` // session files that are none that could be imported, and why
 	Failed   []Text        `json:"failed,omitempty"` // session files that could not be imported, and why
 	Notices  []string      `json:"notices,omitempty"`

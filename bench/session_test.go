@@ -148,7 +148,7 @@ func BenchmarkIndexSessions(b *testing.B) {
 	imported := time.Since(began)
 	b.Run("list", func(b *testing.B) {
 		each(b, total, func() {
-			if list, err := p.e.History.SessionList(b.Context(), env); err != nil || len(list) != 74 {
+			if list, _, err := p.e.History.SessionList(b.Context(), true, 0); err != nil || len(list) != 74 {
 				b.Fatal(len(list), err)
 			}
 		})

@@ -561,7 +561,7 @@ func (m *sessions23) look(t *rapid.T) {
 	if !holdPosition || m.pos[0] == model.Manual {
 		return
 	}
-	all, err := m.E.History.SessionList(enginetest.Bg, m.Env())
+	all, _, err := m.E.History.SessionList(enginetest.Bg, true, 0)
 	m.Must(err)
 	var current []string
 	for _, s := range all {

@@ -38,15 +38,12 @@ func (s *server) sessions(ctx context.Context, req api.SessionsRequest, p model.
 				out.Failed = append(out.Failed, api.Text(clean(f)))
 			}
 		}
-		list, err := e.History.SessionList(ctx, env)
+		list, left, err := e.History.SessionList(ctx, req.All, req.Limit)
 		if err != nil {
 			return err
 		}
+		out.Hidden, out.Older = left.Hidden, left.Older
 		for i := range list {
-			if !req.All && list[i].Hidden() {
-				out.Hidden++
-				continue
-			}
 			info := sessionInfo(&list[i])
 			info.Worktree = api.Text(e.Sessions.Elsewhere(&list[i].Session))
 			out.Sessions = append(out.Sessions, info)
@@ -68,17 +65,18 @@ func (s *server) sessionsBeside(ctx context.Context, req api.SessionsRequest, ou
 		at[out.Sessions[i].Session] = i
 	}
 	notices, err := s.eachBeside(ctx, req.ProjectDir(), func(w value.Worktree, e *engine.Engine) error {
-		list, err := e.History.SessionList(ctx, req.Env)
+		list, left, err := e.History.SessionList(ctx, req.All, req.Limit)
 		if err != nil {
 			return err
 		}
+		out.Older += left.Older
 		for i := range list {
 			one := &list[i]
 			if e.Sessions.Elsewhere(&one.Session) != "" {
 				continue
 			}
 			k, copied := at[one.Name]
-			if !req.All && one.Hidden() || copied && out.Sessions[k].Worktree == "" {
+			if copied && out.Sessions[k].Worktree == "" {
 				continue
 			}
 			info := sessionInfo(one)
@@ -91,6 +89,9 @@ func (s *server) sessionsBeside(ctx context.Context, req api.SessionsRequest, ou
 		return nil
 	})
 	slices.SortStableFunc(out.Sessions, func(a, b api.SessionInfo) int { return b.Last.Compare(a.Last) })
+	if n := len(out.Sessions); req.Limit > 0 && n > req.Limit {
+		out.Sessions, out.Older = out.Sessions[:req.Limit], out.Older+n-req.Limit
+	}
 	out.Notices = append(out.Notices, notices...)
 	return err
 }

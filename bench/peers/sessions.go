@@ -36,7 +36,8 @@ func (t *table) sessions(_ *site) {
 		files = append(files, k.path)
 	}
 	many.rewind.do("sessions", "--import")
-	many.asked(got, "sessions", files, manySessions, "sessions")
+	many.asked(got, "sessions", files, 100, "sessions")
+	many.asked(got, "all sessions", files, manySessions, "sessions", "-n", "0")
 
 	turns := t.small("turns")
 	defer func() { must(turns.stop()) }()

@@ -14,10 +14,13 @@ import (
 	"rewind/internal/term"
 )
 
+// listedSessions is how many sessions are listed at most when nothing is said of it.
+const listedSessions = 100
+
 func newSessions(a *app) *cobra.Command {
 	req := api.SessionsRequest{}
 	cmd := &cobra.Command{
-		Use:   "sessions [--all] [--import]",
+		Use:   "sessions [--all] [--import] [--limit <n>]",
 		Short: "List the agents' sessions, and where forks come from",
 		Long: "Lists the sessions of agents in this project, newest first, forks below what they were made of; '@' marks the " +
 			"current one.\n" +
@@ -26,12 +29,16 @@ func newSessions(a *app) *cobra.Command {
 		Example: "  rewind sessions\n  rewind sessions --import",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if req.Limit < 0 {
+				return usage("--limit %d: must not be negative", req.Limit)
+			}
 			req.Project, req.Env = a.project(), agentEnv()
 			return runSessions(cmd.Context(), a, req)
 		},
 	}
 	cmd.Flags().BoolVarP(&req.All, "all", "a", false, "archived and deleted ones, too")
 	cmd.Flags().BoolVar(&req.Import, "import", false, "take in the agents' sessions of this project that are not known yet")
+	cmd.Flags().IntVarP(&req.Limit, "limit", "n", listedSessions, "at most `n` sessions, the newest; 0: all")
 	return cmd
 }
 
@@ -50,6 +57,9 @@ func runSessions(ctx context.Context, a *app, req api.SessionsRequest) error {
 		a.Notices(r.Notices)
 		err = a.sessionTable(r.Sessions)
 		a.tellImport(req, r)
+		if r.Older > 0 {
+			a.Say("older ones are not shown (%s); -n 0 shows all", render.Count(r.Older, "session"))
+		}
 		a.tellHidden(r.Hidden)
 	}
 	if err == nil && len(r.Failed) > 0 {

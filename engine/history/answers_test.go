@@ -13,7 +13,6 @@ import (
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
 	"rewind/hooks"
-	"rewind/internal/value"
 )
 
 // TestPromise19AnswersBesideEvents: every command may be given while events come in, and once more under the race detector.
@@ -67,7 +66,7 @@ func TestPromise19AnswersBesideEvents(t *testing.T) {
 			_, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: a.Name()}, 0)
 			return err
 		},
-		"sessions": func() error { _, err := p.E.History.SessionList(enginetest.Bg, value.AgentEnv{}); return err },
+		"sessions": func() error { _, _, err := p.E.History.SessionList(enginetest.Bg, true, 0); return err },
 		"undo": func() error {
 			_, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{DryRun: true, Session: model.SessionChoice{Session: a.Name()}})
 			return err

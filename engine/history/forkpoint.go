@@ -311,7 +311,7 @@ func (h *History) Way(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := h.sessionList(ctx, func(s *model.Session) bool { return s.Name == session }); err != nil {
+	if _, err := h.sessionList(ctx, func(s *model.SessionInfo) bool { return s.Name == session }); err != nil {
 		return "", err
 	}
 	ways := h.ways(h.log.Records[session])

@@ -16,7 +16,7 @@ import (
 func listed(p *enginetest.Project) model.SessionInfo {
 	p.T.Helper()
 	time.Sleep(25 * time.Millisecond) // so that the file's stamp tells it from the next one
-	all, err := p.E.History.SessionList(enginetest.Bg, p.Env())
+	all, _, err := p.E.History.SessionList(enginetest.Bg, true, 0)
 	p.Must(err)
 	if len(all) != 1 {
 		p.T.Fatalf("%d sessions", len(all))

@@ -46,7 +46,7 @@ func TestKnownSessionsAreSmall(t *testing.T) {
 	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
 	p.Must(err)
 	list := func() int {
-		all, err := p.E.History.SessionList(enginetest.Bg, p.Env())
+		all, _, err := p.E.History.SessionList(enginetest.Bg, true, 0)
 		p.Must(err)
 		return len(all)
 	}

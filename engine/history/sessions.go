@@ -17,15 +17,36 @@ import (
 	"rewind/transcript"
 )
 
-// SessionList lists the sessions of agents, the one with the newest event first.
-func (h *History) SessionList(ctx context.Context, _ value.AgentEnv) ([]model.SessionInfo, error) {
-	defer h.log.Hold()()
-	return h.sessionList(ctx, func(*model.Session) bool { return true })
+// Left is how many sessions a list leaves out.
+type Left struct {
+	Hidden int // archived and deleted ones
+	Older  int // than those up to the limit
 }
 
-// sessionList is SessionList for those that want says; the log's lock is held. A session that a fork made, and whose file went away before
-// anybody opened it, is none.
-func (h *History) sessionList(ctx context.Context, want func(*model.Session) bool) ([]model.SessionInfo, error) {
+// SessionList lists the sessions of agents, the one with the newest event first: at most limit (0: all), and with all archived and deleted
+// ones, too.
+func (h *History) SessionList(ctx context.Context, all bool, limit int) (list []model.SessionInfo, left Left, err error) {
+	defer h.log.Hold()()
+	n := 0
+	list, err = h.sessionList(ctx, func(info *model.SessionInfo) bool {
+		switch {
+		case !all && info.Hidden():
+			left.Hidden++
+		case limit > 0 && n == limit:
+			left.Older++
+		default:
+			n++
+			return true
+		}
+		return false
+	})
+	return list, left, err
+}
+
+// sessionList is SessionList for those that want says; the log's lock is held. Of what want is given only the record is there, whether an agent
+// is at it, and, of a deleted one, whether its file is missing. A session that a fork made, and whose file went away before anybody opened it,
+// is none.
+func (h *History) sessionList(ctx context.Context, want func(*model.SessionInfo) bool) ([]model.SessionInfo, error) {
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -46,9 +67,6 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 	}
 	var list []model.SessionInfo
 	for _, s := range h.log.ListSessions() {
-		if !want(&s) {
-			continue
-		}
 		if h.Unseen(&s) {
 			continue
 		}
@@ -56,6 +74,10 @@ func (h *History) sessionList(ctx context.Context, want func(*model.Session) boo
 			Session: s, Title: s.Title, Current: s.Name == at.Session, Imported: s.Imported, Problem: s.Problem,
 		}
 		info.Running = h.sessions.OpenIn(&s, h.log.Processes()) != ""
+		info.Missing = s.Standing == value.Deleted && sessions.StatProblem(&s)
+		if !want(&info) {
+			continue
+		}
 		if tip := newest[refs.Session(s.Name)]; !tip.IsZero() && !s.Imported {
 			info.Newest = tip.String()
 		}
@@ -162,7 +184,7 @@ func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]m
 	if err != nil {
 		return nil, err
 	}
-	all, err := h.sessionList(ctx, func(*model.Session) bool { return true })
+	all, err := h.sessionList(ctx, func(*model.SessionInfo) bool { return true })
 	if err != nil {
 		return nil, err
 	}

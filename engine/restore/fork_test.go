@@ -87,14 +87,14 @@ func TestFork(t *testing.T) {
 	if _, err := os.Stat(dry.Path); !errors.Is(err, fs.ErrNotExist) || len(p.Files()) != 1 {
 		t.Errorf("a dry run left %q", p.Files())
 	}
-	if all, err := p.E.History.SessionList(enginetest.Bg, p.Env()); err != nil || len(all) != 1 {
+	if all, _, err := p.E.History.SessionList(enginetest.Bg, true, 0); err != nil || len(all) != 1 {
 		t.Errorf("a dry run made a session: %d, %v", len(all), err)
 	}
 	test := p.Fork("turn:1", restore.Options{SelfTest: true})
 	if len(test.Checks) != 3 || len(p.Files()) != 1 {
 		t.Errorf("self-test: %q, left %q", test.Checks, p.Files())
 	}
-	if all, err := p.E.History.SessionList(enginetest.Bg, p.Env()); err != nil || len(all) != 1 {
+	if all, _, err := p.E.History.SessionList(enginetest.Bg, true, 0); err != nil || len(all) != 1 {
 		t.Errorf("a self-test made a session: %d, %v", len(all), err)
 	}
 	f := p.Fork("turn:1", restore.Options{})

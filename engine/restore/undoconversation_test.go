@@ -44,7 +44,7 @@ func TestUndoLeavesOneFork(t *testing.T) {
 	if len(p.Files()) != 2 || p.Read("f") != enginetest.Big("3") {
 		t.Errorf("redo: %+v, %q", r.Conversation, p.Files())
 	}
-	if all, err := p.E.History.SessionList(enginetest.Bg, p.Env()); err != nil || len(all) != 2 {
+	if all, _, err := p.E.History.SessionList(enginetest.Bg, true, 0); err != nil || len(all) != 2 {
 		t.Errorf("%d sessions, %v", len(all), err)
 	}
 	// Somebody goes on with it.

@@ -50,7 +50,7 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 		}
 		st, err := p.E.Status(enginetest.Bg, nil)
 		p.Must(err)
-		list, err := p.E.History.SessionList(enginetest.Bg, p.Env())
+		list, _, err := p.E.History.SessionList(enginetest.Bg, true, 0)
 		p.Must(err)
 		i := slices.IndexFunc(list, func(s model.SessionInfo) bool { return s.Current })
 		if st.Position != at.Session || st.Current.ID != cur.ID || i < 0 || list[i].Name != at.Session {
