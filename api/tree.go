@@ -7,6 +7,8 @@ type TreeRequest struct {
 	Project
 	Session string `json:"session,omitempty"` // a session, or a prefix of its id; empty: the current one, or else the newest
 	All     bool   `json:"all,omitempty"`     // all families, that one's first
+	From    int    `json:"from,omitempty"`    // with a limit: the first branch that is told, from 0
+	Limit   int    `json:"limit,omitempty"`   // tell at most so many branches, and of all their places; 0: tell all
 }
 
 // TreeResponse is a family of sessions. Of root, parent, children, siblings, descendants and path the session that was asked for is meant.
@@ -18,10 +20,19 @@ type TreeResponse struct {
 	Children    []string `json:"children"`
 	Siblings    []string `json:"siblings"`
 	Descendants []string `json:"descendants"`
-	Path        []string `json:"path"`     // from the root to the session, both included
-	Branches    []Branch `json:"branches"` // each behind what it was forked from
-	Others      int      `json:"others"`   // sessions of other families, which are not in it
+	Path        []string `json:"path"`             // from the root to the session, both included
+	Branches    []Branch `json:"branches"`         // each behind what it was forked from
+	From        int      `json:"from,omitempty"`   // the place of the first one; with a limit
+	Places      []Place  `json:"places,omitempty"` // of all branches, in order; with a limit
+	Others      int      `json:"others"`           // sessions of other families, which are not in it
 	Notices     []string `json:"notices,omitempty"`
+}
+
+// Place is where a branch is in a tree.
+type Place struct {
+	Branch string `json:"branch"`
+	Parent string `json:"parent,omitempty"`
+	Depth  int    `json:"depth,omitempty"`
 }
 
 // Branch is a session of a tree, or a branch within one. Parents, children and so on are told by branch.

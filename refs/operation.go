@@ -189,11 +189,14 @@ type File struct {
 	From, To objstore.ID // transcripts: the bytes before and after
 }
 
+// headTag is the last field of what who passes over operations chooses them by.
+const headTag = 3
+
 // How an operation stands in the log, docs/format.md#records-and-the-operation.
 var operationTable = record.New(
 	record.Uint(1, func(o *Operation) *int64 { return &o.Time }),
 	record.Uint(2, func(o *Operation) *Kind { return &o.Kind }).Required().Must(func(o *Operation) bool { return kindWords[o.Kind] != "" }),
-	record.Word(3, func(o *Operation) *string { return &o.Session }),
+	record.Word(headTag, func(o *Operation) *string { return &o.Session }),
 	record.ID(4, func(o *Operation) *objstore.ID { return &o.Checkpoint }),
 	record.Records(5, changeTable, func(o *Operation) *[]Change { return &o.Changes }),
 	record.Optional(6, restoreTable, func(o *Operation) **Restore { return &o.Restore }),
@@ -269,4 +272,9 @@ func decodeOperation(seq uint64, raw []byte, known record.Words) (*Operation, er
 		return nil, fmt.Errorf("operation %d: %w: %w", seq, ErrCorrupt, err)
 	}
 	return o, nil
+}
+
+// decodeHead reads when the operation was, what it is, and whose.
+func (o *Operation) decodeHead(raw []byte, known record.Words) error {
+	return operationTable.DecodeHead(headTag, raw, o, known)
 }

@@ -339,10 +339,24 @@ func (s *server) tree(ctx context.Context, req api.TreeRequest, _ model.Progress
 			return err
 		}
 		out = treeResponse(t)
+		if req.Limit > 0 {
+			stretch(&out, req.From, req.Limit)
+		}
 		out.Notices = slices.Concat(e.Project().Notices, left)
 		return nil
 	})
 	return out, err
+}
+
+// stretch leaves of a tree's branches some, and the places of all.
+func stretch(r *api.TreeResponse, from, most int) {
+	r.Places = make([]api.Place, len(r.Branches))
+	for i := range r.Branches {
+		b := &r.Branches[i]
+		r.Places[i] = api.Place{Branch: b.Branch, Parent: b.Parent, Depth: b.Depth}
+	}
+	r.From = min(max(from, 0), len(r.Branches))
+	r.Branches = r.Branches[r.From:min(r.From+most, len(r.Branches))]
 }
 
 func treeResponse(t *history.Tree) api.TreeResponse {

@@ -13,11 +13,12 @@ import (
 
 // Work is what a branch did to the code since some state of it: what its own steps changed, taken together.
 type Work struct {
-	Steps          int      // checkpoints
-	Files          int      // files and links that they changed
-	Added, Removed int      // lines of them
-	Uncounted      int      // files whose lines are not counted: large, binary, gone, or one of very many
-	paths          []string // of the files, sorted; the first maxWorkPaths
+	Steps          int           // checkpoints
+	Files          int           // files and links that they changed
+	Added, Removed int           // lines of them
+	Uncounted      int           // files whose lines are not counted: large, binary, gone, or one of very many
+	paths          []string      // of the files, sorted; the first maxWorkPaths
+	git            model.GitHead // of the tip
 }
 
 const (
@@ -66,40 +67,43 @@ func (k *works) put(of workOf, w *Work) {
 	k.kept.Put(of, w)
 }
 
-// work is what a session's line did from its tip back to a checkpoint (nil: from its beginning), in these turns alone (nil: in all). Steps
-// of
-// other sessions that lie on the line are not its own. It is shared: nobody changes it.
-func (h *History) work(of workOf, end *model.Checkpoint, began uint64, turns []int, read func(objstore.ID) (*model.Checkpoint, error),
-) (*Work, error) {
-	session := of.session
+// work is what a session's line did from its tip back to a checkpoint (the zero id: from its beginning), in these turns alone (nil: in all).
+// Steps of other sessions that lie on the line are not its own. It is shared: nobody changes it. What is remembered is told without a
+// checkpoint being read.
+func (h *History) work(of workOf, began uint64, turns []int, read func(objstore.ID) (*model.Checkpoint, error)) (*Work, error) {
 	of.rewrites = h.log.Rewrites()
-	if end != nil {
-		of.end = end.ID
-	}
 	if w := h.works.get(of); w != nil {
 		return w, nil
 	}
-	var steps []*model.Checkpoint
-	for id := of.tip; !id.IsZero() && id != of.end; {
-		cp, err := read(id)
+	tip, err := read(of.tip)
+	if err != nil {
+		return nil, err
+	}
+	until := began
+	if !of.end.IsZero() {
+		end, err := read(of.end)
 		if err != nil {
 			return nil, err
 		}
-		if cp.Seq < began || end != nil && cp.Seq <= end.Seq {
-			break
-		}
+		until = max(until, end.Seq+1)
+	}
+	var steps []*model.Checkpoint
+	for cp := tip; cp.ID != of.end && cp.Seq >= until; {
 		its := turns == nil || slices.Contains(turns, int(cp.Cause.Turn))
-		if its && cp.Session == session && (cp.ChangedBy(session) || len(cp.Authors()) == 0) { // else it found what another one did
+		if its && cp.Session == of.session && (cp.ChangedBy(of.session) || len(cp.Authors()) == 0) { // else it found what another one did
 			steps = append(steps, cp)
 		}
 		if len(cp.Parents) == 0 {
 			break
 		}
-		id = cp.Parents[0]
+		if cp, err = read(cp.Parents[0]); err != nil {
+			return nil, err
+		}
 	}
 	slices.Reverse(steps)
 	w, err := h.workOfSteps(steps, read)
 	if err == nil {
+		w.git = tip.Git
 		h.works.put(of, w)
 	}
 	return w, err
@@ -202,14 +206,14 @@ func (t *treeMaker) clashes() {
 // sinceFork is what a session did since the fork point of branch i, which was made of it; nil: nothing that is known.
 func (t *treeMaker) sinceFork(parent, i int) *Branch {
 	p, point := t.out[parent], t.points[i]
-	if point == nil || p.Way != nil || p.Tip.IsZero() || p.Tip == point.ID {
+	if point.IsZero() || p.Way != nil || p.Tip.IsZero() || p.Tip == point {
 		return nil
 	}
 	in, read := t.h, t.read
 	if p.in != nil {
 		in, read = p.in, p.in.log.Checkpoints()
 	}
-	w, err := in.work(workOf{session: p.Name, tip: p.Tip}, point, p.Began, nil, read)
+	w, err := in.work(workOf{session: p.Name, tip: p.Tip, end: point}, p.Began, nil, read)
 	if err != nil {
 		return nil // a hint is missing, and the tree is told
 	}

@@ -211,8 +211,8 @@ func (fu *future) cuts(s *model.Session) ([]model.Ahead, error) {
 		from objstore.ID
 	}
 	var made []cut
-	err = fu.h.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if op.Restore == nil || !op.Kind.IsRestore() {
+	err = fu.h.log.Refs.NewestOf(0, func(op *refs.Operation) bool { return op.Kind.IsRestore() }, func(op *refs.Operation) error {
+		if op.Restore == nil {
 			return nil
 		}
 		for _, f := range op.Restore.Files {

@@ -232,8 +232,9 @@ func (h *History) turnAt(session string, n uint64, log func(turnAt) (*TurnLog, e
 // firstTurn is the first turn of a session with a recorded event.
 func (h *History) firstTurn(session string) uint64 {
 	first, count := uint64(0), h.log.Count()
-	_ = h.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if op.Session == session && model.InTurn(op) {
+	own := func(op *refs.Operation) bool { return op.Session == session }
+	_ = h.log.Refs.NewestOf(0, own, func(op *refs.Operation) error {
+		if model.InTurn(op) {
 			first = count(session, op.Turn, op.Seq)
 		}
 		return nil

@@ -24,6 +24,7 @@ type State struct {
 	talks talks
 	sums  sums
 	works works
+	turns turnLogs
 	known knowing
 }
 

@@ -59,21 +59,25 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		return nil
 	}
 	undos, count := Undos{}, h.log.Count()
-	err = h.log.Refs.Newest(0, func(op *refs.Operation) error {
+	shown := func(op *refs.Operation) bool {
+		switch {
+		case limit > 0 && len(list) == limit, op.Kind.Undoes():
+			return true
+		case which == Restoring:
+			return op.Kind.CanUndo() || op.Kind == refs.KindAbort // and has a Restore
+		case which == Changing:
+			return op.Kind != refs.KindSafety && op.Kind != refs.KindEvent && op.Kind != refs.KindThinned
+		}
+		return true
+	}
+	err = h.log.Refs.NewestOf(0, shown, func(op *refs.Operation) error {
 		if limit > 0 && len(list) == limit {
 			return kv.ErrStop
 		}
 		undone := undos.Of(op)
 		restores := (op.Kind.CanUndo() || op.Kind == refs.KindAbort) && op.Restore != nil
-		switch which {
-		case Restoring:
-			if !restores {
-				return nil
-			}
-		case Changing:
-			if op.Kind == refs.KindSafety || op.Kind == refs.KindEvent || op.Kind == refs.KindThinned {
-				return nil
-			}
+		if which == Restoring && !restores {
+			return nil
 		}
 		o := Operation{Operation: *count.Operation(op), Undone: undone}
 		if restores {

@@ -31,7 +31,7 @@ type Branch struct {
 	Clashes   int            // how many there are
 	Worktree  string         // the root of the other worktree of the family in which it goes on; "": it goes on here
 	in        *History       // that one's; nil: this one is, or it cannot be asked
-	point     *model.Checkpoint
+	point     objstore.ID    // the checkpoint of its fork point; zero: it has none
 }
 
 // Tree is a family of sessions: all that a first one was forked into.
@@ -57,7 +57,7 @@ func (h *History) LocalBranches(ctx context.Context) (list []Branch, err error) 
 		b := Branch{
 			Session: s, Branch: s.Name, Title: h.knownTitle(s), Fork: h.forkPoint(ctx, s.Name), Worktree: h.log.Project.Root, in: h,
 		}
-		if b.point, err = t.state(&b); err != nil {
+		if err := t.state(&b); err != nil {
 			return nil, err
 		}
 		b.Running = h.running(s)
@@ -77,6 +77,13 @@ func (h *History) newTree(ctx context.Context) (*treeMaker, []model.Session, err
 	t := &treeMaker{
 		h: h, ctx: ctx, children: map[string][]*model.Session{}, known: map[string]*model.Session{}, there: map[string]*Branch{},
 		read: h.log.Checkpoints(),
+	}
+	var err error
+	if t.tips, err = h.heads(refs.Sessions); err == nil {
+		t.cursors, err = h.heads(refs.Cursors)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	return t, slices.DeleteFunc(h.log.ListSessions(), func(s model.Session) bool { return h.Unseen(&s) }), nil
 }
@@ -173,8 +180,10 @@ type treeMaker struct {
 	children map[string][]*model.Session
 	read     func(objstore.ID) (*model.Checkpoint, error)
 	out      []Branch
-	points   []*model.Checkpoint // of each of out, its fork point; nil: none, or without code
-	met      []int               // of each of out, and of an original, the branch, from 1, that was last found to clash with it
+	points   []objstore.ID          // of each of out, the checkpoint of its fork point; zero: none
+	tips     map[string]objstore.ID // by session, its newest checkpoint
+	cursors  map[string]objstore.ID // by session, the checkpoint on which it stands
+	met      []int                  // of each of out, and of an original, the branch, from 1, that was last found to clash with it
 }
 
 // parent is what a session hangs on; "": nothing that is known here, or lineages that form a circle, which agents' files may.
@@ -228,16 +237,15 @@ func (t *treeMaker) beginsSo(name string) (found string) {
 }
 
 // branch tells a branch, but for where it stands in the tree.
-func (t *treeMaker) branch(s *model.Session) (b Branch, point *model.Checkpoint, err error) {
+func (t *treeMaker) branch(s *model.Session) (Branch, error) {
 	if there := t.there[s.Name]; there != nil {
-		return *there, there.point, nil
+		return *there, nil
 	}
-	b = Branch{
+	b := Branch{
 		Session: s, Branch: s.Name, Title: t.h.knownTitle(s), Fork: t.h.forkPoint(t.ctx, s.Name),
 		Worktree: t.h.sessions.Elsewhere(s),
 	}
-	point, err = t.state(&b)
-	return b, point, err
+	return b, t.state(&b)
 }
 
 func (t *treeMaker) rootOf(s *model.Session) string {
@@ -256,12 +264,12 @@ func (t *treeMaker) put(s *model.Session, parent string, depth int) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
-	b, point, err := t.branch(s)
+	b, err := t.branch(s)
 	if err != nil {
 		return err
 	}
 	b.Parent, b.Depth = parent, depth
-	t.out, t.points = append(t.out, b), append(t.points, point)
+	t.out, t.points = append(t.out, b), append(t.points, b.point)
 	var ways []transcript.Branch
 	if b.in == nil {
 		ways = t.h.ways(s)
@@ -277,18 +285,14 @@ func (t *treeMaker) putWay(s *model.Session, ways []transcript.Branch, n int, pa
 	if b.Fork, tip = t.h.wayPoint(s, ways, w); tip != nil {
 		b.Tip, b.Git = tip.ID, tip.Git
 		if id, err := objstore.ParseID(b.Fork.Checkpoint); err == nil {
-			point, err := t.read(id)
-			if err != nil {
-				return err
-			}
-			did, err := t.h.work(workOf{session: s.Name, tip: tip.ID, way: w.Last()}, point, s.Began, w.Turns, t.read)
+			did, err := t.h.work(workOf{session: s.Name, tip: tip.ID, end: id, way: w.Last()}, s.Began, w.Turns, t.read)
 			if err != nil {
 				return err
 			}
 			b.Work = *did
 		}
 	}
-	t.out, t.points = append(t.out, b), append(t.points, nil)
+	t.out, t.points = append(t.out, b), append(t.points, objstore.ID{})
 	return t.putBelow(s, ways, n, b.Branch, depth+1)
 }
 
@@ -379,35 +383,33 @@ func (h *History) TitleOf(s *model.Session) (string, error) {
 	return c.Title, nil
 }
 
-// state tells the code of a branch; it gives the checkpoint of its fork point, if it has one.
-func (t *treeMaker) state(b *Branch) (point *model.Checkpoint, err error) {
+// state tells the code of a branch.
+func (t *treeMaker) state(b *Branch) error {
 	if b.Fork != nil {
 		if id, err := objstore.ParseID(b.Fork.Checkpoint); err == nil {
-			if point, err = t.read(id); err != nil {
-				return nil, err
-			}
+			b.point = id
 		}
 	}
-	if b.Imported {
-		return point, nil
+	if b.Tip = t.tips[b.Name]; b.Imported || b.Tip.IsZero() {
+		b.Tip = objstore.ID{}
+		return nil
 	}
-	if b.Tip, err = t.h.NewestOf(b.Name); err != nil || b.Tip.IsZero() {
-		return point, err
-	}
-	tip, err := t.read(b.Tip)
+	w, err := t.h.work(workOf{session: b.Name, tip: b.Tip, end: b.point}, b.Began, nil, t.read)
 	if err != nil {
-		return point, err
+		return err
 	}
-	b.Git = tip.Git
-	at, err := t.h.log.Refs.ID(refs.Cursor(b.Name))
-	if err != nil {
-		return point, err
-	}
+	b.Work, b.Git = *w, w.git
+	at := t.cursors[b.Name]
 	b.Rewound = !at.IsZero() && at != b.Tip
-	w, err := t.h.work(workOf{session: b.Name, tip: b.Tip}, point, b.Began, nil, t.read)
-	if err != nil {
-		return point, err
+	return nil
+}
+
+// heads are the checkpoints that refs of a class name, by session.
+func (h *History) heads(class string) (map[string]objstore.ID, error) {
+	all, err := h.log.Refs.List(class)
+	heads := make(map[string]objstore.ID, len(all))
+	for _, r := range all {
+		heads[r.Name.Base()] = r.ID
 	}
-	b.Work = *w
-	return point, nil
+	return heads, err
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
@@ -80,6 +81,63 @@ func taken(
 		at = turnAt{session: s.Fork.Session, turn: s.Fork.Of(at.turn), forked: s.Began}
 	}
 	return at, nil
+}
+
+// ReadTurns reads what the log has of one of a session's turns, or of all. The caller need not hold the log's lock.
+func (h *History) ReadTurns(session string, only uint64) (*TurnLog, error) {
+	return h.readTurns(turnAt{session: session, turn: only})
+}
+
+// readTurns is ReadTurns as a fork has the turns. What was read is not read again while nothing is written: several questions about one moment
+// are answered from it.
+func (h *History) readTurns(at turnAt) (*TurnLog, error) {
+	writes := h.log.DB.Writes()
+	if l := h.turns.get(at, writes); l != nil {
+		return l, nil
+	}
+	l, err := h.NewTurnLog(at.session, at.turn)
+	if err != nil {
+		return nil, err
+	}
+	l.forked = at.forked
+	if err := h.log.Refs.NewestOf(0, l.concerns, l.Next); err != nil {
+		return l, err
+	}
+	l.done()
+	h.turns.put(at, writes, l)
+	return l, nil
+}
+
+// turnLogs are what was read of turns since something was written last. Safe for concurrent use.
+type turnLogs struct {
+	mu     sync.Mutex
+	writes uint64
+	logs   map[turnAt]*TurnLog
+	facts  int // turns that they tell of
+}
+
+const maxFacts = 1000 // turns that are kept
+
+func (k *turnLogs) get(at turnAt, writes uint64) *TurnLog {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.writes != writes {
+		return nil
+	}
+	return k.logs[at]
+}
+
+func (k *turnLogs) put(at turnAt, writes uint64, l *TurnLog) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := 1 + len(l.Turns)
+	if k.logs == nil || k.writes != writes || k.facts+n > maxFacts {
+		k.writes, k.logs, k.facts = writes, map[turnAt]*TurnLog{}, 0
+	}
+	if n <= maxFacts && k.logs[at] == nil {
+		k.logs[at] = l
+		k.facts += n
+	}
 }
 
 // hasTurns adds to an error about a turn how many the session has, with those of which there is no event. The records are loaded.

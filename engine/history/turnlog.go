@@ -79,21 +79,6 @@ type conversationAt struct {
 	next                   bool // of a moment of the following turn
 }
 
-// ReadTurns reads what the log has of one of a session's turns, or of all. The caller need not hold the log's lock.
-func (h *History) ReadTurns(session string, only uint64) (*TurnLog, error) {
-	return h.readTurns(turnAt{session: session, turn: only})
-}
-
-// readTurns is ReadTurns as a fork has the turns.
-func (h *History) readTurns(at turnAt) (*TurnLog, error) {
-	l, err := h.NewTurnLog(at.session, at.turn)
-	if err != nil {
-		return nil, err
-	}
-	l.forked = at.forked
-	return l, h.log.Refs.Newest(0, l.Next)
-}
-
 // NewTurnLog is an empty TurnLog, whose Next gets the project's operations, newest first.
 func (h *History) NewTurnLog(session string, only uint64) (*TurnLog, error) {
 	s, err := h.log.StoredSession(session)
@@ -116,10 +101,26 @@ func (h *History) NewTurnLog(session string, only uint64) (*TurnLog, error) {
 
 // Next takes the next older operation of the project; kv.ErrStop: no more is needed.
 func (l *TurnLog) Next(op *refs.Operation) error {
-	if op.Seq < l.began || (l.forked == 0 || op.Seq < l.forked) && l.known() {
+	if l.over(op) {
 		return kv.ErrStop
 	}
 	return l.older(op)
+}
+
+// done makes what was read ready for several readers at once.
+func (l *TurnLog) done() {
+	l.sorted = slices.Sorted(maps.Keys(l.Turns))
+	l.read = l.e.log.Checkpoint
+}
+
+// concerns reports whether Next does anything with an operation of which only the head is known.
+func (l *TurnLog) concerns(op *refs.Operation) bool {
+	return op.Session == l.session || op.Kind.IsRestore() || l.over(op)
+}
+
+// over reports whether an operation and those before it tell nothing more.
+func (l *TurnLog) over(op *refs.Operation) bool {
+	return op.Seq < l.began || (l.forked == 0 || op.Seq < l.forked) && l.known()
 }
 
 // known reports whether the turn that was asked for is complete.

@@ -120,6 +120,7 @@ func (b *Batch) Commit(ctx context.Context, du Durability) error {
 		if err := d.space.check(b.p.Len()); err != nil {
 			return d.fail("commit", "", err)
 		}
+		defer d.writes.Add(1)
 		if err := d.poison.guard(func() error { return d.pdb.Apply(b.p, pebble.Sync) }); err != nil {
 			return d.fail("commit", "", err)
 		}
@@ -133,3 +134,7 @@ func (b *Batch) Commit(ctx context.Context, du Durability) error {
 	}
 	return d.poison.Err()
 }
+
+// Writes counts what was written since the store was opened. While it stays, what was read stays as it was: it is one more before the
+// write that changes something returns.
+func (d *DB) Writes() uint64 { return d.writes.Load() }

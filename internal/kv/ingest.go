@@ -41,6 +41,7 @@ func (d *DB) Ingest(ctx context.Context, n int, at func(i int) (key, val []byte)
 	if err := l.finish(); err != nil {
 		return d.fail("load", "", err)
 	}
+	defer d.writes.Add(1)
 	if err := d.poison.guard(func() error { return d.pdb.Ingest(ctx, l.paths) }); err != nil {
 		return d.fail("load", "", err)
 	}

@@ -47,6 +47,7 @@ type DB struct {
 	rescued  atomic.Pointer[string] // what Warning says
 	lastSeq  atomic.Uint64
 	loads    atomic.Uint64 // numbers Ingest's files
+	writes   atomic.Uint64 // what Writes tells
 	reads    atomic.Uint64
 	asked    atomic.Int32 // calls of Compact under way: they go on although the disk is full
 	held     atomic.Int32 // calls of Hold that have not ended

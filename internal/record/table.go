@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -108,11 +109,24 @@ func (t *Table[T]) Decode(raw []byte, v *T) error { return t.DecodeWith(raw, v, 
 
 // DecodeWith is Decode with texts that were met before.
 func (t *Table[T]) DecodeWith(raw []byte, v *T, known Words) error {
+	return t.decode(raw, v, known, math.MaxUint64)
+}
+
+// DecodeHead sets the fields with tags up to last, and looks at nothing behind them: it is for who passes over most records, and decodes
+// the others whole.
+func (t *Table[T]) DecodeHead(last uint64, raw []byte, v *T, known Words) error {
+	return t.decode(raw, v, known, last)
+}
+
+func (t *Table[T]) decode(raw []byte, v *T, known Words, last uint64) error {
 	rest := t.columns
 	for len(raw) > 0 {
 		tag, b, err := uvarint(raw)
 		if err != nil {
 			return err
+		}
+		if tag > last {
+			return nil
 		}
 		f, b, err := chunk(b)
 		if err != nil {

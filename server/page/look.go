@@ -168,24 +168,25 @@ func (v *visit) project() (view.Page, error) {
 
 // side is some of the sessions beside a log: from one on, or up to as many as are there.
 func (v *visit) side(t view.Timeline) (view.Page, error) {
-	tree, err := api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{Project: v.dir(), All: true}, nil)
+	tree, err := v.branches()
 	if err != nil {
 		return view.Page{}, err
 	}
-	from, to := v.stretch(len(tree.Branches))
-	t.Branches = v.frame.Branches(tree.Branches[from:to], t.Session)
-	if t.Beside = ""; to < len(tree.Branches) {
+	t.Branches, t.Beside = v.frame.Branches(tree.Branches, t.Session), ""
+	if to := tree.From + len(tree.Branches); to < len(tree.Places) {
 		t.Beside = v.frame.Base + v.URL.Path + "?from=" + strconv.Itoa(to)
 	}
 	return view.Log(v.frame, t), nil
 }
 
-// stretch is which of so many branches are asked for: some from one on, or as many as a page has already.
-func (v *visit) stretch(n int) (from, to int) {
-	from, _ = strconv.Atoi(v.URL.Query().Get("from"))
-	from = min(max(from, 0), n)
-	have, _ := strconv.Atoi(v.URL.Query().Get("have"))
-	return from, min(from+min(max(have, branchesAtOnce), mostBranches), n)
+// branches are those of all families that are asked for: some from one on, or as many as a page has already.
+func (v *visit) branches() (api.TreeResponse, error) {
+	q := v.URL.Query()
+	from, _ := strconv.Atoi(q.Get("from"))
+	have, _ := strconv.Atoi(q.Get("have"))
+	return api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{
+		Project: v.dir(), All: true, From: max(from, 0), Limit: min(max(have, branchesAtOnce), mostBranches),
+	}, nil)
 }
 
 // head says what there is to know before the rows: of the session that is looked at, and of what is wrong.

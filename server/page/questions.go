@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"rewind/api"
@@ -16,17 +17,16 @@ import (
 
 const (
 	restoresAtOnce = 200
-	foundAtOnce    = 200
+	foundAtOnce    = 100 // of each kind
 )
 
 // tree is the branches of all families.
 func (v *visit) tree() (view.Page, error) {
-	r, err := api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{Project: v.dir(), All: true}, nil)
+	r, err := v.branches()
 	if err != nil {
 		return view.Page{}, err
 	}
-	from, to := v.stretch(len(r.Branches))
-	return view.Branching(v.frame, v.frame.DrawTree(r.Branches, from, to)), nil
+	return view.Branching(v.frame, v.frame.DrawTree(&r)), nil
 }
 
 func (v *visit) compare() (view.Page, error) {
@@ -85,16 +85,31 @@ func (v *visit) find() (view.Page, error) {
 
 // search finds so much of each kind in one project. What could not be looked through is said in what it gives.
 func (v *visit) search(ctx context.Context, query string, most int) view.Found {
-	list, err := api.Call(ctx, v.page.client, api.List, api.ListRequest{
-		Project: v.dir(), Filter: api.Filter{Prompt: api.Text(query)}, Turns: true, Limit: most,
-	}, nil)
-	if err != nil {
-		return v.frame.Found(query, nil, nil, err)
-	}
-	r, err := api.Call(ctx, v.page.client, api.Grep, api.GrepRequest{
-		Project: v.dir(), Pattern: api.Text(regexp.QuoteMeta(query)), IgnoreCase: true, Code: true, Conversation: true, Limit: most,
-	}, nil)
+	var list api.ListResponse
+	var r api.GrepResponse
+	err := both(func() (err error) {
+		list, err = api.Call(ctx, v.page.client, api.List, api.ListRequest{
+			Project: v.dir(), Filter: api.Filter{Prompt: api.Text(query)}, Turns: true, Limit: most,
+		}, nil)
+		return err
+	}, func() (err error) {
+		r, err = api.Call(ctx, v.page.client, api.Grep, api.GrepRequest{
+			Project: v.dir(), Pattern: api.Text(regexp.QuoteMeta(query)), IgnoreCase: true, Code: true, Conversation: true, Limit: most,
+		}, nil)
+		return err
+	})
+	r.More = r.More || list.More
 	return v.frame.Found(query, list.Turns, &r, err)
+}
+
+// both asks two things at once.
+func both(one, other func() error) error {
+	var wg sync.WaitGroup
+	var errs [2]error
+	wg.Go(func() { errs[1] = other() })
+	errs[0] = one()
+	wg.Wait()
+	return errors.Join(errs[:]...)
 }
 
 const (
@@ -151,13 +166,18 @@ func (v *visit) lanes() (view.Page, error) {
 		return view.Time(v.frame, v.frame.DrawStrip(&d)), nil
 	}
 	before, _ := strconv.ParseUint(v.URL.Query().Get("before"), 10, 64)
-	list, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
-		Project: v.dir(), Turns: true, Limit: lanesAtOnce, Before: before,
-	}, nil)
-	if err != nil {
-		return view.Page{}, err
-	}
-	ops, err := api.Call(v.Context(), v.page.client, api.Ops, api.OpsRequest{Project: v.dir(), Restores: true, Limit: restoresAtOnce}, nil)
+	var list api.ListResponse
+	var ops api.OpsResponse
+	err := both(func() (err error) {
+		list, err = api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
+			Project: v.dir(), Turns: true, Limit: lanesAtOnce, Before: before,
+		}, nil)
+		return err
+	}, func() (err error) {
+		req := api.OpsRequest{Project: v.dir(), Restores: true, Limit: restoresAtOnce}
+		ops, err = api.Call(v.Context(), v.page.client, api.Ops, req, nil)
+		return err
+	})
 	if err != nil {
 		return view.Page{}, err
 	}

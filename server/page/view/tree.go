@@ -41,27 +41,27 @@ type treeRow struct {
 // edge leads from a branch down to one that was forked from it.
 type edge struct{ X1, Y1, X2, Y2 int }
 
-// DrawTree lays some of the branches out, from one on and up to another.
-func (f Frame) DrawTree(list []api.Branch, from, to int) *Tree {
-	t := &Tree{Height: (to - from) * laneRow}
-	if to < len(list) {
+// DrawTree lays the branches of an answer out, a stretch of all that it has the places of.
+func (f Frame) DrawTree(r *api.TreeResponse) *Tree {
+	all, from, to := r.Places, r.From, r.From+len(r.Branches)
+	t := &Tree{Height: len(r.Branches) * laneRow}
+	if to < len(all) {
 		t.More = f.Path("tree") + "?from=" + strconv.Itoa(to)
 	}
-	place := func(i int) (x, y int) { return laneEdge + list[i].Depth*laneStep, (i-from)*laneRow + laneRow/2 }
+	place := func(i int) (x, y int) { return laneEdge + all[i].Depth*laneStep, (i-from)*laneRow + laneRow/2 }
 	at := map[string]int{}
-	for i := range list {
-		b := &list[i]
-		at[b.Branch] = i
+	for i := range all {
+		at[all[i].Branch] = i
 		x, y := place(i)
 		t.Width = max(t.Width, x+laneEdge) // of every stretch the same
-		if parent, ok := at[b.Parent]; ok && b.Fork != nil && parent < to && i >= from {
+		if parent, ok := at[all[i].Parent]; ok && parent < to && i >= from {
 			px, py := place(parent)
 			t.Edges = append(t.Edges, edge{px, py, x, y})
 		}
 	}
-	branches := f.Branches(list[from:to], "")
+	branches := f.Branches(r.Branches, "")
 	for i := from; i < to; i++ {
-		b := &list[i]
+		b := &r.Branches[i-from]
 		row := treeRow{
 			Branch: branches[i-from], N: i, Checkpoint: b.Checkpoint, Checkpoints: b.Checkpoints, Files: b.Files, Parent: b.Parent,
 		}

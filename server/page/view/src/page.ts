@@ -16,7 +16,25 @@ if (document.querySelector("[data-entrance]")) {
   split();
   tree();
   acts();
-  live();
-  more();
   wanted();
+  painted(() => {
+    live();
+    more();
+  });
+}
+
+// painted does something once the document has been painted: what comes later does not hold up what is seen first. Where nothing is
+// painted, behind other tabs, it waits for nothing.
+function painted(then: () => void): void {
+  let late = 0;
+  const once = (): void => {
+    if (!late) return;
+    clearTimeout(late);
+    late = 0;
+    seen.disconnect();
+    then();
+  };
+  const seen = new PerformanceObserver(once);
+  late = window.setTimeout(once, document.hidden ? 0 : 1000);
+  seen.observe({ type: "paint", buffered: true });
 }
