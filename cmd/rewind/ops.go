@@ -78,6 +78,10 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 		if change := changeWords(op); change != "" {
 			return change
 		}
+		if op.Kind == "rename" && len(op.Managed) == 1 && op.Managed[0].Title != "" { // what it is called now is what tells it
+			m := op.Managed[0]
+			return `"` + term.Sanitize(render.Words(string(m.Title))) + `"` + " " + term.Sanitize(render.ShortSession(m.Session))
+		}
 		if len(op.Managed) > 0 {
 			return managedList(op.Managed)
 		}

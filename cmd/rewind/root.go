@@ -131,7 +131,22 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if near := suggestions(args[0], commandWords(cmd)); len(near) > 0 {
 		e.Hint = didYouMean(cmd.CommandPath(), near)
 	}
+	if below := commandsBelow(cmd, args[0]); len(below) > 0 {
+		e.Hint = didYouMean(cmd.CommandPath(), below)
+	}
 	return e
+}
+
+// commandsBelow are the commands of that name that another one has: 'forks rename'.
+func commandsBelow(root *cobra.Command, name string) (found []string) {
+	for _, group := range root.Commands() {
+		for _, c := range group.Commands() {
+			if c.Name() == name {
+				found = append(found, group.Name()+" "+name)
+			}
+		}
+	}
+	return found
 }
 
 // parseNoise is what strconv says of itself in errors of flags.

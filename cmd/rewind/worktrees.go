@@ -252,7 +252,11 @@ func runWorktrees(ctx context.Context, a *app) error {
 			if one.State != nil {
 				branch, work = render.ShortSession(one.State.Session), worktreeWork(one)
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: a.near(string(one.Root))}, term.Cell{Text: worktreeMarks(one)},
+			marks := worktreeMarks(one)
+			if !has(treesWork) && work != "" && marks == "worktree" {
+				marks = work // there is no column of it
+			}
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: a.near(string(one.Root))}, term.Cell{Text: marks},
 				term.Cell{Text: branch, Style: term.ID}, term.Cell{Text: work}, term.Cell{Text: a.Time(one.Created), Style: term.Dim})
 		}
 		return t.Flush(w)
