@@ -47,6 +47,13 @@ func TestAnswers(t *testing.T) {
 	ask(a, "show: it is a session", api.Show, api.ShowRequest{Project: p, Checkpoint: "make it two"})
 	ask(a, "tree: no such directory", api.Tree, api.TreeRequest{Project: api.Project{Dir: p.Dir + "x"}})
 	ask(a, "tree: no absolute directory", api.Tree, api.TreeRequest{Project: api.Project{Dir: "p"}})
+	ask(a, "tree: one branch, and the places of all", api.Tree, api.TreeRequest{Project: p, All: true, From: 1, Limit: 1})
+	ask(a, "sessions: the newest", api.Sessions, api.SessionsRequest{Project: p, Env: env, Limit: 1})
+	for _, store := range []string{"", "nope", "../../etc"} {
+		ask(a, "join: no such store", api.JoinStore, api.JoinRequest{Project: p, Store: store})
+		ask(a, "remove: no such store", api.RemoveStore, api.RemoveStoreRequest{Project: p, Store: store})
+	}
+	ask(a, "join: no absolute directory", api.JoinStore, api.JoinRequest{Project: api.Project{Dir: "p"}, Store: "nope"})
 	ask(a, "messages", api.Messages, api.MessagesRequest{Project: p, Walk: one, Limit: 2})
 	ask(a, "files", api.Files, api.FilesRequest{Project: p, Checkpoint: "@", Limit: 1})
 	ask(a, "diff", api.Diff, api.DiffRequest{Project: p, Walk: one, From: "turn:1", To: "turn:2", Context: 1})

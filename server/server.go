@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -156,8 +157,13 @@ type handler[Req, Resp any] func(ctx context.Context, req Req, progress model.Pr
 // handle registers a route: a request's JSON in, progress lines and one result or error line out.
 func handle[Req, Resp any](s *server, route api.Route[Req, Resp], h handler[Req, Resp]) {
 	s.mux.HandleFunc(route.Method+" "+route.Path, answer(func(ctx context.Context, req Req, p model.Progress) (Resp, error) {
+		in, of := any(req).(interface{ ProjectDir() string })
+		if of && in.ProjectDir() != "" && !filepath.IsAbs(in.ProjectDir()) { // this process stands somewhere else
+			var none Resp
+			return none, model.Usagef("directory %q: want an absolute path", in.ProjectDir())
+		}
 		resp, err := h(ctx, req, p)
-		if in, ok := any(req).(interface{ ProjectDir() string }); ok && err != nil {
+		if of && err != nil {
 			err = s.asked(ctx, in.ProjectDir(), err)
 		}
 		return resp, err

@@ -123,12 +123,15 @@ func (h Home) offers(root string) []value.Store {
 
 // storeByID finds a store by its id, or a beginning of it that no other has.
 func (h Home) storeByID(id string) (*Record, error) {
+	if id == "" {
+		return nil, model.Usagef("no store is named")
+	}
 	var found *Record
 	for _, r := range h.records() {
 		if r.ID == id {
 			return r, nil
 		}
-		if id != "" && strings.HasPrefix(r.ID, id) {
+		if strings.HasPrefix(r.ID, id) {
 			if found != nil {
 				return nil, &value.OpError{Op: "store", Subject: id, Err: model.Usagef("several begin like that")}
 			}
