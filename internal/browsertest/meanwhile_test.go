@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"fmt"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -138,4 +139,46 @@ func TestScrolled(t *testing.T) {
 	b.says(".stripbox", fmt.Sprint(rows+2, " checkpoints"))
 	b.do(chromedp.Click(chromedp.CSS(`.strip a:last-of-type`)))
 	b.wait(`location.search.startsWith("?before=") && document.querySelector("circle")`)
+}
+
+// TestHalfDone: a going back that was killed on its way is said on the log, and ended from there, either way; each is said, and then nothing
+// is half done.
+func TestHalfDone(t *testing.T) {
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("missing tool: strace")
+	}
+	p, _ := usual(t)
+	was := p.read("README.md")
+	b := profile(t)
+	b.enter(p)
+	for _, end := range []struct{ act, sheet, notice string }{
+		{"abort", "Take back what was begun", "Taken back"}, {"continue", "Finish what was begun", "Finished"},
+	} {
+		p.rewind("daemon", "stop")
+		kill := p.command("checkout", "turn:1@"+first, "--code-only", "--exact")
+		kill.Env = append(kill.Env, "REWIND_DAEMON=off")
+		kill.Args = append([]string{"strace", "-f", "-o", "/dev/null", "-e", "inject=renameat2:signal=SIGKILL:when=1", kill.Path}, kill.Args[1:]...)
+		kill.Path, _ = exec.LookPath("strace")
+		if out, _ := kill.CombinedOutput(); !strings.Contains(string(out), "ended before it answered") {
+			t.Fatalf("it was not killed: %s", out)
+		}
+		p.rewind("list", "--limit", "1") // it starts the daemon
+		b.expect(unreached)
+		b.open("")
+		b.says(".banner", "is half done: nothing else can be done before it is ended")
+		b.ask(`.banner [data-act="` + end.act + `"]`)
+		b.says("dialog.sheet", end.sheet)
+		b.confirm(end.notice)
+		b.wait(`!document.querySelector(".banner.bad")`)
+		if out := p.rewind("status", "-v"); strings.Contains(out, "half done") {
+			t.Errorf("%s: %s", end.act, out)
+		}
+		if back := p.read("README.md") != was || p.read("CHANGES.md") == ""; back != (end.act == "continue") {
+			t.Errorf("%s: the project is not as it should be", end.act)
+		}
+	}
+	p.rewind("undo-restore")
+	if p.read("README.md") != was {
+		t.Error("what was finished cannot be undone")
+	}
 }
