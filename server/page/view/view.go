@@ -26,7 +26,7 @@ var files embed.FS
 // templates are parsed when a page is first asked for: most daemons never are.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"count": count, "size": term.Size, "clean": clean, "short": short, "asset": asset, "dict": dict,
+		"count": count, "size": term.Size, "clean": clean, "short": short, "asset": asset, "dict": dict, "sentence": sentence,
 		"int": func(n uint64) int { return int(n) }, "plus": func(n, to int) int { return to + n },
 		"minus": func(n, from int) int { return from - n },
 	}).ParseFS(files, "html/*.html"))
@@ -140,6 +140,16 @@ func clean(v any) string {
 		return t
 	}
 	return fmt.Sprint(v)
+}
+
+// sentence is what the API says of something, as a sentence of its own: with a capital, where it begins with a word.
+func sentence(v any) string {
+	text := clean(v)
+	word, _, _ := strings.Cut(text, " ")
+	if word == "" || word == "rewind" || strings.ContainsFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // short is a session's name as a person tells it from others.
