@@ -191,16 +191,20 @@ func (r *Refs) Operation(seq uint64) (*Operation, error) {
 }
 
 // Newest calls fn for the operations from `from` (0: the newest) down to the oldest, until fn returns kv.ErrStop.
-func (r *Refs) Newest(from uint64, fn func(*Operation) error) error { return r.each(from, true, nil, fn) }
+func (r *Refs) Newest(from uint64, fn func(*Operation) error) error {
+	return r.each(from, true, nil, fn)
+}
 
-// NewestOf is Newest for the operations that wanted says by their sequence, time, kind and session: more is not there yet. The others cost a
-// tenth; of them nothing else is looked at, so that a damaged one may be passed over.
+// NewestOf is Newest for the operations that wanted says by their sequence, time, kind and session: more is not there yet. The others
+// cost a tenth; of them nothing else is looked at, so that a damaged one may be passed over.
 func (r *Refs) NewestOf(from uint64, wanted func(*Operation) bool, fn func(*Operation) error) error {
 	return r.each(from, true, wanted, fn)
 }
 
 // Since calls fn for the operations from `from` (0: the oldest) up to the newest, until fn returns kv.ErrStop.
-func (r *Refs) Since(from uint64, fn func(*Operation) error) error { return r.each(from, false, nil, fn) }
+func (r *Refs) Since(from uint64, fn func(*Operation) error) error {
+	return r.each(from, false, nil, fn)
+}
 
 func (r *Refs) each(from uint64, down bool, wanted func(*Operation) bool, fn func(*Operation) error) error {
 	rg := kv.Range{Prefix: []byte{kv.PrefixOperation}, Reverse: down}

@@ -67,9 +67,9 @@ func (k *works) put(of workOf, w *Work) {
 	k.kept.Put(of, w)
 }
 
-// work is what a session's line did from its tip back to a checkpoint (the zero id: from its beginning), in these turns alone (nil: in all).
-// Steps of other sessions that lie on the line are not its own. It is shared: nobody changes it. What is remembered is told without a
-// checkpoint being read.
+// work is what a session's line did from its tip back to a checkpoint (the zero id: from its beginning), in these turns alone (nil: in
+// all). Steps of other sessions that lie on the line are not its own. It is shared: nobody changes it. What is remembered is told without
+// a checkpoint being read.
 func (h *History) work(of workOf, began uint64, turns []int, read func(objstore.ID) (*model.Checkpoint, error)) (*Work, error) {
 	of.rewrites = h.log.Rewrites()
 	if w := h.works.get(of); w != nil {

@@ -43,9 +43,9 @@ func (h *History) SessionList(ctx context.Context, all bool, limit int) (list []
 	return list, left, err
 }
 
-// sessionList is SessionList for those that want says; the log's lock is held. Of what want is given only the record is there, whether an agent
-// is at it, and, of a deleted one, whether its file is missing. A session that a fork made, and whose file went away before anybody opened it,
-// is none.
+// sessionList is SessionList for those that want says; the log's lock is held. Of what want is given only the record is there, whether an
+// agent is at it, and, of a deleted one, whether its file is missing. A session that a fork made, and whose file went away before anybody
+// opened it, is none.
 func (h *History) sessionList(ctx context.Context, want func(*model.SessionInfo) bool) ([]model.SessionInfo, error) {
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err

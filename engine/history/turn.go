@@ -88,8 +88,8 @@ func (h *History) ReadTurns(session string, only uint64) (*TurnLog, error) {
 	return h.readTurns(turnAt{session: session, turn: only})
 }
 
-// readTurns is ReadTurns as a fork has the turns. What was read is not read again while nothing is written: several questions about one moment
-// are answered from it.
+// readTurns is ReadTurns as a fork has the turns. What was read is not read again while nothing is written: several questions about one
+// moment are answered from it.
 func (h *History) readTurns(at turnAt) (*TurnLog, error) {
 	writes := h.log.DB.Writes()
 	if l := h.turns.get(at, writes); l != nil {

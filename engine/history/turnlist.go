@@ -52,8 +52,8 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 	return t.stands(l, count)
 }
 
-// stands fills in where the project stands, and where the session does. Several agents work side by side: what one of them did last is where the
-// project stands, and the others stand where they are all the same.
+// stands fills in where the project stands, and where the session does. Several agents work side by side: what one of them did last is
+// where the project stands, and the others stand where they are all the same.
 func (t *turnList) stands(l *model.TurnList, count uint64) error {
 	at, err := t.e.sessions.Position()
 	if err != nil {

@@ -264,8 +264,8 @@ func TestDeleteSeesForksOfASegment(t *testing.T) {
 	}
 }
 
-// TestDeleteTakesEverySegment: a session of Codex that went back has several files. All of them go, or Codex would list the thread as it was
-// before, and all come back.
+// TestDeleteTakesEverySegment: a session of Codex that went back has several files. All of them go, or Codex would list the thread as it
+// was before, and all come back.
 func TestDeleteTakesEverySegment(t *testing.T) {
 	sets, err := enginetest.ReadDrivenSets(filepath.Join("testdata", "many.tar.gz"))
 	if err != nil {

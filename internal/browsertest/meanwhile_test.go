@@ -141,8 +141,8 @@ func TestScrolled(t *testing.T) {
 	b.wait(`location.search.startsWith("?before=") && document.querySelector("circle")`)
 }
 
-// TestHalfDone: a going back that was killed on its way is said on the log, and ended from there, either way; each is said, and then nothing
-// is half done.
+// TestHalfDone: a going back that was killed on its way is said on the log, and ended from there, either way; each is said, and then
+// nothing is half done.
 func TestHalfDone(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("missing tool: strace")
@@ -157,7 +157,8 @@ func TestHalfDone(t *testing.T) {
 		p.rewind("daemon", "stop")
 		kill := p.command("checkout", "turn:1@"+first, "--code-only", "--exact")
 		kill.Env = append(kill.Env, "REWIND_DAEMON=off")
-		kill.Args = append([]string{"strace", "-f", "-o", "/dev/null", "-e", "inject=renameat2:signal=SIGKILL:when=1", kill.Path}, kill.Args[1:]...)
+		inject := []string{"strace", "-f", "-o", "/dev/null", "-e", "inject=renameat2:signal=SIGKILL:when=1", kill.Path}
+		kill.Args = append(inject, kill.Args[1:]...)
 		kill.Path, _ = exec.LookPath("strace")
 		if out, _ := kill.CombinedOutput(); !strings.Contains(string(out), "ended before it answered") {
 			t.Fatalf("it was not killed: %s", out)
