@@ -63,7 +63,7 @@ func (o outer) Run() int {
 			return 1
 		}
 	}
-	self = func() (string, error) { return exec.LookPath("rewind") } // for commands in this process
+	self = realProgram // for commands in this process
 	return o.M.Run()
 }
 

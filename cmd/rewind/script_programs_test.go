@@ -26,10 +26,22 @@ var built = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// realProgram is the real rewind, with rewindd beside it, without the test binary's weight.
+// realProgram is the real rewind, with rewindd beside it and nothing else, without the test binary's weight.
 var realProgram = sync.OnceValues(func() (string, error) {
-	dir, err := built()
-	return filepath.Join(dir, "rewind"), err
+	from, err := built()
+	if err != nil {
+		return "", err
+	}
+	to := filepath.Join(filepath.Dir(from), "pair")
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"rewind", "rewindd"} {
+		if err := os.Link(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(to, "rewind"), nil
 })
 
 // inPlaceOfThis has what is called rewind and rewindd on the PATH be the real programs, not this test binary under their names, which takes
