@@ -5,6 +5,7 @@ import (
 	"rewind/engine/model"
 	"rewind/hooks"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/transcript"
 )
 
@@ -52,27 +53,40 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 	return t.stands(l, count)
 }
 
-// stands fills in where the project stands, and where the session does. Several agents work side by side: what one of them did last is
-// where the project stands, and the others stand where they are all the same.
+// stands fills in where the project stands, and where the session does. Several agents work side by side: what one of them did last is where
+// the project stands, and the others stand where they are all the same. The checkpoint on which a session of another family stands may be one
+// of this session's, at which that one began, and says nothing of where this one is.
 func (t *turnList) stands(l *model.TurnList, count uint64) error {
 	at, err := t.e.sessions.Position()
 	if err != nil {
 		return err
 	}
-	cur, err := t.e.sessions.Current(at.Session)
-	if err != nil || cur == nil {
-		return err
+	if at.Session == model.Manual || t.e.sessions.Family(at.Session) == t.e.sessions.Family(l.Session) {
+		if l.At, err = t.turnAt(at.Session, count); err != nil {
+			return err
+		}
 	}
-	if l.At, err = t.turnOf(cur, count); err != nil {
-		return err
-	}
-	if l.OwnAt = l.At; l.At > 0 || at.Session == l.Session {
-		return nil
-	}
-	if cur, err = t.e.sessions.Current(l.Session); err == nil && cur != nil {
-		l.OwnAt, err = t.turnOf(cur, count)
+	if l.OwnAt = l.At; l.At == 0 && at.Session != l.Session {
+		l.OwnAt, err = t.turnAt(l.Session, count)
 	}
 	return err
+}
+
+// turnAt is the turn in which a session stands; 0: in none of these.
+func (t *turnList) turnAt(session string, count uint64) (uint64, error) {
+	cur, err := t.e.sessions.Current(session)
+	if err != nil || cur == nil {
+		return 0, err
+	}
+	n, err := t.turnOf(cur, count)
+	if err != nil || n > 0 || session != t.s.Name || t.s.Turn == 0 {
+		return n, err
+	}
+	tip, err := t.e.log.Refs.ID(refs.Session(session))
+	if err == nil && (tip.IsZero() || tip == cur.ID) { // it has taken no step yet: what it did was found by another one's events
+		n = t.s.Turn
+	}
+	return n, err
 }
 
 // turnOf is the newest turn that ends with a checkpoint, else, if that is of the session, the one in which it was taken; 0: none.
