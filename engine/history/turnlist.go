@@ -53,9 +53,9 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 	return t.stands(l, count)
 }
 
-// stands fills in where the project stands, and where the session does. Several agents work side by side: what one of them did last is where
-// the project stands, and the others stand where they are all the same. The checkpoint on which a session of another family stands may be one
-// of this session's, at which that one began, and says nothing of where this one is.
+// stands fills in where the project stands, and where the session does. Several agents work side by side: what one of them did last is
+// where the project stands, and the others stand where they are all the same. The checkpoint on which a session of another family
+// stands may be one of this session's, at which that one began, and says nothing of where this one is.
 func (t *turnList) stands(l *model.TurnList, count uint64) error {
 	at, err := t.e.sessions.Position()
 	if err != nil {
