@@ -43,7 +43,7 @@ func newGitUser(t *testing.T, kind string) *gitUser {
 	}
 	if os.Getuid() == 0 {
 		u.cred = &syscall.Credential{Uid: nobody, Gid: nobody}
-		must(t, os.Chmod(filepath.Dir(program), 0o755))
+		must(t, os.Chmod(filepath.Dir(program), 0o755), os.Chmod(filepath.Dir(filepath.Dir(program)), 0o755))
 	}
 	u.own()
 	main := filepath.Join(u.base, "w", "p")

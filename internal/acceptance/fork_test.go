@@ -13,6 +13,7 @@ import (
 const (
 	forkTitle  = "[Fork @1] fork of turn 1"
 	selfTest   = "taken away again"
+	otherName  = "quite another name"
 	nextInFork = "NEXT-FORK please"
 	nextInOrig = "NEXT-ORIGINAL please"
 )
@@ -50,7 +51,23 @@ func testFork(w *world, d driver) {
 	d.checkClone(w, id)
 	d.checkInside(w, id)
 	d.checkOpen(w, id)
+	d.checkManaged(w, f.ID)
 	w.checkQuiet()
+}
+
+// checkManaged renames a fork that was gone on with, deletes it and takes that back: the agent's own lists show it so each time.
+func (d driver) checkManaged(w *world, fork string) {
+	w.Helper()
+	w.rewind("forks", "rename", fork, otherName)
+	w.check("renamed", d.listed(w, otherName, forkTitle))
+	w.rewind("forks", "delete", fork, "--yes")
+	for how, shows := range d.lists(w) {
+		if strings.Contains(shows, otherName) {
+			w.Errorf("%s: deleted, and %s shows it:\n%s", w.client, how, shows)
+		}
+	}
+	w.rewind("undo-restore")
+	w.check("deleted and brought back", d.listed(w, otherName))
 }
 
 // listed holds the agent's own lists against a title that must be there, and others that must not.

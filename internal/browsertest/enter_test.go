@@ -37,7 +37,7 @@ func TestEntering(t *testing.T) {
 	stranger.says(".used", "used or is too old")
 	stranger.base = b.base
 	stranger.open("")
-	stranger.says("main", "nobody has let this browser in")
+	stranger.says("main", "Nobody has let this browser in")
 	stranger.expect("status of 401")
 
 	second.shut()

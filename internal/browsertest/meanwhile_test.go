@@ -2,13 +2,16 @@ package browsertest
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -182,4 +185,60 @@ func TestHalfDone(t *testing.T) {
 	if p.read("README.md") != was {
 		t.Error("what was finished cannot be undone")
 	}
+}
+
+// TestHeld: an open page holds the daemon, which else ends when it is idle, and goes on with the one of another version that takes over.
+func TestHeld(t *testing.T) {
+	p, _ := usual(t)
+	p.rewind("daemon", "stop")
+	begin := p.command("list")
+	begin.Env = append(begin.Env, "REWIND_IDLE=1s")
+	if out, err := begin.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	process := func() string { // the program that it is; "": there is none
+		note, _ := os.ReadFile(filepath.Join(p.home, ".rewind", "run", "daemon.json"))
+		id := regexp.MustCompile(`"pid":\s*(\d+)`).FindSubmatch(note)
+		if id == nil {
+			return ""
+		}
+		path, _ := os.Readlink("/proc/" + string(id[1]) + "/exe")
+		return path
+	}
+	b := profile(t)
+	b.enter(p)
+	b.eval(`window.same = true`)
+	time.Sleep(4 * time.Second)
+	if now := process(); now != filepath.Join(programs, "rewindd") {
+		t.Errorf("the daemon is %q", now)
+	}
+
+	other := t.TempDir()
+	build := exec.Command("go", "build", "-ldflags", "-X main.release=v9.0.0", "-o", other+"/", "../../cmd/rewind", "../../cmd/rewindd")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	upgraded := p.command("save", "saved by another version")
+	upgraded.Path = filepath.Join(other, "rewind")
+	upgraded.Env = append(upgraded.Env, "REWIND_IDLE=1s")
+	if out, err := upgraded.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	b.says(".row", "saved by another version")
+	b.wait(`document.querySelector(".offline").hidden`)
+	if !eval[bool](b, `window.same`) {
+		t.Error("the page was loaded again")
+	}
+	b.expect(unreached)
+	if now := process(); now != filepath.Join(other, "rewindd") {
+		t.Errorf("the daemon is %q", now)
+	}
+	b.do(chromedp.Navigate("about:blank"))
+	for range 100 {
+		if time.Sleep(100 * time.Millisecond); process() == "" {
+			return
+		}
+	}
+	t.Error("the daemon has not ended, though nobody looks")
 }

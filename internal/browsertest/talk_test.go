@@ -47,6 +47,11 @@ func TestFindEverywhere(t *testing.T) {
 	b.enter(p)
 	b.open("/find?q=needle")
 	b.says("main", "mend the needle")
+	b.says("main", "parser.go:1") // it comes behind the prompts
+	b.wait(`!document.querySelector("main .older")`)
+	b.open("/find?q=nothinghasit")
+	b.says("main", "Nothing has this")
+	b.open("/find?q=needle")
 	b.click(`main .sub .link`)
 	b.wait(`document.querySelectorAll("main .in").length === 2`)
 	b.says("main", "another needle")

@@ -74,13 +74,27 @@ func (v *visit) ops() (view.Page, error) {
 	return view.Restores(v.frame, r.Operations), nil
 }
 
-// find searches prompts, the files of all checkpoints, and conversations. The words are looked for as they are.
+// find searches prompts, the files of all checkpoints, and conversations. The words are looked for as they are. Prompts come first: the rest,
+// which takes longer, is asked for by the page once they are there.
 func (v *visit) find() (view.Page, error) {
 	query := v.URL.Query().Get("q")
 	if query == "" {
 		return view.Find(v.frame, view.Found{}), nil
 	}
-	return view.Find(v.frame, v.search(v.Context(), query, foundAtOnce)), nil
+	if v.URL.Query().Get("all") != "" {
+		return view.Find(v.frame, v.search(v.Context(), query, foundAtOnce)), nil
+	}
+	list, err := v.prompts(v.Context(), query, foundAtOnce)
+	found := v.frame.Found(query, list.Turns, nil, err)
+	found.Rest = found.Href + "&all=1"
+	return view.Find(v.frame, found), nil
+}
+
+// prompts are the newest turns whose prompts have the words.
+func (v *visit) prompts(ctx context.Context, query string, most int) (api.ListResponse, error) {
+	return api.Call(ctx, v.page.client, api.List, api.ListRequest{
+		Project: v.dir(), Filter: api.Filter{Prompt: api.Text(query)}, Turns: true, Limit: most,
+	}, nil)
 }
 
 // search finds so much of each kind in one project. What could not be looked through is said in what it gives.
@@ -88,9 +102,7 @@ func (v *visit) search(ctx context.Context, query string, most int) view.Found {
 	var list api.ListResponse
 	var r api.GrepResponse
 	err := both(func() (err error) {
-		list, err = api.Call(ctx, v.page.client, api.List, api.ListRequest{
-			Project: v.dir(), Filter: api.Filter{Prompt: api.Text(query)}, Turns: true, Limit: most,
-		}, nil)
+		list, err = v.prompts(ctx, query, most)
 		return err
 	}, func() (err error) {
 		r, err = api.Call(ctx, v.page.client, api.Grep, api.GrepRequest{

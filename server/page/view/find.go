@@ -15,6 +15,7 @@ type Found struct {
 	Lines  []foundLine
 	Said   []foundSaid
 	More   bool
+	Rest   string // the address of all of it, where only prompts were looked through yet; "": all was
 	Left   bool   // there was no time for all of it
 	Failed string // why not all could be looked through
 }
