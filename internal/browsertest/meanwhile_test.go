@@ -219,6 +219,7 @@ func TestHeld(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	p.write("later.go", "package notes\n")
 	upgraded := p.command("save", "saved by another version")
 	upgraded.Path = filepath.Join(other, "rewind")
 	upgraded.Env = append(upgraded.Env, "REWIND_IDLE=1s")
