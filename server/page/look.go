@@ -17,8 +17,8 @@ import (
 
 const (
 	// What is sent at once; the rest comes as it comes into sight, so that what is seen first does not wait for it.
-	rowsAtOnce     = 50  // of a log
-	branchesAtOnce = 60  // beside it, and of a tree
+	rowsAtOnce     = 30  // of a log
+	branchesAtOnce = 40  // beside it, and of a tree
 	mostBranches   = 1e6 // that can be asked for at once, by a page that has them already
 
 	messagesAtOnce = 30  // of the conversation before a moment
