@@ -74,8 +74,8 @@ func (v *visit) ops() (view.Page, error) {
 	return view.Restores(v.frame, r.Operations), nil
 }
 
-// find searches prompts, the files of all checkpoints, and conversations. The words are looked for as they are. Prompts come first: the rest,
-// which takes longer, is asked for by the page once they are there.
+// find searches prompts, the files of all checkpoints, and conversations. The words are looked for as they are. Prompts come first: the
+// rest, which takes longer, is asked for by the page once they are there.
 func (v *visit) find() (view.Page, error) {
 	query := v.URL.Query().Get("q")
 	if query == "" {
