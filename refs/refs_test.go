@@ -66,6 +66,26 @@ func TestModel(t *testing.T) {
 				if err != nil || n != 0 {
 					t.Fatalf("%d operations are missing, %v", n, err)
 				}
+				// Those of a kind or a session, by their heads alone: which they are, and whole.
+				wanted := func(op *Operation) bool {
+					return op.Kind == KindCheckpoint || op.Session == "claude/a"
+				}
+				var want, few []uint64
+				for i := range slices.Backward(log) {
+					if wanted(&log[i]) {
+						want = append(want, uint64(i+1))
+					}
+				}
+				err = r.NewestOf(0, wanted, func(op *Operation) error {
+					if !bytes.Equal(op.Encode(), log[op.Seq-1].Encode()) {
+						t.Fatalf("operation %d is %+v", op.Seq, op)
+					}
+					few = append(few, op.Seq)
+					return nil
+				})
+				if err != nil || !slices.Equal(few, want) {
+					t.Fatalf("operations %v, want %v, %v", few, want, err)
+				}
 			},
 			"commit": func(t *rapid.T) {
 				var ups []Update
@@ -80,7 +100,8 @@ func TestModel(t *testing.T) {
 				if wrong {
 					ups[len(ups)-1].Old = id(99)
 				}
-				op := Operation{Kind: KindTag, Message: fmt.Sprint(len(log))}
+				op := Operation{Kind: rapid.SampledFrom([]Kind{KindTag, KindEvent, KindCheckpoint}).Draw(t, "kind"), Message: fmt.Sprint(len(log))}
+				op.Session = rapid.SampledFrom([]string{"", "claude/a", "claude/b"}).Draw(t, "session")
 				tx := objs.Begin()
 				done, err := r.Commit(bg, tx, kv.Written, func(uint64) (Operation, []Update, error) { return op, ups, nil })
 				var conflict *conflictError

@@ -63,10 +63,18 @@ func (s *server) withLockWait(ctx context.Context, fn func(wait time.Duration) e
 	return err
 }
 
+// absolute refuses a directory that is not: this process stands somewhere else.
+func absolute(dir string) error {
+	if !filepath.IsAbs(dir) {
+		return model.Usagef("directory %q: want an absolute path", dir)
+	}
+	return nil
+}
+
 // find is the project of a directory.
 func (s *server) find(ctx context.Context, dir string) (p *project.Project, err error) {
-	if !filepath.IsAbs(dir) { // this process stands somewhere else
-		return nil, model.Usagef("directory %q: want an absolute path", dir)
+	if err := absolute(dir); err != nil {
+		return nil, err
 	}
 	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		p, err = s.projects.Find(ctx, s.home, dir, wait)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -158,9 +157,11 @@ type handler[Req, Resp any] func(ctx context.Context, req Req, progress model.Pr
 func handle[Req, Resp any](s *server, route api.Route[Req, Resp], h handler[Req, Resp]) {
 	s.mux.HandleFunc(route.Method+" "+route.Path, answer(func(ctx context.Context, req Req, p model.Progress) (Resp, error) {
 		in, of := any(req).(interface{ ProjectDir() string })
-		if of && in.ProjectDir() != "" && !filepath.IsAbs(in.ProjectDir()) { // this process stands somewhere else
-			var none Resp
-			return none, model.Usagef("directory %q: want an absolute path", in.ProjectDir())
+		if of && in.ProjectDir() != "" { // some ask of no project
+			if err := absolute(in.ProjectDir()); err != nil {
+				var none Resp
+				return none, err
+			}
 		}
 		resp, err := h(ctx, req, p)
 		if of && err != nil {

@@ -252,20 +252,19 @@ func runWorktrees(ctx context.Context, a *app) error {
 			if one.State != nil {
 				branch, work = render.ShortSession(one.State.Session), worktreeWork(one)
 			}
-			marks := worktreeMarks(one)
-			if !has(treesWork) && work != "" && marks == "worktree" {
-				marks = work // there is no column of it
+			what := "worktree"
+			if !has(treesWork) && work != "" {
+				what = work // there is no column of it
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: a.near(string(one.Root))}, term.Cell{Text: marks},
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: a.near(string(one.Root))}, term.Cell{Text: worktreeMarks(one, what)},
 				term.Cell{Text: branch, Style: term.ID}, term.Cell{Text: work}, term.Cell{Text: a.Time(one.Created), Style: term.Dim})
 		}
 		return t.Flush(w)
 	})
 }
 
-// worktreeMarks says what a worktree is, or what is wrong with it, and what goes on there.
-func worktreeMarks(w *api.Worktree) string {
-	text := "worktree"
+// worktreeMarks says what the project is, what is wrong with a worktree, or else what is to be said of one (text), and what goes on there.
+func worktreeMarks(w *api.Worktree, text string) string {
 	switch {
 	case w.Wrong != "":
 		text = string(w.Wrong)

@@ -205,7 +205,7 @@ func (t *treeMaker) clashes() {
 
 // sinceFork is what a session did since the fork point of branch i, which was made of it; nil: nothing that is known.
 func (t *treeMaker) sinceFork(parent, i int) *Branch {
-	p, point := t.out[parent], t.points[i]
+	p, point := t.out[parent], t.out[i].point
 	if point.IsZero() || p.Way != nil || p.Tip.IsZero() || p.Tip == point {
 		return nil
 	}

@@ -180,7 +180,6 @@ type treeMaker struct {
 	children map[string][]*model.Session
 	read     func(objstore.ID) (*model.Checkpoint, error)
 	out      []Branch
-	points   []objstore.ID          // of each of out, the checkpoint of its fork point; zero: none
 	tips     map[string]objstore.ID // by session, its newest checkpoint
 	cursors  map[string]objstore.ID // by session, the checkpoint on which it stands
 	met      []int                  // of each of out, and of an original, the branch, from 1, that was last found to clash with it
@@ -269,7 +268,7 @@ func (t *treeMaker) put(s *model.Session, parent string, depth int) error {
 		return err
 	}
 	b.Parent, b.Depth = parent, depth
-	t.out, t.points = append(t.out, b), append(t.points, b.point)
+	t.out = append(t.out, b)
 	var ways []transcript.Branch
 	if b.in == nil {
 		ways = t.h.ways(s)
@@ -292,7 +291,7 @@ func (t *treeMaker) putWay(s *model.Session, ways []transcript.Branch, n int, pa
 			b.Work = *did
 		}
 	}
-	t.out, t.points = append(t.out, b), append(t.points, objstore.ID{})
+	t.out = append(t.out, b)
 	return t.putBelow(s, ways, n, b.Branch, depth+1)
 }
 
@@ -390,8 +389,10 @@ func (t *treeMaker) state(b *Branch) error {
 			b.point = id
 		}
 	}
-	if b.Tip = t.tips[b.Name]; b.Imported || b.Tip.IsZero() {
-		b.Tip = objstore.ID{}
+	if b.Imported {
+		return nil
+	}
+	if b.Tip = t.tips[b.Name]; b.Tip.IsZero() {
 		return nil
 	}
 	w, err := t.h.work(workOf{session: b.Name, tip: b.Tip, end: b.point}, b.Began, nil, t.read)

@@ -93,7 +93,7 @@ func (h *History) ReadTurns(session string, only uint64) (*TurnLog, error) {
 func (h *History) readTurns(at turnAt) (*TurnLog, error) {
 	writes := h.log.DB.Writes()
 	if l := h.turns.get(at, writes); l != nil {
-		return l, nil
+		return l.askedBy(h), nil
 	}
 	l, err := h.NewTurnLog(at.session, at.turn)
 	if err != nil {
@@ -104,11 +104,11 @@ func (h *History) readTurns(at turnAt) (*TurnLog, error) {
 		return l, err
 	}
 	l.done()
-	h.turns.put(at, writes, l)
+	h.turns.put(at, writes, l.askedBy(nil)) // without what is this request's
 	return l, nil
 }
 
-// turnLogs are what was read of turns since something was written last. Safe for concurrent use.
+// turnLogs are what was read of turns since something was written last: nobody changes it. Safe for concurrent use.
 type turnLogs struct {
 	mu     sync.Mutex
 	writes uint64

@@ -62,23 +62,23 @@ func (t *turnList) stands(l *model.TurnList, count uint64) error {
 		return err
 	}
 	if at.Session == model.Manual || t.e.sessions.Family(at.Session) == t.e.sessions.Family(l.Session) {
-		if l.At, err = t.turnAt(at.Session, count); err != nil {
+		if l.At, err = t.standsAt(at.Session, count); err != nil {
 			return err
 		}
 	}
 	if l.OwnAt = l.At; l.At == 0 && at.Session != l.Session {
-		l.OwnAt, err = t.turnAt(l.Session, count)
+		l.OwnAt, err = t.standsAt(l.Session, count)
 	}
 	return err
 }
 
-// turnAt is the turn in which a session stands; 0: in none of these.
-func (t *turnList) turnAt(session string, count uint64) (uint64, error) {
+// standsAt is the turn in which a session stands; 0: in none of these.
+func (t *turnList) standsAt(session string, count uint64) (uint64, error) {
 	cur, err := t.e.sessions.Current(session)
 	if err != nil || cur == nil {
 		return 0, err
 	}
-	n, err := t.turnOf(cur, count)
+	n, err := t.endedBy(cur, count)
 	if err != nil || n > 0 || session != t.s.Name || t.s.Turn == 0 {
 		return n, err
 	}
@@ -89,8 +89,8 @@ func (t *turnList) turnAt(session string, count uint64) (uint64, error) {
 	return n, err
 }
 
-// turnOf is the newest turn that ends with a checkpoint, else, if that is of the session, the one in which it was taken; 0: none.
-func (t *turnList) turnOf(cp *model.Checkpoint, count uint64) (uint64, error) {
+// endedBy is the newest turn that ends with a checkpoint, else, if that is of the session, the one in which it was taken; 0: none.
+func (t *turnList) endedBy(cp *model.Checkpoint, count uint64) (uint64, error) {
 	for n := count; n > 0; n-- {
 		if end, _, _, err := t.end(n); err != nil || end == cp.ID {
 			return n, err

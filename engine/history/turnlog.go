@@ -107,10 +107,23 @@ func (l *TurnLog) Next(op *refs.Operation) error {
 	return l.older(op)
 }
 
-// done makes what was read ready for several readers at once.
+// done ends the reading: what is needed for that alone goes, and nothing is changed any more.
 func (l *TurnLog) done() {
 	l.sorted = slices.Sorted(maps.Keys(l.Turns))
-	l.read = l.e.log.Checkpoint
+	if l.first == &l.passing {
+		first := l.passing
+		l.first = &first
+	}
+	l.newer, l.count, l.read = nil, nil, l.e.log.Checkpoint
+}
+
+// askedBy is what was read for another request, whose sight of the store it goes on with; nil: for none.
+func (l *TurnLog) askedBy(h *History) *TurnLog {
+	its := *l
+	if its.e, its.read = h, nil; h != nil {
+		its.read = h.log.Checkpoint
+	}
+	return &its
 }
 
 // concerns reports whether Next does anything with an operation of which only the head is known.

@@ -6,6 +6,7 @@ import (
 
 	"rewind/engine/capture"
 	"rewind/engine/enginetest"
+	"rewind/engine/history"
 	"rewind/hooks"
 	"rewind/refs"
 )
@@ -69,5 +70,34 @@ func TestTurnReadsFewCheckpoints(t *testing.T) {
 	const ops = 2 * (80 - 8) // each call has two, which are read themselves
 	if many > few+ops+ops/8 {
 		t.Errorf("%d keys are read for a turn of 8 calls, %d for one of 80", few, many)
+	}
+}
+
+// What was read of turns is answered from until something is written, and then is read anew; what a request has of it is its own.
+func TestTurnsAreReadAgainWhenWritten(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	session := "claude/" + k.ID
+	k.Ask("one")
+	k.Work(p.Edits("f", "1"))
+	k.Stop()
+	read := func() *history.TurnLog {
+		l, err := p.E.History.ReadTurns(session, history.AllTurns)
+		p.Must(err)
+		return l
+	}
+	first, again := read(), read()
+	if first == again || first.Newest != 1 || again.Newest != 1 || first.EndOf(1).Code != again.EndOf(1).Code {
+		t.Errorf("turns %d and %d of what nobody wrote to", first.Newest, again.Newest)
+	}
+	was := first.EndOf(1).Code
+	k.Ask("two")
+	k.Work(p.Edits("f", "2"))
+	k.Stop()
+	now := read()
+	if now.Newest != 2 || now.EndOf(1).Code != was || now.EndOf(2).Code == was {
+		t.Errorf("the newest turn is %d", now.Newest)
+	}
+	if first.Newest != 1 || first.EndOf(1).Code != was {
+		t.Error("what was read before has changed")
 	}
 }

@@ -307,6 +307,9 @@ func filesOf(agent transcript.Agent, folder, path string) ([]string, error) {
 
 // removeFile plans that one session file goes, and stores its bytes.
 func (p *Plan) removeFile(agent transcript.Agent, path string, tx *objstore.Tx) error {
+	if err := model.Placed(p.Own, path); err != nil {
+		return &model.ForeignFileError{In: "a session", Cause: err}
+	}
 	f, err := conversation.OpenSession(agent, path)
 	if err != nil {
 		return err

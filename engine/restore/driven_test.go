@@ -215,37 +215,45 @@ func TestPromise19DetectOff(t *testing.T) {
 	all.must(t)
 }
 
-// TestDeleteSeesForksOfASegment: what Codex goes on from may be a segment, whose forks name it by an id of its own: the session is not
-// deleted from under them.
-func TestDeleteSeesForksOfASegment(t *testing.T) {
+// codexRun is a project with the session files of a driven run of Codex, imported: the files of each session, and the text of each file.
+func codexRun(t *testing.T) (p *enginetest.Project, files map[string][]string, was map[string]string) {
+	t.Helper()
 	sets, err := enginetest.ReadDrivenSets(filepath.Join("testdata", "many.tar.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	set := sets["codex-0.169.0-run1"]
-	p := enginetest.NewProject(t)
+	p = enginetest.NewProject(t)
 	p.Write("f", "0\n")
 	p.Save("first")
 	set.Move(p.Root)
 	p.Must(set.Aside(p.User()))
-	first := map[string]string{} // what the first line of each file says, by the file
-	newest := map[string]string{}
+	files, was = map[string][]string{}, map[string]string{}
 	for _, s := range set.Sessions {
 		p.Must(set.Put(p.User(), s))
-		b, err := os.ReadFile(filepath.Join(p.User(), s.File))
+		path := filepath.Join(p.User(), s.File)
+		b, err := os.ReadFile(path)
 		p.Must(err)
-		line, _, _ := strings.Cut(string(b), "\n")
-		first[s.File] = line
-		newest[s.Name()] = max(newest[s.Name()], s.File)
+		was[path] = string(b)
+		files[s.Name()] = append(files[s.Name()], path)
 	}
 	_, err = p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
 	p.Must(err)
+	return p, files, was
+}
+
+// TestDeleteSeesForksOfASegment: what Codex goes on from may be a segment, whose forks name it by an id of its own: the session is not
+// deleted from under them.
+func TestDeleteSeesForksOfASegment(t *testing.T) {
+	p, files, was := codexRun(t)
 	tried := 0
-	for _, session := range slices.Sorted(maps.Keys(newest)) {
-		_, segment, is := strings.Cut(strings.TrimSuffix(newest[session], ".jsonl"), "_")
+	for _, session := range slices.Sorted(maps.Keys(files)) {
+		newest := slices.Max(files[session])
+		_, segment, is := strings.Cut(strings.TrimSuffix(filepath.Base(newest), ".jsonl"), "_")
 		hangs := false
-		for file, line := range first {
-			hangs = hangs || file != newest[session] && strings.Contains(line, `"history_base":{"thread_id":"`+segment+`"`)
+		for file, text := range was {
+			line, _, _ := strings.Cut(text, "\n")
+			hangs = hangs || file != newest && strings.Contains(line, `"history_base":{"thread_id":"`+segment+`"`)
 		}
 		if !is || !hangs {
 			continue
@@ -267,27 +275,7 @@ func TestDeleteSeesForksOfASegment(t *testing.T) {
 // TestDeleteTakesEverySegment: a session of Codex that went back has several files. All of them go, or Codex would list the thread as it
 // was before, and all come back.
 func TestDeleteTakesEverySegment(t *testing.T) {
-	sets, err := enginetest.ReadDrivenSets(filepath.Join("testdata", "many.tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := sets["codex-0.169.0-run1"]
-	p := enginetest.NewProject(t)
-	p.Write("f", "0\n")
-	p.Save("first")
-	set.Move(p.Root)
-	p.Must(set.Aside(p.User()))
-	files, was := map[string][]string{}, map[string]string{}
-	for _, s := range set.Sessions {
-		p.Must(set.Put(p.User(), s))
-		path := filepath.Join(p.User(), s.File)
-		b, err := os.ReadFile(path)
-		p.Must(err)
-		was[path] = string(b)
-		files[s.Name()] = append(files[s.Name()], path)
-	}
-	_, err = p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
-	p.Must(err)
+	p, files, was := codexRun(t)
 	tried, several := 0, 0
 	for _, session := range slices.Sorted(maps.Keys(files)) {
 		if len(files[session]) < 2 {

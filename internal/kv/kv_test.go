@@ -338,3 +338,28 @@ func benchCommit(b *testing.B, du kv.Durability) {
 		must(b, step(d, n, 300, du))
 	}
 }
+
+// TestWrites: what was read stays as it was while the number does.
+func TestWrites(t *testing.T) {
+	d := open(t, t.TempDir(), kv.Options{})
+	defer func() { must(t, d.Close()) }()
+	was := d.Writes()
+	grown := func(what string, by bool) {
+		t.Helper()
+		now := d.Writes()
+		if (now > was) != by {
+			t.Errorf("%s: %d, then %d", what, was, now)
+		}
+		was = now
+	}
+	must(t, step(d, 1, 10, kv.Written))
+	grown("written", true)
+	must(t, step(d, 2, 10, kv.Durable))
+	grown("durable", true)
+	must(t, d.View(stepKeys(1)[0], func([]byte) error { return nil }))
+	must(t, d.Scan(kv.Range{}, func(_, _ []byte) error { return nil }))
+	must(t, d.NewBatch().Commit(bg, kv.Durable))
+	grown("read, and a commit of nothing", false)
+	must(t, d.Ingest(bg, 1, func(int) ([]byte, []byte) { return []byte("oz"), []byte("v") }))
+	grown("ingested", true)
+}

@@ -16,11 +16,9 @@ if (document.querySelector("[data-entrance]")) {
   split();
   tree();
   acts();
+  live(); // at once: what happens before it listens is not told
   wanted();
-  painted(() => {
-    live();
-    more();
-  });
+  painted(more);
 }
 
 // painted does something once the document has been painted: what comes later does not hold up what is seen first. Where nothing is
