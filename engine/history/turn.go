@@ -140,6 +140,15 @@ func (k *turnLogs) put(at turnAt, writes uint64, l *TurnLog) {
 	}
 }
 
+// askedBy is what was read for another request, whose sight of the store it goes on with; nil: for none.
+func (l *TurnLog) askedBy(h *History) *TurnLog {
+	its := *l
+	if its.e, its.read = h, nil; h != nil {
+		its.read = h.log.Checkpoint
+	}
+	return &its
+}
+
 // hasTurns adds to an error about a turn how many the session has, with those of which there is no event. The records are loaded.
 func (h *History) hasTurns(err error) error {
 	var none *model.NoTurnError

@@ -117,15 +117,6 @@ func (l *TurnLog) done() {
 	l.newer, l.count, l.read = nil, nil, l.e.log.Checkpoint
 }
 
-// askedBy is what was read for another request, whose sight of the store it goes on with; nil: for none.
-func (l *TurnLog) askedBy(h *History) *TurnLog {
-	its := *l
-	if its.e, its.read = h, nil; h != nil {
-		its.read = h.log.Checkpoint
-	}
-	return &its
-}
-
 // concerns reports whether Next does anything with an operation of which only the head is known.
 func (l *TurnLog) concerns(op *refs.Operation) bool {
 	return op.Session == l.session || op.Kind.IsRestore() || l.over(op)
