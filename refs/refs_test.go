@@ -100,7 +100,8 @@ func TestModel(t *testing.T) {
 				if wrong {
 					ups[len(ups)-1].Old = id(99)
 				}
-				op := Operation{Kind: rapid.SampledFrom([]Kind{KindTag, KindEvent, KindCheckpoint}).Draw(t, "kind"), Message: fmt.Sprint(len(log))}
+				op := Operation{Message: fmt.Sprint(len(log))}
+				op.Kind = rapid.SampledFrom([]Kind{KindTag, KindEvent, KindCheckpoint}).Draw(t, "kind")
 				op.Session = rapid.SampledFrom([]string{"", "claude/a", "claude/b"}).Draw(t, "session")
 				tx := objs.Begin()
 				done, err := r.Commit(bg, tx, kv.Written, func(uint64) (Operation, []Update, error) { return op, ups, nil })

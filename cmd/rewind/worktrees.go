@@ -256,8 +256,9 @@ func runWorktrees(ctx context.Context, a *app) error {
 			if !has(treesWork) && work != "" {
 				what = work // there is no column of it
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: a.near(string(one.Root))}, term.Cell{Text: worktreeMarks(one, what)},
-				term.Cell{Text: branch, Style: term.ID}, term.Cell{Text: work}, term.Cell{Text: a.Time(one.Created), Style: term.Dim})
+			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: a.near(string(one.Root))},
+				term.Cell{Text: worktreeMarks(one, what)}, term.Cell{Text: branch, Style: term.ID},
+				term.Cell{Text: work}, term.Cell{Text: a.Time(one.Created), Style: term.Dim})
 		}
 		return t.Flush(w)
 	})
