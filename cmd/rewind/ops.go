@@ -75,7 +75,7 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 		marks, from = shortMarks, ""
 	}
 	sides := func(op api.Operation, prompt int) string {
-		if change := changeWords(op); change != "" {
+		if change := render.ChangeWords(op); change != "" {
 			return change
 		}
 		if op.Kind == "rename" && len(op.Managed) == 1 && op.Managed[0].Title != "" { // what it is called now is what tells it
@@ -83,7 +83,7 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 			return `"` + term.Sanitize(render.Words(string(m.Title))) + `"` + " " + term.Sanitize(render.ShortSession(m.Session))
 		}
 		if len(op.Managed) > 0 {
-			return managedList(op.Managed)
+			return render.ManagedList(op.Managed)
 		}
 		if op.Kind == "switch" { // turns of two sessions have the same numbers
 			_, id, _ := strings.Cut(cmp.Or(op.Goes, op.Session), "/")
@@ -223,31 +223,6 @@ func sideWords(m *api.Moment, id string, prompt int) string {
 		return quote(m.Message)
 	}
 	return m.Short
-}
-
-// changeWords say what was picked or reverted, as the operation's own state says it; "": it is another operation.
-func changeWords(op api.Operation) string {
-	if op.Kind != "pick" && op.Kind != "revert" || op.To == nil {
-		return ""
-	}
-	text, ok := strings.CutPrefix(string(op.To.Message), op.Kind+" ")
-	if !ok {
-		return ""
-	}
-	return term.Sanitize(text)
-}
-
-// managedList says what became of sessions, the first two of them in words: as many as a promotion changes.
-func managedList(list []api.Managed) string {
-	var parts []string
-	for i, m := range list {
-		if i == 2 {
-			parts = append(parts, fmt.Sprintf("and %d more", len(list)-i))
-			break
-		}
-		parts = append(parts, render.ManagedWords(m))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // isEnd reports whether a person names a moment by its turn.

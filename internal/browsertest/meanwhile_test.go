@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -43,6 +44,34 @@ func TestKilled(t *testing.T) {
 	b.confirm("Went to")
 	if got := p.read("killed.go"); got != "package notes // 2\n" {
 		t.Errorf("it did not go back: %q", got)
+	}
+}
+
+// TestBetween: what happens between the making of a document and the moment at which it listens appears like everything else.
+func TestBetween(t *testing.T) {
+	p, _ := usual(t)
+	b := profile(t)
+	b.do(command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+		const Real = EventSource;
+		window.EventSource = function (url) {
+			const held = this;
+			window.listen = () => {
+				const real = new Real(url);
+				for (const on of ["onopen", "onmessage", "onerror"]) real[on] = held[on];
+			};
+		};`}))
+	b.enter(p)
+	for _, at := range []string{"", "/tree", "/ops"} {
+		b.open(at)
+		b.wait("window.listen")
+		words := "between this" + at
+		if at == "" {
+			p.turn(words, p.sets("between.go", "package notes\n"))
+		} else {
+			p.rewind("forks", "rename", first, words)
+		}
+		b.eval("listen()")
+		b.says("#main", words)
 	}
 }
 

@@ -96,3 +96,28 @@ func ManagedWords(m api.Managed) string {
 	}
 	return term.Sanitize(ShortSession(m.Session)) + " " + strings.Join(parts, ", ")
 }
+
+// ManagedList says what became of sessions, the first two of them in words: as many as a promotion changes.
+func ManagedList(list []api.Managed) string {
+	var parts []string
+	for i, m := range list {
+		if i == 2 {
+			parts = append(parts, fmt.Sprintf("and %d more", len(list)-i))
+			break
+		}
+		parts = append(parts, ManagedWords(m))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ChangeWords say what was picked or reverted, as the operation's own state says it; "": it is another operation.
+func ChangeWords(op api.Operation) string {
+	if op.Kind != "pick" && op.Kind != "revert" || op.To == nil {
+		return ""
+	}
+	text, ok := strings.CutPrefix(string(op.To.Message), op.Kind+" ")
+	if !ok {
+		return ""
+	}
+	return term.Sanitize(text)
+}

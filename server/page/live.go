@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,9 +11,9 @@ import (
 	"rewind/api"
 )
 
-// live sends what happens in a project as server-sent events, from the one behind Last-Event-ID on: a browser that comes back, to this
-// daemon
-// or the next, has missed none. Only which kind it was is told; what is shown of it is asked for as a document.
+// live sends what happens in a project as server-sent events, from the one behind Last-Event-ID on, at first behind the operation that the
+// document tells of last (since): a browser that comes, or comes back, to this daemon or the next, has missed none. Only which kind it was is
+// told; what is shown of it is asked for as a document.
 func (p *Page) live(w http.ResponseWriter, r *http.Request) {
 	v, err := p.visit(r)
 	if err != nil {
@@ -20,7 +21,7 @@ func (p *Page) live(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req := api.EventsRequest{Project: v.dir()}
-	if since, err := strconv.ParseUint(r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
+	if since, err := strconv.ParseUint(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since")), 10, 64); err == nil {
 		req.Since = &since
 	}
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -31,7 +31,8 @@ type visit struct {
 	page  *Page
 	frame view.Frame
 	who   visitor
-	root  api.Text // of the project; "": none is asked for
+	root  api.Text            // of the project; "": none is asked for
+	state *api.StatusResponse // of the project, once it was asked for
 }
 
 // visitor is who asks: what was told when the browser was let in.
@@ -72,6 +73,7 @@ func (p *Page) look(h func(*visit) (view.Page, error)) http.HandlerFunc {
 		v, err := p.visit(r)
 		var doc view.Page
 		if err == nil {
+			v.mark()
 			doc, err = h(v)
 		}
 		if err != nil {
@@ -79,6 +81,33 @@ func (p *Page) look(h func(*visit) (view.Page, error)) http.HandlerFunc {
 		}
 		p.send(w, r, doc)
 	}
+}
+
+// mark puts into a document up to where the project's events are told by it, before anything of it is read: the browser goes on from there.
+func (v *visit) mark() {
+	if v.root == "" || v.Header.Get("Rewind-Part") != "" {
+		return
+	}
+	st, err := v.status()
+	if err != nil {
+		return // the document says it
+	}
+	if st.LastOp != nil {
+		v.frame.Since = st.LastOp.Seq
+	}
+}
+
+// status is what is known of the project at once.
+func (v *visit) status() (*api.StatusResponse, error) {
+	if v.state != nil {
+		return v.state, nil
+	}
+	st, err := api.Call(v.Context(), v.page.client, api.Status, api.StatusRequest{Project: v.dir(), Glance: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	v.state = &st
+	return v.state, nil
 }
 
 // failed is the document of an error.
@@ -191,7 +220,7 @@ func (v *visit) branches() (api.TreeResponse, error) {
 
 // head says what there is to know before the rows: of the session that is looked at, and of what is wrong.
 func (v *visit) head(t *view.Timeline) error {
-	st, err := api.Call(v.Context(), v.page.client, api.Status, api.StatusRequest{Project: v.dir(), Glance: true}, nil)
+	st, err := v.status()
 	if err != nil {
 		return err
 	}

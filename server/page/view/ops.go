@@ -1,7 +1,12 @@
 package view
 
 import (
+	"cmp"
+	"strconv"
+	"strings"
+
 	"rewind/api"
+	"rewind/internal/render"
 )
 
 // restore is one entry of the history of going back.
@@ -15,11 +20,11 @@ type restore struct {
 	ToHref   string
 	DiffHref string // from one to the other
 	Changed  int
-	Kept     int
+	Notes    string // what else there is to know
 	CanUndo  bool
-	Undone   uint64
-	Undoes   uint64
-	Managed  []string
+	Undone   bool
+	Words    string // what it was, where it was no way from one moment to another
+	Sessions bool   // it changed sessions, and no file
 }
 
 // Restores is the document of the history of going back.
@@ -28,17 +33,26 @@ func Restores(f Frame, list []api.Operation) Page {
 	for i := range list {
 		o := &list[i]
 		r := restore{
-			Seq: o.Seq, Kind: o.Kind, What: o.What, When: f.moment(o.Time), Changed: o.Changed, Kept: o.Kept, CanUndo: o.CanUndo,
-			Undone: o.Undone, Undoes: o.Undoes,
+			Seq: o.Seq, Kind: o.Kind, What: o.What, When: f.moment(o.Time), Changed: o.Changed, CanUndo: o.CanUndo, Undone: o.Undone != 0,
 		}
+		var notes []string
+		if o.Kept > 0 {
+			notes = append(notes, strconv.Itoa(o.Kept)+" kept")
+		}
+		if r.Undone {
+			notes = append(notes, "undone")
+		}
+		if o.Undoes != 0 {
+			notes = append(notes, "took back another")
+		}
+		r.Notes = strings.Join(notes, " · ")
+
 		r.From, r.FromHref = f.moments(o.From)
 		r.To, r.ToHref = f.moments(o.To)
 		if o.From != nil && o.To != nil && o.From.ID != o.To.ID {
 			r.DiffHref = f.Path("diff") + "?from=" + query(o.From.ID) + "&to=" + query(o.To.ID)
 		}
-		for _, m := range o.Managed {
-			r.Managed = append(r.Managed, short(m.Session))
-		}
+		r.Words, r.Sessions = cmp.Or(render.ChangeWords(*o), render.ManagedList(o.Managed)), len(o.Managed) > 0
 		rows = append(rows, r)
 	}
 	f.At = "ops"

@@ -52,6 +52,7 @@ type Frame struct {
 	Root    string
 	At      string // the view that is looked at: timeline, tree, ops, ...
 	Query   string // what is searched for
+	Since   uint64 // the newest operation of the project that a document tells of
 }
 
 // Path is an address in the project.

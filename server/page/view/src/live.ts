@@ -35,16 +35,16 @@ export function live(): void {
   });
 
   const offline = document.querySelector<HTMLElement>(".offline")!;
+  let since = document.body.dataset.since ?? "";
   const listen = (): void => {
-    const events = new EventSource(`${base}/p/${project}/live`);
-    let was = false;
+    const events = new EventSource(`${base}/p/${project}/live?since=${since}`);
     events.onopen = () => {
       if (!offline.hidden) soon();
       offline.hidden = true;
-      was = true;
     };
     events.onmessage = (event) => {
-      if (event.data !== '"ready"' || !was) soon(JSON.parse(event.data as string));
+      since = event.lastEventId; // behind it, if a new one has to be made
+      if (event.data !== '"ready"') soon(JSON.parse(event.data as string));
     };
     events.onerror = () => {
       offline.hidden = false;

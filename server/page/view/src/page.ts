@@ -16,7 +16,7 @@ if (document.querySelector("[data-entrance]")) {
   split();
   tree();
   acts();
-  live(); // at once: what happens before it listens is not told
+  live();
   wanted();
   painted(more);
 }
