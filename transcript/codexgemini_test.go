@@ -120,7 +120,7 @@ func (p *peak) ReadAt(b []byte, off int64) (int, error) {
 
 // TestLongCodexAndGemini holds that 100 MB in one line, or in one document, are read in bounded memory.
 func TestLongCodexAndGemini(t *testing.T) {
-	const size, bound = 100 << 20, 48 << 20
+	size, bound := longSize()
 	meta := codexLines()
 	word := strings.Repeat(`some \"words\" and é\n`, 100)
 	for name, s := range map[string][3]string{

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rewind/internal/torture"
 )
 
 // files are the contents of a worktree.
@@ -211,8 +213,8 @@ func damageFile(t *testing.T, r *rand.Rand, path string) string {
 // damaged is not affected.
 func TestT6Promise06RepairMatrix(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(20)
-	if os.Getenv("REWIND_TORTURE") != "" {
+	seeds := uint64(8)
+	if torture.Full() {
 		seeds = 100
 	}
 	root := memoryDir(t)

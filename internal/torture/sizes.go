@@ -49,7 +49,7 @@ type Size struct {
 
 // Sizes are those of the tests that have one; all others do everything they can at any time.
 var Sizes = []Size{
-	{"cmd/rewind.TestKillSaveT1", 200, 2000, "kills", 0.35},
+	{"cmd/rewind.TestKillSaveT1", 110, 2000, "kills", 0.35},
 	{"cmd/smart-checkpoint.TestT1HookKills", 58, 580, "kills", 0.8},
 	{"internal/kv.TestT2PowerCut", 100, 1000, "seeds", 0.2},
 	{"engine.TestT2PowerCut", 100, 1000, "seeds", 0.09},
@@ -64,7 +64,7 @@ var Sizes = []Size{
 	{"cmd/smart-checkpoint.TestT7Promise01KillInABurst", 3, 30, "rounds", 0.7},
 	{"objstore.TestT8Promise05SweepBesideWriters", 50, 1000, "rounds", 0.1},
 	{"cmd/rewind.TestKillCollectT1", 40, 400, "kills", 0.5},
-	{"cmd/rewind.TestKillCheckoutT10", 100, 500, "kills", 0.3},
+	{"cmd/rewind.TestKillCheckoutT10", 68, 500, "kills", 0.3},
 	{"cmd/rewind.TestKillRevertT10", 32, 200, "kills", 0.3},
 	{"tree/apply.TestT11EditorAlongside", 200, 2000, "races", 0.02},
 	{"tree/apply.TestT11CrashAmongEdits", 300, 2000, "races", 0.025},
