@@ -8,8 +8,8 @@ import (
 	"rewind/tree"
 )
 
-// keptEntries is how many entries of directories are kept decoded, about 24 MB.
-const keptEntries = 1 << 18
+// keptEntries is how many entries of directories are kept decoded, about 6 MB: more than a tree of 50,000 files has.
+const keptEntries = 1 << 16
 
 // trees reads directories of many states, mostly versions of what was read a moment ago. For one goroutine.
 type trees struct {
