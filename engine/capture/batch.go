@@ -96,6 +96,7 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 		c.note = in.was.Note // contents are the same: the newest checkpoint's note stays
 	}
 	var lead *Pending
+	var other *model.Session // whose step it is, if no event of it is in the batch
 	var cp *model.Checkpoint
 	if !same {
 		by, owned, err := e.attribute(c, in.was.Tree, in.openCalls())
@@ -103,7 +104,13 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 			return err
 		}
 		lead = in.cause((&model.Checkpoint{By: by, Owned: owned}).Authors())
-		if cp, err = in.checkpoint(c, lead); err != nil {
+		if other = e.lineOf(lead.Name, by, owned); other != nil {
+			in.apart = true
+			cp, err = e.found(c, other)
+		} else {
+			cp, err = in.checkpoint(c, lead)
+		}
+		if err != nil {
 			return err
 		}
 		cp.By, cp.Owned = by, owned
@@ -125,7 +132,10 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 		in.tail(c, s)
 		a.turn, a.prompt = s.Turn, s.Prompt // its file may have told which turns it has from another session
 	}
-	if cp != nil {
+	if other != nil && lead.Act.Ends && lead.Event.Name == model.QuietStop {
+		lead.at = in.was.Checkpoint // the turn had ended before
+	}
+	if cp != nil && other == nil {
 		s := in.session(lead)
 		cp.Cause.Turn, cp.Cause.Prompt, cp.Conversation = lead.turn, lead.prompt, s.Cursor.TranscriptEnd
 		if before := in.turnBefore(lead, cp); before != nil {
@@ -139,6 +149,8 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 		if err := in.fold(c, cp, s, lead, same); err != nil {
 			return err
 		}
+	}
+	if cp != nil {
 		cp.Late = lead.Options.Late != nil && lead.Options.Late()
 	}
 	_, err = e.log.Refs.CommitAll(ctx, c.Tx, kv.Written, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
@@ -212,6 +224,34 @@ func (in *batch) cause(by []string) *Pending {
 		}
 	}
 	return in.events[0]
+}
+
+// lineOf is the session whose step a capture is instead of that which found it: another agent's call was at work, and it alone. nil: the
+// step is that of who found it.
+func (wt *Worktree) lineOf(finder string, by []string, owned []model.Owned) *model.Session {
+	authors := (&model.Checkpoint{By: by, Owned: owned}).Authors()
+	if len(authors) == 0 || slices.Contains(authors, finder) {
+		return nil
+	}
+	for _, name := range authors {
+		if s := wt.log.Records[name]; s != nil && s.Turn > 0 {
+			return s
+		}
+	}
+	return nil
+}
+
+// found is the step of a session that another one's event has found.
+func (wt *Worktree) found(c *Capture, s *model.Session) (*model.Checkpoint, error) {
+	cur, err := wt.sessions.Current(s.Name)
+	if err != nil {
+		return nil, err
+	}
+	cp, err := wt.newCheckpoint(c, s.Name, cur, model.Cause{Event: model.EventScan, Turn: s.Turn, Prompt: s.Prompt})
+	if err == nil { // a step of its own only if the call changes nothing more
+		cp.Conversation, cp.Minor = s.Cursor.TranscriptEnd, true
+	}
+	return cp, err
 }
 
 func (in *batch) checkpoint(c *Capture, lead *Pending) (*model.Checkpoint, error) {

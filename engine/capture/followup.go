@@ -7,6 +7,7 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/engine/sessions"
 	"rewind/hooks"
 	"rewind/internal/kv"
@@ -166,11 +167,31 @@ func (wt *Worktree) rescan(ctx context.Context) error {
 	if same {
 		return c.keepCache(ctx)
 	}
-	cur, err := wt.sessions.Current(session)
+	cp, err := wt.rescanned(c, was, session)
 	if err != nil {
 		c.Discard()
 		return err
 	}
-	_, err = wt.commitStep(ctx, c, kv.Written, session, cur, model.Cause{Event: model.EventScan})
+	_, err = wt.commitNext(ctx, c, cp, kv.Written)
 	return err
+}
+
+// rescanned is the step that a scan behind a session's turn has found: another agent's whose call is at work, and whose alone it is.
+func (wt *Worktree) rescanned(c *Capture, was oplog.Head, session string) (*model.Checkpoint, error) {
+	by, owned, err := wt.attribute(c, was.Tree, wt.OpenCalls())
+	if err != nil {
+		return nil, err
+	}
+	if other := wt.lineOf(session, by, owned); other != nil {
+		cp, err := wt.found(c, other)
+		if err == nil {
+			cp.By, cp.Owned = by, owned
+		}
+		return cp, err
+	}
+	cur, err := wt.sessions.Current(session)
+	if err != nil {
+		return nil, err
+	}
+	return wt.NewStep(c, session, cur, model.Cause{Event: model.EventScan})
 }

@@ -193,6 +193,11 @@ func (wt *Worktree) commitStep(ctx context.Context, c *Capture, du kv.Durability
 		c.Discard()
 		return nil, err
 	}
+	return wt.commitNext(ctx, c, cp, du)
+}
+
+// commitNext makes a checkpoint of a capture the next step of its session.
+func (wt *Worktree) commitNext(ctx context.Context, c *Capture, cp *model.Checkpoint, du kv.Durability) (*model.Checkpoint, error) {
 	return wt.CommitCapture(ctx, c, cp, du, func(cp *model.Checkpoint) ([]refs.Operation, []refs.Update, error) {
 		op, updates, err := wt.Advance(cp)
 		return []refs.Operation{op}, updates, err
