@@ -116,7 +116,7 @@ func (h *History) workOfSteps(steps []*model.Checkpoint, read func(objstore.ID) 
 		return w, nil
 	}
 	sums := summing{trees: newMemo(h.log.Objs, objstore.Tree), read: func(id objstore.ID) (*model.Checkpoint, error) { return read(id) }}
-	parts, err := sums.stretches(steps)
+	parts, err := sums.stretches(&Row{Of: steps[0].Session, Turn: steps[0].Cause.Turn, Steps: steps})
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type Row struct {
 	Prompt   string              // how the turn's begins
 	At       time.Time           // of what is newest in it
 	Steps    []*model.Checkpoint // what it is made of, the oldest first; none: a turn that changed nothing
+	Found    []*model.Checkpoint // of other sessions, in which are changes of the turn's calls, too: nothing else of them is the turn's
 	Counts   model.Counts        // files that it added, modified and deleted, taken together
 	Changes  []tree.Change       // in the order of a walk; the first of them, as many as were asked for
 	Cut      bool                // there are more of them

@@ -20,7 +20,20 @@ type summing struct {
 }
 
 // A stretch is steps that follow each other: one comparison of two trees.
-type stretch struct{ from, to objstore.ID }
+type stretch struct {
+	from, to objstore.ID
+	of       string // the session whose turn the row is, where others' changes are among them; "": all of them are the row's
+	mine     func(path string) bool
+}
+
+// apart is a step of which a turn of a session has a part: not what only others' calls did, and of another session's step only its own.
+func apart(before objstore.ID, cp *model.Checkpoint, session string) stretch {
+	authors := cp.AuthorsOf()
+	return stretch{before, cp.Tree, session, func(path string) bool {
+		by := authors(path)
+		return len(by) == 0 && cp.Session == session || slices.Contains(by, session)
+	}}
+}
 
 // sum is what some stretches changed.
 type sum struct {
@@ -31,7 +44,7 @@ type sum struct {
 
 // fill completes a row. Where others came between its steps, what each changed is put together path by path.
 func (s *summing) fill(r *Row) error {
-	parts, err := s.stretches(r.Steps)
+	parts, err := s.stretches(r)
 	if err != nil {
 		return err
 	}
@@ -41,7 +54,7 @@ func (s *summing) fill(r *Row) error {
 	}
 	if !known {
 		var counted *model.Counts
-		if s.most > 0 && len(r.Steps) == 1 {
+		if s.most > 0 && len(parts) == 1 && parts[0].mine == nil && len(r.Steps) == 1 {
 			counted = &r.Steps[0].Counts
 		}
 		if got, err = s.compare(parts, counted); err != nil {
@@ -55,16 +68,19 @@ func (s *summing) fill(r *Row) error {
 	return nil
 }
 
-func (s *summing) stretches(steps []*model.Checkpoint) (parts []stretch, err error) {
-	for _, cp := range steps {
+func (s *summing) stretches(r *Row) (parts []stretch, err error) {
+	for i, cp := range slices.Concat(r.Steps, r.Found) {
 		before, err := oplog.Before(cp, s.read)
 		if err != nil {
 			return nil, err
 		}
-		if n := len(parts); n > 0 && parts[n-1].to == before {
+		switch n := len(parts); {
+		case r.Turn > 0 && (len(cp.Owned) > 0 || i >= len(r.Steps)):
+			parts = append(parts, apart(before, cp, r.Of))
+		case n > 0 && parts[n-1].to == before && parts[n-1].mine == nil:
 			parts[n-1].to = cp.Tree
-		} else {
-			parts = append(parts, stretch{before, cp.Tree})
+		default:
+			parts = append(parts, stretch{from: before, to: cp.Tree})
 		}
 	}
 	return parts, nil
@@ -78,6 +94,9 @@ func (s *summing) compare(parts []stretch, counted *model.Counts) (got sum, err 
 			if counted != nil && len(got.changes) == s.most {
 				got.cut = true
 				return tree.SkipAll
+			}
+			if p.mine != nil && !p.mine(ch.Path) {
+				return nil
 			}
 			if i, again := paths[ch.Path]; again {
 				got.changes[i].New = ch.New
@@ -129,7 +148,7 @@ const (
 func keyOf(parts []stretch, most int) sumOf {
 	ids := make([]byte, 0, 2*len(parts)*len(objstore.ID{}))
 	for _, p := range parts {
-		ids = append(append(ids, p.from[:]...), p.to[:]...)
+		ids = append(append(append(ids, p.from[:]...), p.to[:]...), p.of...)
 	}
 	return sumOf{string(ids), most}
 }

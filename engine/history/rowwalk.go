@@ -21,6 +21,7 @@ type rowWalk struct {
 	read   func(objstore.ID) (*model.Checkpoint, error)
 	count  oplog.Count
 	open   map[string][]*rowParts // by session, of one turn
+	claims map[string]claim       // by session, until its next older operation
 	rows   []Row                  // those that are whole, and asked for
 
 	last    uint64 // the sequence of the oldest of the newest rows up to the limit
@@ -38,6 +39,14 @@ type rowParts struct {
 	aside    bool
 	end      TurnEnd[rowEnd]
 	steps    []*model.Checkpoint // newest first
+	found    []*model.Checkpoint // of other sessions, in which are changes of this turn's calls
+}
+
+// A claim is a checkpoint of another session that a turn's call found there at its end, and in which are changes of the session: the
+// call's, if it is younger than what the session did before.
+type claim struct {
+	by *rowParts
+	cp *model.Checkpoint
 }
 
 // rowEnd is a moment at which a turn may have ended.
@@ -47,7 +56,7 @@ type rowEnd struct {
 }
 
 func (h *History) rowWalk(o RowOptions) (*rowWalk, error) {
-	w := &rowWalk{h: h, o: o, open: map[string][]*rowParts{}, read: h.log.Checkpoints(), count: h.log.Count()}
+	w := &rowWalk{h: h, o: o, open: map[string][]*rowParts{}, claims: map[string]claim{}, read: h.log.Checkpoints(), count: h.log.Count()}
 	var err error
 	if w.line, err = h.tips(); err != nil {
 		return nil, err
@@ -100,6 +109,12 @@ func (w *rowWalk) older(op *refs.Operation) error {
 		return nil
 	}
 	op = w.count.Operation(op)
+	if c, ok := w.claims[op.Session]; ok {
+		delete(w.claims, op.Session)
+		if op.Seq < c.cp.Seq {
+			c.by.found = append(c.by.found, c.cp)
+		}
+	}
 	switch op.Kind { //nolint:exhaustive // the others are nobody's turn
 	case refs.KindSafety:
 		if w.o.All {
@@ -161,14 +176,20 @@ func (w *rowWalk) event(op *refs.Operation) error {
 		return err
 	}
 	word, own := op.Cause.Event, false
+	var found *model.Checkpoint
 	if word == model.EventWords[hooks.AfterTool] && !op.Checkpoint.IsZero() { // another session's event may have found what the call did
 		cp, err := w.read(op.Checkpoint)
-		own = err == nil && cp.Session != op.Session && cp.ChangedBy(op.Session)
+		if own = err == nil && cp.Session != op.Session && cp.ChangedBy(op.Session); own {
+			found = cp
+		}
 	}
 	if TurnWordOf(word) == WordAside && !own && len(w.open[op.Session]) == 0 {
 		return nil
 	}
 	p := w.parts(op, func(*rowParts) bool { return true })
+	if found != nil {
+		w.claims[op.Session] = claim{p, found}
+	}
 	p.end.Older(TurnWordOf(word), own, &rowEnd{op.Seq, op.Checkpoint})
 	if op.Message == "" || word != model.EventWords[hooks.Prompt] {
 		return nil
@@ -245,7 +266,7 @@ func (w *rowWalk) close(p *rowParts) error {
 	slices.Reverse(p.steps)
 	w.add(Row{
 		Listed: Listed{Checkpoint: code, Aside: p.aside}, Of: p.session, Turn: p.turn, Prompt: p.prompt, At: p.at, Steps: p.steps,
-		sequence: p.sequence,
+		Found: p.found, sequence: p.sequence,
 	})
 	return nil
 }
