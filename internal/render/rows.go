@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"io"
 	"strings"
 	"time"
@@ -173,6 +174,8 @@ func stepText(c *api.Checkpoint) string {
 		text = "before " + tool
 	case c.Event == "scan" && outside:
 		text, outside = "outside", false
+	case c.Event == "scan" && slices.Contains(c.By, c.Session):
+		text = "during a call"
 	case c.Event == "prompt":
 		text = "before the prompt"
 	case c.Event == "stop":

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"io"
 	"strings"
 
@@ -49,6 +50,10 @@ func Cause(c api.Checkpoint) string {
 		text += ", after " + string(c.Tool.Name)
 	case c.Event == "stop":
 		text += ", end of turn"
+	case c.Event == "scan" && slices.Contains(c.By, c.Session):
+		text += ", during a call" // found by another session's event, or a look at the tree
+	case c.Event == "scan":
+		text += ", looked at after it"
 	default:
 		text += ", " + c.Event
 	}
