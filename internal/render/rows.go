@@ -2,8 +2,8 @@ package render
 
 import (
 	"fmt"
-	"slices"
 	"io"
+	"slices"
 	"strings"
 	"time"
 

@@ -106,8 +106,8 @@ func traced(args []string, ask func(met int, name string) (counts, kill bool)) (
 	if _, err := unix.Wait4(leader, &ws, 0, nil); err != nil {
 		return 0, 0, fmt.Errorf("wait for the start: %w", err)
 	}
-	options := unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACESECCOMP | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK |
-		unix.PTRACE_O_EXITKILL
+	options := unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACESECCOMP | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK |
+		unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_EXITKILL
 	if err := unix.PtraceSetOptions(leader, options); err != nil {
 		return 0, 0, fmt.Errorf("set options: %w", err)
 	}
@@ -181,8 +181,8 @@ func filtered() bool {
 	answer := func(with uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: with} }
 	program := []unix.SockFilter{load(number)}
 	for nr := range changing { // each is followed by its answer
-		program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(nr)}, //nolint:gosec // a number
-			answer(unix.SECCOMP_RET_TRACE))
+		is := unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(nr)} //nolint:gosec // a number
+		program = append(program, is, answer(unix.SECCOMP_RET_TRACE))
 	}
 	program = append(program,
 		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 3, K: unix.SYS_OPENAT},
