@@ -16,9 +16,9 @@ import (
 // eventInterrupted is the cause of a checkpoint with what an interrupted call had done, which the next prompt found.
 const eventInterrupted = "interrupted"
 
-// FollowUp does what an event leaves to be done when the agent does not wait any more: it ends turns that fell silent, captures late
-// replies, and after the end of a turn scans the whole tree for what a watcher cannot see. again is when to call it next, unless an event
-// comes before; 0: not at all.
+// FollowUp does what an event leaves to be done when the agent does not wait any more: it ends turns that fell silent, and sessions whose
+// program has gone in the middle of a call, captures late replies, and after the end of a turn scans the whole tree for what a watcher
+// cannot see. again is when to call it next, unless an event comes before; 0: not at all.
 func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err error) {
 	quiet, again, err := wt.quiet()
 	if err != nil {
@@ -30,6 +30,10 @@ func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err erro
 			return again, err
 		}
 	}
+	gone, err := wt.departed(ctx)
+	if err != nil {
+		return again, err
+	}
 	look, err := wt.ScanWhole(ctx)
 	if err != nil {
 		return again, err
@@ -38,7 +42,7 @@ func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err erro
 	wt.flushRest(ctx)
 	wt.log.Mu.Unlock()
 	reply, err := wt.replies(ctx)
-	for _, soon := range []time.Duration{look, reply} {
+	for _, soon := range []time.Duration{gone, look, reply} {
 		if soon > 0 && (again == 0 || soon < again) {
 			again = soon
 		}

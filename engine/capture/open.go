@@ -38,6 +38,7 @@ type State struct {
 	Busy        atomic.Pointer[activity] // the capture or restore under way; nil: none
 	Waiting     queue                    // events that wait for a capture
 	preemptions int                      // how often in a row a scan of the whole tree was preempted
+	callers     sync.Map                 // by session, the caller of an open call
 	begun       sync.Map                 // sessions that are not known yet, to a channel: closed when the newest event is taken in
 }
 

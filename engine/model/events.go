@@ -49,6 +49,9 @@ const QuietAfter = 30 * time.Second
 // QuietStop is the name of the stop that nobody announced.
 const QuietStop = "quiet"
 
+// Departed is the name of the session's end that rewind itself tells, when the program of an open call runs no more.
+const Departed = "departed"
+
 // InTurn reports whether an operation tells of a moment of a session's turn: a checkpoint, also one that gc has removed, or an event
 // that found nothing changed.
 func InTurn(op *refs.Operation) bool {

@@ -1,0 +1,25 @@
+package clients
+
+// A Program is a process that was seen: a later one of the same number is another. Safe for concurrent use.
+type Program struct {
+	pid   int
+	began started
+}
+
+// See keeps a process that runs; nil: it does not, or its number is not known (0).
+func See(pid int) *Program {
+	if pid <= 0 {
+		return nil
+	}
+	began, runs := startOf(pid)
+	if !runs {
+		return nil
+	}
+	return &Program{pid, began}
+}
+
+// Runs reports whether it still runs. What cannot be looked up is taken to run.
+func (p *Program) Runs() bool {
+	now, runs := startOf(p.pid)
+	return runs && now == p.began
+}
