@@ -6,7 +6,6 @@ import (
 
 	"rewind/engine/model"
 	"rewind/hooks"
-	"rewind/internal/clients"
 )
 
 // departAgain is when it is looked again whether the program of an open call runs.
@@ -15,12 +14,12 @@ const departAgain = 3 * time.Second
 // A caller is the program of a session with a call open, as it was seen in a turn.
 type caller struct {
 	turn    uint64
-	program *clients.Program // nil: it is not seen
+	program interface{ Runs() bool } // nil: it is not seen
 }
 
-// departed ends the sessions whose program was seen while a call of theirs was open, and runs no more: who was killed, or whose terminal was
-// closed, says nothing, and what others change from then on is not that call's. A program that cannot be seen is taken to run. again is when
-// to look once more; 0: no need.
+// departed ends the sessions whose program was seen while a call of theirs was open, and runs no more: who was killed, or whose terminal
+// was closed, says nothing, and what others change from then on is not that call's. A program that cannot be seen is taken to run. again is
+// when to look once more; 0: no need.
 func (wt *Worktree) departed(ctx context.Context) (again time.Duration, err error) {
 	wt.log.Mu.Lock()
 	var calling []model.Session
@@ -33,15 +32,14 @@ func (wt *Worktree) departed(ctx context.Context) (again time.Duration, err erro
 		}
 	}
 	wt.log.Mu.Unlock()
-	var look clients.Processes
 	for i := range calling {
 		s := &calling[i]
 		known, ok := wt.callers.Load(s.Name)
 		c, _ := known.(caller)
 		if !ok || c.program == nil && c.turn != s.Turn { // looked for once a turn: it costs a walk over the processes
 			c = caller{turn: s.Turn}
-			if live := wt.sessions.Live(s, &look); live.Running && !live.Guess {
-				c.program = clients.See(live.PID)
+			if p := wt.sessions.Program(s); p != nil {
+				c.program = p
 			}
 			wt.callers.Store(s.Name, c)
 		}

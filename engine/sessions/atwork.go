@@ -75,6 +75,16 @@ func (ss *Sessions) Live(s *model.Session, look *clients.Processes) clients.Live
 	return live
 }
 
+// Program is the program that runs on a session; nil: none is seen, or not on which session it is. It walks over this user's processes, and
+// wants no lock.
+func (ss *Sessions) Program(s *model.Session) *clients.Program {
+	live := ss.Live(s, &clients.Processes{})
+	if !live.Running || live.Guess {
+		return nil
+	}
+	return clients.See(live.PID)
+}
+
 // another reports whether there is a newer session of the same agent, for which a running program counts that does not show which session
 // it has open.
 func (ss *Sessions) another(s *model.Session) bool {
