@@ -36,24 +36,33 @@ func (wt *Worktree) departed(ctx context.Context) (again time.Duration, err erro
 		s := &calling[i]
 		known, ok := wt.callers.Load(s.Name)
 		c, _ := known.(caller)
-		if !ok || c.program == nil && c.turn != s.Turn { // looked for once a turn: it costs a walk over the processes
-			c = caller{turn: s.Turn}
-			if p := wt.sessions.Program(s); p != nil {
-				c.program = p
+		if ok && c.turn == s.Turn && (c.program == nil || c.program.Runs()) {
+			if c.program != nil {
+				again = departAgain
 			}
-			wt.callers.Store(s.Name, c)
+			continue
 		}
-		switch {
-		case c.program == nil:
-		case c.program.Runs():
+		now := wt.caller(s) // looked for once a turn, and where it is gone: the session may have been gone on with by another one
+		wt.callers.Store(s.Name, now)
+		if now.program != nil {
 			again = departAgain
-		default:
-			wt.callers.Delete(s.Name)
-			if _, err := wt.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.SessionEnd, Name: model.Departed},
-				HandleOptions{Tier: wt.log.Config.HookTier()}); err != nil {
-				return again, err
-			}
+			continue
+		}
+		if c.program == nil || c.program.Runs() {
+			continue
+		}
+		if _, err := wt.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.SessionEnd, Name: model.Departed},
+			HandleOptions{Tier: wt.log.Config.HookTier()}); err != nil {
+			return again, err
 		}
 	}
 	return again, err
+}
+
+func (wt *Worktree) caller(s *model.Session) caller {
+	c := caller{turn: s.Turn}
+	if p := wt.sessions.Program(s); p != nil {
+		c.program = p
+	}
+	return c
 }

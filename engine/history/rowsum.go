@@ -26,15 +26,6 @@ type stretch struct {
 	mine     func(path string) bool
 }
 
-// apart is a step of which a turn of a session has a part: not what only others' calls did, and of another session's step only its own.
-func apart(before objstore.ID, cp *model.Checkpoint, session string) stretch {
-	authors := cp.AuthorsOf()
-	return stretch{before, cp.Tree, session, func(path string) bool {
-		by := authors(path)
-		return len(by) == 0 && cp.Session == session || slices.Contains(by, session)
-	}}
-}
-
 // sum is what some stretches changed.
 type sum struct {
 	counts  model.Counts
@@ -76,7 +67,7 @@ func (s *summing) stretches(r *Row) (parts []stretch, err error) {
 		}
 		switch n := len(parts); {
 		case r.Turn > 0 && (len(cp.Owned) > 0 || i >= len(r.Steps)):
-			parts = append(parts, apart(before, cp, r.Of))
+			parts = append(parts, stretch{before, cp.Tree, r.Of, cp.PartOf(r.Of)})
 		case n > 0 && parts[n-1].to == before && parts[n-1].mine == nil:
 			parts[n-1].to = cp.Tree
 		default:

@@ -74,7 +74,8 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 	if row != nil {
 		ch := &Change{Name: fmt.Sprintf("turn:%d", row.Turn), Of: row.Checkpoint, edits: map[string][]edit{}}
 		for _, cp := range slices.Concat(row.Steps, row.Found) {
-			if err := m.addStep(ch, cp, notOthers(cp, row.Of)); err != nil {
+			its := cp.PartOf(row.Of)
+			if err := m.addStep(ch, cp, func(c tree.Change) (bool, error) { return its(c.Path), nil }); err != nil {
 				return nil, err
 			}
 		}
@@ -89,16 +90,6 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 }
 
 func all(tree.Change) (bool, error) { return true, nil }
-
-// notOthers takes of a step what a session's turn did: not what only another session's calls did. Of a step of another session it takes
-// what is its own.
-func notOthers(cp *model.Checkpoint, session string) func(tree.Change) (bool, error) {
-	authors := cp.AuthorsOf()
-	return func(ch tree.Change) (bool, error) {
-		by := authors(ch.Path)
-		return len(by) == 0 && cp.Session == session || slices.Contains(by, session), nil
-	}
-}
 
 // nameOf is how a checkpoint is called in a message: by what a person has saved it as, else by its id.
 func nameOf(cp *model.Checkpoint) string {

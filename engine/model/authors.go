@@ -28,6 +28,16 @@ func OwnersOf(by []string, owned []Owned) func(path string) []string {
 	}
 }
 
+// PartOf gives the function that says whether a path's change is a session's: not where only other sessions' calls made it, and of
+// another session's checkpoint only where its own did.
+func (c *Checkpoint) PartOf(session string) func(path string) bool {
+	authors := c.AuthorsOf()
+	return func(path string) bool {
+		by := authors(path)
+		return len(by) == 0 && c.Session == session || slices.Contains(by, session)
+	}
+}
+
 // Authors are all the sessions that the checkpoint says changed something.
 func (c *Checkpoint) Authors() []string {
 	all := slices.Clone(c.By)

@@ -21,5 +21,8 @@ func See(pid int) *Program {
 // Runs reports whether it still runs. What cannot be looked up is taken to run.
 func (p *Program) Runs() bool {
 	now, runs := startOf(p.pid)
-	return runs && now == p.began
+	if now == (started{}) {
+		return exists(p.pid)
+	}
+	return runs && (now == p.began || p.began == started{})
 }
