@@ -38,7 +38,8 @@ type StatusResponse struct {
 	Safety       int         `json:"safety"`
 	Current      *Checkpoint `json:"current,omitempty"`
 	Position     string      `json:"position"`                // the session that goes on from here, by name; manual: no agent's
-	Sessions     []Session   `json:"sessions,omitempty"`      // of agents, the newest first
+	Sessions     []Session   `json:"sessions,omitempty"`      // of agents, the newest first: no more than 20, and those with edits outside
+	SessionCount int         `json:"session_count,omitempty"` // how many there are
 	SessionBytes int64       `json:"session_bytes,omitempty"` // of their conversations, as far as they are captured
 	AtWork       []AtWork    `json:"at_work,omitempty"`       // with a call or a turn under way
 	Changes      []Change    `json:"changes"`

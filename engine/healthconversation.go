@@ -15,6 +15,9 @@ import (
 // testFork is the size in bytes up to which a conversation is forked to see whether it can be.
 const testFork = 32 << 20
 
+// toldProblems is how many conversations that are not captured are told of by name, the newest.
+const toldProblems = 3
+
 // checkConversations looks at the conversations: what keeps one from being captured, and unless quick, whether the newest of each agent can
 // be forked. No file is written for that.
 func (e *Engine) checkConversations(quick bool) ([]value.Check, error) {
@@ -25,18 +28,27 @@ func (e *Engine) checkConversations(quick bool) ([]value.Check, error) {
 	}
 	var out []value.Check
 	var tried []hooks.Agent
+	var wrong int
+	const remedy = "rewind sessions shows which are"
 	for _, s := range e.Log.ListSessions() {
 		if s.Problem != "" {
-			out = append(out, value.Check{
-				Name: "conversation", Level: value.LevelFinding, Text: value.Textf("%s is not captured: %s", s.Name, s.Problem),
-				Remedy: "rewind sessions shows which are",
-			})
+			if wrong++; wrong <= toldProblems {
+				out = append(out, value.Check{
+					Name: "conversation", Level: value.LevelFinding, Text: value.Textf("%s is not captured: %s", s.Name, s.Problem),
+					Remedy: remedy,
+				})
+			}
 		}
 		if quick || slices.Contains(tried, s.Agent) || s.Cursor.Transcript.IsZero() || s.Cursor.Length > testFork {
 			continue
 		}
 		tried = append(tried, s.Agent)
 		out = append(out, e.checkConversation(&s))
+	}
+	if more := wrong - toldProblems; more > 0 {
+		out = append(out, value.Check{
+			Name: "conversation", Level: value.LevelFinding, Text: value.Textf("%d more are not captured", more), Remedy: remedy,
+		})
 	}
 	return out, nil
 }

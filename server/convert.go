@@ -278,10 +278,16 @@ func without(list []api.Without) []api.Without {
 		func(a, b api.Without) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
 }
 
-// sessions gives the agents' sessions.
+// statusSessions is how many sessions a status has, the newest; whoever wants all of them asks for the sessions.
+const statusSessions = 20
+
+// sessionsOf gives the newest of the agents' sessions, and those with edits outside of the project, which are to be told.
 func sessionsOf(list []model.Session) []api.Session {
 	var out []api.Session
-	for _, s := range list {
+	for i, s := range list {
+		if i >= statusSessions && len(s.Outside) == 0 {
+			continue
+		}
 		v := api.Session{
 			Session: s.Name, Agent: s.Agent, Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript),
 			Dir:   api.Text(s.Cwd),

@@ -411,7 +411,7 @@ func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 			Position: st.Position, Ahead: st.Ahead, Stages: value.Texts(st.Stages), Notices: pr.Notices,
 			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: append([]api.Leak{},
 				st.Leaks...),
-			Watcher: st.Watching, Activity: st.Activity, AtWork: st.AtWork,
+			Watcher: st.Watching, Activity: st.Activity, AtWork: st.AtWork, SessionCount: len(st.Sessions),
 		}
 		for i := range st.Sessions {
 			out.SessionBytes += st.Sessions[i].Cursor.Length

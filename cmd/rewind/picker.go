@@ -24,7 +24,11 @@ type pickerOptions struct {
 	Env   api.AgentEnv `json:"env"`
 	Color string       `json:"color"`
 	Plain bool         `json:"plain"`
+	Rows  int          `json:"rows"`
 }
+
+// pickerRows is how many rows a picker asks for at first.
+const pickerRows = 30
 
 // An exitError is the exit code of a program that has told all there is to be told.
 type exitError struct{ code int }
@@ -57,8 +61,12 @@ func (a *app) runPicker(ctx context.Context, plain bool) error {
 		}
 	}
 	_ = r.Close()
-	_ = json.NewEncoder(w).Encode(pickerOptions{a.dir, agentEnv(), a.color, plain}) // one that has ended says why itself
+	to := json.NewEncoder(w) // what cannot be written is nobody's loss: a picker that has ended says why itself
+	_ = to.Encode(pickerOptions{a.dir, agentEnv(), a.color, plain, pickerRows})
+	first, end := context.WithCancel(ctx)
+	go func() { _ = to.Encode(a.firstRows(first)) }()
 	err = cmd.Wait()
+	end()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		return err
@@ -74,4 +82,18 @@ func (a *app) runPicker(ctx context.Context, plain bool) error {
 		}
 	}
 	return &exitError{code}
+}
+
+// firstRows asks a daemon that runs for the rows that the picker begins with: the answer is there when the picker's process is. Nil: the picker
+// is to ask.
+func (a *app) firstRows(ctx context.Context) *api.ListResponse {
+	if a.transport.off {
+		return nil
+	}
+	c := &api.Client{Transport: &transport{only: true, own: a.transport.own}}
+	r, err := api.Call(ctx, c, api.List, api.ListRequest{Project: a.project(), Turns: true, Graph: true, Limit: pickerRows}, nil)
+	if err != nil {
+		return nil
+	}
+	return &r
 }

@@ -113,7 +113,7 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, verbose bool) {
 		row("skipped", render.Count(n, "path"))
 		a.SkipLines(w, r.Skips, 5)
 	}
-	a.sessionLines(row, r.Sessions, r.Position)
+	a.sessionLines(row, r)
 	row("project", term.Quote(string(r.Root)))
 	row("store", fmt.Sprintf("%s (%s mode, %s)", term.Quote(string(r.Store)), r.Mode, term.Size(r.DiskBytes)))
 	steps := render.Count(r.Checkpoints, "checkpoint")
@@ -121,7 +121,7 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, verbose bool) {
 		steps += fmt.Sprintf(", %s", render.Count(r.Safety, "safety checkpoint"))
 	}
 	row("holds", steps)
-	if n := len(r.Sessions); n > 0 {
+	if n := r.SessionCount; n > 0 {
 		row("sessions", fmt.Sprintf("%d known, %s; 'rewind sessions' lists them", n, term.Size(r.SessionBytes)))
 	}
 	if r.Daemon.Running {
@@ -197,10 +197,10 @@ func (a *app) statusFindings(w io.Writer, row func(name, text string), r api.Sta
 const shownSessions = 5
 
 // sessionLines names the agents' sessions, the newest first.
-func (a *app) sessionLines(row func(name, text string), list []api.Session, position string) {
-	for i, s := range list {
+func (a *app) sessionLines(row func(name, text string), r api.StatusResponse) {
+	for i, s := range r.Sessions {
 		if i == shownSessions {
-			row("", fmt.Sprintf("and %d more", len(list)-i))
+			row("", fmt.Sprintf("and %d more", r.SessionCount-i))
 			return
 		}
 		name := "session"
@@ -216,7 +216,7 @@ func (a *app) sessionLines(row func(name, text string), list []api.Session, posi
 			event = "not used yet, made"
 		}
 		text := fmt.Sprintf("%s  turn %d  %s %s", render.SessionWords(s.Session), s.Turn, event, a.Time(s.Last))
-		if s.Session == position {
+		if s.Session == r.Position {
 			text += "  current"
 		}
 		row(name, text)

@@ -116,8 +116,7 @@ func bindings() []binding {
 			return m.quit()
 		}},
 		{[]mode{stopped}, []string{"r"}, "r", "nothing to see: look again", "", func(m *model) tea.Cmd {
-			return tea.Batch(m.load(),
-				m.look())
+			return m.refresh()
 		}},
 		{[]mode{looking, going, finding, did, choosing, stopped}, []string{"?", "f1"}, "?", "these keys", "keys", func(m *model) tea.Cmd {
 			m.before, m.mode = m.mode, helping

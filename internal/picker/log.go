@@ -79,7 +79,7 @@ func (m *model) glance() tea.Cmd {
 		if err != nil || sameRows(r.Turns, m.log.rows[:min(len(r.Turns), len(m.log.rows))]) {
 			return nil
 		}
-		return tea.Batch(m.load(), m.look())
+		return m.refresh()
 	})
 }
 

@@ -23,7 +23,8 @@ import (
 // fps is how often a second the screen is drawn at most: a key waits for 8 ms.
 const fps = 120
 
-// optionsFD is the file that a picker reads its options from. Its end, when they have been read, says that who started it has gone.
+// optionsFD is the file that a picker reads its options from, and behind them the first rows, or null. Its end says that who started it has
+// gone.
 const optionsFD = 3
 
 // Main is the process of a picker, on the terminal of who started it. It returns its exit code.
@@ -47,16 +48,23 @@ func Main(program, version string) (code int) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	t := &transport{version: version, own: &api.Child{Path: program, Version: version, Command: "rewind"}}
+	defer t.own.Wait()
+	first := &primed{source: client{&api.Client{Transport: t}}, rows: make(chan *api.ListResponse, 1)}
 	go func() {
+		var rows *api.ListResponse
+		if dec.Decode(&rows) == nil {
+			first.rows <- rows
+		}
+		close(first.rows)
 		_, _ = io.Copy(io.Discard, io.MultiReader(dec.Buffered(), from)) // until who started this has gone
 		stop()
 	}()
-	t := &transport{version: version, own: &api.Child{Path: program, Version: version, Command: "rewind"}}
-	defer t.own.Wait()
-	m := newModel(ctx, client{&api.Client{Transport: t}}, s, o)
+	m := newModel(ctx, first, s, o)
 	if o.Plain || s.Dumb() {
 		return (&plain{model: m, in: s.In}).run()
 	}
+	m.first = first.soon(ctx)
 	prog := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(fps))
 	go watch(ctx, telling{t}, m.project(), func() { prog.Send(tick{}) })
 	_, err := prog.Run()

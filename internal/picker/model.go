@@ -2,6 +2,7 @@ package picker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 
@@ -18,6 +19,7 @@ type options struct {
 	Env   api.AgentEnv `json:"env"`
 	Color string       `json:"color"`
 	Plain bool         `json:"plain"` // lines and a prompt, nothing is drawn over
+	Rows  int          `json:"rows"`  // how many are asked for at first
 }
 
 // A mode is what keys mean.
@@ -55,12 +57,14 @@ type model struct {
 	zoomed        bool // only the right side
 	leave         bool
 	run           []string // a command of rewind to be run after leaving
+
+	first *api.ListResponse // rows that were there before the screen was; nil: they are asked for
 }
 
 // newModel makes a picker.
 func newModel(ctx context.Context, src source, screen *term.Streams, o options) *model {
 	m := &model{ctx: ctx, src: src, o: o, screen: screen, width: 80, height: 24}
-	m.log.limit = firstRows
+	m.log.limit = cmp.Or(o.Rows, firstRows)
 	return m
 }
 
@@ -71,7 +75,13 @@ type then func(m *model) tea.Cmd
 type tick struct{}
 
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return tea.Batch(m.load(), m.look()) }
+func (m *model) Init() tea.Cmd {
+	if m.first == nil {
+		return m.refresh()
+	}
+	m.log.wanted = m.log.limit // they are what would be asked for
+	return tea.Batch(m.loaded(*m.first, nil), m.look())
+}
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -102,6 +112,18 @@ func ask[Resp any](m *model, request func(ctx context.Context) (Resp, error), ap
 	return func() tea.Msg {
 		r, err := request(ctx)
 		return then(func(m *model) tea.Cmd { return apply(m, r, err) })
+	}
+}
+
+// refresh asks for the rows, and once they are there where the project stands: rows are what one waits for.
+func (m *model) refresh() tea.Cmd {
+	load, look := m.load(), m.look()
+	if load == nil {
+		return look
+	}
+	return func() tea.Msg {
+		rows := load().(then)
+		return then(func(m *model) tea.Cmd { return tea.Batch(rows(m), look) })
 	}
 }
 

@@ -1,6 +1,7 @@
 package picker
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -97,7 +98,7 @@ func opened(width, height int) (*model, *answers) {
 	screen.Now = func() time.Time { return now }
 	m := newModel(context.Background(), s, screen, options{Dir: "/src/demo"})
 	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
-	settle(m, tea.Batch(m.load(), m.look()))
+	settle(m, m.refresh())
 	return m, s
 }
 
@@ -221,5 +222,46 @@ func TestUndoOfAFork(t *testing.T) {
 	}
 	if press(m, "u"); !slices.Equal(s.back, []uint64{9}) || len(s.deleted) != 1 {
 		t.Errorf("taken back %v", s.back)
+	}
+}
+
+// TestFirstRows has the rows that came with the picker shown without a question; those that do not come at once, and all later ones, are asked
+// for.
+func TestFirstRows(t *testing.T) {
+	ctx := context.Background()
+	shown, s := opened(80, 24)
+	given := &api.ListResponse{Turns: s.rows[:1]}
+	for _, c := range []struct {
+		name        string
+		give        func(rows chan *api.ListResponse)
+		soon, first int // rows
+	}{
+		{"at once", func(rows chan *api.ListResponse) { rows <- given; close(rows) }, 1, 3},
+		{"later", func(rows chan *api.ListResponse) {
+			go func() { time.Sleep(2 * atOnce); rows <- given; close(rows) }()
+		}, 0, 1},
+		{"none", func(rows chan *api.ListResponse) { rows <- nil; close(rows) }, 0, 3},
+		{"who asked has gone", func(rows chan *api.ListResponse) { close(rows) }, 0, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &primed{source: s, rows: make(chan *api.ListResponse, 1)}
+			c.give(p.rows)
+			m := newModel(ctx, p, shown.screen, options{Dir: "/src/demo"})
+			m.first = p.soon(ctx)
+			if got := m.first != nil; got != (c.soon > 0) {
+				t.Errorf("rows at once: %t", got)
+			}
+			if m.first == nil {
+				r, err := p.List(ctx, api.ListRequest{})
+				if err != nil || len(r.Turns) != c.first {
+					t.Errorf("the first answer has %d rows (%v), want %d", len(r.Turns), err, c.first)
+				}
+			}
+			m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+			settle(m, m.Init())
+			if len(m.log.rows) != cmp.Or(c.soon, 3) || m.status == nil {
+				t.Errorf("%d rows, status known: %t", len(m.log.rows), m.status != nil)
+			}
+		})
 	}
 }

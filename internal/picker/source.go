@@ -2,6 +2,8 @@ package picker
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	"rewind/api"
 )
@@ -56,4 +58,44 @@ func (c client) Fork(ctx context.Context, req api.ForkRequest) (api.ForkResponse
 
 func (c client) Manage(ctx context.Context, req api.ManageRequest) (api.ManageResponse, error) {
 	return api.Call(ctx, c.Client, api.ManageForks, req, nil)
+}
+
+// primed is a source whose first rows have been asked for by who started the picker, while this process began. Nil, or the channel's end: who
+// started it has none, and the source is asked.
+type primed struct {
+	source
+	rows chan *api.ListResponse
+	once sync.Once
+}
+
+// atOnce is how long a screen waits for the rows that have been asked for: what it draws first is then all that is asked for, and not a frame
+// that is empty.
+const atOnce = 30 * time.Millisecond
+
+// soon gives the first rows if they come at once; nil: they are still to come, by List, or there are none.
+func (p *primed) soon(ctx context.Context) *api.ListResponse {
+	t := time.NewTimer(atOnce)
+	defer t.Stop()
+	select {
+	case rows := <-p.rows:
+		return rows
+	case <-ctx.Done():
+	case <-t.C:
+	}
+	return nil
+}
+
+// List implements source.
+func (p *primed) List(ctx context.Context, req api.ListRequest) (api.ListResponse, error) {
+	var first *api.ListResponse
+	p.once.Do(func() {
+		select {
+		case first = <-p.rows:
+		case <-ctx.Done():
+		}
+	})
+	if first != nil {
+		return *first, nil
+	}
+	return p.source.List(ctx, req)
 }

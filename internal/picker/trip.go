@@ -179,7 +179,7 @@ func (m *model) arrived(o outcome, err error) tea.Cmd {
 	m.outcomes, m.mode, m.trip.top, m.why = append(m.outcomes, o), did, 0, nil
 	m.log.moved = false
 	m.side.forget()
-	return tea.Batch(m.load(), m.look())
+	return m.refresh()
 }
 
 // undo takes back what was done last here: a fork by deleting it, unless somebody has gone on with it meanwhile.
