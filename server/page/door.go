@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rewind/server/page/view"
+	"rewind/server/work"
 )
 
 const (
@@ -90,6 +91,7 @@ func (p *Page) door(inside http.Handler) http.Handler {
 			}
 			defer p.o.Done()
 		}
+		defer work.TightHeap()() // with /live that is as long as a page is open: what it shows is made anew each time, and is garbage then
 		http.StripPrefix(base, inside).ServeHTTP(w, r.WithContext(withVisitor(r.Context(), who)))
 	})
 }

@@ -13,12 +13,12 @@ const (
 	// CollectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of the time of large
 	// pieces of work.
 	CollectAt = 50
-	// GCPercent is that percentage while a gc of a project is at work: what is large in it, lists of objects and operations, has no
-	// pointers, and costs the collector nothing.
+	// GCPercent is that percentage while a gc of a project is at work, or a page is open: what is large in a gc, lists of objects and
+	// operations, has no pointers, and costs the collector nothing; what a page is told is garbage as soon as it is told.
 	GCPercent = 25
 )
 
-// tight is who wants the heap to grow by GCPercent only. The percentage is the process's, and several projects' gc may overlap: the first
+// tight is who wants the heap to grow by GCPercent only. The percentage is the process's, and several of them may overlap: the first
 // of them lowers it, the last puts it back to what it was before the first.
 var tight struct {
 	mu    sync.Mutex
