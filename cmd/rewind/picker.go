@@ -84,8 +84,8 @@ func (a *app) runPicker(ctx context.Context, plain bool) error {
 	return &exitError{code}
 }
 
-// firstRows asks a daemon that runs for the rows that the picker begins with: the answer is there when the picker's process is. Nil: the picker
-// is to ask.
+// firstRows asks a daemon that runs for the rows that the picker begins with: the answer is there when the picker's process is. Nil: the
+// picker is to ask.
 func (a *app) firstRows(ctx context.Context) *api.ListResponse {
 	if a.transport.off {
 		return nil

@@ -225,8 +225,8 @@ func TestUndoOfAFork(t *testing.T) {
 	}
 }
 
-// TestFirstRows has the rows that came with the picker shown without a question; those that do not come at once, and all later ones, are asked
-// for.
+// TestFirstRows has the rows that came with the picker shown without a question; those that do not come at once, and all later ones, are
+// asked for.
 func TestFirstRows(t *testing.T) {
 	ctx := context.Background()
 	shown, s := opened(80, 24)
