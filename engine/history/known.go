@@ -51,11 +51,19 @@ func (k *knowing) of(session string) *model.Known {
 	return k.is[session]
 }
 
-// learn notes what a session's file says. Nothing that somebody purged from a session comes back into the store by its title.
-func (k *knowing) learn(s *model.Session, known *model.Known) {
+// learn notes what a session's file says. A file that is being written says nothing that lasts (settled: no), but has its title by then: it is
+// known by that, is read again when it is asked for, and is not stored. Nothing that somebody purged from a session comes back into the
+// store by its title.
+func (k *knowing) learn(s *model.Session, known *model.Known, settled bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.is == nil { // who asks for all begins with what the store has
+		return
+	}
+	if !settled {
+		passing := *known
+		passing.Stamp = osfile.Stamp{}
+		k.is[s.Name] = &passing
 		return
 	}
 	k.is[s.Name] = known
@@ -107,7 +115,7 @@ func (h *History) know(s *model.Session, at fs.FileInfo) (*model.Known, error) {
 		}
 		known = knownOf(c, s.Transcript, s.Cursor.Length)
 		known.Transcript = s.Cursor.Transcript
-		h.known.learn(s, known)
+		h.known.learn(s, known, true)
 		return known, nil
 	}
 	if stamp := osfile.StampOf(at); stamp != (osfile.Stamp{}) && known.Is(s.Transcript, stamp, objstore.ID{}) {
@@ -117,9 +125,8 @@ func (h *History) know(s *model.Session, at fs.FileInfo) (*model.Known, error) {
 		h.conversations.Files[s.Name].Same(s.Cursor.TranscriptEnd, s.Transcript, at) {
 		if c, err := h.Conversation(s, s.Cursor.Transcript); err == nil {
 			known = knownOf(c, s.Transcript, at.Size())
-			if known.Stamp = osfile.StampOf(at); known.Stamp != (osfile.Stamp{}) && !known.Stamp.Young(time.Now()) {
-				h.known.learn(s, known)
-			}
+			known.Stamp = osfile.StampOf(at)
+			h.known.learn(s, known, known.Stamp != (osfile.Stamp{}) && !known.Stamp.Young(time.Now()))
 			return known, nil
 		}
 	}
@@ -143,9 +150,7 @@ func (h *History) readKnown(s *model.Session) (*model.Known, error) {
 	known := knownOf(c, s.Transcript, f.Info.Size())
 	known.Stamp = osfile.StampOf(f.Info)
 	after, err := f.Stat()
-	if err == nil && known.Stamp != (osfile.Stamp{}) && osfile.StampOf(after) == known.Stamp && !known.Stamp.Young(began) {
-		h.known.learn(s, known)
-	}
+	h.known.learn(s, known, err == nil && known.Stamp != (osfile.Stamp{}) && osfile.StampOf(after) == known.Stamp && !known.Stamp.Young(began))
 	return known, nil
 }
 
