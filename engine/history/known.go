@@ -51,9 +51,9 @@ func (k *knowing) of(session string) *model.Known {
 	return k.is[session]
 }
 
-// learn notes what a session's file says. A file that is being written says nothing that lasts (settled: no), but has its title by then: it is
-// known by that, is read again when it is asked for, and is not stored. Nothing that somebody purged from a session comes back into the
-// store by its title.
+// learn notes what a session's file says. A file that is being written says nothing that lasts (settled: no), but has its title by then:
+// it is known by that, is read again when it is asked for, and is not stored. Nothing that somebody purged from a session comes back into
+// the store by its title.
 func (k *knowing) learn(s *model.Session, known *model.Known, settled bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -150,7 +150,8 @@ func (h *History) readKnown(s *model.Session) (*model.Known, error) {
 	known := knownOf(c, s.Transcript, f.Info.Size())
 	known.Stamp = osfile.StampOf(f.Info)
 	after, err := f.Stat()
-	h.known.learn(s, known, err == nil && known.Stamp != (osfile.Stamp{}) && osfile.StampOf(after) == known.Stamp && !known.Stamp.Young(began))
+	still := err == nil && known.Stamp != (osfile.Stamp{}) && osfile.StampOf(after) == known.Stamp
+	h.known.learn(s, known, still && !known.Stamp.Young(began))
 	return known, nil
 }
 
