@@ -126,3 +126,11 @@ type Span struct {
 	Checkpoints int       `json:"checkpoints"`
 	Next        uint64    `json:"next"` // what before of a list takes, for its newest to be the first
 }
+
+// FirstRows is how many rows of the log the picker begins with: about a screen.
+const FirstRows = 30
+
+// LogRows asks for the log as the picker has it: a row a turn, as a graph. Who starts the picker asks, too, before that can.
+func LogRows(p Project, limit int) ListRequest {
+	return ListRequest{Project: p, Turns: true, Graph: true, Limit: limit}
+}

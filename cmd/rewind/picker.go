@@ -24,11 +24,7 @@ type pickerOptions struct {
 	Env   api.AgentEnv `json:"env"`
 	Color string       `json:"color"`
 	Plain bool         `json:"plain"`
-	Rows  int          `json:"rows"`
 }
-
-// pickerRows is how many rows a picker asks for at first.
-const pickerRows = 30
 
 // An exitError is the exit code of a program that has told all there is to be told.
 type exitError struct{ code int }
@@ -62,7 +58,7 @@ func (a *app) runPicker(ctx context.Context, plain bool) error {
 	}
 	_ = r.Close()
 	to := json.NewEncoder(w) // what cannot be written is nobody's loss: a picker that has ended says why itself
-	_ = to.Encode(pickerOptions{a.dir, agentEnv(), a.color, plain, pickerRows})
+	_ = to.Encode(pickerOptions{a.dir, agentEnv(), a.color, plain})
 	first, end := context.WithCancel(ctx)
 	go func() { _ = to.Encode(a.firstRows(first)) }()
 	err = cmd.Wait()
@@ -91,7 +87,7 @@ func (a *app) firstRows(ctx context.Context) *api.ListResponse {
 		return nil
 	}
 	c := &api.Client{Transport: &transport{only: true, own: a.transport.own}}
-	r, err := api.Call(ctx, c, api.List, api.ListRequest{Project: a.project(), Turns: true, Graph: true, Limit: pickerRows}, nil)
+	r, err := api.Call(ctx, c, api.List, api.LogRows(a.project(), api.FirstRows), nil)
 	if err != nil {
 		return nil
 	}

@@ -193,16 +193,17 @@ func (a *app) statusFindings(w io.Writer, row func(name, text string), r api.Sta
 	a.statusLeaks(w, r.Leaks)
 }
 
-// shownSessions is how many sessions status names.
+// shownSessions is how many sessions status names, besides those with edits outside of the project.
 const shownSessions = 5
 
 // sessionLines names the agents' sessions, the newest first.
 func (a *app) sessionLines(row func(name, text string), r api.StatusResponse) {
+	shown := 0
 	for i, s := range r.Sessions {
-		if i == shownSessions {
-			row("", fmt.Sprintf("and %d more", r.SessionCount-i))
-			return
+		if i >= shownSessions && len(s.Outside) == 0 {
+			continue
 		}
+		shown++
 		name := "session"
 		if i > 0 {
 			name = ""
@@ -223,5 +224,8 @@ func (a *app) sessionLines(row func(name, text string), r api.StatusResponse) {
 		for _, p := range s.Outside {
 			row("", "  not captured, outside of the project: "+term.Quote(string(p)))
 		}
+	}
+	if more := r.SessionCount - shown; more > 0 {
+		row("", fmt.Sprintf("and %d more", more))
 	}
 }

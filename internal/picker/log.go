@@ -12,11 +12,10 @@ import (
 	"rewind/internal/render"
 )
 
-// How much of the log is asked for: first what a screen shows, then more as it is needed.
+// How much of the log is asked for behind the first rows, as it is needed.
 const (
-	firstRows = 30
-	growth    = 5
-	allRows   = 0
+	growth  = 5
+	allRows = 0
 )
 
 // log is the left side: rows, and the steps of those that are open.
@@ -64,7 +63,7 @@ func (m *model) load() tea.Cmd {
 	m.log.loading, m.log.wanted = true, m.log.limit
 	limit := m.log.limit
 	return ask(m, func(ctx context.Context) (api.ListResponse, error) {
-		return m.src.List(ctx, api.ListRequest{Project: m.project(), Turns: true, Graph: true, Limit: limit})
+		return m.src.List(ctx, api.LogRows(m.project(), limit))
 	}, (*model).loaded)
 }
 
@@ -74,7 +73,7 @@ func (m *model) glance() tea.Cmd {
 		return m.load()
 	}
 	return ask(m, func(ctx context.Context) (api.ListResponse, error) {
-		return m.src.List(ctx, api.ListRequest{Project: m.project(), Turns: true, Graph: true, Limit: 2})
+		return m.src.List(ctx, api.LogRows(m.project(), 2))
 	}, func(m *model, r api.ListResponse, err error) tea.Cmd {
 		if err != nil || sameRows(r.Turns, m.log.rows[:min(len(r.Turns), len(m.log.rows))]) {
 			return nil

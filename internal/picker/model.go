@@ -2,7 +2,6 @@ package picker
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 
@@ -19,7 +18,6 @@ type options struct {
 	Env   api.AgentEnv `json:"env"`
 	Color string       `json:"color"`
 	Plain bool         `json:"plain"` // lines and a prompt, nothing is drawn over
-	Rows  int          `json:"rows"`  // how many are asked for at first
 }
 
 // A mode is what keys mean.
@@ -64,7 +62,7 @@ type model struct {
 // newModel makes a picker.
 func newModel(ctx context.Context, src source, screen *term.Streams, o options) *model {
 	m := &model{ctx: ctx, src: src, o: o, screen: screen, width: 80, height: 24}
-	m.log.limit = cmp.Or(o.Rows, firstRows)
+	m.log.limit = api.FirstRows
 	return m
 }
 
