@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/metrics"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ import (
 
 	"rewind/api"
 	"rewind/server/page"
+	"rewind/server/work"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -64,6 +66,7 @@ type site struct {
 	base   string // http://127.0.0.1:<port>/<base>
 	token  string
 	asked  []string // routes of the API
+	growth uint64   // by how many percent the heap might grow when it was asked last
 	mu     sync.Mutex
 	client *http.Client
 }
@@ -86,6 +89,7 @@ func (s *site) start(t *testing.T) {
 		API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			s.mu.Lock()
 			s.asked = append(s.asked, r.URL.Path)
+			s.growth = heapGrowth()
 			s.mu.Unlock()
 			_, _ = io.WriteString(w, `{"result":{"stores":[]}}`+"\n")
 		}),
@@ -125,6 +129,35 @@ func (s *site) get(t *testing.T, path string, cookie *http.Cookie) (status int, 
 	defer resp.Body.Close()
 	b, _ := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(b), resp.Header
+}
+
+// While the page is answered the heap grows by less, and behind that, or where nobody was let in, by as much as before.
+func TestHeapOfAnAnswer(t *testing.T) {
+	usual := heapGrowth()
+	s := open(t)
+	c := s.enter(t, s.token)
+	for _, cookie := range []*http.Cookie{c, nil} {
+		s.get(t, "/projects", cookie)
+		for range 100 { // the answer is there before its handler has returned
+			if heapGrowth() == usual {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if got := heapGrowth(); got != usual {
+			t.Errorf("behind an answer %d %%, before %d", got, usual)
+		}
+	}
+	if s.growth != work.GCPercent || usual == work.GCPercent {
+		t.Errorf("during the answer %d %%, before %d", s.growth, usual)
+	}
+}
+
+// heapGrowth is the percentage by which the heap may grow between two collections of Go's.
+func heapGrowth() uint64 {
+	s := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
 }
 
 // A token lets one browser in, once. Its cookie is for this page alone: HttpOnly, SameSite=Strict, below the page's own path. Neither
