@@ -14,6 +14,7 @@ type ListRequest struct {
 	Before uint64 `json:"before,omitempty"` // the page behind another one, whose next this is; 0: the newest
 	Choose bool   `json:"choose,omitempty"` // of several sessions that are at work the newest's turn, as of a Walk
 	Graph  bool   `json:"graph,omitempty"`  // each row says which one it goes on from
+	Kin    bool   `json:"kin,omitempty"`    // of turns: each says what its session is called, and how many were forked at it
 	Detail
 }
 
@@ -65,6 +66,8 @@ type Row struct {
 	Current    bool       `json:"current"`
 	Aside      bool       `json:"aside,omitempty"`   // not on the branch
 	Follows    *Link      `json:"follows,omitempty"` // where asked for; absent: nothing is before it
+	Title      Text       `json:"title,omitempty"`   // where asked for: its session's, as far as it is known without its file
+	Forks      int        `json:"forks,omitempty"`   // where asked for: sessions that were forked at its end
 }
 
 // ShowRequest asks for one checkpoint.

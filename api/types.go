@@ -284,8 +284,10 @@ type RestoreResponse struct {
 	GitState     string        `json:"git_state,omitempty"` // merge, rebase, ... under way
 	Partial      bool          `json:"partial"`             // some paths of the target could not be laid out
 	Conversation *Conversation `json:"conversation,omitempty"`
-	Managed      []Managed     `json:"managed,omitempty"` // of an operation that managed sessions, taken back
-	AtWork       []AtWork      `json:"at_work,omitempty"` // agents that were at work here when it began
+	Managed      []Managed     `json:"managed,omitempty"`  // of an operation that managed sessions, taken back
+	AtWork       []AtWork      `json:"at_work,omitempty"`  // agents that were at work here when it began
+	Behind       *Behind       `json:"behind,omitempty"`   // of a dry run: what of the branch lies behind the target; absent: it is its end, or not on it
+	KeptFor      Text          `json:"kept_for,omitempty"` // for how long gc keeps the state before: the setting gc.keep_safety
 
 	ContextOnly bool     `json:"context_only,omitempty"` // the files were left alone
 	Notices     []string `json:"notices,omitempty"`

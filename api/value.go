@@ -59,6 +59,8 @@ type (
 	Unsearched = value.Unsearched
 	// AtWork is an agent that is at work.
 	AtWork = value.AtWork
+	// Behind is what of a session's branch lies behind a moment of it.
+	Behind = value.Behind
 	// Tool is an agent's tool call.
 	Tool = value.Tool
 	// Progress is how far long work has come.

@@ -68,6 +68,7 @@ func TestAnswers(t *testing.T) {
 	ask(a, "fork", api.MakeFork, api.ForkRequest{Project: p, Walk: one, Env: env, Checkpoint: "turn:1"})
 	ask(a, "forks", api.Forks, api.ForksRequest{Project: p, Env: env})
 	ask(a, "tree", api.Tree, api.TreeRequest{Project: p, All: true})
+	ask(a, "list of turns, kin", api.List, api.ListRequest{Project: p, Turns: true, Kin: true, Limit: 2})
 	ask(a, "forks: rename", api.ManageForks, api.ManageRequest{
 		Project: p, Env: env, Do: api.DoRename, Sessions: []string{one.Session}, Title: "with a name",
 	})

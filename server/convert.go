@@ -257,6 +257,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		out.Operation, out.Kind = r.Operation.Seq, r.Operation.Kind.String()
 	}
 	out.AtWork, out.Managed, out.Plan = r.AtWork, r.Managed, r.PlanHash
+	out.Behind, out.KeptFor = r.Behind, value.Text(r.KeptFor)
 	out.Changes = changes(r.Plan.Steps, nil)
 	for _, k := range r.Plan.Kept {
 		out.Partial = out.Partial || k.Reason.Incomplete()

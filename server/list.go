@@ -53,6 +53,12 @@ func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *
 	if err != nil {
 		return err
 	}
+	var kin func(session string, turn uint64) (title string, forks int)
+	if req.Kin {
+		if kin, err = e.History.Kin(); err != nil {
+			return err
+		}
+	}
 	out.Turns, out.More, out.Next = []api.Row{}, r.More, r.Next
 	for i := range r.Rows {
 		one := row(&r.Rows[i], rowChanges)
@@ -60,6 +66,10 @@ func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *
 			return err
 		}
 		one.Follows = links(i)
+		if kin != nil {
+			title, forks := kin(one.Session, one.Turn)
+			one.Title, one.Forks = api.Text(title), forks
+		}
 		out.Turns = append(out.Turns, one)
 	}
 	return nil

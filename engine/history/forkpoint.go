@@ -17,6 +17,33 @@ import (
 // that turn. A fork that rewind made has its checkpoint from the beginning. Of one that an agent made it is looked for, and stored once
 // that turn is over: from then on nothing moves it.
 
+// Kin tells of a turn what its session is called, as far as that is known without its file, and how many sessions were forked at it, as its
+// session counts turns; those that were deleted are none.
+func (h *History) Kin() (func(session string, turn uint64) (title string, forks int), error) {
+	defer h.log.Hold()()
+	if err := h.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	if err := h.loadKnown(); err != nil {
+		return nil, err
+	}
+	type at struct {
+		session string
+		turn    uint64
+	}
+	titles, forks := map[string]string{}, map[at]int{}
+	for name, s := range h.log.Records {
+		titles[name] = s.Title
+		if k := h.known.of(name); k != nil && k.Title != "" {
+			titles[name] = k.Title
+		}
+		if s.Fork != nil && s.Fork.Turn > 0 && s.Standing != value.Deleted {
+			forks[at{s.Fork.Session, uint64(s.Fork.Turn)}]++
+		}
+	}
+	return func(session string, turn uint64) (string, int) { return titles[session], forks[at{session, turn}] }, nil
+}
+
 // forkedAt is the checkpoint where a fork branched off: the one that it was made at, or the end of the last turn that both sessions have.
 func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
 	name, l, err := h.forkOf(n)

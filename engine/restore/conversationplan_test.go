@@ -173,3 +173,45 @@ func TestCheckoutContextOnly(t *testing.T) {
 		}
 	}
 }
+
+// A dry run says what lies behind the target on the branch that goes back: turns, of its conversation those that changed
+// nothing too, and checkpoints.
+func TestBehind(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", enginetest.Big("0"))
+	first := p.Save("by hand")
+	k := p.Talker(1)
+	k.Take("one", p.Edits("f", "1"))
+	k.Take("two", p.Edits("f", "2"))
+	k.Take("nothing", func() {})
+	k.Take("four", p.Edits("f", "4"))
+	behind := func(name string, o restore.Options) (turns, checkpoints int) {
+		t.Helper()
+		o.DryRun = true
+		b := p.Back(name, o).Behind
+		if b == nil {
+			return 0, 0
+		}
+		if b.Session != k.Name() {
+			t.Errorf("%s: the branch of %s", name, b.Session)
+		}
+		return b.Turns, b.Checkpoints
+	}
+	ours := restore.Options{Session: model.SessionChoice{Session: k.Name()}}
+	for name, want := range map[string][2]int{
+		"turn:0": {4, 3}, "turn:1": {3, 2}, "turn:2": {2, 1}, "turn:3": {1, 1}, "turn:4": {}, "before:2": {3, 2}, "@": {},
+	} {
+		turns, checkpoints := behind(name, ours)
+		enginetest.Equal(t, name, []int{turns, checkpoints}, want[:])
+	}
+	if turns, checkpoints := behind(first.ID.String(), restore.Options{}); turns != 3 || checkpoints != 3 { // from which the branch goes on
+		t.Errorf("of what was saved by hand before: %d, %d", turns, checkpoints)
+	}
+	p.Back("turn:2", ours)
+	if turns, checkpoints := behind("turn:1", ours); turns != 3 || checkpoints != 2 { // also what lies ahead already
+		t.Errorf("having gone back: %d, %d", turns, checkpoints)
+	}
+	if turns, checkpoints := behind("turn:1", restore.Options{Session: ours.Session, Scope: refs.Scope{Paths: []string{"f"}}}); turns+checkpoints > 0 {
+		t.Errorf("of a part: %d, %d", turns, checkpoints)
+	}
+}

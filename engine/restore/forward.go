@@ -46,3 +46,43 @@ func (rs *Restorer) Forward(ctx context.Context, n int, o Options) (*Result, err
 	r.namedSession = line.Session
 	return rs.Run(ctx, r, o.Progress)
 }
+
+// behind is what lies behind the target of a request on the branch that it moves; nil: nothing, or the target is not on it. It reads each of
+// those checkpoints, as a dry run may.
+func (rs *Restorer) behind(r *request) (*value.Behind, error) {
+	if r.moment == nil || len(r.Paths) > 0 {
+		return nil, nil
+	}
+	id, err := rs.log.Refs.ID(refs.Session(r.Session))
+	if err != nil || id.IsZero() {
+		return nil, err
+	}
+	type turn struct {
+		session string
+		number  uint64
+	}
+	b, turns := &value.Behind{Session: r.Session}, map[turn]bool{}
+	for id != r.target.ID {
+		cp, err := rs.log.Checkpoint(id)
+		if err != nil {
+			return nil, err
+		}
+		if len(cp.Parents) == 0 || cp.Seq < r.target.Seq {
+			return nil, nil
+		}
+		if cp.Cause.Turn > 0 {
+			turns[turn{cp.Session, cp.Cause.Turn}] = true
+		}
+		b.Checkpoints++
+		id = cp.Parents[0]
+	}
+	delete(turns, turn{r.target.Session, r.target.Cause.Turn}) // of which the target is
+	b.Turns = len(turns)
+	if p := r.moment; p.Session == r.Session && (p.Turn > 0 || p.Start) { // with those that changed nothing
+		b.Turns = max(b.Turns, int(rs.history.TurnCount(rs.log.Records[r.Session]))-p.Turn)
+	}
+	if b.Turns == 0 && b.Checkpoints == 0 {
+		return nil, nil
+	}
+	return b, nil
+}

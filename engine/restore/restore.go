@@ -35,6 +35,8 @@ type Result struct {
 	Conversation *model.Conversation // nil: nothing was asked about a conversation
 	Managed      []value.Managed     // of an operation that managed sessions, taken back: what became of each
 	AtWork       []value.AtWork      // agents that were at work when it began
+	Behind       *value.Behind       // of a dry run: what of the branch lies behind the target; nil: it is the end, or not on it
+	KeptFor      string              // how long gc keeps the state before, as the setting says it
 	PlanHash     string              // of a dry run, or where the request names a plan: what would be done, or was
 
 	perms map[string]uint16 // permissions of the paths that did not get the target's
@@ -147,8 +149,12 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 		c.Discard()
 		return nil, err
 	}
+	res.KeptFor, _ = rs.log.Config.Get("gc.keep_safety").(string)
 	if r.options.DryRun {
 		c.Discard()
+		if res.Behind, err = rs.behind(r); err != nil {
+			return nil, err
+		}
 		without, perms, err := apply.Foresee(root, plan.Steps)
 		if err != nil {
 			return nil, rs.restoreError(err)

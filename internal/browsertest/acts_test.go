@@ -37,7 +37,7 @@ func (b *tab) choose(selector string) {
 func (b *tab) moment(words string) {
 	b.Helper()
 	b.open("")
-	b.open("/c/" + b.row(words))
+	b.open(b.row(words))
 }
 
 const here = `main [data-act="checkout"]`
@@ -53,6 +53,8 @@ func TestGoingBack(t *testing.T) {
 	b.ask(here)
 	b.says("dialog.sheet", "README.md")
 	b.says("dialog.sheet", "goes on in a new session")
+	b.says("dialog.sheet", "3 turns and 3 checkpoints lie behind it")
+	b.says("dialog.sheet", "can be undone for 180 days")
 	if p.read("README.md") != whole {
 		t.Error("looking changed a file")
 	}
@@ -100,7 +102,7 @@ func TestGoingBack(t *testing.T) {
 	if p.read("README.md") == whole || p.read("parser.go") == "" {
 		t.Error("before the turn is not the state before it")
 	}
-	b.open("/c/" + eval[string](b, `document.querySelector("[data-moment]").dataset.moment`) + "/file?path=README.md")
+	b.open("/c/" + b.checkpoint("document it") + "/file?path=README.md")
 	b.ask(here)
 	b.confirm("Went to")
 	if p.read("README.md") != whole || p.read("CHANGES.md") != "" {

@@ -103,7 +103,7 @@ func TestTwoAgents(t *testing.T) {
 	}
 	b.wait(`document.querySelectorAll(".side .branches > li").length === 3`)
 	b.wait(`document.querySelectorAll(".row a[aria-current]").length === 1`)
-	b.wait(`new Set([...document.querySelectorAll(".row")].map((r) => r.dataset.key)).size === document.querySelectorAll(".row").length`)
+	b.wait(`new Set([...document.querySelectorAll(".row")].map((r) => r.dataset.id)).size === document.querySelectorAll(".row").length`)
 }
 
 // TestForward: turns that lie ahead of where the code went back to, and along them by one.

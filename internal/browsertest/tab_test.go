@@ -79,6 +79,9 @@ func (b *tab) hear(ev any) {
 	case *audits.EventIssueAdded:
 		if e.Issue.Code != "CorsIssue" && e.Issue.Code != "PerformanceIssue" { // which are no fault of the page: a test asks for them
 			words = "issue: " + string(e.Issue.Code)
+			if g := e.Issue.Details.GenericIssueDetails; g != nil {
+				words += " " + string(g.ErrorType)
+			}
 		}
 	case *page.EventJavascriptDialogOpening:
 		words = "dialog: " + e.Message
@@ -197,20 +200,28 @@ func (b *tab) scheme(name string) {
 	}))
 }
 
-// row is the id of the checkpoint whose row in the log has some words.
+// row is the path of the moment, below the project's, whose row in the log has some words.
 func (b *tab) row(words string) string {
 	b.Helper()
 	b.says(".row", words)
-	return eval[string](b, fmt.Sprintf(`[...document.querySelectorAll(".row")].find((r) => r.innerText.includes(%q)).dataset.id`, words))
+	return eval[string](b, fmt.Sprintf(`[...document.querySelectorAll(".row")].find((r) => r.innerText.includes(%q))
+		.querySelector("a").pathname.replace(/^.*\/p\/[^/]*/, "")`, words))
+}
+
+// checkpoint is the id of the one that such a moment has left.
+func (b *tab) checkpoint(words string) string {
+	b.Helper()
+	b.open("")
+	b.open(b.row(words))
+	return eval[string](b, `document.querySelector('a[href$="/files"]').pathname.match(/c\/([0-9a-f]*)/)[1]`)
 }
 
 // views are the paths of all views of a project that usual made, below the project's.
 func (b *tab) views(fork string) map[string]string {
 	b.Helper()
-	b.open("")
-	cp := b.row("and a changelog")
+	cp := b.checkpoint("and a changelog")
 	return map[string]string{
-		"log": "", "session": "/s/claude/" + first, "checkpoint": "/c/" + cp, "tree": "/tree", "lanes": "/lanes", "restores": "/ops",
+		"log": "", "session": "/s/claude/" + first, "turn": "/s/claude/" + first + "/t/4", "step": "/c/" + cp, "tree": "/tree", "lanes": "/lanes", "restores": "/ops",
 		"compare": "/compare?a=" + url.QueryEscape("claude/"+first) + "&b=" + url.QueryEscape("claude/"+fork),
 		"find":    "/find?q=parser", "files": "/c/" + cp + "/files", "file": "/c/" + cp + "/file?path=README.md",
 		"blame": "/c/" + cp + "/file?path=README.md&blame=1", "projects": "/../../projects", "missing": "/c/" + strings.Repeat("0", 40),

@@ -25,7 +25,7 @@ func TestViews(t *testing.T) {
 	b := profile(t)
 	b.enter(p)
 	shows := map[string]string{
-		"log": "fix the parser", "session": "fix the parser", "checkpoint": "and a changelog", "tree": "another way",
+		"log": "fix the parser", "session": "fix the parser", "turn": "and a changelog", "step": "a step of turn 4", "tree": "another way",
 		"lanes": "Who changed what", "restores": "undo", "compare": "In common", "find": "parser.go", "files": "CHANGES.md",
 		"file": "A small library.", "blame": "document it", "projects": "notes", "missing": "",
 	}
@@ -187,7 +187,7 @@ func TestT16Texts(t *testing.T) {
 	b.do(command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
 		Source: `window.alert = () => console.error("a script ran")`,
 	}))
-	cp := b.row("onerror")
+	cp := b.checkpoint("onerror")
 	for _, path := range []string{
 		"", "/c/" + cp, "/tree", "/lanes", "/ops", "/c/" + cp + "/files", "/c/" + cp + "/file?path=README.md&blame=1",
 		"/find?q=" + "%3Cscript%3Ealert(1)%3C%2Fscript%3E", "/find?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E",

@@ -63,7 +63,7 @@ func (pr *Printer) RowsOfSteps(list []api.Checkpoint, o RowOptions) []Row {
 	for i := range list {
 		c := &list[i]
 		row := Row{
-			id: c.Short, when: pr.listTime(c.Time, o.Relative), session: c.Session, turn: c.Turn, text: stepText(c),
+			id: c.Short, when: pr.listTime(c.Time, o.Relative), session: c.Session, turn: c.Turn, text: StepText(c),
 			tally: [3]int{c.Added, c.Modified, c.Deleted},
 		}
 		row.mark, row.style = markOf(*c)
@@ -85,7 +85,7 @@ func (pr *Printer) RowsOfPaths(list []api.PathsCheckpoint, o RowOptions) []Row {
 	for i := range list {
 		c := &list[i].Checkpoint
 		row := Row{
-			id: c.Short, when: pr.listTime(c.Time, o.Relative), session: c.Session, turn: c.Turn, text: stepText(c),
+			id: c.Short, when: pr.listTime(c.Time, o.Relative), session: c.Session, turn: c.Turn, text: StepText(c),
 			changes: changesLine(list[i].Changes),
 		}
 		if c.Turn > 0 && c.Message == "" && c.Prompt != "" {
@@ -154,8 +154,8 @@ func rowText(r *api.Row) string {
 	return tagged(c.Tags, Words(text))
 }
 
-// stepText is what made a checkpoint, in the row that says its turn: the tool and what its call was about.
-func stepText(c *api.Checkpoint) string {
+// StepText is what made a checkpoint, in the row that says its turn: the tool and what its call was about.
+func StepText(c *api.Checkpoint) string {
 	text := ""
 	target := string(c.Target)
 	if len(c.Paths) == 1 && strings.HasSuffix(target, "/"+string(c.Paths[0])) {

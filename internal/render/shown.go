@@ -117,11 +117,11 @@ func ShownWords(r api.ShowResponse) string {
 	case r.Whole == nil && (c.Message != "" || c.Agent == "" || c.Event == "init"):
 		return Cause(c)
 	case turn == 0:
-		return SessionWords(session) + ", " + stepText(&c)
+		return SessionWords(session) + ", " + StepText(&c)
 	}
 	text := fmt.Sprintf("turn:%d of %s", turn, SessionWords(session))
 	if r.Whole == nil {
-		return text + ", " + stepText(&c)
+		return text + ", " + StepText(&c)
 	}
 	return text + ", " + Count(r.Whole.Steps, "step")
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -161,7 +162,7 @@ func (v *visit) project() (view.Page, error) {
 	}
 	before, _ := strconv.ParseUint(v.URL.Query().Get("before"), 10, 64)
 	list, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
-		Project: v.dir(), Filter: api.Filter{Session: t.Session}, Turns: true, Limit: rowsAtOnce, Before: before,
+		Project: v.dir(), Filter: api.Filter{Session: t.Session}, Turns: true, Limit: rowsAtOnce, Before: before, Kin: true,
 	}, nil)
 	if err != nil {
 		return view.Page{}, err
@@ -175,10 +176,10 @@ func (v *visit) project() (view.Page, error) {
 	}
 	at := v.URL.Query().Get("at")
 	if at == "" && len(list.Turns) > 0 {
-		at = list.Turns[0].Checkpoint.ID
+		at = view.RowName(&list.Turns[0])
 		for i := range list.Turns {
 			if list.Turns[i].Current {
-				at = list.Turns[i].Checkpoint.ID
+				at = view.RowName(&list.Turns[i])
 			}
 		}
 	}
@@ -266,9 +267,28 @@ func (v *visit) session() string {
 	return agent + "/" + id
 }
 
+// named is the name of the moment that the path has: a turn, or a checkpoint.
+func (v *visit) named() string {
+	if turn := v.PathValue("turn"); turn != "" {
+		return view.TurnName(turn, v.session())
+	}
+	return v.PathValue("checkpoint")
+}
+
+// steps are those of a turn.
+func (v *visit) steps() (view.Page, error) {
+	r, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
+		Project: v.dir(), Turn: api.Text(v.named()), Steps: true, Choose: true,
+	}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.TurnSteps(v.frame, v.frame.Steps(r.Checkpoints)), nil
+}
+
 // checkpoint is one moment by itself.
 func (v *visit) checkpoint() (view.Page, error) {
-	d, err := v.moment(v.PathValue("checkpoint"))
+	d, err := v.moment(v.named())
 	if err != nil {
 		return view.Page{}, err
 	}
@@ -277,7 +297,7 @@ func (v *visit) checkpoint() (view.Page, error) {
 
 func (v *visit) moment(name string) (*view.Detail, error) {
 	r, err := api.Call(v.Context(), v.page.client, api.Show, api.ShowRequest{
-		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Said: true,
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Whole: true, Said: true,
 		Detail: api.Detail{Lines: true, Patch: true, Context: 3, Most: 300},
 	}, nil)
 	if err != nil {
@@ -294,9 +314,26 @@ func (v *visit) moment(name string) (*view.Detail, error) {
 	return d, nil
 }
 
+// said is the conversation of one turn, as much as is asked for at once of its end.
+func (v *visit) said() (view.Page, error) {
+	name := v.named()
+	r, err := api.Call(v.Context(), v.page.client, api.Messages, api.MessagesRequest{
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Limit: moreMessages,
+	}, nil)
+	if err != nil {
+		return view.Page{}, err
+	}
+	turn, _ := strconv.Atoi(v.PathValue("turn"))
+	before := slices.IndexFunc(r.Messages, func(m api.Message) bool { return m.Turn == turn })
+	if before = max(before, 0); before > 0 {
+		r.Messages, r.Older = r.Messages[before:], nil
+	}
+	return view.Talk(v.frame, name, &r, false), nil
+}
+
 // talk is a page of the conversation around a moment: before a place, or from one on.
 func (v *visit) talk() (view.Page, error) {
-	q, name := v.URL.Query(), v.PathValue("checkpoint")
+	q, name := v.URL.Query(), v.named()
 	req := api.MessagesRequest{Project: v.dir(), Walk: api.Walk{Choose: true}, Limit: moreMessages}
 	req.Generation, _ = strconv.ParseUint(q.Get("generation"), 10, 64)
 	if from, err := strconv.ParseInt(q.Get("from"), 10, 64); err == nil {

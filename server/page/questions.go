@@ -182,7 +182,7 @@ func (v *visit) lanes() (view.Page, error) {
 	var ops api.OpsResponse
 	err := both(func() (err error) {
 		list, err = api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
-			Project: v.dir(), Turns: true, Limit: lanesAtOnce, Before: before,
+			Project: v.dir(), Turns: true, Limit: lanesAtOnce, Before: before, Kin: true,
 		}, nil)
 		return err
 	}, func() (err error) {

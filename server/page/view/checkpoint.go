@@ -5,12 +5,15 @@ import (
 	"strings"
 
 	"rewind/api"
+	"rewind/internal/render"
 )
 
 // Detail is one moment: what it changed, and the conversation there.
 type Detail struct {
-	ID, Short string
-	Kind      string
+	ID, Short string // of the checkpoint
+	Name      string // what goes back to it: the turn, or the checkpoint
+	Made      string // of a step what made it; "": it is a whole turn, or no agent's
+	Of        string // the address of the turn that a step is of
 	When      moment
 	Session   string // its address
 	Agent     string
@@ -21,7 +24,6 @@ type Detail struct {
 	Commit    string
 	Git       string // branch
 	Tags      []string
-	Tally     tally
 	Added     int // lines
 	Removed   int
 	Files     []fileDiff
@@ -31,14 +33,17 @@ type Detail struct {
 	Current   bool
 	Safety    bool
 	Before    string // the name of the state in which its turn began; "": there is none
-	TurnName  string
 }
 
 // message is one of a conversation.
 type message struct {
 	Who   string
+	Turn  int // 0: it comes before the first
 	When  moment
+	Fresh bool // it was said at another time than the one before it
 	Text  string
+	First string // line of what a tool said, where there are more
+	More  int    // lines behind it
 	Cut   bool
 	Calls []call
 }
@@ -50,16 +55,29 @@ type call struct{ Name, Target string }
 func (f Frame) Detail(r *api.ShowResponse) *Detail {
 	c := &r.Checkpoint
 	d := &Detail{
-		ID: c.ID, Short: c.Short, When: f.moment(c.Time), Session: f.Path("s", c.Session), Agent: string(c.Agent), Turn: c.Turn,
-		Prompt: string(c.Prompt), Message: string(c.Message), Tally: tally{c.Added, c.Modified, c.Deleted},
-		Leaks: len(r.Leaks), NoTalk: string(r.Conversation), Current: c.Current, Safety: c.Safety, Tags: c.Tags, Kind: c.Event,
+		ID: c.ID, Short: c.Short, Name: c.ID, When: f.moment(c.Time), Session: f.Path("s", c.Session), Agent: string(c.Agent), Turn: c.Turn,
+		Prompt: string(c.Prompt), Message: string(c.Message),
+		Leaks: len(r.Leaks), NoTalk: string(r.Conversation), Current: c.Current, Safety: c.Safety, Tags: c.Tags,
 	}
-	if r.Whole != nil {
-		d.Tally = tally{r.Whole.Added, r.Whole.Modified, r.Whole.Deleted}
+	session := c.Session
+	if w := r.Whole; w != nil {
+		session = w.Session
+		d.When, d.Session, d.Agent, d.Turn, d.Prompt = f.moment(w.Time), f.Path("s", session), string(w.Agent), w.Turn, string(w.Prompt)
+		d.Current, d.Message = w.Current, ""
+		d.Name = TurnName(itoa(d.Turn), session)
 	}
-	if c.Turn > 0 && strings.Contains(c.Session, "/") {
-		d.TurnName = "turn:" + itoa(c.Turn) + "@" + c.Session
-		d.Before = "before:" + itoa(c.Turn) + "@" + c.Session
+	if d.Turn > 0 && strings.Contains(session, "/") {
+		d.Before = "before:" + itoa(d.Turn) + "@" + session
+		if r.Whole == nil {
+			d.Of = f.Point(TurnName(itoa(d.Turn), session))
+		}
+	}
+	if r.Whole == nil && d.Message == "" {
+		if len(r.Changes) == 1 {
+			c.Paths = []api.Text{r.Changes[0].Path}
+		}
+		c.Tags, c.Notes = nil, nil // they stand beside it
+		d.Made = render.StepText(c)
 	}
 	if c.Git != nil {
 		d.Commit, d.Git = c.Git.Commit[:min(10, len(c.Git.Commit))], c.Git.Branch
@@ -87,34 +105,34 @@ type talk struct {
 
 // Said puts the conversation up to a moment beside it.
 func (f Frame) Said(d *Detail, r *api.MessagesResponse) {
-	d.Talk = f.talkOf(d.ID, r)
+	d.Talk = f.talkOf(d.Name, r)
 	if d.NoTalk == "" {
 		d.NoTalk = string(r.Conversation)
 	}
 	if len(r.Messages) > 0 { // whatever came later is told by who looks
-		d.Talk.Later = f.talkHref(d.ID, r, "from", r.End)
+		d.Talk.Later = f.talkHref(d.Name, r, "from", r.End)
 	}
 }
 
-func (f Frame) talkOf(checkpoint string, r *api.MessagesResponse) talk {
+func (f Frame) talkOf(name string, r *api.MessagesResponse) talk {
 	t := talk{Messages: f.messages(r.Messages)}
 	if r.Older != nil {
-		t.Earlier = f.talkHref(checkpoint, r, "before", *r.Older)
+		t.Earlier = f.talkHref(name, r, "before", *r.Older)
 	}
 	if r.Newer != nil {
-		t.Later = f.talkHref(checkpoint, r, "from", *r.Newer)
+		t.Later = f.talkHref(name, r, "from", *r.Newer)
 	}
 	return t
 }
 
-func (f Frame) talkHref(checkpoint string, r *api.MessagesResponse, which string, at int64) string {
-	return f.Path("c", checkpoint, "talk") + "?" + which + "=" + strconv.FormatInt(at, 10) + "&generation=" + itoa(r.Generation) +
+func (f Frame) talkHref(name string, r *api.MessagesResponse, which string, at int64) string {
+	return f.Point(name) + "/talk?" + which + "=" + strconv.FormatInt(at, 10) + "&generation=" + itoa(r.Generation) +
 		"&session=" + query(r.Session)
 }
 
 // Talk is a page of a conversation: what was said before a moment, or after it.
-func Talk(f Frame, checkpoint string, r *api.MessagesResponse, after bool) Page {
-	t := f.talkOf(checkpoint, r)
+func Talk(f Frame, name string, r *api.MessagesResponse, after bool) Page {
+	t := f.talkOf(name, r)
 	if after {
 		t.Earlier = ""
 	} else {
@@ -128,7 +146,11 @@ func Talk(f Frame, checkpoint string, r *api.MessagesResponse, after bool) Page 
 func (f Frame) messages(list []api.Message) []message {
 	out := make([]message, 0, len(list))
 	for _, m := range list {
-		one := message{Who: m.Who, When: f.moment(m.Time), Text: string(m.Text), Cut: m.Cut}
+		one := message{Who: m.Who, Turn: m.Turn, When: f.moment(m.Time), Text: string(m.Text), Cut: m.Cut}
+		one.Fresh = len(out) == 0 || out[len(out)-1].When.Text != one.When.Text
+		if first, rest, more := strings.Cut(strings.Trim(one.Text, "\n"), "\n"); more && m.Who == "tool" {
+			one.First, one.More = first, 1+strings.Count(rest, "\n")
+		}
 		for _, c := range m.Calls {
 			one.Calls = append(one.Calls, call{string(c.Name), string(c.Target)})
 		}

@@ -36,6 +36,9 @@ type comparisonSide struct {
 type comparisonTurn struct {
 	Name   string // of the turn, as pick takes it
 	Turn   uint64
+	Whose  string // the session, where it is not this one
+	Href   string
+	Said   string // the address of its conversation
 	Prompt string
 	When   moment
 	Steps  int
@@ -81,10 +84,16 @@ func (f Frame) side(s *api.CompareSide) comparisonSide {
 		out.Files = append(out.Files, diff(&s.Files[i]))
 	}
 	for _, t := range s.Turns {
-		out.Turns = append(out.Turns, comparisonTurn{
-			Name: "turn:" + itoa(t.Turn) + "@" + t.Session, Turn: t.Turn, Prompt: string(t.Prompt), When: f.moment(t.Time),
-			Steps: t.Checkpoints,
-		})
+		turn := comparisonTurn{
+			Name: TurnName(itoa(t.Turn), t.Session), Turn: t.Turn, Prompt: string(t.Prompt), When: f.moment(t.Time), Steps: t.Checkpoints,
+		}
+		if turn.Href = f.Point(turn.Name); t.Turn > 0 {
+			turn.Said = turn.Href + "/said"
+		}
+		if t.Session != s.Session {
+			turn.Whose = short(t.Session)
+		}
+		out.Turns = append(out.Turns, turn)
 	}
 	for _, o := range s.Others {
 		out.Others += len(o.Paths)

@@ -12,6 +12,7 @@ import (
 // fileDiff is how a file changed.
 type fileDiff struct {
 	Path    string
+	Raw     string // the path as an address has it
 	From    string // where it was
 	Status  string
 	Note    string
@@ -50,7 +51,7 @@ var notes = map[string]string{
 // diff turns a file's differences into lines.
 func diff(d *api.FileDiff) fileDiff {
 	out := fileDiff{
-		Path: string(d.Path), From: string(d.RenamedFrom), Status: d.Status, Added: d.Added, Removed: d.Removed,
+		Path: string(d.Path), Raw: string(d.Path), From: string(d.RenamedFrom), Status: d.Status, Added: d.Added, Removed: d.Removed,
 		Note: notes[d.Note],
 	}
 	if out.Note == "" {
@@ -66,7 +67,10 @@ func diff(d *api.FileDiff) fileDiff {
 }
 
 func hunkOf(h textdiff.Hunk) hunk {
-	out := hunk{Head: "@@ -" + strconv.Itoa(h.OldStart) + " +" + strconv.Itoa(h.NewStart) + " @@"}
+	out := hunk{}
+	if h.NewStart > 1 {
+		out.Head = "from line " + strconv.Itoa(h.NewStart)
+	}
 	spans := h.Spans()
 	old, now := h.OldStart, h.NewStart
 	for i, l := range h.Lines {

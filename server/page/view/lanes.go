@@ -1,7 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"rewind/api"
@@ -11,7 +13,7 @@ import (
 // Measures of the lanes, in pixels.
 const (
 	lanesLeft   = 4
-	lanesNames  = 130 // the width of names, which stay in sight
+	lanesNames  = 180 // the width of names, which stay in sight
 	lanesWidth  = 1180
 	laneHeight  = 30
 	lanesTop    = 30 // the clock
@@ -155,13 +157,17 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next 
 			n = len(out.Lanes)
 			lanes[r.Session] = n
 			out.Lanes = append(out.Lanes, lane{
-				Y: lanesTop + n*laneHeight + laneHeight/2, Name: term.Truncate(short(r.Session), 20), Title: short(r.Session),
-				Href: f.Path("s", r.Session), From: scale.x(r.Time),
+				Y: lanesTop + n*laneHeight + laneHeight/2, Name: term.Truncate(cmp.Or(string(r.Title), short(r.Session)), 24),
+				Title: strings.TrimPrefix(short(r.Session)+": "+string(r.Title), ": "), Href: f.Path("s", r.Session), From: scale.x(r.Time),
 			})
+			if r.Agent == "" {
+				l := &out.Lanes[n]
+				l.Name, l.Title, l.Href = "no agent", "saved by hand, and changed outside of any agent", f.Path()
+			}
 		}
 		l, files := &out.Lanes[n], r.Added+r.Modified+r.Deleted
 		words := f.moment(r.Time).Text + "  " + rowText(r) + " (" + count(files, "file") + ")"
-		d := dot{X: scale.x(r.Time), Y: l.Y, R: radius(files), Href: f.Path("c", r.Checkpoint.ID), Words: words, Class: "turn"}
+		d := dot{X: scale.x(r.Time), Y: l.Y, R: radius(files), Href: f.Point(RowName(r)), Words: words, Class: "turn"}
 		if r.Deleted > r.Added+r.Modified {
 			d.Class = "turn loss"
 		}

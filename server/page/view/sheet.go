@@ -1,6 +1,9 @@
 package view
 
 import (
+	"strconv"
+	"strings"
+
 	"rewind/api"
 	"rewind/internal/render"
 	"rewind/internal/term"
@@ -17,6 +20,9 @@ type Sheet struct {
 	Plan             string
 	Operation        uint64 // 0: nothing was done
 	Heading          string
+	Branch           string // the session whose branch goes back
+	Behind           string // what lies behind the target
+	KeptFor          string // how long the state before is kept
 	Target           string
 	Changes          []changeLine
 	More             int // changes that are not listed
@@ -75,6 +81,13 @@ var doneWords = map[string]string{
 func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	s.Plan, s.Operation = r.Plan, r.Operation
 	s.Target, _ = f.moments(momentOf(&r.Target))
+	if strings.Contains(r.Target.Session, "/") {
+		s.Branch = short(r.Target.Session)
+	}
+	s.KeptFor = ageWords(string(r.KeptFor))
+	if b := r.Behind; b != nil {
+		s.Branch, s.Behind = short(b.Session), behindWords(b)
+	}
 	for _, c := range r.Changes {
 		switch c.Status {
 		case "added":
@@ -123,6 +136,37 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	s.Nothing = len(r.Changes) == 0 && len(s.Merges) == 0 && (r.Conversation == nil || r.Conversation.Mode == "none") && len(r.Managed) == 0
 	s.MayTag = s.Verb == "checkout" || s.Verb == "switch" || s.Verb == "forward"
 	s.MayChoose = s.Path == "" && (s.Verb == "checkout" || s.Verb == "undo-restore")
+}
+
+// behindWords says what lies behind a moment, and that it stays.
+func behindWords(b *api.Behind) string {
+	words, verb := "", "lie"
+	if b.Turns > 0 {
+		words = count(b.Turns, "turn")
+	}
+	if b.Checkpoints > 0 {
+		if words != "" {
+			words += " and "
+		}
+		words += count(b.Checkpoints, "checkpoint")
+	}
+	if (b.Turns == 1 || b.Checkpoints == 1) && b.Turns+b.Checkpoints == 1 {
+		verb = "lies"
+	}
+	return words + " " + verb + " behind it, and can be gone forward to."
+}
+
+// ageWords is an age as a setting has it, in words.
+func ageWords(age string) string {
+	if age == "" || age == "forever" {
+		return age
+	}
+	n, err := strconv.Atoi(age[:len(age)-1])
+	unit := map[byte]string{'s': "second", 'm': "minute", 'h': "hour", 'd': "day", 'w': "week"}[age[len(age)-1]]
+	if err != nil || unit == "" {
+		return age
+	}
+	return count(n, unit)
 }
 
 func group(list []keptGroup, why string, path api.Text) []keptGroup {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 )
 
@@ -66,13 +67,16 @@ func (f Frame) Ahead(list []api.Ahead) (out []Ahead) {
 
 // Row is a line of the log.
 type Row struct {
-	ID      string // of the checkpoint that it left: of two turns that ended together the same
-	Key     string // what tells it from every other row, while its turn goes on, too
-	Short   string
+	Name    string // what tells it from every other row, and the API what it stands for: a turn, while it goes on, too, or a checkpoint
 	Href    string
+	Steps   string // the address of the steps that it is made of; "": it is one
+	Count   int    // of them
+	Forks   int    // sessions that were forked there
+	Tags    []string
 	When    moment
 	Turn    uint64
 	Who     string // the session, as a person tells it from others
+	Title   string // of it; "": it is not known
 	Agent   string
 	Text    string
 	Tally   tally
@@ -96,21 +100,25 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 		r := &list[i]
 		c := &r.Checkpoint
 		row := Row{
-			ID: c.ID, Short: c.Short, Href: f.Path("c", c.ID), When: f.moment(r.Time), Turn: r.Turn, Who: short(r.Session),
-			Agent: string(r.Agent),
-			Text:  rowText(r), Tally: tally{r.Added, r.Modified, r.Deleted}, Kind: "turn", Current: r.Current, Aside: r.Aside,
-			Chosen: c.ID == chosen, Key: c.ID,
+			Name: RowName(r), When: f.moment(r.Time), Turn: r.Turn, Who: short(r.Session), Agent: string(r.Agent),
+			Text: rowText(r), Tally: tally{r.Added, r.Modified, r.Deleted}, Kind: "turn", Current: r.Current, Aside: r.Aside,
+			Forks: r.Forks, Title: string(r.Title), Tags: c.Tags,
 		}
-		if row.Chosen {
+		row.Href = f.Point(row.Name)
+		if row.Chosen = chosen == row.Name || chosen == c.ID; row.Chosen {
 			chosen = "" // the first one
 		}
-		if r.Turn > 0 {
-			row.Key = "turn:" + itoa(r.Turn) + "@" + r.Session
-		} else {
-			row.Kind = "saved"
-			if r.Outside && c.Message == "" {
-				row.Kind = "outside"
+		switch {
+		case r.Turn > 0:
+			if r.Steps > 1 {
+				row.Steps, row.Count = row.Href+"/steps", r.Steps
 			}
+		case c.Event == "init":
+			row.Kind = "init"
+		case r.Outside && c.Message == "":
+			row.Kind = "outside"
+		default:
+			row.Kind = "saved"
 		}
 		names := make([]string, 0, len(r.Changes))
 		for _, ch := range r.Changes {
@@ -125,6 +133,33 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 	return rows
 }
 
+// RowName is the name of what a row stands for: a turn as a whole, or a checkpoint.
+func RowName(r *api.Row) string {
+	if r.Turn > 0 {
+		return TurnName(itoa(r.Turn), r.Session)
+	}
+	return r.Checkpoint.ID
+}
+
+// Steps are rows of the checkpoints that a turn is made of.
+func (f Frame) Steps(list []api.Checkpoint) []Row {
+	rows := make([]Row, 0, len(list))
+	for i := range list {
+		c := &list[i]
+		rows = append(rows, Row{
+			Name: c.ID, Href: f.Point(c.ID), When: f.moment(c.Time), Text: render.StepText(c), Kind: "step", Current: c.Current, Aside: c.Aside,
+			Tally: tally{c.Added, c.Modified, c.Deleted}, Tags: c.Tags,
+		})
+	}
+	return rows
+}
+
+// TurnSteps is the document of the steps of a turn.
+func TurnSteps(f Frame, rows []Row) Page {
+	f.At = "steps"
+	return Page{Frame: f, Title: "Steps · " + f.Name, Data: Timeline{Rows: rows}, name: "steps"}
+}
+
 // rowText is what a person recognises a row by.
 func rowText(r *api.Row) string {
 	c := &r.Checkpoint
@@ -135,10 +170,10 @@ func rowText(r *api.Row) string {
 		return string(r.Prompt)
 	case r.Turn > 0:
 		return "turn " + term.Count(int(r.Turn))
+	case c.Event == "init":
+		return render.Cause(*c)
 	case r.Outside:
 		return "changed outside of any agent"
-	case c.Event == "init":
-		return "the beginning"
 	}
 	return c.Event
 }

@@ -60,6 +60,17 @@ func (f Frame) Path(parts ...string) string {
 	return f.Base + "/p/" + f.Project + strings.Join(append([]string{""}, parts...), "/")
 }
 
+// Point is the address of a moment by its name: a checkpoint, or a turn as a whole.
+func (f Frame) Point(name string) string {
+	if turn, session, ok := strings.Cut(strings.TrimPrefix(name, "turn:"), "@"); ok {
+		return f.Path("s", session, "t", turn)
+	}
+	return f.Path("c", name)
+}
+
+// TurnName is the name of a turn as the API takes it: its end.
+func TurnName(turn, session string) string { return "turn:" + turn + "@" + session }
+
 // Write renders the document, or one of its parts (part-...), for a document that is there already. "": all of it.
 func (p Page) Write(w io.Writer, part string) error {
 	t, err := document(p.name)

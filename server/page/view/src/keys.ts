@@ -2,6 +2,7 @@ import { base, project } from "./server";
 import { shown, step } from "./log";
 import { toggle } from "./split";
 import { act } from "./acts";
+import { openChosen } from "./steps";
 
 const home = `${base}/p/${project}`;
 
@@ -11,6 +12,8 @@ const actions: Record<string, () => unknown> = {
   ArrowDown: () => step(1),
   k: () => step(-1),
   ArrowUp: () => step(-1),
+  ArrowRight: () => openChosen(true),
+  ArrowLeft: () => openChosen(false),
   "[": () => step(1),
   "]": () => step(-1),
   Enter: () => document.querySelector<HTMLAnchorElement>(".row a[aria-current]")?.click(),
@@ -47,7 +50,7 @@ export function keys(): void {
 
 async function press(verb: string, which: number): Promise<void> {
   await shown();
-  document.querySelectorAll<HTMLButtonElement>(`[data-act="${verb}"]`)[which]?.click();
+  document.querySelectorAll<HTMLButtonElement>(`.acts [data-act="${verb}"]`)[which]?.click();
 }
 
 function go(path: string): void {

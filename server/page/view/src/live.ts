@@ -1,5 +1,6 @@
 import { more } from "./more";
 import { base, part, project } from "./server";
+import { lift } from "./steps";
 
 // live shows what happens meanwhile: the log gets its new rows, drawings are drawn again. What a person is reading stays where it is.
 export function live(): void {
@@ -87,7 +88,7 @@ async function renew(beside: boolean): Promise<void> {
 // renewLog puts the newest rows before those that are there. Which one is chosen, and what is in sight, stays.
 async function renewLog(beside: boolean): Promise<void> {
   const rows = document.querySelector<HTMLElement>("[data-rows]")!;
-  const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.key;
+  const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.id;
   const fresh = await part(location.href, "log");
   if (beside) void renewSide();
   const log = rows.closest<HTMLElement>(".log")!;
@@ -99,24 +100,26 @@ async function renewLog(beside: boolean): Promise<void> {
   }
   const anchor = [...rows.children].find((row) => row.getBoundingClientRect().top >= log.getBoundingClientRect().top) as HTMLElement | undefined;
   const before = anchor?.getBoundingClientRect().top ?? 0;
-  const focused = document.activeElement?.closest<HTMLElement>(".row")?.dataset.key;
+  const focused = document.activeElement?.closest<HTMLElement>(".row")?.dataset.id;
   const list = fresh.querySelector<HTMLElement>("[data-rows]")!;
+  const putSteps = lift(rows);
   // Older rows that are there stay behind the last of the fresh ones, with the link to what is older still.
-  const end = list.querySelector<HTMLElement>(".row:nth-last-child(1 of .row)")?.dataset.key;
-  const same = end ? rows.querySelector(`[data-key="${CSS.escape(end)}"]`) : null;
+  const end = list.querySelector<HTMLElement>(".row:nth-last-child(1 of .row)")?.dataset.id;
+  const same = end ? rows.querySelector(`[data-id="${CSS.escape(end)}"]`) : null;
   if (same) {
     list.querySelector(".older")?.remove();
     while (same.nextElementSibling) list.append(same.nextElementSibling);
   }
   rows.replaceChildren(...list.children);
+  putSteps();
   for (const link of rows.querySelectorAll<HTMLElement>(".row a")) {
-    const id = link.closest<HTMLElement>(".row")!.dataset.key;
+    const id = link.closest<HTMLElement>(".row")!.dataset.id;
     if (id === chosen) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
     if (id === focused) link.focus({ preventScroll: true });
   }
   if (anchor && log.scrollTop > 0) {
-    const same = rows.querySelector<HTMLElement>(`[data-key="${CSS.escape(anchor.dataset.key ?? "")}"]`);
+    const same = rows.querySelector<HTMLElement>(`[data-id="${CSS.escape(anchor.dataset.id ?? "")}"]`);
     if (same) log.scrollTop += same.getBoundingClientRect().top - before;
   }
   if (rows.children.length) log.querySelector(".empty")?.remove();

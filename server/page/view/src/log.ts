@@ -60,7 +60,7 @@ export function log(): void {
 
   list.addEventListener("click", (event) => {
     const row = (event.target as Element).closest<HTMLElement>(".row");
-    if (!row || event.metaKey || event.ctrlKey || event.shiftKey || moment.offsetParent === null) return;
+    if (!row || (event.target as Element).closest("button") || event.metaKey || event.ctrlKey || event.shiftKey || moment.offsetParent === null) return;
     event.preventDefault();
     choose(row);
   });

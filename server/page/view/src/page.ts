@@ -6,6 +6,7 @@ import { acts } from "./acts";
 import { live } from "./live";
 import { more, wanted } from "./more";
 import { split } from "./split";
+import { steps } from "./steps";
 import { tree } from "./tree";
 
 if (document.querySelector("[data-entrance]")) {
@@ -13,11 +14,13 @@ if (document.querySelector("[data-entrance]")) {
 } else {
   keys();
   log();
+  steps();
   split();
   tree();
   acts();
   live();
   wanted();
+  document.querySelector(".lanebox")?.scrollTo({ left: 1e6 }); // to the newest
   painted(more);
 }
 
