@@ -3,6 +3,7 @@ package view
 import (
 	"rewind/api"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 // Branch is a session among its kin.
@@ -14,6 +15,7 @@ type Branch struct {
 	Title   string
 	Depth   int
 	Fork    string // where it parted
+	Back    bool   // going back made it
 	Of      string // the session that it was forked from, as a person tells it; "": it was not
 	OfHref  string
 	Turns   uint64
@@ -47,6 +49,7 @@ func (f Frame) Branches(list []api.Branch, chosen string) []Branch {
 			if b.Fork.Clone {
 				one.Fork = "copy"
 			}
+			one.Back = b.Fork.Maker() == value.ForkRestore
 			one.Of, one.OfHref = short(b.Fork.Session), f.Path("s", b.Fork.Session)
 		}
 		out = append(out, one)

@@ -23,6 +23,7 @@ type Sheet struct {
 	Branch           string // the session whose branch goes back
 	Behind           string // what lies behind the target
 	KeptFor          string // how long the state before is kept
+	From, FromHref   string // after it was done: where the project stood before, in words
 	Target           string
 	Changes          []changeLine
 	More             int // changes that are not listed
@@ -85,6 +86,9 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 		s.Branch = short(r.Target.Session)
 	}
 	s.KeptFor = ageWords(string(r.KeptFor))
+	if c := r.Safety; c != nil && c.Turn > 0 {
+		s.From, s.FromHref = "turn "+itoa(c.Turn)+" of "+short(c.Session), f.Point(TurnName(itoa(c.Turn), c.Session))
+	}
 	if b := r.Behind; b != nil {
 		s.Branch, s.Behind = short(b.Session), behindWords(b)
 	}

@@ -31,6 +31,7 @@ export function log(): void {
     place();
     moment.replaceChildren(answer);
     moment.scrollTop = 0;
+    document.querySelector("[data-told]")!.textContent = moment.querySelector(".changes h2")?.firstChild?.textContent ?? ""; // to who does not see it
     const at = new URL(location.href);
     at.searchParams.set("at", row.dataset.id!);
     history.replaceState(null, "", at);
@@ -45,6 +46,7 @@ export function log(): void {
     scrub.hidden = rows.length < 2;
     slider.max = String(rows.length);
     slider.value = String(at);
+    slider.setAttribute("aria-valuetext", `${at} of ${rows.length}: ${rows[rows.length - at]?.querySelector(".text")?.textContent ?? ""}`);
     scrub.querySelector("output")!.textContent = `${at} of ${rows.length}${list.querySelector("[data-more]") ? "+" : ""}`;
   };
   slider.addEventListener("input", () => {
@@ -62,7 +64,9 @@ export function log(): void {
     const row = (event.target as Element).closest<HTMLElement>(".row");
     if (!row || (event.target as Element).closest("button") || event.metaKey || event.ctrlKey || event.shiftKey || moment.offsetParent === null) return;
     event.preventDefault();
-    choose(row);
+    // By the keyboard a second time: on to what stands beside it.
+    if (event.detail === 0 && row.querySelector("a[aria-current]")) moment.focus();
+    else choose(row);
   });
   list.addEventListener("choose", (event) => {
     const row = event.target as HTMLElement;
