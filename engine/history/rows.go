@@ -74,6 +74,9 @@ func (h *History) Rows(ctx context.Context, o RowOptions) (*RowResult, error) {
 			return err
 		}
 		if w.enough() {
+			if o.turn != (turnAt{}) { // there are no others
+				return kv.ErrStop
+			}
 			if res.More = w.begins(op); res.More {
 				return kv.ErrStop
 			}

@@ -104,6 +104,11 @@ func (ss *Sessions) find(name string, whole bool) (string, error) {
 
 // SessionOfID is FindSession by names and ids alone.
 func (ss *Sessions) SessionOfID(name string) (string, error) {
+	if strings.Contains(name, "/") { // whole, as a program says it: the others are not read for it
+		if s, err := ss.log.StoredSession(name); err != nil || s != nil && s.LaneOf == "" {
+			return name, err
+		}
+	}
 	all, err := ss.SessionNames()
 	if err != nil {
 		return "", err

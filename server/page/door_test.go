@@ -69,6 +69,7 @@ type site struct {
 	growth uint64   // by how many percent the heap might grow when it was asked last
 	mu     sync.Mutex
 	client *http.Client
+	held   chan struct{} // the API's answers wait for it; nil: for nothing
 }
 
 func open(t *testing.T) *site {
@@ -90,7 +91,11 @@ func (s *site) start(t *testing.T) {
 			s.mu.Lock()
 			s.asked = append(s.asked, r.URL.Path)
 			s.growth = heapGrowth()
+			held := s.held
 			s.mu.Unlock()
+			if held != nil {
+				<-held
+			}
 			_, _ = io.WriteString(w, `{"result":{"stores":[]}}`+"\n")
 		}),
 		Root:  func(string) (string, error) { return "", &api.Error{Word: api.WordNoProject, Message: "none"} },

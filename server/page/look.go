@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -72,21 +73,52 @@ func (v *visit) dir() api.Project { return api.Project{Dir: v.root} }
 func (p *Page) look(h func(*visit) (view.Page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := p.visit(r)
-		var doc view.Page
-		if err == nil {
-			v.mark()
-			doc, err = h(v)
-		}
-		if err != nil {
-			doc = failed(v.frame, err)
-		}
-		p.send(w, r, doc)
+		p.send(w, r, v.document(h, err))
 	}
 }
 
+// atOnce answers with a document whose beginning is sent while the rest is made. Its status is sent with it: an error behind it is told in
+// the document alone, so that nothing is looked at so which an address may name and there is not.
+func (p *Page) atOnce(h func(*visit) (view.Page, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := p.visit(r)
+		if err != nil || part(r) != "" {
+			p.send(w, r, v.document(h, err))
+			return
+		}
+		documentHeaders(w)
+		a := begin(w, r, http.StatusOK, -1)
+		defer a.end()
+		err = v.frame.Begin(a)
+		if a.flush(); err == nil {
+			err = v.document(h, nil).Write(a, "")
+		}
+		if err != nil {
+			p.o.Log.Error("page: render", "error", err)
+			_, _ = io.WriteString(a, notShown)
+		}
+	}
+}
+
+// document is what a handler makes, or what an error is.
+func (v *visit) document(h func(*visit) (view.Page, error), err error) view.Page {
+	var doc view.Page
+	if err == nil {
+		v.mark()
+		doc, err = h(v)
+	}
+	if err != nil {
+		return failed(v.frame, err)
+	}
+	return doc
+}
+
+// part is the one of a document that a script asks for; "": all of it.
+func part(r *http.Request) string { return r.Header.Get("Rewind-Part") }
+
 // mark puts into a document up to where the project's events are told by it, before anything of it is read: the browser goes on from there.
 func (v *visit) mark() {
-	if v.root == "" || v.Header.Get("Rewind-Part") != "" {
+	if v.root == "" || part(v.Request) != "" {
 		return
 	}
 	st, err := v.status()
@@ -132,18 +164,31 @@ func failed(f view.Frame, err error) view.Page {
 // send writes a document whole, or not at all.
 func (p *Page) send(w http.ResponseWriter, r *http.Request, doc view.Page) {
 	var b bytes.Buffer
-	part := r.Header.Get("Rewind-Part")
+	part := part(r)
 	if doc.Status >= http.StatusBadRequest && part != "" {
 		part = "main"
 	}
-	if err := doc.Write(&b, part); err != nil {
+	var err error
+	if part == "" {
+		err = doc.Begin(&b)
+	}
+	if err == nil {
+		err = doc.Write(&b, part)
+	}
+	if err != nil {
 		p.o.Log.Error("page: render", "error", err)
-		http.Error(w, "this page cannot be shown; the daemon's log says why", http.StatusInternalServerError)
+		http.Error(w, notShown, http.StatusInternalServerError)
 		return
 	}
+	documentHeaders(w)
+	packed(w, r, cmp.Or(doc.Status, http.StatusOK), b.Bytes())
+}
+
+const notShown = "this page cannot be shown; the daemon's log says why"
+
+func documentHeaders(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Vary", "Rewind-Part")
-	packed(w, r, cmp.Or(doc.Status, http.StatusOK), b.Bytes())
 }
 
 func (v *visit) projects() (view.Page, error) {
@@ -157,7 +202,7 @@ func (v *visit) projects() (view.Page, error) {
 // project is the log of a project, or of one session of it, with one moment beside: the one that is named, or where the project stands.
 func (v *visit) project() (view.Page, error) {
 	t := view.Timeline{Session: v.session(), Beside: v.frame.Base + v.URL.Path + "?from=0"}
-	if v.Header.Get("Rewind-Part") == "side" {
+	if part(v.Request) == "side" {
 		return v.side(t)
 	}
 	before, _ := strconv.ParseUint(v.URL.Query().Get("before"), 10, 64)
@@ -170,7 +215,7 @@ func (v *visit) project() (view.Page, error) {
 	if list.More {
 		t.Older = v.frame.Base + v.URL.Path + "?before=" + strconv.FormatUint(list.Next, 10)
 	}
-	if v.Header.Get("Rewind-Part") == "rows" {
+	if part(v.Request) == "rows" {
 		t.Rows = v.frame.Rows(list.Turns, "")
 		return view.Log(v.frame, t), nil
 	}
@@ -188,7 +233,7 @@ func (v *visit) project() (view.Page, error) {
 		return view.Page{}, err
 	}
 	t.Empty = "Nothing has happened here yet. What an agent does in this project appears by itself."
-	if at != "" && v.Header.Get("Rewind-Part") != "log" { // what is being read stays
+	if at != "" && part(v.Request) != "log" { // what is being read stays
 		if t.Moment, err = v.moment(at); err != nil {
 			return view.Page{}, err
 		}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"compress/gzip"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,23 +11,52 @@ import (
 // worthPacking is the size in bytes from which an answer is compressed.
 const worthPacking = 1 << 10
 
-// packed writes an answer, compressed where the browser takes that. What is compressed has no secret of the door in it: tokens and cookies
-// stand in no body, so that its length tells nothing of them, whatever text of an agent's stands beside (BREACH). Streams of events are not
-// compressed.
-func packed(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+// An answer is what goes to a browser, compressed where the browser takes that. What is compressed has no secret of the door in it: tokens
+// and cookies stand in no body, so that its length tells nothing of them, whatever text of an agent's stands beside (BREACH). Streams of
+// events are not compressed. A browser that is gone needs no answer: errors are dropped.
+type answer struct {
+	io.Writer
+	w http.ResponseWriter
+	z *gzip.Writer // nil: it is not compressed
+}
+
+// begin begins an answer of so many bytes; size < 0: nobody knows yet.
+func begin(w http.ResponseWriter, r *http.Request, status, size int) *answer {
+	a := &answer{Writer: w, w: w}
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")
-	if len(body) < worthPacking || !takesGzip(r) {
-		h.Set("Content-Length", strconv.Itoa(len(body)))
-		w.WriteHeader(status)
-		_, _ = w.Write(body) // a browser that is gone needs no answer
-		return
+	switch {
+	case (size < 0 || size >= worthPacking) && takesGzip(r):
+		h.Set("Content-Encoding", "gzip")
+		a.z, _ = gzip.NewWriterLevel(w, gzip.BestSpeed)
+		a.Writer = a.z
+	case size >= 0:
+		h.Set("Content-Length", strconv.Itoa(size))
 	}
-	h.Set("Content-Encoding", "gzip")
 	w.WriteHeader(status)
-	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-	_, _ = z.Write(body)
-	_ = z.Close()
+	return a
+}
+
+// flush sends what was written.
+func (a *answer) flush() {
+	if a.z != nil {
+		_ = a.z.Flush()
+	}
+	_ = http.NewResponseController(a.w).Flush()
+}
+
+// end is the end of an answer.
+func (a *answer) end() {
+	if a.z != nil {
+		_ = a.z.Close()
+	}
+}
+
+// packed writes a whole answer.
+func packed(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	a := begin(w, r, status, len(body))
+	_, _ = a.Write(body)
+	a.end()
 }
 
 // takesGzip reads the header as browsers write it.

@@ -170,7 +170,7 @@ const lanesAtOnce = 200
 
 // lanes is turns of all sessions in time, the newest or those before one; above it how much happened in all of the project's time.
 func (v *visit) lanes() (view.Page, error) {
-	if v.Header.Get("Rewind-Part") == "strip" {
+	if part(v.Request) == "strip" {
 		d, err := api.Call(v.Context(), v.page.client, api.Density, api.DensityRequest{Project: v.dir()}, nil)
 		if err != nil {
 			return view.Page{}, err

@@ -71,7 +71,16 @@ func (f Frame) Point(name string) string {
 // TurnName is the name of a turn as the API takes it: its end.
 func TurnName(turn, session string) string { return "turn:" + turn + "@" + session }
 
-// Write renders the document, or one of its parts (part-...), for a document that is there already. "": all of it.
+// Begin writes how a document begins, whatever is in it: what a browser needs first, so that it fetches that while the rest is made.
+func (f Frame) Begin(w io.Writer) error {
+	t, err := document("begin")
+	if err != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	return t.ExecuteTemplate(w, "begin", f)
+}
+
+// Write renders the document behind its beginning, or one of its parts (part-...), for a document that is there already.
 func (p Page) Write(w io.Writer, part string) error {
 	t, err := document(p.name)
 	if err != nil {

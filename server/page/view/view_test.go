@@ -49,7 +49,7 @@ func pages(text string) map[string]view.Page {
 	files := []api.FileDiff{{Change: change, Note: text, Hunks: lines, Added: 1}}
 	row := api.Row{
 		Checkpoint: cp, Session: cp.Session, Agent: cp.Agent, Turn: 3, Prompt: x, Time: at, Changes: []api.Change{change}, Left: 1,
-		Modified: 1,
+		Modified: 1, Steps: 2, Title: x, Forks: 2,
 	}
 	fork := &api.Lineage{Session: text, Turn: 2, Checkpoint: "bb", NoCode: x}
 	branch := api.Branch{
@@ -61,7 +61,11 @@ func pages(text string) map[string]view.Page {
 		Checkpoint: cp, Files: files, Asked: &api.Message{Text: x}, Answered: &api.Message{Text: x}, Conversation: x,
 		Messages: []api.Message{{Who: text, Text: x, Calls: []api.ToolCall{{Name: x, Target: x}}}},
 	}
+	turn, step := *show, *show
+	turn.Whole, step.Checkpoint.Message, step.Checkpoint.Tool = &row, "", &api.Tool{Name: x}
+	step.Checkpoint.Target, step.Checkpoint.Event = x, "post-tool-use"
 	restore := &api.RestoreResponse{
+		Safety: &cp, Behind: &api.Behind{Session: text, Turns: 1, Checkpoints: 2}, KeptFor: x,
 		Target: cp, Plan: text, Changes: []api.Change{change}, Kept: []api.Kept{{Path: x, Reason: value.KeptSession, By: text}},
 		Taken: []api.Taken{{By: text, Paths: []api.Text{x}}}, Conflicts: []api.Conflict{{Path: x, Reason: text}},
 		Merges: []api.Merge{{Path: x}}, Notices: []string{text}, Operation: 7,
@@ -99,6 +103,9 @@ func pages(text string) map[string]view.Page {
 		"projects":   view.Projects(f, []api.Store{{ID: "p1", Root: x, Wrong: x}}),
 		"timeline":   view.Log(f, timeline),
 		"checkpoint": view.Checkpoint(f, f.Detail(show)),
+		"turn":       view.Checkpoint(f, f.Detail(&turn)),
+		"step":       view.Checkpoint(f, f.Detail(&step)),
+		"steps":      view.TurnSteps(f, f.Steps([]api.Checkpoint{step.Checkpoint})),
 		"tree": view.Branching(f, f.DrawTree(&api.TreeResponse{
 			Branches: []api.Branch{{Branch: text, Session: text, Title: x}, branch},
 			Places:   []api.Place{{Branch: text}, {Branch: branch.Branch, Parent: branch.Parent, Depth: branch.Depth}},
@@ -129,7 +136,8 @@ var (
 func TestTextIsNeverMarkup(t *testing.T) {
 	elements := func(name, text string) []string {
 		var b bytes.Buffer
-		if err := pages(text)[name].Write(&b, ""); err != nil {
+		p := pages(text)[name]
+		if err := errors.Join(p.Begin(&b), p.Write(&b, "")); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		doc := b.String()
