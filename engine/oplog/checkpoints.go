@@ -1,9 +1,11 @@
 package oplog
 
 import (
+	"bytes"
 	"fmt"
 
 	"rewind/engine/model"
+	"rewind/internal/cache"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -43,17 +45,41 @@ func (l *Log) Checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 	return l.Orphaned(l.squashed(model.DecodeCheckpoint(id, raw)))
 }
 
-// Checkpoints is a function that reads checkpoints as Checkpoint does, faster for many of one line.
-func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
-	return l.checkpointsBy(l.Objs.Memo(objstore.Checkpoint))
+const (
+	recentBytes = 1 << 20 // about what the checkpoints that were read last take in memory, as they are stored
+	recentReads = 512     // are kept of what one reader reads: who goes far back does not push out what all begin with
+)
+
+// recent are the checkpoints that many read again and again: whoever lists, the newest of the log. What an id names stays what it is.
+type recent = cache.Shared[objstore.ID, []byte]
+
+func newRecent() *recent {
+	const entry = 128 // beside the bytes
+	return cache.NewShared[objstore.ID](recentBytes, func(raw []byte) int { return len(raw) + entry })
 }
 
-func (l *Log) checkpointsBy(memo *objstore.Memo) func(objstore.ID) (*model.Checkpoint, error) {
+// Checkpoints is a function that reads checkpoints as Checkpoint does, faster for many of one line, and for those that were read before.
+func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
 	count := l.Count()
+	var memo *objstore.Memo
+	left := recentReads
 	return func(id objstore.ID) (*model.Checkpoint, error) {
-		raw, err := memo.Get(id)
-		if err != nil {
-			return nil, fmt.Errorf("checkpoint: %w", err)
+		left--
+		raw, ok := l.recent.Get(id)
+		if !ok {
+			if memo == nil {
+				memo = l.Objs.Memo(objstore.Checkpoint)
+			}
+			rewrites := l.Rewrites()
+			var err error
+			if raw, err = memo.Get(id); err != nil {
+				return nil, fmt.Errorf("checkpoint: %w", err)
+			}
+			if left > 0 {
+				if l.recent.Put(id, bytes.Clone(raw)); l.Rewrites() != rewrites { // it may have been taken out of the log meanwhile
+					l.recent.Drop(id)
+				}
+			}
 		}
 		cp, err := l.Orphaned(l.squashed(model.DecodeCheckpoint(id, raw)))
 		if err == nil {

@@ -134,6 +134,7 @@ func (l *Log) Forget() {
 // Rewrote says that the log has changed otherwise than by what came to its end: what was read of it before may be wrong.
 func (l *Log) Rewrote() {
 	l.rewrites.Add(1)
+	l.recent.Clear()
 	l.Tally.forget()
 }
 

@@ -50,6 +50,7 @@ type state struct {
 	Tally     tally
 	rewrites  atomic.Uint64 // how often something was taken out of the log, or changed in it
 	SkipIndex skipIndex
+	recent    *recent
 	Squashes  atomic.Int32 // whether the store has squash records: one of model.Squashes...
 }
 
@@ -57,7 +58,7 @@ type state struct {
 func New(home project.Home, p *project.Project, c project.Config, db *kv.DB, o project.Options) *Log {
 	l := &Log{
 		Home: home, Project: *p, Config: c, DB: db, Objs: objstore.New(db), Refs: refs.New(db), Now: o.Now, Wrap: o.Worktree,
-		state: new(state),
+		state: &state{recent: newRecent()},
 	}
 	if l.Now == nil {
 		l.Now = time.Now
