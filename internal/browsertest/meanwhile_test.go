@@ -142,7 +142,7 @@ func TestScrolled(t *testing.T) {
 	b := profile(t)
 	b.enter(p)
 	count := `document.querySelectorAll("[data-rows] .row").length`
-	if n := eval[int](b, count); n != 30 && n != 60 {
+	if n := eval[int](b, count); n != 24 && n != 48 {
 		t.Errorf("%d rows come at first", n)
 	}
 	for !eval[bool](b, count+fmt.Sprintf(` > %d && !document.querySelector("[data-rows] [data-more]")`, rows)) {

@@ -213,7 +213,7 @@ func (b *tab) checkpoint(words string) string {
 	b.Helper()
 	b.open("")
 	b.open(b.row(words))
-	return eval[string](b, `document.querySelector('a[href$="/files"]').pathname.match(/c\/([0-9a-f]*)/)[1]`)
+	return eval[string](b, `document.querySelector('a[href$="/files"]').pathname.match(/\/c\/([0-9a-f]+)\/files/)[1]`)
 }
 
 // views are the paths of all views of a project that usual made, below the project's.

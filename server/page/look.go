@@ -19,8 +19,8 @@ import (
 
 const (
 	// What is sent at once; the rest comes as it comes into sight, so that what is seen first does not wait for it.
-	rowsAtOnce     = 30  // of a log
-	branchesAtOnce = 40  // beside it, and of a tree
+	rowsAtOnce     = 24  // of a log
+	branchesAtOnce = 24  // beside it, and of a tree: they are laid out between two frames, also while somebody scrolls
 	mostBranches   = 1e6 // that can be asked for at once, by a page that has them already
 
 	messagesAtOnce = 30  // of the conversation before a moment

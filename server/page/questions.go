@@ -166,7 +166,7 @@ func (v *visit) findAll() (view.Page, error) {
 }
 
 // lanesAtOnce is how many turns are drawn in time.
-const lanesAtOnce = 200
+const lanesAtOnce = 120
 
 // lanes is turns of all sessions in time, the newest or those before one; above it how much happened in all of the project's time.
 func (v *visit) lanes() (view.Page, error) {

@@ -10,6 +10,8 @@ import (
 const (
 	lull        = 3 * time.Second // without work, after which memory goes back
 	worthGiving = 1 << 20         // bytes
+	soon        = 400 * time.Millisecond // after an answer to a page
+	worthSoon   = 8 << 20 // bytes
 	// CollectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of the time of large
 	// pieces of work.
 	CollectAt = 50
@@ -24,6 +26,7 @@ var tight struct {
 	mu    sync.Mutex
 	n     int // of them
 	usual int
+	timer *time.Timer // of who gives back what they have left; nil: none is to
 }
 
 // TightHeap begins one of them; back, to be called once, ends it.
@@ -39,6 +42,22 @@ func TightHeap() (back func()) {
 		if tight.n--; tight.n == 0 {
 			debug.SetGCPercent(tight.usual)
 		}
+		if tight.timer == nil {
+			tight.timer = time.AfterFunc(soon, giveBackSoon)
+		}
+	}
+}
+
+// giveBackSoon gives back what answers have left, without waiting until nobody asks any more: a page that is open asks again and again.
+// What is known stays, so that the next answer is not slower for it.
+func giveBackSoon() {
+	tight.mu.Lock()
+	tight.timer = nil
+	tight.mu.Unlock()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	if live := s.NextGC * 100 / (100 + GCPercent); s.HeapSys-s.HeapReleased > live+worthSoon {
+		debug.FreeOSMemory()
 	}
 }
 
