@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	lull        = 3 * time.Second // without work, after which memory goes back
-	worthGiving = 1 << 20         // bytes
+	lull        = 3 * time.Second        // without work, after which memory goes back
+	worthGiving = 1 << 20                // bytes
 	soon        = 400 * time.Millisecond // after an answer to a page
-	worthSoon   = 8 << 20 // bytes
+	worthSoon   = 8 << 20                // bytes
 	// CollectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of the time of large
 	// pieces of work.
 	CollectAt = 50

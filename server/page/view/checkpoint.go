@@ -66,6 +66,9 @@ func (f Frame) Detail(r *api.ShowResponse) *Detail {
 		d.Current, d.Message = w.Current, ""
 		d.Name = TurnName(itoa(d.Turn), session)
 	}
+	if r.Whole == nil && len(c.By) == 0 { // what a person saved, or came from outside, is nobody's step
+		d.Turn = 0
+	}
 	if d.Turn > 0 && strings.Contains(session, "/") {
 		d.Before = "before:" + itoa(d.Turn) + "@" + session
 		if r.Whole == nil {

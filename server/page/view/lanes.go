@@ -13,17 +13,20 @@ import (
 // Measures of the lanes, in pixels.
 const (
 	lanesLeft   = 4
-	lanesNames  = 180 // the width of names, which stay in sight
-	lanesWidth  = 1180
+	lanesNames  = 180  // the width of names, which stay in sight
+	lanesWidth  = 1030 // of what is beside them
+	lanesStep   = 6    // between two moments at least, where there is room
 	laneHeight  = 30
 	lanesTop    = 30 // the clock
+	lanesTick   = 80 // a time on it
+	lanesLetter = 8  // of one
 	stripHeight = 36
 	gapWidth    = 26
 	minGap      = 3 // of a strip
 )
 
 // longGap is a pause that is drawn as a gap: its length says nothing.
-const longGap = 45 * time.Minute
+const longGap = 15 * time.Minute
 
 // Lanes are sessions beside each other in time: who changed what when, and when somebody went back.
 type Lanes struct {
@@ -83,6 +86,7 @@ type gap struct {
 type tick struct {
 	X    int
 	Text string
+	Left bool // of X: there is no room on its right
 }
 
 // DrawStrip lays out when checkpoints were taken. Pauses are short in it.
@@ -142,13 +146,16 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next 
 	}
 	slices.SortFunc(times, time.Time.Compare)
 	scale := newScale(times)
+	out.Width = min(out.Width, max(scale.end+lanesTick/4, 3*lanesTick))
+	first := f.moment(times[0])
+	out.Ticks = append(out.Ticks, tick{X: lanesLeft, Text: first.Text})
 	for _, g := range scale.gaps {
 		out.Gaps = append(out.Gaps, gap{g.x + gapWidth/2, "nothing for " + g.length.Round(time.Minute).String()})
-		at := f.moment(g.until)
-		out.Ticks = append(out.Ticks, tick{g.x + gapWidth, at.Text})
+		x, last := g.x+gapWidth, out.Ticks[len(out.Ticks)-1]
+		if x-last.X > lanesLetter*len(last.Text) { // else they would lie on each other
+			out.Ticks = append(out.Ticks, tick{x, f.moment(g.until).Text, x > out.Width-lanesTick})
+		}
 	}
-	first := f.moment(times[0])
-	out.Ticks = append([]tick{{lanesLeft, first.Text}}, out.Ticks...)
 	lanes := map[string]int{}
 	for i := len(rows) - 1; i >= 0; i-- { // the session that began first is on top
 		r := &rows[i]
@@ -204,11 +211,11 @@ func radius(files int) int {
 	return 7
 }
 
-// scale maps times to a line on which pauses are short.
+// scale maps moments to a line on which pauses are short, and those that follow each other at once are apart all the same.
 type scale struct {
-	times []time.Time // where a stretch begins
+	times []time.Time
 	xs    []int
-	per   float64 // pixels a second
+	end   int // of the last one
 	gaps  []pause
 }
 
@@ -220,40 +227,45 @@ type pause struct {
 
 // newScale is of times in ascending order, at least one.
 func newScale(times []time.Time) *scale {
-	s := &scale{}
+	s := &scale{times: times}
 	var busy time.Duration
-	pauses := 0
+	pauses, steps := 0, 0
 	for i := 1; i < len(times); i++ {
-		if d := times[i].Sub(times[i-1]); d > longGap {
+		switch d := times[i].Sub(times[i-1]); {
+		case d > longGap:
 			pauses++
-		} else {
+		case d > 0:
+			steps++
 			busy += d
 		}
 	}
-	room := max(lanesWidth-16-pauses*gapWidth, lanesWidth/2)
-	s.per = float64(room) / max(busy.Seconds(), 1)
+	room := float64(max(lanesWidth-16-pauses*gapWidth, lanesWidth/2))
+	step := min(lanesStep, room/2/float64(max(steps, 1)))
+	per := (room - step*float64(steps)) / max(busy.Seconds(), 1) // pixels a second
 	at := float64(lanesLeft + 8)
-	s.times, s.xs = append(s.times, times[0]), append(s.xs, int(at))
-	for i := 1; i < len(times); i++ {
-		d := times[i].Sub(times[i-1])
-		if d > longGap {
-			s.gaps = append(s.gaps, pause{int(at), d, times[i]})
-			at += gapWidth
-			s.times, s.xs = append(s.times, times[i]), append(s.xs, int(at))
-			continue
+	for i := range times {
+		if i > 0 {
+			switch d := times[i].Sub(times[i-1]); {
+			case d > longGap:
+				s.gaps = append(s.gaps, pause{int(at), d, times[i]})
+				at += gapWidth
+			case d > 0:
+				at += step + d.Seconds()*per
+			}
 		}
-		at += d.Seconds() * s.per
+		s.xs = append(s.xs, min(int(at), lanesLeft+lanesWidth-8))
 	}
+	s.end = s.xs[len(s.xs)-1]
 	return s
 }
 
+// x is the place of a time, or of the one before it.
 func (s *scale) x(t time.Time) int {
 	i, found := slices.BinarySearchFunc(s.times, t, time.Time.Compare)
 	if !found {
 		i--
 	}
-	i = max(i, 0)
-	return min(s.xs[i]+int(t.Sub(s.times[i]).Seconds()*s.per), lanesLeft+lanesWidth-8)
+	return s.xs[max(i, 0)]
 }
 
 // Time is the document of the lanes.

@@ -72,6 +72,8 @@ func (f Frame) moments(m *api.Moment) (words, href string) {
 		words = "turn " + itoa(m.Turn)
 	case m.Message != "":
 		words = string(m.Message)
+	case m.Event == "init":
+		words = render.Cause(api.Checkpoint{Event: m.Event})
 	}
 	return words, f.Path("c", m.ID)
 }

@@ -3,6 +3,7 @@ package view_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -192,6 +193,53 @@ func TestMoments(t *testing.T) {
 		rows := f.Rows([]api.Row{{Time: when}}, "")
 		if rows[0].When.Text != want {
 			t.Errorf("%v is %q, not %q", when, rows[0].When.Text, want)
+		}
+	}
+}
+
+// Lanes: whatever the times, a later turn stands to the right of an earlier one, none outside of the drawing, and a pause takes no more room
+// than any other.
+func TestLanes(t *testing.T) {
+	f := view.Frame{Now: at, Zone: time.UTC}
+	for name, every := range map[string]func(i int) time.Duration{
+		"a burst": func(int) time.Duration { return time.Millisecond }, "an hour each": func(int) time.Duration { return time.Hour },
+		"minutes": func(i int) time.Duration { return time.Duration(i%9+1) * time.Minute },
+		"days between bursts": func(i int) time.Duration {
+			if i%20 == 0 {
+				return 40 * time.Hour
+			}
+			return 10 * time.Millisecond
+		},
+		"as before": func(i int) time.Duration { return time.Duration(i%2) * time.Second },
+	} {
+		rows, now := make([]api.Row, 120), at
+		for i := range rows { // the newest first
+			rows[i] = api.Row{Time: now, Session: fmt.Sprint("claude/", i%3), Agent: "claude", Turn: 1, Title: "it"}
+			now = now.Add(-every(i))
+		}
+		l := f.DrawLanes(rows, nil, 0, 0)
+		last, dots := map[int]int{}, 0
+		for n, lane := range l.Lanes {
+			for _, d := range lane.Dots {
+				if dots++; d.X < last[n] || d.X > l.Width {
+					t.Errorf("%s: a turn at %d of %d, behind one at %d", name, d.X, l.Width, last[n])
+				}
+				last[n] = d.X
+			}
+			if lane.Name != "it" {
+				t.Errorf("%s: a lane is called %q", name, lane.Name)
+			}
+		}
+		if dots != len(rows) {
+			t.Errorf("%s: %d turns of %d", name, dots, len(rows))
+		}
+		if first := l.Lanes[0].Dots; name == "a burst" && first[len(first)-1].X-first[0].X < 400 {
+			t.Errorf("a burst is a heap: %d to %d", first[0].X, first[len(first)-1].X)
+		}
+		for i := 1; i < len(l.Ticks); i++ {
+			if l.Ticks[i].X-l.Ticks[i-1].X < 30 {
+				t.Errorf("%s: times lie on each other at %d", name, l.Ticks[i].X)
+			}
 		}
 	}
 }
