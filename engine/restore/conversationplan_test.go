@@ -211,7 +211,9 @@ func TestBehind(t *testing.T) {
 	if turns, checkpoints := behind("turn:1", ours); turns != 3 || checkpoints != 2 { // also what lies ahead already
 		t.Errorf("having gone back: %d, %d", turns, checkpoints)
 	}
-	if turns, checkpoints := behind("turn:1", restore.Options{Session: ours.Session, Scope: refs.Scope{Paths: []string{"f"}}}); turns+checkpoints > 0 {
+	part := ours
+	part.Paths = []string{"f"}
+	if turns, checkpoints := behind("turn:1", part); turns+checkpoints > 0 {
 		t.Errorf("of a part: %d, %d", turns, checkpoints)
 	}
 }

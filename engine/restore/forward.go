@@ -47,8 +47,8 @@ func (rs *Restorer) Forward(ctx context.Context, n int, o Options) (*Result, err
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// behind is what lies behind the target of a request on the branch that it moves; nil: nothing, or the target is not on it. It reads each of
-// those checkpoints, as a dry run may.
+// behind is what lies behind the target of a request on the branch that it moves; nil: nothing, or the target is not on it. It reads each
+// of those checkpoints, as a dry run may.
 func (rs *Restorer) behind(r *request) (*value.Behind, error) {
 	if r.moment == nil || len(r.Paths) > 0 {
 		return nil, nil

@@ -147,7 +147,8 @@ func (f Frame) Steps(list []api.Checkpoint) []Row {
 	for i := range list {
 		c := &list[i]
 		rows = append(rows, Row{
-			Name: c.ID, Href: f.Point(c.ID), When: f.moment(c.Time), Text: render.StepText(c), Kind: "step", Current: c.Current, Aside: c.Aside,
+			Name: c.ID, Href: f.Point(c.ID), When: f.moment(c.Time), Text: render.StepText(c), Kind: "step",
+			Current: c.Current, Aside: c.Aside,
 			Tally: tally{c.Added, c.Modified, c.Deleted}, Tags: c.Tags,
 		})
 	}

@@ -197,8 +197,8 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// Lanes: whatever the times, a later turn stands to the right of an earlier one, none outside of the drawing, and a pause takes no more room
-// than any other.
+// Lanes: whatever the times, a later turn stands to the right of an earlier one, none outside of the drawing, and a pause takes no more
+// room than any other.
 func TestLanes(t *testing.T) {
 	f := view.Frame{Now: at, Zone: time.UTC}
 	for name, every := range map[string]func(i int) time.Duration{
