@@ -2,6 +2,7 @@ package find_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -373,9 +374,8 @@ func (m *asked) checkBlame(path string) {
 func TestFindAgainstEveryCheckpoint(t *testing.T) {
 	enginetest.SetChecks(t, torture.Points(60, 2000), 0)
 	rapid.Check(t, func(t *rapid.T) {
-		root, home := mkTemp(t), mkTemp(t)
-		defer os.RemoveAll(root)
-		defer os.RemoveAll(home)
+		root, home, remove := dirs(t)
+		defer remove()
 		m := &asked{Project: enginetest.OpenProject(t, root, home), t: t}
 		defer m.Close()
 		m.Set("gc.grace", "0s")
@@ -433,9 +433,8 @@ func TestBlameEqualsGits(t *testing.T) {
 	}
 	enginetest.SetChecks(t, 15, 0)
 	rapid.Check(t, func(t *rapid.T) {
-		root, home := mkTemp(t), mkTemp(t)
-		defer os.RemoveAll(root)
-		defer os.RemoveAll(home)
+		root, home, remove := dirs(t)
+		defer remove()
 		m := &asked{Project: enginetest.OpenProject(t, root, home), t: t}
 		defer m.Close()
 		git := func(args ...string) string {
@@ -486,11 +485,13 @@ func TestBlameEqualsGits(t *testing.T) {
 	})
 }
 
-func mkTemp(t enginetest.Fataler) string {
+// dirs are a project's directory and home; what lies beside the home, its person's, is removed with it.
+func dirs(t enginetest.Fataler) (root, home string, remove func()) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "find")
-	if err != nil {
+	root, home = filepath.Join(dir, "root"), filepath.Join(dir, "home")
+	if err = errors.Join(err, os.Mkdir(root, 0o755), os.Mkdir(home, 0o700)); err != nil {
 		t.Fatalf("%v", err)
 	}
-	return dir
+	return root, home, func() { _ = os.RemoveAll(dir) }
 }
