@@ -47,28 +47,26 @@ func (rs *Restorer) Forward(ctx context.Context, n int, o Options) (*Result, err
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// behind is what lies behind the target of a request on the branch that it moves; nil: nothing, or the target is not on it. It reads each
-// of those checkpoints, as a dry run may.
-func (rs *Restorer) behind(r *request) (*value.Behind, error) {
+// behind is what lies behind the target of a request on the branch that it moves; nil: nothing, or the target is not on it, or it cannot
+// be read, which is no reason not to go back. It reads each of those checkpoints, as a dry run may.
+func (rs *Restorer) behind(r *request) *value.Behind {
 	if r.moment == nil || len(r.Paths) > 0 {
-		return nil, nil
+		return nil
 	}
 	id, err := rs.log.Refs.ID(refs.Session(r.Session))
 	if err != nil || id.IsZero() {
-		return nil, err
+		return nil
 	}
 	type turn struct {
 		session string
 		number  uint64
 	}
+	read := rs.log.Checkpoints()
 	b, turns := &value.Behind{Session: r.Session}, map[turn]bool{}
 	for id != r.target.ID {
-		cp, err := rs.log.Checkpoint(id)
-		if err != nil {
-			return nil, err
-		}
-		if len(cp.Parents) == 0 || cp.Seq < r.target.Seq {
-			return nil, nil
+		cp, err := read(id)
+		if err != nil || len(cp.Parents) == 0 || cp.Seq < r.target.Seq {
+			return nil
 		}
 		if cp.Cause.Turn > 0 {
 			turns[turn{cp.Session, cp.Cause.Turn}] = true
@@ -82,7 +80,7 @@ func (rs *Restorer) behind(r *request) (*value.Behind, error) {
 		b.Turns = max(b.Turns, int(rs.history.TurnCount(rs.log.Records[r.Session]))-p.Turn)
 	}
 	if b.Turns == 0 && b.Checkpoints == 0 {
-		return nil, nil
+		return nil
 	}
-	return b, nil
+	return b
 }

@@ -152,9 +152,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	res.KeptFor, _ = rs.log.Config.Get("gc.keep_safety").(string)
 	if r.options.DryRun {
 		c.Discard()
-		if res.Behind, err = rs.behind(r); err != nil {
-			return nil, err
-		}
+		res.Behind = rs.behind(r)
 		without, perms, err := apply.Foresee(root, plan.Steps)
 		if err != nil {
 			return nil, rs.restoreError(err)

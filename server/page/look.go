@@ -369,9 +369,10 @@ func (v *visit) said() (view.Page, error) {
 		return view.Page{}, err
 	}
 	turn, _ := strconv.Atoi(v.PathValue("turn"))
-	before := slices.IndexFunc(r.Messages, func(m api.Message) bool { return m.Turn == turn })
-	if before = max(before, 0); before > 0 {
-		r.Messages, r.Older = r.Messages[before:], nil
+	all := len(r.Messages)
+	r.Messages = slices.DeleteFunc(r.Messages, func(m api.Message) bool { return m.Turn != turn })
+	if len(r.Messages) < all { // it begins here
+		r.Older = nil
 	}
 	return view.Talk(v.frame, name, &r, false), nil
 }
