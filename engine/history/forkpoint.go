@@ -17,31 +17,57 @@ import (
 // that turn. A fork that rewind made has its checkpoint from the beginning. Of one that an agent made it is looked for, and stored once
 // that turn is over: from then on nothing moves it.
 
-// Kin tells of a turn what its session is called, as far as that is known without its file, and how many sessions were forked at it, as its
-// session counts turns; those that were deleted are none.
+// kin is what sessions are called, and how many were forked at a turn of one.
+type kin struct {
+	rewrites uint64 // of the log, when it was told
+	titles   map[string]string
+	forks    map[aForked]int
+}
+
+// aForked is a turn of a session, as that one counts.
+type aForked struct {
+	session string
+	turn    uint64
+}
+
+// Kin tells of a turn what its session is called, as far as that is known without its file, and how many sessions were forked at it, those
+// that were deleted left out. Whoever lists waits for nobody: while somebody is at the project it is what was told last.
 func (h *History) Kin() (func(session string, turn uint64) (title string, forks int), error) {
-	defer h.log.Hold()()
+	k, err := h.kinNow()
+	if err != nil {
+		return nil, err
+	}
+	return func(session string, turn uint64) (string, int) {
+		return k.titles[session], k.forks[aForked{session, turn}]
+	}, nil
+}
+
+func (h *History) kinNow() (*kin, error) {
+	if !h.log.Mu.TryLock() {
+		if k := h.lastKin.Load(); k != nil && k.rewrites == h.log.Rewrites() { // else something was purged since, perhaps a title
+			return k, nil
+		}
+		return &kin{}, nil
+	}
+	defer h.log.Mu.Unlock()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
 	}
 	if err := h.loadKnown(); err != nil {
 		return nil, err
 	}
-	type at struct {
-		session string
-		turn    uint64
-	}
-	titles, forks := map[string]string{}, map[at]int{}
+	k := &kin{rewrites: h.log.Rewrites(), titles: map[string]string{}, forks: map[aForked]int{}}
 	for name, s := range h.log.Records {
-		titles[name] = s.Title
-		if k := h.known.of(name); k != nil && k.Title != "" {
-			titles[name] = k.Title
+		k.titles[name] = s.Title
+		if known := h.known.of(name); known != nil && known.Title != "" {
+			k.titles[name] = known.Title
 		}
 		if s.Fork != nil && s.Fork.Turn > 0 && s.Standing != value.Deleted {
-			forks[at{s.Fork.Session, uint64(s.Fork.Turn)}]++
+			k.forks[aForked{s.Fork.Session, uint64(s.Fork.Turn)}]++
 		}
 	}
-	return func(session string, turn uint64) (string, int) { return titles[session], forks[at{session, turn}] }, nil
+	h.lastKin.Store(k)
+	return k, nil
 }
 
 // forkedAt is the checkpoint where a fork branched off: the one that it was made at, or the end of the last turn that both sessions have.

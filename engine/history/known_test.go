@@ -9,6 +9,7 @@ import (
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/engine/purge"
+	"rewind/engine/restore"
 	"rewind/internal/kv"
 )
 
@@ -129,5 +130,31 @@ func TestKnownIsPurged(t *testing.T) {
 			}
 		}
 		p.Reopen()
+	}
+}
+
+// What a list says of its rows' sessions waits for nobody: while somebody holds the log it is what was told before.
+func TestKinWaitsForNobody(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	told := func() (string, int) {
+		t.Helper()
+		kin, err := p.E.History.Kin()
+		p.Must(err)
+		return kin(k.Name(), 1)
+	}
+	free := p.E.Log.Hold()
+	if title, forks := told(); title != "" || forks != 0 { // nothing was told yet
+		t.Errorf("%q, %d", title, forks)
+	}
+	free()
+	p.Fork("turn:1", restore.Options{Title: "another way"})
+	_, _, err := p.E.History.SessionList(enginetest.Bg, true, 0)
+	p.Must(err)
+	if title, forks := told(); title != "one" || forks != 1 {
+		t.Errorf("%q, %d", title, forks)
+	}
+	defer p.E.Log.Hold()()
+	if title, _ := told(); title != "one" {
+		t.Errorf("%q while somebody is at the project", title)
 	}
 }

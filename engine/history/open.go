@@ -3,6 +3,8 @@
 package history
 
 import (
+	"sync/atomic"
+
 	"rewind/engine/conversation"
 	"rewind/engine/oplog"
 	"rewind/engine/secrets"
@@ -26,6 +28,8 @@ type State struct {
 	works works
 	turns turnLogs
 	known knowing
+
+	lastKin atomic.Pointer[kin]
 }
 
 // New makes a History of the rooms that it reads.
