@@ -11,6 +11,7 @@ type ListRequest struct {
 	Turns  bool   `json:"turns,omitempty"`  // a row a turn, instead of checkpoints
 	Steps  bool   `json:"steps,omitempty"`  // no step is folded, and each has target and paths
 	Turn   Text   `json:"turn,omitempty"`   // only the steps of this turn: turn:4, turn:4@1a2b
+	End    string `json:"end,omitempty"`    // of a turn that has several rows, which: the id of the checkpoint with which it ends; empty: the newest
 	Before uint64 `json:"before,omitempty"` // the page behind another one, whose next this is; 0: the newest
 	Choose bool   `json:"choose,omitempty"` // of several sessions that are at work the newest's turn, as of a Walk
 	Graph  bool   `json:"graph,omitempty"`  // each row says which one it goes on from
@@ -76,6 +77,7 @@ type ShowRequest struct {
 	Walk
 	Checkpoint Text   `json:"checkpoint"`
 	Whole      bool   `json:"whole,omitempty"` // the whole turn of which it is the end
+	End        string `json:"end,omitempty"`   // with whole, as of a list
 	Paths      []Text `json:"paths,omitempty"`
 	Messages   int    `json:"messages,omitempty"` // so many of the conversation before it; 0: none
 	Said       bool   `json:"said,omitempty"`     // the prompt, and what was answered

@@ -129,7 +129,7 @@ func listTurn(ctx context.Context, e *engine.Engine, req api.ListRequest, out *a
 	if err != nil {
 		return err
 	}
-	r, err := e.History.TurnRow(ctx, name)
+	r, err := e.History.TurnRow(ctx, name, req.End)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (s *server) showAt(ctx context.Context, req api.ShowRequest, at place) (out
 		if err != nil {
 			return err
 		}
-		r, whole, err := shown(ctx, e, name, req.Whole, paths)
+		r, whole, err := shown(ctx, e, name, req.Whole, req.End, paths)
 		if err != nil {
 			return err
 		}
@@ -267,10 +267,12 @@ func (s *server) showAt(ctx context.Context, req api.ShowRequest, at place) (out
 	return out, err
 }
 
-// shown is a checkpoint, or where whole is true the turn that a name stands for.
-func shown(ctx context.Context, e *engine.Engine, name string, whole bool, paths []string) (*history.Shown, *api.Row, error) {
+// shown is a checkpoint, or where whole is true the turn that a name stands for, in the row that ends with a checkpoint; "": the newest.
+func shown(
+	ctx context.Context, e *engine.Engine, name string, whole bool, end string, paths []string,
+) (*history.Shown, *api.Row, error) {
 	if whole {
-		turn, err := e.History.TurnRow(ctx, name)
+		turn, err := e.History.TurnRow(ctx, name, end)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -73,7 +73,7 @@ func TestPromise19AnswersBesideEvents(t *testing.T) {
 		},
 		"before": func() error { _, err := p.E.History.Resolve("before:2@" + a.Name()); return err },
 		"rows":   func() error { _, err := p.E.History.Rows(enginetest.Bg, history.RowOptions{}); return err },
-		"row":    func() error { _, err := p.E.History.TurnRow(enginetest.Bg, turnOne); return err },
+		"row":    func() error { _, err := p.E.History.TurnRow(enginetest.Bg, turnOne, ""); return err },
 		"ops":    func() error { _, err := p.E.History.Operations(enginetest.Bg, 0, history.Restoring); return err },
 		"name":   func() error { _, err := p.E.History.Resolve("session:" + b.Name()); return err },
 		"no name": func() error {

@@ -136,7 +136,8 @@ func (h *History) fill(ctx context.Context, rows []Row, most int, read func(objs
 }
 
 // TurnRow is the turn that a name stands for, see naming; nil: it names no turn (before:5 is a state), or one of which the log has nothing.
-func (h *History) TurnRow(ctx context.Context, name string) (*Row, error) {
+// Of a turn that has several rows, since somebody went back into it, it is the newest; end is the checkpoint with which another one ends.
+func (h *History) TurnRow(ctx context.Context, name, end string) (*Row, error) {
 	n, err := ParseName(name)
 	if err != nil || !n.IsTurn() || n.Before || n.Turn == 0 {
 		return nil, err
@@ -149,11 +150,20 @@ func (h *History) TurnRow(ctx context.Context, name string) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := h.Rows(ctx, RowOptions{Filter: Filter{value.Filter{Session: at.session}}, turn: at, Limit: 1})
-	if err != nil || len(res.Rows) == 0 {
+	o := RowOptions{Filter: Filter{value.Filter{Session: at.session}}, turn: at, Limit: 1}
+	if end != "" {
+		o.Limit = 0
+	}
+	res, err := h.Rows(ctx, o)
+	if err != nil {
 		return nil, err
 	}
-	return &res.Rows[0], nil
+	for i := range res.Rows {
+		if r := &res.Rows[i]; end == "" || r.ID.String() == end {
+			return r, nil
+		}
+	}
+	return nil, nil
 }
 
 // Paths are the first paths, at most so many, of the files that a checkpoint changed.

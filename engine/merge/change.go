@@ -67,7 +67,7 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 	if o.Session.Session != "" && !strings.Contains(name, "@") {
 		name += "@" + o.Session.Session
 	}
-	row, err := m.history.TurnRow(ctx, name)
+	row, err := m.history.TurnRow(ctx, name, "")
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ func TestGoingBack(t *testing.T) {
 	}
 	b.open("/c/" + b.checkpoint("document it") + "/file?path=README.md")
 	b.ask(here)
-	b.confirm("Went to")
+	b.confirm("Brought back")
 	if p.read("README.md") != whole || p.read("CHANGES.md") != "" {
 		t.Error("one file is not what came back")
 	}

@@ -65,7 +65,8 @@ func TestSteps(t *testing.T) {
 	b.says("#moment", "3 files changed")
 
 	b.ask(`#moment [data-path="parser.go"]`)
-	b.confirm("Went to")
+	b.says("dialog.sheet", "Bring back parser.go as at")
+	b.confirm("Brought back parser.go as at")
 	if p.read("parser.go") == "" || p.read("two.txt") == "" {
 		t.Error("one file as before the turn is not what came back")
 	}
@@ -80,6 +81,12 @@ func TestSteps(t *testing.T) {
 		b.wait(fmt.Sprintf(`document.querySelector("#moment .talk").innerText.includes(%q)`, want.said))
 		b.ask(`#moment [data-act="checkout"]`)
 		b.confirm("Went to")
+		b.wait(`document.querySelector("#moment .pill.here") && document.querySelector("[data-rows] .row.here a[aria-current]")`) // where it went
+		ids := `[...document.querySelectorAll("[data-rows] .row")].map((r) => r.dataset.id)`
+		b.wait(`new Set(` + ids + `).size === ` + ids + `.length`) // also of a turn in two rows, since it was gone back into
+		if of != turn {
+			b.says("#moment", "2 files changed") // of the row that ends there, all
+		}
 		id := eval[string](b, `document.querySelector(".notice .resume code").innerText.match(/--resume (\S+)/)[1]`)
 		talk, err := os.ReadFile(filepath.Join(filepath.Dir(p.file), id+".jsonl"))
 		p.must(err)

@@ -219,12 +219,12 @@ func (v *visit) project() (view.Page, error) {
 		t.Rows = v.frame.Rows(list.Turns, "")
 		return view.Log(v.frame, t), nil
 	}
-	at := v.URL.Query().Get("at")
+	at, names := v.URL.Query().Get("at"), view.RowNames(list.Turns)
 	if at == "" && len(list.Turns) > 0 {
-		at = view.RowName(&list.Turns[0])
+		at = names[0]
 		for i := range list.Turns {
 			if list.Turns[i].Current {
-				at = view.RowName(&list.Turns[i])
+				at = names[i]
 			}
 		}
 	}
@@ -234,7 +234,12 @@ func (v *visit) project() (view.Page, error) {
 	}
 	t.Empty = "Nothing has happened here yet. What an agent does in this project appears by itself."
 	if at != "" && part(v.Request) != "log" { // what is being read stays
-		if t.Moment, err = v.moment(at); err != nil {
+		name, end := at, ""
+		if i := slices.Index(names, at); i >= 0 && list.Turns[i].Turn > 0 && at == list.Turns[i].Checkpoint.ID {
+			r := &list.Turns[i]
+			name, end = view.TurnName(strconv.FormatUint(r.Turn, 10), r.Session), at
+		}
+		if t.Moment, err = v.moment(name, end); err != nil {
 			return view.Page{}, err
 		}
 	}
@@ -323,7 +328,7 @@ func (v *visit) named() string {
 // steps are those of a turn.
 func (v *visit) steps() (view.Page, error) {
 	r, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
-		Project: v.dir(), Turn: api.Text(v.named()), Steps: true, Choose: true,
+		Project: v.dir(), Turn: api.Text(v.named()), End: v.URL.Query().Get("end"), Steps: true, Choose: true,
 	}, nil)
 	if err != nil {
 		return view.Page{}, err
@@ -333,24 +338,25 @@ func (v *visit) steps() (view.Page, error) {
 
 // checkpoint is one moment by itself.
 func (v *visit) checkpoint() (view.Page, error) {
-	d, err := v.moment(v.named())
+	d, err := v.moment(v.named(), v.URL.Query().Get("end"))
 	if err != nil {
 		return view.Page{}, err
 	}
 	return view.Checkpoint(v.frame, d), nil
 }
 
-func (v *visit) moment(name string) (*view.Detail, error) {
+// moment is one by its name; end is that of one of several rows of a turn.
+func (v *visit) moment(name, end string) (*view.Detail, error) {
 	r, err := api.Call(v.Context(), v.page.client, api.Show, api.ShowRequest{
-		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Whole: true, Said: true,
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Whole: true, End: end, Said: true,
 		Detail: api.Detail{Lines: true, Patch: true, Context: 3, Most: 300},
 	}, nil)
 	if err != nil {
 		return nil, err
 	}
-	d := v.frame.Detail(&r)
+	d := v.frame.Detail(&r, end != "")
 	talk, err := api.Call(v.Context(), v.page.client, api.Messages, api.MessagesRequest{
-		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Limit: messagesAtOnce,
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(d.Name), Limit: messagesAtOnce,
 	}, nil)
 	if err != nil { // what changed is shown without what was said
 		talk.Conversation = api.Text(err.Error())

@@ -51,8 +51,8 @@ type message struct {
 // call is one of a tool.
 type call struct{ Name, Target string }
 
-// Detail turns what show answers into one moment.
-func (f Frame) Detail(r *api.ShowResponse) *Detail {
+// Detail turns what show answers into one moment. part says that it is one of several rows of a turn, which the turn's name does not mean.
+func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
 	c := &r.Checkpoint
 	d := &Detail{
 		ID: c.ID, Short: c.Short, Name: c.ID, When: f.moment(c.Time), Session: f.Path("s", c.Session), Agent: string(c.Agent), Turn: c.Turn,
@@ -64,7 +64,9 @@ func (f Frame) Detail(r *api.ShowResponse) *Detail {
 		session = w.Session
 		d.When, d.Session, d.Agent, d.Turn, d.Prompt = f.moment(w.Time), f.Path("s", session), string(w.Agent), w.Turn, string(w.Prompt)
 		d.Current, d.Message = w.Current, ""
-		d.Name = TurnName(itoa(d.Turn), session)
+		if !part {
+			d.Name = TurnName(itoa(d.Turn), session)
+		}
 	}
 	if r.Whole == nil && len(c.By) == 0 { // what a person saved, or came from outside, is nobody's step
 		d.Turn = 0

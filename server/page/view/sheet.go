@@ -289,6 +289,9 @@ func (f Frame) Managed(s *Sheet, r *api.ManageResponse) {
 // Ask is the sheet before it is done.
 func Ask(f Frame, s Sheet) Page {
 	s.Heading, s.Button = sheetWords[s.Verb][0], sheetWords[s.Verb][1]
+	if s.Path != "" {
+		s.Heading, s.Button = "Bring back "+s.Path+" as at", "Bring it back"
+	}
 	s.MayTitle = s.newSession || s.Verb == "fork" || s.Verb == "clone" || s.Verb == "worktree" || s.Verb == "rename"
 	s.Danger = s.Verb == "delete"
 	return Page{Frame: f, Data: s, name: "ask"}
@@ -297,5 +300,8 @@ func Ask(f Frame, s Sheet) Page {
 // Done is what was done.
 func Done(f Frame, s Sheet) Page {
 	s.Heading = doneWords[s.Verb]
+	if s.Path != "" { // the project stands where it stood
+		s.Heading, s.From = "Brought back "+s.Path+" as at", ""
+	}
 	return Page{Frame: f, Data: s, name: "done"}
 }

@@ -95,23 +95,23 @@ func (t tally) Any() bool { return t.Added+t.Modified+t.Deleted > 0 }
 
 // Rows turns what a list answers into rows.
 func (f Frame) Rows(list []api.Row, chosen string) []Row {
-	rows := make([]Row, 0, len(list))
+	rows, names := make([]Row, 0, len(list)), RowNames(list)
 	for i := range list {
 		r := &list[i]
 		c := &r.Checkpoint
 		row := Row{
-			Name: RowName(r), When: f.moment(r.Time), Turn: r.Turn, Who: short(r.Session), Agent: string(r.Agent),
+			Name: names[i], When: f.moment(r.Time), Turn: r.Turn, Who: short(r.Session), Agent: string(r.Agent),
 			Text: rowText(r), Tally: tally{r.Added, r.Modified, r.Deleted}, Kind: "turn", Current: r.Current, Aside: r.Aside,
 			Forks: r.Forks, Title: string(r.Title), Tags: c.Tags,
 		}
-		row.Href = f.Point(row.Name)
+		row.Href = f.rowHref(r, row.Name, "")
 		if row.Chosen = chosen == row.Name || chosen == c.ID; row.Chosen {
 			chosen = "" // the first one
 		}
 		switch {
 		case r.Turn > 0:
 			if r.Steps > 1 {
-				row.Steps, row.Count = row.Href+"/steps", r.Steps
+				row.Steps, row.Count = f.rowHref(r, row.Name, "/steps"), r.Steps
 			}
 		case c.Event == "init":
 			row.Kind = "init"
@@ -133,12 +133,28 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 	return rows
 }
 
-// RowName is the name of what a row stands for: a turn as a whole, or a checkpoint.
-func RowName(r *api.Row) string {
-	if r.Turn > 0 {
-		return TurnName(itoa(r.Turn), r.Session)
+// RowNames tell rows from each other, and are what each stands for: a turn as a whole, or a checkpoint. Of a turn that has several rows, since
+// somebody went back into it, the newest has its name, the others that of the checkpoint with which they end.
+func RowNames(list []api.Row) []string {
+	names, seen := make([]string, len(list)), map[string]bool{}
+	for i := range list {
+		r := &list[i]
+		names[i] = r.Checkpoint.ID
+		if r.Turn > 0 {
+			if turn := TurnName(itoa(r.Turn), r.Session); !seen[turn] {
+				names[i], seen[turn] = turn, true
+			}
+		}
 	}
-	return r.Checkpoint.ID
+	return names
+}
+
+// rowHref is the address of a row, and behind it of something of it.
+func (f Frame) rowHref(r *api.Row, name, of string) string {
+	if r.Turn > 0 && name == r.Checkpoint.ID {
+		return f.Point(TurnName(itoa(r.Turn), r.Session)) + of + "?end=" + name
+	}
+	return f.Point(name) + of
 }
 
 // Steps are rows of the checkpoints that a turn is made of.

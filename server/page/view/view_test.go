@@ -76,7 +76,7 @@ func pages(text string) map[string]view.Page {
 	sheet := view.Sheet{Verb: "checkout", Name: text, Title: text, Tag: text, Dir: text, Path: text, What: text}
 	f.Restore(&sheet, restore)
 	timeline := view.Timeline{
-		Rows: f.Rows([]api.Row{row}, "aa"), Branches: f.Branches([]api.Branch{branch}, ""), Moment: f.Detail(show), Title: text,
+		Rows: f.Rows([]api.Row{row}, "aa"), Branches: f.Branches([]api.Branch{branch}, ""), Moment: f.Detail(show, false), Title: text,
 		Older: f.Path("x"), Empty: text,
 	}
 	compare := &api.CompareResponse{
@@ -103,9 +103,9 @@ func pages(text string) map[string]view.Page {
 	return map[string]view.Page{
 		"projects":   view.Projects(f, []api.Store{{ID: "p1", Root: x, Wrong: x}}),
 		"timeline":   view.Log(f, timeline),
-		"checkpoint": view.Checkpoint(f, f.Detail(show)),
-		"turn":       view.Checkpoint(f, f.Detail(&turn)),
-		"step":       view.Checkpoint(f, f.Detail(&step)),
+		"checkpoint": view.Checkpoint(f, f.Detail(show, false)),
+		"turn":       view.Checkpoint(f, f.Detail(&turn, false)),
+		"step":       view.Checkpoint(f, f.Detail(&step, true)),
 		"steps":      view.TurnSteps(f, f.Steps([]api.Checkpoint{step.Checkpoint})),
 		"tree": view.Branching(f, f.DrawTree(&api.TreeResponse{
 			Branches: []api.Branch{{Branch: text, Session: text, Title: x}, branch},

@@ -12,6 +12,7 @@ export function live(): void {
   let last = 0;
   let lastBeside = 0;
   let beside = false;
+  let own = false; // who looks did it
   const soon = (event?: unknown): void => {
     beside ||= event !== "checkpoint";
     if (due) return;
@@ -23,11 +24,14 @@ export function live(): void {
         beside = false;
         lastBeside = last;
       }
-      await renew(both).catch(() => undefined); // no answer: that is said above
+      const mine = own;
+      own = false;
+      await renew(both, mine).catch(() => undefined); // no answer: that is said above
       if (beside && !due) soon("checkpoint");
     }, Math.max(120, last + pause - Date.now()));
   };
   document.addEventListener("rewind:changed", () => {
+    own = true;
     last = lastBeside = 0; // who did it waits for it
     soon();
   });
@@ -64,10 +68,10 @@ export function live(): void {
   listen();
 }
 
-async function renew(beside: boolean): Promise<void> {
+async function renew(beside: boolean, own: boolean): Promise<void> {
   if (document.hidden || document.querySelector("dialog[open], [popover]:popover-open")) return;
   const at = document.body.dataset.at;
-  if (at === "timeline") await renewLog(beside);
+  if (at === "timeline") await renewLog(beside, own);
   else if (at === "tree" || at === "lanes" || at === "ops") {
     const main = document.getElementById("main")!;
     const top = main.scrollTop;
@@ -85,8 +89,9 @@ async function renew(beside: boolean): Promise<void> {
   }
 }
 
-// renewLog puts the newest rows before those that are there. Which one is chosen, and what is in sight, stays.
-async function renewLog(beside: boolean): Promise<void> {
+// renewLog puts the newest rows before those that are there. Which one is chosen, and what is in sight, stays; who went somewhere (own) sees
+// where that is.
+async function renewLog(beside: boolean, own: boolean): Promise<void> {
   const rows = document.querySelector<HTMLElement>("[data-rows]")!;
   const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.id;
   const fresh = await part(location.href, "log");
@@ -102,7 +107,7 @@ async function renewLog(beside: boolean): Promise<void> {
   const before = anchor?.getBoundingClientRect().top ?? 0;
   const focused = document.activeElement?.closest<HTMLElement>(".row")?.dataset.id;
   const list = fresh.querySelector<HTMLElement>("[data-rows]")!;
-  const putSteps = lift(rows);
+  const putSteps = lift(rows, own);
   // Older rows that are there stay behind the last of the fresh ones, with the link to what is older still.
   const end = list.querySelector<HTMLElement>(".row:nth-last-child(1 of .row)")?.dataset.id;
   const same = end ? rows.querySelector(`[data-id="${CSS.escape(end)}"]`) : null;
@@ -123,9 +128,10 @@ async function renewLog(beside: boolean): Promise<void> {
     if (same) log.scrollTop += same.getBoundingClientRect().top - before;
   }
   if (rows.children.length) log.querySelector(".empty")?.remove();
-  if (!document.querySelector("#moment [data-moment]")) { // the first that there is
-    rows.querySelector(".row")?.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: "stay" }));
-  }
+  const show = own
+    ? rows.querySelector(".row.here:not(.step)")
+    : document.querySelector("#moment [data-moment]") ? null : rows.querySelector(".row"); // the first that there is
+  show?.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: "stay" }));
   more(rows);
   document.dispatchEvent(new Event("rewind:rows"));
 }

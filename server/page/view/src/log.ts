@@ -29,7 +29,9 @@ export function log(): void {
     const answer = await part(link.href, "moment");
     if (mine !== asked) return; // another row was chosen meanwhile
     place();
+    const focused = moment.contains(document.activeElement);
     moment.replaceChildren(answer);
+    if (focused) moment.focus({ preventScroll: true });
     moment.scrollTop = 0;
     document.querySelector("[data-told]")!.textContent = moment.querySelector(".changes h2")?.firstChild?.textContent ?? ""; // to who does not see it
     const at = new URL(location.href);

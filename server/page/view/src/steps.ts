@@ -58,8 +58,8 @@ async function fill(row: HTMLElement, button: HTMLButtonElement): Promise<void> 
 }
 
 // lift takes the steps out of the log, and gives what puts them below the rows that are there then. A turn that has gone on since shows
-// its new steps, too.
-export function lift(rows: HTMLElement): () => void {
+// its new steps, too, and so does every one if anew.
+export function lift(rows: HTMLElement, anew: boolean): () => void {
   const words = new Map<string, string | null>();
   for (const [name, list] of opened) {
     words.set(name, rows.querySelector(`[data-id="${CSS.escape(name)}"] [data-steps]`)?.textContent ?? null);
@@ -75,7 +75,7 @@ export function lift(rows: HTMLElement): () => void {
       }
       button.setAttribute("aria-expanded", "true");
       row.after(...list);
-      if (button.textContent !== words.get(name)) void fill(row, button);
+      if (anew || button.textContent !== words.get(name)) void fill(row, button);
     }
   };
 }
