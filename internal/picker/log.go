@@ -22,6 +22,7 @@ const (
 type log struct {
 	rows    []api.Row
 	words   []string // of each row, in small letters: what a filter looks in
+	names   []string // of each row
 	more    bool     // older ones are not here
 	limit   int
 	wanted  int // the limit that is being asked for
@@ -106,7 +107,7 @@ func (m *model) loaded(r api.ListResponse, err error) tea.Cmd {
 		return nil
 	}
 	if !same {
-		l.words = make([]string, len(l.rows))
+		l.words, l.names = make([]string, len(l.rows)), rowNames(l.rows)
 		for i := range l.rows {
 			l.words[i] = rowWords(&l.rows[i])
 		}
@@ -204,12 +205,12 @@ func (m *model) draw() {
 	pr, _ := m.pane(width - gutter)
 	lines := pr.RowLines(pr.RowsOfTurns(rows, render.RowOptions{
 		Graph: query == "" && len(rows) <= graphedRows, Short: true,
-		Below: func(i int, w io.Writer) error { return m.stepsBelow(&rows[i], width, w) },
+		Below: func(i int, w io.Writer) error { return m.stepsBelow(shown[i], width, w) },
 	}))
 	l.entries, l.lines = l.entries[:0], make([]logLine, 0, len(lines))
 	for _, line := range lines {
 		row := shown[line.Row]
-		steps := len(l.opened[rowName(&l.rows[row])])
+		steps := len(l.opened[l.names[row]])
 		at := -1
 		if line.Below <= steps {
 			at = len(l.entries)
@@ -224,8 +225,8 @@ func (m *model) draw() {
 const graphedRows = 5000
 
 // stepsBelow prints the steps of a row that is open.
-func (m *model) stepsBelow(r *api.Row, width int, w io.Writer) error {
-	steps := m.log.opened[rowName(r)]
+func (m *model) stepsBelow(row, width int, w io.Writer) error {
+	r, steps := &m.log.rows[row], m.log.opened[m.log.names[row]]
 	if len(steps) == 0 {
 		return nil
 	}
@@ -244,13 +245,31 @@ func (m *model) stepsBelow(r *api.Row, width int, w io.Writer) error {
 	return nil
 }
 
-// rowName is the name by which the API knows a row: that of a turn is its end.
-func rowName(r *api.Row) string {
-	if r.Turn > 0 {
-		_, id, _ := strings.Cut(r.Session, "/")
-		return fmt.Sprintf("turn:%d@%s", r.Turn, id)
+// rowNames tell rows from each other, and are names of the API: that of a turn is its end. Of a turn that has several rows, since somebody went
+// back into it, the newest has that name, and the others that of the checkpoint with which they end.
+func rowNames(rows []api.Row) []string {
+	names, seen := make([]string, len(rows)), map[string]bool{}
+	for i := range rows {
+		names[i] = rows[i].Checkpoint.ID
+		if turn := turnName(&rows[i]); rows[i].Turn > 0 && !seen[turn] {
+			names[i], seen[turn] = turn, true
+		}
 	}
-	return r.Checkpoint.ID
+	return names
+}
+
+// endOf says which row of its turn one is, as the API asks it; "": the newest.
+func endOf(r *api.Row, name string) string {
+	if name == r.Checkpoint.ID {
+		return name
+	}
+	return ""
+}
+
+// turnName is the name of a row's turn.
+func turnName(r *api.Row) string {
+	_, id, _ := strings.Cut(r.Session, "/")
+	return fmt.Sprintf("turn:%d@%s", r.Turn, id)
 }
 
 // move chooses another entry.
@@ -275,7 +294,7 @@ func (m *model) open(want bool) tea.Cmd {
 	}
 	e := l.entries[l.cursor]
 	r := &l.rows[e.row]
-	name := rowName(r)
+	name := l.names[e.row]
 	if !want {
 		if _, is := l.opened[name]; is {
 			delete(l.opened, name)
@@ -290,7 +309,9 @@ func (m *model) open(want bool) tea.Cmd {
 		return nil
 	}
 	return ask(m, func(ctx context.Context) (api.ListResponse, error) {
-		return m.src.List(ctx, api.ListRequest{Project: m.project(), Turn: api.Text(name), Steps: true, Choose: true})
+		return m.src.List(ctx, api.ListRequest{
+			Project: m.project(), Turn: api.Text(turnName(r)), End: endOf(r, name), Steps: true, Choose: true,
+		})
 	}, func(m *model, resp api.ListResponse, err error) tea.Cmd {
 		if m.why = told(err); err != nil {
 			return nil
@@ -347,7 +368,7 @@ func (m *model) target() (t target, ok bool) {
 func (m *model) targetOf(e entry) target {
 	r := &m.log.rows[e.row]
 	if e.step >= 0 {
-		if list := m.log.opened[rowName(r)]; e.step < len(list) {
+		if list := m.log.opened[m.log.names[e.row]]; e.step < len(list) {
 			c := list[e.step]
 			return target{
 				name: c.ID, before: parentName(c.ID, len(c.Parents)), title: "checkpoint " + c.Short, turn: c.Turn,
@@ -355,7 +376,7 @@ func (m *model) targetOf(e entry) target {
 			}
 		}
 	}
-	t := target{name: rowName(r), turn: r.Turn, current: r.Current, row: r}
+	t := target{name: m.log.names[e.row], turn: r.Turn, current: r.Current, row: r}
 	if r.Turn > 0 {
 		_, id, _ := strings.Cut(r.Session, "/")
 		t.whole, t.before = true, fmt.Sprintf("before:%d@%s", r.Turn, id)

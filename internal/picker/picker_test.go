@@ -22,6 +22,7 @@ type answers struct {
 	back []uint64              // operations that were taken back
 
 	deleted []string // sessions
+	shown   []api.ShowRequest
 }
 
 func (s *answers) List(_ context.Context, req api.ListRequest) (api.ListResponse, error) {
@@ -32,6 +33,7 @@ func (s *answers) List(_ context.Context, req api.ListRequest) (api.ListResponse
 }
 
 func (s *answers) Show(_ context.Context, req api.ShowRequest) (api.ShowResponse, error) {
+	s.shown = append(s.shown, req)
 	r := s.rows[0]
 	if req.Messages > 0 {
 		return api.ShowResponse{Checkpoint: r.Checkpoint, Messages: []api.Message{{Who: "user", Text: "said so\x1b[2J"}}}, nil
@@ -263,5 +265,31 @@ func TestFirstRows(t *testing.T) {
 				t.Errorf("%d rows, status known: %t", len(m.log.rows), m.status != nil)
 			}
 		})
+	}
+}
+
+// A turn that somebody went back into has two rows: each is asked for as what it is, and gone back to where it ends.
+func TestTurnInTwoRows(t *testing.T) {
+	t.Parallel()
+	m, s := opened(80, 24)
+	older := s.rows[0]
+	older.Checkpoint.ID, older.Current = strings.Repeat("cd34", 16), false
+	s.rows = []api.Row{s.rows[0], older, s.rows[1]}
+	for i := range s.rows {
+		s.rows[i].Follows = nil
+	}
+	settle(m, m.load())
+	s.shown = nil
+	press(m, "down")
+	first := m.log.names[0]
+	if to, ok := m.target(); !ok || to.name != older.Checkpoint.ID || first == to.name || !strings.HasPrefix(first, "turn:3@") {
+		t.Errorf("%+v, %v", to, first)
+	}
+	if len(s.shown) != 1 || string(s.shown[0].Checkpoint) != first || s.shown[0].End != older.Checkpoint.ID || !s.shown[0].Whole {
+		t.Errorf("asked %+v", s.shown)
+	}
+	press(m, "up")
+	if to, _ := m.target(); to.name != first {
+		t.Errorf("%+v", to)
 	}
 }

@@ -76,10 +76,13 @@ func (m *model) show() tea.Cmd {
 	}
 	m.side.asked = &w
 	req := api.ShowRequest{
-		Project: m.project(), Checkpoint: api.Text(t.name), Whole: t.whole, Said: true,
+		Project: m.project(), Checkpoint: api.Text(t.name), Said: true,
 		Detail: api.Detail{Lines: true, Patch: true, Context: 3, Most: shownPaths},
 	}
 	req.Choose = true
+	if t.whole {
+		req.Checkpoint, req.Whole, req.End = api.Text(turnName(t.row)), true, endOf(t.row, t.name)
+	}
 	if w.talk {
 		req.Detail, req.Messages = api.Detail{}, shownMessages
 	}
