@@ -245,8 +245,8 @@ func (m *model) stepsBelow(row, width int, w io.Writer) error {
 	return nil
 }
 
-// rowNames tell rows from each other, and are names of the API: that of a turn is its end. Of a turn that has several rows, since somebody went
-// back into it, the newest has that name, and the others that of the checkpoint with which they end.
+// rowNames tell rows from each other, and are names of the API: that of a turn is its end. Of a turn that has several rows, since somebody
+// went back into it, the newest has that name, and the others that of the checkpoint with which they end.
 func rowNames(rows []api.Row) []string {
 	names, seen := make([]string, len(rows)), map[string]bool{}
 	for i := range rows {

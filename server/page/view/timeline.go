@@ -133,8 +133,8 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 	return rows
 }
 
-// RowNames tell rows from each other, and are what each stands for: a turn as a whole, or a checkpoint. Of a turn that has several rows, since
-// somebody went back into it, the newest has its name, the others that of the checkpoint with which they end.
+// RowNames tell rows from each other, and are what each stands for: a turn as a whole, or a checkpoint. Of a turn that has several rows,
+// since somebody went back into it, the newest has its name, the others that of the checkpoint with which they end.
 func RowNames(list []api.Row) []string {
 	names, seen := make([]string, len(list)), map[string]bool{}
 	for i := range list {
