@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // ListRequest lists checkpoints, or turns.
 type ListRequest struct {
@@ -131,6 +134,36 @@ type Span struct {
 	Checkpoints int       `json:"checkpoints"`
 	Next        uint64    `json:"next"` // what before of a list takes, for its newest to be the first
 }
+
+// A RowName is how a row of a list is asked for.
+type RowName struct {
+	Name string // what tells it from every other row, and what goes back to it: the end of its turn, or a checkpoint's id
+	Turn string // of a turn's row, what Show takes with Whole, and a list as Turn; empty: it is no turn's
+	End  string // goes with Turn
+}
+
+// NameRows names rows. A turn that somebody went back into has several: the newest has the turn's name, the others that of the checkpoint
+// with which they end.
+func NameRows(list []Row) []RowName {
+	names, seen := make([]RowName, len(list)), map[string]bool{}
+	for i := range list {
+		r, n := &list[i], &names[i]
+		if r.Turn > 0 {
+			n.Turn = TurnName(r.Turn, r.Session)
+		}
+		if n.Name = n.Turn; n.Turn == "" || seen[n.Turn] {
+			n.Name = r.Checkpoint.ID
+		}
+		if n.Turn != "" && n.Name != n.Turn {
+			n.End = n.Name
+		}
+		seen[n.Turn] = true
+	}
+	return names
+}
+
+// TurnName is the name of the end of a turn of a session, which is told as agent/id.
+func TurnName(turn uint64, session string) string { return fmt.Sprintf("turn:%d@%s", turn, session) }
 
 // FirstRows is how many rows of the log the picker begins with: about a screen.
 const FirstRows = 30

@@ -17,59 +17,6 @@ import (
 // that turn. A fork that rewind made has its checkpoint from the beginning. Of one that an agent made it is looked for, and stored once
 // that turn is over: from then on nothing moves it.
 
-// kin is what sessions are called, and how many were forked at a turn of one.
-type kin struct {
-	rewrites uint64 // of the log, when it was told
-	titles   map[string]string
-	forks    map[aForked]int
-}
-
-// aForked is a turn of a session, as that one counts.
-type aForked struct {
-	session string
-	turn    uint64
-}
-
-// Kin tells of a turn what its session is called, as far as that is known without its file, and how many sessions were forked at it, those
-// that were deleted left out. Whoever lists waits for nobody: while somebody is at the project it is what was told last.
-func (h *History) Kin() (func(session string, turn uint64) (title string, forks int), error) {
-	k, err := h.kinNow()
-	if err != nil {
-		return nil, err
-	}
-	return func(session string, turn uint64) (string, int) {
-		return k.titles[session], k.forks[aForked{session, turn}]
-	}, nil
-}
-
-func (h *History) kinNow() (*kin, error) {
-	if !h.log.Mu.TryLock() {
-		if k := h.lastKin.Load(); k != nil && k.rewrites == h.log.Rewrites() { // else something was purged since, perhaps a title
-			return k, nil
-		}
-		return &kin{}, nil
-	}
-	defer h.log.Mu.Unlock()
-	if err := h.log.LoadSessions(); err != nil {
-		return nil, err
-	}
-	if err := h.loadKnown(); err != nil {
-		return nil, err
-	}
-	k := &kin{rewrites: h.log.Rewrites(), titles: map[string]string{}, forks: map[aForked]int{}}
-	for name, s := range h.log.Records {
-		k.titles[name] = s.Title
-		if known := h.known.of(name); known != nil && known.Title != "" {
-			k.titles[name] = known.Title
-		}
-		if s.Fork != nil && s.Fork.Turn > 0 && s.Standing != value.Deleted {
-			k.forks[aForked{s.Fork.Session, uint64(s.Fork.Turn)}]++
-		}
-	}
-	h.lastKin.Store(k)
-	return k, nil
-}
-
 // forkedAt is the checkpoint where a fork branched off: the one that it was made at, or the end of the last turn that both sessions have.
 func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
 	name, l, err := h.forkOf(n)
@@ -377,4 +324,57 @@ func (h *History) Way(ctx context.Context, name string) (string, error) {
 		Op: "session", Subject: name, Typed: true,
 		Err: fmt.Errorf("%w: no branch within %s ends with turn %d", model.ErrNotFound, session, n.Turn),
 	}
+}
+
+// kin is what sessions are called, and how many were forked at a turn of one.
+type kin struct {
+	rewrites uint64 // of the log, when it was told
+	titles   map[string]string
+	forks    map[aForked]int
+}
+
+// aForked is a turn of a session, as that one counts.
+type aForked struct {
+	session string
+	turn    uint64
+}
+
+// Kin tells of a turn what its session is called, as far as that is known without its file, and how many sessions were forked at it, those
+// that were deleted left out. Whoever lists waits for nobody: while somebody is at the project it is what was told last.
+func (h *History) Kin() (func(session string, turn uint64) (title string, forks int), error) {
+	k, err := h.kinNow()
+	if err != nil {
+		return nil, err
+	}
+	return func(session string, turn uint64) (string, int) {
+		return k.titles[session], k.forks[aForked{session, turn}]
+	}, nil
+}
+
+func (h *History) kinNow() (*kin, error) {
+	if !h.log.Mu.TryLock() {
+		if k := h.lastKin.Load(); k != nil && k.rewrites == h.log.Rewrites() { // else something was purged since, perhaps a title
+			return k, nil
+		}
+		return &kin{}, nil
+	}
+	defer h.log.Mu.Unlock()
+	if err := h.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	if err := h.loadKnown(); err != nil {
+		return nil, err
+	}
+	k := &kin{rewrites: h.log.Rewrites(), titles: map[string]string{}, forks: map[aForked]int{}}
+	for name, s := range h.log.Records {
+		k.titles[name] = s.Title
+		if known := h.known.of(name); known != nil && known.Title != "" {
+			k.titles[name] = known.Title
+		}
+		if s.Fork != nil && s.Fork.Turn > 0 && s.Standing != value.Deleted {
+			k.forks[aForked{s.Fork.Session, uint64(s.Fork.Turn)}]++
+		}
+	}
+	h.lastKin.Store(k)
+	return k, nil
 }

@@ -21,9 +21,9 @@ const (
 // log is the left side: rows, and the steps of those that are open.
 type log struct {
 	rows    []api.Row
-	words   []string // of each row, in small letters: what a filter looks in
-	names   []string // of each row
-	more    bool     // older ones are not here
+	words   []string      // of each row, in small letters: what a filter looks in
+	names   []api.RowName // of each row
+	more    bool          // older ones are not here
 	limit   int
 	wanted  int // the limit that is being asked for
 	loading bool
@@ -107,7 +107,7 @@ func (m *model) loaded(r api.ListResponse, err error) tea.Cmd {
 		return nil
 	}
 	if !same {
-		l.words, l.names = make([]string, len(l.rows)), rowNames(l.rows)
+		l.words, l.names = make([]string, len(l.rows)), api.NameRows(l.rows)
 		for i := range l.rows {
 			l.words[i] = rowWords(&l.rows[i])
 		}
@@ -210,7 +210,7 @@ func (m *model) draw() {
 	l.entries, l.lines = l.entries[:0], make([]logLine, 0, len(lines))
 	for _, line := range lines {
 		row := shown[line.Row]
-		steps := len(l.opened[l.names[row]])
+		steps := len(l.opened[l.names[row].Name])
 		at := -1
 		if line.Below <= steps {
 			at = len(l.entries)
@@ -226,7 +226,7 @@ const graphedRows = 5000
 
 // stepsBelow prints the steps of a row that is open.
 func (m *model) stepsBelow(row, width int, w io.Writer) error {
-	r, steps := &m.log.rows[row], m.log.opened[m.log.names[row]]
+	r, steps := &m.log.rows[row], m.log.opened[m.log.names[row].Name]
 	if len(steps) == 0 {
 		return nil
 	}
@@ -243,33 +243,6 @@ func (m *model) stepsBelow(row, width int, w io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// rowNames tell rows from each other, and are names of the API: that of a turn is its end. Of a turn that has several rows, since somebody
-// went back into it, the newest has that name, and the others that of the checkpoint with which they end.
-func rowNames(rows []api.Row) []string {
-	names, seen := make([]string, len(rows)), map[string]bool{}
-	for i := range rows {
-		names[i] = rows[i].Checkpoint.ID
-		if turn := turnName(&rows[i]); rows[i].Turn > 0 && !seen[turn] {
-			names[i], seen[turn] = turn, true
-		}
-	}
-	return names
-}
-
-// endOf says which row of its turn one is, as the API asks it; "": the newest.
-func endOf(r *api.Row, name string) string {
-	if name == r.Checkpoint.ID {
-		return name
-	}
-	return ""
-}
-
-// turnName is the name of a row's turn.
-func turnName(r *api.Row) string {
-	_, id, _ := strings.Cut(r.Session, "/")
-	return fmt.Sprintf("turn:%d@%s", r.Turn, id)
 }
 
 // move chooses another entry.
@@ -294,9 +267,10 @@ func (m *model) open(want bool) tea.Cmd {
 	}
 	e := l.entries[l.cursor]
 	r := &l.rows[e.row]
-	name := l.names[e.row]
+	is := l.names[e.row]
+	name := is.Name
 	if !want {
-		if _, is := l.opened[name]; is {
+		if _, open := l.opened[name]; open {
 			delete(l.opened, name)
 			l.cursor -= e.step + 1
 			l.version++
@@ -310,7 +284,7 @@ func (m *model) open(want bool) tea.Cmd {
 	}
 	return ask(m, func(ctx context.Context) (api.ListResponse, error) {
 		return m.src.List(ctx, api.ListRequest{
-			Project: m.project(), Turn: api.Text(turnName(r)), End: endOf(r, name), Steps: true, Choose: true,
+			Project: m.project(), Turn: api.Text(is.Turn), End: is.End, Steps: true, Choose: true,
 		})
 	}, func(m *model, resp api.ListResponse, err error) tea.Cmd {
 		if m.why = told(err); err != nil {
@@ -348,8 +322,9 @@ func (m *model) filter(query string) tea.Cmd {
 
 // A target is a moment that can be gone back to.
 type target struct {
-	name    string // the end of a turn, or a checkpoint
-	before  string // what was before it; "": nothing
+	name    string      // the end of a turn, or a checkpoint
+	of      api.RowName // of a row, not of a step
+	before  string      // what was before it; "": nothing
 	title   string
 	turn    uint64
 	whole   bool // a turn
@@ -368,7 +343,7 @@ func (m *model) target() (t target, ok bool) {
 func (m *model) targetOf(e entry) target {
 	r := &m.log.rows[e.row]
 	if e.step >= 0 {
-		if list := m.log.opened[m.log.names[e.row]]; e.step < len(list) {
+		if list := m.log.opened[m.log.names[e.row].Name]; e.step < len(list) {
 			c := list[e.step]
 			return target{
 				name: c.ID, before: parentName(c.ID, len(c.Parents)), title: "checkpoint " + c.Short, turn: c.Turn,
@@ -376,7 +351,7 @@ func (m *model) targetOf(e entry) target {
 			}
 		}
 	}
-	t := target{name: m.log.names[e.row], turn: r.Turn, current: r.Current, row: r}
+	t := target{name: m.log.names[e.row].Name, of: m.log.names[e.row], turn: r.Turn, current: r.Current, row: r}
 	if r.Turn > 0 {
 		_, id, _ := strings.Cut(r.Session, "/")
 		t.whole, t.before = true, fmt.Sprintf("before:%d@%s", r.Turn, id)

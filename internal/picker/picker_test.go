@@ -188,7 +188,7 @@ func TestKeys(t *testing.T) {
 		{[]string{"enter", "c"}, func(m *model) bool { return m.request().CodeOnly }},
 		{[]string{"enter", "v"}, func(m *model) bool { return m.request().ContextOnly }},
 		{[]string{"enter", "c", "b"}, func(m *model) bool { return !m.request().CodeOnly && !m.request().ContextOnly }},
-		{[]string{"enter", "a"}, func(m *model) bool { return m.trip.place() == "turn:3@5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f" }},
+		{[]string{"enter", "a"}, func(m *model) bool { return m.trip.place() == "turn:3@claude/5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f" }},
 		{[]string{"down", "enter", "e"}, func(m *model) bool { return m.trip.back }},
 		{[]string{"enter", "x"}, func(m *model) bool { return m.request().Exact }},
 		{[]string{"enter", "i"}, func(m *model) bool { return m.request().InPlace }},
@@ -281,7 +281,7 @@ func TestTurnInTwoRows(t *testing.T) {
 	settle(m, m.load())
 	s.shown = nil
 	press(m, "down")
-	first := m.log.names[0]
+	first := m.log.names[0].Name
 	if to, ok := m.target(); !ok || to.name != older.Checkpoint.ID || first == to.name || !strings.HasPrefix(first, "turn:3@") {
 		t.Errorf("%+v, %v", to, first)
 	}

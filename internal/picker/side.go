@@ -81,7 +81,7 @@ func (m *model) show() tea.Cmd {
 	}
 	req.Choose = true
 	if t.whole {
-		req.Checkpoint, req.Whole, req.End = api.Text(turnName(t.row)), true, endOf(t.row, t.name)
+		req.Checkpoint, req.Whole, req.End = api.Text(t.of.Turn), true, t.of.End
 	}
 	if w.talk {
 		req.Detail, req.Messages = api.Detail{}, shownMessages

@@ -219,12 +219,12 @@ func (v *visit) project() (view.Page, error) {
 		t.Rows = v.frame.Rows(list.Turns, "")
 		return view.Log(v.frame, t), nil
 	}
-	at, names := v.URL.Query().Get("at"), view.RowNames(list.Turns)
+	at, names := v.URL.Query().Get("at"), api.NameRows(list.Turns)
 	if at == "" && len(list.Turns) > 0 {
-		at = names[0]
+		at = names[0].Name
 		for i := range list.Turns {
 			if list.Turns[i].Current {
-				at = names[i]
+				at = names[i].Name
 			}
 		}
 	}
@@ -235,9 +235,8 @@ func (v *visit) project() (view.Page, error) {
 	t.Empty = "Nothing has happened here yet. What an agent does in this project appears by itself."
 	if at != "" && part(v.Request) != "log" { // what is being read stays
 		name, end := at, ""
-		if i := slices.Index(names, at); i >= 0 && list.Turns[i].Turn > 0 && at == list.Turns[i].Checkpoint.ID {
-			r := &list.Turns[i]
-			name, end = view.TurnName(strconv.FormatUint(r.Turn, 10), r.Session), at
+		if i := slices.IndexFunc(names, func(n api.RowName) bool { return n.Name == at }); i >= 0 && names[i].End != "" {
+			name, end = names[i].Turn, names[i].End
 		}
 		if t.Moment, err = v.moment(name, end); err != nil {
 			return view.Page{}, err
@@ -320,7 +319,7 @@ func (v *visit) session() string {
 // named is the name of the moment that the path has: a turn, or a checkpoint.
 func (v *visit) named() string {
 	if turn := v.PathValue("turn"); turn != "" {
-		return view.TurnName(turn, v.session())
+		return "turn:" + turn + "@" + v.session() // which may be none: the API says so
 	}
 	return v.PathValue("checkpoint")
 }

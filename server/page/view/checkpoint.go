@@ -65,7 +65,7 @@ func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
 		d.When, d.Session, d.Agent, d.Turn, d.Prompt = f.moment(w.Time), f.Path("s", session), string(w.Agent), w.Turn, string(w.Prompt)
 		d.Current, d.Message = w.Current, ""
 		if !part {
-			d.Name = TurnName(itoa(d.Turn), session)
+			d.Name = api.TurnName(d.Turn, session)
 		}
 	}
 	if r.Whole == nil && len(c.By) == 0 { // what a person saved, or came from outside, is nobody's step
@@ -74,7 +74,7 @@ func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
 	if d.Turn > 0 && strings.Contains(session, "/") {
 		d.Before = "before:" + itoa(d.Turn) + "@" + session
 		if r.Whole == nil {
-			d.Of = f.Point(TurnName(itoa(d.Turn), session))
+			d.Of = f.Point(api.TurnName(d.Turn, session))
 		}
 	}
 	if r.Whole == nil && d.Message == "" {

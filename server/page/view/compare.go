@@ -85,7 +85,7 @@ func (f Frame) side(s *api.CompareSide) comparisonSide {
 	}
 	for _, t := range s.Turns {
 		turn := comparisonTurn{
-			Name: TurnName(itoa(t.Turn), t.Session), Turn: t.Turn, Prompt: string(t.Prompt), When: f.moment(t.Time), Steps: t.Checkpoints,
+			Name: api.TurnName(t.Turn, t.Session), Turn: t.Turn, Prompt: string(t.Prompt), When: f.moment(t.Time), Steps: t.Checkpoints,
 		}
 		if turn.Href = f.Point(turn.Name); t.Turn > 0 {
 			turn.Said = turn.Href + "/said"

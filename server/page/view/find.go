@@ -62,7 +62,7 @@ func (f Frame) Found(words string, turns []api.Row, r *api.GrepResponse, err err
 			s := &r.Said[i]
 			out.Said = append(out.Said, foundSaid{
 				Title: string(s.Title), Who: s.Who, Text: string(s.Text), Turn: s.Turn, When: f.moment(s.Time),
-				Href: f.Point(TurnName(itoa(s.Turn), s.Session)),
+				Href: f.Point(api.TurnName(s.Turn, s.Session)),
 			})
 		}
 	}

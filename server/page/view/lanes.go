@@ -156,7 +156,7 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next 
 			out.Ticks = append(out.Ticks, tick{x, f.moment(g.until).Text, x > out.Width-lanesTick})
 		}
 	}
-	lanes, names := map[string]int{}, RowNames(rows)
+	lanes, names := map[string]int{}, api.NameRows(rows)
 	for i := len(rows) - 1; i >= 0; i-- { // the session that began first is on top
 		r := &rows[i]
 		n, ok := lanes[r.Session]
@@ -174,7 +174,7 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next 
 		}
 		l, files := &out.Lanes[n], r.Added+r.Modified+r.Deleted
 		words := f.moment(r.Time).Text + "  " + rowText(r) + " (" + count(files, "file") + ")"
-		d := dot{X: scale.x(r.Time), Y: l.Y, R: radius(files), Href: f.rowHref(r, names[i], ""), Words: words, Class: "turn"}
+		d := dot{X: scale.x(r.Time), Y: l.Y, R: radius(files), Href: f.row(names[i], ""), Words: words, Class: "turn"}
 		if r.Deleted > r.Added+r.Modified {
 			d.Class = "turn loss"
 		}

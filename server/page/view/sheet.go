@@ -87,7 +87,7 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	}
 	s.KeptFor = ageWords(string(r.KeptFor))
 	if c := r.Safety; c != nil && c.Turn > 0 {
-		s.From, s.FromHref = "turn "+itoa(c.Turn)+" of "+short(c.Session), f.Point(TurnName(itoa(c.Turn), c.Session))
+		s.From, s.FromHref = "turn "+itoa(c.Turn)+" of "+short(c.Session), f.Point(api.TurnName(c.Turn, c.Session))
 	}
 	if b := r.Behind; b != nil {
 		s.Branch, s.Behind = short(b.Session), behindWords(b)
@@ -144,20 +144,18 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 
 // behindWords says what lies behind a moment, and that it stays.
 func behindWords(b *api.Behind) string {
-	words, verb := "", "lie"
+	var what []string
 	if b.Turns > 0 {
-		words = count(b.Turns, "turn")
+		what = append(what, count(b.Turns, "turn"))
 	}
 	if b.Checkpoints > 0 {
-		if words != "" {
-			words += " and "
-		}
-		words += count(b.Checkpoints, "checkpoint")
+		what = append(what, count(b.Checkpoints, "checkpoint"))
 	}
-	if (b.Turns == 1 || b.Checkpoints == 1) && b.Turns+b.Checkpoints == 1 {
-		verb = "lies"
+	verb := " lie"
+	if b.Turns+b.Checkpoints == 1 {
+		verb = " lies"
 	}
-	return words + " " + verb + " behind it, and can be gone forward to."
+	return strings.Join(what, " and ") + verb + " behind it, and can be gone forward to."
 }
 
 // ageWords is an age as a setting has it, in words.

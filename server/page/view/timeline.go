@@ -67,7 +67,7 @@ func (f Frame) Ahead(list []api.Ahead) (out []Ahead) {
 
 // Row is a line of the log.
 type Row struct {
-	Name    string // what tells it from every other row, and the API what it stands for: a turn, while it goes on, too, or a checkpoint
+	Name    string // as the API has it: what tells it from every other row, while its turn goes on, too
 	Href    string
 	Steps   string // the address of the steps that it is made of; "": it is one
 	Count   int    // of them
@@ -81,7 +81,7 @@ type Row struct {
 	Text    string
 	Tally   tally
 	Files   string
-	Kind    string // turn, saved, outside, restore
+	Kind    string // turn, step, saved, outside, init
 	Current bool
 	Aside   bool
 	Chosen  bool
@@ -95,23 +95,23 @@ func (t tally) Any() bool { return t.Added+t.Modified+t.Deleted > 0 }
 
 // Rows turns what a list answers into rows.
 func (f Frame) Rows(list []api.Row, chosen string) []Row {
-	rows, names := make([]Row, 0, len(list)), RowNames(list)
+	rows, names := make([]Row, 0, len(list)), api.NameRows(list)
 	for i := range list {
 		r := &list[i]
 		c := &r.Checkpoint
 		row := Row{
-			Name: names[i], When: f.moment(r.Time), Turn: r.Turn, Who: short(r.Session), Agent: string(r.Agent),
+			Name: names[i].Name, When: f.moment(r.Time), Turn: r.Turn, Who: short(r.Session), Agent: string(r.Agent),
 			Text: rowText(r), Tally: tally{r.Added, r.Modified, r.Deleted}, Kind: "turn", Current: r.Current, Aside: r.Aside,
 			Forks: r.Forks, Title: string(r.Title), Tags: c.Tags,
 		}
-		row.Href = f.rowHref(r, row.Name, "")
+		row.Href = f.row(names[i], "")
 		if row.Chosen = chosen == row.Name || chosen == c.ID; row.Chosen {
 			chosen = "" // the first one
 		}
 		switch {
 		case r.Turn > 0:
 			if r.Steps > 1 {
-				row.Steps, row.Count = f.rowHref(r, row.Name, "/steps"), r.Steps
+				row.Steps, row.Count = f.row(names[i], "/steps"), r.Steps
 			}
 		case c.Event == "init":
 			row.Kind = "init"
@@ -120,11 +120,11 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 		default:
 			row.Kind = "saved"
 		}
-		names := make([]string, 0, len(r.Changes))
+		paths := make([]string, 0, len(r.Changes))
 		for _, ch := range r.Changes {
-			names = append(names, string(ch.Path))
+			paths = append(paths, string(ch.Path))
 		}
-		row.Files = strings.Join(names, ", ")
+		row.Files = strings.Join(paths, ", ")
 		if r.Left > 0 {
 			row.Files += ", …"
 		}
@@ -133,28 +133,12 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 	return rows
 }
 
-// RowNames tell rows from each other, and are what each stands for: a turn as a whole, or a checkpoint. Of a turn that has several rows,
-// since somebody went back into it, the newest has its name, the others that of the checkpoint with which they end.
-func RowNames(list []api.Row) []string {
-	names, seen := make([]string, len(list)), map[string]bool{}
-	for i := range list {
-		r := &list[i]
-		names[i] = r.Checkpoint.ID
-		if r.Turn > 0 {
-			if turn := TurnName(itoa(r.Turn), r.Session); !seen[turn] {
-				names[i], seen[turn] = turn, true
-			}
-		}
+// row is the address of a row, and behind it of something of it.
+func (f Frame) row(n api.RowName, of string) string {
+	if n.End != "" {
+		return f.Point(n.Turn) + of + "?end=" + n.End
 	}
-	return names
-}
-
-// rowHref is the address of a row, and behind it of something of it.
-func (f Frame) rowHref(r *api.Row, name, of string) string {
-	if r.Turn > 0 && name == r.Checkpoint.ID {
-		return f.Point(TurnName(itoa(r.Turn), r.Session)) + of + "?end=" + name
-	}
-	return f.Point(name) + of
+	return f.Point(n.Name) + of
 }
 
 // Steps are rows of the checkpoints that a turn is made of.

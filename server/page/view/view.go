@@ -68,9 +68,6 @@ func (f Frame) Point(name string) string {
 	return f.Path("c", name)
 }
 
-// TurnName is the name of a turn as the API takes it: its end.
-func TurnName(turn, session string) string { return "turn:" + turn + "@" + session }
-
 // Begin writes how a document begins, whatever is in it: what a browser needs first, so that it fetches that while the rest is made.
 func (f Frame) Begin(w io.Writer) error {
 	t, err := document("begin")

@@ -50,11 +50,13 @@ async function fill(row: HTMLElement, button: HTMLButtonElement): Promise<void> 
   const old = opened.get(name);
   if (!got || !old || !row.isConnected) return;
   const chosen = old.find((step) => step.querySelector("a[aria-current]"))?.dataset.id;
+  const focused = old.find((step) => step.contains(document.activeElement))?.dataset.id;
   for (const step of old) step.remove();
   const list = [...(got instanceof HTMLElement ? [got] : (got.children as Iterable<Element>))] as HTMLElement[];
   for (const step of list) if (step.dataset.id === chosen) step.querySelector("a")?.setAttribute("aria-current", "true");
   opened.set(name, list);
   row.after(...list);
+  if (focused) list.find((step) => step.dataset.id === focused)?.querySelector("a")?.focus({ preventScroll: true });
 }
 
 // lift takes the steps out of the log, and gives what puts them below the rows that are there then. A turn that has gone on since shows
