@@ -137,7 +137,7 @@ func isDir(e *tree.Entry) bool { return e != nil && e.Type == tree.TypeDir }
 func skips(list []tree.Skip) []api.Skip {
 	out := []api.Skip{}
 	for _, s := range capture.Visible(list) {
-		out = append(out, api.Skip{Path: api.Text(s.Path), Reason: tree.ReasonWord(s.Reason), Size: s.Size})
+		out = append(out, api.Skip{Path: api.Text(s.Path), Reason: s.Word(), Size: s.Bytes()})
 	}
 	return out
 }

@@ -112,7 +112,7 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 		Root: root, Prev: was.Tree, Cache: wt.cache,
 		Rules: r.Dir, RuleFiles: RuleFiles, Tracked: r.Tracked,
 		SizeLimit: wt.log.Config.SizeLimit(), Secret: r.Secret, StoreSecrets: wt.log.Config.StoreSecrets(), SecretKey: r.Key,
-		Progress: progress,
+		GitDirs: r.gitDirs, Linked: wt.isLinked, Progress: progress,
 	}
 	if !o.Compare || !o.Full {
 		src.Watcher, src.Generation, src.Full, src.Hasty = wt.watcher(), r.generation, o.Full, o.hasty

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ type rules struct {
 	Secret     func(path string) bool
 	Key        [32]byte
 	git        model.GitHead
+	gitDirs    []string        // git's directories in the worktree that are not called .git
 	faults     []gitinfo.Fault // what could not be read of the user's repository
 	generation string          // another value for other rules, tracked files or secrets
 }
@@ -65,6 +67,7 @@ func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
 	}
 	r := wt.repo.rules
 	r.git, r.faults = model.GitHead{Commit: git.Head.Commit, Branch: git.Head.Branch}, git.Faults
+	r.gitDirs = git.Dirs
 	return &r, nil
 }
 
@@ -104,4 +107,9 @@ func (wt *Worktree) makeRules(now *repository) error {
 	now.rules.Tracked = now.tracked
 	wt.repo = now
 	return nil
+}
+
+// isLinked reports whether a directory of the worktree is one that git has linked to a repository.
+func (wt *Worktree) isLinked(dir string, dotGit []byte) bool {
+	return gitinfo.IsLinked(filepath.Join(wt.log.Project.Root, filepath.FromSlash(dir)), dotGit)
 }

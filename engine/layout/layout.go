@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -113,23 +114,27 @@ func (l *Layouts) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidO
 	if err != nil {
 		return nil, err
 	}
-	err = tree.Walk(l.log.Objs, cp.Tree, func(path string, ent tree.Entry) error {
+	get := tree.NewMemo(l.log.Objs)
+	err = tree.Walk(get, cp.Tree, func(p string, ent tree.Entry) error {
 		dir := ent.Type == tree.TypeDir
 		switch {
-		case set.Has(path), dir && set.HasBelow(path):
+		case set.Has(p), dir && set.HasBelow(p):
 		case dir:
 			return tree.SkipDir
 		default:
 			return nil
 		}
 		why, err := l.log.GoneEntry(&ent)
-		if dir && lost[ent.ID] {
+		switch {
+		case dir && lost[ent.ID]:
 			why, err = value.KeptLost, tree.SkipDir
+		case dir && why == "" && err == nil && isGitDir(get, p, ent.ID):
+			why, err = value.KeptGit, tree.SkipDir
 		}
 		if why != "" {
-			out.Left = append(out.Left, value.Kept{Path: value.Text(path), Dir: dir, Reason: why})
+			out.Left = append(out.Left, value.Kept{Path: value.Text(p), Dir: dir, Reason: why})
 		} else if err == nil {
-			steps = append(steps, tree.Change{Path: path, New: &ent})
+			steps = append(steps, tree.Change{Path: p, New: &ent})
 		}
 		return err
 	})
@@ -137,6 +142,13 @@ func (l *Layouts) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidO
 		return nil, &value.OpError{Op: "lay out", Subject: cp.ID.Short(), Err: err}
 	}
 	return steps, nil
+}
+
+// isGitDir reports whether a directory of a checkpoint is git's. Stores of before such directories were left out have them, as they were
+// at some moment between two writes.
+func isGitDir(get objstore.Getter, dir string, id objstore.ID) bool {
+	entries, err := tree.List(get, id)
+	return err == nil && tree.GitDirIn(path.Base(dir), entries)
 }
 
 // layOutSteps makes the directory dir of the steps, which start from nothing.

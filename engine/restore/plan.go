@@ -61,6 +61,7 @@ type planner struct {
 	merged      map[string]bool      // paths that a merge sets instead of leaving them to others
 	changes     []tree.Change        // from the worktree to the target
 	lostTrees   map[objstore.ID]bool // lost trees of the target outside of the request
+	foreign     *foreignDirs
 	plan        *Plan
 	kept        map[string]value.Kept
 	// blocking are paths that stay and are no directories: nothing can be made below them
@@ -84,7 +85,10 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Force, err = pl.uncapturedTargets(root, c)
+	pl.foreign, err = foreignOf(c, pl.target, lostAsEmpty{c.Get, pl.lostTrees}, pl.targetSkips)
+	if err == nil {
+		o.Force, err = pl.uncapturedTargets(root, c)
+	}
 	if err == nil && len(o.Force) > 0 {
 		c.Discard()
 		if c, err = rs.worktree.Capture(ctx, root, o); err != nil {
@@ -205,6 +209,11 @@ func (pl *planner) uncapturedTargets(root worktreefs.Dir, c *capture.Capture) ([
 		if ch.New == nil || ch.Old != nil || !pl.request.Paths.Has(ch.Path) {
 			continue
 		}
+		if _, why, err := pl.foreign.around(ch.Path); err != nil {
+			return nil, err
+		} else if why != "" {
+			continue
+		}
 		s, ok := model.Covering(c.Res.Skips, ch.Path)
 		if why, err := pl.restorer.log.GoneEntry(ch.New); !ok || err != nil || why != "" {
 			if err != nil {
@@ -280,6 +289,11 @@ func (pl *planner) decide(c *capture.Capture) error {
 	var away []tree.Change // directories that a colleague removed
 	for _, ch := range pl.changes {
 		if !pl.inScope(ch) {
+			continue
+		}
+		if kept, err := pl.keepForeign(ch.Path); err != nil {
+			return err
+		} else if kept {
 			continue
 		}
 		why, err := pl.restorer.log.GoneEntry(ch.New)

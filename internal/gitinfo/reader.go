@@ -15,6 +15,7 @@ type Facts struct {
 	FoldCase bool     // core.ignoreCase
 	Tracked  *Tracked // what is in the index; nil: there is no repository, or it is not known
 	Head     Head
+	Dirs     []string // git's directories in the working tree that are not called .git, relative to its top, with slashes
 	Faults   []Fault
 }
 
@@ -56,6 +57,7 @@ func (r *Reader) Read(root string, hurry bool) Facts {
 	doubtful := err != nil // what is not there may be gone
 	repo := r.of(root, at)
 	repo.hurry.Store(hurry)
+	f.Dirs = repo.inside()
 	var faults []Fault
 	f.Files, f.FoldCase, faults = repo.excludes()
 	f.Faults = append(f.Faults, faults...)

@@ -115,8 +115,8 @@ func named(root, dot string) (layout, error) {
 	if err != nil {
 		return layout{}, broken(err)
 	}
-	dir, ok := strings.CutPrefix(strings.TrimRight(string(data), "\r\n"), "gitdir: ")
-	if !ok || dir == "" || strings.IndexByte(dir, 0) >= 0 {
+	dir, ok := namedDir(data)
+	if !ok {
 		return layout{}, broken(corruptf("%s names no git directory", dot))
 	}
 	return examine(layout{gitDir: resolve(root, dir), named: true})

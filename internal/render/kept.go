@@ -23,6 +23,8 @@ var keptWords = []struct {
 	{reason: value.KeptPurged, became: "left as they are", made: "not made", why: "their content was purged from the store"},
 	{reason: value.KeptLost, became: "left as they are", made: "not made", why: "their content is lost"},
 	{reason: value.KeptBelow, became: "not laid out", why: "a kept file is in the way"},
+	{reason: value.KeptGit, became: "left as they are", made: "not made", why: "they are git's own"},
+	{reason: value.KeptTree, became: "kept", made: "not made", why: "a repository or worktree of git's of its own is there"},
 }
 
 // sharedWhy is that of value.KeptSession where the session that goes back may have written the path, too.

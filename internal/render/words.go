@@ -166,6 +166,8 @@ var skipHelp = map[string]string{
 	"purged":     "the content was purged from the store, and is refused",
 	"ignored":    "by a rules file or exclude.defaults",
 	"built-in":   "by exclude.defaults, or a name that is git's or rewind's own, in any spelling",
+	"git":        "a git directory by what is in it; git's own is never captured and never written",
+	"worktree":   "a worktree that git has linked to a repository: it is a project of its own",
 	"size":       "over limits.file_size",
 	"pipe":       "has no content to store",
 	"socket":     "has no content to store",

@@ -42,6 +42,8 @@ const (
 	KeptPurged   KeptReason = "purged"   // the target's content was purged from the store
 	KeptLost     KeptReason = "lost"     // the target's content is damaged beyond repair
 	KeptBelow    KeptReason = "below"    // it would lie below a kept path
+	KeptGit      KeptReason = "git"      // git's own directory, whatever its name: never written
+	KeptTree     KeptReason = "tree"     // a directory with a working tree of its own: a linked one, or a repository that the target does not have
 )
 
 // Incomplete reports whether a restore that keeps a path for this reason is done only in part: the target has something there that could

@@ -28,11 +28,13 @@ type inputs struct {
 	storeSecrets bool
 	secretKey    [32]byte
 	ruleFiles    [2]string
+	gitDirs      string
 }
 
 func inputsOf(s *Source) inputs {
 	in := inputs{generation: s.Generation, sizeLimit: s.SizeLimit, storeSecrets: s.StoreSecrets, secretKey: s.SecretKey}
 	copy(in.ruleFiles[:], s.RuleFiles)
+	in.gitDirs = strings.Join(s.GitDirs, "\x00")
 	return in
 }
 
@@ -41,9 +43,10 @@ type baseDir struct {
 	name     string
 	perm     uint16
 	only     bool
+	foreign  bool // not captured for what it is: see whatForeign
 	dev, ino uint64
 	rules    *ignore.Dir  // with the ignore files in the directory
-	id       objstore.ID  // zero: an ignored directory that holds nothing to capture
+	id       objstore.ID  // zero: a foreign directory, or an ignored one that holds nothing to capture
 	files    *cacheDir    // its files in the stat cache; nil: none
 	rest     []tree.Entry // tree entries that follow from neither files nor subs
 	flat     bool         // rest has all entries

@@ -20,7 +20,7 @@ func (s *scan) finish(n *node) error {
 	}
 	slices.SortFunc(n.entries, tree.ByName)
 	n.entries = slices.CompactFunc(n.entries, func(a, b tree.Entry) bool { return a.Name == b.Name }) // two reports of one path
-	if n.only && len(n.entries) == 0 {
+	if n.foreign || n.only && len(n.entries) == 0 {
 		s.leave(n, objstore.ID{}, nil)
 		return nil
 	}
@@ -45,7 +45,7 @@ func (s *scan) finish(n *node) error {
 // leave hands a finished directory to its parent; id zero: it is not in the tree.
 func (s *scan) leave(n *node, id objstore.ID, files *cacheDir) {
 	b := &baseDir{
-		name: strings.Clone(n.name), perm: n.perm, only: n.only, dev: n.id.dev, ino: n.id.ino, rules: n.rules, id: id,
+		name: strings.Clone(n.name), perm: n.perm, only: n.only, foreign: n.foreign, dev: n.id.dev, ino: n.id.ino, rules: n.rules, id: id,
 		subs: n.subs,
 	}
 	slices.SortFunc(b.subs, func(a, b *baseDir) int { return strings.Compare(a.name, b.name) })

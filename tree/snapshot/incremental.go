@@ -60,7 +60,7 @@ func (s *scan) end() {
 
 // names lists what is to be looked at in a directory: all names, or those that may have changed; sorted.
 func (s *scan) names(n *node) ([]worktreefs.Dirent, error) {
-	if n.base != nil && (n.base.fileID() != n.id || s.rulesChanged(n)) {
+	if n.base != nil && (n.base.fileID() != n.id || s.decidedAnew(n)) {
 		n.base, n.todo = nil, nil
 	}
 	if n.base == nil && !s.sight.watch(n.path, n.id) {
@@ -76,14 +76,14 @@ func (s *scan) names(n *node) ([]worktreefs.Dirent, error) {
 
 func (b *baseDir) fileID() fileID { return fileID{b.dev, b.ino} }
 
-// rulesChanged reports whether an ignore file in the directory may have changed: then all below is decided anew.
-func (s *scan) rulesChanged(n *node) bool {
+// decidedAnew reports whether all below a directory is decided anew: an ignore file in it may have changed, or what it is.
+func (s *scan) decidedAnew(n *node) bool {
 	for _, name := range s.RuleFiles {
 		if n.todo.names[name] != 0 {
 			return true
 		}
 	}
-	return false
+	return n.base.foreign || n.parent != nil && n.todo.tellsForeign()
 }
 
 // changed gives the names that may have changed, as ReadDir would. ok false: the whole directory must be listed.

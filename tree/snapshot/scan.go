@@ -81,6 +81,7 @@ type node struct {
 	ruled     uint8       // bits: which of RuleFiles are in it
 	stamp     dirStamp
 	unchanged bool // nothing but directories below can have changed; set before those begin
+	foreign   bool // git's, or another working tree: nothing below is captured; set before pending becomes less
 
 	pending atomic.Int32 // the listing, children not finished, tasks that read
 	absent  bool         // vanished, or could not be listed; set before pending becomes less
@@ -335,6 +336,11 @@ func (s *scan) list(n *node) {
 		case kind != isGone:
 			s.unreadable(n.parent, n.name, n.path, n.only)
 		}
+		return
+	}
+	if what := s.whatForeign(n, names); what != 0 {
+		n.foreign = true
+		s.skip(n, tree.Skip{Path: n.path, Reason: tree.ReasonBuiltin, Size: what})
 		return
 	}
 	if n.parent != nil && n.parent.id.dev != n.id.dev && !n.only {

@@ -67,6 +67,12 @@ type Source struct {
 	Leak      func(path string, content []byte) bool
 	SecretKey [32]byte // keys the hashes of secrets
 
+	// GitDirs are directories in the tree that the project's own .git leads to: git's, whatever they look like.
+	GitDirs []string
+	// Linked reports whether dir is a working tree that git has linked to a repository (git worktree add). dotGit is what the file .git in
+	// it says. nil: none is. Safe for concurrent use.
+	Linked func(dir string, dotGit []byte) bool
+
 	// Force names paths that are captured whole, a directory with all below it, whatever the rules, the limit and the secret
 	// list say (git's and our own directories are not captured even so). Directories above them are entered for them alone.
 	// Safe for concurrent use.

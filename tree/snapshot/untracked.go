@@ -48,7 +48,7 @@ func (s *scan) untrackedDirOf(n *node) *untrackedDir {
 // torn, over the size limit, a mount, or racy.
 func (s *scan) isPlain(n *node) bool {
 	st := stamp{mtime: n.stamp.mtime, ctime: n.stamp.ctime}
-	if n.id.dev != s.dev || !st.reliable(s.start) || worktreefs.SameName(n.name, ".agent") {
+	if n.foreign || n.id.dev != s.dev || !st.reliable(s.start) || worktreefs.SameName(n.name, ".agent") {
 		return false
 	}
 	secrets, files := 0, 0

@@ -93,6 +93,7 @@ func (v *overseen) source(s *Source) {
 	s.SizeLimit = 300
 	s.Secret = func(path string) bool { return strings.HasSuffix(path, ".env") }
 	s.SecretKey = idOf(7)
+	s.Linked = func(_ string, dotGit []byte) bool { return string(dotGit) == "linked" }
 }
 
 // snap takes a snapshot with the watcher.
@@ -245,7 +246,7 @@ func put(path string, content []byte) {
 
 func (d vandal) act() {
 	path := d.path()
-	act := d.draw(22)
+	act := d.draw(24)
 	if isLink(path) && act != 4 && act != 5 && act != 6 && act != 7 && act != 9 && act != 12 && act != 13 && act != 16 && act != 18 {
 		return // the others would follow it
 	}
@@ -302,7 +303,31 @@ func (d vandal) act() {
 		_ = os.Remove(path)
 		_ = os.Mkdir(path, 0o755)
 		d.write(path + "/in")
+	case 22, 23:
+		d.foreign(path)
 	}
+}
+
+// foreign makes a directory git's, or another working tree, or no longer one.
+func (d vandal) foreign(path string) {
+	if d.leaves(path) {
+		return
+	}
+	if d.draw(3) == 0 {
+		if dot := path + "/.git"; os.Remove(dot) != nil {
+			_ = os.MkdirAll(path, 0o755)
+			put(dot, []byte([]string{"linked", "a submodule's"}[d.draw(2)]))
+		}
+		return
+	}
+	names := []string{"HEAD", "objects", "refs", "index"}
+	if last := names[d.draw(len(names))]; os.Remove(path+"/"+last) == nil {
+		return
+	}
+	_ = os.MkdirAll(path+"/objects", 0o755)
+	_ = os.MkdirAll(path+"/refs", 0o755)
+	put(path+"/HEAD", []byte("ref: refs/heads/main"))
+	put(path+"/index", d.content())
 }
 
 // A snapshot with a watcher is the snapshot that a full scan gives, whatever happened before it, and whatever became of the snapshots
