@@ -11,12 +11,12 @@ import (
 )
 
 // foreignDirs knows the directories in the worktree that no restore writes below, --exact neither: git's, by any name; a working tree that
-// git has linked to a repository; a repository that was made, or cloned, where the target has none. The capture leaves out what the first
+// git has linked to a repository; a repository below the root of which the target has no file, so that it would be emptied. The capture leaves out what the first
 // two are now. Targets of before it did so have them, and then what the target's own tree says counts: a git directory that is gone does
 // not come back with old refs.
 type foreignDirs struct {
 	now    []tree.Skip     // of the worktree, by path
-	made   map[string]bool // directories with a repository of their own that the target does not have
+	whole  map[string]bool // directories with a repository of their own of which the target has nothing
 	get    objstore.Getter
 	target map[string]*targetDir // those of the target that were asked for, by path
 }
@@ -27,8 +27,8 @@ type targetDir struct {
 	git     bool
 }
 
-func foreignOf(c *capture.Capture, target *model.Checkpoint, get objstore.Getter, then []tree.Skip) (*foreignDirs, error) {
-	f := &foreignDirs{now: c.Res.Skips, made: map[string]bool{}, get: get, target: map[string]*targetDir{}}
+func foreignOf(c *capture.Capture, target *model.Checkpoint, get objstore.Getter) (*foreignDirs, error) {
+	f := &foreignDirs{now: c.Res.Skips, whole: map[string]bool{}, get: get, target: map[string]*targetDir{}}
 	root, err := f.read("", target.Tree)
 	if err != nil {
 		return nil, err
@@ -36,13 +36,13 @@ func foreignOf(c *capture.Capture, target *model.Checkpoint, get objstore.Getter
 	f.target[""] = root
 	for _, s := range f.now {
 		dir, ok := ownRepository(s)
-		if !ok || model.Covered(then, s.Path) {
+		if !ok {
 			continue
 		}
 		if d, err := f.inTarget(dir); err != nil {
 			return nil, err
 		} else if d == nil || len(d.entries) == 0 {
-			f.made[dir] = true
+			f.whole[dir] = true
 		}
 	}
 	return f, nil
@@ -98,7 +98,7 @@ func (f *foreignDirs) around(p string) (dir string, why value.KeptReason, err er
 }
 
 func (f *foreignDirs) why(dir string) (value.KeptReason, error) {
-	if f.made[dir] {
+	if f.whole[dir] {
 		return value.KeptTree, nil
 	}
 	if s, ok := lineOf(f.now, dir); ok {

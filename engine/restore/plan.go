@@ -85,7 +85,7 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p
 	if err != nil {
 		return nil, nil, err
 	}
-	pl.foreign, err = foreignOf(c, pl.target, lostAsEmpty{c.Get, pl.lostTrees}, pl.targetSkips)
+	pl.foreign, err = foreignOf(c, pl.target, lostAsEmpty{c.Get, pl.lostTrees})
 	if err == nil {
 		o.Force, err = pl.uncapturedTargets(root, c)
 	}
