@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"rewind/api"
@@ -39,6 +40,7 @@ type server struct {
 	configs  *project.Configs
 	projects project.Projects
 	began    sessionHomes
+	linking  sync.Mutex // held while a worktree of git's is set up
 	run      rundir.Dir
 	degraded degraded
 	bells    bells

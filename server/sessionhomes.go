@@ -103,32 +103,71 @@ func (s *server) elsewhere(ctx context.Context, p *project.Project, dirs []strin
 	return failed
 }
 
-// setUp sets up the project in which an agent works, where init.auto asks for that, and returns it; nil: it is left to a person. It is done
-// when a prompt has come, not when an agent is merely started: while the model thinks the first checkpoint is taken, before any tool
-// changes a file. A process of one command has no time for that.
+// setUp sets up the project in which an agent works, where init.worktrees or init.auto asks for that, and returns it; nil: it is left to a
+// person. A process of one command has no time for that.
 func (s *server) setUp(ctx context.Context, ev hooks.Event, dir string) *project.Project {
+	if s.daemon == nil || dir == "" {
+		return nil
+	}
+	c, err := project.LoadConfig(s.home, "")
+	if err != nil || !c.HooksEnabled() {
+		return nil
+	}
+	if c.LinkedInit() && s.linkUp(ctx, dir) || c.AutoInit() && s.initAuto(ctx, ev, dir) {
+		if p, err := s.find(ctx, dir); err == nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// linkUp sets up the working tree around dir that git has linked to a repository which is set up: as a worktree of that project, with the
+// state that is there now as its first checkpoint.
+func (s *server) linkUp(ctx context.Context, dir string) bool {
+	of, root, err := project.PlanLinked(ctx, s.home, dir, hookPatience)
+	if err != nil {
+		s.log.Debug("init.worktrees", "error", clean(err))
+		return false
+	}
+	s.linking.Lock()
+	defer s.linking.Unlock()
+	if p, err := s.find(ctx, root); err == nil && p.Root == root {
+		return true // another event was first
+	}
+	err = s.opened(ctx, of, false, func(e *engine.Engine) error {
+		from := e.Project()
+		_, err := s.home.MakeWorktree(ctx, &from, root, e.Log.DB, false, s.o.lockWait)
+		return err
+	})
+	if err == nil {
+		err = s.project(ctx, root, func(e *engine.Engine) error {
+			if err := e.RecordWorktree(ctx); err != nil {
+				return err
+			}
+			return e.Worktree.Begin(ctx, nil)
+		})
+	}
+	if err != nil {
+		s.log.Error("init.worktrees", "error", clean(err))
+	}
+	return err == nil
+}
+
+// initAuto is init.auto. It is done when a prompt has come, not when an agent is merely started: while the model thinks the first checkpoint
+// is taken, before any tool changes a file.
+func (s *server) initAuto(ctx context.Context, ev hooks.Event, dir string) bool {
 	switch ev.Kind {
 	case hooks.Prompt, hooks.BeforeTool, hooks.AfterTool:
 	default:
-		return nil
-	}
-	if s.daemon == nil {
-		return nil
-	}
-	if c, err := project.LoadConfig(s.home, ""); err != nil || !c.AutoInit() || !c.HooksEnabled() {
-		return nil
+		return false
 	}
 	root, err := project.PlanAuto(ctx, s.home, dir, hookPatience)
 	if err != nil {
 		s.log.Info("init.auto", "error", clean(err))
-		return nil
+		return false
 	}
 	if _, err := s.init(ctx, api.InitRequest{Project: api.Project{Dir: api.Text(root)}}, func(int, int64) {}); err != nil {
 		s.log.Error("init.auto", "error", clean(err))
 	}
-	p, err := s.find(ctx, dir)
-	if err != nil {
-		return nil
-	}
-	return p
+	return true
 }

@@ -32,8 +32,8 @@ func (s *server) setConfig(ctx context.Context, req api.SetConfigRequest, p mode
 	if root == "" && !req.Global {
 		return api.ConfigResponse{}, fmt.Errorf("config: %w: --global sets it for all projects", model.ErrNoProject)
 	}
-	if root != "" && req.Key == "init.auto" {
-		return api.ConfigResponse{}, fmt.Errorf("config init.auto: %w", model.Usagef("it is of no project; --global sets it"))
+	if root != "" && (req.Key == "init.auto" || req.Key == "init.worktrees") {
+		return api.ConfigResponse{}, fmt.Errorf("config %s: %w", req.Key, model.Usagef("it is of no project; --global sets it"))
 	}
 	if err := project.SetConfig(s.home, root, req.Key, req.Values); err != nil {
 		return api.ConfigResponse{}, err

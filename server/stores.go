@@ -117,7 +117,7 @@ func (s *server) forkWorktree(ctx context.Context, req api.ForkRequest, p model.
 		}
 		paths = laid.Paths
 		of := e.Project()
-		if id, err = s.home.MakeWorktree(ctx, &of, root, e.Log.DB, s.o.lockWait); err != nil {
+		if id, err = s.home.MakeWorktree(ctx, &of, root, e.Log.DB, true, s.o.lockWait); err != nil {
 			return errors.Join(err, project.RemoveWorktreeDir(root))
 		}
 		return nil

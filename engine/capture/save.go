@@ -86,8 +86,24 @@ func (wt *Worktree) FirstCheckpoint(ctx context.Context, p model.Progress) (*Sav
 	return wt.step(ctx, model.Manual, model.Cause{Event: model.EventInit}, p)
 }
 
-// step captures the worktree as the next step of a session's branch. The log's lock is held.
+// Begin makes the state that is there now the first that a worktree has of its own, whatever that is: the log that it began with tells of
+// another directory.
+func (wt *Worktree) Begin(ctx context.Context, p model.Progress) error {
+	defer wt.log.Hold()()
+	if err := wt.log.CheckWhole(); err != nil {
+		return err
+	}
+	_, err := wt.stepOf(ctx, model.Manual, model.Cause{Event: model.EventInit}, true, p)
+	return err
+}
+
+// step captures the worktree as the next step of a session's branch, unless it is as that has it. The log's lock is held.
 func (wt *Worktree) step(ctx context.Context, session string, cause model.Cause, p model.Progress) (*SaveResult, error) {
+	return wt.stepOf(ctx, session, cause, false, p)
+}
+
+// stepOf is step; always: also where the worktree is as the branch has it.
+func (wt *Worktree) stepOf(ctx context.Context, session string, cause model.Cause, always bool, p model.Progress) (*SaveResult, error) {
 	cur, err := wt.sessions.Current(session)
 	if err != nil {
 		return nil, err
@@ -115,7 +131,7 @@ func (wt *Worktree) step(ctx context.Context, session string, cause model.Cause,
 		c.Discard()
 		return nil, err
 	}
-	if same {
+	if same && !always {
 		if err := c.keepCache(ctx); err != nil {
 			return nil, err
 		}

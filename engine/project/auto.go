@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"rewind/internal/gitinfo"
-	"rewind/internal/osfile"
 	"rewind/internal/value"
 )
 
@@ -34,18 +33,12 @@ func PlanAuto(ctx context.Context, home Home, dir string, wait time.Duration) (r
 	if !isGit {
 		return refuse("it is no git repository")
 	}
-	us, err := os.Lstat(home.Dir)
+	owned, err := home.owns(top, filepath.Join(top, ".git"))
 	if err != nil {
 		return "", err
 	}
-	for _, path := range []string{top, filepath.Join(top, ".git")} {
-		fi, err := os.Lstat(path)
-		if err != nil {
-			return "", err
-		}
-		if !osfile.SameOwner(fi, us) {
-			return refuse("it is another user's")
-		}
+	if !owned {
+		return refuse("it is another user's")
 	}
 	if _, err := os.Lstat(home.removed(top)); err == nil {
 		return refuse("its history was removed here")

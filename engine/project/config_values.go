@@ -68,6 +68,9 @@ func (c Config) Server() bool { return c.Get("agents.mcp").(bool) }
 // Commands is agents.commands.
 func (c Config) Commands() bool { return c.Get("agents.commands").(bool) }
 
+// LinkedInit is init.worktrees.
+func (c Config) LinkedInit() bool { return c.Get("init.worktrees").(bool) }
+
 // AutoInit is init.auto.
 func (c Config) AutoInit() bool { return c.Get("init.auto").(bool) }
 

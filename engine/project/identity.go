@@ -44,8 +44,9 @@ func (e *StoreTakenError) Error() string {
 func (e *StoreTakenError) Is(target error) bool { return target == model.ErrStoreGone }
 
 // Find returns the nearest project at or above dir, settled: a moved project is followed, a copied one gets a store of its own, a lost
-// marker is written again. It does not open the store. What decides is in Home; see docs/projects.md. Errors: ErrNoProject,
-// ErrStoreGone, ErrNotMounted, ErrUntrusted, kv.ErrBusy.
+// marker is written again. It does not open the store. What decides is in Home; see docs/projects.md. A working tree that git has linked to
+// a repository is not looked above: what lies there is another tree. Errors: ErrNoProject (of such a tree a *LinkedError), ErrStoreGone,
+// ErrNotMounted, ErrUntrusted, kv.ErrBusy.
 func Find(ctx context.Context, home Home, dir string, lockWait time.Duration) (*Project, error) {
 	return FindWith(ctx, &Finder{Home: home, Wait: lockWait}, dir)
 }
@@ -71,6 +72,9 @@ func FindWith(ctx context.Context, f *Finder, dir string) (*Project, error) {
 		}
 		if over != nil {
 			passed = append(passed, *over)
+		}
+		if isLinkedTop(d) && len(passed) == 0 {
+			return nil, &LinkedError{Top: d}
 		}
 		if d == filepath.Dir(d) {
 			break

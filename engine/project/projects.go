@@ -116,8 +116,8 @@ func (f *foundProject) valid(home Home, dir string) bool {
 		}
 	}
 	for d := f.start; d != f.project.Root; d = filepath.Dir(d) {
-		if isDir(filepath.Dir(Marker(d))) {
-			return false // it may be a nearer project's
+		if isDir(filepath.Dir(Marker(d))) || isLinkedTop(d) {
+			return false // it may be a nearer project's, or a tree of its own
 		}
 	}
 	return true

@@ -65,14 +65,15 @@ type Cloner interface {
 }
 
 // MakeWorktree makes a directory, in which the files are, the project of a worktree of another project: with a clone of that one's store,
-// and a record, which says that it is not finished. Nothing is left behind by an error.
-func (h Home) MakeWorktree(ctx context.Context, of *Project, root string, store Cloner, wait time.Duration) (id string, err error) {
+// and a record. unfinished is what that says until FinishWorktree. Nothing is left behind by an error.
+func (h Home) MakeWorktree(ctx context.Context, of *Project, root string, store Cloner, unfinished bool, wait time.Duration,
+) (id string, err error) {
 	unlock, err := h.Lock(ctx, wait)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	from := &Origin{Store: of.ID, Roots: []string{of.Root}, Since: store.LastSeq(), Unfinished: true}
+	from := &Origin{Store: of.ID, Roots: []string{of.Root}, Since: store.LastSeq(), Unfinished: unfinished}
 	if of.From != nil {
 		from.Roots = append(from.Roots, of.From.Roots...)
 	}

@@ -7,14 +7,20 @@ import (
 )
 
 // Elsewhere is the root of the project in which a session goes on, where that is not this one but one that this worktree was made of; "":
-// it goes on here.
+// it goes on here. A worktree may lie in the project that it was made of.
 func (ss *Sessions) Elsewhere(s *model.Session) string {
-	if of := ss.log.Project.From; of != nil {
-		for _, root := range of.Roots {
-			if s.Cwd == root || strings.HasPrefix(s.Cwd, strings.TrimSuffix(root, "/")+"/") {
-				return root
-			}
+	of := ss.log.Project.From
+	if of == nil || isIn(s.Cwd, ss.log.Project.Root) {
+		return ""
+	}
+	for _, root := range of.Roots {
+		if isIn(s.Cwd, root) {
+			return root
 		}
 	}
 	return ""
+}
+
+func isIn(dir, root string) bool {
+	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
 }

@@ -177,7 +177,7 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 		if s != nil {
 			name = cmp.Or(s.LaneOf, name)
 		}
-		if s != nil && s.Left || slices.Contains(names, name) {
+		if s != nil && (s.Left || ss.Elsewhere(s) != "") || slices.Contains(names, name) {
 			continue
 		}
 		family, err := firstOf(name, record)

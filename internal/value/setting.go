@@ -75,6 +75,11 @@ func Settings() []Setting {
 			Key:  "init.auto",
 			Help: "true sets a git repository up by itself when an agent is given a prompt in it; global only", Value: false,
 		},
+		{
+			Key: "init.worktrees", Help: "a worktree of git's (git worktree add) is set up by itself when an agent works in it, if its repository is " +
+				"set up; global only",
+			Value: true,
+		},
 		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30), Unit: "bytes"},
 		{Key: "secrets.allow", Help: "files that are no secrets, whatever their names and contents say", Value: []string{}},
 		{
