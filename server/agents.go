@@ -179,6 +179,7 @@ func (s *server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.Progress) (out api.ValidateResponse, err error) {
 	var checks []value.Check
 	root, agents := "", []model.Session(nil)
+	var here *project.Project
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		p := e.Project()
 		root, out.Notices = p.Root, p.Notices
@@ -188,6 +189,7 @@ func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 		}
 		more, err := e.CheckProject(req.Quick)
 		checks = append(checks, more...)
+		here = &p
 		if d := s.degraded.get(&p); d != nil {
 			checks = append(checks, value.Check{
 				Name: "degraded", Level: value.LevelFinding, Remedy: "rewind save",
@@ -206,6 +208,9 @@ func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 			Name: "project", Level: value.LevelFinding, Text: value.Text(told.Message),
 			Remedy: value.Text(told.Hint),
 		})
+	}
+	if here != nil {
+		checks = append(checks, s.checkBlind(ctx, here)...)
 	}
 	checks = append(append(checks, s.checkDaemon()), s.checkLimits()...)
 	if !req.Quick {

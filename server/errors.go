@@ -74,6 +74,11 @@ var rules = []rule{
 		is(project.ErrNotMounted), api.WordNoProject,
 		"mount the disk; if the directory was emptied or replaced on purpose, 'rewind init' takes it for the project again",
 	},
+	{
+		as[*blindError], api.WordNoProject,
+		"run 'rewind init' here to have it captured; 'rewind -C <directory>' says that the project around it is meant",
+	},
+	{as[*project.LinkedError], api.WordNoProject, "run 'rewind init' in it; with init.worktrees an agent's first event sets it up"},
 	{is(model.ErrNoProject), api.WordNoProject, "run 'rewind init' in the project's directory"},
 	{
 		is(model.ErrStoreGone), api.WordNoProject,

@@ -70,6 +70,9 @@ func initNotices(p *project.InitPlan) (list []string) {
 	for _, o := range p.Passed {
 		list = append(list, o.String())
 	}
+	if p.Own != "" {
+		list = append(list, "this directory is set up by itself: "+p.Own)
+	}
 	if p.Unmarked != "" {
 		list = append(list, p.Unmarked+": the project is found by where it lies, so 'rewind stores join' has to tell when it moves")
 	}

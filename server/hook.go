@@ -58,10 +58,16 @@ func (c *hookCall) takesLong() {
 	}
 }
 
+// hookSay is what an agent's user is told, by each way that the agent may have.
+type hookSay struct {
+	line   string // for standard error
+	screen string // for standard output, in the agent's own form; "": it has none
+}
+
 // hookReply is how the client of a hook is answered: the first answer counts. It is not for concurrent use.
 type hookReply interface {
 	SetReadDeadline(t time.Time) error // of the payload
-	answer(warn string)
+	answer(say hookSay)
 	again() // by the next daemon
 }
 
@@ -81,13 +87,13 @@ func (s *server) hook(call *hookCall, payload io.Reader, reply hookReply) {
 		ctx, cancel = context.WithDeadline(ctx, call.until)
 		defer cancel()
 	}
-	call.answerInTime(reply, s.daemon != nil, func() string { return s.handleHook(ctx, ev, call) })
+	call.answerInTime(reply, s.daemon != nil, func() hookSay { return s.handleHook(ctx, ev, call) })
 }
 
 // answerInTime does the work of a hook in the caller's goroutine, and answers when it is done; earlier, by a timer, when its client must
 // have an answer or, where the work goes on without it, when it is clear that it stands behind work that takes long; at once when it is
 // such work itself (takesLong). It returns when the work is done.
-func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() (warn string)) {
+func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() hookSay) {
 	var mu sync.Mutex // of reply
 	var t *time.Timer
 	answered := false
@@ -101,7 +107,7 @@ func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() (warn 
 		case left <= 0 || goesOn && e != nil && e.Log.HeldFor() >= hookPatience:
 			answered = true
 			c.late.Store(true)
-			reply.answer("")
+			reply.answer(hookSay{})
 		default:
 			t.Reset(min(left, hookPatience))
 		}
@@ -114,11 +120,11 @@ func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() (warn 
 			if !answered {
 				answered = true
 				c.late.Store(true)
-				reply.answer("")
+				reply.answer(hookSay{})
 			}
 		}
 	}
-	warn := work()
+	say := work()
 	t.Stop()
 	mu.Lock()
 	defer mu.Unlock()
@@ -131,7 +137,7 @@ func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() (warn 
 		reply.again()
 	default:
 		answered = true
-		reply.answer(warn)
+		reply.answer(say)
 	}
 }
 
@@ -151,8 +157,8 @@ func (s *server) parseHook(payload io.Reader, call *hookCall, reply hookReply) (
 	return ev, err
 }
 
-// handleHook does the work of a hook and returns what the agent's user should read on standard error.
-func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) (warn string) {
+// handleHook does the work of a hook and returns what the agent's user should read.
+func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) (say hookSay) {
 	var p *project.Project
 	fail := func(err error) {
 		if p != nil {
@@ -170,11 +176,18 @@ func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	if dir == "" {
 		dir = call.cwd
 	}
-	found, err := s.projectOf(ctx, ev, call, dir)
+	found, err := s.seeing(ctx, ev, call, dir)
 	if errors.Is(err, model.ErrNoProject) && !errors.Is(err, project.ErrUntrusted) {
 		if made := s.setUp(ctx, ev, dir); made != nil {
 			found, err = made, nil
 		}
+	}
+	var blind *blindError
+	if errors.As(err, &blind) {
+		if err := s.passOn(ctx, ev, call, blind); err != nil {
+			fail(err)
+		}
+		return s.sayBlind(ctx, ev, blind)
 	}
 	if errors.Is(err, model.ErrNoProject) && !errors.Is(err, project.ErrUntrusted) {
 		return s.warn(ev, "", fmt.Sprintf("rewind: no checkpoints here: run 'rewind init' in %s", printable(dir)))
@@ -184,16 +197,17 @@ func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 		if told := tell(err); told.Word == api.WordNoProject {
 			return s.warn(ev, told.Message, fmt.Sprintf("rewind: no checkpoints here: %s; %s", printable(told.Message), told.Hint))
 		}
-		return ""
+		return hookSay{}
 	}
 	p = found
 	dirs, err := s.takeIn(ctx, p, ev, call)
 	if errors.Is(err, registry.ErrEnding) {
 		call.turnedAway = func() { fail(err) }
-		return ""
+		return hookSay{}
 	}
 	if err == nil {
 		s.began.at(ev, p.Root)
+		say, dirs = s.besides(ctx, p, dir, dirs, ev)
 		err = s.elsewhere(ctx, p, dirs, ev, call)
 	}
 	if err != nil {
@@ -203,7 +217,7 @@ func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 		said := p.Passed[0].String()
 		return s.warn(ev, said, fmt.Sprintf("rewind: %s; the checkpoints here are those of %s", printable(said), printable(p.Root)))
 	}
-	return ""
+	return say
 }
 
 // takeIn hands an event to its project, and returns where else it names files.
@@ -239,16 +253,24 @@ func (s *server) takeIn(ctx context.Context, p *project.Project, ev hooks.Event,
 var quietStderr = map[hooks.Agent]bool{hooks.Claude: true, hooks.Codex: true, hooks.Gemini: true, hooks.Droid: true}
 
 // warn tells, once in a session and about one matter, that what its tools change is kept nowhere, or elsewhere than one may think.
-func (s *server) warn(ev hooks.Event, about, text string) string {
+func (s *server) warn(ev hooks.Event, about, text string) hookSay {
 	changes := (ev.Kind == hooks.BeforeTool || ev.Kind == hooks.AfterTool) && ev.Tool.Class != hooks.Reader
-	if !changes || !quietStderr[ev.Agent] || ev.Session == "" {
-		return ""
+	if !changes || !s.firstWarning(ev, about) {
+		return hookSay{}
+	}
+	return hookSay{line: text}
+}
+
+// firstWarning reports whether a session was not warned of a matter yet, and can be.
+func (s *server) firstWarning(ev hooks.Event, about string) bool {
+	if !quietStderr[ev.Agent] || ev.Session == "" {
+		return false
 	}
 	run := s.run
 	if s.daemon == nil {
 		made, err := rundir.Make(s.home.Dir)
 		if err != nil {
-			return ""
+			return false
 		}
 		run = made
 	}
@@ -257,10 +279,7 @@ func (s *server) warn(ev hooks.Event, about, text string) string {
 		name += "\x00" + about
 	}
 	id := sha256.Sum256([]byte(name))
-	if !run.First("warned", hex.EncodeToString(id[:16]), warnAge) {
-		return ""
-	}
-	return text
+	return run.First("warned", hex.EncodeToString(id[:16]), warnAge)
 }
 
 // printable is a path on one line of a terminal.

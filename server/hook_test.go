@@ -424,7 +424,7 @@ func TestT7Promise04ParallelHooks(t *testing.T) {
 type earlyReply struct{ answers []string }
 
 func (r *earlyReply) SetReadDeadline(time.Time) error { return nil }
-func (r *earlyReply) answer(warn string)              { r.answers = append(r.answers, warn) }
+func (r *earlyReply) answer(say hookSay)              { r.answers = append(r.answers, say.line) }
 func (r *earlyReply) again()                          { r.answers = append(r.answers, "again") }
 
 // Work that says that it takes long is answered at once where it goes on without the agent, and once.
@@ -432,11 +432,11 @@ func TestPromise03HookOfLongWork(t *testing.T) {
 	for _, goesOn := range []bool{true, false} {
 		call, r := newCall(time.Now(), 60_000), &earlyReply{}
 		during := -1
-		call.answerInTime(r, goesOn, func() string {
+		call.answerInTime(r, goesOn, func() hookSay {
 			call.takesLong()
 			call.takesLong()
 			during = len(r.answers)
-			return "warned"
+			return hookSay{line: "warned"}
 		})
 		want := map[bool]string{true: "1 [\"\"]", false: "0 [\"warned\"]"}[goesOn]
 		if got := fmt.Sprintf("%d %q", during, r.answers); got != want || call.late.Load() != goesOn {

@@ -49,8 +49,10 @@ func (d *daemon) takeHook(x *door.Exchange) {
 
 type wireReply struct{ *door.Exchange }
 
-func (r wireReply) answer(warn string) { r.Answer(hookwire.Answer{Warn: warn}) }
-func (r wireReply) again()             { r.Answer(hookwire.Answer{Status: hookwire.Draining}) }
+func (r wireReply) answer(say hookSay) {
+	r.Answer(hookwire.Answer{Warn: say.line, Body: []byte(say.screen)})
+}
+func (r wireReply) again() { r.Answer(hookwire.Answer{Status: hookwire.Draining}) }
 
 // hookHTTP is hook for the API's route: the answer is always 200.
 func (s *server) hookHTTP(w http.ResponseWriter, r *http.Request) {
@@ -85,9 +87,9 @@ type httpReply struct {
 	w http.ResponseWriter
 }
 
-func (r httpReply) answer(warn string) {
-	if warn != "" {
-		r.w.Header().Set(api.HeaderWarn, url.PathEscape(warn))
+func (r httpReply) answer(say hookSay) {
+	if say.line != "" {
+		r.w.Header().Set(api.HeaderWarn, url.PathEscape(say.line))
 	}
 	r.w.Header().Set("Content-Length", "0")
 	r.w.WriteHeader(http.StatusOK)

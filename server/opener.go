@@ -86,6 +86,9 @@ func (s *server) find(ctx context.Context, dir string) (p *project.Project, err 
 // project gives one request the project of dir.
 func (s *server) project(ctx context.Context, dir string, fn func(*engine.Engine) error) error {
 	p, err := s.find(ctx, dir)
+	if err == nil {
+		err = s.mayAct(ctx, p, dir)
+	}
 	if err != nil {
 		return err
 	}

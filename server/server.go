@@ -40,6 +40,8 @@ type server struct {
 	configs  *project.Configs
 	projects project.Projects
 	began    sessionHomes
+	blind    blindness
+	sights   sights
 	linking  sync.Mutex // held while a worktree of git's is set up
 	run      rundir.Dir
 	degraded degraded
@@ -66,7 +68,7 @@ func newOneShot(o serverOptions) (*server, error) {
 
 func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Logger) *server {
 	s := &server{
-		o: o, home: home, mux: http.NewServeMux(), configs: &project.Configs{}, run: run, degraded: degraded{
+		o: o, home: home, mux: http.NewServeMux(), configs: &project.Configs{}, run: run, blind: blindness{home: home.Dir, dir: run}, degraded: degraded{
 			home: home.Dir,
 			dir:  run,
 		}, log: log,

@@ -15,9 +15,6 @@ import (
 	"rewind/tree/snapshot"
 )
 
-// RuleFiles are the names of the ignore files in every directory; the second beats the first.
-var RuleFiles = []string{".gitignore", ".rewindignore"}
-
 // Capture is a snapshot of the worktree, not yet committed.
 type Capture struct {
 	of     *Worktree
@@ -108,12 +105,8 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 		}
 	}
 	c := &Capture{of: wt, Cache: wt.cache, forced: len(o.Force) > 0, Git: r.git}
-	src := snapshot.Source{
-		Root: root, Prev: was.Tree, Cache: wt.cache,
-		Rules: r.Dir, RuleFiles: RuleFiles, Tracked: r.Tracked,
-		SizeLimit: wt.log.Config.SizeLimit(), Secret: r.Secret, StoreSecrets: wt.log.Config.StoreSecrets(), SecretKey: r.Key,
-		GitDirs: r.gitDirs, Linked: wt.isLinked, Progress: progress,
-	}
+	src := wt.Source(root, r)
+	src.Prev, src.Cache, src.Progress = was.Tree, wt.cache, progress
 	if !o.Compare || !o.Full {
 		src.Watcher, src.Generation, src.Full, src.Hasty = wt.watcher(), r.generation, o.Full, o.hasty
 	}

@@ -12,6 +12,7 @@ import (
 	"rewind/engine"
 	"rewind/engine/capture"
 	"rewind/engine/enginetest"
+	"rewind/engine/project"
 	"rewind/internal/kv"
 	"rewind/internal/textdiff"
 	"rewind/objstore"
@@ -52,7 +53,7 @@ func unsaved(p *enginetest.Project) (fast, slow []string) {
 	was, err := p.E.Log.Head()
 	p.Must(err)
 	get := capture.NewOverlay(p.E.Log.Objs, nil)
-	src := snapshot.Source{Root: root, Put: get, RuleFiles: capture.RuleFiles}
+	src := snapshot.Source{Root: root, Put: get, RuleFiles: project.RuleFiles}
 	r, err := p.E.Worktree.Rules()
 	p.Must(err)
 	src.Rules, src.Tracked, src.Secret, src.SizeLimit, src.SecretKey = r.Dir, r.Tracked, r.Secret, p.E.Log.Config.SizeLimit(), r.Key

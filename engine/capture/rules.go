@@ -5,11 +5,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/engine/secrets"
 	"rewind/internal/gitinfo"
+	"rewind/internal/worktreefs"
 	"rewind/tree/ignore"
 	"rewind/tree/snapshot"
 )
@@ -88,10 +89,6 @@ func sameTracked(a, b snapshot.Tracked) bool {
 }
 
 func (wt *Worktree) makeRules(now *repository) error {
-	base := []ignore.File{{Path: ignore.BuiltinPath, Data: []byte(strings.Join(now.exclude, "\n") + "\n")}}
-	for _, f := range now.files {
-		base = append(base, ignore.File{Path: f.Path, Data: f.Data})
-	}
 	key, err := wt.secretKey()
 	if err != nil {
 		return err
@@ -100,13 +97,21 @@ func (wt *Worktree) makeRules(now *repository) error {
 		now.made = wt.repo.made + 1
 	}
 	now.rules = rules{
-		Dir: ignore.New(ignore.Options{FoldCase: now.fold}, base...), Secret: secrets.SecretFiles(now.secrets, now.allow,
+		Dir: project.RulesAtRoot(now.exclude, now.files, now.fold), Secret: secrets.SecretFiles(now.secrets, now.allow,
 			now.skipped), Key: key,
 		generation: strconv.Itoa(now.made),
 	}
 	now.rules.Tracked = now.tracked
 	wt.repo = now
 	return nil
+}
+
+// Source is a snapshot's, with all that decides what it takes: every look at the worktree begins with it.
+func (wt *Worktree) Source(root worktreefs.Dir, r *rules) snapshot.Source {
+	return snapshot.Source{
+		Root: root, Rules: r.Dir, RuleFiles: project.RuleFiles, Tracked: r.Tracked, SizeLimit: wt.log.Config.SizeLimit(), Secret: r.Secret,
+		StoreSecrets: wt.log.Config.StoreSecrets(), SecretKey: r.Key, GitDirs: r.gitDirs, Linked: wt.isLinked,
+	}
 }
 
 // isLinked reports whether a directory of the worktree is one that git has linked to a repository.

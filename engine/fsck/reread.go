@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"rewind/engine/capture"
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/internal/kv"
@@ -71,11 +70,8 @@ func (r *repair) worktree(ctx context.Context, p model.Progress) error {
 	}
 	defer root.Close()
 	tx := e.log.Objs.Begin()
-	src := snapshot.Source{
-		Root: root, Rules: rules.Dir, RuleFiles: capture.RuleFiles, Tracked: rules.Tracked, SizeLimit: e.log.Config.SizeLimit(),
-		Secret:       rules.Secret,
-		StoreSecrets: e.log.Config.StoreSecrets(), SecretKey: rules.Key, Get: tx, Put: rewriter{tx},
-	}
+	src := e.worktree.Source(root, rules)
+	src.Get, src.Put = tx, rewriter{tx}
 	if p != nil {
 		src.Progress = p
 	}

@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"rewind/engine/model"
 	"rewind/internal/gitinfo"
 	"rewind/internal/value"
+	"rewind/tree"
 )
 
 // InitPlan is what Init would do.
@@ -26,12 +28,14 @@ type InitPlan struct {
 	Accept bool
 	// Unmarked is why the project has no marker; "": it has one. It is found by its directory alone then.
 	Unmarked string
+	// Own is why the directory is a project by itself, and not part of the one, or the repository, around it; "": there is none.
+	Own string
 	// Offers are stores without a directory, one of which could be this project's.
 	Offers []value.Store
 }
 
-// PlanInit chooses the root: the project that dir is in, else the top level of its git repository, else dir. mode ""
-// stands for the existing project's, else global.
+// PlanInit chooses the root: the project that dir is in, else the top level of its git repository, else dir. Dir it is also where those
+// would capture nothing of it, and where the repository is a home directory. mode "" stands for the existing project's, else global.
 func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait time.Duration) (*InitPlan, error) {
 	if mode != "" && mode != ModeGlobal && mode != ModeProject {
 		return nil, &value.OpError{Op: "init", Subject: dir, Err: model.Usagef("mode %q is neither global nor project", mode)}
@@ -44,10 +48,23 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 	if err != nil {
 		return nil, err
 	}
+	own := ""
+	if isGit && top != start && isHome(top) {
+		own, isGit = "the repository around it is a home directory", false
+	}
 	if !isGit {
 		top = start
 	}
 	p, err := Find(ctx, home, start, lockWait)
+	if around := top; own == "" {
+		if err == nil && (!isGit || Within(p.Root, top)) {
+			around = p.Root
+		}
+		if own = uncaptured(home, around, start); own != "" {
+			own = "not part of " + around + ": " + own
+			top, isGit, p, err = start, true, nil, model.ErrNoProject
+		}
+	}
 	var passed []Passed
 	var other *NotMountedError
 	var untrusted *untrustedError
@@ -74,7 +91,7 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 	if err := checkRoot(home, top, mode); err != nil {
 		return nil, err
 	}
-	plan := &InitPlan{Root: top, Mode: mode, Store: filepath.Join(home.Storage(), "<new>"), Passed: passed}
+	plan := &InitPlan{Root: top, Mode: mode, Store: filepath.Join(home.Storage(), "<new>"), Passed: passed, Own: own}
 	if mode == ModeProject {
 		plan.Store = filepath.Join(Marker(top), markerStore)
 		if err := checkOwnMarker(top); err != nil {
@@ -139,22 +156,16 @@ func checkRoot(home Home, root string, mode Mode) error {
 	if filepath.Dir(root) == root {
 		return refuse("a file system root")
 	}
-	homes := []string{}
-	if d, err := os.UserHomeDir(); err == nil {
-		homes = append(homes, d)
-	}
-	if u, err := user.Current(); err == nil {
-		homes = append(homes, u.HomeDir)
-	}
-	for _, h := range homes {
-		if h, err := resolve(h); err == nil && filepath.Dir(h) != h {
-			if h == root {
-				return refuse("a home directory")
-			}
-			if Within(h, root) {
-				return refuse("above a home directory")
-			}
+	for _, h := range homes() {
+		if h == root {
+			return refuse("a home directory")
 		}
+		if Within(h, root) {
+			return refuse("above a home directory")
+		}
+	}
+	if names, err := os.ReadDir(root); err == nil && tree.IsGitDir(filepath.Base(root), named(names)) {
+		return refuse("a directory of git's own")
 	}
 	if dir, err := resolve(home.Dir); err == nil {
 		if dir == root || Within(root, dir) {
@@ -165,6 +176,38 @@ func checkRoot(home Home, root string, mode Mode) error {
 		}
 	}
 	return nil
+}
+
+func named(entries []os.DirEntry) func(yield func(tree.Named) bool) {
+	return func(yield func(tree.Named) bool) {
+		for _, e := range entries {
+			if !yield(tree.Named{Name: e.Name(), File: e.Type().IsRegular(), Dir: e.IsDir()}) {
+				return
+			}
+		}
+	}
+}
+
+// homes are the user's home directories, links resolved, by the environment and by the system.
+func homes() (dirs []string) {
+	var named []string
+	if d, err := os.UserHomeDir(); err == nil {
+		named = append(named, d)
+	}
+	if u, err := user.Current(); err == nil {
+		named = append(named, u.HomeDir)
+	}
+	for _, h := range named {
+		if h, err := resolve(h); err == nil && filepath.Dir(h) != h {
+			dirs = append(dirs, h)
+		}
+	}
+	return dirs
+}
+
+// isHome reports whether a directory is a home directory, or above one.
+func isHome(dir string) bool {
+	return slices.ContainsFunc(homes(), func(h string) bool { return h == dir || Within(h, dir) })
 }
 
 // Within reports whether path lies below dir.

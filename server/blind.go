@@ -1,0 +1,291 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/hooks"
+	"rewind/internal/gitinfo"
+	"rewind/internal/value"
+	"rewind/server/rundir"
+)
+
+// An agent works blind where its directory lies in a project that captures nothing of it: below an ignored directory, or in a worktree of
+// git's, or a repository, that is a tree of its own and is not set up. Its events belong to no project there: a history that says "no change"
+// would be a lie. That it is so is said to the agent's user at the first event, and is a finding of the project around it.
+
+// blindError is a model.ErrNoProject of a directory in which nothing is captured.
+type blindError struct {
+	holder *project.Project // the project that says so
+	dir    string           // where the agent works
+	at     string           // the directory that is left out: dir, or one above
+	why    string
+}
+
+func (e *blindError) Error() string {
+	return fmt.Sprintf("nothing in %s is captured by the project %s: %s", e.at, e.holder.Root, e.why)
+}
+
+// Is makes it a model.ErrNoProject.
+func (e *blindError) Is(target error) bool { return target == model.ErrNoProject }
+
+// seeing is projectOf for what the project captures: of a place where it captures nothing a *blindError.
+func (s *server) seeing(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*project.Project, error) {
+	p, err := s.projectOf(ctx, ev, call, dir)
+	place := dir
+	if tellsBeginning[ev.Agent] && filepath.IsAbs(call.began) {
+		place = call.began
+	}
+	if err == nil && s.began.root(ev) == p.Root {
+		return p, nil // it was seen there
+	}
+	return s.look(ctx, p, err, place)
+}
+
+// look finds out whether a directory is captured by its project, which find gave, or find's error.
+func (s *server) look(ctx context.Context, p *project.Project, err error, dir string) (*project.Project, error) {
+	var linked *project.LinkedError
+	if errors.As(err, &linked) {
+		if holder := s.holder(ctx, linked.Top); holder != nil {
+			return nil, &blindError{holder, dir, linked.Top, "git has linked this worktree to a repository, so it is a project of its own"}
+		}
+	}
+	if err != nil || dir == p.Root || s.sights.seen(dir) {
+		return p, err
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil || real == p.Root {
+		return p, nil //nolint:nilerr // a directory that has gone is seen as far as it was
+	}
+	why, at := "", ""
+	err = s.opened(ctx, p, false, func(e *engine.Engine) (err error) {
+		why, at, err = e.Worktree.Uncaptured(real)
+		return err
+	})
+	if why == "" || err != nil {
+		s.sights.add(dir)
+		return p, nil //nolint:nilerr // the capture says it, if it fails, too
+	}
+	return nil, &blindError{p, real, at, why}
+}
+
+// mayAct refuses what changes something where another tree than the project's is meant: in a repository, or a directory in which an agent
+// worked, of which the project captures nothing. In any other ignored directory, as build/, the project around it is meant.
+func (s *server) mayAct(ctx context.Context, p *project.Project, dir string) error {
+	if dir == p.Root {
+		return nil
+	}
+	var blind *blindError
+	if _, err := s.look(ctx, p, nil, dir); !errors.As(err, &blind) {
+		return nil
+	}
+	top, isGit, err := gitinfo.Toplevel(blind.dir)
+	if err == nil && isGit && project.Within(top, p.Root) {
+		return blind
+	}
+	s.blind.mu.Lock()
+	defer s.blind.mu.Unlock()
+	for _, b := range s.blind.read(p.ID) {
+		if b.Dir == blind.dir || project.Within(blind.dir, b.Dir) {
+			return blind
+		}
+	}
+	return nil
+}
+
+// holder is the project whose user should know of a linked worktree that is not set up: that around it, else that of its repository; nil: none.
+func (s *server) holder(ctx context.Context, top string) *project.Project {
+	if p, err := s.find(ctx, filepath.Dir(top)); err == nil {
+		return p
+	}
+	if p, _, err := project.PlanLinked(ctx, s.home, top, 0); err == nil {
+		return p
+	}
+	return nil
+}
+
+// besides looks at where an agent works now, which may be another place than where its session began: a worktree that is set up gets the
+// event, too, which is in dirs then; where nothing is captured, that is said.
+func (s *server) besides(ctx context.Context, p *project.Project, dir string, dirs []string, ev hooks.Event) (hookSay, []string) {
+	if dir == "" || dir == p.Root || s.sights.seen(dir) {
+		return hookSay{}, dirs
+	}
+	q, err := s.find(ctx, dir)
+	q, err = s.look(ctx, q, err, dir)
+	var blind *blindError
+	if errors.As(err, &blind) {
+		if q = s.setUp(ctx, ev, dir); q == nil {
+			return s.sayBlind(ctx, ev, blind), dirs
+		}
+	}
+	if q != nil && q.Root != p.Root && q.From != nil {
+		dirs = append(slices.Clone(dirs), q.Root)
+	}
+	return hookSay{}, dirs
+}
+
+// passOn hands an event of an agent that works blind to the projects that capture files which its call names.
+func (s *server) passOn(ctx context.Context, ev hooks.Event, call *hookCall, blind *blindError) error {
+	var failed error
+	told := map[string]bool{}
+	for _, path := range ev.Tool.Paths {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(blind.dir, path)
+		}
+		dir := filepath.Dir(path)
+		p, err := s.find(ctx, dir)
+		if p, err = s.look(ctx, p, err, dir); err != nil || told[p.Root] {
+			continue
+		}
+		told[p.Root] = true
+		_, err = s.takeIn(ctx, p, ev, call)
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// sayBlind notes that an agent works where nothing is captured, and what its user is told of it, once a session.
+func (s *server) sayBlind(ctx context.Context, ev hooks.Event, b *blindError) hookSay {
+	s.blind.add(b.holder.ID, blindPlace{
+		Session: string(ev.Agent) + "/" + ev.Session, Dir: b.dir, At: b.at, Why: b.why, Last: time.Now().UTC().Truncate(time.Second),
+	})
+	if ctx.Err() != nil || !s.firstWarning(ev, "blind\x00"+b.at) {
+		return hookSay{}
+	}
+	text := fmt.Sprintf("rewind: no checkpoints here: %s: %s; run 'rewind init' in %s", printable(b.at), printable(b.why), printable(b.dir))
+	if ev.Agent != hooks.Claude {
+		return hookSay{line: text}
+	}
+	screen, err := json.Marshal(map[string]string{"systemMessage": text})
+	if err != nil {
+		return hookSay{line: text}
+	}
+	return hookSay{screen: string(screen) + "\n"}
+}
+
+// blindPlace is where an agent worked blind.
+type blindPlace struct {
+	Session string    `json:"session"` // agent/id
+	Dir     string    `json:"dir"`
+	At      string    `json:"at"`
+	Why     string    `json:"why"`
+	Last    time.Time `json:"last"`
+}
+
+// maxBlind is how many places are kept of a project, the newest.
+const maxBlind = 16
+
+// blindness keeps where agents worked blind, by store id: in files of the run directory, which outlive the process.
+type blindness struct {
+	home string // where the run directory is made: without a daemon it may not be there
+	dir  rundir.Dir
+	mu   sync.Mutex
+}
+
+func blindName(id string) string { return "blind-" + id + ".json" }
+
+// read gives the places of a store. mu is held.
+func (b *blindness) read(id string) (list []blindPlace) {
+	if data, err := b.dir.Read(blindName(id)); err == nil && json.Unmarshal(data, &list) != nil {
+		return nil
+	}
+	return list
+}
+
+// add notes a place. Within a minute one that is known is not written again.
+func (b *blindness) add(id string, p blindPlace) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := b.read(id)
+	i := slices.IndexFunc(list, func(o blindPlace) bool { return o.Session == p.Session && o.At == p.At })
+	if i >= 0 && p.Last.Sub(list[i].Last) < time.Minute {
+		return
+	}
+	if i >= 0 {
+		list = slices.Delete(list, i, i+1)
+	}
+	if list = append(list, p); len(list) > maxBlind {
+		list = list[len(list)-maxBlind:]
+	}
+	b.write(id, list)
+}
+
+// write keeps the places of a store. mu is held.
+func (b *blindness) write(id string, list []blindPlace) {
+	if len(list) == 0 {
+		b.dir.Remove(blindName(id))
+		return
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		return
+	}
+	if _, err := rundir.Make(b.home); err == nil {
+		_ = b.dir.Write(blindName(id), append(data, '\n'))
+	}
+}
+
+// checkBlind lists where agents work and nothing is captured, and forgets what has been mended since.
+func (s *server) checkBlind(ctx context.Context, p *project.Project) (checks []value.Check) {
+	s.blind.mu.Lock()
+	list := s.blind.read(p.ID)
+	s.blind.mu.Unlock()
+	var left []blindPlace
+	for _, b := range list {
+		q, err := s.find(ctx, b.Dir)
+		var blind *blindError
+		if _, err = s.look(ctx, q, err, b.Dir); !errors.As(err, &blind) {
+			continue
+		}
+		left = append(left, b)
+		agent, id, _ := strings.Cut(b.Session, "/")
+		checks = append(checks, value.Check{
+			Name: "blind", Level: value.LevelFinding, Last: &b.Last,
+			Text:   value.Textf("%s %.8s works in %s, outside of what is captured: %s", agent, id, b.Dir, blind.why),
+			Remedy: value.Textf("run 'rewind init' in %s", b.Dir),
+		})
+	}
+	if len(left) < len(list) {
+		s.blind.mu.Lock()
+		defer s.blind.mu.Unlock()
+		s.blind.write(p.ID, left)
+	}
+	return checks
+}
+
+// sights remembers for a short time which directories are captured, so that an agent in a directory of a project costs a look now and then.
+type sights struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+const (
+	sightAge  = 10 * time.Second
+	maxSights = 256
+)
+
+func (k *sights) seen(dir string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t, ok := k.at[dir]
+	return ok && time.Since(t) < sightAge
+}
+
+func (k *sights) add(dir string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.at == nil || len(k.at) >= maxSights {
+		k.at = map[string]time.Time{}
+	}
+	k.at[dir] = time.Now()
+}
