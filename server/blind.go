@@ -170,7 +170,7 @@ func (s *server) sayBlind(ctx context.Context, ev hooks.Event, b *blindError) ho
 	if err != nil {
 		return hookSay{line: text}
 	}
-	return hookSay{screen: string(screen) + "\n"}
+	return hookSay{line: text, screen: string(screen) + "\n"}
 }
 
 // blindPlace is where an agent worked blind.

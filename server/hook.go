@@ -61,7 +61,7 @@ func (c *hookCall) takesLong() {
 // hookSay is what an agent's user is told, by each way that the agent may have.
 type hookSay struct {
 	line   string // for standard error
-	screen string // for standard output, in the agent's own form; "": it has none
+	screen string // the same for standard output, in the form that the agent shows; "": it has none, and line is what there is
 }
 
 // hookReply is how the client of a hook is answered: the first answer counts. It is not for concurrent use.

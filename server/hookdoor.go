@@ -50,7 +50,11 @@ func (d *daemon) takeHook(x *door.Exchange) {
 type wireReply struct{ *door.Exchange }
 
 func (r wireReply) answer(say hookSay) {
-	r.Answer(hookwire.Answer{Warn: say.line, Body: []byte(say.screen)})
+	if say.screen != "" {
+		r.Answer(hookwire.Answer{Body: []byte(say.screen)})
+		return
+	}
+	r.Answer(hookwire.Answer{Warn: say.line})
 }
 func (r wireReply) again() { r.Answer(hookwire.Answer{Status: hookwire.Draining}) }
 
