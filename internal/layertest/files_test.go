@@ -83,14 +83,10 @@ func checkFile(name string, b []byte) []string {
 	} else if !bytes.Equal(b, want) {
 		bad = append(bad, name+": not formatted: run gofumpt")
 	}
-	if n := bytes.Count(b, []byte("\n")); n > maxLines && !strings.HasSuffix(name, "_test.go") {
-		bad = append(bad, name+": too long: a file is one concept; split it")
-	}
 	return bad
 }
 
 func TestCheckFile(t *testing.T) {
-	long := "package p\n" + strings.Repeat("\n// x\n", maxLines)
 	for _, c := range []struct {
 		name, text string
 		want       int
@@ -98,8 +94,6 @@ func TestCheckFile(t *testing.T) {
 		{"a.go", "package p\n", 0},
 		{"a.go", "package  p\n", 1},
 		{"a.go", "package", 1},
-		{"a.go", long, 1},
-		{"a_test.go", long, 0},
 		{"testdata/a.go", "package  p\n", 0},
 		{"README.md", "see /wo" + "rk/main", 1},
 		{"README.md", "exec $WORK/bin in net/work/x", 0},
@@ -108,40 +102,6 @@ func TestCheckFile(t *testing.T) {
 	} {
 		if got := checkFile(c.name, []byte(c.text)); len(got) != c.want {
 			t.Errorf("%s %.40q: %q, want %d", c.name, c.text, got, c.want)
-		}
-	}
-}
-
-// maxRoom is how many files that are no tests a package has at most; cmd/rewind has one for each command.
-const maxRoom = 30
-
-func TestRooms(t *testing.T) {
-	dir := root(t)
-	files := map[string]int{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (skipDirs[d.Name()] || d.Name() == "testdata"):
-			return filepath.SkipDir
-		case !d.IsDir() && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
-			rel, err := filepath.Rel(dir, filepath.Dir(path))
-			if err != nil {
-				return err
-			}
-			files[filepath.ToSlash(rel)]++
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) < 20 {
-		t.Errorf("only %d packages seen", len(files))
-	}
-	for p, n := range files {
-		if n > maxRoom && p != "cmd/rewind" {
-			t.Errorf("%s has %d files, %d at most: it is more than one room", p, n, maxRoom)
 		}
 	}
 }
