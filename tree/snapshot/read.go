@@ -158,6 +158,7 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	if torn && !last {
 		return true, nil
 	}
+	isDatabase := !m.member && m.kind == cachedFile && tree.IsDatabase(r.head())
 	if r.leaks() {
 		m.kind, stamp.kind = cachedSecret, cachedSecret
 	}
@@ -185,6 +186,9 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 		s.skip(n, tree.Skip{Path: m.path, Reason: tree.ReasonTorn, Size: r.read})
 	}
 	s.add(n, tree.Entry{Name: m.name, Type: tree.TypeFile, Perm: before.Perm, ID: r.id, Size: r.read}, f)
+	if isDatabase {
+		s.checkCompanions(n, m.name)
+	}
 	return false, nil
 }
 

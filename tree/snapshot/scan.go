@@ -82,6 +82,8 @@ type node struct {
 	stamp     dirStamp
 	unchanged bool // nothing but directories below can have changed; set before those begin
 
+	undecided atomic.Bool // a name that could be a companion is none by what is in it
+
 	pending atomic.Int32 // the listing, children not finished, tasks that read
 	absent  bool         // vanished, or could not be listed; set before pending becomes less
 
@@ -90,6 +92,7 @@ type node struct {
 	files   []cached
 	skips   []tree.Skip
 	subs    []*baseDir
+	fates   map[string]fate // of companions, by name
 
 	prevOnce sync.Once
 	prevDir  []tree.Entry
@@ -100,6 +103,7 @@ type miss struct {
 	name, path string
 	kind       byte // cachedFile, ...
 	take       bool // tracked or forced: size limit and secret list do not count
+	member     bool // of a database that has companions
 	size       int64
 }
 
@@ -353,6 +357,7 @@ func (s *scan) list(n *node) {
 			n.files = make([]cached, 0, len(n.known)+4)
 		}
 	}
+	names, dbs := databases(names)
 	var misses []miss
 	for i, e := range names {
 		if i%64 == 0 && s.failed() {
@@ -363,6 +368,9 @@ func (s *scan) list(n *node) {
 		}
 	}
 	s.readAll(n, misses)
+	for _, d := range dbs {
+		s.captureDatabase(n, d)
+	}
 }
 
 // open opens a directory through its parent's handle.
