@@ -47,6 +47,7 @@ type GitHeads struct {
 // planner makes one plan.
 type planner struct {
 	restorer    *Restorer
+	root        worktreefs.Dir
 	request     *request
 	target      *model.Checkpoint
 	base        *model.Checkpoint // the newest step that no undo made; nil: none
@@ -72,7 +73,7 @@ type planner struct {
 // not or cannot be stored.
 func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p model.Progress) (*Plan, *capture.Capture, error) {
 	pl := &planner{
-		restorer: rs, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{}, kept: map[string]value.Kept{},
+		restorer: rs, root: root, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{}, kept: map[string]value.Kept{},
 		blocking: map[string]bool{},
 		plan:     &Plan{Scope: r.Scope},
 	}
@@ -186,6 +187,9 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 		return err
 	}
 	pl.plan.others, pl.merged = pl.others, map[string]bool{}
+	if err := pl.widen(c); err != nil {
+		return err
+	}
 	return pl.takeOut(c)
 }
 
@@ -229,7 +233,8 @@ func (pl *planner) uncapturedTargets(root worktreefs.Dir, c *capture.Capture) ([
 	if len(blocked) > 0 {
 		return nil, &model.UnsavedError{Paths: blocked}
 	}
-	return hidden, nil
+	beside, err := pl.uncapturedCompanions(c)
+	return append(hidden, beside...), err
 }
 
 // keep puts a path into kept. Nothing can be made below it unless it is a directory that stays.
@@ -305,7 +310,10 @@ func (pl *planner) decide(c *capture.Capture) error {
 		}
 		steps = append(steps, ch)
 	}
-	steps = pl.remakeDirs(away, steps)
+	steps, err := pl.settleDatabases(c, pl.remakeDirs(away, steps))
+	if err != nil {
+		return err
+	}
 	if len(pl.request.Paths) > 0 {
 		if err := pl.blockedParents(c, steps); err != nil {
 			return err

@@ -23,6 +23,10 @@ var keptWords = []struct {
 	{reason: value.KeptPurged, became: "left as they are", made: "not made", why: "their content was purged from the store"},
 	{reason: value.KeptLost, became: "left as they are", made: "not made", why: "their content is lost"},
 	{reason: value.KeptBelow, became: "not laid out", why: "a kept file is in the way"},
+	{
+		reason: value.KeptDatabase, became: "left as they are", made: "not made",
+		why: "the database has a file beside it that cannot be set with it: not captured, kept, or written to meanwhile",
+	},
 }
 
 // sharedWhy is that of value.KeptSession where the session that goes back may have written the path, too.

@@ -42,13 +42,14 @@ const (
 	KeptPurged   KeptReason = "purged"   // the target's content was purged from the store
 	KeptLost     KeptReason = "lost"     // the target's content is damaged beyond repair
 	KeptBelow    KeptReason = "below"    // it would lie below a kept path
+	KeptDatabase KeptReason = "database" // it belongs to a database that cannot be set whole
 )
 
 // Incomplete reports whether a restore that keeps a path for this reason is done only in part: the target has something there that could
 // not be laid out. What stays because it was to stay leaves nothing undone.
 func (r KeptReason) Incomplete() bool {
 	switch r {
-	case KeptOccupied, KeptPurged, KeptLost, KeptBelow:
+	case KeptOccupied, KeptPurged, KeptLost, KeptBelow, KeptDatabase:
 		return true
 	}
 	return false

@@ -81,7 +81,11 @@ func Run(ctx context.Context, o Options) (Result, error) {
 // run does the phases in their order. The survey of the next run understands what a phase leaves that was cut short.
 func (a *applier) run() error {
 	a.begin("looking at what is there", len(a.jobs))
-	if err := a.survey(); err != nil {
+	err := a.survey()
+	if err == nil {
+		err = a.findDatabases()
+	}
+	if err != nil {
 		return errors.Join(err, a.restorePerms(false))
 	}
 	if err := a.fillStage(); err != nil { // A, B: no tree entry is touched before all new content is durable in the stage
@@ -89,12 +93,13 @@ func (a *applier) run() error {
 	}
 	a.begin("setting", a.countToSet())
 	for _, phase := range []func() error{
-		a.remove,      // C: what goes, deepest first
-		a.makeDirs,    // D: new directories, top down
-		a.placeNew,    // E: new content
-		a.changePerms, // F: files whose permissions alone change
-		a.checkPlaced, // H: while all directories can still be entered
-		a.syncDirs,    // G
+		a.placeDatabases, // databases, which are in directories that are there
+		a.remove,         // C: what goes, deepest first
+		a.makeDirs,       // D: new directories, top down
+		a.placeNew,       // E: new content
+		a.changePerms,    // F: files whose permissions alone change
+		a.checkPlaced,    // H: while all directories can still be entered
+		a.syncDirs,       // G
 		func() error { return a.restorePerms(true) },
 		a.emptyStage,
 		a.dropStages,

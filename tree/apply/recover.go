@@ -64,7 +64,7 @@ func (a *applier) discard(j *job, name string) error {
 	}
 	// Writers are looked for before the bytes: once there are none, there will be none, for nobody else opens this name.
 	if st.Type == worktreefs.TypeFile && st.Nlink <= 1 {
-		held, err := a.heldByWriter(s, name)
+		held, err := a.heldByWriter(s.dir, name)
 		if err != nil {
 			return err
 		}
@@ -89,9 +89,9 @@ func (a *applier) discard(j *job, name string) error {
 }
 
 // heldByWriter reports whether a program has the file open for writing, after some waiting: most do so only while they save.
-func (a *applier) heldByWriter(s *stage, name string) (bool, error) {
+func (a *applier) heldByWriter(in worktreefs.Dir, name string) (bool, error) {
 	for {
-		f, _, err := s.dir.Open(name)
+		f, _, err := in.Open(name)
 		if err != nil {
 			if worktreefs.IsLocal(err) {
 				return false, nil // unreadable: not discardable

@@ -1,0 +1,343 @@
+package apply
+
+import (
+	"io"
+	"slices"
+
+	"rewind/internal/value"
+	"rewind/internal/worktreefs"
+	"rewind/tree"
+)
+
+// The steps of a database and its companions (tree.CompanionOf) are one: all are carried out, or none. First nobody may have one of the files
+// open for writing; then they are exchanged one behind the other; then nobody may have opened or written what was displaced. Else all of it
+// goes back, and is a conflict.
+//
+// A kill in between leaves some of them set. What a program makes of that afterwards it makes of what lies there, so the next run, which
+// finds a file that is neither From nor To, leaves all of the database as it is.
+
+// database is the steps of one database.
+type database struct {
+	path string // of the database, which need not have a step
+	jobs []*job // companions first
+}
+
+// findDatabases sets a.databases and the database of their jobs, after the survey. It reads what some files begin with.
+func (a *applier) findDatabases() error {
+	found := map[string]*database{}
+	add := func(path string, j *job) {
+		if found[path] == nil {
+			found[path] = &database{path: path}
+			a.databases = append(a.databases, found[path])
+		}
+		found[path].jobs = append(found[path].jobs, j)
+		j.database = found[path]
+	}
+	for _, j := range a.jobs {
+		of, ok := tree.CompanionOf(j.Path)
+		if !ok || !j.isOfFiles() {
+			continue
+		}
+		is, err := a.accompanies(j, of)
+		if err != nil {
+			return err
+		}
+		if is {
+			add(of, j)
+		}
+	}
+	for _, j := range a.jobs { // databases behind their companions
+		if j.isOfFiles() && j.database == nil && (found[j.Path] != nil || tree.IsDatabase(j.head)) {
+			add(j.Path, j)
+		}
+	}
+	for _, d := range a.databases {
+		if slices.ContainsFunc(d.jobs, func(j *job) bool { return j.state == jobConflict }) {
+			a.leave(d)
+		}
+	}
+	return nil
+}
+
+// isOfFiles reports whether a step is from and to files, or nothing.
+func (j *job) isOfFiles() bool {
+	return (j.Old == nil || j.Old.Type == tree.TypeFile) && (j.New == nil || j.New.Type == tree.TypeFile)
+}
+
+// accompanies reports whether the step of a companion belongs to the file at a path, as it is or as it is to be.
+func (a *applier) accompanies(j *job, of string) (bool, error) {
+	head, err := a.headAt(of)
+	if err != nil || tree.Accompanies(j.Path, head, j.head) {
+		return err == nil, err
+	}
+	if head, err = a.headOf(a.byPath[of]); err != nil {
+		return false, err
+	}
+	own, err := a.headOf(j)
+	return err == nil && tree.Accompanies(j.Path, head, own), err
+}
+
+// headAt is what the file at a path begins with; nothing if there is none that can be read.
+func (a *applier) headAt(path string) ([]byte, error) {
+	if j := a.byPath[path]; j != nil {
+		return j.head, nil
+	}
+	parent, name, err := worktreefs.OpenParent(a.Root, path)
+	if err != nil {
+		return nil, ignoreLocal(err)
+	}
+	defer parent.Close()
+	f, _, err := parent.Open(name)
+	if err != nil {
+		return nil, ignoreLocal(err)
+	}
+	defer f.Close()
+	head := make([]byte, tree.DatabaseHead)
+	n, err := io.ReadFull(f, head)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return head[:n], ignoreLocal(err)
+}
+
+// headOf is what a step's new file begins with; nothing if it has none.
+func (a *applier) headOf(j *job) ([]byte, error) {
+	if j == nil || j.New == nil || j.New.Type != tree.TypeFile {
+		return nil, nil
+	}
+	r, err := a.Open(j.New.ID)
+	if err != nil {
+		return nil, stageError(j, err)
+	}
+	defer r.Close()
+	head := make([]byte, tree.DatabaseHead)
+	n, _ := io.ReadFull(r, head) // an error shows when the content is staged
+	return head[:n], nil
+}
+
+// leave makes conflicts of the steps of a database that are not carried out.
+func (a *applier) leave(d *database) {
+	named := slices.ContainsFunc(a.conflicts, func(c value.Conflict) bool { return string(c.Path) == d.path })
+	for _, j := range d.jobs {
+		if j.state == jobPending {
+			a.conflict(j, "its database "+quotePath(d.path)+" stays as it is")
+			named = named || j.Path == d.path
+		}
+	}
+	if !named {
+		a.conflicts = append(a.conflicts, value.Conflict{
+			Path: value.Text(d.path), Reason: "a file beside it could not be set, so the database stays as it is",
+		})
+	}
+}
+
+// placeDatabases carries out the steps of databases.
+func (a *applier) placeDatabases() error {
+	for _, d := range a.databases {
+		if err := a.ctx.Err(); err != nil {
+			return err
+		}
+		if err := a.placeDatabase(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pending are the jobs that are carried out together: companions that are there, the database, companions that are not.
+func (d *database) pending() []*job {
+	var out, last []*job
+	for _, j := range d.jobs {
+		switch {
+		case j.state != jobPending || j.inside != nil || j.permOnly():
+		case j.Path == d.path || j.present:
+			out = append(out, j)
+		default:
+			last = append(last, j)
+		}
+	}
+	return append(out, last...)
+}
+
+func (a *applier) placeDatabase(d *database) error {
+	jobs := d.pending()
+	if len(jobs) == 0 {
+		return nil
+	}
+	if dir := a.blockedBy(d.path); dir != "" {
+		a.leave(d)
+		return nil
+	}
+	parent, _, err := a.openParent(jobs[0])
+	if err != nil {
+		return a.asConflicts(d, err)
+	}
+	defer parent.Close()
+	if held, err := a.databaseHeld(d, parent); err != nil || held {
+		if held {
+			a.leaveHeld(d)
+		}
+		return err
+	}
+	for _, j := range jobs {
+		a.advance()
+		if err := a.displace(j, d, parent); err != nil {
+			return err
+		}
+		if j.state == jobConflict {
+			return a.putBack(d, jobs, parent)
+		}
+	}
+	for _, j := range jobs {
+		if j.state != jobPending {
+			continue // the database itself
+		}
+		if j.state = jobPlaced; j.New == nil {
+			continue
+		}
+		_, name := tree.Split(j.Path)
+		if err := a.asConflict(j, a.moveIn(j, parent, name)); err != nil {
+			return err
+		}
+		if j.state == jobConflict {
+			return a.putBack(d, jobs, parent)
+		}
+	}
+	return a.checkDisplaced(d, jobs, parent)
+}
+
+// displace moves what is at the path of a step out; the database itself is set at once, so that there is always one.
+func (a *applier) displace(j *job, d *database, parent worktreefs.Dir) error {
+	_, name := tree.Split(j.Path)
+	if j.Path == d.path && j.New != nil {
+		return a.asConflict(j, a.placeOne(j, parent, name))
+	}
+	if !j.present {
+		return nil
+	}
+	if err := a.makeStage(j.stage); err != nil {
+		return err
+	}
+	_, err := a.moveOut(j, parent, name)
+	return a.asConflict(j, err)
+}
+
+// databaseHeld reports whether a program has a file of a database open for writing.
+func (a *applier) databaseHeld(d *database, parent worktreefs.Dir) (bool, error) {
+	_, name := tree.Split(d.path)
+	for _, n := range append(tree.Companions(name), name) {
+		st, err := parent.Lstat(n)
+		if err != nil && !worktreefs.IsLocal(err) {
+			return false, err
+		}
+		if err != nil || st.Type != worktreefs.TypeFile {
+			continue
+		}
+		if held, err := a.heldByWriter(parent, n); err != nil || held {
+			return held, err
+		}
+	}
+	return false, nil
+}
+
+// leaveHeld is leave, of a database that a program has open.
+func (a *applier) leaveHeld(d *database) {
+	const why = "another program has the database open"
+	for _, j := range d.jobs {
+		if j.state == jobPending && j.Path == d.path {
+			a.conflict(j, why)
+		}
+	}
+	if !slices.ContainsFunc(a.conflicts, func(c value.Conflict) bool { return string(c.Path) == d.path }) {
+		a.conflicts = append(a.conflicts, value.Conflict{Path: value.Text(d.path), Reason: why})
+	}
+	a.leave(d)
+}
+
+// checkDisplaced looks at what was displaced of a database once all of it is set. If somebody has it open, or has written to it since, the
+// database goes back.
+func (a *applier) checkDisplaced(d *database, jobs []*job, parent worktreefs.Dir) error {
+	for _, j := range jobs {
+		name := j.displaced()
+		if name == "" {
+			continue
+		}
+		held, err := a.heldByWriter(j.stage.dir, name)
+		if err != nil {
+			return err
+		}
+		ok := !held
+		if ok {
+			if ok, err = a.isExpected(j, name); err != nil {
+				return err
+			}
+		}
+		if !ok {
+			a.conflict(j, "opened or written to while it was being replaced")
+			return a.putBack(d, jobs, parent)
+		}
+	}
+	return nil
+}
+
+// displaced is the name in the stage of what was at the path of a step; "": nothing was.
+func (j *job) displaced() string {
+	switch {
+	case j.hasOld:
+		return j.key + sufOld
+	case j.exchanged:
+		return j.key + sufNew
+	}
+	return ""
+}
+
+// putBack takes back what was done of a database, the last first.
+func (a *applier) putBack(d *database, jobs []*job, parent worktreefs.Dir) error {
+	for _, j := range slices.Backward(jobs) {
+		if err := a.putBackOne(j, parent); err != nil {
+			return err
+		}
+		if j.state == jobPlaced {
+			j.state = jobPending
+		}
+	}
+	a.leave(d)
+	return nil
+}
+
+func (a *applier) putBackOne(j *job, parent worktreefs.Dir) error {
+	_, name := tree.Split(j.Path)
+	if j.exchanged {
+		j.exchanged = false
+		return a.exchangeBack(j, parent, name)
+	}
+	if j.movedIn {
+		j.movedIn = false
+		st, err := parent.Lstat(name)
+		if err == nil && sameFile(st, j.staged) {
+			err = parent.Move(name, j.stage.dir, j.key+sufNew)
+			j.hasNew = err == nil
+		}
+		if err != nil && !worktreefs.IsLocal(err) {
+			return err
+		}
+	}
+	if !j.hasOld {
+		return nil
+	}
+	j.hasOld = false
+	return a.moveBack(j, j.key+sufOld, parent, name)
+}
+
+// asConflicts is asConflict for all steps of a database.
+func (a *applier) asConflicts(d *database, err error) error {
+	if !worktreefs.IsLocal(err) {
+		return err
+	}
+	for _, j := range d.jobs {
+		if j.state == jobPending {
+			a.conflict(j, err.Error())
+		}
+	}
+	return nil
+}
