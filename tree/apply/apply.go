@@ -27,6 +27,9 @@ type Options struct {
 	// Steps is the change, in any order; a path occurs once. A directory's ID does not matter. The steps of the directories
 	// above a new path come with it, and so do those of everything below a path that stops being a directory.
 	Steps []tree.Change
+	// Stays gives what a path without a step had when the steps were planned; nil: nothing. Asked about companions of databases that have
+	// steps (tree.CompanionOf). Nil itself: none had any.
+	Stays func(path string) (*tree.Entry, error)
 	// Open gives the content of a blob: a file's bytes or a symlink's target. Every byte is hashed again.
 	Open func(id objstore.ID) (io.ReadCloser, error)
 	// Progress is called now and then with what is being done, in words for a person, and with how much of it is done; total 0: it is not

@@ -18,8 +18,10 @@ import (
 
 // database is the steps of one database.
 type database struct {
-	path string // of the database, which need not have a step
-	jobs []*job // companions first
+	path  string   // of the database, which need not have a step
+	jobs  []*job   // companions first
+	heads [][]byte // what it begins with, and is to begin with
+	stay  []string // names of companions that are there and have no step
 }
 
 // findDatabases sets a.databases and the database of their jobs, after the survey. It reads what some files begin with.
@@ -52,11 +54,94 @@ func (a *applier) findDatabases() error {
 		}
 	}
 	for _, d := range a.databases {
+		if err := a.readHeads(d); err != nil {
+			return err
+		}
 		if slices.ContainsFunc(d.jobs, func(j *job) bool { return j.state == jobConflict }) {
 			a.leave(d)
+			continue
+		}
+		if err := a.findStaying(d); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// findStaying sets d.stay. A companion without a step that is not what it was when the steps were planned was written by a program since:
+// the database is left to that.
+func (a *applier) findStaying(d *database) error {
+	parent, name, err := worktreefs.OpenParent(a.Root, d.path)
+	if err != nil {
+		return ignoreLocal(err)
+	}
+	defer parent.Close()
+	dir, _ := tree.Split(d.path)
+	for _, n := range tree.Companions(name) {
+		path := tree.Join(dir, n)
+		if j := a.byPath[path]; j != nil && j.database == d {
+			continue
+		}
+		is, err := a.isCompanion(d, parent, n)
+		if err != nil {
+			return err
+		}
+		if !is {
+			continue
+		}
+		d.stay = append(d.stay, n)
+		same, err := a.isAsPlanned(parent, n, path)
+		if err != nil {
+			return err
+		}
+		if !same {
+			a.conflicts = append(a.conflicts, value.Conflict{Path: value.Text(path), Reason: "a program has written it since"})
+			a.leave(d)
+			return nil
+		}
+	}
+	return nil
+}
+
+// isAsPlanned reports whether a companion without a step is what it was when the steps were planned.
+func (a *applier) isAsPlanned(parent worktreefs.Dir, name, path string) (bool, error) {
+	if a.Stays == nil {
+		return false, nil
+	}
+	ent, err := a.Stays(path)
+	if err != nil || ent == nil {
+		return false, err
+	}
+	f, err := inspect(parent, name, ent)
+	return err == nil && f.sameBytes(ent), ignoreLocal(err)
+}
+
+// isCompanion reports whether a name beside a database is there, and one of its companions.
+func (a *applier) isCompanion(d *database, parent worktreefs.Dir, name string) (bool, error) {
+	st, err := parent.Lstat(name)
+	if err != nil || st.Type != worktreefs.TypeFile {
+		return false, ignoreLocal(err)
+	}
+	head, err := headIn(parent, name)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(d.heads, func(of []byte) bool { return tree.Accompanies(name, of, head) }), nil
+}
+
+// companionsAt are the names of a database's companions that are there.
+func (a *applier) companionsAt(d *database, parent worktreefs.Dir) (names []string, err error) {
+	_, name := tree.Split(d.path)
+	for _, n := range tree.Companions(name) {
+		is, err := a.isCompanion(d, parent, n)
+		if err != nil {
+			return nil, err
+		}
+		if is {
+			names = append(names, n)
+		}
+	}
+	return names, nil
 }
 
 // isOfFiles reports whether a step is from and to files, or nothing.
@@ -77,6 +162,17 @@ func (a *applier) accompanies(j *job, of string) (bool, error) {
 	return err == nil && tree.Accompanies(j.Path, head, own), err
 }
 
+// readHeads sets d.heads.
+func (a *applier) readHeads(d *database) error {
+	now, err := a.headAt(d.path)
+	if err != nil {
+		return err
+	}
+	then, err := a.headOf(a.byPath[d.path])
+	d.heads = [][]byte{now, then}
+	return err
+}
+
 // headAt is what the file at a path begins with; nothing if there is none that can be read.
 func (a *applier) headAt(path string) ([]byte, error) {
 	if j := a.byPath[path]; j != nil {
@@ -87,6 +183,11 @@ func (a *applier) headAt(path string) ([]byte, error) {
 		return nil, ignoreLocal(err)
 	}
 	defer parent.Close()
+	return headIn(parent, name)
+}
+
+// headIn is headAt of a name in a directory.
+func headIn(parent worktreefs.Dir, name string) ([]byte, error) {
 	f, _, err := parent.Open(name)
 	if err != nil {
 		return nil, ignoreLocal(err)
@@ -179,13 +280,40 @@ func (a *applier) placeDatabase(d *database) error {
 		}
 		return err
 	}
+	done, err := a.exchangeDatabase(d, jobs, parent)
+	if err == nil && !done {
+		err = a.putBack(d, jobs, parent)
+	}
+	return err
+}
+
+// exchangeDatabase sets the files of a database, so that at no moment one of the one state lies beside one of the other. done is false where
+// something is in the way, which is a conflict then.
+func (a *applier) exchangeDatabase(d *database, jobs []*job, parent worktreefs.Dir) (done bool, err error) {
+	isSet := false
 	for _, j := range jobs {
 		a.advance()
-		if err := a.displace(j, d, parent); err != nil {
-			return err
+		if j.Path == d.path { // all companions are out; one that is there now was made by a program that has seen the state before
+			if ok, err := a.isAlone(d, j, parent); err != nil || !ok {
+				return false, err
+			}
 		}
-		if j.state == jobConflict {
-			return a.putBack(d, jobs, parent)
+		if j.Path == d.path && j.hasNew { // no program reads it before its log is there, too
+			l, err := j.stage.dir.Lock(j.key + sufNew)
+			if err == nil {
+				defer l.Close()
+			} else if !worktreefs.IsLocal(err) {
+				return false, err
+			}
+		}
+		if err := a.displace(j, d, parent); err != nil || j.state == jobConflict {
+			return false, err
+		}
+		if j.Path == d.path {
+			isSet = true
+			if ok, err := a.isAlone(d, j, parent); err != nil || !ok {
+				return false, err
+			}
 		}
 	}
 	for _, j := range jobs {
@@ -197,13 +325,24 @@ func (a *applier) placeDatabase(d *database) error {
 		}
 		_, name := tree.Split(j.Path)
 		if err := a.asConflict(j, a.moveIn(j, parent, name)); err != nil {
-			return err
+			return false, err
 		}
-		if j.state == jobConflict {
-			return a.putBack(d, jobs, parent)
+		if j.state == jobConflict && !isSet {
+			return false, nil
 		}
+		// A program that looks for no locks has opened what is set and made this file for it: it stays with that.
 	}
-	return a.checkDisplaced(d, jobs, parent)
+	return a.isUntouched(jobs)
+}
+
+// isAlone reports whether a database has no companions now but those without a step; else the step of the database is a conflict.
+func (a *applier) isAlone(d *database, j *job, parent worktreefs.Dir) (bool, error) {
+	names, err := a.companionsAt(d, parent)
+	if err != nil || slices.Equal(names, d.stay) {
+		return err == nil, err
+	}
+	a.conflict(j, "a program has opened the database while it was being replaced")
+	return false, nil
 }
 
 // displace moves what is at the path of a step out; the database itself is set at once, so that there is always one.
@@ -254,9 +393,8 @@ func (a *applier) leaveHeld(d *database) {
 	a.leave(d)
 }
 
-// checkDisplaced looks at what was displaced of a database once all of it is set. If somebody has it open, or has written to it since, the
-// database goes back.
-func (a *applier) checkDisplaced(d *database, jobs []*job, parent worktreefs.Dir) error {
+// isUntouched reports whether nobody has open, or has written to, what was displaced of a database; else one of its steps is a conflict.
+func (a *applier) isUntouched(jobs []*job) (bool, error) {
 	for _, j := range jobs {
 		name := j.displaced()
 		if name == "" {
@@ -264,20 +402,20 @@ func (a *applier) checkDisplaced(d *database, jobs []*job, parent worktreefs.Dir
 		}
 		held, err := a.heldByWriter(j.stage.dir, name)
 		if err != nil {
-			return err
+			return false, err
 		}
-		ok := !held
-		if ok {
+		ok := false
+		if !held {
 			if ok, err = a.isExpected(j, name); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if !ok {
 			a.conflict(j, "opened or written to while it was being replaced")
-			return a.putBack(d, jobs, parent)
+			return false, nil
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // displaced is the name in the stage of what was at the path of a step; "": nothing was.

@@ -409,32 +409,6 @@ func (s *scan) unreadable(n *node, name, path string, quiet bool) {
 	s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonUnreadable})
 }
 
-// readAll reads files, or when they are many has other workers help.
-func (s *scan) readAll(n *node, misses []miss) {
-	const many, much = 32, 4 << 20
-	var tasks []task
-	from, bytes := 0, int64(0)
-	for i, m := range misses {
-		bytes += m.size
-		if i+1-from == many || bytes >= much {
-			tasks = append(tasks, task{n: n, read: misses[from : i+1]})
-			from, bytes = i+1, 0
-		}
-	}
-	if len(tasks) > 0 && s.workers > 1 {
-		n.users.Add(int32(len(tasks)))
-		n.pending.Add(int32(len(tasks)))
-		s.push(tasks...)
-		misses = misses[from:]
-	}
-	for _, m := range misses {
-		if s.failed() {
-			return
-		}
-		s.read(n, m)
-	}
-}
-
 // add puts an entry into its directory, and f into the cache; f nil: the file must be looked at again.
 func (s *scan) add(n *node, e tree.Entry, f *cached) {
 	if e.Type == tree.TypeFile {
