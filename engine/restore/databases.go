@@ -1,8 +1,7 @@
 package restore
 
 import (
-	"errors"
-	"io"
+	"maps"
 	"slices"
 
 	"rewind/engine/capture"
@@ -10,7 +9,6 @@ import (
 	"rewind/engine/oplog"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
-	"rewind/objstore"
 	"rewind/tree"
 )
 
@@ -177,7 +175,7 @@ func headNow(root worktreefs.Dir, path string) []byte {
 		return nil
 	}
 	defer f.Close()
-	return readHead(f)
+	return oplog.ReadHead(f)
 }
 
 // headThen is what the target's file at a path begins with; nothing if it has none, or its content is gone.
@@ -186,32 +184,7 @@ func (d *databases) headThen(path string) ([]byte, error) {
 	if err != nil || ent == nil || ent.Type != tree.TypeFile {
 		return nil, err
 	}
-	return headOf(d.pl.restorer.log, d.capture, ent.ID)
-}
-
-// headOf is what a content begins with, stored or put by a capture; nothing if it is gone.
-func headOf(log *oplog.Log, c *capture.Capture, id objstore.ID) ([]byte, error) {
-	if r, err := log.Objs.Open(id); err == nil {
-		defer r.Close() //nolint:errcheck // only read
-		return readHead(r), nil
-	}
-	raw, err := c.Get.Get(objstore.Blob, id)
-	if err != nil {
-		if why, gerr := log.GoneEntry(&tree.Entry{Type: tree.TypeFile, ID: id}); gerr == nil && why != "" {
-			return nil, nil
-		}
-		return nil, err
-	}
-	return raw[:min(len(raw), tree.DatabaseHead)], nil
-}
-
-func readHead(r io.Reader) []byte {
-	head := make([]byte, tree.DatabaseHead)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil
-	}
-	return head[:n]
+	return d.pl.restorer.log.HeadOf(d.capture.Get, ent.ID)
 }
 
 // canBeSet reports whether a database can be set with all its companions: the target has all of them, as they were at one moment; nothing of
@@ -364,7 +337,7 @@ func (pl *planner) goesWith(c *capture.Capture, ch tree.Change, path string) boo
 	if ch.New == nil || ch.New.Type != tree.TypeFile {
 		return false
 	}
-	then, err := headOf(pl.restorer.log, c, ch.New.ID)
+	then, err := pl.restorer.log.HeadOf(c.Get, ch.New.ID)
 	return err == nil && tree.Accompanies(path, then, head)
 }
 
@@ -398,5 +371,35 @@ func (pl *planner) widen(c *capture.Capture) error {
 		}
 	}
 	r.Paths, pl.plan.Paths = paths, paths
+	return nil
+}
+
+// choose adds to the paths that somebody has chosen of the target the other files of their databases.
+func (d *databases) choose(set map[string]*tree.Entry) error {
+	for _, path := range slices.Sorted(maps.Keys(set)) {
+		of, ok := tree.CompanionOf(path)
+		if !ok {
+			of = path
+		}
+		then, err := d.then.Find(path)
+		if err != nil {
+			return err
+		}
+		if !sameEntry(set[path], then) {
+			continue // only its permissions were chosen
+		}
+		f, err := d.filesOf(of)
+		if err != nil || f == nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		for _, p := range append(f.companions, of) {
+			if set[p], err = d.then.Find(p); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }

@@ -130,6 +130,9 @@ func (pl *planner) dirty(c *capture.Capture, from objstore.ID, others authorship
 			if slices.ContainsFunc(stays, func(p string) bool { return refs.Below(ch.Path, p) }) {
 				return nil // a kept file is in the way: nothing can be made below it
 			}
+			if editors, err := pl.isEditors(tree.Change{Path: ch.Path, New: ch.Old}); err != nil || editors {
+				return err
+			}
 		}
 		isDir := ch.New != nil && ch.New.Type == tree.TypeDir
 		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isInCall(ch.Path) || !pl.request.Exact && pl.isNew(ch.Path, ch.Old != nil) ||

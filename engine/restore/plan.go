@@ -145,9 +145,20 @@ func (pl *planner) captureWorktree(ctx context.Context, root worktreefs.Dir, r *
 func (pl *planner) compareWithTarget(c *capture.Capture) error {
 	pl.changes = nil
 	return tree.Diff(lostAsEmpty{c.Get, pl.lostTrees}, c.Res.Root, pl.target.Tree, func(ch tree.Change) error {
-		pl.changes = append(pl.changes, ch)
-		return nil
+		editors, err := pl.isEditors(ch)
+		if err == nil && !editors {
+			pl.changes = append(pl.changes, ch)
+		}
+		return err
 	})
+}
+
+// isEditors reports whether a change would bring back an editor's lock or swap file, which older versions captured.
+func (pl *planner) isEditors(ch tree.Change) (bool, error) {
+	if ch.Old != nil || !model.IsFile(ch.New) {
+		return false, nil
+	}
+	return pl.restorer.worktree.LeavesOut(pl.root, ch.Path)
 }
 
 // victims are the files that the restore could replace or remove.

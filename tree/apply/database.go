@@ -335,11 +335,22 @@ func (a *applier) exchangeDatabase(d *database, jobs []*job, parent worktreefs.D
 	return a.isUntouched(jobs)
 }
 
-// isAlone reports whether a database has no companions now but those without a step; else the step of the database is a conflict.
+// expects reports whether a companion may be there while the database is set: it has no step, or it is as its step wants it.
+func (d *database) expects(name string) bool {
+	return slices.Contains(d.stay, name) || slices.ContainsFunc(d.jobs, func(j *job) bool {
+		_, of := tree.Split(j.Path)
+		return of == name && j.state == jobDone
+	})
+}
+
+// isAlone reports whether a database has no companions now but those it expects; else the step of the database is a conflict.
 func (a *applier) isAlone(d *database, j *job, parent worktreefs.Dir) (bool, error) {
 	names, err := a.companionsAt(d, parent)
-	if err != nil || slices.Equal(names, d.stay) {
-		return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	if !slices.ContainsFunc(names, func(n string) bool { return !d.expects(n) }) {
+		return true, nil
 	}
 	a.conflict(j, "a program has opened the database while it was being replaced")
 	return false, nil

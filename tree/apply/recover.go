@@ -170,7 +170,11 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 		return err
 	}
 	// A file that was moved out for another one: the run had made its place empty, so it goes back and is displaced again.
+	// A companion does not: until the database itself is set, or back, nothing lies beside it that it may not know.
 	between := suf == sufOld && j.Old != nil && j.New != nil && j.Old.Type != tree.TypeDir && j.New.Type != tree.TypeDir
+	if _, ok := tree.CompanionOf(j.Path); ok && between && discardable {
+		between, j.isOut = false, true
+	}
 	if discardable && suf == sufNew && parent != nil {
 		matches, err := j.matchesTarget(n, parent, name)
 		if err != nil {

@@ -114,6 +114,7 @@ func (a *applier) decide(j *job, f found, perm uint16) {
 	case isFrom:
 	case !f.exists && (j.New == nil || j.New.Type == tree.TypeDir || j.Old.Type == tree.TypeDir):
 		// A directory gives way before what replaces it comes; absence there is a state of ours, and holds no bytes.
+	case !f.exists && j.isOut:
 	case !f.exists:
 		a.conflict(j, "deleted since")
 	case f.st.Type == worktreefs.TypeDir && j.Old != nil && j.Old.Type == tree.TypeDir && (j.New == nil || j.New.Type != tree.TypeDir):

@@ -1,5 +1,7 @@
 package ignore
 
+import "strings"
+
 // Pattern is a pattern that this program brings along, and why.
 type Pattern struct {
 	Glob   string // in the syntax of a rules file
@@ -19,11 +21,8 @@ func Exclusions() []Pattern {
 		cache   = "a cache, made again when it is absent"
 		foreign = "another version control system's metadata, which a restore would corrupt"
 		desktop = "written by the desktop"
-		lock    = "an editor's lock: it says that a file is open now, which is true of no earlier state"
-		swap    = "an editor's swap file of a file that is open now"
-		probe   = "made for a moment by an editor that saves"
 	)
-	return []Pattern{
+	return append([]Pattern{
 		{"node_modules/", deps},
 		{"bower_components/", deps},
 		{".pnpm-store/", deps},
@@ -49,17 +48,6 @@ func Exclusions() []Pattern {
 		{".DS_Store", desktop},
 		{"Thumbs.db", desktop},
 		{"desktop.ini", desktop},
-		{".#*", lock},
-		{".~lock.*#", lock},
-		{"~$*", lock},
-		{".*.sw[g-px]", swap},
-		{".sw[g-px]", swap},
-		{".*.kate-swp", swap},
-		{"\\#*#", swap},
-		{"4913", probe},
-		{"!4913/", "vim makes a file of this name, and never a directory"},
-		{"*___jb_tmp___", probe},
-		{"*___jb_old___", probe},
 		{".hg/", foreign},
 		{".svn/", foreign},
 		{".jj/", foreign},
@@ -67,5 +55,34 @@ func Exclusions() []Pattern {
 		{"_darcs/", foreign},
 		{".pijul/", foreign},
 		{".sl/", foreign},
-	}
+	}, editors...)
+}
+
+// editors are the locks and swap files of editors. They speak of the moment: of one that is open now.
+var editors = []Pattern{
+	{".#*", editorLock},
+	{".~lock.*#", editorLock},
+	{"~$*", editorLock},
+	{".*.sw[g-px]", editorSwap},
+	{".sw[g-px]", editorSwap},
+	{".*.kate-swp", editorSwap},
+	{"\\#*#", editorSwap},
+	{"4913", editorProbe},
+	{"!4913/", "vim makes a file of this name, and never a directory"},
+	{"*___jb_tmp___", editorProbe},
+	{"*___jb_old___", editorProbe},
+}
+
+const (
+	editorLock  = "an editor's lock: it says that a file is open now, which is true of no earlier state"
+	editorSwap  = "an editor's swap file of a file that is open now"
+	editorProbe = "made for a moment by an editor that saves"
+)
+
+var editorRules = New(Options{}, File{BuiltinPath, []byte(strings.Join(Globs(editors), "\n"))})
+
+// IsEditors reports whether a file's name is that of a lock or swap file of an editor.
+func IsEditors(name string) bool {
+	is, _ := editorRules.Match(name, false)
+	return is
 }
