@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A database of SQLite or DuckDB is more than one file: what was committed, or is to be rolled back, lies in files beside it, its companions.
-// One set back without the others is damaged. So they are captured together and restored together, and this file is the one place that
-// knows which files those are.
+// A database of SQLite or DuckDB is more than one file: what was committed, or is to be rolled back, lies in files beside it, its
+// companions. One set back without the others is damaged. So they are captured together and restored together, and this file is the
+// one place that knows which files those are.
 
 // databaseKind is one format of databases whose state is in several files.
 type databaseKind struct {
@@ -38,7 +38,8 @@ var companionMagics = map[string][]string{
 // DatabaseHead is how many bytes a file begins with decide whether it is a database, or a companion.
 const DatabaseHead = 16
 
-// IsDatabase reports whether a file that begins with head, of DatabaseHead bytes or all of the file, is a database that can have companions.
+// IsDatabase reports whether a file that begins with head, of DatabaseHead bytes or all of the file, is a database that can have
+// companions.
 func IsDatabase(head []byte) bool {
 	for _, k := range databaseKinds {
 		if k.begins(head) {
@@ -63,8 +64,8 @@ func Companions(name string) []string {
 	return names
 }
 
-// CompanionOf is the name of the file that name would be a companion of; the same for paths. ok is false for any other name. Whether it is a
-// companion, the contents say: see Accompanies.
+// CompanionOf is the name of the file that name would be a companion of; the same for paths. ok is false for any other name. Whether
+// it is a companion, the contents say: see Accompanies.
 func CompanionOf(name string) (of string, ok bool) {
 	if _, of = companionSuffix(name); of == "" || strings.HasSuffix(of, "/") {
 		return "", false
@@ -93,9 +94,9 @@ func companionSuffix(name string) (suffix, of string) {
 	return "", ""
 }
 
-// superJournal is the form of what SQLite puts to the name of one database of several that a transaction changes; x is a hexadecimal digit.
-// Journals of all of them name that file, and count only as long as it is there. So it is captured with the database whose name it has, but
-// nothing removes it with that: an old one does no harm, and the others may still need it.
+// superJournal is the form of what SQLite puts to the name of one database of several that a transaction changes; x is a hexadecimal
+// digit. Journals of all of them name that file, and count only as long as it is there. So it is captured with the database whose name
+// it has, but nothing removes it with that: an old one does no harm, and the others may still need it.
 const superJournal = "-mjxxxxxx9xx"
 
 func isSuperJournal(s string) bool {
@@ -108,8 +109,8 @@ func isSuperJournal(s string) bool {
 	return true
 }
 
-// Accompanies reports whether a name that CompanionOf knows is that of a companion, by what it and the file that it would be a companion of
-// begin with: DatabaseHead bytes of each, or all of the file. Nothing is said of what either is besides a file.
+// Accompanies reports whether a name that CompanionOf knows is that of a companion, by what it and the file that it would be a
+// companion of begin with: DatabaseHead bytes of each, or all of the file. Nothing is said of what either is besides a file.
 func Accompanies(name string, database, companion []byte) bool {
 	suffix, _ := companionSuffix(name)
 	for _, k := range databaseKinds {

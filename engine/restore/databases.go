@@ -12,8 +12,8 @@ import (
 	"rewind/tree"
 )
 
-// A database and its companions (tree.CompanionOf) are set together, or all of them stay. Which steps that are is decided here; apply carries
-// them out as one.
+// A database and its companions (tree.CompanionOf) are set together, or all of them stay. Which steps that are is decided here; apply
+// carries them out as one.
 
 // databases finds the databases of a plan.
 type databases struct {
@@ -25,7 +25,8 @@ type databases struct {
 	steps     map[string]bool
 }
 
-// settleDatabases has every database of the request set with all its companions, or kept with them. It returns the steps of the plan, sorted.
+// settleDatabases has every database of the request set with all its companions, or kept with them. It returns the steps of the plan,
+// sorted.
 func (pl *planner) settleDatabases(c *capture.Capture, steps []tree.Change) ([]tree.Change, error) {
 	paths := pl.databasePaths(c)
 	if len(paths) == 0 {
@@ -187,8 +188,8 @@ func (d *databases) headThen(path string) ([]byte, error) {
 	return d.pl.restorer.log.HeadOf(d.capture.Get, ent.ID)
 }
 
-// canBeSet reports whether a database can be set with all its companions: the target has all of them, as they were at one moment; nothing of
-// it has to stay; and what is there now is stored by then, as it is at one moment.
+// canBeSet reports whether a database can be set with all its companions: the target has all of them, as they were at one moment;
+// nothing of it has to stay; and what is there now is stored by then, as it is at one moment.
 func (d *databases) canBeSet(f *databaseFiles, changed []string) (bool, error) {
 	for _, p := range changed {
 		why := d.pl.kept[p].Reason

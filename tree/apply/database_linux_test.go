@@ -20,9 +20,11 @@ import (
 
 // ages are states of one database; what a file has behind its magic says which one it belongs to.
 func ages() map[string][2]applyState {
-	db, wal := func(age string) applyNode { return nf(liteHead+age, 0o644) }, func(age string) applyNode { return nf(walHead+age, 0o644) }
+	db := func(age string) applyNode { return nf(liteHead+age, 0o644) }
+	wal := func(age string) applyNode { return nf(walHead+age, 0o644) }
+	shm := nf("i", 0o644)
 	return map[string][2]applyState{
-		"both have a log":     {{"x.db": db("A"), "x.db-wal": wal("A"), "x.db-shm": nf("i", 0o644)}, {"x.db": db("B"), "x.db-wal": wal("B")}},
+		"both have a log":     {{"x.db": db("A"), "x.db-wal": wal("A"), "x.db-shm": shm}, {"x.db": db("B"), "x.db-wal": wal("B")}},
 		"the log goes":        {{"x.db": db("A"), "x.db-wal": wal("A")}, {"x.db": db("B")}},
 		"the log comes":       {{"x.db": db("A")}, {"x.db": db("B"), "x.db-wal": wal("B")}},
 		"there is none":       {{"x.db": db("A")}, {"x.db": db("B")}},

@@ -12,8 +12,8 @@ import (
 // A database and its companions (tree.CompanionOf) are captured as one: a companion is captured if and only if its database is, whatever
 // the rules say of it, and all of them as they were at one moment, or the database is flagged torn.
 //
-// The size limit and the secret list hold for a companion all the same: a log of a gigabyte is not read at every hook, and who has named it
-// a secret means it. It is noted then, and no restore sets the database of such a state.
+// The size limit and the secret list hold for a companion all the same: a log of a gigabyte is not read at every hook, and who has
+// named it a secret means it. It is noted then, and no restore sets the database of such a state.
 
 // database is a file with the names beside it that could be its companions.
 type database struct {
@@ -168,8 +168,8 @@ func (s *scan) takeBack(n *node, d database) {
 	})
 }
 
-// checkCompanions captures a database again that was read while it had no companion in the listing, and has one by now: what was read may be
-// half of a transaction that is under way.
+// checkCompanions captures a database again that was read while it had no companion in the listing, and has one by now: what was read
+// may be half of a transaction that is under way.
 func (s *scan) checkCompanions(n *node, name string) {
 	d := database{name: name}
 	for _, c := range tree.Companions(name) {

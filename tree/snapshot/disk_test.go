@@ -226,7 +226,9 @@ func (w world) fresh() string {
 	}
 }
 
-var contents = rapid.OneOf(rapid.StringN(0, 40, 80), rapid.SampledFrom([]string{"", "same", "SAME", strings.Repeat("long\n", 70_000), liteHead, walHead}))
+var contents = rapid.OneOf(rapid.StringN(0, 40, 80), rapid.SampledFrom([]string{
+	"", "same", "SAME", strings.Repeat("long\n", 70_000), liteHead, walHead,
+}))
 
 func (w world) add() {
 	full := w.fresh()
