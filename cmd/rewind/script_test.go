@@ -45,6 +45,8 @@ func scriptCommands() map[string]scriptCommand {
 		"programs":   cmdPrograms,
 		"registered": cmdRegistered,
 		"mcp":        cmdMCP,
+		"sqlite":     cmdSQLite,
+		"holdfile":   cmdHoldFile,
 	}
 }
 

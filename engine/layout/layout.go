@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rewind/engine/history"
@@ -65,6 +66,9 @@ func (l *Layouts) LayOut(ctx context.Context, name, dir string, paths []string) 
 			return nil, err
 		}
 	}
+	if set, err = l.withDatabases(cp, set); err != nil {
+		return nil, err
+	}
 	out := &LaidOut{Checkpoint: cp, Dir: dir}
 	steps, err := l.layoutSteps(cp, set, out)
 	if err != nil {
@@ -75,6 +79,23 @@ func (l *Layouts) LayOut(ctx context.Context, name, dir string, paths []string) 
 	}
 	out.Paths = len(steps)
 	return out, nil
+}
+
+// withDatabases adds to some paths of a checkpoint the other files of their databases: one of them alone is damaged.
+func (l *Layouts) withDatabases(cp *model.Checkpoint, set refs.PathSet) (refs.PathSet, error) {
+	in, whole := oplog.NewLookups(l.log.Objs, cp.Tree), slices.Clone(set)
+	for _, p := range set {
+		files, err := l.log.DatabaseFiles(in, p)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range files {
+			if !whole.Has(p) {
+				whole = append(whole, p)
+			}
+		}
+	}
+	return whole, nil
 }
 
 // layoutDir is dir with the links above it resolved; an error if LayOut must not make it.

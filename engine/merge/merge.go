@@ -47,7 +47,11 @@ func (m *Merger) Into(c *capture.Capture, ch *Change, o Options) (*Merged, error
 	if o.Reverse {
 		in.reverse()
 	}
-	if err := in.merge(); err != nil {
+	err := in.merge()
+	if err == nil {
+		err = in.settleDatabases()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &Merged{Set: in.set, List: in.list}, nil

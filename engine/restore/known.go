@@ -95,7 +95,7 @@ func (pl *planner) wasRestored(path string, ent *tree.Entry) (bool, error) {
 // compareWithBase fills unknown and unsaved: the worktree's paths that neither the base nor a restore since has, and its files that differ
 // from what those have.
 func (pl *planner) compareWithBase(c *capture.Capture) error {
-	return c.Changes(capture.TreeOf(pl.base), func(ch tree.Change) error {
+	err := c.Changes(capture.TreeOf(pl.base), func(ch tree.Change) error {
 		if ch.New == nil {
 			return nil
 		}
@@ -111,6 +111,10 @@ func (pl *planner) compareWithBase(c *capture.Capture) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return pl.knowCompanions(c)
 }
 
 // dirty reports whether the worktree differs from a tree in anything that a restore of it would change, the changes of others aside.
@@ -125,6 +129,9 @@ func (pl *planner) dirty(c *capture.Capture, from objstore.ID, others authorship
 			}
 			if slices.ContainsFunc(stays, func(p string) bool { return refs.Below(ch.Path, p) }) {
 				return nil // a kept file is in the way: nothing can be made below it
+			}
+			if editors, err := pl.isEditors(tree.Change{Path: ch.Path, New: ch.Old}); err != nil || editors {
+				return err
 			}
 		}
 		isDir := ch.New != nil && ch.New.Type == tree.TypeDir

@@ -74,8 +74,8 @@ func (rs *Restorer) CheckoutParts(ctx context.Context, name string, parts []Part
 	}
 	r := o.newRequest(refs.KindCheckout, session)
 	r.keepCursor, r.partOf = true, from
-	r.choose = func(_ *planner, c *capture.Capture) error {
-		to, err := rs.putParts(c, from, parts)
+	r.choose = func(pl *planner, c *capture.Capture) error {
+		to, err := pl.putParts(c, from, parts)
 		if err == nil {
 			r.setTarget(to)
 		}
@@ -88,8 +88,9 @@ func (rs *Restorer) CheckoutParts(ctx context.Context, name string, parts []Part
 }
 
 // putParts puts the captured worktree, with the parts set, into the capture's transaction as a checkpoint.
-func (rs *Restorer) putParts(c *capture.Capture, from *model.Checkpoint, parts []Part) (*model.Checkpoint, error) {
-	steps, err := rs.partSteps(c, from, parts)
+func (pl *planner) putParts(c *capture.Capture, from *model.Checkpoint, parts []Part) (*model.Checkpoint, error) {
+	rs := pl.restorer
+	steps, err := pl.partSteps(c, from, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,8 @@ func shortOf(cp *model.Checkpoint) string {
 
 // partSteps are what the parts change of the captured worktree, with the directories that they need. The contents that they make are put
 // into the capture's transaction.
-func (rs *Restorer) partSteps(c *capture.Capture, from *model.Checkpoint, parts []Part) ([]tree.Change, error) {
+func (pl *planner) partSteps(c *capture.Capture, from *model.Checkpoint, parts []Part) ([]tree.Change, error) {
+	rs := pl.restorer
 	now, then := oplog.NewLookups(c.Get, c.Res.Root), oplog.NewLookups(rs.log.Objs, from.Tree)
 	set := map[string]*tree.Entry{}
 	for _, p := range parts {
@@ -141,6 +143,9 @@ func (rs *Restorer) partSteps(c *capture.Capture, from *model.Checkpoint, parts 
 		if set[p.Path], err = p.entry(c, is, was); err != nil {
 			return nil, err
 		}
+	}
+	if err := (&databases{pl: pl, capture: c, now: now, then: then}).choose(set); err != nil {
+		return nil, err
 	}
 	for _, path := range slices.Sorted(maps.Keys(set)) {
 		if set[path] == nil {

@@ -47,6 +47,7 @@ type GitHeads struct {
 // planner makes one plan.
 type planner struct {
 	restorer    *Restorer
+	root        worktreefs.Dir
 	request     *request
 	target      *model.Checkpoint
 	base        *model.Checkpoint // the newest step that no undo made; nil: none
@@ -73,7 +74,7 @@ type planner struct {
 // not or cannot be stored.
 func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p model.Progress) (*Plan, *capture.Capture, error) {
 	pl := &planner{
-		restorer: rs, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{}, kept: map[string]value.Kept{},
+		restorer: rs, root: root, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{}, kept: map[string]value.Kept{},
 		blocking: map[string]bool{},
 		plan:     &Plan{Scope: r.Scope},
 	}
@@ -148,9 +149,20 @@ func (pl *planner) captureWorktree(ctx context.Context, root worktreefs.Dir, r *
 func (pl *planner) compareWithTarget(c *capture.Capture) error {
 	pl.changes = nil
 	return tree.Diff(lostAsEmpty{c.Get, pl.lostTrees}, c.Res.Root, pl.target.Tree, func(ch tree.Change) error {
-		pl.changes = append(pl.changes, ch)
-		return nil
+		editors, err := pl.isEditors(ch)
+		if err == nil && !editors {
+			pl.changes = append(pl.changes, ch)
+		}
+		return err
 	})
+}
+
+// isEditors reports whether a change would bring back an editor's lock or swap file, which older versions captured.
+func (pl *planner) isEditors(ch tree.Change) (bool, error) {
+	if ch.Old != nil || !model.IsFile(ch.New) {
+		return false, nil
+	}
+	return pl.restorer.worktree.LeavesOut(pl.root, ch.Path)
 }
 
 // victims are the files that the restore could replace or remove.
@@ -190,6 +202,9 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 		return err
 	}
 	pl.plan.others, pl.merged = pl.others, map[string]bool{}
+	if err := pl.widen(c); err != nil {
+		return err
+	}
 	return pl.takeOut(c)
 }
 
@@ -238,7 +253,8 @@ func (pl *planner) uncapturedTargets(root worktreefs.Dir, c *capture.Capture) ([
 	if len(blocked) > 0 {
 		return nil, &model.UnsavedError{Paths: blocked}
 	}
-	return hidden, nil
+	beside, err := pl.uncapturedCompanions(c)
+	return append(hidden, beside...), err
 }
 
 // keep puts a path into kept. Nothing can be made below it unless it is a directory that stays.
@@ -319,7 +335,10 @@ func (pl *planner) decide(c *capture.Capture) error {
 		}
 		steps = append(steps, ch)
 	}
-	steps = pl.remakeDirs(away, steps)
+	steps, err := pl.settleDatabases(c, pl.remakeDirs(away, steps))
+	if err != nil {
+		return err
+	}
 	if len(pl.request.Paths) > 0 {
 		if err := pl.blockedParents(c, steps); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/engine/register"
 	"rewind/internal/kv"
 	"rewind/internal/textdiff"
@@ -331,8 +332,12 @@ func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Jou
 		return rs.restoreError(err)
 	}
 	defer stage.Close()
+	safety, err := rs.log.Checkpoint(j.Safety)
+	if err != nil {
+		return err
+	}
 	done, err := apply.Run(ctx, apply.Options{
-		Root: root, Stage: stage, Op: j.Stage, Steps: steps,
+		Root: root, Stage: stage, Op: j.Stage, Steps: steps, Stays: oplog.NewLookups(rs.log.Objs, safety.Tree).Find,
 		Open:     func(id objstore.ID) (io.ReadCloser, error) { return rs.log.Objs.Open(id) },
 		Progress: rs.progress(ctx),
 	})

@@ -25,6 +25,10 @@ var keptWords = []struct {
 	{reason: value.KeptBelow, became: "not laid out", why: "a kept file is in the way"},
 	{reason: value.KeptGit, became: "left as they are", made: "not made", why: "they are git's own"},
 	{reason: value.KeptTree, became: "kept", made: "not made", why: "a repository or worktree of git's of its own is there"},
+	{
+		reason: value.KeptDatabase, became: "left as they are", made: "not made",
+		why: "the database has a file beside it that cannot be set with it: not captured, kept, or written to meanwhile",
+	},
 }
 
 // sharedWhy is that of value.KeptSession where the session that goes back may have written the path, too.

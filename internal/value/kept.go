@@ -44,13 +44,14 @@ const (
 	KeptBelow    KeptReason = "below"    // it would lie below a kept path
 	KeptGit      KeptReason = "git"      // git's own directory, whatever its name: never written
 	KeptTree     KeptReason = "tree"     // a directory with a working tree of its own: a linked one, or a repository that the target does not have
+	KeptDatabase KeptReason = "database" // it belongs to a database that cannot be set whole
 )
 
 // Incomplete reports whether a restore that keeps a path for this reason is done only in part: the target has something there that could
 // not be laid out. What stays because it was to stay leaves nothing undone.
 func (r KeptReason) Incomplete() bool {
 	switch r {
-	case KeptOccupied, KeptPurged, KeptLost, KeptBelow:
+	case KeptOccupied, KeptPurged, KeptLost, KeptBelow, KeptDatabase:
 		return true
 	}
 	return false

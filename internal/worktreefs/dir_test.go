@@ -86,6 +86,7 @@ func writes(d Dir) map[string]func(name string) error {
 		"move to":       func(n string) error { return d.Move("file", d, n) },
 		"exchange from": func(n string) error { return d.Exchange(n, d, "file") },
 		"exchange to":   func(n string) error { return d.Exchange("file", d, n) },
+		"lock":          func(n string) error { _, err := d.Lock(n); return err },
 		"remove":        func(n string) error { return d.Remove(n) },
 		"rmdir":         func(n string) error { return d.Rmdir(n) },
 		"chmod":         func(n string) error { return d.Chmod(n, 0o600) },

@@ -43,6 +43,9 @@ func chmodat(at int, name string, perm uint16) error {
 	return again(func() error { return unix.Fchmodat(at, name, uint32(perm), unix.AT_SYMLINK_NOFOLLOW) })
 }
 
+// lock: a record lock of macOS ends when any descriptor of the file is closed.
+func lock(int) error { return unix.EOPNOTSUPP }
+
 // writers: macOS has no leases.
 func writers(int) (bool, error) { return false, unix.EOPNOTSUPP }
 

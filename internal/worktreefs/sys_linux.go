@@ -65,6 +65,11 @@ func chmodByHandle(at int, name string, perm uint16) error {
 	return again(func() error { return unix.Fchmod(rw, uint32(perm)) })
 }
 
+// lock takes a record lock of this descriptor alone: closing another one of the same file does not give it up.
+func lock(fd int) error {
+	return unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
+}
+
 // writers asks for a read lease, which the kernel gives only while nobody has the file open for writing, and gives it back.
 func writers(fd int) (bool, error) {
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)

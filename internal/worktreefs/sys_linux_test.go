@@ -40,6 +40,31 @@ func TestChmodByHandle(t *testing.T) {
 	}
 }
 
+func TestLock(t *testing.T) {
+	d, path := open(t)
+	put(t, d, "f", "x")
+	l, err := d.Lock("f")
+	must(t, err)
+	r, err := os.OpenFile(filepath.Join(path, "f"), os.O_RDWR, 0)
+	must(t, err)
+	defer r.Close()
+	try := func() error {
+		return unix.FcntlFlock(r.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_RDLCK, Start: 1 << 30, Len: 1})
+	}
+	if err := try(); !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EACCES) {
+		t.Errorf("a program gets its lock: %v", err)
+	}
+	must(t, l.Close())
+	must(t, try())
+	if _, err := d.Lock("f"); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("a second lock: %v", err)
+	}
+	must(t, os.Symlink("f", filepath.Join(path, "l")))
+	if _, err := d.Lock("l"); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("a link: %v", err)
+	}
+}
+
 func TestWriters(t *testing.T) {
 	d, path := open(t)
 	put(t, d, "f", "x")

@@ -96,6 +96,9 @@ type Dir interface {
 	Move(name string, to Dir, toName string) error
 	// Exchange swaps two existing entries in one step, or fails with ErrUnsupported and does nothing.
 	Exchange(name string, other Dir, otherName string) error
+	// Lock takes the record lock of all of a regular file, without waiting, until it is closed: programs that share the file by such locks
+	// do not read it then. ErrUnsupported where there is none, or somebody has it, or the file may not be written.
+	Lock(name string) (io.Closer, error)
 	// Remove unlinks anything but a directory (ErrIsDir).
 	Remove(name string) error
 	// Rmdir removes an empty directory, else ErrNotEmpty or ErrNotDir.

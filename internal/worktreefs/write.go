@@ -1,6 +1,8 @@
 package worktreefs
 
 import (
+	"io"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -105,6 +107,29 @@ func (d *dir) Exchange(name string, other Dir, otherName string) error {
 		return d.fail("exchange", name, err)
 	}
 	return nil
+}
+
+func (d *dir) Lock(name string) (io.Closer, error) {
+	if err := d.mayWrite("lock", name); err != nil {
+		return nil, err
+	}
+	st, err := d.Lstat(name)
+	if err == nil && st.Type != TypeFile {
+		err = d.refuse("lock", name, ErrNotRegular)
+	}
+	if err != nil {
+		return nil, err
+	}
+	fd, err := openat(d.fd, name, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &opError{op: "lock", dir: d, name: name, kind: ErrUnsupported, err: err}
+	}
+	f := &file{fd: fd, dir: d, name: name}
+	if err := lock(fd); err != nil {
+		_ = f.Close() // nothing was written
+		return nil, &opError{op: "lock", dir: d, name: name, kind: ErrUnsupported, err: err}
+	}
+	return f, nil
 }
 
 // other checks both sides of a rename.

@@ -27,6 +27,9 @@ type Options struct {
 	// Steps is the change, in any order; a path occurs once. A directory's ID does not matter. The steps of the directories
 	// above a new path come with it, and so do those of everything below a path that stops being a directory.
 	Steps []tree.Change
+	// Stays gives what a path without a step had when the steps were planned; nil: nothing. Asked about companions of databases that have
+	// steps (tree.CompanionOf). Nil itself: none had any.
+	Stays func(path string) (*tree.Entry, error)
 	// Open gives the content of a blob: a file's bytes or a symlink's target. Every byte is hashed again.
 	Open func(id objstore.ID) (io.ReadCloser, error)
 	// Progress is called now and then with what is being done, in words for a person, and with how much of it is done; total 0: it is not
@@ -81,7 +84,11 @@ func Run(ctx context.Context, o Options) (Result, error) {
 // run does the phases in their order. The survey of the next run understands what a phase leaves that was cut short.
 func (a *applier) run() error {
 	a.begin("looking at what is there", len(a.jobs))
-	if err := a.survey(); err != nil {
+	err := a.survey()
+	if err == nil {
+		err = a.findDatabases()
+	}
+	if err != nil {
 		return errors.Join(err, a.restorePerms(false))
 	}
 	if err := a.fillStage(); err != nil { // A, B: no tree entry is touched before all new content is durable in the stage
@@ -89,12 +96,13 @@ func (a *applier) run() error {
 	}
 	a.begin("setting", a.countToSet())
 	for _, phase := range []func() error{
-		a.remove,      // C: what goes, deepest first
-		a.makeDirs,    // D: new directories, top down
-		a.placeNew,    // E: new content
-		a.changePerms, // F: files whose permissions alone change
-		a.checkPlaced, // H: while all directories can still be entered
-		a.syncDirs,    // G
+		a.placeDatabases, // databases, which are in directories that are there
+		a.remove,         // C: what goes, deepest first
+		a.makeDirs,       // D: new directories, top down
+		a.placeNew,       // E: new content
+		a.changePerms,    // F: files whose permissions alone change
+		a.checkPlaced,    // H: while all directories can still be entered
+		a.syncDirs,       // G
 		func() error { return a.restorePerms(true) },
 		a.emptyStage,
 		a.dropStages,

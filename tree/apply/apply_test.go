@@ -13,6 +13,11 @@ import (
 	"rewind/tree"
 )
 
+const (
+	liteHead = "SQLite format 3\x00"
+	walHead  = "\x37\x7f\x06\x82"
+)
+
 // applyScenarios are pairs of trees; every pair is used in both directions.
 func applyScenarios() map[string][2]applyState {
 	long := strings.Repeat("n", 255)
@@ -56,6 +61,19 @@ func applyScenarios() map[string][2]applyState {
 			{
 				"new\nline": nf("11", 0o644), "\xff\xfe": nd(0o755), "\xff\xfe/\x01": nf("5", 0o644), long: nf("6", 0o600),
 				" ": nf("7", 0o644), "*": nf("8", 0o644), "git": nf("9", 0o644), ".gitignore": nf("x", 0o644),
+			},
+		},
+		"database": {
+			{
+				"a.db": nf(liteHead+"one", 0o644), "a.db-wal": nf(walHead+"one", 0o644), "a.db-shm": nf("index", 0o644),
+				"b.db": nf(liteHead+"b", 0o600), "d": nd(0o755), "d/c.db": nf(liteHead+"c", 0o644), "d/c.db-journal": nf("j", 0o644),
+				"e.db": nf(liteHead, 0o644), "e.db-wal": nf(walHead, 0o644), "notes": nf("n", 0o644), "notes-wal": nf("w", 0o644),
+			},
+			{
+				"a.db": nf(liteHead+"another", 0o600), "a.db-wal": nf(walHead+"two", 0o644),
+				"b.db": nf(liteHead+"bb", 0o600), "b.db-journal": nf("undo", 0o600), "d": nd(0o755),
+				"e.db": nf(liteHead, 0o644), "notes-wal": nf("ww", 0o644), "n": nd(0o755), "n/new.db": nf(liteHead, 0o644),
+				"n/new.db-wal": nf(walHead, 0o644),
 			},
 		},
 		"empty dirs": {

@@ -19,6 +19,7 @@ type found struct {
 	hashed bool
 	sealed bool // a file that may not be read
 	attrs  []worktreefs.Attr
+	head   []byte // what a file that was read begins with
 }
 
 // inspect looks at a name as far as comparing it with the entries takes: a file is read only if it has type and size of one.
@@ -76,7 +77,7 @@ func (f *found) hash(d worktreefs.Dir, name string, attrs bool) error {
 			return err
 		}
 	}
-	f.id, err = hashOf(r)
+	f.id, f.head, err = hashOf(r)
 	f.hashed = err == nil
 	return err
 }
@@ -88,22 +89,23 @@ func errChanged(err error) bool {
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, copyBuffer); return &b }}
 
-// hashOf is the blob id of the bytes of r.
-func hashOf(r io.Reader) (objstore.ID, error) {
+// hashOf is the blob id of the bytes of r, and what they begin with.
+func hashOf(r io.Reader) (id objstore.ID, head []byte, err error) {
 	h := objstore.NewHasher()
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	for {
 		n, err := r.Read(*buf)
 		_, _ = h.Write((*buf)[:n])
+		head = append(head, (*buf)[:min(n, tree.DatabaseHead-len(head))]...)
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			return objstore.ID{}, err
+			return id, nil, err
 		}
 	}
-	return h.Sum(), nil
+	return h.Sum(), head, nil
 }
 
 // sameBytes reports whether f has the type and content of e. Directories have no content. A file that may not be read counts as equal if

@@ -53,6 +53,11 @@ type job struct {
 	newReady  bool            // key.new, left by an earlier run, is what the step wants
 	recovered bool            // recover has dealt with what an earlier run left
 	present   bool            // the survey found something at the path
+	database  *database       // the database that it is part of; nil: none
+	head      []byte          // what the file that the survey saw begins with; nil: it was not read
+	exchanged bool            // of a database: key.new holds what was at the path
+	isOut     bool            // an earlier run had moved out what was at the path
+	movedIn   bool            // of a database: the new content was moved to a free path
 	inside    *newDir         // the new directory that brings it into the tree; nil: none
 
 	was   worktreefs.Stat   // stat of what the survey saw at the path
@@ -92,7 +97,8 @@ type applier struct {
 	blocked map[string]bool   // new directories whose name means another entry on this file system
 	touched map[string]bool   // directories to sync
 
-	tops []*newDir // the topmost new directories
+	tops      []*newDir // the topmost new directories
+	databases []*database
 
 	mu          sync.Mutex // guards conflicts while several goroutines write into the stage
 	conflicts   []value.Conflict

@@ -20,7 +20,8 @@ func (a *applier) openParent(j *job) (d worktreefs.Dir, name string, err error) 
 
 // remove takes away what is to go, deepest first. Files and links are moved into the stage; directories are removed if they are empty.
 func (a *applier) remove() error {
-	return a.each(slices.Backward(a.jobs), (*job).removesFirst, func(j *job) error {
+	wanted := func(j *job) bool { return j.removesFirst() && j.database == nil }
+	return a.each(slices.Backward(a.jobs), wanted, func(j *job) error {
 		parent, name, err := a.openParent(j)
 		if err != nil {
 			return err
@@ -175,51 +176,58 @@ func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 
 // placeNew moves new files and links into the tree, or exchanges them with what is there.
 func (a *applier) placeNew() error {
-	wanted := func(j *job) bool { return j.placesNew() && j.New.Type != tree.TypeDir && j.inside == nil }
+	wanted := func(j *job) bool {
+		return j.placesNew() && j.New.Type != tree.TypeDir && j.inside == nil && j.database == nil
+	}
 	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
 		parent, name, err := a.openParent(j)
 		if err != nil {
 			return err
 		}
 		defer parent.Close()
-		if !j.present {
-			return a.moveIn(j, parent, name)
-		}
-		if j.inherits() {
-			same, err := j.metadataUnchanged(parent, name)
-			if err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
-				return err
-			}
-			if err == nil && !same {
-				a.conflict(j, "its owner or attributes changed since")
-				return nil
-			}
-		}
-		err = j.stage.dir.Exchange(j.key+sufNew, parent, name)
-		switch {
-		case errors.Is(err, worktreefs.ErrUnsupported):
-			out, err := a.moveOut(j, parent, name)
-			if err != nil || !out {
-				return err
-			}
-			return a.moveIn(j, parent, name)
-		case errors.Is(err, worktreefs.ErrNotExist):
-			a.conflict(j, "deleted since")
-			return nil
-		case err != nil:
-			return err
-		}
-		ok, err := a.isExpected(j, j.key+sufNew)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			a.conflict(j, "changed while it was being replaced")
-			return a.exchangeBack(j, parent, name)
-		}
-		j.state = jobPlaced
-		return nil
+		return a.placeOne(j, parent, name)
 	})
+}
+
+// placeOne moves a new file or link to its path, or exchanges it with what is there.
+func (a *applier) placeOne(j *job, parent worktreefs.Dir, name string) error {
+	if !j.present {
+		return a.moveIn(j, parent, name)
+	}
+	if j.inherits() {
+		same, err := j.metadataUnchanged(parent, name)
+		if err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
+			return err
+		}
+		if err == nil && !same {
+			a.conflict(j, "its owner or attributes changed since")
+			return nil
+		}
+	}
+	err := j.stage.dir.Exchange(j.key+sufNew, parent, name)
+	switch {
+	case errors.Is(err, worktreefs.ErrUnsupported):
+		out, err := a.moveOut(j, parent, name)
+		if err != nil || !out {
+			return err
+		}
+		return a.moveIn(j, parent, name)
+	case errors.Is(err, worktreefs.ErrNotExist):
+		a.conflict(j, "deleted since")
+		return nil
+	case err != nil:
+		return err
+	}
+	ok, err := a.isExpected(j, j.key+sufNew)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		a.conflict(j, "changed while it was being replaced")
+		return a.exchangeBack(j, parent, name)
+	}
+	j.state, j.exchanged = jobPlaced, true
+	return nil
 }
 
 // moveIn moves a new file or link to a name that must be free.
@@ -233,7 +241,7 @@ func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
 		return err
 	}
 	j.hasNew = false
-	j.state = jobPlaced
+	j.state, j.movedIn = jobPlaced, true
 	return nil
 }
 

@@ -64,7 +64,7 @@ func (a *applier) discard(j *job, name string) error {
 	}
 	// Writers are looked for before the bytes: once there are none, there will be none, for nobody else opens this name.
 	if st.Type == worktreefs.TypeFile && st.Nlink <= 1 {
-		held, err := a.heldByWriter(s, name)
+		held, err := a.heldByWriter(s.dir, name)
 		if err != nil {
 			return err
 		}
@@ -89,9 +89,9 @@ func (a *applier) discard(j *job, name string) error {
 }
 
 // heldByWriter reports whether a program has the file open for writing, after some waiting: most do so only while they save.
-func (a *applier) heldByWriter(s *stage, name string) (bool, error) {
+func (a *applier) heldByWriter(in worktreefs.Dir, name string) (bool, error) {
 	for {
-		f, _, err := s.dir.Open(name)
+		f, _, err := in.Open(name)
 		if err != nil {
 			if worktreefs.IsLocal(err) {
 				return false, nil // unreadable: not discardable
@@ -170,7 +170,11 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 		return err
 	}
 	// A file that was moved out for another one: the run had made its place empty, so it goes back and is displaced again.
+	// A companion does not: until the database itself is set, or back, nothing lies beside it that it may not know.
 	between := suf == sufOld && j.Old != nil && j.New != nil && j.Old.Type != tree.TypeDir && j.New.Type != tree.TypeDir
+	if _, ok := tree.CompanionOf(j.Path); ok && between && discardable {
+		between, j.isOut = false, true
+	}
 	if discardable && suf == sufNew && parent != nil {
 		matches, err := j.matchesTarget(n, parent, name)
 		if err != nil {

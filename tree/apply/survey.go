@@ -97,7 +97,7 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 // decide compares what is at the path with what the step expects, and sets the job's state: pending, done or a conflict. perm are the
 // permissions without our widening.
 func (a *applier) decide(j *job, f found, perm uint16) {
-	j.present, j.was, j.now, j.attrs, j.perm = f.exists, f.st, perm, f.attrs, perm
+	j.present, j.was, j.now, j.attrs, j.perm, j.head = f.exists, f.st, perm, f.attrs, perm, f.head
 	isFrom, isTo := f.equals(j.Old, perm), f.equals(j.New, perm)
 	if !isFrom && !isTo {
 		if isTo = f.resembles(j.New, perm); !isTo {
@@ -114,6 +114,7 @@ func (a *applier) decide(j *job, f found, perm uint16) {
 	case isFrom:
 	case !f.exists && (j.New == nil || j.New.Type == tree.TypeDir || j.Old.Type == tree.TypeDir):
 		// A directory gives way before what replaces it comes; absence there is a state of ours, and holds no bytes.
+	case !f.exists && j.isOut:
 	case !f.exists:
 		a.conflict(j, "deleted since")
 	case f.st.Type == worktreefs.TypeDir && j.Old != nil && j.Old.Type == tree.TypeDir && (j.New == nil || j.New.Type != tree.TypeDir):

@@ -11,6 +11,9 @@ func TestExclusions(t *testing.T) {
 		"node_modules/x", "a/node_modules/x", "a/__pycache__/b.pyc", "a/b.pyc", ".venv/bin/python", "web/.next/cache/x", ".DS_Store",
 		"a/Thumbs.db", ".hg/store/x", "a/.svn/entries", ".jj/x",
 		"x/.yarn/cache/a.zip", ".cache/clangd/x",
+		".#a", "src/.#main.go", ".a.swp", "src/.main.go.swp", ".a.swo", ".a.swn", ".a.swx", ".swp", ".~lock.a.odt#", "doc/.~lock.b c.ods#",
+		"~$letter.docx", "#a#", "src/#main.go#", ".a.kate-swp", "4913", "src/4913", "a.go___jb_tmp___", "a.go___jb_old___", "..env.swp",
+		".#.env", "#.env#",
 	} {
 		if got, by := d.matchPath(p, false); !got || !by.Builtin() {
 			t.Errorf("%s is captured", p)
@@ -20,6 +23,8 @@ func TestExclusions(t *testing.T) {
 	for _, p := range []string{
 		"target/x", "build/x", "dist/x", "out/x", "vendor/x", "venv/x", "env/x", "bin/x", "lib/x", "obj/x", ".next/server/x", ".cache/x",
 		".idea/x", ".vscode/x", "coverage/x", "tmp/x", "logs/x",
+		"a~", ".a~", "a.bak", "a.swp", "_a.swp", "a.swf", ".a.swf", ".a.svg", "4913/x", "data/4913/x", "49130", "#a", "a#", "#", "a.lock",
+		".a.un~", "~x", "lock.a#",
 		"node_modules", ".hg", ".git/x", ".gitignore", ".yarn/releases/x", "Gemfile.lock", "a.py",
 	} {
 		if got, by := d.matchPath(p, false); got {

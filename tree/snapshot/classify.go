@@ -66,7 +66,7 @@ func (s *scan) classify(n *node, name string, hint worktreefs.Type) (miss, bool)
 			s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonSize, Size: st.Size})
 			return miss{}, false
 		}
-		if !take && !s.StoreSecrets && s.Secret != nil && s.Secret(path) {
+		if !take && s.isSecret(n, m) {
 			m.kind = cachedSecret
 		}
 		return s.known(n, m, st)
@@ -84,10 +84,19 @@ func (s *scan) tooLarge(m miss, size int64) bool {
 	return !m.take && s.SizeLimit > 0 && size > s.SizeLimit
 }
 
-// ignored decides by the rules. take (tracked or forced) beats them; in an ignored directory all else is ignored.
+// isSecret reports whether a file is one of the secret list, or goes with one.
+func (s *scan) isSecret(n *node, m miss) bool {
+	return !s.StoreSecrets && (s.Secret != nil && s.Secret(m.path) || n.fate(m.name).secret)
+}
+
+// ignored decides by the rules. take (tracked or forced) beats them, and so does what became of a companion's database; in an ignored
+// directory all else is ignored.
 func (s *scan) ignored(n *node, name string, isDir, take bool) bool {
 	if take {
 		return false
+	}
+	if f := n.fate(name); f.captured || f.left {
+		return f.left
 	}
 	if n.only {
 		return true

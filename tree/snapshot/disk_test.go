@@ -170,7 +170,7 @@ var hostile = rapid.Custom(func(t *rapid.T) string {
 			"new\nline", "-rf", "--", " ", "  lead", "trail ", "tab\t", "\x01\x7f", "\xff\xfe", "\xc3\x28", "e\u0301", "\u00e9", "日本",
 			"👩‍👩‍👧",
 			"*", "?", "[a]", "!x", "#x", "\\", "a\\b", "'", "\"", "$(x)", "`x`", "...", ".hidden", "a.", "CON", "nul", "%00", "~", "gi",
-			"rewind",
+			"rewind", "a-wal", "b-wal", "a-journal", "b-shm",
 			strings.Repeat("n", 255), strings.Repeat("é", 127), "a:b", "|", ";", "&", "\r", "\u202e", "\ufeff",
 		}),
 		rapid.Map(rapid.SliceOfN(rapid.ByteRange(1, 255), 1, 255), func(b []byte) string {
@@ -226,7 +226,9 @@ func (w world) fresh() string {
 	}
 }
 
-var contents = rapid.OneOf(rapid.StringN(0, 40, 80), rapid.SampledFrom([]string{"", "same", "SAME", strings.Repeat("long\n", 70_000)}))
+var contents = rapid.OneOf(rapid.StringN(0, 40, 80), rapid.SampledFrom([]string{
+	"", "same", "SAME", strings.Repeat("long\n", 70_000), liteHead, walHead,
+}))
 
 func (w world) add() {
 	full := w.fresh()

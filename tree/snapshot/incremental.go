@@ -91,6 +91,7 @@ func (s *scan) changed(n *node) (names []worktreefs.Dirent, ok bool, err error) 
 	if n.base == nil || n.todo.all {
 		return nil, false, nil
 	}
+	n.withCompanions()
 	for name := range n.todo.names {
 		st, err := n.dir.Lstat(name)
 		if err == nil {

@@ -80,6 +80,32 @@ func (s *scan) read(n *node, m miss) {
 	}
 }
 
+// readAll reads files, or when they are many has other workers help.
+func (s *scan) readAll(n *node, misses []miss) {
+	const many, much = 32, 4 << 20
+	var tasks []task
+	from, bytes := 0, int64(0)
+	for i, m := range misses {
+		bytes += m.size
+		if i+1-from == many || bytes >= much {
+			tasks = append(tasks, task{n: n, read: misses[from : i+1]})
+			from, bytes = i+1, 0
+		}
+	}
+	if len(tasks) > 0 && s.workers > 1 {
+		n.users.Add(int32(len(tasks)))
+		n.pending.Add(int32(len(tasks)))
+		s.push(tasks...)
+		misses = misses[from:]
+	}
+	for _, m := range misses {
+		if s.failed() {
+			return
+		}
+		s.read(n, m)
+	}
+}
+
 // storeError is an error of the store, which ends the snapshot; one of a file does not.
 type storeError struct{ err error }
 
@@ -158,6 +184,7 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	if torn && !last {
 		return true, nil
 	}
+	isDatabase := !m.member && m.kind == cachedFile && tree.IsDatabase(r.head())
 	if r.leaks() {
 		m.kind, stamp.kind = cachedSecret, cachedSecret
 	}
@@ -185,6 +212,9 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 		s.skip(n, tree.Skip{Path: m.path, Reason: tree.ReasonTorn, Size: r.read})
 	}
 	s.add(n, tree.Entry{Name: m.name, Type: tree.TypeFile, Perm: before.Perm, ID: r.id, Size: r.read}, f)
+	if isDatabase {
+		s.checkCompanions(n, m.name)
+	}
 	return false, nil
 }
 

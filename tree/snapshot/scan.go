@@ -83,6 +83,8 @@ type node struct {
 	unchanged bool // nothing but directories below can have changed; set before those begin
 	foreign   bool // git's, or another working tree: nothing below is captured; set before pending becomes less
 
+	undecided atomic.Bool // a name that could be a companion is none by what is in it
+
 	pending atomic.Int32 // the listing, children not finished, tasks that read
 	absent  bool         // vanished, or could not be listed; set before pending becomes less
 
@@ -91,6 +93,7 @@ type node struct {
 	files   []cached
 	skips   []tree.Skip
 	subs    []*baseDir
+	fates   map[string]fate // of companions, by name
 
 	prevOnce sync.Once
 	prevDir  []tree.Entry
@@ -101,6 +104,7 @@ type miss struct {
 	name, path string
 	kind       byte // cachedFile, ...
 	take       bool // tracked or forced: size limit and secret list do not count
+	member     bool // of a database that has companions
 	size       int64
 }
 
@@ -359,6 +363,7 @@ func (s *scan) list(n *node) {
 			n.files = make([]cached, 0, len(n.known)+4)
 		}
 	}
+	names, dbs := databases(names)
 	var misses []miss
 	for i, e := range names {
 		if i%64 == 0 && s.failed() {
@@ -369,6 +374,9 @@ func (s *scan) list(n *node) {
 		}
 	}
 	s.readAll(n, misses)
+	for _, d := range dbs {
+		s.captureDatabase(n, d)
+	}
 }
 
 // open opens a directory through its parent's handle.
@@ -405,32 +413,6 @@ func (s *scan) unreadable(n *node, name, path string, quiet bool) {
 		path, _ = tree.Split(path)
 	}
 	s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonUnreadable})
-}
-
-// readAll reads files, or when they are many has other workers help.
-func (s *scan) readAll(n *node, misses []miss) {
-	const many, much = 32, 4 << 20
-	var tasks []task
-	from, bytes := 0, int64(0)
-	for i, m := range misses {
-		bytes += m.size
-		if i+1-from == many || bytes >= much {
-			tasks = append(tasks, task{n: n, read: misses[from : i+1]})
-			from, bytes = i+1, 0
-		}
-	}
-	if len(tasks) > 0 && s.workers > 1 {
-		n.users.Add(int32(len(tasks)))
-		n.pending.Add(int32(len(tasks)))
-		s.push(tasks...)
-		misses = misses[from:]
-	}
-	for _, m := range misses {
-		if s.failed() {
-			return
-		}
-		s.read(n, m)
-	}
 }
 
 // add puts an entry into its directory, and f into the cache; f nil: the file must be looked at again.

@@ -45,10 +45,10 @@ func (s *scan) untrackedDirOf(n *node) *untrackedDir {
 }
 
 // isPlain reports whether every name in a directory is decided by the listing, the rules and the stamps of the cache: none is unreadable,
-// torn, over the size limit, a mount, or racy.
+// torn, over the size limit, a mount, racy, or perhaps a companion by and by.
 func (s *scan) isPlain(n *node) bool {
 	st := stamp{mtime: n.stamp.mtime, ctime: n.stamp.ctime}
-	if n.foreign || n.id.dev != s.dev || !st.reliable(s.start) || worktreefs.SameName(n.name, ".agent") {
+	if n.foreign || n.undecided.Load() || n.id.dev != s.dev || !st.reliable(s.start) || worktreefs.SameName(n.name, ".agent") {
 		return false
 	}
 	secrets, files := 0, 0

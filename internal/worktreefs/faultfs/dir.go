@@ -2,6 +2,7 @@ package faultfs
 
 import (
 	"fmt"
+	"io"
 
 	"rewind/internal/worktreefs"
 )
@@ -128,6 +129,13 @@ func (d *dir) Exchange(name string, other worktreefs.Dir, otherName string) erro
 		return err
 	}
 	return d.Dir.Exchange(name, other, otherName)
+}
+
+func (d *dir) Lock(name string) (io.Closer, error) {
+	if err := d.read("lock", name); err != nil {
+		return nil, err
+	}
+	return d.Dir.Lock(name)
 }
 
 // place names the second side of a rename; other is a wrapped directory, or the handle of one.
