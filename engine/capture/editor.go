@@ -3,9 +3,9 @@ package capture
 import (
 	"errors"
 	"io"
-	"rewind/engine/project"
 	"strings"
 
+	"rewind/engine/project"
 	"rewind/internal/worktreefs"
 	"rewind/tree"
 	"rewind/tree/ignore"
