@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/restore"
+	"rewind/internal/gitworktree"
 	"rewind/internal/kv"
 	"rewind/internal/value"
 )
@@ -258,6 +261,17 @@ func (s *server) removeWorktree(ctx context.Context, req api.RemoveWorktreeReque
 	}
 	if err != nil || req.DryRun {
 		return out, err
+	}
+	if _, gone := os.Lstat(root); w.Wrong == "" || errors.Is(gone, fs.ErrNotExist) {
+		switch err := gitworktree.RemoveFrom(at.Root, root); {
+		case errors.Is(err, gitworktree.ErrLocked):
+			return out, refuse(api.WordBusy, "git has it locked", "'git worktree unlock' ends that")
+		case err != nil:
+			return out, err
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(root, ".git")); err == nil && w.Wrong == "" {
+		return out, refuse(api.WordUnsaved, "its .git leads to another repository than the project's", "move it away first")
 	}
 	err = s.stores.Without(ctx, filepath.Join(s.home.Storage(), w.ID), func() error {
 		if w.Wrong == "" {
