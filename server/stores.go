@@ -147,7 +147,7 @@ func (s *server) forkWorktree(ctx context.Context, req api.ForkRequest, p model.
 		if made := e.Log.Records[f.Session]; made != nil {
 			out.Cwd = api.Text(made.Cwd)
 		}
-		out.Linked, brought, err = bring(e, req)
+		out.Linked, brought, err = bring(ctx, e, req)
 		return err
 	})
 	if err != nil {
@@ -162,14 +162,14 @@ func (s *server) forkWorktree(ctx context.Context, req api.ForkRequest, p model.
 }
 
 // bring gives a worktree the directories that were asked for.
-func bring(e *engine.Engine, req api.ForkRequest) (told []api.Linked, brought []string, err error) {
+func bring(ctx context.Context, e *engine.Engine, req api.ForkRequest) (told []api.Linked, brought []string, err error) {
 	for _, ask := range []struct {
 		paths []api.Text
 		copy  bool
 	}{{req.Link, false}, {req.Copy, true}} {
 		for _, path := range ask.paths {
 			clean := filepath.ToSlash(filepath.Clean(string(path)))
-			why, err := e.Layouts.Bring(clean, ask.copy)
+			why, err := e.Layouts.Bring(ctx, clean, ask.copy)
 			if err != nil {
 				return nil, nil, err
 			}

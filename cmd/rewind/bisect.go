@@ -189,8 +189,9 @@ func (a *app) linkNotes(r api.BisectResponse, told []api.BisectLink) []api.Bisec
 		name := term.Quote(string(l.Path))
 		switch {
 		case l.Why != "":
-			a.Say("note: %s is not there when it is tried: %s; '--link %s' has it, and what is written there reaches the project's", name, l.Why,
-				render.ShellLine([]string{term.Sanitize(string(l.Path))}))
+			as := render.ShellLine([]string{term.Sanitize(string(l.Path))})
+			a.Say("note: %s is not there when it is tried: %s; '--link %s' has it, and what is written there reaches the project's", name,
+				term.Sanitize(l.Why), as)
 		case l.How == "link":
 			linked = append(linked, name)
 		case l.How != "":
@@ -198,7 +199,8 @@ func (a *app) linkNotes(r api.BisectResponse, told []api.BisectLink) []api.Bisec
 		}
 	}
 	if len(private) > 0 {
-		a.Say("note: private: %s; what is written there does not reach the project's (--no-link: they are not there)", strings.Join(private, ", "))
+		a.Say("note: private: %s; what is written there does not reach the project's (--no-link: they are not there)",
+			strings.Join(private, ", "))
 	}
 	if len(linked) > 0 {
 		a.Say("note: linked: %s; what is written there, is written into the project's", strings.Join(linked, ", "))

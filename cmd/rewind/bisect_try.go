@@ -40,7 +40,8 @@ func (t *trial) mounts() api.BisectMounts {
 // confineNote says what a command can still do to the project.
 func (a *app) confineNote(t *trial) {
 	if t.level == confine.None {
-		a.Say("note: this system does not let a private view be mounted: a command that names the project by an absolute path writes into it")
+		a.Say("note: this system does not let a private view be mounted: a command that names the project by an absolute path " +
+			"writes into it")
 	}
 }
 

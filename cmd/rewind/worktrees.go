@@ -29,7 +29,7 @@ type worktreeWish struct {
 func (w *worktreeWish) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&w.dir, "worktree", "", "lay the files out in this `dir`, which is to be made; the session goes on there")
-	f.StringArrayVar(&w.link, "link", nil, "of --worktree: link this `path` of the project, which no checkpoint has, there")
+	f.StringArrayVar(&w.link, "link", nil, "of --worktree: link this `path` of the project, which no checkpoint has, there; what is written there reaches it")
 	f.StringArrayVar(&w.copy, "copy", nil, "of --worktree: copy this `directory` of the project, which no checkpoint has, there")
 	f.BoolVar(&w.git, "git", false, "of --worktree: make it a worktree of git, too, with no branch")
 	f.StringVar(&w.branch, "git-branch", "", "as --git, with a new `branch`")
@@ -94,6 +94,7 @@ func (a *app) tellWorktree(r api.ForkResponse, req api.ForkRequest) {
 		return
 	}
 	fmt.Fprintf(a.Out, "  in %s, %s\n", term.Quote(string(r.Worktree)), render.Count(r.Paths, "path"))
+	through := false
 	for _, l := range r.Linked {
 		verb := "linked"
 		if l.Copy {
@@ -104,6 +105,10 @@ func (a *app) tellWorktree(r api.ForkResponse, req api.ForkRequest) {
 			continue
 		}
 		fmt.Fprintf(a.Out, "  %s %s\n", verb, term.Quote(string(l.Path)))
+		through = through || !l.Copy
+	}
+	if through {
+		a.Say("note: what is written in a linked directory is written into the project's; --copy has one of its own")
 	}
 	if len(r.Resume) > 0 {
 		line := render.ShellLine([]string{"cd", string(r.Cwd)}) + " && " + render.ShellLine(r.Resume)

@@ -53,7 +53,8 @@ func (b *Bisector) Start(ctx context.Context, o Options, p model.Progress) (*Res
 	if err := b.sweep(); err != nil {
 		return nil, err
 	}
-	session, r := newSession(model.AskerOf(ctx).Process), &record{Order: fromEnds, Asked: o.Links, NoLinks: o.NoLinks, Mounts: b.mountable(o.Mounts)}
+	session := newSession(model.AskerOf(ctx).Process)
+	r := &record{Order: fromEnds, Asked: o.Links, NoLinks: o.NoLinks, Mounts: b.mountable(o.Mounts)}
 	switch {
 	case o.Hand:
 		session, r.Order = Manual, byHand

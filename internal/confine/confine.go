@@ -10,11 +10,11 @@ import (
 type Level int
 
 const (
-	// None: the command sees the project's directory as it is, and can write there by an absolute path.
+	// None keeps it from nothing: the command sees the project's directory as it is, and can write there by an absolute path.
 	None Level = iota
-	// ReadOnly: the project's directory is read-only for the command.
+	// ReadOnly makes the project's directory read-only for the command.
 	ReadOnly
-	// Overlay: what the command writes into the project's directory goes into a layer of its own.
+	// Overlay has a layer: what the command writes into the project's directory goes there.
 	Overlay
 )
 

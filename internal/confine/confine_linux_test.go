@@ -128,7 +128,8 @@ func (p *place) run(script string) (Outcome, string, error) {
 
 func (p *place) command(out *bytes.Buffer, script string) Command {
 	return Command{
-		Argv: []string{"sh", "-c", script}, Dir: p.view.Tree, Fallback: p.root, Env: append(os.Environ(), "P="+p.root), Stdout: out, Stderr: out,
+		Argv: []string{"sh", "-c", script}, Dir: p.view.Tree, Fallback: p.root,
+		Env: append(os.Environ(), "P="+p.root), Stdout: out, Stderr: out,
 		Level: p.level, View: p.view,
 	}
 }
@@ -213,7 +214,8 @@ func TestThrough(t *testing.T) {
 var leavers = []string{
 	"sleep 300 & echo $! > $F",
 	"setsid sh -c 'echo $$ > $F; exec sleep 300' & until test -s $F; do sleep 0.01; done",
-	"nohup setsid sh -c 'trap \"\" TERM INT HUP; echo $$ > $F; while :; do sleep 1; done' > /dev/null 2>&1 & until test -s $F; do sleep 0.01; done",
+	"nohup setsid sh -c 'trap \"\" TERM INT HUP; echo $$ > $F; while :; do sleep 1; done' > /dev/null 2>&1 & " +
+		"until test -s $F; do sleep 0.01; done",
 	"(setsid sh -c '(setsid sh -c \"echo \\$\\$ > $F; exec sleep 300\" &) &' &); until test -s $F; do sleep 0.01; done",
 	"setsid sh -c 'echo $$ > $F; kill -STOP $$; sleep 300' & until test -s $F; do sleep 0.01; done",
 }

@@ -108,8 +108,8 @@ func bindReadOnly(from, at string) error {
 	if err := bind(from, at); err != nil {
 		return err
 	}
-	err := unix.MountSetattr(unix.AT_FDCWD, at, unix.AT_RECURSIVE|unix.AT_SYMLINK_NOFOLLOW, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
-	return fail("mount read-only", at, err)
+	only := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	return fail("mount read-only", at, unix.MountSetattr(unix.AT_FDCWD, at, unix.AT_RECURSIVE|unix.AT_SYMLINK_NOFOLLOW, &only))
 }
 
 // showOverlaid mounts Tree over itself.

@@ -33,8 +33,9 @@ var kept = map[string]bool{
 // options take away what the commands that are used here would start.
 var options = []string{
 	"--no-pager", "--no-optional-locks",
-	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.sshCommand=false", "-c", "core.askPass=", "-c", "core.editor=false",
-	"-c", "credential.helper=", "-c", "diff.external=", "-c", "gpg.program=false", "-c", "commit.gpgSign=false", "-c", "log.showSignature=false",
+	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.sshCommand=false", "-c", "core.askPass=",
+	"-c", "core.editor=false", "-c", "credential.helper=", "-c", "diff.external=", "-c", "gpg.program=false",
+	"-c", "commit.gpgSign=false", "-c", "log.showSignature=false",
 	"-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "protocol.allow=never",
 }
 
@@ -42,6 +43,12 @@ var options = []string{
 // killed with all that it started when ctx ends.
 func Command(ctx context.Context, gitDir, workTree string, args ...string) (*exec.Cmd, error) {
 	return command(ctx, workTree, os.Environ(), append([]string{"--git-dir=" + gitDir, "--work-tree=" + workTree}, args...))
+}
+
+// Installed reports whether there is a git program.
+func Installed() bool {
+	_, err := exec.LookPath("git")
+	return err == nil
 }
 
 // Grace is how long the output of a git that was killed is waited for.

@@ -48,7 +48,8 @@ func git(t *testing.T, dir string, args ...string) string {
 
 func gitTry(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{
-		"-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+		"-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main", "-c", "core.fsmonitor=false",
+		"-c", "core.hooksPath=/dev/null",
 	}, args...)...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
@@ -294,9 +295,10 @@ func TestPromise20NothingOfARepositoryRuns(t *testing.T) {
 			must(t, os.WriteFile(attributes, []byte("* filter=x diff=x merge=x\n"), 0o644))
 			text := fmt.Sprintf(programs, program, hooks, attributes)
 			plant(t, filepath.Join(repo, ".git"), where, text)
+			named := []string{"reference-transaction", "post-index-change", "post-checkout", "fsmonitor-watchman", "pre-auto-gc"}
 			for _, at := range []string{hooks, filepath.Join(repo, ".git/hooks")} {
 				must(t, os.MkdirAll(at, 0o755))
-				for _, hook := range []string{"reference-transaction", "post-index-change", "post-checkout", "fsmonitor-watchman", "pre-auto-gc"} {
+				for _, hook := range named {
 					must(t, os.WriteFile(filepath.Join(at, hook), []byte("#!/bin/sh\nexec '"+program+"' hook\n"), 0o755))
 				}
 			}

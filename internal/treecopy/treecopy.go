@@ -1,5 +1,6 @@
-// Package treecopy copies directories of a project that no checkpoint has, and removes such copies. A file is copied as a reflink, which shares the blocks until one of
-// both is written, or byte by byte. A copy shares nothing that a writer could change: no inode, and no symbolic link into the project.
+// Package treecopy copies directories of a project that no checkpoint has, and removes such copies. A file is copied as a reflink, which
+// shares the blocks until one of both is written, or byte by byte. A copy shares nothing that a writer could change: no inode, and no
+// symbolic link into the project.
 package treecopy
 
 import (

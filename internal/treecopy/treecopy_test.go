@@ -132,7 +132,8 @@ func TestMeasure(t *testing.T) {
 	if s, err = Measure(context.Background(), c.From, "d", Size{Entries: 2}, all); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if s, err = Measure(context.Background(), c.From, "d", Size{}, func(_, gid uint32) bool { return gid == 1<<30 }); err != nil || s.Foreign != "d" {
+	other := func(_, gid uint32) bool { return gid == 1<<30 }
+	if s, err = Measure(context.Background(), c.From, "d", Size{}, other); err != nil || s.Foreign != "d" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if _, err = Measure(context.Background(), c.From, "nosuch", Size{}, all); !errors.Is(err, fs.ErrNotExist) {
