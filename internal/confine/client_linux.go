@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 
@@ -107,9 +108,15 @@ func mayMount() bool {
 	return unix.Capget(&head, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0
 }
 
+// wholeSystem reports whether this process is in the user namespace of the system, and not in a container's.
+func wholeSystem() bool {
+	raw, err := os.ReadFile("/proc/self/uid_map")
+	return err != nil || strings.Join(strings.Fields(string(raw)), " ") == "0 0 4294967295"
+}
+
 // supervise starts a supervisor.
 func supervise(o order, ns namespaces, stdout, stderr io.Writer) (*supervised, error) {
-	o.Own = ns == userAndMounts
+	o.User = ns == userAndMounts || !wholeSystem()
 	line, err := json.Marshal(o)
 	if err != nil {
 		return nil, err

@@ -248,8 +248,8 @@ func (s *supervisor) overlay(lower []string, upper, work, at string) error {
 	// What would make a layer depend on how the one below it was is off: that one is the project, and changes.
 	options := "index=off,metacopy=off,xino=off,redirect_dir=nofollow,lowerdir=" + strings.Join(names[:n], ":") +
 		",upperdir=" + names[n] + ",workdir=" + names[n+1]
-	if s.Own {
-		options = "userxattr," + options
+	if s.User {
+		options = "userxattr," + options // the attributes that overlays have else are root's of the whole system
 	}
 	return fail("mount an overlay at", at, unix.Mount("overlay", at, "overlay", 0, options))
 }

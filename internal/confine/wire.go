@@ -23,7 +23,7 @@ type order struct {
 	Env      []string `json:"env,omitempty"`
 	Level    Level    `json:"level"`
 	View     *View    `json:"view,omitempty"`
-	Own      bool     `json:"own,omitempty"` // the mounts are a user namespace's
+	User     bool     `json:"user,omitempty"` // the mounts are made in a user namespace
 }
 
 // report is what a supervisor tells: first that the command starts, or an error, then how it ended.
