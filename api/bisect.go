@@ -12,12 +12,22 @@ type BisectRequest struct {
 type BisectStartRequest struct {
 	Project
 	Walk
-	Bad     Text   `json:"bad,omitempty"`   // empty: the project as it is, which is saved
-	Good    []Text `json:"good,omitempty"`  // none: the oldest; by hand: to be named
-	Hand    bool   `json:"hand,omitempty"`  // a person leads it; else the ends are asked about, too, and its process is who asks
-	Newer   bool   `json:"newer,omitempty"` // not by hand: backwards from bad, for the newest that passes
-	Links   []Text `json:"links,omitempty"` // directories of the project that no checkpoint has; none: those ignored at the root
-	NoLinks bool   `json:"no_links,omitempty"`
+	Bad     Text   `json:"bad,omitempty"`      // empty: the project as it is, which is saved
+	Good    []Text `json:"good,omitempty"`     // none: the oldest; by hand: to be named
+	Hand    bool   `json:"hand,omitempty"`     // a person leads it; else the ends are asked about, too, and its process is who asks
+	Newer   bool   `json:"newer,omitempty"`    // not by hand: backwards from bad, for the newest that passes
+	Links   []Text `json:"links,omitempty"`    // directories of the project that no checkpoint has: what is written there reaches the project
+	NoLinks bool   `json:"no_links,omitempty"` // neither these nor those ignored at the root, which are shown privately
+
+	Mounts BisectMounts `json:"mounts,omitzero"` // of who runs a command
+}
+
+// BisectMounts is what who runs a command can mount for it, in a namespace of its own.
+type BisectMounts struct {
+	Overlay  bool `json:"overlay,omitempty"`
+	ReadOnly bool `json:"read_only,omitempty"`
+	Own      bool `json:"own,omitempty"`   // only files of this user and group are known there
+	Group    int  `json:"group,omitempty"` // of who asks
 }
 
 // BisectMarkRequest answers what was asked.
@@ -43,15 +53,17 @@ type BisectResponse struct {
 	Asks      int            `json:"asks"`            // about how many of them will be asked about
 	Wants     string         `json:"wants,omitempty"` // bad or good: one has to be named first
 	Links     []BisectLink   `json:"links,omitempty"`
+	Mounts    []Text         `json:"mounts,omitempty"` // of links, those that who runs a command mounts for test
 	Answer    *BisectAnswer  `json:"answer,omitempty"`
 	Log       []BisectLogged `json:"log,omitempty"` // of a BisectRequest
 	Notices   []string       `json:"notices,omitempty"`
 }
 
-// BisectLink is a directory of the project that is linked into the scratch directory, or why it is not.
+// BisectLink is a directory of the project that no checkpoint has, and that the scratch directory has, or why not.
 type BisectLink struct {
 	Path Text   `json:"path"`
-	Why  string `json:"why,omitempty"`
+	How  string `json:"how,omitempty"` // link, reflink, overlay, read-only or copy; empty: that is not decided yet
+	Why  string `json:"why,omitempty"` // it is left out
 }
 
 // BisectAnswer is what a bisection has found.

@@ -216,7 +216,7 @@ func (s *server) bisect(ctx context.Context, req api.BisectRequest, _ model.Prog
 
 func (s *server) bisectStart(ctx context.Context, req api.BisectStartRequest, p model.Progress) (out api.BisectResponse, err error) {
 	err = s.bisecting(ctx, req.ProjectDir(), req.Bad != "" || req.Hand && len(req.Good) == 0, func(e *engine.Engine) error {
-		o := bisect.Options{Hand: req.Hand, Newer: req.Newer, NoLinks: req.NoLinks}
+		o := bisect.Options{Hand: req.Hand, Newer: req.Newer, NoLinks: req.NoLinks, Mounts: bisect.Mounts(req.Mounts)}
 		var err error
 		if req.Bad != "" {
 			if o.Bad, err = e.History.Named(req.Walk, string(req.Bad)); err != nil {
@@ -287,10 +287,10 @@ func (s *server) bisectReset(ctx context.Context, req api.BisectResetRequest, _ 
 func bisectResponse(e *engine.Engine, r *bisect.Result) api.BisectResponse {
 	out := api.BisectResponse{
 		Bisection: r.Session, Root: api.Text(e.Project().Root), Dir: api.Text(r.Dir), Test: listedOrNil(r.Test), End: r.End, Left: r.Left,
-		Asks: r.Asks, Wants: string(r.Wants), Notices: append(e.Project().Notices, r.Notices...),
+		Asks: r.Asks, Wants: string(r.Wants), Notices: append(e.Project().Notices, r.Notices...), Mounts: value.Texts(r.Mounts),
 	}
 	for _, l := range r.Links {
-		out.Links = append(out.Links, api.BisectLink{Path: api.Text(l.Path), Why: l.Why})
+		out.Links = append(out.Links, api.BisectLink{Path: api.Text(l.Path), How: string(l.How), Why: l.Why})
 	}
 	for _, l := range r.Log {
 		one := api.BisectLogged{Time: l.Time, ID: l.Checkpoint.String(), As: string(l.As), Why: api.Text(l.Why)}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/restore"
+	"rewind/internal/gitworktree"
 	"rewind/internal/kv"
 	"rewind/internal/value"
 )
@@ -144,7 +147,7 @@ func (s *server) forkWorktree(ctx context.Context, req api.ForkRequest, p model.
 		if made := e.Log.Records[f.Session]; made != nil {
 			out.Cwd = api.Text(made.Cwd)
 		}
-		out.Linked, brought, err = bring(e, req)
+		out.Linked, brought, err = bring(ctx, e, req)
 		return err
 	})
 	if err != nil {
@@ -159,14 +162,14 @@ func (s *server) forkWorktree(ctx context.Context, req api.ForkRequest, p model.
 }
 
 // bring gives a worktree the directories that were asked for.
-func bring(e *engine.Engine, req api.ForkRequest) (told []api.Linked, brought []string, err error) {
+func bring(ctx context.Context, e *engine.Engine, req api.ForkRequest) (told []api.Linked, brought []string, err error) {
 	for _, ask := range []struct {
 		paths []api.Text
 		copy  bool
 	}{{req.Link, false}, {req.Copy, true}} {
 		for _, path := range ask.paths {
 			clean := filepath.ToSlash(filepath.Clean(string(path)))
-			why, err := e.Layouts.Bring(clean, ask.copy)
+			why, err := e.Layouts.Bring(ctx, clean, ask.copy)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -258,6 +261,17 @@ func (s *server) removeWorktree(ctx context.Context, req api.RemoveWorktreeReque
 	}
 	if err != nil || req.DryRun {
 		return out, err
+	}
+	if _, gone := os.Lstat(root); w.Wrong == "" || errors.Is(gone, fs.ErrNotExist) {
+		switch err := gitworktree.RemoveFrom(at.Root, root); {
+		case errors.Is(err, gitworktree.ErrLocked):
+			return out, refuse(api.WordBusy, "git has it locked", "'git worktree unlock' ends that")
+		case err != nil:
+			return out, err
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(root, ".git")); err == nil && w.Wrong == "" {
+		return out, refuse(api.WordUnsaved, "its .git leads to another repository than the project's", "move it away first")
 	}
 	err = s.stores.Without(ctx, filepath.Join(s.home.Storage(), w.ID), func() error {
 		if w.Wrong == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,8 +23,9 @@ func newBisect(a *app) *cobra.Command {
 			"person says it, and 'last-good' finds the newest checkpoint at which a command passes. What is tried is laid out in a\n" +
 			"scratch directory; the project itself is never touched.\n\n" +
 			"The states on the way back from the bad one are looked at, whoever made them. Directories that are ignored at the\n" +
-			"project's root (node_modules, target, .venv) are linked into the scratch directory: what a command writes there, it\n" +
-			"writes into the project's. --link names others, --no-link has none. There is no .git in the scratch directory.",
+			"project's root (node_modules, target, .venv) are there too, as private views or copies: what is written there does not\n" +
+			"reach the project's. Which are, and how, is said. --link has a directory that is linked: what is written there is\n" +
+			"written into the project's. --no-link has none. There is no .git in the scratch directory.",
 		Example: "  rewind bisect run -- go test ./...\n  rewind bisect last-good -- npm test\n  rewind bisect start",
 		Args:    unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,7 +68,7 @@ func newBisectStart(a *app) *cobra.Command {
 			if err != nil || said {
 				return err
 			}
-			a.linkNotes(r)
+			a.linkNotes(r, nil)
 			return a.bisectStands(cmd.Context(), r)
 		},
 	}
@@ -166,8 +168,8 @@ var verdictStyles = map[string]term.Style{"good": term.Added, "bad": term.Remove
 // linkFlags are --link and --no-link.
 func linkFlags(cmd *cobra.Command, req *api.BisectStartRequest) {
 	var links []string
-	cmd.Flags().StringArrayVar(&links, "link", nil, "link this `directory` of the project, which no checkpoint has, instead of those at the root")
-	cmd.Flags().BoolVar(&req.NoLinks, "no-link", false, "link no directory")
+	cmd.Flags().StringArrayVar(&links, "link", nil, "link this `directory` of the project, which no checkpoint has: what is written there reaches it")
+	cmd.Flags().BoolVar(&req.NoLinks, "no-link", false, "have no directory that no checkpoint has")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if req.Links = value.Texts(links); len(links) > 0 && req.NoLinks {
 			return usage("--link and --no-link exclude each other")
@@ -176,20 +178,34 @@ func linkFlags(cmd *cobra.Command, req *api.BisectStartRequest) {
 	}
 }
 
-// linkNotes says once what is linked into the scratch directory, and what is not.
-func (a *app) linkNotes(r api.BisectResponse) {
-	var there []string
+// linkNotes says what of the project, and how, is in the scratch directory besides what a checkpoint has, and what is not. What was told is
+// not told again; it returns what is told now.
+func (a *app) linkNotes(r api.BisectResponse, told []api.BisectLink) []api.BisectLink {
+	var linked, private []string
 	for _, l := range r.Links {
-		if l.Why == "" {
-			there = append(there, term.Quote(string(l.Path)))
+		if slices.Contains(told, l) {
 			continue
 		}
-		a.Say("note: %s is not there when it is tried: %s; '--link %s' has it", term.Quote(string(l.Path)), l.Why,
-			render.ShellLine([]string{term.Sanitize(string(l.Path))}))
+		name := term.Quote(string(l.Path))
+		switch {
+		case l.Why != "":
+			as := render.ShellLine([]string{term.Sanitize(string(l.Path))})
+			a.Say("note: %s is not there when it is tried: %s; '--link %s' has it, and what is written there reaches the project's", name,
+				term.Sanitize(l.Why), as)
+		case l.How == "link":
+			linked = append(linked, name)
+		case l.How != "":
+			private = append(private, fmt.Sprintf("%s (%s)", name, l.How))
+		}
 	}
-	if len(there) > 0 {
-		a.Say("note: linked: %s; what is written there, is written into the project's (--no-link)", strings.Join(there, ", "))
+	if len(private) > 0 {
+		a.Say("note: private: %s; what is written there does not reach the project's (--no-link: they are not there)",
+			strings.Join(private, ", "))
 	}
+	if len(linked) > 0 {
+		a.Say("note: linked: %s; what is written there, is written into the project's", strings.Join(linked, ", "))
+	}
+	return r.Links
 }
 
 // bisectStands tells a person who leads a bisection what is asked, or what was found.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"rewind/internal/confine"
 	"rewind/internal/detach"
 	"rewind/internal/term"
 )
@@ -43,6 +44,9 @@ func runMain(args []string, s *term.Streams) (code int) {
 			code = 1
 		}
 	}()
+	if len(args) == 1 && args[0] == confine.Word {
+		return confine.Main()
+	}
 	detach.Own()
 	detach.Raise() // what is written has to fit, and a limit that may be raised is nobody's will
 	ctx, cancel := context.WithCancel(context.Background())

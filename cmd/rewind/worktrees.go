@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/gitworktree"
 	"rewind/internal/render"
 	"rewind/internal/term"
 )
@@ -30,7 +29,7 @@ type worktreeWish struct {
 func (w *worktreeWish) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&w.dir, "worktree", "", "lay the files out in this `dir`, which is to be made; the session goes on there")
-	f.StringArrayVar(&w.link, "link", nil, "of --worktree: link this `path` of the project, which no checkpoint has, there")
+	f.StringArrayVar(&w.link, "link", nil, "of --worktree: link this `path` of the project, which no checkpoint has, there; what is written there reaches it")
 	f.StringArrayVar(&w.copy, "copy", nil, "of --worktree: copy this `directory` of the project, which no checkpoint has, there")
 	f.BoolVar(&w.git, "git", false, "of --worktree: make it a worktree of git, too, with no branch")
 	f.StringVar(&w.branch, "git-branch", "", "as --git, with a new `branch`")
@@ -57,9 +56,13 @@ func runForkWorktree(ctx context.Context, a *app, req api.ForkRequest, w worktre
 	for _, p := range w.copy {
 		req.Copy = append(req.Copy, api.Text(p))
 	}
+	var repo *gitworktree.Repo
 	if w.git {
-		if _, err := a.git(ctx, "", "rev-parse", "--git-dir"); err != nil {
+		var err error
+		if repo, err = gitworktree.Of(a.dir); errors.Is(err, gitworktree.ErrNoRepo) {
 			return usage("--git: this project is not in a repository of git")
+		} else if err != nil {
+			return usage("--git: %v", err)
 		}
 	}
 	r, said, err := ask(ctx, a, api.MakeFork, req, "laying out")
@@ -68,7 +71,7 @@ func runForkWorktree(ctx context.Context, a *app, req api.ForkRequest, w worktre
 	}
 	var gitErr error
 	if w.git && !req.DryRun {
-		gitErr = a.gitWorktree(ctx, string(r.Worktree), w.branch)
+		gitErr = repo.Add(ctx, string(r.Worktree), w.branch)
 	}
 	if !said {
 		a.Notices(r.Notices)
@@ -91,6 +94,7 @@ func (a *app) tellWorktree(r api.ForkResponse, req api.ForkRequest) {
 		return
 	}
 	fmt.Fprintf(a.Out, "  in %s, %s\n", term.Quote(string(r.Worktree)), render.Count(r.Paths, "path"))
+	through := false
 	for _, l := range r.Linked {
 		verb := "linked"
 		if l.Copy {
@@ -101,6 +105,10 @@ func (a *app) tellWorktree(r api.ForkResponse, req api.ForkRequest) {
 			continue
 		}
 		fmt.Fprintf(a.Out, "  %s %s\n", verb, term.Quote(string(l.Path)))
+		through = through || !l.Copy
+	}
+	if through {
+		a.Say("note: what is written in a linked directory is written into the project's; --copy has one of its own")
 	}
 	if len(r.Resume) > 0 {
 		line := render.ShellLine([]string{"cd", string(r.Cwd)}) + " && " + render.ShellLine(r.Resume)
@@ -115,48 +123,6 @@ func (a *app) absolute(path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(a.dir, path)
-}
-
-// git runs git in a directory, the command's if it is "", and gives the first line of what it says.
-func (a *app) git(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	if cmd.Dir = dir; dir == "" {
-		cmd.Dir = a.dir
-	}
-	out, err := cmd.Output()
-	line, _, _ := strings.Cut(string(out), "\n")
-	var bad *exec.ExitError
-	if errors.As(err, &bad) {
-		said, _, _ := strings.Cut(strings.TrimSpace(string(bad.Stderr)), "\n")
-		err = fmt.Errorf("git %s: %s", args[0], said)
-	}
-	return line, err
-}
-
-// gitWorktree makes a directory that is laid out a worktree of git: git wants to make the directory itself, so it makes one beside it,
-// whose link to the repository moves.
-func (a *app) gitWorktree(ctx context.Context, dir, branch string) error {
-	beside := dir + ".rewind-git"
-	args := []string{"worktree", "add", "--no-checkout", "--detach", beside}
-	if branch != "" {
-		args = []string{"worktree", "add", "--no-checkout", "-b", branch, beside}
-	}
-	if _, err := a.git(ctx, "", args...); err != nil {
-		return err
-	}
-	err := os.Rename(filepath.Join(beside, ".git"), filepath.Join(dir, ".git"))
-	if err == nil {
-		err = os.Remove(beside)
-	}
-	if err == nil {
-		_, err = a.git(ctx, "", "worktree", "repair", dir)
-	}
-	if err != nil {
-		_, undo := a.git(ctx, "", "worktree", "remove", "--force", beside)
-		return errors.Join(err, undo)
-	}
-	_, err = a.git(ctx, dir, "reset", "--quiet") // the index is the commit's, the files stay
-	return err
 }
 
 func newWorktrees(a *app) *cobra.Command {
@@ -298,15 +264,9 @@ func worktreeWork(w *api.Worktree) string {
 }
 
 func runWorktreesRemove(ctx context.Context, a *app, req api.RemoveWorktreeRequest) error {
-	_, gitErr := os.Lstat(filepath.Join(string(req.Worktree), ".git"))
 	r, said, err := ask(ctx, a, api.RemoveTree, req, "removing")
 	if err != nil {
 		return err
-	}
-	if gitErr == nil && !req.DryRun {
-		if _, err := a.git(ctx, "", "worktree", "remove", "--force", string(r.Worktree.Root)); err != nil {
-			a.Say("note: git still lists it ('git worktree prune'): %s", term.Sanitize(err.Error()))
-		}
 	}
 	if said {
 		return nil

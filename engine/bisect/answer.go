@@ -29,7 +29,7 @@ func (b *Bisector) result(session string, r *record) (*Result, error) {
 	var err error
 	switch {
 	case c.ask >= 0:
-		res.Dir, res.Asks = b.treeDir(session), questions(c.left)
+		res.Dir, res.Asks, res.Mounts = b.treeDir(session), questions(c.left), r.Mounted
 		if c.good == len(r.Line) && r.Order == fromEnds {
 			res.Asks++ // the end, too
 		}

@@ -18,8 +18,9 @@ type Options struct {
 	Good    []string // names of checkpoints that pass
 	Hand    bool     // a person leads it, from answer to answer; else a command, which tries the ends first
 	Newer   bool     // of a command: the newest that passes is looked for, backwards; no good one is known
-	Links   []string // paths of directories that are linked into the scratch directory; none: those ignored at the root
-	NoLinks bool
+	Links   []string // paths of directories that are linked into the scratch directory, besides those ignored at the root
+	NoLinks bool     // neither
+	Mounts  Mounts
 }
 
 // Result is where a session stands.
@@ -32,6 +33,7 @@ type Result struct {
 	Asks    int             // about how many of them will be asked about
 	Wants   Verdict         // a checkpoint of this kind has to be named first; "": none
 	Links   []Link
+	Mounts  []string // of them, those that who runs the command mounts for what is laid out
 	Answer  *Answer
 	Log     []Logged
 	Notices []string // what was skipped without asking
@@ -51,7 +53,8 @@ func (b *Bisector) Start(ctx context.Context, o Options, p model.Progress) (*Res
 	if err := b.sweep(); err != nil {
 		return nil, err
 	}
-	session, r := newSession(model.AskerOf(ctx).Process), &record{Order: fromEnds, Asked: o.Links, NoLinks: o.NoLinks}
+	session := newSession(model.AskerOf(ctx).Process)
+	r := &record{Order: fromEnds, Asked: o.Links, NoLinks: o.NoLinks, Mounts: b.mountable(o.Mounts)}
 	switch {
 	case o.Hand:
 		session, r.Order = Manual, byHand
@@ -142,8 +145,15 @@ func (b *Bisector) draw(ctx context.Context, r *record, tip *model.Checkpoint) (
 		}
 		r.Line = r.Line[:at+1]
 	}
+	was := r.Links
 	if r.Links, err = b.links(tip, r); err != nil {
 		return err
+	}
+	for i := range r.Links {
+		l := &r.Links[i]
+		if at := slices.IndexFunc(was, func(o Link) bool { return o.Path == l.Path }); at >= 0 && l.How == "" {
+			*l = was[at] // what is shown stays so
+		}
 	}
 	log := r.Log
 	r.Log = nil
@@ -305,6 +315,7 @@ func (b *Bisector) next(ctx context.Context, session string, r *record) (*Result
 		if c.ask < 0 {
 			break
 		}
+		was := fmt.Sprint(r.Links, r.Mounted)
 		left, err := b.layOut(ctx, session, r, r.Line[c.ask])
 		var gone *goneError
 		if errors.As(err, &gone) {
@@ -318,7 +329,7 @@ func (b *Bisector) next(ctx context.Context, session string, r *record) (*Result
 			return nil, err
 		}
 		left = slices.DeleteFunc(left, func(path string) bool { return slices.Contains(r.Left, path) })
-		if len(left) == 0 {
+		if len(left) == 0 && was == fmt.Sprint(r.Links, r.Mounted) {
 			break
 		}
 		for _, path := range left {

@@ -4,7 +4,8 @@
 //   - line.go has the line: the states that the worktree went through on its way to a checkpoint.
 //   - choose.go says which of them to ask about, and what the answers mean. It is pure.
 //   - session.go is what is known so far, as it is kept in a file between two answers.
-//   - scratch.go makes the scratch directory what a checkpoint holds, and link.go what goes in there besides.
+//   - scratch.go makes the scratch directory what a checkpoint holds. link.go says what is in there besides, decide.go how, and view.go
+//     makes it.
 //   - bisect.go is what people ask for: Start, Mark, Show, Reset; answer.go is where that leads.
 //
 // Nothing here writes to the worktree or to the store, but that Start saves the worktree where its state is what fails. What is kept lies

@@ -8,18 +8,17 @@ import (
 	"rewind/engine/model"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
-	"rewind/objstore"
-	"rewind/tree"
 )
 
 // Link is a directory of the worktree that no checkpoint has, and that is in the scratch directory as well, or why it is not.
 type Link struct {
 	Path string `json:"path"`
+	How  How    `json:"how,omitempty"` // "": that is decided when it is needed first
 	Why  string `json:"why,omitempty"` // it is left out; "": it is there
 }
 
-// links settles which directories are linked: those that were asked for, or those that the tip's note says are ignored at the root. What is
-// a link itself leads anywhere: only asking for it has it linked.
+// links settles which directories are in the scratch directory: those that were asked for are linked, those that the tip's note says are
+// ignored at the root are private. What is a link itself leads anywhere: only asking for it has it.
 func (b *Bisector) links(tip *model.Checkpoint, r *record) (list []Link, err error) {
 	if r.NoLinks {
 		return nil, nil
@@ -29,32 +28,14 @@ func (b *Bisector) links(tip *model.Checkpoint, r *record) (list []Link, err err
 		return nil, err
 	}
 	defer root.Close()
-	if len(r.Asked) > 0 {
-		for _, path := range r.Asked {
-			if path, err = b.linkable(root, tip, path); err != nil {
-				return nil, err
-			}
-			list = append(list, Link{Path: path})
+	for _, path := range r.Asked {
+		if path, err = b.linkable(root, tip, path); err != nil {
+			return nil, err
 		}
-		return list, nil
+		list = append(list, Link{Path: path, How: linked})
 	}
-	skips, err := b.log.Note(tip)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range skips {
-		if s.Reason != tree.ReasonIgnored || strings.Contains(s.Path, "/") {
-			continue
-		}
-		switch st, err := root.Lstat(s.Path); {
-		case err != nil || st.Type != worktreefs.TypeDir && st.Type != worktreefs.TypeSymlink:
-		case st.Type == worktreefs.TypeSymlink:
-			list = append(list, Link{Path: s.Path, Why: "it is a symbolic link"})
-		default:
-			list = append(list, Link{Path: s.Path})
-		}
-	}
-	return list, nil
+	private, err := b.private(root, tip, list)
+	return append(list, private...), err
 }
 
 // linkable cleans the path of a directory that is to be linked.
@@ -86,25 +67,6 @@ func (b *Bisector) linkable(root worktreefs.Dir, tip *model.Checkpoint, path str
 		return fail("the project has no such directory now")
 	}
 	return path, err
-}
-
-// setLinks makes the links that are not there, but where the tree has something itself.
-func (b *Bisector) setLinks(in worktreefs.Dir, links []Link, root objstore.ID) error {
-	for _, l := range links {
-		if l.Why != "" {
-			continue
-		}
-		if _, err := tree.Lookup(b.log.Objs, root, l.Path); !errors.Is(err, tree.ErrNotFound) {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if err := b.setLink(in, l.Path); err != nil {
-			return &value.OpError{Op: "bisect: link", Subject: l.Path, Err: err}
-		}
-	}
-	return nil
 }
 
 // setLink makes a link, unless something is there: what a command has put in its place.

@@ -13,6 +13,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/osfile"
+	"rewind/internal/treecopy"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -71,7 +72,7 @@ func (b *Bisector) layOut(ctx context.Context, session string, r *record, p poin
 	}
 	var gone *goneError
 	if at == nil || err != nil && !errors.As(err, &gone) && ctx.Err() == nil { // somebody is still at work in it: anew, then
-		err = b.layOutNew(ctx, dir, p.Tree, &left)
+		err = b.layOutNew(ctx, session, dir, p.Tree, &left)
 	}
 	if errors.Is(err, objstore.ErrLost) || errors.Is(err, objstore.ErrNotFound) { // a directory
 		err = &goneError{}
@@ -84,7 +85,7 @@ func (b *Bisector) layOut(ctx context.Context, session string, r *record, p poin
 		return nil, err
 	}
 	defer in.Close()
-	if err := b.setLinks(in, r.Links, p.Tree); err != nil {
+	if r.Mounted, err = b.shown(ctx, in, session, r, p.Tree); err != nil {
 		return nil, err
 	}
 	since, err := nextTick(dir)
@@ -150,9 +151,14 @@ func nextTick(dir worktreefs.Dir) (int64, error) {
 }
 
 // layOutNew lays a tree out in a directory that is made for it.
-func (b *Bisector) layOutNew(ctx context.Context, dir worktreefs.Dir, root objstore.ID, left *[]string) error {
+func (b *Bisector) layOutNew(ctx context.Context, session string, dir worktreefs.Dir, root objstore.ID, left *[]string) error {
+	own, err := os.OpenRoot(b.dir(session))
+	if err != nil {
+		return err
+	}
+	defer own.Close()
 	for _, name := range []string{treeName, stageName} {
-		if err := apply.RemoveTree(dir, name); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
+		if err := treecopy.Remove(own, name); err != nil {
 			return err
 		}
 		if err := dir.Mkdir(name, 0o700); err != nil {

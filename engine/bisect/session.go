@@ -15,10 +15,10 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/osfile"
+	"rewind/internal/treecopy"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
-	"rewind/tree/apply"
 )
 
 // Manual is the session that a person leads, of which a project has one. Any other is a command's that runs, and is named after its
@@ -44,16 +44,19 @@ type entry struct {
 
 // record is what is kept of a session.
 type record struct {
-	Order   order       `json:"order"`
-	End     objstore.ID `json:"end"`  // the line ends there; zero: with the first checkpoint
-	Line    []point     `json:"line"` // empty: no bad one is known yet
-	Log     []entry     `json:"log"`
-	Links   []Link      `json:"links,omitempty"`
-	NoLinks bool        `json:"no_links,omitempty"`
-	Asked   []string    `json:"asked,omitempty"` // the links that were asked for
-	Assumed []string    `json:"assumed,omitempty"`
-	Left    []string    `json:"left,omitempty"` // paths that were purged, and told of
-	At      objstore.ID `json:"at"`             // which checkpoint is asked about; zero: none
+	Order   order         `json:"order"`
+	End     objstore.ID   `json:"end"`  // the line ends there; zero: with the first checkpoint
+	Line    []point       `json:"line"` // empty: no bad one is known yet
+	Log     []entry       `json:"log"`
+	Links   []Link        `json:"links,omitempty"`
+	NoLinks bool          `json:"no_links,omitempty"`
+	Mounts  Mounts        `json:"mounts,omitzero"`
+	Copied  treecopy.Size `json:"copied,omitzero"`   // of directories that are shown
+	Mounted []string      `json:"mounted,omitempty"` // of Links, those that are to be mounted for At
+	Asked   []string      `json:"asked,omitempty"`   // the links that were asked for
+	Assumed []string      `json:"assumed,omitempty"`
+	Left    []string      `json:"left,omitempty"` // paths that were purged, and told of
+	At      objstore.ID   `json:"at"`             // which checkpoint is asked about; zero: none
 }
 
 const (
@@ -120,17 +123,18 @@ func (b *Bisector) save(session string, r *record) error {
 	return nil
 }
 
-// remove takes a session away, with its scratch directory; one that is not there is no error. What is linked in it stays.
+// remove takes a session away, with its scratch directory and what a command has made in it, git repositories too; one that is not there is
+// no error. What is linked in it stays.
 func (b *Bisector) remove(session string) error {
-	all, err := worktreefs.OpenRoot(b.home())
-	if errors.Is(err, worktreefs.ErrNotExist) {
+	all, err := os.OpenRoot(b.home())
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	defer all.Close()
-	if err := apply.RemoveTree(all, session); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
+	if err := treecopy.Remove(all, session); err != nil {
 		return &value.OpError{Op: "bisect: remove", Subject: b.dir(session), Err: err}
 	}
 	if session != Manual {

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,12 +9,13 @@ import (
 	"strings"
 
 	"rewind/engine/model"
+	"rewind/internal/treecopy"
 	"rewind/internal/worktreefs"
 )
 
 // Bring gives a worktree a directory, or a file, of the project that it was made of which no checkpoint has: a link to it, or a copy. why
 // is, for people, why it does not have it now; "": it has.
-func (l *Layouts) Bring(path string, copied bool) (why string, err error) {
+func (l *Layouts) Bring(ctx context.Context, path string, copied bool) (why string, err error) {
 	of := l.log.Project.From
 	path, err = model.CleanPath(path)
 	switch {
@@ -55,11 +57,31 @@ func (l *Layouts) Bring(path string, copied bool) (why string, err error) {
 	case !copied:
 		err = in.Symlink(src, name)
 	case fi.IsDir():
-		err = os.CopyFS(filepath.Join(l.log.Project.Root, filepath.FromSlash(path)), os.DirFS(src))
+		err = l.copyOf(ctx, of.Roots[0], path)
 	default:
 		return "only a directory is copied", nil
 	}
 	return "", err
+}
+
+// copyOf copies a directory of the project: by reflinks where the file system has them.
+func (l *Layouts) copyOf(ctx context.Context, project, path string) error {
+	from, err := os.OpenRoot(project)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenRoot(l.log.Project.Root)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	c := treecopy.Copier{From: from, To: to, FromPath: project, Clone: treecopy.Reflink}
+	if err = c.Copy(ctx, filepath.FromSlash(path)); errors.Is(err, treecopy.ErrNoReflink) {
+		c.Clone = nil
+		err = c.Copy(ctx, filepath.FromSlash(path))
+	}
+	return err
 }
 
 // above makes the directories above a path that are not there.

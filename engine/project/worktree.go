@@ -21,6 +21,9 @@ var errNotWorktree = fmt.Errorf("%w in this project's family", ErrNoWorktree)
 // ErrNoWorktree is returned for a directory that is no worktree of a family, or one that cannot be asked now; it is a model.ErrNotFound.
 var ErrNoWorktree = fmt.Errorf("%w", model.ErrNotFound)
 
+// errHasGit is for a directory that is not removed.
+var errHasGit = errors.New("it has a .git of its own, which rewind does not remove")
+
 func worktreeError(dir string, err error) error {
 	return &value.OpError{Op: "worktree", Subject: dir, Typed: true, Err: err}
 }
@@ -216,7 +219,7 @@ func (h Home) DropWorktree(ctx context.Context, id string, wait time.Duration) e
 }
 
 // RemoveWorktreeDir takes the directory of a worktree away, with all that is in it: first from its place, so that a kill leaves none that
-// looks whole. One that is not there is no error. Of a worktree of git's, git's link stays, and its directory: git takes them away.
+// looks whole. One that is not there is no error. One that leads to a repository of git is refused.
 func RemoveWorktreeDir(root string) error {
 	above, err := worktreefs.OpenRoot(filepath.Dir(root))
 	if err != nil {
@@ -231,12 +234,10 @@ func RemoveWorktreeDir(root string) error {
 		return worktreeError(root, err)
 	}
 	_, err = in.Lstat(".git")
-	if err == nil {
-		err = removeBut(in, func(name string) bool { return name == ".git" })
-		in.Close()
-		return wrapWorktree(root, err)
-	}
 	in.Close()
+	if err == nil {
+		return worktreeError(root, errHasGit)
+	}
 	going := ".rewind" + RemovedName + filepath.Base(root)
 	if err := removeTree(above, going); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
 		return worktreeError(root, err)

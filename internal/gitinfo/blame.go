@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -68,21 +67,13 @@ func (r *Repo) Has(commit string) (bool, error) {
 	if !isHash(commit) {
 		return false, nil
 	}
-	program, err := exec.LookPath("git")
-	if err != nil {
-		return false, fmt.Errorf("git cat-file: %w", errNoGit)
-	}
-	_, ok, err := r.run(program, r.gitDir, []string{"cat-file", "-e", commit})
+	_, ok, err := r.run(r.gitDir, []string{"cat-file", "-e", commit})
 	return ok, err
 }
 
 // once runs git for a person who waits, for as long as any process of it may take. That it took longer is not held against the repository.
 func (r *Repo) once(args ...string) ([]byte, error) {
-	program, err := exec.LookPath("git")
-	if err != nil {
-		return nil, fmt.Errorf("git %s: %w", args[0], errNoGit)
-	}
-	out, ok, err := r.run(program, r.gitDir, args)
+	out, ok, err := r.run(r.gitDir, args)
 	if err == nil && !ok {
 		err = errRefused
 	}

@@ -5,20 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
-)
 
-// keptVariables are the GIT_* variables that a process started here inherits: they say where configuration is, not which repository is
-// meant.
-var keptVariables = map[string]bool{
-	"GIT_CONFIG_GLOBAL": true, "GIT_CONFIG_SYSTEM": true, "GIT_CONFIG_NOSYSTEM": true, "GIT_EXEC_PATH": true,
-}
+	"rewind/internal/gitcmd"
+)
 
 // git runs a command that reads. ok is false when git answers no: exit code 1 without a message.
 func (r *Repo) git(args ...string) (out []byte, ok bool, err error) {
@@ -26,10 +20,6 @@ func (r *Repo) git(args ...string) (out []byte, ok bool, err error) {
 }
 
 func (r *Repo) gitAt(gitDir string, args ...string) (out []byte, ok bool, err error) {
-	path, err := exec.LookPath("git")
-	if err != nil {
-		return nil, false, fmt.Errorf("git %s: %w", args[0], errNoGit)
-	}
 	if r.outside.stuck() { // git would read the same files
 		return nil, false, fmt.Errorf("git's configuration: %w", errNoAnswer)
 	}
@@ -49,7 +39,7 @@ func (r *Repo) gitAt(gitDir string, args ...string) (out []byte, ok bool, err er
 		wait = gitHurry
 	}
 	a, err := within(&r.program, wait, "git "+args[0], func() (answer, error) {
-		out, ok, err := r.run(path, gitDir, args)
+		out, ok, err := r.run(gitDir, args)
 		return answer{out, ok}, err
 	})
 	if errors.Is(err, errNoAnswer) {
@@ -66,16 +56,13 @@ func (r *Repo) noAnswer(err error) {
 	silent.add(r.gitDir, refusal{err: err, of: of, until: time.Now().Add(refusedFor)})
 }
 
-func (r *Repo) run(path, gitDir string, args []string) (out []byte, ok bool, err error) {
+func (r *Repo) run(gitDir string, args []string) (out []byte, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
-	// The file system monitor would be a program that the repository names.
-	all := append([]string{"--git-dir=" + gitDir, "--work-tree=" + r.root, "--no-optional-locks", "-c", "core.fsmonitor=false"}, args...)
-	cmd := exec.CommandContext(ctx, path, all...)
-	cmd.Dir = r.root
-	cmd.Env = environment(os.Environ())
-	cmd.WaitDelay = gitGrace
-	killWhole(cmd)
+	cmd, err := gitcmd.Command(ctx, gitDir, r.root, args...)
+	if err != nil {
+		return nil, false, fmt.Errorf("git %s: %w", args[0], errNoGit)
+	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err = cmd.Output()
@@ -159,24 +146,4 @@ func (s *silence) add(gitDir string, no refusal) {
 		s.of = map[string]refusal{}
 	}
 	s.of[gitDir] = no
-}
-
-// environment drops what would make git look at another repository, write, ask, fetch or trace. Fetching what a repository lacks would run
-// what it names; a git that does not know GIT_NO_LAZY_FETCH (before 2.39.4) finds that no way to another one is allowed.
-func environment(env []string) []string {
-	out := make([]string, 0, len(env)+5)
-	for _, e := range env {
-		name, _, _ := strings.Cut(e, "=")
-		if strings.HasPrefix(strings.ToUpper(name), "GIT_") && !keptVariables[name] || name == "LC_ALL" {
-			continue
-		}
-		out = append(out, e)
-	}
-	return append(out, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
-}
-
-// killWhole has a process killed together with all that it starts.
-func killWhole(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }

@@ -1,6 +1,10 @@
 package gitinfo
 
-import "time"
+import (
+	"time"
+
+	"rewind/internal/gitcmd"
+)
 
 const (
 	maxSmallFile   = 1 << 20   // bytes of HEAD, a loose ref, .git and commondir files
@@ -18,7 +22,7 @@ const (
 
 	gitTimeout = time.Second            // for one process
 	gitHurry   = 400 * time.Millisecond // while an agent waits
-	gitGrace   = 100 * time.Millisecond // from its kill to its end
+	gitGrace   = gitcmd.Grace           // from its kill to its end
 	slow       = time.Second            // for files that may lie on a disk that does not answer
 	refusedFor = 5 * time.Minute        // for so long git is not asked again what it refused, unless its files change
 	racyWindow = time.Second            // a file younger than this is read again even when its stamp is the same

@@ -8,13 +8,14 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
+
+	"rewind/internal/gitcmd"
 )
 
 // Tracked is the set of paths in the index, as bytes with slashes, from the top of the working tree. It is immutable and safe for
@@ -145,7 +146,7 @@ func readIndex(path string) ([]byte, error) {
 // trackedFromGit asks git for the index; why is the reason for it. Git renews the modification time of a split index's shared part each
 // time it reads it, so it is given a copy in a git directory of its own.
 func (r *Repo) trackedFromGit(why error) (*Tracked, error) {
-	if _, err := exec.LookPath("git"); err != nil {
+	if !gitcmd.Installed() {
 		return nil, fmt.Errorf("%w (%w)", errNoGit, why)
 	}
 	dir, err := os.MkdirTemp("", "rewind-index-")

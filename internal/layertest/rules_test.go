@@ -237,7 +237,6 @@ var callBans = []callBan{
 			"engine/conversation/sessionwrite.go": "writes the session files of agents, outside of any project",
 			"engine/restore/forkplan.go":          "removes a fork that nobody has seen yet",
 			"engine/remove.go":                    "removes a store that is closed, a file of ours",
-			"cmd/rewind/worktrees.go":             "moves git's link into the directory that was made for it",
 			"engine/project/worktree.go":          "removes a store that was being made; a worktree's directory by handles",
 			"engine/project/remove.go":            "removes stores and notes of projects, files of ours; the marker by handles",
 			"engine/purge/files.go":               "removes backups and logs in rewind's own directory; what is in the project by handles",
@@ -253,3 +252,6 @@ var callBans = []callBan{
 // maxLines is the length from which a file that is not a test holds more than one
 // concept.
 const maxLines = 450
+
+// gitPlace is the only package that starts git: what a repository names as programs is taken away there.
+const gitPlace = "internal/gitcmd"

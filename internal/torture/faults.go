@@ -75,6 +75,7 @@ var Faults = []Fault{
 	{"others-owned", "what another session changed counts as that of whose event found it", 19, "engine", "TestT23Promise19Sessions"},
 	{"notice-begins-turn", "an agent's own notification begins a turn", 19, "hooks", "TestFields"},
 	{"turn-end-moved", "what a session's start finds is the end of the turn before it", 19, "engine", "TestT23Promise19Sessions"},
+	{"view-linked", "a command of bisect writes into the project's ignored directories", 20, "engine/bisect", "TestT27Promise20Ways"},
 	{"newer-accepted", "a store of a newer format is opened", 16, "internal/kv", "TestT19Promise16Refused"},
 }
 

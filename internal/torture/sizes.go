@@ -2,7 +2,7 @@ package torture
 
 // A Row is a row of the matrix.
 type Row struct {
-	Name     string // T1 to T24, and what is beside them
+	Name     string // T1 to T27, and what is beside them
 	What     string
 	CI, Full int    // points that are asked for, over all of its tests with this unit; 0: everything, always
 	Unit     string // of points
@@ -34,6 +34,7 @@ var Rows = []Row{
 	{"T22", "every damage to every file of a store, after every end", 100, 1000, "damages"},
 	{"T23", "sessions, lanes, forks, cuts, kills and a user against a plain history", 200, 5000, "runs"},
 	{"T24", "git, the marker or the settings broken", 0, 0, ""},
+	{"T27", "commands that destroy and leave processes, under bisect and in worktrees, killed", 0, 0, ""},
 	{"fuzz", "any bytes as a format of the store", 0, 0, ""},
 	{"bugs", "deliberate faults, each found", 0, 0, ""},
 	{"rest", "the long forms of the tests in no row, by package", 0, 0, ""},
