@@ -92,8 +92,12 @@ type Dir interface {
 	Mkdir(name string, perm uint16) error
 	// Symlink makes a link that must not exist. target is stored as it is.
 	Symlink(target, name string) error
-	// Move renames an entry of any type into a directory of the same Volume; ErrExist when toName is taken.
+	// Move renames an entry of any type into a directory of the same Volume; ErrExist when toName is taken. It never replaces: ErrUnsupported
+	// where the file system has no way to rename a file so.
 	Move(name string, to Dir, toName string) error
+	// Rename is what remains where Move is ErrUnsupported: it looks whether toName is free, and renames. What somebody makes at toName between
+	// the two is replaced.
+	Rename(name string, to Dir, toName string) error
 	// Exchange swaps two existing entries in one step, or fails with ErrUnsupported and does nothing.
 	Exchange(name string, other Dir, otherName string) error
 	// Remove unlinks anything but a directory (ErrIsDir).

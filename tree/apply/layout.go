@@ -60,7 +60,7 @@ func LayOut(
 		}
 	}
 	if err = o.Root.SyncFS(); err == nil {
-		err = in.Move("tree", above, name)
+		err = worktreefs.MoveOrRename(in, "tree", above, name)
 	}
 	if err == nil {
 		err = above.Sync()

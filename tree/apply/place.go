@@ -60,7 +60,7 @@ func (a *applier) remove() error {
 // moveOut moves a path's entry into the stage. If it is not what the step expects it goes back, and out is false.
 func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool, err error) {
 	old := j.key + sufOld
-	err = parent.Move(name, j.stage.dir, old)
+	err = worktreefs.MoveOrRename(parent, name, j.stage.dir, old)
 	if errors.Is(err, worktreefs.ErrNotExist) {
 		return true, nil // removed by somebody else, as it was to be
 	}
@@ -95,7 +95,7 @@ func (a *applier) isExpected(j *job, name string) (bool, error) {
 
 // moveBack returns what was displaced to its path. If the name is taken by now the bytes stay saved, and are reported.
 func (a *applier) moveBack(j *job, name string, parent worktreefs.Dir, to string) error {
-	err := j.stage.dir.Move(name, parent, to)
+	err := worktreefs.MoveOrRename(j.stage.dir, name, parent, to)
 	if err != nil && worktreefs.IsLocal(err) {
 		return a.keepBytes(j, name, "replaced once more while it was put back")
 	}
@@ -198,11 +198,7 @@ func (a *applier) placeNew() error {
 		err = j.stage.dir.Exchange(j.key+sufNew, parent, name)
 		switch {
 		case errors.Is(err, worktreefs.ErrUnsupported):
-			out, err := a.moveOut(j, parent, name)
-			if err != nil || !out {
-				return err
-			}
-			return a.moveIn(j, parent, name)
+			return a.replaceInTwo(j, parent, name)
 		case errors.Is(err, worktreefs.ErrNotExist):
 			a.conflict(j, "deleted since")
 			return nil
@@ -222,9 +218,24 @@ func (a *applier) placeNew() error {
 	})
 }
 
+// replaceInTwo replaces a file or link where the file system cannot exchange two: the old one moves into the stage, then the new one to its
+// place. For a moment nothing is at the path; a run that is cut short there puts the old one back.
+func (a *applier) replaceInTwo(j *job, parent worktreefs.Dir, name string) error {
+	out, err := a.moveOut(j, parent, name)
+	if err != nil || !out {
+		return err
+	}
+	err = a.moveIn(j, parent, name)
+	if err == nil || !worktreefs.IsLocal(err) || !j.hasOld {
+		return err
+	}
+	j.hasOld = false
+	return errors.Join(err, a.moveBack(j, j.key+sufOld, parent, name))
+}
+
 // moveIn moves a new file or link to a name that must be free.
 func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
-	err := j.stage.dir.Move(j.key+sufNew, parent, name)
+	err := worktreefs.MoveOrRename(j.stage.dir, j.key+sufNew, parent, name)
 	if errors.Is(err, worktreefs.ErrExist) {
 		a.conflict(j, "something else took the name meanwhile")
 		return nil

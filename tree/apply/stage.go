@@ -176,7 +176,7 @@ func (a *applier) fillStage() error {
 	}
 	named := map[*stage]bool{}
 	for _, j := range alone {
-		if err := j.stage.dir.Move(j.key+sufTmp, j.stage.dir, j.key+sufNew); err != nil {
+		if err := worktreefs.MoveOrRename(j.stage.dir, j.key+sufTmp, j.stage.dir, j.key+sufNew); err != nil {
 			return err
 		}
 		j.hasTmp, j.hasNew = false, true

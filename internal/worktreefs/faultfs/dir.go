@@ -2,6 +2,7 @@ package faultfs
 
 import (
 	"fmt"
+	"io/fs"
 
 	"rewind/internal/worktreefs"
 )
@@ -120,12 +121,25 @@ func (d *dir) Move(name string, to worktreefs.Dir, toName string) error {
 	if err := d.write("move", name, place(to, toName)); err != nil {
 		return err
 	}
+	if d.s.Plain {
+		return &fs.PathError{Op: "move", Path: d.at(name), Err: worktreefs.ErrUnsupported}
+	}
 	return d.Dir.Move(name, to, toName)
+}
+
+func (d *dir) Rename(name string, to worktreefs.Dir, toName string) error {
+	if err := d.write("rename", name, place(to, toName)); err != nil {
+		return err
+	}
+	return d.Dir.Rename(name, to, toName)
 }
 
 func (d *dir) Exchange(name string, other worktreefs.Dir, otherName string) error {
 	if err := d.write("exchange", name, place(other, otherName)); err != nil {
 		return err
+	}
+	if d.s.Plain {
+		return &fs.PathError{Op: "exchange", Path: d.at(name), Err: worktreefs.ErrUnsupported}
 	}
 	return d.Dir.Exchange(name, other, otherName)
 }

@@ -12,7 +12,8 @@ var ErrCrashed = errors.New("faultfs: crashed")
 
 // Call is one call as it is recorded.
 type Call struct {
-	// create, write, hole, chmod, chown, chgrp, setattr, sync, mkdir, symlink, move, exchange, remove, rmdir, syncdir, syncfs; for reads:
+	// create, write, hole, chmod, chown, chgrp, setattr, sync, mkdir, symlink, move, rename, exchange, remove, rmdir, syncdir, syncfs;
+	// for reads:
 	// lstat, stat, open, read, readlink, readdir, opendir, attrs, nodefaultacl
 	Op   string
 	Path string // below the wrapped root
@@ -35,6 +36,8 @@ type Script struct {
 	CrashAt int
 	// NoSync: syncs are counted and recorded, but not passed on. Nothing but time depends on them while no power is cut.
 	NoSync bool
+	// Plain plays a file system whose renames can neither refuse nor exchange, and that has no hard links.
+	Plain bool
 	// Before is called before each counted call with its number, once at a time; it may use the directories that are not wrapped.
 	Before func(n int, c Call)
 
