@@ -53,6 +53,9 @@ func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress
 			return err
 		}
 		out.Notices = append(notes, slices.DeleteFunc(e.Project().Notices, func(n string) bool { return slices.Contains(notes, n) })...)
+		if w := e.Restorer.Weaker(); w != "" {
+			out.Notices = append(out.Notices, w)
+		}
 		out.Skips = skips(first.Skips)
 		out.Checkpoint, err = listed(e, first.Checkpoint)
 		s.scanNow(ctx, e)

@@ -38,7 +38,7 @@ type LaidOut struct {
 	Checkpoint *model.Checkpoint
 	Dir        string
 	Paths      int          // files, links and directories
-	Left       []value.Kept // paths whose content is gone from the store
+	Left       []value.Kept // paths whose content is gone from the store, or which the file system there cannot hold
 	Without    []value.Without
 }
 
@@ -69,10 +69,12 @@ func (l *Layouts) LayOut(ctx context.Context, name, dir string, paths []string) 
 	if err != nil {
 		return nil, err
 	}
-	if out.Without, err = l.layOutSteps(ctx, dir, steps); err != nil {
+	left, err := l.layOutSteps(ctx, dir, steps, out)
+	if err != nil {
 		return nil, &value.OpError{Op: "lay out", Subject: cp.ID.Short(), Err: err}
 	}
-	out.Paths = len(steps)
+	out.Paths = len(steps) - len(left)
+	out.Left = append(out.Left, left...)
 	return out, nil
 }
 
@@ -139,20 +141,20 @@ func (l *Layouts) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidO
 	return steps, nil
 }
 
-// layOutSteps makes the directory dir of the steps, which start from nothing.
-func (l *Layouts) layOutSteps(ctx context.Context, dir string, steps []tree.Change) ([]value.Without, error) {
+// layOutSteps makes the directory dir of the steps, which start from nothing, and returns what the file system there cannot hold.
+func (l *Layouts) layOutSteps(ctx context.Context, dir string, steps []tree.Change, out *LaidOut) (left []value.Kept, err error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return nil, err
 	}
 	defer above.Close()
 	open := func(id objstore.ID) (io.ReadCloser, error) { return l.log.Objs.Open(id) }
-	without, err := apply.LayOut(ctx, above, filepath.Base(dir), steps, open, progress(ctx))
+	out.Without, left, err = apply.LayOut(ctx, above, filepath.Base(dir), steps, open, progress(ctx))
 	if err != nil {
 		return nil, err
 	}
 	l.copyRootPerm(above, dir)
-	return without, nil
+	return left, nil
 }
 
 // progress is the function that tells who waits how far it is.

@@ -25,7 +25,7 @@ type Conflict struct {
 // Without is a path that a restore set, or found set, without something.
 type Without struct {
 	Path Text     `json:"path"`
-	What []string `json:"what"` // sorted: setuid, setgid, sticky, owner, group, capabilities, attributes, links
+	What []string `json:"what"` // sorted: setuid, setgid, sticky, owner, group, capabilities, attributes, links, permissions
 }
 
 // KeptReason is why a restore leaves a path as it is although its target has it otherwise: the engine decides it, the API carries the word,
@@ -42,13 +42,15 @@ const (
 	KeptPurged   KeptReason = "purged"   // the target's content was purged from the store
 	KeptLost     KeptReason = "lost"     // the target's content is damaged beyond repair
 	KeptBelow    KeptReason = "below"    // it would lie below a kept path
+	KeptNoLinks  KeptReason = "nolinks"  // a symbolic link, and the file system has none
+	KeptNoName   KeptReason = "noname"   // the file system cannot have the name, or not beside another one
 )
 
 // Incomplete reports whether a restore that keeps a path for this reason is done only in part: the target has something there that could
 // not be laid out. What stays because it was to stay leaves nothing undone.
 func (r KeptReason) Incomplete() bool {
 	switch r {
-	case KeptOccupied, KeptPurged, KeptLost, KeptBelow:
+	case KeptOccupied, KeptPurged, KeptLost, KeptBelow, KeptNoLinks, KeptNoName:
 		return true
 	}
 	return false

@@ -34,10 +34,15 @@ func (d *dir) Mkdir(name string, perm uint16) error {
 	if err := again(func() error { return unix.Mkdirat(d.fd, name, uint32(perm&0o777)) }); err != nil {
 		return d.failName("make directory", name, err)
 	}
-	if err := chmodat(d.fd, name, perm&permMask); err != nil {
+	if err := chmodat(d.fd, name, perm&permMask); err != nil && !noPermissions(err) {
 		return d.fail("make directory", name, err)
 	}
 	return nil
+}
+
+// noPermissions reports whether a change of permissions, of what this process has just made, failed since the file system keeps none.
+func noPermissions(err error) bool {
+	return err == unix.EPERM || err == unix.ENOSYS || err == unix.EOPNOTSUPP
 }
 
 func (d *dir) Symlink(target, name string) error {
@@ -91,8 +96,8 @@ func (d *dir) Rename(name string, to Dir, toName string) error {
 	return d.failName("rename", name, d.renameFree(name, t, toName))
 }
 
-// renameFree renames to a name that a look finds free. A directory replaces nothing that holds bytes: the system refuses the place of a file,
-// and of a directory that is not empty.
+// renameFree renames to a name that a look finds free. A directory replaces nothing that holds bytes: the system refuses the place of a
+// file, and of a directory that is not empty.
 func (d *dir) renameFree(name string, t *dir, toName string) error {
 	taken := func() bool {
 		var st unix.Stat_t

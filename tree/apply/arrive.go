@@ -51,7 +51,7 @@ func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 
 // moveDirIn moves a new directory into the tree. If its name is a directory by now, its content is merged into that.
 func (a *applier) moveDirIn(n *newDir, from worktreefs.Dir, fromName string, to worktreefs.Dir, name string) error {
-	err := worktreefs.MoveOrRename(from, fromName, to, name)
+	err := badName(to, worktreefs.MoveOrRename(from, fromName, to, name))
 	if err == nil {
 		n.job.state = jobPlaced
 		n.markPlaced()

@@ -85,6 +85,7 @@ func (a *applier) isExpected(j *job, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	f.permless = j.stage.permsKnown && !j.stage.keepsPerms
 	known := f.sameBytes(j.Old) || f.sameBytes(j.New)
 	if j.inherits() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {
 		return false, nil // the new file has the owner that the survey saw
@@ -235,7 +236,7 @@ func (a *applier) replaceInTwo(j *job, parent worktreefs.Dir, name string) error
 
 // moveIn moves a new file or link to a name that must be free.
 func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
-	err := worktreefs.MoveOrRename(j.stage.dir, j.key+sufNew, parent, name)
+	err := badName(parent, worktreefs.MoveOrRename(j.stage.dir, j.key+sufNew, parent, name))
 	if errors.Is(err, worktreefs.ErrExist) {
 		a.conflict(j, "something else took the name meanwhile")
 		return nil
@@ -246,6 +247,14 @@ func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
 	j.hasNew = false
 	j.state = jobPlaced
 	return nil
+}
+
+// badName is err, of a rename of something that is there into the directory to, as ErrBadName where it says that there is no such entry.
+func badName(to worktreefs.Dir, err error) error {
+	if errors.Is(err, worktreefs.ErrNotExist) && isNameError(to, err) {
+		return errors.Join(worktreefs.ErrBadName, err)
+	}
+	return err
 }
 
 // exchangeBack returns a racing edit to its path. If the path has been written once more, that stays, and the earlier edit is saved. Either
@@ -273,6 +282,27 @@ func sameFile(st, staged worktreefs.Stat) bool {
 	return st.Type == staged.Type && st.Ino == staged.Ino && st.Size == staged.Size && st.Mtime == staged.Mtime
 }
 
+// chmod gives a path its permissions, or as many as its file system has.
+func (a *applier) chmod(j *job, parent worktreefs.Dir, name string) error {
+	err := parent.Chmod(name, j.perm)
+	if err != nil && !refused(err) {
+		return err
+	}
+	st, serr := parent.Lstat(name)
+	if serr != nil {
+		return serr
+	}
+	if err == nil && st.Perm == j.perm {
+		return nil
+	}
+	keeps, kerr := a.keepsPermissions(j)
+	if kerr != nil || keeps {
+		return errors.Join(err, kerr)
+	}
+	j.acceptPerm(j.perm, st.Perm)
+	return nil
+}
+
 // changePerms sets the permissions of files whose content stays.
 func (a *applier) changePerms() error {
 	wanted := func(j *job) bool { return j.permOnly() && j.New.Type == tree.TypeFile }
@@ -290,7 +320,7 @@ func (a *applier) changePerms() error {
 			a.conflict(j, "changed since")
 			return nil
 		}
-		if err := parent.Chmod(name, j.perm); err != nil {
+		if err := a.chmod(j, parent, name); err != nil {
 			return err
 		}
 		if j.staged, err = parent.Lstat(name); err != nil {

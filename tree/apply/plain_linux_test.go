@@ -7,7 +7,8 @@ import (
 	"rewind/internal/worktreefs/faultfs"
 )
 
-// plainRenames has every run of a test meet a file system without Move for files and without Exchange (a shared folder of a virtual machine, FUSE).
+// plainRenames has every run of a test meet a file system without Move for files and without Exchange (a shared folder of a virtual
+// machine, FUSE).
 var plainRenames bool
 
 // TestPlainRenames: what holds where the system can rename without replacing, and exchange, holds where it can neither: the target and the

@@ -100,6 +100,11 @@ func (d *dir) CreateFile(name string, perm uint16) (worktreefs.WFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.s.NoPerms {
+		if err := f.Chmod(0o644); err != nil {
+			return nil, err
+		}
+	}
 	return &wfile{WFile: f, d: d, name: name}, nil
 }
 
@@ -107,12 +112,18 @@ func (d *dir) Mkdir(name string, perm uint16) error {
 	if err := d.write("mkdir", name, octal(perm)); err != nil {
 		return err
 	}
+	if d.s.NoPerms {
+		perm = 0o755
+	}
 	return d.Dir.Mkdir(name, perm)
 }
 
 func (d *dir) Symlink(target, name string) error {
 	if err := d.write("symlink", name, target); err != nil {
 		return err
+	}
+	if d.s.NoSymlinks {
+		return &fs.PathError{Op: "symlink", Path: d.at(name), Err: worktreefs.ErrUnsupported}
 	}
 	return d.Dir.Symlink(target, name)
 }
@@ -174,6 +185,9 @@ func (d *dir) Rmdir(name string) error {
 
 func (d *dir) Chmod(name string, perm uint16) error {
 	if err := d.write("chmod", name, octal(perm)); err != nil {
+		return err
+	}
+	if pass, err := d.s.changePerm(d.at(name)); !pass {
 		return err
 	}
 	return d.Dir.Chmod(name, perm)
@@ -256,6 +270,9 @@ func (f *wfile) Write(p []byte) (int, error) {
 
 func (f *wfile) Chmod(perm uint16) error {
 	if err := f.d.write("chmod", f.name, octal(perm)); err != nil {
+		return err
+	}
+	if pass, err := f.d.s.changePerm(f.d.at(f.name)); !pass {
 		return err
 	}
 	return f.WFile.Chmod(perm)
