@@ -61,8 +61,8 @@ func (rs *Restorer) Weaker() string {
 	}
 	var list []string
 	if lacks.Moves {
-		list = append(list, "a restore looks whether a name is free and then takes it: what another program makes there in between is lost "+
-			"(no rename that refuses a taken name, no hard links)")
+		list = append(list, "a restore looks whether a name is free and then takes it: what another program makes there in between is "+
+			"lost (no rename that refuses a taken name, no hard links)")
 	}
 	if lacks.Symlinks {
 		list = append(list, "a restore leaves symbolic links out, and names them")

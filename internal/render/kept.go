@@ -22,7 +22,7 @@ var keptWords = []struct {
 	{reason: value.KeptOccupied, became: "not set", why: "a directory with ignored or kept files stands there"},
 	{reason: value.KeptPurged, became: "left as they are", made: "not made", why: "their content was purged from the store"},
 	{reason: value.KeptLost, became: "left as they are", made: "not made", why: "their content is lost"},
-	{reason: value.KeptBelow, became: "not laid out", made: "not made", why: "a kept file is in the way"},
+	{reason: value.KeptBelow, became: "not laid out", why: "a kept file is in the way"},
 	{reason: value.KeptNoLinks, became: "not set", made: "not made", why: "the file system there has no symbolic links"},
 	{reason: value.KeptNoName, became: "not set", made: "not made", why: "the file system there cannot have such names, or not all"},
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
@@ -79,21 +78,14 @@ func LayOut(
 // leftOut says why the paths of conflicts are not in a directory that had no name yet, where nobody else was: the file system cannot hold
 // them. It is an error if it says so of all, or if bytes of somebody else were met.
 func (a *applier) leftOut(conflicts []value.Conflict) (left []value.Kept, err error) {
-	gone := "" // a directory that could not be made
 	for _, c := range conflicts {
 		j := a.byPath[string(c.Path)]
 		if j == nil || c.SavedAs != "" || len(conflicts) == len(a.jobs) || refusedPath(j.Path) != "" {
 			return nil, &value.OpError{Op: "path", Subject: string(c.Path), Typed: true, Err: errors.New(c.Reason)}
 		}
 		k := value.Kept{Path: c.Path, Dir: j.New.Type == tree.TypeDir, Reason: j.cannot}
-		switch {
-		case gone != "" && strings.HasPrefix(j.Path, gone+"/"):
-			k.Reason = value.KeptBelow
-		case j.cannot == "":
-			k.Reason = value.KeptNoName
-		}
-		if k.Dir && k.Reason != value.KeptBelow {
-			gone = j.Path
+		if k.Reason != value.KeptNoLinks {
+			k.Reason = value.KeptNoName // its own, or that of a directory above
 		}
 		left = append(left, k)
 	}
