@@ -24,9 +24,10 @@ func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress
 	o := s.engineOptions()
 	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		o.LockWait = wait
-		if req.DryRun {
-			plan, err = project.PlanInit(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), wait)
-		} else {
+		if plan, err = project.PlanInit(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), wait); err != nil || req.DryRun {
+			return err
+		}
+		if err = s.askSettings(plan, req.Settings); err == nil {
 			plan, err = engine.SetUp(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), o)
 		}
 		return err
@@ -40,7 +41,7 @@ func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress
 	out = initResponse(plan)
 	notes := append(initNotices(plan), s.settingsThere(plan)...)
 	if req.DryRun {
-		out.Notices = notes
+		out.Notices, out.Doubtful = notes, s.doubtfulThere(plan)
 		return out, nil
 	}
 	err = s.project(ctx, plan.Root, func(e *engine.Engine) error {
