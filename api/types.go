@@ -77,6 +77,8 @@ type InitRequest struct {
 	Project
 	Mode   string `json:"mode,omitempty"` // global or project; empty: the existing one, else global
 	DryRun bool   `json:"dry_run,omitempty"`
+	// Settings accepts settings that lie there and would have rewind remember less: without it they are a refusal.
+	Settings bool `json:"settings,omitempty"`
 }
 
 // InitResponse says what was set up.
@@ -84,8 +86,9 @@ type InitResponse struct {
 	Root       Text        `json:"root"`
 	Mode       string      `json:"mode"`
 	Store      Text        `json:"store"`
-	Exists     bool        `json:"exists"`           // it was set up already
-	Offers     []Store     `json:"offers,omitempty"` // stores of no directory, one of which could be this project's
+	Exists     bool        `json:"exists"`             // it was set up already
+	Offers     []Store     `json:"offers,omitempty"`   // stores of no directory, one of which could be this project's
+	Doubtful   []string    `json:"doubtful,omitempty"` // of a dry run: settings that lie there and would have rewind remember less
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Skips      []Skip      `json:"skips,omitempty"`
 	Notices    []string    `json:"notices,omitempty"`

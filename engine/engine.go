@@ -60,6 +60,7 @@ type states struct {
 	finder    find.State
 	worktree  *capture.State
 	bisector  bisect.State
+	restorer  restore.State
 	collector gc.State
 }
 
@@ -116,7 +117,7 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	e.Merger = merge.New(l, e.Sessions, e.History, e.Authors)
 	manager := manage.New(l, e.Sessions, e.Talks, e.History)
 	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors,
-		e.Merger, manager)
+		e.Merger, manager, &st.restorer)
 	e.Collector = gc.New(l, e.History, e.Worktree, &st.collector)
 	e.Checker = fsck.New(l, e.Talks, e.Worktree)
 	e.Purger = purge.New(l, e.Talks, e.Worktree, e.Restorer)

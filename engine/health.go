@@ -156,6 +156,9 @@ func (e *Engine) CheckProject(quick bool) ([]value.Check, error) {
 			Remedy: "rewind checkout --continue, or --abort",
 		})
 	}
+	if w := e.Restorer.Weaker(); w != "" {
+		out = append(out, value.Check{Name: "restores", Level: value.LevelNote, Text: value.Text(w)})
+	}
 	out = append(out, e.Worktree.CheckGit()...)
 	out = append(out, e.checkDisk()...)
 	watches, err := e.checkWatches(quick)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 
@@ -123,7 +124,15 @@ func serveDaemon(ctx context.Context, o daemonOptions) error {
 		d.log.Error("daemon: listen", "error", err)
 		return fmt.Errorf("server: daemon: %w", err)
 	}
-	d.ln = peers.Own{Listener: ln, Refused: func(uid int, err error) { d.log.Warn("refused: another user", "uid", uid, "error", err) }}
+	refusals := peers.NewRefusals(d.log)
+	defer refusals.End()
+	d.ln = peers.Own{Listener: ln, Refused: func(uid int, err error) {
+		why := "another user"
+		if err != nil {
+			why = "whose it is cannot be asked: " + err.Error()
+		}
+		refusals.Add("a connection to the socket", "uid "+strconv.Itoa(uid), why)
+	}}
 	return d.serve(ctx)
 }
 

@@ -24,9 +24,10 @@ func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress
 	o := s.engineOptions()
 	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		o.LockWait = wait
-		if req.DryRun {
-			plan, err = project.PlanInit(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), wait)
-		} else {
+		if plan, err = project.PlanInit(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), wait); err != nil || req.DryRun {
+			return err
+		}
+		if err = s.askSettings(plan, req.Settings); err == nil {
 			plan, err = engine.SetUp(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), o)
 		}
 		return err
@@ -40,7 +41,7 @@ func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress
 	out = initResponse(plan)
 	notes := append(initNotices(plan), s.settingsThere(plan)...)
 	if req.DryRun {
-		out.Notices = notes
+		out.Notices, out.Doubtful = notes, s.doubtfulThere(plan)
 		return out, nil
 	}
 	err = s.project(ctx, plan.Root, func(e *engine.Engine) error {
@@ -53,6 +54,9 @@ func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress
 			return err
 		}
 		out.Notices = append(notes, slices.DeleteFunc(e.Project().Notices, func(n string) bool { return slices.Contains(notes, n) })...)
+		if w := e.Restorer.Weaker(); w != "" {
+			out.Notices = append(out.Notices, w)
+		}
 		out.Skips = skips(first.Skips)
 		out.Checkpoint, err = listed(e, first.Checkpoint)
 		s.scanNow(ctx, e)

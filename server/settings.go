@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -62,6 +63,42 @@ func (s *server) version(context.Context, api.VersionRequest, model.Progress) (a
 
 // A client says the format without a store to ask.
 var _ = [1]struct{}{}[kv.FormatVersion-api.StoreFormat]
+
+// doubtfulThere are settings that lie in a project which is to be set up, and would have rewind remember less: a line each.
+func (s *server) doubtfulThere(p *project.InitPlan) (lines []string) {
+	if p.Exists {
+		return nil
+	}
+	c, err := project.LoadConfig(s.home, p.Root)
+	if err != nil {
+		return nil // said by what needs them
+	}
+	doubtful, err := c.Doubtful(s.home)
+	if err != nil {
+		return nil
+	}
+	for _, set := range doubtful {
+		v, err := json.Marshal(set.Value)
+		if err == nil {
+			lines = append(lines, set.Key+" is "+string(v)+" ("+set.Help+")")
+		}
+	}
+	return lines
+}
+
+// askSettings refuses to set up a project while nobody has said that its doubtful settings hold.
+func (s *server) askSettings(p *project.InitPlan, accepted bool) error {
+	lines := s.doubtfulThere(p)
+	if accepted || len(lines) == 0 {
+		return nil
+	}
+	return &api.Error{
+		Word: api.WordUsage,
+		Message: "settings that lay in " + p.Root + "/.agent/rewind/config.json would have rewind remember less: " +
+			strings.Join(lines, "; ") + ". Nothing was set up",
+		Hint: "'rewind init --yes' takes them, if you wrote them; else take them out of the file, then 'rewind init'",
+	}
+}
 
 // settingsThere tells of settings that lay in a project before it was set up, since whoever unpacked it there may not have made them.
 func (s *server) settingsThere(p *project.InitPlan) []string {

@@ -58,7 +58,7 @@ func newInit(a *app) *cobra.Command {
 	f.BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would be done")
 	f.BoolVar(&o.remove, "remove", false, "take the project's history and marker away; it cannot be undone")
 	f.BoolVar(&o.adopt, "adopt", false, "take over a store that lies in the project and is not believed")
-	f.BoolVarP(&o.yes, "yes", "y", false, "with --remove and --adopt: do not ask")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask: with --remove, with --adopt, about settings that lie here")
 	o.agents.add(cmd, "whose hooks to register: all that are installed, none, or some of claude, codex, gemini, droid")
 	_ = cmd.RegisterFlagCompletionFunc("mode",
 		cobra.FixedCompletions([]string{"global\tin ~/.rewind", "project\tin .agent/rewind"}, cobra.ShellCompDirectiveNoFileComp))
@@ -77,7 +77,13 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	r, err := call(ctx, a, api.Init, api.InitRequest{Project: a.project(), Mode: o.mode, DryRun: o.dryRun}, "first checkpoint")
+	req := api.InitRequest{Project: a.project(), Mode: o.mode, DryRun: o.dryRun, Settings: o.yes}
+	if !o.yes && !o.dryRun && a.asks() {
+		if req.Settings, err = a.confirmSettings(ctx, req); err != nil {
+			return err
+		}
+	}
+	r, err := call(ctx, a, api.Init, req, "first checkpoint")
 	if err != nil {
 		return err
 	}
@@ -125,8 +131,27 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 	return nil
 }
 
+// confirmSettings asks a person about settings that lie in what is to be set up, and would have rewind remember less; it reports whether
+// there were any.
+func (a *app) confirmSettings(ctx context.Context, req api.InitRequest) (asked bool, err error) {
+	req.DryRun = true
+	r, err := call(ctx, a, api.Init, req, "")
+	if err != nil || len(r.Doubtful) == 0 {
+		return false, err
+	}
+	for _, line := range r.Doubtful {
+		fmt.Fprintf(a.Err, "  %s\n", term.Sanitize(line))
+	}
+	ask := "These settings lie in " + term.Quote(string(r.Root)) + "/.agent/rewind/config.json, and rewind would remember less with them. " +
+		"Only yes if you wrote them."
+	return true, a.confirm(ask, nil, "nothing was set up; take them out of the file, then 'rewind init'")
+}
+
 func (a *app) tellInit(r api.InitResponse, o initOptions) {
 	a.Notices(r.Notices)
+	for _, line := range r.Doubtful {
+		a.Say("note: init would ask about a setting that lies here: %s", line)
+	}
 	for _, s := range r.Offers {
 		a.Say("note: %s, has no directory now: if this is its project, 'rewind stores join %.8s'", storeText(s), s.ID)
 	}

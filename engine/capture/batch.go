@@ -154,6 +154,9 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 		cp.Late = lead.Options.Late != nil && lead.Options.Late()
 	}
 	_, err = e.log.Refs.CommitAll(ctx, c.Tx, kv.Written, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
+		if err := c.checkRoot(); err != nil {
+			return nil, nil, err
+		}
 		return in.operations(c, cp, lead, seq)
 	})
 	return err

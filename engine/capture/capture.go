@@ -18,6 +18,7 @@ import (
 // Capture is a snapshot of the worktree, not yet committed.
 type Capture struct {
 	of     *Worktree
+	root   worktreefs.Dir
 	Tx     *objstore.Tx // with the snapshot's objects; nil: it was taken to compare
 	Get    *tree.Memo   // reads the objects, stored or not
 	Res    *snapshot.Result
@@ -104,7 +105,7 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 			o.Progress(files, bytes)
 		}
 	}
-	c := &Capture{of: wt, Cache: wt.cache, forced: len(o.Force) > 0, Git: r.git}
+	c := &Capture{of: wt, root: root, Cache: wt.cache, forced: len(o.Force) > 0, Git: r.git}
 	src := wt.Source(root, r)
 	src.Prev, src.Cache, src.Progress = was.Tree, wt.cache, progress
 	if !o.Compare || !o.Full {
@@ -164,8 +165,15 @@ func (c *Capture) FlushCache() error {
 	return c.Cache.Flush(c.Tx.Batch())
 }
 
+// checkRoot is the last look before a commit: the project's path still leads to the directory that was captured.
+func (c *Capture) checkRoot() error { return c.of.log.CheckRoot(c.root) }
+
 // keepCache commits a capture that found nothing new, of which only the stat cache is worth keeping.
 func (c *Capture) keepCache(ctx context.Context) error {
+	if err := c.checkRoot(); err != nil {
+		c.Discard()
+		return err
+	}
 	if err := c.Tx.Commit(ctx, kv.Written); err != nil {
 		c.Discard()
 		return err

@@ -278,6 +278,9 @@ func (wt *Worktree) CommitCapture(ctx context.Context, c *Capture, cp *model.Che
 	prepare func(*model.Checkpoint) ([]refs.Operation, []refs.Update, error),
 ) (*model.Checkpoint, error) {
 	_, err := wt.log.Refs.CommitAll(ctx, c.Tx, du, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
+		if err := c.checkRoot(); err != nil {
+			return nil, nil, err
+		}
 		if err := wt.log.PutCheckpoint(c.Tx, cp, seq); err != nil {
 			return nil, nil, err
 		}

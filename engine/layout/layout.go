@@ -40,7 +40,7 @@ type LaidOut struct {
 	Checkpoint *model.Checkpoint
 	Dir        string
 	Paths      int          // files, links and directories
-	Left       []value.Kept // paths whose content is gone from the store
+	Left       []value.Kept // paths whose content is gone from the store, or which the file system there cannot hold
 	Without    []value.Without
 }
 
@@ -74,10 +74,12 @@ func (l *Layouts) LayOut(ctx context.Context, name, dir string, paths []string) 
 	if err != nil {
 		return nil, err
 	}
-	if out.Without, err = l.layOutSteps(ctx, dir, steps); err != nil {
+	left, err := l.layOutSteps(ctx, dir, steps, out)
+	if err != nil {
 		return nil, &value.OpError{Op: "lay out", Subject: cp.ID.Short(), Err: err}
 	}
-	out.Paths = len(steps)
+	out.Paths = len(steps) - len(left)
+	out.Left = append(out.Left, left...)
 	return out, nil
 }
 
@@ -172,20 +174,20 @@ func isGitDir(get objstore.Getter, dir string, id objstore.ID) bool {
 	return err == nil && tree.GitDirIn(path.Base(dir), entries)
 }
 
-// layOutSteps makes the directory dir of the steps, which start from nothing.
-func (l *Layouts) layOutSteps(ctx context.Context, dir string, steps []tree.Change) ([]value.Without, error) {
+// layOutSteps makes the directory dir of the steps, which start from nothing, and returns what the file system there cannot hold.
+func (l *Layouts) layOutSteps(ctx context.Context, dir string, steps []tree.Change, out *LaidOut) (left []value.Kept, err error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return nil, err
 	}
 	defer above.Close()
 	open := func(id objstore.ID) (io.ReadCloser, error) { return l.log.Objs.Open(id) }
-	without, err := apply.LayOut(ctx, above, filepath.Base(dir), steps, open, progress(ctx))
+	out.Without, left, err = apply.LayOut(ctx, above, filepath.Base(dir), steps, open, progress(ctx))
 	if err != nil {
 		return nil, err
 	}
 	l.copyRootPerm(above, dir)
-	return without, nil
+	return left, nil
 }
 
 // progress is the function that tells who waits how far it is.

@@ -74,6 +74,27 @@ func (l *Log) Root() (worktreefs.Dir, error) {
 	return d, nil
 }
 
+// CheckRoot fails if the project's path does not lead to the directory that root holds: then another one has taken its name since Root, and
+// what was read of the project by its path may be that one's.
+func (l *Log) CheckRoot(root worktreefs.Dir) error {
+	held, err := root.Stat()
+	if err != nil {
+		return &value.OpError{Op: "look at worktree", Subject: l.Project.Root, Err: err}
+	}
+	now, err := l.Root()
+	if err != nil {
+		return err
+	}
+	st, err := now.Stat()
+	if err = errors.Join(err, now.Close()); err != nil {
+		return &value.OpError{Op: "look at worktree", Subject: l.Project.Root, Err: err}
+	}
+	if st.Ino != held.Ino || st.Dev != held.Dev {
+		return &project.NotMountedError{Project: l.Project, Why: "another one has taken its name"}
+	}
+	return nil
+}
+
 // Since is how long ago t was; negative for the zero time.
 func (l *Log) Since(t time.Time) time.Duration {
 	if t.IsZero() {

@@ -17,7 +17,7 @@ var errNotByItself = errors.New("it is not set up by itself")
 
 // PlanAuto chooses the root where init.auto is true and an agent works in dir, of which nobody said a word: the top of a git repository of
 // this user's. An error says why it is left to a person: what Init refuses (a home directory, or one above), what asks for a
-// decision (a store that lies there, a store without a directory that could be its own), and what was removed on purpose.
+// decision (a store that lies there, a store without a directory that could be its own, settings), and what was removed on purpose.
 func PlanAuto(ctx context.Context, home Home, dir string, wait time.Duration) (root string, err error) {
 	start, err := resolve(dir)
 	if err != nil {
@@ -40,6 +40,11 @@ func PlanAuto(ctx context.Context, home Home, dir string, wait time.Duration) (r
 	if !owned {
 		return refuse("it is another user's")
 	}
+	for _, dir := range gitinfo.Dirs(top) { // a file or a link named .git leads anywhere; git itself refuses there, too
+		if fi, err := os.Stat(dir); err != nil || !osfile.SameOwner(fi, us) {
+			return refuse("its git directory is another user's")
+		}
+	}
 	if _, err := os.Lstat(home.removed(top)); err == nil {
 		return refuse("its history was removed here")
 	}
@@ -53,6 +58,13 @@ func PlanAuto(ctx context.Context, home Home, dir string, wait time.Duration) (r
 		return refuse("a store lies there that is not believed")
 	case len(plan.Offers) > 0:
 		return refuse("it could be a project that was elsewhere")
+	}
+	c, err := LoadConfig(home, top)
+	if err != nil {
+		return "", err
+	}
+	if doubtful, err := c.Doubtful(home); err != nil || len(doubtful) > 0 {
+		return refuse("settings lie there that a person decides about")
 	}
 	return top, nil
 }

@@ -65,9 +65,6 @@ func FindWith(ctx context.Context, f *Finder, dir string) (*Project, error) {
 		}
 		if p != nil {
 			p.Passed = passed
-			if st, ok := statDir(p.Root); ok {
-				p.Dev, p.Ino = st.Dev, st.Ino
-			}
 			return p, nil
 		}
 		if over != nil {
@@ -93,11 +90,98 @@ type Finder struct {
 	Accept bool // the directory is the project's, whatever it was; a person has said so
 
 	roots map[string]*Record // nil: not read yet
+	at    *heldDir           // the directory that is probed; nil: it cannot be opened
+}
+
+// heldDir is a directory that is held while it is decided whose project it is: whatever takes its name meanwhile decides nothing, gets no
+// marker, and is not what is opened then.
+type heldDir struct {
+	path string
+	dir  worktreefs.Dir
+	st   worktreefs.Stat
+}
+
+// hold opens the directory d for the finder until release is called. One that cannot be opened is none.
+func (f *Finder) hold(d string) (release func()) {
+	was := f.at
+	f.at = nil
+	dir, err := worktreefs.OpenRoot(d)
+	if err != nil {
+		return func() { f.at = was }
+	}
+	st, err := dir.Stat()
+	if err == nil {
+		f.at = &heldDir{d, dir, st}
+	}
+	return func() {
+		_ = dir.Close()
+		f.at = was
+	}
+}
+
+// is reports whether the directory d, which is probed, is the one of a record.
+func (f *Finder) is(r *Record, d string) bool {
+	if f.at != nil && f.at.path == d {
+		return r.isHeld(f.at.st)
+	}
+	return r.is(d)
+}
+
+// atNow gives a record the directory d, which is probed.
+func (f *Finder) atNow(r *Record, d string) *Record {
+	if f.at != nil && f.at.path == d {
+		return r.atDir(d, f.at.st)
+	}
+	return r.At(d)
+}
+
+// Another directory at a project's path is taken for the project only if it stays there.
+const (
+	steadyFor   = 300 * time.Millisecond // so long ago it must have got the name
+	steadyWait  = 2 * time.Second        // so long that is waited for
+	steadyPause = 2 * time.Millisecond
+)
+
+// steady reports whether the path d leads to the directory that is probed, and has done so for a while: a rename stamps the directory with
+// the time. A stamp of the future, of another machine's clock, says nothing; then it is looked at for as long.
+func (f *Finder) steady(d string) bool {
+	from := time.Now()
+	for f.at != nil {
+		st, ok := statDir(d)
+		if !ok || st.Ino != f.at.st.Ino || st.Dev != f.at.st.Dev {
+			return false
+		}
+		now := time.Now()
+		since := now.Sub(time.Unix(0, st.Ctime))
+		if since < -steadyFor {
+			since = now.Sub(from)
+		}
+		if since >= steadyFor {
+			return true
+		}
+		if now.Sub(from) > steadyWait {
+			return false
+		}
+		time.Sleep(steadyPause)
+	}
+	return false
 }
 
 // probe finds the project whose root is d; none of the three: there is nothing.
 func (f *Finder) probe(ctx context.Context, d string) (*Project, *Passed, error) {
-	m := readMarker(d)
+	defer f.hold(d)()
+	p, over, err := f.probeHeld(ctx, d)
+	if p != nil && f.at != nil {
+		p.Dev, p.Ino = f.at.st.Dev, f.at.st.Ino
+	}
+	return p, over, err
+}
+
+func (f *Finder) probeHeld(ctx context.Context, d string) (*Project, *Passed, error) {
+	m := markerState{}
+	if f.at != nil {
+		m = ReadMarkerIn(f.at.dir)
+	}
 	unknown, known := "", false
 	for _, id := range m.ids {
 		r, err := f.Home.record(id)
@@ -179,7 +263,7 @@ func (f *Finder) named(ctx context.Context, d string, r *Record, m *markerState)
 	if r.Root == d {
 		return f.here(d, r, m)
 	}
-	if own := f.byRoot()[d]; own != nil && own.is(d) {
+	if own := f.byRoot()[d]; own != nil && f.is(own, d) {
 		return nil, "", nil // it is known to be the directory of another store, whatever came into it
 	}
 	// the id is of this user's Home: without an index that can be read it is believed
@@ -226,17 +310,20 @@ func (f *Finder) recheck(ctx context.Context, d string, r *Record) (*Project, er
 	}
 	defer unlock()
 	now, err := f.Home.record(r.ID)
-	m := readMarker(d)
+	m := markerState{}
+	if f.at != nil {
+		m = ReadMarkerIn(f.at.dir)
+	}
 	if err != nil || now.Root != r.Root || !m.Names(r.ID) && r.Mode != ModeProject { // there the seal has led here, and still does
 		return nil, nil
 	}
 	p := r.project(f.Home)
-	p.Root, p.Store = d, r.At(d).Store(f.Home)
-	if !r.is(d) && r.originalThere() {
-		return p, p.becomeCopy(ctx, f.Home, r, f.Wait)
+	p.Root, p.Store = d, f.atNow(r, d).Store(f.Home)
+	if !f.is(r, d) && r.originalThere() {
+		return p, p.becomeCopy(ctx, f.Home, r, f.atNow(r, d), f.Wait)
 	}
 	p.Notices = append(p.Notices, fmt.Sprintf("the project has moved here from %s", r.Root))
-	moved := r.At(d)
+	moved := f.atNow(r, d)
 	if err := moved.Write(f.Home); err != nil {
 		return nil, err
 	}
@@ -263,16 +350,27 @@ func (r *Record) originalThere() bool {
 
 // byPath is the project of the record whose root is d, where no marker says so; why says why it is not.
 func (f *Finder) byPath(d string, r *Record, m *markerState) (*Project, string, error) {
-	if r.Inode != 0 && !r.is(d) && !f.Accept {
+	if r.Inode != 0 && !f.is(r, d) && !f.Accept {
 		p := r.project(f.Home)
-		switch empty, own := contents(d); {
+		switch empty, own := f.contents(d); {
 		case empty:
 			return nil, "", &NotMountedError{*p, "it is empty; a disk that is not mounted looks like that"}
 		case !own:
 			return nil, "", &NotMountedError{*p, "it belongs to another user"}
+		case f.at != nil && f.at.st.Ino != r.Inode && !f.steady(d): // after a restart the device alone can be another one
+			return nil, "", &NotMountedError{*p, "another one has its name, and not for long"}
 		}
 	}
 	return f.here(d, r, m)
+}
+
+// contents is contents of the directory d, which is probed.
+func (f *Finder) contents(d string) (empty, own bool) {
+	if f.at == nil || f.at.path != d {
+		return contents(d)
+	}
+	list, err := f.at.dir.ReadDir()
+	return err == nil && len(list) == 0, mine(f.at.st)
 }
 
 // contents tells whether a directory is empty, and this user's.
@@ -295,7 +393,7 @@ func (r *Record) project(h Home) *Project {
 // here is the project of a record at its own root d.
 func (f *Finder) here(d string, r *Record, m *markerState) (*Project, string, error) {
 	if r.lost {
-		r = r.At(d)
+		r = f.atNow(r, d)
 	}
 	p := r.project(f.Home)
 	p.Root = d
@@ -313,13 +411,16 @@ func (f *Finder) here(d string, r *Record, m *markerState) (*Project, string, er
 		}
 		p.Notices = append(p.Notices, projectFile+" of the store could not be read and has been written again")
 	}
-	if st, ok := statDir(d); ok && !r.lost && r.Root == d && r.Inode != st.Ino {
+	if f.at == nil {
+		return p, "", nil
+	}
+	if !r.lost && r.Root == d && r.Inode != f.at.st.Ino {
 		// Best effort: on a disk that can only be read the marker, and what lies here, say it again the next time.
-		_ = r.At(d).Write(f.Home)
+		_ = f.atNow(r, d).Write(f.Home)
 	}
 	if !m.Names(r.ID) {
 		gone := !m.there
-		if err := WriteMarker(d, r.ID, ""); err == nil && gone {
+		if err := WriteMarkerIn(f.at.dir, d, r.ID, ""); err == nil && gone {
 			p.Notices = append(p.Notices, "the marker "+MarkerDir+" was gone and has been written again")
 		} else if err == nil {
 			p.Notices = append(p.Notices, "the marker "+MarkerDir+" did not name this project's store and has been written again")
@@ -335,9 +436,9 @@ func (f *Finder) storeGone(p *Project, err error) error {
 	return err
 }
 
-// becomeCopy gives a copied project a store of its own that begins with the history it shares with the original.
-func (p *Project) becomeCopy(ctx context.Context, home Home, from *Record, lockWait time.Duration) error {
-	rec := from.At(p.Root)
+// becomeCopy gives a copied project a store of its own that begins with the history it shares with the original. rec is the record of the
+// original at the copy's directory.
+func (p *Project) becomeCopy(ctx context.Context, home Home, from, rec *Record, lockWait time.Duration) error {
 	rec.ID = NewStoreID()
 	if p.Mode == ModeGlobal {
 		dst := home.storeDir(rec.ID)

@@ -126,7 +126,7 @@ func replaceIn(d worktreefs.Dir, name string, data []byte) error {
 
 // takeName gives tmp the name, whatever had it but a directory.
 func takeName(d worktreefs.Dir, tmp, name string) error {
-	err := d.Move(tmp, d, name)
+	err := worktreefs.MoveOrRename(d, tmp, d, name)
 	if !errors.Is(err, worktreefs.ErrExist) {
 		return err
 	}
@@ -147,7 +147,7 @@ func takeName(d worktreefs.Dir, tmp, name string) error {
 	if err := d.Remove(name); err != nil {
 		return err
 	}
-	return d.Move(tmp, d, name)
+	return worktreefs.MoveOrRename(d, tmp, d, name)
 }
 
 // RenameDir gives a finished directory of ours its name, durably.

@@ -143,6 +143,17 @@ func (r Record) At(root string) *Record {
 	return &r
 }
 
+// atDir gives the record a directory that is held.
+func (r Record) atDir(root string, st worktreefs.Stat) *Record {
+	r.Root, r.Device, r.Inode = root, st.Dev, st.Ino
+	return &r
+}
+
+// isHeld reports whether a directory that is held is the one that was recorded.
+func (r *Record) isHeld(st worktreefs.Stat) bool {
+	return r.Inode != 0 && st.Ino == r.Inode && st.Dev == r.Device
+}
+
 // is reports whether a directory is the one that was recorded.
 func (r *Record) is(dir string) bool {
 	st, ok := statDir(dir)

@@ -242,7 +242,7 @@ func RemoveWorktreeDir(root string) error {
 	if err := removeTree(above, going); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
 		return worktreeError(root, err)
 	}
-	if err := above.Move(filepath.Base(root), above, going); err != nil {
+	if err := worktreefs.MoveOrRename(above, filepath.Base(root), above, going); err != nil {
 		return worktreeError(root, err)
 	}
 	return wrapWorktree(root, removeTree(above, going))

@@ -31,15 +31,16 @@ type Restorer struct {
 	authors       *authorship.Authors
 	merger        *merge.Merger
 	manager       *manage.Manager
+	state         *State
 	shown         shownPlan // the log's lock orders who uses it
 }
 
 // New makes a Restorer of the rooms that it works with.
 func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History, w *capture.Worktree,
-	a *authorship.Authors, g *merge.Merger, m *manage.Manager,
+	a *authorship.Authors, g *merge.Merger, m *manage.Manager, st *State,
 ) *Restorer {
 	return &Restorer{
-		log: log, leaks: k, sessions: s, conversations: c, history: h, worktree: w, authors: a, merger: g, manager: m,
+		log: log, leaks: k, sessions: s, conversations: c, history: h, worktree: w, authors: a, merger: g, manager: m, state: st,
 	}
 }
 

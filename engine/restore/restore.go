@@ -185,6 +185,9 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	stageErr := durable()
 	if err != nil {
 		_ = rs.removeStage(root, j.Stage) // empty; who finds a journal after all makes it again
+		if gone := rs.checkRoot(root); gone != nil {
+			err = gone
+		}
 		return nil, &TakenBackError{Cause: &value.OpError{Op: "safety checkpoint of", Subject: rs.log.Project.Root, Err: err}}
 	}
 	if r.saveOn != "" {

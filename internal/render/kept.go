@@ -29,6 +29,8 @@ var keptWords = []struct {
 		reason: value.KeptDatabase, became: "left as they are", made: "not made",
 		why: "the database has a file beside it that cannot be set with it: not captured, kept, or written to meanwhile",
 	},
+	{reason: value.KeptNoLinks, became: "not set", made: "not made", why: "the file system there has no symbolic links"},
+	{reason: value.KeptNoName, became: "not set", made: "not made", why: "the file system there cannot have such names, or not all"},
 }
 
 // sharedWhy is that of value.KeptSession where the session that goes back may have written the path, too.

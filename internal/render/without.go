@@ -21,6 +21,7 @@ var withoutWords = []struct{ what, head string }{
 	{"group", "the group is not kept: it is not one of yours"},
 	{"capabilities", "without the capabilities of the file that is replaced: only root can give them"},
 	{"attributes", "without extended attributes of the file that is replaced"},
+	{"permissions", "with other permissions: the file system does not keep them"},
 	{"links", "no longer one file with their other names, which stay as they are"},
 }
 

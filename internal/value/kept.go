@@ -25,7 +25,7 @@ type Conflict struct {
 // Without is a path that a restore set, or found set, without something.
 type Without struct {
 	Path Text     `json:"path"`
-	What []string `json:"what"` // sorted: setuid, setgid, sticky, owner, group, capabilities, attributes, links
+	What []string `json:"what"` // sorted: setuid, setgid, sticky, owner, group, capabilities, attributes, links, permissions
 }
 
 // KeptReason is why a restore leaves a path as it is although its target has it otherwise: the engine decides it, the API carries the word,
@@ -45,13 +45,15 @@ const (
 	KeptGit      KeptReason = "git"      // git's own directory, whatever its name: never written
 	KeptTree     KeptReason = "tree"     // a directory with a working tree of its own: a linked one, or a repository that the target does not have
 	KeptDatabase KeptReason = "database" // it belongs to a database that cannot be set whole
+	KeptNoLinks  KeptReason = "nolinks"  // a symbolic link, and the file system has none
+	KeptNoName   KeptReason = "noname"   // the file system cannot have the name, or not beside another one
 )
 
 // Incomplete reports whether a restore that keeps a path for this reason is done only in part: the target has something there that could
 // not be laid out. What stays because it was to stay leaves nothing undone.
 func (r KeptReason) Incomplete() bool {
 	switch r {
-	case KeptOccupied, KeptPurged, KeptLost, KeptBelow, KeptDatabase:
+	case KeptOccupied, KeptPurged, KeptLost, KeptBelow, KeptDatabase, KeptNoLinks, KeptNoName:
 		return true
 	}
 	return false

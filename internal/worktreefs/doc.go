@@ -15,7 +15,8 @@
 //   - No spelling of .git is written, in the root or below: git's own list (case, trailing dots and spaces, NTFS
 //     short names and alternate streams, ignorable code points of HFS+) gives errDotGit. A directory that was
 //     reached through such a name can be read, but refuses every write.
-//   - Move never replaces. Exchange is one atomic step or ErrUnsupported. There is no other rename.
+//   - Move never replaces. Exchange is one atomic step. Both are ErrUnsupported where the file system cannot, and only there is Rename
+//     called, which looks first (MoveOrRename, Probe).
 //   - Remove and Rmdir take one entry; nothing here deletes a tree.
 //
 // Errors read `worktreefs: operation path: cause` and match the sentinels of errors.go with errors.Is. All methods are

@@ -1,6 +1,9 @@
 package worktreefs
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // OpenRoot opens the directory at path, which is resolved as the system does. A path that leads through a spelling of .git
 // gives a directory that refuses writes.
@@ -38,6 +41,15 @@ func OpenParent(root Dir, path string) (parent Dir, name string, err error) {
 	i := strings.LastIndexByte(path, '/')
 	parent, err = OpenPath(root, path[:max(i, 0)])
 	return parent, path[i+1:], err
+}
+
+// MoveOrRename is Move, and Rename where the file system has none. Nothing else may call Rename.
+func MoveOrRename(d Dir, name string, to Dir, toName string) error {
+	err := d.Move(name, to, toName)
+	if errors.Is(err, ErrUnsupported) {
+		return d.Rename(name, to, toName)
+	}
+	return err
 }
 
 // keepOpen is a Dir that its holder may close without closing the directory.

@@ -88,12 +88,17 @@ type Dir interface {
 
 	// CreateFile makes a file that must not exist. Its permissions are perm less the umask: WFile.Chmod makes them exact.
 	CreateFile(name string, perm uint16) (WFile, error)
-	// Mkdir makes a directory with exactly perm (two calls: a directory seen in between may be narrower).
+	// Mkdir makes a directory with exactly perm (two calls: a directory seen in between may be narrower), or with what the file system
+	// gives where that keeps no permissions.
 	Mkdir(name string, perm uint16) error
 	// Symlink makes a link that must not exist. target is stored as it is.
 	Symlink(target, name string) error
-	// Move renames an entry of any type into a directory of the same Volume; ErrExist when toName is taken.
+	// Move renames an entry of any type into a directory of the same Volume; ErrExist when toName is taken. It never replaces:
+	// ErrUnsupported where the file system has no way to rename a file so.
 	Move(name string, to Dir, toName string) error
+	// Rename is what remains where Move is ErrUnsupported: it looks whether toName is free, and renames. What somebody makes at toName
+	// between the two is replaced.
+	Rename(name string, to Dir, toName string) error
 	// Exchange swaps two existing entries in one step, or fails with ErrUnsupported and does nothing.
 	Exchange(name string, other Dir, otherName string) error
 	// Lock takes the record lock of all of a regular file, without waiting, until it is closed: programs that share the file by such locks

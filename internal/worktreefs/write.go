@@ -23,7 +23,7 @@ func (d *dir) CreateFile(name string, perm uint16) (WFile, error) {
 	}
 	fd, err := openat(d.fd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, uint32(perm&permMask))
 	if err != nil {
-		return nil, d.fail("create", name, err)
+		return nil, d.failName("create", name, err)
 	}
 	return &file{fd: fd, dir: d, name: name}, nil
 }
@@ -34,22 +34,28 @@ func (d *dir) Mkdir(name string, perm uint16) error {
 	}
 	// Never wider than asked, not even for the moment between the two calls.
 	if err := again(func() error { return unix.Mkdirat(d.fd, name, uint32(perm&0o777)) }); err != nil {
-		return d.fail("make directory", name, err)
+		return d.failName("make directory", name, err)
 	}
-	if err := chmodat(d.fd, name, perm&permMask); err != nil {
+	if err := chmodat(d.fd, name, perm&permMask); err != nil && !noPermissions(err) {
 		return d.fail("make directory", name, err)
 	}
 	return nil
+}
+
+// noPermissions reports whether a change of permissions, of what this process has just made, failed since the file system keeps none.
+func noPermissions(err error) bool {
+	return err == unix.EPERM || err == unix.ENOSYS || err == unix.EOPNOTSUPP
 }
 
 func (d *dir) Symlink(target, name string) error {
 	if err := d.mayWrite("link", name); err != nil {
 		return err
 	}
-	if err := again(func() error { return unix.Symlinkat(target, d.fd, name) }); err != nil {
-		return d.fail("link", name, err)
+	err := again(func() error { return unix.Symlinkat(target, d.fd, name) })
+	if err == unix.EPERM { // a directory that we may not write in gives EACCES
+		return &opError{op: "link", dir: d, name: name, kind: ErrUnsupported, err: err}
 	}
-	return nil
+	return d.failName("link", name, err)
 }
 
 func (d *dir) Move(name string, to Dir, toName string) error {
@@ -61,37 +67,52 @@ func (d *dir) Move(name string, to Dir, toName string) error {
 	if unsupported(err) {
 		err = d.moveByLink(name, t, toName)
 	}
-	if err != nil {
-		return d.fail("move", name, err)
-	}
-	return nil
+	return d.failName("move", name, err)
 }
 
-// moveByLink moves without replacing where the system has no such rename. A link refuses a taken name by itself; for a
-// directory, an own empty one holds the place, and rename takes only an empty one's place.
+// moveByLink moves without replacing where the system has no such rename: a link refuses a taken name by itself. EOPNOTSUPP where the file
+// system has no links, or none for this file.
 func (d *dir) moveByLink(name string, t *dir, toName string) error {
 	var st unix.Stat_t
 	if err := again(func() error { return unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
 		return err
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		if err := again(func() error { return unix.Mkdirat(t.fd, toName, 0o700) }); err != nil {
-			return err
-		}
-		err := again(func() error { return unix.Renameat(d.fd, name, t.fd, toName) })
-		if err != nil {
-			_ = again(func() error { return unix.Unlinkat(t.fd, toName, unix.AT_REMOVEDIR) })
-		}
-		return err
+		return d.renameFree(name, t, toName)
 	}
 	err := again(func() error { return unix.Linkat(d.fd, name, t.fd, toName, 0) })
-	if err == unix.EPERM {
-		return unix.EOPNOTSUPP // the file system has no links
+	switch err {
+	case nil:
+		return again(func() error { return unix.Unlinkat(d.fd, name, 0) })
+	case unix.EPERM, unix.EMLINK, unix.ENOSYS:
+		return unix.EOPNOTSUPP
 	}
+	return err
+}
+
+func (d *dir) Rename(name string, to Dir, toName string) error {
+	t, err := d.other("rename", name, to, toName)
 	if err != nil {
 		return err
 	}
-	return again(func() error { return unix.Unlinkat(d.fd, name, 0) })
+	return d.failName("rename", name, d.renameFree(name, t, toName))
+}
+
+// renameFree renames to a name that a look finds free. A directory replaces nothing that holds bytes: the system refuses the place of a
+// file, and of a directory that is not empty.
+func (d *dir) renameFree(name string, t *dir, toName string) error {
+	taken := func() bool {
+		var st unix.Stat_t
+		return again(func() error { return unix.Fstatat(t.fd, toName, &st, unix.AT_SYMLINK_NOFOLLOW) }) == nil
+	}
+	if taken() {
+		return unix.EEXIST
+	}
+	err := again(func() error { return unix.Renameat(d.fd, name, t.fd, toName) })
+	if (err == unix.ENOTEMPTY || err == unix.ENOTDIR || err == unix.EISDIR) && taken() {
+		return unix.EEXIST
+	}
+	return err
 }
 
 func (d *dir) Exchange(name string, other Dir, otherName string) error {
@@ -188,8 +209,20 @@ func (d *dir) Chmod(name string, perm uint16) error {
 	return nil
 }
 
-// unsupported: the file system or kernel has no such rename. EINVAL also means a directory moved into itself, which the
-// fallback then refuses with the same error.
+// failName wraps the error of a call that gives an entry a name; nil stays nil. EINVAL is about the name then: a file system of other
+// systems does not take every one.
+func (d *dir) failName(op, name string, err error) error {
+	switch err {
+	case nil:
+		return nil
+	case unix.EINVAL:
+		return &opError{op: op, dir: d, name: name, kind: ErrBadName, err: err}
+	}
+	return d.fail(op, name, err)
+}
+
+// unsupported: the file system or kernel has no such rename. EINVAL also means a name that cannot be, or a directory
+// moved into itself: the fallback then refuses with the same error.
 func unsupported(err error) bool {
 	return err == unix.EINVAL || err == unix.ENOSYS || err == unix.EOPNOTSUPP || err == unix.ENOTSUP
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"rewind/server/page/view"
@@ -91,6 +92,7 @@ func (p *Page) door(inside http.Handler) http.Handler {
 			}
 			defer p.o.Done()
 		}
+		defer p.guests.serving(r)()
 		defer work.TightHeap()() // with /live that is as long as a page is open: what it shows is made anew each time, and is garbage then
 		http.StripPrefix(base, inside).ServeHTTP(w, r.WithContext(withVisitor(r.Context(), who)))
 	})
@@ -156,8 +158,8 @@ func giveCookie(w http.ResponseWriter, base, value string) {
 	})
 }
 
-// refuse says no. Of what was asked only the method and why stand in the log: an address may have a token in it.
+// refuse says no. Of what was asked the log has nothing but why it was refused: an address may have a token in it.
 func (p *Page) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
-	p.o.Log.Warn("page: refused", "status", status, "method", r.Method, "why", why)
+	p.refusals.Add("a request to the page", "status "+strconv.Itoa(status), why)
 	p.send(w, r, view.Refused(p.path(), status, why))
 }

@@ -77,12 +77,20 @@ func (p *Page) listen() error {
 		base = "/" + hex.EncodeToString(b)
 	}
 	p.host, p.base = ln.Addr().String(), base
-	p.serve(peers.Loopback{Listener: ln, Refused: func(uid int, err error) {
-		p.o.Log.Warn("page: refused: another user", "uid", uid, "error", err)
-	}})
+	p.serve(peers.NewLoopback(ln, p.refusedPeer))
 	p.o.Log.Info("page", "address", p.host)
 	p.remember()
 	return nil
+}
+
+// refusedPeer counts a connection of another user's.
+func (p *Page) refusedPeer(uid int, err error) {
+	const what = "a connection to the page"
+	if err != nil {
+		p.refusals.Add(what, "nobody that can be found", err.Error())
+		return
+	}
+	p.refusals.Add(what, "uid "+strconv.Itoa(uid), "another user")
 }
 
 // remember writes the note; the lock is held.

@@ -4,6 +4,7 @@
 //
 //   - listen.go: the port, kept from one daemon to the next
 //   - door.go: who comes in: Host, origin, token, cookie
+//   - guests.go: how many connections may ask for nothing
 //   - keys.go: launch tokens, and the sessions that they became
 //   - look.go, act.go, live.go: what is looked at, what is done, what happens meanwhile
 //
@@ -22,6 +23,7 @@ import (
 	"rewind/api"
 	"rewind/server/inprocess"
 	"rewind/server/page/view"
+	"rewind/server/peers"
 )
 
 // Options of a Page.
@@ -53,6 +55,9 @@ type Page struct {
 	ctx    context.Context // ends with the page: streams end, too
 	end    context.CancelFunc
 
+	guests   guests
+	refusals *peers.Refusals
+
 	mu   sync.Mutex
 	http *http.Server
 	host string // what a browser has to call it: 127.0.0.1:<port>; "": nothing listens
@@ -63,6 +68,10 @@ type Page struct {
 func New(o Options) *Page {
 	ctx, end := context.WithCancel(context.Background())
 	p := &Page{o: o, client: &api.Client{Transport: inprocess.Transport{Handler: o.API}}, ctx: ctx, end: end}
+	p.refusals = peers.NewRefusals(o.Log)
+	p.guests.tooMany = func() {
+		p.refusals.Add("a connection to the page", "a program of this user", "too many are open that ask for nothing")
+	}
 	p.keys.now = time.Now
 	return p
 }
@@ -96,6 +105,7 @@ func (p *Page) End() {
 		_ = p.http.Close()
 		p.http, p.host = nil, ""
 	}
+	p.refusals.End()
 }
 
 // routes are all that there is behind the door.
@@ -128,11 +138,18 @@ func (p *Page) routes() *http.ServeMux {
 }
 
 func (p *Page) serve(ln net.Listener) {
+	welcome := func(ctx context.Context, c net.Conn) context.Context { return p.guests.welcome(ctx, c) }
 	p.http = &http.Server{
 		Handler: p.door(p.routes()), ReadHeaderTimeout: headerWait, ReadTimeout: bodyWait, IdleTimeout: time.Minute,
 		MaxHeaderBytes: maxHeader,
 		ErrorLog:       slog.NewLogLogger(p.o.Log.Handler(), slog.LevelWarn),
 		BaseContext:    func(net.Listener) context.Context { return p.ctx },
+		ConnContext:    welcome,
+		ConnState: func(c net.Conn, s http.ConnState) {
+			if s == http.StateClosed || s == http.StateHijacked {
+				p.guests.bye(c)
+			}
+		},
 	}
 	go func(s *http.Server) { _ = s.Serve(ln) }(p.http)
 }

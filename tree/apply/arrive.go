@@ -24,7 +24,7 @@ func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 			continue
 		}
 		_, name := tree.Split(j.Path)
-		err := from.Move(name, to, name)
+		err := worktreefs.MoveOrRename(from, name, to, name)
 		switch {
 		case errors.Is(err, worktreefs.ErrExist):
 			a.conflict(j, "something else took the name meanwhile")
@@ -51,7 +51,7 @@ func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 
 // moveDirIn moves a new directory into the tree. If its name is a directory by now, its content is merged into that.
 func (a *applier) moveDirIn(n *newDir, from worktreefs.Dir, fromName string, to worktreefs.Dir, name string) error {
-	err := from.Move(fromName, to, name)
+	err := badName(to, worktreefs.MoveOrRename(from, fromName, to, name))
 	if err == nil {
 		n.job.state = jobPlaced
 		n.markPlaced()

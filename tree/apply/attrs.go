@@ -18,7 +18,8 @@ const (
 	lostGroup        = "group"
 	lostCapabilities = "capabilities"
 	lostAttributes   = "attributes" // extended attributes, a security label
-	lostLinks        = "links"      // the other names of a file still lead to the replaced one
+	lostPermissions  = "permissions"
+	lostLinks        = "links" // the other names of a file still lead to the replaced one
 )
 
 // The bits of permissions that say more than who may do what.
@@ -178,7 +179,7 @@ func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 	if owner && group && len(j.attrs) == 0 && j.New.Perm&j.was.Perm&permSpecial == 0 {
 		return nil
 	}
-	if err := w.Chmod(0o600); err != nil { // setting attributes needs the right to write
+	if err := w.Chmod(0o600); err != nil && !refused(err) { // setting attributes needs the right to write
 		return err
 	}
 	if !owner {
@@ -236,13 +237,54 @@ func (a *applier) finishPerm(j *job, w worktreefs.WFile) error {
 	if err != nil && j.perm&permSpecial != 0 && worktreefs.IsLocal(err) {
 		err = w.Chmod(j.perm & permOwn)
 	}
-	if err != nil {
+	if err != nil && !refused(err) {
 		return err
 	}
 	if j.staged, err = w.Stat(); err == nil {
 		j.perm &= j.staged.Perm | permOwn
 	}
 	return err
+}
+
+// refused reports whether a change of permissions was refused, as by a file system that keeps none.
+func refused(err error) bool { return err != nil && worktreefs.IsLocal(err) }
+
+// acceptPerm takes the permissions that the system gave to what was made for a step, where they are not those that were asked for: the file
+// system keeps none, or fewer.
+func (j *job) acceptPerm(asked, got uint16) {
+	if got&permOwn != asked&permOwn {
+		j.perm = got
+		j.addLost(lostPermissions)
+	}
+}
+
+// keepsPermissions reports whether the file system of a step's stage gives a file the permissions that it is asked for. It is asked once,
+// of a file in the stage, and only where something has others than it should.
+func (a *applier) keepsPermissions(j *job) (bool, error) {
+	s := j.stage
+	if s == nil || s.permsKnown {
+		return s == nil || s.keepsPerms, nil
+	}
+	if err := a.makeStage(s); err != nil {
+		return true, ignoreLocal(err)
+	}
+	name := j.key + sufTmp // what a kill leaves of it is removed as any such name
+	w, err := s.dir.CreateFile(name, 0o600)
+	if err != nil {
+		return true, ignoreLocal(err)
+	}
+	s.permsKnown, s.keepsPerms = true, true
+	for _, perm := range []uint16{0o600, 0o711} {
+		err := w.Chmod(perm)
+		st, serr := w.Stat()
+		if serr != nil {
+			return true, errors.Join(serr, w.Close())
+		}
+		if refused(err) || err == nil && st.Perm != perm {
+			s.keepsPerms = false
+		}
+	}
+	return s.keepsPerms, errors.Join(w.Close(), s.dir.Remove(name))
 }
 
 // addLost notes what a path does not get.

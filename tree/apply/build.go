@@ -153,7 +153,12 @@ const buildTogether = 32
 func (b *builder) writeSingles(jobs []*job) func() error {
 	return func() error {
 		for _, j := range jobs {
-			if err := b.writeFile(j, j.stage.dir, j.key+sufTmp); err != nil {
+			err := b.writeFile(j, j.stage.dir, j.key+sufTmp)
+			if isNoLinks(j, err) {
+				b.a.cannotHold(j, value.KeptNoLinks)
+				continue
+			}
+			if err != nil {
 				return stageError(j, err)
 			}
 		}
@@ -171,8 +176,10 @@ func (b *builder) makeDir(n *newDir) error {
 	defer b.a.advance()
 	at, name := n.buildLocation()
 	err := at.Mkdir(name, n.job.perm|0o700)
-	if n.parent != nil && isNameError(err) {
-		b.a.conflictLocked(n.job, "its name means another entry on this file system")
+	if n.parent != nil && isNameError(at, err) {
+		if b.a.conflictLocked(n.job, "its name means another entry on this file system"); !errors.Is(err, worktreefs.ErrExist) {
+			n.job.cannot = value.KeptNoName
+		}
 		n.each(func(j *job) {
 			b.a.conflictLocked(j, "its directory "+quotePath(n.job.Path)+" has the name of another entry on this file system")
 		})
@@ -190,6 +197,7 @@ func (b *builder) makeDir(n *newDir) error {
 	if err != nil {
 		return stageError(n.job, err)
 	}
+	n.job.acceptPerm(n.job.perm|0o700, n.job.staged.Perm)
 	n.incomplete = 1 + len(n.dirs)
 	var tasks []func() error
 	for _, sub := range n.dirs {
@@ -199,20 +207,36 @@ func (b *builder) makeDir(n *newDir) error {
 	for _, j := range n.files {
 		_, name := tree.Split(j.Path)
 		err := b.writeFile(j, n.dir, name)
-		if isNameError(err) {
+		switch {
+		case isNoLinks(j, err):
+			b.a.cannotHold(j, value.KeptNoLinks)
+		case errors.Is(err, worktreefs.ErrExist):
 			b.a.conflictLocked(j, "something else took the name meanwhile")
-			continue
-		}
-		if err != nil {
+		case isNameError(n.dir, err):
+			b.a.cannotHold(j, value.KeptNoName)
+		case err != nil:
 			return stageError(j, err)
 		}
 	}
 	return b.complete(n)
 }
 
-// isNameError reports whether err is about a name alone: it is taken, on a file system that folds names, or it cannot exist there.
-func isNameError(err error) bool {
-	return errors.Is(err, worktreefs.ErrExist) || errors.Is(err, worktreefs.ErrBadName)
+// isNameError reports whether err, of giving something a name in the directory at, is about that name alone: it is taken, on a file system
+// that folds names, or it cannot exist there. Some file systems say of a name that cannot be that there is none.
+func isNameError(at worktreefs.Dir, err error) bool {
+	if errors.Is(err, worktreefs.ErrExist) || errors.Is(err, worktreefs.ErrBadName) {
+		return true
+	}
+	if !errors.Is(err, worktreefs.ErrNotExist) {
+		return false
+	}
+	st, serr := at.Stat()
+	return serr == nil && st.Nlink > 0 // the directory itself is there
+}
+
+// isNoLinks reports whether a step's symbolic link could not be made since the file system has none.
+func isNoLinks(j *job, err error) bool {
+	return j.New.Type == tree.TypeSymlink && errors.Is(err, worktreefs.ErrUnsupported)
 }
 
 // complete counts down what a directory waits for: itself and those below. At the last it gets its permissions and is closed. A top stays
@@ -263,6 +287,9 @@ func (b *builder) writeFile(j *job, at worktreefs.Dir, name string) (err error) 
 	}
 	if err == nil {
 		err = b.a.setInherited(j, w)
+	}
+	if err == nil {
+		j.acceptPerm(j.perm, j.staged.Perm)
 	}
 	if err == nil && b.syncSingly {
 		w.WriteOut()

@@ -54,7 +54,10 @@ func writeContent(j *job, r io.Reader, w worktreefs.WFile) error {
 			return err
 		}
 	}
-	return w.Chmod(j.perm)
+	if err := w.Chmod(j.perm); !refused(err) {
+		return err
+	}
+	return nil // writeFile looks what the file has
 }
 
 // writeSparse writes p, with blocks of zeros as holes. hole is how many zeros before p are not written yet; it returns the same for what

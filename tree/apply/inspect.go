@@ -18,8 +18,10 @@ type found struct {
 	id     objstore.ID // of a file or symlink, when hashed
 	hashed bool
 	sealed bool // a file that may not be read
-	attrs  []worktreefs.Attr
-	head   []byte // what a file that was read begins with
+	// permless: the file system does not keep permissions, so they say nothing.
+	permless bool
+	attrs    []worktreefs.Attr
+	head     []byte // what a file that was read begins with
 }
 
 // inspect looks at a name as far as comparing it with the entries takes: a file is read only if it has type and size of one.
@@ -128,7 +130,7 @@ func (f found) equals(e *tree.Entry, perm uint16) bool {
 	if e == nil {
 		return !f.exists
 	}
-	return f.sameBytes(e) && (e.Type == tree.TypeSymlink || perm == e.Perm)
+	return f.sameBytes(e) && (e.Type == tree.TypeSymlink || f.permless || perm == e.Perm)
 }
 
 // resembles reports whether f is e, or what a run made of e that could not give it all rights.

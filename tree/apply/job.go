@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,6 +66,8 @@ type job struct {
 	attrs []worktreefs.Attr // attributes of the file that is replaced
 	perm  uint16            // permissions that the path gets, or has when it is done
 	lost  []string          // what the path does not get
+
+	cannot value.KeptReason // of a conflict: what the file system cannot hold
 }
 
 // removesFirst reports whether the entry at the path is removed before anything else is placed.
@@ -189,10 +192,24 @@ func (a *applier) conflict(j *job, reason string) {
 	a.conflicts = append(a.conflicts, value.Conflict{Path: value.Text(j.Path), Reason: reason})
 }
 
+// cannotHold leaves a step undone since the file system cannot hold what it wants.
+func (a *applier) cannotHold(j *job, why value.KeptReason) {
+	reason := "this file system cannot have its name"
+	if why == value.KeptNoLinks {
+		reason = "this file system has no symbolic links"
+	}
+	a.conflictLocked(j, reason)
+	j.cannot = why
+}
+
 // asConflict makes a conflict of an error that concerns the step's path alone, and passes others on.
 func (a *applier) asConflict(j *job, err error) error {
 	if err == nil || !worktreefs.IsLocal(err) {
 		return err
+	}
+	if errors.Is(err, worktreefs.ErrBadName) {
+		a.cannotHold(j, value.KeptNoName)
+		return nil
 	}
 	a.conflict(j, err.Error())
 	return nil

@@ -21,9 +21,10 @@ func layState(t *testing.T, dir, name string, to applyState, b applyBlobs, s *fa
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Plain = s.Plain || plainRenames
 	above := faultfs.Wrap(root, s)
 	defer above.Close()
-	_, err = apply.LayOut(t.Context(), above, name, stepsBetween(applyState{}, to), b.open, nil)
+	_, _, err = apply.LayOut(t.Context(), above, name, stepsBetween(applyState{}, to), b.open, nil)
 	return err
 }
 

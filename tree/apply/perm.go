@@ -225,7 +225,12 @@ func (a *applier) setPerm(path string, perm uint16, sync bool) error {
 	if err == nil {
 		defer d.Close()
 	}
-	if err := parent.Chmod(name, perm); err != nil {
+	if j := a.byPath[path]; j != nil && j.state == jobPending && j.permOnly() {
+		err = a.chmod(j, parent, name)
+	} else {
+		err = parent.Chmod(name, perm)
+	}
+	if err != nil {
 		return err
 	}
 	if sync && d != nil {

@@ -61,7 +61,7 @@ func (a *applier) remove() error {
 // moveOut moves a path's entry into the stage. If it is not what the step expects it goes back, and out is false.
 func (a *applier) moveOut(j *job, parent worktreefs.Dir, name string) (out bool, err error) {
 	old := j.key + sufOld
-	err = parent.Move(name, j.stage.dir, old)
+	err = worktreefs.MoveOrRename(parent, name, j.stage.dir, old)
 	if errors.Is(err, worktreefs.ErrNotExist) {
 		return true, nil // removed by somebody else, as it was to be
 	}
@@ -86,6 +86,7 @@ func (a *applier) isExpected(j *job, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	f.permless = j.stage.permsKnown && !j.stage.keepsPerms
 	known := f.sameBytes(j.Old) || f.sameBytes(j.New)
 	if j.inherits() && (f.st.Uid != j.was.Uid || f.st.Gid != j.was.Gid) {
 		return false, nil // the new file has the owner that the survey saw
@@ -96,7 +97,7 @@ func (a *applier) isExpected(j *job, name string) (bool, error) {
 
 // moveBack returns what was displaced to its path. If the name is taken by now the bytes stay saved, and are reported.
 func (a *applier) moveBack(j *job, name string, parent worktreefs.Dir, to string) error {
-	err := j.stage.dir.Move(name, parent, to)
+	err := worktreefs.MoveOrRename(j.stage.dir, name, parent, to)
 	if err != nil && worktreefs.IsLocal(err) {
 		return a.keepBytes(j, name, "replaced once more while it was put back")
 	}
@@ -207,11 +208,7 @@ func (a *applier) placeOne(j *job, parent worktreefs.Dir, name string) error {
 	err := j.stage.dir.Exchange(j.key+sufNew, parent, name)
 	switch {
 	case errors.Is(err, worktreefs.ErrUnsupported):
-		out, err := a.moveOut(j, parent, name)
-		if err != nil || !out {
-			return err
-		}
-		return a.moveIn(j, parent, name)
+		return a.replaceInTwo(j, parent, name)
 	case errors.Is(err, worktreefs.ErrNotExist):
 		a.conflict(j, "deleted since")
 		return nil
@@ -230,9 +227,24 @@ func (a *applier) placeOne(j *job, parent worktreefs.Dir, name string) error {
 	return nil
 }
 
+// replaceInTwo replaces a file or link where the file system cannot exchange two: the old one moves into the stage, then the new one to its
+// place. For a moment nothing is at the path; a run that is cut short there puts the old one back.
+func (a *applier) replaceInTwo(j *job, parent worktreefs.Dir, name string) error {
+	out, err := a.moveOut(j, parent, name)
+	if err != nil || !out {
+		return err
+	}
+	err = a.moveIn(j, parent, name)
+	if err == nil || !worktreefs.IsLocal(err) || !j.hasOld {
+		return err
+	}
+	j.hasOld = false
+	return errors.Join(err, a.moveBack(j, j.key+sufOld, parent, name))
+}
+
 // moveIn moves a new file or link to a name that must be free.
 func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
-	err := j.stage.dir.Move(j.key+sufNew, parent, name)
+	err := badName(parent, worktreefs.MoveOrRename(j.stage.dir, j.key+sufNew, parent, name))
 	if errors.Is(err, worktreefs.ErrExist) {
 		a.conflict(j, "something else took the name meanwhile")
 		return nil
@@ -243,6 +255,14 @@ func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
 	j.hasNew = false
 	j.state, j.movedIn = jobPlaced, true
 	return nil
+}
+
+// badName is err, of a rename of something that is there into the directory to, as ErrBadName where it says that there is no such entry.
+func badName(to worktreefs.Dir, err error) error {
+	if errors.Is(err, worktreefs.ErrNotExist) && isNameError(to, err) {
+		return errors.Join(worktreefs.ErrBadName, err)
+	}
+	return err
 }
 
 // exchangeBack returns a racing edit to its path. If the path has been written once more, that stays, and the earlier edit is saved. Either
@@ -270,6 +290,27 @@ func sameFile(st, staged worktreefs.Stat) bool {
 	return st.Type == staged.Type && st.Ino == staged.Ino && st.Size == staged.Size && st.Mtime == staged.Mtime
 }
 
+// chmod gives a path its permissions, or as many as its file system has.
+func (a *applier) chmod(j *job, parent worktreefs.Dir, name string) error {
+	err := parent.Chmod(name, j.perm)
+	if err != nil && !refused(err) {
+		return err
+	}
+	st, serr := parent.Lstat(name)
+	if serr != nil {
+		return serr
+	}
+	if err == nil && st.Perm == j.perm {
+		return nil
+	}
+	keeps, kerr := a.keepsPermissions(j)
+	if kerr != nil || keeps {
+		return errors.Join(err, kerr)
+	}
+	j.acceptPerm(j.perm, st.Perm)
+	return nil
+}
+
 // changePerms sets the permissions of files whose content stays.
 func (a *applier) changePerms() error {
 	wanted := func(j *job) bool { return j.permOnly() && j.New.Type == tree.TypeFile }
@@ -287,7 +328,7 @@ func (a *applier) changePerms() error {
 			a.conflict(j, "changed since")
 			return nil
 		}
-		if err := parent.Chmod(name, j.perm); err != nil {
+		if err := a.chmod(j, parent, name); err != nil {
 			return err
 		}
 		if j.staged, err = parent.Lstat(name); err != nil {

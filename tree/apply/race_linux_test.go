@@ -314,45 +314,52 @@ func TestT11EditorAlongside(t *testing.T) {
 
 // TestT11CrashAmongEdits: the run is cut short while an editor works, and ended later, forward or back: the edits are all there.
 func TestT11CrashAmongEdits(t *testing.T) {
-	from, to := raceTrees()
-	b := applyBlobs{}.add(from).add(to)
-	paths := racePaths(from, to)
-	steps := stepsBetween(from, to)
 	m := torture.Begin(t)
 	fired := 0
 	for seed := m.Seed - 1; seed < m.Seed-1+uint64(m.Points); seed++ {
-		dir, outside, e := raceSetup(t, from, seed)
-		at := 1 + int(seed*7)%110
-		s := &faultfs.Script{CrashAt: at, Before: func(i int, _ faultfs.Call) {
-			if i%5 == int(seed%5) {
-				e.edit(paths)
-			}
-		}}
-		_, _ = runApply(t, dir, steps, b, s)
-		if s.Fired() {
+		cut, edits := crashAmongEdits(t, seed)
+		if cut {
 			fired++
 			m.Fired(1)
 		}
-		run := steps
-		if seed%2 == 1 {
-			run = tree.Reverse(steps)
-		}
-		r, err := runApply(t, dir, run, b, &faultfs.Script{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		savedExist(t, dir, r)
-		e.finish()
-		e.check(t, outside)
 		m.Point()
-		m.Acked(e.n)
-		if t.Failed() {
-			t.Fatalf("seed %d, cut at %d:\n%s\n%+v", seed, at, s.Log(), r.Conflicts)
-		}
+		m.Acked(edits)
 	}
 	if fired < m.Points/3 {
 		t.Errorf("only %d runs were cut short", fired)
 	}
+}
+
+// crashAmongEdits cuts a run short at a call that the seed says, and reports whether there was such a call.
+func crashAmongEdits(t *testing.T, seed uint64) (cut bool, edits int) {
+	t.Helper()
+	from, to := raceTrees()
+	b := applyBlobs{}.add(from).add(to)
+	paths := racePaths(from, to)
+	steps := stepsBetween(from, to)
+	dir, outside, e := raceSetup(t, from, seed)
+	at := 1 + int(seed*7)%110
+	s := &faultfs.Script{CrashAt: at, Before: func(i int, _ faultfs.Call) {
+		if i%5 == int(seed%5) {
+			e.edit(paths)
+		}
+	}}
+	_, _ = runApply(t, dir, steps, b, s)
+	run := steps
+	if seed%2 == 1 {
+		run = tree.Reverse(steps)
+	}
+	r, err := runApply(t, dir, run, b, &faultfs.Script{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	savedExist(t, dir, r)
+	e.finish()
+	e.check(t, outside)
+	if t.Failed() {
+		t.Fatalf("seed %d, cut at %d:\n%s\n%+v", seed, at, s.Log(), r.Conflicts)
+	}
+	return s.Fired(), e.n
 }
 
 // TestT11EditGoesBack: an edit between the last look and the rename is not only saved: it is back at its path, byte and mode.

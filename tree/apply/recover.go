@@ -115,7 +115,7 @@ func (a *applier) heldByWriter(in worktreefs.Dir, name string) (bool, error) {
 func (a *applier) keepBytes(j *job, name, why string) error {
 	for i := 1; ; i++ {
 		kept := j.key + sufKept + strconv.Itoa(i)
-		err := j.stage.dir.Move(name, j.stage.dir, kept)
+		err := worktreefs.MoveOrRename(j.stage.dir, name, j.stage.dir, kept)
 		if errors.Is(err, worktreefs.ErrExist) {
 			continue
 		}
@@ -199,7 +199,7 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 			return err
 		}
 		a.touched[dir] = true
-		err := j.stage.dir.Move(n, parent, name)
+		err := worktreefs.MoveOrRename(j.stage.dir, n, parent, name)
 		if !errors.Is(err, worktreefs.ErrExist) {
 			return err
 		}

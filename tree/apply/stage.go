@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/tree"
 )
@@ -31,6 +32,8 @@ type stage struct {
 	top       string          // the path of the directory that it is in, unless main
 	name      string          // its name in that directory
 	leftovers map[string]bool // names that an earlier run left
+
+	permsKnown, keepsPerms bool // see keepsPermissions
 }
 
 func (s *stage) close() {
@@ -175,8 +178,13 @@ func (a *applier) fillStage() error {
 		return err
 	}
 	named := map[*stage]bool{}
+	a.leaveBelow(alone)
 	for _, j := range alone {
-		if err := j.stage.dir.Move(j.key+sufTmp, j.stage.dir, j.key+sufNew); err != nil {
+		if j.cannot != "" {
+			j.hasTmp = false
+			continue
+		}
+		if err := worktreefs.MoveOrRename(j.stage.dir, j.key+sufTmp, j.stage.dir, j.key+sufNew); err != nil {
 			return err
 		}
 		j.hasTmp, j.hasNew = false, true
@@ -190,6 +198,21 @@ func (a *applier) fillStage() error {
 		}
 	}
 	return nil
+}
+
+// leaveBelow leaves what is below a directory that stays, since what was to replace it cannot be had.
+func (a *applier) leaveBelow(replacing []*job) {
+	for _, j := range replacing {
+		if j.cannot == "" || !j.removesFirst() {
+			continue
+		}
+		for _, below := range a.jobs {
+			if below.state == jobPending && strings.HasPrefix(below.Path, j.Path+"/") {
+				a.conflict(below, "its directory stays, for what was to replace it cannot be made")
+				below.cannot = value.KeptBelow
+			}
+		}
+	}
 }
 
 // syncStages makes the file systems of all stages durable.

@@ -237,6 +237,7 @@ func runApplyCtx(
 	}
 	made.Close()
 	s.NoSync = true
+	s.Plain = s.Plain || plainRenames
 	root := faultfs.Wrap(real, s)
 	stage, err := worktreefs.OpenPath(root, testStage)
 	if err != nil {

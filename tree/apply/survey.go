@@ -90,8 +90,25 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 	if f.st.Type == worktreefs.TypeDir {
 		perm = a.truePerm(j.Path, perm)
 	}
+	if f.exists && !f.hasPermOf(j, perm) {
+		if keeps, err := a.keepsPermissions(j); err != nil {
+			return false, err
+		} else if !keeps {
+			f.permless = true
+		}
+	}
 	a.decide(j, f, perm)
 	return false, nil
+}
+
+// hasPermOf reports whether f has the permissions of one end of the step, or other bytes than both.
+func (f found) hasPermOf(j *job, perm uint16) bool {
+	for _, e := range []*tree.Entry{j.Old, j.New} {
+		if f.equals(e, perm) || f.resembles(e, perm) {
+			return true
+		}
+	}
+	return !f.sameBytes(j.Old) && !f.sameBytes(j.New)
 }
 
 // decide compares what is at the path with what the step expects, and sets the job's state: pending, done or a conflict. perm are the
@@ -110,6 +127,9 @@ func (a *applier) decide(j *job, f found, perm uint16) {
 	switch {
 	case isTo:
 		j.state = jobDone
+		if f.permless && j.New != nil && j.New.Type != tree.TypeSymlink && (perm^j.New.Perm)&permOwn != 0 {
+			j.addLost(lostPermissions)
+		}
 		return
 	case isFrom:
 	case !f.exists && (j.New == nil || j.New.Type == tree.TypeDir || j.Old.Type == tree.TypeDir):

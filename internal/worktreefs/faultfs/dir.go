@@ -3,6 +3,7 @@ package faultfs
 import (
 	"fmt"
 	"io"
+	"io/fs"
 
 	"rewind/internal/worktreefs"
 )
@@ -100,12 +101,20 @@ func (d *dir) CreateFile(name string, perm uint16) (worktreefs.WFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.s.NoPerms {
+		if err := f.Chmod(0o644); err != nil {
+			return nil, err
+		}
+	}
 	return &wfile{WFile: f, d: d, name: name}, nil
 }
 
 func (d *dir) Mkdir(name string, perm uint16) error {
 	if err := d.write("mkdir", name, octal(perm)); err != nil {
 		return err
+	}
+	if d.s.NoPerms {
+		perm = 0o755
 	}
 	return d.Dir.Mkdir(name, perm)
 }
@@ -114,6 +123,9 @@ func (d *dir) Symlink(target, name string) error {
 	if err := d.write("symlink", name, target); err != nil {
 		return err
 	}
+	if d.s.NoSymlinks {
+		return &fs.PathError{Op: "symlink", Path: d.at(name), Err: worktreefs.ErrUnsupported}
+	}
 	return d.Dir.Symlink(target, name)
 }
 
@@ -121,12 +133,25 @@ func (d *dir) Move(name string, to worktreefs.Dir, toName string) error {
 	if err := d.write("move", name, place(to, toName)); err != nil {
 		return err
 	}
+	if d.s.Plain {
+		return &fs.PathError{Op: "move", Path: d.at(name), Err: worktreefs.ErrUnsupported}
+	}
 	return d.Dir.Move(name, to, toName)
+}
+
+func (d *dir) Rename(name string, to worktreefs.Dir, toName string) error {
+	if err := d.write("rename", name, place(to, toName)); err != nil {
+		return err
+	}
+	return d.Dir.Rename(name, to, toName)
 }
 
 func (d *dir) Exchange(name string, other worktreefs.Dir, otherName string) error {
 	if err := d.write("exchange", name, place(other, otherName)); err != nil {
 		return err
+	}
+	if d.s.Plain {
+		return &fs.PathError{Op: "exchange", Path: d.at(name), Err: worktreefs.ErrUnsupported}
 	}
 	return d.Dir.Exchange(name, other, otherName)
 }
@@ -168,6 +193,9 @@ func (d *dir) Rmdir(name string) error {
 
 func (d *dir) Chmod(name string, perm uint16) error {
 	if err := d.write("chmod", name, octal(perm)); err != nil {
+		return err
+	}
+	if pass, err := d.s.changePerm(d.at(name)); !pass {
 		return err
 	}
 	return d.Dir.Chmod(name, perm)
@@ -250,6 +278,9 @@ func (f *wfile) Write(p []byte) (int, error) {
 
 func (f *wfile) Chmod(perm uint16) error {
 	if err := f.d.write("chmod", f.name, octal(perm)); err != nil {
+		return err
+	}
+	if pass, err := f.d.s.changePerm(f.d.at(f.name)); !pass {
 		return err
 	}
 	return f.WFile.Chmod(perm)

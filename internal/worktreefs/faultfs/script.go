@@ -3,6 +3,7 @@ package faultfs
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 )
@@ -12,7 +13,8 @@ var ErrCrashed = errors.New("faultfs: crashed")
 
 // Call is one call as it is recorded.
 type Call struct {
-	// create, write, hole, chmod, chown, chgrp, setattr, sync, mkdir, symlink, move, exchange, remove, rmdir, syncdir, syncfs; for reads:
+	// create, write, hole, chmod, chown, chgrp, setattr, sync, mkdir, symlink, move, rename, exchange, remove, rmdir, syncdir, syncfs;
+	// for reads:
 	// lstat, stat, open, read, readlink, readdir, opendir, attrs, nodefaultacl
 	Op   string
 	Path string // below the wrapped root
@@ -35,6 +37,13 @@ type Script struct {
 	CrashAt int
 	// NoSync: syncs are counted and recorded, but not passed on. Nothing but time depends on them while no power is cut.
 	NoSync bool
+	// Plain plays a file system whose renames can neither refuse nor exchange, and that has no hard links.
+	Plain bool
+	// NoSymlinks plays a file system without symbolic links.
+	NoSymlinks bool
+	// NoPerms plays a file system that keeps no permissions: what is made has 0755 (a directory) or 0644, and a change of them has no
+	// effect. With Refuses, it is refused.
+	NoPerms, Refuses bool
 	// Before is called before each counted call with its number, once at a time; it may use the directories that are not wrapped.
 	Before func(n int, c Call)
 
@@ -87,6 +96,14 @@ func (s *Script) call(mutates bool, c Call) (half bool, err error) {
 		s.Before(n, c)
 	}
 	return false, nil
+}
+
+// changePerm decides what becomes of a change of permissions; pass: it is made.
+func (s *Script) changePerm(path string) (pass bool, err error) {
+	if s.NoPerms && s.Refuses {
+		err = &fs.PathError{Op: "chmod", Path: path, Err: fs.ErrPermission}
+	}
+	return !s.NoPerms, err
 }
 
 // Calls is the number of calls counted so far.
