@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"rewind/api"
 	"rewind/engine/model"
@@ -28,6 +29,15 @@ func (s *server) setConfig(ctx context.Context, req api.SetConfigRequest, p mode
 	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
 	if err != nil {
 		return api.ConfigResponse{}, err
+	}
+	if project.Protects(req.Key) {
+		ask := s.fromPerson
+		if req.Global {
+			ask = s.fromPersonAnywhere
+		}
+		if err := ask(ctx, req.ProjectDir()); err != nil {
+			return api.ConfigResponse{}, err
+		}
 	}
 	if root == "" && !req.Global {
 		return api.ConfigResponse{}, fmt.Errorf("config: %w: --global sets it for all projects", model.ErrNoProject)
@@ -62,6 +72,18 @@ func (s *server) version(context.Context, api.VersionRequest, model.Progress) (a
 
 // A client says the format without a store to ask.
 var _ = [1]struct{}{}[kv.FormatVersion-api.StoreFormat]
+
+// removedHere tells of a store that a project had before, and that can be brought back.
+func (s *server) removedHere(p *project.InitPlan) (notes []string) {
+	for _, t := range s.home.Trash(s.engineOptions().Clock()) {
+		if !p.Exists && t.Record.Root == p.Root {
+			notes = append(notes, fmt.Sprintf("the history that was removed here lies in the trash until %s: 'rewind stores restore "+
+				"%[2]s' brings it back, and 'rewind stores join %[2]s' then makes it this project's",
+				t.Info(s.home).Goes.Format(time.RFC3339), t.Record.ID[:8]))
+		}
+	}
+	return notes
+}
 
 // settingsThere tells of settings that lay in a project before it was set up, since whoever unpacked it there may not have made them.
 func (s *server) settingsThere(p *project.InitPlan) []string {

@@ -205,13 +205,6 @@ func checkReading(t interface {
 	if !r.destroys() && why != "" && r.parseError == nil {
 		t.Errorf("rewind %q is refused, and the program does nothing (%s): %s", args, r.path, why)
 	}
-	if r.alias || r.parseError != nil || r.path == "" {
-		return
-	}
-	l := guard.Read(args)
-	if l.Command != r.path || l.Broken || !slices.Equal(l.Words, r.words) && len(l.Words)+len(r.words) > 0 {
-		t.Errorf("rewind %q: the guard reads %q %q (broken: %v), the program %q %q", args, l.Command, l.Words, l.Broken, r.path, r.words)
-	}
 }
 
 // spellings of a flag that is true or false, and whether it is on then is pflag's to say.

@@ -51,7 +51,7 @@ gc: dry-run,n keep= max-size= older= yes,y
 grep: after-context,A= all,a before-context,B= code context= conversation count,c files-with-matches,l fixed-strings,F
   ignore-case,i limit= line-number,n now session= word-regexp,w
 hook: agent= event= id=
-init: adopt agents= dry-run,n mode= remove yes,y
+init: adopt agents= dry-run,n mode= now remove yes,y
 list (log ls): agent= all,a by= changed,G= format= graph grep= limit,n= name-only no-follow patch,p relative session= since= stat
   steps text,S= tool= turns until=
 man: remove
@@ -68,7 +68,8 @@ status (st): format= verbose,v
 stores:
 stores join:
 stores list:
-stores remove: dry-run,n yes,y
+stores remove: dry-run,n now yes,y
+stores restore: dry-run,n
 switch: code-only context-only dry-run,n exact force in-place merge ours plan= tag= theirs
 tag: delete,d force,f session=
 tree: all,a session=

@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// A Line is a command line of rewind, read as the program itself reads it.
-type Line struct {
-	Command string            // its path by full names: "stores remove"; "": none
-	Words   []string          // what stands behind the command and is no flag
-	Dash    int               // how many of them stand before "--"; -1: there is none
-	Flags   map[string]string // by full name, the last value of each
-	Broken  bool              // the program refuses it: a flag that the command has not, or one without its value
+// A line is a command line of rewind, read as the program itself reads it.
+type line struct {
+	command string            // its path by full names: "stores remove"; "": none
+	words   []string          // what stands behind the command and is no flag
+	flags   map[string]string // by full name, the last value of each
+	broken  bool              // the program refuses it: a flag that the command has not, or one without its value
 }
 
-// On reports whether a flag that is true or false is true.
-func (l *Line) On(flag string) bool {
-	on, err := strconv.ParseBool(l.Flags[flag])
+// on reports whether a flag that is true or false is true.
+func (l *line) on(flag string) bool {
+	on, err := strconv.ParseBool(l.flags[flag])
 	return err == nil && on
 }
 
@@ -51,18 +50,18 @@ func parseSyntax(line string) (s syntax) {
 func below(path, word string) (syntax, bool) {
 	all := entries()
 	every, _, _ := strings.Cut(all[0], "|")
-	for _, line := range all[1:] {
-		name := line
+	for _, entry := range all[1:] {
+		name := entry
 		if path != "" {
 			var ok bool
-			if name, ok = strings.CutPrefix(line, path+" "); !ok {
+			if name, ok = strings.CutPrefix(entry, path+" "); !ok {
 				continue
 			}
 		}
-		if name = name[:strings.IndexAny(name, " :")]; name != word && !strings.Contains(line, "(") {
+		if name = name[:strings.IndexAny(name, " :")]; name != word && !strings.Contains(entry, "(") {
 			continue
 		}
-		s := parseSyntax(line)
+		s := parseSyntax(entry)
 		if s.path == strings.TrimSpace(path+" "+name) && (name == word || oneOf(word, s.aliases...)) {
 			s.flags = append(s.flags, parseSyntax(every).flags...)
 			return s, true
@@ -99,8 +98,8 @@ func (s *syntax) takesNext(word string) bool {
 	return valued || !ok || full == "help" // which cobra adds when it has found the command
 }
 
-// Read reads the arguments of rewind.
-func Read(args []string) *Line {
+// read reads the arguments of rewind.
+func read(args []string) *line {
 	s := parseSyntax(strings.Replace(entries()[0], " |", "", 1))
 	for {
 		at := s.command(args)
@@ -113,7 +112,7 @@ func Read(args []string) *Line {
 		}
 		s, args = next, append(append([]string(nil), args[:at]...), args[at+1:]...)
 	}
-	l := &Line{Command: s.path, Dash: -1, Flags: map[string]string{}}
+	l := &line{command: s.path, flags: map[string]string{}}
 	l.parse(&s, args)
 	return l
 }
@@ -135,19 +134,18 @@ func (s *syntax) command(args []string) int {
 }
 
 // parse reads flags and words as pflag does.
-func (l *Line) parse(s *syntax, args []string) {
-	for len(args) > 0 && !l.Broken {
+func (l *line) parse(s *syntax, args []string) {
+	for len(args) > 0 && !l.broken {
 		a := args[0]
 		args = args[1:]
 		switch {
 		case a == "--":
-			l.Dash = len(l.Words)
-			l.Words = append(l.Words, args...)
+			l.words = append(l.words, args...)
 			return
 		case len(a) < 2 || a[0] != '-':
-			l.Words = append(l.Words, a)
+			l.words = append(l.words, a)
 			if s.first {
-				l.Words = append(l.Words, args...)
+				l.words = append(l.words, args...)
 				return
 			}
 		case a[1] == '-':
@@ -159,11 +157,11 @@ func (l *Line) parse(s *syntax, args []string) {
 }
 
 // long reads "--name", "--name=value" or "--name value".
-func (l *Line) long(s *syntax, a string, args []string) []string {
+func (l *line) long(s *syntax, a string, args []string) []string {
 	name, value, has := strings.Cut(a, "=")
 	full, valued, ok := s.named(name, false)
 	if !ok {
-		l.Broken = !unclear(name)
+		l.broken = !unclear(name)
 		return args
 	}
 	if has {
@@ -174,14 +172,14 @@ func (l *Line) long(s *syntax, a string, args []string) []string {
 }
 
 // letters reads "-n", "-nf", "-n=value", "-Cvalue" or "-C value".
-func (l *Line) letters(s *syntax, a string, args []string) []string {
+func (l *line) letters(s *syntax, a string, args []string) []string {
 	if strings.HasPrefix(a, "test.") { // pflag leaves those to package testing
 		return args
 	}
 	for a != "" {
 		full, valued, ok := s.named(a[:1], true)
 		if !ok {
-			l.Broken = !unclear(a)
+			l.broken = !unclear(a)
 			return args
 		}
 		rest := a[1:]
@@ -200,12 +198,12 @@ func (l *Line) letters(s *syntax, a string, args []string) []string {
 }
 
 // next sets a flag without a value of its own: it is true, or has the next word.
-func (l *Line) next(full string, valued bool, args []string) []string {
+func (l *line) next(full string, valued bool, args []string) []string {
 	switch {
 	case !valued:
 		l.set(full, "true", false)
 	case len(args) == 0:
-		l.Broken = true
+		l.broken = true
 	default:
 		l.set(full, args[0], true)
 		return args[1:]
@@ -213,13 +211,13 @@ func (l *Line) next(full string, valued bool, args []string) []string {
 	return args
 }
 
-func (l *Line) set(full, value string, valued bool) {
+func (l *line) set(full, value string, valued bool) {
 	if !valued {
 		if _, err := strconv.ParseBool(value); err != nil {
-			l.Broken = !unclear(value)
+			l.broken = !unclear(value)
 		}
 	}
-	l.Flags[full] = value
+	l.flags[full] = value
 }
 
 // unclear reports whether a shell may make something else of a text.

@@ -20,17 +20,17 @@ func (j *judge) rewind(args []string, depth int) string {
 	if _, known := below("", word); !known && word != "" && word != "help" && !strings.HasPrefix(word, "__complete") {
 		return refusal(word) // an alias, whatever stands behind it
 	}
-	l := Read(args)
-	if l.Command == "" || l.Broken || l.On("help") {
+	l := read(args)
+	if l.command == "" || l.broken || l.on("help") {
 		return ""
 	}
-	if oneOf(l.Command, "bisect run", "bisect last-good") { // a command that it runs
-		return j.words(l.Words, depth+1)
+	if oneOf(l.command, "bisect run", "bisect last-good") { // a command that it runs
+		return j.words(l.words, depth+1)
 	}
-	if l.On("dry-run") || !destroys(l) {
+	if l.on("dry-run") || !destroys(l) {
 		return ""
 	}
-	return refusal(l.Command)
+	return refusal(l.command)
 }
 
 func refusal(command string) string {
@@ -38,17 +38,17 @@ func refusal(command string) string {
 }
 
 // destroys reports whether a command takes something back or removes something.
-func destroys(l *Line) bool {
-	first, _, _ := strings.Cut(l.Command, " ")
-	switch l.Command {
+func destroys(l *line) bool {
+	first, _, _ := strings.Cut(l.command, " ")
+	switch l.command {
 	case "init":
-		return l.On("remove") || l.On("adopt")
+		return l.on("remove") || l.on("adopt")
 	case "fork":
-		return l.On("checkout")
+		return l.on("checkout")
 	case "verify":
-		return l.On("repair")
+		return l.on("repair")
 	case "config":
-		return len(l.Words) > 1 || l.On("unset") || l.On("unregister-hooks") || l.Flags["tier"] != ""
+		return len(l.words) > 1 || l.on("unset") || l.on("unregister-hooks") || l.flags["tier"] != ""
 	case "stores join", "stores remove", "worktrees remove", "forks delete", "forks prune", "daemon stop":
 		return true
 	}
