@@ -40,10 +40,11 @@ type AgentHooks struct {
 	Error       *Error     `json:"error,omitempty"`        // why this agent's hooks are not as they should be; the others' are
 }
 
-// RemoveRequest takes away a project's store and marker. It cannot be undone. The hooks go with the last project.
+// RemoveRequest takes away a project's store and marker: into the trash, where it lies for a day. The hooks go with the last project.
 type RemoveRequest struct {
 	Project
 	Env    AgentEnv `json:"env"`
+	Now    bool     `json:"now,omitempty"` // for good, and not into the trash
 	DryRun bool     `json:"dry_run,omitempty"`
 }
 
@@ -56,6 +57,7 @@ type RemoveResponse struct {
 	DiskBytes   int64          `json:"disk_bytes"`
 	Last        bool           `json:"last"`            // no other project is known
 	Hooks       *HooksResponse `json:"hooks,omitempty"` // that went with the last one
+	Trash       *Removed       `json:"trash,omitempty"` // where the store lies now; absent: it is gone for good
 }
 
 // ValidateRequest looks at everything that checkpoints depend on. Quick leaves out what takes long.

@@ -55,6 +55,7 @@ const (
 	WordPermission  = "permission"
 	WordHalfDone    = "half_done"
 	WordChanged     = "changed"
+	WordWithinCall  = "within_call"
 	WordInterrupted = "interrupted"
 )
 
@@ -76,6 +77,7 @@ func ExitCodes() []ExitCode {
 		{19, WordPermission, "permission denied"},
 		{20, WordHalfDone, "a checkout is half done: continue or abort it first"},
 		{21, WordChanged, "refused: something is not as it was shown any more; nothing was touched"},
+		{22, WordWithinCall, "refused: asked for from within an agent's call, and nothing could bring it back; nothing was touched"},
 		{130, WordInterrupted, "interrupted"},
 	}
 }

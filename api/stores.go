@@ -7,7 +7,8 @@ type StoresRequest struct{ Project }
 
 // StoresResponse lists them by root.
 type StoresResponse struct {
-	Stores []Store `json:"stores"`
+	Stores []Store   `json:"stores"`
+	Trash  []Removed `json:"trash,omitempty"` // removed lately, the last first
 }
 
 // JoinRequest gives a store the request's directory, or the git repository that it is in.
@@ -25,13 +26,32 @@ type JoinResponse struct {
 // RemoveStoreRequest takes a store away that is no project's any more.
 type RemoveStoreRequest struct {
 	Project
-	Store  string `json:"store_id"` // or the beginning of it
+	Store  string `json:"store_id"`      // or the beginning of it
+	Now    bool   `json:"now,omitempty"` // for good, and not into the trash
 	DryRun bool   `json:"dry_run,omitempty"`
 }
 
 // RemoveStoreResponse says what went, or would.
 type RemoveStoreResponse struct {
-	Store Store `json:"removed"`
+	Store   Store    `json:"removed"`
+	Trash   *Removed `json:"trash,omitempty"`    // where it lies now; absent: it is gone for good
+	InTrash bool     `json:"in_trash,omitempty"` // it lay there, and is gone for good
+}
+
+// RestoreStoreRequest brings a store back that was removed lately.
+type RestoreStoreRequest struct {
+	Project
+	Env    AgentEnv `json:"env"`
+	Store  string   `json:"store_id"` // or the beginning of it
+	DryRun bool     `json:"dry_run,omitempty"`
+}
+
+// RestoreStoreResponse says what came back, or would.
+type RestoreStoreResponse struct {
+	Removed Removed        `json:"restored"`        // as it lay in the trash
+	Store   *Store         `json:"store,omitempty"` // as it is now
+	Hooks   *HooksResponse `json:"hooks,omitempty"` // that had gone with it
+	Notices []string       `json:"notices,omitempty"`
 }
 
 // AdoptRequest takes over a store that lies in the project and is not believed.

@@ -21,6 +21,8 @@ type (
 	Lineage = value.Lineage
 	// Store is a store that this user's REWIND_HOME knows.
 	Store = value.Store
+	// Removed is value.Removed.
+	Removed = value.Removed
 	// Worktree is a directory of a family of worktrees.
 	Worktree = value.Worktree
 	// Check is one thing that rewind needs, as it was found.

@@ -52,6 +52,7 @@ func SetUp(ctx context.Context, home project.Home, dir string, mode project.Mode
 		}
 	}
 	home.SweepRemoved(plan.Root)
+	home.SweepTrash(o.Clock())
 	return plan, create(ctx, home, plan, o)
 }
 

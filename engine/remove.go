@@ -57,39 +57,50 @@ func (e *Engine) Footprint() (checkpoints int, diskBytes int64, err error) {
 	return checkpoints, use.DiskBytes, err
 }
 
-// Remove takes away a project's store and its marker, and nothing else. The store must be open nowhere. Killed anywhere it leaves a
-// project or a marker without a store, and a second call does the rest: the store gets another name first, the marker's id goes last.
-// (A kill between the id and the end leaves the marker's directory, empty.)
-func Remove(ctx context.Context, home project.Home, r *project.Removal, o project.Options) error {
+// Remove takes away a project's store and its marker, and nothing else: the store into the trash, of which it says what lies there, or at
+// once for good (now). The store must be open nowhere. Killed anywhere it leaves a project or a marker without a store, and a second call
+// does the rest: the store gets another name first, the marker's id goes last. (A kill between the id and the end leaves the marker's
+// directory, empty.)
+func Remove(ctx context.Context, home project.Home, r *project.Removal, now bool, o project.Options) (t *project.Trashed, err error) {
 	p := &r.Project
 	unlock, err := home.Lock(ctx, o.LockWait)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer unlock()
 	if err := checkClosed(ctx, home, p, o); err != nil {
-		return err
+		return nil, err
 	}
-	trash := filepath.Join(filepath.Dir(p.Store), project.RemovedName+p.ID) // in project mode that is the marker, where all goes
+	home.SweepTrash(o.Clock())
 	if _, err := os.Lstat(p.Store); err == nil {
-		if err := os.RemoveAll(filepath.Join(home.Storage(), project.RemovedName+p.ID)); err != nil {
-			return project.RemovalError(p, err)
-		}
-		if err := project.RenameDir(p.Store, trash); err != nil {
-			return project.RemovalError(p, err)
+		if t, err = takeStore(home, r, now, o); err != nil {
+			return nil, project.RemovalError(p, err)
 		}
 	}
 	home.SweepRemoved(p.Root)
 	if err := os.Remove(filepath.Join(home.Dir, project.ProjectsDir, p.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return project.RemovalError(p, err)
+		return t, project.RemovalError(p, err)
 	}
 	if err := errors.Join(os.RemoveAll(home.StageDir(p.ID)), os.RemoveAll(home.BisectDir(p.ID))); err != nil {
-		return project.RemovalError(p, err)
+		return t, project.RemovalError(p, err)
 	}
 	if err := project.RemoveMarker(p); err != nil {
-		return project.RemovalError(p, err)
+		return t, project.RemovalError(p, err)
 	}
-	return nil
+	return t, nil
+}
+
+// takeStore takes a store from its place: into the trash, or to where the next sweep takes it away.
+func takeStore(home project.Home, r *project.Removal, now bool, o project.Options) (*project.Trashed, error) {
+	p := &r.Project
+	if !now {
+		return home.PutInTrash(project.Trashed{Record: home.RecordOf(p), Mode: p.Mode, Removed: o.Clock(), Hooks: r.Hooks}, p.Store)
+	}
+	going := filepath.Join(filepath.Dir(p.Store), project.RemovedName+p.ID) // in project mode that is the marker, where all goes
+	if err := os.RemoveAll(filepath.Join(home.Storage(), project.RemovedName+p.ID)); err != nil {
+		return nil, err
+	}
+	return nil, project.RenameDir(p.Store, going)
 }
 
 // checkClosed opens and closes the store: another process that has it, or a restore that began meanwhile, refuses the removal. A damaged

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"rewind/internal/value"
 	"rewind/refs"
@@ -15,4 +16,10 @@ func (e *Engine) RecordJoin(ctx context.Context, j *value.Join) error {
 		was = "no directory"
 	}
 	return e.Log.Record(ctx, refs.Operation{Kind: refs.KindMove, Message: fmt.Sprintf("joined to %s; it was of %s", j.Store.Root, was)})
+}
+
+// RecordRestored writes into the log of a store that it was removed, and brought back.
+func (e *Engine) RecordRestored(ctx context.Context, removed time.Time) error {
+	text := fmt.Sprintf("restored from the trash; it was removed at %s", removed.Format(time.RFC3339))
+	return e.Log.Record(ctx, refs.Operation{Kind: refs.KindMove, Message: text})
 }

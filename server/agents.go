@@ -29,6 +29,11 @@ func (s *server) setHooks(ctx context.Context, req api.HooksRequest, _ model.Pro
 	if p, err := s.find(ctx, req.ProjectDir()); err == nil {
 		o.Root = p.Root
 	}
+	if req.Remove && !req.DryRun {
+		if err := s.fromPersonAnywhere(ctx, req.ProjectDir()); err != nil {
+			return out, err
+		}
+	}
 	r, err := register.SetHooks(ctx, s.home, req.Env, o)
 	return hooksResponse(r), tellHooks(r, err)
 }
@@ -109,6 +114,11 @@ func settingsDiff(c register.SettingsChange) api.FileDiff {
 const keptHint = "move them out of .agent/rewind/stage first"
 
 func (s *server) remove(ctx context.Context, req api.RemoveRequest, _ model.Progress) (out api.RemoveResponse, err error) {
+	if !req.DryRun {
+		if err := s.fromPerson(ctx, req.ProjectDir()); err != nil {
+			return out, err
+		}
+	}
 	r, err := s.removal(ctx, req.ProjectDir(), &out)
 	if err != nil {
 		return out, err
@@ -120,16 +130,29 @@ func (s *server) remove(ctx context.Context, req api.RemoveRequest, _ model.Prog
 		}
 		gone := hooksResponse(done)
 		out.Hooks = &gone
+		for _, a := range done.Agents {
+			if len(a.Changes) > 0 {
+				r.Hooks = append(r.Hooks, a.Agent)
+			}
+		}
 	}
 	if req.DryRun {
 		return out, nil
 	}
 	s.degraded.clear(&r.Project)
-	if err := s.home.NoteRemoved(r.Project.Root); err != nil {
-		return out, err
+	noted := s.home.NoteRemoved(r.Project.Root)
+	if noted != nil && !req.Now { // what frees a full disk goes on
+		return out, noted
 	}
 	o := s.engineOptions()
-	return out, s.stores.Without(ctx, r.Project.Store, func() error { return engine.Remove(ctx, s.home, r, o) })
+	return out, s.stores.Without(ctx, r.Project.Store, func() error {
+		t, err := engine.Remove(ctx, s.home, r, req.Now, o)
+		if t == nil && !req.Now {
+			t, _ = s.home.FindTrashed(r.Project.ID, o.Clock()) // by a removal that was cut short
+		}
+		out.Trash = s.inTrash(t)
+		return err
+	})
 }
 
 // removeHooks takes the hooks of all agents out with the last project, or those of none: hooks without a project would stay for ever.

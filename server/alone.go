@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"sync"
 	"time"
 
@@ -98,7 +99,7 @@ func (a *alone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		a.server = s
 	}
-	a.server.ServeHTTP(w, r)
+	askedBy(os.Getpid(), a.server).ServeHTTP(w, r) // who asked has started this process
 }
 
 func mendHere(_ context.Context, req api.MendRequest, _ model.Progress) (api.MendResponse, error) {

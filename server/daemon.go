@@ -143,7 +143,9 @@ func (d *daemon) serve(ctx context.Context) error {
 	debug.SetGCPercent(work.CollectAt)
 	h := &http.Server{
 		Handler: d.guard(d.server), ReadHeaderTimeout: headerWait, MaxHeaderBytes: maxHeader,
-		BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: log.New(errorLog{d.log}, "", 0),
+		BaseContext: func(net.Listener) context.Context { return base },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return withPeer(ctx, peers.Process(c)) },
+		ErrorLog:    log.New(errorLog{d.log}, "", 0),
 	}
 	h.SetKeepAlivesEnabled(false) // a connection is for one exchange
 	d.log.Info("daemon started", "version", d.o.version, "pid", os.Getpid())
@@ -270,6 +272,7 @@ func (d *daemon) watch() {
 			d.stop("the socket is gone")
 			return
 		}
+		d.emptyTrash()
 		d.secretScanMu.Lock()
 		defer d.secretScanMu.Unlock()
 		if d.secretScan != nil {
@@ -314,7 +317,7 @@ func (s *server) daemonStop(context.Context, api.DaemonRequest, model.Progress) 
 // newPage makes the daemon's page, which answers nobody before it is asked for.
 func (d *daemon) newPage() *page.Page {
 	return page.New(page.Options{
-		API: d.server, Begin: d.server.work.Begin, Done: d.server.work.Done, Notes: d.claim.Dir, Log: d.log,
+		API: askedBy(model.NoPeer, d.server), Begin: d.server.work.Begin, Done: d.server.work.Done, Notes: d.claim.Dir, Log: d.log,
 		Root: func(id string) (string, error) {
 			for root, r := range d.home.ByRoot() {
 				if r.ID == id {

@@ -44,6 +44,11 @@ func as[T error](err error) bool {
 	return errors.As(err, &t)
 }
 
+// noTrash reports whether the disk has no room for the trash's note.
+func noTrash(err error) bool {
+	return errors.Is(err, project.ErrTrash) && errors.Is(err, syscall.ENOSPC)
+}
+
 const turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
 
 // rules are tried in this order: what leaves the worktree unfinished first, then the most particular.
@@ -123,6 +128,11 @@ var rules = []rule{
 		"'rewind turns' lists the turns, 'rewind sessions' the sessions, with what is captured of them",
 	},
 	{is(history.ErrReplaced), api.WordChanged, "ask again without a place: the newest page is there"},
+	{
+		as[*model.WithinCallError], api.WordWithinCall,
+		"a person types it, in a terminal of their own; what does not come from an agent runs from anywhere when the call has ended",
+	},
+	{noTrash, api.WordNoSpace, "nothing was removed; --now takes it away for good, without the trash"},
 	{is(model.ErrRunning), api.WordBusy, "close it, or --force"},
 	{as[*model.NotInPlaceError], api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
 	{is(model.ErrDependent), api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
@@ -402,7 +412,7 @@ func httpStatus(word string) int {
 		return http.StatusConflict
 	case api.WordBusy:
 		return http.StatusLocked // 503 is a daemon that ends
-	case api.WordPermission:
+	case api.WordPermission, api.WordWithinCall:
 		return http.StatusForbidden
 	case api.WordNoSpace:
 		return http.StatusInsufficientStorage

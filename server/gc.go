@@ -30,6 +30,16 @@ func (s *server) gc(ctx context.Context, req api.GCRequest, p model.Progress) (o
 			return out, err
 		}
 	}
+	if more := o.Keep > 0 || o.MaxSize > 0 || o.Older > 0; more && !req.DryRun { // than the settings let go
+		if err := s.fromPerson(ctx, req.ProjectDir()); err != nil {
+			return out, err
+		}
+	}
+	if !req.DryRun {
+		if err := s.home.EmptyTrash(ctx, s.engineOptions().Clock(), s.o.lockWait); err != nil {
+			return out, err
+		}
+	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		defer work.TightHeap()()
 		r, err := e.Collector.GC(ctx, o)
@@ -43,6 +53,11 @@ func (s *server) gc(ctx context.Context, req api.GCRequest, p model.Progress) (o
 }
 
 func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progress) (out api.PurgeResponse, err error) {
+	if !req.DryRun {
+		if err := s.fromPerson(ctx, req.ProjectDir()); err != nil {
+			return out, err
+		}
+	}
 	var asked *purge.Options // of here, with paths from the root
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
@@ -138,6 +153,18 @@ func (d *daemon) tidy(p *project.Project) (again time.Duration) {
 		d.log.Error("gc", "error", clean(err))
 	}
 	return 0
+}
+
+// emptyTrash takes away what has lain in the trash for its time.
+func (d *daemon) emptyTrash() {
+	o := d.server.engineOptions()
+	if !d.home.TrashDue(o.Clock()) || !d.server.work.Begin() {
+		return
+	}
+	defer d.server.work.Done()
+	if err := d.home.EmptyTrash(d.server.base, o.Clock(), o.LockWait); err != nil {
+		d.log.Warn("trash", "error", clean(err))
+	}
 }
 
 // prune deletes forks that nobody uses, if the settings say so, of the agents' folders in the home directory of whose daemon it is.

@@ -1,11 +1,17 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"time"
 
 	"rewind/api"
+	"rewind/engine"
+	"rewind/engine/model"
+	"rewind/engine/sessions"
 )
 
 // host is the only Host of a request: a browser, which names where it believes to be, never sends it.
@@ -57,4 +63,60 @@ func (d *daemon) guard(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// peerKey is the key of a request's place for the process that sent it.
+type peerKey struct{}
+
+func withPeer(ctx context.Context, process int) context.Context {
+	return context.WithValue(ctx, peerKey{}, process)
+}
+
+func peerOf(ctx context.Context) int {
+	process, _ := ctx.Value(peerKey{}).(int)
+	return process
+}
+
+// askedBy has a handler take its requests for a process's.
+func askedBy(process int, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(withPeer(r.Context(), process)))
+	})
+}
+
+// fromPerson refuses a request that comes from within an agent's call; it is for what cannot be taken back, and looked at before anything
+// else is. dir is the project that it is about. What keeps a store from being asked is for who opens it next.
+func (s *server) fromPerson(ctx context.Context, dir string) error {
+	peer := model.AskerOf(ctx).Peer
+	if peer == model.NoPeer {
+		return nil
+	}
+	if err := sessions.CheckPerson(s.home.Dir, peer); err != nil {
+		return err
+	}
+	err := s.read(withoutDamage(ctx), dir, func(e *engine.Engine) error { return e.Sessions.CheckPerson(peer) })
+	var within *model.WithinCallError
+	if errors.As(err, &within) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// recently is for how long a call that nothing is heard of may still be open, at most.
+const recently = time.Hour
+
+// fromPersonAnywhere is fromPerson for what is about all projects, or none: dir's, and those whose stores were written lately.
+func (s *server) fromPersonAnywhere(ctx context.Context, dir string) error {
+	if err := s.fromPerson(ctx, dir); err != nil {
+		return err
+	}
+	for _, st := range s.home.Stores() {
+		if st.Wrong != "" || st.Used == nil || time.Since(*st.Used) > recently {
+			continue
+		}
+		if err := s.fromPerson(ctx, string(st.Root)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

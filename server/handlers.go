@@ -39,7 +39,7 @@ func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress
 		return out, err
 	}
 	out = initResponse(plan)
-	notes := append(initNotices(plan), s.settingsThere(plan)...)
+	notes := append(append(initNotices(plan), s.settingsThere(plan)...), s.removedHere(plan)...)
 	if req.DryRun {
 		out.Notices, out.Doubtful = notes, s.doubtfulThere(plan)
 		return out, nil

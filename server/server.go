@@ -121,6 +121,7 @@ func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Log
 	handle(s, api.Worktrees, s.worktrees)
 	handle(s, api.RemoveTree, s.removeWorktree)
 	handle(s, api.RemoveStore, s.removeStore)
+	handle(s, api.RestoreStore, s.restoreStore)
 	handle(s, api.Validate, s.validate)
 	handle(s, api.Sessions, s.sessions)
 	handle(s, api.Turns, s.turns)
@@ -189,7 +190,7 @@ func answer[Req, Resp any](h handler[Req, Resp]) http.HandlerFunc {
 			out.Progress(api.Line[Resp]{Progress: &at}, at.Phase != "" && at.Files == 0)
 		}
 		process, _ := strconv.Atoi(r.Header.Get(api.HeaderProcess))
-		ctx = model.WithAsker(ctx, model.Asker{Process: process, Told: told})
+		ctx = model.WithAsker(ctx, model.Asker{Process: process, Peer: peerOf(ctx), Told: told})
 		resp, err := h(ctx, req, func(files int, bytes int64) { told(api.Progress{Files: files, Bytes: bytes}) })
 		if err != nil {
 			fail(out, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"rewind/api"
 	"rewind/engine/model"
@@ -29,6 +30,15 @@ func (s *server) setConfig(ctx context.Context, req api.SetConfigRequest, p mode
 	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
 	if err != nil {
 		return api.ConfigResponse{}, err
+	}
+	if project.Protects(req.Key) {
+		ask := s.fromPerson
+		if req.Global {
+			ask = s.fromPersonAnywhere
+		}
+		if err := ask(ctx, req.ProjectDir()); err != nil {
+			return api.ConfigResponse{}, err
+		}
 	}
 	if root == "" && !req.Global {
 		return api.ConfigResponse{}, fmt.Errorf("config: %w: --global sets it for all projects", model.ErrNoProject)
@@ -98,6 +108,18 @@ func (s *server) askSettings(p *project.InitPlan, accepted bool) error {
 			strings.Join(lines, "; ") + ". Nothing was set up",
 		Hint: "'rewind init --yes' takes them, if you wrote them; else take them out of the file, then 'rewind init'",
 	}
+}
+
+// removedHere tells of a store that a project had before, and that can be brought back.
+func (s *server) removedHere(p *project.InitPlan) (notes []string) {
+	for _, t := range s.home.Trash(s.engineOptions().Clock()) {
+		if !p.Exists && t.Record.Root == p.Root {
+			notes = append(notes, fmt.Sprintf("the history that was removed here lies in the trash until %s: 'rewind stores restore "+
+				"%[2]s' brings it back, and 'rewind stores join %[2]s' then makes it this project's",
+				t.Info(s.home).Goes.Format(time.RFC3339), t.Record.ID[:8]))
+		}
+	}
+	return notes
 }
 
 // settingsThere tells of settings that lay in a project before it was set up, since whoever unpacked it there may not have made them.

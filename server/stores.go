@@ -13,6 +13,7 @@ import (
 	"rewind/engine"
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/internal/gitworktree"
 	"rewind/internal/kv"
@@ -22,7 +23,68 @@ import (
 func (s *server) listStores(context.Context, api.StoresRequest, model.Progress) (api.StoresResponse, error) {
 	out := api.StoresResponse{Stores: []api.Store{}}
 	out.Stores = append(out.Stores, s.home.Stores()...)
+	for _, t := range s.home.Trash(s.engineOptions().Clock()) {
+		out.Trash = append(out.Trash, t.Info(s.home))
+	}
 	return out, nil
+}
+
+// inTrash is what people are told of a store in the trash; nil: it is not there.
+func (s *server) inTrash(t *project.Trashed) *api.Removed {
+	if t == nil {
+		return nil
+	}
+	info := t.Info(s.home)
+	return &info
+}
+
+// restoreStore brings a store back from the trash, and the hooks that went with it.
+func (s *server) restoreStore(ctx context.Context, req api.RestoreStoreRequest, _ model.Progress) (out api.RestoreStoreResponse,
+	err error,
+) {
+	t, err := s.home.FindTrashed(req.Store, s.engineOptions().Clock())
+	if err != nil {
+		return out, err
+	}
+	out.Removed = t.Info(s.home)
+	if req.DryRun {
+		return out, nil
+	}
+	if out.Store, err = s.home.Restore(ctx, t, s.o.lockWait); err != nil {
+		return out, err
+	}
+	if out.Store.Wrong == "" {
+		err = s.project(ctx, string(out.Store.Root), func(e *engine.Engine) error {
+			out.Notices = e.Project().Notices
+			return e.RecordRestored(ctx, t.Removed)
+		})
+	}
+	if err != nil || len(t.Hooks) == 0 {
+		return out, err
+	}
+	hooks, err := register.SetHooks(ctx, s.home, req.Env, register.Options{Agents: t.Hooks, Root: string(out.Store.Root)})
+	done := hooksResponse(hooks)
+	out.Hooks = &done
+	return out, tellHooks(hooks, err)
+}
+
+// removeTrashed takes a store out of the trash for good.
+func (s *server) removeTrashed(ctx context.Context, req api.RemoveStoreRequest) (out api.RemoveStoreResponse, err error) {
+	o := s.engineOptions()
+	t, err := s.home.FindTrashed(req.Store, o.Clock())
+	if err != nil {
+		return out, err
+	}
+	info := t.Info(s.home)
+	out.Store = api.Store{ID: info.ID, Root: info.Root, Mode: info.Mode, DiskBytes: info.DiskBytes, Orphan: true}
+	out.InTrash = true
+	if req.DryRun {
+		return out, nil
+	}
+	if err := s.fromPersonAnywhere(ctx, req.ProjectDir()); err != nil {
+		return out, err
+	}
+	return out, s.home.Discard(ctx, t, o.LockWait)
 }
 
 func (s *server) joinStore(ctx context.Context, req api.JoinRequest, _ model.Progress) (out api.JoinResponse, err error) {
@@ -40,6 +102,11 @@ func (s *server) joinStore(ctx context.Context, req api.JoinRequest, _ model.Pro
 
 func (s *server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ model.Progress) (out api.RemoveStoreResponse, err error) {
 	info, err := s.home.FindStore(req.Store)
+	if errors.Is(err, project.ErrNoStore) {
+		if out, errTrash := s.removeTrashed(ctx, req); !errors.Is(errTrash, project.ErrNoStore) {
+			return out, errTrash
+		}
+	}
 	if err != nil {
 		return out, err
 	}
@@ -54,8 +121,15 @@ func (s *server) removeStore(ctx context.Context, req api.RemoveStoreRequest, _ 
 	if req.DryRun {
 		return out, nil
 	}
+	if err := s.fromPersonAnywhere(ctx, req.ProjectDir()); err != nil {
+		return out, err
+	}
 	o := s.engineOptions()
-	return out, s.stores.Without(ctx, string(info.Store), func() error { return s.home.RemoveStore(ctx, info, o) })
+	return out, s.stores.Without(ctx, string(info.Store), func() error {
+		t, err := s.home.RemoveStore(ctx, info, req.Now, o)
+		out.Trash = s.inTrash(t)
+		return err
+	})
 }
 
 func (s *server) adopt(ctx context.Context, req api.AdoptRequest, p model.Progress) (out api.AdoptResponse, err error) {
@@ -252,7 +326,9 @@ func (s *server) removeWorktree(ctx context.Context, req api.RemoveWorktreeReque
 				}
 			}
 			out.Lost = value.Texts(left.Lost)
-			if n := len(left.Lost); n > 0 && !req.Force {
+			if n := len(left.Lost); n > 0 && req.Force && !req.DryRun {
+				return s.fromPerson(ctx, req.ProjectDir())
+			} else if n > 0 && !req.Force {
 				text := fmt.Sprintf("%d paths are in no checkpoint and would be lost, first %s", n, printable(left.Lost[0]))
 				return refuse(api.WordUnsaved, text, "move them away, or add --force")
 			}

@@ -17,19 +17,20 @@ type initOptions struct {
 	mode                string
 	agents              agentsFlag
 	dryRun, remove, yes bool
-	adopt               bool
+	adopt, now          bool
 }
 
 func newInit(a *app) *cobra.Command {
 	o := initOptions{}
 	cmd := &cobra.Command{
-		Use:   "init [--mode {project | global}] [--agents {all | none | <agent>,...}] [--adopt] [--remove] [--dry-run]",
+		Use:   "init [--mode {project | global}] [--agents {all | none | <agent>,...}] [--adopt] [--remove [--now]] [--dry-run]",
 		Short: "Set up a project: its store, the first checkpoint, the agents' hooks",
 		Long: "Sets up the git repository that the current directory is in, or the directory itself. The store goes to\n" +
 			"~/.rewind/storage by default, out of reach of git clean and rm -rf; --mode project puts it into .agent/rewind.\n" +
 			"The project gets a small .agent/rewind that ignores itself in git. Safe to repeat.\n\n" +
 			"The hooks of the agents that are installed go into their own settings, for all projects; nothing else in these\n" +
-			"files changes. --remove takes the store and the marker of a project away, and with the last project the hooks.\n\n" +
+			"files changes. --remove takes the store and the marker of a project away, and with the last project the hooks. The store lies in a\n" +
+			"trash for a day ('rewind stores restore'); with --now it is gone at once.\n\n" +
 			"A store that came with the directory, from a repository, a backup or another machine, is not believed: it is not " +
 			"opened, and init\n" +
 			"begins one of your own. --adopt shows such a store, asks, and takes it over. 'rewind stores' lists the stores that are " +
@@ -39,16 +40,19 @@ func newInit(a *app) *cobra.Command {
 		Args: takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.adopt {
-				if o.mode != "" || o.agents != nil || o.remove {
+				if o.mode != "" || o.agents != nil || o.remove || o.now {
 					return usage("--adopt goes with --yes and --dry-run only")
 				}
 				return runAdopt(cmd.Context(), a, o)
 			}
 			if o.remove {
 				if o.mode != "" || o.agents != nil {
-					return usage("--remove goes with --yes and --dry-run only")
+					return usage("--remove goes with --yes, --now and --dry-run only")
 				}
 				return runRemove(cmd.Context(), a, o)
+			}
+			if o.now {
+				return usage("--now goes with --remove")
 			}
 			return runInit(cmd.Context(), a, o)
 		},
@@ -56,7 +60,8 @@ func newInit(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.mode, "mode", "", "where the store goes: global or project")
 	f.BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would be done")
-	f.BoolVar(&o.remove, "remove", false, "take the project's history and marker away; it cannot be undone")
+	f.BoolVar(&o.remove, "remove", false, "take the project's history and marker away")
+	f.BoolVar(&o.now, "now", false, "with --remove: for good, and not into the trash")
 	f.BoolVar(&o.adopt, "adopt", false, "take over a store that lies in the project and is not believed")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask: with --remove, with --adopt, about settings that lie here")
 	o.agents.add(cmd, "whose hooks to register: all that are installed, none, or some of claude, codex, gemini, droid")

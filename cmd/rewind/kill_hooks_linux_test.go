@@ -161,9 +161,11 @@ func TestKillRemove(t *testing.T) {
 	for _, mode := range []string{"global", "project"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
+			ids := map[string]string{} // of stores, by home
 			prepare := func() someone {
 				s := newSomeone(t)
 				s.mustRun("init", "--mode", mode)
+				ids[s.home] = strings.TrimSpace(s.settings("p/.agent/rewind/id"))
 				return s
 			}
 			calls := math.MaxInt
@@ -191,6 +193,10 @@ func TestKillRemove(t *testing.T) {
 					t.Errorf("killed at call %d: verify exits with %d", n, code)
 				}
 				k.add(code == 137, state)
+				if i%2 == 1 && state == "none" { // it was removed, and lies in the trash
+					s.mustRun("stores", "restore", ids[s.home])
+					s.mustRun("verify")
+				}
 				if i%2 == 0 {
 					switch code, _ := s.run(0, "init", "--remove", "--yes"); code {
 					case 0, 10:
@@ -214,6 +220,51 @@ func TestKillRemove(t *testing.T) {
 			if k.fired*10 < k.total*8 { // most points are the last calls, whose number varies
 				t.Errorf("only %d of %d points killed the program", k.fired, k.total)
 			}
+		})
+	}
+}
+
+// TestKillRestore kills 'stores restore' before each call that changes something: the project is there, or the store lies in the trash
+// still, and a second call brings it back.
+func TestKillRestore(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"global", "project"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			prepare := func() (s someone, id string) {
+				s = newSomeone(t)
+				s.mustRun("init", "--mode", mode)
+				s.mustRun("config", "limits.file_size", "2MiB")
+				id = strings.TrimSpace(s.settings("p/.agent/rewind/id"))
+				s.mustRun("init", "--remove", "--yes")
+				return s, id
+			}
+			s, id := prepare()
+			_, calls := s.run(0, "stores", "restore", id)
+			var k kills
+			for n := 1; n <= calls; n++ {
+				s, id := prepare()
+				code, _ := s.run(n, "stores", "restore", id)
+				state := "back"
+				if verified, _ := s.run(0, "verify"); verified != 0 {
+					state = "in the trash"
+					s.mustRun("stores", "restore", id)
+					s.mustRun("verify")
+				}
+				k.add(code == 137, state)
+				if got := s.settings("p/.agent/rewind/config.json"); !strings.Contains(got, "file_size") {
+					t.Errorf("killed at call %d (%s): the settings are %q", n, state, got)
+				}
+				if got := strings.TrimSpace(s.settings("p/.agent/rewind/id")); got != id {
+					t.Errorf("killed at call %d (%s): the marker names %q, want %s", n, state, got, id)
+				}
+				s.mustRun("init", "--remove", "--now", "--yes")
+				if left, err := os.ReadDir(filepath.Join(s.home, ".rewind/trash")); err != nil || len(left) > 0 {
+					t.Errorf("killed at call %d (%s): the trash has %v %v", n, state, left, err)
+				}
+				discard(t, s.home)
+			}
+			k.check(t, calls)
 		})
 	}
 }

@@ -3,22 +3,23 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"rewind/api"
 	"rewind/internal/render"
 	"rewind/internal/term"
 )
 
-// runRemove is init --remove. Nothing brings a history back, so it is the one command that asks.
+// runRemove is init --remove. After a day nothing brings a history back, so it asks.
 func runRemove(ctx context.Context, a *app, o initOptions) error {
-	req := api.RemoveRequest{Project: a.project(), Env: agentEnv(), DryRun: true}
+	req := api.RemoveRequest{Project: a.project(), Env: agentEnv(), Now: o.now, DryRun: true}
 	r, err := call(ctx, a, api.Remove, req, "")
 	if err != nil {
 		return err
 	}
 	if !o.dryRun {
 		if !o.yes {
-			if err := a.confirmRemoval(r); err != nil {
+			if err := a.confirmRemoval(r, o.now); err != nil {
 				return err
 			}
 		}
@@ -35,6 +36,7 @@ func runRemove(ctx context.Context, a *app, o initOptions) error {
 		head = "would remove"
 	}
 	fmt.Fprintf(a.Out, "%s %s\n", head, a.removalText(r))
+	a.trashNote(r.Trash)
 	if r.Hooks != nil {
 		return a.showHooks(a.Out, *r.Hooks, api.HooksRequest{Remove: true, DryRun: o.dryRun})
 	}
@@ -47,11 +49,28 @@ func (a *app) removalText(r api.RemoveResponse) string {
 }
 
 // confirmRemoval asks a person; who is none has to have said it.
-func (a *app) confirmRemoval(r api.RemoveResponse) error {
-	text := a.removalText(r)
-	refused := &api.Error{
-		Word: api.WordUsage, Message: "init --remove takes " + text + "; it cannot be undone",
-		Hint: "--yes does it without asking",
+func (a *app) confirmRemoval(r api.RemoveResponse, now bool) error {
+	text, final := a.removalText(r), "It cannot be undone"
+	if !now {
+		final = trashText + ". " + final + " after that"
 	}
-	return a.confirm("This takes "+text+". It cannot be undone; the project's files stay.", refused, "nothing was removed")
+	refused := &api.Error{
+		Word: api.WordUsage, Message: "init --remove takes " + text + "; " + lower(final), Hint: "--yes does it without asking",
+	}
+	return a.confirm("This takes "+text+". "+final+"; the project's files stay.", refused, "nothing was removed")
+}
+
+// trashText says what becomes of a removed store.
+const trashText = "It lies in the trash for a day, from where 'rewind stores restore' brings it back"
+
+// lower is a text that begins with a pronoun, in the middle of a sentence.
+func lower(text string) string {
+	return strings.ReplaceAll(strings.Replace(text, "It", "it", 1), ". It", "; it")
+}
+
+// trashNote says until when a store can be brought back.
+func (a *app) trashNote(t *api.Removed) {
+	if t != nil {
+		a.Say("hint: 'rewind stores restore %.8s' brings it back, until %s", t.ID, a.Time(t.Goes))
+	}
 }

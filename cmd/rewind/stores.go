@@ -16,29 +16,34 @@ import (
 
 func newStores(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "stores {list | join <store> [dir] | remove <store>}",
-		Short: "List all stores; join one to a directory, or remove one",
+		Use:   "stores {list | join <store> [dir] | remove <store> | restore <store>}",
+		Short: "List all stores; join one to a directory, remove one, or bring one back",
 		Long: "Lists every store that is known here, with the directory it is of, its size,\n" +
 			"and what is wrong: a directory that is gone, or that has another store now.\n" +
 			"A project that was restored from a backup, or came from another machine, may\n" +
 			"have a store here that waits for it: join makes a directory the store's\n" +
-			"project. remove takes a store away that is no project's any more; it cannot\n" +
-			"be undone. The first digits of an id are enough.",
-		Example: "  rewind stores\n  rewind stores join 1a2b3c4d\n  rewind stores remove 1a2b3c4d",
+			"project. remove takes a store away that is no project's any more. What was\n" +
+			"removed, here or by 'rewind init --remove', lies in a trash for a day: it is\n" +
+			"listed with when it goes, and restore brings it back. The first digits of an\n" +
+			"id are enough.",
+		Example: "  rewind stores\n  rewind stores join 1a2b3c4d\n  rewind stores remove 1a2b3c4d\n  rewind stores restore 1a2b3c4d",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStores(cmd.Context(), a) },
 	}
-	dryRun, yes := false, false
+	dryRun, yes, now := false, false, false
 	remove := &cobra.Command{
-		Use: "remove <store> [--yes] [--dry-run]", Short: "Take away a store that is no project's any more",
-		Example: "  rewind stores remove 1a2b3c4d",
+		Use: "remove <store> [--now] [--yes] [--dry-run]", Short: "Take away a store that is no project's any more",
+		Example: "  rewind stores remove 1a2b3c4d\n  rewind stores remove 1a2b3c4d --now",
 		Long: "Takes a store away whose directory is gone, or has another store. The store of\n" +
-			"a project goes with 'rewind init --remove'. It asks first, and cannot be undone.",
+			"a project goes with 'rewind init --remove'. It lies in the trash for a day; with\n" +
+			"--now it is gone at once, as is one that lies there already. It asks first.",
 		Args: takes(1, 1, "one store"), ValidArgsFunction: completeStores(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runStoresRemove(cmd.Context(), a, args[0], dryRun, yes)
+			req := api.RemoveStoreRequest{Project: a.project(), Store: args[0], Now: now, DryRun: dryRun}
+			return runStoresRemove(cmd.Context(), a, req, yes)
 		},
 	}
+	remove.Flags().BoolVar(&now, "now", false, "for good, and not into the trash")
 	remove.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "say what would be done")
 	remove.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.AddCommand(
@@ -56,8 +61,54 @@ func newStores(a *app) *cobra.Command {
 			RunE: func(cmd *cobra.Command, args []string) error { return runStoresJoin(cmd.Context(), a, args) },
 		},
 		remove,
+		newStoresRestore(a),
 	)
 	return cmd
+}
+
+func newStoresRestore(a *app) *cobra.Command {
+	dryRun := false
+	cmd := &cobra.Command{
+		Use: "restore <store> [--dry-run]", Short: "Bring back a store that was removed within the last day",
+		Long: "Brings a store back from the trash, with the project's marker and settings and,\n" +
+			"where they went with it, the agents' hooks. Where the directory is gone, or has\n" +
+			"another store by now, it is of no directory: 'rewind stores join' gives it one.",
+		Example: "  rewind stores restore 1a2b3c4d",
+		Args:    takes(1, 1, "one store"), ValidArgsFunction: completeTrash(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runStoresRestore(cmd.Context(), a, args[0], dryRun)
+		},
+	}
+	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "say what would be brought back")
+	return cmd
+}
+
+func runStoresRestore(ctx context.Context, a *app, id string, dryRun bool) error {
+	req := api.RestoreStoreRequest{Project: a.project(), Env: agentEnv(), Store: id, DryRun: dryRun}
+	r, said, err := ask(ctx, a, api.RestoreStore, req, "")
+	if err != nil || said {
+		return err
+	}
+	a.Notices(r.Notices)
+	if dryRun {
+		fmt.Fprintf(a.Out, "would restore %s\n", removedText(r.Removed))
+		return nil
+	}
+	fmt.Fprintf(a.Out, "restored %s\n", storeText(*r.Store))
+	switch {
+	case r.Store.Root == "":
+		a.Say("hint: 'rewind stores join %.8s [dir]' makes a directory its project", r.Store.ID)
+	case r.Store.Wrong != "":
+		a.Say("note: %s", term.Sanitize(string(r.Store.Wrong)))
+	}
+	if r.Hooks != nil {
+		return a.showHooks(a.Out, *r.Hooks, api.HooksRequest{})
+	}
+	return nil
+}
+
+func removedText(r api.Removed) string {
+	return storeText(api.Store{ID: r.ID, Root: r.Root, DiskBytes: r.DiskBytes})
 }
 
 func runStores(ctx context.Context, a *app) error {
@@ -65,7 +116,7 @@ func runStores(ctx context.Context, a *app) error {
 	if err != nil || said {
 		return err
 	}
-	if len(r.Stores) == 0 {
+	if len(r.Stores)+len(r.Trash) == 0 {
 		a.Say("no stores yet; 'rewind init' makes one")
 		return nil
 	}
@@ -80,18 +131,38 @@ func runStores(ctx context.Context, a *app) error {
 			if s.Root != "" {
 				root = term.Quote(string(s.Root))
 			}
-			t.Row(term.Cell{Text: shortStore(r.Stores, s.ID), Style: term.ID}, term.Cell{Text: s.Mode},
+			t.Row(term.Cell{Text: shortID(s.ID, ids(r)), Style: term.ID}, term.Cell{Text: s.Mode},
 				term.Cell{Text: term.Size(s.DiskBytes)},
 				term.Cell{Text: used, Style: term.Dim}, term.Cell{Text: root}, term.Cell{Text: string(s.Wrong), Style: term.Error})
+		}
+		for _, s := range r.Trash {
+			root := "-"
+			if s.Root != "" {
+				root = term.Quote(string(s.Root))
+			}
+			t.Row(term.Cell{Text: shortID(s.ID, ids(r)), Style: term.ID}, term.Cell{Text: "trash"}, term.Cell{Text: term.Size(s.DiskBytes)},
+				term.Cell{Text: a.Time(s.Removed), Style: term.Dim}, term.Cell{Text: root},
+				term.Cell{Text: "goes " + a.Time(s.Goes) + "; 'rewind stores restore' brings it back"})
 		}
 		return t.Flush(w)
 	})
 }
 
-// shortStore is how a list names a store: so many digits, at least eight, that no other begins so. join and remove take them.
-func shortStore(all []api.Store, id string) string {
+// ids are those of all stores, the removed ones included.
+func ids(r api.StoresResponse) (list []string) {
+	for _, s := range r.Stores {
+		list = append(list, s.ID)
+	}
+	for _, s := range r.Trash {
+		list = append(list, s.ID)
+	}
+	return list
+}
+
+// shortID is how a list names a store: so many digits, at least eight, that no other begins so. join, remove and restore take them.
+func shortID(id string, all []string) string {
 	for n := 8; n < len(id); n++ {
-		if !slices.ContainsFunc(all, func(s api.Store) bool { return s.ID != id && strings.HasPrefix(s.ID, id[:n]) }) {
+		if !slices.ContainsFunc(all, func(other string) bool { return other != id && strings.HasPrefix(other, id[:n]) }) {
 			return id[:n]
 		}
 	}
@@ -120,15 +191,16 @@ func runStoresJoin(ctx context.Context, a *app, args []string) error {
 	return nil
 }
 
-func runStoresRemove(ctx context.Context, a *app, id string, dryRun, yes bool) error {
-	req := api.RemoveStoreRequest{Project: a.project(), Store: id, DryRun: true}
+func runStoresRemove(ctx context.Context, a *app, req api.RemoveStoreRequest, yes bool) error {
+	dryRun := req.DryRun
+	req.DryRun = true
 	r, err := call(ctx, a, api.RemoveStore, req, "")
 	if err != nil {
 		return err
 	}
 	if !dryRun {
 		if !yes {
-			if err := a.confirmStoreRemoval(r.Store); err != nil {
+			if err := a.confirmStoreRemoval(r.Store, req.Now || r.InTrash); err != nil {
 				return err
 			}
 		}
@@ -145,6 +217,7 @@ func runStoresRemove(ctx context.Context, a *app, id string, dryRun, yes bool) e
 		head = "would remove"
 	}
 	fmt.Fprintf(a.Out, "%s %s\n", head, storeText(r.Store))
+	a.trashNote(r.Trash)
 	return nil
 }
 
@@ -156,13 +229,32 @@ func storeText(s api.Store) string {
 	return fmt.Sprintf("store %s %s, %s", s.ID, root, term.Size(s.DiskBytes))
 }
 
-func (a *app) confirmStoreRemoval(s api.Store) error {
-	text := storeText(s)
-	refused := &api.Error{
-		Word: api.WordUsage, Message: "stores remove takes " + text + "; it cannot be undone",
-		Hint: "--yes does it without asking",
+func (a *app) confirmStoreRemoval(s api.Store, now bool) error {
+	text, final := storeText(s), "It cannot be undone"
+	if !now {
+		final = trashText + ". " + final + " after that"
 	}
-	return a.confirm("This takes "+text+". It cannot be undone.", refused, "nothing was removed")
+	refused := &api.Error{
+		Word: api.WordUsage, Message: "stores remove takes " + text + "; " + lower(final), Hint: "--yes does it without asking",
+	}
+	return a.confirm("This takes "+text+". "+final+".", refused, "nothing was removed")
+}
+
+// completeTrash offers the stores that can be brought back.
+func completeTrash(a *app) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) (out []string, _ cobra.ShellCompDirective) {
+		if len(args) > 0 || a.settle() != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		r, err := api.Call(cmd.Context(), a.client, api.Stores, api.StoresRequest{Project: a.project()}, nil)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		for _, s := range r.Trash {
+			out = append(out, s.ID+"\t"+term.Sanitize(string(s.Root)))
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // completeStores offers stores, those without a directory first.

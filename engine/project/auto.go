@@ -40,10 +40,9 @@ func PlanAuto(ctx context.Context, home Home, dir string, wait time.Duration) (r
 	if !owned {
 		return refuse("it is another user's")
 	}
-	for _, dir := range gitinfo.Dirs(top) { // a file or a link named .git leads anywhere; git itself refuses there, too
-		if fi, err := os.Stat(dir); err != nil || !osfile.SameOwner(fi, us) {
-			return refuse("its git directory is another user's")
-		}
+	// A file or a link named .git leads anywhere; git itself refuses there, too.
+	if owned, err := home.owns(gitinfo.Dirs(top)...); err != nil || !owned {
+		return refuse("its git directory is another user's")
 	}
 	if _, err := os.Lstat(home.removed(top)); err == nil {
 		return refuse("its history was removed here")

@@ -326,6 +326,19 @@ func parseArgs(s value.Setting, args []string) (any, error) {
 	}
 }
 
+// Protects reports whether a setting decides what is captured, kept, or guarded. One that is not known does.
+func Protects(key string) bool {
+	if strings.HasPrefix(key, aliasKey) {
+		return false
+	}
+	for _, s := range value.Settings() {
+		if s.Key == key {
+			return s.Protects
+		}
+	}
+	return true
+}
+
 // SetConfig writes one setting, or with no values takes it out, into the project's file or, with root "", the global one. Keys it does
 // not know stay in the file untouched.
 func SetConfig(home Home, root, key string, values []string) error {

@@ -77,19 +77,21 @@ func PlanLinked(ctx context.Context, home Home, dir string, wait time.Duration) 
 	return refuse("no working tree of its repository is set up")
 }
 
-// owns reports whether all of these are of the user whose Home it is.
+// owns reports whether all of these, and what links among them lead to, are of the user whose Home it is.
 func (h Home) owns(paths ...string) (bool, error) {
 	us, err := os.Lstat(h.Dir)
 	if err != nil {
 		return false, err
 	}
 	for _, path := range paths {
-		fi, err := os.Lstat(path)
-		if err != nil {
-			return false, err
-		}
-		if !osfile.SameOwner(fi, us) {
-			return false, nil
+		for _, look := range []func(string) (os.FileInfo, error){os.Lstat, os.Stat} {
+			fi, err := look(path)
+			if err != nil {
+				return false, err
+			}
+			if !osfile.SameOwner(fi, us) {
+				return false, nil
+			}
 		}
 	}
 	return true, nil

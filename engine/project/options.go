@@ -22,3 +22,11 @@ func (o Options) StoreOptions() kv.Options {
 	k.LockWait, k.Salvage = o.LockWait, o.Salvage
 	return k
 }
+
+// Clock is what time it is.
+func (o Options) Clock() time.Time {
+	if o.Now != nil {
+		return o.Now().UTC().Truncate(time.Second)
+	}
+	return time.Now().UTC().Truncate(time.Second)
+}

@@ -80,6 +80,14 @@ func (h Home) record(id string) (*Record, error) {
 	return r, nil
 }
 
+// RecordOf is the record of a project, or what it would say.
+func (h Home) RecordOf(p *Project) Record {
+	if r, err := h.record(p.ID); err == nil {
+		return *r
+	}
+	return Record{ID: p.ID, Root: p.Root, Created: p.created, Mode: p.Mode}
+}
+
 // IsStore reports whether a directory holds, or held, a store.
 func IsStore(dir string) bool {
 	for _, name := range []string{"format", "db", "swap"} {

@@ -28,6 +28,8 @@ const RemovedName = ".removed-"
 type Removal struct {
 	Project Project
 	Last    bool // no other is known
+
+	Hooks []value.Agent // of agents, that go with it
 }
 
 // FindRemoval finds the project to remove. It is there also when its store is gone already, as after a removal that was interrupted.
@@ -153,13 +155,20 @@ func RemoveMarker(p *Project) error {
 		if len(others) > 0 {
 			return replaceIn(dir, markerID, []byte(strings.Join(others, "\n")+"\n"))
 		}
-		if err := removeBut(dir, func(name string) bool { return name == markerID || name == markerStore }); err != nil {
+		trash, err := trashIn(dir)
+		if err != nil {
+			return err
+		}
+		keep := func(name string) bool {
+			return name == markerID || name == markerStore || trash && (name == markerIgnore || isTrash(name))
+		}
+		if err := removeBut(dir, keep); err != nil {
 			return err
 		}
 		if err := dir.Remove(markerID); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
 			return err
 		}
-		if err := dir.Sync(); err != nil {
+		if err := dir.Sync(); err != nil || trash {
 			return err
 		}
 		above, name, err := worktreefs.OpenParent(root, MarkerDir)
@@ -181,15 +190,26 @@ func RemoveMarker(p *Project) error {
 	})
 }
 
-// RemoveStore takes away a store whose directory is not its project any more, and its record. It must be open nowhere. A store that is
-// a project's goes with Remove, which looks at the project, too.
-func (h Home) RemoveStore(ctx context.Context, s *value.Store, o Options) error {
-	fail := func(err error) error { return &value.OpError{Op: "remove store", Subject: s.ID, Err: err} }
+func isTrash(name string) bool { return strings.HasPrefix(name, besideTrash) }
+
+// trashIn reports whether a marker has a removed store in it.
+func trashIn(dir worktreefs.Dir) (bool, error) {
+	list, err := dir.ReadDir()
+	return slices.ContainsFunc(list, func(e worktreefs.Dirent) bool { return isTrash(e.Name) }), err
+}
+
+// RemoveStore takes away a store whose directory is not its project any more, and its record: into the trash, or at once for good (now). It
+// must be open nowhere. A store that is a project's goes with Remove, which looks at the project, too.
+func (h Home) RemoveStore(ctx context.Context, s *value.Store, now bool, o Options) (*Trashed, error) {
+	fail := func(err error) (*Trashed, error) {
+		return nil, &value.OpError{Op: "remove store", Subject: s.ID, Err: err}
+	}
 	unlock, err := h.Lock(ctx, o.LockWait)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer unlock()
+	h.SweepTrash(o.Clock())
 	r, err := h.record(s.ID)
 	if err != nil {
 		return fail(err)
@@ -207,17 +227,34 @@ func (h Home) RemoveStore(ctx context.Context, s *value.Store, o Options) error 
 				return fail(err)
 			}
 		}
-		trash := filepath.Join(h.Storage(), RemovedName+r.ID)
-		if err := errors.Join(os.RemoveAll(trash), RenameDir(h.storeDir(r.ID), trash), os.RemoveAll(trash)); err != nil {
+	}
+	var t *Trashed
+	if !now {
+		lies := Trashed{Record: *r, Mode: r.Mode, Removed: o.Clock(), NoStore: r.Mode == ModeProject}
+		if t, err = h.PutInTrash(lies, h.storeDir(r.ID)); err != nil {
 			return fail(err)
 		}
-	} else if err := os.Remove(h.recordPath(r.ID, r.Mode)); err != nil { // its store, wherever that is, is not Home's
+	} else if err := h.removeNow(r); err != nil {
 		return fail(err)
+	}
+	if r.Mode == ModeProject {
+		if err := os.Remove(h.recordPath(r.ID, r.Mode)); err != nil {
+			return fail(err)
+		}
 	}
 	if err := errors.Join(os.RemoveAll(h.StageDir(r.ID)), os.RemoveAll(h.BisectDir(r.ID))); err != nil {
 		return fail(err)
 	}
-	return nil
+	return t, nil
+}
+
+// removeNow takes a store of Home's away for good. One in project mode, wherever that is, is not Home's.
+func (h Home) removeNow(r *Record) error {
+	if r.Mode == ModeProject {
+		return nil
+	}
+	trash := filepath.Join(h.Storage(), RemovedName+r.ID)
+	return errors.Join(os.RemoveAll(trash), RenameDir(h.storeDir(r.ID), trash), os.RemoveAll(trash))
 }
 
 // removed is the file that says that a person has removed the project of a directory.

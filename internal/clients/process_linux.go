@@ -76,14 +76,6 @@ func lockHolder(f *os.File) int {
 	return 0
 }
 
-// programs are the names of the agents' programs: of the file that runs, or of the script that an interpreter runs.
-var programs = map[transcript.Agent][]string{
-	transcript.Claude: {"claude", "claude-code"},
-	transcript.Codex:  {"codex"},
-	transcript.Gemini: {"gemini", "gemini-cli"},
-	transcript.Droid:  {"droid"},
-}
-
 // processLive looks through the processes of this user for one of the agent. told are those that have said on which session they are.
 func (l *Processes) processLive(agent transcript.Agent, find func() sessionPlace, session string, told map[int]bool, guess bool) Live {
 	var live Live

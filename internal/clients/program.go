@@ -1,5 +1,15 @@
 package clients
 
+import "rewind/transcript"
+
+// programs are the names of the agents' programs: of the file that runs, or of the script that an interpreter runs.
+var programs = map[transcript.Agent][]string{
+	transcript.Claude: {"claude", "claude-code"},
+	transcript.Codex:  {"codex"},
+	transcript.Gemini: {"gemini", "gemini-cli"},
+	transcript.Droid:  {"droid"},
+}
+
 // A Program is a process that was seen: a later one of the same number is another. Safe for concurrent use.
 type Program struct {
 	pid   int

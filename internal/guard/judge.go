@@ -49,6 +49,11 @@ func (j *judge) words(cmd []string, depth int) string {
 		return ""
 	}
 	name, args := program(cmd[0]), cmd[1:]
+	for _, text := range scripts(name, args) {
+		if why := j.script(text, depth+1); why != "" {
+			return why
+		}
+	}
 	switch name {
 	case "cd", "pushd":
 		if len(args) > 0 {
@@ -56,16 +61,9 @@ func (j *judge) words(cmd []string, depth int) string {
 		}
 		return ""
 	case "sh", "bash", "zsh", "dash", "ksh", "ash", "fish":
-		for i, a := range args {
-			if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "c") && i+1 < len(args) {
-				return j.script(args[i+1], depth+1)
-			}
-		}
 		return ""
-	case "eval":
-		return j.script(strings.Join(args, " "), depth+1)
 	case "rewind":
-		return refused(args)
+		return j.rewind(args, depth)
 	case "rewindd": // it takes any request on its standard input
 		if len(args) > 0 && args[0] == "serve" {
 			return "it would run 'rewindd serve', which is rewind's own to run"
@@ -80,11 +78,14 @@ func (j *judge) words(cmd []string, depth int) string {
 			}
 		}
 	}
-	if at := writes(name, args); at != nil {
-		for _, a := range at {
-			if j.inStore(a) || removes(name) && j.holdsStore(a) {
-				return "it would write into rewind's store (" + a + "), which only rewind may"
-			}
+	return j.written(name, args)
+}
+
+// written judges what a command writes.
+func (j *judge) written(name string, args []string) string {
+	for _, a := range writes(name, args) {
+		if j.inStore(a) || removes(name) && j.holdsStore(a) {
+			return "it would write into rewind's store (" + a + "), which only rewind may"
 		}
 	}
 	return ""
@@ -93,42 +94,6 @@ func (j *judge) words(cmd []string, depth int) string {
 func program(word string) string {
 	word = word[strings.LastIndexAny(word, `/\`)+1:]
 	return strings.TrimSuffix(word, ".exe")
-}
-
-// bare takes off what stands before the program: assignments, words of the shell, programs that run another.
-func bare(cmd []string) []string {
-	for len(cmd) > 0 {
-		w := cmd[0]
-		name := program(w)
-		switch {
-		case isAssignment(w):
-			cmd = cmd[1:]
-		case oneOf(w, "!", "{", "if", "then", "else", "elif", "do", "while", "until", "time"), oneOf(name, "command", "exec", "builtin",
-			"nohup", "setsid", "stdbuf", "ionice", "xargs", "parallel"):
-			cmd = options(cmd[1:])
-		case oneOf(name, "env", "sudo", "doas", "nice", "strace"):
-			cmd = options(cmd[1:])
-		case name == "timeout":
-			if cmd = options(cmd[1:]); len(cmd) > 0 {
-				cmd = cmd[1:]
-			}
-		default:
-			return cmd
-		}
-	}
-	return nil
-}
-
-// options takes off options, and the value of those that are known to have one.
-func options(cmd []string) []string {
-	for len(cmd) > 0 && strings.HasPrefix(cmd[0], "-") {
-		o := cmd[0]
-		if cmd = cmd[1:]; oneOf(o, "-u", "-g", "-n", "-I", "-P", "-L", "-d", "-k", "-s", "-C", "-o", "-e") && len(cmd) > 0 &&
-			program(cmd[0]) != "rewind" {
-			cmd = cmd[1:]
-		}
-	}
-	return cmd
 }
 
 func isAssignment(w string) bool {
@@ -143,55 +108,6 @@ func oneOf(s string, list ...string) bool {
 		}
 	}
 	return false
-}
-
-// harmless are the commands of rewind that take nothing back and remove nothing, whatever stands behind them but what refused names. Any
-// other word is refused, for it may be an alias of the user's.
-var harmless = []string{
-	"save", "list", "ls", "log", "show", "diff", "compare", "cat", "tag", "grep", "blame", "bisect", "ops", "events", "fork", "clone",
-	"turns", "sessions", "forks", "tree", "future", "init", "stores", "status", "st", "validate", "doctor", "verify", "config", "daemon",
-	"man", "mcp", "hook", "version", "help",
-	"worktrees", "completion", "agents", "checkpoints", "environment", "exit-codes",
-}
-
-// refused judges the arguments of rewind. What only looks, or is only tried, passes.
-func refused(args []string) string {
-	var words []string
-	flags := map[string]bool{}
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		switch {
-		case oneOf(a, "--session", "-C", "--project", "--color"): // with a value
-			i++
-		case a == "--" && len(words) > 0 && words[0] == "bisect": // a command that it runs
-			if cmd := bare(args[i+1:]); len(cmd) > 0 && program(cmd[0]) == "rewind" {
-				return refused(cmd[1:])
-			}
-			return ""
-		case strings.HasPrefix(a, "-"):
-			name, _, _ := strings.Cut(a, "=")
-			flags[name] = true
-		default:
-			words = append(words, a)
-		}
-	}
-	if len(words) == 0 || flags["--help"] || flags["-h"] || flags["--dry-run"] || flags["-n"] {
-		return ""
-	}
-	sub := words[0]
-	bad := !oneOf(sub, harmless...) ||
-		sub == "init" && (flags["--remove"] || flags["--adopt"]) ||
-		sub == "stores" && oneOf(words[min(1, len(words)-1)], "join", "remove") ||
-		sub == "worktrees" && oneOf(words[min(1, len(words)-1)], "remove") ||
-		sub == "forks" && oneOf(words[min(1, len(words)-1)], "delete", "prune") ||
-		sub == "fork" && flags["--checkout"] ||
-		sub == "verify" && flags["--repair"] ||
-		sub == "daemon" && len(words) > 1 && words[1] == "stop" ||
-		sub == "config" && (len(words) > 2 || flags["--unset"] || flags["--tier"] || flags["--unregister-hooks"])
-	if !bad {
-		return ""
-	}
-	return "it would run 'rewind " + sub + "', which is the user's to run: ask for it"
 }
 
 // writes gives the words of a command that it may write to; nil: it is not known to write.

@@ -239,6 +239,7 @@ var callBans = []callBan{
 			"engine/remove.go":                    "removes a store that is closed, a file of ours",
 			"engine/project/worktree.go":          "removes a store that was being made; a worktree's directory by handles",
 			"engine/project/remove.go":            "removes stores and notes of projects, files of ours; the marker by handles",
+			"engine/project/trash.go":             "removes and renames removed stores and their notes, files of ours; in a project by handles",
 			"engine/purge/files.go":               "removes backups and logs in rewind's own directory; what is in the project by handles",
 			"engine/project/project.go":           "writes the project's marker and record, files of ours",
 			"engine/project/config.go":            "writes the project's config, a file of ours",

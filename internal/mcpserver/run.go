@@ -46,8 +46,8 @@ func (s *server) answer(ctx context.Context, command words, p page) (text string
 		return "", false, ctx.Err()
 	case got.more: // its output was not read to the end, which it may have taken amiss
 		told = ""
-	case errors.As(err, &exit) && exit.ExitCode() == nothingFound && command[0] == "grep" && told == "":
-		return "nothing matches", false, nil
+	case errors.As(err, &exit) && exit.ExitCode() == nothingFound && command[0] == "grep" && !strings.Contains(told, "rewind: error:"):
+		return strings.TrimSuffix("nothing matches\n"+told, "\n"), false, nil // notes of what was not searched may stand beside it
 	case errors.As(err, &exit):
 		failed = true
 	case err != nil:

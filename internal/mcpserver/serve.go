@@ -25,7 +25,7 @@ type server struct {
 	busy    chan struct{} // holds one while a command runs: an agent that asks for ten things at once gets one after the other
 }
 
-// serve answers until in ends or ctx does. A command that runs then is interrupted, and waited for.
+// serve answers until in ends or ctx does, whatever comes in. A command that runs then is interrupted, and waited for.
 func (s *server) serve(ctx context.Context, version string, in io.ReadCloser, out io.WriteCloser) error {
 	m := mcp.NewServer(&mcp.Implementation{Name: "rewind", Title: "rewind", Version: version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
@@ -41,7 +41,8 @@ func (s *server) serve(ctx context.Context, version string, in io.ReadCloser, ou
 		"there. Or search what was said in the conversations.")
 	add[blameArgs](s, m, "blame", "For each line of a file: which checkpoint, turn and prompt wrote it, or that it came from outside.")
 	add[turnsArgs](s, m, "turns", "List the turns of a session: number, time, prompt.")
-	err := m.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxRequest})
+	w := &oneWriter{WriteCloser: out}
+	err := m.Run(ctx, &mcp.IOTransport{Reader: newLines(in, w), Writer: w, MaxLineLength: 2 * maxRequest})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil // the agent has gone, or wants us gone
 	}

@@ -7,6 +7,8 @@ type Setting struct {
 	From  string `json:"from"`  // default, global or project
 	Help  string `json:"help"`
 	Unit  string `json:"unit,omitempty"` // of a number: bytes; none: it counts
+	// It decides what is captured, kept, or guarded: no command from within an agent's call sets it.
+	Protects bool `json:"-"`
 }
 
 // Settings is the table of settings with their defaults, by key. Lists of patterns that are built in are empty here: who reads the
@@ -19,7 +21,8 @@ func Settings() []Setting {
 		},
 		{Key: "agents.mcp", Help: "true registers the server by which agents read checkpoints ('rewind mcp')", Value: false},
 		{
-			Key: "exclude.defaults", Help: "patterns that are not captured unless a rules file says otherwise (lowest precedence)",
+			Key: "exclude.defaults", Protects: true,
+			Help:  "patterns that are not captured unless a rules file says otherwise (lowest precedence)",
 			Value: []string{},
 		},
 		{
@@ -33,16 +36,20 @@ func Settings() []Setting {
 			Key: "forks.max_size", Help: "fork and clone make none where the session files of a project's forks are larger; 0: any size",
 			Value: int64(0), Unit: "bytes",
 		},
-		{Key: "forks.prune.age", Help: "forks.prune.auto deletes only forks from which nothing came for so long", Value: "30d"},
 		{
-			Key: "forks.prune.auto",
+			Key: "forks.prune.age", Protects: true,
+			Help:  "forks.prune.auto deletes only forks from which nothing came for so long",
+			Value: "30d",
+		},
+		{
+			Key: "forks.prune.auto", Protects: true,
 			Help: "true has the daemon delete forks that nobody uses when the project rests: those that fit all of forks.prune.*, that " +
 				"nobody has named, and that hold nothing that no other session has",
 			Value: false,
 		},
-		{Key: "forks.prune.keep", Help: "forks.prune.auto keeps the newest so many", Value: int64(10)},
+		{Key: "forks.prune.keep", Protects: true, Help: "forks.prune.auto keeps the newest so many", Value: int64(10)},
 		{
-			Key:   "forks.prune.kind",
+			Key: "forks.prune.kind", Protects: true,
 			Help:  "forks.prune.auto deletes only forks of these kinds: fork, clone, restore (made by going back), agent",
 			Value: []string{ForkMade, ForkRestore},
 		},
@@ -51,23 +58,37 @@ func Settings() []Setting {
 			Key: "forks.warn_size", Help: "session files of a project's forks that are larger are said; 0: they are not",
 			Value: int64(1 << 30), Unit: "bytes",
 		},
-		{Key: "gc.auto", Help: "false leaves gc to 'rewind gc': the daemon does not run it when the project rests", Value: true},
-		{Key: "gc.grace", Help: "gc removes no checkpoint that is younger, whatever it is asked for", Value: "1h"},
-		{Key: "gc.keep_all", Help: "gc keeps every checkpoint for so long", Value: "1d"},
-		{Key: "gc.keep_daily", Help: "then the last one of each day, for so long", Value: "forever"},
 		{
-			Key:  "gc.keep_safety",
+			Key: "gc.auto", Protects: true,
+			Help:  "false leaves gc to 'rewind gc': the daemon does not run it when the project rests",
+			Value: true,
+		},
+		{
+			Key: "gc.grace", Protects: true,
+			Help:  "gc removes no checkpoint that is younger, whatever it is asked for",
+			Value: "1h",
+		},
+		{Key: "gc.keep_all", Protects: true, Help: "gc keeps every checkpoint for so long", Value: "1d"},
+		{Key: "gc.keep_daily", Protects: true, Help: "then the last one of each day, for so long", Value: "forever"},
+		{
+			Key: "gc.keep_safety", Protects: true,
 			Help: "safety checkpoints, those that were saved by hand and those that forks begin at are kept for so long", Value: "180d",
 		},
-		{Key: "gc.keep_turns", Help: "gc keeps the last checkpoint of each turn for so long", Value: "30d"},
+		{Key: "gc.keep_turns", Protects: true, Help: "gc keeps the last checkpoint of each turn for so long", Value: "30d"},
 		{
-			Key: "gc.max_size", Help: "a store that is larger is thinned further until it fits; 0: it may be of any size",
+			Key: "gc.max_size", Protects: true,
+			Help:  "a store that is larger is thinned further until it fits; 0: it may be of any size",
 			Value: int64(20 << 30), Unit: "bytes",
 		},
-		{Key: "gc.min_free", Help: "gc runs at once when less of the disk is free", Value: int64(1 << 30), Unit: "bytes"},
-		{Key: "hooks.enabled", Help: "false switches the hooks of this project off", Value: true},
 		{
-			Key: "hooks.guard", Help: "true registers a hook that refuses agents' calls of restores, gc and purge, and writes " +
+			Key: "gc.min_free", Protects: true,
+			Help:  "gc runs at once when less of the disk is free",
+			Value: int64(1 << 30), Unit: "bytes",
+		},
+		{Key: "hooks.enabled", Protects: true, Help: "false switches the hooks of this project off", Value: true},
+		{
+			Key: "hooks.guard", Protects: true,
+			Help: "true registers a hook that refuses agents' calls of restores, gc and purge, and writes " +
 				"into the store",
 			Value: false,
 		},
@@ -80,17 +101,30 @@ func Settings() []Setting {
 				"set up; global only",
 			Value: true,
 		},
-		{Key: "limits.file_size", Help: "files over this size are listed, not captured", Value: int64(1 << 30), Unit: "bytes"},
-		{Key: "secrets.allow", Help: "files that are no secrets, whatever their names and contents say", Value: []string{}},
 		{
-			Key: "secrets.mode", Help: "contents that look like a secret: off, flag (say so) or skip (and do not store the file again)",
+			Key: "limits.file_size", Protects: true,
+			Help:  "files over this size are listed, not captured",
+			Value: int64(1 << 30), Unit: "bytes",
+		},
+		{
+			Key: "secrets.allow", Protects: true,
+			Help:  "files that are no secrets, whatever their names and contents say",
+			Value: []string{},
+		},
+		{
+			Key: "secrets.mode", Protects: true,
+			Help:  "contents that look like a secret: off, flag (say so) or skip (and do not store the file again)",
 			Value: "flag",
 		},
 		{
-			Key: "secrets.patterns", Help: "files whose content is not stored, only a keyed hash",
+			Key: "secrets.patterns", Protects: true, Help: "files whose content is not stored, only a keyed hash",
 			Value: []string{},
 		},
-		{Key: "secrets.store", Help: "store the content of secret files too", Value: false},
-		{Key: "tier", Help: "which events of an agent are taken in: minimal, balanced or aggressive", Value: "balanced"},
+		{Key: "secrets.store", Protects: true, Help: "store the content of secret files too", Value: false},
+		{
+			Key: "tier", Protects: true,
+			Help:  "which events of an agent are taken in: minimal, balanced or aggressive",
+			Value: "balanced",
+		},
 	}
 }

@@ -15,6 +15,16 @@ type Store struct {
 	Orphan    bool       `json:"orphan"`          // no directory is its project: it can be joined to one, or removed
 }
 
+// Removed is a store in the trash.
+type Removed struct {
+	ID        string    `json:"store_id"`
+	Root      Text      `json:"root"` // "": it was of no directory
+	Mode      string    `json:"mode"`
+	DiskBytes int64     `json:"disk_bytes"`
+	Removed   time.Time `json:"removed"`
+	Goes      time.Time `json:"goes"` // until when it can be brought back
+}
+
 // Collected is what gc removed, or with a dry run would remove.
 type Collected struct {
 	Checkpoints int    `json:"checkpoints"` // steps

@@ -170,6 +170,9 @@ func (c *seenConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// NetConn is the connection itself.
+func (c *seenConn) NetConn() net.Conn { return c.Conn }
+
 // CloseWrite lets net/http send the end of an answer to a client that still writes.
 func (c *seenConn) CloseWrite() error {
 	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {

@@ -3,6 +3,7 @@
 package peers
 
 import (
+	"errors"
 	"net"
 	"os"
 )
@@ -27,4 +28,36 @@ func (o Own) Accept() (net.Conn, error) {
 		o.Refused(uid, err)
 		_ = c.Close()
 	}
+}
+
+// Process is the process that connected, by its number here; 0: it is not known. A connection that was wrapped is asked for what it wraps
+// (NetConn).
+func Process(c net.Conn) int {
+	for {
+		w, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			break
+		}
+		c = w.NetConn()
+	}
+	pid, err := peerProcess(c)
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+// ask asks the system about a connection to a unix socket.
+func ask(c net.Conn, fn func(fd int) error) error {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return errors.New("not a unix socket")
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var sockErr error
+	err = raw.Control(func(fd uintptr) { sockErr = fn(int(fd)) })
+	return errors.Join(err, sockErr)
 }

@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"errors"
 	"net"
 
 	"golang.org/x/sys/unix"
@@ -9,21 +8,26 @@ import (
 
 // peerUID is the effective user of who connected, at that moment.
 func peerUID(c net.Conn) (int, error) {
-	u, ok := c.(*net.UnixConn)
-	if !ok {
-		return -1, errors.New("not a unix socket")
-	}
-	raw, err := u.SyscallConn()
+	cred, err := credentials(c)
 	if err != nil {
 		return -1, err
 	}
-	uid := -1
-	var sockErr error
-	err = raw.Control(func(fd uintptr) {
-		var cred *unix.Ucred
-		if cred, sockErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); sockErr == nil {
-			uid = int(cred.Uid)
-		}
+	return int(cred.Uid), nil
+}
+
+// peerProcess is the process that connected.
+func peerProcess(c net.Conn) (int, error) {
+	cred, err := credentials(c)
+	if err != nil {
+		return 0, err
+	}
+	return int(cred.Pid), nil
+}
+
+func credentials(c net.Conn) (cred *unix.Ucred, err error) {
+	err = ask(c, func(fd int) (err error) {
+		cred, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+		return err
 	})
-	return uid, errors.Join(err, sockErr)
+	return cred, err
 }

@@ -1,0 +1,171 @@
+package project_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/engine"
+	"rewind/engine/enginetest"
+	"rewind/engine/project"
+	"rewind/internal/value"
+)
+
+// removed is a project on a disk, whose store was put into the trash at a time.
+type removed struct {
+	t    *testing.T
+	Home project.Home
+	Root string
+}
+
+func (r *removed) Must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func newRemoved(t *testing.T, at time.Time) (p *removed, lies *project.Trashed) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	p = &removed{t, project.Home{Dir: t.TempDir()}, root}
+	p.Must(err)
+	e, _, err := engine.Init(enginetest.Bg, p.Home, root, project.ModeGlobal, project.Options{})
+	p.Must(err)
+	of := e.Project()
+	p.Must(e.Close())
+	lies, err = p.Home.PutInTrash(project.Trashed{Record: p.Home.RecordOf(&of), Mode: of.Mode, Removed: at}, of.Store)
+	p.Must(err)
+	return p, lies
+}
+
+const day = 24 * time.Hour
+
+var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+
+// TestTrashKeepsADay: what was removed can be brought back for a day, and is then taken away by whoever sweeps first.
+func TestTrashKeepsADay(t *testing.T) {
+	p, lies := newRemoved(t, noon)
+	id := lies.Record.ID
+	almost := noon.Add(day - time.Second)
+	if p.Home.TrashDue(almost) {
+		t.Error("it is due before its time")
+	}
+	p.Home.SweepTrash(almost)
+	if list := p.Home.Trash(almost); len(list) != 1 || list[0].Record.ID != id || list[0].Info(p.Home).DiskBytes == 0 {
+		t.Fatalf("the trash has %+v", list)
+	}
+	end := noon.Add(day)
+	if list := p.Home.Trash(end); len(list) != 0 || !p.Home.TrashDue(end) {
+		t.Errorf("after its time the trash has %+v, due: %v", list, p.Home.TrashDue(end))
+	}
+	if _, err := p.Home.FindTrashed(id, end); !errors.Is(err, project.ErrNoStore) {
+		t.Errorf("after its time it is found: %v", err)
+	}
+	p.Must(p.Home.EmptyTrash(enginetest.Bg, end, 0))
+	if left := inTrash(t, p.Home); len(left) != 0 {
+		t.Errorf("the trash has %v", left)
+	}
+}
+
+func inTrash(t *testing.T, home project.Home) (names []string) {
+	t.Helper()
+	list, err := os.ReadDir(filepath.Join(home.Dir, "trash"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestTrashOfOneStoreTwice: a store that was removed, came back from a backup, and was removed again lies there twice; the last comes back,
+// and not over one that is there.
+func TestTrashOfOneStoreTwice(t *testing.T) {
+	p, first := newRemoved(t, noon)
+	id, store := first.Record.ID, filepath.Join(p.Home.Storage(), first.Record.ID)
+	p.Must(os.CopyFS(store, os.DirFS(filepath.Join(p.Home.Dir, "trash", inTrash(t, p.Home)[0], "store"))))
+	for range 2 { // in the same second
+		_, err := p.Home.PutInTrash(project.Trashed{Record: first.Record, Mode: first.Mode, Removed: noon}, store)
+		p.Must(err)
+		if !project.IsStore(store) {
+			p.Must(os.CopyFS(store, os.DirFS(filepath.Join(p.Home.Dir, "trash", inTrash(t, p.Home)[0], "store"))))
+		}
+	}
+	if names := inTrash(t, p.Home); len(names) != 3 {
+		t.Fatalf("the trash has %v", names)
+	}
+	lies, err := p.Home.FindTrashed(id[:8], noon)
+	p.Must(err)
+	if _, err := p.Home.Restore(enginetest.Bg, lies, 0); err == nil || !strings.Contains(err.Error(), "there is a store of that id") {
+		t.Errorf("it came back over one that is there: %v", err)
+	}
+	p.Must(os.RemoveAll(store))
+	s, err := p.Home.Restore(enginetest.Bg, lies, 0)
+	p.Must(err)
+	if s.ID != id || string(s.Root) != p.Root || s.Wrong != "" {
+		t.Errorf("it came back as %+v", s)
+	}
+	if names := inTrash(t, p.Home); len(names) != 2 {
+		t.Errorf("the trash has %v", names)
+	}
+}
+
+// TestTrashAfterAKill: what a kill leaves is no store that can be brought back, and goes with the next sweep.
+func TestTrashAfterAKill(t *testing.T) {
+	p, lies := newRemoved(t, noon)
+	name := inTrash(t, p.Home)[0]
+	dir := filepath.Join(p.Home.Dir, "trash", name)
+	for _, c := range []struct {
+		when string
+		do   func() error
+	}{
+		{"a note without a store", func() error { return os.RemoveAll(filepath.Join(dir, "store")) }},
+		{"a store that was going", func() error { return os.Rename(filepath.Join(dir, "removed.json"), filepath.Join(dir, "going.json")) }},
+		{"a store without a note", func() error { return os.Remove(filepath.Join(dir, "removed.json")) }},
+		{"a note that is none", func() error { return os.WriteFile(filepath.Join(dir, "removed.json"), []byte("{"), 0o600) }},
+		{
+			"a note that names another place", func() error {
+				return os.WriteFile(filepath.Join(dir, "removed.json"), []byte(`{"record":{"id":"`+lies.Record.ID+`"},"beside":"`+p.Root+`"}`), 0o600)
+			},
+		},
+	} {
+		p.Must(os.MkdirAll(filepath.Join(dir, "store"), 0o700))
+		p.Must(os.WriteFile(filepath.Join(dir, "removed.json"), []byte(
+			`{"record":{"id":"`+lies.Record.ID+`"},"mode":"global","removed":"2026-11-26T12:00:00Z"}`), 0o600))
+		if list := p.Home.Trash(noon); len(list) != 1 {
+			t.Fatalf("%s: the trash has %v", c.when, list)
+		}
+		p.Must(c.do())
+		if list := p.Home.Trash(noon); len(list) != 0 || !p.Home.TrashDue(noon) {
+			t.Errorf("%s: the trash has %v", c.when, list)
+		}
+		p.Home.SweepTrash(noon)
+		if left := inTrash(t, p.Home); len(left) != 0 {
+			t.Errorf("%s: %v are left", c.when, left)
+		}
+	}
+	if _, err := os.Stat(p.Root); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestProtects: each setting that decides what is captured, kept or guarded is known as one, and so is one that nobody has heard of.
+func TestProtects(t *testing.T) {
+	free := map[string]bool{
+		"agents.commands": true, "agents.mcp": true, "forks.detect": true, "forks.max_number": true, "forks.max_size": true,
+		"forks.warn_number": true, "forks.warn_size": true, "init.auto": true,
+	}
+	for _, s := range value.Settings() {
+		if project.Protects(s.Key) == free[s.Key] {
+			t.Errorf("%s: protects is %v", s.Key, project.Protects(s.Key))
+		}
+	}
+	if !project.Protects("tiers.claude") || !project.Protects("new.one") || project.Protects("alias.x") {
+		t.Error("what is no key of the table is taken for what it is not")
+	}
+}

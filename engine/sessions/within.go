@@ -1,0 +1,50 @@
+package sessions
+
+import (
+	"slices"
+
+	"rewind/engine/model"
+	"rewind/hooks"
+	"rewind/internal/clients"
+	"rewind/internal/value"
+)
+
+// CheckPerson returns a *model.WithinCallError for a command, given by its process, that an agent started: one whose hooks report to home.
+func CheckPerson(home string, process int) error {
+	if o := clients.OriginOf(process, home); o.Agent != "" {
+		return &model.WithinCallError{Agent: o.Agent, PID: o.PID}
+	}
+	return nil
+}
+
+// CheckPerson is the same, and returns that error also while a call that can run commands is open here and the process cannot be told from
+// what such a call left behind: it does not come from a person's terminal. A process that is not known (0) does not.
+func (ss *Sessions) CheckPerson(process int) error {
+	switch o := clients.OriginOf(process, ss.log.Home.Dir); {
+	case o.Agent != "":
+		return &model.WithinCallError{Agent: o.Agent, PID: o.PID}
+	case o.Terminal:
+		return nil
+	}
+	defer ss.log.Hold()()
+	if err := ss.log.LoadSessions(); err != nil {
+		return err
+	}
+	var newest *value.AtWork
+	for _, s := range ss.log.Records {
+		if s.Ended || s.Imported || !slices.ContainsFunc(s.Calls, runsCommands) {
+			continue
+		}
+		w, ok := ss.work(s, ss.log.Processes())
+		if ok && w.Known != value.WorkOpen && (newest == nil || w.Since.After(newest.Since)) {
+			newest = &w
+		}
+	}
+	if newest == nil {
+		return nil
+	}
+	return &model.WithinCallError{Call: newest}
+}
+
+// runsCommands reports whether a call can start programs.
+func runsCommands(c model.Call) bool { return c.Class == hooks.Changer }
