@@ -54,12 +54,8 @@ type Outcome struct {
 	Left []int // processes that could not be ended: those of another user
 }
 
-var (
-	// ErrNoDir is returned where Command.Dir is no directory in the view.
-	ErrNoDir = errors.New("there is no such directory")
-	// errView is returned where the view could not be made.
-	errView = errors.New("the private view cannot be made")
-)
+// ErrNoDir is returned where Command.Dir is no directory in the view.
+var ErrNoDir = errors.New("there is no such directory")
 
 // StartError is returned where the command could not be started.
 type StartError struct{ err error }
@@ -72,8 +68,8 @@ func (e *StartError) Unwrap() error { return e.err }
 // grace is how long processes have to end by themselves when they were told to.
 const grace = 2 * time.Second
 
-// hard is how long is waited for processes that were killed.
-const hard = 10 * time.Second
+// Word is the only argument of a process that is a supervisor.
+const Word = "confined-command"
 
 // String names a level.
 func (l Level) String() string { return [...]string{"none", "read-only", "overlay"}[l] }

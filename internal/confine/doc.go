@@ -9,7 +9,7 @@
 //
 // There is no PID namespace: the numbers that a command writes into files would mean other processes to everybody else.
 //
-//   - confine.go has what is asked for and what came of it.
+//   - confine.go has what is asked for and what came of it; wire_linux.go is that between the two processes.
 //   - probe.go finds out once what the system allows.
 //   - client_linux.go starts a supervisor and waits for it; supervisor_linux.go is the supervisor.
 //   - view_linux.go mounts.

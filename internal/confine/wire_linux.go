@@ -2,11 +2,16 @@ package confine
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
+	"time"
 )
 
-// Word is the only argument of a process that is a supervisor.
-const Word = "confined-command"
+// errView is for a private view that cannot be made.
+var errView = errors.New("the private view cannot be made")
+
+// hard is how long is waited for processes that were killed.
+const hard = 10 * time.Second
 
 // Descriptors of a supervisor.
 const (
