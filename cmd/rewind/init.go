@@ -147,8 +147,8 @@ func (a *app) confirmSettings(ctx context.Context, req api.InitRequest) (asked b
 	for _, line := range r.Doubtful {
 		fmt.Fprintf(a.Err, "  %s\n", term.Sanitize(line))
 	}
-	ask := "These settings lie in " + term.Quote(string(r.Root)) + "/.agent/rewind/config.json, and rewind would remember less with them. " +
-		"Only yes if you wrote them."
+	ask := "These settings lie in " + term.Quote(string(r.Root)) + "/.agent/rewind/config.json, and rewind would remember less with " +
+		"them. Only yes if you wrote them."
 	return true, a.confirm(ask, nil, "nothing was set up; take them out of the file, then 'rewind init'")
 }
 

@@ -11,8 +11,8 @@ import (
 	"rewind/engine/project"
 )
 
-// TestPromise17AutoOfAnotherUser: a repository is not set up by itself where .git is a directory of another user's, or a file or a link that
-// leads to one, or whose common directory is one.
+// TestPromise17AutoOfAnotherUser: a repository is not set up by itself where .git is a directory of another user's, or a file or a link
+// that leads to one, or whose common directory is one.
 func TestPromise17AutoOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("another user is needed: root")
@@ -55,7 +55,8 @@ func TestPromise17AutoOfAnotherUser(t *testing.T) {
 	give(in("theirs/.git"), 65534)
 	give(in("theirs/.git/worktrees"), 0) // the git directory of linked is this user's; what it shares is not
 	for _, dir := range append(all, "theirs") {
-		if root, err := project.PlanAuto(enginetest.Bg, p.Home, in(dir), 0); err == nil || !strings.Contains(err.Error(), "another user's") {
+		root, err := project.PlanAuto(enginetest.Bg, p.Home, in(dir), 0)
+		if err == nil || !strings.Contains(err.Error(), "another user's") {
 			t.Errorf("%s: %q, %v", dir, root, err)
 		}
 	}
