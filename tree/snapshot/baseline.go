@@ -28,10 +28,11 @@ type inputs struct {
 	storeSecrets bool
 	secretKey    [32]byte
 	ruleFiles    [2]string
+	named        *Named
 }
 
 func inputsOf(s *Source) inputs {
-	in := inputs{generation: s.Generation, sizeLimit: s.SizeLimit, storeSecrets: s.StoreSecrets, secretKey: s.SecretKey}
+	in := inputs{generation: s.Generation, sizeLimit: s.SizeLimit, storeSecrets: s.StoreSecrets, secretKey: s.SecretKey, named: s.Named}
 	copy(in.ruleFiles[:], s.RuleFiles)
 	return in
 }

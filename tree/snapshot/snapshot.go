@@ -67,6 +67,9 @@ type Source struct {
 	Leak      func(path string, content []byte) bool
 	SecretKey [32]byte // keys the hashes of secrets
 
+	// Named are captured whatever the rules say, a file that is over the limit or secret not even so. nil: none.
+	Named *Named
+
 	// Force names paths that are captured whole, a directory with all below it, whatever the rules, the limit and the secret
 	// list say (git's and our own directories are not captured even so). Directories above them are entered for them alone.
 	// Safe for concurrent use.
