@@ -43,7 +43,7 @@ func (b *Bisector) links(tip *model.Checkpoint, r *record) (list []Link, err err
 		return nil, err
 	}
 	for _, s := range skips {
-		if s.Reason != tree.ReasonIgnored || strings.Contains(s.Path, "/") {
+		if s.Reason != tree.ReasonIgnored || s.IsNamed() || strings.Contains(s.Path, "/") {
 			continue
 		}
 		switch st, err := root.Lstat(s.Path); {

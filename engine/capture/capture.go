@@ -20,14 +20,18 @@ var RuleFiles = []string{".gitignore", ".rewindignore"}
 
 // Capture is a snapshot of the worktree, not yet committed.
 type Capture struct {
-	of     *Worktree
-	Tx     *objstore.Tx // with the snapshot's objects; nil: it was taken to compare
-	Get    *tree.Memo   // reads the objects, stored or not
-	Res    *snapshot.Result
-	Cache  *snapshot.Cache
-	forced bool
-	Git    model.GitHead
-	note   objstore.ID
+	of      *Worktree
+	Tx      *objstore.Tx // with the snapshot's objects; nil: it was taken to compare
+	overlay *Overlay     // of one that was taken to compare: its objects
+	Get     *tree.Memo   // reads the objects, stored or not
+	Res     *snapshot.Result
+	Cache   *snapshot.Cache
+	forced  bool
+	Git     model.GitHead
+	note    objstore.ID
+	Repo    bool            // there is a repository of the user's, be it broken
+	named   *snapshot.Named // the paths that it looked at although a rule may leave them out
+	viewed  objstore.ID     // see before; zero: nothing came into view
 
 	session *model.Session // the session whose conversation was captured, too; nil: none
 
@@ -62,6 +66,14 @@ func (c *Capture) Changes(was objstore.ID, fn func(tree.Change) error) error {
 	})
 }
 
+// Putter takes what is made of the capture's trees: its transaction, or where it is only compared what is in memory.
+func (c *Capture) Putter() objstore.Putter {
+	if c.Tx != nil {
+		return c.Tx
+	}
+	return c.overlay
+}
+
 // Discard ends a capture that is not committed.
 func (c *Capture) Discard() {
 	c.Cache.Discard()
@@ -75,6 +87,7 @@ type Options struct {
 	Full     bool       // look at every file, whatever the watcher says
 	Force    []string   // paths to capture whatever the rules say
 	Compare  bool       // the snapshot is only compared: nothing is stored
+	named    []string   // more files to capture although a rule leaves them out, from now on
 	hasty    bool       // an agent waits: files that the watcher has not reported are not read again
 	leaks    *leakJudge // nil: contents decide nothing
 	Progress model.Progress
@@ -107,10 +120,14 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 			o.Progress(files, bytes)
 		}
 	}
-	c := &Capture{of: wt, Cache: wt.cache, forced: len(o.Force) > 0, Git: r.git}
+	named, err := wt.namedPaths()
+	if err != nil {
+		return nil, err
+	}
+	c := &Capture{of: wt, Cache: wt.cache, forced: len(o.Force) > 0, Git: r.git, Repo: r.repo, named: named.With(o.named)}
 	src := snapshot.Source{
 		Root: root, Prev: was.Tree, Cache: wt.cache,
-		Rules: r.Dir, RuleFiles: RuleFiles, Tracked: r.Tracked,
+		Rules: r.Dir, RuleFiles: RuleFiles, Tracked: r.Tracked, Named: c.named,
 		SizeLimit: wt.log.Config.SizeLimit(), Secret: r.Secret, StoreSecrets: wt.log.Config.StoreSecrets(), SecretKey: r.Key,
 		Progress: progress,
 	}
@@ -125,7 +142,7 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 	}
 	if o.Compare {
 		s := NewOverlay(wt.log.Objs, wt.Unsaved)
-		src.Get, src.Put, c.Get = s, s, tree.NewMemo(s)
+		src.Get, src.Put, c.Get, c.overlay = s, s, tree.NewMemo(s), s
 	} else {
 		c.Tx = wt.log.Objs.Begin()
 		src.Get, src.Put, c.Get = c.Tx, c.Tx, tree.NewMemo(c.Tx)
@@ -183,6 +200,10 @@ func (c *Capture) keepCache(ctx context.Context) error {
 
 // committed tells the stat cache that the capture's transaction was committed.
 func (c *Capture) committed() {
+	c.of.named, c.of.repoSeen = c.named, repoNone
+	if c.Repo {
+		c.of.repoSeen = repoThere
+	}
 	if c.forced {
 		c.Cache.Discard()
 	} else {

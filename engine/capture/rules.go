@@ -20,6 +20,7 @@ type rules struct {
 	Secret     func(path string) bool
 	Key        [32]byte
 	git        model.GitHead
+	repo       bool            // there is a repository
 	faults     []gitinfo.Fault // what could not be read of the user's repository
 	generation string          // another value for other rules, tracked files or secrets
 }
@@ -64,6 +65,7 @@ func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
 		}
 	}
 	r := wt.repo.rules
+	r.repo = git.Repo
 	r.git, r.faults = model.GitHead{Commit: git.Head.Commit, Branch: git.Head.Branch}, git.Faults
 	return &r, nil
 }
