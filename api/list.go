@@ -89,20 +89,22 @@ type ShowRequest struct {
 
 // ShowResponse is a checkpoint with what it changed and what it skipped.
 type ShowResponse struct {
-	Checkpoint   Checkpoint `json:"checkpoint"`
-	Whole        *Row       `json:"whole,omitempty"` // the turn that was asked for: what changed is all of its
-	Changes      []Change   `json:"changes"`
-	Files        []FileDiff `json:"files,omitempty"` // with lines and patch
-	Skips        []Skip     `json:"skips"`
-	Leaks        []Leak     `json:"leaks"`                  // files of it that look like they hold a secret
-	Asked        *Message   `json:"asked,omitempty"`        // the prompt
-	Answered     *Message   `json:"answered,omitempty"`     // what the agent said last before it
-	Messages     []Message  `json:"messages,omitempty"`     // oldest first
-	Conversation Text       `json:"conversation,omitempty"` // why there are none
-	Cursor       *Cursor    `json:"cursor,omitempty"`       // how far the conversation had come
-	Fork         *Lineage   `json:"fork,omitempty"`         // of fork:x: the fork point
-	GitUnread    []Text     `json:"git_unread,omitempty"`   // what of the user's repository could not be read then, as paths below .git
-	Notices      []string   `json:"notices,omitempty"`
+	Checkpoint   Checkpoint   `json:"checkpoint"`
+	Whole        *Row         `json:"whole,omitempty"` // the turn that was asked for: what changed is all of its
+	Changes      []Change     `json:"changes"`
+	Files        []FileDiff   `json:"files,omitempty"` // with lines and patch
+	Skips        []Skip       `json:"skips"`
+	Leaks        []Leak       `json:"leaks"`                  // files of it that look like they hold a secret
+	Asked        *Message     `json:"asked,omitempty"`        // the prompt
+	Answered     *Message     `json:"answered,omitempty"`     // what the agent said last before it
+	Messages     []Message    `json:"messages,omitempty"`     // oldest first
+	Conversation Text         `json:"conversation,omitempty"` // why there are none
+	Cursor       *Cursor      `json:"cursor,omitempty"`       // how far the conversation had come
+	Fork         *Lineage     `json:"fork,omitempty"`         // of fork:x: the fork point
+	GitGone      *Head        `json:"git_gone,omitempty"`     // where git's repository stood before, if it was there and is gone
+	NotCaptured  []Uncaptured `json:"not_captured,omitempty"` // files that the turn edited, and that no checkpoint has as they were
+	GitUnread    []Text       `json:"git_unread,omitempty"`   // what of the user's repository could not be read then, as paths below .git
+	Notices      []string     `json:"notices,omitempty"`
 }
 
 // Cursor is a place in an agent's session file.

@@ -18,6 +18,8 @@ type Session struct {
 	Captured   int64     `json:"captured_bytes"` // of its conversation; the daemon may be about to capture more
 	Running    []Tool    `json:"running,omitempty"`
 	Outside    []Text    `json:"outside,omitempty"` // files outside of the project that it edited lately; they are not captured
+
+	NotCaptured []Uncaptured `json:"not_captured,omitempty"` // all that it edited lately and no checkpoint has
 }
 
 // StatusRequest asks for the state of the project.
@@ -38,7 +40,7 @@ type StatusResponse struct {
 	Safety       int         `json:"safety"`
 	Current      *Checkpoint `json:"current,omitempty"`
 	Position     string      `json:"position"`                // the session that goes on from here, by name; manual: no agent's
-	Sessions     []Session   `json:"sessions,omitempty"`      // of agents, the newest first: no more than 20, and those with edits outside
+	Sessions     []Session   `json:"sessions,omitempty"`      // of agents, the newest first: no more than 20, and those with edits that no checkpoint has
 	SessionCount int         `json:"session_count,omitempty"` // how many there are
 	SessionBytes int64       `json:"session_bytes,omitempty"` // of their conversations, as far as they are captured
 	AtWork       []AtWork    `json:"at_work,omitempty"`       // with a call or a turn under way

@@ -277,13 +277,15 @@ type RestoreResponse struct {
 	Kept         []Kept        `json:"kept,omitempty"`
 	Taken        []Taken       `json:"taken,omitempty"` // only because of exact
 	Conflicts    []Conflict    `json:"conflicts,omitempty"`
-	Worktree     Text          `json:"worktree,omitempty"`  // of pick, the other worktree that the change, and the target, are of
-	Merges       []Merge       `json:"merges,omitempty"`    // of pick and revert, of each path of the change: what became of it; of others with Merge, of each from which something was to be taken
-	KeptDirs     []Text        `json:"kept_dirs,omitempty"` // directories that could not go: something is in them
-	Without      []Without     `json:"without,omitempty"`   // set, but without something
-	Missing      []Skip        `json:"missing,omitempty"`   // were there then, never captured, and are not there now
+	Worktree     Text          `json:"worktree,omitempty"`     // of pick, the other worktree that the change, and the target, are of
+	Merges       []Merge       `json:"merges,omitempty"`       // of pick and revert, of each path of the change: what became of it; of others with Merge, of each from which something was to be taken
+	KeptDirs     []Text        `json:"kept_dirs,omitempty"`    // directories that could not go: something is in them
+	Without      []Without     `json:"without,omitempty"`      // set, but without something
+	Missing      []Skip        `json:"missing,omitempty"`      // were there then, never captured, and are not there now
+	NotCaptured  []Uncaptured  `json:"not_captured,omitempty"` // files that agents edited behind the target, and that are as they were left: no checkpoint has what they were
 	GitThen      *Head         `json:"git_then,omitempty"`
 	GitNow       *Head         `json:"git_now,omitempty"`
+	GitGone      bool          `json:"git_gone,omitempty"`  // there was a repository of git then, and there is none now
 	GitState     string        `json:"git_state,omitempty"` // merge, rebase, ... under way
 	Partial      bool          `json:"partial"`             // some paths of the target could not be laid out
 	Conversation *Conversation `json:"conversation,omitempty"`

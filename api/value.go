@@ -29,6 +29,8 @@ type (
 	Check = value.Check
 	// Leak is a file that looks like it holds a secret.
 	Leak = value.Leak
+	// Uncaptured is a file that an agent edited and no checkpoint has.
+	Uncaptured = value.Uncaptured
 	// Kept is a path that stays although the target has it otherwise.
 	Kept = value.Kept
 	// PlanChange says how what would be done now differs from a plan that was shown.

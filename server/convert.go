@@ -245,6 +245,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	out := api.RestoreResponse{
 		Kind: kind.String(), Target: *target, DryRun: dryRun, Changed: r.Changed, Replaced: value.Texts(r.Plan.Replaced),
 		KeptDirs: value.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now), GitState: r.Plan.Git.State,
+		GitGone: r.Plan.Git.Gone,
 		Partial: len(r.Conflicts) > 0, Conversation: conversationOf(r.Conversation), Notices: e.Project().Notices,
 	}
 	if out.Safety, err = listed(e, r.Safety); err != nil {
@@ -270,6 +271,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	if len(r.Plan.Missing) > 0 {
 		out.Missing = skips(r.Plan.Missing)
 	}
+	out.NotCaptured = e.PlaceEdits(r.Plan.Uncaptured)
 	return out, nil
 }
 
@@ -282,19 +284,25 @@ func without(list []api.Without) []api.Without {
 // statusSessions is how many sessions a status has, the newest; whoever wants all of them asks for the sessions.
 const statusSessions = 20
 
-// sessionsOf gives the newest of the agents' sessions, and those with edits outside of the project, which are to be told.
-func sessionsOf(list []model.Session) []api.Session {
+// sessionsOf gives the newest of the agents' sessions, and those with edits that no checkpoint has, which are to be told.
+func sessionsOf(e *engine.Engine, list []model.Session) []api.Session {
 	var out []api.Session
 	for i, s := range list {
-		if i >= statusSessions && len(s.Outside) == 0 {
+		if i >= statusSessions && len(s.Uncaptured) == 0 {
 			continue
 		}
 		v := api.Session{
 			Session: s.Name, Agent: s.Agent, Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript),
 			Dir:   api.Text(s.Cwd),
 			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended, Captured: s.Cursor.Length,
-			Outside: value.Texts(s.Outside),
 		}
+		for _, edit := range s.Edits() {
+			v.NotCaptured = append(v.NotCaptured, api.Uncaptured{Path: api.Text(edit.Path), Reason: edit.Word()})
+			if edit.Reason == 0 {
+				v.Outside = append(v.Outside, api.Text(edit.Path))
+			}
+		}
+		v.NotCaptured = e.PlaceEdits(v.NotCaptured)
 		for _, c := range s.Calls {
 			v.Running = append(v.Running, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})
 		}

@@ -243,6 +243,7 @@ func (s *server) showAt(ctx context.Context, req api.ShowRequest, at place) (out
 			Notices: e.Project().Notices,
 		}
 		out.Checkpoint.Target = api.Text(e.History.Targets([]*model.Checkpoint{r.Checkpoint})[r.Cause.Call])
+		out.NotCaptured, out.GitGone = e.PlaceEdits(r.Uncaptured), head(r.GitGone)
 		if unread := model.GitUnread(r.Skips); len(unread) > 0 {
 			out.GitUnread = value.Texts(unread)
 		}

@@ -29,8 +29,8 @@ func (s *Skip) Bytes() int64 {
 	return s.Size
 }
 
-// A Named is one name of a directory, and whether a directory has it. Of a link it is not known: neither is false.
-type Named struct {
+// A DirName is one name of a directory, and whether a directory has it. Of a link it is not known: neither is false.
+type DirName struct {
 	Name      string
 	File, Dir bool
 }
@@ -39,7 +39,7 @@ type Named struct {
 // is_git_directory in git's setup.c asks. What HEAD says is not looked at: one that a power cut emptied is still git's. Where a repository
 // has its objects elsewhere, names and sizes tell: info, pack, and directories of two hex digits, and nothing else. dir is the directory's
 // own name: Google's repo tool keeps repositories, and the objects that they share, in .repo.
-func IsGitDir(dir string, names func(yield func(Named) bool)) bool {
+func IsGitDir(dir string, names func(yield func(DirName) bool)) bool {
 	const head, objects, refs = 1, 2, 4
 	const info, pack, fan = 1, 2, 4
 	repository, store, shared := 0, 0, false
@@ -85,10 +85,10 @@ func isRepoTool(name string) bool {
 
 // GitDirIn reports whether a stored directory is git's. Stores of before such directories were left out have them.
 func GitDirIn(dir string, entries []Entry) bool {
-	return IsGitDir(dir, func(yield func(Named) bool) {
+	return IsGitDir(dir, func(yield func(DirName) bool) {
 		for i := range entries {
 			e := &entries[i]
-			if !yield(Named{Name: e.Name, File: e.Type == TypeFile, Dir: e.Type == TypeDir}) {
+			if !yield(DirName{Name: e.Name, File: e.Type == TypeFile, Dir: e.Type == TypeDir}) {
 				return
 			}
 		}

@@ -73,6 +73,7 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest, stat bool) error 
 		if err := a.ShowFiles(w, r, req.Patch, stat); err != nil {
 			return err
 		}
+		a.ShowUncaptured(w, r.NotCaptured)
 		if len(r.Skips) > 0 {
 			fmt.Fprintf(w, "\n%s:\n", a.Styled(term.Bold, "not captured, or flagged"))
 			a.SkipLines(w, r.Skips, 20)
@@ -113,6 +114,9 @@ func (a *app) showIDs(w io.Writer, r api.ShowResponse) {
 	}
 	if c.Git != nil {
 		row("git", term.Sanitize(strings.TrimSpace(c.Git.Commit+" "+c.Git.Branch)))
+	}
+	if r.GitGone != nil {
+		row("git", a.Styled(term.Warn, "the repository is gone: it was at "+render.HeadText(r.GitGone)+" before"))
 	}
 	for _, p := range r.GitUnread {
 		row("git", a.Styled(term.Warn, term.Quote(string(p))+" could not be read then"))

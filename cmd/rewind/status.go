@@ -10,6 +10,7 @@ import (
 	"rewind/api"
 	"rewind/internal/render"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 func newStatus(a *app) *cobra.Command {
@@ -103,8 +104,12 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, verbose bool) {
 			row("skipped", render.Count(n, "path")+"; 'rewind status -v' says which, and why")
 		}
 		for _, s := range r.Sessions {
-			for _, p := range s.Outside {
-				row("outside", "not captured, edited by "+render.SessionWords(s.Session)+": "+term.Quote(string(p)))
+			for _, u := range s.NotCaptured {
+				name := "edited"
+				if u.Reason == value.ReasonOutside {
+					name = "outside"
+				}
+				row(name, "not captured, edited by "+render.SessionWords(s.Session)+": "+render.UncapturedPath(u))
 			}
 		}
 		return
@@ -200,7 +205,7 @@ const shownSessions = 5
 func (a *app) sessionLines(row func(name, text string), r api.StatusResponse) {
 	shown := 0
 	for i, s := range r.Sessions {
-		if i >= shownSessions && len(s.Outside) == 0 {
+		if i >= shownSessions && len(s.NotCaptured) == 0 {
 			continue
 		}
 		shown++
@@ -221,8 +226,8 @@ func (a *app) sessionLines(row func(name, text string), r api.StatusResponse) {
 			text += "  current"
 		}
 		row(name, text)
-		for _, p := range s.Outside {
-			row("", "  not captured, outside of the project: "+term.Quote(string(p)))
+		for _, u := range s.NotCaptured {
+			row("", "  not captured, edited by it: "+render.UncapturedPath(u))
 		}
 	}
 	if more := r.SessionCount - shown; more > 0 {

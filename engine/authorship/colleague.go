@@ -103,6 +103,9 @@ func (j *Judge) stranger(by string, seq uint64) bool {
 	return true
 }
 
+// Stranger reports whether what a session did at an operation is a colleague's.
+func (j *Judge) Stranger(by string, seq uint64) bool { return j.stranger(by, seq) }
+
 // atWork reports whether a session is running; each is looked at once.
 func (j *Judge) atWork(name string) bool {
 	at, known := j.working[name]

@@ -118,7 +118,7 @@ func (b *Bisector) private(root worktreefs.Dir, tip *model.Checkpoint, asked []L
 	for _, s := range skips {
 		own := strings.EqualFold(s.Path, ".git") || s.Path == ".agent"
 		named := slices.ContainsFunc(asked, func(l Link) bool { return l.Path == s.Path })
-		if s.Reason != tree.ReasonIgnored || strings.Contains(s.Path, "/") || own || named {
+		if s.Reason != tree.ReasonIgnored || s.IsNamed() || strings.Contains(s.Path, "/") || own || named {
 			continue
 		}
 		switch st, err := root.Lstat(s.Path); {

@@ -15,7 +15,7 @@ import (
 // A call is running from its before-event to its after-event or, since failed and interrupted calls have none in some agents, to the
 // next event of the same lane that is not the end of another call. A turn runs from its prompt to its stop, the next
 // prompt or the session's end; work that goes on after a stop belongs to it, too.
-func apply(s *model.Session, a *Pending, root string, now time.Time) {
+func apply(s *model.Session, a *Pending, now time.Time) {
 	ev := a.Event
 	s.Agent, s.ID, s.Event, s.Ended = ev.Agent, ev.Session, model.EventWords[ev.Kind], false
 	if ev.Name != model.QuietStop && ev.Name != model.Departed { // these are rewind's own: the agent has sent nothing
@@ -58,13 +58,12 @@ func apply(s *model.Session, a *Pending, root string, now time.Time) {
 			s.Calls = slices.Delete(s.Calls, i, i+1)
 		}
 	}
-	in, out := inside(root, ev.Cwd, ev.Tool.Paths)
 	if a.Act.Opens {
-		s.Calls = append(s.Calls, model.Call{ID: ev.Tool.Call, Tool: ev.Tool.Name, Lane: ev.Subagent, Class: ev.Tool.Class, Paths: in})
+		s.Calls = append(s.Calls, model.Call{
+			ID: ev.Tool.Call, Tool: ev.Tool.Name, Lane: ev.Subagent, Class: ev.Tool.Class, Paths: a.inside,
+		})
 	}
-	if a.Act.Closes && !ev.Failed {
-		strayed(s, out)
-	}
+	s.Edited(a.edits)
 	if ev.Kind == hooks.Prompt && ev.Subagent == "" && !announcesCalls(a.Options.Tier, ev.Agent) {
 		s.Calls = append(s.Calls, model.Call{ID: model.TurnCall}) // an agent goes on after a notice, too
 	}
@@ -76,17 +75,6 @@ func apply(s *model.Session, a *Pending, root string, now time.Time) {
 // announcesCalls reports whether a tier has an agent tell of its tool calls.
 func announcesCalls(t hooks.Tier, agent hooks.Agent) bool {
 	return slices.ContainsFunc(t.Hooks[agent], func(h hooks.Hook) bool { return h.Command == "pre-tool-use" })
-}
-
-// strayed adds files outside of the project that a session edited to its record, the newest last.
-func strayed(s *model.Session, paths []string) {
-	for _, p := range paths {
-		s.Outside = slices.DeleteFunc(slices.Clone(s.Outside), func(o string) bool { return o == p })
-		s.Outside = append(s.Outside, p)
-	}
-	if n := len(s.Outside); n > model.MaxOutside {
-		s.Outside = s.Outside[n-model.MaxOutside:]
-	}
 }
 
 // inside splits paths into those below root, made relative to it, and the others.

@@ -31,8 +31,7 @@ func (in *batch) openCalls() OpenCalls {
 	calls := in.wt.OpenCalls()
 	for _, a := range in.events {
 		if a.Act.Closes && !slices.ContainsFunc(calls[a.Name], func(k model.Call) bool { return k.ID == a.Event.Tool.Call }) {
-			paths, _ := inside(in.wt.log.Project.Root, a.Event.Cwd, a.Event.Tool.Paths)
-			calls[a.Name] = append(calls[a.Name], model.Call{Class: a.Event.Tool.Class, Paths: paths})
+			calls[a.Name] = append(calls[a.Name], model.Call{Class: a.Event.Tool.Class, Paths: a.inside})
 		}
 	}
 	return calls

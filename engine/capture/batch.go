@@ -27,6 +27,7 @@ type batch struct {
 	ids      map[uint64]*Handled       // answers to this batch's events, by event id
 	was      oplog.Head
 	state    objstore.ID // the checkpoint whose tree the worktree has; zero: none
+	named    naming      // the files that calls name and rules leave out
 	apart    bool        // the checkpoint is of another turn than the event that found it, which is recorded by itself
 }
 
@@ -56,8 +57,12 @@ func (in *batch) run(ctx context.Context) error {
 		return err
 	}
 	defer root.Close()
+	in.readNames()
 	c, err := e.Capture(ctx, root, Options{hasty: true})
 	if err != nil {
+		return err
+	}
+	if c, err = in.withNamed(ctx, root, c); err != nil {
 		return err
 	}
 	if err := in.store(ctx, c); err != nil {
@@ -92,14 +97,17 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 	if err != nil {
 		return err
 	}
-	if same {
+	if err := in.view(c); err != nil {
+		return err
+	}
+	if same = same && len(in.named.fresh) == 0; same {
 		c.note = in.was.Note // contents are the same: the newest checkpoint's note stays
 	}
 	var lead *Pending
 	var other *model.Session // whose step it is, if no event of it is in the batch
 	var cp *model.Checkpoint
 	if !same {
-		by, owned, err := e.attribute(c, in.was.Tree, in.openCalls())
+		by, owned, err := e.attribute(c, c.before(in.was), in.openCalls())
 		if err != nil {
 			return err
 		}
@@ -128,7 +136,7 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 	for _, a := range in.events {
 		s := in.session(a)
 		in.lane(a)
-		apply(s, a, e.log.Project.Root, e.log.Now())
+		apply(s, a, e.log.Now())
 		in.tail(c, s)
 		a.turn, a.prompt = s.Turn, s.Prompt // its file may have told which turns it has from another session
 	}
@@ -273,7 +281,7 @@ func (in *batch) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead *
 	if err != nil {
 		return err
 	}
-	if same {
+	if same || c.before(in.was) == c.Res.Root { // nothing but what came into view
 		cp.Minor = !begins
 		return nil
 	}
@@ -333,7 +341,7 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 		}
 		op.Time, op.Session, op.Checkpoint = cp.Time.UnixMilli(), cp.Session, cp.ID
 		if !in.apart {
-			op.EventID = lead.Options.ID
+			op.EventID, op.Message = lead.Options.ID, model.JoinEdits(lead.edits)
 		}
 		ops, updates = append(ops, op), append(updates, moved...)
 		in.state = cp.ID
@@ -355,6 +363,7 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 		op := refs.Operation{
 			Kind: refs.KindEvent, Time: e.log.Now().UnixMilli(), Session: a.Name, Checkpoint: cmp.Or(a.at, in.state), Turn: a.turn,
 			EventID:    a.Options.ID,
+			Message:    model.JoinEdits(a.edits),
 			Transcript: said,
 			Cause:      refs.Cause{Event: model.EventWords[a.Event.Kind], Tool: a.Event.Tool.Name, Call: a.Event.Tool.Call},
 		}
@@ -396,7 +405,7 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 // what lies between their common beginning and end; without read at least the difference of their sizes.
 func (in *batch) changedBytes(c *Capture, most int64, read bool) (int64, error) {
 	n := int64(0)
-	err := c.Changes(in.was.Tree, func(ch tree.Change) error {
+	err := c.Changes(c.before(in.was), func(ch tree.Change) error {
 		if n >= most {
 			return nil
 		}

@@ -102,10 +102,16 @@ func describe(f gitinfo.Fault) string {
 // reason is a fault's text without the words that describe puts around it.
 func reason(err error) string { return strings.TrimPrefix(err.Error(), gitinfo.ErrNoRepo.Error()+": ") }
 
-// CheckGit is a finding for each part of the user's repository that cannot be read.
+// CheckGit is a finding for each part of the user's repository that cannot be read, and for one that is gone.
 func (wt *Worktree) CheckGit() []value.Check {
 	var out []value.Check
-	for _, f := range wt.git.Read(wt.log.Project.Root, false).Faults {
+	git := wt.git.Read(wt.log.Project.Root, false)
+	if !git.Repo {
+		if c := wt.checkRepo(); c != nil {
+			out = append(out, *c)
+		}
+	}
+	for _, f := range git.Faults {
 		c := value.Check{Name: "git", Level: value.LevelFinding, Text: value.Text(strings.TrimPrefix(describe(f), "git's "))}
 		c.Remedy = "see what 'git status' and 'git fsck' say; checkpoints and restores go on without it"
 		if f.Path == "" {

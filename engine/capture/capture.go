@@ -17,15 +17,19 @@ import (
 
 // Capture is a snapshot of the worktree, not yet committed.
 type Capture struct {
-	of     *Worktree
-	root   worktreefs.Dir
-	Tx     *objstore.Tx // with the snapshot's objects; nil: it was taken to compare
-	Get    *tree.Memo   // reads the objects, stored or not
-	Res    *snapshot.Result
-	Cache  *snapshot.Cache
-	forced bool
-	Git    model.GitHead
-	note   objstore.ID
+	of      *Worktree
+	root    worktreefs.Dir
+	Tx      *objstore.Tx // with the snapshot's objects; nil: it was taken to compare
+	overlay *Overlay     // of one that was taken to compare: its objects
+	Get     *tree.Memo   // reads the objects, stored or not
+	Res     *snapshot.Result
+	Cache   *snapshot.Cache
+	forced  bool
+	Git     model.GitHead
+	note    objstore.ID
+	Repo    bool            // there is a repository of the user's, be it broken
+	named   *snapshot.Named // the paths that it looked at although a rule may leave them out
+	viewed  objstore.ID     // see before; zero: nothing came into view
 
 	session *model.Session // the session whose conversation was captured, too; nil: none
 
@@ -60,6 +64,14 @@ func (c *Capture) Changes(was objstore.ID, fn func(tree.Change) error) error {
 	})
 }
 
+// Putter takes what is made of the capture's trees: its transaction, or where it is only compared what is in memory.
+func (c *Capture) Putter() objstore.Putter {
+	if c.Tx != nil {
+		return c.Tx
+	}
+	return c.overlay
+}
+
 // Discard ends a capture that is not committed.
 func (c *Capture) Discard() {
 	c.Cache.Discard()
@@ -73,6 +85,7 @@ type Options struct {
 	Full     bool       // look at every file, whatever the watcher says
 	Force    []string   // paths to capture whatever the rules say
 	Compare  bool       // the snapshot is only compared: nothing is stored
+	named    []string   // more files to capture although a rule leaves them out, from now on
 	hasty    bool       // an agent waits: files that the watcher has not reported are not read again
 	leaks    *leakJudge // nil: contents decide nothing
 	Progress model.Progress
@@ -105,9 +118,15 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 			o.Progress(files, bytes)
 		}
 	}
-	c := &Capture{of: wt, root: root, Cache: wt.cache, forced: len(o.Force) > 0, Git: r.git}
+	named, err := wt.namedPaths()
+	if err != nil {
+		return nil, err
+	}
+	c := &Capture{
+		of: wt, root: root, Cache: wt.cache, forced: len(o.Force) > 0, Git: r.git, Repo: r.repo, named: named.With(o.named),
+	}
 	src := wt.Source(root, r)
-	src.Prev, src.Cache, src.Progress = was.Tree, wt.cache, progress
+	src.Prev, src.Cache, src.Named, src.Progress = was.Tree, wt.cache, c.named, progress
 	if !o.Compare || !o.Full {
 		src.Watcher, src.Generation, src.Full, src.Hasty = wt.watcher(), r.generation, o.Full, o.hasty
 	}
@@ -119,7 +138,7 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 	}
 	if o.Compare {
 		s := NewOverlay(wt.log.Objs, wt.Unsaved)
-		src.Get, src.Put, c.Get = s, s, tree.NewMemo(s)
+		src.Get, src.Put, c.Get, c.overlay = s, s, tree.NewMemo(s), s
 	} else {
 		c.Tx = wt.log.Objs.Begin()
 		src.Get, src.Put, c.Get = c.Tx, c.Tx, tree.NewMemo(c.Tx)
@@ -184,6 +203,10 @@ func (c *Capture) keepCache(ctx context.Context) error {
 
 // committed tells the stat cache that the capture's transaction was committed.
 func (c *Capture) committed() {
+	c.of.named, c.of.repoSeen = c.named, repoNone
+	if c.Repo {
+		c.of.repoSeen = repoThere
+	}
 	if c.forced {
 		c.Cache.Discard()
 	} else {

@@ -12,17 +12,13 @@ import (
 // elsewhere lists the directories of other projects that may have files which the event's call names: projects nested in this one, as its
 // captures found them, and the directories of files outside.
 func (in *batch) elsewhere(a *Pending, c *Capture) (dirs []string) {
-	if len(a.Event.Tool.Paths) == 0 {
-		return nil
-	}
 	root := in.wt.log.Project.Root
-	inner, outer := inside(root, a.Event.Cwd, a.Event.Tool.Paths)
-	for _, path := range inner {
+	for _, path := range a.inside {
 		if dir := nestedAbove(c.Res.Skips, path); dir != "" {
 			dirs = append(dirs, filepath.Join(root, filepath.FromSlash(dir)))
 		}
 	}
-	for _, path := range outer {
+	for _, path := range a.outside {
 		dirs = append(dirs, filepath.Dir(path))
 	}
 	slices.Sort(dirs)

@@ -139,12 +139,16 @@ type Pending struct {
 	// session's event waits for it.
 	turns  uint64
 	from   *model.Lineage // the session that this one continues under a new id; nil: none
-	turn   uint64         // the event's turn, with its prompt
-	prompt string
-	at     objstore.ID // the checkpoint that the event found, if not the newest state's
-	Done   chan struct{}
-	res    Handled
-	err    error
+	inside []string       // the files that the call names, by paths from the project's root
+	// outside are those that it names outside of the project, edits what it has changed and no checkpoint has.
+	outside []string
+	edits   []model.Edit
+	turn    uint64 // the event's turn, with its prompt
+	prompt  string
+	at      objstore.ID // the checkpoint that the event found, if not the newest state's
+	Done    chan struct{}
+	res     Handled
+	err     error
 }
 
 // queue collects events while a capture is under way; the next capture is for all of them.

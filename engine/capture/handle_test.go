@@ -157,8 +157,8 @@ func TestHandleAttribution(t *testing.T) {
 		if s.ID == "b" {
 			want = []string{"/elsewhere/x", filepath.Join(filepath.Dir(p.Root), "y")}
 		}
-		if !slices.Equal(s.Outside, want) {
-			t.Errorf("outside of %s: %q", s.ID, s.Outside)
+		if !slices.Equal(s.Uncaptured, want) {
+			t.Errorf("outside of %s: %q", s.ID, s.Uncaptured)
 		}
 	}
 	// Open calls survive the process.

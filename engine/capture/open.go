@@ -31,6 +31,9 @@ type State struct {
 	git        gitinfo.Reader  // reads the user's repository; safe for concurrent use
 	repo       *repository     // the user's repository as the last capture found it
 	unread     unreadable      // what the last capture could not read of the repository
+	named      *snapshot.Named // the files that calls have named, captured although a rule leaves them out
+	repoSeen   repoSeen        // whether there was a repository
+	namesRead  bool            // named is known
 	seen       *oplog.Recent   // events recorded lately; nil: not loaded yet
 	WatchState *watching       // nil: nobody watches
 	// TurnEnded is a session whose turn has ended since the last scan of the whole tree; "": none

@@ -23,6 +23,7 @@ type rules struct {
 	Key        [32]byte
 	git        model.GitHead
 	gitDirs    []string        // git's directories in the worktree that are not called .git
+	repo       bool            // there is a repository
 	faults     []gitinfo.Fault // what could not be read of the user's repository
 	generation string          // another value for other rules, tracked files or secrets
 }
@@ -67,6 +68,7 @@ func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
 		}
 	}
 	r := wt.repo.rules
+	r.repo = git.Repo
 	r.git, r.faults = model.GitHead{Commit: git.Head.Commit, Branch: git.Head.Branch}, git.Faults
 	r.gitDirs = git.Dirs
 	return &r, nil

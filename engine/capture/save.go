@@ -127,6 +127,11 @@ func (wt *Worktree) stepOf(ctx context.Context, session string, cause model.Caus
 		return nil, err
 	}
 	same, err := wt.sameState(cur, c)
+	if err == nil && same && cause.Event == model.EventSave && !c.Repo { // who saves without the repository that was there says so
+		var was *model.Checkpoint
+		was, err = wt.lastRepo()
+		same = was == nil
+	}
 	if err != nil {
 		c.Discard()
 		return nil, err
@@ -180,9 +185,9 @@ func (wt *Worktree) sameState(cur *model.Checkpoint, c *Capture) (bool, error) {
 }
 
 // same reports whether a capture has nothing that the state h lacks: it has the same tree, and the same secret files as far as their hashes
-// tell. Other entries of the note say nothing about content.
+// tell, and a repository that was there is not gone. Other entries of the note say nothing about content.
 func (wt *Worktree) same(h oplog.Head, c *Capture) (bool, error) {
-	if h.Tree != c.Res.Root {
+	if h.Tree != c.Res.Root || wt.lostRepo(c) {
 		return false, nil
 	}
 	if h.Note == c.note {
@@ -193,10 +198,10 @@ func (wt *Worktree) same(h oplog.Head, c *Capture) (bool, error) {
 }
 
 // Visible leaves out of a note the project's own git directory and rewind's, which are never captured. Other projects' are listed, as are
-// names that some file system takes for git's, and what a restore left.
+// names that some file system takes for git's, and what a restore left. Named paths are captured.
 func Visible(skips []tree.Skip) []tree.Skip {
 	return slices.DeleteFunc(slices.Clone(skips), func(s tree.Skip) bool {
-		return s.Reason == tree.ReasonBuiltin && (s.Path == gitDir || s.Path == project.MarkerDir)
+		return s.IsNamed() || s.Reason == tree.ReasonBuiltin && (s.Path == gitDir || s.Path == project.MarkerDir)
 	})
 }
 
@@ -323,14 +328,15 @@ func (wt *Worktree) newCheckpoint(c *Capture, session string, parent *model.Chec
 	if parent != nil {
 		cp.Parents = []objstore.ID{parent.ID}
 	}
-	if was.Tree != TreeOf(parent) {
-		cp.Base = was.Tree
+	before := c.before(was)
+	if before != TreeOf(parent) {
+		cp.Base = before
 	}
 	if was.Tree.IsZero() { // everything was added: the capture has the counts
 		cp.Counts.Added = c.Res.Files + c.Res.Links
 		return cp, nil
 	}
-	err = c.Changes(was.Tree, func(ch tree.Change) error {
+	err = c.Changes(before, func(ch tree.Change) error {
 		if _, skipped := model.Covering(c.Res.Skips, ch.Path); !skipped || ch.New != nil {
 			cp.Counts.Add(ch) // a file that is skipped now is not deleted
 		}

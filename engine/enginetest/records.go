@@ -51,8 +51,8 @@ func SampleSession() *model.Session {
 		Name: "claude/a", Agent: "claude", ID: "a", Transcript: "/t", Cwd: "/c", Previous: "p", Began: 5, First: at,
 		Last:  at.Add(time.Millisecond),
 		Event: "stop", Turn: 3, Busy: true, Prompt: "x", Ended: true, Shown: at.Add(2 * time.Millisecond), Folded: 9,
-		Calls:   []model.Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
-		Outside: []string{"/etc/x"},
+		Calls:      []model.Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
+		Uncaptured: []string{"/etc/x"},
 		Cursor: model.Cursor{
 			TranscriptEnd: model.TranscriptEnd{Transcript: TestID("x"), Length: 70_000, Last: "u", Path: "/t", Generation: 1}, Base: 2,
 			Checked: 3,

@@ -393,7 +393,7 @@ func (g *gcPlan) rewritten(op *refs.Operation) (changed bool, err error) {
 			}
 			*op = refs.Operation{
 				Seq: op.Seq, Time: op.Time, Kind: refs.KindThinned, Session: op.Session, Turn: op.Turn,
-				Cause: refs.Cause{Event: cp.Cause.Event}, Transcript: cp.Conversation.Transcript,
+				Cause: refs.Cause{Event: cp.Cause.Event}, Transcript: cp.Conversation.Transcript, Message: op.Message,
 			}
 		default:
 			op.Checkpoint = objstore.ID{}

@@ -6,8 +6,12 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/transcript"
+	"rewind/tree"
 )
 
 // Targets gives what the tool calls that made checkpoints were about (the path, the command), by the calls' ids. Of each conversation is
@@ -66,4 +70,44 @@ func Said(list []transcript.Message) (asked, answered transcript.Message) {
 		}
 	}
 	return asked, answered
+}
+
+// uncaptured are the files that a turn of a session edited, and that no checkpoint has as they were: of what it did up to an operation.
+func (h *History) uncaptured(session string, turn, upTo uint64) (list []value.Uncaptured, err error) {
+	if turn == 0 {
+		return nil, nil
+	}
+	seen, count := map[model.Edit]bool{}, h.log.Count()
+	ours := func(op *refs.Operation) bool { return op.Session == session }
+	err = h.log.Refs.NewestOf(upTo, ours, func(op *refs.Operation) error {
+		if model.InTurn(op) && count.Operation(op).Turn != turn {
+			return kv.ErrStop
+		}
+		for _, e := range model.EditsOf(op) {
+			if !seen[e] {
+				seen[e] = true
+				list = append(list, value.Uncaptured{Path: value.Text(e.Path), Reason: e.Word(), Session: session, Turn: turn})
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(list, func(a, b value.Uncaptured) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
+	return list, err
+}
+
+// gitGone is where git's repository stood before the first of some steps, if there is none at the last; the zero value: it is there, or was
+// not.
+func (h *History) gitGone(first, last *model.Checkpoint) (was model.GitHead, err error) {
+	if last.Git != was || len(first.Parents) == 0 {
+		return was, nil
+	}
+	before, err := h.log.Checkpoint(first.Parents[0])
+	if err != nil || before.Git == was {
+		return was, err
+	}
+	note, err := h.log.Note(last)
+	if err != nil || len(model.GitUnread(note)) > 0 { // it is there, and broken
+		return was, err
+	}
+	return before.Git, nil
 }

@@ -212,6 +212,9 @@ type Shown struct {
 	Secrets map[string]bool   // secret files of Skips that changed since the first parent
 	Gone    map[string]string // files of Changes of which a content is gone, and the word for it
 	Leaks   []value.Leak      // files of the checkpoint that look like they hold a secret
+
+	GitGone    model.GitHead      // where git's repository stood before it, if there is none any more
+	Uncaptured []value.Uncaptured // files that the turn edited up to it, and that no checkpoint has as they were
 }
 
 // Show returns a checkpoint, what it changed and what it skipped.
@@ -232,12 +235,26 @@ func (h *History) Show(_ context.Context, name string, paths []string) (*Shown, 
 	if err != nil {
 		return nil, err
 	}
-	return h.shown(cp, changes, paths)
+	s, err := h.shown(cp, changes, paths)
+	if err == nil {
+		s.GitGone, err = h.gitGone(cp, cp)
+	}
+	if err == nil && cp.Cause.Event != model.EventSafety {
+		s.Uncaptured, err = h.uncaptured(cp.Session, s.Cause.Turn, cp.Seq)
+	}
+	return s, err
 }
 
 // ShowRow is Show for a turn: what its end skipped, and what all of it changed.
 func (h *History) ShowRow(r *Row, paths []string) (*Shown, error) {
-	return h.shown(r.Checkpoint, r.Changes, paths)
+	s, err := h.shown(r.Checkpoint, r.Changes, paths)
+	if err == nil && len(r.Steps) > 0 {
+		s.GitGone, err = h.gitGone(r.Steps[0], r.Checkpoint)
+	}
+	if err == nil {
+		s.Uncaptured, err = h.uncaptured(r.Of, r.Turn, r.sequence)
+	}
+	return s, err
 }
 
 func (h *History) shown(cp *model.Checkpoint, changes []tree.Change, paths []string) (*Shown, error) {

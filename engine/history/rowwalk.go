@@ -92,7 +92,7 @@ func (w *rowWalk) enough() bool {
 // begins reports whether an operation is of a row, whatever is older.
 func (w *rowWalk) begins(op *refs.Operation) bool {
 	return w.o.ofSession(op.Session) && (op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety && w.o.All ||
-		op.Kind == refs.KindEvent && op.Turn > 0 && op.Message != "")
+		op.Kind == refs.KindEvent && op.Turn > 0 && op.Message != "" && model.BeginsTurn(op))
 }
 
 // clocksDiffer is how far times may be out of the log's order, and nothing is missed.

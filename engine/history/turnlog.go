@@ -210,7 +210,7 @@ func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
 			f.begin = op.Checkpoint
 		}
 	}
-	if op.Kind == refs.KindEvent && op.Message != "" && f.Prompt == "" {
+	if op.Kind == refs.KindEvent && model.BeginsTurn(op) && f.Prompt == "" {
 		f.Prompt = op.Message
 	}
 	// A checkpoint is not read where its operation's word is enough: thousands are in a long session.

@@ -176,7 +176,7 @@ func (m *merging) path(path string, edits []edit) error {
 // obstacle is why a path cannot be set; "": it can, and the directories above it are set if they are missing.
 func (m *merging) obstacle(path string, was, to *tree.Entry, from objstore.ID) (value.MergeReason, error) {
 	if was == nil && to != nil {
-		hidden, err := m.uncaptured(path)
+		hidden, _, err := m.uncaptured(path)
 		if err != nil || hidden {
 			return value.ReasonUncaptured, err
 		}
@@ -196,7 +196,7 @@ func (m *merging) obstacle(path string, was, to *tree.Entry, from objstore.ID) (
 		if is != nil {
 			continue
 		}
-		if hidden, err := m.uncaptured(dir); err != nil || hidden {
+		if hidden, isDir, err := m.uncaptured(dir); err != nil || hidden && !isDir { // in an ignored directory there is room
 			return value.ReasonUncaptured, err
 		}
 		if is, err = m.trees.find(m.get, from, dir); err != nil {
@@ -211,18 +211,18 @@ func (m *merging) obstacle(path string, was, to *tree.Entry, from objstore.ID) (
 	return "", nil
 }
 
-// uncaptured reports whether something is on disk at a path that the capture has nothing of.
-func (m *merging) uncaptured(path string) (bool, error) {
+// uncaptured reports whether something is on disk at a path that the capture has nothing of, and whether it is a directory.
+func (m *merging) uncaptured(path string) (there, isDir bool, err error) {
 	if !model.Covered(m.capture.Res.Skips, path) {
-		return false, nil
+		return false, false, nil
 	}
 	root, err := m.log.Root()
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	defer root.Close()
-	_, there, err := capture.OnDisk(root, path)
-	return there, err
+	isDir, there, err = capture.OnDisk(root, path)
+	return there, isDir, err
 }
 
 // dir makes or removes a directory, or sets its permissions. It goes only if nothing is left in it.

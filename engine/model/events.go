@@ -12,8 +12,8 @@ import (
 // TurnCall stands for a whole turn where the agent's tool calls are not announced.
 const TurnCall = "turn"
 
-// MaxOutside is how many files outside of the project a session record names.
-const MaxOutside = 16
+// maxUncaptured is how many edits of files that no checkpoint has a session record names.
+const maxUncaptured = 16
 
 // Understood reports whether the session files of an agent are.
 func Understood(agent hooks.Agent) bool {

@@ -1,9 +1,7 @@
 package model
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 	"strings"
 
 	"rewind/objstore"
@@ -13,18 +11,25 @@ import (
 // Progress reports how far a capture or a restore has come; it is called from several goroutines.
 type Progress func(files int, bytes int64)
 
-// Covering finds the skip that stands for path: its own, or that of a directory above it.
+// Covering finds the skip that stands for path: its own, or that of a directory above it. What a rule says of a directory does not count
+// for a path that the note lists as named: that was looked at.
 func Covering(skips []tree.Skip, path string) (tree.Skip, bool) {
-	for p := path; ; {
-		i, ok := slices.BinarySearchFunc(skips, p, func(s tree.Skip, p string) int { return cmp.Compare(s.Path, p) })
-		if ok && skips[i].Reason != tree.ReasonTorn && skips[i].Reason != tree.ReasonMount { // these are captured
-			return skips[i], true
-		}
-		if p, _ = tree.Split(p); p == "" {
-			return tree.Skip{}, false
+	named := false
+	for p := path; p != ""; p, _ = tree.Split(p) {
+		for _, s := range tree.LinesAt(skips, p) {
+			switch {
+			case s.IsNamed():
+				named = named || p == path
+			case s.Leaves() && !(named && isRule(s.Reason)):
+				return s, true
+			}
 		}
 	}
+	return tree.Skip{}, false
 }
+
+// isRule reports whether a reason is that of a rule.
+func isRule(reason byte) bool { return reason == tree.ReasonIgnored || reason == tree.ReasonBuiltin }
 
 // Covered reports whether a note lists a path as not captured.
 func Covered(note []tree.Skip, path string) bool {

@@ -87,7 +87,7 @@ type Session struct {
 	Shown      time.Time      // when its newest checkpoint that is not minor was taken
 	Folded     int64          // bytes changed since then, roughly
 	Calls      []Call         // running, oldest first
-	Outside    []string       // files outside of the project that it edited lately; not captured
+	Uncaptured []string       // files that its edit tool changed lately and no checkpoint has, see Edits
 	Cursor     Cursor         // how far its conversation has been captured
 	Fork       *Lineage       // where it was forked from; nil: it was not
 	Title      string         // of a fork, that it was given
@@ -150,7 +150,7 @@ var sessionTable = record.New(
 	record.Records(14, callTable, func(s *Session) *[]Call { return &s.Calls }),
 	record.Count(15, func(s *Session) *int64 { return &s.Folded }),
 	record.Uint(16, func(s *Session) *uint64 { return &s.Began }),
-	record.Strings(17, func(s *Session) *[]string { return &s.Outside }),
+	record.Strings(17, func(s *Session) *[]string { return &s.Uncaptured }),
 	record.Record(18, cursorTable, func(s *Session) *Cursor { return &s.Cursor }),
 	record.Optional(19, lineageTable, func(s *Session) **Lineage { return &s.Fork }),
 	record.String(20, func(s *Session) *string { return &s.Title }),

@@ -178,10 +178,10 @@ func checkRoot(home Home, root string, mode Mode) error {
 	return nil
 }
 
-func named(entries []os.DirEntry) func(yield func(tree.Named) bool) {
-	return func(yield func(tree.Named) bool) {
+func named(entries []os.DirEntry) func(yield func(tree.DirName) bool) {
+	return func(yield func(tree.DirName) bool) {
 		for _, e := range entries {
-			if !yield(tree.Named{Name: e.Name(), File: e.Type().IsRegular(), Dir: e.IsDir()}) {
+			if !yield(tree.DirName{Name: e.Name(), File: e.Type().IsRegular(), Dir: e.IsDir()}) {
 				return
 			}
 		}

@@ -39,7 +39,7 @@ func (pl *planner) dropBlocked(steps []tree.Change, skips []tree.Skip) {
 		stay = append(stay, p)
 	}
 	for _, s := range skips {
-		if s.Reason != tree.ReasonTorn && s.Reason != tree.ReasonMount {
+		if s.Leaves() {
 			stay = append(stay, s.Path)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 type restoredState struct {
 	paths       refs.PathSet
 	tree        *oplog.Lookups
+	result      *oplog.Lookups // the head that it left, where that is not what the target accounts for; nil: it is
 	knownBefore *oplog.Lookups // of a safety checkpoint: what was known before it; nil: all of tree is known
 }
 
@@ -54,6 +55,9 @@ func (pl *planner) addRestored(r *refs.Restore) error {
 		return err
 	}
 	l := restoredState{paths: r.Paths, tree: oplog.NewLookups(pl.restorer.log.Objs, cp.Tree)}
+	if !r.Result.IsZero() {
+		l.result = oplog.NewLookups(pl.restorer.log.Objs, r.Result)
+	}
 	if cp.Cause.Event == model.EventSafety {
 		was, err := pl.restorer.log.Before(cp)
 		if err != nil {
@@ -72,6 +76,11 @@ func (pl *planner) wasRestored(path string, ent *tree.Entry) (bool, error) {
 	for _, l := range pl.restored {
 		if !l.paths.Has(path) && !(ent.Type == tree.TypeDir && l.paths.HasBelow(path)) {
 			continue
+		}
+		if _, named := slices.BinarySearch(pl.named, path); named {
+			if is, err := l.leaves(path, ent); err != nil || is {
+				return is, err
+			}
 		}
 		have, err := l.tree.Find(path)
 		if err != nil {
@@ -92,9 +101,20 @@ func (pl *planner) wasRestored(path string, ent *tree.Entry) (bool, error) {
 	return false, nil
 }
 
+// leaves reports whether the head that the restore left has exactly ent, a file, at path: a named one as it was first known behind the
+// target.
+func (l *restoredState) leaves(path string, ent *tree.Entry) (bool, error) {
+	if l.result == nil || ent.Type == tree.TypeDir {
+		return false, nil
+	}
+	have, err := l.result.Find(path)
+	return have != nil && tree.Same(have, ent), err
+}
+
 // compareWithBase fills unknown and unsaved: the worktree's paths that neither the base nor a restore since has, and its files that differ
 // from what those have.
 func (pl *planner) compareWithBase(c *capture.Capture) error {
+	pl.named = tree.Named(c.Res.Skips)
 	err := c.Changes(capture.TreeOf(pl.base), func(ch tree.Change) error {
 		if ch.New == nil {
 			return nil
@@ -117,11 +137,29 @@ func (pl *planner) compareWithBase(c *capture.Capture) error {
 	return pl.knowCompanions(c)
 }
 
-// dirty reports whether the worktree differs from a tree in anything that a restore of it would change, the changes of others aside.
-func (pl *planner) dirty(c *capture.Capture, from objstore.ID, others authorship.Theirs) (bool, error) {
+// stateOf is a state that the worktree is compared with.
+type stateOf struct {
+	tree objstore.ID
+	note []tree.Skip     // what was not captured with it: a restore leaves that
+	seen map[string]bool // paths that it was given, see complete
+}
+
+// stateOf is the state of a checkpoint, completed.
+func (pl *planner) stateOf(c *capture.Capture, cp *model.Checkpoint) (s stateOf, err error) {
+	if s.tree, s.seen, err = pl.complete(c, cp); err == nil {
+		s.note, err = pl.restorer.log.Note(cp)
+	}
+	return s, err
+}
+
+// leaves reports whether a restore of the state leaves what is at a path that it does not have.
+func (s *stateOf) leaves(path string) bool { return !s.seen[path] && model.Covered(s.note, path) }
+
+// dirty reports whether the worktree differs from a state in anything that a restore of it would change, the changes of others aside.
+func (pl *planner) dirty(c *capture.Capture, from stateOf, others authorship.Theirs) (bool, error) {
 	dirty := false
 	var stays, dirs []string // files that a restore would leave, and directories that the tree does not have
-	err := tree.Diff(c.Get, from, c.Res.Root, func(ch tree.Change) error {
+	err := tree.Diff(c.Get, from.tree, c.Res.Root, func(ch tree.Change) error {
 		if ch.New == nil {
 			s, skipped := model.Covering(c.Res.Skips, ch.Path)
 			if skipped && (s.Reason != tree.ReasonSize || s.Path != ch.Path || s.Size == ch.Old.Size) {
@@ -136,7 +174,7 @@ func (pl *planner) dirty(c *capture.Capture, from objstore.ID, others authorship
 		}
 		isDir := ch.New != nil && ch.New.Type == tree.TypeDir
 		if ch.Old == nil && pl.unknown[ch.Path] && !pl.isInCall(ch.Path) || !pl.request.Exact && pl.isNew(ch.Path, ch.Old != nil) ||
-			others.Of(ch.Path) != "" {
+			others.Of(ch.Path) != "" || ch.Old == nil && from.leaves(ch.Path) {
 			if ch.New != nil && !isDir {
 				stays = append(stays, ch.Path)
 			}

@@ -30,7 +30,9 @@ type Plan struct {
 	Taken    []value.Taken   // with Exact: what would be kept without it
 	Merges   []value.Merge   // of a merge: what became of each path of it, by path
 
-	others authorship.Theirs // what colleagues changed after the target
+	others     authorship.Theirs  // what colleagues changed after the target
+	Uncaptured []value.Uncaptured // what agents' edit tools changed after the target and nothing takes back
+	ignored    map[string]bool    // directories that rules leave out now: only what was named in them is captured
 }
 
 // leavesToOthers reports whether a path was changed by a colleague and is therefore kept, even if it happens to be as the target has it.
@@ -42,6 +44,7 @@ func (p *Plan) leavesToOthers(path string) bool {
 type GitHeads struct {
 	Then, Now model.GitHead
 	State     string // merge, rebase, ... under way; empty: none
+	Gone      bool   // there was a repository then, and there is none now
 }
 
 // planner makes one plan.
@@ -61,6 +64,8 @@ type planner struct {
 	shared      map[string]bool      // those of others that this session may have written, too
 	merged      map[string]bool      // paths that a merge sets instead of leaving them to others
 	changes     []tree.Change        // from the worktree to the target
+	named       []string             // the paths that calls have named, by path
+	seen        map[string]bool      // named paths that the target does not know, see complete
 	lostTrees   map[objstore.ID]bool // lost trees of the target outside of the request
 	foreign     *foreignDirs
 	plan        *Plan
@@ -107,10 +112,15 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p
 	}
 	if err == nil {
 		pl.plan.Git.Then, pl.plan.Git.Now = pl.target.Git, c.Git
+		pl.plan.Git.Gone = !c.Repo && pl.target.Git != (model.GitHead{})
 		pl.plan.Git.State = rs.worktree.GitState()
 	}
 	if err == nil {
 		pl.plan.Missing, err = capture.Missing(root, pl.targetSkips, c.Res.Skips, pl.request.Paths)
+		pl.plan.Missing = slices.DeleteFunc(pl.plan.Missing, func(s tree.Skip) bool { return pl.seen[s.Path] })
+	}
+	if err == nil {
+		pl.plan.Uncaptured, err = rs.uncaptured(r, pl.plan.Target)
 	}
 	if err != nil {
 		c.Discard()
@@ -148,7 +158,12 @@ func (pl *planner) captureWorktree(ctx context.Context, root worktreefs.Dir, r *
 // compareWithTarget fills changes: from the captured worktree to the target, by path.
 func (pl *planner) compareWithTarget(c *capture.Capture) error {
 	pl.changes = nil
-	return tree.Diff(lostAsEmpty{c.Get, pl.lostTrees}, c.Res.Root, pl.target.Tree, func(ch tree.Change) error {
+	to, seen, err := pl.complete(c, pl.target)
+	if err != nil {
+		return err
+	}
+	pl.seen = seen
+	return tree.Diff(lostAsEmpty{c.Get, pl.lostTrees}, c.Res.Root, to, func(ch tree.Change) error {
 		editors, err := pl.isEditors(ch)
 		if err == nil && !editors {
 			pl.changes = append(pl.changes, ch)
@@ -303,8 +318,9 @@ func (pl *planner) decide(c *capture.Capture) error {
 	}
 	var steps []tree.Change
 	var away []tree.Change // directories that a colleague removed
+	pl.plan.ignored = ignoredDirs(c)
 	for _, ch := range pl.changes {
-		if !pl.inScope(ch) {
+		if !pl.inScope(ch) || pl.wasIgnored(ch) {
 			continue
 		}
 		if kept, err := pl.keepForeign(ch.Path); err != nil {
@@ -410,7 +426,7 @@ func (pl *planner) whyKept(ch tree.Change) value.KeptReason {
 	if ch.Old == nil {
 		return ""
 	}
-	if ch.New == nil {
+	if ch.New == nil && !pl.seen[ch.Path] {
 		// The target's note lists the path: it may have been there.
 		if s, ok := model.Covering(pl.targetSkips, ch.Path); ok && s.Reason != tree.ReasonTorn && s.Reason != tree.ReasonMount {
 			return value.KeptSkipped

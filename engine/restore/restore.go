@@ -344,7 +344,7 @@ func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Jou
 		Open:     func(id objstore.ID) (io.ReadCloser, error) { return rs.log.Objs.Open(id) },
 		Progress: rs.progress(ctx),
 	})
-	res.Changed, res.KeptDirs = done.Done, done.KeptDirs
+	res.Changed, res.KeptDirs = done.Done, slices.DeleteFunc(done.KeptDirs, res.Plan.isIgnored)
 	res.Conflicts = append(res.Conflicts, done.Conflicts...)
 	res.Without, res.perms = append(res.Without, done.Without...), done.Perms
 	if err != nil {

@@ -63,6 +63,7 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 			}
 			done = !res.Plan.leavesToOthers(ch.Path) && (have == nil && want == nil || have != nil && want != nil && tree.Same(have, want))
 		}
+		done = done || ch.New == nil && res.Plan.isIgnored(ch.Path)
 		if _, less := res.perms[ch.Path]; done && !less {
 			steps = append(steps, tree.Change{Path: ch.Path, New: ch.New})
 		}
@@ -75,13 +76,20 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 		return err
 	}
 	short, err := res.permSteps(oplog.NewLookups(j.Trees, known.Tree), wanted)
-	if err != nil || len(stays) == 0 && len(short) == 0 {
+	if err != nil {
 		return err
+	}
+	seen, err := seenSteps(j.Steps, set, wanted)
+	if err != nil || len(stays) == 0 && len(short) == 0 && len(seen) == 0 {
+		return err
+	}
+	for _, s := range seen {
+		stays = append(stays, s.Path)
 	}
 	steps = slices.DeleteFunc(steps, func(s tree.Change) bool { // a directory above a path that stays is not removed from the head
 		return s.New == nil && slices.ContainsFunc(stays, func(p string) bool { return refs.Below(p, s.Path) })
 	})
-	steps = append(steps, short...)
+	steps = append(append(steps, short...), seen...)
 	id, err := tree.Edit(j.Trees, tx, was.Tree, steps)
 	if err == nil && id != known.Tree {
 		op.Restore.Result = id

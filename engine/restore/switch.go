@@ -76,7 +76,7 @@ func (rs *Restorer) saveLeft(r *request) {
 		if err != nil || head.Tree.IsZero() {
 			return err
 		}
-		dirty, err := pl.dirty(c, head.Tree, nil)
+		dirty, err := pl.dirty(c, stateOf{tree: head.Tree}, nil)
 		if err == nil && (dirty || r.Exact && len(pl.unknown) > 0) {
 			r.saveOn = at.Session
 		}

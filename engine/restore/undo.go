@@ -47,7 +47,11 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 			return err
 		}
 		pl.inCall = j.InCall()
-		dirty, err := pl.dirty(c, cur.Tree, theirs)
+		from, err := pl.stateOf(c, cur)
+		if err != nil {
+			return err
+		}
+		dirty, err := pl.dirty(c, from, theirs)
 		if err != nil {
 			return err
 		}

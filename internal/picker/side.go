@@ -180,6 +180,7 @@ func (m *model) changes(pr *render.Printer, r api.ShowResponse) {
 		return
 	}
 	_ = pr.ShowFiles(w, r, false, false)
+	pr.ShowUncaptured(w, r.NotCaptured)
 	if m.side.tab == diffTab {
 		for _, f := range r.Files {
 			fmt.Fprintln(w)

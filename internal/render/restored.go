@@ -43,6 +43,7 @@ func (pr *Printer) TellRestore(r api.RestoreResponse) {
 	pr.hintOthers(r)
 	pr.TellConflicts(r.Conflicts)
 	pr.TellWithout(r.Without)
+	pr.tellUncaptured(r.NotCaptured)
 	pr.tellMissing(r.Missing)
 	pr.tellConversation(r)
 	pr.TellAtWork(r)
@@ -137,12 +138,22 @@ func (pr *Printer) tellGit(r api.RestoreResponse) {
 	if r.GitState != "" {
 		pr.Say("note: a %s is under way in git; rewind moved none of it", r.GitState)
 	}
+	if r.GitGone {
+		pr.Say("note: %s", GitGoneWords(r.GitThen))
+	}
 	if r.GitThen != nil && r.GitNow != nil && *r.GitThen != *r.GitNow {
-		pr.Say("note: git was at %s then and stays at %s", headText(r.GitThen), headText(r.GitNow))
+		pr.Say("note: git was at %s then and stays at %s", HeadText(r.GitThen), HeadText(r.GitNow))
 	}
 }
 
-func headText(h *api.Head) string {
+// GitGoneWords say that the repository which stood at h then is not there any more.
+func GitGoneWords(h *api.Head) string {
+	return "git's repository was there then, at " + HeadText(h) + ", and is gone now: rewind has the files, never git's own history; " +
+		"clone or fetch it again"
+}
+
+// HeadText is where git stood: the branch, and how its commit begins.
+func HeadText(h *api.Head) string {
 	commit := h.Commit
 	if len(commit) > 8 {
 		commit = commit[:8]

@@ -29,10 +29,11 @@ type inputs struct {
 	secretKey    [32]byte
 	ruleFiles    [2]string
 	gitDirs      string
+	named        *Named
 }
 
 func inputsOf(s *Source) inputs {
-	in := inputs{generation: s.Generation, sizeLimit: s.SizeLimit, storeSecrets: s.StoreSecrets, secretKey: s.SecretKey}
+	in := inputs{generation: s.Generation, sizeLimit: s.SizeLimit, storeSecrets: s.StoreSecrets, secretKey: s.SecretKey, named: s.Named}
 	copy(in.ruleFiles[:], s.RuleFiles)
 	in.gitDirs = strings.Join(s.GitDirs, "\x00")
 	return in

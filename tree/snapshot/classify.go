@@ -27,9 +27,10 @@ func (s *scan) classify(n *node, name string, hint worktreefs.Type) (miss, bool)
 	}
 	forced := n.whole || s.Force != nil && s.Force(path)
 	take := forced || s.Tracked != nil && s.Tracked.File(path)
+	named := s.Named.has(path)
 	isDir, ignored := hint == worktreefs.TypeDir, false
 	if hint != 0 {
-		if ignored = s.ignored(n, name, isDir, take); ignored && !(isDir && s.wantedBelow(path)) {
+		if ignored = s.ignored(n, name, isDir, take || named && !isDir); ignored && !(isDir && s.wantedBelow(path)) {
 			s.noteIgnored(n, name, path, isDir)
 			return miss{}, false
 		}
@@ -41,13 +42,13 @@ func (s *scan) classify(n *node, name string, hint worktreefs.Type) (miss, bool)
 			s.fail(err)
 		case isGone:
 		default:
-			s.unreadable(n, name, path, n.only && !take)
+			s.unreadable(n, name, path, n.only && !take && !named)
 		}
 		return miss{}, false
 	}
 	if hint == 0 || isDir != (st.Type == worktreefs.TypeDir) {
 		isDir = st.Type == worktreefs.TypeDir
-		ignored = s.ignored(n, name, isDir, take)
+		ignored = s.ignored(n, name, isDir, take || named && !isDir)
 	}
 	if ignored {
 		s.noteIgnored(n, name, path, isDir)
@@ -89,7 +90,7 @@ func (s *scan) isSecret(n *node, m miss) bool {
 	return !s.StoreSecrets && (s.Secret != nil && s.Secret(m.path) || n.fate(m.name).secret)
 }
 
-// ignored decides by the rules. take (tracked or forced) beats them, and so does what became of a companion's database; in an ignored
+// ignored decides by the rules. take (tracked, forced or named) beats them, and so does what became of a companion's database; in an ignored
 // directory all else is ignored.
 func (s *scan) ignored(n *node, name string, isDir, take bool) bool {
 	if take {
@@ -121,7 +122,7 @@ func (s *scan) wantedBelow(dir string) bool {
 	if s.Tracked != nil && s.Tracked.Below(dir) {
 		return true
 	}
-	return s.Force != nil && (s.ForceBelow == nil || s.ForceBelow(dir))
+	return s.Named.below(dir) || s.Force != nil && (s.ForceBelow == nil || s.ForceBelow(dir))
 }
 
 // enter takes a directory over, or makes it a task.

@@ -42,9 +42,9 @@ func (s *scan) whatForeign(n *node, names []worktreefs.Dirent) int64 {
 }
 
 func isGitDir(name string, names []worktreefs.Dirent) bool {
-	return tree.IsGitDir(name, func(yield func(tree.Named) bool) {
+	return tree.IsGitDir(name, func(yield func(tree.DirName) bool) {
 		for _, e := range names {
-			if !yield(tree.Named{Name: e.Name, File: e.Type == worktreefs.TypeFile, Dir: e.Type == worktreefs.TypeDir}) {
+			if !yield(tree.DirName{Name: e.Name, File: e.Type == worktreefs.TypeFile, Dir: e.Type == worktreefs.TypeDir}) {
 				return
 			}
 		}

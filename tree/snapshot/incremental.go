@@ -43,7 +43,12 @@ func (s *scan) begin() error {
 // resumable reports whether this snapshot differs from the cache's baseline only by what was reported.
 func (s *scan) resumable() bool {
 	b := s.Cache.base
-	return b != nil && b.watch == s.Watcher && b.epoch == s.sight.epoch && b.inputs == inputsOf(&s.Source) && s.Cache.root == b.root.id
+	if b == nil || b.watch != s.Watcher || b.epoch != s.sight.epoch || s.Cache.root != b.root.id || !s.Named.contains(b.inputs.named) {
+		return false
+	}
+	was := b.inputs
+	was.named = s.Named // those that are new are looked at
+	return was == inputsOf(&s.Source)
 }
 
 // end asks the watcher whether the next snapshot can rely on this one, and after a full scan counts what the watcher has missed.
@@ -52,7 +57,7 @@ func (s *scan) end() {
 		return
 	}
 	s.watched = s.sight.end(s.base == nil)
-	if s.watched && s.base == nil && s.resumable() {
+	if s.watched && s.base == nil && s.resumable() && s.Cache.base.inputs.named == s.Named {
 		b := s.Cache.base
 		s.sight.missed(unreported(b.root, s.root, todoOf(append(s.sight.reports(), b.again, b.racy)...), b.inputs.ruleFiles[:]))
 	}
@@ -93,6 +98,9 @@ func (s *scan) changed(n *node) (names []worktreefs.Dirent, ok bool, err error) 
 	}
 	n.withCompanions()
 	for name := range n.todo.names {
+		if s.passedOver(n, name) {
+			continue
+		}
 		st, err := n.dir.Lstat(name)
 		if err == nil {
 			names = append(names, worktreefs.Dirent{Name: name, Type: st.Type})
@@ -192,7 +200,7 @@ func (s *scan) resume(n, c *node, st worktreefs.Stat) bool {
 // note collects the skips of all directories.
 func (s *scan) note() {
 	for _, b := range []*baseline{s.base, s.prior} {
-		if b != nil && s.root.noted == b.root.noted {
+		if b != nil && s.root.noted == b.root.noted && b.inputs.named == s.Named {
 			s.skips = b.skips
 			return
 		}
@@ -200,6 +208,7 @@ func (s *scan) note() {
 	s.skips = s.root.gather(nil)
 	slices.SortFunc(s.skips, tree.CompareSkips)
 	s.skips = slices.CompactFunc(s.skips, func(a, b tree.Skip) bool { return tree.CompareSkips(a, b) == 0 })
+	s.skips = s.Named.note(s.skips)
 }
 
 // stageGone tells the cache which directories do not exist any more.
@@ -222,7 +231,7 @@ func (s *scan) baseline() *baseline {
 	switch {
 	case !s.watched:
 		return nil
-	case s.base != nil && s.root == s.base.root && len(s.again) == 0 && len(s.base.again) == 0:
+	case s.base != nil && s.root == s.base.root && len(s.again) == 0 && len(s.base.again) == 0 && s.base.inputs.named == s.Named:
 		return s.base
 	}
 	return &baseline{

@@ -84,6 +84,27 @@ func (p pack) list() []cached {
 	return files
 }
 
+// kindOf is the kind of one file; 0: it is not there. It allocates nothing.
+func (p pack) kindOf(name string) byte {
+	raw := p.raw
+	for range p.n {
+		n := int(unsigned(&raw))
+		is, kind := raw[:n], raw[n]
+		if is >= name {
+			if is == name {
+				return kind
+			}
+			return 0
+		}
+		raw = raw[n+1:]
+		for range 5 { // perm, size, mtime, ctime, inode
+			unsigned(&raw)
+		}
+		raw = raw[len(objstore.ID{}):]
+	}
+	return 0
+}
+
 // unsigned takes a varint from the front of raw.
 func unsigned(raw *string) uint64 {
 	var v uint64

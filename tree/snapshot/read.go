@@ -72,9 +72,9 @@ func (s *scan) read(n *node, m miss) {
 				m = next
 				continue
 			}
-			s.unreadable(n, m.name, m.path, n.only)
+			s.unreadable(n, m.name, m.path, n.only && !s.Named.has(m.path))
 		default:
-			s.unreadable(n, m.name, m.path, n.only && !m.take)
+			s.unreadable(n, m.name, m.path, n.only && !m.take && !s.Named.has(m.path))
 		}
 		return
 	}

@@ -127,11 +127,11 @@ func (s *scan) run() error {
 		root.prior = s.prior.root
 	}
 	if s.base != nil {
-		root.base, root.todo = s.base.root, todoOf(s.base.again, s.sight.dirty)
+		root.base, root.todo = s.base.root, todoOf(s.base.again, s.sight.dirty, s.newlyNamed())
 		if s.Hasty && s.base.racy.len() <= maxRacy {
 			s.racy = s.base.racy.without(root.todo)
 		} else {
-			root.todo = todoOf(s.base.again, s.base.racy, s.sight.dirty)
+			root.todo = todoOf(s.base.again, s.base.racy, s.sight.dirty, s.newlyNamed())
 		}
 		if root.todo.empty() {
 			s.root, s.watched = s.base.root, true
@@ -338,7 +338,7 @@ func (s *scan) list(n *node) {
 		case n.parent == nil || kind == isFatal:
 			s.fail(err)
 		case kind != isGone:
-			s.unreadable(n.parent, n.name, n.path, n.only)
+			s.unreadable(n.parent, n.name, n.path, n.only && !s.Named.below(n.path))
 		}
 		return
 	}
@@ -398,7 +398,7 @@ func (s *scan) open(n *node) bool {
 			s.read(n.parent, m)
 		}
 	case isUnreadable:
-		s.unreadable(n.parent, n.name, n.path, n.only)
+		s.unreadable(n.parent, n.name, n.path, n.only && !s.Named.below(n.path))
 	}
 	return false
 }

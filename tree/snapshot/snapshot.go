@@ -72,6 +72,8 @@ type Source struct {
 	// Linked reports whether dir is a working tree that git has linked to a repository (git worktree add). dotGit is what the file .git in
 	// it says. nil: none is. Safe for concurrent use.
 	Linked func(dir string, dotGit []byte) bool
+	// Named are captured whatever the rules say, a file that is over the limit or secret not even so. nil: none.
+	Named *Named
 
 	// Force names paths that are captured whole, a directory with all below it, whatever the rules, the limit and the secret
 	// list say (git's and our own directories are not captured even so). Directories above them are entered for them alone.

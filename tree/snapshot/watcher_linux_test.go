@@ -63,6 +63,7 @@ type overseen struct {
 	prev          objstore.ID
 	rules         *ignore.Dir
 	tracked       paths
+	named         *Named
 	generation    int
 
 	snapshots, incremental int
@@ -89,7 +90,7 @@ func oversee(t tb) *overseen {
 // source is what both kinds of snapshots have in common.
 func (v *overseen) source(s *Source) {
 	s.Rules = v.rules
-	s.Tracked = v.tracked
+	s.Tracked, s.Named = v.tracked, v.named
 	s.SizeLimit = 300
 	s.Secret = func(path string) bool { return strings.HasSuffix(path, ".env") }
 	s.SecretKey = idOf(7)
@@ -373,6 +374,9 @@ func (v *overseen) round(rt *rapid.T, d vandal) {
 			v.tracked = append(slices.Clone(v.tracked), path)
 		}
 		v.generation++
+	}
+	if rapid.IntRange(0, 5).Draw(rt, "name") == 0 {
+		v.named = v.named.With([]string{strings.TrimPrefix(d.path(), v.root+"/")})
 	}
 	if rapid.IntRange(0, 3).Draw(rt, "age") == 0 {
 		age()

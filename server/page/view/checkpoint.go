@@ -28,6 +28,7 @@ type Detail struct {
 	Removed   int
 	Files     []fileDiff
 	Leaks     int
+	Edited    []string // files that its turn edited and no checkpoint has, with the reason
 	Talk      talk
 	NoTalk    string
 	Current   bool
@@ -92,6 +93,9 @@ func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
 	}
 	if r.Answered != nil {
 		d.Answer = string(r.Answered.Text)
+	}
+	for _, u := range r.NotCaptured {
+		d.Edited = append(d.Edited, render.UncapturedPath(u))
 	}
 	for i := range r.Files {
 		file := diff(&r.Files[i])

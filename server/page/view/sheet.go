@@ -110,6 +110,9 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 		s.MayExact = s.MayExact || k.Reason == value.KeptUnsaved || k.Reason == value.KeptSession
 		s.Kept = group(s.Kept, render.KeptWhy(k), k.Path)
 	}
+	for _, u := range r.NotCaptured {
+		s.Kept = group(s.Kept, render.UncapturedHead(u, r.NotCaptured), api.Text(render.UncapturedPath(u)))
+	}
 	for _, t := range r.Taken {
 		s.MayExact = true
 		whose := "no checkpoint has"
@@ -137,6 +140,9 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	}
 	f.talk(s, r.Conversation, r.DryRun)
 	s.Notes = append(s.Notes, r.Notices...)
+	if r.GitGone {
+		s.Notes = append(s.Notes, render.GitGoneWords(r.GitThen))
+	}
 	s.Nothing = len(r.Changes) == 0 && len(s.Merges) == 0 && (r.Conversation == nil || r.Conversation.Mode == "none") && len(r.Managed) == 0
 	s.MayTag = s.Verb == "checkout" || s.Verb == "switch" || s.Verb == "forward"
 	s.MayChoose = s.Path == "" && (s.Verb == "checkout" || s.Verb == "undo-restore")

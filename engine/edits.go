@@ -1,0 +1,32 @@
+package engine
+
+import (
+	"path/filepath"
+
+	"rewind/internal/value"
+)
+
+// PlaceEdits says of the files outside of the project which project they are in, if one is set up there: that one has them.
+func (e *Engine) PlaceEdits(list []value.Uncaptured) []value.Uncaptured {
+	var roots map[string]bool
+	for i := range list {
+		if list[i].Reason != value.ReasonOutside {
+			continue
+		}
+		if roots == nil {
+			roots = map[string]bool{}
+			for root := range e.Log.Home.ByRoot() {
+				roots[root] = true
+			}
+		}
+		for dir := filepath.Dir(string(list[i].Path)); ; dir = filepath.Dir(dir) {
+			if roots[dir] {
+				list[i].Project = value.Text(dir)
+			}
+			if roots[dir] || dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	return list
+}
