@@ -178,10 +178,10 @@ func (s *server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 // validate looks at everything. What keeps a project from being opened is a finding like any other.
 func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.Progress) (out api.ValidateResponse, err error) {
 	var checks []value.Check
-	root, agents := "", []model.Session(nil)
+	root, began, agents := "", time.Time{}, []model.Session(nil)
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		p := e.Project()
-		root, out.Notices = p.Root, p.Notices
+		root, began, out.Notices = p.Root, e.Began(), p.Notices
 		var err error
 		if agents, err = e.Log.Sessions(); err != nil {
 			return err
@@ -211,7 +211,7 @@ func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 	if !req.Quick {
 		checks = append(checks, s.checkOwners()...)
 	}
-	checks = append(checks, engine.CheckAgents(ctx, s.home, req.Env, root, agents, req.Quick)...)
+	checks = append(checks, engine.CheckAgents(ctx, s.home, req.Env, root, began, agents, req.Quick)...)
 	out.Checks = checks
 	for _, c := range checks {
 		if c.Level == value.LevelFinding {
