@@ -208,6 +208,10 @@ func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 		})
 	}
 	checks = append(append(checks, s.checkDaemon()), s.checkLimits()...)
+	checks = append(checks, s.checkKilled()...)
+	if c, some := register.Unanswered(s.home, root); some {
+		checks = append(checks, c)
+	}
 	if !req.Quick {
 		checks = append(checks, s.checkOwners()...)
 	}

@@ -13,6 +13,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/internal/value"
 	"rewind/refs"
@@ -96,10 +97,15 @@ func (s *server) save(ctx context.Context, req api.SaveRequest, p model.Progress
 		}
 		pr := e.Project()
 		s.degraded.clear(&pr)
+		notices := pr.Notices
+		if c, some := register.Unanswered(s.home, pr.Root); some { // told now
+			notices = append(slices.Clip(notices), string(c.Text))
+			register.ForgetUnanswered(s.home, pr.Root)
+		}
 		s.scanNow(ctx, e)
 		out = api.SaveResponse{
 			Checkpoint: *cp, Unchanged: r.Unchanged, Noted: r.Noted, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured),
-			Notices: e.Project().Notices,
+			Notices: notices,
 		}
 		return nil
 	})

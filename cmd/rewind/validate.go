@@ -152,6 +152,8 @@ func (a *app) statusChecks(w io.Writer, checks []api.Check, verbose bool) {
 			if c.Remedy != "" {
 				fmt.Fprintf(w, "%-11s %s\n", "", term.SanitizeText(string(c.Remedy)))
 			}
+		case c.Name == "killed":
+			fmt.Fprintf(w, "%-11s %s\n", c.Name, a.checkText(c))
 		case !verbose:
 		case slices.Contains(value.Agents(), api.Agent(c.Name)):
 			text := "hooks are registered, never heard of here"
