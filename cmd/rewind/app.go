@@ -30,9 +30,9 @@ type app struct {
 	client    *api.Client
 	transport *transport
 	isCommand func(word string) bool
-	dashed    bool       // "--" stands before the word that is completed: cobra itself puts one there
+	dashed    bool                          // "--" stands before the word that is completed: cobra itself puts one there
 	bar       atomic.Pointer[term.Progress] // that is drawn; nil: none
-	damaged   *api.Error // the store was, and what was printed is what it still has
+	damaged   *api.Error                    // the store was, and what was printed is what it still has
 }
 
 // newApp is what a command has at least.
