@@ -56,7 +56,7 @@ func (s *server) checkKilled() []value.Check {
 		c.Text += value.Textf(", perhaps for memory (limit %d MiB", k.Limit>>20)
 		if k.Kills > 0 {
 			c.Level, c.Remedy = value.LevelFinding, killedRemedy
-			c.Text += value.Textf("; the kernel has killed here %d times", k.Kills)
+			c.Text += value.Textf("; processes that the kernel has killed here: %d", k.Kills)
 		}
 		c.Text += ")"
 	}

@@ -108,7 +108,7 @@ func cutText(err error) *api.Error {
 	}
 	told.Message = fmt.Sprintf("%s was killed before it answered, perhaps for memory (limit %s", who, term.Size(limit.Bytes))
 	if limit.Kills > 0 {
-		told.Message += fmt.Sprintf("; the kernel has killed here %d times", limit.Kills)
+		told.Message += fmt.Sprintf("; processes that the kernel has killed here: %d", limit.Kills)
 	}
 	told.Message += ")"
 	told.Hint += "; give it more memory, or keep large files out: 'rewind config limits.file_size 20MB', .rewindignore"
