@@ -9,7 +9,6 @@ import (
 	"rewind/engine/register"
 	"rewind/hooks"
 	"rewind/internal/value"
-	"rewind/transcript"
 )
 
 const (
@@ -20,8 +19,6 @@ const (
 	quietFor = 15 * time.Minute
 	// grown is by how many bytes its file must be longer than what is known of it: a title, or a name, is no work.
 	grown = 2 << 10
-	// lookedAt bounds the files that are opened.
-	lookedAt = 8
 )
 
 // Began is when this store was made: what agents did before it nobody should have heard of.
@@ -45,8 +42,7 @@ type audience struct {
 //
 // An event of the agent from here on, of any session, ends the finding.
 func (a audience) silent(agent hooks.Agent, env value.AgentEnv) (path string, at time.Time, ok bool) {
-	folder := register.Folders(env)(agent)
-	if a.root == "" || folder == "" {
+	if a.root == "" {
 		return "", time.Time{}, true
 	}
 	since := a.began
@@ -60,17 +56,8 @@ func (a audience) silent(agent hooks.Agent, env value.AgentEnv) (path string, at
 			since = s.Last
 		}
 	}
-	files, err := transcript.Recent(agent, os.DirFS(folder), a.root, since.Add(unheard), lookedAt)
-	if err != nil {
-		return "", time.Time{}, true // what cannot be read is told where conversations are
-	}
-	for _, f := range files {
-		path := filepath.Join(folder, filepath.FromSlash(f.Path))
-		_, id, err := transcript.SessionFile(agent, path)
-		if err != nil {
-			continue
-		}
-		s, heard := known[id]
+	for _, f := range register.Written(agent, env, a.root, since.Add(unheard)) {
+		s, heard := known[f.Session]
 		switch {
 		case !heard:
 		case s.Event == "" && f.At.Before(s.Last.Add(unheard)), f.Size < s.Cursor.Length+grown:
@@ -78,7 +65,7 @@ func (a audience) silent(agent hooks.Agent, env value.AgentEnv) (path string, at
 		case s.Event != "" && f.At.Before(s.Last.Add(quietFor)):
 			continue
 		}
-		return path, f.At, false
+		return f.Path, f.At, false
 	}
 	return "", time.Time{}, true
 }

@@ -249,3 +249,27 @@ func (s *server) checkDaemon() value.Check {
 	}
 	return c
 }
+
+// checkKilled tells of a daemon that ended without a word. It is a finding where the kernel says that it has killed for memory; else somebody
+// may have done it on purpose.
+func (s *server) checkKilled() []value.Check {
+	k := s.run.Killed()
+	if k == nil {
+		return nil
+	}
+	c := value.Check{
+		Name: "killed", Level: value.LevelNote,
+		Text: value.Textf("the daemon before this one, process %d, ended without a word, found at %s", k.PID, k.Found.Format(time.RFC3339)),
+	}
+	if k.Limit == 0 {
+		return []value.Check{c}
+	}
+	c.Text += value.Textf(", perhaps for memory (limit %d MiB", k.Limit>>20)
+	if k.Kills > 0 {
+		c.Level = value.LevelFinding
+		c.Remedy = "give it more memory, or keep large files out (limits.file_size, .rewindignore); 'rewind daemon stop' ends this finding"
+		c.Text += value.Textf("; processes that the kernel has killed here: %d", k.Kills)
+	}
+	c.Text += ")"
+	return []value.Check{c}
+}

@@ -137,7 +137,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		BaseContext: func(net.Listener) context.Context { return base }, ErrorLog: log.New(errorLog{d.log}, "", 0),
 	}
 	h.SetKeepAlivesEnabled(false) // a connection is for one exchange
-	if k := noteKilled(d.claim.Dir); k != nil {
+	if k := d.claim.NoteKilled(); k != nil {
 		d.log.Warn("the daemon before this one ended without a word", "pid", k.PID, "started", k.Started, "memory", k.Limit, "kills", k.Kills)
 	}
 	d.log.Info("daemon started", "version", d.o.version, "pid", os.Getpid())
@@ -205,7 +205,6 @@ func (d *daemon) stop(why string) {
 		d.secretScan.Stop()
 		d.secretScan = nil
 		d.secretScanMu.Unlock()
-		d.claim.Remove(killedName) // who ends so is well
 		d.claim.Release()
 		d.stores.End()
 		close(d.ended)
