@@ -160,12 +160,14 @@ func (s Socket) exchange(conn net.Conn, req *http.Request, l *listener) (*http.R
 	}
 	l.hear()
 	pid := int(l.pid.Load())
-	resp.Body = &socketBody{ReadCloser: resp.Body, heard: l.hear, cut: func(err error) error { return s.cut(err, pid) },
+	resp.Body = &socketBody{
+		ReadCloser: resp.Body, heard: l.hear, cut: func(err error) error { return s.cut(err, pid) },
 		end: sync.OnceFunc(func() {
 			l.end()
 			stop()
 			_ = conn.Close()
-		})}
+		}),
+	}
 	return resp, nil
 }
 

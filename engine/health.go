@@ -23,8 +23,8 @@ import (
 	"rewind/tree"
 )
 
-// CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is the project, made at
-// began, whose sessions are given, newest first; it may be "".
+// CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is the project,
+// made at began, whose sessions are given, newest first; it may be "".
 func CheckAgents(ctx context.Context, h project.Home, env value.AgentEnv, root string, began time.Time, sessions []model.Session,
 	quick bool,
 ) []value.Check {

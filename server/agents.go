@@ -250,8 +250,8 @@ func (s *server) checkDaemon() value.Check {
 	return c
 }
 
-// checkKilled tells of a daemon that ended without a word. It is a finding where the kernel says that it has killed for memory; else somebody
-// may have done it on purpose.
+// checkKilled tells of a daemon that ended without a word. It is a finding where the kernel says that it has killed for memory; else
+// somebody may have done it on purpose.
 func (s *server) checkKilled() []value.Check {
 	k := s.run.Killed()
 	if k == nil {

@@ -87,8 +87,14 @@ func TestMemoryOfAGroup(t *testing.T) {
 		dir := group(t, 100*mb) // goes after the daemon in it
 		h := newDaemonHome(t)
 		fill(h)
-		for _, args := range [][]string{{"init", "--agents", "none"}, {"save", "-m", "small"}, {"save", "-m", "large"}, {"checkout", "@-"},
-			{"redo"}, {"status"}} {
+		for _, args := range [][]string{
+			{"init", "--agents", "none"},
+			{"save", "-m", "small"},
+			{"save", "-m", "large"},
+			{"checkout", "@-"},
+			{"redo"},
+			{"status"},
+		} {
 			if args[len(args)-1] == "large" {
 				large(h, 60)
 			}

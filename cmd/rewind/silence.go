@@ -56,7 +56,7 @@ func silentText(p procstate.Process) string {
 	case procstate.Stopped:
 		text += fmt.Sprintf(": it is stopped; 'kill -CONT %d' lets it go on, 'rewind daemon stop' ends it", p.PID)
 	case procstate.Disk:
-		text += fmt.Sprintf(": it waits for a disk or a network mount; see to that, or 'kill -9 %d' ends it as soon as the disk answers", p.PID)
+		text += fmt.Sprintf(": it waits for a disk or a network mount; 'kill -9 %d' ends it as soon as that answers", p.PID)
 	case procstate.Alive, procstate.Gone:
 		if p.PID > 0 {
 			text += fmt.Sprintf("; 'kill -9 %d' ends it", p.PID)

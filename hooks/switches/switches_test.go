@@ -3,7 +3,6 @@ package switches
 import (
 	"errors"
 	"fmt"
-
 	"path"
 	"strings"
 	"testing"
@@ -55,7 +54,9 @@ func told(v Verdict) string {
 }
 
 func at(agent value.Agent, files disk, vars map[string]string) Verdict {
-	dir := map[value.Agent]string{value.Claude: "/h/.claude", value.Codex: "/h/.codex", value.Gemini: "/h/.gemini", value.Droid: "/h/.factory"}
+	dir := map[value.Agent]string{
+		value.Claude: "/h/.claude", value.Codex: "/h/.codex", value.Gemini: "/h/.gemini", value.Droid: "/h/.factory",
+	}
 	p := Places{Var: func(name string) string { return vars[name] }, Dir: dir[agent], Project: "/p"}
 	return Look(agent, p, files, []string{command})
 }
@@ -99,7 +100,8 @@ func TestClaude(t *testing.T) {
 		{"taken back", disk{managed: `{"allowManagedHooksOnly":true}`, more + "1.json": `{"allowManagedHooksOnly":false}`}, "on"},
 		{"in a project that says nothing", disk{project: `{"allowManagedHooksOnly":true}`}, "on"},
 		{
-			"only hooks of plugins", disk{managed: "{\"strictPluginOnlyCustomization\":[\n\"hooks\"]}"},
+			"only hooks of plugins",
+			disk{managed: "{\"strictPluginOnlyCustomization\":[\n\"hooks\"]}"},
 			`off strictPluginOnlyCustomization="hooks" ` + managed + ":2",
 		},
 		{"only agents of plugins", disk{managed: `{"strictPluginOnlyCustomization":["agents"]}`}, "on"},
@@ -150,11 +152,13 @@ func TestCodex(t *testing.T) {
 		{"required false", disk{required: off, user: on}, "off features.hooks=false " + required + ":2"},
 		{"required true", disk{required: on, user: off}, "on"},
 		{
-			"required, other table", disk{required: "[feature_requirements]\nhooks = false\n"},
+			"required, other table",
+			disk{required: "[feature_requirements]\nhooks = false\n"},
 			"off feature_requirements.hooks=false " + required + ":2",
 		},
 		{
-			"only the machine's hooks", disk{required: "allow_managed_hooks_only = true\n"},
+			"only the machine's hooks",
+			disk{required: "allow_managed_hooks_only = true\n"},
 			"off allow_managed_hooks_only=true " + required + ":1",
 		},
 		{"string", disk{user: "[features]\nhooks = \"false\"\n"}, "on"},
@@ -174,9 +178,16 @@ func TestGemini(t *testing.T) {
 		{"system false, user true", disk{user: on, system: off}, "off hooksConfig.enabled=false " + system + ":1"},
 		{"defaults", disk{defaults: off}, "off hooksConfig.enabled=false " + defaults + ":1"},
 		{"defaults false, user true", disk{defaults: off, user: on}, "on"},
-		{"comments", disk{project: "// c\n{\"hooksConfig\": {\n/* x\n*/ \"enabled\": false } }"}, "off hooksConfig.enabled=false " + project + ":4"},
-		{"a comment in a string", disk{project: `{"a":"/*","hooksConfig":{"enabled":false},"b":"*/ // \""}`},
-			"off hooksConfig.enabled=false " + project + ":1"},
+		{
+			"comments",
+			disk{project: "// c\n{\"hooksConfig\": {\n/* x\n*/ \"enabled\": false } }"},
+			"off hooksConfig.enabled=false " + project + ":4",
+		},
+		{
+			"a comment in a string",
+			disk{project: `{"a":"/*","hooksConfig":{"enabled":false},"b":"*/ // \""}`},
+			"off hooksConfig.enabled=false " + project + ":1",
+		},
 		{"comma", disk{project: `{"hooksConfig":{"enabled":false},}`}, "on"},
 		{"string", disk{project: `{"hooksConfig":{"enabled":"false"}}`}, "off hooksConfig.enabled=false " + project + ":1"},
 		{"null", disk{project: `{"hooksConfig":{"enabled":null}}`}, "on"},
@@ -184,13 +195,15 @@ func TestGemini(t *testing.T) {
 		{"the old place", disk{project: `{"hooks":{"enabled":false}}`}, "on"},
 		{"of 0.26", disk{user: `{"tools":{"enableHooks":false}}`}, "off tools.enableHooks=false " + user + ":1"},
 		{
-			"a hook of ours by its command", disk{project: `{"hooksConfig":{"disabled":["x","` + command + `"]}}`},
+			"a hook of ours by its command",
+			disk{project: `{"hooksConfig":{"disabled":["x","` + command + `"]}}`},
 			`some hooksConfig.disabled="` + command + `" ` + project + ":1",
 		},
 		{"a hook of others", disk{project: `{"hooksConfig":{"disabled":["x",3]}}`}, "on"},
 		{"a folder that is not trusted", disk{project: off, "/h/.gemini/trustedFolders.json": `{"/p":"DO_NOT_TRUST"}`}, "on"},
 		{
-			"a folder that is trusted", disk{project: off, "/h/.gemini/trustedFolders.json": `{"/p":"TRUST_FOLDER"}`},
+			"a folder that is trusted",
+			disk{project: off, "/h/.gemini/trustedFolders.json": `{"/p":"TRUST_FOLDER"}`},
 			"off hooksConfig.enabled=false " + project + ":1",
 		},
 	})

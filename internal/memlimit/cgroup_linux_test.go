@@ -46,29 +46,47 @@ func TestBounds(t *testing.T) {
 			"sys/fs/cgroup/a/memory.max": "104857600\n", "sys/fs/cgroup/a/memory.high": "83886080\n",
 		}, Limit{80 * mb, 0}},
 		{"second version, no bound", "0::/a\n", two, map[string]string{"sys/fs/cgroup/a/memory.max": "max\n"}, Limit{}},
-		{"second version, a namespace of its own", "0::/\n", two, map[string]string{"sys/fs/cgroup/memory.max": "104857600\n"},
-			Limit{100 * mb, 0}},
-		{"second version, mounted above the namespace", "0::/\n", "29 23 0:26 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
-			map[string]string{"sys/fs/cgroup/memory.max": "104857600\n"}, Limit{100 * mb, 0}},
+		{
+			"second version, a namespace of its own", "0::/\n", two,
+			map[string]string{"sys/fs/cgroup/memory.max": "104857600\n"},
+			Limit{100 * mb, 0},
+		},
+		{
+			"second version, mounted above the namespace", "0::/\n", "29 23 0:26 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+			map[string]string{"sys/fs/cgroup/memory.max": "104857600\n"},
+			Limit{100 * mb, 0},
+		},
 		{"first version", "4:memory:/a/b\n3:cpu:/\n", one, map[string]string{
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": noBound, "sys/fs/cgroup/memory/a/memory.limit_in_bytes": noBound,
 			"sys/fs/cgroup/memory/a/b/memory.limit_in_bytes": "104857600\n",
 			"sys/fs/cgroup/memory/a/b/memory.oom_control":    "oom_kill_disable 0\nunder_oom 0\noom_kill 7\n",
 		}, Limit{100 * mb, 7}},
-		{"first version, no bound", "4:memory:/a\n", one, map[string]string{"sys/fs/cgroup/memory/a/memory.limit_in_bytes": noBound},
-			Limit{}},
+		{
+			"first version, no bound", "4:memory:/a\n", one,
+			map[string]string{"sys/fs/cgroup/memory/a/memory.limit_in_bytes": noBound},
+			Limit{},
+		},
 		{"first version, in a container with the host's names", "4:memory:/docker/abc/x\n", oneHost, map[string]string{
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": "52428800\n", "sys/fs/cgroup/memory/x/memory.limit_in_bytes": noBound,
 		}, Limit{50 * mb, 0}},
-		{"first version, in a container's topmost", "4:cpu,memory:/docker/abc\n", oneHost,
-			map[string]string{"sys/fs/cgroup/memory/memory.limit_in_bytes": "52428800\n"}, Limit{50 * mb, 0}},
-		{"a group that is not seen", "4:memory:/other\n", oneHost,
-			map[string]string{"sys/fs/cgroup/memory/memory.limit_in_bytes": "52428800\n"}, Limit{}},
+		{
+			"first version, in a container's topmost", "4:cpu,memory:/docker/abc\n", oneHost,
+			map[string]string{"sys/fs/cgroup/memory/memory.limit_in_bytes": "52428800\n"},
+			Limit{50 * mb, 0},
+		},
+		{
+			"a group that is not seen", "4:memory:/other\n", oneHost,
+			map[string]string{"sys/fs/cgroup/memory/memory.limit_in_bytes": "52428800\n"},
+			Limit{},
+		},
 		{"both, memory in the first", "4:memory:/a\n0::/u\n", one + two, map[string]string{
 			"sys/fs/cgroup/memory/a/memory.limit_in_bytes": "104857600\n", "sys/fs/cgroup/u/cgroup.procs": "1\n",
 		}, Limit{100 * mb, 0}},
-		{"a name with a blank", "0::/a\n", `29 23 0:26 / /sys/fs/my\040cgroup rw - cgroup2 cgroup2 rw` + "\n",
-			map[string]string{"sys/fs/my cgroup/a/memory.max": "104857600\n"}, Limit{100 * mb, 0}},
+		{
+			"a name with a blank", "0::/a\n", `29 23 0:26 / /sys/fs/my\040cgroup rw - cgroup2 cgroup2 rw` + "\n",
+			map[string]string{"sys/fs/my cgroup/a/memory.max": "104857600\n"},
+			Limit{100 * mb, 0},
+		},
 		{"broken", "0::\nx\n4:memory\n", two + "1 2 3\n - \n", map[string]string{"sys/fs/cgroup/memory.max": "-5\n"}, Limit{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
