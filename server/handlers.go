@@ -13,7 +13,6 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
-	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/internal/value"
 	"rewind/refs"
@@ -97,11 +96,7 @@ func (s *server) save(ctx context.Context, req api.SaveRequest, p model.Progress
 		}
 		pr := e.Project()
 		s.degraded.clear(&pr)
-		notices := pr.Notices
-		if c, some := register.Unanswered(s.home, pr.Root); some { // told now
-			notices = append(slices.Clip(notices), string(c.Text))
-			register.ForgetUnanswered(s.home, pr.Root)
-		}
+		notices := append(slices.Clip(pr.Notices), s.tellUnanswered(ctx, pr.Root)...)
 		s.scanNow(ctx, e)
 		out = api.SaveResponse{
 			Checkpoint: *cp, Unchanged: r.Unchanged, Noted: r.Noted, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured),

@@ -233,7 +233,7 @@ func (a *app) fail(err error) int {
 		return api.CodeOf(api.WordFailed)
 	case errors.As(err, &told):
 	case errors.As(err, &ended):
-		told = &api.Error{Word: api.WordFailed, Message: ended.Error(), Hint: "'rewind ops' shows whether it was done"}
+		told = childText(ended)
 	case errors.Is(err, api.ErrCut):
 		told = cutText(err)
 	case errors.Is(err, context.Canceled):

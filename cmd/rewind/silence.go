@@ -102,17 +102,32 @@ func cutText(err error) *api.Error {
 		who += fmt.Sprintf(" (process %d)", cut.PID)
 	}
 	told.Message = who + " was killed before it answered"
+	forMemory(told)
+	return told
+}
+
+// childText is the error of a process of this command's own that ended before it answered.
+func childText(ended *api.EndedError) *api.Error {
+	told := &api.Error{Word: api.WordFailed, Message: ended.Error(), Hint: "'rewind ops' shows whether it was done"}
+	if ended.Code < 0 {
+		told.Message = "rewindd was killed before it answered"
+		forMemory(told)
+	}
+	return told
+}
+
+// forMemory adds that a process was killed for memory perhaps, where this one's is bounded as that one's was.
+func forMemory(told *api.Error) {
 	limit := memlimit.Here()
 	if limit.Bytes == 0 {
-		return told
+		return
 	}
-	told.Message = fmt.Sprintf("%s was killed before it answered, perhaps for memory (limit %s", who, term.Size(limit.Bytes))
+	told.Message += fmt.Sprintf(", perhaps for memory (limit %s", term.Size(limit.Bytes))
 	if limit.Kills > 0 {
 		told.Message += fmt.Sprintf("; processes that the kernel has killed here: %d", limit.Kills)
 	}
 	told.Message += ")"
 	told.Hint += "; give it more memory, or keep large files out: 'rewind config limits.file_size 20MB', .rewindignore"
-	return told
 }
 
 // note writes a line to standard error above a progress that may be drawn there.
