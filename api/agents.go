@@ -2,7 +2,10 @@ package api
 
 // AgentVariables are the variables that move an agent's settings.
 func AgentVariables() []string {
-	return []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "FACTORY_HOME_OVERRIDE", "CODEX_SQLITE_HOME"}
+	return []string{
+		"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "FACTORY_HOME_OVERRIDE", "CODEX_SQLITE_HOME",
+		"GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+	}
 }
 
 // HooksRequest registers the hooks of agents in their own settings at user level, or takes them out.
@@ -32,7 +35,7 @@ type AgentHooks struct {
 	Installed   bool       `json:"installed"`
 	File        Text       `json:"file"`                   // that has the hooks
 	Hooks       int        `json:"hooks"`                  // of ours, afterwards
-	SwitchedOff string     `json:"switched_off,omitempty"` // the setting by which the user has switched all hooks off
+	SwitchedOff string     `json:"switched_off,omitempty"` // by which setting, file and line all hooks are switched off
 	Server      Text       `json:"server,omitempty"`       // the file that lists rewind's MCP server
 	Commands    []Text     `json:"commands,omitempty"`     // that a person can type in the agent
 	Left        []Text     `json:"left,omitempty"`         // files of commands that somebody has changed: they stay as they are

@@ -29,6 +29,9 @@ type Socket struct {
 	Version string       // of this client; a daemon of another one is asked to end
 	Notice  func(string) // told what had to be put right on the way; may be nil
 	Start   string       // the path of rewindd, which is started where no daemon is; "": none is started
+	// Silent is told, about every two seconds in which nothing comes of an answer, whether the daemon answers another question meanwhile,
+	// and which process it is (0: not known). It returns true when it needs to hear no more. nil: nobody is told.
+	Silent func(pid int, answers bool) bool
 }
 
 const (
@@ -48,13 +51,23 @@ func leavePause(try int) time.Duration {
 // A request is sent again when it is certain that nobody has begun with it: the daemon said so, or went without having read it. One that
 // only looks is sent again in any case.
 func (s Socket) RoundTrip(req *http.Request) (*http.Response, error) {
+	l := s.listen()
+	resp, err := s.roundTrip(req, l)
+	if err != nil {
+		l.end()
+	}
+	return resp, err
+}
+
+func (s Socket) roundTrip(req *http.Request, l *listener) (*http.Response, error) {
 	end := time.Now().Add(leaveWait)
 	for try := 1; ; try++ {
-		conn, err := s.connect(req.Context(), time.Now().Add(startWait))
+		conn, pid, err := s.connect(req.Context(), time.Now().Add(startWait))
 		if err != nil {
 			return nil, err
 		}
-		resp, err := s.exchange(conn, req)
+		l.pid.Store(int64(pid))
+		resp, err := s.exchange(conn, req, l)
 		again := false
 		switch {
 		case err != nil:
@@ -69,10 +82,7 @@ func (s Socket) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, req.Context().Err()
 		}
 		if !again || time.Now().After(end) || req.GetBody == nil {
-			if errors.Is(err, io.ErrUnexpectedEOF) {
-				err = ErrCut
-			}
-			return nil, err
+			return nil, s.cut(err, pid)
 		}
 		if req.Body, err = req.GetBody(); err != nil {
 			return nil, err
@@ -82,9 +92,8 @@ func (s Socket) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // connect connects, and has a daemon started if that is wanted.
-func (s Socket) connect(ctx context.Context, deadline time.Time) (net.Conn, error) {
+func (s Socket) connect(ctx context.Context, deadline time.Time) (conn net.Conn, pid int, err error) {
 	var c *relay.Conn
-	var err error
 	if s.Start != "" {
 		c, err = relay.Connect(s.Home, s.Start, s.Version, deadline)
 	} else {
@@ -94,15 +103,17 @@ func (s Socket) connect(ctx context.Context, deadline time.Time) (net.Conn, erro
 		if c != nil {
 			_ = c.Close()
 		}
-		return nil, ctx.Err()
+		return nil, 0, ctx.Err()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoDaemon, err)
+		return nil, 0, fmt.Errorf("%w: %w", ErrNoDaemon, err)
 	}
 	if c.Notice != "" && s.Notice != nil {
 		s.Notice(c.Notice)
 	}
-	return netConn(s.Home, c)
+	pid = c.PID()
+	conn, err = netConn(c)
+	return conn, pid, err
 }
 
 func (s Socket) dial() (*relay.Conn, error) {
@@ -122,14 +133,17 @@ func (s Socket) dial() (*relay.Conn, error) {
 }
 
 // exchange sends the request and reads the head of the answer; the body streams.
-func (s Socket) exchange(conn net.Conn, req *http.Request) (*http.Response, error) {
-	// Closing our side for writing is how the server learns that nobody waits any more; it ends the request's context.
+func (s Socket) exchange(conn net.Conn, req *http.Request, l *listener) (*http.Response, error) {
+	// Closing our side for writing is how the server learns that nobody waits any more; it ends the request's context. One that does not
+	// even answer whether it lives will not say so either, and is left.
 	stop := context.AfterFunc(req.Context(), func() {
 		if h, ok := conn.(interface{ CloseWrite() error }); ok {
 			_ = h.CloseWrite()
-		} else {
-			_ = conn.Close()
+			if _, ok := s.answers(interruptFor); ok {
+				return
+			}
 		}
+		_ = conn.Close()
 	})
 	out := req.Clone(context.WithoutCancel(req.Context()))
 	out.Header.Set(HeaderVersion, url.PathEscape(s.Version))
@@ -144,17 +158,35 @@ func (s Socket) exchange(conn net.Conn, req *http.Request) (*http.Response, erro
 		}
 		return nil, err
 	}
-	resp.Body = &socketBody{ReadCloser: resp.Body, end: sync.OnceFunc(func() {
-		stop()
-		_ = conn.Close()
-	})}
+	l.hear()
+	pid := int(l.pid.Load())
+	resp.Body = &socketBody{
+		ReadCloser: resp.Body, heard: l.hear, cut: func(err error) error { return s.cut(err, pid) },
+		end: sync.OnceFunc(func() {
+			l.end()
+			stop()
+			_ = conn.Close()
+		}),
+	}
 	return resp, nil
 }
 
 // socketBody closes the connection with the body.
 type socketBody struct {
 	io.ReadCloser
-	end func()
+	heard func()
+	cut   func(error) error // what an error of the connection's means
+	end   func()
+}
+
+// Read implements io.Reader.
+func (b *socketBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.heard()
+	if err != nil && err != io.EOF {
+		err = b.cut(err)
+	}
+	return n, err
 }
 
 // Close does not read to the end first, as the body alone would.
@@ -164,7 +196,7 @@ func (b *socketBody) Close() error {
 }
 
 // netConn makes a connection one that Go's runtime polls.
-func netConn(_ string, c *relay.Conn) (net.Conn, error) {
+func netConn(c *relay.Conn) (net.Conn, error) {
 	f, err := c.File()
 	if err != nil {
 		_ = c.Close()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,9 +23,11 @@ import (
 	"rewind/tree"
 )
 
-// CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is the project, whose
-// sessions are given; it may be "".
-func CheckAgents(ctx context.Context, h project.Home, env value.AgentEnv, root string, sessions []model.Session, quick bool) []value.Check {
+// CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is the project,
+// made at began, whose sessions are given, newest first; it may be "".
+func CheckAgents(ctx context.Context, h project.Home, env value.AgentEnv, root string, began time.Time, sessions []model.Session,
+	quick bool,
+) []value.Check {
 	tier, guard := register.HooksTier(h, root), register.HooksGuard(h, root)
 	var out []value.Check
 	for _, agent := range value.Agents() {
@@ -34,27 +37,41 @@ func CheckAgents(ctx context.Context, h project.Home, env value.AgentEnv, root s
 		}
 		c := checkAgent(ctx, h, a, env, root, tier, guard, quick)
 		c.Name = string(agent)
-		var last time.Time
-		for _, s := range sessions { // newest first
-			if s.Agent == agent && s.Event != "" { // rewind's own forks are not heard
-				last = s.Last.UTC()
-				c.Last = &last
-				break
-			}
-		}
-		if at, why := register.LastFailure(h, agent); c.Level == value.LevelOK && at.After(last) {
-			c.Text = value.Textf("%s; an event was lost at %s: %s", c.Text, at.Format(time.RFC3339), why)
-			c.Level = value.LevelNote // a hook was started now, and works
-			if quick {
-				c.Level, c.Remedy = value.LevelFinding, "rewind validate"
-			}
-		}
+		checkHeard(&c, h, agent, env, audience{root, began, sessions}, quick)
 		out = append(out, c)
 	}
 	if len(out) > 0 {
 		out = append(out, register.CheckPrograms(ctx, h, env, quick)...)
 	}
 	return out
+}
+
+// checkHeard adds when an agent was heard of last, and where its settings are as they should be, what shows that it is not heard.
+func checkHeard(c *value.Check, h project.Home, agent hooks.Agent, env value.AgentEnv, a audience, quick bool) {
+	var last time.Time
+	for _, s := range a.sessions {
+		if s.Agent == agent && s.Event != "" { // rewind's own forks are not heard
+			last = s.Last.UTC()
+			c.Last = &last
+			break
+		}
+	}
+	if c.Level == value.LevelFinding {
+		return
+	}
+	if file, at, ok := a.silent(agent, env); !ok {
+		c.Level, c.Remedy = value.LevelFinding, value.Textf("start %s anew; 'rewind save' captures what it did", agent)
+		c.Text = value.Textf("%s works here, and no hook is called: it wrote %s at %s (%s)", agent, file, at.UTC().Format(time.RFC3339),
+			c.Text)
+		return
+	}
+	if at, why := register.LastFailure(h, agent); c.Level == value.LevelOK && at.After(last) {
+		c.Text = value.Textf("%s; an event was lost at %s: %s", c.Text, at.Format(time.RFC3339), why)
+		c.Level = value.LevelNote // a hook was started now, and works
+		if quick {
+			c.Level, c.Remedy = value.LevelFinding, "rewind validate"
+		}
+	}
 }
 
 func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env value.AgentEnv, root, tier string,
@@ -80,7 +97,7 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 			missing++
 		}
 	}
-	off, _ := hooks.SwitchedOff(a.Agent, e.File.Data)
+	switched := register.Switched(a.Agent, env, root, want)
 	noProgram, install := register.MissingProgram(h, env)
 	switch {
 	case len(e.Ours) == 0:
@@ -91,8 +108,13 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 		return finding(project.RegisterRemedy, "hooks in %s that tier %s does not have", a.File, tier)
 	case noProgram != "":
 		return finding(install, "%s", noProgram)
-	case off != "":
-		return finding("change "+off+" in "+a.File, "%s in %s switches all hooks off", off, a.File)
+	case switched.Off != nil:
+		text, remedy := register.SwitchedText(switched.Off)
+		return finding(remedy, "%s", text)
+	case switched.Some != nil:
+		s := switched.Some
+		return finding(fmt.Sprintf("take it out of %s:%d", s.File, s.Line), "%s in %s:%d has %s, a hook of rewind's: it is not called",
+			s.Setting, s.File, s.Line, s.Value)
 	}
 	has, wrong := register.CheckWithin(ctx, h, a.Agent, env, root)
 	if wrong != "" {
@@ -114,6 +136,10 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 		c.Text += ", which start rewind " + value.Text(version)
 	}
 	c.Text += value.Text(has)
+	for _, u := range switched.Unread {
+		c.Level = value.LevelNote
+		c.Text += value.Textf("; %s may switch hooks off, and was not read: %v", u.File, u.Err)
+	}
 	return c
 }
 

@@ -61,43 +61,6 @@ func SettingsFile(agent Agent, env func(string) string, home string, exists func
 	return files[0], installed
 }
 
-// SwitchedOff returns the setting in file by which the user has switched the agent's hooks off, "" when there is none. Register leaves it:
-// hooks are on unless it is there (in Gemini since 0.26).
-func SwitchedOff(agent Agent, file []byte) (setting string, err error) {
-	s, err := parseSettings(agent, file)
-	if err != nil {
-		return "", err
-	}
-	off := map[Agent][]struct{ key, value string }{
-		Claude: {{"disableAllHooks", "true"}},
-		Gemini: {{"hooksConfig.enabled", "false"}, {"tools.enableHooks", "false"}},
-		Droid:  {{"hooks.hooksDisabled", "true"}, {"hooksDisabled", "true"}},
-	}
-	for _, o := range off[agent] {
-		at := &s.root
-		for _, key := range strings.Split(o.key, ".") {
-			object, ok := at.Value.(*hujson.Object)
-			if !ok {
-				at = nil
-				break
-			}
-			if at, err = s.member(object, key); err != nil {
-				return "", err
-			}
-			if at == nil {
-				break
-			}
-		}
-		if at == nil {
-			continue
-		}
-		if lit, ok := at.Value.(hujson.Literal); ok && string(lit) == o.value {
-			return o.key, nil
-		}
-	}
-	return "", nil
-}
-
 // HookCommand returns the command line of a hook for a POSIX shell: bin, quoted, then word and the agent.
 func HookCommand(bin, word string, agent Agent) string {
 	return "'" + strings.ReplaceAll(bin, "'", `'\''`) + "' " + word + " --agent " + string(agent)

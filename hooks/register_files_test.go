@@ -51,30 +51,6 @@ func TestSettingsFile(t *testing.T) {
 	}
 }
 
-func TestSwitchedOff(t *testing.T) {
-	for _, c := range []struct {
-		agent      Agent
-		file, want string
-	}{
-		{Claude, ``, ""},
-		{Claude, `{"disableAllHooks": true}`, "disableAllHooks"},
-		{Claude, `{"disableAllHooks": false}`, ""},
-		{Gemini, `{"hooksConfig": {"enabled": false}}`, "hooksConfig.enabled"},
-		{Gemini, `{"hooksConfig": {"enabled": true}, "tools": {"enableHooks": false}}`, "tools.enableHooks"},
-		{Gemini, `{"hooksConfig": 1, "tools": []}`, ""},
-		{Droid, `{"hooks": {"hooksDisabled": true}}`, "hooks.hooksDisabled"},
-		{Droid, `{"Stop": [], "hooksDisabled": true}`, "hooksDisabled"},
-		{Codex, `{"disableAllHooks": true}`, ""},
-	} {
-		if got, err := SwitchedOff(c.agent, []byte(c.file)); err != nil || got != c.want {
-			t.Errorf("%s %s: %q, %v", c.agent, c.file, got, err)
-		}
-	}
-	if _, err := SwitchedOff(Claude, []byte("{")); err == nil {
-		t.Error("no error")
-	}
-}
-
 func TestCodexTrusted(t *testing.T) {
 	const path = "/h/.codex/hooks.json"
 	file, err := Register(Codex, readFile(t, "testdata/settings/codex-description.before"), wantHooks(Codex))

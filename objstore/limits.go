@@ -6,8 +6,12 @@ import "rewind/internal/kv"
 const (
 	_ = uint(kv.MaxValue - MaxObject - 64) // an envelope fits a value of the store
 
-	// spillBytes is the size of what a transaction holds in memory before it goes to the store.
+	// spillBytes is the size of what a transaction holds in memory before it goes to the store, where there is enough of it; twice as
+	// much may be held, since puts go on meanwhile. leastSpill is that size where there is little: each spill is a table.
 	spillBytes = 32 << 20
+	leastSpill = 2 << 20
+	// spillShare is the part of the heap that a spill may be.
+	spillShare = 16
 	// minPrefix is the least number of hex digits that Resolve accepts, minShort the least that ShortID gives.
 	minPrefix = 4
 	minShort  = 7
@@ -29,3 +33,6 @@ const (
 	// maxSearch bounds the objects looked at to read one whose bases are in doubt.
 	maxSearch = 64
 )
+
+// spill is the size of what a transaction holds in memory where the heap may have so many bytes.
+func spill(heap int64) int { return int(min(max(heap/spillShare, leastSpill), spillBytes)) }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"rewind/internal/kv"
+	"rewind/internal/memlimit"
 	"rewind/objstore/object"
 )
 
@@ -41,13 +42,13 @@ type Store struct {
 
 	coll atomic.Pointer[Collection] // nil: no objects are being collected; set while no transaction is open
 
-	spillBytes int // spillBytes, but for tests, as is
+	spillBytes int // as spill says, but for tests, as is
 	cut        cut // what blobs are cut into
 }
 
 // New gives the store of objects in db, which stays the caller's to close.
 func New(db *kv.DB) *Store {
-	return &Store{db: db, caches: newCaches(), spillBytes: spillBytes, cut: standardCut}
+	return &Store{db: db, caches: newCaches(), spillBytes: spill(memlimit.Heap()), cut: standardCut}
 }
 
 // An Info describes how an object is stored.

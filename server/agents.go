@@ -201,11 +201,11 @@ func (s *server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 // validate looks at everything. What keeps a project from being opened is a finding like any other.
 func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.Progress) (out api.ValidateResponse, err error) {
 	var checks []value.Check
-	root, agents := "", []model.Session(nil)
+	root, began, agents := "", time.Time{}, []model.Session(nil)
 	var here *project.Project
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		p := e.Project()
-		root, out.Notices = p.Root, p.Notices
+		root, began, out.Notices = p.Root, e.Began(), p.Notices
 		var err error
 		if agents, err = e.Log.Sessions(); err != nil {
 			return err
@@ -236,10 +236,14 @@ func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 		checks = append(checks, s.checkBlind(ctx, here)...)
 	}
 	checks = append(append(checks, s.checkDaemon()), s.checkLimits()...)
+	checks = append(checks, s.checkKilled()...)
+	if c, some := register.Unanswered(s.home, root); some {
+		checks = append(checks, c)
+	}
 	if !req.Quick {
 		checks = append(checks, s.checkOwners()...)
 	}
-	checks = append(checks, engine.CheckAgents(ctx, s.home, req.Env, root, agents, req.Quick)...)
+	checks = append(checks, engine.CheckAgents(ctx, s.home, req.Env, root, began, agents, req.Quick)...)
 	out.Checks = checks
 	for _, c := range checks {
 		if c.Level == value.LevelFinding {
@@ -272,4 +276,28 @@ func (s *server) checkDaemon() value.Check {
 		c.Level, c.Text = value.LevelOK, value.Textf("process %d, version %s", d.PID, d.Version)
 	}
 	return c
+}
+
+// checkKilled tells of a daemon that ended without a word. It is a finding where the kernel says that it has killed for memory; else
+// somebody may have done it on purpose.
+func (s *server) checkKilled() []value.Check {
+	k := s.run.Killed()
+	if k == nil {
+		return nil
+	}
+	c := value.Check{
+		Name: "killed", Level: value.LevelNote,
+		Text: value.Textf("the daemon before this one, process %d, ended without a word, found at %s", k.PID, k.Found.Format(time.RFC3339)),
+	}
+	if k.Limit == 0 {
+		return []value.Check{c}
+	}
+	c.Text += value.Textf(", perhaps for memory (limit %d MiB", k.Limit>>20)
+	if k.Kills > 0 {
+		c.Level = value.LevelFinding
+		c.Remedy = "give it more memory, or keep large files out (limits.file_size, .rewindignore); 'rewind daemon stop' ends this finding"
+		c.Text += value.Textf("; processes that the kernel has killed here: %d", k.Kills)
+	}
+	c.Text += ")"
+	return []value.Check{c}
 }

@@ -18,7 +18,8 @@ func TestAgentVariables(t *testing.T) {
 			return ""
 		}, "/home/you")
 	}
-	asked = append(asked, "CODEX_SQLITE_HOME") // not of the settings: where Codex has its databases
+	// not of the person's settings: where Codex has its databases, and Gemini the machine's settings
+	asked = append(asked, "CODEX_SQLITE_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
 	slices.Sort(asked)
 	want := api.AgentVariables()
 	slices.Sort(want)

@@ -148,6 +148,10 @@ func (d *daemon) serve(ctx context.Context) error {
 		ErrorLog:    log.New(errorLog{d.log}, "", 0),
 	}
 	h.SetKeepAlivesEnabled(false) // a connection is for one exchange
+	if k := d.claim.NoteKilled(); k != nil {
+		d.log.Warn("the daemon before this one ended without a word", "pid", k.PID, "started", k.Started, "memory", k.Limit,
+			"kills", k.Kills)
+	}
 	d.log.Info("daemon started", "version", d.o.version, "pid", os.Getpid())
 	if b, err := json.Marshal(d.info()); err == nil {
 		if err := d.claim.WriteNote(append(b, '\n')); err != nil {

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"sync"
 	"time"
 
 	"rewind/api"
 	"rewind/engine/project"
+	"rewind/engine/register"
 	"rewind/server/rundir"
 )
 
@@ -81,4 +83,24 @@ func (d *degraded) state(id string) *api.Degraded {
 		}
 	}
 	return newest
+}
+
+// tellUnanswered says which hooks of a project got no answer, to a client that hears it: it is not said again.
+func (s *server) tellUnanswered(ctx context.Context, root string) []string {
+	c, some := register.Unanswered(s.home, root)
+	if !some || !listens(ctx) {
+		return nil
+	}
+	register.ForgetUnanswered(s.home, root)
+	return []string{string(c.Text)}
+}
+
+// listens reports whether the client still waits: one that went while this process was stopped is heard of only after a moment.
+func listens(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(200 * time.Millisecond):
+		return true
+	}
 }

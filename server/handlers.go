@@ -103,10 +103,11 @@ func (s *server) save(ctx context.Context, req api.SaveRequest, p model.Progress
 		}
 		pr := e.Project()
 		s.degraded.clear(&pr)
+		notices := append(slices.Clip(pr.Notices), s.tellUnanswered(ctx, pr.Root)...)
 		s.scanNow(ctx, e)
 		out = api.SaveResponse{
 			Checkpoint: *cp, Unchanged: r.Unchanged, Noted: r.Noted, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured),
-			Notices: e.Project().Notices,
+			Notices: notices,
 		}
 		return nil
 	})

@@ -14,6 +14,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/detach"
+	"rewind/internal/memlimit"
 	"rewind/internal/relay"
 )
 
@@ -49,6 +50,7 @@ func Main(args []string, version string, stdin io.Reader, stdout, stderr io.Writ
 		detach.Own()
 		// what is written has to fit, and a limit that may be raised is nobody's will
 		detach.Raise()
+		memlimit.Apply(memlimit.Here())
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a client that has gone does not end what is taken back
 		if err := serve(ctx, version, stdin, stdout); err != nil {
 			fmt.Fprintf(stderr, "rewindd: error: %s\n", printable(err.Error()))
@@ -100,6 +102,7 @@ func runDaemon(ctx context.Context, version string) error {
 	if err := detach.Self(relay.Environ()); err != nil { // it serves others than who started it
 		return err
 	}
+	memlimit.Apply(memlimit.Here())
 	return serveDaemon(ctx, o)
 }
 

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
+	"time"
 )
 
 // errFound ends a reading that knows enough.
@@ -162,4 +164,46 @@ func CodexBaseID(name string) string {
 		return segment
 	}
 	return thread
+}
+
+// Grown is a session file as it stands.
+type Grown struct {
+	Path string // in the agent's folder
+	At   time.Time
+	Size int64
+}
+
+// Recent lists those of Find that were written after a moment, at most so many, the newest first. Of the others no more is asked than when
+// they were written.
+func Recent(agent Agent, root fs.FS, project string, since time.Time, most int) ([]Grown, error) {
+	p, err := placeOf(agent)
+	if err != nil {
+		return nil, err
+	}
+	var found []Grown
+	certain := map[string]bool{}
+	err = p.find(root, project, func(path string, sure bool) error {
+		fi, err := fs.Lstat(root, path)
+		if err != nil || !fi.Mode().IsRegular() || !fi.ModTime().After(since) {
+			return nil
+		}
+		found = append(found, Grown{path, fi.ModTime(), fi.Size()})
+		certain[path] = sure
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, &Error{Name: project, Cause: err}
+	}
+	slices.SortFunc(found, func(a, b Grown) int { return b.At.Compare(a.At) })
+	looked := 0
+	return slices.DeleteFunc(found, func(g Grown) bool {
+		if looked++; looked > most {
+			return true
+		}
+		if certain[g.Path] {
+			return false
+		}
+		cwd, err := begunIn(agent, root, g.Path)
+		return err != nil || cwd != project
+	}), nil
 }

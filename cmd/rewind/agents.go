@@ -156,7 +156,7 @@ func hooksText(h api.AgentHooks, req api.HooksRequest) string {
 		text += "; codex asks once whether it may run them"
 	}
 	if h.SwitchedOff != "" {
-		text += fmt.Sprintf("; but %s there switches all hooks off", h.SwitchedOff)
+		text += "; but " + term.Sanitize(h.SwitchedOff)
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -29,8 +30,9 @@ type app struct {
 	client    *api.Client
 	transport *transport
 	isCommand func(word string) bool
-	dashed    bool       // "--" stands before the word that is completed: cobra itself puts one there
-	damaged   *api.Error // the store was, and what was printed is what it still has
+	dashed    bool                          // "--" stands before the word that is completed: cobra itself puts one there
+	bar       atomic.Pointer[term.Progress] // that is drawn; nil: none
+	damaged   *api.Error                    // the store was, and what was printed is what it still has
 }
 
 // newApp is what a command has at least.
@@ -43,6 +45,9 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 	a.transport.notice = func(text string) { a.Say("note: %s", term.Sanitize(text)) }
 	a.client = &api.Client{Transport: a.transport, Damaged: func(e *api.Error) { a.damaged = e }}
 	hook := len(args) > 0 && args[0] == "hook"
+	if !hook {
+		a.transport.silent = &silence{say: a.note}
+	}
 	// Completion must be quick, and a hook must not wait for a start; smart-checkpoint is what starts one.
 	a.transport.quiet = hook || len(args) > 0 && strings.HasPrefix(args[0], "__complete")
 	if hook { // an agent may wait for the end of what it gave
@@ -153,7 +158,9 @@ func workingDir() string {
 // call sends a request and draws progress.
 func call[Req, Resp any](ctx context.Context, a *app, r api.Route[Req, Resp], req Req, title string) (Resp, error) {
 	bar := a.Progress(title)
+	a.bar.Store(bar)
 	defer bar.End()
+	defer a.bar.Store(nil)
 	defer context.AfterFunc(ctx, func() { bar.Note("interrupted") })() // what is taken back is still waited for
 	return api.Call(ctx, a.client, r, req, func(p api.Progress) { bar.Set(p.Phase, int64(p.Files), int64(p.Total)) })
 }
@@ -226,9 +233,9 @@ func (a *app) fail(err error) int {
 		return api.CodeOf(api.WordFailed)
 	case errors.As(err, &told):
 	case errors.As(err, &ended):
-		told = &api.Error{Word: api.WordFailed, Message: ended.Error(), Hint: "'rewind ops' shows whether it was done"}
+		told = childText(ended)
 	case errors.Is(err, api.ErrCut):
-		told = &api.Error{Word: api.WordFailed, Message: api.ErrCut.Error(), Hint: "'rewind ops' shows whether it was done"}
+		told = cutText(err)
 	case errors.Is(err, context.Canceled):
 		told = &api.Error{Word: api.WordInterrupted, Message: "interrupted"}
 	default:

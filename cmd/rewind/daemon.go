@@ -71,6 +71,9 @@ func (a *app) daemonText(d api.Daemon) string {
 }
 
 func runDaemonStop(ctx context.Context, a *app) error {
+	if letGoOn() {
+		a.Say("note: the daemon was stopped by a signal; it goes on, to end")
+	}
 	r, err := call(ctx, a, api.DaemonStop, api.DaemonRequest{}, "")
 	switch {
 	case err != nil:

@@ -19,7 +19,7 @@ func TestImports(t *testing.T) {
 	may := map[string]bool{"rewind/cmd/rewind": true, "rewind/api": true}
 	for _, name := range []string{
 		"relay", "relay/hookwire", "value", "term", "textdiff", "naming", "programs", "detach", "osfile",
-		"render", "confine", "gitcmd", "gitinfo", "gitworktree",
+		"render", "confine", "gitcmd", "gitinfo", "gitworktree", "memlimit", "procstate",
 	} {
 		may["rewind/internal/"+name] = true
 	}

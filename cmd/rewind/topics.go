@@ -154,7 +154,7 @@ func defaultWord(s value.Setting) string {
 const environmentHelp = "  REWIND_WATCH      off: every file is looked at at each capture, the project is not watched\n" +
 	"  REWIND_HOME       where stores and the global configuration are (default: ~/.rewind)\n" +
 	"  REWIND_DAEMON     off: no daemon; each command starts a rewindd of its own\n" +
-	"  CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, FACTORY_HOME_OVERRIDE\n" +
+	"  CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, FACTORY_HOME_OVERRIDE, GEMINI_CLI_SYSTEM_SETTINGS_PATH\n" +
 	"                    where agents keep their settings, as they themselves read it\n" +
 	"  PAGER, LESS       the pager for long output on a terminal\n" +
 	"  NO_COLOR          no colour; CLICOLOR_FORCE forces it; TERM=dumb: neither colour nor progress"

@@ -19,6 +19,7 @@ type transport struct {
 	quiet  bool // no daemon is started for this command
 	only   bool // where none runs, nobody else is asked
 	notice func(string)
+	silent *silence // told when the daemon does not answer; nil: nobody is
 	own    *api.Child
 
 	noDaemon error // why the last request did not go to the daemon, unless that was asked for
@@ -69,6 +70,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return t.alone(req)
 	}
 	s := api.Socket{Home: home, Version: version(), Notice: t.notice}
+	if t.silent != nil {
+		s.Silent = t.silent.tell
+	}
 	if !t.quiet && !t.only && !fileOnly[req.URL.Path] {
 		s.Start = t.own.Path
 	}

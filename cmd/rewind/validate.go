@@ -154,6 +154,8 @@ func (a *app) statusChecks(w io.Writer, checks []api.Check, verbose bool) {
 			}
 		case c.Name == "restores":
 			fmt.Fprintf(w, "%-11s %s\n", c.Name, term.SanitizeText(string(c.Text)))
+		case c.Name == "killed":
+			fmt.Fprintf(w, "%-11s %s\n", c.Name, a.checkText(c))
 		case !verbose:
 		case slices.Contains(value.Agents(), api.Agent(c.Name)):
 			text := "hooks are registered, never heard of here"

@@ -41,6 +41,8 @@ type hook struct {
 	soft    time.Time // when the daemon is waited for no longer
 	last    time.Time // when nothing is waited for any longer
 	payload *payload
+	cwd     string
+	silent  int // the process that did not answer in time; 0: none, or not known
 }
 
 func newHook(o options, bin, daemon string, started time.Time) *hook {
@@ -94,6 +96,9 @@ func (h *hook) run() {
 	case h.payload.broken != nil: // and said
 	case errors.Is(err, relay.ErrDeadline), errors.Is(err, errResend), errors.Is(err, errUnread):
 		// A daemon has it, or refuses it: another process would do no better.
+		if errors.Is(err, relay.ErrDeadline) { // first: what is left of the deadline is for that
+			h.unanswered(home)
+		}
 		h.payload.drain()
 	default:
 		if err := h.alone(); err != nil {
@@ -103,6 +108,16 @@ func (h *hook) run() {
 			}
 		}
 	}
+}
+
+// unanswered leaves a mark that a daemon which was there has not answered.
+func (h *hook) unanswered(home string) {
+	if h.cwd == "" { // not even the connection was taken
+		h.cwd, _ = syscall.Getwd()
+	}
+	relay.RecordUnanswered(home, relay.Unanswered{
+		At: time.Now(), Agent: clean(h.agent, maxWord), Event: clean(h.event, maxWord), PID: h.silent, Dir: h.cwd,
+	})
 }
 
 // errUnread is of a daemon of this version that could not read the request: another try would be no other.
@@ -166,10 +181,14 @@ func (h *hook) post(home string) (hookwire.Answer, error) {
 		Wait: uint64(max(0, time.Until(h.soft).Milliseconds())),
 	}
 	q.Cwd, _ = syscall.Getwd() // a directory that is gone has no name
+	h.cwd = q.Cwd
 	if began := os.Getenv(relay.EnvBegan); began != q.Cwd {
 		q.Began = began
 	}
 	answer, err := conn.Post(q, h.payload)
+	if errors.Is(err, relay.ErrDeadline) {
+		h.silent = conn.PID()
+	}
 	if err != nil {
 		err = exchangeError{err}
 	}

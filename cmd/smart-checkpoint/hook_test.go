@@ -134,6 +134,25 @@ func TestPromise03HungDaemon(t *testing.T) {
 	if got := b.lines("alone"); len(got) != 0 {
 		t.Errorf("a daemon that may have the event, and another process: %q", got)
 	}
+	list, full := relay.ReadUnanswered(b.home)
+	if len(list) != 2 || full {
+		t.Fatalf("marks: %+v", list)
+	}
+	for _, u := range list {
+		if u.Agent != "claude" || u.Event != "stop" || u.PID != os.Getpid() || u.Dir != b.home || time.Since(u.At) > time.Minute {
+			t.Errorf("mark: %+v", u)
+		}
+	}
+}
+
+// A hook that is answered leaves no mark, and neither does one that was not understood.
+func TestAnsweredLeavesNoMark(t *testing.T) {
+	b := newTestbed(t)
+	b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000")
+	b.run(nil, "--no-such")
+	if _, err := os.Lstat(filepath.Join(b.home, "hook-unanswered")); !os.IsNotExist(err) {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestPromise03EndlessInput(t *testing.T) {

@@ -48,7 +48,7 @@ type AgentHooks struct {
 	Installed   bool
 	File        string // that has the hooks, or would have them
 	Hooks       int    // of ours, afterwards
-	SwitchedOff string // the setting by which the user has switched all hooks off
+	SwitchedOff string // by which setting, file and line all hooks are switched off; "": they are not
 	within
 	Changes []SettingsChange
 	Err     error // why this agent's hooks are not as they should be; the others' are
@@ -243,14 +243,14 @@ func planAgent(ctx context.Context, h project.Home, agent hooks.Agent, env value
 		if e.File.exists() || len(e.Want) > 0 {
 			edits = append(edits, e)
 		}
-		if path == a.File {
-			a.SwitchedOff, _ = hooks.SwitchedOff(agent, e.File.Data)
-		}
 	}
 	if o.Refresh && had == 0 {
 		return a, nil, nil
 	}
 	a.Hooks = len(want)
+	if off := Switched(agent, env, o.Root, want).Off; off != nil {
+		a.SwitchedOff, _ = SwitchedText(off)
+	}
 	var more []*SettingsEdit
 	if a.within, more, err = planWithin(ctx, h, agent, env, o); err != nil {
 		return a, nil, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -143,6 +144,65 @@ func LastFailure(h project.Home, agent hooks.Agent) (time.Time, string) {
 		return time.Time{}, ""
 	}
 	return at, why
+}
+
+// Unanswered are the hooks of a project to which a daemon that ran gave no answer in time: a check that says so, false where there is
+// none. A hook that is not known to be of another project is of this one.
+func Unanswered(h project.Home, root string) (value.Check, bool) {
+	list, full := relay.ReadUnanswered(h.Dir)
+	list = slices.DeleteFunc(list, func(u relay.Unanswered) bool { return !concerns(u, root) })
+	if len(list) == 0 {
+		return value.Check{}, false
+	}
+	first, last := list[0], list[len(list)-1]
+	who, count := "the daemon", strconv.Itoa(len(list))
+	if last.PID > 0 {
+		who = "process " + strconv.Itoa(last.PID)
+	}
+	if full {
+		count = "at least " + count
+	}
+	when := "at " + first.At.Format(time.RFC3339)
+	if !first.At.Equal(last.At) {
+		when = "between " + first.At.Format(time.RFC3339) + " and " + last.At.Format(time.RFC3339)
+	}
+	return value.Check{
+		Name: "unanswered", Level: value.LevelFinding, Remedy: "rewind save, which captures what is there now and ends this finding",
+		Text: value.Textf("%s %s got no answer from %s %s (%s): as many states may be missing", count,
+			map[bool]string{true: "hook", false: "hooks"}[len(list) == 1], who, when, events(list)),
+	}, true
+}
+
+// concerns reports whether a hook counts for a project: it was called in it, or nobody knows where, not too long ago.
+func concerns(u relay.Unanswered, root string) bool {
+	if age := time.Since(u.At); age < -time.Minute || age > failureCounts {
+		return false
+	}
+	return u.Dir == "" || root == "" || u.Dir == root || strings.HasPrefix(u.Dir, root+string(filepath.Separator))
+}
+
+// maxEvents is how many kinds of events are named.
+const maxEvents = 4
+
+// events names what was called, each once.
+func events(list []relay.Unanswered) string {
+	var out []string
+	for _, u := range list {
+		name := u.Agent + " " + u.Event
+		if slices.Contains(out, name) {
+			continue
+		}
+		if len(out) == maxEvents {
+			return strings.Join(append(out, "..."), ", ")
+		}
+		out = append(out, name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// ForgetUnanswered ends what Unanswered says of a project, and what is too old to be told.
+func ForgetUnanswered(h project.Home, root string) {
+	relay.ForgetUnanswered(h.Dir, func(u relay.Unanswered) bool { return concerns(u, root) || time.Since(u.At) > failureCounts })
 }
 
 // Probe starts a hook of an agent as the agent does, but for the daemon, and says what became of it.

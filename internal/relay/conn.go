@@ -93,6 +93,9 @@ func absent(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
+// PID is the process that serves the other end; 0: not known.
+func (c *Conn) PID() int { return peerPID(c.fd) }
+
 // setDeadline sets when reads and writes give up with ErrDeadline; the zero time is never.
 func (c *Conn) setDeadline(t time.Time) { c.deadline = t }
 

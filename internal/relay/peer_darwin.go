@@ -10,3 +10,12 @@ func peer(fd int) (int, error) {
 	}
 	return int(cred.Uid), nil
 }
+
+// peerPID is the process that called listen(2) on the other end; 0: not known.
+func peerPID(fd int) int {
+	pid, err := unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+	if err != nil {
+		return 0
+	}
+	return pid
+}

@@ -121,6 +121,13 @@ func (p *Progress) Note(note string) {
 	}
 }
 
+// Line writes a line that stays, above what is drawn.
+func (p *Progress) Line(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprint(p.s.Err, clearLine+text+"\n")
+}
+
 // End clears the line. It must be called once.
 func (p *Progress) End() {
 	if p == nil {

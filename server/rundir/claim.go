@@ -109,6 +109,7 @@ func (p *Claim) Release() {
 			p.Remove(name)
 		}
 		p.Remove(NoteName)
+		p.Remove(killedName) // who ends so is well
 	}
 	_ = p.lock.Close()
 }
