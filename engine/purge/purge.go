@@ -52,11 +52,18 @@ func (pu *Purger) Purge(ctx context.Context, o Options) (*value.Purged, error) {
 		}
 	}
 	if o.DryRun {
-		return pu.purgeResult(p)
+		r, err := pu.purgeResult(p)
+		if err == nil {
+			r.Present, err = pu.present(ctx, p)
+		}
+		return r, err
 	}
 	r, err := pu.purgeHeld(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("purge: %w", err)
+	}
+	if r.Present, err = pu.present(ctx, p); err != nil {
+		return r, fmt.Errorf("purge: it is out of the store, but the project could not be looked at: %w", err)
 	}
 	files, err := pu.purgeFiles(p)
 	if r.Files = value.Texts(files); err != nil {
@@ -286,30 +293,5 @@ func (pu *Purger) purgeHeldResult(p *purgeScan) (*value.Purged, error) {
 			r.AgentFiles = append(r.AgentFiles, value.Text(s.Transcript))
 		}
 	}
-	present, err := pu.purgePresent(p)
-	r.Present = value.Texts(present)
-	return r, err
-}
-
-// purgePresent lists the files of the newest state that have what goes.
-func (pu *Purger) purgePresent(p *purgeScan) ([]string, error) {
-	was, err := pu.log.Head()
-	if err != nil || was.Tree.IsZero() {
-		return nil, err
-	}
-	now := oplog.NewLookups(p.trees, was.Tree)
-	var out []string
-	for key, paths := range p.where {
-		for path := range paths {
-			ent, err := now.Find(path)
-			if err != nil {
-				return nil, err
-			}
-			if model.IsFile(ent) && ent.ID.Key() == key {
-				out = append(out, path)
-			}
-		}
-	}
-	slices.SortFunc(out, tree.ComparePaths)
-	return out, nil
+	return r, nil
 }

@@ -16,6 +16,7 @@ import (
 	"rewind/engine"
 	"rewind/engine/conversation"
 	"rewind/engine/enginetest"
+	"rewind/engine/gc"
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/purge"
@@ -330,6 +331,51 @@ func TestPurgeConversation(t *testing.T) {
 		if s := p.Session(other.Name()); s.Purged || len(p.Talk(s)) == 0 {
 			t.Errorf("the other session: %+v", s)
 		}
+	}
+}
+
+// TestPurgeAgain: what was purged from a conversation is no damage for any later purge, with gc between, nor after the store was opened again.
+func TestPurgeAgain(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	first, second := "first "+strings.Repeat("0123456789abcdef", 9), "second "+strings.Repeat("fedcba9876543210", 9)
+	k.Ask("one")
+	k.Say(first)
+	k.Say(strings.Repeat("x", 3*conversation.TranscriptBlock))
+	k.Stop()
+	p.Write("s", second)
+	p.Save("with")
+	p.Settle()
+	if r := p.Purge(purge.Options{Text: []byte(first)}); r.Contents == 0 || r.Unread != 0 {
+		t.Fatalf("first: %+v", r)
+	}
+	for i, text := range []string{first, second, second, first, "a text that is nowhere"} {
+		r := p.Purge(purge.Options{Text: []byte(text)})
+		if r.Unread != 0 {
+			t.Errorf("purge %d: %d objects could not be searched", i, r.Unread)
+		}
+		if i == 1 {
+			p.Gc(gc.Options{})
+			p.Must(p.E.Close())
+			openOn(p, p.FS)
+		}
+	}
+	p.Verify()
+}
+
+// TestPurgePresent: still in the project is what the files say, not the newest checkpoint.
+func TestPurgePresent(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("a", "hunter2 and more")
+	p.Write("d/b", "hunter2 and more")
+	p.Write("c", "other")
+	p.Save("with")
+	p.Remove("d/b")
+	r := p.Purge(purge.Options{Paths: []string{"d/b"}, DryRun: true})
+	enginetest.Equal(t, "present, dry run", r.Present, []value.Text{"a"})
+	p.Write("a", "changed by now")
+	r = p.Purge(purge.Options{Paths: []string{"d/b"}})
+	if len(r.Present) != 0 || r.Contents != 1 {
+		t.Errorf("%+v", r)
 	}
 }
 
