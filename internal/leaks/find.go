@@ -51,13 +51,15 @@ func (s *Scanner) Find(ctx context.Context, path string, content []byte) ([]valu
 	return best(out), nil
 }
 
-// best sorts by line; where a rule for one kind of token speaks of a line, what the generic ones say of it is no news.
+// best sorts by line; where a rule for one kind of token speaks of a line, what vaguer ones say of it is no news.
 func best(list []value.Finding) []value.Finding {
-	generic := func(f value.Finding) bool { return strings.Contains(f.Rule, "generic") }
-	list = slices.DeleteFunc(list, func(f value.Finding) bool {
-		return generic(f) && slices.ContainsFunc(list,
-			func(o value.Finding) bool { return o.Line == f.Line && o.Rule != "" && !generic(o) })
-	})
+	clearest := map[int]int{}
+	for _, f := range list {
+		if had, ok := clearest[f.Line]; !ok || vague(f.Rule) < had {
+			clearest[f.Line] = vague(f.Rule)
+		}
+	}
+	list = slices.DeleteFunc(list, func(f value.Finding) bool { return vague(f.Rule) > clearest[f.Line] })
 	slices.SortFunc(list, func(a, b value.Finding) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
@@ -65,6 +67,17 @@ func best(list []value.Finding) []value.Finding {
 		return strings.Compare(a.Rule, b.Rule)
 	})
 	return list[:min(len(list), maxFindings)]
+}
+
+// vague is how little a rule says of what it found.
+func vague(rule string) int {
+	switch {
+	case strings.HasPrefix(rule, "generic-password"), rule == "url-password":
+		return 2
+	case strings.Contains(rule, "generic"):
+		return 1
+	}
+	return 0
 }
 
 // span is a part of a content.
@@ -178,7 +191,11 @@ func (l *search) counts(r *rule, match string, at int) bool {
 		return false
 	}
 	secret := match
-	if g := r.re.FindStringSubmatch(match); len(g) > 1 {
+	g := r.re.FindStringSubmatch(match)
+	if r.check != nil && (g == nil || !r.check(l.path, g)) {
+		return false
+	}
+	if len(g) > 1 {
 		if r.group > 0 {
 			secret = g[r.group]
 		} else if i := slices.IndexFunc(g[1:], func(s string) bool { return s != "" }); i >= 0 {
