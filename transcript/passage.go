@@ -91,6 +91,12 @@ type Passages struct {
 
 type textRange struct{ from, to int64 }
 
+// IsDocument reports whether src is one JSON document, which its agent writes anew each time, instead of lines.
+func IsDocument(agent Agent, src Source) bool {
+	d, err := dialectOf(agent, src)
+	return err == nil && d.read != nil
+}
+
 // Read gives the passages of src from the byte at from on, which must be a record's first, as Read gives records.
 func (ps *Passages) Read(agent Agent, src Source, from int64) error {
 	return Read(agent, src, from, func(r *Record) error {

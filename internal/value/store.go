@@ -62,6 +62,17 @@ type Finding struct {
 	Line int    `json:"line"` // from 1
 }
 
+// SaidLeak is a place in a conversation that looks like it holds a secret.
+type SaidLeak struct {
+	Found     string `json:"found"` // its name, for purge --found
+	Session   string `json:"session"`
+	Turn      uint64 `json:"turn,omitempty"`
+	Record    int    `json:"record"`    // of the session file: its line
+	Rule      string `json:"rule"`      // that says so
+	Part      string `json:"part"`      // prompt, tool input, tool output, reply, thinking, other
+	Operation uint64 `json:"operation"` // that brought it into the store
+}
+
 // Span is a range of operations.
 type Span struct {
 	First uint64 `json:"first"`
