@@ -27,6 +27,8 @@ type (
 	Check = value.Check
 	// Leak is a file that looks like it holds a secret.
 	Leak = value.Leak
+	// SaidLeak is a place in a conversation that looks like it holds a secret.
+	SaidLeak = value.SaidLeak
 	// Kept is a path that stays although the target has it otherwise.
 	Kept = value.Kept
 	// PlanChange says how what would be done now differs from a plan that was shown.

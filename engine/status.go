@@ -32,10 +32,11 @@ type Status struct {
 	Pruned      *refs.Operation // deleted sessions by itself within pruneTold; nil: none did
 	Stages      []string        // files with the bytes of racing edits, which restores kept
 	Sessions    []model.Session
-	AtWork      []value.AtWork  // of those, with a call or a turn under way
-	Watching    *value.Watcher  // nil: nobody watches
-	Activity    *value.Activity // nil: nothing is under way
-	Leaks       []value.Leak    // files that look like they hold a secret
+	AtWork      []value.AtWork   // of those, with a call or a turn under way
+	Watching    *value.Watcher   // nil: nobody watches
+	Activity    *value.Activity  // nil: nothing is under way
+	Leaks       []value.Leak     // files that look like they hold a secret
+	Said        []value.SaidLeak // places in conversations that do
 }
 
 // pruneTold is for how long Status tells that sessions were deleted by themselves.
@@ -76,6 +77,7 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	}
 	cur := s.current()
 	s.Leaks, _ = e.Leaks.Leaks(capture.TreeOf(cur)) // hints: that they cannot be read is no reason to say nothing else
+	s.Said, _ = e.Leaks.Said()
 	if s.Activity = e.lockSoon(ctx); s.Activity != nil {
 		if s.Activity.What != "" {
 			s.HalfDone = nil // it is being done

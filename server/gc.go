@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -49,15 +50,23 @@ func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progre
 		if err != nil {
 			return err
 		}
-		r, err := e.Purger.Purge(ctx, purge.Options{
-			Paths: paths, Blobs: req.Blobs, Text: []byte(req.Text), DryRun: req.DryRun,
-			Progress: p,
-		})
+		o := purge.Options{Paths: paths, Blobs: req.Blobs, DryRun: req.DryRun, Progress: p}
+		if req.Text != "" {
+			o.Texts = append(o.Texts, []byte(req.Text))
+		}
+		for _, found := range req.Found {
+			secret, err := e.Leaks.SaidSecret(ctx, found)
+			if err != nil {
+				return fmt.Errorf("purge: %w", err)
+			}
+			o.Texts = append(o.Texts, []byte(secret[:min(len(secret), purge.MaxNeedle)]))
+		}
+		r, err := e.Purger.Purge(ctx, o)
 		if err != nil {
 			return err
 		}
 		out = api.PurgeResponse{DryRun: req.DryRun, Purged: *r, Notices: e.Project().Notices}
-		o := purge.Options{Paths: paths, Blobs: req.Blobs, Text: []byte(req.Text), DryRun: true}
+		o.DryRun, o.Progress = true, nil
 		asked = &o
 		return nil
 	})

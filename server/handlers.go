@@ -410,7 +410,7 @@ func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips),
 			Position: st.Position, Ahead: st.Ahead, Stages: value.Texts(st.Stages), Notices: pr.Notices,
 			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(st.Sessions), Leaks: append([]api.Leak{},
-				st.Leaks...),
+				st.Leaks...), SaidLeaks: st.Said,
 			Watcher: st.Watching, Activity: st.Activity, AtWork: st.AtWork, SessionCount: len(st.Sessions),
 		}
 		for i := range st.Sessions {

@@ -24,12 +24,13 @@ type purgeOptions struct {
 func newPurge(a *app) *cobra.Command {
 	o := purgeOptions{}
 	cmd := &cobra.Command{
-		Use:   "purge [<path>...] [--blob <id>]... [--text-file <file>|-]",
+		Use:   "purge [<path>...] [--blob <id>]... [--text-file <file>|-] [--found <name>]...",
 		Short: "Take a secret out of every checkpoint and captured conversation, for good",
 		Long: "Takes out of the store every content that ever stood at a path, or in a directory, in any checkpoint of any session;\n" +
-			"with --text-file every file and conversation that has a text in it. The checkpoints stay: such a file is then marked\n" +
-			"purged, and a checkout leaves it alone. The content is never captured again. The files of the project and of the agents\n" +
-			"are not touched. It cannot be undone, so it asks; where nobody can be asked it wants --yes.",
+			"with --text-file every file and conversation that has a text in it, with --found what 'rewind status' has found in a\n" +
+			"conversation. The checkpoints stay: such a file is then marked purged, and a checkout leaves it alone. The content is\n" +
+			"never captured again. The files of the project and of the agents are not touched. It cannot be undone, so it asks;\n" +
+			"where nobody can be asked it wants --yes.",
 		Example: "  rewind purge config/api.py --dry-run\n" +
 			"  rewind purge config/api.py .env.bak\n" +
 			"  rewind purge --text-file leaked-key.txt --yes",
@@ -43,8 +44,8 @@ func newPurge(a *app) *cobra.Command {
 				}
 				o.Text = api.Text(text)
 			}
-			if len(o.Paths)+len(o.Blobs) == 0 && o.Text == "" {
-				return usage("purge: name a path, --blob or --text-file")
+			if len(o.Paths)+len(o.Blobs)+len(o.Found) == 0 && o.Text == "" {
+				return usage("purge: name a path, --blob, --text-file or --found")
 			}
 			return runPurge(cmd.Context(), a, o)
 		},
@@ -52,6 +53,7 @@ func newPurge(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.Blobs, "blob", nil, "a content by its id, as b3sum prints it")
 	f.StringVar(&o.textFile, "text-file", "", "a file with the secret itself; - is standard input")
+	f.StringArrayVar(&o.Found, "found", nil, "a finding by its `name`, as 'rewind status' shows it")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "only say what would be purged")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return cmd

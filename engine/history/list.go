@@ -211,11 +211,12 @@ type Shown struct {
 	Skips   []tree.Skip
 	Secrets map[string]bool   // secret files of Skips that changed since the first parent
 	Gone    map[string]string // files of Changes of which a content is gone, and the word for it
-	Leaks   []value.Leak      // files of the checkpoint that look like they hold a secret
+	Leaks   []value.Leak      // files of Changes that got what looks like a secret
+	Said    []value.SaidLeak  // what was said meanwhile and looks like one
 }
 
 // Show returns a checkpoint, what it changed and what it skipped.
-func (h *History) Show(_ context.Context, name string, paths []string) (*Shown, error) {
+func (h *History) Show(ctx context.Context, name string, paths []string) (*Shown, error) {
 	cp, err := h.Resolve(name)
 	if err != nil {
 		return nil, err
@@ -232,15 +233,30 @@ func (h *History) Show(_ context.Context, name string, paths []string) (*Shown, 
 	if err != nil {
 		return nil, err
 	}
-	return h.shown(cp, changes, paths)
+	s, err := h.shown(ctx, cp, changes, paths)
+	if err != nil {
+		return nil, err
+	}
+	behind := uint64(0)
+	if len(cp.Parents) > 0 {
+		if parent, err := h.log.Checkpoint(cp.Parents[0]); err == nil {
+			behind = parent.Seq
+		}
+	}
+	s.Said, _ = h.leaks.SaidBy(cp.Session, behind, cp.Seq) // hints, as of Status
+	return s, nil
 }
 
 // ShowRow is Show for a turn: what its end skipped, and what all of it changed.
-func (h *History) ShowRow(r *Row, paths []string) (*Shown, error) {
-	return h.shown(r.Checkpoint, r.Changes, paths)
+func (h *History) ShowRow(ctx context.Context, r *Row, paths []string) (*Shown, error) {
+	s, err := h.shown(ctx, r.Checkpoint, r.Changes, paths)
+	if err == nil {
+		s.Said, _ = h.leaks.SaidIn(r.Of, r.Turn) // hints, as of Status
+	}
+	return s, err
 }
 
-func (h *History) shown(cp *model.Checkpoint, changes []tree.Change, paths []string) (*Shown, error) {
+func (h *History) shown(ctx context.Context, cp *model.Checkpoint, changes []tree.Change, paths []string) (*Shown, error) {
 	s := &Shown{Gone: map[string]string{}}
 	var err error
 	if s.Listed, err = h.Listing(cp); err != nil {
@@ -264,7 +280,7 @@ func (h *History) shown(cp *model.Checkpoint, changes []tree.Change, paths []str
 	if err != nil {
 		return nil, err
 	}
-	s.Leaks, _ = h.leaks.LeaksIn(cp.Tree, only) // hints, as of Status
+	s.Leaks, _ = h.leaks.Added(ctx, changes, only) // hints, as of Status
 	for _, ch := range changes {
 		if !only.Has(ch.Path) {
 			continue

@@ -20,11 +20,11 @@ import (
 )
 
 // Options say what is to be taken out of the store for good: the contents that ever stood at some paths, or below them; contents by
-// their ids; every content, of files and conversations, that has a text in it.
+// their ids; every content, of files and conversations, that has one of some texts in it.
 type Options struct {
 	Paths    []string // relative to the project's root
 	Blobs    []string // ids of contents, or beginnings of them
-	Text     []byte   // white space at its ends is left out; 6 bytes to 4 KiB
+	Texts    [][]byte // white space at their ends is left out; 6 bytes to 4 KiB
 	DryRun   bool
 	Progress model.Progress
 }
@@ -120,12 +120,17 @@ func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 			return nil, err
 		}
 	}
-	if text := bytes.TrimSpace(o.Text); len(text) > 0 {
+	var needles [][]byte
+	for _, text := range o.Texts {
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
 		if len(text) < minNeedle || len(text) > MaxNeedle {
 			return nil, model.Usagef("purge: a text of %d bytes; %d to %d can be looked for", len(text), minNeedle, MaxNeedle)
 		}
-		p.text = NewHaystack(Needles(text))
+		needles = append(needles, Needles(text)...)
 	}
+	p.text = NewHaystack(needles)
 	if len(p.paths)+len(o.Blobs)+len(p.text.needles) == 0 {
 		return nil, model.Usagef("purge: nothing is named")
 	}

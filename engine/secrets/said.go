@@ -11,10 +11,10 @@ import (
 	"rewind/objstore"
 )
 
-// A SaidFlag is a place in a conversation that looks like it holds a secret: which record, and which rule says so; never what it found.
-type SaidFlag struct {
+// A saidFlag is a place in a conversation that looks like it holds a secret: which record, and which rule says so; never what it found.
+type saidFlag struct {
 	Rule      string
-	Part      string      // transcript.Part
+	Part      string      // passage.Part
 	Record    int         // its number, from 1: of a file of lines, the line
 	Offset    int64       // where the record begins in the conversation, in bytes
 	From, To  int64       // the bytes in which it was found, and a few around them
@@ -24,15 +24,15 @@ type SaidFlag struct {
 	In        objstore.ID // the conversation in which it was found
 }
 
-// A SaidLook is how far the conversation of a session was looked at, and what was found.
-type SaidLook struct {
+// A saidLook is how far the conversation of a session was looked at, and what was found.
+type saidLook struct {
 	Rules      string // leaks.Version: by other rules it begins anew
 	Session    string
 	Transcript objstore.ID // that was looked at last
 	At         int64       // up to this byte, where a record begins
 	Records    int         // up to there
 	Life       uint64      // how often the conversation was another one, which did not begin as the one before
-	Flags      []SaidFlag  // at most maxSaid
+	Flags      []saidFlag  // at most maxSaid
 	More       int         // that are not kept
 }
 
@@ -42,52 +42,52 @@ const maxSaid = 128
 // How it stands in the store, docs/format.md#flag.
 var (
 	saidFlagTable = record.New(
-		record.String(1, func(f *SaidFlag) *string { return &f.Rule }).Required(),
-		record.String(2, func(f *SaidFlag) *string { return &f.Part }).Required(),
-		record.Count(3, func(f *SaidFlag) *int { return &f.Record }),
-		record.Uint(4, func(f *SaidFlag) *int64 { return &f.Offset }),
-		record.Uint(5, func(f *SaidFlag) *int64 { return &f.From }),
-		record.Uint(6, func(f *SaidFlag) *int64 { return &f.To }),
-		record.Uint(7, func(f *SaidFlag) *uint64 { return &f.Turn }),
-		record.Uint(8, func(f *SaidFlag) *uint64 { return &f.Operation }),
-		record.Uint(9, func(f *SaidFlag) *uint64 { return &f.Life }),
-		record.ID(10, func(f *SaidFlag) *objstore.ID { return &f.In }),
-	).Then(func(f *SaidFlag) error {
+		record.String(1, func(f *saidFlag) *string { return &f.Rule }).Required(),
+		record.String(2, func(f *saidFlag) *string { return &f.Part }).Required(),
+		record.Count(3, func(f *saidFlag) *int { return &f.Record }),
+		record.Uint(4, func(f *saidFlag) *int64 { return &f.Offset }),
+		record.Uint(5, func(f *saidFlag) *int64 { return &f.From }),
+		record.Uint(6, func(f *saidFlag) *int64 { return &f.To }),
+		record.Uint(7, func(f *saidFlag) *uint64 { return &f.Turn }),
+		record.Uint(8, func(f *saidFlag) *uint64 { return &f.Operation }),
+		record.Uint(9, func(f *saidFlag) *uint64 { return &f.Life }),
+		record.ID(10, func(f *saidFlag) *objstore.ID { return &f.In }),
+	).Then(func(f *saidFlag) error {
 		if f.Offset < 0 || f.From < f.Offset || f.To < f.From {
 			return fmt.Errorf("%w: a finding that ends before it begins", record.ErrFormat)
 		}
 		return nil
 	})
 	saidLookTable = record.New(
-		record.String(1, func(l *SaidLook) *string { return &l.Rules }),
-		record.String(2, func(l *SaidLook) *string { return &l.Session }).Required(),
-		record.ID(3, func(l *SaidLook) *objstore.ID { return &l.Transcript }),
-		record.Uint(4, func(l *SaidLook) *int64 { return &l.At }).Must(func(l *SaidLook) bool { return l.At >= 0 }),
-		record.Count(5, func(l *SaidLook) *int { return &l.Records }),
-		record.Uint(6, func(l *SaidLook) *uint64 { return &l.Life }),
-		record.Records(7, saidFlagTable, func(l *SaidLook) *[]SaidFlag { return &l.Flags }),
-		record.Count(8, func(l *SaidLook) *int { return &l.More }),
+		record.String(1, func(l *saidLook) *string { return &l.Rules }),
+		record.String(2, func(l *saidLook) *string { return &l.Session }).Required(),
+		record.ID(3, func(l *saidLook) *objstore.ID { return &l.Transcript }),
+		record.Uint(4, func(l *saidLook) *int64 { return &l.At }).Must(func(l *saidLook) bool { return l.At >= 0 }),
+		record.Count(5, func(l *saidLook) *int { return &l.Records }),
+		record.Uint(6, func(l *saidLook) *uint64 { return &l.Life }),
+		record.Records(7, saidFlagTable, func(l *saidLook) *[]saidFlag { return &l.Flags }),
+		record.Count(8, func(l *saidLook) *int { return &l.More }),
 	)
 )
 
 // saidPrefix begins the keys of what is known of conversations. They are of another length than those of contents.
 var saidPrefix = []byte{kv.PrefixLeak, 's'}
 
-// SaidMarkKey is where it stands up to which operation conversations were looked at.
-var SaidMarkKey = saidPrefix
+// saidMarkKey is where it stands up to which operation conversations were looked at.
+var saidMarkKey = saidPrefix
 
-// SaidKey is where the look at a session's conversation lies.
-func SaidKey(session string) []byte {
+// saidKey is where the look at a session's conversation lies.
+func saidKey(session string) []byte {
 	key := objstore.Sum(objstore.Blob, []byte(session)).Key()
 	return append(append([]byte{}, saidPrefix...), key[:]...)
 }
 
-// Encode gives the bytes of a look, docs/format.md#flag.
-func (l *SaidLook) Encode() []byte { return saidLookTable.Encode(l) }
+// encode gives the bytes of a look, docs/format.md#flag.
+func (l *saidLook) encode() []byte { return saidLookTable.Encode(l) }
 
-// DecodeSaidLook reads what Encode wrote, and refuses everything else.
-func DecodeSaidLook(raw []byte) (*SaidLook, error) {
-	l := &SaidLook{}
+// decodeSaidLook reads what encode wrote, and refuses everything else.
+func decodeSaidLook(raw []byte) (*saidLook, error) {
+	l := &saidLook{}
 	if err := saidLookTable.Decode(raw, l); err != nil {
 		return nil, fmt.Errorf("look at a conversation: %w: %w", kv.ErrCorrupt, err)
 	}
@@ -95,7 +95,7 @@ func DecodeSaidLook(raw []byte) (*SaidLook, error) {
 }
 
 // found names a flag for people.
-func (l *SaidLook) found(f *SaidFlag) string {
+func (l *saidLook) found(f *saidFlag) string {
 	text := fmt.Sprintf("%s\n%s\n%s\n%s\n%d", l.Session, f.In, f.Rule, f.Part, f.From)
 	return objstore.Sum(objstore.Blob, []byte(text)).String()[:foundDigits]
 }
@@ -104,16 +104,16 @@ func (l *SaidLook) found(f *SaidFlag) string {
 const foundDigits = 10
 
 // saidLooks reads all looks, once a process and change. One that cannot be read, or was made by other rules, is made anew.
-func (k *Leaks) saidLooks() ([]*SaidLook, error) {
+func (k *Leaks) saidLooks() ([]*saidLook, error) {
 	if list := k.Scan.said.Load(); list != nil {
 		return *list, nil
 	}
-	list := []*SaidLook{}
+	list := []*saidLook{}
 	err := k.log.DB.Scan(kv.Range{Prefix: saidPrefix}, func(key, raw []byte) error {
 		if len(key) == len(saidPrefix) {
 			return nil
 		}
-		if l, err := DecodeSaidLook(raw); err == nil && l.Rules == leaks.Version() {
+		if l, err := decodeSaidLook(raw); err == nil && l.Rules == leaks.Version() {
 			list = append(list, l)
 		}
 		return nil
@@ -125,11 +125,11 @@ func (k *Leaks) saidLooks() ([]*SaidLook, error) {
 	return list, nil
 }
 
-// saidLook is the look at a session's conversation as it is in the store; a new one if there is none.
-func (k *Leaks) saidLook(session string) (*SaidLook, error) {
-	fresh := &SaidLook{Rules: leaks.Version(), Session: session}
-	err := k.log.DB.View(SaidKey(session), func(raw []byte) error {
-		if l, err := DecodeSaidLook(raw); err == nil && l.Rules == leaks.Version() && l.Session == session {
+// storedLook is the look at a session's conversation as it is in the store; a new one if there is none.
+func (k *Leaks) storedLook(session string) (*saidLook, error) {
+	fresh := &saidLook{Rules: leaks.Version(), Session: session}
+	err := k.log.DB.View(saidKey(session), func(raw []byte) error {
+		if l, err := decodeSaidLook(raw); err == nil && l.Rules == leaks.Version() && l.Session == session {
 			fresh = l
 		}
 		return nil
@@ -142,7 +142,7 @@ func (k *Leaks) saidLook(session string) (*SaidLook, error) {
 
 // readSaidMark gives up to which operation conversations were looked at by these rules.
 func (k *Leaks) readSaidMark() (done uint64, err error) {
-	err = k.log.DB.View(SaidMarkKey, func(raw []byte) error {
+	err = k.log.DB.View(saidMarkKey, func(raw []byte) error {
 		if m, err := DecodeLeakMark(raw); err == nil && m.Rules == leaks.Version() {
 			done = m.Done
 		}
@@ -155,7 +155,7 @@ func (k *Leaks) readSaidMark() (done uint64, err error) {
 }
 
 // value is what is told of a flag.
-func (l *SaidLook) value(f *SaidFlag, turn uint64) value.SaidLeak {
+func (l *saidLook) value(f *saidFlag, turn uint64) value.SaidLeak {
 	return value.SaidLeak{
 		Found: l.found(f), Session: l.Session, Turn: turn, Record: f.Record, Rule: f.Rule, Part: f.Part, Operation: f.Operation,
 	}

@@ -1,7 +1,6 @@
 package secrets_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +17,6 @@ import (
 	"rewind/engine/secrets"
 	"rewind/hooks"
 	"rewind/internal/kv"
-	"rewind/internal/record/recordtest"
 )
 
 // said is what is told of conversations, the oldest first, a line each.
@@ -92,7 +90,7 @@ func TestSaid(t *testing.T) {
 		}
 	}
 	// Purged with the text; what it was echoed in is gone with it.
-	p.Purge(purge.Options{Text: []byte(token(5))})
+	p.Purge(purge.Options{Texts: [][]byte{[]byte(token(5))}})
 	for _, l := range list {
 		if l.Turn == 3 && strings.Contains(said(p), "turn 3") {
 			t.Errorf("said after the purge: %s", said(p))
@@ -227,43 +225,4 @@ func TestSaidInAnImage(t *testing.T) {
 	p.Settle()
 	lookForSecrets(p)
 	wantSaid(p, "0 turn 1 record 2 tool output github-pat")
-}
-
-func sampleSaidLook() *secrets.SaidLook {
-	return &secrets.SaidLook{
-		Rules: "v", Session: "a/b", Transcript: enginetest.TestID("t"), At: 9, Records: 2, Life: 1, More: 3,
-		Flags: []secrets.SaidFlag{
-			{Rule: "r", Part: "reply", Record: 2, Offset: 3, From: 4, To: 5, Turn: 6, Operation: 7, Life: 1, In: enginetest.TestID("t")},
-		},
-	}
-}
-
-// The bytes on disk, docs/format.md#flag.
-func TestSaidLookGolden(t *testing.T) {
-	id := enginetest.TestID("t")
-	flag := "\x01\x01r\x02\x05reply\x03\x01\x02\x04\x01\x03\x05\x01\x04\x06\x01\x05\x07\x01\x06\x08\x01\x07\x09\x01\x01\x0a\x20" + string(id[:])
-	want := "\x01\x01v\x02\x03a/b\x03\x20" + string(id[:]) + "\x04\x01\x09\x05\x01\x02\x06\x01\x01\x07" +
-		string([]byte{byte(len(flag) + 1), byte(len(flag))}) + flag + "\x08\x01\x03"
-	if got := sampleSaidLook().Encode(); string(got) != want {
-		t.Errorf("got  %x\nwant %x", got, want)
-	}
-	recordtest.Documented(t, sampleSaidLook().Encode(), "Flag", 2)
-	recordtest.Documented(t, []byte(flag), "Flag", 3)
-}
-
-func FuzzSaidLook(f *testing.F) {
-	f.Add(sampleSaidLook().Encode())
-	f.Add((&secrets.SaidLook{Session: "a"}).Encode())
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		l, err := secrets.DecodeSaidLook(raw)
-		if err != nil {
-			if !errors.Is(err, kv.ErrCorrupt) {
-				t.Fatalf("error %v", err)
-			}
-			return
-		}
-		if !bytes.Equal(l.Encode(), raw) {
-			t.Fatalf("encodes to %x, was %x", l.Encode(), raw)
-		}
-	})
 }

@@ -15,29 +15,30 @@ import (
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/transcript"
+	"rewind/transcript/passage"
 )
 
 // Said lists what was said and looks like a secret, the newest first, as far as the store has it.
 func (k *Leaks) Said() ([]value.SaidLeak, error) {
-	return k.saidWhere(func(string, *SaidFlag) bool { return true })
+	return k.saidWhere(func(string, *saidFlag) bool { return true })
 }
 
 // SaidIn is what Said lists of a turn.
 func (k *Leaks) SaidIn(session string, turn uint64) ([]value.SaidLeak, error) {
 	count := k.log.Count()
-	return k.saidWhere(func(of string, f *SaidFlag) bool {
+	return k.saidWhere(func(of string, f *saidFlag) bool {
 		return of == session && turn > 0 && count(of, f.Turn, f.Operation) == turn
 	})
 }
 
 // SaidBy is what Said lists of one session's operations, of those behind one and up to another.
 func (k *Leaks) SaidBy(session string, behind, upTo uint64) ([]value.SaidLeak, error) {
-	return k.saidWhere(func(of string, f *SaidFlag) bool {
+	return k.saidWhere(func(of string, f *saidFlag) bool {
 		return of == session && f.Operation > behind && f.Operation <= upTo
 	})
 }
 
-func (k *Leaks) saidWhere(want func(session string, f *SaidFlag) bool) (out []value.SaidLeak, err error) {
+func (k *Leaks) saidWhere(want func(session string, f *saidFlag) bool) (out []value.SaidLeak, err error) {
 	if k.log.Config.SecretsMode() == project.SecretsOff {
 		return nil, nil
 	}
@@ -68,11 +69,11 @@ type saidThere struct {
 	of   map[objstore.ID]*conversation.Stored // nil: cannot be read
 }
 
-func (t *saidThere) has(l *SaidLook, f *SaidFlag) bool {
+func (t *saidThere) has(l *saidLook, f *saidFlag) bool {
 	return f.Life == l.Life && t.in(l.Transcript, f) || t.in(f.In, f)
 }
 
-func (t *saidThere) in(id objstore.ID, f *SaidFlag) bool {
+func (t *saidThere) in(id objstore.ID, f *saidFlag) bool {
 	st, known := t.of[id]
 	if !known {
 		if opened, err := conversation.OpenEnd(t.objs, id); err == nil {
@@ -102,8 +103,8 @@ func (k *Leaks) SaidSecret(ctx context.Context, found string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var in *SaidLook
-	var flag *SaidFlag
+	var in *saidLook
+	var flag *saidFlag
 	for _, l := range looks {
 		for i := range l.Flags {
 			if name := l.found(&l.Flags[i]); len(found) < 4 || !strings.HasPrefix(name, strings.ToLower(found)) {
@@ -127,7 +128,7 @@ func (k *Leaks) SaidSecret(ctx context.Context, found string) (string, error) {
 }
 
 // saidAgain finds again what was flagged; "" if it is not there.
-func (k *Leaks) saidAgain(ctx context.Context, session string, said objstore.ID, f *SaidFlag) (secret string) {
+func (k *Leaks) saidAgain(ctx context.Context, session string, said objstore.ID, f *saidFlag) (secret string) {
 	st, err := conversation.OpenEnd(k.log.Objs, said)
 	if err != nil {
 		return ""
@@ -142,9 +143,9 @@ func (k *Leaks) saidAgain(ctx context.Context, session string, said objstore.ID,
 	if transcript.IsDocument(agent, src) {
 		from = 0
 	}
-	ps := transcript.Passages{
+	ps := passage.Reader{
 		Wants: func(rec *transcript.Record) bool { return rec.Offset == f.Offset },
-		Passage: func(_ *transcript.Record, p *transcript.Passage) error {
+		Passage: func(_ *transcript.Record, p *passage.Passage) error {
 			list, err := scanner.Matches(ctx, saidPath, p.Text)
 			for _, m := range list {
 				if at, _ := p.Range(m.Line); m.Rule == f.Rule && string(p.Part) == f.Part && at == f.From {

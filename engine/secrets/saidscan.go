@@ -13,6 +13,7 @@ import (
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
+	"rewind/transcript/passage"
 )
 
 // saidPath is what the rules are told of where a conversation's text is from; some are about files of settings, and conversations show these.
@@ -21,7 +22,7 @@ const saidPath = "conversation"
 // saidScan is a look at what conversations have got since the last.
 type saidScan struct {
 	*leakScan
-	looks map[string]*SaidLook // by session, as they will be
+	looks map[string]*saidLook // by session, as they will be
 	// told has hashes of what was found in this look: session, turn, rule, part and secret, so that an echo is no news; of those without
 	// the part, the record of what the agent wrote down beside the conversation, if it is that.
 	told map[uint64]int
@@ -29,7 +30,7 @@ type saidScan struct {
 
 // runSaid looks at the conversations of all operations since the last look, as far as they have gone on.
 func (l *leakScan) runSaid(ctx context.Context) error {
-	s := &saidScan{leakScan: l, looks: map[string]*SaidLook{}, told: map[uint64]int{}}
+	s := &saidScan{leakScan: l, looks: map[string]*saidLook{}, told: map[uint64]int{}}
 	l.said = s
 	for {
 		from := l.saidDone
@@ -79,11 +80,11 @@ func (s *saidScan) operation(ctx context.Context, op *refs.Operation) error {
 }
 
 // look is how far a session was looked at.
-func (s *saidScan) look(session string) (*SaidLook, error) {
+func (s *saidScan) look(session string) (*saidLook, error) {
 	if l := s.looks[session]; l != nil {
 		return l, nil
 	}
-	l, err := s.e.saidLook(session)
+	l, err := s.e.storedLook(session)
 	if err == nil {
 		s.looks[session] = l
 	}
@@ -92,7 +93,7 @@ func (s *saidScan) look(session string) (*SaidLook, error) {
 
 // conversation looks at the records of a conversation that were not looked at.
 func (s *saidScan) conversation(
-	ctx context.Context, op *refs.Operation, look *SaidLook, said objstore.ID, st *conversation.Stored,
+	ctx context.Context, op *refs.Operation, look *saidLook, said objstore.ID, st *conversation.Stored,
 ) error {
 	agent, _ := model.SplitSession(op.Session)
 	if !model.Understood(agent) {
@@ -109,7 +110,7 @@ func (s *saidScan) conversation(
 	}
 	look.Transcript = said
 	r := &saidRecord{s: s, ctx: ctx, op: op, look: look, st: st, before: look.Records}
-	ps := transcript.Passages{
+	ps := passage.Reader{
 		Wants:   func(rec *transcript.Record) bool { return !clean(rec.Offset, rec.Offset+rec.Size) },
 		Passage: r.passage,
 		Done: func(rec *transcript.Record) error {
@@ -136,7 +137,7 @@ func (s *saidScan) unreadable(err error) bool {
 }
 
 // goesOn reports whether a conversation begins with all of the one that was looked at last.
-func (s *saidScan) goesOn(look *SaidLook, said objstore.ID, st *conversation.Stored) (bool, error) {
+func (s *saidScan) goesOn(look *saidLook, said objstore.ID, st *conversation.Stored) (bool, error) {
 	if look.Transcript == said {
 		return true, nil
 	}
@@ -152,7 +153,7 @@ func (s *saidScan) goesOn(look *SaidLook, said objstore.ID, st *conversation.Sto
 }
 
 // anew begins a conversation from its beginning, and gives which parts of it were looked at before: where the blocks are the same.
-func (s *saidScan) anew(look *SaidLook, st *conversation.Stored) (clean func(from, to int64) bool) {
+func (s *saidScan) anew(look *saidLook, st *conversation.Stored) (clean func(from, to int64) bool) {
 	same := map[int]bool{}
 	if old, err := conversation.OpenEnd(s.e.log.Objs, look.Transcript); err == nil && old.Size > 0 {
 		for k := range int((min(st.Size, old.Size, look.At) + conversation.TranscriptBlock - 1) / conversation.TranscriptBlock) {
@@ -184,7 +185,7 @@ type saidRecord struct {
 	s      *saidScan
 	ctx    context.Context
 	op     *refs.Operation
-	look   *SaidLook
+	look   *saidLook
 	st     *conversation.Stored
 	before int // records that were looked at before
 	turns  []transcript.Turn
@@ -192,7 +193,7 @@ type saidRecord struct {
 }
 
 // passage asks the rules about a passage.
-func (r *saidRecord) passage(rec *transcript.Record, p *transcript.Passage) error {
+func (r *saidRecord) passage(rec *transcript.Record, p *passage.Passage) error {
 	scanner, err := r.s.e.Scan.scanner()
 	if err != nil {
 		return err
@@ -203,7 +204,7 @@ func (r *saidRecord) passage(rec *transcript.Record, p *transcript.Passage) erro
 	}
 	for _, m := range list {
 		from, to := p.Range(m.Line)
-		r.found(m, SaidFlag{
+		r.found(m, saidFlag{
 			Rule: m.Rule, Part: string(p.Part), Record: r.before + rec.Line, Offset: rec.Offset, From: from, To: to,
 			Turn: r.turn(rec.Offset), Operation: r.op.Seq, Life: r.look.Life, In: r.look.Transcript,
 		})
@@ -235,7 +236,7 @@ func (r *saidRecord) turn(at int64) uint64 {
 
 // found flags a place. One record is flagged once by a rule and part. What a turn says again in the same part is no news, nor is what the agent
 // writes down beside it: of that only what stands nowhere else is told.
-func (r *saidRecord) found(m leaks.Match, f SaidFlag) {
+func (r *saidRecord) found(m leaks.Match, f saidFlag) {
 	echo := func(part string) uint64 {
 		h := fnv.New64a()
 		for _, text := range []string{r.look.Session, strconv.FormatUint(f.Turn, 10), f.Rule, part, m.Secret} {
@@ -243,7 +244,7 @@ func (r *saidRecord) found(m leaks.Match, f SaidFlag) {
 		}
 		return h.Sum64()
 	}
-	const beside = string(transcript.PartOther)
+	const beside = string(passage.Other)
 	any, own := echo(""), echo(f.Part)
 	if _, told := r.s.told[own]; told {
 		return
@@ -251,7 +252,7 @@ func (r *saidRecord) found(m leaks.Match, f SaidFlag) {
 	if record, told := r.s.told[any]; told && f.Part == beside {
 		return
 	} else if told && record > 0 {
-		r.look.Flags = slices.DeleteFunc(r.look.Flags, func(was SaidFlag) bool {
+		r.look.Flags = slices.DeleteFunc(r.look.Flags, func(was saidFlag) bool {
 			return was.Part == beside && was.Rule == f.Rule && was.Record == record
 		})
 	}
@@ -266,9 +267,9 @@ func (r *saidRecord) found(m leaks.Match, f SaidFlag) {
 }
 
 // keep puts a flag to the others.
-func (r *saidRecord) keep(f SaidFlag) {
+func (r *saidRecord) keep(f saidFlag) {
 	look := r.look
-	i := slices.IndexFunc(look.Flags, func(was SaidFlag) bool {
+	i := slices.IndexFunc(look.Flags, func(was saidFlag) bool {
 		return was.Rule == f.Rule && was.Part == f.Part && was.Record == f.Record
 	})
 	switch {

@@ -36,7 +36,7 @@ type leakState struct {
 	scanned map[scannedAt]bool
 	stamps  map[string]leakStamp // files of skipped paths, as they were judged last
 	Flagged atomic.Pointer[Flagged]
-	said    atomic.Pointer[[]*SaidLook]
+	said    atomic.Pointer[[]*saidLook]
 }
 
 // scanner gives the rules; the lock is held.
@@ -71,7 +71,7 @@ type leakScan struct {
 	said        *saidScan
 	saidDone    uint64               // conversations of all operations up to this one were looked at
 	saidMoved   bool                 // that is not in the store
-	changedSaid map[string]*SaidLook // not written yet
+	changedSaid map[string]*saidLook // not written yet
 }
 
 // ScanForSecrets looks at the contents that were stored since it did so last, each once, and flags what looks like a secret. It ends with
@@ -83,7 +83,7 @@ func (k *Leaks) ScanForSecrets(ctx context.Context, rest bool) error {
 	}
 	defer k.Scan.Mu.Unlock()
 	l := &leakScan{
-		e: k, throttle: rest, changed: map[objstore.Key]*LeakFlag{}, changedSaid: map[string]*SaidLook{}, allow: k.log.Config.SecretsAllowed(), saved: time.Now(),
+		e: k, throttle: rest, changed: map[objstore.Key]*LeakFlag{}, changedSaid: map[string]*saidLook{}, allow: k.log.Config.SecretsAllowed(), saved: time.Now(),
 		from: time.Now(),
 	}
 	var err error
@@ -356,7 +356,7 @@ func (l *leakScan) save(ctx context.Context) error {
 // saveSaid puts the looks at conversations that have gone on into a batch, and how far the log was looked through.
 func (l *leakScan) saveSaid(b *kv.Batch) error {
 	for _, look := range l.changedSaid {
-		if err := b.Set(SaidKey(look.Session), look.Encode()); err != nil {
+		if err := b.Set(saidKey(look.Session), look.encode()); err != nil {
 			return err
 		}
 	}
@@ -364,5 +364,5 @@ func (l *leakScan) saveSaid(b *kv.Batch) error {
 		return nil
 	}
 	m := LeakCursor{Rules: leaks.Version(), Done: l.saidDone}
-	return b.Set(SaidMarkKey, m.Encode())
+	return b.Set(saidMarkKey, m.Encode())
 }

@@ -1,4 +1,6 @@
-package transcript
+// Package passage reads what is said in agents' session files as text: unescaped, with the part of the conversation that it is of, and with
+// where in the file it stands. It is pure over bytes, in bounded memory.
+package passage
 
 import (
 	"bytes"
@@ -6,6 +8,7 @@ import (
 	"slices"
 
 	"rewind/internal/jsonscan"
+	"rewind/transcript"
 )
 
 // Part says which part of a conversation a text is.
@@ -13,17 +16,17 @@ type Part string
 
 // The parts. Other is what no part is known of: bookkeeping, what the client adds, a line that is no JSON.
 const (
-	PartPrompt   Part = "prompt"
-	PartInput    Part = "tool input"
-	PartOutput   Part = "tool output"
-	PartReply    Part = "reply"
-	PartThinking Part = "thinking"
-	PartOther    Part = "other"
+	Prompt   Part = "prompt"
+	Input    Part = "tool input"
+	Output   Part = "tool output"
+	Reply    Part = "reply"
+	Thinking Part = "thinking"
+	Other    Part = "other"
 )
 
 const (
-	// MaxPassage is how many bytes of text one passage has at most, a little more where a string ends.
-	MaxPassage = 1 << 20
+	// maxPassage is how many bytes of text one passage has at most, a little more where a string ends.
+	maxPassage = 1 << 20
 	// passageOverlap is how much of a string that is longer than a passage is in the next one, too.
 	passageOverlap = 8 << 10
 	// maxPacked is the length in bytes from which a run of base64 is an image or a file, and no text: it is passed over.
@@ -34,6 +37,9 @@ const (
 	maxDeep = 64
 	// maxInner is how many strings of JSON in each other are read as JSON.
 	maxInner = 3
+	// buffer is how many bytes of a record are held at a time, and maxType how long a type is.
+	buffer  = 256 << 10
+	maxType = 64
 	// placeEvery is how many bytes of a passage lie between two whose places are known, about.
 	placeEvery = 1 << 10
 )
@@ -77,29 +83,23 @@ func (p *Passage) Range(n int) (from, to int64) {
 	return first.at, p.places[len(p.places)-1].at
 }
 
-// Passages reads what is said in a session file.
-type Passages struct {
-	Wants   func(*Record) bool            // records that are looked at; nil: all
-	Passage func(*Record, *Passage) error // a passage of a record; valid until it returns
-	Done    func(*Record) error           // all passages of a record were given; nil: nobody asks
-	parts   []*Passage                    // of the record that is read, as far as it is
-	text    packedText                    // the string that is read
-	inner   int                           // strings of JSON around it
-	outer   textRange                     // of the outermost of these, in the source
-	give    func(*Passage) error          // to whom a passage goes
+// Reader reads what is said in a session file.
+type Reader struct {
+	Wants   func(*transcript.Record) bool            // records that are looked at; nil: all
+	Passage func(*transcript.Record, *Passage) error // a passage of a record; valid until it returns
+	Done    func(*transcript.Record) error           // all passages of a record were given; nil: nobody asks
+	parts   []*Passage                               // of the record that is read, as far as it is
+	text    packedText                               // the string that is read
+	inner   int                                      // strings of JSON around it
+	outer   textRange                                // of the outermost of these, in the source
+	give    func(*Passage) error                     // to whom a passage goes
 }
 
 type textRange struct{ from, to int64 }
 
-// IsDocument reports whether src is one JSON document, which its agent writes anew each time, instead of lines.
-func IsDocument(agent Agent, src Source) bool {
-	d, err := dialectOf(agent, src)
-	return err == nil && d.read != nil
-}
-
 // Read gives the passages of src from the byte at from on, which must be a record's first, as Read gives records.
-func (ps *Passages) Read(agent Agent, src Source, from int64) error {
-	return Read(agent, src, from, func(r *Record) error {
+func (ps *Reader) Read(agent transcript.Agent, src transcript.Source, from int64) error {
+	return transcript.Read(agent, src, from, func(r *transcript.Record) error {
 		if ps.Wants == nil || ps.Wants(r) {
 			if err := ps.record(src, r); err != nil {
 				return err
@@ -113,15 +113,15 @@ func (ps *Passages) Read(agent Agent, src Source, from int64) error {
 }
 
 // record gives the passages of a record.
-func (ps *Passages) record(src Source, r *Record) error {
+func (ps *Reader) record(src transcript.Source, r *transcript.Record) error {
 	ps.parts, ps.inner = ps.parts[:0], 0
 	ps.give = func(p *Passage) error { return ps.Passage(r, p) }
 	read := io.NewSectionReader(src, r.Offset, r.Size)
 	var stop error
-	if r.Kind == Broken {
+	if r.Kind == transcript.Broken {
 		stop = ps.raw(read, r.Offset)
 	} else {
-		s := jsonscan.New(read, int(min(r.Size+1, bufferSize)), r.Offset)
+		s := jsonscan.New(read, int(min(r.Size+1, buffer)), r.Offset)
 		w := passageWalk{ps: ps, s: s}
 		if err := w.value("", partOf(r), 0); w.stop == nil && err != nil {
 			stop = ps.raw(io.NewSectionReader(src, r.Offset, r.Size), r.Offset)
@@ -138,11 +138,11 @@ func (ps *Passages) record(src Source, r *Record) error {
 }
 
 // raw gives what is no JSON as it is.
-func (ps *Passages) raw(r io.Reader, at int64) error {
-	p := &Passage{Part: PartOther}
+func (ps *Reader) raw(r io.Reader, at int64) error {
+	p := &Passage{Part: Other}
 	for {
 		kept := len(p.Text)
-		buf := make([]byte, MaxPassage)
+		buf := make([]byte, maxPassage)
 		n, err := io.ReadFull(r, buf)
 		if n == 0 {
 			return nil
@@ -158,37 +158,37 @@ func (ps *Passages) raw(r io.Reader, at int64) error {
 }
 
 // partOf is the part of what a record says where nothing in it says another.
-func partOf(r *Record) Part {
+func partOf(r *transcript.Record) Part {
 	switch r.Kind {
-	case Prompt:
-		return PartPrompt
-	case Reply:
-		return PartReply
-	case Result:
-		return PartOutput
-	case Other, Context, Compact, Rewound, Broken:
+	case transcript.Prompt:
+		return Prompt
+	case transcript.Reply:
+		return Reply
+	case transcript.Result:
+		return Output
+	case transcript.Other, transcript.Context, transcript.Compact, transcript.Rewound, transcript.Broken:
 	}
-	return PartOther
+	return Other
 }
 
 // keyParts are keys whose values are of a part, whatever is around them; wordParts are types and roles of an object that say so of the values
 // behind them.
 var (
 	keyParts = map[string]Part{
-		"input": PartInput, "arguments": PartInput, "args": PartInput, "tool_input": PartInput, "parameters": PartInput,
-		"command": PartInput, "parsed_cmd": PartInput, "changes": PartInput,
-		"toolUseResult": PartOutput, "tool_response": PartOutput, "functionResponse": PartOutput, "output": PartOutput,
-		"resultDisplay": PartOutput, "stdout": PartOutput, "stderr": PartOutput, "aggregated_output": PartOutput,
-		"formatted_output": PartOutput, "result": PartOutput,
-		"thinking": PartThinking, "thoughts": PartThinking, "reasoning": PartThinking, "reasoning_content": PartThinking,
-		"last_agent_message": PartReply, "lastPrompt": PartPrompt,
+		"input": Input, "arguments": Input, "args": Input, "tool_input": Input, "parameters": Input,
+		"command": Input, "parsed_cmd": Input, "changes": Input,
+		"toolUseResult": Output, "tool_response": Output, "functionResponse": Output, "output": Output,
+		"resultDisplay": Output, "stdout": Output, "stderr": Output, "aggregated_output": Output,
+		"formatted_output": Output, "result": Output,
+		"thinking": Thinking, "thoughts": Thinking, "reasoning": Thinking, "reasoning_content": Thinking,
+		"last_agent_message": Reply, "lastPrompt": Prompt,
 	}
 	wordParts = map[string]Part{
-		"user": PartPrompt, "UserMessage": PartPrompt, "user_message": PartPrompt, "last-prompt": PartPrompt, "queue-operation": PartPrompt,
-		"assistant": PartReply, "AgentMessage": PartReply, "agent_message": PartReply, "gemini": PartReply, "model": PartReply,
-		"thinking": PartThinking, "reasoning": PartThinking, "Reasoning": PartThinking, "agent_reasoning": PartThinking,
-		"tool_result": PartOutput, "function_call_output": PartOutput, "custom_tool_call_output": PartOutput,
-		"tool_use": PartInput, "function_call": PartInput, "custom_tool_call": PartInput, "local_shell_call": PartInput,
+		"user": Prompt, "UserMessage": Prompt, "user_message": Prompt, "last-prompt": Prompt, "queue-operation": Prompt,
+		"assistant": Reply, "AgentMessage": Reply, "agent_message": Reply, "gemini": Reply, "model": Reply,
+		"thinking": Thinking, "reasoning": Thinking, "Reasoning": Thinking, "agent_reasoning": Thinking,
+		"tool_result": Output, "function_call_output": Output, "custom_tool_call_output": Output,
+		"tool_use": Input, "function_call": Input, "custom_tool_call": Input, "local_shell_call": Input,
 	}
 	// passed are keys whose values no person and no program has said: ids, and what is encrypted or signed.
 	passed = map[string]bool{
@@ -200,7 +200,7 @@ var (
 
 // passageWalk walks over one JSON value.
 type passageWalk struct {
-	ps   *Passages
+	ps   *Reader
 	s    *jsonscan.Scanner
 	stop error // of who was given a passage
 }
@@ -248,7 +248,7 @@ func (w *passageWalk) str(key string, part Part) error {
 	}
 	t.places = append(t.places, textPlace{len(t.b), w.s.Offset()})
 	if key == "type" || key == "role" {
-		t.last = string(t.b[:min(len(t.b), maxWord)])
+		t.last = string(t.b[:min(len(t.b), maxType)])
 		return nil
 	}
 	if len(t.b) < minSaid {
@@ -261,7 +261,7 @@ func (w *passageWalk) str(key string, part Part) error {
 		return nil
 	}
 	p := w.part(part)
-	if len(p.Text)+len(t.b) > MaxPassage && len(p.Text) > 0 {
+	if len(p.Text)+len(t.b) > maxPassage && len(p.Text) > 0 {
 		if w.stop = ps.give(p); w.stop != nil {
 			return w.stop
 		}
@@ -288,13 +288,13 @@ func (w *passageWalk) innerJSON(part Part, at textRange) bool {
 		ps.outer = at
 	}
 	text = bytes.Clone(text)
-	if s := jsonscan.New(bytes.NewReader(text), min(len(text)+1, bufferSize), 0); s.Skip() != nil || !s.AtEnd() {
+	if s := jsonscan.New(bytes.NewReader(text), min(len(text)+1, buffer), 0); s.Skip() != nil || !s.AtEnd() {
 		return false
 	}
 	kept := ps.text
 	ps.text = packedText{}
 	ps.inner++
-	in := passageWalk{ps: ps, s: jsonscan.New(bytes.NewReader(text), min(len(text)+1, bufferSize), 0)}
+	in := passageWalk{ps: ps, s: jsonscan.New(bytes.NewReader(text), min(len(text)+1, buffer), 0)}
 	err := in.value("", part, 0)
 	ps.inner--
 	kept.last = ""
@@ -393,7 +393,7 @@ func (t *packedText) piece(p []byte, at int64) {
 		t.leaveOut()
 		return
 	}
-	if len(t.b) >= MaxPassage {
+	if len(t.b) >= maxPassage {
 		t.hand(at + int64(len(p)))
 	}
 }
