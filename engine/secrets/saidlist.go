@@ -57,7 +57,7 @@ func (k *Leaks) saidWhere(want func(session string, f *saidFlag) bool) (out []va
 		}
 	}
 	slices.SortFunc(out, func(a, b value.SaidLeak) int {
-		return cmp.Or(cmp.Compare(b.Operation, a.Operation), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Record, b.Record),
+		return cmp.Or(cmp.Compare(b.Operation, a.Operation), cmp.Compare(a.Session, b.Session), cmp.Compare(b.Record, a.Record),
 			cmp.Compare(a.Part, b.Part), cmp.Compare(a.Rule, b.Rule))
 	})
 	return out, nil
