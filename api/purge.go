@@ -11,6 +11,7 @@ type PurgeRequest struct {
 	Text   Text     `json:"text,omitempty"`
 	Found  []string `json:"found,omitempty"` // names of what was found in conversations: what stands there is such a text
 	DryRun bool     `json:"dry_run,omitempty"`
+	Env    AgentEnv `json:"env,omitzero"` // beside whose session files what a killed rewind left is removed
 }
 
 // PurgeResponse says what was taken out, or would be. It cannot be undone.

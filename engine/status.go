@@ -10,6 +10,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/engine/register"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
@@ -127,6 +128,12 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 		return nil
 	})
 	return s, err
+}
+
+// Tidy removes what killed restores left and nobody needs: temporary files beside session files, and empty stages.
+func (e *Engine) Tidy(env value.AgentEnv) {
+	_, _ = e.Talks.Sweep(register.Folders(env)) // tried again by the next who asks
+	e.Restorer.DropEmptyStages()
 }
 
 // stages lists what restores left in their stages.

@@ -13,6 +13,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/purge"
+	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -51,6 +52,9 @@ func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progre
 			return err
 		}
 		o := purge.Options{Paths: paths, Blobs: req.Blobs, DryRun: req.DryRun, Progress: p}
+		if req.Env.Home != "" {
+			o.Folders = register.Folders(req.Env)
+		}
 		if req.Text != "" {
 			o.Texts = append(o.Texts, []byte(req.Text))
 		}
@@ -66,7 +70,7 @@ func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progre
 			return err
 		}
 		out = api.PurgeResponse{DryRun: req.DryRun, Purged: *r, Notices: e.Project().Notices}
-		o.DryRun, o.Progress = true, nil
+		o.DryRun, o.Progress, o.Folders = true, nil, nil
 		asked = &o
 		return nil
 	})

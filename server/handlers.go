@@ -400,6 +400,9 @@ func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 		open, look, req.Env = s.read, (*engine.Engine).Glance, nil
 	}
 	err = open(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		if req.Env != nil {
+			e.Tidy(env)
+		}
 		st, err := look(e)
 		if err != nil {
 			return err

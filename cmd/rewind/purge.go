@@ -85,7 +85,7 @@ func readText(a *app, name string) (string, error) {
 
 func runPurge(ctx context.Context, a *app, o purgeOptions) error {
 	req := o.PurgeRequest
-	req.DryRun = true
+	req.DryRun, req.Env = true, agentEnv()
 	r, err := call(ctx, a, api.Purge, req, "searching")
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
+	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -22,9 +23,10 @@ import (
 // Options say what is to be taken out of the store for good: the contents that ever stood at some paths, or below them; contents by
 // their ids; every content, of files and conversations, that has one of some texts in it.
 type Options struct {
-	Paths    []string // relative to the project's root
-	Blobs    []string // ids of contents, or beginnings of them
-	Texts    [][]byte // white space at their ends is left out; 6 bytes to 4 KiB
+	Paths    []string           // relative to the project's root
+	Blobs    []string           // ids of contents, or beginnings of them
+	Texts    [][]byte           // white space at their ends is left out; 6 bytes to 4 KiB
+	Folders  agentfiles.Folders // of the person who asks: what killed writers left beside session files goes, too; nil: it stays
 	DryRun   bool
 	Progress model.Progress
 }
@@ -66,6 +68,10 @@ func (pu *Purger) Purge(ctx context.Context, o Options) (*value.Purged, error) {
 		return r, fmt.Errorf("purge: it is out of the store, but the project could not be looked at: %w", err)
 	}
 	files, err := pu.purgeFiles(p)
+	if o.Folders != nil {
+		left, serr := pu.talks.Sweep(o.Folders)
+		files, err = append(files, left...), errors.Join(err, serr)
+	}
 	if r.Files = value.Texts(files); err != nil {
 		return r, fmt.Errorf("purge: it is out of the store, but not of every file beside it: %w", err)
 	}
