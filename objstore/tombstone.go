@@ -257,6 +257,16 @@ func (g Tombstone) at() Tombstone {
 	return g
 }
 
+// RewordTombstone gives the value of a tombstone with to(s) in place of its text s.
+func RewordTombstone(val []byte, to func(string) string) ([]byte, error) {
+	g, err := decodeTombstone(val)
+	if err != nil {
+		return nil, err
+	}
+	tombstoneTable.Texts(&g, to)
+	return encodeTombstone(g), nil
+}
+
 // IsPurged reports whether the value of a tombstone says that its object must not come back. One that cannot be read may.
 func IsPurged(val []byte) bool {
 	g, err := decodeTombstone(val)

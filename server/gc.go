@@ -77,8 +77,30 @@ func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progre
 	if err != nil {
 		return out, err
 	}
+	if out.Operation > 0 && out.Words > 0 {
+		if err := s.renewed(ctx, req.ProjectDir()); err != nil {
+			return out, fmt.Errorf("purge: it is out of the store, but its files may have names until purge was run again: %w", err)
+		}
+	}
 	return out, s.purgeBeside(ctx, req.ProjectDir(), *asked, &out)
 }
+
+// renewed closes a project's store and opens it again: what its MANIFEST has of keys, in which names were, is gone then.
+func (s *server) renewed(ctx context.Context, dir string) error {
+	p, err := s.find(ctx, dir)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, renewWait)
+	defer cancel()
+	if err := s.stores.Without(ctx, p.Store, func() error { return nil }); err != nil {
+		return err
+	}
+	return s.opened(ctx, p, false, func(e *engine.Engine) error { return e.Log.DB.Scrub(ctx) })
+}
+
+// renewWait is how long is waited for those who have a store open.
+const renewWait = 20 * time.Second
 
 // purgeBeside looks for what was purged in the other worktrees of the family: their stores began with all that this one had.
 func (s *server) purgeBeside(ctx context.Context, dir string, o purge.Options, out *api.PurgeResponse) error {

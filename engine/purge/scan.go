@@ -24,6 +24,7 @@ type purgeScan struct {
 	contents matcher // whole contents that go: looked for in conversations
 	progress model.Progress
 	seen     int
+	words    *words
 
 	trees       *tree.Memo
 	targets     map[objstore.Key]target
@@ -75,6 +76,9 @@ func (p *purgeScan) run(ctx context.Context) error {
 		if err := p.searchContents(ctx); err != nil {
 			return err
 		}
+	}
+	if err := p.words.search(ctx); err != nil {
+		return err
 	}
 	if err := p.searchTranscripts(ctx); err != nil {
 		return err
