@@ -94,7 +94,8 @@ type ShowResponse struct {
 	Changes      []Change     `json:"changes"`
 	Files        []FileDiff   `json:"files,omitempty"` // with lines and patch
 	Skips        []Skip       `json:"skips"`
-	Leaks        []Leak       `json:"leaks"`                  // files of it that look like they hold a secret
+	Leaks        []Leak       `json:"leaks"`                  // files that got what looks like a secret with it
+	SaidLeaks    []SaidLeak   `json:"said_leaks,omitempty"`   // what was said meanwhile and looks like one, the newest first
 	Asked        *Message     `json:"asked,omitempty"`        // the prompt
 	Answered     *Message     `json:"answered,omitempty"`     // what the agent said last before it
 	Messages     []Message    `json:"messages,omitempty"`     // oldest first

@@ -2,14 +2,16 @@ package api
 
 import "rewind/internal/value"
 
-// PurgeRequest takes contents out of the store for good: those that ever stood at Paths, those named by Blobs, and every one that has Text
-// in it.
+// PurgeRequest takes contents out of the store for good: those that ever stood at Paths, those named by Blobs, and every one that has Text,
+// or what was Found, in it.
 type PurgeRequest struct {
 	Project
 	Paths  []Text   `json:"paths,omitempty"` // relative to Dir
 	Blobs  []string `json:"blobs,omitempty"` // ids of contents, or beginnings of them
 	Text   Text     `json:"text,omitempty"`
+	Found  []string `json:"found,omitempty"` // names of what was found in conversations: what stands there is such a text
 	DryRun bool     `json:"dry_run,omitempty"`
+	Env    AgentEnv `json:"env,omitzero"` // beside whose session files what a killed rewind left is removed
 }
 
 // PurgeResponse says what was taken out, or would be. It cannot be undone.

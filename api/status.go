@@ -46,8 +46,9 @@ type StatusResponse struct {
 	AtWork       []AtWork    `json:"at_work,omitempty"`       // with a call or a turn under way
 	Changes      []Change    `json:"changes"`
 	Skips        []Skip      `json:"skips"`
-	Leaks        []Leak      `json:"leaks"` // files in the store that look like they hold a secret
-	Ahead        int         `json:"ahead"` // steps that redo can go
+	Leaks        []Leak      `json:"leaks"`                // files in the store that look like they hold a secret
+	SaidLeaks    []SaidLeak  `json:"said_leaks,omitempty"` // places in conversations that do, the newest first
+	Ahead        int         `json:"ahead"`                // steps that redo can go
 	HalfDone     string      `json:"half_done,omitempty"`
 	Stages       []Text      `json:"stages,omitempty"` // where bytes of racing edits were kept
 	LastOp       *Operation  `json:"last_operation,omitempty"`

@@ -31,6 +31,8 @@ type (
 	Leak = value.Leak
 	// Uncaptured is a file that an agent edited and no checkpoint has.
 	Uncaptured = value.Uncaptured
+	// SaidLeak is a place in a conversation that looks like it holds a secret.
+	SaidLeak = value.SaidLeak
 	// Kept is a path that stays although the target has it otherwise.
 	Kept = value.Kept
 	// PlanChange says how what would be done now differs from a plan that was shown.

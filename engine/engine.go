@@ -120,7 +120,7 @@ func rooms(l *oplog.Log, st *states) *Engine {
 		e.Merger, manager, &st.restorer)
 	e.Collector = gc.New(l, e.History, e.Worktree, &st.collector)
 	e.Checker = fsck.New(l, e.Talks, e.Worktree)
-	e.Purger = purge.New(l, e.Talks, e.Worktree, e.Restorer)
+	e.Purger = purge.New(l, e.Leaks, e.Talks, e.Worktree, e.Restorer)
 	return e
 }
 

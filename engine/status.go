@@ -10,6 +10,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/engine/register"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
@@ -32,10 +33,11 @@ type Status struct {
 	Pruned      *refs.Operation // deleted sessions by itself within pruneTold; nil: none did
 	Stages      []string        // files with the bytes of racing edits, which restores kept
 	Sessions    []model.Session
-	AtWork      []value.AtWork  // of those, with a call or a turn under way
-	Watching    *value.Watcher  // nil: nobody watches
-	Activity    *value.Activity // nil: nothing is under way
-	Leaks       []value.Leak    // files that look like they hold a secret
+	AtWork      []value.AtWork   // of those, with a call or a turn under way
+	Watching    *value.Watcher   // nil: nobody watches
+	Activity    *value.Activity  // nil: nothing is under way
+	Leaks       []value.Leak     // files that look like they hold a secret
+	Said        []value.SaidLeak // places in conversations that do
 }
 
 // pruneTold is for how long Status tells that sessions were deleted by themselves.
@@ -76,6 +78,7 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	}
 	cur := s.current()
 	s.Leaks, _ = e.Leaks.Leaks(capture.TreeOf(cur)) // hints: that they cannot be read is no reason to say nothing else
+	s.Said, _ = e.Leaks.Said()
 	if s.Activity = e.lockSoon(ctx); s.Activity != nil {
 		if s.Activity.What != "" {
 			s.HalfDone = nil // it is being done
@@ -125,6 +128,12 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 		return nil
 	})
 	return s, err
+}
+
+// Tidy removes what killed restores left and nobody needs: temporary files beside session files, and empty stages.
+func (e *Engine) Tidy(env value.AgentEnv) {
+	_, _ = e.Talks.Sweep(register.Folders(env)) // tried again by the next who asks
+	e.Restorer.DropEmptyStages()
 }
 
 // stages lists what restores left in their stages.

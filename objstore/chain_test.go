@@ -40,6 +40,8 @@ func TestLineBase(t *testing.T) {
 // heads is a source of envelopes without bodies.
 type heads map[Key]node
 
+func (heads) rewritten(Object) (Tombstone, bool) { return Tombstone{}, false }
+
 func (heads) known(Kind, name) ([]byte, ID) { return nil, Zero }
 
 func (h heads) view(_ Kind, n name, fn func(node) error) error { return fn(h[n.key]) }

@@ -27,6 +27,8 @@ type source interface {
 	bases(k Kind, n node, e object.Envelope) ([]node, error)
 	// uniqueBase gives the one that bases would give; found is how many it would, and unless it is 1 there is no base.
 	uniqueBase(k Kind, n node, e object.Envelope) (base node, found int, err error)
+	// rewritten gives the tombstone of an object that has other bytes than its id says.
+	rewritten(o Object) (Tombstone, bool)
 	// learn is told the whole id of the base of an object, for the next call of uniqueBase.
 	learn(k Kind, of Key, base name)
 }
@@ -75,7 +77,7 @@ func fetch(s source, k Kind, as name, dst []byte, size int64) (got fetched, err 
 			n = node{name: v.name, env: bytes.Clone(v.env), base: v.base}
 			e.Body = n.env[len(n.env)-len(e.Body):]
 		default:
-			got, err = whole(k, v.name, e, dst)
+			got, err = whole(s, k, v.name, e, dst)
 		}
 		return damage(k, as.key, err)
 	})
@@ -99,19 +101,26 @@ func damage(k Kind, key Key, err error) error {
 }
 
 // whole gives what an envelope that depends on nothing holds, verified.
-func whole(k Kind, n name, e object.Envelope, dst []byte) (fetched, error) {
+func whole(s source, k Kind, n name, e object.Envelope, dst []byte) (fetched, error) {
 	raw, err := e.Whole(dst[:0])
 	if err != nil {
 		return fetched{}, err
 	}
-	return verified(k, n, raw)
+	return verified(s, k, n, raw)
 }
 
-// verified gives raw, never nil, if it is the object of that name.
-func verified(k Kind, n name, raw []byte) (fetched, error) {
+// verified gives raw, never nil, if it is the object of that name, or what that was rewritten to.
+func verified(s source, k Kind, n name, raw []byte) (fetched, error) {
 	sum := Sum(k, raw)
 	if err := n.check(sum); err != nil {
-		return fetched{}, err
+		g, ok := s.rewritten(Object{k, n.key})
+		if !ok || g.Now != sum {
+			return fetched{}, err
+		}
+		if err := n.check(g.ID); err != nil {
+			return fetched{}, err
+		}
+		sum = g.ID
 	}
 	if raw == nil {
 		raw = []byte{}
@@ -127,7 +136,7 @@ func resolve(s source, k Kind, n node, e object.Envelope, dst []byte) (fetched, 
 	}
 	if certain {
 		if raw, learned, err := build(dst, k, path); err == nil {
-			if got, err := verified(k, n.name, raw); err == nil {
+			if got, err := verified(s, k, n.name, raw); err == nil {
 				for _, i := range learned {
 					s.learn(k, path[i-1].key, path[i].name)
 				}
@@ -208,7 +217,7 @@ func search(s source, k Kind, n node, depth int, budget *int) (fetched, error) {
 		return fetched{}, &CorruptError{k, n.key, err}
 	}
 	if !e.Codec.IsDelta() {
-		got, err := whole(k, n.name, e, nil)
+		got, err := whole(s, k, n.name, e, nil)
 		return got, damage(k, n.key, err)
 	}
 	bases, err := s.bases(k, n, e)
@@ -228,7 +237,7 @@ func search(s source, k Kind, n node, depth int, budget *int) (fetched, error) {
 		raw, err := e.Apply(nil, &object.Base{Kind: k, Raw: &base.raw, ID: base.id})
 		if err == nil {
 			var got fetched
-			if got, err = verified(k, n.name, raw); err == nil {
+			if got, err = verified(s, k, n.name, raw); err == nil {
 				return got, nil
 			}
 		}

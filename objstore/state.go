@@ -68,8 +68,11 @@ func (s *Store) state(k Kind, key Key, list []byte) (st state, index int, err er
 // neither written nor read is read once. Another object there is errCollision.
 func (s *Store) present(k Kind, id ID, list []byte) (state, error) {
 	c := s.coll.Load()
-	st, _, err := s.state(k, id.Key(), list)
 	o := Object{k, id.Key()}
+	if _, other := s.rewritten(o); other {
+		return damaged, nil
+	}
+	st, _, err := s.state(k, id.Key(), list)
 	if err == nil && st == sound && !c.mayRely(o) {
 		st = damaged // in the sweep set: it may go at any moment
 	}

@@ -22,6 +22,9 @@ type Reason byte
 const (
 	Purged Reason = 'p' // taken out on purpose; its content is refused from then on
 	Lost   Reason = 'l' // damaged beyond repair; its content heals it when it is put again
+	// Rewritten: the object is there with other bytes than its id says, from which words were taken out; its own bytes heal it when they are
+	// put again.
+	Rewritten Reason = 'r'
 )
 
 // String gives the reason's word.
@@ -31,6 +34,8 @@ func (r Reason) String() string {
 		return "purged"
 	case Lost:
 		return "lost"
+	case Rewritten:
+		return "rewritten"
 	}
 	return fmt.Sprintf("reason(0x%02x)", byte(r))
 }
@@ -42,6 +47,8 @@ type Tombstone struct {
 	Time      int64  // unix milliseconds; 0: not known
 	Text      string // for people; untrusted
 	Chunked   int64  // bytes of a blob that was chunked: its content is known to be refused only when all of it was read
+	ID        ID     // of what was rewritten: its own
+	Now       ID     // the hash of the bytes that it has now
 }
 
 // A tombstone cannot be decoded, which pebble's checksums leave hardly possible: its content is refused, since it may be a secret's.
@@ -81,7 +88,7 @@ const maxTombstoneText = 1 << 10 // bytes of Tombstone.Text; what is beyond is c
 // How it stands in the store, docs/format.md#tombstone.
 var tombstoneTable = record.New(
 	record.Uint(1, func(g *Tombstone) *Reason { return &g.Reason }).Required().Must(func(g *Tombstone) bool {
-		return g.Reason == Purged || g.Reason == Lost
+		return g.Reason == Purged || g.Reason == Lost || g.Reason == Rewritten
 	}),
 	record.Uint(2, func(g *Tombstone) *uint64 { return &g.Operation }),
 	record.Uint(3, func(g *Tombstone) *int64 { return &g.Time }),
@@ -89,7 +96,14 @@ var tombstoneTable = record.New(
 		return len(g.Text) <= maxTombstoneText
 	}),
 	record.Uint(5, func(g *Tombstone) *int64 { return &g.Chunked }).Must(func(g *Tombstone) bool { return g.Reason == Purged }),
-)
+	record.ID(6, func(g *Tombstone) *ID { return &g.ID }),
+	record.ID(7, func(g *Tombstone) *ID { return &g.Now }),
+).Then(func(g *Tombstone) error {
+	if r := g.Reason == Rewritten; r == g.ID.IsZero() || r == g.Now.IsZero() {
+		return fmt.Errorf("%w: ids of what was rewritten", record.ErrFormat)
+	}
+	return nil
+})
 
 func encodeTombstone(g Tombstone) []byte {
 	g.Text = g.Text[:min(len(g.Text), maxTombstoneText)]
@@ -220,11 +234,20 @@ func (s *Store) absence(k Kind, key Key) error {
 	switch {
 	case err != nil:
 		return translate(k, key, err)
-	case ok:
+	case ok && g.Reason != Rewritten: // gc has that one since
 		return &GoneError{k, key, g}
 	}
 	return ErrNotFound
 }
+
+// rewritten implements source.
+func (s *Store) rewritten(o Object) (Tombstone, bool) {
+	g, ok, err := s.tombstones.get(s.db, o)
+	return g, ok && err == nil && g.Reason == Rewritten
+}
+
+// rewritten implements source.
+func (t *Tx) rewritten(o Object) (Tombstone, bool) { return t.s.rewritten(o) }
 
 // at is g with the time, if it has none.
 func (g Tombstone) at() Tombstone {
@@ -232,6 +255,16 @@ func (g Tombstone) at() Tombstone {
 		g.Time = time.Now().UnixMilli()
 	}
 	return g
+}
+
+// RewordTombstone gives the value of a tombstone with to(s) in place of its text s.
+func RewordTombstone(val []byte, to func(string) string) ([]byte, error) {
+	g, err := decodeTombstone(val)
+	if err != nil {
+		return nil, err
+	}
+	tombstoneTable.Texts(&g, to)
+	return encodeTombstone(g), nil
 }
 
 // IsPurged reports whether the value of a tombstone says that its object must not come back. One that cannot be read may.

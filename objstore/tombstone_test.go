@@ -16,9 +16,14 @@ import (
 func TestGoneGolden(t *testing.T) {
 	id := Sum(Blob, []byte("rewind"))
 	golden(t, "gone-key", appendTombstoneKey(nil, Object{Blob, id.Key()}))
-	full := encodeTombstone(Tombstone{Purged, 300, 1_800_000_000_000, "config/api.py", 9 << 20})
-	golden(t, "gone-purged", full)
-	recordtest.Documented(t, full, "Tombstone", 0)
+	golden(t, "gone-purged", encodeTombstone(Tombstone{
+		Reason: Purged, Operation: 300, Time: 1_800_000_000_000, Text: "config/api.py", Chunked: 9 << 20,
+	}))
+	golden(t, "gone-rewritten", encodeTombstone(Tombstone{
+		Reason: Rewritten, Operation: 300, Time: 1_800_000_000_000, ID: id, Now: Sum(Blob, []byte("now")),
+	}))
+	every := Tombstone{Rewritten, 300, 1_800_000_000_000, "config/api.py", 9 << 20, id, id} // no reason has all fields
+	recordtest.Documented(t, encodeTombstone(every), "Tombstone", 0)
 	golden(t, "gone-lost", encodeTombstone(Tombstone{Reason: Lost, Operation: 7, Time: 1_800_000_000_000}))
 }
 
@@ -28,7 +33,10 @@ func TestGoneDecodesStrictly(t *testing.T) {
 		"no reason":             "\x02\x01\x07",
 		"unknown reason":        "\x01\x01x",
 		"reason of two":         "\x01\x02pp",
-		"unknown field":         "\x01\x01p\x06\x01\x01",
+		"unknown field":         "\x01\x01p\x08\x01\x01",
+		"purged, of an id":      "\x01\x01p\x06\x20" + string(bytes.Repeat([]byte("a"), 32)),
+		"rewritten, of no id":   "\x01\x01r",
+		"rewritten, to nothing": "\x01\x01r\x06\x20" + string(bytes.Repeat([]byte("a"), 32)),
 		"descending":            "\x02\x01\x07\x01\x01p",
 		"trailing":              "\x01\x01p\x00",
 		"zero operation":        "\x01\x01p\x02\x01\x00",
@@ -48,6 +56,7 @@ func TestGoneDecodesStrictly(t *testing.T) {
 func FuzzGone(f *testing.F) {
 	f.Add(encodeTombstone(Tombstone{Reason: Purged, Operation: 300, Time: 1_800_000_000_000, Text: "config/api.py", Chunked: 1 << 40}))
 	f.Add(encodeTombstone(Tombstone{Reason: Lost}))
+	f.Add(encodeTombstone(Tombstone{Reason: Rewritten, ID: Sum(Blob, nil), Now: Sum(Blob, nil)}))
 	f.Fuzz(func(t *testing.T, val []byte) {
 		g, err := decodeTombstone(val)
 		if err == nil && !bytes.Equal(encodeTombstone(g), val) {
@@ -281,4 +290,129 @@ func TestT19ReleasedMarkers(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestRewrite: an object has other bytes under its id, in every way in which it is read, until its own are put again. What was built on it is
+// as before.
+func TestRewrite(t *testing.T) {
+	s := newStore(t)
+	ctx := context.Background()
+	text := func(v int) []byte {
+		return append(bytes.Repeat([]byte("a line of a tree\n"), 100), byte('0'+v))
+	}
+	var ids []ID
+	for v := range 4 {
+		tx := s.Begin()
+		prev := Zero
+		if v > 0 {
+			prev = ids[v-1]
+		}
+		id, err := tx.Put(Tree, text(v), prev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(ctx, kv.Written); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	now := []byte("other bytes")
+	other := s.Begin()
+	if err := other.Rewrite(Tree, ids[0], now, Tombstone{}); !errors.Is(err, ErrOpenTx) {
+		t.Errorf("beside others: %v", err)
+	}
+	other.Discard()
+	tx := s.BeginAlone()
+	for _, id := range ids[1:] {
+		if err := tx.Unbase(Tree, id.Key()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Rewrite(Tree, ids[0], now, Tombstone{Operation: 9}); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(ctx, kv.Durable); err != nil {
+		t.Fatal(err)
+	}
+	check := func(s *Store, want []byte) {
+		t.Helper()
+		for v, id := range ids {
+			is := text(v)
+			if v == 0 {
+				is = want
+			}
+			got, err := s.Get(Tree, id)
+			if err != nil || !bytes.Equal(got, is) {
+				t.Errorf("version %d: %q, %v", v, got, err)
+			}
+			if of, err := s.IDOf(Tree, id.Key()); err != nil || of != id {
+				t.Errorf("version %d is %s, %v", v, of.Short(), err)
+			}
+			if err := s.Verify(ctx, Tree, id); err != nil {
+				t.Errorf("version %d: %v", v, err)
+			}
+			if got, err := s.Memo(Tree).Get(id); err != nil || !bytes.Equal(got, is) {
+				t.Errorf("version %d by a memo: %q, %v", v, got, err)
+			}
+		}
+	}
+	check(s, now)
+	check(New(s.db), now)
+	// It is nobody's base, and is there for who asks the store, not for who would put it.
+	tx = s.Begin()
+	id, err := tx.Put(Tree, text(5), ids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	has, err := tx.Has(Tree, ids[0])
+	if err != nil || has {
+		t.Errorf("a transaction has it: %v", err)
+	}
+	if err := tx.Commit(ctx, kv.Written); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := s.Stat(Tree, id); err != nil || info.Index != 0 {
+		t.Errorf("built on it: %+v, %v", info, err)
+	}
+	if has, err := s.Has(Tree, ids[0]); err != nil || !has {
+		t.Errorf("the store has it not: %v", err)
+	}
+	// Other bytes than it was given are damage.
+	if err := kvSet(s, appendKey(nil, Tree, ids[0].Key()), mustEncode(t, []byte("wrong bytes"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(s.db).Get(Tree, ids[0]); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("wrong bytes: %v", err)
+	}
+	// Its own bytes heal it.
+	tx = s.Begin()
+	if _, err := tx.Put(Tree, text(0), Zero); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(ctx, kv.Written); err != nil {
+		t.Fatal(err)
+	}
+	check(s, text(0))
+	check(New(s.db), text(0))
+	if _, ok, err := s.Tombstone(Tree, ids[0].Key()); ok || err != nil {
+		t.Errorf("it has its tombstone still: %v", err)
+	}
+}
+
+func kvSet(s *Store, key, val []byte) error {
+	b := s.db.NewBatch()
+	defer b.Close()
+	if err := b.Set(key, val); err != nil {
+		return err
+	}
+	return b.Commit(context.Background(), kv.Written)
+}
+
+func mustEncode(t *testing.T, raw []byte) []byte {
+	t.Helper()
+	env, err := object.EncodeWhole(raw, object.Careful)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
 }

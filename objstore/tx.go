@@ -112,10 +112,13 @@ func (t *Tx) Get(k Kind, id ID) ([]byte, error) {
 	return raw, wrap("get", k, id.Key(), err)
 }
 
-// Has tells whether an object is in the transaction or the store.
+// Has tells whether an object is in the transaction or the store. What was rewritten is not: who asks puts it again, as it is.
 func (t *Tx) Has(k Kind, id ID) (bool, error) {
 	if _, there, sure := t.knows(Object{k, id.Key()}); sure {
 		return there, nil
+	}
+	if _, other := t.s.rewritten(Object{k, id.Key()}); other {
+		return false, nil
 	}
 	return t.s.Has(k, id)
 }
@@ -157,6 +160,9 @@ func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
 	}
 	if c := t.s.coll.Load(); c != nil && !c.stays(Object{k, prev.Key()}) {
 		prev = Zero
+	}
+	if _, other := t.s.rewritten(Object{k, prev.Key()}); other {
+		prev = Zero // its bytes may change once more
 	}
 	e, err := encode(t, k, id, raw, prev)
 	if err != nil {

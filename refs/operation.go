@@ -258,6 +258,9 @@ var causeTable = record.New(
 	record.String(3, func(c *Cause) *string { return &c.Call }),
 )
 
+// Texts puts to(s) in place of every text s of an operation.
+func (o *Operation) Texts(to func(string) string) { operationTable.Texts(o, to) }
+
 // Encode gives the operation's value.
 func (o *Operation) Encode() []byte { return operationTable.Encode(o) }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/purge"
+	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -64,23 +66,56 @@ func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progre
 		if err != nil {
 			return err
 		}
-		r, err := e.Purger.Purge(ctx, purge.Options{
-			Paths: paths, Blobs: req.Blobs, Text: []byte(req.Text), DryRun: req.DryRun,
-			Progress: p,
-		})
+		o := purge.Options{Paths: paths, Blobs: req.Blobs, DryRun: req.DryRun, Progress: p}
+		if req.Env.Home != "" {
+			o.Folders = register.Folders(req.Env)
+		}
+		if req.Text != "" {
+			o.Texts = append(o.Texts, []byte(req.Text))
+		}
+		for _, found := range req.Found {
+			secret, err := e.Leaks.SaidSecret(ctx, found)
+			if err != nil {
+				return fmt.Errorf("purge: %w", err)
+			}
+			o.Texts = append(o.Texts, []byte(secret[:min(len(secret), purge.MaxNeedle)]))
+		}
+		r, err := e.Purger.Purge(ctx, o)
 		if err != nil {
 			return err
 		}
 		out = api.PurgeResponse{DryRun: req.DryRun, Purged: *r, Notices: e.Project().Notices}
-		o := purge.Options{Paths: paths, Blobs: req.Blobs, Text: []byte(req.Text), DryRun: true}
+		o.DryRun, o.Progress, o.Folders = true, nil, nil
 		asked = &o
 		return nil
 	})
 	if err != nil {
 		return out, err
 	}
+	if out.Operation > 0 && out.Words > 0 {
+		if err := s.renewed(ctx, req.ProjectDir()); err != nil {
+			return out, fmt.Errorf("purge: it is out of the store, but its files may have names until purge was run again: %w", err)
+		}
+	}
 	return out, s.purgeBeside(ctx, req.ProjectDir(), *asked, &out)
 }
+
+// renewed closes a project's store and opens it again: what its MANIFEST has of keys, in which names were, is gone then.
+func (s *server) renewed(ctx context.Context, dir string) error {
+	p, err := s.find(ctx, dir)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, renewWait)
+	defer cancel()
+	if err := s.stores.Without(ctx, p.Store, func() error { return nil }); err != nil {
+		return err
+	}
+	return s.opened(ctx, p, false, func(e *engine.Engine) error { return e.Log.DB.Scrub(ctx) })
+}
+
+// renewWait is how long is waited for those who have a store open.
+const renewWait = 20 * time.Second
 
 // purgeBeside looks for what was purged in the other worktrees of the family: their stores began with all that this one had.
 func (s *server) purgeBeside(ctx context.Context, dir string, o purge.Options, out *api.PurgeResponse) error {

@@ -408,6 +408,9 @@ func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 		open, look, req.Env = s.read, (*engine.Engine).Glance, nil
 	}
 	err = open(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		if req.Env != nil {
+			e.Tidy(env)
+		}
 		st, err := look(e)
 		if err != nil {
 			return err
@@ -418,7 +421,7 @@ func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips),
 			Position: st.Position, Ahead: st.Ahead, Stages: value.Texts(st.Stages), Notices: pr.Notices,
 			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(e, st.Sessions), Leaks: append([]api.Leak{},
-				st.Leaks...),
+				st.Leaks...), SaidLeaks: st.Said,
 			Watcher: st.Watching, Activity: st.Activity, AtWork: st.AtWork, SessionCount: len(st.Sessions),
 		}
 		for i := range st.Sessions {

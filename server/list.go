@@ -253,7 +253,7 @@ func (s *server) showAt(ctx context.Context, req api.ShowRequest, at place) (out
 			from := lineage(*l)
 			out.Fork = &from
 		}
-		out.Leaks = append([]api.Leak{}, r.Leaks...)
+		out.Leaks, out.SaidLeaks = append([]api.Leak{}, r.Leaks...), r.Said
 		for i := range out.Skips {
 			out.Skips[i].Changed = r.Secrets[string(out.Skips[i].Path)]
 		}
@@ -278,7 +278,7 @@ func shown(
 			return nil, nil, err
 		}
 		if turn != nil {
-			r, err := e.History.ShowRow(turn, paths)
+			r, err := e.History.ShowRow(ctx, turn, paths)
 			out := row(turn, 0)
 			out.Left = 0 // they are the answer's
 			return r, &out, err

@@ -112,6 +112,12 @@ func dialectOf(agent Agent, src Source) (*dialect, error) {
 	return nil, fmt.Errorf("read %s: unknown agent %q", src.Name, agent)
 }
 
+// IsDocument reports whether src is one JSON document, which its agent writes anew each time, instead of lines.
+func IsDocument(agent Agent, src Source) bool {
+	d, err := dialectOf(agent, src)
+	return err == nil && d.read != nil
+}
+
 func (d *dialect) lines(src Source, from int64, l *line, fn func(*line) error) error {
 	return d.records(src, from, d.parser(), l, fn)
 }

@@ -24,12 +24,13 @@ type purgeOptions struct {
 func newPurge(a *app) *cobra.Command {
 	o := purgeOptions{}
 	cmd := &cobra.Command{
-		Use:   "purge [<path>...] [--blob <id>]... [--text-file <file>|-]",
+		Use:   "purge [<path>...] [--blob <id>]... [--text-file <file>|-] [--found <name>]...",
 		Short: "Take a secret out of every checkpoint and captured conversation, for good",
 		Long: "Takes out of the store every content that ever stood at a path, or in a directory, in any checkpoint of any session;\n" +
-			"with --text-file every file and conversation that has a text in it. The checkpoints stay: such a file is then marked\n" +
-			"purged, and a checkout leaves it alone. The content is never captured again. The files of the project and of the agents\n" +
-			"are not touched. It cannot be undone, so it asks; where nobody can be asked it wants --yes.",
+			"with --text-file every file and conversation that has a text in it, with --found what 'rewind status' has found in a\n" +
+			"conversation. The checkpoints stay: such a file is then marked purged, and a checkout leaves it alone. The content is\n" +
+			"never captured again. The files of the project and of the agents are not touched. It cannot be undone, so it asks;\n" +
+			"where nobody can be asked it wants --yes.",
 		Example: "  rewind purge config/api.py --dry-run\n" +
 			"  rewind purge config/api.py .env.bak\n" +
 			"  rewind purge --text-file leaked-key.txt --yes",
@@ -43,8 +44,8 @@ func newPurge(a *app) *cobra.Command {
 				}
 				o.Text = api.Text(text)
 			}
-			if len(o.Paths)+len(o.Blobs) == 0 && o.Text == "" {
-				return usage("purge: name a path, --blob or --text-file")
+			if len(o.Paths)+len(o.Blobs)+len(o.Found) == 0 && o.Text == "" {
+				return usage("purge: name a path, --blob, --text-file or --found")
 			}
 			return runPurge(cmd.Context(), a, o)
 		},
@@ -52,6 +53,7 @@ func newPurge(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.Blobs, "blob", nil, "a content by its id, as b3sum prints it")
 	f.StringVar(&o.textFile, "text-file", "", "a file with the secret itself; - is standard input")
+	f.StringArrayVar(&o.Found, "found", nil, "a finding by its `name`, as 'rewind status' shows it")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "only say what would be purged")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return cmd
@@ -83,7 +85,7 @@ func readText(a *app, name string) (string, error) {
 
 func runPurge(ctx context.Context, a *app, o purgeOptions) error {
 	req := o.PurgeRequest
-	req.DryRun = true
+	req.DryRun, req.Env = true, agentEnv()
 	r, err := call(ctx, a, api.Purge, req, "searching")
 	if err != nil {
 		return err
@@ -107,21 +109,31 @@ func runPurge(ctx context.Context, a *app, o purgeOptions) error {
 		a.Notices(r.Notices)
 		a.tellPurge(r)
 	}
-	if len(r.Elsewhere) > 0 && r.Prompts+r.Unread == 0 && !o.DryRun {
+	if len(r.Elsewhere) > 0 && r.Prompts+r.Unread+len(r.Names) == 0 && !o.DryRun {
 		return &api.Error{
 			Word: api.WordPartial, Message: "other worktrees have it still", Hint: "run the same in each of them that is listed above",
 		}
 	}
-	if n := r.Prompts + r.Unread; n > 0 && !o.DryRun {
+	if n := r.Prompts + r.Unread + len(r.Names); n > 0 && !o.DryRun {
 		return &api.Error{Word: api.WordPartial, Message: "not all of the store is free of it", Hint: "the list above says what stays"}
 	}
 	return nil
 }
 
 func purgeText(r api.PurgeResponse) string {
-	return fmt.Sprintf("%s (%s) in %s and %s", render.Count(r.Contents, "content"), term.Size(r.Bytes),
-		render.Count(r.Checkpoints, "checkpoint"),
-		render.Count(len(r.Sessions), "conversation"))
+	words := fmt.Sprintf("words of %s", render.Count(r.Words, "prompt, message or name"))
+	if r.Words != 1 {
+		words = fmt.Sprintf("words of %d prompts, messages and names", r.Words)
+	}
+	if r.Contents == 0 && r.Words > 0 {
+		return words
+	}
+	text := fmt.Sprintf("%s (%s) in %s and %s", render.Count(r.Contents, "content"), term.Size(r.Bytes),
+		render.Count(r.Checkpoints, "checkpoint"), render.Count(len(r.Sessions), "conversation"))
+	if r.Words > 0 {
+		text += ", and " + words
+	}
+	return text
 }
 
 // confirmPurge asks a person; who is none has to have said it.
@@ -140,9 +152,9 @@ func (a *app) confirmPurge(r api.PurgeResponse, o purgeOptions) error {
 
 func (a *app) tellPurge(r api.PurgeResponse) {
 	switch {
-	case r.Contents == 0 && r.Before > 0:
+	case r.Contents+r.Words == 0 && r.Before > 0:
 		fmt.Fprintf(a.Out, "purged before: %s\n", render.Count(r.Before, "content"))
-	case r.Contents == 0:
+	case r.Contents+r.Words == 0:
 		fmt.Fprintln(a.Out, "nothing to purge: no file or conversation has it")
 	case r.DryRun:
 		fmt.Fprintf(a.Out, "would purge %s\n", purgeText(r))
@@ -157,6 +169,7 @@ func (a *app) tellPurge(r api.PurgeResponse) {
 		}
 	}
 	a.Names("the agents' own session files, which still have it", r.AgentFiles)
+	a.Names("still in the project under a name with it: give it another name, save, and purge again", r.Names)
 	a.Names("still in the project: a changed version is captured again, so take the secret out first", r.Present)
 	a.Names("other files of rewind's that had it, removed", r.Files)
 	for _, e := range r.Elsewhere {
@@ -170,10 +183,16 @@ func (a *app) tellPurge(r api.PurgeResponse) {
 		fmt.Fprintf(a.Out, "in another worktree, which began with all that is here: %s: %s\n", where, what)
 	}
 	if r.Prompts > 0 {
-		a.Say("note: %s begin with a prompt, or have a message, with the text in it; these words stay",
-			render.Count(r.Prompts, "checkpoint or record"))
+		a.Say("note: %s with the text in it: a session, a file of an agent's, or one that is in the project", nameCount(r.Prompts))
 	}
 	if r.Unread > 0 {
 		a.Say("note: %s damaged and could not be searched; 'rewind verify' lists what is damaged", render.Count(r.Unread, "object"))
 	}
+}
+
+func nameCount(n int) string {
+	if n == 1 {
+		return "1 name stays"
+	}
+	return fmt.Sprintf("%d names stay", n)
 }

@@ -78,9 +78,10 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest, stat bool) error 
 			fmt.Fprintf(w, "\n%s:\n", a.Styled(term.Bold, "not captured, or flagged"))
 			a.SkipLines(w, r.Skips, 20)
 		}
-		if len(r.Leaks) > 0 {
+		if len(r.Leaks)+len(r.SaidLeaks) > 0 {
 			fmt.Fprintf(w, "\n%s:\n", a.Styled(term.Bold, "looks like a secret"))
 			a.leakLines(w, r.Leaks, shownLeaks)
+			a.saidLeakLines(w, r.SaidLeaks, shownLeaks)
 		}
 		a.ShowMessages(w, r.Messages)
 		if len(r.Messages) == 0 && r.Conversation != "" {

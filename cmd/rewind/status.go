@@ -195,7 +195,7 @@ func (a *app) statusFindings(w io.Writer, row func(name, text string), r api.Sta
 			fmt.Fprintf(w, "  %s\n", term.Quote(string(s)))
 		}
 	}
-	a.statusLeaks(w, r.Leaks)
+	a.statusLeaks(w, r.Leaks, r.SaidLeaks)
 }
 
 // shownSessions is how many sessions status names, besides those with edits outside of the project.

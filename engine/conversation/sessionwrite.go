@@ -91,6 +91,21 @@ func RemoveSession(own agentfiles.Folders, path string) error {
 	return nil
 }
 
+// Sweep removes what killed writers left beside the project's session files, and lists it.
+func (cs *Conversations) Sweep(own agentfiles.Folders) ([]string, error) {
+	list, err := cs.log.Sessions()
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for i := range list {
+		if list[i].Transcript != "" {
+			paths = append(paths, list[i].Transcript)
+		}
+	}
+	return own.Sweep(paths), nil
+}
+
 // IsStored reports whether the file at path has exactly the bytes of the transcript id; zero: whether there is no file. What is not a
 // regular file is not stored.
 func IsStored(get objstore.Getter, own agentfiles.Folders, path string, id objstore.ID) (bool, error) {

@@ -184,6 +184,18 @@ func (s *Stored) load(k int) error {
 	return nil
 }
 
+// Block is the blob of block k, or of the last one if there are fewer. The records behind it are read.
+func (s *Stored) Block(k int) (objstore.ID, error) {
+	k = min(k, s.last)
+	if k < 0 {
+		return objstore.ID{}, nil
+	}
+	if err := s.load(k); err != nil {
+		return objstore.ID{}, err
+	}
+	return s.blobs[s.last-k], nil
+}
+
 // read gives block k; it is valid until the next call.
 func (s *Stored) read(k int) ([]byte, error) {
 	if s.at == k {

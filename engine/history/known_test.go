@@ -121,7 +121,7 @@ func TestKnownIsPurged(t *testing.T) {
 	if got := listed(p); got.Title != secret || len(p.Holding(secret)) == 0 {
 		t.Fatalf("%+v", got)
 	}
-	p.Purge(purge.Options{Text: []byte(secret)})
+	p.Purge(purge.Options{Texts: [][]byte{[]byte(secret)}})
 	for range 2 {
 		listed(p)
 		for _, known := range stored(p) {

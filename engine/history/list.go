@@ -211,14 +211,15 @@ type Shown struct {
 	Skips   []tree.Skip
 	Secrets map[string]bool   // secret files of Skips that changed since the first parent
 	Gone    map[string]string // files of Changes of which a content is gone, and the word for it
-	Leaks   []value.Leak      // files of the checkpoint that look like they hold a secret
+	Leaks   []value.Leak      // files of Changes that got what looks like a secret
+	Said    []value.SaidLeak  // what was said meanwhile and looks like one
 
 	GitGone    model.GitHead      // where git's repository stood before it, if there is none any more
 	Uncaptured []value.Uncaptured // files that the turn edited up to it, and that no checkpoint has as they were
 }
 
 // Show returns a checkpoint, what it changed and what it skipped.
-func (h *History) Show(_ context.Context, name string, paths []string) (*Shown, error) {
+func (h *History) Show(ctx context.Context, name string, paths []string) (*Shown, error) {
 	cp, err := h.Resolve(name)
 	if err != nil {
 		return nil, err
@@ -235,29 +236,40 @@ func (h *History) Show(_ context.Context, name string, paths []string) (*Shown, 
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.shown(cp, changes, paths)
-	if err == nil {
-		s.GitGone, err = h.gitGone(cp, cp)
+	s, err := h.shown(ctx, cp, changes, paths)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && cp.Cause.Event != model.EventSafety {
+	behind := uint64(0)
+	if len(cp.Parents) > 0 {
+		if parent, err := h.log.Checkpoint(cp.Parents[0]); err == nil {
+			behind = parent.Seq
+		}
+	}
+	s.Said, _ = h.leaks.SaidBy(cp.Session, behind, cp.Seq) // hints, as of Status
+	if s.GitGone, err = h.gitGone(cp, cp); err != nil {
+		return nil, err
+	}
+	if cp.Cause.Event != model.EventSafety {
 		s.Uncaptured, err = h.uncaptured(cp.Session, s.Cause.Turn, cp.Seq)
 	}
 	return s, err
 }
 
 // ShowRow is Show for a turn: what its end skipped, and what all of it changed.
-func (h *History) ShowRow(r *Row, paths []string) (*Shown, error) {
-	s, err := h.shown(r.Checkpoint, r.Changes, paths)
+func (h *History) ShowRow(ctx context.Context, r *Row, paths []string) (*Shown, error) {
+	s, err := h.shown(ctx, r.Checkpoint, r.Changes, paths)
 	if err == nil && len(r.Steps) > 0 {
 		s.GitGone, err = h.gitGone(r.Steps[0], r.Checkpoint)
 	}
 	if err == nil {
+		s.Said, _ = h.leaks.SaidIn(r.Of, r.Turn) // hints, as of Status
 		s.Uncaptured, err = h.uncaptured(r.Of, r.Turn, r.sequence)
 	}
 	return s, err
 }
 
-func (h *History) shown(cp *model.Checkpoint, changes []tree.Change, paths []string) (*Shown, error) {
+func (h *History) shown(ctx context.Context, cp *model.Checkpoint, changes []tree.Change, paths []string) (*Shown, error) {
 	s := &Shown{Gone: map[string]string{}}
 	var err error
 	if s.Listed, err = h.Listing(cp); err != nil {
@@ -281,7 +293,7 @@ func (h *History) shown(cp *model.Checkpoint, changes []tree.Change, paths []str
 	if err != nil {
 		return nil, err
 	}
-	s.Leaks, _ = h.leaks.LeaksIn(cp.Tree, only) // hints, as of Status
+	s.Leaks, _ = h.leaks.Added(ctx, changes, only) // hints, as of Status
 	for _, ch := range changes {
 		if !only.Has(ch.Path) {
 			continue

@@ -79,7 +79,7 @@ func TestALongConversationIsReadOnFromTheStore(t *testing.T) {
 	if store(model.Talk{}, []byte("garbage")); first() != said || !anew() {
 		t.Error("garbage was believed, or stays")
 	}
-	p.Purge(purge.Options{Text: []byte(said)})
+	p.Purge(purge.Options{Texts: [][]byte{[]byte(said)}})
 	for range 2 { // the transcript is purged, too
 		_, _ = p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: k.Name()}, 0)
 		if left := talkOf(p, k.Name()); left != nil && strings.Contains(left.State, said) {

@@ -113,6 +113,9 @@ var ownedTable = record.New(
 // Encode gives the bytes of a checkpoint, docs/format.md#checkpoint.
 func (c *Checkpoint) Encode() []byte { return checkpointTable.Encode(c) }
 
+// Texts puts to(s) in place of every text s of a checkpoint.
+func (c *Checkpoint) Texts(to func(string) string) { checkpointTable.Texts(c, to) }
+
 // DecodeCheckpoint reads what encode wrote, and refuses everything else with record.ErrFormat.
 func DecodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 	c := &Checkpoint{ID: id}

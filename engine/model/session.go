@@ -129,6 +129,9 @@ func SplitSession(name string) (agent value.Agent, id string) {
 	return "", name
 }
 
+// Texts puts to(s) in place of every text s of a session's record, which has not its name.
+func (s *Session) Texts(to func(string) string) { sessionTable.Texts(s, to) }
+
 // SessionKey is where a session's record lies.
 func SessionKey(name string) []byte { return append([]byte{kv.PrefixSession}, name...) }
 

@@ -44,6 +44,9 @@ var squashTable = record.New(
 // Encode gives the bytes of a squash record, docs/format.md#squash-record.
 func (g *Squash) Encode() []byte { return squashTable.Encode(g) }
 
+// Texts puts to(s) in place of every text s of a squash record.
+func (g *Squash) Texts(to func(string) string) { squashTable.Texts(g, to) }
+
 // DecodeSquash reads what encode wrote, and refuses everything else; the error is kv.ErrCorrupt.
 func DecodeSquash(raw []byte) (*Squash, error) {
 	g := &Squash{}

@@ -6,6 +6,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/oplog"
 	"rewind/engine/restore"
+	"rewind/engine/secrets"
 )
 
 // Host is who keeps some of a store in memory.
@@ -16,12 +17,13 @@ type Host interface {
 // Purger purges from an open project's store.
 type Purger struct {
 	log      *oplog.Log
+	leaks    *secrets.Leaks
 	talks    *conversation.Conversations
 	worktree Host
 	restorer *restore.Restorer
 }
 
 // New gives a view.
-func New(log *oplog.Log, c *conversation.Conversations, w Host, r *restore.Restorer) *Purger {
-	return &Purger{log, c, w, r}
+func New(log *oplog.Log, k *secrets.Leaks, c *conversation.Conversations, w Host, r *restore.Restorer) *Purger {
+	return &Purger{log, k, c, w, r}
 }

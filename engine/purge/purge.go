@@ -12,6 +12,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
+	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -20,11 +21,12 @@ import (
 )
 
 // Options say what is to be taken out of the store for good: the contents that ever stood at some paths, or below them; contents by
-// their ids; every content, of files and conversations, that has a text in it.
+// their ids; every content, of files and conversations, that has one of some texts in it.
 type Options struct {
-	Paths    []string // relative to the project's root
-	Blobs    []string // ids of contents, or beginnings of them
-	Text     []byte   // white space at its ends is left out; 6 bytes to 4 KiB
+	Paths    []string           // relative to the project's root
+	Blobs    []string           // ids of contents, or beginnings of them
+	Texts    [][]byte           // white space at their ends is left out; 6 bytes to 4 KiB
+	Folders  agentfiles.Folders // of the person who asks: what killed writers left beside session files goes, too; nil: it stays
 	DryRun   bool
 	Progress model.Progress
 }
@@ -52,13 +54,24 @@ func (pu *Purger) Purge(ctx context.Context, o Options) (*value.Purged, error) {
 		}
 	}
 	if o.DryRun {
-		return pu.purgeResult(p)
+		r, err := pu.purgeResult(ctx, p)
+		if err == nil {
+			r.Present, err = pu.present(ctx, p)
+		}
+		return r, err
 	}
 	r, err := pu.purgeHeld(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("purge: %w", err)
 	}
+	if r.Present, err = pu.present(ctx, p); err != nil {
+		return r, fmt.Errorf("purge: it is out of the store, but the project could not be looked at: %w", err)
+	}
 	files, err := pu.purgeFiles(p)
+	if o.Folders != nil {
+		left, serr := pu.talks.Sweep(o.Folders)
+		files, err = append(files, left...), errors.Join(err, serr)
+	}
 	if r.Files = value.Texts(files); err != nil {
 		return r, fmt.Errorf("purge: it is out of the store, but not of every file beside it: %w", err)
 	}
@@ -113,12 +126,18 @@ func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 			return nil, err
 		}
 	}
-	if text := bytes.TrimSpace(o.Text); len(text) > 0 {
+	var needles [][]byte
+	for _, text := range o.Texts {
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
 		if len(text) < minNeedle || len(text) > MaxNeedle {
 			return nil, model.Usagef("purge: a text of %d bytes; %d to %d can be looked for", len(text), minNeedle, MaxNeedle)
 		}
-		p.text = NewHaystack(Needles(text))
+		needles = append(needles, Needles(text)...)
 	}
+	p.text = NewHaystack(needles)
+	p.words = p.newWords()
 	if len(p.paths)+len(o.Blobs)+len(p.text.needles) == 0 {
 		return nil, model.Usagef("purge: nothing is named")
 	}
@@ -160,12 +179,21 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	if err := p.dependents(ctx); err != nil {
 		return nil, err
 	}
-	r, err := pu.purgeHeldResult(p)
-	if err != nil || len(p.targets) == 0 {
+	r, err := pu.purgeHeldResult(ctx, p)
+	if err != nil || len(p.targets)+r.Words == 0 {
 		return r, err
 	}
 	for _, key := range p.needing {
 		if err := tx.Unbase(objstore.Blob, key); err != nil {
+			return nil, err
+		}
+	}
+	needing, err := p.words.dependents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range needing {
+		if err := tx.Unbase(o.Kind, o.Id.Key()); err != nil {
 			return nil, err
 		}
 	}
@@ -174,16 +202,20 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 		if s := pu.log.Records[name]; s != nil {
 			now := *s
 			now.Purged, now.Problem, now.Root = true, conversation.ErrPurgedTalk.Error(), 0 // a root is made of words, too
+			now.Texts(p.words.to)
 			silent = append(silent, &now)
 			pu.log.Silent.Store(name, true)
 		}
 	}
 	now := pu.log.Now().UnixMilli()
 	op, err := pu.log.Refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
-		op := refs.Operation{Kind: refs.KindPurge, Time: now, Message: purgeMessage(r)}
+		op := refs.Operation{Kind: refs.KindPurge, Time: now, Message: p.words.to(purgeMessage(r))}
+		if err := p.words.commit(tx, objstore.Tombstone{Operation: seq, Time: now}); err != nil {
+			return op, nil, err
+		}
 		for key, d := range p.targets {
 			if err := tx.Expunge(objstore.Blob, key, objstore.Tombstone{
-				Reason: objstore.Purged, Operation: seq, Time: now, Text: d.path, Chunked: d.chunked,
+				Reason: objstore.Purged, Operation: seq, Time: now, Text: p.words.to(d.path), Chunked: d.chunked,
 			}); err != nil {
 				return op, nil, err
 			}
@@ -211,8 +243,13 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	}
 	// What is kept in memory names what is gone, or holds it.
 	pu.worktree.Forget()
+	pu.leaks.Forget()
+	pu.log.Refs.Forget()
 	pu.log.Rewrote()
 	pu.log.Noted = oplog.StoredNote{}
+	for _, s := range p.words.sessions() {
+		pu.log.Records[s.Name] = s
+	}
 	for _, s := range silent {
 		pu.log.Records[s.Name] = s
 		delete(pu.talks.Files, s.Name)
@@ -232,29 +269,29 @@ func purgeMessage(r *value.Purged) string {
 	return text
 }
 
-func (pu *Purger) purgeResult(p *purgeScan) (*value.Purged, error) {
+func (pu *Purger) purgeResult(ctx context.Context, p *purgeScan) (*value.Purged, error) {
 	pu.log.Mu.Lock()
 	defer pu.log.Mu.Unlock()
-	return pu.purgeHeldResult(p)
+	return pu.purgeHeldResult(ctx, p)
 }
 
 // purgeHeldResult says what a scan found; the log's lock is held.
-func (pu *Purger) purgeHeldResult(p *purgeScan) (*value.Purged, error) {
+func (pu *Purger) purgeHeldResult(ctx context.Context, p *purgeScan) (*value.Purged, error) {
 	if err := pu.log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	r := &value.Purged{Contents: len(p.targets), Before: len(p.alreadyGone), Unread: len(p.unread)}
+	if err := p.words.plan(ctx); err != nil {
+		return nil, err
+	}
+	r := &value.Purged{
+		Words: len(p.words.objects) + len(p.words.rows), Prompts: p.words.stays, Names: value.Texts(p.words.names), Contents: len(p.targets), Before: len(p.alreadyGone), Unread: len(p.unread),
+	}
 	paths, talks := map[string]bool{}, map[string]bool{}
 	for key, d := range p.targets {
 		r.Bytes += d.size
 		maps.Copy(paths, p.where[key])
 	}
 	r.Paths = value.Texts(slices.SortedFunc(maps.Keys(paths), tree.ComparePaths))
-	prompts := func(texts ...string) {
-		if p.text.In([]byte(strings.Join(texts, "\n"))) {
-			r.Prompts++
-		}
-	}
 	for _, cp := range p.cps {
 		if p.holds[cp.Tree] {
 			r.Checkpoints++
@@ -262,19 +299,16 @@ func (pu *Purger) purgeHeldResult(p *purgeScan) (*value.Purged, error) {
 		if p.inTalk(cp.Conversation.Transcript) {
 			talks[cp.Session] = true
 		}
-		prompts(cp.Cause.Message, cp.Cause.Prompt)
 	}
 	for name, s := range pu.log.Records {
 		if p.inTalk(s.Cursor.Transcript) || p.inTalk(s.BeganAs()) {
 			talks[name] = true
 		}
-		prompts(s.Prompt, s.Title)
 	}
 	err := pu.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Session != "" && p.inTalk(op.Transcript) {
 			talks[op.Session] = true
 		}
-		prompts(op.Message)
 		return nil
 	})
 	if err != nil {
@@ -286,30 +320,5 @@ func (pu *Purger) purgeHeldResult(p *purgeScan) (*value.Purged, error) {
 			r.AgentFiles = append(r.AgentFiles, value.Text(s.Transcript))
 		}
 	}
-	present, err := pu.purgePresent(p)
-	r.Present = value.Texts(present)
-	return r, err
-}
-
-// purgePresent lists the files of the newest state that have what goes.
-func (pu *Purger) purgePresent(p *purgeScan) ([]string, error) {
-	was, err := pu.log.Head()
-	if err != nil || was.Tree.IsZero() {
-		return nil, err
-	}
-	now := oplog.NewLookups(p.trees, was.Tree)
-	var out []string
-	for key, paths := range p.where {
-		for path := range paths {
-			ent, err := now.Find(path)
-			if err != nil {
-				return nil, err
-			}
-			if model.IsFile(ent) && ent.ID.Key() == key {
-				out = append(out, path)
-			}
-		}
-	}
-	slices.SortFunc(out, tree.ComparePaths)
-	return out, nil
+	return r, nil
 }

@@ -16,6 +16,7 @@ import (
 	"rewind/engine"
 	"rewind/engine/conversation"
 	"rewind/engine/enginetest"
+	"rewind/engine/gc"
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/purge"
@@ -119,7 +120,7 @@ func histories() map[string]func(p *enginetest.Project) (secret string, o purge.
 				p.Write("clean", lines(n, ""))
 				all = append(all, p.Save(fmt.Sprint(n)))
 			}
-			return secret, purge.Options{Text: []byte(secret)}, all
+			return secret, purge.Options{Texts: [][]byte{[]byte(secret)}}, all
 		},
 		"chunks": func(p *enginetest.Project) (string, purge.Options, []*model.Checkpoint) {
 			secret, body := canary(4, 480), canary(5, 9<<20)
@@ -127,7 +128,7 @@ func histories() map[string]func(p *enginetest.Project) (secret string, o purge.
 			p.Write("large", body[:5<<20]+secret+body[5<<20:])
 			all := []*model.Checkpoint{p.Save("with")}
 			p.Write("large", body)
-			return secret, purge.Options{Text: []byte(secret)}, append(all, p.Save("without"))
+			return secret, purge.Options{Texts: [][]byte{[]byte(secret)}}, append(all, p.Save("without"))
 		},
 	}
 }
@@ -305,7 +306,7 @@ func TestPurgeConversation(t *testing.T) {
 				return nil
 			}))
 		}
-		r := p.Purge(purge.Options{Text: []byte("\n" + secret + "\n")})
+		r := p.Purge(purge.Options{Texts: [][]byte{[]byte("\n" + secret + "\n")}})
 		enginetest.Equal(t, "sessions", r.Sessions, []string{k.Name()})
 		enginetest.Equal(t, "agents' files", r.AgentFiles, []value.Text{value.Text(k.File)})
 		if found := p.Holding(secret[40:]); found != nil {
@@ -333,6 +334,51 @@ func TestPurgeConversation(t *testing.T) {
 	}
 }
 
+// TestPurgeAgain: what was purged from a conversation is no damage for any later purge, with gc between, nor after the store was opened again.
+func TestPurgeAgain(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	first, second := "first "+strings.Repeat("0123456789abcdef", 9), "second "+strings.Repeat("fedcba9876543210", 9)
+	k.Ask("one")
+	k.Say(first)
+	k.Say(strings.Repeat("x", 3*conversation.TranscriptBlock))
+	k.Stop()
+	p.Write("s", second)
+	p.Save("with")
+	p.Settle()
+	if r := p.Purge(purge.Options{Texts: [][]byte{[]byte(first)}}); r.Contents == 0 || r.Unread != 0 {
+		t.Fatalf("first: %+v", r)
+	}
+	for i, text := range []string{first, second, second, first, "a text that is nowhere"} {
+		r := p.Purge(purge.Options{Texts: [][]byte{[]byte(text)}})
+		if r.Unread != 0 {
+			t.Errorf("purge %d: %d objects could not be searched", i, r.Unread)
+		}
+		if i == 1 {
+			p.Gc(gc.Options{})
+			p.Must(p.E.Close())
+			openOn(p, p.FS)
+		}
+	}
+	p.Verify()
+}
+
+// TestPurgePresent: still in the project is what the files say, not the newest checkpoint.
+func TestPurgePresent(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("a", "hunter2 and more")
+	p.Write("d/b", "hunter2 and more")
+	p.Write("c", "other")
+	p.Save("with")
+	p.Remove("d/b")
+	r := p.Purge(purge.Options{Paths: []string{"d/b"}, DryRun: true})
+	enginetest.Equal(t, "present, dry run", r.Present, []value.Text{"a"})
+	p.Write("a", "changed by now")
+	r = p.Purge(purge.Options{Paths: []string{"d/b"}})
+	if len(r.Present) != 0 || r.Contents != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestPurgeFilesBeside: what of rewind's own files has the secret goes with it.
 func TestPurgeFilesBeside(t *testing.T) {
 	p := enginetest.NewProject(t)
@@ -355,7 +401,7 @@ func TestPurgeFilesBeside(t *testing.T) {
 	aside := filepath.Join(p.E.Log.Project.Store, kv.QuarantineDir, "20261122-080000", "db")
 	p.Must(os.MkdirAll(aside, 0o700))
 	p.Must(os.WriteFile(filepath.Join(aside, "000001.sst"), []byte("what a repair has replaced, compressed"), 0o600))
-	r := p.Purge(purge.Options{Paths: []string{"s"}, Text: []byte(secret)})
+	r := p.Purge(purge.Options{Paths: []string{"s"}, Texts: [][]byte{[]byte(secret)}})
 	if _, err := os.Lstat(filepath.Dir(filepath.Dir(aside))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the quarantine is there: %v", err)
 	}
@@ -382,9 +428,9 @@ func TestPurgeRefused(t *testing.T) {
 		want error
 	}{
 		"nothing":      {purge.Options{}, model.ErrUsage},
-		"white space":  {purge.Options{Text: []byte(" \n")}, model.ErrUsage},
-		"short":        {purge.Options{Text: []byte("abc")}, model.ErrUsage},
-		"long":         {purge.Options{Text: bytes.Repeat([]byte("a"), purge.MaxNeedle+1)}, model.ErrUsage},
+		"white space":  {purge.Options{Texts: [][]byte{[]byte(" \n")}}, model.ErrUsage},
+		"short":        {purge.Options{Texts: [][]byte{[]byte("abc")}}, model.ErrUsage},
+		"long":         {purge.Options{Texts: [][]byte{bytes.Repeat([]byte("a"), purge.MaxNeedle+1)}}, model.ErrUsage},
 		"root":         {purge.Options{Paths: []string{"."}}, model.ErrUsage},
 		"outside":      {purge.Options{Paths: []string{"../x"}}, model.ErrUsage},
 		"unknown path": {purge.Options{Paths: []string{"s", "nothing"}}, model.ErrNotFound},

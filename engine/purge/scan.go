@@ -24,6 +24,7 @@ type purgeScan struct {
 	contents matcher // whole contents that go: looked for in conversations
 	progress model.Progress
 	seen     int
+	words    *words
 
 	trees       *tree.Memo
 	targets     map[objstore.Key]target
@@ -62,8 +63,9 @@ func (p *purgeScan) count() {
 	}
 }
 
-// run looks at all that the store has.
+// run looks at all that the store has. What could not be read the last time is tried again: gc may have removed it meanwhile.
 func (p *purgeScan) run(ctx context.Context) error {
+	clear(p.unread)
 	if err := p.checkpoints(ctx); err != nil {
 		return err
 	}
@@ -74,6 +76,9 @@ func (p *purgeScan) run(ctx context.Context) error {
 		if err := p.searchContents(ctx); err != nil {
 			return err
 		}
+	}
+	if err := p.words.search(ctx); err != nil {
+		return err
 	}
 	if err := p.searchTranscripts(ctx); err != nil {
 		return err
@@ -87,7 +92,7 @@ func (p *purgeScan) run(ctx context.Context) error {
 // checkpoints takes in every stored checkpoint, reachable or not, and what stands in it at the paths.
 func (p *purgeScan) checkpoints(ctx context.Context) error {
 	return p.e.log.Objs.Keys(ctx, objstore.Checkpoint, func(key objstore.Key, _ objstore.Info) error {
-		if p.cps[key] != nil || p.unread[key] {
+		if p.cps[key] != nil {
 			return nil
 		}
 		p.count()
@@ -109,8 +114,11 @@ func (p *purgeScan) checkpoints(ctx context.Context) error {
 	})
 }
 
-// skip passes over what is damaged; it is counted.
+// skip passes over what is damaged; it is counted. An object that was purged is no damage: nothing of it is left to search.
 func (p *purgeScan) skip(key objstore.Key, err error) error {
+	if errors.Is(err, objstore.ErrPurged) {
+		return nil
+	}
 	if errors.Is(err, objstore.ErrCorrupt) || errors.Is(err, objstore.ErrNotFound) || model.IsFormat(err) {
 		p.unread[key] = true
 		return nil
@@ -224,7 +232,6 @@ func (p *purgeScan) searchContents(ctx context.Context) error {
 			return nil
 		}
 		p.count()
-		p.searched[key] = true
 		id, err := p.e.log.Objs.IDOf(objstore.Blob, key)
 		in := false
 		if err == nil {
@@ -233,6 +240,7 @@ func (p *purgeScan) searchContents(ctx context.Context) error {
 		if err != nil {
 			return p.skip(key, err)
 		}
+		p.searched[key] = true
 		if in {
 			return p.addTarget(id, "")
 		}
@@ -245,9 +253,6 @@ func (p *purgeScan) searchContents(ctx context.Context) error {
 func (p *purgeScan) searchTranscripts(ctx context.Context) error {
 	h := NewHaystack(append(slices.Clone(p.text.needles), p.contents.needles...))
 	return p.e.log.Objs.Keys(ctx, objstore.Transcript, func(key objstore.Key, _ objstore.Info) error {
-		if p.unread[key] {
-			return nil
-		}
 		id, err := p.e.log.Objs.IDOf(objstore.Transcript, key)
 		if err != nil {
 			return p.skip(key, err)
@@ -256,20 +261,22 @@ func (p *purgeScan) searchTranscripts(ctx context.Context) error {
 			return nil
 		}
 		p.count()
-		p.crossed[id] = true
 		if err := p.searchBlock(h, id); err != nil {
 			return p.skip(key, err)
 		}
+		p.crossed[id] = true
 		return nil
 	})
 }
 
+// searchBlock looks at the last block of a transcript, and at where it meets the one before. A block that was purged has nothing left to
+// find; a text that lay across it and its neighbour was purged out of both.
 func (p *purgeScan) searchBlock(h matcher, id objstore.ID) error {
 	n, err := p.node(id)
 	if err != nil || len(h.needles) == 0 {
 		return err
 	}
-	tail, err := p.e.log.Objs.Get(objstore.Blob, n.Tail)
+	tail, err := p.block(n.Tail)
 	if err != nil {
 		return err
 	}
@@ -278,14 +285,14 @@ func (p *purgeScan) searchBlock(h matcher, id objstore.ID) error {
 			return err
 		}
 	}
-	if n.Parent.IsZero() {
+	if n.Parent.IsZero() || len(tail) == 0 {
 		return nil
 	}
 	before, err := p.node(n.Parent)
 	if err != nil {
 		return err
 	}
-	block, err := p.e.log.Objs.Get(objstore.Blob, before.Tail)
+	block, err := p.block(before.Tail)
 	if err != nil {
 		return err
 	}
@@ -293,6 +300,15 @@ func (p *purgeScan) searchBlock(h matcher, id objstore.ID) error {
 		return errors.Join(p.addTarget(n.Tail, ""), p.addTarget(before.Tail, ""))
 	}
 	return nil
+}
+
+// block is a block of a transcript; nil if it was purged.
+func (p *purgeScan) block(id objstore.ID) ([]byte, error) {
+	raw, err := p.e.log.Objs.Get(objstore.Blob, id)
+	if errors.Is(err, objstore.ErrPurged) {
+		return nil, nil
+	}
+	return raw, err
 }
 
 func (p *purgeScan) node(id objstore.ID) (*conversation.Node, error) {

@@ -129,7 +129,7 @@ func (f *settingsFile) swap(data []byte) error {
 		return err
 	}
 	f.sweep()
-	o := osfile.Options{Temporary: f.temporary(), Like: f.info, Before: func(*os.File) error { return f.mustBeUnchanged() }}
+	o := osfile.Options{Temporary: f.temporary(), Like: f.info, Held: true, Before: func(*os.File) error { return f.mustBeUnchanged() }}
 	return osfile.Write(f.path, o, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err

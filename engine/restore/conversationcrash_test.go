@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"rewind/engine"
@@ -14,6 +15,8 @@ import (
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/engine/purge"
+	"rewind/engine/register"
 	"rewind/engine/restore"
 	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
@@ -198,26 +201,73 @@ func TestT11Promise09SessionWrittenInTheRestore(t *testing.T) {
 	p.Verify()
 }
 
-// What a killed writer left goes with the next one, when it is old; no agent takes it for a session.
+// What a killed writer left beside session files goes with the next write, a look at the project, or a purge; what a living one holds stays,
+// and so does what only looks like it. No agent takes it for a session.
 func TestSessionTemporaries(t *testing.T) {
 	p, k := enginetest.Begun(t)
 	k.Take("one", p.Edits("f", "1"))
 	left := filepath.Join(p.Chats(), "."+enginetest.ClaudeID(9)+".jsonl"+agentfiles.Temporary+"123")
-	young := left + "4"
-	for _, path := range []string{left, young} {
+	held, other := left+"4", filepath.Join(p.Chats(), ".notes.txt"+agentfiles.Temporary+"123")
+	linked, dir := left+"5", left+"6"
+	p.Must(os.Mkdir(dir, 0o700))
+	p.Must(os.WriteFile(p.Path("beside"), []byte("mine"), 0o600))
+	p.Must(os.Symlink(p.Path("beside"), linked))
+	for _, path := range []string{held, other} {
 		p.Must(os.WriteFile(path, []byte("x"), 0o600))
 	}
-	old := p.Tick.AddDate(0, 0, -1)
-	p.Must(os.Chtimes(left, old, old))
+	writer, err := os.Open(held)
+	p.Must(err)
+	p.Must(syscall.Flock(int(writer.Fd()), syscall.LOCK_EX))
 	found, _, err := transcript.Find(transcript.Claude, os.DirFS(filepath.Join(p.User(), ".claude")), p.Root)
 	if err != nil || len(found) != 1 {
 		t.Errorf("%q, %v", found, err)
 	}
-	p.Fork("turn:1", restore.Options{})
-	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the old one is there: %v", err)
+	for name, next := range map[string]func(){
+		"a fork":  func() { p.Fork("turn:1", restore.Options{}) },
+		"a look":  func() { p.E.Tidy(p.Env()) },
+		"a purge": func() { p.Purge(purge.Options{Texts: [][]byte{[]byte("nowhere")}, Folders: register.Folders(p.Env())}) },
+	} {
+		p.Must(os.WriteFile(left, []byte("x"), 0o600))
+		next()
+		if _, err := os.Lstat(left); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: it is there: %v", name, err)
+		}
+		for _, path := range []string{held, other, linked, dir, p.Path("beside")} {
+			if _, err := os.Lstat(path); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
-	if _, err := os.Stat(young); err != nil {
-		t.Error(err)
+	p.Must(writer.Close())
+	p.E.Tidy(p.Env())
+	if _, err := os.Lstat(held); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its writer is gone, and it is there: %v", err)
+	}
+}
+
+// Empty stages of killed restores go; one with bytes in it stays, and so does what is none.
+func TestEmptyStages(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("f", "1"))
+	stages := p.Path(project.MarkerDir + "/" + project.MarkerStage)
+	empty, full := filepath.Join(stages, restore.NewStageName()), filepath.Join(stages, restore.NewStageName())
+	other := filepath.Join(stages, "other")
+	for name, next := range map[string]func(){
+		"a look":    func() { p.E.Tidy(p.Env()) },
+		"a restore": func() { p.Checkout("@-", restore.Options{}) },
+	} {
+		for _, dir := range []string{empty, full, other} {
+			p.Must(os.MkdirAll(dir, 0o700))
+		}
+		p.Must(os.WriteFile(filepath.Join(full, "x"), []byte("kept"), 0o600))
+		next()
+		if _, err := os.Lstat(empty); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: it is there: %v", name, err)
+		}
+		for _, path := range []string{filepath.Join(full, "x"), other} {
+			if _, err := os.Lstat(path); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
 }

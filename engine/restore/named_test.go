@@ -235,7 +235,7 @@ func TestEditsThatAreNotCaptured(t *testing.T) {
 	slices.Sort(want)
 	shown, err := p.E.History.TurnRow(enginetest.Bg, "turn:2@a", "")
 	p.Must(err)
-	s, err := p.E.History.ShowRow(shown, nil)
+	s, err := p.E.History.ShowRow(enginetest.Bg, shown, nil)
 	p.Must(err)
 	var got []string
 	for _, u := range s.Uncaptured {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
+	"strings"
 
 	"rewind/engine/model"
 	"rewind/engine/project"
@@ -113,6 +114,7 @@ func NewStageName() string {
 // MakeStage makes the stage named op. durable must be called: it waits until the stage's name is on disk. The sync runs beside what the
 // caller does meanwhile.
 func (rs *Restorer) MakeStage(root worktreefs.Dir, op string) (durable func() error, err error) {
+	rs.dropEmptyStages(root)
 	stages, err := rs.stageDirOf(root, op)
 	if err != nil {
 		return nil, err
@@ -144,6 +146,46 @@ func (rs *Restorer) removeStage(root worktreefs.Dir, op string) error {
 		_ = apply.RemoveStage(stages.base, stages.path) // fails while other stages are in it
 	}
 	return err
+}
+
+// DropEmptyStages removes the empty stages of restores that were killed, unless a restore is under way or half done.
+func (rs *Restorer) DropEmptyStages() {
+	if rs.log.Damage() != nil || !rs.log.Mu.TryLock() {
+		return
+	}
+	defer rs.log.Mu.Unlock()
+	if rs.log.CheckWhole() != nil {
+		return
+	}
+	root, err := rs.HoldRoot()
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	rs.dropEmptyStages(root)
+}
+
+// dropEmptyStages is DropEmptyStages with the log's lock held: no stage is in use but one that is made anew where it is missing.
+func (rs *Restorer) dropEmptyStages(root worktreefs.Dir) {
+	list, err := rs.StageDirs(root)
+	if err != nil {
+		return
+	}
+	for _, stages := range list {
+		if dir, err := stages.Open(); err == nil {
+			names, _ := dir.ReadDir() // what cannot be listed stays
+			for _, ent := range names {
+				if len(ent.Name) == model.StageNameLength && strings.Trim(ent.Name, "0123456789abcdef") == "" {
+					_ = dir.Rmdir(ent.Name) // fails where bytes of a racing edit are in it
+				}
+			}
+			dir.Close()
+		}
+		if stages.Own {
+			_ = apply.RemoveStage(stages.base, stages.path) // fails while others are in it
+		}
+		stages.Close()
+	}
 }
 
 // syncInBackground syncs and closes a directory in a goroutine of its own; wait returns the error.

@@ -84,6 +84,26 @@ func DecodeLeakMark(raw []byte) (*LeakCursor, error) {
 	return m, nil
 }
 
+// Reword gives the value of a flag with to(s) in place of every text s of it; nil: it is to be made anew, as how far was looked is.
+func Reword(key, val []byte, to func(string) string) []byte {
+	var id objstore.Key
+	if len(key) != 1+len(id) {
+		return nil
+	}
+	f, err := DecodeLeakFlag(val)
+	if err != nil {
+		return nil
+	}
+	flagTable.Texts(f, to)
+	return f.Encode()
+}
+
+// Forget has what is in memory read again from the store.
+func (k *Leaks) Forget() {
+	k.Scan.Flagged.Store(nil)
+	k.Scan.said.Store(nil)
+}
+
 // Flagged is all flags as they are at one moment.
 type Flagged struct {
 	flags   map[objstore.Key]*LeakFlag

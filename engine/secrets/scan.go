@@ -36,6 +36,19 @@ type leakState struct {
 	scanned map[scannedAt]bool
 	stamps  map[string]leakStamp // files of skipped paths, as they were judged last
 	Flagged atomic.Pointer[Flagged]
+	said    atomic.Pointer[[]*saidLook]
+}
+
+// scanner gives the rules; the lock is held.
+func (s *leakState) scanner() (*leaks.Scanner, error) {
+	if s.Scanner == nil {
+		rules, err := leaks.New()
+		if err != nil {
+			return nil, err
+		}
+		s.Scanner = rules
+	}
+	return s.Scanner, nil
 }
 
 // scannedAt is a content at a path, which decides too.
@@ -54,6 +67,11 @@ type leakScan struct {
 	saved    time.Time
 	from     time.Time
 	allow    func(path string) bool
+
+	said        *saidScan
+	saidDone    uint64               // conversations of all operations up to this one were looked at
+	saidMoved   bool                 // that is not in the store
+	changedSaid map[string]*saidLook // not written yet
 }
 
 // ScanForSecrets looks at the contents that were stored since it did so last, each once, and flags what looks like a secret. It ends with
@@ -65,14 +83,19 @@ func (k *Leaks) ScanForSecrets(ctx context.Context, rest bool) error {
 	}
 	defer k.Scan.Mu.Unlock()
 	l := &leakScan{
-		e: k, throttle: rest, changed: map[objstore.Key]*LeakFlag{}, allow: k.log.Config.SecretsAllowed(), saved: time.Now(),
+		e: k, throttle: rest, changed: map[objstore.Key]*LeakFlag{}, changedSaid: map[string]*saidLook{}, allow: k.log.Config.SecretsAllowed(), saved: time.Now(),
 		from: time.Now(),
 	}
 	var err error
 	if l.cursor, err = k.ReadLeakCursor(); err != nil {
 		return fmt.Errorf("look for secrets: %w", err)
 	}
-	err = l.run(ctx)
+	if l.saidDone, err = k.readSaidMark(); err != nil {
+		return fmt.Errorf("look for secrets: %w", err)
+	}
+	if err = l.run(ctx); err == nil {
+		err = l.runSaid(ctx)
+	}
 	if err == nil && k.log.Config.SecretsMode() == project.SecretsSkip {
 		err = l.freed(ctx)
 	}
@@ -97,7 +120,9 @@ func (k *Leaks) DropRules() {
 func (l *leakScan) run(ctx context.Context) error {
 	for {
 		from := l.cursor.Done
-		ops, last, err := l.next()
+		ops, last, err := l.next(from, func(op *refs.Operation) bool {
+			return op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety
+		})
 		if err != nil || last == from {
 			return err
 		}
@@ -117,11 +142,11 @@ func (l *leakScan) run(ctx context.Context) error {
 // OpsAtOnce is how many operations are read before their contents are.
 var OpsAtOnce uint64 = 1024
 
-// next gives the next operations that made checkpoints, and the newest operation among those that were looked through.
-func (l *leakScan) next() (ops []*refs.Operation, last uint64, err error) {
-	last = l.cursor.Done
+// next gives those of the next operations behind one that are wanted, and the newest operation among those that were looked through.
+func (l *leakScan) next(behind uint64, want func(*refs.Operation) bool) (ops []*refs.Operation, last uint64, err error) {
+	last = behind
 	n := uint64(0)
-	rg := kv.Range{Prefix: []byte{kv.PrefixOperation}, From: kv.OperationKey(l.cursor.Done + 1)}
+	rg := kv.Range{Prefix: []byte{kv.PrefixOperation}, From: kv.OperationKey(behind + 1)}
 	err = l.e.log.DB.Scan(rg, func(key, raw []byte) error {
 		if n++; n > OpsAtOnce {
 			return kv.ErrStop
@@ -130,8 +155,7 @@ func (l *leakScan) next() (ops []*refs.Operation, last uint64, err error) {
 			return nil
 		}
 		last = binary.BigEndian.Uint64(key[1:])
-		op, err := refs.DecodeOperation(last, raw)
-		if err == nil && (op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety) {
+		if op, err := refs.DecodeOperation(last, raw); err == nil && want(op) {
 			ops = append(ops, op)
 		}
 		return nil // what is damaged is verify's to say
@@ -221,13 +245,9 @@ func (l *leakScan) find(ctx context.Context, path string, raw []byte) ([]value.F
 	if !leaks.Text(raw) {
 		return nil, nil
 	}
-	s := l.e.Scan.Scanner
-	if s == nil {
-		var err error
-		if s, err = leaks.New(); err != nil {
-			return nil, err
-		}
-		l.e.Scan.Scanner = s
+	s, err := l.e.Scan.scanner()
+	if err != nil {
+		return nil, err
 	}
 	return s.Find(ctx, path, raw)
 }
@@ -294,7 +314,7 @@ func (l *leakScan) pause(ctx context.Context) error {
 // save writes down what was found out, in one batch.
 func (l *leakScan) save(ctx context.Context) error {
 	l.saved = time.Now()
-	if !l.moved && len(l.changed) == 0 {
+	if !l.moved && !l.saidMoved && len(l.changed)+len(l.changedSaid) == 0 {
 		return nil
 	}
 	b := l.e.log.DB.NewBatch()
@@ -313,6 +333,9 @@ func (l *leakScan) save(ctx context.Context) error {
 	if err := b.Set(LeakMarkKey, l.cursor.Encode()); err != nil {
 		return err
 	}
+	if err := l.saveSaid(b); err != nil {
+		return err
+	}
 	if err := b.Commit(ctx, kv.Written); err != nil {
 		return err
 	}
@@ -322,6 +345,24 @@ func (l *leakScan) save(ctx context.Context) error {
 		}
 		l.changed = map[objstore.Key]*LeakFlag{}
 	}
-	l.moved = false
+	if len(l.changedSaid) > 0 {
+		l.e.Scan.said.Store(nil)
+	}
+	clear(l.changedSaid)
+	l.moved, l.saidMoved = false, false
 	return nil
+}
+
+// saveSaid puts the looks at conversations that have gone on into a batch, and how far the log was looked through.
+func (l *leakScan) saveSaid(b *kv.Batch) error {
+	for _, look := range l.changedSaid {
+		if err := b.Set(saidKey(look.Session), look.encode()); err != nil {
+			return err
+		}
+	}
+	if l.said == nil {
+		return nil
+	}
+	m := LeakCursor{Rules: leaks.Version(), Done: l.saidDone}
+	return b.Set(saidMarkKey, m.Encode())
 }

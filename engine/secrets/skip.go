@@ -192,8 +192,9 @@ func (k *Leaks) Leaks(newest objstore.ID) ([]value.Leak, error) {
 	return out, nil
 }
 
-// LeaksIn lists the files of a tree that have a flagged content.
-func (k *Leaks) LeaksIn(root objstore.ID, only refs.PathSet) ([]value.Leak, error) {
+// Added lists the files of which changes brought a flagged content: one that holds what the content before did not. A file that had the same
+// secret before is no news.
+func (k *Leaks) Added(ctx context.Context, changes []tree.Change, only refs.PathSet) ([]value.Leak, error) {
 	if k.log.Config.SecretsMode() == project.SecretsOff {
 		return nil, nil
 	}
@@ -202,25 +203,65 @@ func (k *Leaks) LeaksIn(root objstore.ID, only refs.PathSet) ([]value.Leak, erro
 		return nil, err
 	}
 	allow := k.log.Config.SecretsAllowed()
-	look := oplog.NewLookups(oplog.Lenient{Store: k.log.Objs}, root)
-	out := map[string]value.Leak{}
-	for key, f := range all.flags {
-		for _, path := range f.Paths {
-			if !only.Has(path) || allow(path) {
-				continue
-			}
-			ent, err := look.Find(path)
-			if err != nil {
-				return nil, err
-			}
-			if model.IsFile(ent) && ent.ID.Key() == key {
-				out[path] = value.Leak{Path: value.Text(path), Checkpoint: f.Checkpoint.String(), Findings: f.Findings, Contents: 1}
-			}
+	before := earlier{objs: k.log.Objs}
+	var out []value.Leak
+	for _, ch := range changes {
+		f := all.at(ch.Path, ch.New)
+		if f == nil || !only.Has(ch.Path) || allow(ch.Path) {
+			continue
+		}
+		if all.at(ch.Path, ch.Old) != nil && (ch.Old.ID == ch.New.ID || before.has(ctx, ch)) {
+			continue
+		}
+		out = append(out, value.Leak{
+			Path: value.Text(ch.Path), Checkpoint: f.Checkpoint.String(), Findings: f.Findings, Contents: 1,
+		})
+	}
+	return out, nil
+}
+
+// at is the flag of a file's content at a path; nil: it has none.
+func (f *Flagged) at(path string, ent *tree.Entry) *LeakFlag {
+	if !model.IsFile(ent) {
+		return nil
+	}
+	flag := f.flags[ent.ID.Key()]
+	if flag == nil {
+		return nil
+	}
+	if _, ok := slices.BinarySearch(flag.Paths, path); !ok {
+		return nil
+	}
+	return flag
+}
+
+// earlier compares what two contents of a file hold.
+type earlier struct {
+	objs    *objstore.Store
+	scanner *leaks.Scanner
+}
+
+// has reports whether the content before a change has every secret of the one after it. What cannot be read has none.
+func (e *earlier) has(ctx context.Context, ch tree.Change) bool {
+	if e.scanner == nil {
+		var err error
+		if e.scanner, err = leaks.New(); err != nil {
+			return false
 		}
 	}
-	list := make([]value.Leak, 0, len(out))
-	for _, path := range slices.SortedFunc(maps.Keys(out), tree.ComparePaths) {
-		list = append(list, out[path])
+	secrets := func(id objstore.ID) (list []leaks.Match, err error) {
+		raw, err := e.objs.Get(objstore.Blob, id)
+		if err == nil {
+			list, err = e.scanner.Matches(ctx, ch.Path, raw)
+		}
+		return list, err
 	}
-	return list, nil
+	now, err := secrets(ch.New.ID)
+	if err != nil {
+		return false
+	}
+	was, err := secrets(ch.Old.ID)
+	return err == nil && !slices.ContainsFunc(now, func(m leaks.Match) bool {
+		return !slices.ContainsFunc(was, func(o leaks.Match) bool { return o.Rule == m.Rule && o.Secret == m.Secret })
+	})
 }

@@ -7,9 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -199,9 +198,6 @@ func (f File) Read(most int64) ([]byte, error) {
 // Temporary marks files that are being written. No agent takes one for a session: it begins with a dot, and does not end as one.
 const Temporary = ".rewind-"
 
-// temporaryAge is from when on a temporary file is nobody's any more.
-const temporaryAge = time.Hour
-
 // Write makes the file one with what write gives, durably: a temporary file beside it, fsync, a rename in the directory that was opened.
 // replace says that there may be one already, whose mode and owner it keeps.
 func (f File) Write(replace bool, write func(io.Writer) error) error {
@@ -224,7 +220,7 @@ func (f File) Write(replace bool, write func(io.Writer) error) error {
 			return err
 		}
 	}
-	return osfile.WriteIn(d, f.name(), osfile.Options{Temporary: "." + f.name() + Temporary, Like: old}, write)
+	return osfile.WriteIn(d, f.name(), osfile.Options{Temporary: "." + f.name() + Temporary, Like: old, Held: true}, write)
 }
 
 // Remove takes the file away, durably.
@@ -234,6 +230,7 @@ func (f File) Remove() error {
 		return err
 	}
 	defer d.Close()
+	sweep(d)
 	fi, err := d.Lstat(f.name())
 	if err == nil {
 		err = plain(fi)
@@ -247,25 +244,51 @@ func (f File) Remove() error {
 	return osfile.SyncRoot(d)
 }
 
-// sweep removes what killed writers left beside session files. Those of living ones are younger.
-func sweep(d *os.Root) {
+// Sweep removes what killed writers left beside session files, in the agents' own folders, and lists it. Of paths that are none it says nothing.
+func (own Folders) Sweep(paths []string) (removed []string) {
+	swept := map[string]bool{}
+	for _, path := range paths {
+		f, err := own.Locate(path)
+		if err != nil {
+			continue
+		}
+		at := filepath.Join(f.Folder, filepath.Join(f.in[:len(f.in)-1]...))
+		if swept[at] {
+			continue
+		}
+		swept[at] = true
+		d, err := f.dir(false)
+		if err != nil {
+			continue
+		}
+		for _, name := range sweep(d) {
+			removed = append(removed, filepath.Join(at, name))
+		}
+		d.Close()
+	}
+	return removed
+}
+
+// temporaries are the names of files that are being written.
+var temporaries = regexp.MustCompile(`^\..+\.jsonl?` + regexp.QuoteMeta(Temporary) + `[0-9A-Za-z]+$`)
+
+// sweep removes what killed writers left in a directory. Those of living ones are held.
+func sweep(d *os.Root) (removed []string) {
 	at, err := d.Open(".")
 	if err != nil {
-		return
+		return nil
 	}
 	list, err := at.ReadDir(-1)
 	at.Close()
 	if err != nil {
-		return
+		return nil
 	}
 	for _, e := range list {
-		if !strings.HasPrefix(e.Name(), ".") || !strings.Contains(e.Name(), Temporary) || !e.Type().IsRegular() {
-			continue
-		}
-		if fi, err := d.Lstat(e.Name()); err == nil && time.Since(fi.ModTime()) > temporaryAge {
-			_ = d.Remove(e.Name())
+		if temporaries.MatchString(e.Name()) && osfile.RemoveAbandoned(d, e.Name()) {
+			removed = append(removed, e.Name())
 		}
 	}
+	return removed
 }
 
 // noWait keeps an open from waiting for the other end of a pipe.

@@ -45,7 +45,7 @@ func (f *agentFile) replace(data []byte, limit int64) error {
 	if f.info.Mode()&0o200 == 0 {
 		return fmt.Errorf("%w: it is read-only", fs.ErrPermission)
 	}
-	o := osfile.Options{Temporary: "." + filepath.Base(f.path) + ".rewind-", Like: f.info, Before: func(*os.File) error {
+	o := osfile.Options{Temporary: "." + filepath.Base(f.path) + ".rewind-", Like: f.info, Held: true, Before: func(*os.File) error {
 		now, err := readFile(f.path, limit)
 		if err == nil && (!os.SameFile(now.info, f.info) || !bytes.Equal(now.data, f.data)) {
 			err = errChanged

@@ -40,7 +40,10 @@ var Keyspace = []row{
 	{PrefixTombstone, "`g` kind(1) id(20: its first bytes)", "tombstone", "objstore"},
 	{PrefixSquash, "`h` checkpoint(20: the first bytes of its id)", "squash record", "engine"},
 	{PrefixMessage, "`m` checkpoint(20: the first bytes of its id)", "messages", "engine"},
-	{PrefixLeak, "`q`, or `q` content(20: the first bytes of its id)", "how far contents were looked at, or a flag", "engine"},
+	{
+		PrefixLeak, "`q`, `q` content(20: the first bytes of its id), `q` `s`, or `q` `s` session(20)",
+		"how far contents were looked at, a flag, and the same of conversations", "engine",
+	},
 	{PrefixKnown, "`i` session, `i` 0 session, or `i` 2 session", "what a session's file says, its points, or its conversation as it was read", "engine"},
 }
 

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
+
+	"rewind/internal/kv/ondisk"
 )
 
 const (
@@ -17,6 +20,8 @@ const (
 // Scrub makes the disk forget what is not in the store any more: when it returns nil, no file of the directory holds the value of a key
 // that was deleted or replaced before the call. The log is begun anew and the old ones are gone, all tables are rewritten and the old ones
 // are gone, and the archive is empty. What the file system, the disk or a copy elsewhere keep of removed files is out of reach.
+//
+// What a MANIFEST has of the keys with which tables began and ended stays until the database is opened anew.
 //
 // A Scan or Verify under way keeps tables; Scrub waits for them, and gives ErrBusy when that takes too long: nothing is wrong then, it is
 // to be called again.
@@ -38,7 +43,22 @@ func (d *DB) Scrub(ctx context.Context) error {
 	if err := d.Compact(ctx); err != nil {
 		return err
 	}
-	return d.fail("scrub", "", d.awaitRemoval(ctx))
+	err = d.awaitRemoval(ctx)
+	if err == nil {
+		err = d.removeManifests()
+	}
+	return d.fail("scrub", "", err)
+}
+
+// removeManifests removes the MANIFESTs before the one in use: pebble keeps one of them.
+func (d *DB) removeManifests() error {
+	old, err := ondisk.OldManifests(d.fs, d.db)
+	for _, name := range old {
+		if rerr := d.fs.Remove(d.fs.PathJoin(d.db, name)); !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	return err
 }
 
 // awaitRemoval waits until the directory has no tables and logs but those in use: pebble removes others by and by.

@@ -31,12 +31,28 @@ func Text(content []byte) bool {
 
 // Find gives what a content has, the first of each rule, by line. The path decides too: rules and allowlists name kinds of files.
 func (s *Scanner) Find(ctx context.Context, path string, content []byte) ([]value.Finding, error) {
+	list, err := s.Matches(ctx, path, content)
+	var out []value.Finding
+	for _, m := range list {
+		out = append(out, m.Finding)
+	}
+	return out, err
+}
+
+// Match is a finding with what was found, for who takes it out. It is nothing to show or to keep.
+type Match struct {
+	value.Finding
+	Secret string
+}
+
+// Matches is Find with what was found.
+func (s *Scanner) Matches(ctx context.Context, path string, content []byte) ([]Match, error) {
 	if !Text(content) || pathAllowed(s.allow, path) {
 		return nil, ctx.Err()
 	}
 	l := &search{s: s, path: path, text: string(content), near: make([][]span, len(s.rules))}
 	l.keywords()
-	var out []value.Finding
+	var out []Match
 	for i, r := range s.rules {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -44,27 +60,40 @@ func (s *Scanner) Find(ctx context.Context, path string, content []byte) ([]valu
 		if len(l.near[i]) == 0 || r.path != nil && !r.path.match(path) || pathAllowed(r.allow, path) {
 			continue
 		}
-		if at, ok := l.ask(r, l.near[i]); ok {
-			out = append(out, value.Finding{Rule: r.id, Line: 1 + strings.Count(l.text[:at], "\n")})
+		if at, secret, ok := l.ask(r, l.near[i]); ok {
+			out = append(out, Match{value.Finding{Rule: r.id, Line: 1 + strings.Count(l.text[:at], "\n")}, secret})
 		}
 	}
 	return best(out), nil
 }
 
-// best sorts by line; where a rule for one kind of token speaks of a line, what the generic ones say of it is no news.
-func best(list []value.Finding) []value.Finding {
-	generic := func(f value.Finding) bool { return strings.Contains(f.Rule, "generic") }
-	list = slices.DeleteFunc(list, func(f value.Finding) bool {
-		return generic(f) && slices.ContainsFunc(list,
-			func(o value.Finding) bool { return o.Line == f.Line && o.Rule != "" && !generic(o) })
-	})
-	slices.SortFunc(list, func(a, b value.Finding) int {
+// best sorts by line; where a rule for one kind of token speaks of a line, what vaguer ones say of it is no news.
+func best(list []Match) []Match {
+	clearest := map[int]int{}
+	for _, f := range list {
+		if had, ok := clearest[f.Line]; !ok || vague(f.Rule) < had {
+			clearest[f.Line] = vague(f.Rule)
+		}
+	}
+	list = slices.DeleteFunc(list, func(f Match) bool { return vague(f.Rule) > clearest[f.Line] })
+	slices.SortFunc(list, func(a, b Match) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
 		return strings.Compare(a.Rule, b.Rule)
 	})
 	return list[:min(len(list), maxFindings)]
+}
+
+// vague is how little a rule says of what it found.
+func vague(rule string) int {
+	switch {
+	case strings.HasPrefix(rule, "generic-password"), rule == "url-password":
+		return 2
+	case strings.Contains(rule, "generic"):
+		return 1
+	}
+	return 0
 }
 
 // span is a part of a content.
@@ -140,8 +169,8 @@ func (l *search) around(at int) span {
 	return w
 }
 
-// ask gives where the first match begins that counts.
-func (l *search) ask(r *rule, near []span) (at int, ok bool) {
+// ask gives where the first match begins that counts, and the secret in it.
+func (l *search) ask(r *rule, near []span) (at int, secret string, ok bool) {
 	re := r.compile()
 	if r.whole {
 		near = []span{{0, len(l.text)}}
@@ -149,7 +178,7 @@ func (l *search) ask(r *rule, near []span) (at int, ok bool) {
 	for _, w := range near {
 		for w.from < w.to {
 			if l.asked += w.to - w.from; l.asked > maxAsked || l.tries >= maxTries {
-				return 0, false
+				return 0, "", false
 			}
 			part := l.text[w.from:w.to]
 			m := re.FindStringIndex(part)
@@ -157,28 +186,32 @@ func (l *search) ask(r *rule, near []span) (at int, ok bool) {
 				break
 			}
 			l.tries++
-			if l.counts(r, part[m[0]:m[1]], w.from+m[0]) {
-				return w.from + m[0] + leading(part[m[0]:m[1]]), true
+			if secret, ok := l.counts(r, part[m[0]:m[1]], w.from+m[0]); ok {
+				return w.from + m[0] + leading(part[m[0]:m[1]]), secret, true
 			}
 			l.asked -= w.to - w.from - m[1] // what is behind the match is asked again
 			w.from += max(m[1], m[0]+1)
 		}
 	}
-	return 0, false
+	return 0, "", false
 }
 
 // leading is how many newlines a match begins with.
 func leading(match string) int { return len(match) - len(strings.TrimLeft(match, "\n")) }
 
-// counts reports whether what a rule matched is a secret.
-func (l *search) counts(r *rule, match string, at int) bool {
+// counts gives the secret in what a rule matched; ok is false where it is none.
+func (l *search) counts(r *rule, match string, at int) (secret string, ok bool) {
 	match = strings.Trim(match, "\n")
 	line := l.lineOf(at, at+len(match))
 	if strings.Contains(line, allowMark) {
-		return false
+		return "", false
 	}
-	secret := match
-	if g := r.re.FindStringSubmatch(match); len(g) > 1 {
+	secret = match
+	g := r.re.FindStringSubmatch(match)
+	if r.check != nil && (g == nil || !r.check(l.path, g)) {
+		return "", false
+	}
+	if len(g) > 1 {
 		if r.group > 0 {
 			secret = g[r.group]
 		} else if i := slices.IndexFunc(g[1:], func(s string) bool { return s != "" }); i >= 0 {
@@ -186,9 +219,9 @@ func (l *search) counts(r *rule, match string, at int) bool {
 		}
 	}
 	if r.entropy > 0 && entropy(secret) <= r.entropy {
-		return false
+		return "", false
 	}
-	return !allowed(l.s.allow, l.path, match, secret, line) && !allowed(r.allow, l.path, match, secret, line)
+	return secret, !allowed(l.s.allow, l.path, match, secret, line) && !allowed(r.allow, l.path, match, secret, line)
 }
 
 // lineOf is the lines of a part, at most maxBehind bytes of what is before and behind.

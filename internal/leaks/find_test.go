@@ -118,11 +118,11 @@ func TestFindIsTheWhole(t *testing.T) {
 		got := found(t, s, "x", b.String())
 		l := &search{s: s, path: "x", text: b.String(), near: make([][]span, len(s.rules))}
 		l.keywords()
-		var all []value.Finding
+		var all []Match
 		for i, rule := range s.rules {
 			if len(l.near[i]) > 0 && rule.path == nil {
-				if at, ok := l.ask(rule, []span{{0, len(l.text)}}); ok {
-					all = append(all, value.Finding{Rule: rule.id, Line: 1 + strings.Count(l.text[:at], "\n")})
+				if at, _, ok := l.ask(rule, []span{{0, len(l.text)}}); ok {
+					all = append(all, Match{Finding: value.Finding{Rule: rule.id, Line: 1 + strings.Count(l.text[:at], "\n")}})
 				}
 			}
 		}

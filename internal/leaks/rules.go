@@ -18,9 +18,12 @@ import (
 //go:embed gitleaks.toml
 var rulesFile string
 
+//go:embed rewind.toml
+var ownRulesFile string
+
 // Version names the rules and the way in which they are asked: what was found by others may be found anew.
 var Version = sync.OnceValue(func() string {
-	sum := sha256.Sum256([]byte("1\n" + rulesFile))
+	sum := sha256.Sum256([]byte("2\n" + rulesFile + ownRulesFile))
 	return hex.EncodeToString(sum[:8])
 })
 
@@ -58,6 +61,7 @@ type rule struct {
 	group   int
 	entropy float64
 	allow   []*allow
+	check   func(path string, groups []string) bool // of a rule of ours
 
 	re    *regexp.Regexp // nil: not asked yet
 	whole bool           // what it matches can have any number of lines
@@ -101,6 +105,11 @@ func New() (*Scanner, error) {
 	if _, err := toml.Decode(rulesFile, &file); err != nil {
 		return nil, fmt.Errorf("leaks: read rules: %w", err)
 	}
+	var own ruleText
+	if _, err := toml.Decode(ownRulesFile, &own); err != nil {
+		return nil, fmt.Errorf("leaks: read rules: %w", err)
+	}
+	file.Rules = append(file.Rules, own.Rules...)
 	s := &Scanner{}
 	var err error
 	if s.allow, err = newAllows(append(file.Allowlists, file.Allowlist)); err != nil {
@@ -112,7 +121,7 @@ func New() (*Scanner, error) {
 		if t.Regex == "" || len(t.Keywords) == 0 {
 			continue // about names alone, which tree/ignore decides about
 		}
-		r := &rule{id: t.ID, text: t.Regex, path: newPattern(t.Path), group: t.SecretGroup, entropy: t.Entropy}
+		r := &rule{id: t.ID, text: t.Regex, path: newPattern(t.Path), group: t.SecretGroup, entropy: t.Entropy, check: checks[t.ID]}
 		if r.allow, err = newAllows(t.Allowlists); err != nil {
 			return nil, fmt.Errorf("leaks: rule %s: %w", t.ID, err)
 		}

@@ -18,6 +18,8 @@ type Options struct {
 	Temporary string      // how the name of the temporary file beside it begins
 	Like      fs.FileInfo // whose mode and owner it gets; nil: 0600 and this process's
 	Hint      bool        // nothing needs it after a power cut: no fsync
+	// Held: the temporary file is locked as long as it has that name, so that Abandoned tells one that a killed process left.
+	Held bool
 	// Before, which may be nil, is called with the temporary file as it will be, right before it gets its name; an error keeps the old
 	// file.
 	Before func(tmp *os.File) error
@@ -37,7 +39,7 @@ func Write(path string, o Options, write func(io.Writer) error) error {
 // WriteIn is Write for the entry name, one component, of a directory that is held open: whatever becomes of the path by which it was
 // reached.
 func WriteIn(dir *os.Root, name string, o Options, write func(io.Writer) error) error {
-	tmp, temporary, err := create(dir, o.Temporary)
+	tmp, temporary, err := create(dir, o)
 	if err != nil {
 		return err
 	}
@@ -55,7 +57,9 @@ func WriteIn(dir *os.Root, name string, o Options, write func(io.Writer) error) 
 	if err == nil && o.Before != nil {
 		err = o.Before(tmp)
 	}
-	if closing := tmp.Close(); err == nil {
+	if o.Held { // the lock goes with the file's closing, so that comes last
+		defer tmp.Close()
+	} else if closing := tmp.Close(); err == nil {
 		err = closing
 	}
 	if err == nil {
@@ -72,12 +76,52 @@ func WriteIn(dir *os.Root, name string, o Options, write func(io.Writer) error) 
 }
 
 // create makes a new file whose name begins so, mode 0600.
-func create(dir *os.Root, begins string) (f *os.File, name string, err error) {
-	name = begins + rand.Text()[:12] // 60 bits: a name that is taken is somebody's attempt, and an error
-	if f, err = dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-		return nil, "", fmt.Errorf("make a temporary file: %w", err)
+func create(dir *os.Root, o Options) (f *os.File, name string, err error) {
+	for range lockTries {
+		name = o.Temporary + rand.Text()[:12] // 60 bits: a name that is taken is somebody's attempt, and an error
+		if f, err = dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			return nil, "", fmt.Errorf("make a temporary file: %w", err)
+		}
+		if !o.Held {
+			return f, name, nil
+		}
+		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) // where there are no locks nobody finds it abandoned
+		if fi, lerr := dir.Lstat(name); lerr == nil {
+			if own, serr := f.Stat(); serr == nil && os.SameFile(fi, own) {
+				return f, name, nil
+			}
+		}
+		f.Close() // somebody took it for abandoned before it was locked
 	}
-	return f, name, nil
+	return nil, "", errors.New("make a temporary file: it is removed each time")
+}
+
+// lockTries is how often a temporary file is made anew that was removed before it was locked.
+const lockTries = 3
+
+// RemoveAbandoned removes an entry of a directory if it is a file of this user's, with one name, that no writer holds (Options.Held), and reports
+// whether it did.
+func RemoveAbandoned(dir *os.Root, name string) bool {
+	was, err := dir.Lstat(name)
+	if err != nil || !was.Mode().IsRegular() {
+		return false
+	}
+	st, ok := was.Sys().(*syscall.Stat_t)
+	if !ok || int(st.Uid) != os.Geteuid() || st.Nlink != 1 {
+		return false
+	}
+	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if now, err := f.Stat(); err != nil || !os.SameFile(was, now) {
+		return false
+	}
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return false
+	}
+	return dir.Remove(name) == nil
 }
 
 // SyncDir makes the names in a directory durable, where the system can.

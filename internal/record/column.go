@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -125,20 +126,29 @@ func String[T any, S ~string](tag uint64, of func(*T) *S) Column[T] {
 			*of(v) = S(f)
 			return nil
 		},
+		texts: func(v *T, to func(string) string) { *of(v) = S(to(string(*of(v)))) },
 	}
 }
 
 // Strings is a column of a list of texts.
 func Strings[T any, L ~[]S, S ~string](tag uint64, of func(*T) *L) Column[T] {
-	return list(tag, of, func(dst []byte, s *S) []byte { return append(dst, *s...) }, func(f []byte, s *S) error {
+	c := list(tag, of, func(dst []byte, s *S) []byte { return append(dst, *s...) }, func(f []byte, s *S) error {
 		*s = S(f)
 		return nil
 	})
+	c.texts = func(v *T, to func(string) string) { each(*of(v), func(s *S) { *s = S(to(string(*s))) }) }
+	return c
+}
+
+func each[L ~[]E, E any](list L, fn func(*E)) {
+	for i := range list {
+		fn(&list[i])
+	}
 }
 
 // Ascending is Strings of which none is empty and each is greater than the one before.
 func Ascending[T any, L ~[]S, S ~string](tag uint64, of func(*T) *L) Column[T] {
-	return Strings(tag, of).Must(func(v *T) bool {
+	c := Strings(tag, of).Must(func(v *T) bool {
 		last := S("")
 		for _, s := range *of(v) {
 			if s <= last {
@@ -148,6 +158,13 @@ func Ascending[T any, L ~[]S, S ~string](tag uint64, of func(*T) *L) Column[T] {
 		}
 		return true
 	})
+	inOrder := c.texts
+	c.texts = func(v *T, to func(string) string) {
+		inOrder(v, to)
+		slices.Sort(*of(v))
+		*of(v) = slices.Compact(*of(v))
+	}
+	return c
 }
 
 // Decimals is a column of a list of integers from 1, in decimal.
@@ -194,6 +211,7 @@ func Record[T, R any](tag uint64, table *Table[R], of func(*T) *R) Column[T] {
 		tag:    tag,
 		encode: func(dst []byte, v *T) []byte { return table.append(dst, of(v)) },
 		decode: func(f []byte, v *T, known Words) error { return table.DecodeWith(f, of(v), known) },
+		texts:  func(v *T, to func(string) string) { table.Texts(of(v), to) },
 	}
 }
 
@@ -212,12 +230,19 @@ func Optional[T, R any](tag uint64, table *Table[R], of func(*T) **R) Column[T] 
 			*of(v) = r
 			return table.DecodeWith(f, r, known)
 		},
+		texts: func(v *T, to func(string) string) {
+			if r := *of(v); r != nil {
+				table.Texts(r, to)
+			}
+		},
 	}
 }
 
 // Records is a column of a list of records.
 func Records[T, R any](tag uint64, table *Table[R], of func(*T) *[]R) Column[T] {
-	return list(tag, of, table.append, func(f []byte, r *R) error { return table.Decode(f, r) })
+	c := list(tag, of, table.append, func(f []byte, r *R) error { return table.Decode(f, r) })
+	c.texts = func(v *T, to func(string) string) { each(*of(v), func(r *R) { table.Texts(r, to) }) }
+	return c
 }
 
 // list is a column of a list of items, which encode appends, and decode reads or refuses.

@@ -20,6 +20,7 @@ type Column[T any] struct {
 	required bool
 	encode   func(dst []byte, v *T) []byte // appends what the field holds; nothing for the zero value
 	decode   func(f []byte, v *T, w Words) error
+	texts    func(v *T, to func(string) string) // puts to(s) in place of each text s of the field; nil: it has none
 }
 
 // New makes a table of columns in ascending order of tags; it panics at any other.
@@ -101,6 +102,16 @@ func measured(dst []byte, at int) []byte {
 	}
 	var b [binary.MaxVarintLen64]byte
 	return slices.Replace(dst, at-1, at, b[:binary.PutUvarint(b[:], uint64(n))]...)
+}
+
+// Texts puts to(s) in place of every text s that v holds, those of records in it included. It is for the caller to see whether what comes of it
+// is still a record: whether Decode takes it.
+func (t *Table[T]) Texts(v *T, to func(string) string) {
+	for i := range t.columns {
+		if c := &t.columns[i]; c.texts != nil {
+			c.texts(v, to)
+		}
+	}
 }
 
 // Decode sets v, which the caller gives as it is without any field, to what a record says. What Encode does not give is refused with

@@ -52,9 +52,10 @@ type Purged struct {
 	Present     []Text   `json:"present,omitempty"`       // files that had them still at the last checkpoint
 	AgentFiles  []Text   `json:"agent_files,omitempty"`   // the agents' own files of those sessions, which stay
 	Files       []Text   `json:"files,omitempty"`         // other files of rewind's that were removed
-	// checkpoints, operations and sessions with the text in their own words, which stay
-	Prompts int `json:"prompts,omitempty"`
-	Unread  int `json:"unread,omitempty"` // damaged objects that could not be searched
+	Words       int      `json:"words,omitempty"`         // checkpoints, directories, records and others with the text in their own words, which was taken out
+	Names       []Text   `json:"names,omitempty"`         // files of the project with the text in their names, which stay
+	Prompts     int      `json:"prompts,omitempty"`       // of such words, those that stay
+	Unread      int      `json:"unread,omitempty"`        // damaged objects that could not be searched
 }
 
 // Leak is a file that looks like it holds a secret.
@@ -70,6 +71,17 @@ type Leak struct {
 type Finding struct {
 	Rule string `json:"rule"` // that says so
 	Line int    `json:"line"` // from 1
+}
+
+// SaidLeak is a place in a conversation that looks like it holds a secret.
+type SaidLeak struct {
+	Found     string `json:"found"` // its name, for purge --found
+	Session   string `json:"session"`
+	Turn      uint64 `json:"turn,omitempty"`
+	Record    int    `json:"record"`    // of the session file: its line
+	Rule      string `json:"rule"`      // that says so
+	Part      string `json:"part"`      // prompt, tool input, tool output, reply, thinking, other
+	Operation uint64 `json:"operation"` // that brought it into the store
 }
 
 // Span is a range of operations.

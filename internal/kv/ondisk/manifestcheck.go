@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,30 @@ func ReadManifestOffset(f vfs.FS, db string) (manifest string, n int64, ok bool)
 	digits, _, _ := strings.Cut(rest, " ")
 	n, err = strconv.ParseInt(digits, 10, 64)
 	return manifest, n, err == nil && line+"\n" == ManifestOffsetLine(manifest, n)
+}
+
+// OldManifests lists the MANIFESTs of before the one in use; none where that is not known.
+func OldManifests(f vfs.FS, db string) (old []string, err error) {
+	used, err := atomicfs.ReadMarker(f, db, "manifest")
+	if err != nil || !strings.HasPrefix(used, ManifestPrefix) {
+		return nil, err
+	}
+	names, err := f.List(db)
+	for _, name := range names {
+		if strings.HasPrefix(name, ManifestPrefix) && manifestNumber(name) < manifestNumber(used) {
+			old = append(old, name)
+		}
+	}
+	return old, err
+}
+
+// manifestNumber is the number in a MANIFEST's name; of another name it is one that is before no other.
+func manifestNumber(name string) uint64 {
+	n, err := strconv.ParseUint(strings.TrimPrefix(name, ManifestPrefix), 10, 64)
+	if err != nil {
+		return math.MaxUint64
+	}
+	return n
 }
 
 // CheckManifest finds damage in what is known to be on disk of the MANIFEST in use.
