@@ -38,20 +38,27 @@ func (s Socket) cut(err error, pid int) error {
 	if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.ECONNRESET) {
 		return err
 	}
-	return &CutError{PID: pid, Killed: s.deserted()}
+	return &CutError{PID: pid, Killed: s.deserted(pid)}
 }
 
-// deserted reports whether there is a socket at which nobody listens.
-func (s Socket) deserted() bool {
+// deserted reports whether there is a socket at which nobody listens. A process that is killed keeps its socket for a moment, in which the
+// kernel takes connections for it.
+func (s Socket) deserted(pid int) bool {
 	sock, err := relay.SocketPath(s.Home)
 	if err != nil {
 		return false
 	}
-	c, err := relay.Dial(sock)
-	if err == nil {
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		c, err := relay.Dial(sock)
+		if err != nil {
+			return errors.Is(err, syscall.ECONNREFUSED)
+		}
+		now := c.PID()
 		_ = c.Close()
+		if now != pid || time.Since(began) > probeFor {
+			return false
+		}
 	}
-	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // answers asks the daemon a question that it answers whatever it does. Where none runs the answer is yes: that shows elsewhere.

@@ -1,7 +1,10 @@
 package objstore
 
+import "rewind/internal/memlimit"
+
 const (
-	// smallBytes is how much of the list's envelopes is kept in memory, at most; what is beyond is read from the store.
+	// smallBytes is how much of the list's envelopes is kept in memory, at most, and where there is little of it no more than a spill; what
+	// is beyond is read from the store.
 	smallBytes = 48 << 20
 	// smallEnvelope is the size of the largest that is: mostly deltas of some 50 bytes.
 	smallEnvelope = 255
@@ -22,7 +25,7 @@ func (c *Collection) stock() {
 	if err != nil {
 		return
 	}
-	c.small.raw = make([]byte, 0, min(max(size, 64<<10), smallBytes))
+	c.small.raw = make([]byte, 0, min(max(size, 64<<10), smallBytes, int64(spill(memlimit.Heap()))))
 }
 
 // add is told of each item, in order, before it is in the list; it tells whether the envelope is kept.

@@ -32,6 +32,10 @@ const (
 
 	_ = uint(ondisk.MaxBlock - MaxKey - MaxValue - 1<<20) // a block holds a pair at least
 
+	// tightHeap is the heap in bytes below which tables are written with a compression that needs no memory: two encoders that have met a
+	// large value hold 20 MB. What is large is compressed already, and tables of both kinds are read side by side.
+	tightHeap = 128 << 20
+
 	memtableBytes   = 2 << 20
 	maxOpenFiles    = 256
 	ingestFileBytes = 32 << 20

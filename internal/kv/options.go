@@ -7,6 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rewind/internal/memlimit"
 )
 
 // FS is the file system a store lives in.
@@ -88,8 +90,12 @@ func (d *DB) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 	}
 	o.Experimental.CompactionScheduler = d.sched
 	o.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy { return pebble.ValueSeparationPolicy{} }
+	compression := sstable.ZstdCompression
+	if memlimit.Heap() < tightHeap {
+		compression = sstable.SnappyCompression
+	}
 	for i := range o.Levels {
-		o.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.ZstdCompression }
+		o.Levels[i].Compression = func() *sstable.CompressionProfile { return compression }
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
 	return o
