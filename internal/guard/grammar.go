@@ -58,7 +58,7 @@ man: remove
 mcp:
 ops: all,a limit,n=
 pick: dry-run,n ours plan= session= theirs
-purge: blob= dry-run,n text-file= yes,y
+purge: blob= dry-run,n found= text-file= yes,y
 redo: code-only dry-run,n exact merge ours plan= session= theirs
 revert: dry-run,n ours plan= session= theirs
 save: message,m= session=
