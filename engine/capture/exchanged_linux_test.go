@@ -98,7 +98,8 @@ func TestT21RootExchangedInACapture(t *testing.T) {
 			_, err := p.E.Worktree.Save(enginetest.Bg, "", "while", nil)
 			p.E.Log.Wrap = nil
 			when := fmt.Sprintf("exchanged before call %d of %d, stays %v", n, s.Calls(), stays)
-			if stays && fired && !errors.Is(err, project.ErrNotMounted) {
+			// Behind the last look what is committed is the project's all the same.
+			if stays && fired && n < s.Calls() && !errors.Is(err, project.ErrNotMounted) {
 				t.Errorf("%s: %v", when, err)
 			}
 			if swapped {

@@ -35,6 +35,10 @@ type Loopback struct {
 // NewLoopback listens on ln, which it owns. refused is told of each connection that is not this user's; with an error it is nobody's that
 // can be found. It may be called by several goroutines.
 func NewLoopback(ln net.Listener, refused func(uid int, err error)) *Loopback {
+	return newLoopback(ln, refused, func() *asker { return new(asker) })
+}
+
+func newLoopback(ln net.Listener, refused func(uid int, err error), newAsker func() *asker) *Loopback {
 	l := &Loopback{
 		ln: ln, refused: refused, waiting: make(chan net.Conn, maxWaiting), own: make(chan net.Conn), broken: make(chan error, 1),
 		end: make(chan struct{}),
@@ -42,7 +46,7 @@ func NewLoopback(ln net.Listener, refused func(uid int, err error)) *Loopback {
 	setBacklog(ln, backlog)
 	l.run.Go(l.accept)
 	for range askers {
-		l.run.Go(l.ask)
+		l.run.Go(func() { l.ask(newAsker()) })
 	}
 	return l
 }
@@ -126,8 +130,7 @@ func outOfFiles(err error) bool {
 }
 
 // ask finds out whose the waiting connections are.
-func (l *Loopback) ask() {
-	var a asker
+func (l *Loopback) ask(a *asker) {
 	defer a.close()
 	for {
 		select {

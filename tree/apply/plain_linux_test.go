@@ -7,10 +7,6 @@ import (
 	"rewind/internal/worktreefs/faultfs"
 )
 
-// plainRenames has every run of a test meet a file system without Move for files and without Exchange (a shared folder of a virtual
-// machine, FUSE).
-var plainRenames bool
-
 // TestPlainRenames: what holds where the system can rename without replacing, and exchange, holds where it can neither: the target and the
 // state before are reached from wherever a run was cut short, an error touches nothing, and an edit before any call is not lost.
 func TestPlainRenames(t *testing.T) {

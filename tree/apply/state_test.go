@@ -95,6 +95,10 @@ func stepsBetween(from, to applyState) []tree.Change {
 	return steps
 }
 
+// plainRenames has every run of a test meet a file system without Move for files and without Exchange (a shared folder of a virtual
+// machine, FUSE).
+var plainRenames bool
+
 const testStage = ".agent/rewind/stage/7"
 
 // build makes a tree on disk. Directories get their permissions last.
