@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -102,10 +103,34 @@ func (r *Reader) keep(repo *Repo) {
 	r.repo = repo
 }
 
-// indexThere is an error where there is no index. With commits there should be one.
+// indexThere is an error where there is no index. With commits there should be one, unless the repository has no working tree of its own:
+// its directory is beside the worktrees that are linked to it, and a file .git names it.
 func (r *Repo) indexThere() error {
 	_, err := os.Stat(filepath.Join(r.gitDir, "index"))
+	if absent(err) && r.isBare() {
+		return nil
+	}
 	return err
+}
+
+// isBare reports whether the repository's own configuration says core.bare; git clone --bare and git init --bare write it so.
+func (r *Repo) isBare() bool {
+	data, err := readFile(filepath.Join(r.common, "config"), maxConfigFile)
+	if err != nil || r.gitDir != r.common {
+		return false
+	}
+	for line := range strings.Lines(string(data)) {
+		key, value, set := strings.Cut(line, "=")
+		if !strings.EqualFold(strings.TrimSpace(key), "bare") {
+			continue
+		}
+		switch strings.ToLower(strings.TrimSpace(value)) {
+		case "true", "yes", "on", "1":
+			return true
+		}
+		return !set
+	}
+	return false
 }
 
 // State is what is unfinished in the working tree at root, as of Repo.state; "" where there is no repository, or none of which that can
