@@ -124,7 +124,8 @@ type DensityRequest struct {
 	Most int `json:"most,omitempty"` // at most so many spans; 0: 120
 }
 
-// DensityResponse is how many checkpoints were taken when: spans of one length, the oldest first. Those without a checkpoint are left out.
+// DensityResponse is how many checkpoints were taken when: spans of one length, the oldest first. Those without a
+// checkpoint are left out.
 type DensityResponse struct {
 	Seconds int64    `json:"seconds"` // how long a span is
 	Spans   []Span   `json:"spans"`
@@ -145,7 +146,8 @@ type RowName struct {
 	End  string // goes with Turn
 }
 
-// NameRows names rows. A turn that somebody went back into has several: the newest has the turn's name, the others that of the checkpoint
+// NameRows names rows. A turn that somebody went back into has several: the newest has the turn's name, the others that
+// of the checkpoint
 // with which they end.
 func NameRows(list []Row) []RowName {
 	names, seen := make([]RowName, len(list)), map[string]bool{}

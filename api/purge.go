@@ -2,7 +2,8 @@ package api
 
 import "rewind/internal/value"
 
-// PurgeRequest takes contents out of the store for good: those that ever stood at Paths, those named by Blobs, and every one that has Text,
+// PurgeRequest takes contents out of the store for good: those that ever stood at Paths, those named by Blobs, and
+// every one that has Text,
 // or what was Found, in it.
 type PurgeRequest struct {
 	Project

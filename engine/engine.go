@@ -124,8 +124,10 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	return e
 }
 
-// View gives one request its own sight of an open store: the project as Find has just settled it, with the notices of this request alone,
-// and the settings that hold now. Views are independent of each other, cost nothing to drop, and end with the engine they come from; Close
+// View gives one request its own sight of an open store: the project as Find has just settled it, with the notices of
+// this request alone,
+// and the settings that hold now. Views are independent of each other, cost nothing to drop, and end with the engine
+// they come from; Close
 // is for that one only. p must be of the same store.
 func (e *Engine) View(ctx context.Context, p *project.Project, c project.Config) (*Engine, error) {
 	l := e.Log.View(p, c)

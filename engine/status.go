@@ -58,7 +58,8 @@ func (e *Engine) lockSoon(ctx context.Context) *value.Activity {
 	return nil
 }
 
-// Status says how the project stands and compares the worktree with the newest state that is known; it stores nothing. It does not wait for
+// Status says how the project stands and compares the worktree with the newest state that is known; it stores nothing.
+// It does not wait for
 // a capture or a restore that takes long: then Activity is what is under way, and the worktree is not compared.
 func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) {
 	s, branch, err := e.glance()

@@ -114,13 +114,13 @@ func verified(s source, k Kind, n name, raw []byte) (fetched, error) {
 	sum := Sum(k, raw)
 	if err := n.check(sum); err != nil {
 		g, ok := s.rewritten(Object{k, n.key})
-		if !ok || g.Now != sum {
+		if !ok || g.now != sum {
 			return fetched{}, err
 		}
-		if err := n.check(g.ID); err != nil {
+		if err := n.check(g.id); err != nil {
 			return fetched{}, err
 		}
-		sum = g.ID
+		sum = g.id
 	}
 	if raw == nil {
 		raw = []byte{}

@@ -22,7 +22,8 @@ type Reason byte
 const (
 	Purged Reason = 'p' // taken out on purpose; its content is refused from then on
 	Lost   Reason = 'l' // damaged beyond repair; its content heals it when it is put again
-	// Rewritten: the object is there with other bytes than its id says, from which words were taken out; its own bytes heal it when they are
+	// Rewritten: the object is there with other bytes than its id says, from which words were taken out; its own bytes
+	// heal it when they are
 	// put again.
 	Rewritten Reason = 'r'
 )
@@ -47,8 +48,8 @@ type Tombstone struct {
 	Time      int64  // unix milliseconds; 0: not known
 	Text      string // for people; untrusted
 	Chunked   int64  // bytes of a blob that was chunked: its content is known to be refused only when all of it was read
-	ID        ID     // of what was rewritten: its own
-	Now       ID     // the hash of the bytes that it has now
+	id        ID     // of what was rewritten: its own
+	now       ID     // the hash of the bytes that it has now
 }
 
 // A tombstone cannot be decoded, which pebble's checksums leave hardly possible: its content is refused, since it may be a secret's.
@@ -96,10 +97,10 @@ var tombstoneTable = record.New(
 		return len(g.Text) <= maxTombstoneText
 	}),
 	record.Uint(5, func(g *Tombstone) *int64 { return &g.Chunked }).Must(func(g *Tombstone) bool { return g.Reason == Purged }),
-	record.ID(6, func(g *Tombstone) *ID { return &g.ID }),
-	record.ID(7, func(g *Tombstone) *ID { return &g.Now }),
+	record.ID(6, func(g *Tombstone) *ID { return &g.id }),
+	record.ID(7, func(g *Tombstone) *ID { return &g.now }),
 ).Then(func(g *Tombstone) error {
-	if r := g.Reason == Rewritten; r == g.ID.IsZero() || r == g.Now.IsZero() {
+	if r := g.Reason == Rewritten; r == g.id.IsZero() || r == g.now.IsZero() {
 		return fmt.Errorf("%w: ids of what was rewritten", record.ErrFormat)
 	}
 	return nil
@@ -222,7 +223,8 @@ func (s *Store) Tombstone(k Kind, key Key) (g Tombstone, ok bool, err error) {
 	return g, ok, wrap("look up", k, key, translate(k, key, err))
 }
 
-// WalkTombstones calls fn for every tombstone, ascending by kind byte and key, until fn gives an error, which it returns. err says that one
+// WalkTombstones calls fn for every tombstone, ascending by kind byte and key, until fn gives an error, which it
+// returns. err says that one
 // cannot be read; g is then empty. fn must not write.
 func (s *Store) WalkTombstones(fn func(k Kind, key Key, g Tombstone, err error) error) error {
 	return scanTombstones(s.db, func(o Object, g Tombstone, err error) error { return fn(o.Kind, o.Key, g, err) })

@@ -20,7 +20,7 @@ func TestGoneGolden(t *testing.T) {
 		Reason: Purged, Operation: 300, Time: 1_800_000_000_000, Text: "config/api.py", Chunked: 9 << 20,
 	}))
 	golden(t, "gone-rewritten", encodeTombstone(Tombstone{
-		Reason: Rewritten, Operation: 300, Time: 1_800_000_000_000, ID: id, Now: Sum(Blob, []byte("now")),
+		Reason: Rewritten, Operation: 300, Time: 1_800_000_000_000, id: id, now: Sum(Blob, []byte("now")),
 	}))
 	every := Tombstone{Rewritten, 300, 1_800_000_000_000, "config/api.py", 9 << 20, id, id} // no reason has all fields
 	recordtest.Documented(t, encodeTombstone(every), "Tombstone", 0)
@@ -56,7 +56,7 @@ func TestGoneDecodesStrictly(t *testing.T) {
 func FuzzGone(f *testing.F) {
 	f.Add(encodeTombstone(Tombstone{Reason: Purged, Operation: 300, Time: 1_800_000_000_000, Text: "config/api.py", Chunked: 1 << 40}))
 	f.Add(encodeTombstone(Tombstone{Reason: Lost}))
-	f.Add(encodeTombstone(Tombstone{Reason: Rewritten, ID: Sum(Blob, nil), Now: Sum(Blob, nil)}))
+	f.Add(encodeTombstone(Tombstone{Reason: Rewritten, id: Sum(Blob, nil), now: Sum(Blob, nil)}))
 	f.Fuzz(func(t *testing.T, val []byte) {
 		g, err := decodeTombstone(val)
 		if err == nil && !bytes.Equal(encodeTombstone(g), val) {
@@ -292,7 +292,8 @@ func TestT19ReleasedMarkers(t *testing.T) {
 	}
 }
 
-// TestRewrite: an object has other bytes under its id, in every way in which it is read, until its own are put again. What was built on it is
+// TestRewrite: an object has other bytes under its id, in every way in which it is read, until its own are put again.
+// What was built on it is
 // as before.
 func TestRewrite(t *testing.T) {
 	s := newStore(t)

@@ -29,7 +29,8 @@ func (s *Store) BeginAlone() *Tx {
 	return &Tx{s: s, pending: map[Object]entry{}, exclusive: s.exclusive(), changes: changes{alone: true, out: map[Object]expunged{}}}
 }
 
-// Expunge takes what lies under a key out of the store, together with the commit, and leaves a tombstone; the object need not be there. A
+// Expunge takes what lies under a key out of the store, together with the commit, and leaves a tombstone; the object
+// need not be there. A
 // tombstone of Purged is never replaced by one of Lost. Who expunges an object that others need (Deps) has put those anew: see Unbase.
 func (t *Tx) Expunge(k Kind, key Key, g Tombstone) error {
 	had, ok, err := t.s.Tombstone(k, key)
@@ -79,10 +80,11 @@ func (t *Tx) Unbase(k Kind, key Key) error {
 	return wrap("store whole", k, key, t.insert(Object{k, key}, entry{id: got.id, env: env}))
 }
 
-// Rewrite gives an object other bytes, together with the commit: the id names these from then on, until its own are put again. Nobody may be
+// Rewrite gives an object other bytes, together with the commit: the id names these from then on, until its own are put
+// again. Nobody may be
 // built on it: see Unbase. Only BeginAlone's transaction may.
 func (t *Tx) Rewrite(k Kind, id ID, raw []byte, g Tombstone) error {
-	g.Reason, g.ID, g.Now = Rewritten, id, Sum(k, raw)
+	g.Reason, g.id, g.now = Rewritten, id, Sum(k, raw)
 	o := Object{k, id.Key()}
 	env, err := object.EncodeWhole(raw, object.Careful)
 	if err == nil {
@@ -114,7 +116,8 @@ func (t *Tx) leave(o Object, x expunged) error {
 }
 
 // Purged tells, before a blob of some bytes is put, whether its content was purged; the error is then a *GoneError. Put tells it, too,
-// but for a blob that is chunked only when its chunks have been put already. sum gives the id of the content; it is called when that can
+// but for a blob that is chunked only when its chunks have been put already. sum gives the id of the content; it is
+// called when that can
 // matter.
 func (t *Tx) Purged(size int64, sum func() (ID, error)) error {
 	if may, err := t.s.tombstones.chunked(t.s.db, size); err != nil || !may {

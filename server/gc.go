@@ -153,7 +153,8 @@ func (s *server) purgeBeside(ctx context.Context, dir string, o purge.Options, o
 // tidyAfter is for how long a project must have had no event before its gc runs by itself.
 const tidyAfter = 5 * time.Minute
 
-// tidy puts what only the log of a project that rests holds into tables, deletes forks that nobody uses, if the settings say so, and runs
+// tidy puts what only the log of a project that rests holds into tables, deletes forks that nobody uses, if the
+// settings say so, and runs
 // gc, if it is due. The end of the daemon ends it; the next one goes on.
 func (d *daemon) tidy(p *project.Project) (again time.Duration) {
 	s := d.server

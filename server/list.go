@@ -268,7 +268,8 @@ func (s *server) showAt(ctx context.Context, req api.ShowRequest, at place) (out
 	return out, err
 }
 
-// shown is a checkpoint, or where whole is true the turn that a name stands for, in the row that ends with a checkpoint; "": the newest.
+// shown is a checkpoint, or where whole is true the turn that a name stands for, in the row that ends with a
+// checkpoint; "": the newest.
 func shown(
 	ctx context.Context, e *engine.Engine, name string, whole bool, end string, paths []string,
 ) (*history.Shown, *api.Row, error) {

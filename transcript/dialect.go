@@ -56,7 +56,8 @@ type line struct {
 	TitleRank             int    // a title of a higher rank wins, and of the same rank the newest; 0 with Title "" is none
 	Forked                Parent
 	Asked                 string // the session that the reply was asked in: of a copy that names no other one, what it was made of
-	// InTurn is the id of the turn that the record is of, where the agent gives its turns ids, which copies keep (Codex). Ids of sessions
+	// InTurn is the id of the turn that the record is of, where the agent gives its turns ids, which copies keep
+	// (Codex). Ids of sessions
 	// and turns are made in order of time: a turn that began before the session did is Copied.
 	InTurn  string
 	Copied  bool

@@ -44,8 +44,10 @@ func LeftAlone(get objstore.Getter, j *model.Journal) []refs.File {
 	})
 }
 
-// Agents' session files are written here and nowhere else, by agentfiles: in the agent's own folder, through no link, the new bytes into
-// a temporary file beside the old, which no agent takes for a session, fsync, then a rename. So the old bytes or the new ones are there at
+// Agents' session files are written here and nowhere else, by agentfiles: in the agent's own folder, through no link,
+// the new bytes into
+// a temporary file beside the old, which no agent takes for a session, fsync, then a rename. So the old bytes or the
+// new ones are there at
 // any moment.
 
 // ErrSessionChanged is returned for a session file that is neither as it was planned nor as it was to become.
@@ -134,7 +136,8 @@ func IsStored(get objstore.Getter, own agentfiles.Folders, path string, id objst
 	return same == st.Size, err
 }
 
-// SetSession makes a session file what a step's To says, whose bytes get has. A file that is so already is left alone, so that a step can
+// SetSession makes a session file what a step's To says, whose bytes get has. A file that is so already is left alone,
+// so that a step can
 // be repeated. A file that is not as From says either, or is a link, or has a second name, is ErrSessionChanged.
 func SetSession(get objstore.Getter, own agentfiles.Folders, s refs.File) error {
 	done, err := IsStored(get, own, s.Path, s.To)
@@ -169,7 +172,8 @@ func changedSession(own agentfiles.Folders, path string) error {
 	return SessionError(path, ErrSessionChanged)
 }
 
-// SetSessions carries out steps, as SetSession each. A file that was to be removed and was used since is left as it is, and is in kept; any
+// SetSessions carries out steps, as SetSession each. A file that was to be removed and was used since is left as it is,
+// and is in kept; any
 // other step that does not fit is an error. With back, when steps are taken back, every file that does not fit is in kept.
 func SetSessions(get objstore.Getter, own agentfiles.Folders, steps []refs.File, back bool) (kept []string, err error) {
 	for _, s := range steps {

@@ -14,7 +14,8 @@ import (
 )
 
 // TranscriptBlock is how many bytes of a transcript one of its records adds to the one before, docs/format.md#transcript. The id of a
-// transcript depends on nothing but its bytes: it is their hash, and each of its prefixes that ends with a block is a record of its own. So
+// transcript depends on nothing but its bytes: it is their hash, and each of its prefixes that ends with a block is a
+// record of its own. So
 // an append stores what was appended, and the conversation of every checkpoint is there without a copy.
 const TranscriptBlock = 64 << 10
 
@@ -303,7 +304,8 @@ func ResumeTranscript(tx *objstore.Tx, id objstore.ID) (*Writer, error) {
 	return w, nil
 }
 
-// BeginsWith reports whether the transcript begins with the transcript id, and the length of that one in bytes. It reads at most a block of
+// BeginsWith reports whether the transcript begins with the transcript id, and the length of that one in bytes. It
+// reads at most a block of
 // each.
 func (s *Stored) BeginsWith(id objstore.ID) (length int64, begins bool, err error) {
 	n, err := readNode(s.Get, id)
@@ -331,7 +333,8 @@ func (s *Stored) BeginsWith(id objstore.ID) (length int64, begins bool, err erro
 	return n.Length, err == nil && bytes.HasPrefix(block, tail), err
 }
 
-// Begins compares the first length bytes of the transcript with those of f, block by block, and returns how many bytes the equal blocks at
+// Begins compares the first length bytes of the transcript with those of f, block by block, and returns how many bytes
+// the equal blocks at
 // the beginning have.
 func (s *Stored) Begins(f io.ReaderAt, length int64) (same int64, err error) {
 	buf := make([]byte, TranscriptBlock)

@@ -46,7 +46,8 @@ func put(p *enginetest.Project, name string, raw []byte) {
 	p.Reopen()
 }
 
-// A session's file is read when it is another one than what is known of, and only then, also by the next process. What cannot be read, is
+// A session's file is read when it is another one than what is known of, and only then, also by the next process. What
+// cannot be read, is
 // of another program, or of no session, is as if it was not there.
 func TestSessionsAreKnown(t *testing.T) {
 	p, k := enginetest.TwoTurns(t)

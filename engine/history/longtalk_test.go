@@ -20,7 +20,8 @@ func talkOf(p *enginetest.Project, session string) (stored *model.Talk) {
 	return stored
 }
 
-// How a long conversation was read is stored, and the next process goes on from there. What is damaged, or of another program, is read from
+// How a long conversation was read is stored, and the next process goes on from there. What is damaged, or of another
+// program, is read from
 // the beginning and stored anew; what is purged is not in it.
 func TestALongConversationIsReadOnFromTheStore(t *testing.T) {
 	const said, other = "hunter22-as-it-was-typed", "hunter22-as-it-is-stored"

@@ -36,7 +36,8 @@ func (s *Session) NameOf() string {
 	return s.Name
 }
 
-// BeganAs is the transcript with which rewind made a fork; zero: it made none, or the fork is deleted. gc lets go what only a deleted one
+// BeganAs is the transcript with which rewind made a fork; zero: it made none, or the fork is deleted. gc lets go what
+// only a deleted one
 // began with; Fork keeps its name for when the file comes back, which brings the bytes.
 func (s *Session) BeganAs() objstore.ID {
 	if s.Fork == nil || s.Standing == value.Deleted {

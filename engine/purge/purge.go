@@ -31,8 +31,10 @@ type Options struct {
 	Progress model.Progress
 }
 
-// Purge takes contents out of the store for good, in one step, and then makes the files of the store forget their bytes. Every checkpoint
-// stays; a restore leaves their paths as they are. Killed anywhere it has purged all or nothing; begun again, it ends what is left to do.
+// Purge takes contents out of the store for good, in one step, and then makes the files of the store forget their
+// bytes. Every checkpoint
+// stays; a restore leaves their paths as they are. Killed anywhere it has purged all or nothing; begun again, it ends
+// what is left to do.
 // ErrNotFound: nothing is or was there. Events wait only while it commits.
 func (pu *Purger) Purge(ctx context.Context, o Options) (*value.Purged, error) {
 	p, err := pu.purgeScan(o)
@@ -183,19 +185,8 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	if err != nil || len(p.targets)+r.Words == 0 {
 		return r, err
 	}
-	for _, key := range p.needing {
-		if err := tx.Unbase(objstore.Blob, key); err != nil {
-			return nil, err
-		}
-	}
-	needing, err := p.words.dependents(ctx)
-	if err != nil {
+	if err := p.storeWhole(ctx, tx); err != nil {
 		return nil, err
-	}
-	for _, o := range needing {
-		if err := tx.Unbase(o.Kind, o.Id.Key()); err != nil {
-			return nil, err
-		}
 	}
 	var silent []*model.Session
 	for _, name := range r.Sessions {
@@ -258,6 +249,22 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	return r, nil
 }
 
+// storeWhole stores what stays and is built on what goes, or gets other bytes, so that it needs neither.
+func (p *purgeScan) storeWhole(ctx context.Context, tx *objstore.Tx) error {
+	for _, key := range p.needing {
+		if err := tx.Unbase(objstore.Blob, key); err != nil {
+			return err
+		}
+	}
+	needing, err := p.words.dependents(ctx)
+	for _, o := range needing {
+		if err := tx.Unbase(o.Kind, o.Id.Key()); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
 func purgeMessage(r *value.Purged) string {
 	if len(r.Paths) == 0 {
 		return fmt.Sprintf("%d contents", r.Contents)
@@ -284,7 +291,8 @@ func (pu *Purger) purgeHeldResult(ctx context.Context, p *purgeScan) (*value.Pur
 		return nil, err
 	}
 	r := &value.Purged{
-		Words: len(p.words.objects) + len(p.words.rows), Prompts: p.words.stays, Names: value.Texts(p.words.names), Contents: len(p.targets), Before: len(p.alreadyGone), Unread: len(p.unread),
+		Words: len(p.words.objects) + len(p.words.rows), Prompts: p.words.stays, Names: value.Texts(p.words.names),
+		Contents: len(p.targets), Before: len(p.alreadyGone), Unread: len(p.unread),
 	}
 	paths, talks := map[string]bool{}, map[string]bool{}
 	for key, d := range p.targets {

@@ -182,7 +182,8 @@ func openOn(p *enginetest.Project, f *kvtest.CrashFS) {
 	p.E = e
 }
 
-// TestPurgedFileInTheWorktree: a file that still has the content is listed, not captured, and left alone by every restore; changed, it is
+// TestPurgedFileInTheWorktree: a file that still has the content is listed, not captured, and left alone by every
+// restore; changed, it is
 // captured.
 func TestPurgedFileInTheWorktree(t *testing.T) {
 	p := enginetest.NewProject(t)
@@ -274,7 +275,8 @@ func TestPurgedFileInTheWorktree(t *testing.T) {
 	p.Verify()
 }
 
-// TestPurgeConversation: the text is found in a conversation, raw or escaped, and across two blocks; the conversation is captured no more.
+// TestPurgeConversation: the text is found in a conversation, raw or escaped, and across two blocks; the conversation
+// is captured no more.
 func TestPurgeConversation(t *testing.T) {
 	for _, across := range []bool{false, true} {
 		p, k := enginetest.Begun(t)
@@ -334,7 +336,8 @@ func TestPurgeConversation(t *testing.T) {
 	}
 }
 
-// TestPurgeAgain: what was purged from a conversation is no damage for any later purge, with gc between, nor after the store was opened again.
+// TestPurgeAgain: what was purged from a conversation is no damage for any later purge, with gc between, nor after the
+// store was opened again.
 func TestPurgeAgain(t *testing.T) {
 	p, k := enginetest.Begun(t)
 	first, second := "first "+strings.Repeat("0123456789abcdef", 9), "second "+strings.Repeat("fedcba9876543210", 9)
@@ -477,7 +480,8 @@ func TestPurgeEmptyFile(t *testing.T) {
 	}
 }
 
-// TestPurgeKilled cuts before every call that a purge makes on the store, with none or all of what was not synced still there: nothing but
+// TestPurgeKilled cuts before every call that a purge makes on the store, with none or all of what was not synced still
+// there: nothing but
 // the secret is ever missing, and begun again it ends.
 func TestPurgeKilled(t *testing.T) {
 	for name, make := range histories() {

@@ -15,7 +15,8 @@ import (
 	"rewind/tree"
 )
 
-// purgeScan finds what a purge takes out. It may run again: what it has seen already costs an envelope, so that the second run, under the
+// purgeScan finds what a purge takes out. It may run again: what it has seen already costs an envelope, so that the
+// second run, under the
 // lock, is about what came meanwhile.
 type purgeScan struct {
 	e        *Purger
@@ -248,7 +249,8 @@ func (p *purgeScan) searchContents(ctx context.Context) error {
 	})
 }
 
-// searchTranscripts dooms the blocks of conversations that have the text, or a whole content that goes, in them: within a block, or across
+// searchTranscripts dooms the blocks of conversations that have the text, or a whole content that goes, in them: within
+// a block, or across
 // two that follow each other.
 func (p *purgeScan) searchTranscripts(ctx context.Context) error {
 	h := NewHaystack(append(slices.Clone(p.text.needles), p.contents.needles...))
@@ -269,7 +271,8 @@ func (p *purgeScan) searchTranscripts(ctx context.Context) error {
 	})
 }
 
-// searchBlock looks at the last block of a transcript, and at where it meets the one before. A block that was purged has nothing left to
+// searchBlock looks at the last block of a transcript, and at where it meets the one before. A block that was purged
+// has nothing left to
 // find; a text that lay across it and its neighbour was purged out of both.
 func (p *purgeScan) searchBlock(h matcher, id objstore.ID) error {
 	n, err := p.node(id)

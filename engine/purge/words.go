@@ -22,7 +22,8 @@ import (
 	"rewind/tree"
 )
 
-// words takes texts out of what the store says in its own words: beginnings of prompts, messages, titles, names of files and of tags. Each stands
+// words takes texts out of what the store says in its own words: beginnings of prompts, messages, titles, names of
+// files and of tags. Each stands
 // for a moment or a file, so it stays, with another word in the text's place. Checkpoints, trees and notes keep their ids
 // (objstore.Tx.Rewrite).
 type words struct {
@@ -206,14 +207,7 @@ func (w *words) object(o model.Object, raw []byte) ([]byte, error) {
 		}
 		return tree.EncodeNote(skips)
 	case objstore.Checkpoint:
-		cp, err := model.DecodeCheckpoint(o.Id, raw)
-		if err != nil {
-			return nil, err
-		}
-		cp.Texts(w.to)
-		now := cp.Encode()
-		_, err = model.DecodeCheckpoint(o.Id, now)
-		return now, err
+		return reworded(raw, w.to, func(raw []byte) (*model.Checkpoint, error) { return model.DecodeCheckpoint(o.Id, raw) })
 	case objstore.Blob, objstore.Transcript:
 	}
 	return raw, nil
@@ -243,60 +237,69 @@ func (w *words) planRows() error {
 // operationKey is the length of an operation's key.
 const operationKey = 1 + 8
 
-// row is a row as it is to be.
+// row is a row as it is to be. What is made again by itself has no value: what lstat said of a file, how far secrets were looked for.
 func (w *words) row(key, val []byte) (row, error) {
-	r := row{key: key}
+	r := row{key: key, val: val}
 	var err error
 	switch key[0] {
-	case kv.PrefixOperation:
-		if len(key) != operationKey {
-			return r, record.ErrFormat
-		}
-		var op *refs.Operation
-		if op, err = refs.DecodeOperation(binary.BigEndian.Uint64(key[1:]), val); err == nil {
-			op.Texts(w.to)
-			r.val = op.Encode()
-			_, err = refs.DecodeOperation(op.Seq, r.val)
-		}
+	case kv.PrefixStat:
+		r.val = nil
+	case kv.PrefixLeak:
+		r.val = secrets.Reword(key, val, w.to)
+	case kv.PrefixTombstone:
+		r.val, err = objstore.RewordTombstone(val, w.to)
 	case kv.PrefixRef:
 		if name := w.to(string(key[1:])); name != string(key[1:]) {
 			r.to, err = append([]byte{kv.PrefixRef}, name...), refs.Name(name).Check()
 		}
-		r.val = val
-	case kv.PrefixSession:
-		var s *model.Session
-		if s, err = model.DecodeSession(string(key[1:]), val); err == nil {
-			s.Texts(w.to)
-			r.val = s.Encode()
-			_, err = model.DecodeSession(s.Name, r.val)
-		}
-	case kv.PrefixSquash:
-		var g *model.Squash
-		if g, err = model.DecodeSquash(val); err == nil {
-			g.Texts(w.to)
-			r.val = g.Encode()
-			_, err = model.DecodeSquash(r.val)
-		}
-	case kv.PrefixMessage:
-		var list []string
-		if list, err = model.DecodeMessages(val); err == nil {
-			for i := range list {
-				list[i] = w.to(list[i])
-			}
-			r.val = model.EncodeMessages(list)
-		}
-	case kv.PrefixTombstone:
-		r.val, err = objstore.RewordTombstone(val, w.to)
-	case kv.PrefixLeak:
-		if r.val = secrets.Reword(key, val, w.to); r.val == nil {
-			return r, nil // contents are looked at again
-		}
-	case kv.PrefixStat:
-		return r, nil // what lstat said is asked again
 	default:
-		r.val = val
+		if record := wordRecords[key[0]]; record != nil {
+			r.val, err = record(key, val, w.to)
+		}
 	}
 	return r, err
+}
+
+// texted is a record with texts.
+type texted interface {
+	Texts(to func(string) string)
+	Encode() []byte
+}
+
+// wordRecords gives the value of a record with other texts, by the first byte of its key.
+var wordRecords = map[byte]func(key, val []byte, to func(string) string) ([]byte, error){
+	kv.PrefixOperation: func(key, val []byte, to func(string) string) ([]byte, error) {
+		if len(key) != operationKey {
+			return nil, record.ErrFormat
+		}
+		seq := binary.BigEndian.Uint64(key[1:])
+		return reworded(val, to, func(raw []byte) (*refs.Operation, error) { return refs.DecodeOperation(seq, raw) })
+	},
+	kv.PrefixSession: func(key, val []byte, to func(string) string) ([]byte, error) {
+		return reworded(val, to, func(raw []byte) (*model.Session, error) { return model.DecodeSession(string(key[1:]), raw) })
+	},
+	kv.PrefixSquash: func(_, val []byte, to func(string) string) ([]byte, error) {
+		return reworded(val, to, model.DecodeSquash)
+	},
+	kv.PrefixMessage: func(_, val []byte, to func(string) string) ([]byte, error) {
+		list, err := model.DecodeMessages(val)
+		for i := range list {
+			list[i] = to(list[i])
+		}
+		return model.EncodeMessages(list), err
+	},
+}
+
+// reworded gives a record with other texts, if it is one still.
+func reworded[T texted](val []byte, to func(string) string, decode func([]byte) (T, error)) ([]byte, error) {
+	v, err := decode(val)
+	if err != nil {
+		return nil, err
+	}
+	v.Texts(to)
+	now := v.Encode()
+	_, err = decode(now)
+	return now, err
 }
 
 // commit adds what was planned to a transaction.

@@ -16,7 +16,8 @@ import (
 	"rewind/tree"
 )
 
-// worded is a project that has a text everywhere but in contents of files that are there: in a prompt, in messages, in a tag, in names of a file, a
+// worded is a project that has a text everywhere but in contents of files that are there: in a prompt, in messages, in
+// a tag, in names of a file, a
 // directory and an ignored one, which are gone from the project.
 func worded(t *testing.T, secret string) (*enginetest.Project, *enginetest.Talker, []*model.Checkpoint) {
 	t.Helper()
@@ -111,7 +112,8 @@ func TestPurgeWords(t *testing.T) {
 	}
 }
 
-// TestPurgeNameInTheProject: the name of a file that is in the project stays, and is said; the words around it do not. Under another name it goes.
+// TestPurgeNameInTheProject: the name of a file that is in the project stays, and is said; the words around it do not.
+// Under another name it goes.
 func TestPurgeNameInTheProject(t *testing.T) {
 	const secret = "Kx7vQ2mZ9pLw4TzR8sB1nYcJ"
 	p := enginetest.NewProject(t)

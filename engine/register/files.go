@@ -33,7 +33,8 @@ const (
 	settledTries = 20
 )
 
-// settingsFile is a file of an agent as it was read. Nobody else's locks are there to be had: whoever replaces it looks first whether it
+// settingsFile is a file of an agent as it was read. Nobody else's locks are there to be had: whoever replaces it looks
+// first whether it
 // still is what was read.
 type settingsFile struct {
 	path string // links followed: what is replaced is the file that a dotfile manager's link leads to
@@ -102,7 +103,8 @@ func (f *settingsFile) unchanged() (bool, error) {
 	return now.exists() == f.exists() && bytes.Equal(now.Data, f.Data) && (!f.exists() || os.SameFile(now.info, f.info)), nil
 }
 
-// replace puts data in the file's place, durably, with the mode and owner of what was there: the old bytes or the new ones, at any moment.
+// replace puts data in the file's place, durably, with the mode and owner of what was there: the old bytes or the new
+// ones, at any moment.
 // nil removes it. errChanged: somebody wrote it since it was read.
 func (f *settingsFile) replace(data []byte) error {
 	err := f.swap(data)

@@ -55,7 +55,8 @@ func sortedKeys(l enginetest.Listing) []string {
 	return out
 }
 
-// TestT10Promise11ConversationGoesBackWhole: a checkout that dies anywhere ends by Continue at the target, by Abort as it was before: code
+// TestT10Promise11ConversationGoesBackWhole: a checkout that dies anywhere ends by Continue at the target, by Abort as
+// it was before: code
 // and conversation.
 func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 	ended, alone := 0, refs.Scope{ContextOnly: true}
@@ -201,7 +202,8 @@ func TestT11Promise09SessionWrittenInTheRestore(t *testing.T) {
 	p.Verify()
 }
 
-// What a killed writer left beside session files goes with the next write, a look at the project, or a purge; what a living one holds stays,
+// What a killed writer left beside session files goes with the next write, a look at the project, or a purge; what a
+// living one holds stays,
 // and so does what only looks like it. No agent takes it for a session.
 func TestSessionTemporaries(t *testing.T) {
 	p, k := enginetest.Begun(t)

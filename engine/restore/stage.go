@@ -15,7 +15,8 @@ import (
 	"rewind/tree/apply"
 )
 
-// stageDir is a directory with a stage for each restore: in the marker's directory, so on the worktree's file system and in no capture; or
+// stageDir is a directory with a stage for each restore: in the marker's directory, so on the worktree's file system
+// and in no capture; or
 // in Home, where the marker's directory is not this user's. For paths on another file system apply.Run makes a stage beside them.
 type stageDir struct {
 	base worktreefs.Dir // what path is relative to
@@ -57,7 +58,8 @@ func (s *stageDir) pathOf(op string) string { return s.path + "/" + op }
 // Open opens the directory itself. The caller closes it.
 func (s *stageDir) Open() (worktreefs.Dir, error) { return worktreefs.OpenPath(s.base, s.path) }
 
-// StageDirs are the directories where stages of this project can be, Home's first; the caller closes them. The one in the project is left
+// StageDirs are the directories where stages of this project can be, Home's first; the caller closes them. The one in
+// the project is left
 // out if the marker does not name this project.
 func (rs *Restorer) StageDirs(root worktreefs.Dir) ([]*stageDir, error) {
 	list := []*stageDir{}

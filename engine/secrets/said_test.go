@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,6 +18,10 @@ import (
 	"rewind/engine/secrets"
 	"rewind/hooks"
 	"rewind/internal/kv"
+	"rewind/internal/leaks"
+	"rewind/internal/value"
+	"rewind/transcript"
+	"rewind/transcript/passage"
 )
 
 // said is what is told of conversations, the oldest first, a line each.
@@ -26,7 +31,8 @@ func said(p *enginetest.Project) string {
 	p.Must(err)
 	var out []string
 	for _, l := range list {
-		out = append([]string{fmt.Sprintf("%s turn %d record %d %s %s", l.Session[len(l.Session)-1:], l.Turn, l.Record, l.Part, l.Rule)}, out...)
+		one := fmt.Sprintf("%s turn %d record %d %s %s", l.Session[len(l.Session)-1:], l.Turn, l.Record, l.Part, l.Rule)
+		out = append([]string{one}, out...)
 	}
 	return strings.Join(out, ", ")
 }
@@ -181,7 +187,8 @@ type counted struct {
 
 func (c *counted) Err() error { *c.n++; return nil }
 
-// TestSaidAnew: a conversation that was written anew keeps its flags where its bytes are the same, and is looked at where they are not. What
+// TestSaidAnew: a conversation that was written anew keeps its flags where its bytes are the same, and is looked at
+// where they are not. What
 // gc takes away is told no more.
 func TestSaidAnew(t *testing.T) {
 	p, k := enginetest.Begun(t)
@@ -225,4 +232,70 @@ func TestSaidInAnImage(t *testing.T) {
 	p.Settle()
 	lookForSecrets(p)
 	wantSaid(p, "0 turn 1 record 2 tool output github-pat")
+}
+
+// TestPromise15Added: a moment tells what it brought, and not what its tree has besides.
+func TestPromise15Added(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("prod.env", "A=1\nTOKEN="+token(1)+"\n")
+	p.Write("b", "b")
+	first := p.Save("one")
+	p.Write("b", "TOKEN="+token(2)+"\n")
+	second := p.Save("two")
+	p.Write("prod.env", "A=2\nTOKEN="+token(1)+"\n") // the same secret
+	third := p.Save("three")
+	p.Write("prod.env", "A=2\nTOKEN="+token(3)+"\n") // another
+	fourth := p.Save("four")
+	p.Write("c", "c")
+	fifth := p.Save("five")
+	lookForSecrets(p)
+	for _, c := range []struct{ of, want string }{
+		{first.ID.String(), "prod.env"},
+		{second.ID.String(), "b"},
+		{third.ID.String(), ""},
+		{fourth.ID.String(), "prod.env"},
+		{fifth.ID.String(), ""},
+	} {
+		shown, err := p.E.History.Show(enginetest.Bg, c.of, nil)
+		p.Must(err)
+		var got []string
+		for _, l := range shown.Leaks {
+			got = append(got, string(l.Path))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s tells %q, want %q", shown.Cause.Message, got, c.want)
+		}
+	}
+	wantLeaks(p, "b github-pat:1, prod.env github-pat:2 x3")
+}
+
+// TestSaidByRealAgents: nothing that the agents themselves write looks like a secret.
+func TestSaidByRealAgents(t *testing.T) {
+	s, err := leaks.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range value.Agents() {
+		names, err := filepath.Glob("../../transcript/testdata/" + string(agent) + "/*.json*")
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: no session files, %v", agent, err)
+		}
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := passage.Reader{Passage: func(rec *transcript.Record, p *passage.Passage) error {
+				list, err := s.Find(enginetest.Bg, "conversation", p.Text)
+				for _, f := range list {
+					t.Errorf("%s:%d: %s in a %s", name, rec.Line, f.Rule, p.Part)
+				}
+				return err
+			}}
+			src := transcript.Source{ReaderAt: strings.NewReader(string(b)), Size: int64(len(b)), Name: name, Ended: true}
+			if err := r.Read(agent, src, 0); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
 }

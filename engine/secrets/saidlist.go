@@ -96,7 +96,8 @@ func (t *saidThere) in(id objstore.ID, f *saidFlag) bool {
 	return true
 }
 
-// SaidSecret is what was found at a place that Said lists, for who takes it out of the store: nothing to show. found may be the beginning of its
+// SaidSecret is what was found at a place that Said lists, for who takes it out of the store: nothing to show. found
+// may be the beginning of its
 // name.
 func (k *Leaks) SaidSecret(ctx context.Context, found string) (string, error) {
 	looks, err := k.saidLooks()

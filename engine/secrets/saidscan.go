@@ -16,14 +16,16 @@ import (
 	"rewind/transcript/passage"
 )
 
-// saidPath is what the rules are told of where a conversation's text is from; some are about files of settings, and conversations show these.
+// saidPath is what the rules are told of where a conversation's text is from; some are about files of settings, and
+// conversations show these.
 const saidPath = "conversation"
 
 // saidScan is a look at what conversations have got since the last.
 type saidScan struct {
 	*leakScan
 	looks map[string]*saidLook // by session, as they will be
-	// told has hashes of what was found in this look: session, turn, rule, part and secret, so that an echo is no news; of those without
+	// told has hashes of what was found in this look: session, turn, rule, part and secret, so that an echo is no news;
+	// of those without
 	// the part, the record of what the agent wrote down beside the conversation, if it is that.
 	told map[uint64]int
 }
@@ -234,7 +236,8 @@ func (r *saidRecord) turn(at int64) uint64 {
 	return uint64(turn)
 }
 
-// found flags a place. One record is flagged once by a rule and part. What a turn says again in the same part is no news, nor is what the agent
+// found flags a place. One record is flagged once by a rule and part. What a turn says again in the same part is no
+// news, nor is what the agent
 // writes down beside it: of that only what stands nowhere else is told.
 func (r *saidRecord) found(m leaks.Match, f saidFlag) {
 	echo := func(part string) uint64 {

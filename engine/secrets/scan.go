@@ -74,7 +74,8 @@ type leakScan struct {
 	changedSaid map[string]*saidLook // not written yet
 }
 
-// ScanForSecrets looks at the contents that were stored since it did so last, each once, and flags what looks like a secret. It ends with
+// ScanForSecrets looks at the contents that were stored since it did so last, each once, and flags what looks like a
+// secret. It ends with
 // ctx, and what it found out
 // until then stays; another look that is under way is not waited for. rest: nobody waits for it, so it takes half a processor at most.
 func (k *Leaks) ScanForSecrets(ctx context.Context, rest bool) error {
@@ -83,7 +84,8 @@ func (k *Leaks) ScanForSecrets(ctx context.Context, rest bool) error {
 	}
 	defer k.Scan.Mu.Unlock()
 	l := &leakScan{
-		e: k, throttle: rest, changed: map[objstore.Key]*LeakFlag{}, changedSaid: map[string]*saidLook{}, allow: k.log.Config.SecretsAllowed(), saved: time.Now(),
+		e: k, throttle: rest, changed: map[objstore.Key]*LeakFlag{}, changedSaid: map[string]*saidLook{},
+		allow: k.log.Config.SecretsAllowed(), saved: time.Now(),
 		from: time.Now(),
 	}
 	var err error

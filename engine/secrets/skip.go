@@ -27,7 +27,8 @@ import (
 // leakStamp is what tells whether a file is the one that was judged.
 type leakStamp worktreefs.Stat
 
-// SecretFiles tells which files are secret by now: by name, or in mode skip by what was found at their paths; never those of secrets.allow.
+// SecretFiles tells which files are secret by now: by name, or in mode skip by what was found at their paths; never
+// those of secrets.allow.
 func (k *Leaks) SecretFiles() (func(path string) bool, error) {
 	skipped, err := k.SkippedPaths()
 	if err != nil {
@@ -192,7 +193,8 @@ func (k *Leaks) Leaks(newest objstore.ID) ([]value.Leak, error) {
 	return out, nil
 }
 
-// Added lists the files of which changes brought a flagged content: one that holds what the content before did not. A file that had the same
+// Added lists the files of which changes brought a flagged content: one that holds what the content before did not. A
+// file that had the same
 // secret before is no news.
 func (k *Leaks) Added(ctx context.Context, changes []tree.Change, only refs.PathSet) ([]value.Leak, error) {
 	if k.log.Config.SecretsMode() == project.SecretsOff {

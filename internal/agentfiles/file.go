@@ -37,7 +37,8 @@ func (f File) dir(made bool) (*os.Root, error) {
 	return at, nil
 }
 
-// below opens a directory in another one. A link is none: os.Root would follow one that stays below, so what is there is looked at before
+// below opens a directory in another one. A link is none: os.Root would follow one that stays below, so what is there
+// is looked at before
 // and after.
 func below(at *os.Root, name string, made bool) (*os.Root, error) {
 	if made {
@@ -116,7 +117,8 @@ func (f File) Check() error {
 	return plain(fi)
 }
 
-// Writable tells before the attempt, so that a dry run says the same, that the file could be written or taken away: its directory, or the
+// Writable tells before the attempt, so that a dry run says the same, that the file could be written or taken away: its
+// directory, or the
 // first one on the way up that is there, can be written.
 func (f File) Writable() error {
 	dir := filepath.Join(append([]string{f.Folder}, f.in[:len(f.in)-1]...)...)
@@ -166,8 +168,10 @@ func (f File) Open() (*os.File, fs.FileInfo, error) {
 	return file, now, nil
 }
 
-// OpenBelow opens a file to be read at path, which lies in folder, both with links followed. What has become a link since may lead anywhere
-// in the folder, and not out of it. It is for files that are only read: those of payloads, and those whose bytes are compared with what is
+// OpenBelow opens a file to be read at path, which lies in folder, both with links followed. What has become a link
+// since may lead anywhere
+// in the folder, and not out of it. It is for files that are only read: those of payloads, and those whose bytes are
+// compared with what is
 // stored.
 func OpenBelow(folder, path string) (*os.File, error) {
 	in, err := filepath.Rel(folder, path)
@@ -198,7 +202,8 @@ func (f File) Read(most int64) ([]byte, error) {
 // Temporary marks files that are being written. No agent takes one for a session: it begins with a dot, and does not end as one.
 const Temporary = ".rewind-"
 
-// Write makes the file one with what write gives, durably: a temporary file beside it, fsync, a rename in the directory that was opened.
+// Write makes the file one with what write gives, durably: a temporary file beside it, fsync, a rename in the directory
+// that was opened.
 // replace says that there may be one already, whose mode and owner it keeps.
 func (f File) Write(replace bool, write func(io.Writer) error) error {
 	d, err := f.dir(true)
@@ -244,7 +249,8 @@ func (f File) Remove() error {
 	return osfile.SyncRoot(d)
 }
 
-// Sweep removes what killed writers left beside session files, in the agents' own folders, and lists it. Of paths that are none it says nothing.
+// Sweep removes what killed writers left beside session files, in the agents' own folders, and lists it. Of paths that
+// are none it says nothing.
 func (own Folders) Sweep(paths []string) (removed []string) {
 	swept := map[string]bool{}
 	for _, path := range paths {

@@ -15,7 +15,8 @@ import (
 // errChanged is returned when a file is not what was read any more; nothing was written.
 var errChanged = errors.New("it changed while it was being edited")
 
-// agentFile is a file of an agent as it was read. Nobody else's locks are there to be had: whoever replaces it looks first whether it still
+// agentFile is a file of an agent as it was read. Nobody else's locks are there to be had: whoever replaces it looks
+// first whether it still
 // is what was read.
 type agentFile struct {
 	path string // links followed
@@ -40,7 +41,8 @@ func readFile(path string, limit int64) (*agentFile, error) {
 	return &agentFile{path: real, data: data, info: fi}, nil
 }
 
-// replace puts data in the file's place, durably, with the mode and owner of what was there: the old bytes or the new ones, at any moment.
+// replace puts data in the file's place, durably, with the mode and owner of what was there: the old bytes or the new
+// ones, at any moment.
 func (f *agentFile) replace(data []byte, limit int64) error {
 	if f.info.Mode()&0o200 == 0 {
 		return fmt.Errorf("%w: it is read-only", fs.ErrPermission)

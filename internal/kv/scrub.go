@@ -18,12 +18,14 @@ const (
 )
 
 // Scrub makes the disk forget what is not in the store any more: when it returns nil, no file of the directory holds the value of a key
-// that was deleted or replaced before the call. The log is begun anew and the old ones are gone, all tables are rewritten and the old ones
+// that was deleted or replaced before the call. The log is begun anew and the old ones are gone, all tables are
+// rewritten and the old ones
 // are gone, and the archive is empty. What the file system, the disk or a copy elsewhere keep of removed files is out of reach.
 //
 // What a MANIFEST has of the keys with which tables began and ended stays until the database is opened anew.
 //
-// A Scan or Verify under way keeps tables; Scrub waits for them, and gives ErrBusy when that takes too long: nothing is wrong then, it is
+// A Scan or Verify under way keeps tables; Scrub waits for them, and gives ErrBusy when that takes too long: nothing is
+// wrong then, it is
 // to be called again.
 func (d *DB) Scrub(ctx context.Context) error {
 	if err := d.enterWrite("scrub"); err != nil {

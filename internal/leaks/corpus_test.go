@@ -15,7 +15,8 @@ import (
 	"rewind/internal/value"
 )
 
-// TestCorpus counts what is found in the files below the directories that REWIND_LEAKS_CORPUS names, separated by colons: how many of 1,000 files
+// TestCorpus counts what is found in the files below the directories that REWIND_LEAKS_CORPUS names, separated by
+// colons: how many of 1,000 files
 // are flagged, by rule. With -v it names the places of our own rules. The figures stand in docs/capture.md.
 func TestCorpus(t *testing.T) {
 	dirs := filepath.SplitList(os.Getenv("REWIND_LEAKS_CORPUS"))

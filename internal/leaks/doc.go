@@ -4,7 +4,8 @@
 //
 // A rule is asked only of a content that has one of its keywords, in any case, and only near them: from the line before to two lines
 // behind, since all but a few
-// rules speak of one assignment or one token. Those that can span any number of lines are asked of the whole content. What a rule matches
+// rules speak of one assignment or one token. Those that can span any number of lines are asked of the whole content.
+// What a rule matches
 // counts when its
 // entropy is above the rule's, no allowlist has it, and the line does not say "gitleaks:allow".
 package leaks

@@ -88,7 +88,7 @@ func best(list []Match) []Match {
 // vague is how little a rule says of what it found.
 func vague(rule string) int {
 	switch {
-	case strings.HasPrefix(rule, "generic-password"), rule == "url-password":
+	case strings.HasPrefix(rule, "generic-password"), rule == "url-password", rule == "authorization-header":
 		return 2
 	case strings.Contains(rule, "generic"):
 		return 1

@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// checks says what a match of a rule of ours (rewind.toml) has to be besides: an expression finds where a password would be, not whether
+// checks says what a match of a rule of ours (rewind.toml) has to be besides: an expression finds where a password
+// would be, not whether
 // it is one or what is written in its place. path is the file's, groups are those of the expression.
 var checks = map[string]func(path string, groups []string) bool{
 	"url-password":              urlPassword,
@@ -43,7 +44,8 @@ var placeWords = []string{
 // placeNames are passwords of one word that stand for any, in URLs above all.
 var placeNames = []string{
 	"pass", "pwd", "pw", "psw", "passwort", "key", "apikey", "api-key", "api_key", "admin", "root", "guest", "user", "postgres", "mysql",
-	"mongo", "mongodb", "redis", "rabbitmq", "minio", "elastic", "null", "none", "nil", "true", "false", "empty", "login", "name", "host", "port",
+	"mongo", "mongodb", "redis", "rabbitmq", "minio", "elastic", "null", "none", "nil", "true", "false", "empty", "login", "name", "host",
+	"port",
 	"x-oauth-basic", "x-token-auth", "abc", "abcd", "xyz", "aaa", "bbb", "111", "123", "1234", "xxx", "baz", "qux", "quux", "p4ss", "pass1",
 	"pass123", "pass1234", "admin123", "root123", "user123", "bob", "alice", "mypass", "mypwd", "minioadmin", "developer", "development",
 }
@@ -94,7 +96,8 @@ func bare(s string) bool {
 	return !strings.HasPrefix(s, "!") && !strings.HasSuffix(s, ":") && quoted(s)
 }
 
-// urlPassword judges a password in a URL by its user and host: "postgres:postgres@" is nobody's secret, and on a host of one's own or of an
+// urlPassword judges a password in a URL by its user and host: "postgres:postgres@" is nobody's secret, and on a host
+// of one's own or of an
 // example only what looks random is one.
 func urlPassword(path string, g []string) bool {
 	user, pass, host := g[1], g[2], g[3]

@@ -25,7 +25,8 @@ type Options struct {
 	Before func(tmp *os.File) error
 }
 
-// Write makes path a file with what write gives: into a temporary file in the same directory, fsync, rename, fsync of the directory. After
+// Write makes path a file with what write gives: into a temporary file in the same directory, fsync, rename, fsync of
+// the directory. After
 // an error the file that was there is there, and the temporary one is gone.
 func Write(path string, o Options, write func(io.Writer) error) error {
 	dir, err := os.OpenRoot(filepath.Dir(path))
@@ -99,7 +100,8 @@ func create(dir *os.Root, o Options) (f *os.File, name string, err error) {
 // lockTries is how often a temporary file is made anew that was removed before it was locked.
 const lockTries = 3
 
-// RemoveAbandoned removes an entry of a directory if it is a file of this user's, with one name, that no writer holds (Options.Held), and reports
+// RemoveAbandoned removes an entry of a directory if it is a file of this user's, with one name, that no writer holds
+// (Options.Held), and reports
 // whether it did.
 func RemoveAbandoned(dir *os.Root, name string) bool {
 	was, err := dir.Lstat(name)
@@ -157,7 +159,8 @@ var (
 	ErrTooLarge   = errors.New("larger than it can be")
 )
 
-// ReadSmall reads a regular file of at most limit bytes whose name somebody else may have made: it waits for nobody, follows no link, and
+// ReadSmall reads a regular file of at most limit bytes whose name somebody else may have made: it waits for nobody,
+// follows no link, and
 // takes no more memory than the limit.
 func ReadSmall(path string, limit int64) ([]byte, error) {
 	fi, err := os.Lstat(path)

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// A Table says how a T stands in a record, one column for each field. What it decodes, it encodes to the same bytes. It may be used by many
+// A Table says how a T stands in a record, one column for each field. What it decodes, it encodes to the same bytes. It
+// may be used by many
 // at once.
 type Table[T any] struct {
 	columns []Column[T]
@@ -104,7 +105,8 @@ func measured(dst []byte, at int) []byte {
 	return slices.Replace(dst, at-1, at, b[:binary.PutUvarint(b[:], uint64(n))]...)
 }
 
-// Texts puts to(s) in place of every text s that v holds, those of records in it included. It is for the caller to see whether what comes of it
+// Texts puts to(s) in place of every text s that v holds, those of records in it included. It is for the caller to see
+// whether what comes of it
 // is still a record: whether Decode takes it.
 func (t *Table[T]) Texts(v *T, to func(string) string) {
 	for i := range t.columns {
@@ -123,7 +125,8 @@ func (t *Table[T]) DecodeWith(raw []byte, v *T, known Words) error {
 	return t.decode(raw, v, known, math.MaxUint64)
 }
 
-// DecodeHead sets the fields with tags up to last, and looks at nothing behind them: it is for who passes over most records, and decodes
+// DecodeHead sets the fields with tags up to last, and looks at nothing behind them: it is for who passes over most
+// records, and decodes
 // the others whole.
 func (t *Table[T]) DecodeHead(last uint64, raw []byte, v *T, known Words) error {
 	return t.decode(raw, v, known, last)

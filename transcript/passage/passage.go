@@ -1,4 +1,5 @@
-// Package passage reads what is said in agents' session files as text: unescaped, with the part of the conversation that it is of, and with
+// Package passage reads what is said in agents' session files as text: unescaped, with the part of the conversation
+// that it is of, and with
 // where in the file it stands. It is pure over bytes, in bounded memory.
 package passage
 
@@ -44,7 +45,8 @@ const (
 	placeEvery = 1 << 10
 )
 
-// A Passage is text of one part of one record, as it was before it was written as JSON: the record's strings, each on lines of its own, a short
+// A Passage is text of one part of one record, as it was before it was written as JSON: the record's strings, each on
+// lines of its own, a short
 // one behind its key, as in `"password": "..."`. Strings that are JSON are read as JSON.
 type Passage struct {
 	Part   Part
@@ -52,7 +54,8 @@ type Passage struct {
 	places []textPlace
 }
 
-// textPlace is where in the source a byte of a passage was read, about: never behind it for a line's first, never before it for the last.
+// textPlace is where in the source a byte of a passage was read, about: never behind it for a line's first, never
+// before it for the last.
 type textPlace struct {
 	pos int
 	at  int64
@@ -171,7 +174,8 @@ func partOf(r *transcript.Record) Part {
 	return Other
 }
 
-// keyParts are keys whose values are of a part, whatever is around them; wordParts are types and roles of an object that say so of the values
+// keyParts are keys whose values are of a part, whatever is around them; wordParts are types and roles of an object
+// that say so of the values
 // behind them.
 var (
 	keyParts = map[string]Part{
@@ -193,8 +197,9 @@ var (
 	// passed are keys whose values no person and no program has said: ids, and what is encrypted or signed.
 	passed = map[string]bool{
 		"signature": true, "encrypted_content": true, "uuid": true, "parentUuid": true, "sessionId": true, "requestId": true,
-		"timestamp": true, "tool_use_id": true, "call_id": true, "toolUseID": true, "sourceToolAssistantUUID": true, "thoughtSignature": true,
-		"projectHash": true, "promptId": true,
+		"timestamp": true, "tool_use_id": true, "call_id": true, "toolUseID": true, "sourceToolAssistantUUID": true,
+		"thoughtSignature": true,
+		"projectHash":      true, "promptId": true,
 	}
 )
 

@@ -73,7 +73,8 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-// TestPassagesOfImages: a run of base64 is left out, and what is behind it is read; a text that is longer than a passage comes in several.
+// TestPassagesOfImages: a run of base64 is left out, and what is behind it is read; a text that is longer than a
+// passage comes in several.
 func TestPassagesOfImages(t *testing.T) {
 	image := strings.Repeat("iVBORw0KGgo", 1<<18)
 	line, _ := json.Marshal(map[string]any{"type": "user", "text": "before data:image/png;base64," + image + " behind"})
@@ -100,7 +101,8 @@ func TestPassagesOfImages(t *testing.T) {
 		}
 		return nil
 	}}
-	if err := ps.Read(transcript.Claude, src, 0); err != nil || ends != 1 || size < len(long) || size > len(long)+4*(passageOverlap+placeEvery) {
+	err := ps.Read(transcript.Claude, src, 0)
+	if most := len(long) + 4*(passageOverlap+placeEvery); err != nil || ends != 1 || size < len(long) || size > most {
 		t.Errorf("%d ends, %d bytes of %d, %v", ends, size, len(long), err)
 	}
 }

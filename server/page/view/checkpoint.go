@@ -55,13 +55,15 @@ type call struct{ Name, Target string }
 // shownSecrets is how many of them are named.
 const shownSecrets = 5
 
-// Detail turns what show answers into one moment. part says that it is one of several rows of a turn, which the turn's name does not mean.
+// Detail turns what show answers into one moment. part says that it is one of several rows of a turn, which the turn's
+// name does not mean.
 func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
 	c := &r.Checkpoint
 	d := &Detail{
 		ID: c.ID, Short: c.Short, Name: c.ID, When: f.moment(c.Time), Session: f.Path("s", c.Session), Agent: string(c.Agent), Turn: c.Turn,
 		Prompt: string(c.Prompt), Message: string(c.Message),
-		Secrets: render.Secrets(r.Leaks, r.SaidLeaks, shownSecrets), NoTalk: string(r.Conversation), Current: c.Current, Safety: c.Safety, Tags: c.Tags,
+		Secrets: render.Secrets(r.Leaks, r.SaidLeaks, shownSecrets), NoTalk: string(r.Conversation),
+		Current: c.Current, Safety: c.Safety, Tags: c.Tags,
 	}
 	session := c.Session
 	if w := r.Whole; w != nil {
