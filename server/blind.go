@@ -21,7 +21,8 @@ import (
 )
 
 // An agent works blind where its directory lies in a project that captures nothing of it: below an ignored directory, or in a worktree of
-// git's, or a repository, that is a tree of its own and is not set up. Its events belong to no project there: a history that says "no change"
+// git's, or a repository, that is a tree of its own and is not set up. Its events belong to no project there: a history that says
+// "no change"
 // would be a lie. That it is so is said to the agent's user at the first event, and is a finding of the project around it.
 
 // blindError is a model.ErrNoProject of a directory in which nothing is captured.
@@ -103,7 +104,8 @@ func (s *server) mayAct(ctx context.Context, p *project.Project, dir string) err
 	return nil
 }
 
-// holder is the project whose user should know of a linked worktree that is not set up: that around it, else that of its repository; nil: none.
+// holder is the project whose user should know of a linked worktree that is not set up: that around it, else that of its
+// repository; nil: none.
 func (s *server) holder(ctx context.Context, top string) *project.Project {
 	if p, err := s.find(ctx, filepath.Dir(top)); err == nil {
 		return p

@@ -68,7 +68,8 @@ func newOneShot(o serverOptions) (*server, error) {
 
 func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Logger) *server {
 	s := &server{
-		o: o, home: home, mux: http.NewServeMux(), configs: &project.Configs{}, run: run, blind: blindness{home: home.Dir, dir: run}, degraded: degraded{
+		o: o, home: home, mux: http.NewServeMux(), configs: &project.Configs{}, run: run,
+		blind: blindness{home: home.Dir, dir: run}, degraded: degraded{
 			home: home.Dir,
 			dir:  run,
 		}, log: log,

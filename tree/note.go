@@ -52,7 +52,8 @@ func ReasonWord(reason byte) string {
 	return ""
 }
 
-// Skip is one line of a note. Size is in bytes, 0 where it means nothing; of a foreign directory it says what that is (BuiltinGit). Hash is the BLAKE3 of a secret's content, keyed with
+// Skip is one line of a note. Size is in bytes, 0 where it means nothing; of a foreign directory it says what that is
+// (BuiltinGit). Hash is the BLAKE3 of a secret's content, keyed with
 // the store's secret key; zero for every other reason.
 type Skip struct {
 	Path   string

@@ -36,7 +36,8 @@ func TestExitCodes(t *testing.T) {
 	}
 	for code, word := range map[int]string{
 		0: "ok", 1: "failed", 3: "usage", 10: "no_project", 11: "busy", 12: "not_found", 13: "ambiguous", 14: "unsaved", 15: "partial",
-		16: "corrupt", 17: "newer_format", 18: "no_space", 19: "permission", 20: "half_done", 21: "changed", 22: "within_call", 130: "interrupted",
+		16: "corrupt", 17: "newer_format", 18: "no_space", 19: "permission", 20: "half_done", 21: "changed", 22: "within_call",
+		130: "interrupted",
 	} {
 		if codes[code] != word {
 			t.Errorf("exit code %d is %q, scripts know it as %q", code, codes[code], word)

@@ -19,63 +19,88 @@ type gitLayout struct {
 var gitLayouts = []gitLayout{
 	{"plain", "git init -q .; echo 1 > f; git add .; git commit -qm one", "git commit -qam two; git branch x", []string{".git"}, "f"},
 	{
-		"separate", "git init -q --separate-git-dir=repo.git .; echo 1 > f; git add f; git commit -qm one", "git commit -qam two; git tag v",
-		[]string{"repo.git"}, "f",
+		"separate", "git init -q --separate-git-dir=repo.git .; echo 1 > f; git add f; git commit -qm one",
+		"git commit -qam two; git tag v",
+		[]string{"repo.git"},
+		"f",
 	},
 	{
 		"separate, deep, tracked as files",
 		"mkdir -p a/b; git init -q --separate-git-dir=a/b/repo .; echo 1 > f; git add -f f; git commit -qm one", "git commit -qam two",
-		[]string{"a/b/repo"}, "f",
+		[]string{"a/b/repo"},
+		"f",
 	},
 	{
 		"bare layout", "git init -q s; (cd s; echo 1 > f; git add .; git commit -qm one); git clone -q --bare s .bare; rm -rf s; " +
 			"echo 'gitdir: ./.bare' > .git; git worktree add -q main main; echo 1 > notes",
 		"(cd main; echo 2 > f; git commit -qam two; echo mine > hand); git worktree add -q -b x x main; echo mine > x/hand",
-		[]string{".bare", "main", "x"}, "notes",
+		[]string{".bare", "main", "x"},
+		"notes",
 	},
 	{
-		"bare remote inside", "git init -q .; git init -q --bare server.git; echo server.git >> .git/info/attributes; echo 1 > f; git add f; " +
+		"bare remote inside", "git init -q .; git init -q --bare server.git; " +
+			"echo server.git >> .git/info/attributes; echo 1 > f; git add f; " +
 			"git commit -qm one; git push -q server.git HEAD:main",
-		"git commit -qam two; git push -q server.git HEAD:main", []string{".git", "server.git"}, "f",
+		"git commit -qam two; git push -q server.git HEAD:main",
+		[]string{".git", "server.git"},
+		"f",
 	},
 	{
 		"bare fixture in no repository", "mkdir -p test/data; git init -q --bare test/data/r.git; echo 1 > f",
-		"git init -q t; (cd t; echo 1 > a; git add .; git commit -qm a; git push -q ../test/data/r.git HEAD:main)",
-		[]string{"test/data/r.git", "t"}, "f",
+		"git init -q t; (cd t; echo 1 > a; git add .; git commit -qm a; git push -q ../test/data/r.git " +
+			"HEAD:main)",
+		[]string{"test/data/r.git", "t"},
+		"f",
 	},
 	{
 		"repo tool", "mkdir -p .repo/project-objects .repo/projects; git init -q --bare .repo/project-objects/a.git; git init -q --bare " +
-			".repo/projects/a.git; rm -rf .repo/projects/a.git/objects; ln -s ../../project-objects/a.git/objects .repo/projects/a.git/objects; " +
+			".repo/projects/a.git; rm -rf .repo/projects/a.git/objects; " +
+			"ln -s ../../project-objects/a.git/objects .repo/projects/a.git/objects; " +
 			"git init -q --bare .repo/manifests.git; mkdir a; ln -s ../.repo/projects/a.git a/.git; " +
 			"(cd a; git config core.bare false; echo 1 > f; git add .; git commit -qm one)",
-		"(cd a; git commit -qam two; git branch other)", []string{".repo"}, "a/f",
+		"(cd a; git commit -qam two; git branch other)",
+		[]string{".repo"},
+		"a/f",
 	},
 	{
 		"worktree below", "git init -q .; echo 1 > f; git add .; git commit -qm one",
-		"git worktree add -q -b x .claude/worktrees/x; echo mine >> .claude/worktrees/x/f", []string{".git", ".claude/worktrees/x"}, "f",
+		"git worktree add -q -b x .claude/worktrees/x; echo mine >> .claude/worktrees/x/f",
+		[]string{".git", ".claude/worktrees/x"},
+		"f",
 	},
 	{
-		"worktree that goes", "git init -q .; echo 1 > f; git add .; git commit -qm one; git worktree add -q -b x wt",
-		"git worktree remove --force wt", []string{".git", "wt"}, "f",
+		"worktree that goes",
+		"git init -q .; echo 1 > f; git add .; git commit -qm one; git worktree add -q -b x wt",
+		"git worktree remove --force wt",
+		[]string{".git", "wt"},
+		"f",
 	},
 	{
 		"nested repository, made since", "git init -q .; echo 1 > f; git add .; git commit -qm one",
-		"git init -q in/ner; (cd in/ner; echo 1 > a; git add .; git commit -qm a; echo mine > hand)", []string{".git", "in/ner"}, "f",
+		"git init -q in/ner; (cd in/ner; echo 1 > a; git add .; git commit -qm a; echo mine > hand)",
+		[]string{".git", "in/ner"},
+		"f",
 	},
 	{
 		"submodule, added since", "git init -q ../lib; (cd ../lib; echo 1 > a; git add .; git commit -qm a); git init -q .; echo 1 > f; " +
 			"git add .; git commit -qm one",
-		"git -c protocol.file.allow=always submodule --quiet add ../lib lib; git commit -qam sub; (cd lib; git checkout -qb w; echo 2 > a; " +
+		"git -c protocol.file.allow=always submodule --quiet add ../lib lib; git commit -qam sub; " +
+			"(cd lib; git checkout -qb w; echo 2 > a; " +
 			"git commit -qam w)",
-		[]string{".git", "lib"}, "f",
+		[]string{".git", "lib"},
+		"f",
 	},
 	{
-		"git init in a folder of the project", "mkdir src; echo 1 > src/f; echo 1 > f", "cd src; git init -q .; git add .; git commit -qm one",
-		[]string{"src/.git"}, "src/f",
+		"git init in a folder of the project", "mkdir src; echo 1 > src/f; echo 1 > f",
+		"cd src; git init -q .; git add .; git commit -qm one",
+		[]string{"src/.git"},
+		"src/f",
 	},
 	{
 		"damaged, found by the .git file alone", "git init -q --separate-git-dir=g .; echo 1 > f; git add f; git commit -qm one; rm g/HEAD",
-		"echo x > g/logs/x; mkdir -p g/objects/ff; echo o > g/objects/ff/o", []string{"g"}, "f",
+		"echo x > g/logs/x; mkdir -p g/objects/ff; echo o > g/objects/ff/o",
+		[]string{"g"},
+		"f",
 	},
 }
 
@@ -98,8 +123,15 @@ func TestT26Promise10GitLayouts(t *testing.T) {
 			mustHere(t, p, "save", "two")
 			state := gitState(t, p, l.git)
 			for _, args := range [][]string{
-				{"checkout", first}, {"undo-restore"}, {"undo"}, {"redo"}, {"checkout", first, "--exact"}, {"undo-restore"},
-				{"checkout", first, "--", l.edit}, {"undo-restore"}, {"revert", "@"},
+				{"checkout", first},
+				{"undo-restore"},
+				{"undo"},
+				{"redo"},
+				{"checkout", first, "--exact"},
+				{"undo-restore"},
+				{"checkout", first, "--", l.edit},
+				{"undo-restore"},
+				{"revert", "@"},
 			} {
 				code, out, errs := here(p, args...)
 				if code != 0 && code != 15 {

@@ -37,8 +37,10 @@ func walk(c *cobra.Command, fn func(c *cobra.Command, path string)) {
 func grammarText() string {
 	var b strings.Builder
 	b.WriteString("package guard\n\n" +
-		"// grammar is what rewind takes: each command with its other names and its flags; the first is the program itself, whose flags all others\n" +
-		"// have but those behind \"|\". A flag has its letter behind it, and \"=\" where a value has to follow; \"--\" at the end: behind the first\n" +
+		"// grammar is what rewind takes: each command with its other names and its flags; the first is the program itself, whose flags " +
+		"all others\n" +
+		"// have but those behind \"|\". A flag has its letter behind it, and \"=\" where a value has to follow; \"--\" at the end: " +
+		"behind the first\n" +
 		"// word nothing is a flag. TestGuardGrammar holds it against the program, and writes it with -update.\n" +
 		"const grammar = `")
 	walk(tree(), func(c *cobra.Command, path string) { b.WriteString(entry(c, path)) })
@@ -209,7 +211,8 @@ func checkReading(t interface {
 
 // spellings of a flag that is true or false, and whether it is on then is pflag's to say.
 var spellings = []string{
-	"", "=true", "=false", "=0", "=1", "=t", "=f", "=T", "=F", "=TRUE", "=FALSE", "=True", "=False", "=", "=no", "=maybe", " false", " true",
+	"", "=true", "=false", "=0", "=1", "=t", "=f", "=T", "=F", "=TRUE", "=FALSE", "=True", "=False", "=", "=no", "=maybe", " false",
+	" true",
 	"=false =true", "=true =false",
 }
 

@@ -6,7 +6,8 @@ import (
 	"rewind/internal/value"
 )
 
-// WithinCallError is returned for what cannot be taken back, asked for by a command that an agent started, or that may be one of its call's.
+// WithinCallError is returned for what cannot be taken back, asked for by a command that an agent started, or that may be one of
+// its call's.
 type WithinCallError struct {
 	Agent value.Agent // whose program started the command; "": none was seen
 	PID   int         // of that program
@@ -22,5 +23,6 @@ func (e *WithinCallError) Error() string {
 	if n := len(e.Call.Tools); n > 0 && e.Call.Tools[n-1].Name != "" {
 		tool = string(e.Call.Tools[n-1].Name)
 	}
-	return fmt.Sprintf("%s: %s of %s is under way here, and this command does not come from a person's terminal", what, tool, e.Call.Session)
+	return fmt.Sprintf("%s: %s of %s is under way here, and this command does not come from a person's "+
+		"terminal", what, tool, e.Call.Session)
 }

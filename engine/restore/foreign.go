@@ -11,7 +11,8 @@ import (
 )
 
 // foreignDirs knows the directories in the worktree that no restore writes below, --exact neither: git's, by any name; a working tree that
-// git has linked to a repository; a repository below the root of which the target has no file, so that it would be emptied. The capture leaves out what the first
+// git has linked to a repository; a repository below the root of which the target has no file, so that it would be emptied. The
+// capture leaves out what the first
 // two are now. Targets of before it did so have them, and then what the target's own tree says counts: a git directory that is gone does
 // not come back with old refs.
 type foreignDirs struct {

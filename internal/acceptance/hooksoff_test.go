@@ -22,8 +22,10 @@ type off struct {
 
 var switchedOff = map[string][]off{
 	"claude": {
-		{"project", ".claude/settings.json", "{\n \"disableAllHooks\": true\n}", "disableAllHooks in ", ".claude/settings.local.json",
-			`{"disableAllHooks": false}`},
+		{
+			"project", ".claude/settings.json", "{\n \"disableAllHooks\": true\n}", "disableAllHooks in ", ".claude/settings.local.json",
+			`{"disableAllHooks": false}`,
+		},
 		{"local", ".claude/settings.local.json", `{"disableAllHooks": true}`, "disableAllHooks in ", "", ""},
 	},
 	"codex": {
@@ -34,8 +36,10 @@ var switchedOff = map[string][]off{
 		{"project", ".gemini/settings.json", "// on purpose\n{\"hooksConfig\": {\"enabled\": false}}", "hooksConfig.enabled in ", "", ""},
 	},
 	"droid": {
-		{"project", ".factory/settings.json", `{"hooks": {"hooksDisabled": true}}`, "hooks.hooksDisabled in ", ".factory/hooks.json",
-			`{"hooksDisabled": false}`},
+		{
+			"project", ".factory/settings.json", `{"hooks": {"hooksDisabled": true}}`, "hooks.hooksDisabled in ", ".factory/hooks.json",
+			`{"hooksDisabled": false}`,
+		},
 	},
 }
 

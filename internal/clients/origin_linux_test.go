@@ -83,7 +83,10 @@ func TestOrigin(t *testing.T) {
 		{name: "an agent that is a script", as: script, want: transcript.Gemini},
 		{name: "an agent, in a session of its own", as: "codex", how: "setsid", want: transcript.Codex},
 		{name: "an agent of another home", as: "claude", env: []string{"HOME=/elsewhere"}},
-		{name: "an agent that names this home", as: "claude", env: []string{"HOME=/elsewhere", "REWIND_HOME=" + home}, want: transcript.Claude},
+		{name: "an agent that names this home", as: "claude", env: []string{
+			"HOME=/elsewhere",
+			"REWIND_HOME=" + home,
+		}, want: transcript.Claude},
 		{name: "an agent in a terminal", as: "claude", tty: true, want: transcript.Claude},
 		{name: "what an agent left behind", as: "claude", how: "orphan"},
 		{name: "what an agent left behind in the person's terminal", as: "claude", how: "orphan", tty: true},

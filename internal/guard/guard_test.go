@@ -77,7 +77,8 @@ func TestCommands(t *testing.T) {
 		// a flag has the value that the program reads
 		"rewind checkout @- --dry-run=false", "rewind undo --dry-run=0", "rewind purge a.txt --help=false", "rewind gc -n=F",
 		"rewind undo --dry-run --dry-run=false", "rewind undo -hn=0 -h=0", "rewind --help=false undo", "rewind undo -- --dry-run",
-		"rewind checkout --session --dry-run @-", "rewind checkout @- --tag --help", "rewind purge --text-file -n", "rewind gc --keep 3 -yn=0",
+		"rewind checkout --session --dry-run @-", "rewind checkout @- --tag --help", "rewind purge --text-file -n",
+		"rewind gc --keep 3 -yn=0",
 		"rewind --json=true --color=never undo", "rewind -C. undo", "rewind -C --help undo", "rewind --directory=x stores -C y remove 1a2b",
 		"rewind init --remove=1", "rewind config --unset=true x", "rewind config --tier=minimal", "rewind forks --json delete x",
 		// what is no command may be an alias, whatever it is given
@@ -118,9 +119,11 @@ func TestCommands(t *testing.T) {
 	passed := []string{
 		"", " ", "#", "rewind", "rewind status", "rewind list --all", "rewind diff", "rewind show @-", "rewind cat @-:f > f.old",
 		"rewind save before",
-		"rewind undo --dry-run=true", "rewind undo --dry-run=false -n", "rewind undo --dry-run=maybe", "rewind undo --nosuch", "rewind undo -nh",
+		"rewind undo --dry-run=true", "rewind undo --dry-run=false -n", "rewind undo --dry-run=maybe", "rewind undo --nosuch",
+		"rewind undo -nh",
 		"rewind -C x undo -n=T", "rewind purge --dry-run a --text-file=--dry-run=false", "rewind list -n 3", "rewind gc --keep",
-		"rewind -h undo", "rewind init --remove=false", "rewind init --remove --dry-run", "rewind stores list", "rewind bisect run -- sh -c make",
+		"rewind -h undo", "rewind init --remove=false", "rewind init --remove --dry-run", "rewind stores list",
+		"rewind bisect run -- sh -c make",
 		"rewind config --global x", "rewind --plain", "rewind -- undo", "command -v rewind", "which rewind", "env rewind status",
 		"timeout 5 rewind list", "watch rewind status", "script -c 'rewind status' /dev/null", "trap - EXIT",
 		"rewind turns", "rewind undo --dry-run", "rewind checkout -n @-", "rewind help undo", "rewind undo --help", "rewind fork turn:3",

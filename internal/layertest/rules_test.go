@@ -239,20 +239,17 @@ var callBans = []callBan{
 			"engine/remove.go":                    "removes a store that is closed, a file of ours",
 			"engine/project/worktree.go":          "removes a store that was being made; a worktree's directory by handles",
 			"engine/project/remove.go":            "removes stores and notes of projects, files of ours; the marker by handles",
-			"engine/project/trash.go":             "removes and renames removed stores and their notes, files of ours; in a project by handles",
-			"engine/purge/files.go":               "removes backups and logs in rewind's own directory; what is in the project by handles",
-			"engine/project/project.go":           "writes the project's marker and record, files of ours",
-			"engine/project/config.go":            "writes the project's config, a file of ours",
-			"server/rundir/rundir.go":             "the daemon's own directory",
-			"cmd/rewind/questions.go":             "a temporary file for a person's editor",
+			"engine/project/trash.go": "removes and renames removed stores and their notes, files of ours; in a project by " +
+				"handles",
+			"engine/purge/files.go":     "removes backups and logs in rewind's own directory; what is in the project by handles",
+			"engine/project/project.go": "writes the project's marker and record, files of ours",
+			"engine/project/config.go":  "writes the project's config, a file of ours",
+			"server/rundir/rundir.go":   "the daemon's own directory",
+			"cmd/rewind/questions.go":   "a temporary file for a person's editor",
 		},
 		replace: "the user's tree is touched through internal/worktreefs only: a path can lead anywhere by the time it is used",
 	},
 }
-
-// maxLines is the length from which a file that is not a test holds more than one
-// concept.
-const maxLines = 450
 
 // gitPlace is the only package that starts git: what a repository names as programs is taken away there.
 const gitPlace = "internal/gitcmd"

@@ -43,7 +43,7 @@ const (
 	KeptLost     KeptReason = "lost"     // the target's content is damaged beyond repair
 	KeptBelow    KeptReason = "below"    // it would lie below a kept path
 	KeptGit      KeptReason = "git"      // git's own directory, whatever its name: never written
-	KeptTree     KeptReason = "tree"     // a directory with a working tree of its own: a linked one, or a repository that the target does not have
+	KeptTree     KeptReason = "tree"     // another working tree: a linked one, or a repository of which the target has nothing
 	KeptDatabase KeptReason = "database" // it belongs to a database that cannot be set whole
 	KeptNoLinks  KeptReason = "nolinks"  // a symbolic link, and the file system has none
 	KeptNoName   KeptReason = "noname"   // the file system cannot have the name, or not beside another one

@@ -90,7 +90,8 @@ func (s *scan) isSecret(n *node, m miss) bool {
 	return !s.StoreSecrets && (s.Secret != nil && s.Secret(m.path) || n.fate(m.name).secret)
 }
 
-// ignored decides by the rules. take (tracked, forced or named) beats them, and so does what became of a companion's database; in an ignored
+// ignored decides by the rules. take (tracked, forced or named) beats them, and so does what became of a companion's database; in
+// an ignored
 // directory all else is ignored.
 func (s *scan) ignored(n *node, name string, isDir, take bool) bool {
 	if take {

@@ -55,7 +55,8 @@ func TestCompanionsGoWithTheirDatabase(t *testing.T) {
 	}
 	wantPaths(t, m, r, want...)
 	wantNoted(t, r, "i mine.db", "i mine.db-wal", "i mine.db-shm", "i mine.db-journal", "i out", "s my.env",
-		"i my.env-journal", "i my.env-shm", "i my.env-wal", "z huge.db", "i huge.db-wal", "i huge.db-shm", "i huge.db-journal", "z log.db-wal",
+		"i my.env-journal", "i my.env-shm", "i my.env-wal", "z huge.db", "i huge.db-wal", "i huge.db-shm", "i huge.db-journal",
+		"z log.db-wal",
 		"i cipher.db-shm", "i notes-journal", "i alone.db-wal", "i dir.db-wal")
 }
 
