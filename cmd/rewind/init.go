@@ -29,9 +29,8 @@ func newInit(a *app) *cobra.Command {
 			"~/.rewind/storage by default, out of reach of git clean and rm -rf; --mode project puts it into .agent/rewind.\n" +
 			"The project gets a small .agent/rewind that ignores itself in git. Safe to repeat.\n\n" +
 			"The hooks of the agents that are installed go into their own settings, for all projects; nothing else in these\n" +
-			"files changes. --remove takes the store and the marker of a project away, and with the last project the hooks. The store lies " +
-			"in a\n" +
-			"trash for a day ('rewind stores restore'); with --now it is gone at once.\n\n" +
+			"files changes. --remove takes the store and the marker of a project away, and with the last project the hooks.\n" +
+			"The store lies in a trash for a day ('rewind stores restore'); with --now it is gone at once.\n\n" +
 			"A store that came with the directory, from a repository, a backup or another machine, is not believed: it is not " +
 			"opened, and init\n" +
 			"begins one of your own. --adopt shows such a store, asks, and takes it over. 'rewind stores' lists the stores that are " +
