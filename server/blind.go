@@ -21,9 +21,8 @@ import (
 )
 
 // An agent works blind where its directory lies in a project that captures nothing of it: below an ignored directory, or in a worktree of
-// git's, or a repository, that is a tree of its own and is not set up. Its events belong to no project there: a history that says
-// "no change"
-// would be a lie. That it is so is said to the agent's user at the first event, and is a finding of the project around it.
+// git's or a repository that is not set up. Its events belong to no project there, for a history that says "no change" would be a lie. The
+// agent's user is told at the first event, and the project around it has a finding.
 
 // blindError is a model.ErrNoProject of a directory in which nothing is captured.
 type blindError struct {
@@ -50,11 +49,12 @@ func (s *server) seeing(ctx context.Context, ev hooks.Event, call *hookCall, dir
 	if err == nil && s.began.root(ev) == p.Root {
 		return p, nil // it was seen there
 	}
-	return s.look(ctx, p, err, place)
+	return s.look(ctx, p, err, place, call)
 }
 
-// look finds out whether a directory is captured by its project, which find gave, or find's error.
-func (s *server) look(ctx context.Context, p *project.Project, err error, dir string) (*project.Project, error) {
+// look finds out whether a directory is captured by its project, which find gave, or find's error. It can wait for the log's lock; call, if
+// not nil, is the hook that is answered meanwhile.
+func (s *server) look(ctx context.Context, p *project.Project, err error, dir string, call *hookCall) (*project.Project, error) {
 	var linked *project.LinkedError
 	if errors.As(err, &linked) {
 		if holder := s.holder(ctx, linked.Top); holder != nil {
@@ -70,6 +70,9 @@ func (s *server) look(ctx context.Context, p *project.Project, err error, dir st
 	}
 	why, at := "", ""
 	err = s.opened(ctx, p, false, func(e *engine.Engine) (err error) {
+		if call != nil {
+			call.engine.Store(e)
+		}
 		why, at, err = e.Worktree.Uncaptured(real)
 		return err
 	})
@@ -87,11 +90,10 @@ func (s *server) mayAct(ctx context.Context, p *project.Project, dir string) err
 		return nil
 	}
 	var blind *blindError
-	if _, err := s.look(ctx, p, nil, dir); !errors.As(err, &blind) {
+	if _, err := s.look(ctx, p, nil, dir, nil); !errors.As(err, &blind) {
 		return nil
 	}
-	top, isGit, err := gitinfo.Toplevel(blind.dir)
-	if err == nil && isGit && project.Within(top, p.Root) {
+	if blind.ownTree() {
 		return blind
 	}
 	s.blind.mu.Lock()
@@ -102,6 +104,12 @@ func (s *server) mayAct(ctx context.Context, p *project.Project, dir string) err
 		}
 	}
 	return nil
+}
+
+// ownTree reports whether the place is in a working tree of git's of its own, and not only in a directory that is ignored.
+func (e *blindError) ownTree() bool {
+	top, isGit, err := gitinfo.Toplevel(e.dir)
+	return err == nil && isGit && top != e.holder.Root && !project.Within(e.holder.Root, top)
 }
 
 // holder is the project whose user should know of a linked worktree that is not set up: that around it, else that of its
@@ -117,15 +125,25 @@ func (s *server) holder(ctx context.Context, top string) *project.Project {
 }
 
 // besides looks at where an agent works now, which may be another place than where its session began: a worktree that is set up gets the
-// event, too, which is in dirs then; where nothing is captured, that is said.
-func (s *server) besides(ctx context.Context, p *project.Project, dir string, dirs []string, ev hooks.Event) (hookSay, []string) {
-	if dir == "" || dir == p.Root || s.sights.seen(dir) {
+// event, too, which is in dirs then; in another tree of which nothing is captured, that is said. An agent that looks into build/ has not
+// moved there.
+func (s *server) besides(ctx context.Context, p *project.Project, dir string, dirs []string, ev hooks.Event, call *hookCall,
+) (hookSay, []string) {
+	visited := dir + "\x00visited" // by a session of elsewhere; one that begins there is looked at
+	if dir == "" || dir == p.Root {
+		return hookSay{}, dirs
+	}
+	if s.sights.seen(dir) || s.sights.seen(visited) {
 		return hookSay{}, dirs
 	}
 	q, err := s.find(ctx, dir)
-	q, err = s.look(ctx, q, err, dir)
+	q, err = s.look(ctx, q, err, dir, call)
 	var blind *blindError
 	if errors.As(err, &blind) {
+		if !blind.ownTree() {
+			s.sights.add(visited)
+			return hookSay{}, dirs
+		}
 		if q = s.setUp(ctx, ev, dir); q == nil {
 			return s.sayBlind(ctx, ev, blind), dirs
 		}
@@ -146,7 +164,7 @@ func (s *server) passOn(ctx context.Context, ev hooks.Event, call *hookCall, bli
 		}
 		dir := filepath.Dir(path)
 		p, err := s.find(ctx, dir)
-		if p, err = s.look(ctx, p, err, dir); err != nil || told[p.Root] {
+		if p, err = s.look(ctx, p, err, dir, call); err != nil || told[p.Root] {
 			continue
 		}
 		told[p.Root] = true
@@ -184,8 +202,10 @@ type blindPlace struct {
 	Last    time.Time `json:"last"`
 }
 
-// maxBlind is how many places are kept of a project, the newest.
-const maxBlind = 16
+const (
+	maxBlind = 16                 // places that are kept of a project, the newest
+	blindAge = 7 * 24 * time.Hour // after which one at which nobody works any more is no finding
+)
 
 // blindness keeps where agents worked blind, by store id: in files of the run directory, which outlive the process.
 type blindness struct {
@@ -242,14 +262,14 @@ func (s *server) checkBlind(ctx context.Context, p *project.Project) (checks []v
 	s.blind.mu.Lock()
 	list := s.blind.read(p.ID)
 	s.blind.mu.Unlock()
-	var left []blindPlace
+	mended := map[blindPlace]bool{}
 	for _, b := range list {
 		q, err := s.find(ctx, b.Dir)
 		var blind *blindError
-		if _, err = s.look(ctx, q, err, b.Dir); !errors.As(err, &blind) {
+		if _, err = s.look(ctx, q, err, b.Dir, nil); !errors.As(err, &blind) || time.Since(b.Last) > blindAge {
+			mended[b] = true
 			continue
 		}
-		left = append(left, b)
 		agent, id, _ := strings.Cut(b.Session, "/")
 		checks = append(checks, value.Check{
 			Name: "blind", Level: value.LevelFinding, Last: &b.Last,
@@ -257,10 +277,10 @@ func (s *server) checkBlind(ctx context.Context, p *project.Project) (checks []v
 			Remedy: value.Textf("run 'rewind init' in %s", b.Dir),
 		})
 	}
-	if len(left) < len(list) {
+	if len(mended) > 0 {
 		s.blind.mu.Lock()
 		defer s.blind.mu.Unlock()
-		s.blind.write(p.ID, left)
+		s.blind.write(p.ID, slices.DeleteFunc(s.blind.read(p.ID), func(b blindPlace) bool { return mended[b] }))
 	}
 	return checks
 }

@@ -207,7 +207,7 @@ func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	}
 	if err == nil {
 		s.began.at(ev, p.Root)
-		say, dirs = s.besides(ctx, p, dir, dirs, ev)
+		say, dirs = s.besides(ctx, p, dir, dirs, ev, call)
 		err = s.elsewhere(ctx, p, dirs, ev, call)
 	}
 	if err != nil {

@@ -113,7 +113,8 @@ func (s *server) setUp(ctx context.Context, ev hooks.Event, dir string) *project
 	if err != nil || !c.HooksEnabled() {
 		return nil
 	}
-	if c.LinkedInit() && s.linkUp(ctx, dir) || c.AutoInit() && s.initAuto(ctx, ev, dir) {
+	linked := c.LinkedInit() && s.linkUp(ctx, dir)
+	if linked || c.AutoInit() && s.initAuto(ctx, ev, dir) {
 		if p, err := s.find(ctx, dir); err == nil {
 			return p
 		}
@@ -153,8 +154,7 @@ func (s *server) linkUp(ctx context.Context, dir string) bool {
 	return err == nil
 }
 
-// initAuto is init.auto. It is done when a prompt has come, not when an agent is merely started: while the model thinks the first
-// checkpoint
+// initAuto is init.auto. It is done when a prompt has come, not when an agent is merely started: while the model thinks the first checkpoint
 // is taken, before any tool changes a file.
 func (s *server) initAuto(ctx context.Context, ev hooks.Event, dir string) bool {
 	switch ev.Kind {
@@ -169,6 +169,7 @@ func (s *server) initAuto(ctx context.Context, ev hooks.Event, dir string) bool 
 	}
 	if _, err := s.init(ctx, api.InitRequest{Project: api.Project{Dir: api.Text(root)}}, func(int, int64) {}); err != nil {
 		s.log.Error("init.auto", "error", clean(err))
+		return false
 	}
 	return true
 }

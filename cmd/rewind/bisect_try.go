@@ -137,7 +137,7 @@ func (t *trial) below(root string) string {
 		return ""
 	}
 	rel, err := filepath.Rel(root, here)
-	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, "../") {
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
 		return ""
 	}
 	return rel

@@ -40,7 +40,8 @@ func newInit(a *app) *cobra.Command {
 		Args: takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.adopt {
-				if o.mode != "" || o.agents != nil || o.remove || o.now {
+				removes := o.remove || o.now
+				if o.mode != "" || o.agents != nil || removes {
 					return usage("--adopt goes with --yes and --dry-run only")
 				}
 				return runAdopt(cmd.Context(), a, o)

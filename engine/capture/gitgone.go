@@ -49,7 +49,9 @@ func (wt *Worktree) lastRepo() (at *model.Checkpoint, err error) {
 		if cp.Git != (model.GitHead{}) {
 			at = cp
 		}
-		if n++; at != nil || n == steps || cp.Cause.Event == model.EventSave || cp.Cause.Event == model.EventInit {
+		n++
+		byHand := cp.Cause.Event == model.EventSave || cp.Cause.Event == model.EventInit
+		if at != nil || n == steps || byHand {
 			return kv.ErrStop
 		}
 		return nil

@@ -127,7 +127,8 @@ func (wt *Worktree) stepOf(ctx context.Context, session string, cause model.Caus
 		return nil, err
 	}
 	same, err := wt.sameState(cur, c)
-	if err == nil && same && cause.Event == model.EventSave && !c.Repo { // who saves without the repository that was there says so
+	saved := cause.Event == model.EventSave && !c.Repo // who saves without the repository that was there says so
+	if err == nil && same && saved {
 		var was *model.Checkpoint
 		was, err = wt.lastRepo()
 		same = was == nil
@@ -201,7 +202,8 @@ func (wt *Worktree) same(h oplog.Head, c *Capture) (bool, error) {
 // names that some file system takes for git's, and what a restore left. Named paths are captured.
 func Visible(skips []tree.Skip) []tree.Skip {
 	return slices.DeleteFunc(slices.Clone(skips), func(s tree.Skip) bool {
-		return s.IsNamed() || s.Reason == tree.ReasonBuiltin && (s.Path == gitDir || s.Path == project.MarkerDir)
+		own := s.Path == gitDir || s.Path == project.MarkerDir
+		return s.IsNamed() || own && s.Reason == tree.ReasonBuiltin
 	})
 }
 

@@ -151,7 +151,8 @@ func (l *Layouts) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidO
 		switch {
 		case dir && lost[ent.ID]:
 			why, err = value.KeptLost, tree.SkipDir
-		case dir && why == "" && err == nil && isGitDir(get, p, ent.ID):
+		case why != "" || err != nil:
+		case dir && isGitDir(get, p, ent.ID):
 			why, err = value.KeptGit, tree.SkipDir
 		}
 		if why != "" {
