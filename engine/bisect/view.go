@@ -117,8 +117,10 @@ func (b *Bisector) private(root worktreefs.Dir, tip *model.Checkpoint, asked []L
 	}
 	for _, s := range skips {
 		own := strings.EqualFold(s.Path, ".git") || s.Path == ".agent"
-		named := slices.ContainsFunc(asked, func(l Link) bool { return l.Path == s.Path })
-		if s.Reason != tree.ReasonIgnored || s.IsNamed() || strings.Contains(s.Path, "/") || own || named {
+		asks := slices.ContainsFunc(asked, func(l Link) bool { return l.Path == s.Path })
+		below := strings.Contains(s.Path, "/")
+		leave := own || asks || below
+		if s.Reason != tree.ReasonIgnored || s.IsNamed() || leave {
 			continue
 		}
 		switch st, err := root.Lstat(s.Path); {
