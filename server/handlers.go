@@ -408,7 +408,7 @@ func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 		open, look, req.Env = s.read, (*engine.Engine).Glance, nil
 	}
 	err = open(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		if req.Env != nil {
+		if req.Env != nil && e.Log.HeldFor() == 0 { // it takes the log's lock, and whoever asks while a restore runs is not to wait
 			e.Tidy(env)
 		}
 		st, err := look(e)
