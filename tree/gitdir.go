@@ -36,38 +36,61 @@ type DirName struct {
 }
 
 // IsGitDir reports whether git would take a directory with these names for one of its own: it has a HEAD, objects and refs, as
-// is_git_directory in git's setup.c asks. What HEAD says is not looked at: one that a power cut emptied is still git's. Where a repository
-// has its objects elsewhere, names and sizes tell: info, pack, and directories of two hex digits, and nothing else. dir is the directory's
-// own name: Google's repo tool keeps repositories, and the objects that they share, in .repo.
+// is_git_directory in git's setup.c asks. What HEAD says is not looked at: one that a power cut emptied is still git's. dir is the
+// directory's own name.
+//
+// Where a repository has its objects elsewhere, that place counts too. It is told by its names: info, pack and directories of two hex digits,
+// and nothing else. Google's repo tool keeps repositories, and the objects that they share, in .repo.
 func IsGitDir(dir string, names func(yield func(DirName) bool)) bool {
-	const head, objects, refs = 1, 2, 4
-	const info, pack, fan = 1, 2, 4
-	repository, store, shared := 0, 0, false
+	var repository, store nameSet
+	shared := false
 	for n := range names {
-		switch {
-		case n.Name == "HEAD" && !n.Dir:
-			repository |= head
-		case n.Name == "objects" && !n.File:
-			repository |= objects
-		case n.Name == "refs" && !n.File:
-			repository |= refs
-		}
-		switch {
-		case n.File:
-			store = -1
-		case store < 0:
-		case n.Name == "info":
-			store |= info
-		case n.Name == "pack":
-			store |= pack
-		case isHexPair(n.Name):
-			store |= fan
-		default:
-			store = -1
-		}
-		shared = shared || dir == ".repo" && !n.File && isRepoTool(n.Name)
+		repository.add(repositoryPart(n))
+		store.add(storePart(n))
+		shared = shared || dir == ".repo" && isRepoTool(n)
 	}
-	return repository == head|objects|refs || store == info|pack|fan || shared
+	return repository.has == allParts || store.has == allParts && !store.other || shared
+}
+
+// nameSet is which of three parts a directory has, and whether it has anything else.
+type nameSet struct {
+	has   int // bits
+	other bool
+}
+
+const allParts = 1 | 2 | 4
+
+func (s *nameSet) add(part int) {
+	s.has |= part
+	s.other = s.other || part == 0
+}
+
+// repositoryPart is which part of a repository a name is; 0: none.
+func repositoryPart(n DirName) int {
+	switch {
+	case n.Name == "HEAD" && !n.Dir:
+		return 1
+	case n.Name == "objects" && !n.File:
+		return 2
+	case n.Name == "refs" && !n.File:
+		return 4
+	}
+	return 0
+}
+
+// storePart is which part of a place for objects a name is; 0: none.
+func storePart(n DirName) int {
+	switch {
+	case n.File:
+		return 0
+	case n.Name == "info":
+		return 1
+	case n.Name == "pack":
+		return 2
+	case isHexPair(n.Name):
+		return 4
+	}
+	return 0
 }
 
 func isHexPair(name string) bool { return len(name) == 2 && isHexDigit(name[0]) && isHexDigit(name[1]) }
@@ -75,10 +98,10 @@ func isHexPair(name string) bool { return len(name) == 2 && isHexDigit(name[0]) 
 func isHexDigit(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
 
 // isRepoTool reports whether a name in .repo is one of the directories in which the repo tool has git's.
-func isRepoTool(name string) bool {
-	switch name {
+func isRepoTool(n DirName) bool {
+	switch n.Name {
 	case "manifests.git", "projects", "project-objects":
-		return true
+		return !n.File
 	}
 	return false
 }

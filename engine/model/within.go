@@ -6,8 +6,7 @@ import (
 	"rewind/internal/value"
 )
 
-// WithinCallError is returned for what cannot be taken back, asked for by a command that an agent started, or that may be one of
-// its call's.
+// WithinCallError is returned for what cannot be taken back, asked for by a command that an agent started or may have started.
 type WithinCallError struct {
 	Agent value.Agent // whose program started the command; "": none was seen
 	PID   int         // of that program

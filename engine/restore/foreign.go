@@ -10,11 +10,11 @@ import (
 	"rewind/tree"
 )
 
-// foreignDirs knows the directories in the worktree that no restore writes below, --exact neither: git's, by any name; a working tree that
-// git has linked to a repository; a repository below the root of which the target has no file, so that it would be emptied. The
-// capture leaves out what the first
-// two are now. Targets of before it did so have them, and then what the target's own tree says counts: a git directory that is gone does
-// not come back with old refs.
+// foreignDirs knows the directories that no restore writes below, --exact neither:
+//
+//   - git's, by any name, and a worktree that git has linked. The capture leaves them out, and says so in its note;
+//   - git's, as the target has them. Older versions captured them, and a repository does not get its old refs back;
+//   - a repository of its own of which the target has no file. It would be emptied, and its .git would stay.
 type foreignDirs struct {
 	now    []tree.Skip     // of the worktree, by path
 	whole  map[string]bool // directories with a repository of their own of which the target has nothing

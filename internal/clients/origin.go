@@ -13,9 +13,8 @@ import (
 type Origin struct {
 	Agent transcript.Agent // whose program is among the processes that started it; "": none is seen
 	PID   int              // of that program
-	// Terminal says that it runs in the session of a terminal, was started by who leads that session, and by no agent: a person typed
-	// it, or
-	// something that a person started there. What cannot be seen is not so.
+	// Terminal says that it runs in the session of a terminal, was started by who leads that session, and by no agent: a person, or
+	// something that a person started there. false: it is not so, or cannot be seen.
 	Terminal bool
 }
 
