@@ -192,7 +192,7 @@ func TestHalfDone(t *testing.T) {
 		inject := []string{"strace", "-f", "-o", "/dev/null", "-e", "inject=renameat2:signal=SIGKILL:when=1", kill.Path}
 		kill.Args = append(inject, kill.Args[1:]...)
 		kill.Path, _ = exec.LookPath("strace")
-		if out, _ := kill.CombinedOutput(); !strings.Contains(string(out), "ended before it answered") {
+		if out, _ := kill.CombinedOutput(); !strings.Contains(string(out), "was killed before it answered") {
 			t.Fatalf("it was not killed: %s", out)
 		}
 		p.rewind("list", "--limit", "1") // it starts the daemon
