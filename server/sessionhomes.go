@@ -154,8 +154,8 @@ func (s *server) linkUp(ctx context.Context, dir string) bool {
 	return err == nil
 }
 
-// initAuto is init.auto. It is done when a prompt has come, not when an agent is merely started: while the model thinks the first checkpoint
-// is taken, before any tool changes a file.
+// initAuto is init.auto. It is done when a prompt has come, not when an agent is merely started: while the model thinks the
+// first checkpoint is taken, before any tool changes a file.
 func (s *server) initAuto(ctx context.Context, ev hooks.Event, dir string) bool {
 	switch ev.Kind {
 	case hooks.Prompt, hooks.BeforeTool, hooks.AfterTool:

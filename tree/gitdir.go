@@ -39,8 +39,8 @@ type DirName struct {
 // is_git_directory in git's setup.c asks. What HEAD says is not looked at: one that a power cut emptied is still git's. dir is the
 // directory's own name.
 //
-// Where a repository has its objects elsewhere, that place counts too. It is told by its names: info, pack and directories of two hex digits,
-// and nothing else. Google's repo tool keeps repositories, and the objects that they share, in .repo.
+// Where a repository has its objects elsewhere, that place counts too. It is told by its names: info, pack and directories of
+// two hex digits, and nothing else. Google's repo tool keeps repositories, and the objects that they share, in .repo.
 func IsGitDir(dir string, names func(yield func(DirName) bool)) bool {
 	var repository, store nameSet
 	shared := false

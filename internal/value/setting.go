@@ -97,9 +97,9 @@ func Settings() []Setting {
 			Help: "true sets a git repository up by itself when an agent is given a prompt in it; global only", Value: false,
 		},
 		{
-			Key: "init.worktrees", Protects: true, Help: "a worktree of git's (git worktree add) is set up by itself when an agent works in it, if its " +
-				"repository is " +
-				"set up; global only",
+			Key: "init.worktrees", Protects: true,
+			Help: "a worktree of git's (git worktree add) is set up by itself when an agent works in it, if its repository " +
+				"is set up; global only",
 			Value: true,
 		},
 		{
