@@ -81,12 +81,8 @@ func (l *Log) CheckRoot(root worktreefs.Dir) error {
 	if err != nil {
 		return &value.OpError{Op: "look at worktree", Subject: l.Project.Root, Err: err}
 	}
-	now, err := l.Root()
+	st, err := worktreefs.StatRoot(l.Project.Root)
 	if err != nil {
-		return err
-	}
-	st, err := now.Stat()
-	if err = errors.Join(err, now.Close()); err != nil {
 		return &value.OpError{Op: "look at worktree", Subject: l.Project.Root, Err: err}
 	}
 	if st.Ino != held.Ino || st.Dev != held.Dev {

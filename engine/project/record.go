@@ -169,13 +169,8 @@ func (r *Record) is(dir string) bool {
 }
 
 // statDir looks at a directory; ok is false where there is none.
-func statDir(path string) (st worktreefs.Stat, ok bool) {
-	d, err := worktreefs.OpenRoot(path)
-	if err != nil {
-		return st, false
-	}
-	defer d.Close()
-	st, err = d.Stat()
+func statDir(path string) (worktreefs.Stat, bool) {
+	st, err := worktreefs.StatRoot(path)
 	return st, err == nil
 }
 

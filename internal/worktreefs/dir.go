@@ -31,6 +31,18 @@ func openRoot(path string) (Dir, error) {
 	return d, nil
 }
 
+func statRoot(path string) (Stat, error) {
+	var st unix.Stat_t
+	err := again(func() error { return unix.Stat(path, &st) })
+	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		err = unix.ENOTDIR
+	}
+	if err != nil {
+		return Stat{}, &opError{op: "stat", dir: &dir{name: path}, kind: kindOf(err), err: err}
+	}
+	return statOf(&st), nil
+}
+
 func (d *dir) Name() string {
 	if d.parent == nil {
 		return d.name

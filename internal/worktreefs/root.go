@@ -9,6 +9,9 @@ import (
 // gives a directory that refuses writes.
 func OpenRoot(path string) (Dir, error) { return openRoot(path) }
 
+// StatRoot is OpenRoot, Stat and Close in one call.
+func StatRoot(path string) (Stat, error) { return statRoot(path) }
+
 // SyncFS makes everything written to d's file system durable with one call.
 func SyncFS(d Dir) error { return d.SyncFS() }
 
