@@ -116,14 +116,29 @@ func changes(list []tree.Change, newer []tree.Skip) []api.Change {
 		if (isDir(ch.Old) && ch.New == nil || isDir(ch.New) && ch.Old == nil) && anyBelow(list, ch.Path) {
 			continue
 		}
-		c := change(ch.Path, ch.Old, ch.New)
-		if ch.New == nil && model.Covered(newer, ch.Path) {
-			c.Status = "uncaptured"
+		c, told := changeBeside(ch, newer)
+		if n := len(out); told && n > 0 && out[n-1].Path == c.Path {
+			continue // a list has what is below a directory in a row
 		}
 		out = append(out, c)
 	}
 	slices.SortStableFunc(out, func(a, b api.Change) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
 	return out
+}
+
+// changeBeside is a change beside the note of the newer side. Of what lies in a directory that is another's by now, such as git's, which
+// older versions captured, the directory is told, for all of it.
+func changeBeside(ch tree.Change, newer []tree.Skip) (c api.Change, all bool) {
+	s, covered := model.Covering(newer, ch.Path)
+	switch {
+	case ch.New != nil || !covered:
+		return change(ch.Path, ch.Old, ch.New), false
+	case s.Foreign():
+		return api.Change{Path: api.Text(s.Path), Status: "uncaptured", OldMode: mode(&tree.Entry{Type: tree.TypeDir, Perm: 0o755})}, true
+	}
+	c = change(ch.Path, ch.Old, ch.New)
+	c.Status = "uncaptured"
+	return c, false
 }
 
 // anyBelow reports whether a list in the order of a walk has a path below dir: it would follow dir at once.

@@ -162,15 +162,18 @@ func TreeOf(cp *model.Checkpoint) objstore.ID {
 	return cp.Tree
 }
 
-// uncaptured lists the files of tree a that b lacks although they are still on disk: skipped since.
+// uncaptured lists what tree a has and b lacks although it is still on disk: skipped since. Of a directory that is skipped there is one line,
+// its own.
 func (wt *Worktree) uncaptured(a, b objstore.ID, skips []tree.Skip) ([]tree.Skip, error) {
 	if a.IsZero() {
 		return nil, nil
 	}
 	var out []tree.Skip
 	err := tree.Diff(wt.log.Objs, a, b, func(ch tree.Change) error {
-		if s, ok := model.Covering(skips, ch.Path); ok && ch.New == nil && model.IsFile(ch.Old) {
-			out = append(out, tree.Skip{Path: ch.Path, Reason: s.Reason})
+		s, ok := model.Covering(skips, ch.Path)
+		told := len(out) > 0 && out[len(out)-1].Path == s.Path // a walk has what is below a directory in a row
+		if ok && !told && ch.New == nil && model.IsFile(ch.Old) {
+			out = append(out, s)
 		}
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"rewind/engine/model"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -12,7 +13,8 @@ import (
 )
 
 // present lists the files of the project that have now, at a path where a checkpoint had it, a content that was purged.
-// The files decide, not the newest checkpoint: from one that was removed since there is nothing left to take out.
+// The files decide, not the newest checkpoint: from one that was removed since there is nothing left to take out. What lies in a directory
+// that is another's by now, such as git's, which older versions captured, is not captured again.
 func (pu *Purger) present(ctx context.Context, p *purgeScan) ([]value.Text, error) {
 	if len(p.where) == 0 {
 		return nil, nil
@@ -22,11 +24,18 @@ func (pu *Purger) present(ctx context.Context, p *purgeScan) ([]value.Text, erro
 		return nil, err
 	}
 	defer root.Close() //nolint:errcheck // only read
+	note, err := pu.noteNow()
+	if err != nil {
+		return nil, err
+	}
 	var out []string
 	for key, paths := range p.where {
 		for path := range paths {
 			if err := ctx.Err(); err != nil {
 				return nil, err
+			}
+			if s, ok := model.Covering(note, path); ok && s.Foreign() {
+				continue
 			}
 			if hasContent(root, path, key, p.targets[key].size) {
 				out = append(out, path)
@@ -35,6 +44,17 @@ func (pu *Purger) present(ctx context.Context, p *purgeScan) ([]value.Text, erro
 	}
 	slices.SortFunc(out, tree.ComparePaths)
 	return value.Texts(slices.Compact(out)), nil
+}
+
+// noteNow is the note of the newest state.
+func (pu *Purger) noteNow() ([]tree.Skip, error) {
+	pu.log.Mu.Lock()
+	defer pu.log.Mu.Unlock()
+	head, err := pu.log.Head()
+	if err != nil {
+		return nil, err
+	}
+	return pu.log.NoteOf(head.Note)
 }
 
 // hasContent reports whether a file or link of the project has a content of so many bytes. One that cannot be read has not.
