@@ -92,7 +92,7 @@ func (a *applier) run() error {
 		return errors.Join(err, a.restorePerms(false))
 	}
 	if err := a.fillStage(); err != nil { // A, B: no tree entry is touched before all new content is durable in the stage
-		return errors.Join(err, a.emptyStage(), a.restorePerms(false), a.dropStages())
+		return errors.Join(err, a.emptyStage(false), a.restorePerms(false), a.dropStages())
 	}
 	a.begin("setting", a.countToSet())
 	for _, phase := range []func() error{
@@ -104,7 +104,7 @@ func (a *applier) run() error {
 		a.checkPlaced,    // H: while all directories can still be entered
 		a.syncDirs,       // G
 		func() error { return a.restorePerms(true) },
-		a.emptyStage,
+		func() error { return a.emptyStage(true) },
 		a.dropStages,
 	} {
 		if err := phase(); err != nil {

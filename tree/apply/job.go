@@ -57,7 +57,7 @@ type job struct {
 	database  *database       // the database that it is part of; nil: none
 	head      []byte          // what the file that the survey saw begins with; nil: it was not read
 	exchanged bool            // of a database: key.new holds what was at the path
-	isOut     bool            // an earlier run had moved out what was at the path
+	isOut     bool            // an earlier run had moved out what was at the path: it is in the stage, and nothing is at the path
 	movedIn   bool            // of a database: the new content was moved to a free path
 	inside    *newDir         // the new directory that brings it into the tree; nil: none
 

@@ -14,7 +14,8 @@ func TestPlainRenames(t *testing.T) {
 	defer func() { plainRenames = false }()
 	for name, test := range map[string]func(*testing.T){
 		"reaches target": TestApplyReachesTarget, "stage fails": TestApplyStageFails, "keeps directories": TestApplyKeepsDirs,
-		"T10 crash": TestT10Crash, "T10 crash twice": TestT10CrashTwice, "T10 many files": TestT10ManyFiles,
+		"T10 crash": TestT10Crash, "T10 crash twice": TestT10CrashTwice, "T10 database cut twice": TestT10DatabaseCutTwice,
+		"T10 many files": TestT10ManyFiles,
 		"fails anywhere": TestApplyFailsAnywhere, "T11 editor between calls": TestT11EditorBetweenCalls,
 		"T11 crash among edits": func(t *testing.T) {
 			for seed := range uint64(100) {

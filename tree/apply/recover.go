@@ -170,10 +170,9 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 		return err
 	}
 	// A file that was moved out for another one: the run had made its place empty, so it goes back and is displaced again.
-	// A companion does not: until the database itself is set, or back, nothing lies beside it that it may not know.
 	between := suf == sufOld && j.Old != nil && j.New != nil && j.Old.Type != tree.TypeDir && j.New.Type != tree.TypeDir
 	if _, ok := tree.CompanionOf(j.Path); ok && between && discardable {
-		between, j.isOut = false, true
+		return a.recoverCompanion(j, n, parent, name)
 	}
 	if discardable && suf == sufNew && parent != nil {
 		matches, err := j.matchesTarget(n, parent, name)
@@ -213,6 +212,21 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 		if err != nil && !worktreefs.IsLocal(err) {
 			return err
 		}
+	}
+	return a.discard(j, n)
+}
+
+// recoverCompanion is recoverOne for what was moved out of the place of a companion. It does not go back: until the database itself is set, or
+// back, nothing lies beside it that it may not know. It stays in the stage to the end of the run: were this one cut short, too, it tells the
+// next that the place is empty because of us.
+func (a *applier) recoverCompanion(j *job, n string, parent worktreefs.Dir, name string) error {
+	if parent == nil {
+		return a.discard(j, n)
+	}
+	_, err := parent.Lstat(name)
+	if errors.Is(err, worktreefs.ErrNotExist) {
+		j.isOut = true
+		return nil
 	}
 	return a.discard(j, n)
 }

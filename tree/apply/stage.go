@@ -228,8 +228,9 @@ func (a *applier) syncStages() error {
 	return nil
 }
 
-// emptyStage discards what was displaced, and removes what was not placed.
-func (a *applier) emptyStage() error {
+// emptyStage discards what was displaced, and removes what was not placed. What an earlier run moved out goes only once the steps are
+// carried out.
+func (a *applier) emptyStage(carriedOut bool) error {
 	a.begin("clearing away", len(a.jobs))
 	for _, j := range a.jobs {
 		a.advance()
@@ -250,7 +251,8 @@ func (a *applier) emptyStage() error {
 			}
 		}
 		for _, suf := range []string{sufNew, sufOld} {
-			if suf == sufNew && j.hasNew || suf == sufOld && j.hasOld {
+			hasOld := j.hasOld || j.isOut && carriedOut
+			if suf == sufNew && j.hasNew || suf == sufOld && hasOld {
 				if err := a.discard(j, j.key+suf); err != nil {
 					return err
 				}
