@@ -55,6 +55,13 @@ func TestFrozenDaemon(t *testing.T) {
 		t.Errorf("an interrupt took %v: %v\n%s", took, err, errs.String())
 	}
 
+	s := onTerminal(t, h.project, 24, 80, h.command(program).Env, program)
+	s.await(fmt.Sprintf(`process %d \(rewindd\) does not answer`, pid))
+	s.press("\x03")
+	if code, text := s.ends(); code != 0 {
+		t.Errorf("the picker, left: %d, %q", code, text)
+	}
+
 	// what the hook's client leaves (cmd/smart-checkpoint)
 	relay.RecordUnanswered(filepath.Join(h.home, ".rewind"),
 		relay.Unanswered{At: time.Now(), Agent: "claude", Event: "stop", PID: pid, Dir: h.project})

@@ -11,6 +11,7 @@ import (
 	"rewind/api"
 	"rewind/internal/programs"
 	"rewind/internal/relay"
+	"rewind/internal/render"
 )
 
 // transport takes requests to the daemon, and to a process of this command's own where there is none and none can be started.
@@ -19,7 +20,7 @@ type transport struct {
 	quiet  bool // no daemon is started for this command
 	only   bool // where none runs, nobody else is asked
 	notice func(string)
-	silent *silence // told when the daemon does not answer; nil: nobody is
+	silent *render.Silence // told when the daemon does not answer; nil: nobody is
 	own    *api.Child
 
 	noDaemon error // why the last request did not go to the daemon, unless that was asked for
@@ -71,7 +72,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	s := api.Socket{Home: home, Version: version(), Notice: t.notice}
 	if t.silent != nil {
-		s.Silent = t.silent.tell
+		s.Silent = t.silent.Tell
 	}
 	if !t.quiet && !t.only && !fileOnly[req.URL.Path] {
 		s.Start = t.own.Path

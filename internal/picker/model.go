@@ -51,6 +51,7 @@ type model struct {
 	search        search
 	status        *api.StatusResponse
 	why           *api.Error // of stopped; else of the last thing that was asked for
+	silent        silent     // "": the daemon answers
 	outcomes      []outcome
 	zoomed        bool // only the right side
 	leave         bool
@@ -69,6 +70,9 @@ func newModel(ctx context.Context, src source, screen *term.Streams, o options) 
 // then is the answer to a request: what it does to the model.
 type then func(m *model) tea.Cmd
 
+// silent says that the daemon does not answer.
+type silent string
+
 // tick asks for what has changed meanwhile.
 type tick struct{}
 
@@ -85,7 +89,14 @@ func (m *model) Init() tea.Cmd {
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case then:
+		m.silent = ""
 		return m, msg(m)
+	case silent:
+		if m.silent != "" {
+			return m, nil
+		}
+		m.silent = msg
+		return m, m.look() // its answer says that the daemon is back
 	case tea.WindowSizeMsg:
 		m.width, m.height = max(msg.Width, 1), max(msg.Height, 1)
 		return m, nil

@@ -293,3 +293,19 @@ func TestTurnInTwoRows(t *testing.T) {
 		t.Errorf("%+v", to)
 	}
 }
+
+// That the daemon does not answer stands over what is above the foot until it does.
+func TestSilentDaemon(t *testing.T) {
+	m, _ := opened(80, 24)
+	const said = "process 7 (rewindd) does not answer"
+	_, look := m.Update(silent(said))
+	if lines := m.frame(); lines[len(lines)-2] != said || !strings.Contains(lines[len(lines)-1], "Esc leave") {
+		t.Errorf("not said:\n%s", text(m))
+	}
+	if _, again := m.Update(silent(said)); again != nil {
+		t.Error("a second request does not answer: asked once more")
+	}
+	if m.Update(look()); strings.Contains(text(m), said) {
+		t.Errorf("it has answered:\n%s", text(m))
+	}
+}

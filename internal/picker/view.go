@@ -43,9 +43,25 @@ func (m *model) frame() []string {
 	for len(lines) < m.height-footLines {
 		lines = append(lines, "")
 	}
-	lines = append(lines[:max(m.height-footLines, 0)], m.foot())
+	lines = lines[:max(m.height-footLines, 0)]
+	if told := m.silentLines(); len(told) < len(lines) {
+		copy(lines[len(lines)-len(told):], told)
+	}
+	lines = append(lines, m.foot())
 	for i, l := range lines {
 		lines[i] = cut(l, m.width)
+	}
+	return lines
+}
+
+// silentLines say, over what is above the foot, that the daemon does not answer.
+func (m *model) silentLines() []string {
+	if m.silent == "" {
+		return nil
+	}
+	lines := fold(string(m.silent), m.width, true)
+	for i, l := range lines {
+		lines[i] = m.screen.Styled(term.Warn, l)
 	}
 	return lines
 }

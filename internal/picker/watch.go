@@ -80,5 +80,5 @@ func (t *transport) socket() (s api.Socket, err error) {
 	if err == nil && os.Getenv("REWIND_DAEMON") == "off" {
 		err = api.ErrNoDaemon
 	}
-	return api.Socket{Home: home, Version: t.version, Start: t.own.Path}, err
+	return api.Socket{Home: home, Version: t.version, Start: t.own.Path, Silent: t.silent.Tell}, err
 }
