@@ -295,7 +295,7 @@ func TestTurnInTwoRows(t *testing.T) {
 }
 
 // That the daemon does not answer stands over what is above the foot until it does.
-func TestSilentDaemon(t *testing.T) {
+func TestSaysThatTheDaemonIsSilent(t *testing.T) {
 	m, _ := opened(80, 24)
 	const said = "process 7 (rewindd) does not answer"
 	_, look := m.Update(silent(said))

@@ -2,7 +2,7 @@
 // run leaves behind, and the deliberate faults that the matrix must find. It is for tests and for the program that runs the matrix
 // (internal/torture/matrix).
 //
-// A test belongs to the row whose number is in its name (T1 to T24), and proves the promise whose number is there. One that has a size
+// A test belongs to the row whose number is in its name (T1 to T27), and proves the promise whose number is there. One that has a size
 // calls Begin:
 //
 //	m := torture.Begin(t)

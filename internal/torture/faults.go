@@ -76,6 +76,7 @@ var Faults = []Fault{
 	{"notice-begins-turn", "an agent's own notification begins a turn", 19, "hooks", "TestFields"},
 	{"turn-end-moved", "what a session's start finds is the end of the turn before it", 19, "engine", "TestT23Promise19Sessions"},
 	{"view-linked", "a command of bisect writes into the project's ignored directories", 20, "engine/bisect", "TestT27Promise20Ways"},
+	{"silence-unsaid", "a daemon that does not answer is not told of", 21, "api", "TestSilentDaemon"},
 	{"newer-accepted", "a store of a newer format is opened", 16, "internal/kv", "TestT19Promise16Refused"},
 }
 

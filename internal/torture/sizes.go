@@ -34,6 +34,7 @@ var Rows = []Row{
 	{"T22", "every damage to every file of a store, after every end", 100, 1000, "damages"},
 	{"T23", "sessions, lanes, forks, cuts, kills and a user against a plain history", 200, 5000, "runs"},
 	{"T24", "git, the marker or the settings broken", 0, 0, ""},
+	{"T26", "git directories of any layout, with commits and pushes between captures and restores", 0, 0, ""},
 	{"T27", "commands that destroy and leave processes, under bisect and in worktrees, killed", 0, 0, ""},
 	{"fuzz", "any bytes as a format of the store", 0, 0, ""},
 	{"bugs", "deliberate faults, each found", 0, 0, ""},
