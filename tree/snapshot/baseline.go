@@ -154,6 +154,25 @@ func (b *baseDir) gone(now *baseDir, path string, f func(path string)) {
 	}
 }
 
+// decides reports whether t has a name by which all below a directory is decided anew: an ignore file, or what says what it is.
+func (t *todo) decides(was, is *baseDir, ruleFiles []string) bool {
+	for _, name := range ruleFiles {
+		if t.names[name] != 0 {
+			return true
+		}
+	}
+	return was.foreign != is.foreign && (t.all || t.tellsForeign())
+}
+
+// has reports whether t has a name, or one of the same database: what becomes of one decides about the others.
+func (t *todo) has(name string) bool {
+	if t.all || t.names[name] != 0 {
+		return true
+	}
+	of, ok := tree.CompanionOf(name)
+	return ok && t.names[of] != 0
+}
+
 // unreported counts the names that differ between two states of a directory, and below, and that t does not have.
 func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
 	if was == is {
@@ -166,14 +185,12 @@ func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
 	if t == nil {
 		t = &todo{}
 	}
-	for _, name := range ruleFiles {
-		if t.names[name] != 0 {
-			return 0
-		}
+	if t.decides(was, is, ruleFiles) {
+		return 0
 	}
 	n := 0
 	differs := func(name string) {
-		if !t.all && t.names[name] == 0 {
+		if !t.has(name) {
 			n++
 		}
 	}

@@ -480,3 +480,40 @@ func TestWatcherEqualsFullScanAlongside(t *testing.T) {
 		t.Error("the watcher was hardly used, or missed something")
 	}
 }
+
+// What becomes of a directory or of a companion is decided by other names than those that come and go with it: a full scan after that has
+// found nothing that the watcher missed.
+func TestMissedNothingThatOtherNamesDecide(t *testing.T) {
+	for name, c := range map[string]struct {
+		before map[string]string
+		change func(root string) error
+	}{
+		"is git's no longer": {
+			map[string]string{"x/HEAD": "ref: a", "x/objects/o": "o", "x/refs/r": "r", "x/description": "d"},
+			func(root string) error { return os.Remove(root + "/x/HEAD") },
+		},
+		"is git's now": {
+			map[string]string{"x/objects/o": "o", "x/refs/r": "r", "x/description": "d"},
+			func(root string) error { return os.WriteFile(root+"/x/HEAD", []byte("ref: a"), 0o644) },
+		},
+		"is a database now": {
+			map[string]string{".gitignore": "*-wal\n", "a": "none", "a-wal": "\x37\x7f\x06\x82log"},
+			func(root string) error { return os.WriteFile(root+"/a", []byte("SQLite format 3\x00now"), 0o644) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := oversee(t)
+			for path, text := range c.before {
+				check(t, os.MkdirAll(filepath.Dir(v.root+"/"+path), 0o755))
+				put(v.root+"/"+path, []byte(text))
+			}
+			v.commit(v.same(nil))
+			v.commit(v.same(nil))
+			check(t, c.change(v.root))
+			v.commit(v.same(func(s *Source) { s.Full = true }))
+			if n := v.w.Status().Missed; n != 0 {
+				t.Errorf("%d changes missed", n)
+			}
+		})
+	}
+}
