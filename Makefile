@@ -97,7 +97,9 @@ uninstall: ## take out hooks, programs and the link; the stores stay, and it say
 .PHONY: test
 test: ## what CI runs: vet and every test; 22 minutes on 2 cores, where 10 are meant
 	$(GO) vet ./...
-	$(GO) test -vet=off -timeout 30m $(TESTFLAGS) ./... # vetted above, with all checks
+	@programs="$$(mktemp -d)"; trap 'rm -rf "$$programs"' EXIT; \
+	CGO_ENABLED=0 $(GO) build -buildvcs=false -ldflags '-s -w' -o "$$programs/" ./cmd/...; \
+	REWIND_TEST_PROGRAMS="$$programs" $(GO) test -vet=off -timeout 30m $(TESTFLAGS) ./... # vetted above, with all checks
 
 .PHONY: race
 race: ## every test with the race detector (needs a C compiler); an hour
