@@ -1,4 +1,5 @@
-// Package built has the real programs for tests that run them. One run of all tests builds them once, and says where they are by a variable.
+// Package built has the real programs for tests that run them. One run of all tests builds them once, and says where they are by
+// a variable.
 package built
 
 import (
