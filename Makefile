@@ -95,9 +95,26 @@ uninstall: ## take out hooks, programs and the link; the stores stay, and it say
 	if [ -n "$$stores" ]; then echo "left: these projects' checkpoints; those in project mode are in the project's .agent/rewind"; echo "$$stores"; fi
 
 .PHONY: test
-test: ## what CI runs: vet and every test; 22 minutes on 2 cores, where 10 are meant
+test: ## what CI runs: vet and every test
 	$(GO) vet ./...
-	$(GO) test -vet=off -timeout 30m $(TESTFLAGS) ./... # vetted above, with all checks
+	@programs="$$(mktemp -d)"; trap 'rm -rf "$$programs"' EXIT; \
+	CGO_ENABLED=0 $(GO) build -buildvcs=false -ldflags '-s -w' -o "$$programs/" ./cmd/...; \
+	REWIND_TEST_PROGRAMS="$$programs" $(GO) test -vet=off -timeout 30m $(TESTFLAGS) ./... # vetted above, with all checks
+
+# The tests that are left out are those of docs/slow-tests.md.
+SLOW = sed -n 's/^| \([^ ]*\) | `\(Test[A-Za-z0-9_]*\)` | .*/\1 \2/p' docs/slow-tests.md
+ROOM ?=
+
+.PHONY: quick
+quick: ## the tests of a package and those below it without the slow ones: ROOM=engine/restore
+	@[ -n "$(ROOM)" ] || { echo "which package? make quick ROOM=engine/restore" >&2; exit 2; }; \
+	slow="$$($(SLOW) | awk -v room='$(ROOM)' '$$1 == room || index($$1, room "/") == 1 { print $$2 }' | paste -sd'|')"; \
+	$(GO) test -vet=off -skip "^($$slow)\$$" ./$(ROOM)/...; \
+	if [ -n "$$slow" ]; then echo "left out, for they are slow (make test-slow): $${slow//|/ }"; fi
+
+.PHONY: test-slow
+test-slow: ## the tests that take over 3 s, and why
+	@sed -n 's/^| //; s/`//g; /^[a-z][a-z/-]* | /p' docs/slow-tests.md | awk -F ' [|] ?' '{ printf "%-22s %-44s %4s  %s\n", $$1, $$2, $$3, $$4 }'
 
 .PHONY: race
 race: ## every test with the race detector (needs a C compiler); an hour

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rewind/api"
+	"rewind/internal/built"
 )
 
 // daemonHome is a home directory with a project, for the real program and a daemon of its own that ends with the test.
@@ -168,12 +169,7 @@ func TestDaemonKilledUnderRequest(t *testing.T) {
 func versionsIn(t *testing.T, dir string) func(v string) (rewind string) {
 	return func(v string) string {
 		t.Helper()
-		must(t, os.Mkdir(filepath.Join(dir, v), 0o755))
-		cmd := exec.Command("go", "build", "-ldflags", "-X main.release="+v, "-o", filepath.Join(dir, v)+"/", ".", "../rewindd")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "HOME="+userHome)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go build: %v\n%s", err, out)
-		}
+		must(t, built.Version(filepath.Join(dir, v), v))
 		return filepath.Join(dir, v, "rewind")
 	}
 }

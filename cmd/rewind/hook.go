@@ -23,37 +23,46 @@ import (
 )
 
 const (
-	hookDeadline = 900 * time.Millisecond // of the second that is promised
+	hookDeadline = 900 * time.Millisecond // unless asked for, of the second that is promised
 	maxPayload   = 64 << 20               // bytes of standard input that are passed on
 )
 
 // newHook is what an agent can call where smart-checkpoint is not installed: the same request, at the price of this program's weight.
 func newHook(a *app) *cobra.Command {
 	agent, event, id := "", "", ""
+	deadline := hookDeadline
 	cmd := &cobra.Command{
-		Use:   "hook --agent <agent> --event <event> [--id <id>]",
+		Use:   "hook --agent <agent> --event <event> [--id <id>] [--deadline <milliseconds>]",
 		Short: "Take in an agent's event from standard input; always exits with 0",
 		Long: "What agents call: reads the payload of a hook and hands it to the daemon if one runs, else takes it in itself. It prints " +
 			"nothing on\n" +
-			"standard output and always exits with 0 within a second, whatever happens; 'rewind status' tells what went wrong.",
+			"standard output and always exits with 0 within a second, or the deadline given, whatever happens; 'rewind status' tells\n" +
+			"what went wrong.",
 		Example: "  rewind hook --agent claude --event stop < payload.json",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.runHook(cmd.Context(), agent, event, id)
+			a.runHook(cmd.Context(), agent, event, id, deadline)
 			return nil
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&agent, "agent", "", "the program that calls: claude, codex, gemini, droid, ...")
 	f.StringVar(&event, "event", "", "the event, as in the agent's settings")
+	f.Func("deadline", "how long the agent waits at most, as of smart-checkpoint (default 900)", func(text string) error {
+		ms, err := strconv.ParseUint(text, 10, 32)
+		if err == nil && ms > 0 {
+			deadline = time.Duration(ms) * time.Millisecond
+		}
+		return nil // a hook does not fail
+	})
 	f.StringVar(&id, "id", "", "16 hex digits, the same when the event is sent again")
 	return cmd
 }
 
 // runHook never fails: an agent would take that for its own failure.
-func (a *app) runHook(ctx context.Context, agent, event, id string) {
+func (a *app) runHook(ctx context.Context, agent, event, id string, patience time.Duration) {
 	defer func() { _ = recover() }() // a panic exits with 2, which agents read as "block"
-	deadline := time.Now().Add(hookDeadline)
+	deadline := time.Now().Add(patience)
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	done := make(chan string, 1)

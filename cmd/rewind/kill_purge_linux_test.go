@@ -37,7 +37,7 @@ func holds(t *testing.T, dir, secret string) (found []string) {
 // it leaves no byte of the secret.
 func TestKillPurge(t *testing.T) {
 	t.Parallel()
-	want := 24
+	want := 8
 	if torture.Full() {
 		want = 1000
 	}

@@ -14,7 +14,7 @@ import (
 // whatever is asked is answered or said to be damaged, a second repair ends what was begun, and every checkpoint restores to the byte.
 func TestKillRepairT6(t *testing.T) {
 	t.Parallel()
-	want := 40
+	want := 14
 	if torture.Full() {
 		want = 600
 	}

@@ -63,7 +63,7 @@ func layOutAgent(t *testing.T, home string) {
 	t.Helper()
 	system := filepath.Join(home, ".rewind/system")
 	must(t, os.MkdirAll(system, 0o700))
-	from, err := built()
+	from, err := releasedPrograms()
 	must(t, err)
 	for _, program := range []string{"rewind", "rewindd", "smart-checkpoint"} {
 		must(t, os.Link(filepath.Join(from, program), filepath.Join(system, program)))

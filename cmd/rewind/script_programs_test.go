@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -10,29 +9,22 @@ import (
 	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"rewind/internal/built"
 )
 
-// built are the programs as a release has them, built once for all tests: a directory that holds them and nothing else.
-var built = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(os.Getenv("HOME"), "programs") // of the tests, taken away with it
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", dir+"/", ".", "../rewindd", "../smart-checkpoint")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "HOME="+userHome)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return dir, nil
+// releasedPrograms are the programs as a release has them: a directory that holds them and nothing else.
+var releasedPrograms = sync.OnceValues(func() (string, error) {
+	return built.Programs(filepath.Join(os.Getenv("HOME"), "programs")) // of the tests, taken away with it
 })
 
 // realProgram is the real rewind, with rewindd beside it and nothing else, without the test binary's weight.
 var realProgram = sync.OnceValues(func() (string, error) {
-	from, err := built()
+	from, err := releasedPrograms()
 	if err != nil {
 		return "", err
 	}
-	to := filepath.Join(filepath.Dir(from), "pair")
+	to := filepath.Join(os.Getenv("HOME"), "pair")
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return "", err
 	}
@@ -47,7 +39,7 @@ var realProgram = sync.OnceValues(func() (string, error) {
 // inPlaceOfThis has what is called rewind and rewindd on the PATH be the real programs, not this test binary under their names, which takes
 // four times as long to start.
 func inPlaceOfThis() error {
-	from, err := built()
+	from, err := releasedPrograms()
 	if err != nil {
 		return err
 	}
@@ -69,7 +61,7 @@ func inPlaceOfThis() error {
 // cmdPrograms: programs DIR [NAME...] makes a directory that holds what was built and nothing else; or only the programs named.
 func cmdPrograms(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) >= 1, "programs DIR [NAME...]")
-	from, err := built()
+	from, err := releasedPrograms()
 	ts.Check(err)
 	to, names := ts.MkAbs(args[0]), args[1:]
 	ts.Check(os.MkdirAll(to, 0o755))

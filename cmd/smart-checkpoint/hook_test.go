@@ -34,7 +34,7 @@ func TestHook(t *testing.T) {
 	if q.ID == 0 || q.Wait < 1000 || q.Wait > 4950 {
 		t.Errorf("%+v", q)
 	}
-	if q.ID, q.Wait = 0, 0; q != (hookwire.Request{Agent: "cl/aude", Event: "pre tool", Version: "v1.2.3", Cwd: b.home}) {
+	if q.ID, q.Wait = 0, 0; q != (hookwire.Request{Agent: "cl/aude", Event: "pre tool", Version: "devel", Cwd: b.home}) {
 		t.Errorf("%+v", q)
 	}
 	b.env = append(b.env, relay.EnvBegan+"=/began here")
@@ -113,7 +113,7 @@ func TestPromise03Arguments(t *testing.T) {
 	} {
 		b.oneLine(b.run(strings.NewReader("{}"), c.args...), c.want)
 	}
-	if r := b.run(nil, "--version"); r.code != 0 || r.stdout != "smart-checkpoint v1.2.3\n" {
+	if r := b.run(nil, "--version"); r.code != 0 || r.stdout != "smart-checkpoint devel\n" {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat(filepath.Join(b.home, "run")); err == nil {

@@ -4,49 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
-
-// realPrograms is a directory with the client and the other two beside it, as they are released.
-var realPrograms = sync.OnceValues(func() (string, error) {
-	if err := lookAtSources(); err != nil {
-		return "", err
-	}
-	dir := filepath.Join(programs, "real")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X main.release=v1.2.3", "-o", dir+"/", "rewind/cmd/rewind",
-		"rewind/cmd/rewindd", "rewind/cmd/smart-checkpoint")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return dir, nil
-})
-
-// lookAtSources looks at every source of the module: the go command caches the results of tests by the files that they looked at, and this
-// test is not linked with what it runs.
-func lookAtSources() error {
-	return filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != "..":
-			return fs.SkipDir
-		case filepath.Ext(path) == ".go", d.Name() == "go.mod":
-			_, err = os.Stat(path)
-		}
-		return err
-	})
-}
 
 // A site is a home with nothing in it but the real programs' work, and a project.
 type site struct {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"rewind/internal/built"
 )
 
 var (
@@ -38,15 +40,11 @@ func run(m *testing.M) int {
 
 // started has the programs built and the browser running.
 var started = sync.OnceValue(func() error {
-	programs = filepath.Join(scratch, "bin")
-	if err := os.Mkdir(programs, 0o755); err != nil {
+	dir, err := built.Programs(filepath.Join(scratch, "bin"))
+	if err != nil {
 		return err
 	}
-	cmd := exec.Command("go", "build", "-o", programs+"/", "../../cmd/rewind", "../../cmd/rewindd", "../../cmd/smart-checkpoint")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
-	}
+	programs = dir
 	return chromedp.Do(chromium)
 })
 

@@ -15,6 +15,8 @@ import (
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"rewind/internal/built"
 )
 
 // TestKilled: the daemon is killed under an open page, between two checkpoints. The page finds the next one where the last was, with the
@@ -243,10 +245,8 @@ func TestHeld(t *testing.T) {
 	}
 
 	other := t.TempDir()
-	build := exec.Command("go", "build", "-ldflags", "-X main.release=v9.0.0", "-o", other+"/", "../../cmd/rewind", "../../cmd/rewindd")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := built.Version(other, "v9.0.0"); err != nil {
+		t.Fatal(err)
 	}
 	p.write("later.go", "package notes\n")
 	upgraded := p.command("save", "saved by another version")

@@ -50,7 +50,7 @@ future: session=
 gc: dry-run,n keep= max-size= older= yes,y
 grep: after-context,A= all,a before-context,B= code context= conversation count,c files-with-matches,l fixed-strings,F
   ignore-case,i limit= line-number,n now session= word-regexp,w
-hook: agent= event= id=
+hook: agent= deadline= event= id=
 init: adopt agents= dry-run,n mode= now remove yes,y
 list (log ls): agent= all,a by= changed,G= format= graph grep= limit,n= name-only no-follow patch,p relative session= since= stat
   steps text,S= tool= turns until=

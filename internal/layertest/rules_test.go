@@ -116,6 +116,7 @@ var testHelpers = []struct{ path, host, why string }{
 	{"internal/tracetest", "", "kills programs at a system call, for the tests of commands"},
 	{"internal/browsertest", "", "the page in a real browser"},
 	{"internal/ptytest", "", "programs on a terminal"},
+	{"internal/built", "", "the real programs, built once, for the tests that run them"},
 	{"internal/torture", "", "sizes, seeds, figures and deliberate faults of the matrix of proofs"},
 	{"internal/torture/matrix", "", "the program that runs the matrix"},
 	{"internal/layertest", "", "this package"},

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rewind/internal/torture"
 )
 
 // gitMerge is what 'git merge-file -p' makes of three texts.
@@ -221,9 +223,9 @@ func TestMergeAsGit(t *testing.T) {
 		}
 		source = append(source, strings.Split(string(b), "\n")...)
 	}
-	count := 1500
-	if testing.Short() {
-		count = 200
+	count := 300 // two processes of git each
+	if torture.Full() {
+		count = 1500
 	}
 	for _, c := range []struct {
 		name string

@@ -26,13 +26,17 @@ const (
 // Full reports whether the full sizes are asked for.
 func Full() bool { return os.Getenv(EnvFull) != "" }
 
-// Seed is REWIND_SEED, or 1: what CI runs is the same every time.
+// Seed is REWIND_SEED, or the number of the day: what CI has no time for today it does on another day, and a run of one day
+// can be repeated.
 func Seed() uint64 {
 	if s, err := strconv.ParseUint(os.Getenv(EnvSeed), 10, 64); err == nil && s > 0 {
 		return s
 	}
-	return 1
+	return today
 }
+
+// today is the number of the day since 1970 at which this process began, by UTC.
+var today = uint64(time.Now().Unix() / (24 * 60 * 60))
 
 // Points is how many points a test is asked for, given its sizes.
 func Points(ci, full int) int {

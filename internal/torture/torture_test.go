@@ -3,6 +3,7 @@ package torture
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"os"
@@ -67,6 +68,23 @@ func TestSizesAreWhatIsAsked(t *testing.T) {
 		}
 		if !slices.Contains(later.rows, r.Name) && (ci < r.CI || full < r.Full) {
 			t.Errorf("row %s: %d and %d %s, asked for are %d and %d", r.Name, ci, full, r.Unit, r.CI, r.Full)
+		}
+	}
+}
+
+// TestRowsAreDescribed: docs/proofs.md has what CI runs of each row, and what torture does.
+func TestRowsAreDescribed(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "proofs.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range Rows {
+		line := fmt.Sprintf("\n| %s | all | all | ", r.Name)
+		if r.Unit != "" {
+			line = fmt.Sprintf("\n| %s | %d %s | %d | ", r.Name, r.CI, r.Unit, r.Full)
+		}
+		if strings.HasPrefix(r.Name, "T") && !strings.Contains(string(text), line) {
+			t.Errorf("docs/proofs.md lacks %q", line)
 		}
 	}
 }

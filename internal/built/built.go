@@ -1,0 +1,49 @@
+// Package built has the real programs for tests that run them. One run of all tests builds them once, and says where they are by
+// a variable.
+package built
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// EnvPrograms names the directory of programs that the whole run uses. Without it each package builds its own.
+const EnvPrograms = "REWIND_TEST_PROGRAMS"
+
+// atStart is the environment before a test gives itself another home: the go command has its caches there.
+var atStart = os.Environ()
+
+// Programs gives a directory with rewind, rewindd and smart-checkpoint and nothing else. Where the run has none they are built into the
+// directory into, which is made.
+func Programs(into string) (string, error) {
+	if dir := os.Getenv(EnvPrograms); dir != "" {
+		return dir, nil
+	}
+	return into, build(into, "", "rewind", "rewindd", "smart-checkpoint")
+}
+
+// Version builds rewind and rewindd with a version into a directory, which is made.
+func Version(into, version string) error { return build(into, version, "rewind", "rewindd") }
+
+// build builds commands as a release has them, without what only a debugger reads, and with the flags of the tests' own packages: what they
+// have compiled is not compiled again.
+func build(into, version string, commands ...string) error {
+	if err := os.MkdirAll(into, 0o755); err != nil {
+		return err
+	}
+	args := []string{"build", "-buildvcs=false", "-ldflags", "-s -w -X main.release=" + version, "-o", into + string(filepath.Separator)}
+	_, file, _, _ := runtime.Caller(0)
+	module := filepath.Join(filepath.Dir(file), "..", "..")
+	for _, c := range commands {
+		args = append(args, "./cmd/"+c)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Env = module, append(atStart[:len(atStart):len(atStart)], "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
