@@ -19,6 +19,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 0, "what the draw comes from; 0: the clock")
 	flag.IntVar(&o.jobs, "jobs", 1, "faults that are built and tested side by side")
 	flag.StringVar(&o.at, "at", "", "only faults in this line, as head.go:66")
+	flag.StringVar(&o.tests, "run", "", "only these tests, as go test -run takes them")
 	flag.Parse()
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().Unix())

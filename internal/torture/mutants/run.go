@@ -28,6 +28,7 @@ type options struct {
 	seed  uint64
 	jobs  int
 	at    string        // file.go:line, the only one that gets faults; "": all lines do
+	tests string        // a regular expression as go test -run takes it; "": all tests
 	least time.Duration // the shortest time limit of a run of the tests
 	out   io.Writer
 }
@@ -59,6 +60,9 @@ func (o options) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, removeAll(s.tmp)) }()
+	if err := os.Chmod(s.tmp, 0o755); err != nil { // tests start programs from there as another user
+		return err
+	}
 	if err := s.clean(ctx); err != nil {
 		return err
 	}
@@ -241,15 +245,17 @@ func (s *session) build(ctx context.Context, dir, overlay string) (out []byte, o
 // memory is how much of it a run of the tests may use, in KiB: a loop that does not end must not take all of the machine's.
 const memory = 8 << 20
 
-// test runs the program that build has made. Its temporary files are in dir; programs that it builds have the fault, too.
+// test runs the program that build has made. Its temporary files are in dir, and rapid keeps no input that fails, which it would put into
+// the repository. Programs that the tests build have the fault, too.
 func (s *session) test(ctx context.Context, dir, overlay string) ([]byte, error) {
 	tmp := filepath.Join(dir, "t")
 	if err := os.Mkdir(tmp, 0o755); err != nil {
 		return nil, err
 	}
 	limited := fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$0" "$@"`, memory)
-	cmd := command(ctx, "sh", "-c", limited, filepath.Join(dir, "tests"), "-test.failfast", "-test.count=1", "-test.timeout=0")
-	cmd.Dir, cmd.Env = s.path, append(os.Environ(), "TMPDIR="+tmp)
+	cmd := command(ctx, "sh", "-c", limited, filepath.Join(dir, "tests"), "-test.failfast", "-test.count=1", "-test.timeout=0",
+		"-test.run="+s.tests)
+	cmd.Dir, cmd.Env = s.path, append(os.Environ(), "TMPDIR="+tmp, "RAPID_NOFAILFILE=1")
 	if overlay != "" {
 		cmd.Env = append(cmd.Env, strings.TrimSpace("GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay))
 	}
