@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"rewind/engine/enginetest"
+	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/engine/restore"
 	"rewind/objstore"
 	"rewind/refs"
@@ -53,5 +55,67 @@ func TestHead(t *testing.T) {
 	wantHead("saved again", third.Tree)
 	if before, err := p.E.Log.Before(third); err != nil || before != first.Tree {
 		t.Errorf("the third is counted from %s (%v), want %s", before.Short(), err, first.Tree.Short())
+	}
+}
+
+// What a checkpoint accounts for: a step for itself, a safety checkpoint for the head before it.
+func TestAccounts(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "one")
+	step := p.Save("step")
+	parents := []objstore.ID{step.ID}
+	safety := model.Cause{Event: model.EventSafety}
+	tree, base, note := enginetest.TestID("tree"), enginetest.TestID("base"), enginetest.TestID("note")
+	for _, c := range []struct {
+		what string
+		cp   model.Checkpoint
+		want oplog.Head
+	}{
+		{"a step", model.Checkpoint{ID: tree, Tree: tree, Note: note, Base: base}, oplog.Head{Tree: tree, Note: note, Checkpoint: tree}},
+		{"safety", model.Checkpoint{Tree: tree, Note: note, Parents: parents, Cause: safety}, oplog.Head{
+			Tree: step.Tree, Note: step.Note, Checkpoint: step.ID,
+		}},
+		{"safety with a base", model.Checkpoint{Tree: tree, Note: note, Base: base, Parents: parents, Cause: safety}, oplog.Head{
+			Tree: base, Note: note,
+		}},
+		{"safety before any step", model.Checkpoint{Tree: tree, Note: note, Cause: safety}, oplog.Head{Note: note}},
+	} {
+		if got, err := p.E.Log.Accounts(&c.cp); err != nil || got != c.want {
+			t.Errorf("%s: %+v, %v; want %+v", c.what, got, err, c.want)
+		}
+	}
+}
+
+// The head that the newest operation gives, by its kind. One that says nothing of it leaves that to those before it.
+func TestHeadByOperation(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "one")
+	one := p.Save("one")
+	p.Write("f", "two")
+	two := p.Save("two")
+	result := enginetest.TestID("result")
+	for _, c := range []struct {
+		kind    refs.Kind
+		restore *refs.Restore
+		want    objstore.ID
+	}{
+		{refs.KindEvent, nil, two.Tree},
+		{refs.KindTag, nil, two.Tree},
+		{refs.KindAbort, &refs.Restore{Target: two.ID, Safety: one.ID}, one.Tree},
+		{refs.KindCheckout, &refs.Restore{Target: two.ID, Safety: one.ID}, two.Tree},
+		{refs.KindAbort, nil, two.Tree},
+		{refs.KindCheckout, &refs.Restore{Target: two.ID, Safety: one.ID, Scope: refs.Scope{Paths: refs.PathSet{"f"}}}, one.Tree},
+		{refs.KindCheckout, &refs.Restore{Target: two.ID, Safety: one.ID, Result: result}, result},
+		{refs.KindRepair, nil, result},
+		{refs.KindRepair, &refs.Restore{Target: two.ID, Safety: one.ID}, objstore.ID{}},
+	} {
+		p.Must(p.E.Log.Record(enginetest.Bg, refs.Operation{Kind: c.kind, Restore: c.restore}))
+		p.E.Log.Mu.Lock()
+		p.E.Log.Forget()
+		head, err := p.E.Log.Head()
+		p.E.Log.Mu.Unlock()
+		if err != nil || head.Tree != c.want {
+			t.Errorf("%s %+v: tree %s, %v; want %s", c.kind, c.restore, head.Tree.Short(), err, c.want.Short())
+		}
 	}
 }
