@@ -82,6 +82,11 @@ func brought(p *enginetest.Project, ask merge.Ask, o merge.Options) (set, said [
 	if err != nil {
 		return nil, nil, err
 	}
+	return into(p, ch, o)
+}
+
+// into brings a change into the worktree as it is. The log's lock is held.
+func into(p *enginetest.Project, ch *merge.Change, o merge.Options) (set, said []string, err error) {
 	root, err := p.E.Log.Root()
 	p.Must(err)
 	defer root.Close()
@@ -117,6 +122,7 @@ func TestInto(t *testing.T) {
 	reverse := merge.Options{Reverse: true}
 	only := func(paths ...string) merge.Options { return merge.Options{Only: refs.PathSet(paths)} }
 	big := strings.Repeat("x", textdiff.MaxBytes+1)
+	const db = "SQLite format 3\x00"
 	for _, c := range []struct {
 		name             string
 		base, change, is state
@@ -313,6 +319,70 @@ func TestInto(t *testing.T) {
 			"d: 755 dir; d/f: 644 1\n", "d/f applied",
 		},
 		{
+			"a database",
+			state{"l.db": db + "1", "l.db-wal": "1"},
+			state{"l.db": db + "2", "l.db-wal": "2"},
+			state{"l.db": db + "1", "l.db-wal": "1"},
+			merge.Options{},
+			"l.db: 644 " + db + "2; l.db-wal: 644 2", "l.db applied; l.db-wal applied",
+		},
+		{
+			"a database and its log, of which one changed",
+			state{"l.db": db + "1", "l.db-wal": "1"},
+			state{"l.db": db + "2", "l.db-wal": "2"},
+			state{"l.db": db + "1", "l.db-wal": "\x003"},
+			merge.Options{},
+			"", "l.db conflict binary; l.db-wal conflict binary",
+		},
+		{
+			"a database that would get another log",
+			state{"l.db": db + "1", "l.db-wal": "1"},
+			state{"l.db": db + "2", "l.db-wal": "1"},
+			state{"l.db": db + "1", "l.db-wal": "3"},
+			merge.Options{},
+			"", "l.db conflict binary",
+		},
+		{
+			"a database that would get another log, theirs",
+			state{"l.db": db + "1", "l.db-wal": "1"},
+			state{"l.db": db + "2", "l.db-wal": "1"},
+			state{"l.db": db + "1", "l.db-wal": "3"},
+			theirs,
+			"l.db: 644 " + db + "2; l.db-wal: 644 1", "l.db settled binary; l.db-wal settled binary",
+		},
+		{
+			"a database whose log goes",
+			state{"l.db": db + "1", "l.db-wal": "1"},
+			state{"l.db": db + "2"},
+			state{"l.db": db + "1", "l.db-wal": "1"},
+			merge.Options{},
+			"l.db: 644 " + db + "2; l.db-wal: -", "l.db applied; l.db-wal applied",
+		},
+		{
+			"a database without a log",
+			state{"l.db": db + "1"},
+			state{"l.db": db + "2"},
+			state{"l.db": db + "1", "f": ""},
+			merge.Options{},
+			"l.db: 644 " + db + "2", "l.db applied",
+		},
+		{
+			"a database that gets a log there and another one here",
+			state{"l.db": db + "1"},
+			state{"l.db": db + "2", "l.db-wal": "\x002"},
+			state{"l.db": db + "1", "l.db-wal": "\x003"},
+			merge.Options{},
+			"", "l.db conflict binary; l.db-wal conflict binary",
+		},
+		{
+			"what only has such a name",
+			state{"l-wal": "1", "l": "1"},
+			state{"l-wal": "2", "l": "2"},
+			state{"l-wal": "1", "l": "\x003"},
+			merge.Options{},
+			"l-wal: 644 2", "l conflict binary; l-wal applied",
+		},
+		{
 			"below an ignored file",
 			state{"g": ""},
 			state{"g": "", "d/f": "1\n"},
@@ -339,6 +409,36 @@ func TestInto(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a worktree lends is brought with its contents; the checkpoint that it is of is one of here.
+func TestLend(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "1\n")
+	first := p.Save("first")
+	q := p.Beside(t.TempDir())
+	defer q.Close()
+	q.Write("f", "2\n")
+	q.Write("d/g", "only there")
+	second := q.Save("second")
+	ch, err := q.E.Merger.Lend(enginetest.Bg, merge.Ask{Change: "@"})
+	p.Must(err)
+	if want := `"second" in ` + q.Root; ch.Name != want || ch.Lent.ID != second.ID {
+		t.Errorf("%s of %s, want %s", ch.Name, ch.Lent.ID.Short(), want)
+	}
+	defer p.E.Log.Hold()()
+	p.Must(p.E.Log.LoadSessions())
+	p.Must(p.E.Merger.Borrow(ch, model.Manual))
+	if ch.Of.ID != first.ID || ch.Lent.ID != second.ID {
+		t.Errorf("it is of %s, and there of %s", ch.Of.ID.Short(), ch.Lent.ID.Short())
+	}
+	set, said, err := into(p, ch, merge.Options{})
+	p.Must(err)
+	enginetest.Equal(t, "set", set, []string{"d: 755 dir", "d/g: 644 only there", "f: 644 2\n"})
+	enginetest.Equal(t, "said", said, []string{"d/g applied", "f applied"})
+	if _, err := q.E.Merger.Lend(enginetest.Bg, merge.Ask{Change: "none"}); !strings.Contains(fmt.Sprint(err), q.Root) {
+		t.Errorf("what is not there: %v", err)
 	}
 }
 
