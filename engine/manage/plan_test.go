@@ -123,7 +123,8 @@ func (w want) check(t *testing.T, p *enginetest.Project, names *strings.Replacer
 func TestPlan(t *testing.T) {
 	p, k, forks := family(t)
 	a, b := forks[0].Session, forks[1].Session
-	names := strings.NewReplacer("KFILE", filepath.Base(k.File), "AFILE", filepath.Base(forks[0].Path), "BFILE", filepath.Base(forks[1].Path),
+	names := strings.NewReplacer(
+		"KFILE", filepath.Base(k.File), "AFILE", filepath.Base(forks[0].Path), "BFILE", filepath.Base(forks[1].Path),
 		"K", k.Name(), "A", a, "B", b)
 	one := func(kind refs.Kind, sessions ...string) manage.Request {
 		return manage.Request{Kind: kind, Sessions: sessions}
