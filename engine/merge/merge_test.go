@@ -204,6 +204,15 @@ func TestInto(t *testing.T) {
 			theirs, "",
 			"f conflict type; f/x conflict blocked",
 		},
+		{"a directory here, nothing there", state{"f": "1\n", "g": ""}, state{"g": ""}, state{"f/x": ""}, theirs, "", "f conflict type"},
+		{
+			"a directory there, nothing here",
+			state{"f": "1\n"},
+			state{"f/x": "1"},
+			state{"g": ""},
+			merge.Options{},
+			"f: 755 dir; f/x: 644 1", "f conflict type; f/x applied",
+		},
 
 		{"permissions", state{"f": "1\n"}, state{"f": "700 1\n"}, state{"f": "3\n"}, merge.Options{}, "f: 700 3\n", "f applied"},
 		{"permissions here", state{"f": "1\n"}, state{"f": "2\n"}, state{"f": "700 1\n"}, merge.Options{}, "f: 700 2\n", "f applied"},
