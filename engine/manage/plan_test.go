@@ -12,6 +12,7 @@ import (
 	"rewind/engine/manage"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 )
@@ -290,4 +291,77 @@ func TestForkLimits(t *testing.T) {
 	check("number", "2", false, false)
 	p.Must(os.Remove(forks[1].Path))
 	check("number", "1", false, false)
+}
+
+// TestPrunable: which forks go when a person asks, and which when nobody does: what somebody has named or brought back stays then.
+func TestPrunable(t *testing.T) {
+	p, _, forks := family(t)
+	a, b := forks[0].Session, forks[1].Session // b is the newer one
+	check := func(what string, prune manage.Prune, want ...string) {
+		t.Helper()
+		prune.Unused = true
+		got, err := manager(p).Prunable(enginetest.Bg, prune, p.Env())
+		p.Must(err)
+		enginetest.Equal(t, what, got, want)
+	}
+	itself := manage.Prune{Itself: true}
+	check("asked for", manage.Prune{}, b, a)
+	check("both have titles of their own", itself)
+	check("the only one has", manage.Prune{Itself: true, Keep: 1})
+	if _, err := manager(p).Prunable(enginetest.Bg, manage.Prune{}, p.Env()); !errors.Is(err, model.ErrUsage) {
+		t.Errorf("nothing is said: %v", err)
+	}
+	c := p.Fork("turn:2", restore.Options{Session: model.SessionChoice{Session: "00000001"}}).Session
+	check("no title was given", itself, c)
+	if got, err := manager(p).Prunable(enginetest.Bg, manage.Prune{Unused: true, Itself: true}, value.AgentEnv{
+		Home: value.Text(t.TempDir()),
+	}); err != nil || len(got) != 0 {
+		t.Errorf("in another home: %q, %v", got, err)
+	}
+	for _, kind := range []refs.Kind{refs.KindArchive, refs.KindDelete, refs.KindArchive} {
+		done(p, kind, "", c)
+		_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+		p.Must(err)
+	}
+	check("it was brought back", itself)
+	check("asked for again", manage.Prune{}, c, b, a)
+}
+
+// TestPlanWhileOpen: while an agent has a session open its file does not change, unless that is forced; its place in lists may.
+func TestPlanWhileOpen(t *testing.T) {
+	p, _, forks := family(t)
+	a := forks[0].Session
+	rename := manage.Request{Kind: refs.KindRename, Sessions: []string{a}, Title: "new"}
+	remove := manage.Request{Kind: refs.KindDelete, Sessions: []string{a}}
+	archive := manage.Request{Kind: refs.KindArchive, Sessions: []string{a}}
+	renamed := done(p, refs.KindRename, "old", a)
+	undo := func(force bool) error {
+		defer p.E.Log.Hold()()
+		p.Must(p.E.Talks.ReadySessions())
+		plan, err := manager(p).PlanUndo(renamed, manage.Request{Env: p.Env(), Force: force})
+		p.Must(err)
+		_, err = decide(p, plan, true)
+		return err
+	}
+	_, id := model.SplitSession(a)
+	note := filepath.Join(p.User(), ".claude", "sessions", fmt.Sprint(os.Getpid(), ".json"))
+	p.Must(os.MkdirAll(filepath.Dir(note), 0o700))
+	p.Must(os.WriteFile(note, fmt.Appendf(nil, `{"pid":%d,"sessionId":%q,"cwd":%q}`, os.Getpid(), id, p.Root), 0o600))
+	var open *model.RunningError
+	for _, force := range []bool{false, true} {
+		for _, r := range []manage.Request{rename, remove, archive} {
+			r.Force = force
+			_, err := decided(p, r, true)
+			if want := !force && r.Kind != refs.KindArchive; errors.As(err, &open) != want || (err != nil) != want {
+				t.Errorf("%s, forced %v: %v", r.Kind, force, err)
+			}
+		}
+		if err := undo(force); errors.As(err, &open) == force || (err == nil) != force {
+			t.Errorf("undo of rename, forced %v: %v", force, err)
+		}
+	}
+	p.Must(os.Remove(note))
+	if err := undo(false); err != nil {
+		t.Errorf("undo of rename, and nobody has it open: %v", err)
+	}
 }
