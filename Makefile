@@ -200,6 +200,16 @@ torture-table: ## the table of what REPORT has
 bugs: ## deliberate faults, each of which the matrix must find; BUGS=<name>,<name>
 	$(MATRIX) -rows bugs -only '$(BUGS)' -jobs '$(JOBS)'
 
+# Random faults of one line in a package; its own tests have to find them. AT=<file.go>:<line> takes those of one line, RUN=<regexp> only these tests.
+N ?= 300
+PKG ?=
+AT ?=
+RUN ?=
+.PHONY: mutants
+mutants: JOBS = 1
+mutants: ## random faults in PKG=<package>, each run with its tests; the survivors; N=300 SEED=<n> JOBS=1 AT=<file.go>:<line> RUN=<regexp>
+	$(GO) run ./internal/torture/mutants -pkg '$(PKG)' -n '$(N)' -seed '$(SEED)' -jobs '$(JOBS)' -at '$(AT)' -run '$(RUN)'
+
 # The released agents, installed from npm at pinned versions, against a model on
 # loopback. Needs node, npm, git and tmux.
 .PHONY: acceptance

@@ -32,6 +32,11 @@ func TestSettingsFile(t *testing.T) {
 		{Droid, nil, map[string]string{"/h/.factory/hooks/hooks.json": `{"Stop": []}`}, "/h/.factory/hooks/hooks.json", false},
 		{
 			Droid, nil,
+			map[string]string{"/h/.factory/settings.json": "{}", "/h/.factory/hooks.json": `{"Stop": []}`},
+			"/h/.factory/hooks.json", false,
+		},
+		{
+			Droid, nil,
 			map[string]string{"/h/.factory/hooks.json": "{}", "/h/.factory/hooks/hooks.json": `{"Stop": []}`},
 			"/h/.factory/settings.json", false,
 		},

@@ -54,6 +54,9 @@ func TestServerBesideChanges(t *testing.T) {
 			"model = \"y\"\n\n# mine\n[z]\na = 1\n",
 		},
 		{
+			Codex, "", "a = 1\n[mcp_servers.rewind]\ncommand = \"/r/rewind\"\nargs = [\"mcp\"]\n", "a = 1\n", // no blank line between
+		},
+		{
 			Claude, `{}`, `{"mcpServers":{"a":{"command":"x"},"rewind":{"command":"/r/rewind","args":["mcp"],"env":{"A":"b"}}},"n":1}`,
 			`{"mcpServers":{"a":{"command":"x"}},"n":1}`,
 		},
@@ -72,6 +75,14 @@ func TestServerBesideChanges(t *testing.T) {
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %v\n%q\nwant\n%q", c.agent, err, got, c.want)
 		}
+	}
+}
+
+// One that is registered already is left as somebody has written it.
+func TestServerRegisteredStays(t *testing.T) {
+	file := `{"mcpServers": {"rewind": {"command": "\/r\/rewind", "args": ["mcp"]}}}`
+	if got, err := RegisterServer(Claude, []byte(file), "/r/rewind"); err != nil || string(got) != file {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 

@@ -119,6 +119,7 @@ var testHelpers = []struct{ path, host, why string }{
 	{"internal/built", "", "the real programs, built once, for the tests that run them"},
 	{"internal/torture", "", "sizes, seeds, figures and deliberate faults of the matrix of proofs"},
 	{"internal/torture/matrix", "", "the program that runs the matrix"},
+	{"internal/torture/mutants", "", "the program that makes random faults"},
 	{"internal/layertest", "", "this package"},
 }
 
@@ -209,14 +210,15 @@ var callBans = []callBan{
 		funcs: []string{"os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln"},
 		in:    []string{""},
 		but: map[string]string{
-			"cmd/rewind/main.go":              "the one place that turns an error into an exit code",
-			"engine/enginetest/project.go":    "a store that failed for good leaves goroutines; the process of its test ends",
-			"bench/floor/run/main.go":         "the main of a program of its own",
-			"bench/floor/echo/main.go":        "the main of a program of its own",
-			"cmd/rewindd/main.go":             "hands on the exit code of the daemon",
-			"cmd/smart-checkpoint/main.go":    "exits 0 whatever happens, a panic included",
-			"bench/peers/main.go":             "the main of a program of its own",
-			"internal/torture/matrix/main.go": "the main of a program of its own",
+			"cmd/rewind/main.go":               "the one place that turns an error into an exit code",
+			"engine/enginetest/project.go":     "a store that failed for good leaves goroutines; the process of its test ends",
+			"bench/floor/run/main.go":          "the main of a program of its own",
+			"bench/floor/echo/main.go":         "the main of a program of its own",
+			"cmd/rewindd/main.go":              "hands on the exit code of the daemon",
+			"cmd/smart-checkpoint/main.go":     "exits 0 whatever happens, a panic included",
+			"bench/peers/main.go":              "the main of a program of its own",
+			"internal/torture/matrix/main.go":  "the main of a program of its own",
+			"internal/torture/mutants/main.go": "the main of a program of its own",
 			"internal/kv/poison.go": "pebble's fatal errors must not return, and a process that goes on would acknowledge what " +
 				"is not stored",
 		},

@@ -1,6 +1,7 @@
 package naming
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -69,6 +70,7 @@ func TestSplitPath(t *testing.T) {
 		{"@~2:./a", "@~2", "./a"},
 		{"3f2a:a:b", "3f2a", "a:b"},
 		{"turn:README.md", "turn", "README.md"}, // a tag called turn
+		{"session::a", "session:", "a"},         // whoever reads the name says what is missing
 	} {
 		name, path, ok := SplitPath(c.in)
 		if !ok || name != c.name || path != c.path {
@@ -125,4 +127,51 @@ func FuzzNames(f *testing.F) {
 		}
 		SplitPath(s)
 	})
+}
+
+// The number of digits that Forms names are those that the lookups want.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	all := strings.Join(Forms(), "\n")
+	for before, digits := range map[string]int{"works": MinDigits, "@": MinCommit} {
+		if want := fmt.Sprintf("(%d digits at least)\n%s", digits, before); !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+}
+
+func TestWhatANameIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                      string
+		ofSession, isTurn, digits bool
+	}{
+		{"@", true, false, false},
+		{"@~2", true, false, false},
+		{"turn:3", true, true, false},
+		{"turn:3~1", true, false, false},
+		{"turn:3@x", false, true, false},
+		{"session:abc", false, false, false},
+		{"@{5m}", false, false, false},
+		{"works", false, false, false},
+		{"3F2a", false, false, true},
+		{"3F2a~1", false, false, true},
+	} {
+		n, err := Parse(c.name)
+		if err != nil || n.OfSession() != c.ofSession || n.IsTurn() != c.isTurn || n.Digits() != c.digits {
+			t.Errorf("%s: of a session %v, a turn %v, digits %v, %v; want %+v", c.name, n.OfSession(), n.IsTurn(), n.Digits(), err, c)
+		}
+	}
+}
+
+func TestBeginsWithDir(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"/a": true, "./a": true, "../a:turn:5": true, ".": true, "..": true, ".:@": true, "..:@": true,
+		"": false, "a": false, "a/b": false, ".a": false, "..a": false, ":.": false, "turn:5": false,
+	} {
+		if got := BeginsWithDir(name); got != want {
+			t.Errorf("BeginsWithDir(%q) = %v", name, got)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package naming
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -23,6 +24,7 @@ func TestNearest(t *testing.T) {
 		{"00010001", []string{"00000001-0000"}},
 		{"it two", []string{"make it two"}},
 		{"abd", []string{"abc"}},
+		{"abcdef", nil}, // it begins with a name, but one that is too short to tell
 		{"x", nil},
 		{"", nil},
 		{"\xff\xfe", nil},
@@ -30,6 +32,16 @@ func TestNearest(t *testing.T) {
 		if got := Nearest(c.name, names, 5); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.name, got, c.want)
 		}
+	}
+	if got := Nearest("x", []string{"y"}, 5); got != nil { // nothing of it is the same
+		t.Errorf("%q for x", got)
+	}
+	long := strings.Repeat("a", maxNear)
+	if got := Nearest(long, []string{long[1:] + "b"}, 5); len(got) != 1 {
+		t.Errorf("%d bytes: none", maxNear)
+	}
+	if got := Nearest(long+"a", []string{long + "b"}, 5); got != nil {
+		t.Errorf("%d bytes: %q", maxNear+1, got)
 	}
 	if got := Nearest("a", names, 1); len(got) != 1 {
 		t.Errorf("%q, want one", got)

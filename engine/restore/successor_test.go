@@ -1,0 +1,64 @@
+package restore_test
+
+import (
+	"testing"
+
+	"rewind/engine/enginetest"
+	"rewind/engine/model"
+	"rewind/engine/restore"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// A restore also moves the cursor of the session that goes on. Once another one has gone on, undo-restore of it takes that cursor back, but
+// not one that was moved since.
+func TestUndoRestoreOfOtherCursors(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		since func(p *enginetest.Project, fork *enginetest.Talker)
+		back  bool // the cursor of the fork goes back
+	}{
+		{"another session", func(p *enginetest.Project, _ *enginetest.Talker) {
+			p.Talker(2).Take("go", p.Edits("g", "1"))
+		}, true},
+		{"the fork itself", func(p *enginetest.Project, fork *enginetest.Talker) {
+			fork.Take("go", p.Edits("g", "1"))
+		}, false},
+		{"both", func(p *enginetest.Project, fork *enginetest.Talker) {
+			fork.Take("go", p.Edits("g", "1"))
+			p.Talker(2).Take("go", p.Edits("g", "2"))
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, k := enginetest.TwoTurns(t)
+			p.Settle()
+			went := p.Back("turn:1", restore.Options{Session: model.SessionChoice{Session: k.Name()}})
+			fork := went.Conversation.Session
+			cursor := func() objstore.ID {
+				t.Helper()
+				id, err := p.E.Log.Refs.ID(refs.Cursor(fork))
+				p.Must(err)
+				return id
+			}
+			first := cursor()
+			code := p.Checkout("turn:2@"+k.Name(), restore.Options{CodeOnly: true})
+			moved := cursor()
+			if first.IsZero() || first == moved {
+				t.Fatalf("the cursor of %s went from %s to %s", fork, first.Short(), moved.Short())
+			}
+			c.since(p, p.Opened(&model.Fork{Session: fork, Path: went.Conversation.Path}))
+			before := cursor()
+			_, err := p.E.Restorer.UndoRestore(enginetest.Bg, code.Operation.Seq, restore.Options{CodeOnly: true})
+			p.Must(err)
+			want := before
+			if c.back {
+				want = first
+			}
+			if got := cursor(); got != want {
+				t.Errorf("the cursor of the fork is at %s, want %s; it was at %s, %s, and before the undo %s", got.Short(), want.Short(),
+					first.Short(), moved.Short(), before.Short())
+			}
+			p.Verify()
+		})
+	}
+}
