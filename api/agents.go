@@ -43,7 +43,8 @@ type AgentHooks struct {
 	Error       *Error     `json:"error,omitempty"`        // why this agent's hooks are not as they should be; the others' are
 }
 
-// RemoveRequest takes away a project's store and marker: into the trash, where it lies for a day. The hooks go with the last project.
+// RemoveRequest takes away a project's store and marker: into the trash, where it lies for a day. The hooks go with the
+// last project.
 type RemoveRequest struct {
 	Project
 	Env    AgentEnv `json:"env"`

@@ -92,8 +92,8 @@ type File struct {
 	ID   string `json:"id"` // of its content in the store: the same content has the same
 }
 
-// MessagesRequest asks for a page of a conversation: of the session that is walked along, as far as it has come, or with a checkpoint up to
-// that. Without before and from it is the newest one.
+// MessagesRequest asks for a page of a conversation: of the session that is walked along, as far as it has come, or
+// with a checkpoint up to that. Without before and from it is the newest one.
 type MessagesRequest struct {
 	Project
 	Walk

@@ -16,8 +16,9 @@ import (
 // HeaderCommand is of a request to a process of its own: the command line that is carried out, escaped, for remedies.
 const HeaderCommand = "Rewind-Command"
 
-// Child is a transport to a process of its own, which is started by the first request, answers over its standard input and output, one
-// request after the other, and has the stores open only while it does. It has the environment and the directory of this process.
+// Child is a transport to a process of its own, which is started by the first request, answers over its standard input
+// and output, one request after the other, and has the stores open only while it does. It has the environment and the
+// directory of this process.
 type Child struct {
 	Path    string   // of rewindd
 	Version string   // of this client; a rewindd of another one does nothing for it
@@ -44,8 +45,8 @@ func (p *running) end() {
 	_ = p.cmd.Wait()
 }
 
-// RoundTrip implements http.RoundTripper. The body has to be closed before the next request. The end of the request's context is told to
-// the child, which takes back what it does; its answer to that is still read.
+// RoundTrip implements http.RoundTripper. The body has to be closed before the next request. The end of the request's
+// context is told to the child, which takes back what it does; its answer to that is still read.
 func (c *Child) RoundTrip(req *http.Request) (*http.Response, error) {
 	c.busy.Lock()
 	resp, err := c.exchange(req)
@@ -117,8 +118,8 @@ func (c *Child) start() error {
 	return nil
 }
 
-// Wait ends the child when it has answered, and returns when that has let go of its stores. Later requests fail with [os.ErrClosed]: a
-// child that they started would hold a store when its client has gone.
+// Wait ends the child when it has answered, and returns when that has let go of its stores. Later requests fail with
+// [os.ErrClosed]: a child that they started would hold a store when its client has gone.
 func (c *Child) Wait() {
 	c.busy.Lock()
 	defer c.busy.Unlock()

@@ -13,8 +13,8 @@ import (
 // Client sends requests. Transport decides where to: a socket, or a process of its own.
 type Client struct {
 	Transport http.RoundTripper
-	// Damaged, unless nil, is told when a result is of a damaged store, and so of what that still has. It is called by the goroutine that
-	// calls.
+	// Damaged, unless nil, is told when a result is of a damaged store, and so of what that still has. It is called by
+	// the goroutine that calls.
 	Damaged func(*Error)
 }
 

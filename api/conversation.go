@@ -26,7 +26,8 @@ type SessionInfo struct {
 	Worktree Text      `json:"worktree,omitempty"` // the other worktree of the family in which it goes on; absent: here
 }
 
-// SessionsRequest lists sessions, newest first. Import takes in the agents' sessions of this project that are not known yet.
+// SessionsRequest lists sessions, newest first. Import takes in the agents' sessions of this project that are not known
+// yet.
 type SessionsRequest struct {
 	Project
 	Env    AgentEnv `json:"env"`
@@ -89,7 +90,8 @@ type Ahead struct {
 	Session string `json:"session"` // whose turns they are
 	Title   Text   `json:"title,omitempty"`
 	After   uint64 `json:"after"` // the turn of that session behind which they lie
-	// code: the code alone went back; fork: this session was forked there; cut: off its file; agent: in the agent itself
+	// code: the code alone went back; fork: this session was forked there; cut: off its file; agent: in the agent
+	// itself
 	Why       string `json:"why"`
 	Operation uint64 `json:"operation,omitempty"` // that cut the file
 	Turns     []Turn `json:"turns"`
@@ -113,7 +115,8 @@ type Compaction struct {
 	Turn int `json:"turn"` // in it, or behind it
 }
 
-// Break is a place where a session file goes on from something that is not in it: the agent finds nothing of what came before.
+// Break is a place where a session file goes on from something that is not in it: the agent finds nothing of what came
+// before.
 type Break struct {
 	Turn int `json:"turn"` // in it; 0: before the first
 	Line int `json:"line"` // of the session file
@@ -131,8 +134,9 @@ type ForkRequest struct {
 	DryRun     bool     `json:"dry_run,omitempty"`
 	Plan       string   `json:"plan,omitempty"`      // of Checkout: as in a Wish
 	SelfTest   bool     `json:"self_test,omitempty"` // make it, check it, take it away again
-	// Worktree is an absolute path: the state is laid out there, and the session goes on there. Of the project's directories that no
-	// checkpoint has, it gets links to those of Link, and copies of those of Copy, paths from the root
+	// Worktree is an absolute path: the state is laid out there, and the session goes on there. Of the project's
+	// directories that no checkpoint has, it gets links to those of Link, and copies of those of Copy, paths from the
+	// root
 	Worktree Text   `json:"worktree,omitempty"`
 	Link     []Text `json:"link,omitempty"`
 	Copy     []Text `json:"copy,omitempty"`
@@ -191,9 +195,8 @@ type Linked struct {
 
 // Conversation is what a restore did to the conversation.
 type Conversation struct {
-	// fork: a new session; in-place: the session file was set back; original: the session as it is; back: what a restore did was taken
-	// back;
-	// none
+	// fork: a new session; in-place: the session file was set back; original: the session as it is; back: what a
+	// restore did was taken back; none
 	Mode    string   `json:"mode"`
 	Why     Text     `json:"why,omitempty"` // of none and original
 	Fork    *Fork    `json:"fork,omitempty"`

@@ -10,8 +10,8 @@ import (
 	"net/http"
 )
 
-// EventsPath is the route that answers with what happens in a project, an Event a line, until the client goes or the daemon ends; its
-// request is an EventsRequest.
+// EventsPath is the route that answers with what happens in a project, an Event a line, until the client goes or the
+// daemon ends; its request is an EventsRequest.
 const EventsPath = "/v1/events"
 
 // EventsRequest asks for what happens in a project.

@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "write docs/api-fields.md anew")
 
 const fieldsPage = "../docs/api-fields.md"
 
-// TestFieldsInDocs holds docs/api-fields.md against the types: a section for each route with what is sent and what comes back, and one for
-// each type that those have. What is said of a field is its comment.
+// TestFieldsInDocs holds docs/api-fields.md against the types: a section for each route with what is sent and what
+// comes back, and one for each type that those have. What is said of a field is its comment.
 func TestFieldsInDocs(t *testing.T) {
 	p := &fieldPage{t: t, types: map[string]*ast.TypeSpec{}, told: map[string]bool{}}
 	p.read("../internal/value")

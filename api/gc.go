@@ -2,7 +2,8 @@ package api
 
 import "rewind/internal/value"
 
-// GCRequest thins the history and removes what nothing leads to. Without Keep, Older and MaxSize it is the policy of the settings.
+// GCRequest thins the history and removes what nothing leads to. Without Keep, Older and MaxSize it is the policy of
+// the settings.
 type GCRequest struct {
 	Project
 	DryRun  bool   `json:"dry_run,omitempty"`

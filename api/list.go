@@ -49,7 +49,8 @@ type ListResponse struct {
 	Notices     []string     `json:"notices,omitempty"`
 }
 
-// Row is a turn as a list has it, or a checkpoint that is no turn's: what a person saved, or came from outside between two turns.
+// Row is a turn as a list has it, or a checkpoint that is no turn's: what a person saved, or came from outside between
+// two turns.
 type Row struct {
 	Checkpoint Checkpoint `json:"checkpoint"` // the state that it left: what a checkout of it takes
 	Session    string     `json:"session"`    // agent/id, or manual
@@ -173,7 +174,8 @@ func TurnName(turn uint64, session string) string { return fmt.Sprintf("turn:%d@
 // FirstRows is how many rows of the log the picker begins with: about a screen.
 const FirstRows = 30
 
-// LogRows asks for the log as the picker has it: a row a turn, as a graph. Who starts the picker asks, too, before that can.
+// LogRows asks for the log as the picker has it: a row a turn, as a graph. Who starts the picker asks, too, before that
+// can.
 func LogRows(p Project, limit int) ListRequest {
 	return ListRequest{Project: p, Turns: true, Graph: true, Limit: limit}
 }

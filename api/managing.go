@@ -14,7 +14,8 @@ const (
 // Managed is what became of a session; how it stands is main, archived, deleted, or absent.
 type Managed = value.Managed
 
-// ManageRequest does one thing with sessions, with all that are named or none: one operation, which undo-restore takes back.
+// ManageRequest does one thing with sessions, with all that are named or none: one operation, which undo-restore takes
+// back.
 type ManageRequest struct {
 	Project
 	Env      AgentEnv `json:"env"`

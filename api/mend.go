@@ -1,6 +1,7 @@
 package api
 
-// MendRequest asks for what lies in rewind's own directory and is another user's. Only a process that is started for it answers, no daemon.
+// MendRequest asks for what lies in rewind's own directory and is another user's. Only a process that is started for it
+// answers, no daemon.
 type MendRequest struct {
 	DryRun bool `json:"dry_run,omitempty"` // it is only listed
 }

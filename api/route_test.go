@@ -9,7 +9,8 @@ import (
 	"rewind/api"
 )
 
-// TestRoutesInDocs holds the table of docs/api.md against the routes: each has a row, each row is a route, and leads to a section.
+// TestRoutesInDocs holds the table of docs/api.md against the routes: each has a row, each row is a route, and leads to
+// a section.
 func TestRoutesInDocs(t *testing.T) {
 	code, err := os.ReadFile("route.go")
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 const (
 	// listenFor is for how long nothing may come before it is asked whether the daemon lives: progress is an answer.
 	listenFor = 2 * time.Second
-	// probeFor is for how long that question is waited for, interruptFor the same where a person has said that nobody waits any more.
+	// probeFor is for how long that question is waited for, interruptFor the same where a person has said that nobody
+	// waits any more.
 	probeFor     = time.Second
 	interruptFor = 300 * time.Millisecond
 )
@@ -41,8 +42,8 @@ func (s Socket) cut(err error, pid int) error {
 	return &CutError{PID: pid, Killed: s.deserted(pid)}
 }
 
-// deserted reports whether there is a socket at which nobody listens. A process that is killed keeps its socket for a moment, in which the
-// kernel takes connections for it.
+// deserted reports whether there is a socket at which nobody listens. A process that is killed keeps its socket for a
+// moment, in which the kernel takes connections for it.
 func (s Socket) deserted(pid int) bool {
 	sock, err := relay.SocketPath(s.Home)
 	if err != nil {
@@ -61,7 +62,8 @@ func (s Socket) deserted(pid int) bool {
 	}
 }
 
-// answers asks the daemon a question that it answers whatever it does. Where none runs the answer is yes: that shows elsewhere.
+// answers asks the daemon a question that it answers whatever it does. Where none runs the answer is yes: that shows
+// elsewhere.
 func (s Socket) answers(wait time.Duration) (pid int, ok bool) {
 	sock, err := relay.SocketPath(s.Home)
 	if err != nil {

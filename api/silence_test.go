@@ -120,7 +120,8 @@ func TestSilentDaemon(t *testing.T) {
 	}
 }
 
-// TestInterruptOfSilentDaemon: a client that is interrupted does not wait for a daemon that does not answer, and does for one that does.
+// TestInterruptOfSilentDaemon: a client that is interrupted does not wait for a daemon that does not answer, and does
+// for one that does.
 func TestInterruptOfSilentDaemon(t *testing.T) {
 	t.Parallel()
 	for _, lives := range []bool{false, true} {

@@ -29,8 +29,9 @@ type Socket struct {
 	Version string       // of this client; a daemon of another one is asked to end
 	Notice  func(string) // told what had to be put right on the way; may be nil
 	Start   string       // the path of rewindd, which is started where no daemon is; "": none is started
-	// Silent is told, about every two seconds in which nothing comes of an answer, whether the daemon answers another question meanwhile,
-	// and which process it is (0: not known). It returns true when it needs to hear no more. nil: nobody is told.
+	// Silent is told, about every two seconds in which nothing comes of an answer, whether the daemon answers another
+	// question meanwhile, and which process it is (0: not known). It returns true when it needs to hear no more. nil:
+	// nobody is told.
 	Silent func(pid int, answers bool) bool
 }
 
@@ -45,11 +46,11 @@ func leavePause(try int) time.Duration {
 	return most/2 + rand.N(most/2)
 }
 
-// RoundTrip implements http.RoundTripper. The end of the request's context is told to the daemon, which takes back what it does; its answer
-// to that is still read.
+// RoundTrip implements http.RoundTripper. The end of the request's context is told to the daemon, which takes back what
+// it does; its answer to that is still read.
 //
-// A request is sent again when it is certain that nobody has begun with it: the daemon said so, or went without having read it. One that
-// only looks is sent again in any case.
+// A request is sent again when it is certain that nobody has begun with it: the daemon said so, or went without having
+// read it. One that only looks is sent again in any case.
 func (s Socket) RoundTrip(req *http.Request) (*http.Response, error) {
 	l := s.listen()
 	resp, err := s.roundTrip(req, l)
@@ -134,8 +135,8 @@ func (s Socket) dial() (*relay.Conn, error) {
 
 // exchange sends the request and reads the head of the answer; the body streams.
 func (s Socket) exchange(conn net.Conn, req *http.Request, l *listener) (*http.Response, error) {
-	// Closing our side for writing is how the server learns that nobody waits any more; it ends the request's context. One that does not
-	// even answer whether it lives will not say so either, and is left.
+	// Closing our side for writing is how the server learns that nobody waits any more; it ends the request's context.
+	// One that does not even answer whether it lives will not say so either, and is left.
 	stop := context.AfterFunc(req.Context(), func() {
 		if h, ok := conn.(interface{ CloseWrite() error }); ok {
 			_ = h.CloseWrite()
@@ -149,7 +150,8 @@ func (s Socket) exchange(conn net.Conn, req *http.Request, l *listener) (*http.R
 	out.Header.Set(HeaderVersion, url.PathEscape(s.Version))
 	out.Close = true
 	sent := out.Write(conn)
-	resp, err := http.ReadResponse(bufio.NewReader(conn), out) // also after a failed write: one that is refused is not read to its end
+	// also after a failed write: one that is refused is not read to its end
+	resp, err := http.ReadResponse(bufio.NewReader(conn), out)
 	if err != nil {
 		stop()
 		_ = conn.Close()

@@ -11,7 +11,8 @@ type TreeRequest struct {
 	Limit   int    `json:"limit,omitempty"`   // tell at most so many branches, and of all their places; 0: tell all
 }
 
-// TreeResponse is a family of sessions. Of root, parent, children, siblings, descendants and path the session that was asked for is meant.
+// TreeResponse is a family of sessions. Of root, parent, children, siblings, descendants and path the session that was
+// asked for is meant.
 type TreeResponse struct {
 	Session     string   `json:"session,omitempty"` // that was asked for; empty: there is none
 	Root        string   `json:"root,omitempty"`

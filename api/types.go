@@ -144,7 +144,8 @@ type FileDiff struct {
 	OldID   string `json:"old_id,omitempty"` // with Back: of the content, for a Part
 }
 
-// CatRequest asks for a file as it was. A path that begins with "./" or "../" is relative to Dir, any other to the root.
+// CatRequest asks for a file as it was. A path that begins with "./" or "../" is relative to Dir, any other to the
+// root.
 type CatRequest struct {
 	Project
 	Walk
@@ -152,8 +153,8 @@ type CatRequest struct {
 	Path       Text `json:"path"`
 }
 
-// EntriesRequest asks for names to choose from: those in a directory of a checkpoint, its path as in a CatRequest, or with Touched the
-// paths of files that the newest checkpoints changed.
+// EntriesRequest asks for names to choose from: those in a directory of a checkpoint, its path as in a CatRequest, or
+// with Touched the paths of files that the newest checkpoints changed.
 type EntriesRequest struct {
 	Project
 	Walk
@@ -182,8 +183,8 @@ type CheckoutRequest struct {
 	Merging
 }
 
-// Merging is what is to become of paths that other sessions changed since, too: they are kept as they are, or with Merge the session's own
-// changes are taken out of them.
+// Merging is what is to become of paths that other sessions changed since, too: they are kept as they are, or with
+// Merge the session's own changes are taken out of them.
 type Merging struct {
 	Merge  bool   `json:"merge,omitempty"`
 	Prefer string `json:"prefer,omitempty"` // as in a MergeRequest
@@ -198,8 +199,8 @@ type SwitchRequest struct {
 	Merging
 }
 
-// Part is what is to become of one path, chosen from a diff with Back: all that differs (Whole), or some of it. OldMode and OldID are the
-// diff's: where the path is not so any more, nothing is done.
+// Part is what is to become of one path, chosen from a diff with Back: all that differs (Whole), or some of it. OldMode
+// and OldID are the diff's: where the path is not so any more, nothing is done.
 type Part struct {
 	Path    Text   `json:"path"` // from the project's root
 	OldMode string `json:"old_mode,omitempty"`

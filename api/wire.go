@@ -1,7 +1,7 @@
 package api
 
-// HookPath is where 'rewind hook' posts a hook's payload to, raw, as the agent wrote it. The answer's body goes to the agent as standard
-// output; it is empty unless the agent's protocol wants something.
+// HookPath is where 'rewind hook' posts a hook's payload to, raw, as the agent wrote it. The answer's body goes to the
+// agent as standard output; it is empty unless the agent's protocol wants something.
 const HookPath = "/v1/hook"
 
 // Headers of that request and its answer. Values are escaped as url.PathEscape does.
@@ -16,8 +16,8 @@ const (
 	HeaderWarn     = "Rewind-Warn"     // of an answer: a line for standard error
 )
 
-// StatusOtherVersion answers a client of another version than the daemon's. The daemon then finishes what it has begun and stops; the
-// client waits for the socket to go and starts its own.
+// StatusOtherVersion answers a client of another version than the daemon's. The daemon then finishes what it has begun
+// and stops; the client waits for the socket to go and starts its own.
 const StatusOtherVersion = 426
 
 // StatusDraining answers while the daemon stops for another reason; the client starts its own.

@@ -17,9 +17,9 @@ import (
 	"rewind/internal/value"
 )
 
-// BenchmarkDetect looks for the sessions that others were made of, in a project with 74 and one with 1,000 sessions (650 MB) that are
-// known: an import that finds nothing new, in a daemon that has just begun. Event is the first prompt of a copy of 300 kB that names
-// nothing.
+// BenchmarkDetect looks for the sessions that others were made of, in a project with 74 and one with 1,000 sessions
+// (650 MB) that are known: an import that finds nothing new, in a daemon that has just begun. Event is the first prompt
+// of a copy of 300 kB that names nothing.
 func BenchmarkDetect(b *testing.B) {
 	b.Run("known", func(b *testing.B) { detect(b, (*project).indexed) })
 	b.Run("known1000", func(b *testing.B) {
@@ -115,8 +115,8 @@ func detectEvent(b *testing.B) {
 	b.ReportMetric(float64(median(rest))/1e6, "ms-followup")
 }
 
-// BenchmarkSwitch goes to and fro between the branches of a session and of its fork, which differ in 100 of 28,000 files; git does the same
-// in a copy of the tree, in turns.
+// BenchmarkSwitch goes to and fro between the branches of a session and of its fork, which differ in 100 of 28,000
+// files; git does the same in a copy of the tree, in turns.
 func BenchmarkSwitch(b *testing.B) {
 	const files, differ = 28_000, 100
 	root := filepath.Join(b.TempDir(), "tree")

@@ -156,8 +156,9 @@ func (p *project) settle() {
 	}
 }
 
-// What a conversation costs the hook that captures it: the same event, with 1 KB appended to a session file of 100 MB, to one of 100 KB,
-// and of a session without one, in turns. The tree is unchanged and watched. ratio is that of the medians of the first two.
+// What a conversation costs the hook that captures it: the same event, with 1 KB appended to a session file of 100 MB,
+// to one of 100 KB, and of a session without one, in turns. The tree is unchanged and watched. ratio is that of the
+// medians of the first two.
 func BenchmarkCaptureSession(b *testing.B) {
 	p := conversing(b)
 	p.watch()
@@ -200,8 +201,8 @@ func BenchmarkCaptureSession(b *testing.B) {
 	b.ReportMetric(float64(large)/float64(small), "ratio")
 }
 
-// What 10,000 captures of one conversation take in the store: a record of 10 KB each, 100 MB in all. Also the checkpoints' operations are
-// in it.
+// What 10,000 captures of one conversation take in the store: a record of 10 KB each, 100 MB in all. Also the
+// checkpoints' operations are in it.
 func BenchmarkSessionDisk(b *testing.B) {
 	const captures, size = 10_000, 10 << 10
 	for b.Loop() {

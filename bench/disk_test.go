@@ -37,8 +37,8 @@ func TestDiskPerEdit(t *testing.T) {
 	})
 }
 
-// toolEdit is an edit as an agent's tool makes it: an event before, which finds nothing changed, and one after. The session has no file:
-// what its conversation takes is held down by a test of its own.
+// toolEdit is an edit as an agent's tool makes it: an event before, which finds nothing changed, and one after. The
+// session has no file: what its conversation takes is held down by a test of its own.
 func (p *project) toolEdit(rng *rand.Rand, edit func()) {
 	p.tb.Helper()
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

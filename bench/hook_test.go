@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// What the daemon does while an agent waits for its hook, without the way there and back: an event after a tool that edited one line of a
-// file, and one after a tool that changed nothing, in turns. The tree is watched, its watcher has been told of the edit before.
+// What the daemon does while an agent waits for its hook, without the way there and back: an event after a tool that
+// edited one line of a file, and one after a tool that changed nothing, in turns. The tree is watched, its watcher has
+// been told of the edit before.
 func BenchmarkHook(b *testing.B) {
 	for _, size := range sizes() {
 		b.Run(size, func(b *testing.B) {

@@ -97,7 +97,8 @@ func BenchmarkStatus10k(b *testing.B) {
 	})
 }
 
-// The worktree against the newest state, one line of 28,000 files changed: again and again, and with another line each time.
+// The worktree against the newest state, one line of 28,000 files changed: again and again, and with another line each
+// time.
 func BenchmarkDiff28k(b *testing.B) {
 	p := aged(b, "wide", 28_000, 10)
 	ed := p.editor(nil)

@@ -19,8 +19,8 @@ import (
 	"rewind/transcript"
 )
 
-// Reading a session file of 50 MB, of every agent: records of a small one over and over. encoding-json decodes the same lines into maps,
-// and makes nothing of them.
+// Reading a session file of 50 MB, of every agent: records of a small one over and over. encoding-json decodes the same
+// lines into maps, and makes nothing of them.
 func BenchmarkScanSession(b *testing.B) {
 	for _, s := range workload.Samples() {
 		sample, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(s.Path)))
@@ -49,8 +49,8 @@ func BenchmarkScanSession(b *testing.B) {
 	}
 }
 
-// each times rounds of size bytes. Other work on the machine changes two of the numbers less than the mean: that of the best round, and
-// bytes for a second of the processor.
+// each times rounds of size bytes. Other work on the machine changes two of the numbers less than the mean: that of the
+// best round, and bytes for a second of the processor.
 func each(b *testing.B, size int64, round func()) {
 	b.SetBytes(size)
 	cpu, best := cpuTime(), time.Duration(math.MaxInt64)
@@ -124,7 +124,8 @@ func (p *project) indexed() (total int64) {
 // quantile is that of the normal distribution.
 func quantile(u float64) float64 { return math.Sqrt2 * math.Erfinv(2*u-1) }
 
-// The 74 sessions of a project are found and read: one after the other, and as 'rewind sessions' does it when it knows them all.
+// The 74 sessions of a project are found and read: one after the other, and as 'rewind sessions' does it when it knows
+// them all.
 func BenchmarkIndexSessions(b *testing.B) {
 	p := conversing(b)
 	total := p.indexed()
@@ -156,7 +157,8 @@ func BenchmarkIndexSessions(b *testing.B) {
 	})
 }
 
-// A fork at the turn before the last of a session of 10 MB and of 100 MB: from its file, and when that is gone, from the store.
+// A fork at the turn before the last of a session of 10 MB and of 100 MB: from its file, and when that is gone, from
+// the store.
 func BenchmarkForkSession(b *testing.B) {
 	for i, size := range []int64{10 << 20, 100 << 20} {
 		p := conversing(b)

@@ -14,8 +14,8 @@ import (
 	"rewind/internal/value"
 )
 
-// branched gives a project whose one session was forked into a thousand, in chains of ten, each of which has changed a file of its own and
-// one that fifty others have changed, too. It is made once a process.
+// branched gives a project whose one session was forked into a thousand, in chains of ten, each of which has changed a
+// file of its own and one that fifty others have changed, too. It is made once a process.
 func branched(b *testing.B) *project {
 	b.Helper()
 	const name, branches, deep, sharing = "branched", 1000, 10, 50

@@ -15,8 +15,8 @@ type Compared struct {
 	Divergence float64       // from 0 to 1, see compare.Result.Diverge
 }
 
-// Compare compares two branches, of which the second, o.B, may be one of another worktree of the family; nil: it is of this one. context is
-// how many unchanged lines a change has around it.
+// Compare compares two branches, of which the second, o.B, may be one of another worktree of the family; nil: it is of
+// this one. context is how many unchanged lines a change has around it.
 func (e *Engine) Compare(ctx context.Context, with *Engine, o compare.Options, context int) (*Compared, error) {
 	with = cmp.Or(with, e)
 	o.With = with.Comparer

@@ -16,8 +16,8 @@ import (
 	"rewind/tree"
 )
 
-// DiffOptions select what is compared. From "" is the current checkpoint or, against the worktree, the newest that all that is saved is in;
-// To "" is the worktree as it is now.
+// DiffOptions select what is compared. From "" is the current checkpoint or, against the worktree, the newest that all
+// that is saved is in; To "" is the worktree as it is now.
 type DiffOptions struct {
 	From, To  string
 	Paths     []string
@@ -238,7 +238,8 @@ func textOf(get objstore.Getter, ch tree.Change, context int) (textdiff.Result, 
 		}
 		var err error
 		sides[i], err = get.Get(objstore.Blob, ent.ID)
-		if _, partly := get.(*capture.Overlay); partly && errors.Is(err, objstore.ErrNotFound) { // more changed files than it keeps
+		// more changed files than it keeps
+		if _, partly := get.(*capture.Overlay); partly && errors.Is(err, objstore.ErrNotFound) {
 			return textdiff.Result{Kind: textdiff.TooLarge}, nil
 		}
 		if err != nil {

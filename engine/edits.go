@@ -6,7 +6,8 @@ import (
 	"rewind/internal/value"
 )
 
-// PlaceEdits says of the files outside of the project which project they are in, if one is set up there: that one has them.
+// PlaceEdits says of the files outside of the project which project they are in, if one is set up there: that one has
+// them.
 func (e *Engine) PlaceEdits(list []value.Uncaptured) []value.Uncaptured {
 	var roots map[string]bool
 	for i := range list {

@@ -29,8 +29,8 @@ import (
 	"rewind/internal/value"
 )
 
-// Engine is an open project, as one request sees it (View): its rooms, each with a view of the state that all requests share. A room
-// reaches the rooms that stand before it here, and no other.
+// Engine is an open project, as one request sees it (View): its rooms, each with a view of the state that all requests
+// share. A room reaches the rooms that stand before it here, and no other.
 type Engine struct {
 	Log       *oplog.Log
 	Leaks     *secrets.Leaks

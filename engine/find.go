@@ -11,8 +11,8 @@ import (
 	"rewind/objstore"
 )
 
-// GrepNow searches the files as they are now. The log's lock is held while they are captured, not while they are searched: what nothing has
-// stored is in the memory of the capture, which nobody changes any more.
+// GrepNow searches the files as they are now. The log's lock is held while they are captured, not while they are
+// searched: what nothing has stored is in the memory of the capture, which nobody changes any more.
 func (e *Engine) GrepNow(ctx context.Context, o find.GrepOptions, p model.Progress) (*find.GrepResult, error) {
 	files, root, err := e.capturedNow(ctx, p)
 	if err != nil {
@@ -32,8 +32,8 @@ func (e *Engine) capturedNow(ctx context.Context, p model.Progress) (objstore.Ge
 	return c.Get, c.Res.Root, nil
 }
 
-// Blame is find.Finder.Blame, with what the user's git repository knows of lines that are older than the first checkpoint. The log's lock
-// is not held.
+// Blame is find.Finder.Blame, with what the user's git repository knows of lines that are older than the first
+// checkpoint. The log's lock is not held.
 func (e *Engine) Blame(ctx context.Context, o find.BlameOptions) (*find.Blamed, error) {
 	root := e.Project().Root
 	if top, ok, err := gitinfo.Toplevel(root); err == nil && ok {

@@ -8,8 +8,8 @@ import (
 	"rewind/refs"
 )
 
-// Glance is the part of Status that is known without a look at the worktree or the disk, and without waiting for anybody: what a prompt can
-// show each time it is drawn. Activity says that something is under way.
+// Glance is the part of Status that is known without a look at the worktree or the disk, and without waiting for
+// anybody: what a prompt can show each time it is drawn. Activity says that something is under way.
 func (e *Engine) Glance() (*Status, error) {
 	s, _, err := e.glance()
 	if err != nil {
@@ -26,7 +26,8 @@ func (e *Engine) Glance() (*Status, error) {
 	return s, nil
 }
 
-// CanUndo reports whether the newest operation can be taken back now; while somebody is at the project it is not known, and false.
+// CanUndo reports whether the newest operation can be taken back now; while somebody is at the project it is not known,
+// and false.
 func (e *Engine) CanUndo(ctx context.Context, newest *refs.Operation, env value.AgentEnv) bool {
 	if !e.Log.Mu.TryLock() {
 		return false

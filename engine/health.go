@@ -23,8 +23,8 @@ import (
 	"rewind/tree"
 )
 
-// CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is the project,
-// made at began, whose sessions are given, newest first; it may be "".
+// CheckAgents looks at the settings of every agent that is installed, and starts one of its hooks unless quick. root is
+// the project, made at began, whose sessions are given, newest first; it may be "".
 func CheckAgents(ctx context.Context, h project.Home, env value.AgentEnv, root string, began time.Time, sessions []model.Session,
 	quick bool,
 ) []value.Check {
@@ -46,7 +46,8 @@ func CheckAgents(ctx context.Context, h project.Home, env value.AgentEnv, root s
 	return out
 }
 
-// checkHeard adds when an agent was heard of last, and where its settings are as they should be, what shows that it is not heard.
+// checkHeard adds when an agent was heard of last, and where its settings are as they should be, what shows that it is
+// not heard.
 func checkHeard(c *value.Check, h project.Home, agent hooks.Agent, env value.AgentEnv, a audience, quick bool) {
 	var last time.Time
 	for _, s := range a.sessions {
@@ -222,8 +223,8 @@ func (e *Engine) checkDisk() []value.Check {
 // watchLimit is the number of directories that one user can have watched on Linux.
 const watchLimit = "/proc/sys/fs/inotify/max_user_watches"
 
-// checkWatches holds the system's limit against the directories of the newest checkpoint; quick asks only a watcher that runs. Nothing on
-// systems without such a limit.
+// checkWatches holds the system's limit against the directories of the newest checkpoint; quick asks only a watcher
+// that runs. Nothing on systems without such a limit.
 func (e *Engine) checkWatches(quick bool) ([]value.Check, error) {
 	limit, ok := readNumber(watchLimit)
 	if !ok {

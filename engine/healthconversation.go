@@ -18,8 +18,8 @@ const testFork = 32 << 20
 // toldProblems is how many conversations that are not captured are told of by name, the newest.
 const toldProblems = 3
 
-// checkConversations looks at the conversations: what keeps one from being captured, and unless quick, whether the newest of each agent can
-// be forked. No file is written for that.
+// checkConversations looks at the conversations: what keeps one from being captured, and unless quick, whether the
+// newest of each agent can be forked. No file is written for that.
 func (e *Engine) checkConversations(quick bool) ([]value.Check, error) {
 	e.Log.Mu.Lock()
 	defer e.Log.Mu.Unlock()

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A timeline is plain: what lies on the disk, who changed what when, and what each session's turns ended with, kept by somebody who watches
-// and knows nothing of rewind. Where the contract (docs/sessions.md#one-truth) leaves open which of several states is meant, it holds all
-// of them.
+// A timeline is plain: what lies on the disk, who changed what when, and what each session's turns ended with, kept by
+// somebody who watches and knows nothing of rewind. Where the contract (docs/sessions.md#one-truth) leaves open which
+// of several states is meant, it holds all of them.
 type timeline struct {
 	world   map[string]string // path to content; not there: no file
 	seen    map[string]string // the same as rewind took it in last, at an event or a save, with what restores have set since
@@ -59,8 +59,8 @@ func newHistory() *timeline {
 	}
 }
 
-// authors are those who changed a path, by the open calls: one session, whatever it does; of several those whose calls name it; else the
-// shells; else all.
+// authors are those who changed a path, by the open calls: one session, whatever it does; of several those whose calls
+// name it; else the shells; else all.
 func (h *timeline) authors(path string) (by []string, turns []*round) {
 	of := map[string]*round{}
 	add := func(can func(*openCall) bool) {
@@ -106,8 +106,8 @@ func union(a, b map[string]string) map[string]string {
 	return all
 }
 
-// take is an event or a save taking in what changed; it gives those changes. mine is the actor whose event it is, nil: a person's save; a
-// closing event begins a turn, or opens or closes the session.
+// take is an event or a save taking in what changed; it gives those changes. mine is the actor whose event it is, nil:
+// a person's save; a closing event begins a turn, or opens or closes the session.
 func (h *timeline) take(mine *actor, closing bool) []change {
 	var got []change
 	for _, path := range h.dirty() {
@@ -122,7 +122,8 @@ func (h *timeline) take(mine *actor, closing bool) []change {
 			switch {
 			case i < 0 && !(t.over || t.stopped):
 				t.mayEnd(c.path, h.world[c.path]) // the turn may go on
-			case i < 0 && slices.Contains(c.by, t.of.Name()): // by a subagent of an earlier turn: which of the two it counts for is open
+			case i < 0 && slices.Contains(c.by, t.of.Name()):
+				// by a subagent of an earlier turn: which of the two it counts for is open
 				t.mayEnd(c.path, h.world[c.path])
 				t.hi = len(h.changes)
 			case i < 0:
@@ -133,8 +134,8 @@ func (h *timeline) take(mine *actor, closing bool) []change {
 				t.end[c.path] = []string{h.world[c.path]}
 				t.own[c.path] = true
 				t.lo, t.hi = len(h.changes), len(h.changes)
-			// what a turn did and another one's event took in, or that comes when the next one has begun: the turn may end here, as all
-			// lies now
+			// what a turn did and another one's event took in, or that comes when the next one has begun: the turn may
+			// end here, as all lies now
 			default:
 				for _, path := range paths23 {
 					if path == c.path || t.over || t.stopped {
@@ -171,8 +172,8 @@ func (h *timeline) touched(path string) {
 	}
 }
 
-// saved is a restore having saved what was unsaved before it: a change as any other, also of a path that another session had written, but
-// whose it counts as where calls are open is left open.
+// saved is a restore having saved what was unsaved before it: a change as any other, also of a path that another
+// session had written, but whose it counts as where calls are open is left open.
 func (h *timeline) saved() {
 	for _, path := range h.dirty() {
 		by, turns := h.authors(path)
@@ -199,8 +200,8 @@ func (t *round) mayEnd(path string, contents ...string) {
 	}
 }
 
-// endsNow is an event in the turn. Its prompt and its stop are surely an end of it until more comes; at any other one what somebody else
-// has changed since the turn's own work may be in it or not.
+// endsNow is an event in the turn. Its prompt and its stop are surely an end of it until more comes; at any other one
+// what somebody else has changed since the turn's own work may be in it or not.
 func (h *timeline) endsNow(t *round, stop bool) {
 	sure := !t.stopped && !t.over && (stop || len(t.end) == 0)
 	for _, path := range paths23 {
@@ -248,8 +249,8 @@ func (h *timeline) restored(a *actor, after map[string]string) {
 	h.world = after
 }
 
-// accounted are unsaved changes to what the target of a restore has: rewind counts them as the restore's, unless they are another
-// session's. So to others they may be a change of the session that went back, as what it set.
+// accounted are unsaved changes to what the target of a restore has: rewind counts them as the restore's, unless they
+// are another session's. So to others they may be a change of the session that went back, as what it set.
 func (h *timeline) accounted(a *actor, want map[string][]string) {
 	for _, path := range h.dirty() {
 		if want == nil || slices.Contains(want[path], h.world[path]) {

@@ -70,7 +70,8 @@ func create(ctx context.Context, home project.Home, plan *project.InitPlan, o pr
 	making := plan.Store
 	if plan.Mode == project.ModeProject {
 		r.Seal = project.NewSeal()
-		// Under a name that the next removal sweeps, until Home says whose it is: a store that nothing names would be nobody's.
+		// Under a name that the next removal sweeps, until Home says whose it is: a store that nothing names would be
+		// nobody's.
 		making = filepath.Join(project.Marker(plan.Root), project.RemovedName+r.ID)
 		if err := project.MakeOwn(plan.Root, filepath.Base(making)); err != nil {
 			return &value.OpError{Op: "init", Subject: plan.Root, Err: err}

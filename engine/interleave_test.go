@@ -20,8 +20,9 @@ import (
 	"rewind/objstore"
 )
 
-// TestT18Promise12Interleaving: several sessions and a user at work in one tree, and gc. When one session goes back, what another one
-// changed since stays byte for byte, unless it is taken with --exact, and whatever else was there is in the safety checkpoint.
+// TestT18Promise12Interleaving: several sessions and a user at work in one tree, and gc. When one session goes back,
+// what another one changed since stays byte for byte, unless it is taken with --exact, and whatever else was there is
+// in the safety checkpoint.
 func TestT18Promise12Interleaving(t *testing.T) {
 	dir := t.TempDir()
 	run, size := 0, torture.Begin(t)
@@ -75,7 +76,8 @@ func (m *interleaving) draw(t *rapid.T) *enginetest.Agent {
 func (m *interleaving) change(t *rapid.T, by ...string) (path string) {
 	path = rapid.SampledFrom([]string{"one", "two", "dir/three", "dir/four"}).Draw(t, "path")
 	m.n++
-	content := enginetest.Big(rapid.SampledFrom([]string{"some", "other", fmt.Sprint(by, m.n)}).Draw(t, "content")) // some comes back
+	// some comes back
+	content := enginetest.Big(rapid.SampledFrom([]string{"some", "other", fmt.Sprint(by, m.n)}).Draw(t, "content"))
 	was, err := os.ReadFile(m.Path(path))
 	remove := err == nil && (string(was) == content || rapid.IntRange(0, 3).Draw(t, "remove") == 0)
 	m.since[path], m.in[path], m.owner[path] = m.E.Log.DB.LastSeq(), objstore.ID{}, map[string]bool{}

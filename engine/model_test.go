@@ -303,8 +303,9 @@ func (m *machine) crash(*rapid.T) {
 	m.Must(err)
 }
 
-// TestT20ModelRestore is promises 8, 9, 12 and 13 over random trees with hostile names, an agent's turns, forks, gc and crashes: a checkout
-// gives the tree back byte for byte and mode for mode, but for the paths it names; undo-restore gives the state before it back exactly.
+// TestT20ModelRestore is promises 8, 9, 12 and 13 over random trees with hostile names, an agent's turns, forks, gc and
+// crashes: a checkout gives the tree back byte for byte and mode for mode, but for the paths it names; undo-restore
+// gives the state before it back exactly.
 func TestT20ModelRestore(t *testing.T) {
 	dir := t.TempDir()
 	run, size := 0, torture.Begin(t)

@@ -86,8 +86,8 @@ func afterCut(p *enginetest.Project, t *testing.T, left *kvtest.CrashFS, acked [
 	}
 }
 
-// TestT2Promise11PowerCutInARestore cuts the power whenever the store writes while a restore runs: where the tree is not as it was before,
-// the store has the journal of the restore, or its end.
+// TestT2Promise11PowerCutInARestore cuts the power whenever the store writes while a restore runs: where the tree is
+// not as it was before, the store has the journal of the restore, or its end.
 func TestT2Promise11PowerCutInARestore(t *testing.T) {
 	for _, percent := range []int{0, 25, 50, 100} {
 		p := enginetest.OpenProject(t, t.TempDir(), t.TempDir())

@@ -40,7 +40,8 @@ func (e *Engine) CheckRemoval() error {
 	return nil
 }
 
-// Footprint is how many checkpoints the log has, safety checkpoints included, and how many bytes the store takes on disk.
+// Footprint is how many checkpoints the log has, safety checkpoints included, and how many bytes the store takes on
+// disk.
 func (e *Engine) Footprint() (checkpoints int, diskBytes int64, err error) {
 	e.Log.Mu.Lock()
 	defer e.Log.Mu.Unlock()
@@ -57,10 +58,10 @@ func (e *Engine) Footprint() (checkpoints int, diskBytes int64, err error) {
 	return checkpoints, use.DiskBytes, err
 }
 
-// Remove takes away a project's store and its marker, and nothing else: the store into the trash, of which it says what lies there, or at
-// once for good (now). The store must be open nowhere. Killed anywhere it leaves a project or a marker without a store, and a second call
-// does the rest: the store gets another name first, the marker's id goes last. (A kill between the id and the end leaves the marker's
-// directory, empty.)
+// Remove takes away a project's store and its marker, and nothing else: the store into the trash, of which it says what
+// lies there, or at once for good (now). The store must be open nowhere. Killed anywhere it leaves a project or a
+// marker without a store, and a second call does the rest: the store gets another name first, the marker's id goes
+// last. (A kill between the id and the end leaves the marker's directory, empty.)
 func Remove(ctx context.Context, home project.Home, r *project.Removal, now bool, o project.Options) (t *project.Trashed, err error) {
 	p := &r.Project
 	unlock, err := home.Lock(ctx, o.LockWait)
@@ -96,15 +97,16 @@ func takeStore(home project.Home, r *project.Removal, now bool, o project.Option
 	if !now {
 		return home.PutInTrash(project.Trashed{Record: home.RecordOf(p), Mode: p.Mode, Removed: o.Clock(), Hooks: r.Hooks}, p.Store)
 	}
-	going := filepath.Join(filepath.Dir(p.Store), project.RemovedName+p.ID) // in project mode that is the marker, where all goes
+	// in project mode that is the marker, where all goes
+	going := filepath.Join(filepath.Dir(p.Store), project.RemovedName+p.ID)
 	if err := os.RemoveAll(filepath.Join(home.Storage(), project.RemovedName+p.ID)); err != nil {
 		return nil, err
 	}
 	return nil, project.RenameDir(p.Store, going)
 }
 
-// checkClosed opens and closes the store: another process that has it, or a restore that began meanwhile, refuses the removal. A damaged
-// store cannot be asked.
+// checkClosed opens and closes the store: another process that has it, or a restore that began meanwhile, refuses the
+// removal. A damaged store cannot be asked.
 func checkClosed(ctx context.Context, home project.Home, p *project.Project, o project.Options) error {
 	if _, err := os.Lstat(p.Store); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -28,8 +28,8 @@ const (
 	holdPosition = true // the current session, and what a save is put down to
 	holdOwners   = true // whose change a path is
 	holdOthers   = true // what other sessions changed stays and is named; what they did not goes to the target
-	// A turn that ends in a state that a restore laid out, with nothing changed since, ends with that: what others have there, too. How far
-	// back what came before counts as later is left open.
+	// A turn that ends in a state that a restore laid out, with nothing changed since, ends with that: what others have
+	// there, too. How far back what came before counts as later is left open.
 	holdBehindRestore = true
 	holdUndo          = true // repeated undo reaches the first step, redo comes back, undo-restore gives the bytes before
 )
@@ -78,8 +78,9 @@ type sessions23 struct {
 	log   []string
 }
 
-// TestT23Promise19Sessions: sessions of several agents with lanes, forks, cuts in place, kills, Esc and a user's hands in one project,
-// beside a plain history of who wrote what when. Turns, the current session, owners, undo, redo and restores are as the history says.
+// TestT23Promise19Sessions: sessions of several agents with lanes, forks, cuts in place, kills, Esc and a user's hands
+// in one project, beside a plain history of who wrote what when. Turns, the current session, owners, undo, redo and
+// restores are as the history says.
 func TestT23Promise19Sessions(t *testing.T) {
 	dir := t.TempDir()
 	run, size := 0, torture.Begin(t)

@@ -34,8 +34,8 @@ func (m *sessions23) actorOf(name string) *actor {
 	return nil
 }
 
-// colleague says whether another session's change stays when a restores: not one of a's past, nor of a branch of its family that is not
-// running.
+// colleague says whether another session's change stays when a restores: not one of a's past, nor of a branch of its
+// family that is not running.
 func (m *sessions23) colleague(a *actor, name string, r *round) sure {
 	o := m.actorOf(name)
 	switch {
@@ -163,8 +163,9 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 	}
 }
 
-// stands has a session's steps go on from a turn's end. Where that is a turn that it has from another session it begins there, for undo
-// goes along steps: what stayed beside the turn is in none of its own yet. One that has done something may go on along either.
+// stands has a session's steps go on from a turn's end. Where that is a turn that it has from another session it begins
+// there, for undo goes along steps: what stayed beside the turn is in none of its own yet. One that has done something
+// may go on along either.
 func (m *sessions23) stands(a *actor, end *round) {
 	a.back = min(a.back, end.lo)
 	if end.of == a {
@@ -224,7 +225,8 @@ func (a *actor) works() bool {
 	return slices.ContainsFunc(a.calls, func(c *openCall) bool { return c.alive })
 }
 
-// checkoutTurn goes back to the end of a turn: with the conversation, or by a fork with the code; perhaps that is reverted at once.
+// checkoutTurn goes back to the end of a turn: with the conversation, or by a fork with the code; perhaps that is
+// reverted at once.
 func (m *sessions23) checkoutTurn(t *rapid.T) {
 	a, n := m.someTurn(t, func(*actor) bool { return len(m.h.actors) < maxActors })
 	if a == nil {
@@ -276,7 +278,8 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 			}
 		}
 	}
-	// a fork that nobody had opened, of a turn that cannot be forked: it went, and which of the family stands in for it is open
+	// a fork that nobody had opened, of a turn that cannot be forked: it went, and which of the family stands in for it
+	// is open
 	if m.actorOf(a.Name()) == nil {
 		for _, o := range m.h.actors {
 			if o.family == a.family {
@@ -474,7 +477,8 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		stays := r.Conversation == nil || r.Conversation.Session == "" // and with it the one of the family that goes on
 		// a fork that nobody has used stands where the line does, and goes on
 		for _, name := range pos {
-			if o := m.actorOf(name); o == nil || o.family == a.family && (stays || !o.used) { // nil: one that went, and came back
+			// nil: one that went, and came back
+			if o := m.actorOf(name); o == nil || o.family == a.family && (stays || !o.used) {
 				m.pos = append(m.pos, name)
 			}
 		}

@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// unheard is for how long a session that no event came from may write its file before that is said: an agent makes the file before it
-	// calls the first hook.
+	// unheard is for how long a session that no event came from may write its file before that is said: an agent makes
+	// the file before it calls the first hook.
 	unheard = time.Minute
-	// quietFor is the same for one that events came from: a turn may think for long, and with few hooks works for long without one.
+	// quietFor is the same for one that events came from: a turn may think for long, and with few hooks works for long
+	// without one.
 	quietFor = 15 * time.Minute
 	// grown is by how many bytes its file must be longer than what is known of it: a title, or a name, is no work.
 	grown = 2 << 10
@@ -37,8 +38,8 @@ type audience struct {
 	sessions []model.Session // newest first
 }
 
-// silent is the newest session file that an agent has written in the project while no event came from it: whatever the settings say, its
-// hooks are not called. It costs a look at the names in the agent's folder. ok: there is none.
+// silent is the newest session file that an agent has written in the project while no event came from it: whatever the
+// settings say, its hooks are not called. It costs a look at the names in the agent's folder. ok: there is none.
 //
 // An event of the agent from here on, of any session, ends the finding.
 func (a audience) silent(agent hooks.Agent, env value.AgentEnv) (path string, at time.Time, ok bool) {

@@ -43,7 +43,8 @@ func (e *Engine) Leave(ctx context.Context, save bool, p model.Progress) (*Leavi
 		return out, err
 	}
 	if e.Log.Project.From.Unfinished && errors.Is(e.checkWhole(), model.ErrHalfDone) {
-		return out, nil // it was killed while its session was made: what is there is the project's, and some of it may be missing
+		// it was killed while its session was made: what is there is the project's, and some of it may be missing
+		return out, nil
 	}
 	r, err := e.Worktree.Save(ctx, "", "before the worktree was removed", p)
 	if err != nil {
@@ -102,8 +103,8 @@ func (e *Engine) Stands(ctx context.Context, p model.Progress) (*value.WorktreeS
 	return out, err
 }
 
-// sinceMade fills in what the log says of a worktree. from is the state that it began with, to the tree of its newest; nil: it was not made
-// of another.
+// sinceMade fills in what the log says of a worktree. from is the state that it began with, to the tree of its newest;
+// nil: it was not made of another.
 func (e *Engine) sinceMade(out *value.WorktreeState) (from *model.Checkpoint, to objstore.ID, err error) {
 	defer e.Log.Hold()()
 	running, err := e.atWork()

@@ -17,7 +17,8 @@ type Command struct {
 	Text []byte
 }
 
-// Commands returns the command files of an agent at user level; program is the path of rewind. Env and home are as of SettingsFiles.
+// Commands returns the command files of an agent at user level; program is the path of rewind. Env and home are as of
+// SettingsFiles.
 //
 //	Claude  as its hooks: commands/<name>.md            /rewind-undo
 //	Codex   as its hooks: skills/<name>/SKILL.md        $rewind-undo (0.169 has no prompts of a user's any more)

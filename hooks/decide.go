@@ -41,8 +41,8 @@ func Decide(ev Event) Action {
 // measured from the session's newest checkpoint that is not minor, so that many small edits add up to one that shows.
 // A since below zero is none, or a clock that was set back: nothing is too soon after it.
 //
-// Where a session or a turn begins or ends is never too soon, if anything changed. What a prompt finds changed is never folded: a person
-// did that between two turns, or the agent's own rewind, and undo is not to take it with the turn.
+// Where a session or a turn begins or ends is never too soon, if anything changed. What a prompt finds changed is never
+// folded: a person did that between two turns, or the agent's own rewind, and undo is not to take it with the turn.
 func Minor(since time.Duration, changed int64, kind Kind, t Tier) bool {
 	spam, size := t.Runtime.AntiSpam, t.Runtime.Significance
 	if kind == Prompt {

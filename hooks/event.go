@@ -5,7 +5,8 @@ import "rewind/transcript"
 // Agent names the program that called a hook: the word after --agent.
 type Agent = transcript.Agent
 
-// The agents whose payloads are understood. Another name is taken as it is, and its payload as far as it looks like one of these.
+// The agents whose payloads are understood. Another name is taken as it is, and its payload as far as it looks like one
+// of these.
 const (
 	Claude = transcript.Claude
 	Codex  = transcript.Codex

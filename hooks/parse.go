@@ -1,8 +1,8 @@
 // Package hooks knows how agents call us: a hook's payload to an Event, an Event to what is to be done about it, and
 // the tiers that say which hooks are registered. It is pure: no file system, no clock.
 //
-// The payloads are untrusted. One may be hostile, cut off, or of another agent than it says; the worst that it can do is
-// to say something wrong about itself.
+// The payloads are untrusted. One may be hostile, cut off, or of another agent than it says; the worst that it can do
+// is to say something wrong about itself.
 package hooks
 
 import (
@@ -58,8 +58,8 @@ func kindOf(agent Agent, name string) (Kind, bool) {
 // Parse reads the payload of a hook that agent called with word, in bounded memory whatever the payload is.
 //
 // The payload's hook_event_name decides what the event is if the agent is known to have it, else word does; if neither
-// is known, Kind is Other. Of an agent that is not known every known name of an event is understood, and all tools are Changers.
-// Unknown fields are nothing to complain about.
+// is known, Kind is Other. Of an agent that is not known every known name of an event is understood, and all tools are
+// Changers. Unknown fields are nothing to complain about.
 //
 // An error wraps errPayload, and the Event then holds what was understood before the damage: it is as good a reason for
 // a checkpoint as any other. Reading stops at the damage.
@@ -111,7 +111,8 @@ func event(agent Agent, word string, p *payload) Event {
 	return ev
 }
 
-// ofLane is what a subagent says of itself in the words for a session: its beginning and its end, never those of the session or of a turn.
+// ofLane is what a subagent says of itself in the words for a session: its beginning and its end, never those of the
+// session or of a turn.
 func (ev *Event) ofLane() {
 	switch ev.Kind {
 	case SessionStart:

@@ -9,13 +9,16 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Register returns the settings file with the hooks of want in it and no other hook of ours. A blank or absent file is an empty object.
+// Register returns the settings file with the hooks of want in it and no other hook of ours. A blank or absent file is
+// an empty object.
 //
-// Nothing else changes by a byte. What is there already stays where it is, and then the bytes returned are those of file itself. A hook of
-// ours that is not wanted gives its place to one that is, first of the same event and matcher, then of the same event; what is left over
-// goes, what is new becomes a group at the end of its event. Positions matter: Codex keeps the user's trust by index.
+// Nothing else changes by a byte. What is there already stays where it is, and then the bytes returned are those of
+// file itself. A hook of ours that is not wanted gives its place to one that is, first of the same event and matcher,
+// then of the same event; what is left over goes, what is new becomes a group at the end of its event. Positions
+// matter: Codex keeps the user's trust by index.
 //
-// A file that cannot be read, or is not of the known shape where the wanted events are, is refused with the line and column.
+// A file that cannot be read, or is not of the known shape where the wanted events are, is refused with the line and
+// column.
 func Register(agent Agent, file []byte, want []Registration) ([]byte, error) {
 	for _, w := range want {
 		if !utf8.ValidString(w.Event) || !utf8.ValidString(w.Matcher) || !utf8.ValidString(w.Command) {
@@ -41,12 +44,12 @@ func Register(agent Agent, file []byte, want []Registration) ([]byte, error) {
 	return s.pack(), nil
 }
 
-// Unregister returns the settings file without the hooks of ours. Backup is the file as it was before the first Register, nil when there
-// was none or it is not known.
+// Unregister returns the settings file without the hooks of ours. Backup is the file as it was before the first
+// Register, nil when there was none or it is not known.
 //
-// When nothing else has changed since, the result is backup itself, byte for byte; nil means that the file was made by Register and
-// can go. Otherwise our hooks are cut out of the file as it is now, with the groups, events and "hooks" that hold nothing else and that
-// backup does not have either.
+// When nothing else has changed since, the result is backup itself, byte for byte; nil means that the file was made by
+// Register and can go. Otherwise our hooks are cut out of the file as it is now, with the groups, events and "hooks"
+// that hold nothing else and that backup does not have either.
 func Unregister(agent Agent, file, backup []byte) ([]byte, error) {
 	s, err := parseSettings(agent, file)
 	if err != nil {
@@ -195,7 +198,8 @@ func (p indentation) of(o *hujson.Object, key string) indentation {
 	return p.within(members{o}, slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return name(&m) == key }))
 }
 
-// cut removes an entry, and then its group, its event and "hooks" as far as they are empty by that, hold no comment and are not in old.
+// cut removes an entry, and then its group, its event and "hooks" as far as they are empty by that, hold no comment and
+// are not in old.
 func (s *settings) cut(st style, e entry, old *settings) {
 	at := slices.IndexFunc(e.handlers.Elements, func(v hujson.Value) bool { return v.Value == e.handler })
 	st.drop(elements{e.handlers}, at)

@@ -7,8 +7,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// SettingsFiles returns the files at user level from which the agent reads hooks, the one to prefer first; none for an agent that is not
-// known. Env looks up a variable ("" when not set), home is the user's home directory.
+// SettingsFiles returns the files at user level from which the agent reads hooks, the one to prefer first; none for an
+// agent that is not known. Env looks up a variable ("" when not set), home is the user's home directory.
 //
 //	Claude  $CLAUDE_CONFIG_DIR or ~/.claude            settings.json
 //	Codex   $CODEX_HOME or ~/.codex                    hooks.json
@@ -35,8 +35,9 @@ func SettingsFiles(agent Agent, env func(string) string, home string) []string {
 	return nil
 }
 
-// SettingsFile returns the file to register in, and whether the agent is installed: its directory exists. It is the first of SettingsFiles,
-// except for Droid, whose hooks.json replaces the events of settings.json one by one: that one when it has an event.
+// SettingsFile returns the file to register in, and whether the agent is installed: its directory exists. It is the
+// first of SettingsFiles, except for Droid, whose hooks.json replaces the events of settings.json one by one: that one
+// when it has an event.
 func SettingsFile(agent Agent, env func(string) string, home string, exists func(path string) bool,
 	read func(path string) ([]byte, error),
 ) (path string, installed bool) {

@@ -13,7 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// document draws a settings file in every way of writing one, and gives its comments numbers by which they can be found again.
+// document draws a settings file in every way of writing one, and gives its comments numbers by which they can be found
+// again.
 type document struct {
 	*rapid.T
 	strict   bool // no comments, no trailing commas
@@ -144,7 +145,8 @@ func drawWant(t *rapid.T) []Registration {
 	}), 0, 6, rapid.ID[Registration]).Draw(t, "want")
 }
 
-// In a file of any shape without hooks of ours: the same bytes again, nothing of it lost in between, exactly what is wanted in it.
+// In a file of any shape without hooks of ours: the same bytes again, nothing of it lost in between, exactly what is
+// wanted in it.
 func TestRegisterForeignBytesStay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, want := newDocument(t).file(someEvents, foreign), drawWant(t)
@@ -357,7 +359,8 @@ func TestUnregister(t *testing.T) {
 	}
 }
 
-// Codex knows a hook by its event, the index of its group and its index there: what need not change keeps them, and foreign hooks too.
+// Codex knows a hook by its event, the index of its group and its index there: what need not change keeps them, and
+// foreign hooks too.
 func TestRegisterKeepsPositions(t *testing.T) {
 	file := readFile(t, "testdata/settings/codex-upgrade.before")
 	for range 2 {

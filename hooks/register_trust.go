@@ -7,13 +7,15 @@ import (
 	"unicode"
 )
 
-// CodexTrusted reports whether the user has trusted our hooks in Codex, as far as config.toml shows it: a record for each of them
+// CodexTrusted reports whether the user has trusted our hooks in Codex, as far as config.toml shows it: a record for
+// each of them
 //
 //	[hooks.state."<hooksFile>:<event in snake case>:<index of the group>:<index in the group>"]
 //	trusted_hash = "sha256:..."
 //
-// that is not switched off by enabled = false. What was hashed is Codex's own affair, so a record may be out of date: then Codex asks
-// again. Nothing is known when file has no hook of ours or cannot be read. HooksFile is the path as Codex spells it, file what is in it.
+// that is not switched off by enabled = false. What was hashed is Codex's own affair, so a record may be out of date:
+// then Codex asks again. Nothing is known when file has no hook of ours or cannot be read. HooksFile is the path as
+// Codex spells it, file what is in it.
 func CodexTrusted(configTOML []byte, hooksFile string, file []byte) (trusted, known bool) {
 	s, err := parseSettings(Codex, file)
 	if err != nil {

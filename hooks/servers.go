@@ -21,7 +21,8 @@ var serverArgs = []string{"mcp"}
 // ErrForeignServer is returned where the agent's list has a server of that name which is none of ours.
 var ErrForeignServer = errors.New(`another MCP server has the name "` + serverName + `" there`)
 
-// ServerFile returns the file at user level in which the agent lists its MCP servers; "" for an agent that is not known.
+// ServerFile returns the file at user level in which the agent lists its MCP servers; "" for an agent that is not
+// known.
 //
 //	Claude  $CLAUDE_CONFIG_DIR/.claude.json or ~/.claude.json   mcpServers
 //	Codex   $CODEX_HOME or ~/.codex, config.toml                [mcp_servers.<name>]
@@ -47,8 +48,8 @@ func ServerFile(agent Agent, env func(string) string, home string) string {
 	return files[0]
 }
 
-// RegisterServer returns the file with rewind's MCP server in it, started as program. As with Register nothing else changes by a byte, and
-// what a person added to the entry stays.
+// RegisterServer returns the file with rewind's MCP server in it, started as program. As with Register nothing else
+// changes by a byte, and what a person added to the entry stays.
 func RegisterServer(agent Agent, file []byte, program string) ([]byte, error) {
 	if !utf8.ValidString(program) {
 		return nil, fmt.Errorf("hooks: register %q: not UTF-8, a settings file cannot hold it", program)

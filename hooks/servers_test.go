@@ -115,7 +115,8 @@ func TestServerRefused(t *testing.T) {
 	}
 }
 
-// TestServerRapid: in any way of writing a file, and without a backup, to register and to take out leaves every other byte, but for space.
+// TestServerRapid: in any way of writing a file, and without a backup, to register and to take out leaves every other
+// byte, but for space.
 func TestServerRapid(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := &document{T: rt, newline: rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(rt, "newline")}

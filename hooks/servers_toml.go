@@ -19,7 +19,8 @@ var (
 	inlineTable = regexp.MustCompile(`(?m)^[ \t]*["']?mcp_servers["']?[ \t]*[=.]`)
 )
 
-// registerTOML appends the table, or corrects its program. What comes out is read again: it must say what the file said, and that.
+// registerTOML appends the table, or corrects its program. What comes out is read again: it must say what the file
+// said, and that.
 func registerTOML(file []byte, program string) ([]byte, error) {
 	before, err := parseTOML(file)
 	if err != nil {

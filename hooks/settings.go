@@ -102,8 +102,8 @@ func hasDroidEvent(root *hujson.Object) bool {
 	return false
 }
 
-// entries returns the hooks of ours in the order of the file. What an agent keeps beside its events is passed over; an event
-// for which strict holds has to have the known shape throughout.
+// entries returns the hooks of ours in the order of the file. What an agent keeps beside its events is passed over; an
+// event for which strict holds has to have the known shape throughout.
 func (s *settings) entries(strict func(event string) bool) ([]entry, error) {
 	if s.events == nil {
 		return nil, nil
@@ -210,7 +210,8 @@ func (s *settings) fill(e *entry) (bool, error) {
 	return true, nil
 }
 
-// isOurs reports whether a command line names our program: as the last part of a path, or as its first word, quoted or not.
+// isOurs reports whether a command line names our program: as the last part of a path, or as its first word, quoted or
+// not.
 func isOurs(command string) bool {
 	for rest, at := command, 0; ; {
 		i := strings.Index(rest, program)
@@ -228,7 +229,8 @@ func isOurs(command string) bool {
 	}
 }
 
-// member returns the value of a key, nil when it is not there. A key that is there twice is an error: agents differ in which one counts.
+// member returns the value of a key, nil when it is not there. A key that is there twice is an error: agents differ in
+// which one counts.
 func (s *settings) member(o *hujson.Object, key string) (*hujson.Value, error) {
 	var v *hujson.Value
 	for i := range o.Members {

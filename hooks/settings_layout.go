@@ -7,8 +7,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// items is what objects and arrays have in common. Before is the space and the comments in front of an item, after those between it and
-// its comma; the last one has a comma only if its after is not nil. Rest is what stands before the closing bracket.
+// items is what objects and arrays have in common. Before is the space and the comments in front of an item, after
+// those between it and its comma; the last one has a comma only if its after is not nil. Rest is what stands before the
+// closing bracket.
 type items interface {
 	len() int
 	before(i int) *hujson.Extra
@@ -77,7 +78,8 @@ func (p indentation) within(l items, i int) indentation {
 	return indentation{indent: p.indent, inline: true}
 }
 
-// room makes room for an item at the end of l, which is at p. It returns what comes before and after the new item, and the item's place.
+// room makes room for an item at the end of l, which is at p. It returns what comes before and after the new item, and
+// the item's place.
 func (st style) room(l items, p indentation) (before, after hujson.Extra, in indentation) {
 	comments, space := cutSpace(*l.rest())
 	if n := l.len(); n > 0 {
@@ -237,7 +239,8 @@ func inLineComment(e hujson.Extra) bool {
 	return false
 }
 
-// commentLen returns the length of the comment that b begins with, with the newline of a line comment; 0 when b begins with none.
+// commentLen returns the length of the comment that b begins with, with the newline of a line comment; 0 when b begins
+// with none.
 func commentLen(b []byte) int {
 	if len(b) < 2 || b[0] != '/' {
 		return 0

@@ -42,8 +42,8 @@ type Hook struct {
 	Timeout int    `json:"timeout"` // in the agent's unit: Gemini milliseconds, the others seconds
 }
 
-// Asks reports whether a tier registers a hook for such events of an agent. Of an agent that it registers nothing with it asks for all
-// that come.
+// Asks reports whether a tier registers a hook for such events of an agent. Of an agent that it registers nothing with
+// it asks for all that come.
 func (t Tier) Asks(agent Agent, kind Kind) bool {
 	list := t.Hooks[agent]
 	return len(list) == 0 || slices.ContainsFunc(list, func(h Hook) bool { return words[h.Command] == kind })

@@ -142,7 +142,8 @@ func BenchmarkPutReader(b *testing.B) {
 	}
 }
 
-// BenchmarkGetRecord reads short records at several depths, each with the id of the one before it, as checkpoints have it.
+// BenchmarkGetRecord reads short records at several depths, each with the id of the one before it, as checkpoints have
+// it.
 func BenchmarkGetRecord(b *testing.B) {
 	s := newStore(b)
 	var prev ID

@@ -19,9 +19,9 @@ const (
 	ownBytes = 1 << 20
 )
 
-// A cached content is that of an object that was verified when it was read or written: the next version of a file, and of the directories
-// above it, is a delta against what was stored a moment ago, and whoever compares two states reads both. It is shared and must not be
-// changed.
+// A cached content is that of an object that was verified when it was read or written: the next version of a file, and
+// of the directories above it, is a delta against what was stored a moment ago, and whoever compares two states reads
+// both. It is shared and must not be changed.
 type cached struct {
 	id  ID
 	raw []byte
@@ -30,12 +30,12 @@ type cached struct {
 // caches are what a store remembers of objects. Whoever removes one has it forgotten.
 type caches struct {
 	contents *cache.Shared[Object, cached]
-	// ids are the whole ids of objects that this process has written or verified. They say what a reading of the object would say, since
-	// what lies under a key does not change.
+	// ids are the whole ids of objects that this process has written or verified. They say what a reading of the object
+	// would say, since what lies under a key does not change.
 	ids *cache.Shared[Object, ID]
-	// knownBases says which object the base of a delta is, where its prefix stood for one object alone: to look up an object by its key is
-	// several times cheaper than to look for a prefix. It is a hint: the object is looked up all the same, and the hash of the result
-	// decides.
+	// knownBases says which object the base of a delta is, where its prefix stood for one object alone: to look up an
+	// object by its key is several times cheaper than to look for a prefix. It is a hint: the object is looked up all
+	// the same, and the hash of the result decides.
 	knownBases *cache.Shared[Object, name]
 }
 

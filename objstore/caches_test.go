@@ -34,8 +34,8 @@ func TestContentsAreBounded(t *testing.T) {
 	}
 }
 
-// What a caller does to the bytes that it was given, or gave, changes nothing of what others read; an uncommitted object is the
-// transaction's alone, and one that was swept is gone.
+// What a caller does to the bytes that it was given, or gave, changes nothing of what others read; an uncommitted
+// object is the transaction's alone, and one that was swept is gone.
 func TestRecentIsNobodysToChange(t *testing.T) {
 	s := newStore(t)
 	raw := bytes.Repeat([]byte("line of text\n"), 100)

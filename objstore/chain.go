@@ -2,12 +2,12 @@ package objstore
 
 import "rewind/objstore/object"
 
-// Versions of one object form a delta chain: version 0 is whole, version k >= 1 is a delta against version k - 8^t, t being the
-// number of zeros at the end of k in base 8. The lowest digit that is not 0 goes down by one, so that the number of
-// deltas to apply is the sum of k's digits, and seven of eight versions have but one edit in them.
+// Versions of one object form a delta chain: version 0 is whole, version k >= 1 is a delta against version k - 8^t, t
+// being the number of zeros at the end of k in base 8. The lowest digit that is not 0 goes down by one, so that the
+// number of deltas to apply is the sum of k's digits, and seven of eight versions have but one edit in them.
 //
-// The base of k is found by walking base pointers from k-1: the t lowest digits of k-1 are 7, each step takes one off the
-// lowest that is not 0, and when all t are 0 (after 7t steps; none for t = 0) the position is k-1 - (8^t - 1).
+// The base of k is found by walking base pointers from k-1: the t lowest digits of k-1 are 7, each step takes one off
+// the lowest that is not 0, and when all t are 0 (after 7t steps; none for t = 0) the position is k-1 - (8^t - 1).
 
 // chainStep is the base of the number system above.
 const chainStep = 8
@@ -27,8 +27,8 @@ type position struct {
 	index int
 }
 
-// nextPosition finds the position of the version that follows prev. ok is false when the chain ends there, or when prev cannot be
-// followed to the base that is due: the next version is then stored whole.
+// nextPosition finds the position of the version that follows prev. ok is false when the chain ends there, or when prev
+// cannot be followed to the base that is due: the next version is then stored whole.
 func nextPosition(s source, k Kind, prev name) (p position, ok bool) {
 	n, e, err := headOf(s, k, prev)
 	if err != nil || e.Codec == CodecChunks || e.Index >= object.MaxIndex {

@@ -13,19 +13,19 @@ import (
 	"rewind/objstore/object"
 )
 
-// A Collection finds out which objects of a store are live, and removes the others, while transactions go on beside it. It goes through
-// three phases:
+// A Collection finds out which objects of a store are live, and removes the others, while transactions go on beside it.
+// It goes through three phases:
 //
-// Listing. The envelopes of all objects are read once. What is written behind the list's back is not in it, and nothing that is not in it
-// is removed.
+// Listing. The envelopes of all objects are read once. What is written behind the list's back is not in it, and nothing
+// that is not in it is removed.
 //
-// Marking. The caller marks what is reachable. What a transaction, or anybody who asks Has, relies on meanwhile is recorded by the write
-// barrier, and given to the caller to mark, too (TakeBarrier).
+// Marking. The caller marks what is reachable. What a transaction, or anybody who asks Has, relies on meanwhile is
+// recorded by the write barrier, and given to the caller to mark, too (TakeBarrier).
 //
-// Sweeping, from StartSweep on, which no transaction is open beside. What is neither live nor needed by a live one is the sweep set: it is
-// there no more for anybody who would rely on it, Has and Put of every transaction, long before its bytes go. Who puts it again has it
-// written again, whole. So when it goes does not matter, and it goes in small batches, an object always before what it is built on: stopped
-// anywhere, what is left can be read.
+// Sweeping, from StartSweep on, which no transaction is open beside. What is neither live nor needed by a live one is
+// the sweep set: it is there no more for anybody who would rely on it, Has and Put of every transaction, long before
+// its bytes go. Who puts it again has it written again, whole. So when it goes does not matter, and it goes in small
+// batches, an object always before what it is built on: stopped anywhere, what is left can be read.
 //
 // One store has one collection at a time. Mark and what follows belong to one goroutine.
 type Collection struct {
@@ -88,8 +88,8 @@ var errCollecting = errors.New("objects are being collected already")
 // ErrBarrier is returned by StartSweep while the write barrier has something that is to be marked.
 var ErrBarrier = errors.New("more is to be marked")
 
-// Collect begins a collection; it takes no time. The errors are ErrOpenTx, for what a transaction that is open relies on already is not
-// known, and errCollecting.
+// Collect begins a collection; it takes no time. The errors are ErrOpenTx, for what a transaction that is open relies
+// on already is not known, and errCollecting.
 func (s *Store) Collect() (*Collection, error) {
 	c := &Collection{s: s, batch: sweepBatch, more: map[int32][]int32{}, fresh: map[Object]struct{}{}}
 	if !s.gate.TryLock() {
@@ -105,8 +105,8 @@ func (s *Store) Collect() (*Collection, error) {
 // End ends the collection. What was in the sweep set and is still there is an object like any other again.
 func (c *Collection) End() { c.s.coll.CompareAndSwap(c, nil) }
 
-// List reads the heads of all envelopes as they are at one moment; it comes first. pause is called every now and then, and may take its
-// time; its error ends it. A *CorruptError says that an envelope cannot be read.
+// List reads the heads of all envelopes as they are at one moment; it comes first. pause is called every now and then,
+// and may take its time; its error ends it. A *CorruptError says that an envelope cannot be read.
 func (c *Collection) List(ctx context.Context, pause func(context.Context) error) error {
 	var prefixes [][object.BasePrefix]byte
 	c.stock()
@@ -220,9 +220,9 @@ func (c *Collection) findBase(i int32, prefix [object.BasePrefix]byte) {
 	}
 }
 
-// Mark says that an object is reachable. first: it was not known to be, so what it refers to is to be marked as well. The error is
-// ErrNotFound where there is no such object, a *GoneError where it was purged or lost, and a *CorruptError where something that it is built
-// on is missing.
+// Mark says that an object is reachable. first: it was not known to be, so what it refers to is to be marked as well.
+// The error is ErrNotFound where there is no such object, a *GoneError where it was purged or lost, and a *CorruptError
+// where something that it is built on is missing.
 func (c *Collection) Mark(k Kind, id ID) (first bool, err error) {
 	o := Object{k, id.Key()}
 	i := c.find(o)
@@ -292,8 +292,8 @@ func (c *Collection) hold(i int32) error {
 	return nil
 }
 
-// TakeBarrier gives what the write barrier has recorded since it was asked last, and is not marked: what transactions rely on. The caller
-// marks it, with all that it refers to.
+// TakeBarrier gives what the write barrier has recorded since it was asked last, and is not marked: what transactions
+// rely on. The caller marks it, with all that it refers to.
 func (c *Collection) TakeBarrier() []Object {
 	c.mu.Lock()
 	defer c.mu.Unlock()

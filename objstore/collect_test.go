@@ -38,8 +38,8 @@ func newWorld(t *testing.T, fs *kvtest.CrashFS) *world {
 
 func rootKey(n int) []byte { return fmt.Appendf(nil, "%cr/%d", kv.PrefixRef, n) }
 
-// content is a version of a document: few versions, so that writers come back to what has become garbage, and like each other, so that they
-// are deltas.
+// content is a version of a document: few versions, so that writers come back to what has become garbage, and like each
+// other, so that they are deltas.
 func content(doc, version int) []byte {
 	var b strings.Builder
 	for i := range 40 {
@@ -52,7 +52,8 @@ func content(doc, version int) []byte {
 	return []byte(b.String())
 }
 
-// write commits a root with a random version of each document. Half of what it wants it does not put where the store says that it is there.
+// write commits a root with a random version of each document. Half of what it wants it does not put where the store
+// says that it is there.
 func (w *world) write(r *rand.Rand, prev map[int]ID, prevTree *ID) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
@@ -210,8 +211,8 @@ func (w *world) collect(batch int, step func() error) (swept Swept, dead Swept, 
 
 var errKilled = errors.New("killed")
 
-// TestT8Promise05SweepBesideWriters: writers come back to what is garbage while it is collected, and the collector is killed anywhere:
-// nothing that a root leads to is ever missing, what is left can be read, and the garbage goes.
+// TestT8Promise05SweepBesideWriters: writers come back to what is garbage while it is collected, and the collector is
+// killed anywhere: nothing that a root leads to is ever missing, what is left can be read, and the garbage goes.
 func TestT8Promise05SweepBesideWriters(t *testing.T) {
 	m := torture.Begin(t)
 	var killed, reclaimed, garbage int64
@@ -291,8 +292,8 @@ func TestT8Promise05SweepBesideWriters(t *testing.T) {
 	t.Logf("%d kills; %d of %d bytes reclaimed", killed, reclaimed, garbage)
 }
 
-// TestPromise05CondemnedIsWrittenAgain: what was condemned is not there for anybody, and to put it brings it back, whole, so that it
-// outlives the sweep.
+// TestPromise05CondemnedIsWrittenAgain: what was condemned is not there for anybody, and to put it brings it back,
+// whole, so that it outlives the sweep.
 func TestPromise05CondemnedIsWrittenAgain(t *testing.T) {
 	w := newWorld(t, kvtest.NewCrashFS())
 	defer func() { _ = w.db.Close() }()

@@ -10,8 +10,8 @@ import (
 	"rewind/internal/kv/kvtest"
 )
 
-// TestPromise05CondemnedWhileItEnds: what was condemned is not there for who asks while it goes and the collection ends: it was there when
-// he looked, and nobody says afterwards that it is gone.
+// TestPromise05CondemnedWhileItEnds: what was condemned is not there for who asks while it goes and the collection
+// ends: it was there when he looked, and nobody says afterwards that it is gone.
 func TestPromise05CondemnedWhileItEnds(t *testing.T) {
 	w := newWorld(t, kvtest.NewCrashFS())
 	defer w.db.Close()

@@ -16,9 +16,9 @@ const (
 	roomBytes = 1 << 20
 )
 
-// A ListReader reads objects of one kind of those that a Collection lists, and gives what the store gives. The list knows what each is
-// built on: a version of what was read a moment ago takes one look-up, by its key, and one delta. For one goroutine, after List, and only
-// for small objects.
+// A ListReader reads objects of one kind of those that a Collection lists, and gives what the store gives. The list
+// knows what each is built on: a version of what was read a moment ago takes one look-up, by its key, and one delta.
+// For one goroutine, after List, and only for small objects.
 type ListReader struct {
 	c    *Collection
 	kind Kind
@@ -85,8 +85,8 @@ func (r *ListReader) build(i int32, depth int) (out built) {
 	return out
 }
 
-// apply gives what an item's envelope makes of its base, which learns its id where that is asked for; nil: the object was written anew
-// since the list was made.
+// apply gives what an item's envelope makes of its base, which learns its id where that is asked for; nil: the object
+// was written anew since the list was made.
 func (r *ListReader) apply(i int32, env []byte, base *built) (raw []byte, err error) {
 	e, err := object.Decode(r.kind, env)
 	if err != nil || e.Codec == CodecChunks || e.Codec.IsDelta() != (base.raw != nil) {

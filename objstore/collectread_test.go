@@ -39,8 +39,8 @@ func readerWorld(t *testing.T, kind Kind) (s *Store, ids []ID, c *Collection) {
 	return s, ids, c
 }
 
-// TestReaderGivesWhatTheStoreGives: in any order, however little is kept, and of each object what the store says of it, also where one was
-// damaged, written anew or removed after the list was made.
+// TestReaderGivesWhatTheStoreGives: in any order, however little is kept, and of each object what the store says of it,
+// also where one was damaged, written anew or removed after the list was made.
 func TestReaderGivesWhatTheStoreGives(t *testing.T) {
 	for _, tt := range []struct {
 		kind  Kind

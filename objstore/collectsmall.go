@@ -3,8 +3,8 @@ package objstore
 import "rewind/internal/memlimit"
 
 const (
-	// smallBytes is how much of the list's envelopes is kept in memory, at most, and where there is little of it no more than a spill; what
-	// is beyond is read from the store.
+	// smallBytes is how much of the list's envelopes is kept in memory, at most, and where there is little of it no
+	// more than a spill; what is beyond is read from the store.
 	smallBytes = 48 << 20
 	// smallEnvelope is the size of the largest that is: mostly deltas of some 50 bytes.
 	smallEnvelope = 255
@@ -12,8 +12,9 @@ const (
 	smallStep = 16
 )
 
-// A smallStock keeps the small envelopes of what is read while marking, as the list has met them: to look each up again, by a key that is
-// random, would read a block of the store. They are in the order of the items; where each begins follows from the sizes of those before it.
+// A smallStock keeps the small envelopes of what is read while marking, as the list has met them: to look each up
+// again, by a key that is random, would read a block of the store. They are in the order of the items; where each
+// begins follows from the sizes of those before it.
 type smallStock struct {
 	raw []byte
 	at  []uint32 // of every smallStep-th item: where its envelope begins, or would

@@ -6,7 +6,8 @@
 //
 // What is stored under an id is an envelope: the object as it is, compressed, as a delta against an earlier object of
 // the same kind, or as a list of chunks. Which of these was chosen is invisible above this package, and may differ
-// between two stores that hold the same objects. The formats, to the byte, are docs/format.md#ids to docs/format.md#chunk-list.
+// between two stores that hold the same objects. The formats, to the byte, are docs/format.md#ids to
+// docs/format.md#chunk-list.
 //
 // Promises, to callers of this and every later version:
 //

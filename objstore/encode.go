@@ -25,8 +25,8 @@ func collides(have, id ID) error {
 	return nil
 }
 
-// encode gives the envelope of an object: a delta at the position that follows prev in its delta chain, where that pays,
-// otherwise the whole. It takes no lock while it compresses.
+// encode gives the envelope of an object: a delta at the position that follows prev in its delta chain, where that
+// pays, otherwise the whole. It takes no lock while it compresses.
 func encode(s source, k Kind, id ID, raw []byte, prev ID) (e entry, err error) {
 	ok, at := false, object.Quick
 	if !prev.IsZero() && prev != id && len(raw) > 0 {

@@ -24,7 +24,8 @@ var (
 	errDone = errors.New("transaction is done")
 	// ErrOpenTx: objects cannot be swept while a transaction is open: it may rely on any of them.
 	ErrOpenTx = errors.New("a transaction is open")
-	// errCollision: an object is there whose id begins with the same 160 bits and is another. It takes 2^80 work to make one.
+	// errCollision: an object is there whose id begins with the same 160 bits and is another. It takes 2^80 work to
+	// make one.
 	errCollision = errors.New("another object has the same first 160 bits of its id")
 )
 

@@ -2,8 +2,8 @@ package objstore
 
 import "rewind/internal/kv"
 
-// An exclusive is what a transaction knows for as long as nobody else writes objects: what it did not find is still absent, and in a store
-// that was empty nothing is there but its own. A first snapshot so asks the store for nothing.
+// An exclusive is what a transaction knows for as long as nobody else writes objects: what it did not find is still
+// absent, and in a store that was empty nothing is there but its own. A first snapshot so asks the store for nothing.
 type exclusive struct {
 	begun uint64 // Store.writes when the transaction began
 	mine  uint64 // how many of those since are its own; under Tx.mu, and Tx.spilling to be written, when writes is
@@ -47,7 +47,8 @@ func (t *Tx) holds(o Object) (id ID, ok bool) {
 	return id, ok
 }
 
-// knows tells whether an object is there, which one if it is the transaction's, and whether that is sure without asking the store.
+// knows tells whether an object is there, which one if it is the transaction's, and whether that is sure without asking
+// the store.
 func (t *Tx) knows(o Object) (id ID, there, sure bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

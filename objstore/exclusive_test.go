@@ -8,7 +8,8 @@ import (
 	"rewind/internal/kv"
 )
 
-// What a transaction knows without asking is right: of a store that was empty, while others write, and of what it spilled itself.
+// What a transaction knows without asking is right: of a store that was empty, while others write, and of what it
+// spilled itself.
 func TestAloneOrNot(t *testing.T) {
 	s := newStore(t)
 	s.spillBytes = 4 << 10

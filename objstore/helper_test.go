@@ -49,7 +49,8 @@ func newStore(t testing.TB) *Store {
 // smallCut makes chunked blobs of some kilobytes.
 var smallCut = cut{threshold: 4 << 10, min: 256, normal: 1 << 10, max: 2 << 10}
 
-// write puts val where an object lies, behind the store's back; nil: takes it away. The store forgets what it knew of it.
+// write puts val where an object lies, behind the store's back; nil: takes it away. The store forgets what it knew of
+// it.
 func write(t testing.TB, s *Store, k Kind, id ID, val []byte) {
 	t.Helper()
 	defer s.ids.Clear()

@@ -6,9 +6,9 @@ import "rewind/internal/kv"
 const (
 	_ = uint(kv.MaxValue - MaxObject - 64) // an envelope fits a value of the store
 
-	// spillBytes is the size of what a transaction holds in memory before it goes to the store, where there is enough of it; twice as
-	// much may be held, since puts go on meanwhile. leastSpill is that size where there is little: each spill is a table, and merging
-	// them holds a block of each, which is as long as a chunk.
+	// spillBytes is the size of what a transaction holds in memory before it goes to the store, where there is enough
+	// of it; twice as much may be held, since puts go on meanwhile. leastSpill is that size where there is little: each
+	// spill is a table, and merging them holds a block of each, which is as long as a chunk.
 	spillBytes = 32 << 20
 	leastSpill = 4 << 20
 	// spillShare is which part of the heap a spill may be.

@@ -5,8 +5,8 @@ import (
 	"rewind/objstore/object"
 )
 
-// A Memo reads many versions of one object: it keeps what it has built, and the next version mostly needs one delta more or less. It gives
-// what the store gives, and is for one goroutine.
+// A Memo reads many versions of one object: it keeps what it has built, and the next version mostly needs one delta
+// more or less. It gives what the store gives, and is for one goroutine.
 type Memo struct {
 	s    source
 	kind Kind
@@ -31,8 +31,8 @@ func (s *Store) Memo(k Kind) *Memo {
 // Get is Getter's for the memo's kind; the bytes must not be changed.
 func (m *Memo) Get(id ID) ([]byte, error) { return m.Begin(id)() }
 
-// Begin begins to get an object. The function that it returns verifies it, which is about half of the work, and may be called in another
-// goroutine than the memo's.
+// Begin begins to get an object. The function that it returns verifies it, which is about half of the work, and may be
+// called in another goroutine than the memo's.
 func (m *Memo) Begin(id ID) func() ([]byte, error) {
 	raw, ok := m.kept.Get(id.Key())
 	if !ok {

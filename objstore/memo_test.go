@@ -9,7 +9,8 @@ import (
 	"rewind/internal/kv"
 )
 
-// TestMemoGivesWhatTheStoreGives: in any order, and of each object what the store says of it, also where one is damaged or gone.
+// TestMemoGivesWhatTheStoreGives: in any order, and of each object what the store says of it, also where one is damaged
+// or gone.
 func TestMemoGivesWhatTheStoreGives(t *testing.T) {
 	s := newStore(t)
 	var ids []ID

@@ -19,8 +19,8 @@ type node struct {
 type source interface {
 	// known gives an object that is in memory, verified and not to be changed, and its whole id; nil: it is not.
 	known(k Kind, n name) ([]byte, ID)
-	// view calls fn with what is stored under the name, which fn must not keep; or gives ErrNotFound. What is known of the
-	// node's name is what the caller, or the key in the store, knows.
+	// view calls fn with what is stored under the name, which fn must not keep; or gives ErrNotFound. What is known of
+	// the node's name is what the caller, or the key in the store, knows.
 	view(k Kind, n name, fn func(node) error) error
 	// bases gives the objects that may be the base of n, whose envelope is e: mostly one, and none when it is missing.
 	// All of them have an index below e's.

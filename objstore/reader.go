@@ -70,7 +70,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// nextChunk gives the next verified chunk, valid until the next call, and nil after the last one when the whole was verified.
+// nextChunk gives the next verified chunk, valid until the next call, and nil after the last one when the whole was
+// verified.
 func (r *Reader) nextChunk() ([]byte, error) {
 	if len(r.chunks) == 0 {
 		return nil, r.verifyWhole()

@@ -18,8 +18,8 @@ type sample struct {
 	prev ID
 }
 
-// samples gives the objects of testdata/store-v1: lines of every kind but transcripts, with every codec. from and to cut
-// each line.
+// samples gives the objects of testdata/store-v1: lines of every kind but transcripts, with every codec. from and to
+// cut each line.
 func samples(from, to int) (all []sample) {
 	add := func(k Kind, raw []byte, prev ID) ID {
 		all = append(all, sample{named{k, Sum(k, raw)}, raw, prev})
@@ -111,7 +111,8 @@ func openReleased(t *testing.T) (db *kv.DB, dir string) {
 	return openDB(t, dir), dir
 }
 
-// TestT19ReleasedObjects: what a released version has stored is read, found again when it is put, gone on with, and swept.
+// TestT19ReleasedObjects: what a released version has stored is read, found again when it is put, gone on with, and
+// swept.
 func TestT19ReleasedObjects(t *testing.T) {
 	db, dir := openReleased(t)
 	s := New(db)

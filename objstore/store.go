@@ -12,8 +12,8 @@ import (
 )
 
 // A Getter gives objects. The outcomes of Get are: the object's bytes, verified, which the caller owns and which are
-// never nil; ErrNotFound when there is no such object, which is a *GoneError when it is known why; a *CorruptError; ErrTooLarge for a blob
-// over MaxObject; any other error of the store below. It is safe for concurrent use.
+// never nil; ErrNotFound when there is no such object, which is a *GoneError when it is known why; a *CorruptError;
+// ErrTooLarge for a blob over MaxObject; any other error of the store below. It is safe for concurrent use.
 type Getter interface {
 	Get(k Kind, id ID) ([]byte, error)
 }
@@ -28,8 +28,8 @@ type Putter interface {
 // A Store reads the objects of a database, and is the only one that writes them. It is safe for concurrent use.
 type Store struct {
 	db *kv.DB
-	// gate is held shared by every open transaction, and alone by BeginAlone and, for a moment, by a collection that begins, or begins to
-	// sweep.
+	// gate is held shared by every open transaction, and alone by BeginAlone and, for a moment, by a collection that
+	// begins, or begins to sweep.
 	gate sync.RWMutex
 	// write is held from looking which pending objects exist to having written the others.
 	write sync.Mutex
@@ -71,8 +71,9 @@ func (s *Store) Get(k Kind, id ID) ([]byte, error) {
 	return raw, wrap("get", k, id.Key(), err)
 }
 
-// Has tells whether an object is there, by its key. It does not tell whether it can be read: see Verify. One that is marked as lost is not
-// there, whatever lies under its key: who asks puts it again then. Nor is what a collection is about to sweep.
+// Has tells whether an object is there, by its key. It does not tell whether it can be read: see Verify. One that is
+// marked as lost is not there, whatever lies under its key: who asks puts it again then. Nor is what a collection is
+// about to sweep.
 func (s *Store) Has(k Kind, id ID) (bool, error) {
 	if err := k.Check(); err != nil {
 		return false, wrap("has", k, id.Key(), err)

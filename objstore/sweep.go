@@ -8,8 +8,8 @@ import (
 	"rewind/internal/kv"
 )
 
-// barrier is the write barrier: it is told of an object that is there and that somebody wants to rely on, and tells whether he may. While
-// marking goes on he may, and it will be marked; what is in the sweep set is not there for him.
+// barrier is the write barrier: it is told of an object that is there and that somebody wants to rely on, and tells
+// whether he may. While marking goes on he may, and it will be marked; what is in the sweep set is not there for him.
 func (c *Collection) barrier(o Object) bool {
 	if c.phase.Load() == phaseSweep {
 		i := c.find(o)
@@ -73,8 +73,9 @@ func (c *Collection) built(k Kind, base Key) {
 	}
 }
 
-// StartSweep ends marking, and fixes the sweep set: from here on nobody relies on what is neither live nor needed. The errors are ErrOpenTx
-// while a transaction is open, ErrBarrier while TakeBarrier has something to give; both mean: again, a little later.
+// StartSweep ends marking, and fixes the sweep set: from here on nobody relies on what is neither live nor needed. The
+// errors are ErrOpenTx while a transaction is open, ErrBarrier while TakeBarrier has something to give; both mean:
+// again, a little later.
 func (c *Collection) StartSweep() error {
 	if !c.s.gate.TryLock() {
 		return fmt.Errorf("start sweep: %w", ErrOpenTx)
@@ -101,7 +102,8 @@ type Swept struct {
 	Bytes   int64 // of envelopes; space is given back by the store's compaction
 }
 
-// Dead counts what Sweep would remove if it were called now, and what is kept only because live objects are built on it.
+// Dead counts what Sweep would remove if it were called now, and what is kept only because live objects are built on
+// it.
 func (c *Collection) Dead() (dead, held Swept) {
 	for i := range c.items {
 		switch i := int32(i); {
@@ -123,8 +125,8 @@ func (s *Swept) add(it *item) {
 // sweepOrder is the order in which kinds go: what refers to others first.
 var sweepOrder = []Kind{Checkpoint, Note, Tree, Transcript, Blob}
 
-// order lists what is dead so that an object comes before what it refers to or is built on: where the sweep is stopped, nothing that is
-// left lacks a base or a chunk.
+// order lists what is dead so that an object comes before what it refers to or is built on: where the sweep is stopped,
+// nothing that is left lacks a base or a chunk.
 func (c *Collection) order() []int32 {
 	var list []int32
 	for _, k := range sweepOrder {
@@ -147,8 +149,8 @@ func (c *Collection) order() []int32 {
 	return list
 }
 
-// Sweep removes the sweep set, in batches, between which commits go on; pause is called after each. It may be stopped anywhere. The
-// removals are written, not fsynced.
+// Sweep removes the sweep set, in batches, between which commits go on; pause is called after each. It may be stopped
+// anywhere. The removals are written, not fsynced.
 func (c *Collection) Sweep(ctx context.Context, pause func(context.Context) error) (Swept, error) {
 	var swept Swept
 	for list := c.order(); len(list) > 0; {
@@ -191,6 +193,6 @@ func (c *Collection) remove(ctx context.Context, list []int32, swept *Swept) err
 	return b.Commit(ctx, kv.Written)
 }
 
-// mayRely is barrier where there may be no collection (nil). It is of the moment before the object was looked up: what is in its sweep set
-// may go between the look and the question, and the collection end.
+// mayRely is barrier where there may be no collection (nil). It is of the moment before the object was looked up: what
+// is in its sweep set may go between the look and the question, and the collection end.
 func (c *Collection) mayRely(o Object) bool { return c == nil || c.barrier(o) }

@@ -11,9 +11,9 @@ import (
 	"rewind/internal/record"
 )
 
-// An object that was there and is not there any more has a tombstone: why, since when, by which operation. A read of it is a *GoneError
-// instead of ErrNotFound, so that a checkpoint that names it stays whole in all else. Tombstones are few; they are read once, when the
-// first of them is asked for, and a store that has none answers with one atomic load.
+// An object that was there and is not there any more has a tombstone: why, since when, by which operation. A read of it
+// is a *GoneError instead of ErrNotFound, so that a checkpoint that names it stays whole in all else. Tombstones are
+// few; they are read once, when the first of them is asked for, and a store that has none answers with one atomic load.
 
 // A Reason says why an object is gone. The value is the byte that stands in the tombstone.
 type Reason byte
@@ -52,7 +52,8 @@ type Tombstone struct {
 	now       ID     // the hash of the bytes that it has now
 }
 
-// A tombstone cannot be decoded, which pebble's checksums leave hardly possible: its content is refused, since it may be a secret's.
+// A tombstone cannot be decoded, which pebble's checksums leave hardly possible: its content is refused, since it may
+// be a secret's.
 const unreadable = "the tombstone cannot be read"
 
 // ErrPurged and ErrLost are matched by a *GoneError of that reason.
@@ -216,8 +217,8 @@ func scanTombstones(db *kv.DB, fn func(Object, Tombstone, error) error) error {
 	})
 }
 
-// Tombstone gives that of an object; ok is false when it has none. An object that is there can have one of Lost: it was put again by
-// who did not know; its next put takes it away.
+// Tombstone gives that of an object; ok is false when it has none. An object that is there can have one of Lost: it was
+// put again by who did not know; its next put takes it away.
 func (s *Store) Tombstone(k Kind, key Key) (g Tombstone, ok bool, err error) {
 	g, ok, err = s.tombstones.get(s.db, Object{k, key})
 	return g, ok, wrap("look up", k, key, translate(k, key, err))
@@ -269,7 +270,8 @@ func RewordTombstone(val []byte, to func(string) string) ([]byte, error) {
 	return encodeTombstone(g), nil
 }
 
-// IsPurged reports whether the value of a tombstone says that its object must not come back. One that cannot be read may.
+// IsPurged reports whether the value of a tombstone says that its object must not come back. One that cannot be read
+// may.
 func IsPurged(val []byte) bool {
 	g, err := decodeTombstone(val)
 	return err != nil || g.Reason == Purged

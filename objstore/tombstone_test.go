@@ -102,7 +102,8 @@ func wantGone(t *testing.T, s *Store, id ID, reason error) {
 	}
 }
 
-// TestGone: what was purged is not there and is refused, in this process and the next, whole or in chunks; what was lost heals.
+// TestGone: what was purged is not there and is refused, in this process and the next, whole or in chunks; what was
+// lost heals.
 func TestGone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	db := openDB(t, dir)
@@ -169,7 +170,8 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestGoneBeforeChunks: of a large blob that was purged, no chunk is put again where its reader can be asked for the id first.
+// TestGoneBeforeChunks: of a large blob that was purged, no chunk is put again where its reader can be asked for the id
+// first.
 func TestGoneBeforeChunks(t *testing.T) {
 	s := newStore(t)
 	s.cut = smallCut

@@ -112,7 +112,8 @@ func (t *Tx) Get(k Kind, id ID) ([]byte, error) {
 	return raw, wrap("get", k, id.Key(), err)
 }
 
-// Has tells whether an object is in the transaction or the store. What was rewritten is not: who asks puts it again, as it is.
+// Has tells whether an object is in the transaction or the store. What was rewritten is not: who asks puts it again, as
+// it is.
 func (t *Tx) Has(k Kind, id ID) (bool, error) {
 	if _, there, sure := t.knows(Object{k, id.Key()}); sure {
 		return there, nil
@@ -188,8 +189,8 @@ func (t *Tx) owns(n int) bool {
 	return true
 }
 
-// insert takes an entry in, and makes room when there is too much: what is there goes to the store beside the puts that follow, which
-// wait when there is too much again before it has arrived.
+// insert takes an entry in, and makes room when there is too much: what is there goes to the store beside the puts that
+// follow, which wait when there is too much again before it has arrived.
 func (t *Tx) insert(o Object, e entry) error {
 	full, err := t.add(o, e)
 	if err != nil || !full {
@@ -208,7 +209,8 @@ func (t *Tx) insert(o Object, e entry) error {
 	return nil
 }
 
-// spill writes t.leaving and gives spilling back, which its caller took. An error of it shows at the next put, or the commit.
+// spill writes t.leaving and gives spilling back, which its caller took. An error of it shows at the next put, or the
+// commit.
 func (t *Tx) spill() {
 	defer t.spilling.Unlock()
 	err := t.s.spill(t)

@@ -22,8 +22,8 @@ type changes struct {
 	healed map[Object]bool // put again, that were lost
 }
 
-// BeginAlone opens a transaction that no other is open beside: it waits for those that are, and Begin waits for it. Only it may Expunge
-// and Drop, for any other may rely on what goes.
+// BeginAlone opens a transaction that no other is open beside: it waits for those that are, and Begin waits for it.
+// Only it may Expunge and Drop, for any other may rely on what goes.
 func (s *Store) BeginAlone() *Tx {
 	s.gate.Lock()
 	return &Tx{s: s, pending: map[Object]entry{}, exclusive: s.exclusive(), changes: changes{alone: true, out: map[Object]expunged{}}}
@@ -31,7 +31,8 @@ func (s *Store) BeginAlone() *Tx {
 
 // Expunge takes what lies under a key out of the store, together with the commit, and leaves a tombstone; the object
 // need not be there. A
-// tombstone of Purged is never replaced by one of Lost. Who expunges an object that others need (Deps) has put those anew: see Unbase.
+// tombstone of Purged is never replaced by one of Lost. Who expunges an object that others need (Deps) has put those
+// anew: see Unbase.
 func (t *Tx) Expunge(k Kind, key Key, g Tombstone) error {
 	had, ok, err := t.s.Tombstone(k, key)
 	if err != nil {
@@ -43,8 +44,8 @@ func (t *Tx) Expunge(k Kind, key Key, g Tombstone) error {
 	return t.leave(Object{k, key}, expunged{tombstone: g.at(), mark: true})
 }
 
-// Miss marks an object as lost, together with the commit. What lies under its key stays: it may be a delta whose base is lost, and come
-// back with that.
+// Miss marks an object as lost, together with the commit. What lies under its key stays: it may be a delta whose base
+// is lost, and come back with that.
 func (t *Tx) Miss(k Kind, key Key, g Tombstone) error {
 	if had, ok, err := t.s.Tombstone(k, key); err != nil || ok && had.Reason == Purged {
 		return err
@@ -55,10 +56,12 @@ func (t *Tx) Miss(k Kind, key Key, g Tombstone) error {
 // Found takes the mark of an object that was lost, and can be read again, away.
 func (t *Tx) Found(k Kind, key Key) error { return t.refused(Object{k, key}) }
 
-// Drop takes what lies under a key out of the store without a tombstone: nothing names it, as the chunks of a blob that goes.
+// Drop takes what lies under a key out of the store without a tombstone: nothing names it, as the chunks of a blob that
+// goes.
 func (t *Tx) Drop(k Kind, key Key) error { return t.leave(Object{k, key}, expunged{}) }
 
-// Unbase stores an object whole, so that it needs no other: what it was built on is about to go. Only BeginAlone's transaction may.
+// Unbase stores an object whole, so that it needs no other: what it was built on is about to go. Only BeginAlone's
+// transaction may.
 func (t *Tx) Unbase(k Kind, key Key) error {
 	if !t.changes.alone {
 		return wrap("store whole", k, key, ErrOpenTx)
@@ -115,10 +118,9 @@ func (t *Tx) leave(o Object, x expunged) error {
 	return nil
 }
 
-// Purged tells, before a blob of some bytes is put, whether its content was purged; the error is then a *GoneError. Put tells it, too,
-// but for a blob that is chunked only when its chunks have been put already. sum gives the id of the content; it is
-// called when that can
-// matter.
+// Purged tells, before a blob of some bytes is put, whether its content was purged; the error is then a *GoneError. Put
+// tells it, too, but for a blob that is chunked only when its chunks have been put already. sum gives the id of the
+// content; it is called when that can matter.
 func (t *Tx) Purged(size int64, sum func() (ID, error)) error {
 	if may, err := t.s.tombstones.chunked(t.s.db, size); err != nil || !may {
 		return err

@@ -6,7 +6,8 @@ import (
 	"rewind/objstore/object"
 )
 
-// uniqueBase gives the base of n, whose envelope is e, when its prefix stands for one object alone; n is how many it stands for.
+// uniqueBase gives the base of n, whose envelope is e, when its prefix stands for one object alone; n is how many it
+// stands for.
 func (s *Store) uniqueBase(k Kind, n node, e object.Envelope) (base node, found int, err error) {
 	o := Object{k, n.key}
 	if hint, ok := s.knownBases.Get(o); ok && bytes.HasPrefix(hint.key[:], e.Prefix[:]) {

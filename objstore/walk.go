@@ -10,8 +10,8 @@ import (
 
 // Walk calls fn for every object, ascending by kind byte and key, until fn gives an error, which Walk returns. Objects
 // whose envelope is damaged are given too (Info.Damage).
-// No content is read, nor the id known: see IDOf. No lock is held during fn, which may write: what it adds may or may not
-// be seen.
+// No content is read, nor the id known: see IDOf. No lock is held during fn, which may write: what it adds may or may
+// not be seen.
 func (s *Store) Walk(ctx context.Context, fn func(Kind, Key, Info) error) error {
 	for from := []byte{kv.PrefixObject}; from != nil; {
 		page, next, err := s.page(from)

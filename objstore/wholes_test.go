@@ -9,7 +9,8 @@ import (
 	"rewind/internal/kv"
 )
 
-// TestWholes: every object that stands by itself comes once, with its bytes, whatever the parts; what is damaged or too large does not.
+// TestWholes: every object that stands by itself comes once, with its bytes, whatever the parts; what is damaged or too
+// large does not.
 func TestWholes(t *testing.T) {
 	s := newStore(t)
 	want, prev := map[Key]string{}, Zero

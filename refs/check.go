@@ -8,7 +8,8 @@ import (
 	"rewind/objstore"
 )
 
-// Each calls fn for every ref, by name; err says that one cannot be read. It is for whoever looks for damage: List ends at the first.
+// Each calls fn for every ref, by name; err says that one cannot be read. It is for whoever looks for damage: List ends
+// at the first.
 func (r *Refs) Each(fn func(n Name, ref Ref, err error) error) error {
 	return r.db.Scan(kv.Range{Prefix: []byte{kv.PrefixRef}}, func(k, v []byte) error {
 		n := Name(k[1:])
@@ -20,7 +21,8 @@ func (r *Refs) Each(fn func(n Name, ref Ref, err error) error) error {
 	})
 }
 
-// Log calls fn for every operation, the newest first; err says that one cannot be read, op is nil then. Newest ends at the first of these.
+// Log calls fn for every operation, the newest first; err says that one cannot be read, op is nil then. Newest ends at
+// the first of these.
 func (r *Refs) Log(fn func(seq uint64, op *Operation, err error) error) error {
 	return r.db.Scan(kv.Range{Prefix: []byte{kv.PrefixOperation}, Reverse: true}, func(k, v []byte) error {
 		if len(k) != 9 {

@@ -9,8 +9,8 @@ import (
 // maxHeld bounds how many names are remembered.
 const maxHeld = 4096
 
-// nameCache remembers where names point. Nobody else moves them: the process that has the store open is its only writer. Safe for
-// concurrent use.
+// nameCache remembers where names point. Nobody else moves them: the process that has the store open is its only
+// writer. Safe for concurrent use.
 type nameCache struct {
 	mu    sync.Mutex
 	refs  *cache.Cache[Name, Ref] // the zero id: absent
@@ -36,8 +36,8 @@ func (h *nameCache) read(n Name, ref Ref, moves uint64) {
 	}
 }
 
-// forget is called before a commit that moves names: nothing is known of them until moved says that it succeeded, since one that fails may
-// have moved them all the same.
+// forget is called before a commit that moves names: nothing is known of them until moved says that it succeeded, since
+// one that fails may have moved them all the same.
 func (h *nameCache) forget(updates []Update) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -47,7 +47,8 @@ func (h *nameCache) forget(updates []Update) {
 	}
 }
 
-// moved remembers where a commit that succeeded has moved names, by operation seq. forget was called before it with the same updates.
+// moved remembers where a commit that succeeded has moved names, by operation seq. forget was called before it with the
+// same updates.
 func (h *nameCache) moved(updates []Update, seq uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -79,7 +79,8 @@ func (k Kind) IsRestore() bool {
 	return false
 }
 
-// Manages reports whether operations of this kind change sessions among others and no file of the worktree; they can be reverted.
+// Manages reports whether operations of this kind change sessions among others and no file of the worktree; they can be
+// reverted.
 func (k Kind) Manages() bool {
 	switch k {
 	case KindRename, KindDelete, KindArchive, KindUnarchive, KindPromote, KindUndoForks:

@@ -9,8 +9,8 @@ import (
 // maxFilePath bounds the path of a session file, in bytes.
 const maxFilePath = 8192
 
-// IsPath reports whether a path is one inside the project: relative, and written in one way only. Git's directory and rewind's own are
-// paths, too.
+// IsPath reports whether a path is one inside the project: relative, and written in one way only. Git's directory and
+// rewind's own are paths, too.
 func IsPath(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
 		if part == "" || part == "." || part == ".." || strings.IndexByte(part, 0) >= 0 {
@@ -20,8 +20,8 @@ func IsPath(p string) bool {
 	return true
 }
 
-// isFilePath reports whether a session file can have such a path, on any system. Whose it is, and whether it may be touched, is asked where
-// it is used.
+// isFilePath reports whether a session file can have such a path, on any system. Whose it is, and whether it may be
+// touched, is asked where it is used.
 func isFilePath(p string) bool {
 	parts := strings.Split(p, "/")
 	return p != "" && len(p) <= maxFilePath && !strings.ContainsFunc(p, unicode.IsControl) && !slices.Contains(parts, ".") &&

@@ -166,8 +166,8 @@ func (r *Refs) set(b *kv.Batch, u Update, seq uint64) error {
 	return b.Set(key(u.Name), encodeRef(u.New, seq))
 }
 
-// Rewrite adds operations to b in the place of those that have their sequences already. It is gc's, which takes out of old ones what they
-// name; the log keeps its numbers and its order.
+// Rewrite adds operations to b in the place of those that have their sequences already. It is gc's, which takes out of
+// old ones what they name; the log keeps its numbers and its order.
 func Rewrite(b *kv.Batch, ops []Operation) error {
 	for i := range ops {
 		if err := b.Set(kv.OperationKey(ops[i].Seq), ops[i].Encode()); err != nil {
@@ -195,8 +195,8 @@ func (r *Refs) Newest(from uint64, fn func(*Operation) error) error {
 	return r.each(from, true, nil, fn)
 }
 
-// NewestOf is Newest for the operations that wanted says by their sequence, time, kind and session: more is not there yet. The others
-// cost a tenth; of them nothing else is looked at, so that a damaged one may be passed over.
+// NewestOf is Newest for the operations that wanted says by their sequence, time, kind and session: more is not there
+// yet. The others cost a tenth; of them nothing else is looked at, so that a damaged one may be passed over.
 func (r *Refs) NewestOf(from uint64, wanted func(*Operation) bool, fn func(*Operation) error) error {
 	return r.each(from, true, wanted, fn)
 }

@@ -12,7 +12,8 @@ import (
 
 // What events and requests leave to be done when nobody waits any more.
 
-// followUpDelay is how long after an event what it leaves to be done is begun: other events of the same moment go first.
+// followUpDelay is how long after an event what it leaves to be done is begun: other events of the same moment go
+// first.
 const followUpDelay = 50 * time.Millisecond
 
 // followUp has a project's engine do what an event leaves to be done when the agent does not wait any more.
@@ -40,7 +41,8 @@ func (d *daemon) followUp(p *project.Project) (again time.Duration) {
 }
 
 const (
-	// scanDelay is how long after an event or a command new contents are looked at for secrets: edits that follow each other are one look.
+	// scanDelay is how long after an event or a command new contents are looked at for secrets: edits that follow each
+	// other are one look.
 	scanDelay = 2 * time.Second
 	// scanBudget is how long one scan takes at most; the store may be wanted by who has to have it alone.
 	scanBudget = 5 * time.Second
@@ -48,7 +50,8 @@ const (
 	scanBudgetInCommand = time.Second
 )
 
-// scanForSecrets looks at what came to a project since the last scan. The end of the daemon ends it; the next one goes on.
+// scanForSecrets looks at what came to a project since the last scan. The end of the daemon ends it; the next one goes
+// on.
 func (d *daemon) scanForSecrets(p *project.Project) (again time.Duration) {
 	s := d.server
 	if !s.work.Begin() {
@@ -82,7 +85,8 @@ func (s *server) scanSoon(p *project.Project) {
 	}
 }
 
-// scanNow looks at what a command has stored, where there is no daemon to do it later. What it cannot look at is left to the next command.
+// scanNow looks at what a command has stored, where there is no daemon to do it later. What it cannot look at is left
+// to the next command.
 func (s *server) scanNow(ctx context.Context, e *engine.Engine) {
 	if s.daemon != nil {
 		return

@@ -155,7 +155,8 @@ func (s *server) remove(ctx context.Context, req api.RemoveRequest, _ model.Prog
 	})
 }
 
-// removeHooks takes the hooks of all agents out with the last project, or those of none: hooks without a project would stay for ever.
+// removeHooks takes the hooks of all agents out with the last project, or those of none: hooks without a project would
+// stay for ever.
 func (s *server) removeHooks(ctx context.Context, req api.RemoveRequest) (*register.Result, error) {
 	o := register.Options{Remove: true, DryRun: true}
 	plan, err := register.SetHooks(ctx, s.home, req.Env, o)
@@ -278,8 +279,8 @@ func (s *server) checkDaemon() value.Check {
 	return c
 }
 
-// checkKilled tells of a daemon that ended without a word. It is a finding where the kernel says that it has killed for memory; else
-// somebody may have done it on purpose.
+// checkKilled tells of a daemon that ended without a word. It is a finding where the kernel says that it has killed for
+// memory; else somebody may have done it on purpose.
 func (s *server) checkKilled() []value.Check {
 	k := s.run.Killed()
 	if k == nil {

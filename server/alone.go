@@ -20,9 +20,10 @@ import (
 // aloneLockWait is how long a command waits for another that has the store.
 const aloneLockWait = 5 * time.Second
 
-// serve answers the requests of one client, one after the other: they come from in, the answers go to out, and stores are open only while a
-// request needs them. The end of in is the client's: what it asked for and has no answer to yet is taken back, and serve returns when all
-// has let go of its store. The end of ctx takes back what runs, and the client hears that.
+// serve answers the requests of one client, one after the other: they come from in, the answers go to out, and stores
+// are open only while a request needs them. The end of in is the client's: what it asked for and has no answer to yet
+// is taken back, and serve returns when all has let go of its store. The end of ctx takes back what runs, and the
+// client hears that.
 func serve(ctx context.Context, version string, in io.Reader, out io.Writer) error {
 	a := &alone{version: version}
 	r := bufio.NewReader(in)

@@ -106,7 +106,8 @@ func TestServeClientGoes(t *testing.T) {
 		} else {
 			signal()
 		}
-		if status, body := l.answer(); status != 200 && !strings.Contains(body, `"word":"interrupted"`) { // or it was done already
+		// or it was done already
+		if status, body := l.answer(); status != 200 && !strings.Contains(body, `"word":"interrupted"`) {
 			t.Errorf("%s: %d %s", how, status, body)
 		}
 		_ = l.in.Close()

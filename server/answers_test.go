@@ -22,8 +22,9 @@ import (
 
 var updateAnswers = flag.Bool("update", false, "write testdata/answers.txt anew")
 
-// The answers of the API, byte for byte but for what no two runs have in common: scripts of others read them. Every time is in UTC,
-// wherever the daemon runs. What list and show tell of a checkpoint is held by the scripts of cmd/rewind.
+// The answers of the API, byte for byte but for what no two runs have in common: scripts of others read them. Every
+// time is in UTC, wherever the daemon runs. What list and show tell of a checkpoint is held by the scripts of
+// cmd/rewind.
 func TestAnswers(t *testing.T) {
 	zone := time.Local
 	time.Local = time.FixedZone("elsewhere", 5*3600) // before anything runs, and again after all of it has ended
@@ -314,7 +315,8 @@ func likeAny(text string) string {
 	return folders.ReplaceAllString(times.ReplaceAllString(text, "<time>"), "/projects/<folder>/")
 }
 
-// write copies a value of JSON, members in their order, without what no two runs have in common; a checkpoint by what it is of alone.
+// write copies a value of JSON, members in their order, without what no two runs have in common; a checkpoint by what
+// it is of alone.
 func (a *answers) write(w io.Writer, d *json.Decoder, indent string) {
 	tok, err := d.Token()
 	if err != nil {

@@ -45,8 +45,8 @@ func (p place) tell(e *engine.Engine, err error) error {
 	return err
 }
 
-// placeOf says where a name lies by how it is written: "<dir>" and "<dir>:<name>", with an absolute path, are of another worktree, or of
-// the one that was asked from.
+// placeOf says where a name lies by how it is written: "<dir>" and "<dir>:<name>", with an absolute path, are of
+// another worktree, or of the one that was asked from.
 func (s *server) placeOf(ctx context.Context, dir string, name api.Text) (place, error) {
 	here := place{root: dir, dir: dir, name: string(name)}
 	if !filepath.IsAbs(here.name) {
@@ -84,7 +84,8 @@ func (s *server) placeOf(ctx context.Context, dir string, name api.Text) (place,
 	return s.in(p, dir, string(w.Root), rest), nil
 }
 
-// beyond says of a name or a path of another worktree, which the request that gave it does not reach, how it is reached.
+// beyond says of a name or a path of another worktree, which the request that gave it does not reach, how it is
+// reached.
 func (s *server) beyond(ctx context.Context, dir string, err error) error {
 	op, subject := about(err)
 	name := string(subject)
@@ -142,7 +143,8 @@ func (s *server) movedWorktree(ctx context.Context, id, name string) (root, rest
 	return "", "", false
 }
 
-// in is a place in another worktree: what is relative to the directory that was asked from is relative to the same one there.
+// in is a place in another worktree: what is relative to the directory that was asked from is relative to the same one
+// there.
 func (s *server) in(here *project.Project, dir, root, name string) place {
 	p := place{root: root, dir: root, name: name, there: true}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -163,7 +165,8 @@ func (s *server) others(p *project.Project) (list []value.Worktree) {
 	return list
 }
 
-// eachBeside calls fn for each other worktree of a project's family, and gives what a person should know of those that cannot be asked.
+// eachBeside calls fn for each other worktree of a project's family, and gives what a person should know of those that
+// cannot be asked.
 func (s *server) eachBeside(ctx context.Context, dir string, fn func(w value.Worktree, e *engine.Engine) error,
 ) (notices []string, err error) {
 	p, err := s.find(ctx, dir)
@@ -192,8 +195,8 @@ func (s *server) beside(ctx context.Context, w value.Worktree, fn func(*engine.E
 	})
 }
 
-// settle says where names lie: what is not written as another worktree's, and what a copy here says of a session that goes on elsewhere,
-// is looked for in the family.
+// settle says where names lie: what is not written as another worktree's, and what a copy here says of a session that
+// goes on elsewhere, is looked for in the family.
 func (s *server) settle(ctx context.Context, dir string, names ...api.Text) ([]place, error) {
 	at := make([]place, len(names))
 	open := false
@@ -273,8 +276,8 @@ func (s *server) placed(ctx context.Context, dir string, names []api.Text, run f
 	return err
 }
 
-// two opens the projects of two places, which may be the same, for who reads both. A process that lives for one command takes the locks of
-// the stores in the order of their roots, so that two such processes do not wait for each other.
+// two opens the projects of two places, which may be the same, for who reads both. A process that lives for one command
+// takes the locks of the stores in the order of their roots, so that two such processes do not wait for each other.
 func (s *server) two(ctx context.Context, a, b place, open func(context.Context, string, func(*engine.Engine) error) error,
 	fn func(x, y *engine.Engine) error,
 ) error {
@@ -291,8 +294,8 @@ func (s *server) two(ctx context.Context, a, b place, open func(context.Context,
 	})
 }
 
-// changeAt says where a change lies, and names it there: both ends of a range, in the same worktree. A worktree alone is all that it did
-// since it and the one that asks were one.
+// changeAt says where a change lies, and names it there: both ends of a range, in the same worktree. A worktree alone
+// is all that it did since it and the one that asks were one.
 func (s *server) changeAt(ctx context.Context, dir string, change api.Text) (place, error) {
 	at, err := s.placeOf(ctx, dir, change)
 	if err != nil || at.there || at.name == "" {

@@ -20,9 +20,10 @@ import (
 	"rewind/server/rundir"
 )
 
-// An agent works blind where its directory lies in a project that captures nothing of it: below an ignored directory, or in a worktree of
-// git's or a repository that is not set up. Its events belong to no project there, for a history that says "no change" would be a lie. The
-// agent's user is told at the first event, and the project around it has a finding.
+// An agent works blind where its directory lies in a project that captures nothing of it: below an ignored directory,
+// or in a worktree of git's or a repository that is not set up. Its events belong to no project there, for a history
+// that says "no change" would be a lie. The agent's user is told at the first event, and the project around it has a
+// finding.
 
 // blindError is a model.ErrNoProject of a directory in which nothing is captured.
 type blindError struct {
@@ -52,8 +53,8 @@ func (s *server) seeing(ctx context.Context, ev hooks.Event, call *hookCall, dir
 	return s.look(ctx, p, err, place, call)
 }
 
-// look finds out whether a directory is captured by its project, which find gave, or find's error. It can wait for the log's lock; call, if
-// not nil, is the hook that is answered meanwhile.
+// look finds out whether a directory is captured by its project, which find gave, or find's error. It can wait for the
+// log's lock; call, if not nil, is the hook that is answered meanwhile.
 func (s *server) look(ctx context.Context, p *project.Project, err error, dir string, call *hookCall) (*project.Project, error) {
 	var linked *project.LinkedError
 	if errors.As(err, &linked) {
@@ -83,8 +84,9 @@ func (s *server) look(ctx context.Context, p *project.Project, err error, dir st
 	return nil, &blindError{p, real, at, why}
 }
 
-// mayAct refuses what changes something where another tree than the project's is meant: in a repository, or a directory in which an agent
-// worked, of which the project captures nothing. In any other ignored directory, as build/, the project around it is meant.
+// mayAct refuses what changes something where another tree than the project's is meant: in a repository, or a directory
+// in which an agent worked, of which the project captures nothing. In any other ignored directory, as build/, the
+// project around it is meant.
 func (s *server) mayAct(ctx context.Context, p *project.Project, dir string) error {
 	if dir == p.Root {
 		return nil
@@ -106,14 +108,15 @@ func (s *server) mayAct(ctx context.Context, p *project.Project, dir string) err
 	return nil
 }
 
-// ownTree reports whether the place is in a working tree of git's of its own, and not only in a directory that is ignored.
+// ownTree reports whether the place is in a working tree of git's of its own, and not only in a directory that is
+// ignored.
 func (e *blindError) ownTree() bool {
 	top, isGit, err := gitinfo.Toplevel(e.dir)
 	return err == nil && isGit && top != e.holder.Root && !project.Within(e.holder.Root, top)
 }
 
-// holder is the project whose user should know of a linked worktree that is not set up: that around it, else that of its
-// repository; nil: none.
+// holder is the project whose user should know of a linked worktree that is not set up: that around it, else that of
+// its repository; nil: none.
 func (s *server) holder(ctx context.Context, top string) *project.Project {
 	if p, err := s.find(ctx, filepath.Dir(top)); err == nil {
 		return p
@@ -124,9 +127,9 @@ func (s *server) holder(ctx context.Context, top string) *project.Project {
 	return nil
 }
 
-// besides looks at where an agent works now, which may be another place than where its session began: a worktree that is set up gets the
-// event, too, which is in dirs then; in another tree of which nothing is captured, that is said. An agent that looks into build/ has not
-// moved there.
+// besides looks at where an agent works now, which may be another place than where its session began: a worktree that
+// is set up gets the event, too, which is in dirs then; in another tree of which nothing is captured, that is said. An
+// agent that looks into build/ has not moved there.
 func (s *server) besides(ctx context.Context, p *project.Project, dir string, dirs []string, ev hooks.Event, call *hookCall,
 ) (hookSay, []string) {
 	visited := dir + "\x00visited" // by a session of elsewhere; one that begins there is looked at
@@ -285,7 +288,8 @@ func (s *server) checkBlind(ctx context.Context, p *project.Project) (checks []v
 	return checks
 }
 
-// sights remembers for a short time which directories are captured, so that an agent in a directory of a project costs a look now and then.
+// sights remembers for a short time which directories are captured, so that an agent in a directory of a project costs
+// a look now and then.
 type sights struct {
 	mu sync.Mutex
 	at map[string]time.Time

@@ -224,7 +224,8 @@ func (s *server) asked(ctx context.Context, dir string, err error) error {
 	return s.nearDir(ctx, dir, s.beyond(ctx, dir, err))
 }
 
-// nearDir gives an error of a directory that is no project, or of a worktree or store that is not there, those that are.
+// nearDir gives an error of a directory that is no project, or of a worktree or store that is not there, those that
+// are.
 func (s *server) nearDir(ctx context.Context, dir string, err error) error {
 	var names []string
 	_, subject := about(err)

@@ -35,8 +35,8 @@ func refused[Req, Resp any](t *testing.T, c *api.Client, route api.Route[Req, Re
 	return told
 }
 
-// The files of a checkpoint come in pages of any size as they come at once, by directory or with what is below; a page begins behind its
-// cursor though that is no path.
+// The files of a checkpoint come in pages of any size as they come at once, by directory or with what is below; a page
+// begins behind its cursor though that is no path.
 func TestFiles(t *testing.T) {
 	newHome(t)
 	r := start(t, daemonOptions{noWatch: true})
@@ -235,7 +235,8 @@ func TestNamesAndProjects(t *testing.T) {
 	}
 }
 
-// A list in pages is the list, of turns and of checkpoints, whatever is asked of it; what comes meanwhile is in none of them.
+// A list in pages is the list, of turns and of checkpoints, whatever is asked of it; what comes meanwhile is in none of
+// them.
 func TestListPages(t *testing.T) {
 	newHome(t)
 	r := start(t, daemonOptions{noWatch: true})
@@ -308,8 +309,8 @@ func TestListPages(t *testing.T) {
 	}
 }
 
-// A conversation in pages is the conversation, from either end; a page stays what it is while more is said, and a place in a file that was
-// replaced is refused.
+// A conversation in pages is the conversation, from either end; a page stays what it is while more is said, and a place
+// in a file that was replaced is refused.
 func TestMessagePages(t *testing.T) {
 	newHome(t)
 	r := start(t, daemonOptions{noWatch: true})

@@ -122,7 +122,8 @@ func sinceFork(ctx context.Context, e *engine.Engine, req *api.DiffRequest) (sin
 		return nil, err
 	}
 	name := "fork:" + session
-	r, err := e.Comparer.Compare(ctx, compare.Options{A: name, B: "session:" + session}) // refuses a session that is no fork
+	// refuses a session that is no fork
+	r, err := e.Comparer.Compare(ctx, compare.Options{A: name, B: "session:" + session})
 	if err != nil {
 		return nil, err
 	}

@@ -57,8 +57,8 @@ func (s *server) sessions(ctx context.Context, req api.SessionsRequest, p model.
 	return out, s.sessionsBeside(ctx, req, &out)
 }
 
-// sessionsBeside adds to a list of sessions those that go on in other worktrees of the family; what this one has of such a session gives
-// way.
+// sessionsBeside adds to a list of sessions those that go on in other worktrees of the family; what this one has of
+// such a session gives way.
 func (s *server) sessionsBeside(ctx context.Context, req api.SessionsRequest, out *api.SessionsResponse) error {
 	at := map[string]int{}
 	for i := range out.Sessions {
@@ -239,7 +239,8 @@ func (s *server) forks(ctx context.Context, req api.ForksRequest, _ model.Progre
 	return out, err
 }
 
-// saidWithin is how many messages are looked through for a turn's prompt: a long turn has the beginning of it in its checkpoints.
+// saidWithin is how many messages are looked through for a turn's prompt: a long turn has the beginning of it in its
+// checkpoints.
 const saidWithin = 64
 
 // addMessages adds the conversation before a checkpoint, or why there is none.

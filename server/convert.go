@@ -126,8 +126,8 @@ func changes(list []tree.Change, newer []tree.Skip) []api.Change {
 	return out
 }
 
-// changeBeside is a change beside the note of the newer side. Of what lies in a directory that is another's by now, such as git's, which
-// older versions captured, the directory is told, for all of it.
+// changeBeside is a change beside the note of the newer side. Of what lies in a directory that is another's by now,
+// such as git's, which older versions captured, the directory is told, for all of it.
 func changeBeside(ch tree.Change, newer []tree.Skip) (c api.Change, all bool) {
 	s, covered := model.Covering(newer, ch.Path)
 	switch {
@@ -299,7 +299,8 @@ func without(list []api.Without) []api.Without {
 // statusSessions is how many sessions a status has, the newest; whoever wants all of them asks for the sessions.
 const statusSessions = 20
 
-// sessionsOf gives the newest of the agents' sessions, and those with edits that no checkpoint has, which are to be told.
+// sessionsOf gives the newest of the agents' sessions, and those with edits that no checkpoint has, which are to be
+// told.
 func sessionsOf(e *engine.Engine, list []model.Session) []api.Session {
 	var out []api.Session
 	for i, s := range list {

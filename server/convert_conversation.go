@@ -14,8 +14,8 @@ import (
 	"rewind/transcript"
 )
 
-// options are what is asked of a restore, of these paths or, with none, of the whole tree. Without an environment it leaves the
-// conversation alone.
+// options are what is asked of a restore, of these paths or, with none, of the whole tree. Without an environment it
+// leaves the conversation alone.
 func options(of api.Walk, w api.Wish, paths []string, p model.Progress) restore.Options {
 	return restore.Options{
 		Scope:    refs.Scope{Paths: paths, Exact: w.Exact, ContextOnly: w.ContextOnly},

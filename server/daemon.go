@@ -70,7 +70,8 @@ func (o daemonOptions) withDefaults() daemonOptions {
 	return o
 }
 
-// daemon is the one process of a user that has the stores open. It may die at any instruction: nothing that it has in memory is needed.
+// daemon is the one process of a user that has the stores open. It may die at any instruction: nothing that it has in
+// memory is needed.
 type daemon struct {
 	o       daemonOptions
 	home    project.Home
@@ -94,8 +95,9 @@ type daemon struct {
 	secretScanMu sync.Mutex
 }
 
-// serveDaemon serves the API to this user until ctx ends, a client asks, nobody has come for a while, or the socket has gone. It returns
-// nil, having done nothing, where another daemon serves already. The error says why no daemon can run here.
+// serveDaemon serves the API to this user until ctx ends, a client asks, nobody has come for a while, or the socket has
+// gone. It returns nil, having done nothing, where another daemon serves already. The error says why no daemon can run
+// here.
 func serveDaemon(ctx context.Context, o daemonOptions) error {
 	home, err := project.DefaultHome()
 	if err != nil {
@@ -203,7 +205,8 @@ func (d *daemon) prepare(base context.Context) {
 	}}
 }
 
-// stop begins the end: nobody gets in any more, and a daemon that is started now finds the claim free. What runs goes on.
+// stop begins the end: nobody gets in any more, and a daemon that is started now finds the claim free. What runs goes
+// on.
 func (d *daemon) stop(why string) {
 	d.leave.Do(func() {
 		d.log.Info("daemon ends", "why", why)
@@ -223,7 +226,8 @@ func (d *daemon) stop(why string) {
 	})
 }
 
-// drain lets what runs come to its end, asks what does not to take itself back, and closes the stores. A signal ends the patience.
+// drain lets what runs come to its end, asks what does not to take itself back, and closes the stores. A signal ends
+// the patience.
 func (d *daemon) drain(ctx context.Context, h *http.Server, patience time.Duration, cancel context.CancelFunc) {
 	w := &d.server.work
 	t := time.NewTimer(patience)
@@ -256,7 +260,8 @@ func (d *daemon) drain(ctx context.Context, h *http.Server, patience time.Durati
 		d.log.Warn("close stores", "error", err)
 	}
 	close(d.empty)
-	last, done := context.WithTimeout(context.Background(), time.Second) // closing stores may have taken all of the other
+	// closing stores may have taken all of the other
+	last, done := context.WithTimeout(context.Background(), time.Second)
 	defer done()
 	select { // the last bytes of answers
 	case <-d.door.Quiet():
@@ -267,7 +272,8 @@ func (d *daemon) drain(ctx context.Context, h *http.Server, patience time.Durati
 	d.log.Info("daemon ended")
 }
 
-// watch looks from time to time whether clients can still find the daemon: one that cannot be reached holds stores that others need.
+// watch looks from time to time whether clients can still find the daemon: one that cannot be reached holds stores that
+// others need.
 func (d *daemon) watch() {
 	d.secretScanMu.Lock()
 	defer d.secretScanMu.Unlock()

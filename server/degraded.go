@@ -12,8 +12,8 @@ import (
 	"rewind/server/rundir"
 )
 
-// degraded keeps what went wrong with hooks, by store id, since the last capture that worked: hooks themselves must not say it. The files
-// outlive the process and are shared by all; memory is for a disk that takes no more.
+// degraded keeps what went wrong with hooks, by store id, since the last capture that worked: hooks themselves must not
+// say it. The files outlive the process and are shared by all; memory is for a disk that takes no more.
 type degraded struct {
 	ring func(id string) // told of each failure
 	home string          // where the run directory is made: without a daemon it may not be there
@@ -67,8 +67,8 @@ func (d *degraded) get(p *project.Project) *api.Degraded {
 	return d.state(p.ID)
 }
 
-// state is the later, by its count, of what is remembered and what the file says, which `rewind hook` writes too: on a full disk the file
-// stays as it was.
+// state is the later, by its count, of what is remembered and what the file says, which `rewind hook` writes too: on a
+// full disk the file stays as it was.
 func (d *degraded) state(id string) *api.Degraded {
 	var newest *api.Degraded
 	if s, ok := d.mem[id]; ok {
@@ -95,7 +95,8 @@ func (s *server) tellUnanswered(ctx context.Context, root string) []string {
 	return []string{string(c.Text)}
 }
 
-// listens reports whether the client still waits: one that went while this process was stopped is heard of only after a moment.
+// listens reports whether the client still waits: one that went while this process was stopped is heard of only after a
+// moment.
 func listens(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():

@@ -54,12 +54,14 @@ func TestDoorAnswersAsNetHTTP(t *testing.T) {
 		"endless":      {p.ProjectDir(), 1<<64 - 1, tool + "}", false},
 		"long cwd":     {"/" + strings.Repeat("a", 20<<10), 60000, "{}", false},
 	} {
-		// On a busy machine one of the two may be answered before its work is done, without the warning: then both are asked again.
+		// On a busy machine one of the two may be answered before its work is done, without the warning: then both are
+		// asked again.
 		var warns [2]string
 		for range 5 {
 			body := func() string {
 				sessions++
-				return strings.ReplaceAll(c.body, "%d", strconv.FormatInt(36+sessions, 36)) // a session of its own, as long as "%d"
+				// a session of its own, as long as "%d"
+				return strings.ReplaceAll(c.body, "%d", strconv.FormatInt(36+sessions, 36))
 			}
 			conn, err := relay.Dial(r.socket)
 			if err != nil {
@@ -112,8 +114,9 @@ func TestDoorRefuses(t *testing.T) {
 		"cut in the length": {string(whole[:10]), ""},
 		"cut in the fields": {string(whole[:20]), ""},
 		// nobody hears that
-		"no payload":     {string(whole), string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},
-		"cut in a piece": {string(whole) + "\x00\x00\x03\xe8" + tool, string(hookwire.AppendAnswer(nil, hookwire.Answer{}))}, // nor that
+		"no payload": {string(whole), string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},
+		// nor that
+		"cut in a piece": {string(whole) + "\x00\x00\x03\xe8" + tool, string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},
 		"no hook at all": {"rw hook HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"},
 	} {
 		conn, err := net.Dial("unix", r.socket)
@@ -142,8 +145,8 @@ func TestDoorRefuses(t *testing.T) {
 	}
 }
 
-// A client of another version ends the daemon, whichever way it speaks: in this form, in that of another number, or in the HTTP of older
-// versions, which it is answered in, in words that a person can read.
+// A client of another version ends the daemon, whichever way it speaks: in this form, in that of another number, or in
+// the HTTP of older versions, which it is answered in, in words that a person can read.
 func TestHookOfAnotherVersion(t *testing.T) {
 	other := string(hookwire.AppendAnswer(nil, hookwire.Answer{Status: hookwire.OtherVersion}))
 	ours, err := hookwire.AppendRequest(nil, hookwire.Request{Version: "another", Agent: "claude", Event: "stop"})
@@ -217,8 +220,8 @@ func TestDoorIsHeardBeforeTheEnd(t *testing.T) {
 	r.wait(t)
 }
 
-// TestPromise04DoorStaysOpen: connections of which nothing comes, or nothing more, delay nobody; and when they have gone no more goroutines
-// are left at the door than it keeps.
+// TestPromise04DoorStaysOpen: connections of which nothing comes, or nothing more, delay nobody; and when they have
+// gone no more goroutines are left at the door than it keeps.
 func TestPromise04DoorStaysOpen(t *testing.T) {
 	newHome(t)
 	r := start(t, daemonOptions{})

@@ -17,8 +17,9 @@ import (
 	"rewind/server/ndjson"
 )
 
-// bells ring for those who listen to a project when its store was used. What happened is in the log, so nothing is kept for a listener, and
-// one that is slow reads it later. Where nobody listens a ring is one atomic load. The zero bells are ready.
+// bells ring for those who listen to a project when its store was used. What happened is in the log, so nothing is kept
+// for a listener, and one that is slow reads it later. Where nobody listens a ring is one atomic load. The zero bells
+// are ready.
 type bells struct {
 	listeners atomic.Int32
 	mu        sync.Mutex
@@ -78,8 +79,8 @@ type listener struct {
 	failed  string                   // the failure that it knows of
 }
 
-// events answers with what happens in a project. The stream keeps the daemon from being idle; it is no work that the daemon's end waits
-// for, but while it looks into the store.
+// events answers with what happens in a project. The stream keeps the daemon from being idle; it is no work that the
+// daemon's end waits for, but while it looks into the store.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	var req api.EventsRequest
 	err := readRequest(r.Body, &req)
@@ -219,8 +220,9 @@ func sameFork(a, b model.Lineage) bool {
 	return a.Session == b.Session && a.Turn == b.Turn && a.Checkpoint == b.Checkpoint
 }
 
-// knownForks are the forks that a listener has heard of who has heard all up to an operation, or who begins now. A fork has no operation of
-// its own: it is found after an event of its session, so one whose session had events since is told, perhaps again.
+// knownForks are the forks that a listener has heard of who has heard all up to an operation, or who begins now. A fork
+// has no operation of its own: it is found after an event of its session, so one whose session had events since is
+// told, perhaps again.
 func knownForks(e *engine.Engine, sessions []model.Session, since *uint64) map[string]model.Lineage {
 	known, until := map[string]model.Lineage{}, time.Time{}
 	if since != nil {
@@ -237,7 +239,8 @@ func knownForks(e *engine.Engine, sessions []model.Session, since *uint64) map[s
 	return known
 }
 
-// eventsBehind are the events of the operations behind one, up to another. In the place of one that cannot be read stands a reset.
+// eventsBehind are the events of the operations behind one, up to another. In the place of one that cannot be read
+// stands a reset.
 func eventsBehind(e *engine.Engine, from, to uint64, sessions []model.Session) (list []api.Event) {
 	began := map[uint64][]string{}
 	for i := range sessions {

@@ -66,7 +66,8 @@ func (h *heard) ends() {
 	}
 }
 
-// A listener hears what happens, in the order of the log, and goes on where it was with another daemon. The end of either leaves nothing.
+// A listener hears what happens, in the order of the log, and goes on where it was with another daemon. The end of
+// either leaves nothing.
 func TestEvents(t *testing.T) {
 	newHome(t)
 	r := start(t, daemonOptions{noWatch: true})
@@ -144,13 +145,14 @@ func TestEvents(t *testing.T) {
 	hear(t, r.client, p, &ahead).want(api.EventReset)
 }
 
-// Who does not read keeps nobody waiting, neither those who use the project nor the daemon that ends; who comes behind hears it all. An
-// operation that cannot be read is a reset, and the next ones are told.
+// Who does not read keeps nobody waiting, neither those who use the project nor the daemon that ends; who comes behind
+// hears it all. An operation that cannot be read is a reset, and the next ones are told.
 func TestEventsSlowReader(t *testing.T) {
 	newHome(t)
 	r := start(t, daemonOptions{noWatch: true})
 	p := r.newProject(t)
-	slow := hear(t, &api.Client{Transport: inprocess.Transport{Handler: r.d.server}}, p, nil) // nothing lies between it and the server
+	// nothing lies between it and the server
+	slow := hear(t, &api.Client{Transport: inprocess.Transport{Handler: r.d.server}}, p, nil)
 	began := ops(t, r, p)
 	for i := range 3 {
 		if _, err := api.Call(t.Context(), r.client, api.Tag, api.TagRequest{Project: p, Tag: api.Text(fmt.Sprint("t", i))},

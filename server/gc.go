@@ -100,7 +100,8 @@ func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progre
 	return out, s.purgeBeside(ctx, req.ProjectDir(), *asked, &out)
 }
 
-// renewed closes a project's store and opens it again: what its MANIFEST has of keys, in which names were, is gone then.
+// renewed closes a project's store and opens it again: what its MANIFEST has of keys, in which names were, is gone
+// then.
 func (s *server) renewed(ctx context.Context, dir string) error {
 	p, err := s.find(ctx, dir)
 	if err != nil {
@@ -117,7 +118,8 @@ func (s *server) renewed(ctx context.Context, dir string) error {
 // renewWait is how long is waited for those who have a store open.
 const renewWait = 20 * time.Second
 
-// purgeBeside looks for what was purged in the other worktrees of the family: their stores began with all that this one had.
+// purgeBeside looks for what was purged in the other worktrees of the family: their stores began with all that this one
+// had.
 func (s *server) purgeBeside(ctx context.Context, dir string, o purge.Options, out *api.PurgeResponse) error {
 	p, err := s.find(ctx, dir)
 	if err != nil {
@@ -203,7 +205,8 @@ func (d *daemon) emptyTrash() {
 	}
 }
 
-// prune deletes forks that nobody uses, if the settings say so, of the agents' folders in the home directory of whose daemon it is.
+// prune deletes forks that nobody uses, if the settings say so, of the agents' folders in the home directory of whose
+// daemon it is.
 func (d *daemon) prune(ctx context.Context, e *engine.Engine) {
 	home, err := os.UserHomeDir()
 	var r *restore.Managed

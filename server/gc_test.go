@@ -11,8 +11,8 @@ import (
 	"rewind/server/work"
 )
 
-// While the gc of any project is under way the heap grows by less between two collections, and when the last of them is done by as much as
-// before the first, however they overlap.
+// While the gc of any project is under way the heap grows by less between two collections, and when the last of them is
+// done by as much as before the first, however they overlap.
 func TestHeapAfterTwoGCs(t *testing.T) {
 	usual := heapGrowth()
 	s, _, _ := opened(t)

@@ -30,8 +30,8 @@ func (d *daemon) speaksWith(r *http.Request) bool {
 	}
 }
 
-// guard is the daemon's door: what no client of ours sends is refused before anything is looked at, and so is a client of another version,
-// which ends the daemon. A handler that panics is an error of its request.
+// guard is the daemon's door: what no client of ours sends is refused before anything is looked at, and so is a client
+// of another version, which ends the daemon. A handler that panics is an error of its request.
 func (d *daemon) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(api.HeaderVersion, url.PathEscape(d.o.version))
@@ -84,8 +84,9 @@ func askedBy(process int, h http.Handler) http.Handler {
 	})
 }
 
-// fromPerson refuses a request that comes from within an agent's call; it is for what cannot be taken back, and looked at before anything
-// else is. dir is the project that it is about. What keeps a store from being asked is for who opens it next.
+// fromPerson refuses a request that comes from within an agent's call; it is for what cannot be taken back, and looked
+// at before anything else is. dir is the project that it is about. What keeps a store from being asked is for who opens
+// it next.
 func (s *server) fromPerson(ctx context.Context, dir string) error {
 	peer := model.AskerOf(ctx).Peer
 	if peer == model.NoPeer {
@@ -105,7 +106,8 @@ func (s *server) fromPerson(ctx context.Context, dir string) error {
 // recently is for how long a call that nothing is heard of may still be open, at most.
 const recently = time.Hour
 
-// fromPersonAnywhere is fromPerson for what is about all projects, or none: dir's, and those whose stores were written lately.
+// fromPersonAnywhere is fromPerson for what is about all projects, or none: dir's, and those whose stores were written
+// lately.
 func (s *server) fromPersonAnywhere(ctx context.Context, dir string) error {
 	if err := s.fromPerson(ctx, dir); err != nil {
 		return err

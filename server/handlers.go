@@ -122,7 +122,8 @@ func (s *server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 	return out, err
 }
 
-// diffAt is diff of states that may lie in other worktrees. From is read beside the worktree in which To is, or whose files are meant.
+// diffAt is diff of states that may lie in other worktrees. From is read beside the worktree in which To is, or whose
+// files are meant.
 func (s *server) diffAt(ctx context.Context, req api.DiffRequest, from, to place, p model.Progress) (out api.DiffResponse, err error) {
 	if from.there && from.name == "" {
 		from.name = "@"
@@ -408,7 +409,8 @@ func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 		open, look, req.Env = s.read, (*engine.Engine).Glance, nil
 	}
 	err = open(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		if req.Env != nil && e.Log.HeldFor() == 0 { // it takes the log's lock, and whoever asks while a restore runs is not to wait
+		// it takes the log's lock, and whoever asks while a restore runs is not to wait
+		if req.Env != nil && e.Log.HeldFor() == 0 {
 			e.Tidy(env)
 		}
 		st, err := look(e)

@@ -90,9 +90,9 @@ func (s *server) hook(call *hookCall, payload io.Reader, reply hookReply) {
 	call.answerInTime(reply, s.daemon != nil, func() hookSay { return s.handleHook(ctx, ev, call) })
 }
 
-// answerInTime does the work of a hook in the caller's goroutine, and answers when it is done; earlier, by a timer, when its client must
-// have an answer or, where the work goes on without it, when it is clear that it stands behind work that takes long; at once when it is
-// such work itself (takesLong). It returns when the work is done.
+// answerInTime does the work of a hook in the caller's goroutine, and answers when it is done; earlier, by a timer,
+// when its client must have an answer or, where the work goes on without it, when it is clear that it stands behind
+// work that takes long; at once when it is such work itself (takesLong). It returns when the work is done.
 func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() hookSay) {
 	var mu sync.Mutex // of reply
 	var t *time.Timer
@@ -252,7 +252,8 @@ func (s *server) takeIn(ctx context.Context, p *project.Project, ev hooks.Event,
 // quietStderr are the agents that keep what a hook writes to standard error from the model when it exits with 0.
 var quietStderr = map[hooks.Agent]bool{hooks.Claude: true, hooks.Codex: true, hooks.Gemini: true, hooks.Droid: true}
 
-// warn tells, once in a session and about one matter, that what its tools change is kept nowhere, or elsewhere than one may think.
+// warn tells, once in a session and about one matter, that what its tools change is kept nowhere, or elsewhere than one
+// may think.
 func (s *server) warn(ev hooks.Event, about, text string) hookSay {
 	changes := (ev.Kind == hooks.BeforeTool || ev.Kind == hooks.AfterTool) && ev.Tool.Class != hooks.Reader
 	if !changes || !s.firstWarning(ev, about) {

@@ -136,7 +136,8 @@ func TestHookWarnsOnce(t *testing.T) {
 	}
 }
 
-// A hook is answered within its deadline while the store cannot be had, and what it asked for is done afterwards, flagged.
+// A hook is answered within its deadline while the store cannot be had, and what it asked for is done afterwards,
+// flagged.
 func TestPromise03HookAnswersWhileTheStoreIsHeld(t *testing.T) {
 	home := newHome(t)
 	r := start(t, daemonOptions{keep: time.Millisecond})
@@ -182,8 +183,8 @@ func TestPromise03HookAnswersWhileTheStoreIsHeld(t *testing.T) {
 	}
 }
 
-// TestPromise03HookDoesNotWaitForLongWork: a person's work holds the worktree; hooks are answered well before their deadline, and taken in
-// when it is done.
+// TestPromise03HookDoesNotWaitForLongWork: a person's work holds the worktree; hooks are answered well before their
+// deadline, and taken in when it is done.
 func TestPromise03HookDoesNotWaitForLongWork(t *testing.T) {
 	newHome(t)
 	r := start(t, daemonOptions{})

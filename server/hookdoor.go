@@ -15,7 +15,8 @@ import (
 
 // A hook comes by two ways: from its own client, in hookwire's form, and from 'rewind hook', in the API's HTTP.
 
-// takeHook takes a hook of its own client in. One of another version, or that speaks another number of the protocol, ends the daemon.
+// takeHook takes a hook of its own client in. One of another version, or that speaks another number of the protocol,
+// ends the daemon.
 func (d *daemon) takeHook(x *door.Exchange) {
 	defer func() {
 		if p := recover(); p != nil {

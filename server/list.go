@@ -13,7 +13,8 @@ import (
 	"rewind/tree"
 )
 
-// rowChanges and stepPaths are how many paths a turn and a step have in a list: what fits beside them in a wide terminal.
+// rowChanges and stepPaths are how many paths a turn and a step have in a list: what fits beside them in a wide
+// terminal.
 const (
 	rowChanges = 32
 	rowReads   = 4 * rowChanges // are read for them: directories go with what is in them, of a rename there is one

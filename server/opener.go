@@ -14,11 +14,11 @@ import (
 	"rewind/internal/kv"
 )
 
-// opener gives requests the engines of projects. The daemon keeps them open (package registry), a process that lives for one command does
-// not (oneShot).
+// opener gives requests the engines of projects. The daemon keeps them open (package registry), a process that lives
+// for one command does not (oneShot).
 type opener interface {
-	// Open gives one request its engine, and what lets go of it. salvage: a damaged store is opened, too, only to be read. p is as Find
-	// returned it for this request.
+	// Open gives one request its engine, and what lets go of it. salvage: a damaged store is opened, too, only to be
+	// read. p is as Find returned it for this request.
 	Open(ctx context.Context, p *project.Project, salvage bool) (e *engine.Engine, release func() error, err error)
 	// Without runs fn while nothing here has the store in dir open.
 	Without(ctx context.Context, dir string, fn func() error) error
@@ -45,8 +45,8 @@ func (s oneShot) Open(ctx context.Context, p *project.Project, salvage bool) (*e
 func (oneShot) Without(_ context.Context, _ string, fn func() error) error { return fn() }
 func (oneShot) Sweep()                                                     {}
 
-// withLockWait runs what finds a project, and on the way may have to copy a store, with the time to wait for another process. A store that
-// this server has open is let go first.
+// withLockWait runs what finds a project, and on the way may have to copy a store, with the time to wait for another
+// process. A store that this server has open is let go first.
 func (s *server) withLockWait(ctx context.Context, fn func(wait time.Duration) error) error {
 	err := fn(0)
 	switch {
@@ -97,8 +97,8 @@ func (s *server) project(ctx context.Context, dir string, fn func(*engine.Engine
 	return err
 }
 
-// read is project for a request that changes nothing. A damaged store is opened to salvage what it still has: each object is checked when
-// it is read.
+// read is project for a request that changes nothing. A damaged store is opened to salvage what it still has: each
+// object is checked when it is read.
 func (s *server) read(ctx context.Context, dir string, fn func(*engine.Engine) error) error {
 	p, err := s.find(ctx, dir)
 	if err != nil {

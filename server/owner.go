@@ -16,7 +16,8 @@ import (
 	"rewind/internal/value"
 )
 
-// tellHome makes what is wrong with rewind's own directory an error of the API. command is the command line that was refused.
+// tellHome makes what is wrong with rewind's own directory an error of the API. command is the command line that was
+// refused.
 func tellHome(err error, command string) error {
 	if err == nil {
 		return nil
@@ -81,8 +82,8 @@ func withUID(uid int) string {
 	return name + " (uid " + number + ")"
 }
 
-// mend gives back what in rewind's own directory is not its owner's: run by root, what root left there; run by the owner, what needs no
-// root. Nothing else is opened. dryRun: it is only listed.
+// mend gives back what in rewind's own directory is not its owner's: run by root, what root left there; run by the
+// owner, what needs no root. Nothing else is opened. dryRun: it is only listed.
 func mend(dryRun bool) (api.MendResponse, error) {
 	home, err := relay.Home()
 	if err != nil {

@@ -24,10 +24,12 @@ const usage = `usage: rewindd daemon [--json] [<version>]   serve this user's st
        rewindd --version
 `
 
-// interruptGrace is how long further interrupts are taken for echoes of the first: some programs send it to a process and to its group.
+// interruptGrace is how long further interrupts are taken for echoes of the first: some programs send it to a process
+// and to its group.
 const interruptGrace = time.Second
 
-// Main is the program rewindd, of a version; it returns the exit code. Commands and hooks start it: a person does with 'rewind daemon'.
+// Main is the program rewindd, of a version; it returns the exit code. Commands and hooks start it: a person does with
+// 'rewind daemon'.
 func Main(args []string, version string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -51,7 +53,8 @@ func Main(args []string, version string, stdin io.Reader, stdout, stderr io.Writ
 		// what is written has to fit, and a limit that may be raised is nobody's will
 		detach.Raise()
 		memlimit.Apply(memlimit.Here())
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a client that has gone does not end what is taken back
+		// a client that has gone does not end what is taken back
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 		if err := serve(ctx, version, stdin, stdout); err != nil {
 			fmt.Fprintf(stderr, "rewindd: error: %s\n", printable(err.Error()))
 			return 1
@@ -106,12 +109,12 @@ func runDaemon(ctx context.Context, version string) error {
 	return serveDaemon(ctx, o)
 }
 
-// develHook is what the hook's client says when it was built without a version: it cannot look its revision up as cheaply as it has to
-// start.
+// develHook is what the hook's client says when it was built without a version: it cannot look its revision up as
+// cheaply as it has to start.
 const develHook = "devel"
 
-// sameVersion reports whether a client that says to have a version has ours. The hook's client says what it was built with alone: it cannot
-// look its revision up as cheaply as it has to start.
+// sameVersion reports whether a client that says to have a version has ours. The hook's client says what it was built
+// with alone: it cannot look its revision up as cheaply as it has to start.
 func sameVersion(theirs, ours string) bool {
 	return theirs == ours || theirs == develHook && strings.HasPrefix(ours, develHook)
 }

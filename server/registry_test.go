@@ -241,7 +241,8 @@ func TestRegistryWaitsForAnotherProcess(t *testing.T) {
 	}
 }
 
-// A request that waits for a store that another process has is handed to the next daemon when its own ends: that one may be who has it.
+// A request that waits for a store that another process has is handed to the next daemon when its own ends: that one
+// may be who has it.
 func TestEndingDaemonWaitsForNoStore(t *testing.T) {
 	home := newHome(t)
 	r := start(t, daemonOptions{keep: time.Millisecond})

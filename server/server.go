@@ -54,8 +54,8 @@ type server struct {
 // maxRequest bounds a request's body, in bytes.
 const maxRequest = 64 << 20
 
-// newOneShot returns the handler of a process that lives for one command, for the home directory that the environment names: stores are
-// opened for each request.
+// newOneShot returns the handler of a process that lives for one command, for the home directory that the environment
+// names: stores are opened for each request.
 func newOneShot(o serverOptions) (*server, error) {
 	home, err := project.DefaultHome()
 	if err != nil {
@@ -216,7 +216,8 @@ func fail(out *ndjson.Lines, err error) {
 
 func readRequest(body io.Reader, req any) error {
 	dec := json.NewDecoder(io.LimitReader(body, maxRequest))
-	dec.DisallowUnknownFields() // a client that asks for something this server does not know must not get something else
+	// a client that asks for something this server does not know must not get something else
+	dec.DisallowUnknownFields()
 	bad := func(format string, args ...any) error {
 		return &api.Error{Code: api.CodeOf(api.WordUsage), Word: api.WordUsage, Message: "read request: " + fmt.Sprintf(format, args...)}
 	}

@@ -13,7 +13,8 @@ import (
 	"rewind/hooks"
 )
 
-// sessionHomes knows in which project each session of an agent began: it stays with that one, wherever the agent's working directory goes.
+// sessionHomes knows in which project each session of an agent began: it stays with that one, wherever the agent's
+// working directory goes.
 type sessionHomes struct {
 	mu sync.Mutex
 	in map[string]string // root of the project, by agent and session
@@ -43,8 +44,8 @@ func (b *sessionHomes) at(ev hooks.Event, root string) {
 	b.in[sessionKey(ev)] = root
 }
 
-// tellsBeginning are the agents that tell their hooks in the environment where the session began. Of another one the variable is of the
-// agent around it.
+// tellsBeginning are the agents that tell their hooks in the environment where the session began. Of another one the
+// variable is of the agent around it.
 var tellsBeginning = map[hooks.Agent]bool{hooks.Claude: true, hooks.Gemini: true, hooks.Droid: true}
 
 // projectOf finds the project that an event goes to: where its session began. dir is where the agent works now.
@@ -69,8 +70,8 @@ func (s *server) projectOf(ctx context.Context, ev hooks.Event, call *hookCall, 
 	return s.around(ctx, ev, p), nil
 }
 
-// around is the project around p if that is the one that knows an event's session: the session began there, and no agent or daemon is
-// left that could tell.
+// around is the project around p if that is the one that knows an event's session: the session began there, and no
+// agent or daemon is left that could tell.
 func (s *server) around(ctx context.Context, ev hooks.Event, p *project.Project) *project.Project {
 	outer, err := s.find(ctx, filepath.Dir(p.Root))
 	if err != nil || outer.Root == p.Root || s.knows(ctx, p, ev) || !s.knows(ctx, outer, ev) {
@@ -87,7 +88,8 @@ func (s *server) knows(ctx context.Context, p *project.Project, ev hooks.Event) 
 	return known
 }
 
-// elsewhere hands an event to the projects that have files which its call names: what the session does there is in their history, too.
+// elsewhere hands an event to the projects that have files which its call names: what the session does there is in
+// their history, too.
 func (s *server) elsewhere(ctx context.Context, p *project.Project, dirs []string, ev hooks.Event, call *hookCall) error {
 	var failed error
 	told := map[string]bool{p.Root: true}
@@ -103,8 +105,8 @@ func (s *server) elsewhere(ctx context.Context, p *project.Project, dirs []strin
 	return failed
 }
 
-// setUp sets up the project in which an agent works, where init.worktrees or init.auto asks for that, and returns it; nil: it is left to a
-// person. A process of one command has no time for that.
+// setUp sets up the project in which an agent works, where init.worktrees or init.auto asks for that, and returns it;
+// nil: it is left to a person. A process of one command has no time for that.
 func (s *server) setUp(ctx context.Context, ev hooks.Event, dir string) *project.Project {
 	if s.daemon == nil || dir == "" {
 		return nil
@@ -122,8 +124,8 @@ func (s *server) setUp(ctx context.Context, ev hooks.Event, dir string) *project
 	return nil
 }
 
-// linkUp sets up the working tree around dir that git has linked to a repository which is set up: as a worktree of that project, with the
-// state that is there now as its first checkpoint.
+// linkUp sets up the working tree around dir that git has linked to a repository which is set up: as a worktree of that
+// project, with the state that is there now as its first checkpoint.
 func (s *server) linkUp(ctx context.Context, dir string) bool {
 	of, root, err := project.PlanLinked(ctx, s.home, dir, hookPatience)
 	if err != nil {
@@ -154,8 +156,8 @@ func (s *server) linkUp(ctx context.Context, dir string) bool {
 	return err == nil
 }
 
-// initAuto is init.auto. It is done when a prompt has come, not when an agent is merely started: while the model thinks the
-// first checkpoint is taken, before any tool changes a file.
+// initAuto is init.auto. It is done when a prompt has come, not when an agent is merely started: while the model thinks
+// the first checkpoint is taken, before any tool changes a file.
 func (s *server) initAuto(ctx context.Context, ev hooks.Event, dir string) bool {
 	switch ev.Kind {
 	case hooks.Prompt, hooks.BeforeTool, hooks.AfterTool:

@@ -74,7 +74,8 @@ func (s *server) version(context.Context, api.VersionRequest, model.Progress) (a
 // A client says the format without a store to ask.
 var _ = [1]struct{}{}[kv.FormatVersion-api.StoreFormat]
 
-// doubtfulThere are settings that lie in a project which is to be set up, and would have rewind remember less: a line each.
+// doubtfulThere are settings that lie in a project which is to be set up, and would have rewind remember less: a line
+// each.
 func (s *server) doubtfulThere(p *project.InitPlan) (lines []string) {
 	if p.Exists {
 		return nil
@@ -122,7 +123,8 @@ func (s *server) removedHere(p *project.InitPlan) (notes []string) {
 	return notes
 }
 
-// settingsThere tells of settings that lay in a project before it was set up, since whoever unpacked it there may not have made them.
+// settingsThere tells of settings that lay in a project before it was set up, since whoever unpacked it there may not
+// have made them.
 func (s *server) settingsThere(p *project.InitPlan) []string {
 	if p.Exists {
 		return nil

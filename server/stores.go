@@ -168,8 +168,8 @@ func (s *server) adopt(ctx context.Context, req api.AdoptRequest, p model.Progre
 	return out, err
 }
 
-// forkWorktree makes a directory with the state of a moment, a project of it with a clone of the store, and there a session of the
-// conversation up to that moment. What an error leaves is taken away again.
+// forkWorktree makes a directory with the state of a moment, a project of it with a clone of the store, and there a
+// session of the conversation up to that moment. What an error leaves is taken away again.
 func (s *server) forkWorktree(ctx context.Context, req api.ForkRequest, p model.Progress) (out api.ForkResponse, err error) {
 	root, err := s.home.PlanWorktree(string(req.Worktree))
 	if err != nil {

@@ -113,8 +113,9 @@ func (r *resting) rests(d time.Duration) bool {
 	return !r.ran().Equal(was)
 }
 
-// TestTidyWhenAtRest: gc runs by itself when a project has had no event for five minutes, not while events come, at most once a day, once
-// an hour while the store is too large or the disk is nearly full, and not at all where it is switched off.
+// TestTidyWhenAtRest: gc runs by itself when a project has had no event for five minutes, not while events come, at
+// most once a day, once an hour while the store is too large or the disk is nearly full, and not at all where it is
+// switched off.
 func TestTidyWhenAtRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newResting(t)

@@ -48,8 +48,8 @@ func texts(errs []error) []api.Text {
 	return out
 }
 
-// repair repairs first the files, if the store does not open or its tables are damaged, while nobody has it open; then what is in it,
-// beside the events of agents.
+// repair repairs first the files, if the store does not open or its tables are damaged, while nobody has it open; then
+// what is in it, beside the events of agents.
 func (s *server) repair(ctx context.Context, req api.RepairRequest, p model.Progress) (out api.RepairResponse, err error) {
 	project, err := s.find(ctx, req.ProjectDir())
 	if err != nil {

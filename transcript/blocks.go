@@ -90,8 +90,9 @@ func sayBlocks(s *jsonscan.Scanner, l *line) error {
 	return s.Array(func(int) error { return member(s, "text", func() error { return l.say(s) }) })
 }
 
-// notTyped is how a user's line begins that no person has typed as a prompt: the output of commands, notices of the client. A command of
-// the client is no prompt either; one that is a prompt of its own (its line begins with <command-message>) is.
+// notTyped is how a user's line begins that no person has typed as a prompt: the output of commands, notices of the
+// client. A command of the client is no prompt either; one that is a prompt of its own (its line begins with
+// <command-message>) is.
 var notTyped = []string{
 	"<command-name>", "<local-command-", "<command-stdout>", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<user-memory-input>",
 	"<task-notification>", "<system-reminder>", "[Request interrupted by user", "Caveat: The messages below were generated",

@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// Check says whether a session file, a fork, can be gone on with as the session id: every record is JSON, the ids in it that name the
-// session are id, there is a prompt, and every call has its result, behind it. An error is an *Error.
+// Check says whether a session file, a fork, can be gone on with as the session id: every record is JSON, the ids in it
+// that name the session are id, there is a prompt, and every call has its result, behind it. An error is an *Error.
 func Check(agent Agent, src Source, id string) error { return check(agent, src, id, false) }
 
-// CheckFork is Check for what WriteFork has made of src. A clone need not have a prompt that is still there, and may end with a call that
-// the agent answers itself, as the source does. An error names the source and its line: the fork is not there any more when somebody
-// reads it.
+// CheckFork is Check for what WriteFork has made of src. A clone need not have a prompt that is still there, and may
+// end with a call that the agent answers itself, as the source does. An error names the source and its line: the fork
+// is not there any more when somebody reads it.
 func CheckFork(agent Agent, fork, src Source, f Fork) error {
 	err := check(agent, fork, f.ID, f.Clone)
 	var e *Error

@@ -4,8 +4,8 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// claudeDialect: Claude Code, JSON lines. Lines with a uuid are a tree by parentUuid, the chain; those without keep books. One message of
-// the model is a line for each of its blocks, with the same message.id.
+// claudeDialect: Claude Code, JSON lines. Lines with a uuid are a tree by parentUuid, the chain; those without keep
+// books. One message of the model is a line for each of its blocks, with the same message.id.
 var claudeDialect = dialect{
 	parser: func() parser { return new(claudeParser) },
 	within: func() parser { return new(claudeParser) },
@@ -133,7 +133,8 @@ func member(s *jsonscan.Scanner, name string, read func() error) error {
 	})
 }
 
-// references marks every string in a value that is a uuid, without recursion by depth: what is nested too deeply names no lines.
+// references marks every string in a value that is a uuid, without recursion by depth: what is nested too deeply names
+// no lines.
 func references(s *jsonscan.Scanner, l *line) error {
 	if !l.marking {
 		return s.Skip()

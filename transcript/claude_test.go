@@ -68,8 +68,8 @@ func TestClaudeTitle(t *testing.T) {
 	}
 }
 
-// TestClaudeMalleable holds that a fork changes the bytes that it must change and no others, wherever they stand and however they are
-// written.
+// TestClaudeMalleable holds that a fork changes the bytes that it must change and no others, wherever they stand and
+// however they are written.
 func TestClaudeMalleable(t *testing.T) {
 	const old = "11111111-2222-4333-8444-555555555555"
 	a := derivedID(forkID, "a")
@@ -143,7 +143,8 @@ func TestClaudeForkLines(t *testing.T) {
 	}
 }
 
-// TestClaudeRewound holds that a fork of a conversation that was rewound ends where the source ends, and says so where the source does.
+// TestClaudeRewound holds that a fork of a conversation that was rewound ends where the source ends, and says so where
+// the source does.
 func TestClaudeRewound(t *testing.T) {
 	for _, s := range samples(t) {
 		if s.name != "claude/2.1.328-rewind.jsonl" {
@@ -170,7 +171,8 @@ func TestClaudeRewound(t *testing.T) {
 		if want := derivedID(forkID, c.Last); leaf.LeafUUID != want || !strings.Contains(all[last], `"uuid":"`+want) {
 			t.Errorf("the leaf is %s, want %s:\n%s", leaf.LeafUUID, want, all[last])
 		}
-		explicit := bytes.Index(s.data, []byte(`"explicit":true`)) // the line that takes back the leaf, right behind the rewound prompt
+		// the line that takes back the leaf, right behind the rewound prompt
+		explicit := bytes.Index(s.data, []byte(`"explicit":true`))
 		cut, err := CutAt(Claude, s.source(), int64(explicit+bytes.IndexByte(s.data[explicit:], '\n')+1))
 		if err != nil {
 			t.Fatal(err)
@@ -181,7 +183,8 @@ func TestClaudeRewound(t *testing.T) {
 	}
 }
 
-// TestClaudeStreamed holds the cut in a message whose tools run while it is being written, and in one that is not written out.
+// TestClaudeStreamed holds the cut in a message whose tools run while it is being written, and in one that is not
+// written out.
 func TestClaudeStreamed(t *testing.T) {
 	text := []string{
 		`{"type":"user","uuid":"a","message":{"content":"hi"}}`,

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// claudeFork writes a fork as the agent's SDK does (forkSession): the lines of the chain that are not a subagent's, each with a fresh
-// uuid and with forkedFrom, and between them those that name the agent's own backups of files, then the newest atis-latch and tools-used,
-// then the title. The last message gets the fork's time: by that the agent's list is ordered, and what was made last is what a person
-// looks for.
+// claudeFork writes a fork as the agent's SDK does (forkSession): the lines of the chain that are not a subagent's,
+// each with a fresh uuid and with forkedFrom, and between them those that name the agent's own backups of files, then
+// the newest atis-latch and tools-used, then the title. The last message gets the fork's time: by that the agent's list
+// is ordered, and what was made last is what a person looks for.
 type claudeFork struct {
 	f     Fork
 	left  map[string]string // of a line of the chain that is left out: the nearest ancestor that is not; "": none
@@ -19,8 +19,8 @@ type claudeFork struct {
 // carried are the types of lines that a fork ends with, in this order, if the source has them.
 var carried = []string{"atis-latch", "tools-used", "last-prompt"}
 
-// claudeBackups are the types of lines that say which of the agent's backups of files belong to which message: its own rewind looks for
-// them.
+// claudeBackups are the types of lines that say which of the agent's backups of files belong to which message: its own
+// rewind looks for them.
 var claudeBackups = map[string]bool{"file-history-snapshot": true, "file-history-delta": true}
 
 // kept is a line to be copied later.

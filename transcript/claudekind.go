@@ -93,8 +93,8 @@ func (p *claudeParser) typed(l *line) bool {
 	return p.blocks.typed(l)
 }
 
-// reply takes a line of a message of the model. A message that wants a tool is not whole before it has called one, nor is one that has only
-// thought.
+// reply takes a line of a message of the model. A message that wants a tool is not whole before it has called one, nor
+// is one that has only thought.
 func (p *claudeParser) reply(l *line) {
 	l.Kind, l.Message = Reply, p.messageID
 	if l.Side {
@@ -109,8 +109,8 @@ func (p *claudeParser) reply(l *line) {
 	l.Open = !p.called && (p.stop == "tool_use" || !p.spoke)
 }
 
-// command makes the text of a prompt that was given as a command, which Claude writes in tags, what the person typed: "/review 158". Any
-// other text stays as it is.
+// command makes the text of a prompt that was given as a command, which Claude writes in tags, what the person typed:
+// "/review 158". Any other text stays as it is.
 func command(says *jsonscan.Text) {
 	if !bytes.HasPrefix(bytes.TrimLeft(says.B, " \t\r\n"), []byte("<command-message>")) {
 		return

@@ -8,8 +8,9 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// Codex writes {"timestamp","ordinal","type","payload"} lines; before 0.169 without ordinals. The model sees the payloads of response_item
-// and the replacement_history of compacted; everything else is the client's own, and some of it says the same a second time.
+// Codex writes {"timestamp","ordinal","type","payload"} lines; before 0.169 without ordinals. The model sees the
+// payloads of response_item and the replacement_history of compacted; everything else is the client's own, and some of
+// it says the same a second time.
 var codexDialect = dialect{
 	parser:   func() parser { return newCodexParser() },
 	within:   func() parser { return &codexParser{names: map[string]string{}, metas: 1} },

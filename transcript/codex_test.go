@@ -47,7 +47,8 @@ func fork(t testing.TB, agent Agent, src Source, cut int64) string {
 	return b.String()
 }
 
-// joined is a file of Codex behind what it continues: a segment behind all that the thread had, a fork behind the part that it has of it.
+// joined is a file of Codex behind what it continues: a segment behind all that the thread had, a fork behind the part
+// that it has of it.
 func joined(t testing.TB, base, segment string) sample {
 	t.Helper()
 	front, back := load(t, "codex/"+base+".jsonl"), load(t, "codex/"+segment+".jsonl")

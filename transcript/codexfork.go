@@ -17,7 +17,8 @@ func codexLeft(src Source) (left []span, err error) {
 			return nil
 		}
 		at := span{l.UndoFrom, l.Offset}
-		for n := len(left); n > 0 && left[n-1].end > at.start; n = len(left) { // it went back behind where it had gone on
+		// it went back behind where it had gone on
+		for n := len(left); n > 0 && left[n-1].end > at.start; n = len(left) {
 			at.start = min(at.start, left[n-1].start)
 			left = left[:n-1]
 		}
@@ -27,8 +28,9 @@ func codexLeft(src Source) (left []span, err error) {
 	return left, err
 }
 
-// codexForker makes a thread of its own: the thread's id is another one wherever the client says it, and what was run by `codex exec` is a
-// session like others, which the picker lists. What the model is sent stays as it is. Ordinals stay: a gap does no harm.
+// codexForker makes a thread of its own: the thread's id is another one wherever the client says it, and what was run
+// by `codex exec` is a session like others, which the picker lists. What the model is sent stays as it is. Ordinals
+// stay: a gap does no harm.
 type codexForker struct {
 	fork  Fork
 	ids   map[string]bool // of the threads that the fork is made of: two, where a client's fork is joined to its base
@@ -47,8 +49,8 @@ func (f *codexForker) record(l *line, out *output) error {
 	return out.copy(l.Offset, l.Offset+l.Size, f.splices(l)...)
 }
 
-// meta writes the first session_meta and leaves out the others: a segment's, as the fork has the records that it points at, and that of a
-// parent whose records the client has copied.
+// meta writes the first session_meta and leaves out the others: a segment's, as the fork has the records that it points
+// at, and that of a parent whose records the client has copied.
 func (f *codexForker) meta(l *line, out *output) error {
 	id, based := "", false
 	for _, m := range l.marks {

@@ -10,7 +10,8 @@ import (
 
 const codexOld = "01a1f866-12ce-71c0-b377-5762b05bda7d"
 
-// The id of a thread may stand anywhere: a fork changes it where the client reads it, and nowhere in what a model was sent.
+// The id of a thread may stand anywhere: a fork changes it where the client reads it, and nowhere in what a model was
+// sent.
 func TestCodexForkRewrites(t *testing.T) {
 	const other = "01a1f866-0000-71c0-b377-5762b05bda7d"
 	old := quoted(codexOld)

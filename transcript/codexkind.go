@@ -47,12 +47,13 @@ func (p *codexParser) decide(l *line) {
 // inOrder reports whether an id is one of those that are made in order of time: a UUID of version 7 (RFC 9562, 5.7).
 func inOrder(id string) bool { return ValidID(id) && id[14] == '7' }
 
-// codexPart is a file of Codex's within a conversation that several make: where it begins, and the ordinal of its first record.
+// codexPart is a file of Codex's within a conversation that several make: where it begins, and the ordinal of its first
+// record.
 type codexPart struct{ at, ordinal int64 }
 
-// meta is the line that says whose records follow. A second one is a segment's, behind the files that the thread had before, or that of a
-// fork by reference, behind the records that it has of the other thread; or, without a base, that of a parent whose records the client has
-// copied, which is bookkeeping.
+// meta is the line that says whose records follow. A second one is a segment's, behind the files that the thread had
+// before, or that of a fork by reference, behind the records that it has of the other thread; or, without a base, that
+// of a parent whose records the client has copied, which is bookkeeping.
 func (p *codexParser) meta(l *line) {
 	r := &p.r
 	p.metas++
@@ -80,9 +81,11 @@ func (p *codexParser) meta(l *line) {
 	}
 }
 
-// part begins another file. A segment of the thread goes on from further up: what the thread had behind that place is gone.
+// part begins another file. A segment of the thread goes on from further up: what the thread had behind that place is
+// gone.
 func (p *codexParser) part(l *line) {
-	// The base names the file that it is of: a thread's first by the thread, a segment by an id of its own, which is in no record.
+	// The base names the file that it is of: a thread's first by the thread, a segment by an id of its own, which is in
+	// no record.
 	if b := p.r.base; p.current == p.r.id || p.current == "" {
 		l.Kind = Rewound
 		in := len(p.parts) - 1
@@ -168,8 +171,8 @@ func (p *codexParser) message(l *line) {
 	p.reply = ""
 }
 
-// answer makes l a part of the model's message, which goes on until a result, a prompt or the count of its tokens comes. It has no name in
-// the file; the place where it begins is one.
+// answer makes l a part of the model's message, which goes on until a result, a prompt or the count of its tokens
+// comes. It has no name in the file; the place where it begins is one.
 func (p *codexParser) answer(l *line) {
 	if p.reply == "" {
 		p.reply = strconv.FormatInt(l.Offset, 10)

@@ -13,8 +13,9 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// codexPlace: sessions/YYYY/MM/DD/rollout-YYYY-MM-DDTHH-MM-SS-<thread>.jsonl, by the local time at which the thread began. Going back in
-// the terminal goes on in a segment, ...-<thread>_<segment>.jsonl. Old files may be compressed (.jsonl.zst) or in archived_sessions.
+// codexPlace: sessions/YYYY/MM/DD/rollout-YYYY-MM-DDTHH-MM-SS-<thread>.jsonl, by the local time at which the thread
+// began. Going back in the terminal goes on in a segment, ...-<thread>_<segment>.jsonl. Old files may be compressed
+// (.jsonl.zst) or in archived_sessions.
 var codexPlace = place{
 	file:   codexFile,
 	fork:   codexForkPath,
@@ -105,9 +106,9 @@ func codexFind(root fs.FS, _ string, give func(path string, sure bool) error) er
 	return nil
 }
 
-// CodexBaseFits says whether src, a file of Codex, is the one that base is a part of: it is of that thread, and the record with the
-// ordinal before base.EndOrdinal ends at base.EndOffset. The error says why not. Segments of a thread have the same id, so that only this
-// tells them.
+// CodexBaseFits says whether src, a file of Codex, is the one that base is a part of: it is of that thread, and the
+// record with the ordinal before base.EndOrdinal ends at base.EndOffset. The error says why not. Segments of a thread
+// have the same id, so that only this tells them.
 func CodexBaseFits(src Source, base Base) error {
 	fail := func(why string) error { return &Error{Name: src.Name, Cause: errors.New("is not the base: " + why)} }
 	if base.EndOffset <= 0 || base.EndOffset > src.Size {
@@ -146,7 +147,8 @@ func CodexBaseFits(src Source, base Base) error {
 	return nil
 }
 
-// lineStart is where the line begins whose newline is the byte before end; -1: that is no newline. It reads backwards in pieces.
+// lineStart is where the line begins whose newline is the byte before end; -1: that is no newline. It reads backwards
+// in pieces.
 func lineStart(src Source, end int64) (int64, error) {
 	buf := make([]byte, 64<<10)
 	for at, last := end, true; at > 0; {

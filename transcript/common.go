@@ -8,24 +8,27 @@ import (
 // Same is how far two conversations are the same.
 type Same struct {
 	Turn int // the child's turn that the last thing is in which both have; 0: none
-	// where Turn is 0 and both have something all the same, as an agent's summary of what came before: the parent's turn of it
+	// where Turn is 0 and both have something all the same, as an agent's summary of what came before: the parent's
+	// turn of it
 	Behind  int
 	Turns   []int  // the parent's number of each of the child's turns up to that; nil: the same numbers
 	Message string // the parent's id of the last thing; "": the agent's records have none
-	// How many messages of the child are known by their ids, and by what else stays of one: the nearest of several parents has most
+	// How many messages of the child are known by their ids, and by what else stays of one: the nearest of several
+	// parents has most
 	Named, Kept int
-	// Which of the two was there first: negative, the parent; positive, the child; 0: that does not tell. Order is told by when what both
-	// have was written in each, Looks by what only one has.
+	// Which of the two was there first: negative, the parent; positive, the child; 0: that does not tell. Order is told
+	// by when what both have was written in each, Looks by what only one has.
 	Order, Looks int
 }
 
-// Common is how far two conversations of an agent are the same. A child need not have the turns that its parent had gone back behind, so
-// the numbers may part.
+// Common is how far two conversations of an agent are the same. A child need not have the turns that its parent had
+// gone back behind, so the numbers may part.
 //
-// What both have is known by what an agent keeps when it makes a session of another: the ids of records, which stay (Claude's /branch and
-// --fork-session, Droid, Gemini) or are named (Claude's forkedFrom), the place in the other's file (Codex's history_base), what stays of a
-// message under another id (lasting), else the same words in the same order (Codex's older forks). A child whose base is already in front
-// of its own records is as good as one without. Whether one was made of the other is not asked.
+// What both have is known by what an agent keeps when it makes a session of another: the ids of records, which stay
+// (Claude's /branch and --fork-session, Droid, Gemini) or are named (Claude's forkedFrom), the place in the other's
+// file (Codex's history_base), what stays of a message under another id (lasting), else the same words in the same
+// order (Codex's older forks). A child whose base is already in front of its own records is as good as one without.
+// Whether one was made of the other is not asked.
 func Common(agent Agent, parent, child Source) (Same, error) {
 	p, err := TraceOf(agent, parent, "")
 	if err != nil {
@@ -249,12 +252,12 @@ func (t *Trace) before(base *Base) (at spot) {
 	return at
 }
 
-// Which of two conversations that begin alike is the copy is not said in most files. What agents do when they make one of another shows
-// it: a copy is written at once, some agents stamp its records with the time of the copy, and what an agent notes between messages stays
-// behind.
+// Which of two conversations that begin alike is the copy is not said in most files. What agents do when they make one
+// of another shows it: a copy is written at once, some agents stamp its records with the time of the copy, and what an
+// agent notes between messages stays behind.
 
-// copied reports whether messages that the child has at other times than the parent were copied there: all at once, and not said again as
-// they were the first time. A few at other times are those to which a copy gives its own.
+// copied reports whether messages that the child has at other times than the parent were copied there: all at once, and
+// not said again as they were the first time. A few at other times are those to which a copy gives its own.
 func (m *matched) copied(parent, child *Trace) bool {
 	moved := 0
 	for _, p := range m.pairs {
@@ -287,8 +290,8 @@ func (m *matched) order() int {
 	return cmp.Compare(later, earlier)
 }
 
-// looks tells by what only one of the two has. Between what both have it is what the agent has noted while it was said, and what was gone
-// back behind. Else who has something of his own earlier, or has nothing of his own, was there first.
+// looks tells by what only one of the two has. Between what both have it is what the agent has noted while it was said,
+// and what was gone back behind. Else who has something of his own earlier, or has nothing of his own, was there first.
 func (m *matched) looks(parent, child *Trace) int {
 	if len(m.pairs) == 0 {
 		return 0

@@ -20,7 +20,8 @@ func TestCommon(t *testing.T) {
 		agent, _, _ := strings.Cut(name, "/")
 		return sample{agent: Agent(agent), name: name, data: load(t, name)}
 	}
-	// A fork that ends with a turn, and goes on with a turn of its own, of each agent: rewind's own, which Claude's SDK makes the same way.
+	// A fork that ends with a turn, and goes on with a turn of its own, of each agent: rewind's own, which Claude's SDK
+	// makes the same way.
 	for name, own := range map[string]string{
 		"claude/2.1.328-2turns-resumed.jsonl": `{"type":"user","uuid":"own","parentUuid":null,"sessionId":"` + forkID +
 			`","message":{"content":"own"}}`,
@@ -83,7 +84,8 @@ func TestCommon(t *testing.T) {
 		check(segment+", joined", Codex, b.source(), joined(t, base, segment).source(), cut.Turn, cut.LastMessage)
 		check(segment+" of another", Codex, of("codex/0.169.0-code-mode.jsonl").source(), of("codex/"+segment+".jsonl").source(), 0, "")
 	}
-	// A fork by reference of a file that has its own base in front: the offset is the file's, the ordinal is true in both.
+	// A fork by reference of a file that has its own base in front: the offset is the file's, the ordinal is true in
+	// both.
 	front := joined(t, "0.169.0-2turns", "0.169.0-2turns-fork")
 	child := `{"timestamp":"2026-11-20T10:00:09Z","ordinal":63,"type":"session_meta","payload":{"id":"` + forkID +
 		`","history_base":{"thread_id":"01a1f866-261e-7193-aa11-1f08f64f2d6f","end_ordinal_exclusive":63,"end_byte_offset":20}}}` + "\n"
@@ -118,8 +120,8 @@ func cutLast(t testing.TB, s sample) Cut {
 	return cut
 }
 
-// TestCommonCodexTurns: Codex's copies have the ids that the turns had, which are made in order of time. What a client says at once behind
-// a copy, with the same words and no slower than it was copied, is its own.
+// TestCommonCodexTurns: Codex's copies have the ids that the turns had, which are made in order of time. What a client
+// says at once behind a copy, with the same words and no slower than it was copied, is its own.
 func TestCommonCodexTurns(t *testing.T) {
 	const before, first, second, fork, own = "01a214ba-f5c7-7f01-be81-f4e788b6e811", "01a214ba-f671-7d40-af97-b0a1c674be7f",
 		"01a214bb-029d-7e93-a1bb-15bd2b199dfa", "01a214bb-f983-7330-8dfa-985f5e424d92", "01a214bb-f9e4-7b12-ac43-834e9a78e0a8"

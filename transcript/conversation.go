@@ -82,7 +82,8 @@ func (t *tracker) add(l *line) {
 	t.answered(l)
 }
 
-// late takes a record that comes behind the one that names it: Claude 2.1.30 writes a reply before its prompt when the disk is slow.
+// late takes a record that comes behind the one that names it: Claude 2.1.30 writes a reply before its prompt when the
+// disk is slow.
 func (t *tracker) late(id string) {
 	if i := slices.Index(t.lost, id); i >= 0 {
 		t.lost = slices.Delete(t.lost, i, i+1)
@@ -233,8 +234,8 @@ func (t *tracker) extend(l *line) {
 	}
 }
 
-// calls keeps the calls that are open. A prompt, a compaction and a message of the model that follows close those before it: the agent
-// has gone on without their results, which may stand in a line that is broken.
+// calls keeps the calls that are open. A prompt, a compaction and a message of the model that follows close those
+// before it: the agent has gone on without their results, which may stand in a line that is broken.
 func (t *tracker) calls(l *line) {
 	if l.Side {
 		return
@@ -274,9 +275,8 @@ func (t *tracker) answered(l *line) {
 	turn.Answered = l.Kind == Reply && l.Text != "" && len(l.Calls) == 0 && len(t.c.Pending) == 0 && !l.Open
 }
 
-// chain knows which records there are, where records name the one before them, and the turn of each: the newest one's id, and of the
-// others,
-// which few ask for, a hash.
+// chain knows which records there are, where records name the one before them, and the turn of each: the newest one's
+// id, and of the others, which few ask for, a hash.
 type chain struct {
 	newest string
 	seen   placed
@@ -319,8 +319,8 @@ func (c *chain) place(id string, turn int) {
 	}
 }
 
-// note notes the turn of a new record. What stands ahead of a prompt is where it was written from, and so is what names a record that
-// comes later.
+// note notes the turn of a new record. What stands ahead of a prompt is where it was written from, and so is what names
+// a record that comes later.
 func (t *tracker) note(l *line) {
 	turn := len(t.c.Turns)
 	if parent := continues(l); parent != "" && parent != t.newest && l.Kind != Prompt && !l.Side {

@@ -27,7 +27,8 @@ func claudeSays(n int) []string {
 	return out
 }
 
-// TestRead holds what a reader is told: where records are, what is broken, that a line without an end is none, and its own error.
+// TestRead holds what a reader is told: where records are, what is broken, that a line without an end is none, and its
+// own error.
 func TestRead(t *testing.T) {
 	text := strings.Join(claudeSays(2), "\n") + "\nbroken\n{\"torn\":tr"
 	src := bytesSource("session", []byte(text))
@@ -142,8 +143,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestPromise19AnswerBeforePrompt has a reply stand before its prompt in the file, as Claude 2.1.30 writes it when the disk is slow: it is
-// read behind it, whatever is asked for, and the chain is whole.
+// TestPromise19AnswerBeforePrompt has a reply stand before its prompt in the file, as Claude 2.1.30 writes it when the
+// disk is slow: it is read behind it, whatever is asked for, and the chain is whole.
 func TestPromise19AnswerBeforePrompt(t *testing.T) {
 	reply := new(claudeLines).prompt("a", "").reply("b")
 	reply.text[0], reply.text[1] = reply.text[1], reply.text[0]

@@ -12,7 +12,8 @@ var ErrEmpty = errors.New("no prompt before this place, there is nothing to fork
 // ErrNoTurn says that the conversation has fewer turns, or none of that number.
 var ErrNoTurn = errors.New("no such turn")
 
-// Cut is a place where a session file can end: behind a whole record, with no call of a tool without its result and no message in two.
+// Cut is a place where a session file can end: behind a whole record, with no call of a tool without its result and no
+// message in two.
 type Cut struct {
 	Offset          int64
 	Turn            int         // the turn that it is in, or at the end of
@@ -65,7 +66,8 @@ func (r Reason) String() string {
 	return ""
 }
 
-// Because is why the cut is not at the place that was asked for, for people; "" if nothing that a model sees was left out.
+// Because is why the cut is not at the place that was asked for, for people; "" if nothing that a model sees was left
+// out.
 func (c Cut) Because() string {
 	if c.Why.Cause == CausePrompt {
 		return fmt.Sprintf("%s, and it ends with turn %d, which was there before", c.Why, c.Turn)
@@ -84,14 +86,16 @@ func (e *emptyError) Is(target error) bool { return target == ErrEmpty }
 
 // CutAt is the last safe place at or before the byte at. An error that wraps ErrEmpty says that there is none.
 //
-// A prompt that nothing has answered yet may be the end. A turn that the person has gone back behind is never the end of what comes later.
+// A prompt that nothing has answered yet may be the end. A turn that the person has gone back behind is never the end
+// of what comes later.
 func CutAt(agent Agent, src Source, at int64) (Cut, error) {
 	return cutAt(agent, src, at, cutter{})
 }
 
-// CutTurn is the end of turn n, from 1; what the agent writes ahead of the next prompt is not in it. The end is the last safe place in
-// the turn that has an answer, or, if there is none, the end of what was there before its prompt: not of a turn that the person went back
-// behind with it. Only if nothing was, and the model has begun to answer, it is behind the prompt. An error wraps ErrNoTurn or ErrEmpty.
+// CutTurn is the end of turn n, from 1; what the agent writes ahead of the next prompt is not in it. The end is the
+// last safe place in the turn that has an answer, or, if there is none, the end of what was there before its prompt:
+// not of a turn that the person went back behind with it. Only if nothing was, and the model has begun to answer, it is
+// behind the prompt. An error wraps ErrNoTurn or ErrEmpty.
 func CutTurn(agent Agent, src Source, n int) (Cut, error) {
 	c, err := Scan(agent, src)
 	if err != nil {
@@ -103,9 +107,10 @@ func CutTurn(agent Agent, src Source, n int) (Cut, error) {
 	return cutAt(agent, src, c.Turns[n-1].End, cutter{answered: true})
 }
 
-// CutAll is the end of all that can be a copy of the conversation: the last whole record. An agent that answers a call without a result
-// itself when the session is opened gets it so; for one that is not known to do so, and where a message is in two, it is the last safe
-// place before. A session in which nothing was said, or that begins behind its prompts, has an end, too.
+// CutAll is the end of all that can be a copy of the conversation: the last whole record. An agent that answers a call
+// without a result itself when the session is opened gets it so; for one that is not known to do so, and where a
+// message is in two, it is the last safe place before. A session in which nothing was said, or that begins behind its
+// prompts, has an end, too.
 func CutAll(agent Agent, src Source) (Cut, error) {
 	return cutAt(agent, src, src.Size, cutter{all: true})
 }
@@ -293,8 +298,9 @@ func (c *cutter) lastMessage() string {
 // ErrNoCall says that the conversation has no call of that id.
 var ErrNoCall = errors.New("no such call")
 
-// CutCall is the last safe place at or before the end of a call's result, or, if it has none, of the record that makes the call: the
-// agent may have gone on since. The newest call of that id is meant. An error wraps ErrNoCall or ErrEmpty.
+// CutCall is the last safe place at or before the end of a call's result, or, if it has none, of the record that makes
+// the call: the agent may have gone on since. The newest call of that id is meant. An error wraps ErrNoCall or
+// ErrEmpty.
 func CutCall(agent Agent, src Source, call string) (Cut, error) {
 	at, err := callEnd(agent, src, 0, call)
 	if err != nil {
@@ -338,8 +344,9 @@ func callEnd(agent Agent, src Source, from int64, call string) (int64, error) {
 	return at, err
 }
 
-// Targets gives what the tool calls of these ids were about: the path, the command, as Call.Target; calls that stand no farther than near
-// from one of the places, which ascend. A call that a session file does not have there is not in the answer.
+// Targets gives what the tool calls of these ids were about: the path, the command, as Call.Target; calls that stand no
+// farther than near from one of the places, which ascend. A call that a session file does not have there is not in the
+// answer.
 func Targets(agent Agent, src Source, places []int64, near int64, calls map[string]bool) (map[string]string, error) {
 	d, err := dialectOf(agent, src)
 	if err != nil {
@@ -377,8 +384,8 @@ func Targets(agent Agent, src Source, places []int64, near int64, calls map[stri
 	return out, nil
 }
 
-// EndOfTurn is the offset of CutTurn. turns are those that are known of the conversation, which src may be the beginning of: no more is
-// read than what is around the turn.
+// EndOfTurn is the offset of CutTurn. turns are those that are known of the conversation, which src may be the
+// beginning of: no more is read than what is around the turn.
 func EndOfTurn(agent Agent, src Source, turns []Turn, n int) (int64, error) {
 	if n > sure && n <= len(turns) && windowed(agent, src) {
 		part := src

@@ -32,9 +32,9 @@ func harms(t *rapid.T, line string) string {
 // isFirst says whether a session of the agent is none without its first line.
 func isFirst(agent Agent, i int) bool { return i == 0 && agent != Claude }
 
-// TestPromise14BrokenAnywhere holds, for the real files with a broken line put anywhere, or any line but the one that says whose session it
-// is torn: it is read and forked, cut at any place; the fork is whole, says what the file says up to the cut, and nothing of what stands
-// behind it or is broken.
+// TestPromise14BrokenAnywhere holds, for the real files with a broken line put anywhere, or any line but the one that
+// says whose session it is torn: it is read and forked, cut at any place; the fork is whole, says what the file says up
+// to the cut, and nothing of what stands behind it or is broken.
 func TestPromise14BrokenAnywhere(t *testing.T) {
 	for _, s := range samples(t) {
 		if !hasAll(s) || !strings.HasSuffix(s.name, "l") {
@@ -138,8 +138,8 @@ func compaction(agent Agent) string {
 	return ""
 }
 
-// TestPromise14CompactionAnywhere holds, for the real files with a compaction between any two lines: no call in front of it is open behind
-// it, so that all that follows is in a fork, as it would be without.
+// TestPromise14CompactionAnywhere holds, for the real files with a compaction between any two lines: no call in front
+// of it is open behind it, so that all that follows is in a fork, as it would be without.
 func TestPromise14CompactionAnywhere(t *testing.T) {
 	for _, s := range samples(t) {
 		if !hasAll(s) || compaction(s.agent) == "" {
@@ -171,8 +171,9 @@ func TestPromise14CompactionAnywhere(t *testing.T) {
 	}
 }
 
-// TestPromise14NoNewline holds, for the real files cut anywhere without the newline at their end: nobody who may still be written to has
-// that line; of one that has ended it is a record like any other, and the fork gives it its newline. What is half a record is none.
+// TestPromise14NoNewline holds, for the real files cut anywhere without the newline at their end: nobody who may still
+// be written to has that line; of one that has ended it is a record like any other, and the fork gives it its newline.
+// What is half a record is none.
 func TestPromise14NoNewline(t *testing.T) {
 	for _, s := range samples(t) {
 		if !hasAll(s) || !strings.HasSuffix(s.name, "l") {

@@ -8,22 +8,24 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// dialect is how one agent writes a session. It is a value without state: what is remembered from record to record is in a parser or a
-// forker, made for one reading.
+// dialect is how one agent writes a session. It is a value without state: what is remembered from record to record is
+// in a parser or a forker, made for one reading.
 type dialect struct {
 	parser func() parser       // reads records
 	within func() parser       // reads records from a prompt on that is not the first; nil: what records are depends on those before
 	forker func(f Fork) forker // writes a fork's
-	// without are the spans of a source, in order, that a fork does not have though records in them do not say so; nil: there are none.
+	// without are the spans of a source, in order, that a fork does not have though records in them do not say so; nil:
+	// there are none.
 	without func(src Source) ([]span, error)
 	place   place
 
-	// chain: records name the one before them, and a prompt goes on from where its parent is. strict: the agent finds nothing that came
-	// before a record whose parent is not in the file.
+	// chain: records name the one before them, and a prompt goes on from where its parent is. strict: the agent finds
+	// nothing that came before a record whose parent is not in the file.
 	chain, strict bool
 	// newestID: the session's id is the newest that a record names, not the first.
 	newestID bool
-	// answers: the client answers calls without a result itself when it opens a session (seen, docs/agents/README.md#turns-and-cuts).
+	// answers: the client answers calls without a result itself when it opens a session (seen,
+	// docs/agents/README.md#turns-and-cuts).
 	answers bool
 	// session is the role of marks that hold the session's id, for Check; 0: there is no such role.
 	session int
@@ -70,12 +72,14 @@ type line struct {
 	Root bool
 	// Open: the file is not whole behind this record, though no call is open: never cut there.
 	Open bool
-	// Undo: the newest n turns that are not gone are gone. UndoTo: the turn whose prompt has this id is, with all behind it. UndoFrom,
-	// where it is not 0: what stands at that byte and behind it is, and the next record goes on from there.
+	// Undo: the newest n turns that are not gone are gone. UndoTo: the turn whose prompt has this id is, with all
+	// behind it. UndoFrom, where it is not 0: what stands at that byte and behind it is, and the next record goes on
+	// from there.
 	Undo     int
 	UndoTo   string
 	UndoFrom int64
-	// Reset: what the model sees is only what this record says: no call is open, and every turn is gone but those of Again.
+	// Reset: what the model sees is only what this record says: no call is open, and every turn is gone but those of
+	// Again.
 	Reset bool
 	Again []prompted
 

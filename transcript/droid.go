@@ -6,7 +6,8 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// droidDialect: Factory Droid, JSON lines: a session_start, which is rewritten when a title comes, then messages that name their parents.
+// droidDialect: Factory Droid, JSON lines: a session_start, which is rewritten when a title comes, then messages that
+// name their parents.
 var droidDialect = dialect{
 	parser: func() parser { return new(droidParser) },
 	within: func() parser { return new(droidParser) },
@@ -116,8 +117,8 @@ func (p *droidParser) readMessage(s *jsonscan.Scanner, l *line) error {
 	})
 }
 
-// message says what a message is. What only one of the two can see is the client's: runs of hooks, reminders. Those ahead of a prompt are
-// in its turn.
+// message says what a message is. What only one of the two can see is the client's: runs of hooks, reminders. Those
+// ahead of a prompt are in its turn.
 func (p *droidParser) message(l *line) {
 	l.Type += "/" + p.role
 	switch {
@@ -139,8 +140,8 @@ func (p *droidParser) message(l *line) {
 	}
 }
 
-// droidFork writes a fork as the client does: the same messages under the same ids, and a session_start with another id that says where it
-// was forked.
+// droidFork writes a fork as the client does: the same messages under the same ids, and a session_start with another id
+// that says where it was forked.
 type droidFork struct {
 	f       Fork
 	at      string // the last message that both have

@@ -27,10 +27,10 @@ var (
 	ErrNowhere = errors.New("it does not say in which directory it was begun")
 )
 
-// Find lists the session files of conversations that were begun in project, an absolute path with symbolic links resolved, as paths in
-// root, the agent's folder. It reads no more of each than it takes to see that. Sessions of subagents, and of other projects, are not
-// among them; files of which it cannot be told are passed over, each with its reason. Files whose name ends in .zst must be given
-// unpacked by root. A folder that is not there has none.
+// Find lists the session files of conversations that were begun in project, an absolute path with symbolic links
+// resolved, as paths in root, the agent's folder. It reads no more of each than it takes to see that. Sessions of
+// subagents, and of other projects, are not among them; files of which it cannot be told are passed over, each with its
+// reason. Files whose name ends in .zst must be given unpacked by root. A folder that is not there has none.
 func Find(agent Agent, root fs.FS, project string) (found []string, passed []Passed, err error) {
 	p, err := placeOf(agent)
 	if err != nil {
@@ -98,7 +98,8 @@ func begunIn(agent Agent, root fs.FS, path string) (string, error) {
 	return "", ErrNowhere
 }
 
-// source is a file as a Source. Of one that is packed, which must come unpacked from its fs.FS and then is no io.ReaderAt, it is the front.
+// source is a file as a Source. Of one that is packed, which must come unpacked from its fs.FS and then is no
+// io.ReaderAt, it is the front.
 func source(f fs.File, name string) (Source, error) {
 	if r, ok := f.(io.ReaderAt); ok {
 		info, err := f.Stat()
@@ -130,8 +131,8 @@ func BaseOf(agent Agent, src Source) (*Base, error) {
 	return base, err
 }
 
-// CodexFiles lists the session files of a thread of Codex, those of segments too, as paths in root, Codex's folder. The newest name comes
-// first. A segment's id stands for its thread.
+// CodexFiles lists the session files of a thread of Codex, those of segments too, as paths in root, Codex's folder. The
+// newest name comes first. A segment's id stands for its thread.
 func CodexFiles(root fs.FS, id string) ([]string, error) {
 	if !ValidID(id) {
 		return nil, &Error{Name: id, Cause: errors.New("no id of a session")}
@@ -157,7 +158,8 @@ func CodexFiles(root fs.FS, id string) ([]string, error) {
 	return files[thread], nil
 }
 
-// CodexBaseID is the id by which the base of another file (Base.Session) names this session file of Codex, a thread's first or a segment.
+// CodexBaseID is the id by which the base of another file (Base.Session) names this session file of Codex, a thread's
+// first or a segment.
 func CodexBaseID(name string) string {
 	thread, segment, _ := codexName(path.Base(filepath.ToSlash(name)))
 	if segment != "" {
@@ -173,8 +175,8 @@ type Grown struct {
 	Size int64
 }
 
-// Recent lists those of Find that were written after a moment, at most so many, the newest first. Of the others no more is asked than when
-// they were written.
+// Recent lists those of Find that were written after a moment, at most so many, the newest first. Of the others no more
+// is asked than when they were written.
 func Recent(agent Agent, root fs.FS, project string, since time.Time, most int) ([]Grown, error) {
 	p, err := placeOf(agent)
 	if err != nil {

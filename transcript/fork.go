@@ -21,8 +21,8 @@ type Fork struct {
 	Time  time.Time
 	From  string // id of the session that it is made of
 	Clone bool   // a copy of all of it, not a branch of it
-	// Where the fork is not gone on with in the directory in which the source was begun: both directories. What lies below the first is
-	// taken to lie below the second.
+	// Where the fork is not gone on with in the directory in which the source was begun: both directories. What lies
+	// below the first is taken to lie below the second.
 	Root, To string
 }
 
@@ -34,9 +34,9 @@ func (f Fork) moved(dir string) string {
 	return ""
 }
 
-// WriteFork writes the file of a new session that begins with the first f.Cut bytes of src; nothing behind them is looked at. The bytes
-// are the same for the same prefix and f. Only ids, parents and titles are rewritten, where the agent has them by its format: never what
-// a model or a tool said. All other bytes stay as they are.
+// WriteFork writes the file of a new session that begins with the first f.Cut bytes of src; nothing behind them is
+// looked at. The bytes are the same for the same prefix and f. Only ids, parents and titles are rewritten, where the
+// agent has them by its format: never what a model or a tool said. All other bytes stay as they are.
 func WriteFork(w io.Writer, agent Agent, src Source, f Fork) error {
 	src.Size, src.Ended = min(src.Size, f.Cut), true // it ends where a record does
 	d, err := dialectOf(agent, src)
@@ -75,8 +75,8 @@ func (d *dialect) write(out *output, src Source, f Fork) error {
 	return out.w.Flush()
 }
 
-// WriteCut writes src cut in place behind its first cut bytes, which are a record's end: the same bytes, or, where the file is one
-// document, the document closed again.
+// WriteCut writes src cut in place behind its first cut bytes, which are a record's end: the same bytes, or, where the
+// file is one document, the document closed again.
 func WriteCut(w io.Writer, agent Agent, src Source, cut int64) error {
 	d, err := dialectOf(agent, src)
 	if err != nil {
@@ -92,7 +92,8 @@ func WriteCut(w io.Writer, agent Agent, src Source, cut int64) error {
 	return out.w.Flush()
 }
 
-// ForkTitle is the title of a fork of a session that is called title, which ends with that turn; 0: in none. It says once that it is one.
+// ForkTitle is the title of a fork of a session that is called title, which ends with that turn; 0: in none. It says
+// once that it is one.
 func ForkTitle(title string, turn int) string {
 	if turn > 0 {
 		return fmt.Sprintf("[Fork @%d] %s", turn, unmarked(title))
@@ -120,8 +121,8 @@ func unmarked(title string) string {
 	}
 }
 
-// derivedID is the id that a fork has in place of old: a UUID of the SHA-256 of the new session's id, NUL and old, so that the same fork is
-// made of the same bytes wherever they come from.
+// derivedID is the id that a fork has in place of old: a UUID of the SHA-256 of the new session's id, NUL and old, so
+// that the same fork is made of the same bytes wherever they come from.
 func derivedID(session, old string) string {
 	sum := sha256.Sum256([]byte(session + "\x00" + old))
 	return uuid([16]byte(sum[:16]), 4)
@@ -156,7 +157,8 @@ type splice struct {
 	with       string
 }
 
-// output writes a new file out of pieces of a source and of new bytes. Its memory does not depend on the pieces' length.
+// output writes a new file out of pieces of a source and of new bytes. Its memory does not depend on the pieces'
+// length.
 type output struct {
 	src   Source
 	w     *bufio.Writer
@@ -239,9 +241,9 @@ func (s *seeker) begins(start int64) {
 // errNoTitle is returned for a session whose title does not stand in its file.
 var errNoTitle = errors.New("its title does not stand in its file")
 
-// WriteTitle writes src as it is, but with another title, which the agent's own list shows from then on: as the agent writes one that a
-// person gave. The session's id is id. All other bytes stay as they are; a last line without its end gets it. errNoTitle for Codex, whose
-// program keeps titles elsewhere.
+// WriteTitle writes src as it is, but with another title, which the agent's own list shows from then on: as the agent
+// writes one that a person gave. The session's id is id. All other bytes stay as they are; a last line without its end
+// gets it. errNoTitle for Codex, whose program keeps titles elsewhere.
 func WriteTitle(w io.Writer, agent Agent, src Source, id, title string, at time.Time) error {
 	d, err := dialectOf(agent, src)
 	if err != nil {
@@ -286,7 +288,8 @@ type titleMember struct {
 	key, value string
 }
 
-// retitle writes the source with those members in its first record of the type typ. One that is not there is put in front of the others.
+// retitle writes the source with those members in its first record of the type typ. One that is not there is put in
+// front of the others.
 func (d *dialect) retitle(out *output, typ string, members []titleMember) error {
 	var splices []splice
 	there, at := map[int]bool{}, int64(-1)

@@ -9,11 +9,13 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// Gemini writes JSON lines (0.61), and wrote one document (0.26). What the conversation is at a line's end is what the lines up to there
-// add up to: metadata; messages, of which a later one with the same id takes the place of the earlier; {"$set":…}, whose "messages" are
-// all there are from then on; {"$rewindTo":id}, which takes away that message and all behind it.
+// Gemini writes JSON lines (0.61), and wrote one document (0.26). What the conversation is at a line's end is what the
+// lines up to there add up to: metadata; messages, of which a later one with the same id takes the place of the
+// earlier; {"$set":…}, whose "messages" are all there are from then on; {"$rewindTo":id}, which takes away that message
+// and all behind it.
 //
-// When a session is resumed, $set.messages comes twice: with the context alone, and then with everything. Between them it is empty.
+// When a session is resumed, $set.messages comes twice: with the context alone, and then with everything. Between them
+// it is empty.
 var geminiLines = dialect{
 	parser:  func() parser { return newGeminiParser() },
 	forker:  func(f Fork) forker { return &geminiForker{fork: f} },
@@ -52,7 +54,8 @@ func geminiDialect(src Source) *dialect {
 		return &geminiDocument
 	}
 	head := make([]byte, 16)
-	n, _ := src.ReadAt(head[:min(int64(len(head)), max(src.Size, 0))], 0) // what cannot be read fails when it is read in earnest
+	// what cannot be read fails when it is read in earnest
+	n, _ := src.ReadAt(head[:min(int64(len(head)), max(src.Size, 0))], 0)
 	text := strings.TrimPrefix(strings.TrimLeft(string(head[:n]), " \t\r\n"), "{")
 	if strings.HasPrefix(text, "\n") || strings.HasPrefix(text, "\r\n") {
 		return &geminiDocument
@@ -188,7 +191,8 @@ func (p *geminiParser) meta(s *jsonscan.Scanner, l *line, key string) error {
 	return l.time(s, &l.Time)
 }
 
-// rewind says which turns are gone: a message that is no prompt leaves the turn that it is in, one that is not known takes all away.
+// rewind says which turns are gone: a message that is no prompt leaves the turn that it is in, one that is not known
+// takes all away.
 func (p *geminiParser) rewind(l *line, id string) {
 	l.Type, l.Kind, l.Lead = "$rewindTo", Rewound, true
 	n, ok := p.turns[p.hash(id)]

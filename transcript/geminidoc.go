@@ -15,8 +15,8 @@ var (
 	errNoObject      = errors.New("no object")
 )
 
-// readGeminiDocument gives fn what is in front of the messages, up to their bracket, and every message. A record behind them says the
-// title, if that stands there. A fork reads a document that ends behind a message.
+// readGeminiDocument gives fn what is in front of the messages, up to their bracket, and every message. A record behind
+// them says the title, if that stands there. A fork reads a document that ends behind a message.
 func readGeminiDocument(src Source, from int64, p parser, l *line, fn func(*line) error) error {
 	s := jsonscan.New(io.NewSectionReader(src, from, src.Size-from), bufferSize, from)
 	d := docReader{s: s, src: src, p: p.(*geminiParser), l: l, fn: fn}
@@ -95,7 +95,8 @@ func (d *docReader) document() error {
 	return d.give()
 }
 
-// messages reads the list of messages; the head is given in front of the first. What stands behind the list is read into an empty record.
+// messages reads the list of messages; the head is given in front of the first. What stands behind the list is read
+// into an empty record.
 func (d *docReader) messages() error {
 	s, l := d.s, d.l
 	open := true

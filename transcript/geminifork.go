@@ -2,7 +2,8 @@ package transcript
 
 import "strings"
 
-// geminiForker makes a session of its own: sessionId is another one wherever metadata says it, and a line behind all says the title.
+// geminiForker makes a session of its own: sessionId is another one wherever metadata says it, and a line behind all
+// says the title.
 type geminiForker struct {
 	fork Fork
 	ids  int

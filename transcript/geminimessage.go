@@ -21,7 +21,8 @@ func (p *geminiParser) message(s *jsonscan.Scanner, l *line, m *geminiMessage, k
 	return s.Skip()
 }
 
-// content reads a text, a part or a list of parts. What was typed, where the client says so, is preferred to what it has made of that.
+// content reads a text, a part or a list of parts. What was typed, where the client says so, is preferred to what it
+// has made of that.
 func (p *geminiParser) content(s *jsonscan.Scanner, l *line, m *geminiMessage, shown bool) error {
 	quiet := m.shown && !shown
 	if !quiet {
@@ -93,7 +94,8 @@ func (p *geminiParser) part(s *jsonscan.Scanner, l *line, m *geminiMessage, quie
 	return err
 }
 
-// call reads {"id","name","args","result","status"} of a functionCall or a toolCall. A call has its answer with it once it is done.
+// call reads {"id","name","args","result","status"} of a functionCall or a toolCall. A call has its answer with it once
+// it is done.
 func (p *geminiParser) call(s *jsonscan.Scanner, l *line, m *geminiMessage) error {
 	if s.Next() != '{' {
 		return s.Skip()
@@ -172,9 +174,9 @@ func (p *geminiParser) set(s *jsonscan.Scanner, l *line) error {
 	})
 }
 
-// replace reads the messages that are all there are from now on. Turns whose prompts are among them are what they were. Where a summary
-// takes the place of what came before, nobody has gone back: no turn is gone. Nor is one yet where there is no prompt: everything may
-// come again.
+// replace reads the messages that are all there are from now on. Turns whose prompts are among them are what they were.
+// Where a summary takes the place of what came before, nobody has gone back: no turn is gone. Nor is one yet where
+// there is no prompt: everything may come again.
 func (p *geminiParser) replace(s *jsonscan.Scanner, l *line) error {
 	if s.Next() != '[' {
 		return s.Skip()

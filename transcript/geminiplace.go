@@ -15,9 +15,10 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// geminiPlace: tmp/<folder>/chats/session-YYYY-MM-DDTHH-MM-<first 8 of the id>.jsonl, by the minute in UTC at which the session began;
-// .json is the document of 0.26, which a later client goes on with in lines. The folder is the project's name as projects.json has it
-// (0.61) or the SHA-256 of its path (0.26). Subagents have folders of their own below chats.
+// geminiPlace: tmp/<folder>/chats/session-YYYY-MM-DDTHH-MM-<first 8 of the id>.jsonl, by the minute in UTC at which the
+// session began; .json is the document of 0.26, which a later client goes on with in lines. The folder is the project's
+// name as projects.json has it (0.61) or the SHA-256 of its path (0.26). Subagents have folders of their own below
+// chats.
 var geminiPlace = place{
 	file:   geminiFile,
 	fork:   geminiForkPath,
@@ -83,7 +84,8 @@ func geminiFind(root fs.FS, project string, give func(path string, sure bool) er
 	return nil
 }
 
-// geminiSubagent says whether a file's metadata says that it is a subagent's, which has not always had a folder of its own.
+// geminiSubagent says whether a file's metadata says that it is a subagent's, which has not always had a folder of its
+// own.
 func geminiSubagent(root fs.FS, file string) bool {
 	head, err := readHead(root, file, 4<<10)
 	if err != nil {
@@ -103,7 +105,8 @@ func geminiSubagent(root fs.FS, file string) bool {
 	return found == "subagent"
 }
 
-// geminiFolder is the folder of a project that the client knows, else the one that it takes over when it is run there first.
+// geminiFolder is the folder of a project that the client knows, else the one that it takes over when it is run there
+// first.
 func geminiFolder(root fs.FS, project, _, _ string) (string, error) {
 	return geminiFolders(root, project)[0], nil
 }

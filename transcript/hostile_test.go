@@ -68,7 +68,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// survive does all that there is to be done with a session file. Nothing may panic, and errors are of the kinds that are promised.
+// survive does all that there is to be done with a session file. Nothing may panic, and errors are of the kinds that
+// are promised.
 func survive(t *testing.T, agent Agent, data []byte, at int64) {
 	t.Helper()
 	src := bytesSource("fuzz", data)
@@ -156,8 +157,8 @@ func longSize() (size, bound int64) {
 	return 32 << 20, 24 << 20
 }
 
-// TestLongLine holds that a line of 100 MB, or one of a million levels, costs a bounded memory, whatever is done with it. What is counted
-// is all that was ever allocated.
+// TestLongLine holds that a line of 100 MB, or one of a million levels, costs a bounded memory, whatever is done with
+// it. What is counted is all that was ever allocated.
 func TestLongLine(t *testing.T) {
 	size, bound := longSize()
 	text := strings.Repeat(`a \"quoted\" line of text, é\n`, 100)

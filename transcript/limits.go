@@ -7,7 +7,8 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// Limits of what is kept of a session file, whatever it holds. A text is cut in front of the character that does not fit.
+// Limits of what is kept of a session file, whatever it holds. A text is cut in front of the character that does not
+// fit.
 const (
 	bufferSize = 256 << 10 // bytes of a file that are held at a time
 
@@ -30,7 +31,8 @@ const (
 	maxHead        = 4 << 20        // bytes at the front of a file within which it must say what it is
 )
 
-// oneLine makes s fit a line for people: control characters and runs of white space become one space, and it ends after limit bytes.
+// oneLine makes s fit a line for people: control characters and runs of white space become one space, and it ends after
+// limit bytes.
 func oneLine(s string, limit int) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	return string(jsonscan.Fit([]byte(s), limit))

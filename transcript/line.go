@@ -45,7 +45,8 @@ func (l *line) text(s *jsonscan.Scanner, limit int) (text string, cut bool, err 
 	return l.words.text(l.word.B), l.word.Cut, nil
 }
 
-// words are short strings that were read lately: types come again with every record, and an id as the parent of the next.
+// words are short strings that were read lately: types come again with every record, and an id as the parent of the
+// next.
 type words [64]string
 
 func (w *words) text(b []byte) string {
@@ -65,7 +66,8 @@ func (l *line) str(s *jsonscan.Scanner, field *string, limit int) (err error) {
 	return err
 }
 
-// id reads an id into field, which may be nil, and marks its place with role; role 0 marks nothing. What is no string or too long is no id.
+// id reads an id into field, which may be nil, and marks its place with role; role 0 marks nothing. What is no string
+// or too long is no id.
 func (l *line) id(s *jsonscan.Scanner, field *string, role int) error {
 	return l.marked(s, field, role, maxID)
 }

@@ -21,8 +21,8 @@ type Message struct {
 	Turn    int   // in which it was said, from 1; 0: before the first
 }
 
-// Messages returns the last n messages of a session file that a person would read, in their order. What a person went back behind is not
-// among them. Memory depends on n, not on the file.
+// Messages returns the last n messages of a session file that a person would read, in their order. What a person went
+// back behind is not among them. Memory depends on n, not on the file.
 func Messages(agent Agent, src Source, n int) ([]Message, error) {
 	if n <= 0 {
 		return nil, nil
@@ -117,7 +117,8 @@ func (r *ring) say(l *line, who string, turn int) {
 // speakers are who says what records of a kind do; of the others nobody.
 var speakers = [...]string{Prompt: "user", Reply: "assistant", Result: "tool", Compact: "system", Broken: ""}
 
-// early puts the newest message, a prompt, before an answer to it that was written first, as Claude 2.1.30 does when the disk is slow.
+// early puts the newest message, a prompt, before an answer to it that was written first, as Claude 2.1.30 does when
+// the disk is slow.
 func (r *ring) early(prompt string) {
 	n := len(r.said)
 	at := func(i int) *said { return &r.said[(r.first+i)%n] }
@@ -174,10 +175,11 @@ func (m *said) join(more said) {
 	}
 }
 
-// The end of a long conversation is read without what came before it. What a record is depends on few before it, and on none before the
-// newest prompt but one; which turns are gone may depend on more: then all is read after all.
+// The end of a long conversation is read without what came before it. What a record is depends on few before it, and on
+// none before the newest prompt but one; which turns are gone may depend on more: then all is read after all.
 
-// sure is the number of a turn, of those that are read from the middle on, at which it does not matter any more what came before.
+// sure is the number of a turn, of those that are read from the middle on, at which it does not matter any more what
+// came before.
 const sure = 2
 
 const (
@@ -257,8 +259,8 @@ const (
 	nearby    = 1 << 20   // bytes at most that are read in front of those, since what a record is depends on few before it
 )
 
-// MessagesBefore gives the last n messages that begin in front of a place. turns are those of the whole conversation, which src may be the
-// beginning of: they say what was gone back behind. What is read is around the messages.
+// MessagesBefore gives the last n messages that begin in front of a place. turns are those of the whole conversation,
+// which src may be the beginning of: they say what was gone back behind. What is read is around the messages.
 func MessagesBefore(agent Agent, src Source, turns []Turn, at int64, n int) (Page, error) {
 	return messagesBefore(agent, src, turns, at, n, leastPage)
 }
@@ -293,8 +295,8 @@ func MessagesFrom(agent Agent, src Source, turns []Turn, at int64, n int) (Page,
 	return p, err
 }
 
-// messagesIn are the messages, without the numbers of their lines, that begin between two places. With n there are at least n+1 of them, or
-// all.
+// messagesIn are the messages, without the numbers of their lines, that begin between two places. With n there are at
+// least n+1 of them, or all.
 func messagesIn(agent Agent, src Source, turns []Turn, from, to int64, n int) (p Page, err error) {
 	d, err := dialectOf(agent, src)
 	if err != nil {
@@ -343,7 +345,8 @@ func messagesIn(agent Agent, src Source, turns []Turn, from, to int64, n int) (p
 	return p, nil
 }
 
-// beginFor is where reading begins for the messages from a place on: with the turn before the one before its own, unless that is far.
+// beginFor is where reading begins for the messages from a place on: with the turn before the one before its own,
+// unless that is far.
 func beginFor(src Source, turns []Turn, at int64) (from int64) {
 	if k := turnAt(turns, at) - sure; k > 0 {
 		from = turns[k].Start

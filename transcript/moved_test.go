@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A fork for another directory lies where the agent looks for sessions of that one, says so wherever the original names its own, and is
-// otherwise the fork that it would be.
+// A fork for another directory lies where the agent looks for sessions of that one, says so wherever the original names
+// its own, and is otherwise the fork that it would be.
 func TestForkForAnotherDirectory(t *testing.T) {
 	const one, two = "/w/pro.ject one", "/w/try two"
 	gemini := func(dir, name string) string {

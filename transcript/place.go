@@ -21,20 +21,21 @@ type Side struct {
 
 // place is where an agent keeps its sessions.
 type place struct {
-	// file splits a session file's path, given in elements from the root of the file system, into the number of elements of the agent's
-	// folder and the id in the name ("": the name has no whole id); ok is false if such a path is none of a session file.
+	// file splits a session file's path, given in elements from the root of the file system, into the number of
+	// elements of the agent's folder and the id in the name ("": the name has no whole id); ok is false if such a path
+	// is none of a session file.
 	file func(elements []string) (root int, id string, ok bool)
 	// fork is the path of a fork of original below the agent's folder, in elements. in is original's.
 	fork func(in []string, id string, t time.Time) []string
-	// folder is the name of a project's folder, the second of a session file's elements; original is the one of the project of. nil:
-	// sessions of all projects lie together.
+	// folder is the name of a project's folder, the second of a session file's elements; original is the one of the
+	// project of. nil: sessions of all projects lie together.
 	folder func(root fs.FS, project, original, of string) (string, error)
 	// sides lists side files; nil: none.
 	sides func(original, fork string) []Side
 	// main is the name of the session file that a file of this name lies beside; nil: none does.
 	main func(side string) (name string, ok bool)
-	// find gives every file that may be a main session of project, by its name; Find reads the ones that are given. sure: it is known from
-	// the name that it is the project's.
+	// find gives every file that may be a main session of project, by its name; Find reads the ones that are given.
+	// sure: it is known from the name that it is the project's.
 	find func(root fs.FS, project string, give func(path string, sure bool) error) error
 	// id makes a new session's id; nil: UUID v4.
 	id func(t time.Time, random [16]byte) string
@@ -50,8 +51,9 @@ func placeOf(agent Agent) (place, error) {
 	return d.place, nil
 }
 
-// SessionFile checks that path, which is absolute, is where agent keeps session files, and returns the agent's folder (whatever it is
-// called there) and the session's id as far as the name has it; "" where it has only a part of it. An error is an *Error.
+// SessionFile checks that path, which is absolute, is where agent keeps session files, and returns the agent's folder
+// (whatever it is called there) and the session's id as far as the name has it; "" where it has only a part of it. An
+// error is an *Error.
 func SessionFile(agent Agent, path string) (root, id string, err error) {
 	root, _, id, err = sessionFile(agent, path)
 	return root, id, err
@@ -93,8 +95,8 @@ func ForkPath(agent Agent, original, id string, t time.Time) (string, error) {
 	return filepath.Join(append([]string{root}, p.fork(in, id, t)...)...), nil
 }
 
-// MovedPath is ForkPath of a session that is gone on with in another directory: to, while the original was begun in from. files is the
-// agent's folder. Both are absolute, with symbolic links resolved.
+// MovedPath is ForkPath of a session that is gone on with in another directory: to, while the original was begun in
+// from. files is the agent's folder. Both are absolute, with symbolic links resolved.
 func MovedPath(agent Agent, files fs.FS, original, id string, t time.Time, from, to string) (string, error) {
 	root, in, _, err := sessionFile(agent, original)
 	if err != nil {
@@ -122,7 +124,8 @@ func Sides(agent Agent, original, fork string) []Side {
 	return p.sides(original, fork)
 }
 
-// SideOf is the path of the session file that a side file belongs to; ok is false for a path that is none of a side file by its name.
+// SideOf is the path of the session file that a side file belongs to; ok is false for a path that is none of a side
+// file by its name.
 func SideOf(agent Agent, side string) (session string, ok bool) {
 	p, err := placeOf(agent)
 	if err != nil || p.main == nil {
@@ -175,8 +178,8 @@ var claudePlace = folders("projects", "", func(id string) []string { return []st
 // droidPlace: <root>/sessions/<the project's path>/<id>.jsonl, with <id>.settings.json beside it.
 var droidPlace = folders("sessions", ".settings.json", func(id string) []string { return []string{"droid", "--resume", id} })
 
-// folders is the place of an agent that has a folder for each project in the folder in, and in that a file <id>.jsonl for each session,
-// with an optional <id><side> beside it; "": it has none.
+// folders is the place of an agent that has a folder for each project in the folder in, and in that a file <id>.jsonl
+// for each session, with an optional <id><side> beside it; "": it has none.
 func folders(in, side string, resume func(id string) []string) place {
 	p := place{
 		file: func(elements []string) (int, string, bool) {
@@ -238,8 +241,8 @@ func findInFolders(root fs.FS, in, project string, give func(string, bool) error
 // maxFolder is the length at which Claude cuts a folder's name, and adds a hash.
 const maxFolder = 200
 
-// folderOf says whether a folder of that name may be project's: its path with - for what is neither letter nor digit. Other projects may
-// have the same.
+// folderOf says whether a folder of that name may be project's: its path with - for what is neither letter nor digit.
+// Other projects may have the same.
 func folderOf(name, project string) bool {
 	want := dashes(project)
 	if len(want) > maxFolder {
@@ -248,8 +251,8 @@ func folderOf(name, project string) bool {
 	return dashes(name) == want
 }
 
-// folderLike names a project's folder as the one of another project is named: with - for what is neither letter nor digit, or for slashes
-// alone.
+// folderLike names a project's folder as the one of another project is named: with - for what is neither letter nor
+// digit, or for slashes alone.
 func folderLike(_ fs.FS, project, original, of string) (string, error) {
 	name := dashes
 	if slashes := func(s string) string { return strings.ReplaceAll(s, "/", "-") }; original == slashes(of) && original != dashes(of) {

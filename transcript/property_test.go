@@ -37,8 +37,9 @@ func cutInPlace(t testing.TB, s sample, cut int64) []byte {
 	return b.Bytes()
 }
 
-// TestForkAnywhere holds, for the real files cut at any byte: the fork is whole, says what the source says up to the cut and nothing behind
-// it, is the same when it is made of the source cut there, and a fork of all of it says the same.
+// TestForkAnywhere holds, for the real files cut at any byte: the fork is whole, says what the source says up to the
+// cut and nothing behind it, is the same when it is made of the source cut there, and a fork of all of it says the
+// same.
 func TestForkAnywhere(t *testing.T) {
 	for _, s := range samples(t) {
 		if !hasAll(s) {

@@ -12,7 +12,8 @@ import (
 // Scan reads a whole session file, in one pass and with memory by turns.
 func Scan(agent Agent, src Source) (*Conversation, error) { return NewReading(agent).On(src) }
 
-// A Reading is a conversation as far as its file was read. It goes on with what is appended: each record is read once. For one goroutine.
+// A Reading is a conversation as far as its file was read. It goes on with what is appended: each record is read once.
+// For one goroutine.
 type Reading struct {
 	agent Agent
 	d     *dialect
@@ -27,9 +28,9 @@ type Reading struct {
 // NewReading is one that has read nothing.
 func NewReading(agent Agent) *Reading { return &Reading{agent: agent} }
 
-// On reads the records of src behind those that were read before, and gives the conversation up to its end; what is read later does not
-// change that. It is for the caller to know that src begins with what was read. What cannot be gone on with is read anew: a document, a
-// last line without its end, what could not be read.
+// On reads the records of src behind those that were read before, and gives the conversation up to its end; what is
+// read later does not change that. It is for the caller to know that src begins with what was read. What cannot be gone
+// on with is read anew: a document, a last line without its end, what could not be read.
 func (r *Reading) On(src Source) (*Conversation, error) {
 	d, err := dialectOf(r.agent, src)
 	if err != nil {
@@ -60,7 +61,8 @@ func (r *Reading) On(src Source) (*Conversation, error) {
 	return r.t.done(), nil
 }
 
-// linesEnd is the end of the last line that has one, of those behind from; from if there is none, -1 if that cannot be read.
+// linesEnd is the end of the last line that has one, of those behind from; from if there is none, -1 if that cannot be
+// read.
 func linesEnd(src Source, from int64) int64 {
 	buf := make([]byte, 4<<10)
 	for end := src.Size; end > from; {
@@ -177,7 +179,8 @@ func (c *Conversation) state(p *record.Packer) {
 	p.Times(&c.First, &c.New)
 }
 
-// sound reports whether a Reading that was stored is one that can be: nothing in it leads out of its turns, or in a circle.
+// sound reports whether a Reading that was stored is one that can be: nothing in it leads out of its turns, or in a
+// circle.
 func (r *Reading) sound() bool {
 	t, turns := r.t, r.t.c.Turns
 	within := func(n int) bool { return n >= 0 && n < len(turns) }
@@ -205,8 +208,8 @@ func (r *Reading) sound() bool {
 		r.end >= 0 && r.lines >= 0 && len(t.lost) == len(t.c.Breaks) && t.lead < r.end
 }
 
-// placed has numbers by keys of 8 bytes: those that came, and those that were stored, which lie sorted in one text and are looked for
-// there, so that to read them costs nothing.
+// placed has numbers by keys of 8 bytes: those that came, and those that were stored, which lie sorted in one text and
+// are looked for there, so that to read them costs nothing.
 type placed struct {
 	came   map[uint64]int32
 	stored string // placedSize bytes each: key, number, big-endian; of those that are in came, too, the number there counts
@@ -272,7 +275,8 @@ func (p *placed) packed() string {
 	return string(append(out, p.stored[from*placedSize:]...))
 }
 
-// sound takes what was stored; not if it cannot be that: keys that do not follow each other, or a number that is not right.
+// sound takes what was stored; not if it cannot be that: keys that do not follow each other, or a number that is not
+// right.
 func (p *placed) sound(right func(n int) bool) bool {
 	p.n = len(p.stored) / placedSize
 	if len(p.stored)%placedSize != 0 {

@@ -16,8 +16,8 @@ import (
 
 var anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// lengthy is a long session file of an agent: its samples one after the other in any order, each with ids of its own. Some of Claude's go
-// on from an earlier record, as after a rewind; some of Codex's are rolled back.
+// lengthy is a long session file of an agent: its samples one after the other in any order, each with ids of its own.
+// Some of Claude's go on from an earlier record, as after a rewind; some of Codex's are rolled back.
 func lengthy(t *rapid.T, agent Agent, all []sample) []byte {
 	var some [][]byte
 	for _, s := range all {

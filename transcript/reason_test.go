@@ -48,8 +48,8 @@ func (c *claudeLines) esc() *claudeLines {
 	return c.add("user", fmt.Sprint("esc", len(c.text)), "", `{"content":[{"type":"text","text":"[Request interrupted by user]"}]}`)
 }
 
-// TestCutReasons holds where turns end that nothing has answered, or in which a call is open, and why: never in what the person had thrown
-// away.
+// TestCutReasons holds where turns end that nothing has answered, or in which a call is open, and why: never in what
+// the person had thrown away.
 func TestCutReasons(t *testing.T) {
 	of := func() *claudeLines { return new(claudeLines) }
 	bare := func(turn, ends int) string {
@@ -160,7 +160,8 @@ func TestCutAll(t *testing.T) {
 	}
 }
 
-// TestCheckForkLines holds that what is wrong with a fork is told by the source's line, whatever was left out in front of it.
+// TestCheckForkLines holds that what is wrong with a fork is told by the source's line, whatever was left out in front
+// of it.
 func TestCheckForkLines(t *testing.T) {
 	c := new(claudeLines).prompt("a", "").result("b").call("b").result("b").reply("c")
 	all := []string{`{"type":"mode","sessionId":"s"}`, "", c.text[0], "no JSON", c.text[1], `{"type":"mode","sessionId":"s"}`}

@@ -24,12 +24,13 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Read gives fn the records of src from the byte at from on, which must be a record's first; Line counts from there. A record is valid
-// until fn returns. An error of fn ends the reading and is returned as it is; every other error is an *Error.
+// Read gives fn the records of src from the byte at from on, which must be a record's first; Line counts from there. A
+// record is valid until fn returns. An error of fn ends the reading and is returned as it is; every other error is an
+// *Error.
 //
-// What is no JSON object is a Broken record, not an error. A last line without a newline is no record: it is still being written; unless
-// src.Ended says that nobody writes any more, and it is a whole one. What was read so may go on with its newline: from may be the byte
-// behind it.
+// What is no JSON object is a Broken record, not an error. A last line without a newline is no record: it is still
+// being written; unless src.Ended says that nobody writes any more, and it is a whole one. What was read so may go on
+// with its newline: from may be the byte behind it.
 func Read(agent Agent, src Source, from int64, fn func(*Record) error) error {
 	d, err := dialectOf(agent, src)
 	if err != nil {

@@ -88,8 +88,9 @@ func continues(l *line) string {
 	return l.Parent
 }
 
-// rejoin takes what a new prompt continues: if that is in another turn than the newest one that the model sees, the person went there.
-// Nothing is known of a record that is not in the file, but that prompts which continue the same one go on from the same place.
+// rejoin takes what a new prompt continues: if that is in another turn than the newest one that the model sees, the
+// person went there. Nothing is known of a record that is not in the file, but that prompts which continue the same one
+// go on from the same place.
 func (t *tracker) rejoin(parent string) {
 	turn, ok := t.placed(parent)
 	if !ok {
@@ -105,7 +106,8 @@ func (t *tracker) rejoin(parent string) {
 	t.parents[parent] = len(t.c.Turns)
 }
 
-// goTo has the model see what it saw in turn n, 0: before the first: turns behind that are gone, those that lead to it are there again.
+// goTo has the model see what it saw in turn n, 0: before the first: turns behind that are gone, those that lead to it
+// are there again.
 func (t *tracker) goTo(n int) {
 	var path []int // that are gone and lead to it, the newest first
 	for n > 0 && t.c.Turns[n-1].Gone {
@@ -149,8 +151,8 @@ func (t *tracker) revive(i int) {
 	t.live, t.moved = append(t.live, i), true
 }
 
-// rerun takes the words of a new prompt. Where the person went back behind one turn alone and said the same again, that was no way of its
-// own: it was tried once more.
+// rerun takes the words of a new prompt. Where the person went back behind one turn alone and said the same again, that
+// was no way of its own: it was tried once more.
 func (t *tracker) rerun(words uint64) {
 	if len(t.left) == 1 && t.words[t.left[0]] == words {
 		t.c.Turns[t.left[0]].Back = 0
@@ -158,7 +160,8 @@ func (t *tracker) rerun(words uint64) {
 	t.left, t.words = t.left[:0], append(t.words, words)
 }
 
-// saying is a number for what a prompt says. Of a long one only the beginning was read: then the length of its record tells it from others.
+// saying is a number for what a prompt says. Of a long one only the beginning was read: then the length of its record
+// tells it from others.
 func saying(l *line) uint64 {
 	if l.says.Cut {
 		return wordsOf(l.Text, l.Size)
@@ -197,8 +200,9 @@ type Branch struct {
 // Last is the turn that a branch ends with.
 func (b *Branch) Last() int { return b.Turns[len(b.Turns)-1] }
 
-// Branches are the ways that were left in a session with these turns, by their first turns, each behind the one that it parted from. What
-// nothing has answered is none, nor what was said again word for word in its place, nor a memory that was compacted.
+// Branches are the ways that were left in a session with these turns, by their first turns, each behind the one that it
+// parted from. What nothing has answered is none, nor what was said again word for word in its place, nor a memory that
+// was compacted.
 func Branches(turns []Turn) []Branch {
 	left := func(i int) bool { return i >= 0 && turns[i].Gone && turns[i].Back != 0 }
 	next := make([]int, len(turns)) // where a turn that was left goes on: behind the newest, others were left before

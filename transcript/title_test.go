@@ -10,7 +10,8 @@ import (
 	"rewind/transcript"
 )
 
-// TestWriteTitle: the title of every sample is another one afterwards, twice over, and nothing else of the conversation changes.
+// TestWriteTitle: the title of every sample is another one afterwards, twice over, and nothing else of the conversation
+// changes.
 func TestWriteTitle(t *testing.T) {
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	for _, agent := range []transcript.Agent{transcript.Claude, transcript.Codex, transcript.Gemini, transcript.Droid} {

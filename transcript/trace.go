@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Trace is what tells of a conversation which others it was made of, and how far: of each record some bytes. It is read once and held
-// against any number of others.
+// A Trace is what tells of a conversation which others it was made of, and how far: of each record some bytes. It is
+// read once and held against any number of others.
 type Trace struct {
 	Parent Parent // that the file names
 	Header bool   // it names it as its parent, and not only by what its records say of themselves
@@ -43,7 +43,8 @@ type step struct {
 	rare           bool // a reply with an id that nothing else has
 }
 
-// TraceOf reads the trace of a conversation. id is the session's own id, where the file's name tells it and its records may tell another.
+// TraceOf reads the trace of a conversation. id is the session's own id, where the file's name tells it and its records
+// may tell another.
 func TraceOf(agent Agent, src Source, id string) (*Trace, error) {
 	d, err := dialectOf(agent, src)
 	if err != nil {
@@ -94,7 +95,8 @@ type foreign struct {
 	stamped time.Time // of Codex, which copies no times: when the newest record was copied; zero: no more were
 }
 
-// moment is longer than Codex takes between two records that it copies, and shorter than a person and a model take to say something.
+// moment is longer than Codex takes between two records that it copies, and shorter than a person and a model take to
+// say something.
 const moment = 50 * time.Millisecond
 
 func (f *foreign) take(t *tracker, l *line) {
@@ -119,7 +121,8 @@ func (f *foreign) take(t *tracker, l *line) {
 	switch {
 	case of != "" && of != f.id:
 		f.session, f.own = of, false
-		if f.agent != Codex || l.Forked.Session == "" { // behind a base that line names the parent, and the base how far
+		// behind a base that line names the parent, and the base how far
+		if f.agent != Codex || l.Forked.Session == "" {
 			f.turn = len(t.c.Turns)
 		}
 	case f.agent == Codex:
@@ -189,9 +192,10 @@ func isMessage(l *line) bool {
 	return !l.Side && !l.Hidden && (l.Kind == Prompt || l.Kind == Reply || l.Kind == Result)
 }
 
-// lasting is a number for what stays of a message when it is copied under another id: of the model's its own id and its calls, of a result
-// the calls that it answers, of a prompt, and of what has no ids that nothing else has, when it was said and what. 0: nothing does. A copy
-// may give messages another time (Claude 1.0's on resume does, its SDK to the last one), so that the model's are known without it.
+// lasting is a number for what stays of a message when it is copied under another id: of the model's its own id and its
+// calls, of a result the calls that it answers, of a prompt, and of what has no ids that nothing else has, when it was
+// said and what. 0: nothing does. A copy may give messages another time (Claude 1.0's on resume does, its SDK to the
+// last one), so that the model's are known without it.
 func lasting(l *line) uint64 {
 	h := fnv.New64a()
 	switch {
@@ -226,13 +230,14 @@ func compactAt(at int64) uint64 {
 	return h.Sum64()
 }
 
-// minRare is how long an id is that was made so that there is no other: models that number their calls make shorter ones.
+// minRare is how long an id is that was made so that there is no other: models that number their calls make shorter
+// ones.
 const minRare = 16
 
 func rare(id string) bool { return len(id) >= minRare }
 
-// rareMessage reports whether a message of the model has an id of its own that is like no other: where the id is the record's, a copy has
-// another one.
+// rareMessage reports whether a message of the model has an id of its own that is like no other: where the id is the
+// record's, a copy has another one.
 func rareMessage(l *line) bool { return l.Message != l.ID && rare(l.Message) }
 
 func rareReply(l *line) bool { return rareMessage(l) || len(l.Calls) > 0 && rare(l.Calls[0].ID) }
@@ -240,10 +245,10 @@ func rareReply(l *line) bool { return rareMessage(l) || len(l.Calls) > 0 && rare
 // maxPoints bounds the numbers of one conversation.
 const maxPoints = 4096
 
-// Points are numbers for where a conversation made of this one may begin, in order: of each turn the prompt, by when it was said and what,
-// and the first of the model's messages that has an id like no other; and compactions, by when they were; of a copy that says so also the
-// id of its first prompt. starts of them are the conversation's own beginning: another one with one of these among its points may be what
-// this one was made of.
+// Points are numbers for where a conversation made of this one may begin, in order: of each turn the prompt, by when it
+// was said and what, and the first of the model's messages that has an id like no other; and compactions, by when they
+// were; of a copy that says so also the id of its first prompt. starts of them are the conversation's own beginning:
+// another one with one of these among its points may be what this one was made of.
 func (t *Trace) Points() (points []uint64, starts int) {
 	turn, replied, began := int32(0), false, 0
 	for i := range t.steps {
@@ -306,7 +311,8 @@ func number64(id string) uint64 {
 // Has reports whether records of the conversation say that they are a session's.
 func (t *Trace) Has(session string) bool { return t.ids[session] }
 
-// Ends reports whether nothing of the conversation's own stands behind its first turns: its newest message is in the last of them.
+// Ends reports whether nothing of the conversation's own stands behind its first turns: its newest message is in the
+// last of them.
 func (t *Trace) Ends(turns int) bool {
 	for i := len(t.steps) - 1; i >= 0; i-- {
 		if s := &t.steps[i]; s.message {

@@ -1,8 +1,9 @@
-// Package transcript knows the session files of coding agents: where they are, what their records say, where a conversation can be cut, and
-// how a new session is made of the beginning of another. It is pure over bytes: it opens, writes and runs nothing, and asks no clock.
+// Package transcript knows the session files of coding agents: where they are, what their records say, where a
+// conversation can be cut, and how a new session is made of the beginning of another. It is pure over bytes: it opens,
+// writes and runs nothing, and asks no clock.
 //
-// Session files are untrusted: a tool's output, and so a web page, has written part of them. A line of any length and depth is read in
-// bounded memory; what is no JSON, or of a type that nobody knows, passes through unharmed.
+// Session files are untrusted: a tool's output, and so a web page, has written part of them. A line of any length and
+// depth is read in bounded memory; what is no JSON, or of a type that nobody knows, passes through unharmed.
 //
 // Formats: seen on the released clients; docs/agents says which versions, and what each record means.
 package transcript
@@ -120,13 +121,15 @@ type Turn struct {
 	At       int64 // offset of the prompt's record
 	End      int64 // offset behind its last record
 	Gone     bool  // the person went back behind it: it is not in what the model sees now
-	// How it is known that the person went another way than this one, and when: Branches. 0: they did not, or it is gone by something else.
+	// How it is known that the person went another way than this one, and when: Branches. 0: they did not, or it is
+	// gone by something else.
 	Back     Back      `json:",omitempty"`
 	Left     time.Time `json:",omitzero"`
 	Answered bool      // the model has finished answering: text, and no call open
 }
 
-// Break is a place where a record names one before it that is not in the file. The agent finds nothing of what came before.
+// Break is a place where a record names one before it that is not in the file. The agent finds nothing of what came
+// before.
 type Break struct {
 	Offset int64 // of the record that names it
 	Line   int

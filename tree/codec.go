@@ -96,8 +96,9 @@ func CheckName(name string) string {
 	return ""
 }
 
-// Decode gives the entries of an encoded tree, ascending by name. Whatever Encode would not have written is a *FormatError;
-// if bytes decode, Encode gives the same bytes. Whether a name may be written to a working tree (".git") is not decided here.
+// Decode gives the entries of an encoded tree, ascending by name. Whatever Encode would not have written is a
+// *FormatError; if bytes decode, Encode gives the same bytes. Whether a name may be written to a working tree (".git")
+// is not decided here.
 func Decode(raw []byte) ([]Entry, error) {
 	d := decoder{what: "tree", raw: string(raw)}
 	if len(raw) > maxTree {

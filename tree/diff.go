@@ -9,9 +9,9 @@ import (
 	"rewind/objstore"
 )
 
-// Change is how one path differs: between two trees, or of the working tree, where Old is what is expected at the path now and New what
-// shall be there after. Old is nil where it was added, New where it was removed. The Name of an entry is the path's last component. The
-// entries are the receiver's.
+// Change is how one path differs: between two trees, or of the working tree, where Old is what is expected at the path
+// now and New what shall be there after. Old is nil where it was added, New where it was removed. The Name of an entry
+// is the path's last component. The entries are the receiver's.
 type Change struct {
 	Path     string
 	Old, New *Entry
@@ -26,12 +26,12 @@ func Reverse(changes []Change) []Change {
 	return back
 }
 
-// Diff calls fn for every path that differs between the trees a and b, in the order of ComparePaths. The zero id is the empty
-// tree. Subtrees with equal ids are not read.
+// Diff calls fn for every path that differs between the trees a and b, in the order of ComparePaths. The zero id is the
+// empty tree. Subtrees with equal ids are not read.
 //
-// A directory is reported when it was added, removed or has other permission bits, not when only something in it differs.
-// A path that became something else (a file a directory, ...) is one change; what was or is below it follows as removed or
-// added. SkipAll from fn ends it without an error, any other error ends it and is returned as it is.
+// A directory is reported when it was added, removed or has other permission bits, not when only something in it
+// differs. A path that became something else (a file a directory, ...) is one change; what was or is below it follows
+// as removed or added. SkipAll from fn ends it without an error, any other error ends it and is returned as it is.
 func Diff(g objstore.Getter, a, b objstore.ID, fn func(Change) error) error {
 	d := Differ{List: func(id objstore.ID) ([]Entry, error) { return List(g, id) }}
 	return d.Diff(a, b, func(c Change) error {

@@ -288,7 +288,8 @@ func TestRenames(t *testing.T) {
 	emptyToo := came("void", 4)
 	emptyToo.New.Size = 0
 	changes := []Change{
-		gone("a/x", 1), gone("a/y", 1), came("b/y", 1), came("b/z", 1), came("c", 1), // y keeps its name; x becomes z; c is a copy
+		// y keeps its name; x becomes z; c is a copy
+		gone("a/x", 1), gone("a/y", 1), came("b/y", 1), came("b/z", 1), came("c", 1),
 		gone("d", 2),
 		{Path: "e", Old: f("e", 3), New: f("e", 2)}, // a modified file is no target
 		empty, emptyToo,

@@ -5,9 +5,9 @@
 // a note. Lookup, List, Walk and Diff read stored trees through a Getter, which has verified every byte; a Memo is such
 // a Getter that remembers directories. Edit makes of a stored tree another. Renames pairs what Diff gives.
 //
-// A Change is how one path differs, old and new: what Diff gives, and what a plan, a journal and an undo are made of. Package
-// tree/snapshot makes trees of a worktree, package tree/apply carries changes out in one. Neither knows the other, and nothing here
-// opens a file.
+// A Change is how one path differs, old and new: what Diff gives, and what a plan, a journal and an undo are made of.
+// Package tree/snapshot makes trees of a worktree, package tree/apply carries changes out in one. Neither knows the
+// other, and nothing here opens a file.
 //
 // Paths are relative to the root, components joined by '/', "" for the root itself; they are bytes, not text. Order is
 // that of ComparePaths; a note is sorted by the bytes of its paths instead. The zero id is the empty tree.

@@ -9,9 +9,10 @@ import (
 	"rewind/objstore"
 )
 
-// Edit stores the tree that root becomes when each step's path is set to what the step says, and returns its id. A directory
-// that a step makes begins empty; one that only changes its permission bits keeps what is in it. Steps below something that is
-// no directory say nothing. From is not looked at; only trees are written, so the content that the steps name must be stored.
+// Edit stores the tree that root becomes when each step's path is set to what the step says, and returns its id. A
+// directory that a step makes begins empty; one that only changes its permission bits keeps what is in it. Steps below
+// something that is no directory say nothing. From is not looked at; only trees are written, so the content that the
+// steps name must be stored.
 func Edit(get objstore.Getter, put objstore.Putter, root objstore.ID, steps []Change) (objstore.ID, error) {
 	top, err := loadEdited(get, root)
 	if err != nil {

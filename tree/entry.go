@@ -18,8 +18,8 @@ const (
 
 // Entry is one name in a directory.
 //
-// ID names a blob (a file's content, a symlink's target) or a tree (a directory). Size is the content's length in bytes,
-// files only. Perm holds the permission bits 07777 (setuid, setgid and sticky included); it is 0 for a symlink.
+// ID names a blob (a file's content, a symlink's target) or a tree (a directory). Size is the content's length in
+// bytes, files only. Perm holds the permission bits 07777 (setuid, setgid and sticky included); it is 0 for a symlink.
 // Name is bytes as the file system gave them: not necessarily UTF-8, possibly with newlines.
 type Entry struct {
 	Name string
@@ -29,12 +29,12 @@ type Entry struct {
 	Size int64
 }
 
-// StagePrefix begins the names of the hidden directories that a restore makes on other file systems than its stage's. They are never
-// captured.
+// StagePrefix begins the names of the hidden directories that a restore makes on other file systems than its stage's.
+// They are never captured.
 const StagePrefix = ".rewind-stage-"
 
-// Same reports whether two entries, either of them possibly nil, stand for the same thing: type, permission bits and content.
-// Names are not compared.
+// Same reports whether two entries, either of them possibly nil, stand for the same thing: type, permission bits and
+// content. Names are not compared.
 func Same(a, b *Entry) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -1,7 +1,7 @@
 package tree
 
-// What makes a directory one that nothing below is captured or written of, whatever its name: Skip.Size of its line in a note, whose reason
-// is ReasonBuiltin. For a name that is git's or rewind's own (.git, .agent/rewind) it is 0.
+// What makes a directory one that nothing below is captured or written of, whatever its name: Skip.Size of its line in
+// a note, whose reason is ReasonBuiltin. For a name that is git's or rewind's own (.git, .agent/rewind) it is 0.
 const (
 	BuiltinGit      int64 = 1 // git's: a repository, or where one keeps its objects
 	BuiltinWorktree int64 = 2 // a working tree that git has linked to a repository
@@ -35,12 +35,13 @@ type DirName struct {
 	File, Dir bool
 }
 
-// IsGitDir reports whether git would take a directory with these names for one of its own: it has a HEAD, objects and refs, as
-// is_git_directory in git's setup.c asks. What HEAD says is not looked at: one that a power cut emptied is still git's. dir is the
-// directory's own name.
+// IsGitDir reports whether git would take a directory with these names for one of its own: it has a HEAD, objects and
+// refs, as is_git_directory in git's setup.c asks. What HEAD says is not looked at: one that a power cut emptied is
+// still git's. dir is the directory's own name.
 //
-// Where a repository has its objects elsewhere, that place counts too. It is told by its names: info, pack and directories of
-// two hex digits, and nothing else. Google's repo tool keeps repositories, and the objects that they share, in .repo.
+// Where a repository has its objects elsewhere, that place counts too. It is told by its names: info, pack and
+// directories of two hex digits, and nothing else. Google's repo tool keeps repositories, and the objects that they
+// share, in .repo.
 func IsGitDir(dir string, names func(yield func(DirName) bool)) bool {
 	var repository, store nameSet
 	shared := false

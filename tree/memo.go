@@ -9,8 +9,8 @@ import (
 // maxMemo is how many entries a Memo keeps: about 12 MB.
 const maxMemo = 1 << 17
 
-// Memo is a Getter for those who read the same trees several times: of the directories that Diff, Lookup and List read through it, it keeps
-// what they hold, up to a bound. Safe for concurrent use.
+// Memo is a Getter for those who read the same trees several times: of the directories that Diff, Lookup and List read
+// through it, it keeps what they hold, up to a bound. Safe for concurrent use.
 type Memo struct {
 	objstore.Getter
 	mu    sync.Mutex

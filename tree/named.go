@@ -8,11 +8,12 @@ import (
 // namedMark is the size of a note's line for a named path: what else is ignored has none.
 const namedMark = 1
 
-// NamedSkip is the line of a note that says of a path: a call of an agent named it, so that it is captured although it is ignored. A
-// tree without it says that it was not there.
+// NamedSkip is the line of a note that says of a path: a call of an agent named it, so that it is captured although it
+// is ignored. A tree without it says that it was not there.
 func NamedSkip(path string) Skip { return Skip{Path: path, Reason: ReasonIgnored, Size: namedMark} }
 
-// IsNamed reports whether the line is one of NamedSkip. A program that does not know them takes the path for an ignored one.
+// IsNamed reports whether the line is one of NamedSkip. A program that does not know them takes the path for an ignored
+// one.
 func (s *Skip) IsNamed() bool { return s.Reason == ReasonIgnored && s.Size == namedMark }
 
 // Leaves reports whether the line says that something at its path is not captured.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Why a path is in a note. The values are the bytes on disk (docs/format.md#tree-and-note). A path with any reason but ReasonTorn and
-// ReasonMount is not in the tree, and neither is anything below it, tracked and forced paths apart.
+// Why a path is in a note. The values are the bytes on disk (docs/format.md#tree-and-note). A path with any reason but
+// ReasonTorn and ReasonMount is not in the tree, and neither is anything below it, tracked and forced paths apart.
 const (
 	ReasonIgnored    byte = 'i' // by a rule; a directory stands for all below it
 	ReasonBuiltin    byte = 'b' // git's and our own directories
@@ -124,8 +124,8 @@ func (s *Skip) check() string {
 	return ""
 }
 
-// DecodeNote gives the lines of an encoded note, sorted. Whatever EncodeNote would not have written is a *FormatError; if bytes
-// decode, EncodeNote gives the same bytes.
+// DecodeNote gives the lines of an encoded note, sorted. Whatever EncodeNote would not have written is a *FormatError;
+// if bytes decode, EncodeNote gives the same bytes.
 func DecodeNote(raw []byte) ([]Skip, error) {
 	d := decoder{what: "note", raw: string(raw)}
 	if len(raw) > maxNote {

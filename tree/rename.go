@@ -11,9 +11,9 @@ type Rename struct {
 	From, To Change // From.New and To.Old are nil
 }
 
-// Renames pairs removed and added files of equal content and gives the pairs, in the order of To.Path, and the changes that
-// are in none, in their order. A name that stayed the same is preferred, then the order of the changes. Empty files never pair,
-// nor do directories and symlinks. The input is not changed.
+// Renames pairs removed and added files of equal content and gives the pairs, in the order of To.Path, and the changes
+// that are in none, in their order. A name that stayed the same is preferred, then the order of the changes. Empty
+// files never pair, nor do directories and symlinks. The input is not changed.
 func Renames(changes []Change) (renames []Rename, rest []Change) {
 	type key struct {
 		id   objstore.ID

@@ -9,8 +9,9 @@ import (
 	"rewind/objstore"
 )
 
-// Lookup gives the entry at a path of the tree root. The root itself, path "", is a directory without name and permission bits.
-// Nothing there: ErrNotFound, also when a component above is not a directory. The zero root is the empty tree.
+// Lookup gives the entry at a path of the tree root. The root itself, path "", is a directory without name and
+// permission bits. Nothing there: ErrNotFound, also when a component above is not a directory. The zero root is the
+// empty tree.
 func Lookup(g objstore.Getter, root objstore.ID, path string) (Entry, error) {
 	e := Entry{Type: TypeDir, ID: root}
 	for rest, more := path, path != ""; more; {
@@ -32,9 +33,9 @@ func Lookup(g objstore.Getter, root objstore.ID, path string) (Entry, error) {
 	return e, nil
 }
 
-// Walk calls fn for every entry of the tree root, a directory before what is in it, in the order of ComparePaths; not for the
-// root itself. SkipDir from fn leaves out what is below that entry, SkipAll ends the walk; any other error ends it and is
-// returned as it is.
+// Walk calls fn for every entry of the tree root, a directory before what is in it, in the order of ComparePaths; not
+// for the root itself. SkipDir from fn leaves out what is below that entry, SkipAll ends the walk; any other error ends
+// it and is returned as it is.
 func Walk(g objstore.Getter, root objstore.ID, fn func(path string, e Entry) error) error {
 	err := walk(g, root, "", 0, fn)
 	if err == SkipAll { //nolint:errorlint // by identity, as in io/fs

@@ -1,11 +1,11 @@
-// Package chart draws figures as SVG: plain shapes and text, no script, colours for a light and a dark page. The same figures give the
-// same bytes.
+// Package chart draws figures as SVG: plain shapes and text, no script, colours for a light and a dark page. The same
+// figures give the same bytes.
 package chart
 
 import "slices"
 
-// Dots is a chart of many figures: a row each, with what was measured, what stands beside it and what it has to reach on one logarithmic
-// scale a panel.
+// Dots is a chart of many figures: a row each, with what was measured, what stands beside it and what it has to reach
+// on one logarithmic scale a panel.
 type Dots struct {
 	Title, Note string
 	Panels      []Panel // those without rows are left out

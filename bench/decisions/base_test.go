@@ -37,8 +37,8 @@ func sources(b *testing.B, limit int) [][]byte {
 	return list
 }
 
-// A first snapshot knows no older version of any file. What could stand in for it: nothing, a dictionary of what all files have in common,
-// the file before in the walk. Taken: nothing, at the default level.
+// A first snapshot knows no older version of any file. What could stand in for it: nothing, a dictionary of what all
+// files have in common, the file before in the walk. Taken: nothing, at the default level.
 func BenchmarkFirstBase(b *testing.B) {
 	files := sources(b, 3000)
 	common := dictionary(files)

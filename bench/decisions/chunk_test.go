@@ -14,9 +14,9 @@ import (
 	_ "github.com/PlakarKorp/go-cdc-chunkers/chunkers/fastcdc" // the library keeps its algorithms in a registry
 )
 
-// A line is put into a file of 64 MiB at 16 places, one after the other. new-KB: of chunks that were not there before, which are read,
-// hashed and made a delta of; list-B: the list of chunks, written anew for each edit. Taken: 1 MiB, from 8 MiB on: small lists and no chunk
-// that takes long.
+// A line is put into a file of 64 MiB at 16 places, one after the other. new-KB: of chunks that were not there before,
+// which are read, hashed and made a delta of; list-B: the list of chunks, written anew for each edit. Taken: 1 MiB,
+// from 8 MiB on: small lists and no chunk that takes long.
 func BenchmarkChunkSize(b *testing.B) {
 	const size, edits = 64 << 20, 16
 	original := make([]byte, size)

@@ -11,8 +11,9 @@ import (
 	"rewind/internal/kv"
 )
 
-// A checkpoint has eight keys, of 300 bytes together. One batch or one a key; written (a hook's) or durable (a person's), where commits
-// that wait at the same time share a sync; one at a time or 16. Taken: one batch; written for hooks.
+// A checkpoint has eight keys, of 300 bytes together. One batch or one a key; written (a hook's) or durable (a
+// person's), where commits that wait at the same time share a sync; one at a time or 16. Taken: one batch; written for
+// hooks.
 func BenchmarkCommit(b *testing.B) {
 	for _, du := range []kv.Durability{kv.Written, kv.Durable} {
 		word := "written"

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// What a process still holds of 64 MiB in pieces of 64 KiB that it has used and needs no more (rss-MB above what it had before). Taken: a
-// collection and debug.FreeOSMemory, after three quiet seconds: ns/op is what it would cost each piece of work.
+// What a process still holds of 64 MiB in pieces of 64 KiB that it has used and needs no more (rss-MB above what it had
+// before). Taken: a collection and debug.FreeOSMemory, after three quiet seconds: ns/op is what it would cost each
+// piece of work.
 func BenchmarkMemoryReturn(b *testing.B) {
 	for _, way := range []struct {
 		name string

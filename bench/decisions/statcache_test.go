@@ -10,9 +10,9 @@ import (
 	"rewind/internal/kv"
 )
 
-// The stat cache of 28,000 files in 1,750 directories, 70 bytes a file: one file in one directory has changed and its entry is written.
-// written-B: what goes to the log, or to the new file. Taken: a key a file. It is also what makes an entry appear with the objects that it
-// names, or not at all.
+// The stat cache of 28,000 files in 1,750 directories, 70 bytes a file: one file in one directory has changed and its
+// entry is written. written-B: what goes to the log, or to the new file. Taken: a key a file. It is also what makes an
+// entry appear with the objects that it names, or not at all.
 func BenchmarkStatCacheWrite(b *testing.B) {
 	const dirs, each, entry = 1750, 16, 70
 	b.Run("key-a-file", func(b *testing.B) { statKeys(b, dirs*each, entry) })

@@ -12,8 +12,8 @@ import (
 	"rewind/bench/workload"
 )
 
-// A tree of 10,000 files whose names are known: lstat by the handle of the directory, or by the whole path; by threads. Taken: by handle,
-// on two.
+// A tree of 10,000 files whose names are known: lstat by the handle of the directory, or by the whole path; by threads.
+// Taken: by handle, on two.
 func BenchmarkStatKnown(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "tree")
 	if err := workload.Generate(b.Context(), dir, workload.Spec{Files: 10_000, Seed: 1}); err != nil {

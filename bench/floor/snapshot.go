@@ -22,8 +22,9 @@ type Taken struct {
 // level is what the product compresses objects of a first snapshot with (objstore: quick).
 const level = zstd.SpeedFastest
 
-// FirstSnapshot reads every regular file below dir, hashes it (BLAKE3), compresses it (zstd) and appends it to the one file out, with so
-// many threads. Nothing is ignored, nothing is fsynced, and no name is kept: it could not be read back.
+// FirstSnapshot reads every regular file below dir, hashes it (BLAKE3), compresses it (zstd) and appends it to the one
+// file out, with so many threads. Nothing is ignored, nothing is fsynced, and no name is kept: it could not be read
+// back.
 func FirstSnapshot(dir, out string, threads int) (Taken, error) {
 	f, err := os.Create(out)
 	if err != nil {

@@ -16,8 +16,8 @@ type Known struct {
 	Names []string
 }
 
-// StatKnown asks lstat about every name, by the handle of its directory, with so many threads: what a scan cannot do without once the tree
-// is known. It gives the number of names that are there.
+// StatKnown asks lstat about every name, by the handle of its directory, with so many threads: what a scan cannot do
+// without once the tree is known. It gives the number of names that are there.
 func StatKnown(dirs []Known, threads int) (int, error) {
 	var next, found atomic.Int64
 	var mu sync.Mutex

@@ -1,4 +1,5 @@
-// Package history makes projects with a long history: what agents leave behind in months, by the same calls as their hooks make.
+// Package history makes projects with a long history: what agents leave behind in months, by the same calls as their
+// hooks make.
 package history
 
 import (
@@ -19,9 +20,9 @@ const (
 	touched     = 64  // files that are edited, spread over the tree
 )
 
-// Fill has Claude Code's events make n checkpoints in the project at root, each of one small edit, the session changing now and then.
-// Nothing is shortened: each checkpoint is captured, folded and committed as in a hook. e should be watched, or each costs a scan of the
-// tree. After each it calls each, unless that is nil.
+// Fill has Claude Code's events make n checkpoints in the project at root, each of one small edit, the session changing
+// now and then. Nothing is shortened: each checkpoint is captured, folded and committed as in a hook. e should be
+// watched, or each costs a scan of the tree. After each it calls each, unless that is nil.
 func Fill(ctx context.Context, e *engine.Engine, root string, n int, each func()) error {
 	all, err := workload.Files(root)
 	if err != nil {

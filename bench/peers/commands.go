@@ -27,8 +27,8 @@ func (t *table) checkout(s *site) {
 	t.tell("checkout", fmt.Sprintf("%d of %s", len(sw.states[0]), s.at()), s.stats.Files, got)
 }
 
-// wholeTree lays out a whole tree where nothing is. git waits until what it wrote is on the disk, as rewind does before it says that it
-// is done.
+// wholeTree lays out a whole tree where nothing is. git waits until what it wrote is on the disk, as rewind does before
+// it says that it is done.
 func (t *table) wholeTree(s *site) {
 	s.settle()
 	full, _ := s.saved()
@@ -54,8 +54,8 @@ func (t *table) wholeTree(s *site) {
 	t.tell("tree", s.at()+", "+inBytes.format(float64(s.stats.Bytes)), s.stats.Files, got)
 }
 
-// start is what a user waits for when no daemon runs: the command starts one, which opens the store. Once more with a store of many
-// objects.
+// start is what a user waits for when no daemon runs: the command starts one, which opens the store. Once more with a
+// store of many objects.
 func (t *table) start(s *site) {
 	t.tell("start", s.at(), 0, t.cold(s.rewind))
 	dir := filepath.Join(t.dir, "objects")

@@ -21,8 +21,8 @@ import (
 	"rewind/engine"
 )
 
-// The history that is searched: an agent's edits of single lines all over a tree, a checkpoint each, and the same states as commits. One
-// long file is edited again and again. A rare word comes with an edit now and then.
+// The history that is searched: an agent's edits of single lines all over a tree, a checkpoint each, and the same
+// states as commits. One long file is edited again and again. A rare word comes with an edit now and then.
 const (
 	foundFiles  = 200 // that are edited
 	longFile    = "long_and_often_edited.go"

@@ -25,8 +25,8 @@ const (
 	keyBytes = 2 + len(objstore.Key{}) // what an object's key takes besides its envelope
 )
 
-// collect is gc on copies of one store: alone, and in the daemon while hooks come one after the other, with commands that look at the
-// history before and after.
+// collect is gc on copies of one store: alone, and in the daemon while hooks come one after the other, with commands
+// that look at the history before and after.
 func (t *table) collect(_ *site) {
 	s, n := t.generated("gc", gcFiles), t.opt.checkpoints
 	s.prepare()
@@ -81,8 +81,8 @@ func (t *table) collect(_ *site) {
 	t.tell("gc hooks", at, 0, got)
 }
 
-// copyOf is a home with a copy of a site's store: what is measured changes it. What is younger than half the span stays, whatever the
-// policy would thin.
+// copyOf is a home with a copy of a site's store: what is measured changes it. What is younger than half the span
+// stays, whatever the policy would thin.
 func (t *table) copyOf(s *site, name string, env ...string) *world {
 	w := t.newWorld(filepath.Join(s.dir, name), s.tree, env...)
 	must(os.CopyFS(w.home, os.DirFS(s.rewind.home)))

@@ -14,7 +14,8 @@ import (
 	"rewind/engine/history"
 )
 
-// A curve is how one figure follows what a project grows by. All sizes of an axis are measured in one run, round by round.
+// A curve is how one figure follows what a project grows by. All sizes of an axis are measured in one run, round by
+// round.
 type curve struct {
 	Figure string  `json:"figure"`
 	Axis   string  `json:"axis"`
@@ -120,8 +121,8 @@ func (s *site) works(round int, into series, sw *swing) {
 		return
 	}
 	now, _ := s.rewind.save()
-	// Edits since then are no part of it: it begins at one of the two. They were a session's, which a checkout would keep unless it is
-	// exact.
+	// Edits since then are no part of it: it begins at one of the two. They were a session's, which a checkout would
+	// keep unless it is exact.
 	s.rewind.checkout(sw.ids[0], "--exact")
 	for _, to := range []int{1, 0} {
 		s.turn(0, into, part{figureCheckout, func(int) float64 { return sw.goes(s.rewind, to, "--exact") }})
@@ -129,7 +130,8 @@ func (s *site) works(round int, into series, sw *swing) {
 	s.rewind.checkout(now, "--exact")
 }
 
-// history gives a site's project checkpoints of a person's, one after each edit, until there are n. Each looks at the whole tree.
+// history gives a site's project checkpoints of a person's, one after each edit, until there are n. Each looks at the
+// whole tree.
 func (s *site) history(n int) {
 	w := s.rewind
 	w.watched(func(e *engine.Engine) {
@@ -169,7 +171,8 @@ func (b *bench) overConversation(axis string, sizes []int) {
 	b.keepGrowth(axis, inBytes, sizes, []string{figureCapture}, got)
 }
 
-// keepGrowth prints the curves of an axis, and puts them in the place of those that were kept: an axis can take most of an hour.
+// keepGrowth prints the curves of an axis, and puts them in the place of those that were kept: an axis can take most of
+// an hour.
 func (b *bench) keepGrowth(axis string, u unit, sizes []int, figures []string, got []series) {
 	var kept struct {
 		Machine machine  `json:"machine"`

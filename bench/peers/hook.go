@@ -20,13 +20,13 @@ const (
 	warmCalls  = 5               // of each party, before those that count
 	burst      = 64              // calls at once
 	coldStarts = 3
-	// restTime is how long the machine is left alone after a call: what a daemon does when it has answered is not to fall into the turn of
-	// another.
+	// restTime is how long the machine is left alone after a call: what a daemon does when it has answered is not to
+	// fall into the turn of another.
 	restTime = 20 * time.Millisecond
 )
 
-// event runs the client as an agent does. It always exits with 0 and is silent; what it has to complain about is on standard error, and
-// is given.
+// event runs the client as an agent does. It always exits with 0 and is silent; what it has to complain about is on
+// standard error, and is given.
 func (b *bench) event(c command, event string, in []byte) (took float64, said string) {
 	c.in = in
 	took, out := c.run(b.client, event, "--agent", "claude")
@@ -47,7 +47,8 @@ type party struct {
 	made func(n int) // n calls were made at once
 }
 
-// talkers are those whose calls can be made at once: the client with the daemon that does nothing, and with each world's.
+// talkers are those whose calls can be made at once: the client with the daemon that does nothing, and with each
+// world's.
 func (s *site) talkers() []party {
 	with := func(name string, c command, made func(int)) party {
 		return party{name, c.dir, func(slot int, ed workload.Edit) (float64, string) { return s.hook(c, slot, ed) }, made}
@@ -59,7 +60,8 @@ func (s *site) talkers() []party {
 	return list
 }
 
-// parties are all: also a hook of rewind's that has nothing to find, git, and the least that a look at every file can be.
+// parties are all: also a hook of rewind's that has nothing to find, git, and the least that a look at every file can
+// be.
 func (s *site) parties() []party {
 	list := s.talkers()
 	add := func(name, tree string, call func() float64) {
@@ -123,7 +125,8 @@ func (s *site) heard(who, said string) {
 	}
 }
 
-// hooks are the rows of the hook after a call of a tool: all sizes at once, so that they can be held against each other, too.
+// hooks are the rows of the hook after a call of a tool: all sizes at once, so that they can be held against each
+// other, too.
 func (t *table) hooks(_ *site) {
 	parties, got := make([][]party, len(t.sites)), make([]series, len(t.sites))
 	for i, s := range t.sites {
@@ -263,7 +266,8 @@ func (s *site) atOnce(p party, eds []workload.Edit) []float64 {
 // verify holds the calls against what came of them, ends the daemons, and compares the trees with what they have kept.
 func (t *table) verify(s *site) {
 	n := s.echo.calls()
-	want(n >= s.calls, "%d of %d calls came to the daemon that does nothing", n, s.calls) // one may have been sent twice
+	// one may have been sent twice
+	want(n >= s.calls, "%d of %d calls came to the daemon that does nothing", n, s.calls)
 	for _, w := range s.worlds() {
 		w.counted()
 		w.end()

@@ -18,8 +18,8 @@ import (
 	"rewind/hooks"
 )
 
-// The hooks in all detail on a small tree: real client and daemon, calls that are checkpoints, many at once, cold starts, nothing left
-// behind.
+// The hooks in all detail on a small tree: real client and daemon, calls that are checkpoints, many at once, cold
+// starts, nothing left behind.
 func TestHookRun(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("missing tool: git")
@@ -78,7 +78,8 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// What a hook has said is counted; what is not as it should be is thrown to where the measurement began, whatever else breaks goes on.
+// What a hook has said is counted; what is not as it should be is thrown to where the measurement began, whatever else
+// breaks goes on.
 func TestComplaints(t *testing.T) {
 	s := &site{said: map[string]int{}}
 	for _, said := range []string{"late", "", "late", "lost"} {

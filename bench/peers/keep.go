@@ -65,7 +65,8 @@ type shadow struct {
 	conf   []string
 }
 
-// quietGit keeps git from a background gc, which would run during the turn of another; tunedGit is git as fast as settings make it.
+// quietGit keeps git from a background gc, which would run during the turn of another; tunedGit is git as fast as
+// settings make it.
 var (
 	quietGit = []string{"gc.auto=0", "maintenance.auto=false"}
 	tunedGit = append([]string{"feature.manyFiles=true", "core.untrackedCache=true", "core.preloadIndex=true", "core.looseCompression=1"},
@@ -183,7 +184,8 @@ func withStore(ctx context.Context, home string, fn func(*kv.DB)) {
 	must(errors.Join(err, db.Close()))
 }
 
-// watched runs fn with the engine of a world's project and its tree watched, as in the daemon, which does not run meanwhile.
+// watched runs fn with the engine of a world's project and its tree watched, as in the daemon, which does not run
+// meanwhile.
 func (w *world) watched(fn func(*engine.Engine)) {
 	w.end()
 	e := get(engine.Open(w.ctx, project.Home{Dir: w.home}, w.tree, project.Options{}))
@@ -222,8 +224,8 @@ func (w *world) stop() error {
 	return errors.Join(err, serr)
 }
 
-// counted holds the checkpoints that hooks led to against the edits: one for each, but for those that came together, and one that was
-// late may have found the next edit too.
+// counted holds the checkpoints that hooks led to against the edits: one for each, but for those that came together,
+// and one that was late may have found the next edit too.
 func (w *world) counted() {
 	var list api.ListResponse
 	w.ask(&list, "list", "--all", "--limit", "0")
@@ -248,8 +250,8 @@ func (w *world) isTree() {
 	want(len(d.Files) == 0, "the newest checkpoint is not the tree")
 }
 
-// unwatched tells why the tree, of so many directories, is not watched; "" when it is. seen are those that the system tells of, -1 where
-// it does not.
+// unwatched tells why the tree, of so many directories, is not watched; "" when it is. seen are those that the system
+// tells of, -1 where it does not.
 func unwatched(said *api.Watcher, seen, dirs int) string {
 	switch {
 	case said == nil:
@@ -264,8 +266,8 @@ func unwatched(said *api.Watcher, seen, dirs int) string {
 	return ""
 }
 
-// resident is what a daemon has in memory at rest: the least within half the time that daemons are watched for. Nothing where the system
-// does not tell.
+// resident is what a daemon has in memory at rest: the least within half the time that daemons are watched for. Nothing
+// where the system does not tell.
 func (w *world) resident() series {
 	if runtime.GOOS != "linux" {
 		return nil

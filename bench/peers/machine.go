@@ -80,8 +80,8 @@ func cpuTime(pid int) float64 {
 	return ms(time.Duration(get(strconv.Atoi(f[11]))+get(strconv.Atoi(f[12]))) * tick)
 }
 
-// watches counts the directories that a process has watched: what it says of itself may be wrong, this is not. -1: the system does not
-// tell.
+// watches counts the directories that a process has watched: what it says of itself may be wrong, this is not. -1: the
+// system does not tell.
 func watches(pid int) (n int) {
 	if runtime.GOOS != "linux" {
 		return -1

@@ -1,9 +1,11 @@
-// Command peers runs rewind beside what a user would pick instead, a shadow git repository as other tools keep one, on the same tree and
-// the same edits in one run: hooks of an agent, commands, stores. Whole processes are timed, in an order that turns by one every round,
-// so that a ratio of two of them travels to other machines although a time does not.
+// Command peers runs rewind beside what a user would pick instead, a shadow git repository as other tools keep one, on
+// the same tree and the same edits in one run: hooks of an agent, commands, stores. Whole processes are timed, in an
+// order that turns by one every round, so that a ratio of two of them travels to other machines although a time does
+// not.
 //
-// What is measured is data (rows.go): a stage says which trees it is run on and gives the values of everybody who took part, each under a
-// name; a claim says which of these stand beside each other, and what has to be reached. There is one way to take turns (race.go).
+// What is measured is data (rows.go): a stage says which trees it is run on and gives the values of everybody who took
+// part, each under a name; a claim says which of these stand beside each other, and what has to be reached. There is
+// one way to take turns (race.go).
 package main
 
 import (

@@ -8,8 +8,8 @@ import (
 	"rewind/bench/workload"
 )
 
-// payload is what Claude Code writes to a PostToolUse hook after a call of its tool Edit in the tree at root. The real one quotes the whole
-// file as it was; this one, as it is, which is as long.
+// payload is what Claude Code writes to a PostToolUse hook after a call of its tool Edit in the tree at root. The real
+// one quotes the whole file as it was; this one, as it is, which is as long.
 func payload(root string, ed workload.Edit) []byte {
 	file := filepath.Join(root, filepath.FromSlash(ed.Path))
 	line, _, _ := bytes.Cut(ed.Data, []byte{'\n'})

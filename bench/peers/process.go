@@ -68,8 +68,8 @@ func (c command) with(env ...string) command {
 	return c
 }
 
-// run runs one program to its end and gives the ms that it took and its standard output. Output goes to a file, so that reading it is no
-// part of the time.
+// run runs one program to its end and gives the ms that it took and its standard output. Output goes to a file, so that
+// reading it is no part of the time.
 func (c command) run(args ...string) (took float64, out string) {
 	f := get(os.Create(c.out))
 	defer f.Close()
@@ -108,7 +108,8 @@ func (c command) all(programs ...[]string) (sum float64, out string) {
 
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
 
-// build makes a static program, as rewind is shipped: all that is built has the same version, without which a daemon refuses its clients.
+// build makes a static program, as rewind is shipped: all that is built has the same version, without which a daemon
+// refuses its clients.
 func build(ctx context.Context, to, source string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", "-X main.release=v0.0.0-bench", "-o", to, source)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

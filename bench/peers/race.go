@@ -18,8 +18,8 @@ type part struct {
 	do   func(round int) float64
 }
 
-// turn is one round: each part in its turn, beginning with another one every round, with everything unwritten flushed before: nobody pays
-// for another's bytes. Without into it does not count.
+// turn is one round: each part in its turn, beginning with another one every round, with everything unwritten flushed
+// before: nobody pays for another's bytes. Without into it does not count.
 func (b *bench) turn(round int, into series, parts ...part) {
 	for i := range parts {
 		p := parts[(i+round)%len(parts)]
@@ -58,8 +58,8 @@ func (s series) from(round, warm int) series {
 // flushDisk writes everything to disk that is only in memory yet.
 func flushDisk() { _, _, _ = syscall.Syscall(syscall.SYS_SYNC, 0, 0, 0) }
 
-// settle waits until files are so old that nobody has to read them twice: one that was written in the last moments may be written again
-// without its time telling.
+// settle waits until files are so old that nobody has to read them twice: one that was written in the last moments may
+// be written again without its time telling.
 func (b *bench) settle() {
 	flushDisk()
 	b.wait(b.opt.age)

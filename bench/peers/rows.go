@@ -212,7 +212,8 @@ func (b *bench) wants(row string) bool {
 	return slices.Contains(b.opt.rows, row) || len(b.opt.rows) == 0 && !slices.Contains(asked, row)
 }
 
-// A table is the run that holds the program against what it has to reach: a line for each claim, whole processes, on trees of real files.
+// A table is the run that holds the program against what it has to reach: a line for each claim, whole processes, on
+// trees of real files.
 type table struct {
 	*bench
 	corpus *workload.Corpus // nil: generated

@@ -11,7 +11,8 @@ import (
 	"rewind/bench/workload"
 )
 
-// What sessions are asked of: many small files, one of many turns, a long one, and old ones that are heard of for the first time.
+// What sessions are asked of: many small files, one of many turns, a long one, and old ones that are heard of for the
+// first time.
 const (
 	manySessions = 1000
 	smallSession = 50_000 // bytes
@@ -22,8 +23,8 @@ const (
 	shownLast    = 30 // messages
 )
 
-// sessions are the commands that tell of conversations, and a hook that hears of an old one, beside a program that only counts the lines
-// of the same files. First is the first answer of a daemon, which is started for it.
+// sessions are the commands that tell of conversations, and a hook that hears of an old one, beside a program that only
+// counts the lines of the same files. First is the first answer of a daemon, which is started for it.
 func (t *table) sessions(_ *site) {
 	got := series{}
 	many := t.small("many")
@@ -82,8 +83,8 @@ func (t *table) small(name string) *site {
 	return s
 }
 
-// asked has a command answer again and again, and then as the first one of a daemon, beside a count of the lines of the files that it tells
-// of.
+// asked has a command answer again and again, and then as the first one of a daemon, beside a count of the lines of the
+// files that it tells of.
 func (s *site) asked(got series, name string, files []string, lines int, args ...string) {
 	w := s.rewind
 	one := func() float64 {

@@ -190,7 +190,8 @@ func (sw *swing) check(tree string, at int) {
 	}
 }
 
-// align makes sure that both trees of a site are the same to the byte, and the same as the state at which they should be.
+// align makes sure that both trees of a site are the same to the byte, and the same as the state at which they should
+// be.
 func (s *site) align(sw *swing, at int) {
 	for _, ed := range sw.states[at] {
 		if s.git == nil {
@@ -209,8 +210,8 @@ func empty(tree string) {
 	}
 }
 
-// echo is the program that does nothing in the daemon's place (bench/floor/echo), as it runs: a process of its own, so that the floor has
-// the same way to go and the same threads to wake.
+// echo is the program that does nothing in the daemon's place (bench/floor/echo), as it runs: a process of its own, so
+// that the floor has the same way to go and the same threads to wake.
 type echo struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser

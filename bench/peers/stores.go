@@ -13,8 +13,8 @@ import (
 	"rewind/bench/workload"
 )
 
-// first are first snapshots of a large tree: by commands as a user gives them, beside the floor and git, each by a peer that has never
-// seen it.
+// first are first snapshots of a large tree: by commands as a user gives them, beside the floor and git, each by a peer
+// that has never seen it.
 func (t *table) first(s *site) {
 	alone := !t.wants("first") && !t.wants("packed") // only the daemon is looked at
 	if alone && s != t.last() {
@@ -74,7 +74,8 @@ func (t *table) first(s *site) {
 	}
 }
 
-// oneLine is what a checkpoint of a one-line edit costs on disk: of a file of 100 KiB three folders deep, again and again.
+// oneLine is what a checkpoint of a one-line edit costs on disk: of a file of 100 KiB three folders deep, again and
+// again.
 func (t *table) oneLine(_ *site) {
 	s := t.generated("edits", 0)
 	w := t.newWorld(filepath.Join(s.dir, "rewind"), s.tree)
@@ -148,8 +149,9 @@ var gits = []struct {
 	{"the second with " + strings.Join(durableGit[:2], " "), true, durableGit},
 }
 
-// commands are checkpoints by commands without a daemon, each of which opens the store itself: the same tree, the same edits. All that a
-// restore has to give back is compared, and the tree brought to the last state again: each begins at rest.
+// commands are checkpoints by commands without a daemon, each of which opens the store itself: the same tree, the same
+// edits. All that a restore has to give back is compared, and the tree brought to the last state again: each begins at
+// rest.
 func (t *table) commands(like *site) {
 	s := t.newSite(like.n)
 	s.dir = filepath.Join(t.dir, "commands")

@@ -29,9 +29,9 @@ const (
 	promptGrowth = 10 << 10        // by how much a session file has grown since the last hook
 )
 
-// newTalk writes the nth session of a site's project, of so many bytes, where its agent would, and has it taken in: what is too much for
-// a hook is taken after it. Only how far that has come is asked for: a list of the turns would read the file itself, over and over beside
-// the capture.
+// newTalk writes the nth session of a site's project, of so many bytes, where its agent would, and has it taken in:
+// what is too much for a hook is taken after it. Only how far that has come is asked for: a list of the turns would
+// read the file itself, over and over beside the capture.
 func (s *site) newTalk(n int, size int64) *talk {
 	k := s.talk(n)
 	s.say("a conversation of %s", inBytes.format(float64(size)))

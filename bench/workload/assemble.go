@@ -17,8 +17,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// A Corpus is a choice of real files, no two of them alike, from which trees of any size are laid out: whoever stores equal files once
-// gains nothing by them.
+// A Corpus is a choice of real files, no two of them alike, from which trees of any size are laid out: whoever stores
+// equal files once gains nothing by them.
 type Corpus struct {
 	files []chosen // in the order of a walk
 	Seen  int      // files that were looked at and could have been chosen
@@ -64,7 +64,8 @@ func DefaultCorpus(ctx context.Context) ([]string, error) {
 // special are names that change what git stores of other files, or gives back.
 var special = []string{".gitignore", ".gitattributes", ".gitmodules", ".git"}
 
-// Assemble chooses at most limit files below roots, one after the other. Several roots get a folder of their own each, named as they are.
+// Assemble chooses at most limit files below roots, one after the other. Several roots get a folder of their own each,
+// named as they are.
 func Assemble(ctx context.Context, roots []string, limit int) (*Corpus, error) {
 	hidden := ignore.Secrets(slices.Concat(ignore.Globs(ignore.Exclusions()), ignore.Globs(ignore.SecretPatterns())))
 	c := &Corpus{}

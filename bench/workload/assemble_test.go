@@ -20,8 +20,8 @@ func put(t *testing.T, root, name, text string, mode os.FileMode) {
 	}
 }
 
-// No content comes twice, whichever root it is in; the share of what was skipped is told; a tree has the first files of the corpus, with
-// their bytes and modes.
+// No content comes twice, whichever root it is in; the share of what was skipped is told; a tree has the first files of
+// the corpus, with their bytes and modes.
 func TestAssemble(t *testing.T) {
 	a, b := filepath.Join(t.TempDir(), "lib"), filepath.Join(t.TempDir(), "lib")
 	put(t, a, "a/one.go", "one", 0o644)

@@ -57,8 +57,8 @@ func Files(root string) ([]File, error) {
 	return files, nil
 }
 
-// Copy copies a tree without repositories and special files. Modes and times are kept, so that the copy is as old as the
-// original.
+// Copy copies a tree without repositories and special files. Modes and times are kept, so that the copy is as old as
+// the original.
 func Copy(ctx context.Context, dst, src string) error {
 	files, err := Files(src)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"rewind/transcript"
 )
 
-// A Session is a conversation as Claude Code 2.1.328 writes it down: turns of a prompt, calls of tools with their results and a reply, the
-// text in them like source.
+// A Session is a conversation as Claude Code 2.1.328 writes it down: turns of a prompt, calls of tools with their
+// results and a reply, the text in them like source.
 type Session struct {
 	id, cwd string
 	ids     string // how what names a record begins: no two conversations have one in common
@@ -68,7 +68,8 @@ func (s *Session) Reply(size int) []byte {
 	}
 }
 
-// WriteSession makes a session file of at least size bytes and gives its session, whose records come next, and the number of its turns.
+// WriteSession makes a session file of at least size bytes and gives its session, whose records come next, and the
+// number of its turns.
 func WriteSession(path, id, cwd string, size int64, seed uint64) (s *Session, turns int, err error) {
 	s = NewSession(id, cwd, seed)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -127,8 +128,8 @@ func (s *Session) text(size int) string {
 
 var anID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// Repeat makes a session file of at least size bytes by writing the records of a small one over and over, without its first head records.
-// Each round has ids of its own, goes on behind the one before, and belongs to the session id.
+// Repeat makes a session file of at least size bytes by writing the records of a small one over and over, without its
+// first head records. Each round has ids of its own, goes on behind the one before, and belongs to the session id.
 func Repeat(sample []byte, id string, head, size int) []byte {
 	var ids []int // where ids end that differ
 	for _, at := range anID.FindAllIndex(sample, -1) {

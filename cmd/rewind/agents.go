@@ -49,8 +49,8 @@ func (f agentsFlag) names() (names []api.Agent, off bool, err error) {
 	return names, false, nil
 }
 
-// agentEnv is what this command's environment says about where agents keep their settings and sessions, and where their programs are.
-// Without a home directory only agents that a variable places are found.
+// agentEnv is what this command's environment says about where agents keep their settings and sessions, and where their
+// programs are. Without a home directory only agents that a variable places are found.
 func agentEnv() api.AgentEnv {
 	home, _ := os.UserHomeDir()
 	env := api.AgentEnv{Home: api.Text(home), Vars: map[string]api.Text{}, Path: api.Text(os.Getenv("PATH"))}
@@ -271,8 +271,8 @@ func runHooks(ctx context.Context, a *app, o hooksOptions) error {
 	return nil
 }
 
-// refreshHooks registers anew where hooks are registered: another tier may want others. What stands in the way is said, it is no error of
-// the setting.
+// refreshHooks registers anew where hooks are registered: another tier may want others. What stands in the way is said,
+// it is no error of the setting.
 func (a *app) refreshHooks(ctx context.Context) {
 	req := api.HooksRequest{Refresh: true}
 	r, err := a.setHooks(ctx, req)

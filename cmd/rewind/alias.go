@@ -15,8 +15,9 @@ import (
 // aliasKey is what the keys of the user's own words for command lines begin with.
 const aliasKey = "alias."
 
-// expand puts what an alias stands for in place of its word. A command is never an alias, nor is a topic: settings are asked only for a
-// word that is none. No shell reads it. Where a word is looked for, aliases are in the list of commands.
+// expand puts what an alias stands for in place of its word. A command is never an alias, nor is a topic: settings are
+// asked only for a word that is none. No shell reads it. Where a word is looked for, aliases are in the list of
+// commands.
 func (a *app) expand(ctx context.Context, root *cobra.Command, args []string) ([]string, error) {
 	if len(args) > 1 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		addAliases(root, a.aliases(ctx))
@@ -63,7 +64,8 @@ func (a *app) expand(ctx context.Context, root *cobra.Command, args []string) ([
 	}
 }
 
-// addAliases puts aliases beside the commands, for lists of them; expand has put what they stand for in their place before one runs.
+// addAliases puts aliases beside the commands, for lists of them; expand has put what they stand for in their place
+// before one runs.
 func addAliases(root *cobra.Command, own map[string]string) {
 	for name, text := range own {
 		if isCommand(root, name) {
@@ -117,7 +119,8 @@ func isCommand(root *cobra.Command, word string) bool {
 	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == word || c.HasAlias(word) })
 }
 
-// splitWords cuts a text into words as a shell does: at blanks, but not in quotes, nor behind a backslash. Nothing else means anything.
+// splitWords cuts a text into words as a shell does: at blanks, but not in quotes, nor behind a backslash. Nothing else
+// means anything.
 func splitWords(text string) (words []string, err error) {
 	var word strings.Builder
 	begun, quote, escaped := false, rune(0), false

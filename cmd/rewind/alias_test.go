@@ -50,8 +50,8 @@ func TestSplitWords(t *testing.T) {
 	})
 }
 
-// TestGuardKnowsCommands: what is no command may be an alias of the user's, so the guard lets through words that it knows alone; each
-// command is one of them, or goes back or removes.
+// TestGuardKnowsCommands: what is no command may be an alias of the user's, so the guard lets through words that it
+// knows alone; each command is one of them, or goes back or removes.
 func TestGuardKnowsCommands(t *testing.T) {
 	t.Parallel()
 	s, _, _ := term.Test("", false)

@@ -165,7 +165,8 @@ func call[Req, Resp any](ctx context.Context, a *app, r api.Route[Req, Resp], re
 	return api.Call(ctx, a.client, r, req, func(p api.Progress) { bar.Set(p.Phase, int64(p.Files), int64(p.Total)) })
 }
 
-// ask is call for a command whose answer with --json is the response: said reports that it was written so, and nothing is left to tell.
+// ask is call for a command whose answer with --json is the response: said reports that it was written so, and nothing
+// is left to tell.
 func ask[Req, Resp any](ctx context.Context, a *app, r api.Route[Req, Resp], req Req, title string) (resp Resp, said bool, err error) {
 	if resp, err = call(ctx, a, r, req, title); err == nil && a.json {
 		said, err = true, a.printJSON(resp)

@@ -178,8 +178,8 @@ func linkFlags(cmd *cobra.Command, req *api.BisectStartRequest) {
 	}
 }
 
-// linkNotes says what of the project, and how, is in the scratch directory besides what a checkpoint has, and what is not. What was told is
-// not told again; it returns what is told now.
+// linkNotes says what of the project, and how, is in the scratch directory besides what a checkpoint has, and what is
+// not. What was told is not told again; it returns what is told now.
 func (a *app) linkNotes(r api.BisectResponse, told []api.BisectLink) []api.BisectLink {
 	var linked, private []string
 	for _, l := range r.Links {
@@ -225,7 +225,8 @@ func (a *app) bisectStands(ctx context.Context, r api.BisectResponse) error {
 	return nil
 }
 
-// trying says which checkpoint is asked about, and how many there are to come, in the style of the stream that it goes to.
+// trying says which checkpoint is asked about, and how many there are to come, in the style of the stream that it goes
+// to.
 func (a *app) trying(styled func(term.Style, string) string, r api.BisectResponse) string {
 	c := r.Test
 	text := fmt.Sprintf("%s (%s, %s)", styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(render.Words(render.What(*c))))

@@ -20,7 +20,8 @@ type bisectJSON struct {
 	Show *api.ShowResponse `json:"show,omitempty"`
 }
 
-// tellFound prints an answer, or returns the error that it is. newest: the last that passes was looked for, not the first that fails.
+// tellFound prints an answer, or returns the error that it is. newest: the last that passes was looked for, not the
+// first that fails.
 func (a *app) tellFound(ctx context.Context, r api.BisectResponse, newest bool) error {
 	answer := r.Answer
 	var bad *api.ShowResponse
@@ -56,8 +57,8 @@ func (a *app) tellFound(ctx context.Context, r api.BisectResponse, newest bool) 
 // mendedPaths is how many paths a command that mends them names.
 const mendedPaths = 5
 
-// mendedBy is how what was found is mended. A checkout of the last that passes keeps what other sessions changed since: what one of them
-// broke has to be taken with --exact.
+// mendedBy is how what was found is mended. A checkout of the last that passes keeps what other sessions changed since:
+// what one of them broke has to be taken with --exact.
 func (a *app) mendedBy(r api.BisectResponse, bad *api.ShowResponse) string {
 	good := r.Answer.Good
 	if bad.Checkpoint.Session == good.Session {
@@ -70,14 +71,16 @@ func (a *app) mendedBy(r api.BisectResponse, bad *api.ShowResponse) string {
 		err = cmp.Or(err, bad)
 		paths = append(paths, term.Sanitize(rel))
 	}
-	isNew := func(c api.Change) bool { return c.Status == "added" || c.Status == "renamed" } // the last that passes has it not
+	// the last that passes has it not
+	isNew := func(c api.Change) bool { return c.Status == "added" || c.Status == "renamed" }
 	if err != nil || len(paths) > mendedPaths || slices.ContainsFunc(bad.Changes, isNew) {
 		return fmt.Sprintf("back to before it: rewind checkout %s --exact; without --exact what others changed since stays", good.Short)
 	}
 	return fmt.Sprintf("its files as before it: rewind checkout %s --exact -- %s", good.Short, render.ShellLine(paths))
 }
 
-// foundWords say in a sentence each which checkpoint is the first that fails and which the last that passes, and what that rests on.
+// foundWords say in a sentence each which checkpoint is the first that fails and which the last that passes, and what
+// that rests on.
 func (a *app) foundWords(w io.Writer, answer *api.BisectAnswer, bad *api.ShowResponse, newest bool) {
 	fails, passes := "the first that fails", "the last that passes"
 	if newest {

@@ -111,8 +111,8 @@ const (
 	leastOrigin = 16 // agent and turn; the lines are cut before them
 )
 
-// blamed prints lines, each with who brought it. On a terminal the words about that have what the longest line leaves, and two fifths at
-// least; a narrow one has no time, and shorter tabs.
+// blamed prints lines, each with who brought it. On a terminal the words about that have what the longest line leaves,
+// and two fifths at least; a narrow one has no time, and shorter tabs.
 func (a *app) blamed(w io.Writer, r api.BlameResponse) error {
 	rows, times := make([][]term.Cell, len(r.Lines)), a.Width == 0 || a.Width >= render.NarrowList
 	room, longest, stop := a.Width, 0, 8

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestCheckoutSaysWhereItIs: on a terminal a long checkout says in every phase what it does and how far it is, also while it is taken back;
-// who asks for the state meanwhile is told that it runs, not that it is half done.
+// TestCheckoutSaysWhereItIs: on a terminal a long checkout says in every phase what it does and how far it is, also
+// while it is taken back; who asks for the state meanwhile is told that it runs, not that it is half done.
 func TestCheckoutSaysWhereItIs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds of writing")
@@ -47,14 +47,16 @@ func TestCheckoutSaysWhereItIs(t *testing.T) {
 	quiet("save", "two")
 
 	s := onTerminal(t, dir, 24, 80, env, rewind, "checkout", "@-")
-	s.await(`(writing|setting|clearing away) [0-9,]+/8,000`) // a fast disk is done with a phase before anything is drawn
+	// a fast disk is done with a phase before anything is drawn
+	s.await(`(writing|setting|clearing away) [0-9,]+/8,000`)
 	began := time.Now()
 	status := quiet("status")
 	if time.Since(began) > 3*time.Second {
 		t.Errorf("status waited %s for the checkout", time.Since(began))
 	}
 	runs, counted := fmt.Sprintf("a checkout, process %d", s.cmd.Process.Pid), fmt.Sprintf("a checkout, process %d: ", s.cmd.Process.Pid)
-	for ; ; status = quiet("status") { // while the disk is waited for there is nothing to count; what comes before and behind it is counted
+	// while the disk is waited for there is nothing to count; what comes before and behind it is counted
+	for ; ; status = quiet("status") {
 		if !strings.Contains(status, runs) || strings.Contains(status, "half done") {
 			t.Fatalf("no %q in\n%s", counted, status)
 		}

@@ -59,7 +59,8 @@ func newCompare(a *app) *cobra.Command {
 	return cmd
 }
 
-// branchName is a name of compare as it is sent: of a checkpoint with its time settled, else as it is typed, for it may be a title.
+// branchName is a name of compare as it is sent: of a checkpoint with its time settled, else as it is typed, for it may
+// be a title.
 func (a *app) branchName(name string) api.Text {
 	if sent, err := a.checkpointName(name); err == nil {
 		return sent
@@ -107,7 +108,8 @@ func runCompare(ctx context.Context, a *app, o compareOptions) error {
 	})
 }
 
-// comparedNames prints the paths that either side changed; where nothing is common to them, those that both have and that differ.
+// comparedNames prints the paths that either side changed; where nothing is common to them, those that both have and
+// that differ.
 func comparedNames(w io.Writer, r api.CompareResponse) error {
 	var paths []string
 	for _, f := range append(slices.Clone(r.A.Files), r.B.Files...) {

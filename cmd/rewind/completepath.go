@@ -56,7 +56,8 @@ type pathChoice struct {
 	how  cobra.ShellCompDirective
 }
 
-// add offers a path that begins with the word that was typed, as far as the next slash. One that no line can have is left out.
+// add offers a path that begins with the word that was typed, as far as the next slash. One that no line can have is
+// left out.
 func (c *pathChoice) add(path, word string) {
 	c.how |= cobra.ShellCompDirectiveNoFileComp
 	if !strings.HasPrefix(path, word) || term.Sanitize(path) != path {

@@ -40,8 +40,8 @@ func completionOf(root *cobra.Command) {
 	}
 }
 
-// bashWords finds the words of a command line where the bash-completion package is not there to do it: bash ends words at : and =, of which
-// the names of checkpoints have some.
+// bashWords finds the words of a command line where the bash-completion package is not there to do it: bash ends words
+// at : and =, of which the names of checkpoints have some.
 const bashWords = `
 __rewind_words()
 {
@@ -87,8 +87,8 @@ func bashCompletion(cmd *cobra.Command) error {
 	return err
 }
 
-// completePlaces offers the turns of a session, their ends and where their prompts were typed, then checkpoints; the newest first. A word
-// that begins with a directory is offered worktrees, and behind the colon what is so called there.
+// completePlaces offers the turns of a session, their ends and where their prompts were typed, then checkpoints; the
+// newest first. A word that begins with a directory is offered worktrees, and behind the colon what is so called there.
 func completePlaces(a *app, most int, session *string) cobra.CompletionFunc {
 	checkpoints := completeCheckpoints(a)
 	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {

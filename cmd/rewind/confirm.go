@@ -8,8 +8,8 @@ import (
 	"rewind/api"
 )
 
-// confirm asks a person before what cannot be undone: it wants yes, typed. Where nobody can be asked it is refused, which says what would
-// be done. no is what is said when the answer is another.
+// confirm asks a person before what cannot be undone: it wants yes, typed. Where nobody can be asked it is refused,
+// which says what would be done. no is what is said when the answer is another.
 func (a *app) confirm(ask string, refused *api.Error, no string) error {
 	if !a.asks() {
 		return refused

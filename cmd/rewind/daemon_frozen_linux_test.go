@@ -20,8 +20,9 @@ func (h *daemonHome) stopped(program string) int {
 	return pid
 }
 
-// TestPromise21FrozenDaemon: a command that gets no answer says after two seconds, off a terminal, too, which process it is and what to do, and ends
-// at once with an interrupt. 'daemon stop' ends a daemon that is stopped. A hook that got no answer is told until a person saves.
+// TestPromise21FrozenDaemon: a command that gets no answer says after two seconds, off a terminal, too, which process
+// it is and what to do, and ends at once with an interrupt. 'daemon stop' ends a daemon that is stopped. A hook that
+// got no answer is told until a person saves.
 func TestPromise21FrozenDaemon(t *testing.T) {
 	t.Parallel()
 	program, err := realProgram()

@@ -72,7 +72,8 @@ func (h *daemonHome) starts() int {
 	return strings.Count(string(b), `"daemon started"`)
 }
 
-// TestT17SixtyFourClients: many commands at once where no daemon runs start exactly one, and all of them are answered by it.
+// TestT17SixtyFourClients: many commands at once where no daemon runs start exactly one, and all of them are answered
+// by it.
 func TestT17SixtyFourClients(t *testing.T) {
 	t.Parallel()
 	program, err := realProgram()
@@ -130,7 +131,8 @@ func TestT3DaemonKilled(t *testing.T) {
 	h.run(program, "verify")
 }
 
-// TestDaemonKilledUnderRequest: a request that was under way is either refused, with its outcome in the log, or done; never done twice.
+// TestDaemonKilledUnderRequest: a request that was under way is either refused, with its outcome in the log, or done;
+// never done twice.
 func TestDaemonKilledUnderRequest(t *testing.T) {
 	t.Parallel()
 	program, err := realProgram()
@@ -174,7 +176,8 @@ func versionsIn(t *testing.T, dir string) func(v string) (rewind string) {
 	}
 }
 
-// TestProgramsOfTwoVersions: a rewind with a rewindd of another version beside it says so, with a daemon and without, and opens nothing.
+// TestProgramsOfTwoVersions: a rewind with a rewindd of another version beside it says so, with a daemon and without,
+// and opens nothing.
 func TestProgramsOfTwoVersions(t *testing.T) {
 	t.Parallel()
 	build := versionsIn(t, t.TempDir())
@@ -246,7 +249,8 @@ func TestDaemonTermWhileRequestRuns(t *testing.T) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	must(t, cmd.Start())
-	time.Sleep(30 * time.Millisecond) // into the middle of it; where it is done already, or not begun, the outcome is the same
+	// into the middle of it; where it is done already, or not begun, the outcome is the same
+	time.Sleep(30 * time.Millisecond)
 	must(t, syscall.Kill(d.PID, syscall.SIGTERM))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("save: %v\n%s", err, out.String())

@@ -59,7 +59,8 @@ func (p process) rests() {
 	p.t.Fatal("the daemon does not come to rest")
 }
 
-// TestDaemonAtRest: what was asked for has left nothing when it is answered: no file is open that was not before, and nothing runs.
+// TestDaemonAtRest: what was asked for has left nothing when it is answered: no file is open that was not before, and
+// nothing runs.
 func TestDaemonAtRest(t *testing.T) {
 	t.Parallel()
 	program, err := realProgram()

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// oddShell is a first client that leaves much behind: limits, priority, umask, signals, descriptors, a directory, an environment.
+// oddShell is a first client that leaves much behind: limits, priority, umask, signals, descriptors, a directory, an
+// environment.
 const oddShell = `ulimit -S -f 8; ulimit -S -n 64; ulimit -S -t 60; umask 777; trap '' HUP INT PIPE TERM CHLD; cd "$ODD"; exec 7<. 8>&1
 export LC_ALL=de_DE LANG=de_DE TMPDIR=/nowhere GIT_DIR=/nowhere GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor \
   GIT_CONFIG_VALUE_0=/evil GIT_CONFIG_PARAMETERS="'a.b=c'" GOGC=1 GOMEMLIMIT=1 GODEBUG=netdns=cgo LD_PRELOAD=/evil.so \
@@ -72,7 +73,8 @@ func TestDaemonTakesNothingFromItsFirstClient(t *testing.T) {
 			}
 			pid := strconv.Itoa(daemonPID(t, run("daemon", "status", "--json")))
 			checkDetached(t, h, pid, uid)
-			// A file that is larger than the first client could have written, and the modes that it would have taken away.
+			// A file that is larger than the first client could have written, and the modes that it would have taken
+			// away.
 			must(t, os.WriteFile(filepath.Join(h.project, "large"), make([]byte, 1<<20), 0o644))
 			run("save", "large")
 			if uid != 0 && os.Geteuid() == 0 {
@@ -157,8 +159,8 @@ func checkDetached(t *testing.T, h *daemonHome, pid string, uid int) {
 	}
 }
 
-// TestDaemonFileSizeThatCannotBeRaised: under a hard limit of the size of files no daemon serves others, and status says why. The next
-// client's does.
+// TestDaemonFileSizeThatCannotBeRaised: under a hard limit of the size of files no daemon serves others, and status
+// says why. The next client's does.
 func TestDaemonFileSizeThatCannotBeRaised(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

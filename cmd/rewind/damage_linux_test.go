@@ -181,9 +181,10 @@ func (s *aStore) lacks(ids []string) (n int) {
 	return n
 }
 
-// TestT22Promise06DamagedStore: the real program over a store of its own in which anything has happened to one file, after a clean
-// stop, a kill -9, and one in the store's first life. What was acknowledged is there, or list ends with an error; verify never finds
-// nothing where something is gone; nothing is removed; what can be had is there after a repair, and what cannot is named.
+// TestT22Promise06DamagedStore: the real program over a store of its own in which anything has happened to one file,
+// after a clean stop, a kill -9, and one in the store's first life. What was acknowledged is there, or list ends with
+// an error; verify never finds nothing where something is gone; nothing is removed; what can be had is there after a
+// repair, and what cannot is named.
 func TestT22Promise06DamagedStore(t *testing.T) {
 	t.Parallel()
 	m := torture.Begin(t)

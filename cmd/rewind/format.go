@@ -19,8 +19,8 @@ import (
 	"rewind/internal/value"
 )
 
-// A format is a template of the user's over the values that --json has, by the names that they have there. What is absent there is empty
-// here. Text of others comes out escaped, as everywhere: a prompt goes to a terminal.
+// A format is a template of the user's over the values that --json has, by the names that they have there. What is
+// absent there is empty here. Text of others comes out escaped, as everywhere: a prompt goes to a terminal.
 type format struct{ t *template.Template }
 
 const formatHelp = "Fields are those of --json, as in '{{.%s}}'; 'ago' and 'clock' make words of a time, 'words' sets a text on one\n" +
@@ -95,8 +95,8 @@ var (
 	jsonValuer = reflect.TypeFor[json.Marshaler]()
 )
 
-// fieldsOf is a value of the API as a template sees it: structs are maps by the names of JSON, and what is absent is the empty one of its
-// kind.
+// fieldsOf is a value of the API as a template sees it: structs are maps by the names of JSON, and what is absent is
+// the empty one of its kind.
 func fieldsOf(v reflect.Value) any {
 	switch t := v.Type(); {
 	case t == timeType:

@@ -323,9 +323,9 @@ func silentDamage(kind, file, damage string) bool {
 	return damage == "another's" || file == "refs" && damage == "another's"
 }
 
-// TestT24Promise18GitBroken breaks every file of the user's repository in every way, as a user who is not root: save, hooks, status,
-// diff, checkout and undo go on with all bytes, tracked files among the ignored ones included; status says what is missing; and no byte
-// of the repository changes.
+// TestT24Promise18GitBroken breaks every file of the user's repository in every way, as a user who is not root: save,
+// hooks, status, diff, checkout and undo go on with all bytes, tracked files among the ignored ones included; status
+// says what is missing; and no byte of the repository changes.
 func TestT24Promise18GitBroken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -412,7 +412,8 @@ func (u *gitUser) begins(what string) {
 	}
 }
 
-// TestT24Promise18GitHangs has git hang in what its configuration includes. Each command waits for it once; a daemon once for all of them.
+// TestT24Promise18GitHangs has git hang in what its configuration includes. Each command waits for it once; a daemon
+// once for all of them.
 func TestT24Promise18GitHangs(t *testing.T) {
 	t.Parallel()
 	u := newGitUser(t, "loose")

@@ -104,8 +104,8 @@ var gitLayouts = []gitLayout{
 	},
 }
 
-// Going back and forth over commits, pushes, new worktrees and repositories leaves every repository as it is, byte for byte, however
-// git's directories are laid out (T26).
+// Going back and forth over commits, pushes, new worktrees and repositories leaves every repository as it is, byte for
+// byte, however git's directories are laid out (T26).
 func TestT26Promise10GitLayouts(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("missing tool: git")

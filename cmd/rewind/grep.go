@@ -78,8 +78,8 @@ func newGrep(a *app) *cobra.Command {
 	return cmd
 }
 
-// around is -C: lines around a match, as grep has it, and the directory that it is for every command. A number is never a directory: './3'
-// is.
+// around is -C: lines around a match, as grep has it, and the directory that it is for every command. A number is never
+// a directory: './3' is.
 type around struct {
 	lines *int
 	dir   *string

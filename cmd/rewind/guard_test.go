@@ -216,7 +216,8 @@ var spellings = []string{
 	"=false =true", "=true =false",
 }
 
-// TestGuardReadsEveryFlag: each command with each spelling of each of its flags, alone and beside others, is judged as the program acts.
+// TestGuardReadsEveryFlag: each command with each spelling of each of its flags, alone and beside others, is judged as
+// the program acts.
 func TestGuardReadsEveryFlag(t *testing.T) {
 	t.Parallel()
 	walk(tree(), func(c *cobra.Command, path string) {

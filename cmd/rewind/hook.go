@@ -27,7 +27,8 @@ const (
 	maxPayload   = 64 << 20               // bytes of standard input that are passed on
 )
 
-// newHook is what an agent can call where smart-checkpoint is not installed: the same request, at the price of this program's weight.
+// newHook is what an agent can call where smart-checkpoint is not installed: the same request, at the price of this
+// program's weight.
 func newHook(a *app) *cobra.Command {
 	agent, event, id := "", "", ""
 	deadline := hookDeadline
@@ -90,7 +91,8 @@ func (a *app) postHook(ctx context.Context, agent, event, id string, deadline ti
 		id = hex.EncodeToString(b[:])
 	}
 	payload, _ := io.ReadAll(io.LimitReader(a.In, maxPayload)) // what was read is passed on
-	if string(payload) == programs.ProbePayload {              // the process of its own is what a hook needs where no daemon is
+	// the process of its own is what a hook needs where no daemon is
+	if string(payload) == programs.ProbePayload {
 		r, err := api.Call(ctx, a.client, api.Version, api.VersionRequest{}, nil)
 		if err != nil {
 			return "rewind: " + term.Sanitize(err.Error())

@@ -31,8 +31,8 @@ const (
 	hostileMemory = 200 << 20 // bytes resident
 )
 
-// A scene is a machine in small: a victim with a home, an attacker, a directory that both can write, and a project. Everything but the
-// project and the victim's $REWIND_HOME is outside: no command may change it.
+// A scene is a machine in small: a victim with a home, an attacker, a directory that both can write, and a project.
+// Everything but the project and the victim's $REWIND_HOME is outside: no command may change it.
 type scene struct {
 	t    *testing.T
 	dir  string
@@ -122,8 +122,8 @@ func (s *scene) as(uid int, dir, stdin string, args ...string) outcome {
 	return o
 }
 
-// peak is the most memory in bytes that a process was seen to have resident, until it ended. What the kernel counts for a process that has
-// ended begins with what its parent had.
+// peak is the most memory in bytes that a process was seen to have resident, until it ended. What the kernel counts for
+// a process that has ended begins with what its parent had.
 func peak(pid int, ended <-chan struct{}) (most int64) {
 	for {
 		select {
@@ -168,8 +168,9 @@ func (s *scene) must(args ...string) string {
 	return o.out
 }
 
-// outside describes everything that no command may change: kinds, modes, owners, contents, targets of links. ours are the directories that
-// may change, below the scene; without any, those of the project and of the victim's $REWIND_HOME. also are parts of them that may not.
+// outside describes everything that no command may change: kinds, modes, owners, contents, targets of links. ours are
+// the directories that may change, below the scene; without any, those of the project and of the victim's $REWIND_HOME.
+// also are parts of them that may not.
 func (s *scene) outside(ours, also []string) map[string]string {
 	s.t.Helper()
 	all, skip := map[string]string{}, map[string]bool{}
@@ -238,8 +239,8 @@ func changed(was, is map[string]string) []string {
 	return diff
 }
 
-// A hostileCase makes a scene hostile. believed says that the store in it is the victim's own, into which somebody got: its commands may
-// fail or succeed, and only what is outside counts. What is not believed must not be touched at all.
+// A hostileCase makes a scene hostile. believed says that the store in it is the victim's own, into which somebody got:
+// its commands may fail or succeed, and only what is outside counts. What is not believed must not be touched at all.
 type hostileCase struct {
 	name     string
 	believed bool
@@ -332,9 +333,9 @@ func (c hostileCase) play(t *testing.T, s *scene, commands [][]string) {
 	}
 }
 
-// TestT21Promise17Hostile: stores, markers and repositories that somebody else made or got at. Nothing outside of the project and the
-// victim's own $REWIND_HOME changes, no command hangs or takes more than 200 MiB, no hook fails; of what the victim did not make nothing is
-// opened.
+// TestT21Promise17Hostile: stores, markers and repositories that somebody else made or got at. Nothing outside of the
+// project and the victim's own $REWIND_HOME changes, no command hangs or takes more than 200 MiB, no hook fails; of
+// what the victim did not make nothing is opened.
 func TestT21Promise17Hostile(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -382,7 +383,8 @@ func TestT21Promise17Hostile(t *testing.T) {
 	}
 }
 
-// hostileStore is a project of the victim's with a store in it, and the home that knows it, as a directory to copy from.
+// hostileStore is a project of the victim's with a store in it, and the home that knows it, as a directory to copy
+// from.
 func hostileStore(t *testing.T) *scene {
 	t.Helper()
 	s := newScene(t, "off")

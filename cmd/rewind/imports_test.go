@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestImports holds the wall: a command is a client. What it links is paid for by every call, and a store opened here would be a second
-// owner.
+// TestImports holds the wall: a command is a client. What it links is paid for by every call, and a store opened here
+// would be a second owner.
 func TestImports(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", ".")
 	cmd.Env = append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0", "HOME="+userHome)

@@ -137,8 +137,8 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 	return nil
 }
 
-// confirmSettings asks a person about settings that lie in what is to be set up, and would have rewind remember less; it reports whether
-// there were any.
+// confirmSettings asks a person about settings that lie in what is to be set up, and would have rewind remember less;
+// it reports whether there were any.
 func (a *app) confirmSettings(ctx context.Context, req api.InitRequest) (asked bool, err error) {
 	req.DryRun = true
 	r, err := call(ctx, a, api.Init, req, "")

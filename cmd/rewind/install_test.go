@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestInstallUninstall: make install sets everything up with one command; make uninstall gives the agents' settings back to the byte, takes
-// programs and link away, leaves the checkpoints and says where they are, and leaves everything where it cannot take the hooks out.
+// TestInstallUninstall: make install sets everything up with one command; make uninstall gives the agents' settings
+// back to the byte, takes programs and link away, leaves the checkpoints and says where they are, and leaves everything
+// where it cannot take the hooks out.
 func TestInstallUninstall(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"make", "bash"} {

@@ -12,8 +12,8 @@ import (
 )
 
 // TestKillCheckoutT10 kills checkout before each of its calls that change something. What must hold afterwards: nothing
-// happened, or all, or every change is refused with exit code 20 until checkout --continue reaches the target exactly, or
-// --abort the state before.
+// happened, or all, or every change is refused with exit code 20 until checkout --continue reaches the target exactly,
+// or --abort the state before.
 func TestKillCheckoutT10(t *testing.T) {
 	t.Parallel()
 	fixture := filepath.Join(memoryDir(t), "p")
@@ -22,7 +22,8 @@ func TestKillCheckoutT10(t *testing.T) {
 	killRestore(t, m, m.Points, fixture, "checkout", "@-")
 }
 
-// TestKillRevertT10 is TestKillCheckoutT10 for what makes contents that no checkpoint has: a revert, a pick, and a checkout that merges.
+// TestKillRevertT10 is TestKillCheckoutT10 for what makes contents that no checkpoint has: a revert, a pick, and a
+// checkout that merges.
 func TestKillRevertT10(t *testing.T) {
 	t.Parallel()
 	m := torture.Begin(t)

@@ -19,8 +19,9 @@ import (
 	"rewind/transcript"
 )
 
-// talker is a home directory with a project in which an agent's session was played, and the real program. Session files are named by their
-// paths in what rewind stores, so there is one home for all kills of a case, and before each of them it is laid out anew.
+// talker is a home directory with a project in which an agent's session was played, and the real program. Session files
+// are named by their paths in what rewind stores, so there is one home for all kills of a case, and before each of them
+// it is laid out anew.
 type talker struct {
 	someone
 	agent     transcript.Agent
@@ -142,8 +143,8 @@ func (k *talker) sessions() (files map[string][]byte, temporary []string) {
 	return files, temporary
 }
 
-// state describes the project and every session file but temporary ones, a line each: the original exactly, others as their agent would
-// tell them apart.
+// state describes the project and every session file but temporary ones, a line each: the original exactly, others as
+// their agent would tell them apart.
 func (k *talker) state() string {
 	k.t.Helper()
 	code, err := listing(filepath.Join(k.home, "p"))
@@ -195,8 +196,8 @@ func (k *talker) standing() (lines []string) {
 	return lines
 }
 
-// whole fails the test unless every session file is as before or as after, what the agent lists is a session that it can go on with, and
-// temporary files are hidden from it.
+// whole fails the test unless every session file is as before or as after, what the agent lists is a session that it
+// can go on with, and temporary files are hidden from it.
 func (k *talker) whole(n int, before, after string) {
 	k.t.Helper()
 	known := before + after
@@ -245,7 +246,8 @@ func (k *talker) whole(n int, before, after string) {
 	}
 }
 
-// sidesAlone reports whether nothing is new but what belongs beside a session file that is not there yet: nobody looks at it.
+// sidesAlone reports whether nothing is new but what belongs beside a session file that is not there yet: nobody looks
+// at it.
 func (k *talker) sidesAlone(before string) bool {
 	k.t.Helper()
 	for line := range strings.Lines(k.state()) {

@@ -44,9 +44,9 @@ func killConversations(t *testing.T, cases []conversationCase) {
 	}
 }
 
-// killConversation kills a command before its calls that change something. What must hold afterwards: session files and project are as
-// before or as after, each of them; or the restore is half done, every change is refused, and it can be brought to either end. It returns
-// how many temporary files were left.
+// killConversation kills a command before its calls that change something. What must hold afterwards: session files and
+// project are as before or as after, each of them; or the restore is half done, every change is refused, and it can be
+// brought to either end. It returns how many temporary files were left.
 func killConversation(t *testing.T, c conversationCase) (leftovers int64) {
 	k := newTalker(t, c.agent, c.then...)
 	k.standings = c.standings
@@ -82,7 +82,8 @@ func killConversation(t *testing.T, c conversationCase) (leftovers int64) {
 		kill(n, back)
 	}
 	missing := func() bool { return c.args[0] != "fork" && count.states["continued"]*count.states["aborted"] == 0 }
-	for n := calls; n > 0 && (missing() || c.leaves && k.leftovers == 0); n-- { // few calls lie between the journal and the end
+	// few calls lie between the journal and the end
+	for n := calls; n > 0 && (missing() || c.leaves && k.leftovers == 0); n-- {
 		if !slices.Contains(list, n) {
 			kill(n, count.states["aborted"] < count.states["continued"])
 		}
@@ -104,7 +105,8 @@ func latePoints(want, calls int) []int {
 	return slices.Compact(list)
 }
 
-// afterConversation checks a home in which a command was killed and says how it was found; what is half done is taken back, or carried on.
+// afterConversation checks a home in which a command was killed and says how it was found; what is half done is taken
+// back, or carried on.
 func afterConversation(k *talker, c conversationCase, back bool, n int, before, after string) (state string) {
 	t := k.t
 	t.Helper()
@@ -168,7 +170,8 @@ func TestKillForkT10(t *testing.T) {
 	})
 }
 
-// A new session that somebody has gone on with is kept whole when the restore that made it is taken back: what lies beside its file, too.
+// A new session that somebody has gone on with is kept whole when the restore that made it is taken back: what lies
+// beside its file, too.
 func TestUsedForkKeepsItsSettings(t *testing.T) {
 	t.Parallel()
 	for _, then := range []string{"undo-restore", "checkout turn:1"} {

@@ -9,8 +9,9 @@ import (
 	"rewind/internal/torture"
 )
 
-// TestKillCollectT1 kills gc before each of its calls that change something. What must hold afterwards: the store opens, whatever gc was to
-// keep is there and gives its files back, verify finds nothing, and the next gc does the rest.
+// TestKillCollectT1 kills gc before each of its calls that change something. What must hold afterwards: the store
+// opens, whatever gc was to keep is there and gives its files back, verify finds nothing, and the next gc does the
+// rest.
 func TestKillCollectT1(t *testing.T) {
 	t.Parallel()
 	m := torture.Begin(t)

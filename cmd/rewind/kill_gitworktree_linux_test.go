@@ -11,8 +11,9 @@ import (
 	"rewind/transcript"
 )
 
-// TestKillGitWorktree kills what makes a worktree that is git's, too, and what removes one, before their calls that change something. Git
-// lists nothing then that 'worktrees' does not list, and nothing that 'worktrees remove' does not remove; nor does its directory hold it.
+// TestKillGitWorktree kills what makes a worktree that is git's, too, and what removes one, before their calls that
+// change something. Git lists nothing then that 'worktrees' does not list, and nothing that 'worktrees remove' does not
+// remove; nor does its directory hold it.
 func TestKillGitWorktree(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {

@@ -41,8 +41,8 @@ func newSomeone(t *testing.T) someone {
 	return someone{t, home, program}
 }
 
-// run runs a command in the project, killed instead of its nth call that changes something, and returns its exit code and how many there
-// were.
+// run runs a command in the project, killed instead of its nth call that changes something, and returns its exit code
+// and how many there were.
 func (s someone) run(n int, args ...string) (code, met int) {
 	s.t.Helper()
 	count := filepath.Join(s.home, "count")
@@ -96,8 +96,8 @@ func (s someone) files(dir string) string {
 	return strings.Join(list, " ")
 }
 
-// TestKillHooks kills a registration and its undoing before each call that changes something: every settings file has its old bytes or its
-// new ones, a second run ends what the first began, and undoing gives the first bytes.
+// TestKillHooks kills a registration and its undoing before each call that changes something: every settings file has
+// its old bytes or its new ones, a second run ends what the first began, and undoing gives the first bytes.
 func TestKillHooks(t *testing.T) {
 	t.Parallel()
 	names := []string{".claude/settings.json", ".gemini/settings.json"}
@@ -154,8 +154,8 @@ func TestKillHooks(t *testing.T) {
 	}
 }
 
-// TestKillRemove kills init --remove: the project's files stay, what is left is a project or the rest of one that a second call takes away,
-// and a new project can be begun in either case.
+// TestKillRemove kills init --remove: the project's files stay, what is left is a project or the rest of one that a
+// second call takes away, and a new project can be begun in either case.
 func TestKillRemove(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"global", "project"} {
@@ -224,8 +224,8 @@ func TestKillRemove(t *testing.T) {
 	}
 }
 
-// TestKillRestore kills 'stores restore' before each call that changes something: the project is there, or the store lies in the trash
-// still, and a second call brings it back.
+// TestKillRestore kills 'stores restore' before each call that changes something: the project is there, or the store
+// lies in the trash still, and a second call brings it back.
 func TestKillRestore(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"global", "project"} {

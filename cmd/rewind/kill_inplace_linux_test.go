@@ -6,8 +6,8 @@ import (
 	"rewind/transcript"
 )
 
-// TestKillInPlaceT10 kills what changes an agent's own session file, what gives it its end back, and what makes another version of it: at
-// any moment it has the old bytes or the new.
+// TestKillInPlaceT10 kills what changes an agent's own session file, what gives it its end back, and what makes another
+// version of it: at any moment it has the old bytes or the new.
 func TestKillInPlaceT10(t *testing.T) {
 	t.Parallel()
 	inPlace, forward := []string{"checkout", "turn:1", "--in-place"}, []string{"forward", "--in-place"}

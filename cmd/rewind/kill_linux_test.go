@@ -19,8 +19,8 @@ import (
 // memoryRoom is the free space in bytes from which tests use a file system in memory.
 const memoryRoom = 512 << 20
 
-// memoryDir is a temporary directory in memory where there is one with some room. A killed process leaves behind what it
-// handed to the kernel on any file system, and this one does not wait for a disk at every fsync.
+// memoryDir is a temporary directory in memory where there is one with some room. A killed process leaves behind what
+// it handed to the kernel on any file system, and this one does not wait for a disk at every fsync.
 func memoryDir(t *testing.T) string {
 	t.Helper()
 	var st unix.Statfs_t

@@ -6,8 +6,8 @@ import (
 	"rewind/transcript"
 )
 
-// TestKillManageT10 kills what removes and rewrites session files on a person's word, what changes how sessions stand among others, and
-// what takes either back.
+// TestKillManageT10 kills what removes and rewrites session files on a person's word, what changes how sessions stand
+// among others, and what takes either back.
 func TestKillManageT10(t *testing.T) {
 	t.Parallel()
 	remove, archive := []string{"forks", "delete", "5f1c0d2e", "--yes"}, []string{"forks", "archive", "5f1c0d2e"}

@@ -33,8 +33,8 @@ func holds(t *testing.T, dir, secret string) (found []string) {
 	return found
 }
 
-// TestKillPurge kills purge before each of its calls that change something. No checkpoint and no other file is ever lost, and begun again
-// it leaves no byte of the secret.
+// TestKillPurge kills purge before each of its calls that change something. No checkpoint and no other file is ever
+// lost, and begun again it leaves no byte of the secret.
 func TestKillPurge(t *testing.T) {
 	t.Parallel()
 	want := 8
@@ -88,8 +88,8 @@ func TestKillPurge(t *testing.T) {
 	k.check(t, calls)
 }
 
-// TestPromise15Modes: every file and directory that rewind makes in its home and in a project is its user's alone, whatever the umask; a
-// program may be run, too.
+// TestPromise15Modes: every file and directory that rewind makes in its home and in a project is its user's alone,
+// whatever the umask; a program may be run, too.
 func TestPromise15Modes(t *testing.T) {
 	s := newSomeone(t)
 	must(t, os.Chmod(filepath.Join(s.home, ".rewind"), 0o700))

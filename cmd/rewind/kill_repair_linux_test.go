@@ -10,8 +10,9 @@ import (
 	"rewind/internal/torture"
 )
 
-// TestKillRepairT6 kills a repair before each of its calls that change something. Then every file of the old database is there still,
-// whatever is asked is answered or said to be damaged, a second repair ends what was begun, and every checkpoint restores to the byte.
+// TestKillRepairT6 kills a repair before each of its calls that change something. Then every file of the old database
+// is there still, whatever is asked is answered or said to be damaged, a second repair ends what was begun, and every
+// checkpoint restores to the byte.
 func TestKillRepairT6(t *testing.T) {
 	t.Parallel()
 	want := 14

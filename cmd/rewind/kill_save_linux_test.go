@@ -71,7 +71,8 @@ func TestKillSaveT1(t *testing.T) {
 	}
 }
 
-// afterSave checks a project whose save was killed and says how it was found, and how many acknowledged checkpoints are lost.
+// afterSave checks a project whose save was killed and says how it was found, and how many acknowledged checkpoints are
+// lost.
 func afterSave(t *testing.T, dir string, n int, before []string, out string) (state string, lost int) {
 	t.Helper()
 	state = "nothing saved"

@@ -10,9 +10,9 @@ import (
 	"rewind/transcript"
 )
 
-// TestKillWorktree kills what makes a worktree before its calls that change something, and what removes one. The project and its session
-// are as they were, always; and what is left of the worktree is an ordinary directory, one that 'worktrees' calls not finished, or all of
-// it, and goes away by what the listing says. Then the same command succeeds.
+// TestKillWorktree kills what makes a worktree before its calls that change something, and what removes one. The
+// project and its session are as they were, always; and what is left of the worktree is an ordinary directory, one that
+// 'worktrees' calls not finished, or all of it, and goes away by what the listing says. Then the same command succeeds.
 func TestKillWorktree(t *testing.T) {
 	t.Parallel()
 	k := newTalker(t, transcript.Claude)

@@ -30,8 +30,8 @@ func savedIn(t *testing.T, dir string, args ...string) int64 {
 	return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 }
 
-// TestT13Promise13ManyFiles saves what is large, each in bounded memory: a sparse file (10 KiB for each file that the test is asked for),
-// so many files, a fifth of them in one directory.
+// TestT13Promise13ManyFiles saves what is large, each in bounded memory: a sparse file (10 KiB for each file that the
+// test is asked for), so many files, a fifth of them in one directory.
 func TestT13Promise13ManyFiles(t *testing.T) {
 	m := torture.Begin(t)
 	base := memoryDir(t)

@@ -23,8 +23,9 @@ func (s *aStore) cleanUp() (n int) {
 	return n
 }
 
-// TestT22Promise01LogsDeleted: every file called *.log below the home is deleted. While the daemon runs nothing is lost, neither by
-// a kill after the next save nor by a clean stop; after a kill what is lost is said by every command, and repaired as far as can be.
+// TestT22Promise01LogsDeleted: every file called *.log below the home is deleted. While the daemon runs nothing is
+// lost, neither by a kill after the next save nor by a clean stop; after a kill what is lost is said by every command,
+// and repaired as far as can be.
 func TestT22Promise01LogsDeleted(t *testing.T) {
 	t.Parallel()
 	program, err := realProgram()

@@ -22,11 +22,12 @@ func main() { os.Exit(runMain(os.Args[1:], term.System())) }
 // and to its group.
 const interruptGrace = time.Second
 
-// signalsAfter is when signals begin to be caught. That costs an eighth of what a short command does, mostly a thread; before that an
-// interrupt ends this process, which whoever works for it takes for one.
+// signalsAfter is when signals begin to be caught. That costs an eighth of what a short command does, mostly a thread;
+// before that an interrupt ends this process, which whoever works for it takes for one.
 const signalsAfter = 10 * time.Millisecond
 
-// cancelOnSignal has the first interrupt take back what runs, and one that comes later end the process at once: the answer is lost then.
+// cancelOnSignal has the first interrupt take back what runs, and one that comes later end the process at once: the
+// answer is lost then.
 func cancelOnSignal(cancel context.CancelFunc) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

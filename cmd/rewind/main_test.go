@@ -17,8 +17,8 @@ import (
 	"rewind/server"
 )
 
-// TestMain makes the test binary the program: as "rewind" and "rewindd" it is these, under the names of the helpers it is
-// one of those.
+// TestMain makes the test binary the program: as "rewind" and "rewindd" it is these, under the names of the helpers it
+// is one of those.
 func TestMain(m *testing.M) {
 	commands := helpers()
 	commands["rewind"] = func() { os.Exit(runMain(os.Args[1:], term.System())) }

@@ -12,7 +12,8 @@ import (
 	"rewind/internal/term"
 )
 
-// newMCP is the server that agents start. It is rewindd's: what it links would make every command larger, and slower to start.
+// newMCP is the server that agents start. It is rewindd's: what it links would make every command larger, and slower to
+// start.
 func newMCP(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
@@ -29,7 +30,8 @@ func newMCP(a *app) *cobra.Command {
 			if a.InTTY {
 				a.Say("note: an agent starts this, and speaks to it in JSON; ctrl-d ends it")
 			}
-			err := syscall.Exec(program, []string{programs.Daemon, "mcp", a.dir}, os.Environ()) // returns only where it failed
+			// returns only where it failed
+			err := syscall.Exec(program, []string{programs.Daemon, "mcp", a.dir}, os.Environ())
 			return &api.Error{
 				Word: api.WordFailed, Message: fmt.Sprintf("mcp: %s: %v", term.Quote(program), err),
 				Hint: "rewind's programs are installed together: " + programs.InstallRemedy,

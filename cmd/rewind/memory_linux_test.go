@@ -26,7 +26,8 @@ func group(t *testing.T, limit int64) string {
 		case len(parts) == 3 && parts[1] == "memory":
 			dir, file = filepath.Join("/sys/fs/cgroup/memory", parts[2], name), "memory.limit_in_bytes"
 		case len(parts) == 3 && parts[0] == "0" && exists("/sys/fs/cgroup/cgroup.controllers"):
-			dir, file = filepath.Join("/sys/fs/cgroup", name), "memory.max" // beside ours: one with processes has no groups below
+			// beside ours: one with processes has no groups below
+			dir, file = filepath.Join("/sys/fs/cgroup", name), "memory.max"
 		}
 		if dir == "" || os.Mkdir(dir, 0o755) != nil {
 			continue
@@ -61,8 +62,8 @@ func (h *daemonHome) inGroup(dir, program string, args ...string) (string, error
 	return string(out), err
 }
 
-// TestMemoryOfAGroup: where 100 MB is all that there is, 4,000 small files and a large one are saved, and the large one comes back; where
-// the daemon is killed all the same, the command says what became of it, and status does later.
+// TestMemoryOfAGroup: where 100 MB is all that there is, 4,000 small files and a large one are saved, and the large one
+// comes back; where the daemon is killed all the same, the command says what became of it, and status does later.
 func TestMemoryOfAGroup(t *testing.T) {
 	program, err := realProgram()
 	must(t, err)

@@ -14,8 +14,8 @@ import (
 // mendOptions are the flags of doctor that are about files of other users.
 type mendOptions struct{ mend, yes, dryRun bool }
 
-// runMend is doctor --mend. It asks no daemon, and opens no store. Root is asked first: who owns the directory has had every chance to put
-// something there that root did not leave.
+// runMend is doctor --mend. It asks no daemon, and opens no store. Root is asked first: who owns the directory has had
+// every chance to put something there that root did not leave.
 func runMend(ctx context.Context, a *app, o mendOptions) error {
 	mend := func(dryRun bool) (api.MendResponse, error) {
 		r, err := api.Call(ctx, a.client, api.Mend, api.MendRequest{DryRun: dryRun}, nil)

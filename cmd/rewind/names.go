@@ -15,8 +15,8 @@ import (
 	"rewind/internal/term"
 )
 
-// checkpointName is a checkpoint as a command sends it: a time is settled here, by this clock and in this zone, for a daemon may have
-// been started in another.
+// checkpointName is a checkpoint as a command sends it: a time is settled here, by this clock and in this zone, for a
+// daemon may have been started in another.
 func (a *app) checkpointName(name string) (api.Text, error) {
 	if dir, rest, ok := a.splitPlace(name); ok {
 		if rest == "" {
@@ -32,8 +32,8 @@ func (a *app) checkpointName(name string) (api.Text, error) {
 	return api.Text(sent), nil
 }
 
-// splitPlace divides a name that begins with the directory of a worktree, and gives that as an absolute path: at the longest directory that
-// is there, for one may have colons in its name, or else at the first colon.
+// splitPlace divides a name that begins with the directory of a worktree, and gives that as an absolute path: at the
+// longest directory that is there, for one may have colons in its name, or else at the first colon.
 func (a *app) splitPlace(name string) (dir, rest string, ok bool) {
 	if !naming.BeginsWithDir(name) {
 		return "", name, false
@@ -48,8 +48,8 @@ func (a *app) splitPlace(name string) (dir, rest string, ok bool) {
 	return a.absolute(dir), rest, true
 }
 
-// meantPath gives an error about a name that is none, but is a path that exists, a hint with the command line that was probably meant.
-// as is that command, with %s for the path.
+// meantPath gives an error about a name that is none, but is a path that exists, a hint with the command line that was
+// probably meant. as is that command, with %s for the path.
 func (a *app) meantPath(err error, name, as string) error {
 	var told *api.Error
 	if !errors.As(err, &told) || told.Word != api.WordNotFound && told.Word != api.WordUsage || name == "" {

@@ -66,8 +66,9 @@ func runOps(ctx context.Context, a *app, req api.OpsRequest) error {
 	})
 }
 
-// restoreTable lists restores: from where to where, and whether they were taken back. On a terminal the prompts have what the other columns
-// leave, both the same; where that is nothing they go, and of a narrow one the clock and what was kept, too.
+// restoreTable lists restores: from where to where, and whether they were taken back. On a terminal the prompts have
+// what the other columns leave, both the same; where that is nothing they go, and of a narrow one the clock and what
+// was kept, too.
 func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 	narrow := a.Width > 0 && a.Width < render.NarrowList
 	marks, from, prompt := restoreMarks, "from ", momentPrompt
@@ -78,7 +79,8 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 		if change := render.ChangeWords(op); change != "" {
 			return change
 		}
-		if op.Kind == "rename" && len(op.Managed) == 1 && op.Managed[0].Title != "" { // what it is called now is what tells it
+		// what it is called now is what tells it
+		if op.Kind == "rename" && len(op.Managed) == 1 && op.Managed[0].Title != "" {
 			m := op.Managed[0]
 			return `"` + term.Sanitize(render.Words(string(m.Title))) + `"` + " " + term.Sanitize(render.ShortSession(m.Session))
 		}
@@ -178,8 +180,8 @@ func restoreMarks(op api.Operation) string {
 	return strings.Join(parts, ", ")
 }
 
-// whatWords say what a restore went about, where that is not code and conversation, and of an operation on sessions that nobody asked for
-// it.
+// whatWords say what a restore went about, where that is not code and conversation, and of an operation on sessions
+// that nobody asked for it.
 func whatWords(op api.Operation) string {
 	switch {
 	case len(op.Managed) > 0:
@@ -194,7 +196,8 @@ func whatWords(op api.Operation) string {
 	return ""
 }
 
-// How much of a prompt tells a moment from another, in columns: where there is no terminal, and at the most and the least on one.
+// How much of a prompt tells a moment from another, in columns: where there is no terminal, and at the most and the
+// least on one.
 const (
 	momentPrompt = 24
 	promptMost   = 40

@@ -9,7 +9,8 @@ import (
 	"rewind/internal/term"
 )
 
-// TestOpsWidths: from and to are told whole at every width, prompts as far as there is room for both, and what became of a restore.
+// TestOpsWidths: from and to are told whole at every width, prompts as far as there is room for both, and what became
+// of a restore.
 func TestOpsWidths(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 14, 10, 0, 0, time.UTC)

@@ -9,7 +9,8 @@ import (
 	"rewind/internal/term"
 )
 
-// checkoutParts is 'checkout -p': it shows what going to the checkpoint changes, asks piece by piece, and has what was chosen set.
+// checkoutParts is 'checkout -p': it shows what going to the checkpoint changes, asks piece by piece, and has what was
+// chosen set.
 func checkoutParts(ctx context.Context, a *app, req api.CheckoutRequest) error {
 	d, err := call(ctx, a, api.Diff, api.DiffRequest{
 		Project: req.Project, Walk: req.Walk, From: req.Checkpoint, Paths: req.Paths, Context: 3, Back: true,

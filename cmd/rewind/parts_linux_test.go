@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPartsOnATerminal: the questions of checkout -p are answered on a terminal; an interrupt at any of them leaves everything as it is,
-// and an editor has the terminal.
+// TestPartsOnATerminal: the questions of checkout -p are answered on a terminal; an interrupt at any of them leaves
+// everything as it is, and an editor has the terminal.
 func TestPartsOnATerminal(t *testing.T) {
 	rewind, err := exec.LookPath("rewind")
 	must(t, err)

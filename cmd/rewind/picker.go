@@ -34,8 +34,8 @@ func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) 
 // pickerGrace is how long the picker has to give the terminal back when this is to end.
 const pickerGrace = 2 * time.Second
 
-// runPicker has rewindd draw the picker: what that links would make every command slower to start. This process waits, and if the other
-// one is killed it gives the terminal back as it was.
+// runPicker has rewindd draw the picker: what that links would make every command slower to start. This process waits,
+// and if the other one is killed it gives the terminal back as it was.
 func (a *app) runPicker(ctx context.Context, plain bool) error {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -80,8 +80,8 @@ func (a *app) runPicker(ctx context.Context, plain bool) error {
 	return &exitError{code}
 }
 
-// firstRows asks a daemon that runs for the rows that the picker begins with: the answer is there when the picker's process is. Nil: the
-// picker is to ask.
+// firstRows asks a daemon that runs for the rows that the picker begins with: the answer is there when the picker's
+// process is. Nil: the picker is to ask.
 func (a *app) firstRows(ctx context.Context) *api.ListResponse {
 	if a.transport.off {
 		return nil

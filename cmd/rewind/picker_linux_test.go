@@ -27,8 +27,8 @@ func (s *terminal) child() int {
 	return 0
 }
 
-// TestPickerOnATerminal: 'rewind' alone goes back with three keys and tells it on the normal screen; however it ends, the terminal is as
-// it was.
+// TestPickerOnATerminal: 'rewind' alone goes back with three keys and tells it on the normal screen; however it ends,
+// the terminal is as it was.
 func TestPickerOnATerminal(t *testing.T) {
 	rewind, err := exec.LookPath("rewind")
 	must(t, err)

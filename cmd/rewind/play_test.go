@@ -14,11 +14,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// play is a session of an agent as it happened: records of its session file, and between them what its hooks were told and what it changed.
-// It is a file of lines. "#agent", "#id" and "#file" come first; "#turn" begins a turn; "#hook <word> <payload>" calls the hook, "#edit
-// <path> <text>" writes a file of the project, "#side <path> <text>" one of the home directory; "# " is a comment and every other line a
-// record. @DIR@ is the project, @ID@ the session's id, @SHORT@ how it begins, @FILE@ the session file, @SLUG@ and @SHA@ the project's
-// directory as agents write it.
+// play is a session of an agent as it happened: records of its session file, and between them what its hooks were told
+// and what it changed. It is a file of lines. "#agent", "#id" and "#file" come first; "#turn" begins a turn; "#hook
+// <word> <payload>" calls the hook, "#edit <path> <text>" writes a file of the project, "#side <path> <text>" one of
+// the home directory; "# " is a comment and every other line a record. @DIR@ is the project, @ID@ the session's id,
+// @SHORT@ how it begins, @FILE@ the session file, @SLUG@ and @SHA@ the project's directory as agents write it.
 type play struct {
 	home, dir       string
 	check           func(error)
@@ -26,8 +26,8 @@ type play struct {
 	agent, id, file string
 }
 
-// cmdPlay: play NAME DIR [TURN...] plays a session, of the script or of testdata/play, in a project; all turns, or those named. FILE is
-// then its session file and ID its id.
+// cmdPlay: play NAME DIR [TURN...] plays a session, of the script or of testdata/play, in a project; all turns, or
+// those named. FILE is then its session file and ID its id.
 func cmdPlay(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) >= 2, "play NAME DIR [TURN...]")
 	path := ts.MkAbs(args[0])

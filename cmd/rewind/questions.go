@@ -120,7 +120,8 @@ func (q *questions) edited(text []byte) ([]byte, error) {
 		return nil, err
 	}
 	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
-	cmd := exec.CommandContext(q.ctx, "/bin/sh", "-c", editor+` "$@"`, editor, f.Name()) // with arguments as the user wrote them
+	// with arguments as the user wrote them
+	cmd := exec.CommandContext(q.ctx, "/bin/sh", "-c", editor+` "$@"`, editor, f.Name())
 	cmd.Stdout, cmd.Stderr = q.a.Out, q.a.Err
 	if q.a.InTTY { // else the answers to further questions are there
 		cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout

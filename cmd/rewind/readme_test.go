@@ -10,7 +10,8 @@ import (
 )
 
 // TestReadme runs the session that README.md begins with: every command of its first console block, in a project of
-// two files, must exit with 0 and print what the block says, but for ids, times, sizes, the place of the project and hints.
+// two files, must exit with 0 and print what the block says, but for ids, times, sizes, the place of the project and
+// hints.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile("../../README.md")
@@ -57,8 +58,9 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// layOutAgent installs what hooks call as make install does, and a stand-in for an agent that has been started before: it does two turns of
-// work and, like the real one, runs the commands that are registered in its settings around each tool call.
+// layOutAgent installs what hooks call as make install does, and a stand-in for an agent that has been started before:
+// it does two turns of work and, like the real one, runs the commands that are registered in its settings around each
+// tool call.
 func layOutAgent(t *testing.T, home string) {
 	t.Helper()
 	system := filepath.Join(home, ".rewind/system")

@@ -63,7 +63,8 @@ type past struct {
 	seqs  map[string]uint64
 }
 
-// newPast makes a project with a store of its own: files that stay, files that change, and files that only old checkpoints have.
+// newPast makes a project with a store of its own: files that stay, files that change, and files that only old
+// checkpoints have.
 func newPast(t *testing.T, dir string, steps int) *past {
 	t.Helper()
 	p := &past{dir: dir, holds: map[string]map[string]string{}, seqs: map[string]uint64{}}
@@ -113,8 +114,8 @@ type verified struct {
 	}
 }
 
-// afterRepair holds a repaired project to its past: nothing wrong is left unsaid, and every checkpoint that is not said to be affected is
-// restored to the byte. It returns how many are.
+// afterRepair holds a repaired project to its past: nothing wrong is left unsaid, and every checkpoint that is not said
+// to be affected is restored to the byte. It returns how many are.
 func (p *past) afterRepair(t *testing.T, what, dir string) (affected int) {
 	t.Helper()
 	code, out, errs := here(dir, "verify", "--json")
@@ -208,9 +209,9 @@ func damageFile(t *testing.T, r *rand.Rand, path string) string {
 	return what
 }
 
-// TestT6Promise06RepairMatrix damages every kind of file of a project's store, repairs it by the command line, and holds what comes of it
-// to what was there: every checkpoint restores to the byte, or is said to be affected; nothing of the old store is gone; what was not
-// damaged is not affected.
+// TestT6Promise06RepairMatrix damages every kind of file of a project's store, repairs it by the command line, and
+// holds what comes of it to what was there: every checkpoint restores to the byte, or is said to be affected; nothing
+// of the old store is gone; what was not damaged is not affected.
 func TestT6Promise06RepairMatrix(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(8)

@@ -35,8 +35,8 @@ var commands = map[string]map[string]func(*app) *cobra.Command{
 // aliases are other names of commands.
 var aliases = map[string]string{"st": "status", "ls": "list", "log": "list", "co": "checkout", "restore": "checkout"}
 
-// newRoot makes the command line for its arguments. Where the first names a command none but that is made: to make all takes longer than
-// most do.
+// newRoot makes the command line for its arguments. Where the first names a command none but that is made: to make all
+// takes longer than most do.
 func newRoot(a *app, args []string) *cobra.Command {
 	plain := false
 	root := &cobra.Command{

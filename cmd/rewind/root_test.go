@@ -8,8 +8,8 @@ import (
 	"rewind/internal/term"
 )
 
-// TestOneCommandIsAsAll: a command that is made alone, as its first argument asks, says of itself what it says among all, and is the one of
-// its name.
+// TestOneCommandIsAsAll: a command that is made alone, as its first argument asks, says of itself what it says among
+// all, and is the one of its name.
 func TestOneCommandIsAsAll(t *testing.T) {
 	t.Parallel()
 	help := func(args ...string) string {

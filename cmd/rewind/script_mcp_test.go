@@ -14,8 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdMCP: [!] mcp DIR TOOL JSON starts 'rewind mcp' as an agent does, calls a tool and writes its text to $WORK/answer; with !, the tool
-// must say that it failed. mcp DIR tools writes a line for each tool that there is.
+// cmdMCP: [!] mcp DIR TOOL JSON starts 'rewind mcp' as an agent does, calls a tool and writes its text to $WORK/answer;
+// with !, the tool must say that it failed. mcp DIR tools writes a line for each tool that there is.
 func cmdMCP(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 3 && (len(args) != 2 || args[1] != "tools" || neg) {
 		ts.Fatalf("usage: [!] mcp DIR TOOL JSON | mcp DIR tools")

@@ -36,8 +36,8 @@ var realProgram = sync.OnceValues(func() (string, error) {
 	return filepath.Join(to, "rewind"), nil
 })
 
-// inPlaceOfThis has what is called rewind and rewindd on the PATH be the real programs, not this test binary under their names, which takes
-// four times as long to start.
+// inPlaceOfThis has what is called rewind and rewindd on the PATH be the real programs, not this test binary under
+// their names, which takes four times as long to start.
 func inPlaceOfThis() error {
 	from, err := releasedPrograms()
 	if err != nil {
@@ -58,7 +58,8 @@ func inPlaceOfThis() error {
 	return nil
 }
 
-// cmdPrograms: programs DIR [NAME...] makes a directory that holds what was built and nothing else; or only the programs named.
+// cmdPrograms: programs DIR [NAME...] makes a directory that holds what was built and nothing else; or only the
+// programs named.
 func cmdPrograms(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) >= 1, "programs DIR [NAME...]")
 	from, err := releasedPrograms()
@@ -80,8 +81,8 @@ func cmdPrograms(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdRegistered: registered SETTINGS EVENT PAYLOAD runs what an agent's settings have for an event as the agent does: by a shell, in the
-// script's directory, with the payload on standard input. Each must exit with 0.
+// cmdRegistered: registered SETTINGS EVENT PAYLOAD runs what an agent's settings have for an event as the agent does:
+// by a shell, in the script's directory, with the payload on standard input. Each must exit with 0.
 func cmdRegistered(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) == 3, "registered SETTINGS EVENT PAYLOAD")
 	var settings struct {

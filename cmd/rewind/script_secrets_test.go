@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdMakeToken: maketoken file... puts a token, another each time, in the place of @TOKEN@. They are made here so that nothing in the
-// repository looks like a secret.
+// cmdMakeToken: maketoken file... puts a token, another each time, in the place of @TOKEN@. They are made here so that
+// nothing in the repository looks like a secret.
 func cmdMakeToken(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) > 0, "maketoken file...")
 	const from = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

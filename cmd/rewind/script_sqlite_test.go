@@ -11,9 +11,9 @@ import (
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
-// cmdSQLite: sqlite file journal-mode statement... runs statements on a database as a program does that ends hard behind them: its
-// log, or its journal, is left beside it. With "!" the statements are one query and the row that it must give, and nothing is left of
-// asking.
+// cmdSQLite: sqlite file journal-mode statement... runs statements on a database as a program does that ends hard
+// behind them: its log, or its journal, is left beside it. With "!" the statements are one query and the row that it
+// must give, and nothing is left of asking.
 func cmdSQLite(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, false, len(args) >= 3, "sqlite file journal-mode statement..., ! sqlite file query row")
 	dir, err := os.MkdirTemp("", "sqlite")

@@ -86,8 +86,8 @@ func (a *app) tellImport(req api.SessionsRequest, r api.SessionsResponse) {
 	}
 }
 
-// sizesFrom is how many columns a terminal has whose list of sessions tells sizes: a narrower one needs the room for titles, and for what a
-// fork was made of.
+// sizesFrom is how many columns a terminal has whose list of sessions tells sizes: a narrower one needs the room for
+// titles, and for what a fork was made of.
 const (
 	sizesFrom  = 100
 	sizeColumn = 5
@@ -221,7 +221,8 @@ func sessionFlag(a *app, cmd *cobra.Command, session *string, help string) {
 // completeSessions offers the agents' sessions with what they are about.
 func completeSessions(a *app) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if argument := strings.Contains(cmd.Use, " [session]"); argument && len(args) > 0 || a.settle() != nil { // there is one at most
+		// there is one at most
+		if argument := strings.Contains(cmd.Use, " [session]"); argument && len(args) > 0 || a.settle() != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return a.sessionNames(cmd.Context(), false), cobra.ShellCompDirectiveNoFileComp

@@ -159,7 +159,8 @@ func ids(r api.StoresResponse) (list []string) {
 	return list
 }
 
-// shortID is how a list names a store: so many digits, at least eight, that no other begins so. join, remove and restore take them.
+// shortID is how a list names a store: so many digits, at least eight, that no other begins so. join, remove and
+// restore take them.
 func shortID(id string, all []string) string {
 	for n := 8; n < len(id); n++ {
 		if !slices.ContainsFunc(all, func(other string) bool { return other != id && strings.HasPrefix(other, id[:n]) }) {

@@ -59,7 +59,8 @@ Back:
 Forks and fresh starts: 'rewind fork turn:5'. A name of your own: 'rewind tag'.`
 }
 
-// agentsText is what a person needs to know of one agent; its name, what starts it and the variable that moves its settings.
+// agentsText is what a person needs to know of one agent; its name, what starts it and the variable that moves its
+// settings.
 var agentsText = map[api.Agent][4]string{
 	value.Claude: {
 		"Claude Code", "claude --resume <session>", "~/.claude/settings.json (CLAUDE_CONFIG_DIR)",

@@ -14,7 +14,8 @@ import (
 	"rewind/internal/render"
 )
 
-// transport takes requests to the daemon, and to a process of this command's own where there is none and none can be started.
+// transport takes requests to the daemon, and to a process of this command's own where there is none and none can be
+// started.
 type transport struct {
 	off    bool // REWIND_DAEMON=off: never the daemon
 	quiet  bool // no daemon is started for this command
@@ -40,8 +41,8 @@ func newTransport(command string) *transport {
 // self is the path of this program; tests are another one.
 var self = os.Executable
 
-// daemonProgram is rewindd beside this program, links followed: an upgrade replaces a link's target. It is not looked for anywhere else:
-// what is installed together belongs together.
+// daemonProgram is rewindd beside this program, links followed: an upgrade replaces a link's target. It is not looked
+// for anywhere else: what is installed together belongs together.
 func daemonProgram() string {
 	path, err := self()
 	if err == nil && runtime.GOOS != "linux" { // there the kernel has followed them
@@ -53,7 +54,8 @@ func daemonProgram() string {
 	return programs.Path(filepath.Dir(path), programs.Daemon)
 }
 
-// fileOnly are the routes that need no store: a daemon that runs answers them, since it may have to let go of one, but none is started.
+// fileOnly are the routes that need no store: a daemon that runs answers them, since it may have to let go of one, but
+// none is started.
 var fileOnly = map[string]bool{
 	api.Config.Path: true, api.SetConfig.Path: true, api.SetHooks.Path: true, api.Stores.Path: true, api.DaemonStatus.Path: true,
 	api.DaemonStop.Path: true,

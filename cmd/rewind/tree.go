@@ -95,7 +95,8 @@ func (a *app) drawTree(w io.Writer, r api.TreeResponse) error {
 	if has(treeMarks) {
 		columns = []term.Column{{}, {}, {Flex: true}}
 	}
-	for _, from := range []int{treeForked, treeWork, treeLast, treeMarks, treePoints} { // the words of treeMarks give way
+	// the words of treeMarks give way
+	for _, from := range []int{treeForked, treeWork, treeLast, treeMarks, treePoints} {
 		if has(from) {
 			columns = append(columns, term.Column{Flex: from == treeMarks})
 		}
@@ -158,7 +159,8 @@ func (a *app) breadcrumb(r api.TreeResponse) string {
 	return a.Styled(term.Dim, term.Sanitize(line))
 }
 
-// branchSign is what stands before a branch: the first of where you are, at work, gone back in; and whether it clashes with another.
+// branchSign is what stands before a branch: the first of where you are, at work, gone back in; and whether it clashes
+// with another.
 func branchSign(b *api.Branch) string {
 	sign := ""
 	switch {
@@ -251,8 +253,8 @@ func (a *app) branchMarks(b *api.Branch) string {
 	return strings.Join(marks, ", ")
 }
 
-// branchPoint is where a branch was forked, the checkpoint and the commit that git stood on then, and the commit that it stands on now if
-// that is another one.
+// branchPoint is where a branch was forked, the checkpoint and the commit that git stood on then, and the commit that
+// it stands on now if that is another one.
 func branchPoint(b *api.Branch) string {
 	var parts []string
 	then, now := "", ""
@@ -276,8 +278,8 @@ func branchPoint(b *api.Branch) string {
 	return strings.Join(parts, ", ")
 }
 
-// branchStems are what is drawn before each branch of a tree that grows downwards, its list in the order of the tree; dense in two columns
-// a fork, not three.
+// branchStems are what is drawn before each branch of a tree that grows downwards, its list in the order of the tree;
+// dense in two columns a fork, not three.
 //
 //	root
 //	├─ fork

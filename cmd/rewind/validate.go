@@ -64,7 +64,8 @@ func (a *app) validate(ctx context.Context) (api.ValidateResponse, error) {
 	return r, err
 }
 
-// noDaemonCheck makes it a finding that no daemon could be started for the last request, which whoever answered it could not know.
+// noDaemonCheck makes it a finding that no daemon could be started for the last request, which whoever answered it
+// could not know.
 func (a *app) noDaemonCheck(checks []api.Check) bool {
 	i := slices.IndexFunc(checks, func(c api.Check) bool { return c.Name == "daemon" })
 	no := a.transport.noDaemon
@@ -146,7 +147,8 @@ func (a *app) checkText(c api.Check) string {
 func (a *app) statusChecks(w io.Writer, checks []api.Check, verbose bool) {
 	for _, c := range checks {
 		switch {
-		case c.Name == "daemon" || c.Name == "degraded" || c.Name == "half done" || c.Name == "project": // status has rows of its own
+		case c.Name == "daemon" || c.Name == "degraded" || c.Name == "half done" || c.Name == "project":
+			// status has rows of its own
 		case c.Level == value.LevelFinding:
 			fmt.Fprintf(w, "%-11s %s\n", c.Name, a.Styled(term.Warn, a.checkText(c)))
 			if c.Remedy != "" {

@@ -230,7 +230,8 @@ func runWorktrees(ctx context.Context, a *app) error {
 	})
 }
 
-// worktreeMarks says what the project is, what is wrong with a worktree, or else what is to be said of one (text), and what goes on there.
+// worktreeMarks says what the project is, what is wrong with a worktree, or else what is to be said of one (text), and
+// what goes on there.
 func worktreeMarks(w *api.Worktree, text string) string {
 	switch {
 	case w.Wrong != "":

@@ -1,5 +1,5 @@
-// Command rewindd is the daemon of rewind, and the process that answers one command where no daemon is wanted: all that opens a store is in
-// it. 'rewind' and the hooks' client start it.
+// Command rewindd is the daemon of rewind, and the process that answers one command where no daemon is wanted: all that
+// opens a store is in it. 'rewind' and the hooks' client start it.
 package main
 
 import (

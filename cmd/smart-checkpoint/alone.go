@@ -17,8 +17,9 @@ const (
 
 var errLate = errors.New("rewind hook goes on without the agent")
 
-// alone has `rewind hook` do, in a process of its own, what the daemon would have done. Its three streams are files without a name: it has
-// the whole payload before it starts, and can end its work and speak after this process has gone.
+// alone has `rewind hook` do, in a process of its own, what the daemon would have done. Its three streams are files
+// without a name: it has the whole payload before it starts, and can end its work and speak after this process has
+// gone.
 func (h *hook) alone() error {
 	if !h.payload.rewind() {
 		return errResend

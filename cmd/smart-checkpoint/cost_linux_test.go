@@ -64,8 +64,8 @@ func (s *site) lines(file string) []string {
 	return strings.Split(strings.TrimSpace(string(b)), "\n")
 }
 
-// What a hook costs follows the change: in a tree of any size the client makes as many system calls, the daemon looks at no file when
-// nothing was edited, and at the one that was; that one it opens once.
+// What a hook costs follows the change: in a tree of any size the client makes as many system calls, the daemon looks
+// at no file when nothing was edited, and at the one that was; that one it opens once.
 func TestHookCostFollowsTheChange(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is missing")

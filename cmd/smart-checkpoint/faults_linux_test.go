@@ -54,8 +54,8 @@ func (s *site) flip(path string) {
 	s.check(os.WriteFile(path, b, 0o600))
 }
 
-// TestPromise03CorruptStore damages a store that no process has open. Hooks go on as if nothing had happened; status, or its refusal, says
-// why nothing is captured.
+// TestPromise03CorruptStore damages a store that no process has open. Hooks go on as if nothing had happened; status,
+// or its refusal, says why nothing is captured.
 func TestPromise03CorruptStore(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -105,7 +105,8 @@ func TestPromise03CorruptStore(t *testing.T) {
 				s.mustCapture("session", fmt.Sprint("call-", i))
 			}
 			if c.killed {
-				time.Sleep(1500 * time.Millisecond) // the log is fsynced within a second: what is missing of it then is a damage
+				// the log is fsynced within a second: what is missing of it then is a damage
+				time.Sleep(1500 * time.Millisecond)
 				s.kill()
 			} else {
 				s.stop()
@@ -276,7 +277,8 @@ func TestPromise03HostilePayloads(t *testing.T) {
 	s.clean()
 }
 
-// TestPromise03WithoutDaemon has the same events captured by the daemon and without it: the log and the trees are the same.
+// TestPromise03WithoutDaemon has the same events captured by the daemon and without it: the log and the trees are the
+// same.
 func TestPromise03WithoutDaemon(t *testing.T) {
 	logs := map[string][]string{}
 	for _, env := range []string{"REWIND_DAEMON=on", "REWIND_DAEMON=off"} {
@@ -331,8 +333,8 @@ func TestPromise03WithoutDaemon(t *testing.T) {
 	}
 }
 
-// TestPromise03BigTree has the first capture of many files take longer than an agent waits: the hook is answered in time, and the capture
-// goes on.
+// TestPromise03BigTree has the first capture of many files take longer than an agent waits: the hook is answered in
+// time, and the capture goes on.
 func TestPromise03BigTree(t *testing.T) {
 	s := newSite(t)
 	if dir, err := os.MkdirTemp("/dev/shm", "rw"); err == nil { // where files are made quickly

@@ -11,13 +11,14 @@ import (
 	"rewind/internal/relay"
 )
 
-// guardWord is the word of the guard: registered only when asked for, and the one thing of this program that may exit with 2, which agents
-// read as "do not make this call".
+// guardWord is the word of the guard: registered only when asked for, and the one thing of this program that may exit
+// with 2, which agents read as "do not make this call".
 const guardWord = "guard"
 
 const refusal = 2
 
-// judge is the guard: it reads the payload of a tool call, and gives the status to exit with. What is late or cannot be read passes.
+// judge is the guard: it reads the payload of a tool call, and gives the status to exit with. What is late or cannot be
+// read passes.
 func judge(o options, started time.Time) (status int) {
 	defer func() {
 		if p := recover(); p != nil {

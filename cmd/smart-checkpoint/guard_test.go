@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestGuard: the guard is the one thing that exits with 2, and only for a call that it refuses; nothing else of it is heard.
+// TestGuard: the guard is the one thing that exits with 2, and only for a call that it refuses; nothing else of it is
+// heard.
 func TestGuard(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	if err := os.MkdirAll(filepath.Join(home, "storage"), 0o700); err != nil {

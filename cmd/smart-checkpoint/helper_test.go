@@ -75,8 +75,8 @@ func note(name, text string) {
 	}
 }
 
-// fakeDaemon takes hooks as the daemon does and writes down what came. $REWIND_TEST_CRASH: the first one of all dies in the middle of a
-// request.
+// fakeDaemon takes hooks as the daemon does and writes down what came. $REWIND_TEST_CRASH: the first one of all dies in
+// the middle of a request.
 func fakeDaemon() int {
 	home := os.Getenv("REWIND_HOME")
 	note("starts", strconv.Itoa(os.Getpid()))
@@ -108,7 +108,8 @@ func fakeDaemon() int {
 		if os.Getenv("REWIND_TEST_CRASH") != "" {
 			if _, err := os.Stat(filepath.Join(home, "crashed")); err != nil {
 				note("crashed", "")
-				l.(*net.UnixListener).SetUnlinkOnClose(false) // killed, it would leave the socket too, closed at any time
+				// killed, it would leave the socket too, closed at any time
+				l.(*net.UnixListener).SetUnlinkOnClose(false)
 				_ = l.Close()
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 				select {}
@@ -267,7 +268,8 @@ func (b *testbed) silent(r result) {
 	}
 }
 
-// oneLine fails unless the process exited with 0, with nothing on standard output and one line on the other that has want.
+// oneLine fails unless the process exited with 0, with nothing on standard output and one line on the other that has
+// want.
 func (b *testbed) oneLine(r result, want string) {
 	b.Helper()
 	if r.code != 0 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, want) {
@@ -275,7 +277,8 @@ func (b *testbed) oneLine(r result, want string) {
 	}
 }
 
-// late is oneLine for what ends by its deadline: on a machine that is too slow for the line the last guard ends the process without it.
+// late is oneLine for what ends by its deadline: on a machine that is too slow for the line the last guard ends the
+// process without it.
 func (b *testbed) late(r result, want string) {
 	b.Helper()
 	if r.stderr == "" {
@@ -320,8 +323,8 @@ func underRace() bool {
 	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// quickPrograms is for tests in which a program has to end before a hook's deadline: with the race detector in it, and an environment of
-// its own, it sleeps a second first.
+// quickPrograms is for tests in which a program has to end before a hook's deadline: with the race detector in it, and
+// an environment of its own, it sleeps a second first.
 func quickPrograms(t *testing.T) {
 	t.Helper()
 	if underRace() {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// reserve is the end of the deadline that is kept for leaving, and for starting a process when no daemon can be had; it is half
-	// of a deadline that is shorter than twice as much.
+	// reserve is the end of the deadline that is kept for leaving, and for starting a process when no daemon can be
+	// had; it is half of a deadline that is shorter than twice as much.
 	reserve = 50 * time.Millisecond
 	// drainFor is how long an agent that writes to nobody's use is listened to: a broken pipe is an error to some.
 	drainFor = 100 * time.Millisecond
@@ -47,7 +47,8 @@ type hook struct {
 
 func newHook(o options, bin, daemon string, started time.Time) *hook {
 	kept := min(reserve, o.deadline/2)
-	h := &hook{options: o, id: rand.Uint64(), bin: bin, daemon: daemon} // the kernel seeds the generator for every process
+	// the kernel seeds the generator for every process
+	h := &hook{options: o, id: rand.Uint64(), bin: bin, daemon: daemon}
 	h.soft = started.Add(o.deadline - kept)
 	h.last = started.Add(o.deadline - kept/2)
 	h.payload = newPayload(h.soft)
@@ -123,8 +124,8 @@ func (h *hook) unanswered(home string) {
 // errUnread is of a daemon of this version that could not read the request: another try would be no other.
 var errUnread = errors.New("the daemon could not read the request")
 
-// deliver sends the event until a daemon has answered it: again, once, when the exchange breaks, and as often as there is time when the
-// daemon is about to stop. The id stays, so that it is recorded once.
+// deliver sends the event until a daemon has answered it: again, once, when the exchange breaks, and as often as there
+// is time when the daemon is about to stop. The id stays, so that it is recorded once.
 func (h *hook) deliver(home string) error {
 	resent, refused := false, false
 	for pause := minPause; ; pause = min(2*pause, maxPause) {

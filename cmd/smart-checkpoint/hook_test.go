@@ -341,8 +341,8 @@ func TestPromise04OtherVersion(t *testing.T) {
 	}
 }
 
-// A daemon of a version that took hooks in HTTP is asked to end, in HTTP, and a new one gets the event. One of a later protocol ends by
-// itself.
+// A daemon of a version that took hooks in HTTP is asked to end, in HTTP, and a new one gets the event. One of a later
+// protocol ends by itself.
 func TestPromise04OtherProtocol(t *testing.T) {
 	for _, size := range []int{2, 8 << 20} {
 		b := newTestbed(t)

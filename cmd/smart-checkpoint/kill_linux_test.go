@@ -16,8 +16,9 @@ import (
 	"rewind/internal/torture"
 )
 
-// TestT3Promise01Kills has daemons and hooks die at any moment while agents of several sessions work. What must hold then: no acknowledged
-// event is lost, none is there twice, each has its edit, the store is whole, and nothing needs a person.
+// TestT3Promise01Kills has daemons and hooks die at any moment while agents of several sessions work. What must hold
+// then: no acknowledged event is lost, none is there twice, each has its edit, the store is whole, and nothing needs a
+// person.
 func TestT3Promise01Kills(t *testing.T) {
 	s := newSite(t)
 	s.must("init")
@@ -26,7 +27,8 @@ func TestT3Promise01Kills(t *testing.T) {
 	work, seed := time.Duration(m.Points)*time.Second, m.Seed
 	var mu sync.Mutex
 	var acked []string
-	may := map[string]bool{"": true} // a client that dies in the middle of a long payload leaves an event of which nobody knows the call
+	// a client that dies in the middle of a long payload leaves an event of which nobody knows the call
+	may := map[string]bool{"": true}
 	end := make(chan struct{})
 	var agents, killer sync.WaitGroup
 	for session := range 6 {
@@ -102,8 +104,8 @@ func TestT3Promise01Kills(t *testing.T) {
 	s.serves()
 }
 
-// traced makes the daemon that a hook starts, or `rewind hook`, die instead of its nth call that changes something: in the place of the
-// program is a script that has the first of them killed, and lets those after it be.
+// traced makes the daemon that a hook starts, or `rewind hook`, die instead of its nth call that changes something: in
+// the place of the program is a script that has the first of them killed, and lets those after it be.
 func (s *site) traced(what string) {
 	s.Helper()
 	self, err := os.Executable()
@@ -130,9 +132,9 @@ func (s *site) arm(n int) {
 	s.check(os.WriteFile(s.file("n"), []byte(strconv.Itoa(n)), 0o600), os.WriteFile(s.file("armed"), nil, 0o600))
 }
 
-// met is how many calls the traced program came to. It is written when the program has ended. A daemon is asked to end, which may be what
-// kills it; on a busy machine its hook may have been answered by another way while it still began, and nobody was there to be asked: so it
-// is asked again.
+// met is how many calls the traced program came to. It is written when the program has ended. A daemon is asked to end,
+// which may be what kills it; on a busy machine its hook may have been answered by another way while it still began,
+// and nobody was there to be asked: so it is asked again.
 func (s *site) met(daemon bool) int {
 	s.Helper()
 	ask := time.Now()
@@ -174,9 +176,10 @@ func canTrace(t *testing.T) {
 	}
 }
 
-// TestT1HookKills kills, before each of its calls that change something: the daemon that a hook has started and that takes the hook's event
-// in, from its first call to its end in order; `rewind hook`, which does the same alone; and the hook's client itself. What must hold
-// afterwards: the next hook works, no acknowledged event is lost or there twice, and each checkpoint has its edit.
+// TestT1HookKills kills, before each of its calls that change something: the daemon that a hook has started and that
+// takes the hook's event in, from its first call to its end in order; `rewind hook`, which does the same alone; and the
+// hook's client itself. What must hold afterwards: the next hook works, no acknowledged event is lost or there twice,
+// and each checkpoint has its edit.
 func TestT1HookKills(t *testing.T) {
 	canTrace(t)
 	m := torture.Begin(t)

@@ -1,6 +1,7 @@
-// Command smart-checkpoint is what an agent's hooks call: it hands the hook's payload to the daemon and the daemon's answer to the agent.
-// Whatever happens it exits with 0 before its deadline, since anything else can block the agent, and it writes nothing to standard output
-// that is not the answer. The one exception is its guard, which is registered only when asked for: it exits with 2 to refuse a tool call.
+// Command smart-checkpoint is what an agent's hooks call: it hands the hook's payload to the daemon and the daemon's
+// answer to the agent. Whatever happens it exits with 0 before its deadline, since anything else can block the agent,
+// and it writes nothing to standard output that is not the answer. The one exception is its guard, which is registered
+// only when asked for: it exits with 2 to refuse a tool call.
 package main
 
 import (
@@ -21,8 +22,8 @@ func version() string {
 	return "devel"
 }
 
-// signalsAfter is when signals begin to be caught. That costs a quarter of what the whole process does, mostly a thread; by then a hook has
-// usually ended, and no agent's patience is as short.
+// signalsAfter is when signals begin to be caught. That costs a quarter of what the whole process does, mostly a
+// thread; by then a hook has usually ended, and no agent's patience is as short.
 const signalsAfter = 10 * time.Millisecond
 
 func main() {
@@ -54,8 +55,9 @@ func main() {
 	newHook(o, bin, daemon, started).run()
 }
 
-// keepHome is for a home that is not where it is by default: a hook that was registered for it belongs to it, whether the agent was
-// started where REWIND_HOME is set or not. This program is in its directory "system" then. In the usual place nothing is looked at.
+// keepHome is for a home that is not where it is by default: a hook that was registered for it belongs to it, whether
+// the agent was started where REWIND_HOME is set or not. This program is in its directory "system" then. In the usual
+// place nothing is looked at.
 func keepHome(bin string) {
 	dir := filepath.Dir(bin)
 	home := filepath.Dir(dir)

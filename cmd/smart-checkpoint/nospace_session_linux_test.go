@@ -20,8 +20,8 @@ func (s *site) grow() {
 		fmt.Sprintf("size=%d", 2*smallDisk)))
 }
 
-// tree is what the project holds: every name, with what is in the files. The directory that restores work in is there once one was tried;
-// what is in it counts.
+// tree is what the project holds: every name, with what is in the files. The directory that restores work in is there
+// once one was tried; what is in it counts.
 func (s *site) tree() map[string]string {
 	s.Helper()
 	held := map[string]string{}
@@ -40,9 +40,9 @@ func (s *site) tree() map[string]string {
 	return held
 }
 
-// TestT4Promise07DiskFullSession: an agent works until the disk of the store is full, and beyond. Hooks stay in time, status says why, and
-// how often; what is stored is read; what would need a safety checkpoint touches nothing. With space again the same daemon goes on, and
-// nothing is lost.
+// TestT4Promise07DiskFullSession: an agent works until the disk of the store is full, and beyond. Hooks stay in time,
+// status says why, and how often; what is stored is read; what would need a safety checkpoint touches nothing. With
+// space again the same daemon goes on, and nothing is lost.
 func TestT4Promise07DiskFullSession(t *testing.T) {
 	s := newSite(t)
 	s.onSmallDisk()
@@ -60,7 +60,8 @@ func TestT4Promise07DiskFullSession(t *testing.T) {
 	for i := range 30 {
 		call := fmt.Sprintf("full-%d", i)
 		hook(call, 4<<20)
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) { // a late hook goes on behind its deadline
+		// a late hook goes on behind its deadline
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 			if v := s.status(); v.Degraded != nil || len(v.Changes) == 0 || time.Now().After(end) {
 				break
 			}

@@ -13,8 +13,8 @@ const (
 
 var errInput = errors.New("standard input has not ended within the deadline")
 
-// A payload is standard input, read once and kept, so that it can be read again from its beginning. What is longer than maxKept is passed
-// through and not kept.
+// A payload is standard input, read once and kept, so that it can be read again from its beginning. What is longer than
+// maxKept is passed through and not kept.
 type payload struct {
 	until   time.Time // when reading ends with errInput
 	chunks  [][]byte  // full but for the last

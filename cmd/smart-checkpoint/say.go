@@ -16,8 +16,8 @@ func say(text string) {
 	writeAll(stderr, append([]byte("smart-checkpoint: "+clean(text, maxLine)), '\n'))
 }
 
-// clean is s as one line of at most limit bytes, without what a terminal could take for more than text: control characters, marks that turn
-// the direction of writing, bytes that are not UTF-8.
+// clean is s as one line of at most limit bytes, without what a terminal could take for more than text: control
+// characters, marks that turn the direction of writing, bytes that are not UTF-8.
 func clean(s string, limit int) string {
 	b := make([]byte, 0, min(len(s), limit))
 	for _, r := range s {

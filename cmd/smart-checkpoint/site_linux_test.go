@@ -26,8 +26,8 @@ type site struct {
 	lost    int // events that were acknowledged and that recorded did not find
 }
 
-// unlimited is a deadline in milliseconds within which every hook is answered when its work is done: what is answered earlier, without a
-// word on standard error, is recorded.
+// unlimited is a deadline in milliseconds within which every hook is answered when its work is done: what is answered
+// earlier, without a word on standard error, is recorded.
 const unlimited = 60_000
 
 func newSite(t *testing.T, env ...string) *site {
@@ -109,7 +109,8 @@ func (s *site) payload(session, call string) string {
 	return string(b)
 }
 
-// acked reports whether a hook that had unlimited time was told that its event is recorded, and fails when it did what no hook may.
+// acked reports whether a hook that had unlimited time was told that its event is recorded, and fails when it did what
+// no hook may.
 func (s *site) acked(r result) bool {
 	s.Helper()
 	if r.code > 0 || r.stdout != "" {
@@ -212,7 +213,8 @@ func (s *site) status() (v state) {
 	return v
 }
 
-// recorded fails unless every event of want is in the log once, and none twice; what is there besides must be in may. It returns the log.
+// recorded fails unless every event of want is in the log once, and none twice; what is there besides must be in may.
+// It returns the log.
 func (s *site) recorded(want []string, may map[string]bool) []entry {
 	s.Helper()
 	list := s.events()
@@ -237,8 +239,8 @@ func (s *site) recorded(want []string, may map[string]bool) []entry {
 	return list
 }
 
-// holds fails unless the checkpoint of each event has the file that was written before it: a file per event that never changes again, in
-// edits/ under the name of the call. At most so many checkpoints are looked at, 0: all.
+// holds fails unless the checkpoint of each event has the file that was written before it: a file per event that never
+// changes again, in edits/ under the name of the call. At most so many checkpoints are looked at, 0: all.
 func (s *site) holds(list []entry, most int) {
 	s.Helper()
 	byCheckpoint := map[string][]string{}
@@ -333,8 +335,8 @@ func (s *site) kill() {
 	s.gone(pid)
 }
 
-// stop ends the daemon in order. On a busy machine another that the client has started may come up only then, find the place free and
-// serve: it is asked, too.
+// stop ends the daemon in order. On a busy machine another that the client has started may come up only then, find the
+// place free and serve: it is asked, too.
 func (s *site) stop() {
 	s.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -379,7 +381,8 @@ func (s *site) cpu(pid int) time.Duration {
 	s.check(err)
 	system, err := strconv.Atoi(fields[12])
 	s.check(err)
-	return time.Duration(user+system) * 10 * time.Millisecond // USER_HZ is 100 on every architecture of Linux that Go knows
+	// USER_HZ is 100 on every architecture of Linux that Go knows
+	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
 // noSpin fails when a daemon uses a quarter of a processor for two seconds.

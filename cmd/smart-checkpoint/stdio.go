@@ -40,8 +40,8 @@ func readInput(b []byte, until time.Time) (int, error) {
 
 func inputError(err error) error { return errors.New("read standard input: " + err.Error()) }
 
-// writeAll writes to a standard stream as far as that is possible. Package os would end the process with a signal when the agent has closed
-// its end.
+// writeAll writes to a standard stream as far as that is possible. Package os would end the process with a signal when
+// the agent has closed its end.
 func writeAll(fd int, b []byte) {
 	for len(b) > 0 {
 		n, err := syscall.Write(fd, b)

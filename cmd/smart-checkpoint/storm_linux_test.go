@@ -88,8 +88,8 @@ func TestT7Promise04Storm(t *testing.T) {
 	s.clean()
 }
 
-// With the usual deadline not all of them may be answered in time on a slow machine. All exit with 0 in time, and what reached the daemon
-// is recorded once.
+// With the usual deadline not all of them may be answered in time on a slow machine. All exit with 0 in time, and what
+// reached the daemon is recorded once.
 func TestT7Promise03StormInTime(t *testing.T) {
 	s := newSite(t)
 	s.must("init")

@@ -8,7 +8,8 @@ import (
 	"rewind/engine/enginetest"
 )
 
-// BenchmarkStep28k is what a test in a project of 28,000 files costs besides the test: a verdict taken in, and the next state laid out.
+// BenchmarkStep28k is what a test in a project of 28,000 files costs besides the test: a verdict taken in, and the next
+// state laid out.
 func BenchmarkStep28k(b *testing.B) {
 	p := enginetest.OpenProject(b, b.TempDir(), b.TempDir())
 	defer p.Close()

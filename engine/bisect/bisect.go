@@ -185,8 +185,8 @@ func (b *Bisector) tell(ctx context.Context, r *record, cp *model.Checkpoint, as
 	return b.put(b.walker(ctx), r, cp, e)
 }
 
-// put puts a verdict into the log, and on the line if there is one: on the point itself, or, if a good one does not lie on it, on the state
-// where its way meets the line.
+// put puts a verdict into the log, and on the line if there is one: on the point itself, or, if a good one does not lie
+// on it, on the state where its way meets the line.
 func (b *Bisector) put(w *walker, r *record, cp *model.Checkpoint, e entry) error {
 	r.Log = append(r.Log, e)
 	if len(r.Line) == 0 {
@@ -244,8 +244,8 @@ func (b *Bisector) Mark(ctx context.Context, session string, said Said, p model.
 	return b.next(ctx, session, r)
 }
 
-// overtaken reports whether something else was asked when an answer was said: since then another answer was taken in, or what it led to was
-// laid out. Where the clock was set back, that cannot be told.
+// overtaken reports whether something else was asked when an answer was said: since then another answer was taken in,
+// or what it led to was laid out. Where the clock was set back, that cannot be told.
 func (b *Bisector) overtaken(session string, r *record, said time.Time) bool {
 	after := func(t time.Time) bool { return t.After(said) && !t.After(b.log.Now()) }
 	if said.IsZero() {

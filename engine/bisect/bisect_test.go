@@ -131,9 +131,9 @@ func (w *walked) same(dir, state string) {
 	}
 }
 
-// TestBisectEqualsReading: of histories with undone lines and other sessions the states that are asked about are those that the worktree
-// went through, the scratch directory has their files whatever a command did in it, the answer is a change from passing to failing, of a
-// history with one change that one, and the worktree is as it was.
+// TestBisectEqualsReading: of histories with undone lines and other sessions the states that are asked about are those
+// that the worktree went through, the scratch directory has their files whatever a command did in it, the answer is a
+// change from passing to failing, of a history with one change that one, and the worktree is as it was.
 func TestBisectEqualsReading(t *testing.T) {
 	enginetest.SetChecks(t, 40, 0)
 	rapid.Check(t, func(rt *rapid.T) {

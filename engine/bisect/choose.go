@@ -28,9 +28,9 @@ type choice struct {
 	left int  // between them, not asked about yet
 }
 
-// choose decides by the verdicts of a line. What is asked about is unknown: asking ends. Two neighbours, bad and then good, are the answer;
-// with only skipped ones between them it is any of those, or bad. The newest good counts and the newest change behind it, so that no order
-// of verdicts is a contradiction: what lies behind good is not looked at.
+// choose decides by the verdicts of a line. What is asked about is unknown: asking ends. Two neighbours, bad and then
+// good, are the answer; with only skipped ones between them it is any of those, or bad. The newest good counts and the
+// newest change behind it, so that no order of verdicts is a contradiction: what lies behind good is not looked at.
 func choose(line []Verdict, o order) choice {
 	c := choice{ask: -1, bad: -1, good: len(line)}
 	for i, v := range line {
@@ -84,8 +84,8 @@ func older(line []Verdict, bad int, o order) int {
 	return -1
 }
 
-// middle is the state to ask about between bad and good: the middle one of the longest run without one that was skipped. What cannot be
-// told is mostly so for a stretch, and that run leads away from it, as git's choice does.
+// middle is the state to ask about between bad and good: the middle one of the longest run without one that was
+// skipped. What cannot be told is mostly so for a stretch, and that run leads away from it, as git's choice does.
 func middle(line []Verdict, bad, good int) int {
 	best, most, from := -1, 0, bad+1
 	for i := bad + 1; i <= good; i++ {

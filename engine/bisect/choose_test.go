@@ -21,8 +21,9 @@ func ask(t *rapid.T, line []Verdict, o order, truth []Verdict) (asked int) {
 	}
 }
 
-// TestChoose: whatever the history, nothing is asked twice, and the answer is a change from passing to failing with nothing between but
-// what was skipped; of a history with one change it is that one, after few questions; what is not told is read one state after the other.
+// TestChoose: whatever the history, nothing is asked twice, and the answer is a change from passing to failing with
+// nothing between but what was skipped; of a history with one change it is that one, after few questions; what is not
+// told is read one state after the other.
 func TestChoose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 60).Draw(t, "states")
@@ -66,7 +67,8 @@ func TestChoose(t *testing.T) {
 	})
 }
 
-// TestChooseByHand: a person may say anything in any order; there is always a question, a wish or an answer, and the newest good counts.
+// TestChooseByHand: a person may say anything in any order; there is always a question, a wish or an answer, and the
+// newest good counts.
 func TestChooseByHand(t *testing.T) {
 	for _, tt := range []struct {
 		line           []Verdict

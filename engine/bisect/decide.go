@@ -14,7 +14,8 @@ import (
 type Mounts struct {
 	Overlay  bool `json:"overlay,omitempty"`
 	ReadOnly bool `json:"read_only,omitempty"`
-	// The mounts are a user namespace's, to which only files of this user and Group are known: an overlay cannot take in others.
+	// The mounts are a user namespace's, to which only files of this user and Group are known: an overlay cannot take
+	// in others.
 	Own   bool `json:"own,omitempty"`
 	Group int  `json:"group,omitempty"`
 }
@@ -28,9 +29,9 @@ var (
 // reflink makes a reflink; tests have one for file systems without.
 var reflink treecopy.Clone = treecopy.Reflink
 
-// dependencies are directories that hold what was fetched as other files name it: a command needs them, and reads them. Others are made by
-// building, or are data: without them a build makes its own, and a copy could take long. So where directories can only be copied or shown
-// read-only, these are, and the others are left out.
+// dependencies are directories that hold what was fetched as other files name it: a command needs them, and reads them.
+// Others are made by building, or are data: without them a build makes its own, and a copy could take long. So where
+// directories can only be copied or shown read-only, these are, and the others are left out.
 var dependencies = map[string]string{
 	"node_modules":     "npm, yarn, pnpm: packages",
 	"bower_components": "Bower: packages",
@@ -46,7 +47,8 @@ var dependencies = map[string]string{
 	"deps":             "mix, rebar: packages",
 }
 
-// mountable is what can be mounted: nothing where the scratch directory lies in the project, which is covered by a mount.
+// mountable is what can be mounted: nothing where the scratch directory lies in the project, which is covered by a
+// mount.
 func (b *Bisector) mountable(m Mounts) Mounts {
 	if project.Within(b.home(), b.log.Project.Root) {
 		return Mounts{Group: m.Group}

@@ -1,5 +1,5 @@
-// Package bisect finds the checkpoint since which something fails: it chooses which one is to be tried next, and lays it out in a scratch
-// directory, where somebody else tries it.
+// Package bisect finds the checkpoint since which something fails: it chooses which one is to be tried next, and lays
+// it out in a scratch directory, where somebody else tries it.
 //
 //   - line.go has the line: the states that the worktree went through on its way to a checkpoint.
 //   - choose.go says which of them to ask about, and what the answers mean. It is pure.
@@ -8,8 +8,9 @@
 //     makes it.
 //   - bisect.go is what people ask for: Start, Mark, Show, Reset; answer.go is where that leads.
 //
-// Nothing here writes to the worktree or to the store, but that Start saves the worktree where its state is what fails. What is kept lies
-// in rewind's home, a directory for each session of this room; it is all of the session, and goes as a whole.
+// Nothing here writes to the worktree or to the store, but that Start saves the worktree where its state is what fails.
+// What is kept lies in rewind's home, a directory for each session of this room; it is all of the session, and goes as
+// a whole.
 package bisect
 
 import (

@@ -28,8 +28,9 @@ func (b *Bisector) walker(ctx context.Context) *walker {
 	return &walker{ctx: ctx, b: b, read: b.log.Checkpoints()}
 }
 
-// before is the state that the worktree had before cp was made; nil: none. That is its parent's or, where another session's step or gc's
-// merging lies between, that of the newest older checkpoint which has the tree that cp was made from.
+// before is the state that the worktree had before cp was made; nil: none. That is its parent's or, where another
+// session's step or gc's merging lies between, that of the newest older checkpoint which has the tree that cp was made
+// from.
 func (w *walker) before(cp *model.Checkpoint) (*model.Checkpoint, error) {
 	if !cp.Base.IsZero() {
 		if err := w.index(); err != nil {
@@ -82,8 +83,8 @@ func (w *walker) back(cp *model.Checkpoint, fn func(*model.Checkpoint) (more boo
 	return nil
 }
 
-// line is the way back from a checkpoint, the newest first, to the state end or, if that is zero, to the first one. A checkpoint that
-// changed nothing is no point of its own: the oldest that has its state is.
+// line is the way back from a checkpoint, the newest first, to the state end or, if that is zero, to the first one. A
+// checkpoint that changed nothing is no point of its own: the oldest that has its state is.
 func (w *walker) line(tip *model.Checkpoint, end objstore.ID) (line []point, err error) {
 	err = w.back(tip, func(cp *model.Checkpoint) bool {
 		p := point{Checkpoint: cp.ID, Tree: cp.Tree}

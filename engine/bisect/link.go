@@ -10,15 +10,16 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// Link is a directory of the worktree that no checkpoint has, and that is in the scratch directory as well, or why it is not.
+// Link is a directory of the worktree that no checkpoint has, and that is in the scratch directory as well, or why it
+// is not.
 type Link struct {
 	Path string `json:"path"`
 	How  How    `json:"how,omitempty"` // "": that is decided when it is needed first
 	Why  string `json:"why,omitempty"` // it is left out; "": it is there
 }
 
-// links settles which directories are in the scratch directory: those that were asked for are linked, those that the tip's note says are
-// ignored at the root are private. What is a link itself leads anywhere: only asking for it has it.
+// links settles which directories are in the scratch directory: those that were asked for are linked, those that the
+// tip's note says are ignored at the root are private. What is a link itself leads anywhere: only asking for it has it.
 func (b *Bisector) links(tip *model.Checkpoint, r *record) (list []Link, err error) {
 	if r.NoLinks {
 		return nil, nil

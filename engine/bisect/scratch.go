@@ -51,9 +51,9 @@ func (e *goneError) Error() string {
 	return "the content of " + e.path + " is " + string(e.why)
 }
 
-// layOut makes the scratch directory of a session hold what a point has. What was laid out before is changed by what differs, and by what a
-// command has changed in it; what such a command has made besides, a build's products, stays unless it is in the way. left are
-// the paths that are not there, since they were purged.
+// layOut makes the scratch directory of a session hold what a point has. What was laid out before is changed by what
+// differs, and by what a command has changed in it; what such a command has made besides, a build's products, stays
+// unless it is in the way. left are the paths that are not there, since they were purged.
 func (b *Bisector) layOut(ctx context.Context, session string, r *record, p point) (left []string, err error) {
 	if ok, err := b.log.Objs.Has(objstore.Checkpoint, p.Checkpoint); err == nil && !ok {
 		return nil, &goneError{}
@@ -71,7 +71,8 @@ func (b *Bisector) layOut(ctx context.Context, session string, r *record, p poin
 		err = b.change(ctx, dir, *at, p.Tree, &left)
 	}
 	var gone *goneError
-	if at == nil || err != nil && !errors.As(err, &gone) && ctx.Err() == nil { // somebody is still at work in it: anew, then
+	// somebody is still at work in it: anew, then
+	if at == nil || err != nil && !errors.As(err, &gone) && ctx.Err() == nil {
 		err = b.layOutNew(ctx, session, dir, p.Tree, &left)
 	}
 	if errors.Is(err, objstore.ErrLost) || errors.Is(err, objstore.ErrNotFound) { // a directory
@@ -125,8 +126,8 @@ func bootID() string {
 	return string(id)
 }
 
-// nextTick waits until files get a later time than those that are there, and gives it. Files are stamped by a clock that ticks some hundred
-// times a second.
+// nextTick waits until files get a later time than those that are there, and gives it. Files are stamped by a clock
+// that ticks some hundred times a second.
 func nextTick(dir worktreefs.Dir) (int64, error) {
 	first := int64(0)
 	for {
@@ -182,8 +183,8 @@ func (b *Bisector) change(ctx context.Context, dir worktreefs.Dir, at laid, to o
 	return b.apply(ctx, dir, at.Tree, to, touched, left)
 }
 
-// apply brings the scratch directory from a tree to another. What is at a path of touched, or below it, is removed first, and made anew.
-// What was purged is not there; its paths come to left.
+// apply brings the scratch directory from a tree to another. What is at a path of touched, or below it, is removed
+// first, and made anew. What was purged is not there; its paths come to left.
 func (b *Bisector) apply(ctx context.Context, dir worktreefs.Dir, from, to objstore.ID, touched map[string]bool, left *[]string) error {
 	in, err := dir.OpenDir(treeName)
 	if err != nil {
@@ -272,8 +273,8 @@ func (b *Bisector) steps(ctx context.Context, in worktreefs.Dir, from, to objsto
 	return steps, nil
 }
 
-// present leaves out what was purged of the steps, and adds its paths to left. What is lost is a *goneError: a state that somebody meant to
-// have without a secret can be tried, one that is damaged cannot.
+// present leaves out what was purged of the steps, and adds its paths to left. What is lost is a *goneError: a state
+// that somebody meant to have without a secret can be tried, one that is damaged cannot.
 func (b *Bisector) present(steps []tree.Change, left *[]string) (there []tree.Change, err error) {
 	for _, s := range steps {
 		var why value.KeptReason

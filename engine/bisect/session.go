@@ -21,8 +21,8 @@ import (
 	"rewind/objstore"
 )
 
-// Manual is the session that a person leads, of which a project has one. Any other is a command's that runs, and is named after its
-// process.
+// Manual is the session that a person leads, of which a project has one. Any other is a command's that runs, and is
+// named after its process.
 const Manual = "manual"
 
 // ErrBroken is returned for a session whose file cannot be read.
@@ -123,8 +123,8 @@ func (b *Bisector) save(session string, r *record) error {
 	return nil
 }
 
-// remove takes a session away, with its scratch directory and what a command has made in it, git repositories too; one that is not there is
-// no error. What is linked in it stays.
+// remove takes a session away, with its scratch directory and what a command has made in it, git repositories too; one
+// that is not there is no error. What is linked in it stays.
 func (b *Bisector) remove(session string) error {
 	all, err := os.OpenRoot(b.home())
 	if errors.Is(err, fs.ErrNotExist) {

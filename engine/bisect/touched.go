@@ -11,8 +11,8 @@ import (
 	"rewind/tree"
 )
 
-// toucher looks for what a command has changed of what was laid out, by what the system says of each path: a later ctime than that of what
-// was laid out, which no program can set.
+// toucher looks for what a command has changed of what was laid out, by what the system says of each path: a later
+// ctime than that of what was laid out, which no program can set.
 type toucher struct {
 	ctx  context.Context //nolint:containedctx // of one search, which makes it
 	get  objstore.Getter

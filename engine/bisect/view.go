@@ -28,8 +28,9 @@ const (
 	copied    How = "copy"
 )
 
-// shown makes what the links of a session ask for in the scratch directory, where the state does not have something at the path itself. It
-// decides how, when a link is needed first. mounts are the paths that who runs the command mounts for this state.
+// shown makes what the links of a session ask for in the scratch directory, where the state does not have something at
+// the path itself. It decides how, when a link is needed first. mounts are the paths that who runs the command mounts
+// for this state.
 func (b *Bisector) shown(ctx context.Context, in worktreefs.Dir, session string, r *record, root objstore.ID) (mounts []string, err error) {
 	for i := range r.Links {
 		l := &r.Links[i]
@@ -90,7 +91,8 @@ func unhide(in worktreefs.Dir, path string) error {
 	return err
 }
 
-// copy copies a directory of the project into the scratch directory. Errors: treecopy.ErrNoReflink, treecopy.ErrTooLarge.
+// copy copies a directory of the project into the scratch directory. Errors: treecopy.ErrNoReflink,
+// treecopy.ErrTooLarge.
 func (b *Bisector) copy(ctx context.Context, session, path string, how How, limit treecopy.Size) error {
 	from, err := os.OpenRoot(b.log.Project.Root)
 	if err != nil {

@@ -39,8 +39,8 @@ func copies(to, from *os.File) error {
 
 func noReflinks(*os.File, *os.File) error { return treecopy.ErrNoReflink }
 
-// TestT27Promise20Ways: each way in which a directory that no checkpoint has can be in the scratch directory, and that nothing which is
-// done there reaches the project's.
+// TestT27Promise20Ways: each way in which a directory that no checkpoint has can be in the scratch directory, and that
+// nothing which is done there reaches the project's.
 func TestT27Promise20Ways(t *testing.T) {
 	gid := os.Getegid()
 	for _, tt := range []struct {

@@ -47,9 +47,9 @@ func (k OpenCalls) names() []string {
 	return names
 }
 
-// Authors returns the function that says which sessions made the change of a path since the last capture: those whose calls name the path,
-// or a path below it; else those with a call that names none, such as a shell; else all that edit. Without calls nil: the change came from
-// outside.
+// Authors returns the function that says which sessions made the change of a path since the last capture: those whose
+// calls name the path, or a path below it; else those with a call that names none, such as a shell; else all that edit.
+// Without calls nil: the change came from outside.
 func (k OpenCalls) Authors() func(path string) []string {
 	names := k.names()
 	if len(names) < 2 {
@@ -89,8 +89,8 @@ func (k OpenCalls) Authors() func(path string) []string {
 	}
 }
 
-// attribute says who made the changes between the tree was and the capture: the authors of most paths, and the paths with other authors. A
-// change that is in no tree, as of a secret file, is put down to all sessions with calls.
+// attribute says who made the changes between the tree was and the capture: the authors of most paths, and the paths
+// with other authors. A change that is in no tree, as of a secret file, is put down to all sessions with calls.
 func (wt *Worktree) attribute(c *Capture, was objstore.ID, calls OpenCalls) (by []string, owned []model.Owned, err error) {
 	names := calls.names()
 	if len(names) < 2 {

@@ -18,8 +18,8 @@ import (
 	"rewind/tree"
 )
 
-// batch is a batch of events on its way into the log: one capture of the worktree, taken after all of them had come, and one commit. If it
-// fails nothing of it is kept, in memory neither.
+// batch is a batch of events on its way into the log: one capture of the worktree, taken after all of them had come,
+// and one commit. If it fails nothing of it is kept, in memory neither.
 type batch struct {
 	wt       *Worktree
 	events   []*Pending
@@ -170,8 +170,9 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 	return err
 }
 
-// standing is the first event in the batch that needs a checkpoint, if a restore that kept others' changes has left a state that none has:
-// one of a turn, which may end there, or the first of a fork, which begins there. nil: no such event, or a checkpoint has the state.
+// standing is the first event in the batch that needs a checkpoint, if a restore that kept others' changes has left a
+// state that none has: one of a turn, which may end there, or the first of a fork, which begins there. nil: no such
+// event, or a checkpoint has the state.
 func (in *batch) standing() (*Pending, error) {
 	if !in.state.IsZero() || in.was.Tree.IsZero() {
 		return nil, nil
@@ -214,8 +215,8 @@ func (in *batch) tail(c *Capture, s *model.Session) {
 	in.wt.conversations.OriginInHook(c.Tx, s)
 }
 
-// turnBefore is the session's record before the event, if the checkpoint belongs to the turn before the prompt that finds it: what an
-// interrupted call had done. nil: it belongs to the event's own turn.
+// turnBefore is the session's record before the event, if the checkpoint belongs to the turn before the prompt that
+// finds it: what an interrupted call had done. nil: it belongs to the event's own turn.
 func (in *batch) turnBefore(lead *Pending, cp *model.Checkpoint) *model.Session {
 	old := in.wt.log.Records[lead.Name]
 	if !lead.Act.Begins || old == nil || old.Turn == 0 || len(old.Calls) == 0 || !cp.ChangedBy(lead.Name) {
@@ -224,8 +225,8 @@ func (in *batch) turnBefore(lead *Pending, cp *model.Checkpoint) *model.Session 
 	return old
 }
 
-// cause is the event that the checkpoint is put down to: the end of a call by one of its authors, else the first event of an author, else
-// the first event.
+// cause is the event that the checkpoint is put down to: the end of a call by one of its authors, else the first event
+// of an author, else the first event.
 func (in *batch) cause(by []string) *Pending {
 	for _, ends := range []bool{true, false} {
 		for _, a := range in.events {
@@ -237,8 +238,8 @@ func (in *batch) cause(by []string) *Pending {
 	return in.events[0]
 }
 
-// lineOf is the session whose step a capture is instead of that which found it: another agent's call was at work, and it alone. nil: the
-// step is that of who found it.
+// lineOf is the session whose step a capture is instead of that which found it: another agent's call was at work, and
+// it alone. nil: the step is that of who found it.
 func (wt *Worktree) lineOf(finder string, by []string, owned []model.Owned) *model.Session {
 	authors := (&model.Checkpoint{By: by, Owned: owned}).Authors()
 	if len(authors) == 0 || slices.Contains(authors, finder) {
@@ -274,8 +275,8 @@ func (in *batch) checkpoint(c *Capture, lead *Pending) (*model.Checkpoint, error
 	return in.wt.newCheckpoint(c, lead.Name, cur, cause)
 }
 
-// fold decides whether lists leave the checkpoint out. same: it changes nothing. The first one of a session is listed, since undo leads to
-// it and no further.
+// fold decides whether lists leave the checkpoint out. same: it changes nothing. The first one of a session is listed,
+// since undo leads to it and no further.
 func (in *batch) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead *Pending, same bool) error {
 	_, begins, err := in.begins(cp.Session)
 	if err != nil {
@@ -300,8 +301,8 @@ func (in *batch) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead *
 	return nil
 }
 
-// begins reports whether a session has still no place of its own: no cursor, or only the one that a fork gave it, from which nothing was
-// heard. at is the cursor.
+// begins reports whether a session has still no place of its own: no cursor, or only the one that a fork gave it, from
+// which nothing was heard. at is the cursor.
 func (in *batch) begins(session string) (at objstore.ID, begins bool, err error) {
 	at, err = in.wt.log.Refs.ID(refs.Cursor(session))
 	if err != nil || at.IsZero() {
@@ -316,8 +317,8 @@ func (in *batch) begins(session string) (at objstore.ID, begins bool, err error)
 	return at, false, nil
 }
 
-// asked reports whether the project's tier registers a hook for one of the session's events. Agents' hooks are those of the widest tier of
-// all projects: what this project's tier would not have sent is captured, and folded.
+// asked reports whether the project's tier registers a hook for one of the session's events. Agents' hooks are those of
+// the widest tier of all projects: what this project's tier would not have sent is captured, and folded.
 func (in *batch) asked(session string) bool {
 	return slices.ContainsFunc(in.events, func(a *Pending) bool {
 		return a.Name == session &&
@@ -325,8 +326,8 @@ func (in *batch) asked(session string) bool {
 	})
 }
 
-// operations are the batch's operations and updates: the checkpoint's, then one for each event that made none. The session records are set
-// in the transaction.
+// operations are the batch's operations and updates: the checkpoint's, then one for each event that made none. The
+// session records are set in the transaction.
 func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq uint64) (ops []refs.Operation, updates []refs.Update,
 	err error,
 ) {
@@ -347,7 +348,8 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 		in.state = cp.ID
 		lead.res = Handled{Recorded: true, Checkpoint: cp.ID, New: true, Late: cp.Late}
 	}
-	placed, told := map[string]bool{}, map[string]bool{} // sessions with a cursor; those whose transcript an operation of the batch names
+	// sessions with a cursor; those whose transcript an operation of the batch names
+	placed, told := map[string]bool{}, map[string]bool{}
 	if cp != nil {
 		placed[cp.Session], told[cp.Session] = true, !in.apart
 	}
@@ -401,8 +403,9 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 	return ops, updates, nil
 }
 
-// changedBytes counts the bytes by which the capture differs from the state before, up to about most. Of two versions of a file it counts
-// what lies between their common beginning and end; without read at least the difference of their sizes.
+// changedBytes counts the bytes by which the capture differs from the state before, up to about most. Of two versions
+// of a file it counts what lies between their common beginning and end; without read at least the difference of their
+// sizes.
 func (in *batch) changedBytes(c *Capture, most int64, read bool) (int64, error) {
 	n := int64(0)
 	err := c.Changes(c.before(in.was), func(ch tree.Change) error {

@@ -11,8 +11,8 @@ import (
 	"rewind/hooks"
 )
 
-// The first hook of an old session does not wait until the turns of its file are counted, nor do those that come meanwhile; they are taken
-// in behind it, in their order, in turns of the right numbers.
+// The first hook of an old session does not wait until the turns of its file are counted, nor do those that come
+// meanwhile; they are taken in behind it, in their order, in turns of the right numbers.
 func TestFirstEventOfALargeSession(t *testing.T) {
 	p, k := enginetest.Begun(t)
 	text := strings.Repeat("x", 40<<10)

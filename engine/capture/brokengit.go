@@ -15,9 +15,9 @@ import (
 	"rewind/tree/snapshot"
 )
 
-// Memory when git is broken. What the user's repository says is a fact for the record, or helps to decide what is captured; none of it is
-// needed. What of it cannot be read is a line of the note with the reason unreadable, under its path below .git, and a finding of
-// CheckProject.
+// Memory when git is broken. What the user's repository says is a fact for the record, or helps to decide what is
+// captured; none of it is needed. What of it cannot be read is a line of the note with the reason unreadable, under its
+// path below .git, and a finding of CheckProject.
 
 // gitDir is git's directory in a project, or the file in its place.
 const gitDir = ".git"
@@ -29,8 +29,8 @@ type unreadable struct {
 	skips []tree.Skip // of, and a skip for each of paths
 }
 
-// flag appends what could not be read of the repository to what a snapshot skipped. Captures that find the same share one list, which
-// nobody changes.
+// flag appends what could not be read of the repository to what a snapshot skipped. Captures that find the same share
+// one list, which nobody changes.
 func (wt *Worktree) flag(skips []tree.Skip, faults []gitinfo.Fault) []tree.Skip {
 	paths := unreadPaths(faults)
 	if len(paths) == 0 {
@@ -61,7 +61,8 @@ func unreadPaths(faults []gitinfo.Fault) []string {
 	return slices.Compact(paths)
 }
 
-// noticeUnread makes a notice of what cannot be read of the repository, unless the newest checkpoint's note has it already.
+// noticeUnread makes a notice of what cannot be read of the repository, unless the newest checkpoint's note has it
+// already.
 func (wt *Worktree) noticeUnread(faults []gitinfo.Fault, was oplog.Head) {
 	if len(faults) == 0 || wt.isNoted(faults, was) {
 		return
@@ -131,8 +132,9 @@ func (wt *Worktree) GitState() string {
 	return state
 }
 
-// lastTracked is what counts as tracked while the index cannot be read: what was tracked when it last could be. In a process that has not
-// read it yet, all of the head, whose files were captured by the rules or because they were tracked. nil: nothing is known.
+// lastTracked is what counts as tracked while the index cannot be read: what was tracked when it last could be. In a
+// process that has not read it yet, all of the head, whose files were captured by the rules or because they were
+// tracked. nil: nothing is known.
 func (wt *Worktree) lastTracked() snapshot.Tracked {
 	if wt.repo != nil && wt.repo.tracked != nil {
 		return wt.repo.tracked
@@ -144,8 +146,8 @@ func (wt *Worktree) lastTracked() snapshot.Tracked {
 	return &captured{get: wt.log.Objs, root: was.Tree, dirs: map[string]*nameLists{}}
 }
 
-// captured is a snapshot.Tracked with the files of a tree. A directory of it is read when it is first asked for; one that cannot be read
-// counts as empty.
+// captured is a snapshot.Tracked with the files of a tree. A directory of it is read when it is first asked for; one
+// that cannot be read counts as empty.
 type captured struct {
 	get  objstore.Getter
 	root objstore.ID

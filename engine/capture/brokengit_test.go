@@ -55,9 +55,9 @@ func gitProject(t *testing.T) *enginetest.Project {
 	return p
 }
 
-// TestT24Promise18TrackedStays: a file that is captured because it is tracked stays so while the index cannot be read, in the process
-// that knew the index and in one that never did, watched or not; what is not tracked does not become so; and with the index all is as
-// before.
+// TestT24Promise18TrackedStays: a file that is captured because it is tracked stays so while the index cannot be read,
+// in the process that knew the index and in one that never did, watched or not; what is not tracked does not become so;
+// and with the index all is as before.
 func TestT24Promise18TrackedStays(t *testing.T) {
 	for _, watched := range []bool{false, true} {
 		p := gitProject(t)
@@ -114,8 +114,8 @@ func TestT24Promise18TrackedStays(t *testing.T) {
 	}
 }
 
-// TestT24Promise18SaidOnce: what cannot be read of git stands in every checkpoint that is made meanwhile; a command says it when it is
-// news, a hook never.
+// TestT24Promise18SaidOnce: what cannot be read of git stands in every checkpoint that is made meanwhile; a command
+// says it when it is news, a hook never.
 func TestT24Promise18SaidOnce(t *testing.T) {
 	p := gitProject(t)
 	saved := func(v string) (*model.Checkpoint, []string) {
@@ -189,7 +189,8 @@ func TestFlagShares(t *testing.T) {
 	p.Write(".git/HEAD", "")
 	var lists [2][]tree.Skip
 	watch(p, t)
-	for range 50 { // the watcher may tell of what was written here only behind a capture, and then all is looked at once more
+	// the watcher may tell of what was written here only behind a capture, and then all is looked at once more
+	for range 50 {
 		root, err := p.E.Log.Root()
 		p.Must(err)
 		c, err := p.E.Worktree.Capture(context.Background(), root, capture.Options{Compare: true})

@@ -41,7 +41,8 @@ type Capture struct {
 // maxChanges is how many changes a capture keeps; more, as in a first one, are worked out again.
 const maxChanges = 4096
 
-// Changes calls fn for what differs between the tree was and the capture. Up to maxChanges are kept for the next call with the same tree.
+// Changes calls fn for what differs between the tree was and the capture. Up to maxChanges are kept for the next call
+// with the same tree.
 func (c *Capture) Changes(was objstore.ID, fn func(tree.Change) error) error {
 	if c.whole && c.from == was {
 		for _, ch := range c.changed {

@@ -76,8 +76,8 @@ func showChange(ch tree.Change) string {
 	return ch.Path + ": " + id(ch.Old) + " to " + id(ch.New)
 }
 
-// TestLookEqualsScan: between edits, saves and events, status under a watcher says what a look at every file says, stores nothing, and what
-// is stored afterwards is whole.
+// TestLookEqualsScan: between edits, saves and events, status under a watcher says what a look at every file says,
+// stores nothing, and what is stored afterwards is whole.
 func TestLookEqualsScan(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("keep/a", "a\n")
@@ -119,8 +119,8 @@ func TestLookEqualsScan(t *testing.T) {
 	}
 }
 
-// TestLookKeepsWhatItFound: a second look reads no file again, its diff has the text of what the first one read, and the next checkpoint
-// holds it. Where a content is too large to be kept, nothing is relied on.
+// TestLookKeepsWhatItFound: a second look reads no file again, its diff has the text of what the first one read, and
+// the next checkpoint holds it. Where a content is too large to be kept, nothing is relied on.
 func TestLookKeepsWhatItFound(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("d/a", "a\n")

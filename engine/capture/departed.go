@@ -17,9 +17,9 @@ type caller struct {
 	program interface{ Runs() bool } // nil: it is not seen
 }
 
-// departed ends the sessions whose program was seen while a call of theirs was open, and runs no more: who was killed, or whose terminal
-// was closed, says nothing, and what others change from then on is not that call's. A program that cannot be seen is taken to run. again is
-// when to look once more; 0: no need.
+// departed ends the sessions whose program was seen while a call of theirs was open, and runs no more: who was killed,
+// or whose terminal was closed, says nothing, and what others change from then on is not that call's. A program that
+// cannot be seen is taken to run. again is when to look once more; 0: no need.
 func (wt *Worktree) departed(ctx context.Context) (again time.Duration, err error) {
 	wt.log.Mu.Lock()
 	var calling []model.Session
@@ -42,7 +42,8 @@ func (wt *Worktree) departed(ctx context.Context) (again time.Duration, err erro
 			}
 			continue
 		}
-		now := wt.caller(s) // looked for once a turn, and where it is gone: the session may have been gone on with by another one
+		// looked for once a turn, and where it is gone: the session may have been gone on with by another one
+		now := wt.caller(s)
 		wt.callers.Store(s.Name, now)
 		if now.program != nil {
 			again = departAgain

@@ -9,8 +9,8 @@ import (
 	"rewind/tree"
 )
 
-// elsewhere lists the directories of other projects that may have files which the event's call names: projects nested in this one, as its
-// captures found them, and the directories of files outside.
+// elsewhere lists the directories of other projects that may have files which the event's call names: projects nested
+// in this one, as its captures found them, and the directories of files outside.
 func (in *batch) elsewhere(a *Pending, c *Capture) (dirs []string) {
 	root := in.wt.log.Project.Root
 	for _, path := range a.inside {
@@ -25,7 +25,8 @@ func (in *batch) elsewhere(a *Pending, c *Capture) (dirs []string) {
 	return slices.Compact(dirs)
 }
 
-// nestedAbove is the directory of the innermost nested project that has path, by the markers that a capture skipped; "": none.
+// nestedAbove is the directory of the innermost nested project that has path, by the markers that a capture skipped;
+// "": none.
 func nestedAbove(skips []tree.Skip, path string) (dir string) {
 	for _, s := range skips {
 		if s.Reason != tree.ReasonBuiltin {

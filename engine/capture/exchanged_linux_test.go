@@ -65,8 +65,8 @@ func noneOfTheirs(t *testing.T, e *engine.Engine, when string) (checkpoints int)
 	return checkpoints
 }
 
-// TestT21RootExchangedInACapture: another directory takes the name of the project's before any call of a capture, for good or for one call.
-// Nothing of it is captured, and with it there nothing is recorded at all.
+// TestT21RootExchangedInACapture: another directory takes the name of the project's before any call of a capture, for
+// good or for one call. Nothing of it is captured, and with it there nothing is recorded at all.
 func TestT21RootExchangedInACapture(t *testing.T) {
 	for _, stays := range []bool{true, false} {
 		for n := 0; ; n++ {
@@ -118,8 +118,8 @@ func TestT21RootExchangedInACapture(t *testing.T) {
 	}
 }
 
-// TestT21RootExchangedInALoop: a program exchanges the project's directory with another one all the time, while the project is opened and
-// captured again and again.
+// TestT21RootExchangedInALoop: a program exchanges the project's directory with another one all the time, while the
+// project is opened and captured again and again.
 func TestT21RootExchangedInALoop(t *testing.T) {
 	p := enginetest.NewProject(t)
 	for _, name := range []string{"f", "d/g", "ours"} {

@@ -6,8 +6,8 @@ import (
 	"rewind/internal/kv"
 )
 
-// flushRest writes the part of the stat cache that one flush has left over, batch by batch, while no agent waits. An error is no harm: some
-// files are read once more. The log's lock is held.
+// flushRest writes the part of the stat cache that one flush has left over, batch by batch, while no agent waits. An
+// error is no harm: some files are read once more. The log's lock is held.
 func (wt *Worktree) flushRest(ctx context.Context) {
 	if wt.cache == nil || wt.Unsaved != nil { // the objects of the entries are not stored yet
 		return

@@ -16,9 +16,10 @@ import (
 // eventInterrupted is the cause of a checkpoint with what an interrupted call had done, which the next prompt found.
 const eventInterrupted = "interrupted"
 
-// FollowUp does what an event leaves to be done when the agent does not wait any more: it ends turns that fell silent, and sessions whose
-// program has gone in the middle of a call, captures late replies, and after the end of a turn scans the whole tree for what a watcher
-// cannot see. again is when to call it next, unless an event comes before; 0: not at all.
+// FollowUp does what an event leaves to be done when the agent does not wait any more: it ends turns that fell silent,
+// and sessions whose program has gone in the middle of a call, captures late replies, and after the end of a turn scans
+// the whole tree for what a watcher cannot see. again is when to call it next, unless an event comes before; 0: not at
+// all.
 func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err error) {
 	quiet, again, err := wt.quiet()
 	if err != nil {
@@ -50,8 +51,8 @@ func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err erro
 	return again, err
 }
 
-// LateReply is when after a session's newest event its file is looked at again: Claude Code writes the last reply of a turn up to 90 ms
-// after its stop hook begins. The hook is answered at once; this completes the turn's end.
+// LateReply is when after a session's newest event its file is looked at again: Claude Code writes the last reply of a
+// turn up to 90 ms after its stop hook begins. The hook is answered at once; this completes the turn's end.
 var LateReply = []time.Duration{
 	50 * time.Millisecond, 150 * time.Millisecond, 350 * time.Millisecond, 750 * time.Millisecond,
 	1550 * time.Millisecond,
@@ -92,7 +93,8 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 			wt.cannotTail(name, err)
 		}
 	}
-	wt.conversations.ResolveOriginsUnlocked(ctx, heard) // a hook may have captured all, and have had no time to compare it
+	// a hook may have captured all, and have had no time to compare it
+	wt.conversations.ResolveOriginsUnlocked(ctx, heard)
 	for _, name := range ended {
 		if err := wt.conversations.Recheck(ctx, name); err != nil {
 			wt.cannotTail(name, err)
@@ -180,7 +182,8 @@ func (wt *Worktree) rescan(ctx context.Context) error {
 	return err
 }
 
-// rescanned is the step that a scan behind a session's turn has found: another agent's whose call is at work, and whose alone it is.
+// rescanned is the step that a scan behind a session's turn has found: another agent's whose call is at work, and whose
+// alone it is.
 func (wt *Worktree) rescanned(c *Capture, was oplog.Head, session string) (*model.Checkpoint, error) {
 	by, owned, err := wt.attribute(c, was.Tree, wt.OpenCalls())
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"rewind/refs"
 )
 
-// A repository that was there and is gone, for somebody removed .git, is a fact of the checkpoint that finds it so: that one has no HEAD,
-// and the one before it has. It is said as long as nobody has saved without it. Rewind never brings a repository back.
+// A repository that was there and is gone, for somebody removed .git, is a fact of the checkpoint that finds it so:
+// that one has no HEAD, and the one before it has. It is said as long as nobody has saved without it. Rewind never
+// brings a repository back.
 
 // repoSeen is whether the newest state that was committed has a repository.
 type repoSeen int8
@@ -34,7 +35,8 @@ func (wt *Worktree) lostRepo(c *Capture) bool {
 	return err == nil && at != nil
 }
 
-// lastRepo is the newest step if it has a HEAD; of those without one the newest before them, up to one that a person has saved. nil: none.
+// lastRepo is the newest step if it has a HEAD; of those without one the newest before them, up to one that a person
+// has saved. nil: none.
 func (wt *Worktree) lastRepo() (at *model.Checkpoint, err error) {
 	const steps = 256 // more than that lie behind somebody who has not missed it
 	n, read := 0, wt.log.Checkpoints()

@@ -33,9 +33,10 @@ type Handled struct {
 	Elsewhere  []string    // directories with files that the call names, which may be another project's
 }
 
-// Handle takes an agent's event in: it captures the worktree where the event calls for it, adds a checkpoint to the session's branch when
-// something changed, and records the event. It is written, not fsynced, when Handle returns. Safe for concurrent use: events that wait for
-// each other share one capture, which began after all of them had come. When ctx ends Handle may return before the event has been taken in.
+// Handle takes an agent's event in: it captures the worktree where the event calls for it, adds a checkpoint to the
+// session's branch when something changed, and records the event. It is written, not fsynced, when Handle returns. Safe
+// for concurrent use: events that wait for each other share one capture, which began after all of them had come. When
+// ctx ends Handle may return before the event has been taken in.
 func (wt *Worktree) Handle(ctx context.Context, ev hooks.Event, o HandleOptions) (*Handled, error) {
 	if act := hooks.Decide(ev); !act.Record {
 		return &Handled{}, nil
@@ -74,8 +75,8 @@ func (wt *Worktree) Handle(ctx context.Context, ev hooks.Event, o HandleOptions)
 // Knows reports whether the log has had an event of the event's session.
 func (wt *Worktree) Knows(ev hooks.Event) (bool, error) { return wt.knows(model.SessionName(ev)) }
 
-// knows is Knows by a session's name. It takes the log's lock only until a session is known: an event that waited here would share no
-// capture.
+// knows is Knows by a session's name. It takes the log's lock only until a session is known: an event that waited here
+// would share no capture.
 func (wt *Worktree) knows(session string) (bool, error) {
 	if _, ok := wt.log.Heard.Load(session); ok {
 		return true, nil
@@ -89,9 +90,10 @@ func (wt *Worktree) knows(session string) (bool, error) {
 	return true, nil
 }
 
-// firstOf has the events of a session that is not known yet go one behind the other, in the order in which they came: an agent that was
-// answered while the turns of its file are counted goes on. It returns when it is this event's turn; done is to be called when the event is
-// taken in. long is called when it waits for longer than an agent is to wait; nil: nobody asks.
+// firstOf has the events of a session that is not known yet go one behind the other, in the order in which they came:
+// an agent that was answered while the turns of its file are counted goes on. It returns when it is this event's turn;
+// done is to be called when the event is taken in. long is called when it waits for longer than an agent is to wait;
+// nil: nobody asks.
 func (wt *Worktree) firstOf(ctx context.Context, session string, long func()) (known bool, done func(), err error) {
 	mine := make(chan struct{})
 	before, others := wt.begun.Swap(session, mine)
@@ -120,8 +122,8 @@ func (wt *Worktree) firstOf(ctx context.Context, session string, long func()) (k
 	return known, done, err
 }
 
-// endsSomething reports whether an event is of a subagent or the end of a session. As the first event of a session it is ignored: some
-// agents begin with subagents of their own under an id that never comes again.
+// endsSomething reports whether an event is of a subagent or the end of a session. As the first event of a session it
+// is ignored: some agents begin with subagents of their own under an id that never comes again.
 func endsSomething(ev hooks.Event) bool {
 	return ev.Kind == hooks.SubagentStart || ev.Kind == hooks.SubagentStop || ev.Kind == hooks.SessionEnd
 }
@@ -135,8 +137,8 @@ type Pending struct {
 	Name     string // of its session
 	// worker is the session of the event's own, where its agent gives a subagent one; "": none.
 	worker string
-	// turns is how many turns a session had before its first event. It is counted before the log's lock is taken, so that no other
-	// session's event waits for it.
+	// turns is how many turns a session had before its first event. It is counted before the log's lock is taken, so
+	// that no other session's event waits for it.
 	turns  uint64
 	from   *model.Lineage // the session that this one continues under a new id; nil: none
 	inside []string       // the files that the call names, by paths from the project's root
@@ -175,8 +177,8 @@ func (w *queue) add(a *Pending) (lead bool) {
 	return true
 }
 
-// lead takes in the events of the queue, the leader's own among them, in the leader's goroutine: to wake another one costs as much as a
-// small capture. What comes meanwhile a goroutine drains.
+// lead takes in the events of the queue, the leader's own among them, in the leader's goroutine: to wake another one
+// costs as much as a small capture. What comes meanwhile a goroutine drains.
 func (w *queue) lead(ctx context.Context) {
 	batch := w.next()
 	batch[0].Worktree.handleQueued(ctx, w, batch)
@@ -250,7 +252,8 @@ func (wt *Worktree) HandleBatch(ctx context.Context, pending []*Pending) error {
 	return in.run(ctx)
 }
 
-// LoadSeen reads from the log which events were recorded lately: a daemon may have died before it could answer one. The log's lock is held.
+// LoadSeen reads from the log which events were recorded lately: a daemon may have died before it could answer one. The
+// log's lock is held.
 func (wt *Worktree) LoadSeen() error {
 	if wt.seen != nil {
 		return nil

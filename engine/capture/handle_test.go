@@ -228,7 +228,8 @@ func TestHandleFolds(t *testing.T) {
 	}
 }
 
-// TestT7Promise04ParallelEvents: every event is recorded once, and each one's edit is in the first checkpoint at or after it.
+// TestT7Promise04ParallelEvents: every event is recorded once, and each one's edit is in the first checkpoint at or
+// after it.
 func TestT7Promise04ParallelEvents(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Save("first")

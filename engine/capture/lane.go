@@ -16,9 +16,10 @@ import (
 // maxHeadLine is how much of a session file is read to learn who called it.
 const maxHeadLine = 64 << 10
 
-// inLane makes the event of a subagent that its agent gives a session of its own (Droid's Task) one of the session that called it, in a
-// lane. worker is the name of the subagent's session; "": the event is of no such one. A caller that is not known here does not count.
-// While the worker's file is not written yet this is not known, and asked again at its next event.
+// inLane makes the event of a subagent that its agent gives a session of its own (Droid's Task) one of the session that
+// called it, in a lane. worker is the name of the subagent's session; "": the event is of no such one. A caller that is
+// not known here does not count. While the worker's file is not written yet this is not known, and asked again at its
+// next event.
 func (wt *Worktree) inLane(ev hooks.Event) (_ hooks.Event, worker string, err error) {
 	if ev.Agent != hooks.Droid || ev.Session == "" || ev.Subagent != "" {
 		return ev, "", nil
@@ -64,8 +65,8 @@ func (wt *Worktree) findCaller(name string, ev hooks.Event) (of string, known bo
 	return caller.Name, true, nil
 }
 
-// callingSession is the id of the session whose Task a session of Droid is, by the first line of its file; "": none. known: the line is
-// complete. The path comes from a hook's payload, and is opened as every session file is.
+// callingSession is the id of the session whose Task a session of Droid is, by the first line of its file; "": none.
+// known: the line is complete. The path comes from a hook's payload, and is opened as every session file is.
 func callingSession(path string) (id string, known bool) {
 	if path == "" {
 		return "", false

@@ -12,9 +12,8 @@ import (
 	"rewind/tree"
 )
 
-// A leakJudge looks at contents before they are stored, in mode skip, where a person waits and no agent: a file that looks like it holds
-// a secret is not stored at
-// all. nil judges nothing.
+// A leakJudge looks at contents before they are stored, in mode skip, where a person waits and no agent: a file that
+// looks like it holds a secret is not stored at all. nil judges nothing.
 type leakJudge struct {
 	e        *Worktree
 	allow    func(path string) bool
@@ -32,7 +31,8 @@ func (wt *Worktree) newLeakJudge(ctx context.Context) *leakJudge {
 	return &leakJudge{e: wt, ctx: ctx, allow: wt.log.Config.SecretsAllowed(), found: map[string][]value.Finding{}}
 }
 
-// judge implements snapshot.Source.Leak: it reports whether content looks like it holds a secret. What cannot be searched does not.
+// judge implements snapshot.Source.Leak: it reports whether content looks like it holds a secret. What cannot be
+// searched does not.
 func (j *leakJudge) judge(path string, content []byte) bool {
 	if !leaks.Text(content) || j.allow(path) {
 		return false
@@ -55,8 +55,8 @@ func (j *leakJudge) judge(path string, content []byte) bool {
 	return true
 }
 
-// flag adds what was found to the capture's batch: with its commit the paths are skipped. Content that was never stored is flagged under
-// its keyed hash.
+// flag adds what was found to the capture's batch: with its commit the paths are skipped. Content that was never stored
+// is flagged under its keyed hash.
 func (j *leakJudge) flag(c *Capture) error {
 	if j == nil || len(j.found) == 0 {
 		return nil

@@ -5,10 +5,12 @@ import (
 	"rewind/tree"
 )
 
-// Forget drops what is known in memory of the worktree and of recent events; the next call reads it from the store. The log's lock is held.
+// Forget drops what is known in memory of the worktree and of recent events; the next call reads it from the store. The
+// log's lock is held.
 func (wt *Worktree) Forget() { wt.cache, wt.Unsaved, wt.seen = nil, nil, nil }
 
-// Pinned calls ref for the objects that the store must keep for what is known in memory of the worktree. The log's lock is held.
+// Pinned calls ref for the objects that the store must keep for what is known in memory of the worktree. The log's lock
+// is held.
 func (wt *Worktree) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
 	if wt.cache != nil {
 		for _, id := range wt.cache.Roots() {

@@ -11,8 +11,8 @@ import (
 	"rewind/tree"
 )
 
-// Missing gives the paths that a target did not capture (then) and that are not on disk: no restore can bring them back. now is what is not
-// captured now, asked limits the paths. What is most likely to be missed comes first.
+// Missing gives the paths that a target did not capture (then) and that are not on disk: no restore can bring them
+// back. now is what is not captured now, asked limits the paths. What is most likely to be missed comes first.
 func Missing(root worktreefs.Dir, then, now []tree.Skip, asked refs.PathSet) ([]tree.Skip, error) {
 	there := map[string]bool{}
 	for _, s := range now {
@@ -54,7 +54,8 @@ func missed(reason byte) int {
 	return 0
 }
 
-// OnDisk reports whether something is at path, and whether it is a directory. What cannot be looked at counts as a file.
+// OnDisk reports whether something is at path, and whether it is a directory. What cannot be looked at counts as a
+// file.
 func OnDisk(root worktreefs.Dir, path string) (isDir, there bool, err error) {
 	parent, name, err := worktreefs.OpenParent(root, path)
 	switch {

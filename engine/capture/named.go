@@ -21,9 +21,10 @@ import (
 	"rewind/tree/snapshot"
 )
 
-// A file that a call of an edit tool names is captured before the call and after it, although a rule leaves it out, unless it is a secret,
-// over the size limit, or no file. Once named it is looked at by every capture, and the note of each checkpoint lists it: the tree has it,
-// or it was not there. That it comes into view is no change: the checkpoint that has it first has it in its base, too.
+// A file that a call of an edit tool names is captured before the call and after it, although a rule leaves it out,
+// unless it is a secret, over the size limit, or no file. Once named it is looked at by every capture, and the note of
+// each checkpoint lists it: the tree has it, or it was not there. That it comes into view is no change: the checkpoint
+// that has it first has it in its base, too.
 
 // naming is what the calls of a batch name and rules leave out.
 type naming struct {
@@ -72,8 +73,8 @@ func (in *batch) readNames() {
 	}
 }
 
-// withNamed returns the capture that has the files which the calls of the batch name: c, or where it left one out another in its place.
-// With an error c is discarded.
+// withNamed returns the capture that has the files which the calls of the batch name: c, or where it left one out
+// another in its place. With an error c is discarded.
 func (in *batch) withNamed(ctx context.Context, root worktreefs.Dir, c *Capture) (*Capture, error) {
 	for _, a := range in.events {
 		if a.Event.Tool.Class == hooks.Editor {
@@ -108,7 +109,8 @@ func (in *batch) withNamed(ctx context.Context, root worktreefs.Dir, c *Capture)
 	}
 }
 
-// missed lists the paths in fresh that a capture could not take although a file is there: they lie in what is never captured.
+// missed lists the paths in fresh that a capture could not take although a file is there: they lie in what is never
+// captured.
 func (in *batch) missed(root worktreefs.Dir, c *Capture) (missed []string, err error) {
 	for _, p := range in.named.fresh {
 		_, err := tree.Lookup(c.Get, c.Res.Root, p)
@@ -125,8 +127,8 @@ func (in *batch) missed(root worktreefs.Dir, c *Capture) (missed []string, err e
 	return missed, nil
 }
 
-// judge decides about each file that a call names. Those that no rule leaves out are captured anyway: nearly all, at the price of a look
-// into what is in memory.
+// judge decides about each file that a call names. Those that no rule leaves out are captured anyway: nearly all, at
+// the price of a look into what is in memory.
 func (in *batch) judge(a *Pending, root worktreefs.Dir, c *Capture) error {
 	a.follow(in.wt)
 	announced := in.announced(a)
@@ -135,7 +137,8 @@ func (in *batch) judge(a *Pending, root worktreefs.Dir, c *Capture) error {
 		if covered && nestedAbove(c.Res.Skips, path) != "" {
 			continue // the project there has it
 		}
-		unseen := announced != nil && !slices.Contains(announced.Paths, path) // it could not be captured when the call began
+		// it could not be captured when the call began
+		unseen := announced != nil && !slices.Contains(announced.Paths, path)
 		if !covered && !unseen {
 			continue
 		}
@@ -165,8 +168,8 @@ func (in *batch) judge(a *Pending, root worktreefs.Dir, c *Capture) error {
 // tells reports whether an event says that its call has changed what it names.
 func (a *Pending) tells() bool { return a.Act.Closes && !a.Event.Failed }
 
-// name has a path captured from now on. made: it was not there when the call began. It returns the reason why what it was before the call
-// is in no checkpoint; 0: it is, or there was nothing.
+// name has a path captured from now on. made: it was not there when the call began. It returns the reason why what it
+// was before the call is in no checkpoint; 0: it is, or there was nothing.
 func (in *batch) name(a *Pending, path string, made, there bool) (reason byte) {
 	if slices.Contains(in.named.fresh, path) {
 		return 0
@@ -182,8 +185,8 @@ func (in *batch) name(a *Pending, path string, made, there bool) (reason byte) {
 	return 0
 }
 
-// leaves takes note of a path that is not captured for a reason; 0: it is. At the beginning of a call the call does not name it, as its end
-// is to know; at its end it is an edit that is told, unless the newest state has what it was.
+// leaves takes note of a path that is not captured for a reason; 0: it is. At the beginning of a call the call does not
+// name it, as its end is to know; at its end it is an edit that is told, unless the newest state has what it was.
 func (in *batch) leaves(a *Pending, c *Capture, path string, reason byte) error {
 	switch {
 	case reason == 0:
@@ -220,8 +223,8 @@ func (in *batch) announced(a *Pending) *model.Call {
 	return nil
 }
 
-// follow has the files that a call names by their true paths: of one in a directory that captures enter, by the path as it is, unless that
-// is a link.
+// follow has the files that a call names by their true paths: of one in a directory that captures enter, by the path as
+// it is, unless that is a link.
 func (a *Pending) follow(wt *Worktree) {
 	root := wt.log.Project.Root
 	for i := 0; i < len(a.inside); i++ {
@@ -253,7 +256,8 @@ func (a *Pending) follow(wt *Worktree) {
 	}
 }
 
-// unnameable is why a file that a call names, and that the skip s covers, is not captured; 0: it can be. there reports whether it is there.
+// unnameable is why a file that a call names, and that the skip s covers, is not captured; 0: it can be. there reports
+// whether it is there.
 func (wt *Worktree) unnameable(root worktreefs.Dir, s tree.Skip, path string) (reason byte, there bool, err error) {
 	switch {
 	case isOwn(path):
@@ -314,7 +318,8 @@ func isOwn(path string) bool {
 	return false
 }
 
-// makeRoom lets named paths go that are not there any more, where there would be too many. What does not fit then is not captured.
+// makeRoom lets named paths go that are not there any more, where there would be too many. What does not fit then is
+// not captured.
 func (in *batch) makeRoom(c *Capture) error {
 	named := in.wt.named
 	if len(named.Paths())+len(in.named.fresh) <= snapshot.MaxNamed {
@@ -366,8 +371,8 @@ func (in *batch) view(c *Capture) error {
 	return err
 }
 
-// stepsTo are the steps by which the tree from gets paths, with the directories above them, as a capture has them. What the capture does
-// not have makes no step.
+// stepsTo are the steps by which the tree from gets paths, with the directories above them, as a capture has them. What
+// the capture does not have makes no step.
 func stepsTo(c *Capture, from objstore.ID, paths []string) ([]tree.Change, error) {
 	was, is := oplog.NewLookups(c.Get, from), oplog.NewLookups(c.Get, c.Res.Root)
 	set := map[string]*tree.Entry{}

@@ -170,8 +170,9 @@ func (s *Overlay) storeIn(tx *objstore.Tx) error {
 	return nil
 }
 
-// EndCompare ends a capture that was taken to compare. Its stat cache and its objects stay in memory, so that the next comparison need not
-// look at everything again; the next capture that stores anything stores the objects first. The log's lock is held.
+// EndCompare ends a capture that was taken to compare. Its stat cache and its objects stay in memory, so that the next
+// comparison need not look at everything again; the next capture that stores anything stores the objects first. The
+// log's lock is held.
 func (wt *Worktree) EndCompare(c *Capture) {
 	s, ok := c.Get.Getter.(*Overlay)
 	if !ok || s.part {

@@ -94,7 +94,8 @@ func TestPromise19OwnedInTheLog(t *testing.T) {
 	p.Sound()
 }
 
-// TestPromise19OverThinnedHistory: what gc merged is still told apart by whose it is, so that a session goes back over it.
+// TestPromise19OverThinnedHistory: what gc merged is still told apart by whose it is, so that a session goes back over
+// it.
 func TestPromise19OverThinnedHistory(t *testing.T) {
 	for _, keeps := range [][]int{{1}, {3, 2, 1}} {
 		t.Run(fmt.Sprint(keeps), func(t *testing.T) {

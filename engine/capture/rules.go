@@ -28,7 +28,8 @@ type rules struct {
 	generation string          // another value for other rules, tracked files or secrets
 }
 
-// repository is what rules were made from. It is kept from one capture to the next, and rules are made anew only when it changes.
+// repository is what rules were made from. It is kept from one capture to the next, and rules are made anew only when
+// it changes.
 type repository struct {
 	files   []gitinfo.File
 	fold    bool
@@ -41,8 +42,9 @@ type repository struct {
 	made    int // how many times rules were made anew
 }
 
-// Rules reads the user's repository, the exclude files and the configuration. Nothing about the repository is an error: as git does, what
-// cannot be read excludes nothing, so more is captured, never less; and without an index what was tracked stays so.
+// Rules reads the user's repository, the exclude files and the configuration. Nothing about the repository is an error:
+// as git does, what cannot be read excludes nothing, so more is captured, never less; and without an index what was
+// tracked stays so.
 func (wt *Worktree) Rules() (*rules, error) { return wt.rulesNow(false) }
 
 // rulesNow is Rules. In a hurry git, where it must be run, has less time.

@@ -43,9 +43,9 @@ func (wt *Worktree) Save(ctx context.Context, session, message string, p model.P
 	return r, err
 }
 
-// SaveAtTip is Save for what goes on from a session's newest state, where the project stands in it and nothing else has been restored or
-// captured since: elsewhere what is unsaved is not that session's. nil: nothing was unsaved, or it stands elsewhere. The log's lock is
-// held.
+// SaveAtTip is Save for what goes on from a session's newest state, where the project stands in it and nothing else has
+// been restored or captured since: elsewhere what is unsaved is not that session's. nil: nothing was unsaved, or it
+// stands elsewhere. The log's lock is held.
 func (wt *Worktree) SaveAtTip(ctx context.Context, session, message string, p model.Progress) (*model.Checkpoint, error) {
 	at, err := wt.sessions.Position()
 	if err != nil || at.Session != session {
@@ -86,8 +86,8 @@ func (wt *Worktree) FirstCheckpoint(ctx context.Context, p model.Progress) (*Sav
 	return wt.step(ctx, model.Manual, model.Cause{Event: model.EventInit}, p)
 }
 
-// Begin makes the state that is there now the first that a worktree has of its own, whatever that is: the log that it began with tells of
-// another directory.
+// Begin makes the state that is there now the first that a worktree has of its own, whatever that is: the log that it
+// began with tells of another directory.
 func (wt *Worktree) Begin(ctx context.Context, p model.Progress) error {
 	defer wt.log.Hold()()
 	if err := wt.log.CheckWhole(); err != nil {
@@ -97,7 +97,8 @@ func (wt *Worktree) Begin(ctx context.Context, p model.Progress) error {
 	return err
 }
 
-// step captures the worktree as the next step of a session's branch, unless it is as that has it. The log's lock is held.
+// step captures the worktree as the next step of a session's branch, unless it is as that has it. The log's lock is
+// held.
 func (wt *Worktree) step(ctx context.Context, session string, cause model.Cause, p model.Progress) (*SaveResult, error) {
 	return wt.stepOf(ctx, session, cause, false, p)
 }
@@ -162,8 +163,8 @@ func TreeOf(cp *model.Checkpoint) objstore.ID {
 	return cp.Tree
 }
 
-// uncaptured lists what tree a has and b lacks although it is still on disk: skipped since. Of a directory that is skipped there is one line,
-// its own.
+// uncaptured lists what tree a has and b lacks although it is still on disk: skipped since. Of a directory that is
+// skipped there is one line, its own.
 func (wt *Worktree) uncaptured(a, b objstore.ID, skips []tree.Skip) ([]tree.Skip, error) {
 	if a.IsZero() {
 		return nil, nil
@@ -188,8 +189,9 @@ func (wt *Worktree) sameState(cur *model.Checkpoint, c *Capture) (bool, error) {
 	return wt.same(oplog.Head{Tree: cur.Tree, Note: cur.Note}, c)
 }
 
-// same reports whether a capture has nothing that the state h lacks: it has the same tree, and the same secret files as far as their hashes
-// tell, and a repository that was there is not gone. Other entries of the note say nothing about content.
+// same reports whether a capture has nothing that the state h lacks: it has the same tree, and the same secret files as
+// far as their hashes tell, and a repository that was there is not gone. Other entries of the note say nothing about
+// content.
 func (wt *Worktree) same(h oplog.Head, c *Capture) (bool, error) {
 	if h.Tree != c.Res.Root || wt.lostRepo(c) {
 		return false, nil
@@ -201,8 +203,8 @@ func (wt *Worktree) same(h oplog.Head, c *Capture) (bool, error) {
 	return len(history.ChangedSecrets(old, c.Res.Skips)) == 0 && len(history.ChangedSecrets(c.Res.Skips, old)) == 0, err
 }
 
-// Visible leaves out of a note the project's own git directory and rewind's, which are never captured. Other projects' are listed, as are
-// names that some file system takes for git's, and what a restore left. Named paths are captured.
+// Visible leaves out of a note the project's own git directory and rewind's, which are never captured. Other projects'
+// are listed, as are names that some file system takes for git's, and what a restore left. Named paths are captured.
 func Visible(skips []tree.Skip) []tree.Skip {
 	return slices.DeleteFunc(slices.Clone(skips), func(s tree.Skip) bool {
 		own := s.Path == gitDir || s.Path == project.MarkerDir
@@ -210,8 +212,8 @@ func Visible(skips []tree.Skip) []tree.Skip {
 	})
 }
 
-// commitStep makes the capture the next step of session after cur: its branch and cursor move there. With an error the capture is
-// discarded.
+// commitStep makes the capture the next step of session after cur: its branch and cursor move there. With an error the
+// capture is discarded.
 func (wt *Worktree) commitStep(ctx context.Context, c *Capture, du kv.Durability, session string, cur *model.Checkpoint, cause model.Cause,
 ) (*model.Checkpoint, error) {
 	cp, err := wt.NewStep(c, session, cur, cause)
@@ -230,7 +232,8 @@ func (wt *Worktree) commitNext(ctx context.Context, c *Capture, cp *model.Checkp
 	})
 }
 
-// NewStep is newCheckpoint for a step that no event made. Its authors are the sessions with running calls, its turn is the session's.
+// NewStep is newCheckpoint for a step that no event made. Its authors are the sessions with running calls, its turn is
+// the session's.
 func (wt *Worktree) NewStep(c *Capture, session string, cur *model.Checkpoint, cause model.Cause) (*model.Checkpoint, error) {
 	if err := wt.log.LoadSessions(); err != nil {
 		return nil, err
@@ -255,7 +258,8 @@ func (wt *Worktree) NewStep(c *Capture, session string, cur *model.Checkpoint, c
 	return cp, nil
 }
 
-// Advance is the operation that makes a checkpoint the newest step of its session, with the updates of branch and cursor.
+// Advance is the operation that makes a checkpoint the newest step of its session, with the updates of branch and
+// cursor.
 func (wt *Worktree) Advance(cp *model.Checkpoint) (refs.Operation, []refs.Update, error) {
 	op := refs.Operation{Kind: refs.KindCheckpoint, Turn: cp.Cause.Turn, Cause: refs.Cause{Event: cp.Cause.Event}}
 	branch, cursor := refs.Session(cp.Session), refs.Cursor(cp.Session)
@@ -282,8 +286,8 @@ func (wt *Worktree) Advance(cp *model.Checkpoint) (refs.Operation, []refs.Update
 	return op, []refs.Update{{Name: branch, Old: tip, New: cp.ID}, {Name: cursor, Old: at, New: cp.ID}}, nil
 }
 
-// CommitCapture stores the capture as a checkpoint with the operations and updates that prepare returns; the first operation is the
-// checkpoint's. With an error the capture is discarded.
+// CommitCapture stores the capture as a checkpoint with the operations and updates that prepare returns; the first
+// operation is the checkpoint's. With an error the capture is discarded.
 func (wt *Worktree) CommitCapture(ctx context.Context, c *Capture, cp *model.Checkpoint, du kv.Durability,
 	prepare func(*model.Checkpoint) ([]refs.Operation, []refs.Update, error),
 ) (*model.Checkpoint, error) {

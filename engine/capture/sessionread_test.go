@@ -37,8 +37,8 @@ func TestFollowMuchAtOnce(t *testing.T) {
 	}
 }
 
-// Copies that name nothing are found as forks by the end of what their first prompt leaves to do, though a hook has no time to read them
-// all.
+// Copies that name nothing are found as forks by the end of what their first prompt leaves to do, though a hook has no
+// time to read them all.
 func TestFollowFindsForksOfABusySession(t *testing.T) {
 	p := enginetest.NewProject(t)
 	k := p.Talker(1)
@@ -85,7 +85,8 @@ func TestPromise14FollowAfterAFailure(t *testing.T) {
 	err := p.E.Worktree.HandleBatch(done, []*capture.Pending{{
 		Worktree: p.E.Worktree, Event: hooks.Event{Agent: hooks.Claude, Session: k.ID, Kind: hooks.Stop, Transcript: k.File},
 		Name: k.Name(), Act: hooks.Action{Capture: true, Record: true, Ends: true},
-		Options: capture.HandleOptions{Tier: k.Tier, Late: func() bool { cancel(); return false }}, // when all is ready to be committed
+		// when all is ready to be committed
+		Options: capture.HandleOptions{Tier: k.Tier, Late: func() bool { cancel(); return false }},
 	}})
 	p.E.Log.Mu.Unlock()
 	if !errors.Is(err, context.Canceled) {

@@ -7,8 +7,8 @@ import (
 	"rewind/tree/snapshot"
 )
 
-// Uncaptured says, in words, why nothing that happens in dir, an absolute path, is captured here, and which directory is left
-// out. why is "" where dir is captured, or lies outside. The log's lock is taken.
+// Uncaptured says, in words, why nothing that happens in dir, an absolute path, is captured here, and which directory
+// is left out. why is "" where dir is captured, or lies outside. The log's lock is taken.
 func (wt *Worktree) Uncaptured(dir string) (why, at string, err error) {
 	p := wt.log.Project.Root
 	if !project.Within(dir, p) {

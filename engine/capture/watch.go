@@ -5,7 +5,8 @@ import (
 	"rewind/tree/snapshot"
 )
 
-// ErrNoWatcher says that this system has no notification of changes that costs nothing per file, so that every capture scans.
+// ErrNoWatcher says that this system has no notification of changes that costs nothing per file, so that every capture
+// scans.
 var ErrNoWatcher = snapshot.ErrNoWatcher
 
 // watching is a watcher with the directory that it watches.
@@ -14,8 +15,8 @@ type watching struct {
 	root string
 }
 
-// Watch has the worktree watched from now on, so that captures need not look at what did not change; for an engine that stays open. After
-// an error, ErrNoWatcher among them, captures scan.
+// Watch has the worktree watched from now on, so that captures need not look at what did not change; for an engine that
+// stays open. After an error, ErrNoWatcher among them, captures scan.
 func (wt *Worktree) Watch() error {
 	wt.log.Mu.Lock()
 	defer wt.log.Mu.Unlock()

@@ -25,9 +25,9 @@ type Result struct {
 
 type reader = func(objstore.ID) (*model.Checkpoint, error)
 
-// ancestor fills in the newest state that both sides go on from. Where forks lead from one's session to the other's, or from both to a
-// third one, it is looked for from the two places in that session where they left it: what a fork's worktree had beside its conversation
-// when it began is the fork's.
+// ancestor fills in the newest state that both sides go on from. Where forks lead from one's session to the other's, or
+// from both to a third one, it is looked for from the two places in that session where they left it: what a fork's
+// worktree had beside its conversation when it began is the fork's.
 func (res *Result) ancestor() error {
 	a, whyA, err := res.Sides[0].way()
 	if err != nil {
@@ -57,8 +57,8 @@ func (res *Result) ancestor() error {
 	return err
 }
 
-// reader reads the checkpoints of both sides. Two worktrees of a family have those that the younger one began with in common, under the
-// same ids and numbers; one that gc has removed in the first is read in the second.
+// reader reads the checkpoints of both sides. Two worktrees of a family have those that the younger one began with in
+// common, under the same ids and numbers; one that gc has removed in the first is read in the second.
 func (res *Result) reader() reader {
 	read := res.Sides[0].in.log.Checkpoints()
 	if res.Sides[1].in == res.Sides[0].in {
@@ -80,7 +80,8 @@ type place struct {
 	at      *model.Checkpoint
 }
 
-// way is the side's own session, then the one that it was forked from, and so on; why says what it could not be followed over.
+// way is the side's own session, then the one that it was forked from, and so on; why says what it could not be
+// followed over.
 func (s *Side) way() (list []place, why string, err error) {
 	c, session, at := s.in, s.Session, s.Tip.Checkpoint
 	for range conversation.MaxBases {
@@ -121,8 +122,8 @@ func meet(a, b []place) (i, j int) {
 	return -1, -1
 }
 
-// newestCommon is the newest checkpoint that both a and b are, or descend from; nil: none is. What is before a checkpoint has a lower
-// number, so that none is read before all that descend from it were.
+// newestCommon is the newest checkpoint that both a and b are, or descend from; nil: none is. What is before a
+// checkpoint has a lower number, so that none is read before all that descend from it were.
 func newestCommon(read reader, a, b *model.Checkpoint) (*model.Checkpoint, error) {
 	const fromA, fromB = 1, 2
 	marks := map[objstore.ID]byte{a.ID: fromA}

@@ -8,8 +8,8 @@ import (
 	"rewind/engine/enginetest"
 )
 
-// BenchmarkCompare28k compares two branches of 100 checkpoints each in a project of 28,000 files; each checkpoint changed two files, and a
-// third of the files was changed by both.
+// BenchmarkCompare28k compares two branches of 100 checkpoints each in a project of 28,000 files; each checkpoint
+// changed two files, and a third of the files was changed by both.
 func BenchmarkCompare28k(b *testing.B) {
 	p := enginetest.OpenProject(b, b.TempDir(), b.TempDir())
 	defer p.Close()

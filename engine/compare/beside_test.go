@@ -12,8 +12,8 @@ import (
 	"rewind/engine/model"
 )
 
-// TestBeside: the ancestor of two states, each in a worktree of its own, is the newest that both descend from, whichever worktree is asked;
-// both answers say the same of the sides, and of what both changed.
+// TestBeside: the ancestor of two states, each in a worktree of its own, is the newest that both descend from,
+// whichever worktree is asked; both answers say the same of the sides, and of what both changed.
 func TestBeside(t *testing.T) {
 	enginetest.SetChecks(t, 15, 0)
 	rapid.Check(t, func(t *rapid.T) {

@@ -40,8 +40,8 @@ func exactly(p *enginetest.Project, id objstore.ID) {
 	p.Checkout(id.String(), o)
 }
 
-// TestAncestor: where no session was forked, the ancestor of any two checkpoints is the newest of all that both descend from, and what a
-// side did since is what its line has behind that.
+// TestAncestor: where no session was forked, the ancestor of any two checkpoints is the newest of all that both descend
+// from, and what a side did since is what its line has behind that.
 func TestAncestor(t *testing.T) {
 	enginetest.SetChecks(t, 40, 0)
 	rapid.Check(t, func(t *rapid.T) {
@@ -142,8 +142,9 @@ func ofSide(p *enginetest.Project, cp, from *model.Checkpoint) (list []objstore.
 	return list
 }
 
-// TestOverlapAsGit: of two branches with random edits each path that both changed is told, and no other; texts collide where git merge-file
-// has a conflict. Lines are all different, so that there is one shortest way from a text to another.
+// TestOverlapAsGit: of two branches with random edits each path that both changed is told, and no other; texts collide
+// where git merge-file has a conflict. Lines are all different, so that there is one shortest way from a text to
+// another.
 func TestOverlapAsGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is missing")
@@ -347,7 +348,8 @@ func TestVerdicts(t *testing.T) {
 	})
 }
 
-// TestOthers: in one tree two sessions write in turns; each side names what the other wrote among its states, and what nobody's call did.
+// TestOthers: in one tree two sessions write in turns; each side names what the other wrote among its states, and what
+// nobody's call did.
 func TestOthers(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", "0\n")
@@ -379,7 +381,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestForksOfForks: through forks at any depth the ancestor is where the two ways part, by the turns that they have in common.
+// TestForksOfForks: through forks at any depth the ancestor is where the two ways part, by the turns that they have in
+// common.
 func TestForksOfForks(t *testing.T) {
 	p, first := enginetest.Begun(t)
 	for n := range 4 {

@@ -1,4 +1,5 @@
-// Package compare says how two branches differ: what they have in common, what each did since, and where that does not go together.
+// Package compare says how two branches differ: what they have in common, what each did since, and where that does not
+// go together.
 //
 //   - side.go finds what is compared: a session stands for its newest state, any other name for the state that it names.
 //   - ancestor.go finds the newest state that both go on from: through the forks that lead from one session to the other, else through
@@ -7,8 +8,8 @@
 //   - overlap.go says of each path that both changed whether the changes are the same, merge, or collide (docs/merge.md has the rules).
 //   - divergence.go makes one number of it.
 //
-// What is compared are trees, as they are stored: what is unsaved is not looked at, and what others wrote beside a session is in its
-// states, too. Nothing is written, and the log's lock is held only while names are looked up.
+// What is compared are trees, as they are stored: what is unsaved is not looked at, and what others wrote beside a
+// session is in its states, too. Nothing is written, and the log's lock is held only while names are looked up.
 package compare
 
 import (

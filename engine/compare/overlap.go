@@ -11,7 +11,8 @@ import (
 	"rewind/tree"
 )
 
-// overlap fills in the paths that both sides changed. Directories do not count: what is in them does, unless one side has a file there.
+// overlap fills in the paths that both sides changed. Directories do not count: what is in them does, unless one side
+// has a file there.
 func (res *Result) overlap() error {
 	a, b := byPath(res.Sides[0].Changes), byPath(res.Sides[1].Changes)
 	moved := [2]map[string]tree.Change{moves(res.Sides[0].Changes), moves(res.Sides[1].Changes)}
@@ -95,7 +96,8 @@ func collide(why value.MergeReason) value.Overlap {
 	return value.Overlap{Verdict: value.OverlapCollide, Reason: why}
 }
 
-// verdict says whether what A and B made of one path goes together, and in how many lines the two differ; -1: in all of them.
+// verdict says whether what A and B made of one path goes together, and in how many lines the two differ; -1: in all of
+// them.
 func (res *Result) verdict(base, a, b *tree.Entry) (o value.Overlap, apart int, err error) {
 	switch {
 	case same(a, b):

@@ -42,8 +42,8 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q: both %s and checkpoint %s begin so", e.name, e.session, e.checkpoint)
 }
 
-// Compare finds what two names stand for, what they have in common and what each did since. Errors are those of names, and
-// *AmbiguousError.
+// Compare finds what two names stand for, what they have in common and what each did since. Errors are those of names,
+// and *AmbiguousError.
 func (c *Comparer) Compare(ctx context.Context, o Options) (*Result, error) {
 	only, err := model.NewPathSet(o.Paths)
 	if err != nil {
@@ -100,7 +100,8 @@ func (c *Comparer) find(ctx context.Context, name string, w model.SessionChoice,
 	return err
 }
 
-// side is what a name stands for. A word may be a session's id as well as a checkpoint's; a title is looked for where it is neither.
+// side is what a name stands for. A word may be a session's id as well as a checkpoint's; a title is looked for where
+// it is neither.
 func (c *Comparer) side(ctx context.Context, name string, w model.SessionChoice) (Side, *model.Checkpoint, error) {
 	n, err := history.ParseName(name)
 	if err == nil && n.Kind == naming.Session && n.Back == 0 {
@@ -162,7 +163,8 @@ func noCode(session string) error {
 	return &value.OpError{Op: "session", Subject: session, Typed: true, Err: fmt.Errorf("%w: no code was captured", model.ErrNotFound)}
 }
 
-// strangers fills in how two states differ that have nothing in common: what both have otherwise collides, and the rest is no conflict.
+// strangers fills in how two states differ that have nothing in common: what both have otherwise collides, and the rest
+// is no conflict.
 func (res *Result) strangers(only refs.PathSet) error {
 	return tree.Diff(res.get, res.Sides[0].Tip.Tree, res.Sides[1].Tip.Tree, func(ch tree.Change) error {
 		if only.Has(ch.Path) && ch.Old != nil && ch.New != nil {

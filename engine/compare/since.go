@@ -64,8 +64,8 @@ func (res *Result) since(ctx context.Context, s *Side, only refs.PathSet) error 
 	return s.in.others(ctx, read, from, s, res.get)
 }
 
-// turns fills in the turns of the steps, and those of the side's session that changed nothing: their prompts are in the log. A turn whose
-// number came again later was taken back, and is none.
+// turns fills in the turns of the steps, and those of the side's session that changed nothing: their prompts are in the
+// log. A turn whose number came again later was taken back, and is none.
 func (c *Comparer) turns(ctx context.Context, from *model.Checkpoint, s *Side) error {
 	type key struct {
 		session string
@@ -116,8 +116,9 @@ func (c *Comparer) turns(ctx context.Context, from *model.Checkpoint, s *Side) e
 	return ctx.Err()
 }
 
-// others fills in what of the side's changes others made: in a step the authors of a path, and between two steps, where the worktree did
-// not stay as the first had left it, those of the steps that lie on other lines. What a restore set in between is told as from outside.
+// others fills in what of the side's changes others made: in a step the authors of a path, and between two steps, where
+// the worktree did not stay as the first had left it, those of the steps that lie on other lines. What a restore set in
+// between is told as from outside.
 func (c *Comparer) others(ctx context.Context, read reader, from *model.Checkpoint, s *Side, get objstore.Getter) error {
 	changed := map[string]bool{}
 	for _, ch := range s.Changes {

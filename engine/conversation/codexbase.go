@@ -15,10 +15,11 @@ import (
 // MaxBases bounds how many files a conversation is continued through, and how many forks of forks are followed.
 const MaxBases = 32
 
-// BaseOf writes to w the records of other files that stand before the first one of f, and returns how many bytes those are; 0: none. Codex
-// goes on with a conversation in a new file that names the bytes of an older one. A transcript has the whole conversation, so that it does
-// not die with the old files: of a thread that went back all that it has had, since what was left is a branch of it; of one that was
-// forked off another, what it has of that. depth is how many threads may be gone back through.
+// BaseOf writes to w the records of other files that stand before the first one of f, and returns how many bytes those
+// are; 0: none. Codex goes on with a conversation in a new file that names the bytes of an older one. A transcript has
+// the whole conversation, so that it does not die with the old files: of a thread that went back all that it has had,
+// since what was left is a branch of it; of one that was forked off another, what it has of that. depth is how many
+// threads may be gone back through.
 func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth int) (int64, error) {
 	of, err := transcript.BaseOf(f.Agent, f.Source(end))
 	if err != nil || of == nil {
@@ -35,7 +36,8 @@ func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth in
 	if err != nil {
 		return 0, err
 	}
-	paths = slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, zstdSuffix) })    // offsets are those of before
+	// offsets are those of before
+	paths = slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, zstdSuffix) })
 	slices.SortFunc(paths, func(a, b string) int { return strings.Compare(path.Base(a), path.Base(b)) }) // the oldest first
 	at := -1
 	own := false
@@ -57,8 +59,8 @@ func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth in
 	return cs.thread(w, paths[:at+1], of.EndOffset, depth-1)
 }
 
-// thread writes the files of a thread, the oldest first, and what the first of them has of another thread. Of the last one only the first
-// end bytes are written; 0: all.
+// thread writes the files of a thread, the oldest first, and what the first of them has of another thread. Of the last
+// one only the first end bytes are written; 0: all.
 func (cs *Conversations) thread(w io.Writer, paths []string, end int64, depth int) (n int64, err error) {
 	for i, path := range paths {
 		f, err := OpenSession(transcript.Codex, path)

@@ -8,9 +8,10 @@ import (
 	"rewind/transcript"
 )
 
-// LinkHistory gives the session file at path, which a restore made, the agent's backups of the files of the session that it was made of:
-// the agent's own rewind needs them. With gone, it removes those of a session that was removed. They are second names of the agent's files
-// and in no journal: without them the fork is whole. An error becomes a notice.
+// LinkHistory gives the session file at path, which a restore made, the agent's backups of the files of the session
+// that it was made of: the agent's own rewind needs them. With gone, it removes those of a session that was removed.
+// They are second names of the agent's files and in no journal: without them the fork is whole. An error becomes a
+// notice.
 func (cs *Conversations) LinkHistory(own agentfiles.Folders, path string, gone bool) {
 	s := cs.sessionAt(path)
 	if s == nil || s.Fork == nil || s.Agent != transcript.Claude {

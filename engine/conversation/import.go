@@ -20,9 +20,9 @@ import (
 	"rewind/transcript"
 )
 
-// Import captures those of the agents' sessions of this project that are not known yet, so that they can be cloned and forked; code of that
-// time is not captured. A file that cannot be read is in Failed or Passed and stops no other. p gets the number of sessions and of bytes so
-// far.
+// Import captures those of the agents' sessions of this project that are not known yet, so that they can be cloned and
+// forked; code of that time is not captured. A file that cannot be read is in Failed or Passed and stops no other. p
+// gets the number of sessions and of bytes so far.
 func (cs *Conversations) Import(ctx context.Context, env value.AgentEnv, p model.Progress) (*model.Imported, error) {
 	defer cs.log.Hold()()
 	if err := cs.ReadySessions(); err != nil {
@@ -119,8 +119,8 @@ func (cs *Conversations) importSession(ctx context.Context, agent transcript.Age
 	return s, nil
 }
 
-// fillFromTranscript sets the name, the times, the turn and the lineage of a session from its captured transcript. named is the id in the
-// file's name.
+// fillFromTranscript sets the name, the times, the turn and the lineage of a session from its captured transcript.
+// named is the id in the file's name.
 func (cs *Conversations) fillFromTranscript(tx *objstore.Tx, s *model.Session, named string) error {
 	agent := s.Agent
 	st, err := OpenTranscript(tx, s.Cursor.Transcript)

@@ -23,7 +23,8 @@ type kin struct {
 	below  []*model.Session // sessions that were made of it, as rewind or their files say
 }
 
-// kinOf are the sessions that begin as s does, or have what it begins with, and that which its file names. The log's lock is held.
+// kinOf are the sessions that begin as s does, or have what it begins with, and that which its file names. The log's
+// lock is held.
 func (cs *Conversations) kinOf(s *model.Session, t *transcript.Trace) kin {
 	k := kin{others: cs.log.Records}
 	if named := k.others[namedBy(s, t)]; named != nil && named.Name != s.Name && !named.Purged && !k.comesFrom(named, s.Name) {
@@ -53,8 +54,8 @@ func namedBy(s *model.Session, t *transcript.Trace) string {
 	return string(s.Agent) + "/" + t.Parent.Session
 }
 
-// comesFrom reports whether a session was made of another one, over any number of forks, as rewind made them or their files say: what was
-// found by comparing may yet be found to be otherwise.
+// comesFrom reports whether a session was made of another one, over any number of forks, as rewind made them or their
+// files say: what was found by comparing may yet be found to be otherwise.
 func (k kin) comesFrom(s *model.Session, name string) bool {
 	for range MaxBases {
 		if s == nil || s.Fork == nil || byLooks(s.Fork) {
@@ -73,9 +74,10 @@ func byLooks(l *model.Lineage) bool {
 	return l != nil && l.Kind == model.ByAgent && (l.How == value.FoundIDs || l.How == value.FoundContent)
 }
 
-// origin is the session that s was made of, by its trace, and of the kin that which has most of it: most records known by their ids, then
-// most of what a record says. Of several that have the same, that which was there first has what the others were made of. nil: s was made
-// of none. open: s has nothing of its own yet. A file that names its parent is believed.
+// origin is the session that s was made of, by its trace, and of the kin that which has most of it: most records known
+// by their ids, then most of what a record says. Of several that have the same, that which was there first has what the
+// others were made of. nil: s was made of none. open: s has nothing of its own yet. A file that names its parent is
+// believed.
 func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.Lineage, open bool, err error) {
 	named := namedBy(s, t)
 	if named != "" {
@@ -125,7 +127,8 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 		}
 		best, of = same, p
 	}
-	if named != "" && t.Own && t.Shown > 0 && (of == nil || of.Name != named && best.Turn <= t.Shown) { // that may be gone, or cut
+	// that may be gone, or cut
+	if named != "" && t.Own && t.Shown > 0 && (of == nil || of.Name != named && best.Turn <= t.Shown) {
 		l := model.MadeByAgent(s.Agent, t.Parent, t.First)
 		same, err := r.common(s, t, k.others[named], t.Parent.Session)
 		if err == nil {
@@ -153,8 +156,9 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 	return l, t.Ends(l.Both), nil
 }
 
-// nearer is the session that s was made of where its file names an older one (Claude): a copy keeps what the copy that it was made of says
-// of itself. Nothing but the ids tells: those of its records are that one's, and the older one has others. nil: there is none.
+// nearer is the session that s was made of where its file names an older one (Claude): a copy keeps what the copy that
+// it was made of says of itself. Nothing but the ids tells: those of its records are that one's, and the older one has
+// others. nil: there is none.
 func (k kin) nearer(r *tracer, s *model.Session, t *transcript.Trace, named string) (of *model.Session, best transcript.Same) {
 	copied := t.Copied()
 	if copied == 0 {
@@ -196,7 +200,8 @@ func (k kin) through(r *tracer, pt *transcript.Trace, same transcript.Same) bool
 	})
 }
 
-// above reports whether a session was made, as rewind or its file says, of one that has as much of t: then that one is meant.
+// above reports whether a session was made, as rewind or its file says, of one that has as much of t: then that one is
+// meant.
 func (k kin) above(r *tracer, p *model.Session, t *transcript.Trace, same transcript.Same) bool {
 	for range MaxBases {
 		if p.Fork == nil || byLooks(p.Fork) || k.others[p.Fork.Session] == nil {
@@ -212,8 +217,8 @@ func (k kin) above(r *tracer, p *model.Session, t *transcript.Trace, same transc
 	return false
 }
 
-// share says in l how far both conversations are the same: as far as they are, or as the child's own file shows if that is further, since
-// the parent may have been cut.
+// share says in l how far both conversations are the same: as far as they are, or as the child's own file shows if that
+// is further, since the parent may have been cut.
 func share(l *model.Lineage, same transcript.Same, shown int) {
 	both, turns := same.Turn, same.Turns
 	if both == 0 && shown == 0 && same.Behind > 0 { // it begins with a summary of what was said up to there
@@ -254,8 +259,8 @@ func (r *tracer) common(s *model.Session, t *transcript.Trace, parent *model.Ses
 	return t.Common(pt), nil
 }
 
-// precedes reports whether a session was there before another one that begins alike. What both say decides if it tells; so that the answer
-// does not depend on who was heard of first, that is asked last.
+// precedes reports whether a session was there before another one that begins alike. What both say decides if it tells;
+// so that the answer does not depend on who was heard of first, that is asked last.
 func precedes(a, b *model.Session, at, bt *transcript.Trace, same transcript.Same) bool {
 	switch {
 	case bt.Parent.Session == a.ID:
@@ -292,17 +297,20 @@ func born(s *model.Session) time.Time {
 // soon is how long after what it says first a session's file is made, at most.
 const soon = 2 * time.Second
 
-// live reports whether a file that was made then was written as its conversation was held, from the first record on: it is no copy.
+// live reports whether a file that was made then was written as its conversation was held, from the first record on: it
+// is no copy.
 func live(born time.Time, t *transcript.Trace) bool {
 	return !born.IsZero() && !t.First.IsZero() && born.Before(t.First.Add(soon))
 }
 
-// within reports whether a file that was made then has been written since: it was not put there as a whole, with other files.
+// within reports whether a file that was made then has been written since: it was not put there as a whole, with other
+// files.
 func within(born time.Time, t *transcript.Trace) bool {
 	return !born.IsZero() && born.Before(t.Last.Add(soon))
 }
 
-// CommonTurns sets in l how far the conversation that src is, of s, and that of the session which l names, with this record, are the same.
+// CommonTurns sets in l how far the conversation that src is, of s, and that of the session which l names, with this
+// record, are the same.
 func CommonTurns(l *model.Lineage, get objstore.Getter, s, parent *model.Session, src transcript.Source) error {
 	r := newTracer(get, maxOrigin)
 	t, err := r.read(s, src)

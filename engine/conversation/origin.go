@@ -20,10 +20,10 @@ const hookOrigin = 1 << 20
 // maxOrigin is how much is read otherwise, for one session.
 const maxOrigin = maxSession
 
-// needsOrigin reports whether a session's origin is to be looked for (where forks.detect is off never): its conversation is not known, or
-// has become longer by half since the
-// last attempt, or by anything while it has nothing of its own, or a session has come that it may have been made of. One that rewind made
-// needs none. The log's lock is held.
+// needsOrigin reports whether a session's origin is to be looked for (where forks.detect is off never): its
+// conversation is not known, or has become longer by half since the last attempt, or by anything while it has nothing
+// of its own, or a session has come that it may have been made of. One that rewind made needs none. The log's lock is
+// held.
 func (cs *Conversations) needsOrigin(s *model.Session) bool {
 	if !cs.log.Config.Detects() || s.Purged || s.LaneOf != "" || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false
@@ -42,8 +42,8 @@ func (cs *Conversations) needsOrigin(s *model.Session) bool {
 // made reports whether rewind made a session: its lineage is known.
 func made(s *model.Session) bool { return s.Fork != nil && s.Fork.Kind != model.ByAgent }
 
-// OriginInHook looks for the origin of a session whose conversation is captured for the first time, in tx, and sets it in s, as long as
-// that takes a hook no time. The log's lock is held.
+// OriginInHook looks for the origin of a session whose conversation is captured for the first time, in tx, and sets it
+// in s, as long as that takes a hook no time. The log's lock is held.
 func (cs *Conversations) OriginInHook(tx *objstore.Tx, s *model.Session) {
 	p := cs.loadPoints()
 	if p.of[s.Name] != nil || s.Fork.Resolved() || !cs.needsOrigin(s) {
@@ -67,8 +67,8 @@ func (cs *Conversations) OriginInHook(tx *objstore.Tx, s *model.Session) {
 	}
 }
 
-// ParentSource is the conversation of the session with the id, which s was made of: as it was captured (parent, nil: it was not), else the
-// agent's file beside that of s. It has no reader if there is neither; else closed must be called.
+// ParentSource is the conversation of the session with the id, which s was made of: as it was captured (parent, nil: it
+// was not), else the agent's file beside that of s. It has no reader if there is neither; else closed must be called.
 func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src transcript.Source, closed func(), err error) {
 	if parent != nil && !parent.Cursor.Transcript.IsZero() {
 		st, err := OpenTranscript(get, parent.Cursor.Transcript)
@@ -87,8 +87,8 @@ func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src
 	return f.Source(f.Info.Size()), func() { _ = f.Close() }, nil
 }
 
-// ResolveOrigin looks for the origin of a session, and of the sessions that it comes from, where needsOrigin says so. The log's lock is
-// held. An error is dropped, since origins are looked for again.
+// ResolveOrigin looks for the origin of a session, and of the sessions that it comes from, where needsOrigin says so.
+// The log's lock is held. An error is dropped, since origins are looked for again.
 func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 	for range MaxBases {
 		if cs.log.Records[name] == nil || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
@@ -159,7 +159,8 @@ func (cs *Conversations) resolveAgain(ctx context.Context, reading func(func()))
 	}
 }
 
-// resolve looks for the origin of a session where needsOrigin says so; reading runs what only reads. The log's lock is held.
+// resolve looks for the origin of a session where needsOrigin says so; reading runs what only reads. The log's lock is
+// held.
 func (cs *Conversations) resolve(ctx context.Context, name string, reading func(func())) {
 	s := cs.log.Records[name]
 	if s == nil || !cs.needsOrigin(s) || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
@@ -197,7 +198,8 @@ func (cs *Conversations) resolve(ctx context.Context, name string, reading func(
 	}
 	if l.Resolved() {
 		if from := cs.log.Records[l.Session]; from != nil && byLooks(from.Fork) && cs.comesFrom(from, name) {
-			_ = cs.recordOrigin(ctx, from.Name, nil) // it was told the other way round before this one had anything of its own
+			// it was told the other way round before this one had anything of its own
+			_ = cs.recordOrigin(ctx, from.Name, nil)
 			p.again[from.Name] = true
 		}
 		_ = cs.recordOrigin(ctx, name, l)
@@ -242,9 +244,9 @@ func (cs *Conversations) PlaceOrigin(ctx context.Context, name string, cp *model
 	return nil
 }
 
-// recordOrigin stores the lineage of a session, nil: that it has none. If that changes the number of its turn, the newest event of the
-// turn is recorded again with
-// the right number, so that the turn has an end. The log's lock is held.
+// recordOrigin stores the lineage of a session, nil: that it has none. If that changes the number of its turn, the
+// newest event of the turn is recorded again with the right number, so that the turn has an end. The log's lock is
+// held.
 func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model.Lineage) error {
 	s := *cs.log.Records[name]
 	if l.Same(s.Fork) {
@@ -260,7 +262,8 @@ func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model
 			if !model.InTurn(op) || op.Kind != refs.KindCheckpoint && op.Cause.Event == model.EventScan {
 				return nil
 			}
-			if op.Session == name && !op.Thinned { // the newest event stays the project's newest: another session's is not overtaken
+			// the newest event stays the project's newest: another session's is not overtaken
+			if op.Session == name && !op.Thinned {
 				again = op
 			}
 			return kv.ErrStop

@@ -26,8 +26,8 @@ type point struct {
 	session string
 }
 
-// loadPoints reads the points that are stored, once until something is taken out of the log. What cannot be read is not known. The log's
-// lock is held, and the records are loaded.
+// loadPoints reads the points that are stored, once until something is taken out of the log. What cannot be read is not
+// known. The log's lock is held, and the records are loaded.
 func (cs *Conversations) loadPoints() *points {
 	p := &cs.points
 	if p.of != nil && p.rewrites == cs.log.Rewrites() {

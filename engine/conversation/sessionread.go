@@ -39,8 +39,8 @@ type SessionFile struct {
 	unended bool      // the last line is a whole record without a newline, of a session that nobody writes
 }
 
-// OpenSession opens a session file to be read. A path that is not laid out as the agent lays its files out, or that leads out of the
-// agent's folder, is refused: it may come from a hook's payload. The caller closes the file.
+// OpenSession opens a session file to be read. A path that is not laid out as the agent lays its files out, or that
+// leads out of the agent's folder, is refused: it may come from a hook's payload. The caller closes the file.
 func OpenSession(agent transcript.Agent, path string) (*SessionFile, error) {
 	root, real, err := realSession(agent, path)
 	if err != nil {
@@ -54,8 +54,8 @@ func OpenSession(agent transcript.Agent, path string) (*SessionFile, error) {
 	})
 }
 
-// OpenReal is OpenSession for a path whose links were resolved before, as real; the caller compares what it gets with the file that it saw
-// then.
+// OpenReal is OpenSession for a path whose links were resolved before, as real; the caller compares what it gets with
+// the file that it saw then.
 func OpenReal(agent transcript.Agent, path, real string) (*SessionFile, error) {
 	return opened(agent, path, func() (*os.File, error) { return osfile.OpenRead(real) })
 }
@@ -78,7 +78,8 @@ func opened(agent transcript.Agent, path string, open func() (*os.File, error)) 
 	return &SessionFile{File: f, Agent: agent, Path: path, Info: fi, opened: now}, nil
 }
 
-// realSession is path with links resolved, and the agent's folder likewise; an error unless it is a session file in that folder.
+// realSession is path with links resolved, and the agent's folder likewise; an error unless it is a session file in
+// that folder.
 func realSession(agent transcript.Agent, path string) (root, real string, err error) {
 	if root, _, err = transcript.SessionFile(agent, path); err != nil {
 		return "", "", err
@@ -132,8 +133,8 @@ func (f *SessionFile) whole() (int64, error) {
 // maxUnended is how long a last line without a newline may be, in bytes, for isWholeRecord to read it.
 const maxUnended = 64 << 20
 
-// isWholeRecord reports whether the last line, which has no newline and begins at from, is a whole record: it is valid, and no agent has
-// the session open that could end the line.
+// isWholeRecord reports whether the last line, which has no newline and begins at from, is a whole record: it is valid,
+// and no agent has the session open that could end the line.
 func (cs *Conversations) isWholeRecord(s *model.Session, f *SessionFile, from int64) bool {
 	if f.Info.Size()-from > maxUnended || !cs.isSilent(s, f.Info) {
 		return false
@@ -151,7 +152,8 @@ func (cs *Conversations) isSilent(s *model.Session, fi fs.FileInfo) bool {
 	return s.Ended || s.Imported || cs.log.Now().Sub(fi.ModTime()) >= model.QuietAfter
 }
 
-// hasUnendedLine reports whether a file has bytes behind the session's cursor, which ends with a newline, and is silent.
+// hasUnendedLine reports whether a file has bytes behind the session's cursor, which ends with a newline, and is
+// silent.
 func (cs *Conversations) hasUnendedLine(s *model.Session, path string, fi fs.FileInfo) bool {
 	return fi.Size() > s.Cursor.Length-s.Cursor.Base && !IsDocument(path) && !strings.HasSuffix(path, zstdSuffix) && cs.isSilent(s, fi)
 }
@@ -164,12 +166,12 @@ func (f *SessionFile) reading(err error) error {
 	return &value.OpError{Op: "session file", Subject: f.Path, Err: err}
 }
 
-// racy is how old a file's newest change must be for its time stamp to tell it from the next one: the clocks of some file systems go on
-// every 10 ms.
+// racy is how old a file's newest change must be for its time stamp to tell it from the next one: the clocks of some
+// file systems go on every 10 ms.
 const racy = 20 * time.Millisecond
 
-// unchanged reports whether the file's size and time are what they were when it was opened (same), and whether that proves that nobody has
-// written it since (sure): a racy time stamp does not.
+// unchanged reports whether the file's size and time are what they were when it was opened (same), and whether that
+// proves that nobody has written it since (sure): a racy time stamp does not.
 func (f *SessionFile) unchanged() (same, sure bool, err error) {
 	fi, err := f.Stat()
 	if err != nil {
@@ -179,8 +181,8 @@ func (f *SessionFile) unchanged() (same, sure bool, err error) {
 	return same, same && f.opened.Sub(fi.ModTime()) > racy, nil
 }
 
-// CopyTo writes the bytes between the offsets from and to to w. If the file may have been written meanwhile they are read twice; ErrMoving
-// when both are not equal, since that state may never have existed.
+// CopyTo writes the bytes between the offsets from and to to w. If the file may have been written meanwhile they are
+// read twice; ErrMoving when both are not equal, since that state may never have existed.
 func (f *SessionFile) CopyTo(w io.Writer, from, to int64) error {
 	seed := maphash.MakeSeed()
 	var sum, again maphash.Hash
@@ -214,7 +216,8 @@ func (f *SessionFile) pass(w io.Writer, from, to int64) error {
 	return nil
 }
 
-// lastID is the agent's id of the newest record that has one, of those from the offset from, where a record begins; "": none has.
+// lastID is the agent's id of the newest record that has one, of those from the offset from, where a record begins; "":
+// none has.
 func lastID(agent transcript.Agent, src transcript.Source, from int64) (string, error) {
 	for back := int64(64 << 10); ; back *= 8 {
 		at := from
@@ -250,8 +253,9 @@ func nextLine(src transcript.Source, off int64) int64 {
 	return src.Size
 }
 
-// Unpacked writes to w a session file that the agent has compressed, up to the end of its last line; ErrLater if there are more than most
-// bytes. It reads the file twice, since a line of any length would have to be held until its end is seen.
+// Unpacked writes to w a session file that the agent has compressed, up to the end of its last line; ErrLater if there
+// are more than most bytes. It reads the file twice, since a line of any length would have to be held until its end is
+// seen.
 func Unpacked(f *SessionFile, w io.Writer, most int64) error {
 	var lines lineEnds
 	n, err := unpack(f, &lines, most+1)

@@ -35,8 +35,8 @@ func UpdatesOf(changes []refs.Change) []refs.Update {
 	return out
 }
 
-// LeftAlone are the session files of a journal that are already as they were to become. A restore of the code alone leaves them so; its
-// operation names them, so that gc keeps their bytes from before.
+// LeftAlone are the session files of a journal that are already as they were to become. A restore of the code alone
+// leaves them so; its operation names them, so that gc keeps their bytes from before.
 func LeftAlone(get objstore.Getter, j *model.Journal) []refs.File {
 	return slices.DeleteFunc(slices.Clone(j.Files), func(f refs.File) bool {
 		as, err := IsStored(get, j.Folders, f.Path, f.To)
@@ -53,8 +53,8 @@ func LeftAlone(get objstore.Getter, j *model.Journal) []refs.File {
 // ErrSessionChanged is returned for a session file that is neither as it was planned nor as it was to become.
 var ErrSessionChanged = errors.New("it was written meanwhile")
 
-// SessionError is err as an error about the session file at path. An error about the file that a copy was to be made of stays one about
-// that file: the copy does not exist.
+// SessionError is err as an error about the session file at path. An error about the file that a copy was to be made of
+// stays one about that file: the copy does not exist.
 func SessionError(path string, err error) error {
 	if of := (*transcript.Error)(nil); errors.As(err, &of) && of.Name != path {
 		return fmt.Errorf("%w", of)
@@ -108,8 +108,8 @@ func (cs *Conversations) Sweep(own agentfiles.Folders) ([]string, error) {
 	return own.Sweep(paths), nil
 }
 
-// IsStored reports whether the file at path has exactly the bytes of the transcript id; zero: whether there is no file. What is not a
-// regular file is not stored.
+// IsStored reports whether the file at path has exactly the bytes of the transcript id; zero: whether there is no file.
+// What is not a regular file is not stored.
 func IsStored(get objstore.Getter, own agentfiles.Folders, path string, id objstore.ID) (bool, error) {
 	at, err := own.Locate(path)
 	if err != nil {
@@ -174,7 +174,8 @@ func changedSession(own agentfiles.Folders, path string) error {
 
 // SetSessions carries out steps, as SetSession each. A file that was to be removed and was used since is left as it is,
 // and is in kept; any
-// other step that does not fit is an error. With back, when steps are taken back, every file that does not fit is in kept.
+// other step that does not fit is an error. With back, when steps are taken back, every file that does not fit is in
+// kept.
 func SetSessions(get objstore.Getter, own agentfiles.Folders, steps []refs.File, back bool) (kept []string, err error) {
 	for _, s := range steps {
 		err := SetSession(get, own, s)
@@ -245,8 +246,8 @@ func Random() (b [16]byte) {
 	return b
 }
 
-// CheckWritable fails with a *model.ForeignFileError if path lies in no folder of own, and with the system's error if its directory
-// cannot be written.
+// CheckWritable fails with a *model.ForeignFileError if path lies in no folder of own, and with the system's error if
+// its directory cannot be written.
 func CheckWritable(own agentfiles.Folders, path string) error {
 	f, err := own.Locate(path)
 	if err != nil {

@@ -24,14 +24,15 @@ const HookRead = 1 << 20
 // ErrLater is returned when a session file has more than may be read now.
 var ErrLater = errors.New("there is more than fits here")
 
-// ErrPurgedTalk is why a conversation is not captured any more: the agent's file still has what was purged, and may add it again.
+// ErrPurgedTalk is why a conversation is not captured any more: the agent's file still has what was purged, and may add
+// it again.
 var ErrPurgedTalk = errors.New("something was purged from it; it is not captured any more")
 
-// Tail captures what was appended to a session's file since its cursor, at most `most` bytes, and moves the cursor of s. Only those bytes
-// are read, and the last block before them. A file that does not go on where the cursor ends is captured anew, as another generation;
-// blocks that are stored already are not stored again. A line without its end is left for the next capture. With an error the cursor stays;
-// ErrLater and ErrMoving pass by themselves. A hook, which reads little, does not ask whether somebody still writes the last line, since
-// that means looking at all processes.
+// Tail captures what was appended to a session's file since its cursor, at most `most` bytes, and moves the cursor of s.
+// Only those bytes are read, and the last block before them. A file that does not go on where the cursor ends is
+// captured anew, as another generation; blocks that are stored already are not stored again. A line without its end is
+// left for the next capture. With an error the cursor stays; ErrLater and ErrMoving pass by themselves. A hook, which
+// reads little, does not ask whether somebody still writes the last line, since that means looking at all processes.
 func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) error {
 	if s.Transcript == "" || !model.Understood(s.Agent) {
 		return nil
@@ -61,7 +62,8 @@ func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) err
 	return nil
 }
 
-// FindFile finds a session's file at the path that its agent says, or beside it compressed. fi nil: there is none, which is no error.
+// FindFile finds a session's file at the path that its agent says, or beside it compressed. fi nil: there is none,
+// which is no error.
 func FindFile(agent transcript.Agent, path string) (found string, fi fs.FileInfo, err error) {
 	if _, _, err := transcript.SessionFile(agent, path); err != nil {
 		return "", nil, err
@@ -95,8 +97,8 @@ func reopen(agent transcript.Agent, path string, was *seenFile) (*SessionFile, e
 	return OpenSession(agent, path)
 }
 
-// saw notes how a session's file was found, and that it is captured up to at. The file is read again when either has changed: a capture
-// that is not committed has not moved the cursor. The log's lock is held.
+// saw notes how a session's file was found, and that it is captured up to at. The file is read again when either has
+// changed: a capture that is not committed has not moved the cursor. The log's lock is held.
 func (cs *Conversations) saw(name string, f *SessionFile, at model.TranscriptEnd) {
 	if cs.Files == nil {
 		cs.Files = map[string]*seenFile{}
@@ -148,8 +150,8 @@ func endsWith(f *SessionFile, at int64, tail []byte) (bool, error) {
 	return bytes.Equal(buf, tail), nil
 }
 
-// take appends the file's bytes between two offsets to a transcript, and returns the cursor behind them. ErrMoving if the file has become
-// another one since its end was looked for.
+// take appends the file's bytes between two offsets to a transcript, and returns the cursor behind them. ErrMoving if
+// the file has become another one since its end was looked for.
 func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, to int64) (model.Cursor, error) {
 	before := bytes.Clone(w.tail)
 	if err := f.CopyTo(w, from, to); err != nil {
@@ -229,7 +231,8 @@ func (cs *Conversations) unpackedSession(tx *objstore.Tx, s *model.Session, f *S
 	return next, err
 }
 
-// CaughtUp captures what hooks have left of a session's file, however much that is. It takes the log's lock, but not while it reads.
+// CaughtUp captures what hooks have left of a session's file, however much that is. It takes the log's lock, but not
+// while it reads.
 func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	cs.log.Mu.Lock()
 	s := cs.log.Records[name]
@@ -308,9 +311,9 @@ func (cs *Conversations) MoveCursorWith(ctx context.Context, tx *objstore.Tx, na
 	return nil
 }
 
-// Recheck compares a whole session file with what was captured, once it has grown by an eighth since the last time: nothing else shows that
-// an agent has changed what lies before the last block. What differs is captured as a new generation. The log's lock is taken, but not
-// while the file is read.
+// Recheck compares a whole session file with what was captured, once it has grown by an eighth since the last time:
+// nothing else shows that an agent has changed what lies before the last block. What differs is captured as a new
+// generation. The log's lock is taken, but not while the file is read.
 func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	cs.log.Mu.Lock()
 	s := cs.log.Records[name]
@@ -362,8 +365,8 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	return cs.moveCursor(ctx, name, c)
 }
 
-// Continuation reads a session file that continues another one as its transcript has it: the first Base bytes from the transcript Of, the
-// rest from the file F.
+// Continuation reads a session file that continues another one as its transcript has it: the first Base bytes from the
+// transcript Of, the rest from the file F.
 type Continuation struct {
 	F    io.ReaderAt
 	Base int64

@@ -264,8 +264,8 @@ func same(a, b []byte) int {
 	return n
 }
 
-// TestPromise14FollowModel: what is stored of a session's file is the file up to its last newline, or up to its last record if it is quiet,
-// whatever was done to it; a checkpoint keeps the bytes of its moment.
+// TestPromise14FollowModel: what is stored of a session's file is the file up to its last newline, or up to its last
+// record if it is quiet, whatever was done to it; a checkpoint keeps the bytes of its moment.
 func TestPromise14FollowModel(t *testing.T) {
 	dir := t.TempDir()
 	run := 0
@@ -401,8 +401,8 @@ func (s *scribbler) had(b []byte) bool {
 	return false
 }
 
-// TestT14Promise14CaptureWhileWritten: whatever is done to a session's file while it is read, what is captured is a state that it had, up
-// to a line's end.
+// TestT14Promise14CaptureWhileWritten: whatever is done to a session's file while it is read, what is captured is a
+// state that it had, up to a line's end.
 func TestT14Promise14CaptureWhileWritten(t *testing.T) {
 	m := torture.Begin(t)
 	runs := m.Points

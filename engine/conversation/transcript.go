@@ -13,10 +13,10 @@ import (
 	"rewind/objstore"
 )
 
-// TranscriptBlock is how many bytes of a transcript one of its records adds to the one before, docs/format.md#transcript. The id of a
-// transcript depends on nothing but its bytes: it is their hash, and each of its prefixes that ends with a block is a
-// record of its own. So
-// an append stores what was appended, and the conversation of every checkpoint is there without a copy.
+// TranscriptBlock is how many bytes of a transcript one of its records adds to the one before,
+// docs/format.md#transcript. The id of a transcript depends on nothing but its bytes: it is their hash, and each of its
+// prefixes that ends with a block is a record of its own. So an append stores what was appended, and the conversation
+// of every checkpoint is there without a copy.
 const TranscriptBlock = 64 << 10
 
 // Node is the record of a transcript.
@@ -50,7 +50,8 @@ func DecodeNode(id objstore.ID, raw []byte) (*Node, error) {
 	return n, nil
 }
 
-// tailLength is how many bytes of a transcript of that length lie behind its last whole block, or are that block: 1 to TranscriptBlock.
+// tailLength is how many bytes of a transcript of that length lie behind its last whole block, or are that block: 1 to
+// TranscriptBlock.
 func tailLength(length int64) int64 {
 	if length == 0 {
 		return 0

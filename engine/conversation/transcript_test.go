@@ -55,8 +55,8 @@ func putAll(t enginetest.Fataler, tx *objstore.Tx, w *conversation.Writer, b []b
 	return id
 }
 
-// TestPromise14TranscriptID: the id of a transcript depends on nothing but its bytes, however they came and whatever it was made of; every
-// prefix can be named, read and gone on with.
+// TestPromise14TranscriptID: the id of a transcript depends on nothing but its bytes, however they came and whatever it
+// was made of; every prefix can be named, read and gone on with.
 func TestPromise14TranscriptID(t *testing.T) {
 	p := enginetest.NewProject(t)
 	all := someBytes(4*conversation.TranscriptBlock+2, 1)
@@ -280,8 +280,8 @@ func wordsOf(r *rand.Rand) []byte {
 	return append(b.Bytes(), `"}}`+"\n"...)
 }
 
-// TestTranscriptStorage: 10,000 captures store less than was appended, though each checkpoint has the whole conversation. What cannot be
-// compressed is stored twice: a delta goes back up to eight captures.
+// TestTranscriptStorage: 10,000 captures store less than was appended, though each checkpoint has the whole
+// conversation. What cannot be compressed is stored twice: a delta goes back up to eight captures.
 func TestTranscriptStorage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, tt := range []struct {

@@ -7,8 +7,8 @@ import (
 	"rewind/engine/restore"
 )
 
-// Crashed leaves a checkout as a process leaves it that dies: journal written, the worktree untouched or as the target has it, and the
-// first n session files set.
+// Crashed leaves a checkout as a process leaves it that dies: journal written, the worktree untouched or as the target
+// has it, and the first n session files set.
 func (p *Project) Crashed(name string, o restore.Options, applied bool, n int) *model.Journal {
 	p.T.Helper()
 	o.Env = p.Env()

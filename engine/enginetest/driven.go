@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-// Driven is session files that a released agent was driven to write, with what is true of them: the test that drove it says so
-// (TestDriven of internal/acceptance).
+// Driven is session files that a released agent was driven to write, with what is true of them: the test that drove it
+// says so (TestDriven of internal/acceptance).
 type Driven struct {
 	Project  string          `json:"project"`
 	Sessions []DrivenSession `json:"sessions"`
@@ -33,7 +33,8 @@ type DrivenSession struct {
 	Kind   string `json:"kind"`             // what was done
 	Parent string `json:"parent,omitempty"` // the agent's id of the session that it was made of; "": of none
 	Turn   int    `json:"turn,omitempty"`   // the last turn that both have, as the parent counts
-	// The ways that were left within it, by their first turns; nil: what came of them is not told. Turns count from 1, those left too.
+	// The ways that were left within it, by their first turns; nil: what came of them is not told. Turns count from 1,
+	// those left too.
 	Left []DrivenWay `json:"left"`
 }
 

@@ -1,5 +1,5 @@
-// Package enginetest is an open project with agents that work in it, for the tests of the engine's rooms: a real directory and a real
-// engine, whose store lies in a file system in memory that a power cut can be made of.
+// Package enginetest is an open project with agents that work in it, for the tests of the engine's rooms: a real
+// directory and a real engine, whose store lies in a file system in memory that a power cut can be made of.
 //
 //   - Project is the project, and its person: files written by hand, saves, restores; what they give is checked at once.
 //   - Agent calls the hooks of a session without a session file. Talker has one of Claude Code's. Scribe is a session of any of the four
@@ -42,7 +42,8 @@ import (
 
 // Main runs the tests of one room: rapid as often as the matrix asks for, and no goroutine left behind.
 func Main(m *testing.M) {
-	if err := flag.Set("rapid.checks", strconv.Itoa(torture.Points(200, 5000))); err != nil { // the command line still wins
+	// the command line still wins
+	if err := flag.Set("rapid.checks", strconv.Itoa(torture.Points(200, 5000))); err != nil {
 		panic(err)
 	}
 	if os.Getenv(childEnv) != "" {
@@ -94,7 +95,8 @@ func SetChecks(t *testing.T, runs int, seed uint64) {
 	}
 }
 
-// CheckFor has rapid run 200 times, and again with the next seed until as many seconds are over as a test of the matrix has points.
+// CheckFor has rapid run 200 times, and again with the next seed until as many seconds are over as a test of the matrix
+// has points.
 func CheckFor(t *testing.T, m *torture.Run, property func(*rapid.T)) {
 	t.Helper()
 	const runs = 200
@@ -365,7 +367,8 @@ func ReadAll(t Fataler, get objstore.Getter, id objstore.ID) []byte {
 	return b
 }
 
-// Beside is a worktree of the project: a clone of its store with a directory of its own, which is laid out as the project is saved.
+// Beside is a worktree of the project: a clone of its store with a directory of its own, which is laid out as the
+// project is saved.
 func (p *Project) Beside(root string) *Project {
 	p.T.Helper()
 	of := p.E.Project()

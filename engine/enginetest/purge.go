@@ -24,8 +24,8 @@ func pieces(secret string) (out [][]byte) {
 	return out
 }
 
-// Holding lists where a secret is: in which bytes of which file of the store, of rewind's home and of the project's marker, and, as far as
-// these are compressed, in which stored values.
+// Holding lists where a secret is: in which bytes of which file of the store, of rewind's home and of the project's
+// marker, and, as far as these are compressed, in which stored values.
 func (p *Project) Holding(secret string) (found []string) {
 	p.T.Helper()
 	h := purge.NewHaystack(pieces(secret))

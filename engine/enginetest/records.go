@@ -68,8 +68,8 @@ func SampleSession() *model.Session {
 	}
 }
 
-// Sample is a session file that a client of an agent wrote, by its name below transcript/testdata. Tests of rooms run two directories below
-// the module's.
+// Sample is a session file that a client of an agent wrote, by its name below transcript/testdata. Tests of rooms run
+// two directories below the module's.
 func (p *Project) Sample(agent transcript.Agent, file string) []byte {
 	p.T.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "transcript", "testdata", string(agent), file))

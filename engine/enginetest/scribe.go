@@ -12,9 +12,9 @@ import (
 	"rewind/hooks"
 )
 
-// A Scribe is one conversation of an agent from the outside: it calls the hooks with the payloads that the agent sends, and writes the
-// session file as the agent does. What it was told is in nobody's memory but the file's: forks and files that were cut are gone on with by
-// reading them.
+// A Scribe is one conversation of an agent from the outside: it calls the hooks with the payloads that the agent sends,
+// and writes the session file as the agent does. What it was told is in nobody's memory but the file's: forks and files
+// that were cut are gone on with by reading them.
 type Scribe struct {
 	p      *Project
 	Agent  hooks.Agent

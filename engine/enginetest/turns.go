@@ -8,8 +8,8 @@ import (
 	"rewind/refs"
 )
 
-// SameTurns fails unless a log whose operations do not say what a checkpoint's event was, as older programs wrote them, tells the same of a
-// session's turns.
+// SameTurns fails unless a log whose operations do not say what a checkpoint's event was, as older programs wrote them,
+// tells the same of a session's turns.
 func (p *Project) SameTurns(session string) {
 	p.T.Helper()
 	told := func(l *history.TurnLog, n uint64) string {

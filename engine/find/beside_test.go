@@ -72,7 +72,8 @@ func TestGrepNowLarge(t *testing.T) {
 // saves is how many checkpoints a search finds in the log; it looks once for each of them. There, gc would wait for it.
 const saves = 12
 
-// A search beside gc, which takes away what is being read at any moment of it, answers by the history before or after it.
+// A search beside gc, which takes away what is being read at any moment of it, answers by the history before or after
+// it.
 func TestFindBesideGC(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -108,7 +109,8 @@ func TestFindBesideGC(t *testing.T) {
 	}
 }
 
-// searchBesideGC has gc run when a search looks for the nth time whether it is still wanted. It gives how often the search looked.
+// searchBesideGC has gc run when a search looks for the nth time whether it is still wanted. It gives how often the
+// search looked.
 func searchBesideGC(t *testing.T, nth int, ask func(context.Context, *enginetest.Project) (int, error)) (n int) {
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")

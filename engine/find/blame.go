@@ -23,7 +23,8 @@ type BlameOptions struct {
 	Git Repository
 }
 
-// A Repository is the user's git repository. Paths are relative to the project's root. Its errors say no more than that it cannot tell.
+// A Repository is the user's git repository. Paths are relative to the project's root. Its errors say no more than that
+// it cannot tell.
 type Repository interface {
 	FileAt(commit, path string, max int64) ([]byte, error)
 	BlameAt(commit, path string, ranges [][2]int, anySpace bool) (map[int]gitinfo.CommitLine, error)
@@ -38,8 +39,8 @@ type Origin struct {
 	Prior objstore.ID // the checkpoint before, as far as it has the file; zero: none
 	Was   string      // the file's name in it
 	Older bool        // it had them before: gc has merged the step that brought them into another
-	// Commit is, of Root, the commit of the user's that brought them; Path is the file's name in it, from the top of the repository. nil:
-	// not known
+	// Commit is, of Root, the commit of the user's that brought them; Path is the file's name in it, from the top of
+	// the repository. nil: not known
 	Commit *gitinfo.Commit
 }
 
@@ -52,8 +53,8 @@ type Blamed struct {
 	Origins    []Origin
 }
 
-// Blame says of each line of a file which checkpoint brought it, through renames. A file that is no text, or over maxContent, is
-// model.ErrUsage.
+// Blame says of each line of a file which checkpoint brought it, through renames. A file that is no text, or over
+// maxContent, is model.ErrUsage.
 func (f *Finder) Blame(ctx context.Context, o BlameOptions) (*Blamed, error) {
 	return again(func() (*Blamed, error) { return f.blameLines(ctx, o) })
 }
@@ -149,7 +150,8 @@ func (r *reading) blamable(path string, e *tree.Entry) ([]byte, error) {
 	return content, nil
 }
 
-// A blame is under way: it goes back from state to state, and hands lines on to the state before as long as that has them.
+// A blame is under way: it goes back from state to state, and hands lines on to the state before as long as that has
+// them.
 type blame struct {
 	steps    []step
 	anySpace bool
@@ -172,8 +174,9 @@ type origin struct {
 	commit *gitinfo.Commit
 }
 
-// walk finds the origins of lines of a file: is holds it as the trail begins, and now says for each line of that which line that is asked
-// for it is; -1: none. The trail is read ahead: to put a version together takes as long as to verify and to compare it.
+// walk finds the origins of lines of a file: is holds it as the trail begins, and now says for each line of that which
+// line that is asked for it is; -1: none. The trail is read ahead: to put a version together takes as long as to verify
+// and to compare it.
 func (b *blame) walk(ctx context.Context, t *trail, is []byte, now []int) error {
 	if b.left == 0 {
 		return nil
@@ -199,7 +202,8 @@ func (b *blame) walk(ctx context.Context, t *trail, is []byte, now []int) error 
 			lines := b.match(then, is, now)
 			is = then
 			b.settle(origin{step: h.at, path: h.path, prior: h.prior, was: h.name}, now, lines.news)
-			if h.prior == none { // the lines of the state before are nobody's: those that are left are told as the step has them
+			// the lines of the state before are nobody's: those that are left are told as the step has them
+			if h.prior == none {
 				for _, i := range lines.news {
 					now[i] = none
 				}

@@ -7,8 +7,8 @@ import (
 	"rewind/internal/gitinfo"
 )
 
-// committed gives the lines of a first checkpoint that the commit had at which the user's git stood then the commits that brought them. It
-// gives now without them.
+// committed gives the lines of a first checkpoint that the commit had at which the user's git stood then the commits
+// that brought them. It gives now without them.
 func (b *blame) committed(log *oplog.Log, h hop, is []byte, now []int) ([]int, error) {
 	cp, err := log.Checkpoint(b.steps[h.at].id)
 	if err != nil || cp.Git.Commit == "" || cp.Merged > 0 {

@@ -30,8 +30,9 @@ const (
 	restFor = 20 * time.Microsecond
 )
 
-// rest lets an agent's event in. As many goroutines search as there are processors, and Go looks for what has come over a connection when
-// one of these has nothing to do, else every 10 ms, several times an event: an agent would wait for all of them.
+// rest lets an agent's event in. As many goroutines search as there are processors, and Go looks for what has come over
+// a connection when one of these has nothing to do, else every 10 ms, several times an event: an agent would wait for
+// all of them.
 func (r *reading) rest() {
 	if now := time.Now(); now.Sub(r.rested) > workFor {
 		time.Sleep(restFor)
@@ -58,7 +59,8 @@ func (f *Finder) readingAs(r *reading) *reading {
 // content gives what a file holds, not to be changed; nil: it is not searched, or not there any more.
 func (r *reading) content(path string, e *tree.Entry) ([]byte, error) { return r.begin(path, e)() }
 
-// begin begins to read a file. What it returns gives what content does, and may be called in another goroutine, in one at a time.
+// begin begins to read a file. What it returns gives what content does, and may be called in another goroutine, in one
+// at a time.
 func (r *reading) begin(path string, e *tree.Entry) func() ([]byte, error) {
 	switch {
 	case e == nil || e.Type != tree.TypeFile || r.secret(path):

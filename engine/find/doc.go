@@ -1,23 +1,27 @@
-// Package find answers questions over all checkpoints of a project: which of them changed a path (Paths), when a text came and went (Paths
-// with Text or Changed, Grep), who wrote a line (Blame), where something was said (Said). It only reads.
+// Package find answers questions over all checkpoints of a project: which of them changed a path (Paths), when a text
+// came and went (Paths with Text or Changed, Grep), who wrote a line (Blame), where something was said (Said). It only
+// reads.
 //
-// All of it walks the line: the checkpoints in the order of the log, which is the order in which the worktree had these states. Safety
-// checkpoints, which restores take, are states like any other and lie on the line where they are asked for (All). What a checkpoint changed
-// is told against the state before it (oplog.Log.Before), as show and list tell it.
+// All of it walks the line: the checkpoints in the order of the log, which is the order in which the worktree had these
+// states. Safety checkpoints, which restores take, are states like any other and lie on the line where they are asked
+// for (All). What a checkpoint changed is told against the state before it (oplog.Log.Before), as show and list tell
+// it.
 //
-// The first question reads the log, and compares each state with the one before it: trees are named by their contents, so what two states
-// have in common is not looked at. What comes of it stays in memory (timeline): which steps there are, and for each path which of them
-// changed it, and to what. The next question adds what the log has got since. Nothing of this is on disk, so nothing there can be wrong;
-// when gc or a repair takes something out of the log, it is made anew.
+// The first question reads the log, and compares each state with the one before it: trees are named by their contents,
+// so what two states have in common is not looked at. What comes of it stays in memory (timeline): which steps there
+// are, and for each path which of them changed it, and to what. The next question adds what the log has got since.
+// Nothing of this is on disk, so nothing there can be wrong; when gc or a repair takes something out of the log, it is
+// made anew.
 //
-// A search of all contents reads those that the store has whole in the order in which they lie (sift). What is left is read one path after
-// the other, its versions from the oldest to the newest: each is then one delta away from one that is at hand (objstore.Memo), and each
-// distinct content of a path is read and searched once, however many checkpoints have it. What was searched once is known by its trigrams
-// (screen): the next search does not read what cannot match. As many goroutines search as there are processors. Secret files are not
-// searched, nor are those over maxContent; what is purged or lost is passed over.
+// A search of all contents reads those that the store has whole in the order in which they lie (sift). What is left is
+// read one path after the other, its versions from the oldest to the newest: each is then one delta away from one that
+// is at hand (objstore.Memo), and each distinct content of a path is read and searched once, however many checkpoints
+// have it. What was searched once is known by its trigrams (screen): the next search does not read what cannot match.
+// As many goroutines search as there are processors. Secret files are not searched, nor are those over maxContent; what
+// is purged or lost is passed over.
 //
-// The log's lock is not held: a search takes as long as it takes, and neither an agent's event nor gc waits for it. A search that misses
-// what gc took away meanwhile is begun again.
+// The log's lock is not held: a search takes as long as it takes, and neither an agent's event nor gc waits for it. A
+// search that misses what gc took away meanwhile is begun again.
 package find
 
 import (

@@ -43,8 +43,8 @@ var (
 	askedWords = []string{"needle", "hay", "straw", "Needle"}
 )
 
-// line is a line of a content: it tells which content it is of, so that only what was once the same is alike, and there is none like it, so
-// that every comparison finds the same.
+// line is a line of a content: it tells which content it is of, so that only what was once the same is alike, and there
+// is none like it, so that every comparison finds the same.
 func (m *asked) line(id int) string {
 	m.next++
 	return fmt.Sprintf("%d %s %d\n", id, rapid.SampledFrom(askedWords).Draw(m.t, "word"), m.next)
@@ -370,7 +370,8 @@ func (m *asked) checkBlame(path string) {
 	}
 }
 
-// Path history, -S, -G, grep and blame equal a reading of every checkpoint, with edits, renames, undo, checkouts and two sessions.
+// Path history, -S, -G, grep and blame equal a reading of every checkpoint, with edits, renames, undo, checkouts and
+// two sessions.
 func TestFindAgainstEveryCheckpoint(t *testing.T) {
 	enginetest.SetChecks(t, torture.Points(60, 2000), 0)
 	rapid.Check(t, func(t *rapid.T) {

@@ -157,8 +157,8 @@ func (g *grep) onLine(t *timeline, steps []step) (line []int, files []fileRuns, 
 	return line, files, err
 }
 
-// GrepTree searches the files of one state: its lines stand in no span. get has the state's objects; a content that it has not is too
-// large.
+// GrepTree searches the files of one state: its lines stand in no span. get has the state's objects; a content that it
+// has not is too large.
 func (f *Finder) GrepTree(ctx context.Context, get objstore.Getter, root objstore.ID, o GrepOptions) (*GrepResult, error) {
 	g, err := f.grep(o)
 	if err != nil {
@@ -283,8 +283,8 @@ type hit struct {
 	spans []run
 }
 
-// file searches the versions of a file, the oldest first, and gives its matches, by one more than are asked for at most; now is the newest
-// state that is known.
+// file searches the versions of a file, the oldest first, and gives its matches, by one more than are asked for at
+// most; now is the newest state that is known.
 func (g *grep) file(ctx context.Context, path string, versions []run, now objstore.ID) ([]*hit, error) {
 	hits := map[string]*hit{}
 	var is objstore.ID

@@ -8,8 +8,8 @@ import (
 	"rewind/refs"
 )
 
-// names are the paths that a search is about, with all below them: those that were given, as they are and as patterns, and those that these
-// had before. None given: every path is meant.
+// names are the paths that a search is about, with all below them: those that were given, as they are and as patterns,
+// and those that these had before. None given: every path is meant.
 type names struct {
 	given    refs.PathSet
 	patterns []pattern

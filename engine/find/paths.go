@@ -41,8 +41,9 @@ type PathsResult struct {
 	value.Unsearched
 }
 
-// Paths lists the checkpoints that changed some paths, newest first. A file that came by a rename is followed to the name that it had
-// before: with all that is older, that name is meant, too. What no checkpoint ever had is model.ErrNotFound.
+// Paths lists the checkpoints that changed some paths, newest first. A file that came by a rename is followed to the
+// name that it had before: with all that is older, that name is meant, too. What no checkpoint ever had is
+// model.ErrNotFound.
 func (f *Finder) Paths(ctx context.Context, o PathsOptions) (*PathsResult, error) {
 	return again(func() (*PathsResult, error) { return f.paths(ctx, o) })
 }
@@ -177,8 +178,8 @@ type stepChanges struct {
 	changes []Change
 }
 
-// changed gives what a step changed of the paths that are meant. With follow, files that came by a rename are one change with what they
-// were, and from then on what they were is meant, which followed is told.
+// changed gives what a step changed of the paths that are meant. With follow, files that came by a rename are one
+// change with what they were, and from then on what they were is meant, which followed is told.
 func (r *reading) changed(s *step, meant *names, follow bool, followed func(former string)) (list []Change, err error) {
 	var added []tree.Change
 	err = r.trees.diff(s.before, s.tree, meant, func(ch tree.Change) {

@@ -78,7 +78,8 @@ func required(e *syntax.Regexp) (text []byte, whole bool) {
 	return text, false
 }
 
-// lines calls fn for each line of a content that matches, with its number from 1 and without its line feed, until fn returns false.
+// lines calls fn for each line of a content that matches, with its number from 1 and without its line feed, until fn
+// returns false.
 func (m *matcher) lines(content []byte, fn func(n int, line []byte) bool) {
 	n, at := 1, 0
 	for at < len(content) {

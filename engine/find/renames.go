@@ -8,8 +8,9 @@ import (
 // maxPairs bounds how many pairs of removed and added files of one checkpoint are compared, as git does by default.
 const maxPairs = 1000 * 1000
 
-// origins says of files that appeared between two states which one that disappeared each was: one with the same content, else the one that
-// is most like it, at least half. A name that stayed the same is preferred, and each goes to one.
+// origins says of files that appeared between two states which one that disappeared each was: one with the same
+// content, else the one that is most like it, at least half. A name that stayed the same is preferred, and each goes to
+// one.
 func (r *reading) origins(before, after objstore.ID, added []tree.Change) (map[string]tree.Change, error) {
 	var changes []tree.Change
 	every := &names{}

@@ -21,8 +21,8 @@ type SaidResult struct {
 // maxMessages is how many messages of one session are searched: the newest.
 const maxMessages = 1 << 14
 
-// Said searches conversations as far as they were captured: the first 4 KiB of each message, and not what their writer went back behind.
-// Paths and All count for nothing.
+// Said searches conversations as far as they were captured: the first 4 KiB of each message, and not what their writer
+// went back behind. Paths and All count for nothing.
 func (f *Finder) Said(ctx context.Context, o GrepOptions) (*SaidResult, error) {
 	return again(func() (*SaidResult, error) { return f.said(ctx, o) })
 }

@@ -6,18 +6,18 @@ import (
 	"rewind/objstore"
 )
 
-// A screen knows of contents that were searched before what they cannot have in them: for each a Bloom filter of its trigrams, which are
-// any three bytes in a row. A text that is searched for has trigrams, too, and a content that lacks one of them needs not be read. What a
-// content has never changes, so nothing in it can become wrong. It is in memory only. The zero value knows nothing. Safe for concurrent
-// use.
+// A screen knows of contents that were searched before what they cannot have in them: for each a Bloom filter of its
+// trigrams, which are any three bytes in a row. A text that is searched for has trigrams, too, and a content that lacks
+// one of them needs not be read. What a content has never changes, so nothing in it can become wrong. It is in memory
+// only. The zero value knows nothing. Safe for concurrent use.
 type screen struct {
 	mu      sync.RWMutex
 	filters map[objstore.Key]filter
 	size    int // of the filters, in bytes
 }
 
-// A filter has a bit for every two bytes of a content, set by one hash of each trigram: of random words six in seven are set, fewer of
-// texts in which trigrams come again and again.
+// A filter has a bit for every two bytes of a content, set by one hash of each trigram: of random words six in seven
+// are set, fewer of texts in which trigrams come again and again.
 type filter []uint64
 
 const (

@@ -12,7 +12,8 @@ import (
 	"rewind/tree"
 )
 
-// maxVersions bounds the timeline that is kept for the next search: a version takes 16 bytes, beside its path and its content.
+// maxVersions bounds the timeline that is kept for the next search: a version takes 16 bytes, beside its path and its
+// content.
 const maxVersions = 1 << 20
 
 // State is what searches of an open project share. The zero value is empty.
@@ -22,11 +23,12 @@ type State struct {
 	screen screen
 }
 
-// A timeline is what searches know of the log without reading it again: its steps, and which paths each of them changed. It only grows, by
-// what the log has got since the last search, until something is taken out of the log (oplog.Log.Rewrites): then it begins anew.
+// A timeline is what searches know of the log without reading it again: its steps, and which paths each of them
+// changed. It only grows, by what the log has got since the last search, until something is taken out of the log
+// (oplog.Log.Rewrites): then it begins anew.
 //
-// A step is in it as the state that the worktree had, and as what it changed: told against the state before it, which another session's
-// step may lie between. Versions of a path have both.
+// A step is in it as the state that the worktree had, and as what it changed: told against the state before it, which
+// another session's step may lie between. Versions of a path have both.
 type timeline struct {
 	rewrites uint64 // of the log, when it began
 	upTo     uint64 // the newest operation that is in it
@@ -69,7 +71,8 @@ type content struct {
 
 func (c content) entry() *tree.Entry { return &tree.Entry{Type: tree.TypeFile, ID: c.id, Size: c.size} }
 
-// timeline gives the timeline of the log as it is, and its steps, the oldest first: they stay as they are when it grows.
+// timeline gives the timeline of the log as it is, and its steps, the oldest first: they stay as they are when it
+// grows.
 func (f *Finder) timeline(ctx context.Context) (*timeline, []step, error) {
 	st := f.state
 	st.mu.Lock()
@@ -240,7 +243,8 @@ func mark(marks []bool, list []version) {
 	}
 }
 
-// files are the paths that are meant and were files of which some content is not left out, in the order of a walk, each with its versions.
+// files are the paths that are meant and were files of which some content is not left out, in the order of a walk, each
+// with its versions.
 func (t *timeline) files(meant *names, without func(objstore.ID) bool) (list []pathVersions) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

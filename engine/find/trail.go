@@ -92,7 +92,8 @@ func (l *trail) before(at int, path string, e *tree.Entry) (*tree.Entry, string,
 	return nil, "", nil
 }
 
-// stepBefore gives the step whose state is the one before step at, or at least has that file as it was; none: there is no such step.
+// stepBefore gives the step whose state is the one before step at, or at least has that file as it was; none: there is
+// no such step.
 func (l *trail) stepBefore(at int, state objstore.ID, path string, e *tree.Entry) (int, error) {
 	if s := l.steps[at]; s.follows && s.parent < at {
 		return s.parent, nil

@@ -65,8 +65,8 @@ func (t *trees) at(root objstore.ID, path string) (*tree.Entry, error) {
 	}
 }
 
-// diff calls fn for what differs between two trees as tree.Diff does, as far as it is meant: only directories in which something may be are
-// read. An entry is not to be changed.
+// diff calls fn for what differs between two trees as tree.Diff does, as far as it is meant: only directories in which
+// something may be are read. An entry is not to be changed.
 func (t *trees) diff(a, b objstore.ID, meant *names, fn func(tree.Change)) error {
 	d := tree.Differ{List: t.list, Into: meant.below}
 	return d.Diff(a, b, func(c tree.Change) error {

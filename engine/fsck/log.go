@@ -14,8 +14,9 @@ import (
 	"rewind/refs"
 )
 
-// commit makes what names objects say what is there, and marks what is lost, in one batch with the operation that records it.
-// The operation of the first pass also records what was done to the files. It reports whether it has changed anything.
+// commit makes what names objects say what is there, and marks what is lost, in one batch with the operation that
+// records it. The operation of the first pass also records what was done to the files. It reports whether it has
+// changed anything.
 func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed bool, err error) {
 	e := r.e
 	defer e.log.Hold()()
@@ -110,8 +111,8 @@ func (s *fixup) run() error {
 	return nil
 }
 
-// operations rewrites those that cannot be read, and those whose checkpoints cannot, as lost; of an event, which is more than its
-// checkpoint, only that goes.
+// operations rewrites those that cannot be read, and those whose checkpoints cannot, as lost; of an event, which is
+// more than its checkpoint, only that goes.
 func (s *fixup) operations() error {
 	s.newest, s.logged = map[string]objstore.ID{}, map[refs.Name]refs.Ref{}
 	b := s.tx.Batch()
@@ -168,23 +169,23 @@ func (s *fixup) unreadable(id objstore.ID) bool {
 	return !id.IsZero() && s.d.bad(objstore.Checkpoint, id)
 }
 
-// sound reports whether captures can be compared with a checkpoint: all of it can be read but, perhaps, contents of files and the
-// conversation.
+// sound reports whether captures can be compared with a checkpoint: all of it can be read but, perhaps, contents of
+// files and the conversation.
 func (s *fixup) sound(id objstore.ID) bool {
 	cp, err := s.e.log.Checkpoint(id)
 	return err == nil && s.d.shape(cp.Tree) && s.d.shape(cp.Base) && (cp.Note.IsZero() || !s.d.bad(objstore.Note, cp.Note))
 }
 
-// say takes an operation in as it stands from now on, the newest first, as far back as is needed to know in which state the worktree was
-// left.
+// say takes an operation in as it stands from now on, the newest first, as far back as is needed to know in which state
+// the worktree was left.
 func (s *fixup) say(op *refs.Operation) {
 	if n := len(s.final); n == 0 || s.final[n-1].Kind != refs.KindCheckpoint {
 		s.final = append(s.final, op)
 	}
 }
 
-// blind reports whether what the newest operations say of the state that the worktree was left in cannot be read. The repair says then that
-// nothing is known of it, and takes a checkpoint of what is there.
+// blind reports whether what the newest operations say of the state that the worktree was left in cannot be read. The
+// repair says then that nothing is known of it, and takes a checkpoint of what is there.
 func (s *fixup) blind() bool {
 	for _, op := range s.final {
 		var of []objstore.ID
@@ -230,9 +231,9 @@ func (s *fixup) hear(op *refs.Operation) {
 	}
 }
 
-// refs sets the names that cannot be read, are missing, or name a checkpoint that cannot be read: to what the log says; failing that, a
-// session's to the newest of its checkpoints that can be read. In a database that was made anew also those that an old table may have had:
-// older than the log's word.
+// refs sets the names that cannot be read, are missing, or name a checkpoint that cannot be read: to what the log says;
+// failing that, a session's to the newest of its checkpoints that can be read. In a database that was made anew also
+// those that an old table may have had: older than the log's word.
 func (s *fixup) refs() error {
 	b := s.tx.Batch()
 	have, stored := map[refs.Name]refs.Ref{}, map[refs.Name]bool{}

@@ -9,10 +9,11 @@ import (
 	"rewind/refs"
 )
 
-// A checkpoint says which operation made it, and of which session. So an operation that is lost is made again where its checkpoint is
-// there.
+// A checkpoint says which operation made it, and of which session. So an operation that is lost is made again where its
+// checkpoint is there.
 
-// orphans finds the checkpoints whose operations the log does not have, if it lacks any. Those behind its end are put into it at once.
+// orphans finds the checkpoints whose operations the log does not have, if it lacks any. Those behind its end are put
+// into it at once.
 func (s *fixup) orphans(ctx context.Context) error {
 	e := s.e
 	have, gaps, oldest := map[uint64]bool{}, false, uint64(1)
@@ -79,7 +80,8 @@ func (s *fixup) again(b *kv.Batch, cp *model.Checkpoint) error {
 	return refs.Restate(b, &op)
 }
 
-// before makes operations again that were older than the oldest one that is left; between them the log says that they are lost.
+// before makes operations again that were older than the oldest one that is left; between them the log says that they
+// are lost.
 func (s *fixup) before(b *kv.Batch, oldest uint64) error {
 	if s.alone == nil || oldest == 0 {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"rewind/refs"
 )
 
-// RepairFiles makes the store of a project that does not open, or whose tables are damaged, one that opens: see kv.Repair. Nobody may have
-// it open.
+// RepairFiles makes the store of a project that does not open, or whose tables are damaged, one that opens: see
+// kv.Repair. Nobody may have it open.
 func RepairFiles(ctx context.Context, p *project.Project, o project.Options, progress model.Progress) (*kv.Repaired, error) {
 	now := o.Now
 	if now == nil {
@@ -58,10 +58,10 @@ type RepairResult struct {
 	Operation  *refs.Operation
 }
 
-// Repair puts right what Verify finds, in a store that opens: objects are read again from the working tree and the session files, refs are
-// set to what the log says, operations and conversations whose objects are lost say so, and what nothing was found for is marked as lost.
-// Nothing is removed but what cannot be read, of which the quarantine has the bytes. It is refused while a checkout is half done that can
-// go on. Events go on meanwhile.
+// Repair puts right what Verify finds, in a store that opens: objects are read again from the working tree and the
+// session files, refs are set to what the log says, operations and conversations whose objects are lost say so, and
+// what nothing was found for is marked as lost. Nothing is removed but what cannot be read, of which the quarantine has
+// the bytes. It is refused while a checkout is half done that can go on. Events go on meanwhile.
 func (ck *Checker) Repair(ctx context.Context, files *kv.Repaired, p model.Progress) (*RepairResult, error) {
 	if err := ck.log.Damage(); err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func (r *repair) save(ctx context.Context, p model.Progress) error {
 	return err
 }
 
-// maxPasses is how often what a repair has put right is looked at again: an operation that is made again names objects that nothing named
-// before.
+// maxPasses is how often what a repair has put right is looked at again: an operation that is made again names objects
+// that nothing named before.
 const maxPasses = 5
 
 // pass repairs what was found.
@@ -148,7 +148,8 @@ func (r *repair) verify(ctx context.Context, p model.Progress) (*verifier, error
 	return v, v.run(ctx)
 }
 
-// canBegin refuses while a checkout is half done: to finish it, or to take it back, is the remedy, as long as it can be.
+// canBegin refuses while a checkout is half done: to finish it, or to take it back, is the remedy, as long as it can
+// be.
 func (r *repair) canBegin(v *verifier) error {
 	r.e.log.Mu.Lock()
 	defer r.e.log.Mu.Unlock()

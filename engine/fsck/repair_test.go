@@ -74,8 +74,8 @@ func found(p *enginetest.Project, full bool) int {
 	return len(f.Faults)
 }
 
-// TestPromise06RepairWithoutDamage: nothing is put right where nothing is wrong, also not by what the log says of names, which is what they
-// say.
+// TestPromise06RepairWithoutDamage: nothing is put right where nothing is wrong, also not by what the log says of
+// names, which is what they say.
 func TestPromise06RepairWithoutDamage(t *testing.T) {
 	p, k := enginetest.TwoTurns(t)
 	p.Write("f", "more")
@@ -96,8 +96,8 @@ func TestPromise06RepairWithoutDamage(t *testing.T) {
 	}
 }
 
-// TestPromise06RepairNames: a ref that is lost, cannot be read, or names what is lost, is where the log says; else the newest checkpoint
-// that can be read.
+// TestPromise06RepairNames: a ref that is lost, cannot be read, or names what is lost, is where the log says; else the
+// newest checkpoint that can be read.
 func TestPromise06RepairNames(t *testing.T) {
 	for name, hurt := range map[string]func(b *kv.Batch, old objstore.ID) error{
 		"gone": func(b *kv.Batch, _ objstore.ID) error {
@@ -132,7 +132,8 @@ func TestPromise06RepairNames(t *testing.T) {
 	}
 }
 
-// TestPromise06RepairOperations: an operation that cannot be read is made again of its checkpoint, and lost only without it.
+// TestPromise06RepairOperations: an operation that cannot be read is made again of its checkpoint, and lost only
+// without it.
 func TestPromise06RepairOperations(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", "1")
@@ -174,9 +175,9 @@ func wantFile(p *enginetest.Project, name, want string) {
 	}
 }
 
-// TestPromise06RepairContent: what the working tree holds is stored again, wherever it lies; an ignored file at the path where it is named;
-// what is lost is named with every checkpoint it is in, restores of these are refused, and of what is whole in them not. It heals when it
-// comes back.
+// TestPromise06RepairContent: what the working tree holds is stored again, wherever it lies; an ignored file at the
+// path where it is named; what is lost is named with every checkpoint it is in, restores of these are refused, and of
+// what is whole in them not. It heals when it comes back.
 func TestPromise06RepairContent(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("moved", noise(1))
@@ -235,8 +236,8 @@ func TestPromise06RepairContent(t *testing.T) {
 
 func noise(n int64) string { return enginetest.Big(string(rune('a'+n))) + string(rune('a'+n)) }
 
-// TestPromise06RepairBlind: when the newest state cannot be read, the repair takes a checkpoint of what is there: no restore takes it away
-// for good.
+// TestPromise06RepairBlind: when the newest state cannot be read, the repair takes a checkpoint of what is there: no
+// restore takes it away for good.
 func TestPromise06RepairBlind(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("d/f", "1")
@@ -265,8 +266,9 @@ func TestPromise06RepairBlind(t *testing.T) {
 	}
 }
 
-// TestPromise06RepairConversation: blocks and records of a conversation are stored again from the session file; when that is gone, too, the
-// checkpoints say that their conversation is lost, their code is not, and the session is captured anew.
+// TestPromise06RepairConversation: blocks and records of a conversation are stored again from the session file; when
+// that is gone, too, the checkpoints say that their conversation is lost, their code is not, and the session is
+// captured anew.
 func TestPromise06RepairConversation(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		p, k := enginetest.Begun(t)
@@ -345,8 +347,8 @@ func TestPromise06RepairHalfDone(t *testing.T) {
 	p.Save("three")
 }
 
-// TestPromise06RepairHealsDeltas: a delta whose base is lost lies there still, and is written anew when its content is put, by a save as by
-// a repair.
+// TestPromise06RepairHealsDeltas: a delta whose base is lost lies there still, and is written anew when its content is
+// put, by a save as by a repair.
 func TestPromise06RepairHealsDeltas(t *testing.T) {
 	p := enginetest.NewProject(t)
 	for i := range 40 {

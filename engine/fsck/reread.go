@@ -18,8 +18,9 @@ import (
 	"rewind/tree/snapshot"
 )
 
-// reread stores again what the working tree and the session files still hold of what cannot be read. It returns how many objects that has
-// brought back. What is there but changed meanwhile is not them: the id of an object is the hash of its bytes.
+// reread stores again what the working tree and the session files still hold of what cannot be read. It returns how
+// many objects that has brought back. What is there but changed meanwhile is not them: the id of an object is the hash
+// of its bytes.
 func (r *repair) reread(ctx context.Context, v *verifier, p model.Progress) (int, error) {
 	if err := r.paths(ctx, v); err != nil {
 		return 0, err
@@ -55,7 +56,8 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// worktree stores all that a checkpoint of the working tree would hold. Every file is read; what is stored and sound is not stored again.
+// worktree stores all that a checkpoint of the working tree would hold. Every file is read; what is stored and sound is
+// not stored again.
 func (r *repair) worktree(ctx context.Context, p model.Progress) error {
 	e := r.e
 	e.log.Mu.Lock()
@@ -156,9 +158,9 @@ type sessionFile struct {
 	lengths map[int64]objstore.ID
 }
 
-// conversations stores again what session files hold of conversations that cannot be read. The blocks of a transcript follow from the bytes
-// alone: the file is read once, and stored as it was at each length at which it was captured. It is kept if one of these is what was
-// captured.
+// conversations stores again what session files hold of conversations that cannot be read. The blocks of a transcript
+// follow from the bytes alone: the file is read once, and stored as it was at each length at which it was captured. It
+// is kept if one of these is what was captured.
 func (r *repair) conversations(ctx context.Context, v *verifier) error {
 	files := map[string]*sessionFile{}
 	d := newDamage(v)

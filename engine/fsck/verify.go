@@ -32,9 +32,10 @@ type lost struct {
 	place string // what names it
 }
 
-// Verify looks for everything that is wrong with the store: tables, logs, objects, what names them, refs, operations, sessions, indexes.
-// Full reads and checks every byte; otherwise only the structure: what is named is there, and every envelope and the base of every delta.
-// Events and commands go on meanwhile: what they add is not checked. fault, which may be nil, is told each fault as it is found.
+// Verify looks for everything that is wrong with the store: tables, logs, objects, what names them, refs, operations,
+// sessions, indexes. Full reads and checks every byte; otherwise only the structure: what is named is there, and every
+// envelope and the base of every delta. Events and commands go on meanwhile: what they add is not checked. fault, which
+// may be nil, is told each fault as it is found.
 func (ck *Checker) Verify(ctx context.Context, full bool, p model.Progress, fault func(error)) (*Faults, error) {
 	v := ck.newVerifier(full, p, fault)
 	return v.out, v.run(ctx)
@@ -327,7 +328,8 @@ func (v *verifier) entries(id objstore.ID) ([]tree.Entry, error) {
 	return tree.Decode(raw)
 }
 
-// unreached checks what nothing leads to: it would be the base of what comes. Quick looks at envelopes and at the bases of deltas only.
+// unreached checks what nothing leads to: it would be the base of what comes. Quick looks at envelopes and at the bases
+// of deltas only.
 func (v *verifier) unreached(ctx context.Context) error {
 	met := make(map[objstore.Key]bool, len(v.seen))
 	for o := range v.seen {

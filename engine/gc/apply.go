@@ -10,9 +10,9 @@ import (
 	"rewind/refs"
 )
 
-// carryOut writes the plan into the log, some operations at a time, between which events are taken in. The squash records come first: a
-// record whose merged steps are still in the log says a little too much of what others changed, and never too little. Stopped anywhere, the
-// next gc goes on.
+// carryOut writes the plan into the log, some operations at a time, between which events are taken in. The squash
+// records come first: a record whose merged steps are still in the log says a little too much of what others changed,
+// and never too little. Stopped anywhere, the next gc goes on.
 func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 	if g.idle() {
 		return nil
@@ -96,8 +96,8 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 	return g.slice(ctx, nil)
 }
 
-// slice commits one batch under the log's lock, unless something has come to need what goes (ErrReplan). With write nil it makes all
-// batches before durable.
+// slice commits one batch under the log's lock, unless something has come to need what goes (ErrReplan). With write nil
+// it makes all batches before durable.
 func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 	e := g.e
 	e.log.Mu.Lock()
@@ -121,8 +121,8 @@ func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 	return nil
 }
 
-// recheck returns ErrReplan if what came into the log since the plan was made needs a checkpoint that goes: a tag, a cursor or a restore
-// comes by an operation, a restore under way has a journal. The log's lock is held.
+// recheck returns ErrReplan if what came into the log since the plan was made needs a checkpoint that goes: a tag, a
+// cursor or a restore comes by an operation, a restore under way has a journal. The log's lock is held.
 func (g *gcPlan) recheck() error {
 	j, err := g.e.log.ReadJournal()
 	if err != nil {

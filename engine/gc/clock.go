@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxGap is how much a pause in the log counts at most. So a clock that jumps forward ages nothing by more than a week, and a
-	// project that nobody touched for a year comes back with what it had.
+	// maxGap is how much a pause in the log counts at most. So a clock that jumps forward ages nothing by more than a
+	// week, and a project that nobody touched for a year comes back with what it had.
 	maxGap = 7 * 24 * time.Hour
 	// maxAhead is how far the newest operation may lie in the future.
 	maxAhead = 10 * time.Minute
@@ -35,8 +35,8 @@ func (e *ClockError) Error() string {
 // Is makes it an ErrClock.
 func (e *ClockError) Is(target error) bool { return target == ErrClock }
 
-// clock tells how old operations are. Their order is the log's. Of two that follow each other only the time between counts, at least 0 and
-// at most maxGap.
+// clock tells how old operations are. Their order is the log's. Of two that follow each other only the time between
+// counts, at least 0 and at most maxGap.
 type clock struct {
 	now    time.Time
 	newest time.Time
@@ -68,7 +68,8 @@ func newClock(now time.Time, times []int64) *clock {
 	return c
 }
 
-// trusted fails with a *ClockError where the clock and the log cannot both be right. What is kept by number alone needs no clock.
+// trusted fails with a *ClockError where the clock and the log cannot both be right. What is kept by number alone needs
+// no clock.
 func (c *clock) trusted(r retention) error {
 	if c.newest.IsZero() {
 		return nil

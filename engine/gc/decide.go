@@ -7,7 +7,8 @@ import (
 	"rewind/refs"
 )
 
-// decideAsked is decide. Where a person asked for more to go than the settings say, it also counts what only the grace keeps (Young).
+// decideAsked is decide. Where a person asked for more to go than the settings say, it also counts what only the grace
+// keeps (Young).
 func (g *gcPlan) decideAsked(r retention) {
 	would := 0
 	if r.newest > 0 || r.older > 0 {
@@ -76,8 +77,9 @@ func (g *gcPlan) decide(r retention) {
 	g.findRewrites()
 }
 
-// keepEnds keeps steps that cannot be merged into the next one: where a restore has moved the head between the two, the difference across
-// both is not what the steps changed. What one session changed and another's restore took back would be put down to nobody.
+// keepEnds keeps steps that cannot be merged into the next one: where a restore has moved the head between the two, the
+// difference across both is not what the steps changed. What one session changed and another's restore took back would
+// be put down to nobody.
 func (g *gcPlan) keepEnds() {
 	var next *stepFacts
 	moved := false

@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// gcEvery is how long gc waits after a run by itself; gcUrgent, where the store is too large or the disk nearly full.
+	// gcEvery is how long gc waits after a run by itself; gcUrgent, where the store is too large or the disk nearly
+	// full.
 	gcEvery  = 24 * time.Hour
 	gcUrgent = time.Hour
 	// GcRan is a file in the store's directory whose time is that of the last gc by itself. Without it gc is due.
 	GcRan = "gc-ran"
 )
 
-// Tidy runs gc if it is due: once a day, or once an hour while the store is too large or the disk nearly full. It rests as long as it
-// works. A doubt about the clock, or another gc under way, is no error. nil: gc was not due.
+// Tidy runs gc if it is due: once a day, or once an hour while the store is too large or the disk nearly full. It rests
+// as long as it works. A doubt about the clock, or another gc under way, is no error. nil: gc was not due.
 func (co *Collector) Tidy(ctx context.Context) (*value.Collected, error) {
 	if !co.log.Config.Get("gc.auto").(bool) || !co.gcDue() {
 		return nil, nil

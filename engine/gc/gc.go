@@ -33,10 +33,11 @@ type gcState struct {
 	Mu sync.Mutex // held while a gc is under way
 }
 
-// GC thins the log as the policy says, then removes what nothing leads to any more, and gives the space back. It holds the worktree for
-// some milliseconds at a time, and stands back while events are taken in. Stopped or killed anywhere it has removed nothing that anything
-// leads to, and the next one goes on. It refuses, having removed nothing, when the clock is in doubt (ErrClock), when anything that must be
-// read cannot be (kv.ErrCorrupt), and while another is under way (ErrCollecting).
+// GC thins the log as the policy says, then removes what nothing leads to any more, and gives the space back. It holds
+// the worktree for some milliseconds at a time, and stands back while events are taken in. Stopped or killed anywhere
+// it has removed nothing that anything leads to, and the next one goes on. It refuses, having removed nothing, when the
+// clock is in doubt (ErrClock), when anything that must be read cannot be (kv.ErrCorrupt), and while another is under
+// way (ErrCollecting).
 func (co *Collector) GC(ctx context.Context, o Options) (*value.Collected, error) {
 	if err := co.log.Damage(); err != nil {
 		return nil, err
@@ -93,7 +94,8 @@ func (co *Collector) gcRound(p *pacer, r retention, o Options, res *value.Collec
 	return co.log.DB.DiskBytes()
 }
 
-// gcOnce lists the objects, by which it reads the store from then on, thins the log and removes what nothing leads to any more.
+// gcOnce lists the objects, by which it reads the store from then on, thins the log and removes what nothing leads to
+// any more.
 func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swept objstore.Swept, err error) {
 	c, err := co.beginCollection(p.ctx, p)
 	if err != nil {

@@ -93,7 +93,8 @@ func TestPromise05KeepsWhatIsNeeded(t *testing.T) {
 	p.Sound()
 }
 
-// TestPromise05DefaultPolicy: an agent's steps of a month ago are thinned to the ends of turns, later to days; what was saved stays.
+// TestPromise05DefaultPolicy: an agent's steps of a month ago are thinned to the ends of turns, later to days; what was
+// saved stays.
 func TestPromise05DefaultPolicy(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", enginetest.Big("0"))
@@ -174,8 +175,8 @@ func TestPromise12OverThinnedHistory(t *testing.T) {
 	}
 }
 
-// TestPromise12AcrossARestore: steps with a restore between them are not merged: what it brought back and another session then changed
-// would be nobody's.
+// TestPromise12AcrossARestore: steps with a restore between them are not merged: what it brought back and another
+// session then changed would be nobody's.
 func TestPromise12AcrossARestore(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")
@@ -216,7 +217,8 @@ func TestPromise12AcrossARestore(t *testing.T) {
 	}
 }
 
-// TestT9Promise05RefusesInDoubt: a clock that is behind the log, an object that cannot be read, a collection under way: nothing goes.
+// TestT9Promise05RefusesInDoubt: a clock that is behind the log, an object that cannot be read, a collection under way:
+// nothing goes.
 func TestT9Promise05RefusesInDoubt(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")
@@ -263,8 +265,8 @@ func TestT9Promise05RefusesInDoubt(t *testing.T) {
 	}
 }
 
-// TestPromise05GCKilled: gc is killed at every write of a small store's collection: the store opens, nothing that is needed is missing, and
-// the next gc does the rest.
+// TestPromise05GCKilled: gc is killed at every write of a small store's collection: the store opens, nothing that is
+// needed is missing, and the next gc does the rest.
 func TestPromise05GCKilled(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")
@@ -312,7 +314,8 @@ func TestPromise05GCKilled(t *testing.T) {
 	}
 }
 
-// TestPromise05EventsDuringGC: events of agents are taken in while gc is at work, over the same contents that it removes.
+// TestPromise05EventsDuringGC: events of agents are taken in while gc is at work, over the same contents that it
+// removes.
 func TestPromise05EventsDuringGC(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")

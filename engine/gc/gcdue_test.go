@@ -27,7 +27,8 @@ func (c endsWhen) Err() error {
 	return nil
 }
 
-// TestTidyGoesOn: a run that is ended when it has thinned the log and not collected yet is not counted as one, and the next does the rest.
+// TestTidyGoesOn: a run that is ended when it has thinned the log and not collected yet is not counted as one, and the
+// next does the rest.
 func TestTidyGoesOn(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")

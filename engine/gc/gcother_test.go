@@ -23,8 +23,8 @@ import (
 	"rewind/tree"
 )
 
-// TestPromise12ChangedBack: what another session changed and changed back between two steps that are kept is still its, also when the step
-// it was merged into is merged again.
+// TestPromise12ChangedBack: what another session changed and changed back between two steps that are kept is still its,
+// also when the step it was merged into is merged again.
 func TestPromise12ChangedBack(t *testing.T) {
 	for _, keeps := range [][]int{{1}, {3, 1}, {4, 3, 2, 1}} {
 		t.Run(fmt.Sprint(keeps), func(t *testing.T) {
@@ -66,8 +66,8 @@ func TestPromise12ChangedBack(t *testing.T) {
 	}
 }
 
-// TestPromise12OffTheLine: a step on the line that a session began from is its own past, and what steps of other lines changed that were
-// merged into it is not.
+// TestPromise12OffTheLine: a step on the line that a session began from is its own past, and what steps of other lines
+// changed that were merged into it is not.
 func TestPromise12OffTheLine(t *testing.T) {
 	for _, keeps := range [][]int{{1}, {2, 1}} {
 		t.Run(fmt.Sprint(keeps), func(t *testing.T) {
@@ -119,8 +119,8 @@ func TestPromise12OffTheLine(t *testing.T) {
 	}
 }
 
-// TestPromise12TooManyToList: where more paths were changed back than a squash record lists, it lists what they lie in, and keeps all of
-// that.
+// TestPromise12TooManyToList: where more paths were changed back than a squash record lists, it lists what they lie in,
+// and keeps all of that.
 func TestPromise12TooManyToList(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")
@@ -155,7 +155,8 @@ func TestPromise12TooManyToList(t *testing.T) {
 	}
 }
 
-// TestPromise12LostTree: steps whose trees are known to be lost can be merged; what they changed is known as far as it can be.
+// TestPromise12LostTree: steps whose trees are known to be lost can be merged; what they changed is known as far as it
+// can be.
 func TestPromise12LostTree(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")
@@ -180,8 +181,8 @@ func TestPromise12LostTree(t *testing.T) {
 	p.Sound()
 }
 
-// TestPromise12Coarse: whatever the paths are, all of them are covered by as few as asked for, and none is coarser than need be where they
-// are few enough.
+// TestPromise12Coarse: whatever the paths are, all of them are covered by as few as asked for, and none is coarser than
+// need be where they are few enough.
 func TestPromise12Coarse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "b", "c", "ä"})
@@ -215,7 +216,8 @@ func TestPromise12Coarse(t *testing.T) {
 	})
 }
 
-// TestForkPointsStay: however old it is, gc leaves the code where a fork branched off, whoever made it, as long as the fork is there.
+// TestForkPointsStay: however old it is, gc leaves the code where a fork branched off, whoever made it, as long as the
+// fork is there.
 func TestForkPointsStay(t *testing.T) {
 	p, k := enginetest.TwoTurns(t)
 	p.Set("gc.grace", "0s")
@@ -247,8 +249,8 @@ func TestForkPointsStay(t *testing.T) {
 	}
 }
 
-// TestBranchesWithinStay: however old it is, gc leaves the code where a branch within a session parted and where it ended: it can be gone
-// to.
+// TestBranchesWithinStay: however old it is, gc leaves the code where a branch within a session parted and where it
+// ended: it can be gone to.
 func TestBranchesWithinStay(t *testing.T) {
 	p, k := enginetest.Begun(t)
 	p.Set("gc.grace", "0s")

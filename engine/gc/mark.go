@@ -13,8 +13,8 @@ import (
 	"rewind/tree"
 )
 
-// reach marks what refs, operations, sessions and an unfinished restore lead to. It reads checkpoints, trees and transcripts, never a
-// file's content.
+// reach marks what refs, operations, sessions and an unfinished restore lead to. It reads checkpoints, trees and
+// transcripts, never a file's content.
 type reach struct {
 	e     *Collector
 	c     *objstore.Collection
@@ -288,7 +288,8 @@ func (m *reach) writeBarrier() error {
 	return nil
 }
 
-// sinceRoots marks what came into the log since roots, and what is known in memory of log and worktree. The log's lock is held.
+// sinceRoots marks what came into the log since roots, and what is known in memory of log and worktree. The log's lock
+// is held.
 func (m *reach) sinceRoots() error {
 	if err := m.roots(); err != nil {
 		return err

@@ -12,8 +12,9 @@ import (
 	"rewind/tree"
 )
 
-// squashAll makes the squash records of the checkpoints that stay. A step that goes is merged into the next step of the log that stays,
-// since the states before steps follow each other in the log, not along a line. The newest step always stays.
+// squashAll makes the squash records of the checkpoints that stay. A step that goes is merged into the next step of the
+// log that stays, since the states before steps follow each other in the log, not along a line. The newest step always
+// stays.
 func (g *gcPlan) squashAll(p *pacer) error {
 	g.squashes = map[objstore.ID]*model.Squash{}
 	near := make([]int32, len(g.steps)) // of each step, the nearest on its line that stays, itself included
@@ -127,7 +128,8 @@ func (g *gcPlan) merge(to *model.Squash, first, last int32, p *pacer) error {
 	return err
 }
 
-// claims are, by path, the sessions that changed it in the steps that are merged. A path with a slash at its end stands for all below.
+// claims are, by path, the sessions that changed it in the steps that are merged. A path with a slash at its end stands
+// for all below.
 type claims map[string][]string
 
 func (c claims) add(path string, by []string) {
@@ -153,8 +155,8 @@ func (c claims) of(path string) []string {
 	return by
 }
 
-// own adds a path to the list of its authors in whose, if they are not all. A path that stands for a directory is everybody's, and so is
-// one that only came from outside: rather one path too many is kept than one too few.
+// own adds a path to the list of its authors in whose, if they are not all. A path that stands for a directory is
+// everybody's, and so is one that only came from outside: rather one path too many is kept than one too few.
 func (c claims) own(whose map[string]*model.Owned, path string, all []string) {
 	by := c.of(path)
 	if strings.HasSuffix(path, "/") || len(by) == 0 || len(all) < 2 || slices.Equal(by, all) {
@@ -167,7 +169,8 @@ func (c claims) own(whose map[string]*model.Owned, path string, all []string) {
 	whose[key].Paths = append(whose[key].Paths, path)
 }
 
-// few gives the lists as long as they have at most so many paths together, the shortest first. The paths of the others are everybody's.
+// few gives the lists as long as they have at most so many paths together, the shortest first. The paths of the others
+// are everybody's.
 func few(whose map[string]*model.Owned, most int) []model.Owned {
 	keys := slices.SortedFunc(maps.Keys(whose), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(whose[a].Paths), len(whose[b].Paths)), cmp.Compare(a, b))
@@ -183,8 +186,8 @@ func few(whose map[string]*model.Owned, most int) []model.Owned {
 	return out
 }
 
-// Coarse gives at most so many paths that cover the given ones, sorted. Where there are more, those deepest down are replaced by their
-// directory, with a slash at its end.
+// Coarse gives at most so many paths that cover the given ones, sorted. Where there are more, those deepest down are
+// replaced by their directory, with a slash at its end.
 func Coarse(paths []string, most int) []string {
 	paths = model.Sorted(paths)
 	depth := func(p string) int { return strings.Count(strings.TrimSuffix(p, "/"), "/") }

@@ -14,8 +14,8 @@ const (
 	gcSlice = 2 * time.Millisecond
 )
 
-// pacer has gc stand back while events are taken in, for at most a tenth of a second at a time; with throttle gc also rests as long as it
-// works.
+// pacer has gc stand back while events are taken in, for at most a tenth of a second at a time; with throttle gc also
+// rests as long as it works.
 type pacer struct {
 	ctx      context.Context
 	e        *Collector

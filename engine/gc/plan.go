@@ -16,7 +16,8 @@ import (
 	"rewind/refs"
 )
 
-// gcPlan is what gc would take out of the log. It is made without a lock, of the log up to an operation; later operations stay as they are.
+// gcPlan is what gc would take out of the log. It is made without a lock, of the log up to an operation; later
+// operations stay as they are.
 type gcPlan struct {
 	e        *Collector
 	read     *gcReader
@@ -227,8 +228,9 @@ func (g *gcPlan) findTurns() {
 		turn    uint32
 	}
 	ended := map[turn]bool{}
-	ends, at := map[turn]*history.TurnEnd[int32]{}, map[int32]uint32{} // at: of each session, the turn of the newer moment
-	heard := map[turn]opFlags{}                                        // of each turn, the kinds of events met whose transcript counts
+	// at: of each session, the turn of the newer moment
+	ends, at := map[turn]*history.TurnEnd[int32]{}, map[int32]uint32{}
+	heard := map[turn]opFlags{} // of each turn, the kinds of events met whose transcript counts
 	starts := map[turn]int32{}
 	first := map[int32]int32{}
 	for i := int32(len(g.ops)) - 1; i >= 0; i-- {
@@ -313,8 +315,9 @@ func (g *gcPlan) pin(id objstore.ID) {
 	}
 }
 
-// pinAll pins what is needed now: what refs name, where the forks that are there branched off, where branches within sessions part and end,
-// the unfinished restore, and all from the newest step on that no undo made, since the head follows from those.
+// pinAll pins what is needed now: what refs name, where the forks that are there branched off, where branches within
+// sessions part and end, the unfinished restore, and all from the newest step on that no undo made, since the head
+// follows from those.
 func (g *gcPlan) pinAll(ctx context.Context) error {
 	all, err := g.e.log.Refs.List("")
 	if err != nil {

@@ -46,8 +46,8 @@ type logged struct {
 	pinned       bool          // needed whatever the policy says
 }
 
-// keeps decides for each entry whether it is kept: a checkpoint itself, or what another entry names. It depends on nothing else, and a
-// longer age, or a greater number, never keeps less.
+// keeps decides for each entry whether it is kept: a checkpoint itself, or what another entry names. It depends on
+// nothing else, and a longer age, or a greater number, never keeps less.
 func (r retention) keeps(log []logged) []bool {
 	keep := make([]bool, len(log))
 	type day struct {

@@ -112,8 +112,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestPromise05PolicyIsMonotone: who asks for more is never given less, what is pinned or young stays, and what the policy has left it
-// leaves again.
+// TestPromise05PolicyIsMonotone: who asks for more is never given less, what is pinned or young stays, and what the
+// policy has left it leaves again.
 func TestPromise05PolicyIsMonotone(t *testing.T) {
 	age := rapid.Custom(func(t *rapid.T) time.Duration {
 		return time.Duration(rapid.IntRange(0, 400).Draw(t, "hours")) * time.Hour
@@ -178,8 +178,8 @@ func TestPromise05PolicyIsMonotone(t *testing.T) {
 	})
 }
 
-// TestT9Clock: the order is that of the log whatever the clock says, ages never grow by more than a week for one jump, and a clock that
-// cannot be right is refused.
+// TestT9Clock: the order is that of the log whatever the clock says, ages never grow by more than a week for one jump,
+// and a clock that cannot be right is refused.
 func TestT9Clock(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	ms := func(ago time.Duration) int64 { return now.Add(-ago).UnixMilli() }

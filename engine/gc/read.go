@@ -9,8 +9,8 @@ import (
 	"rewind/objstore"
 )
 
-// gcReader reads for one gc: the objects of a collection's list, each with one look-up, and checkpoints with the squash records that were
-// read at the beginning. For one goroutine.
+// gcReader reads for one gc: the objects of a collection's list, each with one look-up, and checkpoints with the squash
+// records that were read at the beginning. For one goroutine.
 type gcReader struct {
 	e                       *Collector
 	cps, trees, transcripts *objstore.ListReader

@@ -13,8 +13,8 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// Bring gives a worktree a directory, or a file, of the project that it was made of which no checkpoint has: a link to it, or a copy. why
-// is, for people, why it does not have it now; "": it has.
+// Bring gives a worktree a directory, or a file, of the project that it was made of which no checkpoint has: a link to
+// it, or a copy. why is, for people, why it does not have it now; "": it has.
 func (l *Layouts) Bring(ctx context.Context, path string, copied bool) (why string, err error) {
 	of := l.log.Project.From
 	path, err = model.CleanPath(path)

@@ -1,5 +1,5 @@
-// Package layout makes directories beside the worktree: one with what a checkpoint holds, and in a worktree that was made so what its
-// project has and no checkpoint holds.
+// Package layout makes directories beside the worktree: one with what a checkpoint holds, and in a worktree that was
+// made so what its project has and no checkpoint holds.
 package layout
 
 import (
@@ -44,10 +44,10 @@ type LaidOut struct {
 	Without    []value.Without
 }
 
-// LayOut makes the directory dir, absolute, no wider than the project's root, and lays out in it what a checkpoint holds; with paths,
-// those. Nothing else changes: not the project, the store, or a session, so it works where the store can only be read, its disk is full, or
-// a checkout is half done. dir must not exist, lies outside the project and the store, and appears when it is whole; what a kill leaves is
-// beside it, under a name of its own.
+// LayOut makes the directory dir, absolute, no wider than the project's root, and lays out in it what a checkpoint
+// holds; with paths, those. Nothing else changes: not the project, the store, or a session, so it works where the store
+// can only be read, its disk is full, or a checkout is half done. dir must not exist, lies outside the project and the
+// store, and appears when it is whole; what a kill leaves is beside it, under a name of its own.
 func (l *Layouts) LayOut(ctx context.Context, name, dir string, paths []string) (*LaidOut, error) {
 	dir, err := l.layoutDir(dir)
 	if err != nil {
@@ -130,8 +130,8 @@ func (l *Layouts) layoutDir(dir string) (string, error) {
 	return filepath.Join(above, filepath.Base(dir)), nil
 }
 
-// layoutSteps are the steps that make what cp has of set; paths whose content is gone are put into out.Left. Directories outside of set are
-// not read.
+// layoutSteps are the steps that make what cp has of set; paths whose content is gone are put into out.Left.
+// Directories outside of set are not read.
 func (l *Layouts) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidOut) (steps []tree.Change, err error) {
 	_, lost, err := l.log.LostIn(cp)
 	if err != nil {
@@ -168,14 +168,15 @@ func (l *Layouts) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidO
 	return steps, nil
 }
 
-// isGitDir reports whether a directory of a checkpoint is git's. Stores of before such directories were left out have them, as they were
-// at some moment between two writes.
+// isGitDir reports whether a directory of a checkpoint is git's. Stores of before such directories were left out have
+// them, as they were at some moment between two writes.
 func isGitDir(get objstore.Getter, dir string, id objstore.ID) bool {
 	entries, err := tree.List(get, id)
 	return err == nil && tree.GitDirIn(path.Base(dir), entries)
 }
 
-// layOutSteps makes the directory dir of the steps, which start from nothing, and returns what the file system there cannot hold.
+// layOutSteps makes the directory dir of the steps, which start from nothing, and returns what the file system there
+// cannot hold.
 func (l *Layouts) layOutSteps(ctx context.Context, dir string, steps []tree.Change, out *LaidOut) (left []value.Kept, err error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
@@ -201,8 +202,8 @@ func progress(ctx context.Context) func(phase string, done, total int) {
 	}
 }
 
-// copyRootPerm gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. If its group is
-// another one, group and others get only what the root gives to both. Where the system refuses, it stays 0700.
+// copyRootPerm gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. If
+// its group is another one, group and others get only what the root gives to both. Where the system refuses, it stays 0700.
 func (l *Layouts) copyRootPerm(above worktreefs.Dir, dir string) {
 	was, err := os.Stat(l.log.Project.Root)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"rewind/tree"
 )
 
-// A directory that is lost is left out and named; what else was asked for is there, and where it was not asked for it is not read.
+// A directory that is lost is left out and named; what else was asked for is there, and where it was not asked for it
+// is not read.
 func TestLayOutWithoutALostDirectory(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("d/f", "below")

@@ -11,8 +11,8 @@ import (
 	"rewind/transcript"
 )
 
-// AddToAgentList has the agent's program put a new session into its list, for at most sessions.ListWait, and sets f.Listed or f.Problem.
-// Without it the session can still be resumed by its id.
+// AddToAgentList has the agent's program put a new session into its list, for at most sessions.ListWait, and sets
+// f.Listed or f.Problem. Without it the session can still be resumed by its id.
 func AddToAgentList(ctx context.Context, agent transcript.Agent, env value.AgentEnv, f *model.Fork) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sessions.ListWait)
 	defer cancel()

@@ -28,8 +28,8 @@ func (m *Manager) PlanUndo(op *refs.Operation, r Request) (*Plan, error) {
 	return p, nil
 }
 
-// back plans to take back an operation that managed sessions. A file that was removed comes back; a title goes back, also where the session
-// went on since.
+// back plans to take back an operation that managed sessions. A file that was removed comes back; a title goes back,
+// also where the session went on since.
 func (p *Plan) back(tx *objstore.Tx) error {
 	for _, f := range conversation.ReverseFiles(p.Undoes.Restore.Files) {
 		if err := model.Placed(p.Own, f.Path); err != nil {
@@ -73,7 +73,8 @@ func (p *Plan) ofFile(path string) *model.Session {
 	return nil
 }
 
-// titleBack plans to write the title that a session had before; where that is not known, or the file is no session's any more, to leave it.
+// titleBack plans to write the title that a session had before; where that is not known, or the file is no session's
+// any more, to leave it.
 func (p *Plan) titleBack(f refs.File, tx *objstore.Tx) error {
 	s := p.ofFile(f.Path)
 	if s == nil {

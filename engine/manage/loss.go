@@ -9,8 +9,8 @@ import (
 	"rewind/refs"
 )
 
-// lossOf says what goes with a session when all of going go: the turns behind the last that a session which stays has, too. Its checkpoints
-// stay, as any others, until gc lets them go.
+// lossOf says what goes with a session when all of going go: the turns behind the last that a session which stays has,
+// too. Its checkpoints stay, as any others, until gc lets them go.
 func (m *Manager) lossOf(s *model.Session, going []*model.Session) model.Loss {
 	stays := func(name string) *model.Session {
 		o := m.log.Records[name]

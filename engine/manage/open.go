@@ -1,5 +1,6 @@
-// Package manage plans what is asked of sessions among others: renamed, deleted, archived, brought back into lists, promoted, pruned. It
-// decides and stores the bytes; engine/restore carries a plan out, as any restore: journal, files, one operation.
+// Package manage plans what is asked of sessions among others: renamed, deleted, archived, brought back into lists,
+// promoted, pruned. It decides and stores the bytes; engine/restore carries a plan out, as any restore: journal, files,
+// one operation.
 package manage
 
 import (

@@ -71,8 +71,9 @@ func (m *Manager) Plan(r Request) (*Plan, error) {
 // Session is the session on whose line the operation goes.
 func (p *Plan) Session() string { return p.sessions[0].Name }
 
-// Decide fills the plan. What the files become is put into tx; with nil nothing is stored. The errors that a caller can act on: a
-// *model.RunningError while an agent has a session open whose file is to change, a *model.LastCopyError, and a *model.NeededError.
+// Decide fills the plan. What the files become is put into tx; with nil nothing is stored. The errors that a caller can
+// act on: a *model.RunningError while an agent has a session open whose file is to change, a *model.LastCopyError, and
+// a *model.NeededError.
 func (p *Plan) Decide(ctx context.Context, tx *objstore.Tx) error {
 	if err := p.decide(ctx, tx); err != nil {
 		return err
@@ -158,7 +159,8 @@ func (p *Plan) promote() error {
 	return nil
 }
 
-// mainOf is the main line of a session's family: the one that was promoted, else the one that the family begins with; nil: it is not known.
+// mainOf is the main line of a session's family: the one that was promoted, else the one that the family begins with;
+// nil: it is not known.
 func (m *Manager) mainOf(s *model.Session) *model.Session {
 	family := m.sessions.Family(s.Name)
 	for _, o := range m.log.Records {
@@ -286,7 +288,8 @@ func (p *Plan) remove(ctx context.Context, s *model.Session, tx *objstore.Tx) er
 	return nil
 }
 
-// filesOf are the files of a session whose newest one is at path, the newest first: Codex goes on in a new file when a person goes back.
+// filesOf are the files of a session whose newest one is at path, the newest first: Codex goes on in a new file when a
+// person goes back.
 func filesOf(agent transcript.Agent, folder, path string) ([]string, error) {
 	if agent != transcript.Codex {
 		return []string{path}, nil
@@ -328,7 +331,8 @@ func (p *Plan) removes(path string) bool {
 	return slices.ContainsFunc(p.sessions, func(s *model.Session) bool { return sameSession(s.Agent, path, s.Transcript) })
 }
 
-// sameSession reports whether two files are one session's. Codex has several for one, with the session's id in their names.
+// sameSession reports whether two files are one session's. Codex has several for one, with the session's id in their
+// names.
 func sameSession(agent transcript.Agent, a, b string) bool {
 	if agent != transcript.Codex {
 		return sessions.SameFile(a, b)

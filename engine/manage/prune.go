@@ -25,8 +25,8 @@ type Prune struct {
 // isZero reports whether nothing is said.
 func (p Prune) isZero() bool { return p.Older == 0 && !p.Unused && p.Keep == 0 && len(p.Makers) == 0 }
 
-// choose chooses among forks, which are newest first. What an agent has open, where the project stands, what is the main line of its
-// family, archived or gone already never goes. A branch within a session is no session that could go.
+// choose chooses among forks, which are newest first. What an agent has open, where the project stands, what is the
+// main line of its family, archived or gone already never goes. A branch within a session is no session that could go.
 func (p Prune) choose(list []model.ForkInfo, now time.Time) (out []*model.ForkInfo) {
 	if p.isZero() {
 		return nil

@@ -35,7 +35,8 @@ func TestPruneChoose(t *testing.T) {
 		fork("old and used", 50, 3, nil),
 		fork("by going back", 60, 0, func(f *model.ForkInfo) { f.Fork.Kind = "undo" }),
 		fork("clone", 60, 0, func(f *model.ForkInfo) { f.Fork.Kind, f.Fork.Clone = "clone", true }),
-		fork("branch within", 60, 3, func(f *model.ForkInfo) { f.Branch = "turn:5@branch within" }), // no session that could go
+		// no session that could go
+		fork("branch within", 60, 3, func(f *model.ForkInfo) { f.Branch = "turn:5@branch within" }),
 	}
 	for _, c := range []struct {
 		p    Prune

@@ -149,7 +149,8 @@ func (m *Merger) addStep(ch *Change, cp *model.Checkpoint, want func(tree.Change
 	return ch.add(m.log.Objs, from, cp.Tree, want)
 }
 
-// writtenBy is all that a session wrote, as the checkpoints say: also what it wrote beside another one, in a call of both.
+// writtenBy is all that a session wrote, as the checkpoints say: also what it wrote beside another one, in a call of
+// both.
 func (m *Merger) writtenBy(session string) (*Change, error) {
 	name, err := m.sessions.FindSession(session)
 	if err != nil {

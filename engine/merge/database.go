@@ -11,8 +11,8 @@ import (
 	"rewind/tree"
 )
 
-// A database and its companions (tree.CompanionOf) are one content, which is no text: what a merge makes of them must be what one of the
-// states that it merges has of all of them.
+// A database and its companions (tree.CompanionOf) are one content, which is no text: what a merge makes of them must
+// be what one of the states that it merges has of all of them.
 
 // settleDatabases makes a conflict of every database of which some files would be of one state and some of another.
 func (m *merging) settleDatabases() error {
@@ -55,7 +55,8 @@ func (m *merging) settleDatabase(path string) error {
 	return nil
 }
 
-// statesOf are the states that a database could come to have: the worktree's, and those that the edits of its files lead to.
+// statesOf are the states that a database could come to have: the worktree's, and those that the edits of its files
+// lead to.
 func (m *merging) statesOf(path string) []objstore.ID {
 	states := []objstore.ID{m.capture.Res.Root}
 	for _, p := range append(tree.Companions(path), path) {
@@ -68,7 +69,8 @@ func (m *merging) statesOf(path string) []objstore.ID {
 	return states
 }
 
-// databaseAt are the paths of a database and of its companions in some states; none where there is no database, or it has no companion.
+// databaseAt are the paths of a database and of its companions in some states; none where there is no database, or it
+// has no companion.
 func (m *merging) databaseAt(path string, states []objstore.ID) ([]string, error) {
 	var members []string
 	for _, state := range states {

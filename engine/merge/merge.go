@@ -196,7 +196,8 @@ func (m *merging) obstacle(path string, was, to *tree.Entry, from objstore.ID) (
 		if is != nil {
 			continue
 		}
-		if hidden, isDir, err := m.uncaptured(dir); err != nil || hidden && !isDir { // in an ignored directory there is room
+		// in an ignored directory there is room
+		if hidden, isDir, err := m.uncaptured(dir); err != nil || hidden && !isDir {
 			return value.ReasonUncaptured, err
 		}
 		if is, err = m.trees.find(m.get, from, dir); err != nil {
@@ -211,7 +212,8 @@ func (m *merging) obstacle(path string, was, to *tree.Entry, from objstore.ID) (
 	return "", nil
 }
 
-// uncaptured reports whether something is on disk at a path that the capture has nothing of, and whether it is a directory.
+// uncaptured reports whether something is on disk at a path that the capture has nothing of, and whether it is a
+// directory.
 func (m *merging) uncaptured(path string) (there, isDir bool, err error) {
 	if !model.Covered(m.capture.Res.Skips, path) {
 		return false, false, nil
@@ -273,7 +275,8 @@ func (m *merging) emptied(path string, is *tree.Entry) (bool, error) {
 	return true, nil
 }
 
-// whereabouts is where the file of an edit is now: at its path, or if that is not there, where all of it was moved to since.
+// whereabouts is where the file of an edit is now: at its path, or if that is not there, where all of it was moved to
+// since.
 func (m *merging) whereabouts(path string, first edit) (string, error) {
 	is, err := m.find(path)
 	if err != nil || is != nil || !model.IsFile(first.from) {

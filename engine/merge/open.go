@@ -1,5 +1,5 @@
-// Package merge finds what a change was, of a turn, a checkpoint, a range or a session, and brings it or its reverse into a captured
-// worktree by a three-way merge (docs/merge.md). engine/restore writes what comes of it.
+// Package merge finds what a change was, of a turn, a checkpoint, a range or a session, and brings it or its reverse
+// into a captured worktree by a three-way merge (docs/merge.md). engine/restore writes what comes of it.
 package merge
 
 import (

@@ -17,8 +17,8 @@ type Where struct {
 	To   func(path string) bool // reports whether a path may be set: a file can have moved since
 }
 
-// TakeOut takes what a session did behind a target out of a captured worktree: what others have changed there since stays. List has the
-// paths where something was to be taken, and nothing of those where w.To says no.
+// TakeOut takes what a session did behind a target out of a captured worktree: what others have changed there since
+// stays. List has the paths where something was to be taken, and nothing of those where w.To says no.
 func (m *Merger) TakeOut(c *capture.Capture, session string, target *model.Checkpoint, w Where, prefer textdiff.Side) (*Merged, error) {
 	ch, err := m.behind(c, session, target, w.From)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"rewind/internal/value"
 )
 
-// Asker is who waits for a request. It comes with the request's context, and stays when that is cut off from its end: what is taken back
-// after an interrupt is still waited for.
+// Asker is who waits for a request. It comes with the request's context, and stays when that is cut off from its end:
+// what is taken back after an interrupt is still waited for.
 type Asker struct {
 	Process int                  // its process id, as it says itself; 0: unknown
 	Peer    int                  // the same, as the system says; 0: unknown, NoPeer: a browser of the person's

@@ -28,8 +28,8 @@ func OwnersOf(by []string, owned []Owned) func(path string) []string {
 	}
 }
 
-// PartOf gives the function that says whether a path's change is a session's: not where only other sessions' calls made it, and of
-// another session's checkpoint only where its own did.
+// PartOf gives the function that says whether a path's change is a session's: not where only other sessions' calls made
+// it, and of another session's checkpoint only where its own did.
 func (c *Checkpoint) PartOf(session string) func(path string) bool {
 	authors := c.AuthorsOf()
 	return func(path string) bool {

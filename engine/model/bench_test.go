@@ -8,7 +8,8 @@ import (
 	"rewind/objstore"
 )
 
-// BenchmarkRecord is the cost of a record with every field set, written on a hook's way and read for each line of a list.
+// BenchmarkRecord is the cost of a record with every field set, written on a hook's way and read for each line of a
+// list.
 func BenchmarkRecord(b *testing.B) {
 	bench(b, "checkpoint", sampleCheckpoint(), (*model.Checkpoint).Encode,
 		func(raw []byte) (*model.Checkpoint, error) { return model.DecodeCheckpoint(objstore.ID{}, raw) })

@@ -28,7 +28,8 @@ type Checkpoint struct {
 	Git          GitHead
 	Counts       Counts
 	Conversation TranscriptEnd // how far the session's conversation had come; zero: it has none
-	// steps that gc has merged into it; not part of the record. Parents, Base, By and Counts are then as its squash record says
+	// steps that gc has merged into it; not part of the record. Parents, Base, By and Counts are then as its squash
+	// record says
 	Merged uint64
 
 	Reverted, Aside []string // as its squash record says, too

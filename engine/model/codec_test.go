@@ -59,8 +59,8 @@ func id(s string) string {
 	return string(of[:])
 }
 
-// golden fails unless a record with every field set has these bytes, they are read as that record, and a section of docs/format.md has its
-// fields.
+// golden fails unless a record with every field set has these bytes, they are read as that record, and a section of
+// docs/format.md has its fields.
 func golden[T any](t *testing.T, section string, sample *T, encode func(*T) []byte, decode func([]byte) (*T, error), want string) {
 	t.Helper()
 	if got := encode(sample); string(got) != want {
@@ -125,8 +125,8 @@ func TestSquashGolden(t *testing.T) {
 			"\b\x05\x02d/\x01f"+"\t\x04\x03c/d"+"\n\x12\x04\x02\x02\x01a\f\x01\x04\x03a/b\x02\x04\x01x\x01y")
 }
 
-// The bytes on disk, docs/format.md#journal: a restore that another version of the program has left half done is continued, or taken back,
-// by this one.
+// The bytes on disk, docs/format.md#journal: a restore that another version of the program has left half done is
+// continued, or taken back, by this one.
 func TestJournalGolden(t *testing.T) {
 	want := "\x01\x01o" + "\x02\x20" + id("t") + "\x03\x20" + id("s") + "\x04\x02\x01a" + "\x05\x01\x01" + "\x06\x01\x03" + "\a\x20" +
 		id("b") + "\b\x20" + id("a") +

@@ -55,8 +55,8 @@ func JoinEdits(list []Edit) string {
 	return strings.Join(texts, "\x00")
 }
 
-// EditsOf are the edits that an operation tells of: the end of a call, whether it made a checkpoint or not, and whether that is still
-// there.
+// EditsOf are the edits that an operation tells of: the end of a call, whether it made a checkpoint or not, and whether
+// that is still there.
 func EditsOf(op *refs.Operation) (list []Edit) {
 	switch op.Kind {
 	case refs.KindCheckpoint, refs.KindEvent, refs.KindThinned:

@@ -9,7 +9,8 @@ import (
 	"rewind/tree"
 )
 
-// What an edit is in an operation and in a session record reads back as it was; records of before had paths outside of the project alone.
+// What an edit is in an operation and in a session record reads back as it was; records of before had paths outside of
+// the project alone.
 func TestEditsReadBack(t *testing.T) {
 	list := []Edit{{Path: "/etc/x"}, {Path: ".env", Reason: tree.ReasonSecret}, {Path: "a\nb \"c\"", Reason: tree.ReasonSize}}
 	op := &refs.Operation{Kind: refs.KindEvent, Cause: refs.Cause{Event: "post-tool-use"}, Message: JoinEdits(list)}

@@ -32,7 +32,8 @@ var (
 	ErrTagExists = errors.New("the tag exists")
 	// ErrWhichSession is returned when a command could mean several sessions that are at work.
 	ErrWhichSession = errors.New("several sessions are at work here")
-	// ErrNoBranchBefore is returned where the project has stood on no session before the present one; it is an ErrNotFound.
+	// ErrNoBranchBefore is returned where the project has stood on no session before the present one; it is an
+	// ErrNotFound.
 	ErrNoBranchBefore = fmt.Errorf("%w: the project has stood on no other session", ErrNotFound)
 	// ErrNoRestore is returned where nothing is left that undo-restore could take back; it is an ErrNotFound.
 	ErrNoRestore = fmt.Errorf("%w: no restore is left to revert", ErrNotFound)
@@ -228,7 +229,8 @@ func (e *RunningError) About() (op, subject string) { return "session", e.Sessio
 // Is makes it an ErrRunning.
 func (e *RunningError) Is(target error) bool { return target == ErrRunning }
 
-// ElsewhereError is returned for going to a session that goes on in another worktree of the family; nothing was touched.
+// ElsewhereError is returned for going to a session that goes on in another worktree of the family; nothing was
+// touched.
 type ElsewhereError struct{ Session, Root string } // Session "": to the worktree
 
 func (e *ElsewhereError) Error() string {
@@ -270,8 +272,8 @@ func (e *DependentError) About() (op, subject string) { return "session", e.Sess
 // Is makes it an ErrDependent.
 func (e *DependentError) Is(target error) bool { return target == ErrDependent }
 
-// ForeignFileError says that something in the store names a session file that is none of the person's: nothing was touched. Its cause is an
-// agentfiles.ErrForeign, ErrElsewhere or ErrNotPlain.
+// ForeignFileError says that something in the store names a session file that is none of the person's: nothing was
+// touched. Its cause is an agentfiles.ErrForeign, ErrElsewhere or ErrNotPlain.
 type ForeignFileError struct {
 	In    string // what names it
 	Cause error
@@ -284,7 +286,8 @@ func (e *ForeignFileError) Error() string {
 // Unwrap is the cause.
 func (e *ForeignFileError) Unwrap() error { return e.Cause }
 
-// Foreign reports whether no agent has a session file of such a name: the store was prepared by somebody, or is damaged.
+// Foreign reports whether no agent has a session file of such a name: the store was prepared by somebody, or is
+// damaged.
 func (e *ForeignFileError) Foreign() bool { return errors.Is(e.Cause, agentfiles.ErrForeign) }
 
 // Restoring.

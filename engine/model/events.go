@@ -42,8 +42,8 @@ const PersonRead = 256 << 20
 // EventScan is the cause of a checkpoint that a scan of the whole tree made, of changes that nothing had reported.
 const EventScan = "scan"
 
-// QuietAfter is how long a turn without a running call, and its session file, must have been silent to have ended without saying so: an
-// interrupt, an error of the model and a killed agent announce nothing in some agents.
+// QuietAfter is how long a turn without a running call, and its session file, must have been silent to have ended
+// without saying so: an interrupt, an error of the model and a killed agent announce nothing in some agents.
 const QuietAfter = 30 * time.Second
 
 // QuietStop is the name of the stop that nobody announced.
@@ -52,8 +52,8 @@ const QuietStop = "quiet"
 // Departed is the name of the session's end that rewind itself tells, when the program of an open call runs no more.
 const Departed = "departed"
 
-// InTurn reports whether an operation tells of a moment of a session's turn: a checkpoint, also one that gc has removed, or an event
-// that found nothing changed.
+// InTurn reports whether an operation tells of a moment of a session's turn: a checkpoint, also one that gc has
+// removed, or an event that found nothing changed.
 func InTurn(op *refs.Operation) bool {
 	switch op.Kind {
 	case refs.KindCheckpoint, refs.KindEvent:

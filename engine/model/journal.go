@@ -61,8 +61,8 @@ func (j *Journal) Message() string {
 	return ""
 }
 
-// Aim is the checkpoint of the log that the restore goes to: the target, but where that is a state made of it (restore.Options.Merge), the
-// one that the cursor comes to.
+// Aim is the checkpoint of the log that the restore goes to: the target, but where that is a state made of it
+// (restore.Options.Merge), the one that the cursor comes to.
 func (j *Journal) Aim() objstore.ID {
 	switch j.Kind {
 	case refs.KindCheckout, refs.KindSwitch, refs.KindUndo, refs.KindRedo:
@@ -145,8 +145,8 @@ func DecodeJournal(raw []byte) (*Journal, error) {
 // StageNameLength is how many digits the name of a stage has.
 const StageNameLength = 16
 
-// Changed gives the records that change with the end of the restore, which is operation seq: those that are left or gone on with, and those
-// of its own.
+// Changed gives the records that change with the end of the restore, which is operation seq: those that are left or
+// gone on with, and those of its own.
 func (j *Journal) Changed(seq uint64, left []*Session, set func(*Session) error) error {
 	for _, s := range left {
 		if j.Moved != nil && j.Moved.Name == s.Name {

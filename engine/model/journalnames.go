@@ -8,11 +8,12 @@ import (
 	"rewind/refs"
 )
 
-// A journal may lie in a store that somebody else has prepared: what it names is checked here when it is read, by apply.Run when a step is
-// carried out, and by agentfiles when a session file is set.
+// A journal may lie in a store that somebody else has prepared: what it names is checked here when it is read, by
+// apply.Run when a step is carried out, and by agentfiles when a session file is set.
 
-// checkNames refuses names that no journal of ours has, where that is not seen by a field alone. Session files are not among them: whether
-// they are the person's own is known at use (Foreign), and the code of a journal that names others must be able to go back.
+// checkNames refuses names that no journal of ours has, where that is not seen by a field alone. Session files are not
+// among them: whether they are the person's own is known at use (Foreign), and the code of a journal that names others
+// must be able to go back.
 func (j *Journal) checkNames() error {
 	bad := func(what, name string) error { return fmt.Errorf("%w: %s %.100q", record.ErrFormat, what, name) }
 	seen := make(map[string]bool, len(j.Steps))
@@ -53,8 +54,8 @@ func (j *Journal) Foreign() error {
 	return nil
 }
 
-// Placed refuses a path that is no session file of the person's agents, or that cannot be reached without following a link. What lies there
-// does not matter: it is compared with what is expected when it is set.
+// Placed refuses a path that is no session file of the person's agents, or that cannot be reached without following a
+// link. What lies there does not matter: it is compared with what is expected when it is set.
 func Placed(own agentfiles.Folders, path string) error {
 	f, err := own.Locate(path)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"rewind/transcript"
 )
 
-// Known is what a list of sessions tells of a session's file, learnt when that was read last. It is derived: who has none reads the file.
+// Known is what a list of sessions tells of a session's file, learnt when that was read last. It is derived: who has
+// none reads the file.
 type Known struct {
 	Read       uint64       // KnownRead of the program that read it
 	Stamp      osfile.Stamp // of the file as it was read; zero: it was the transcript
@@ -37,7 +38,8 @@ func (k *Known) Is(path string, at osfile.Stamp, said objstore.ID) bool {
 // KnownKey is where it lies what is known of a session.
 func KnownKey(session string) []byte { return append([]byte{kv.PrefixKnown}, session...) }
 
-// KnownFrom is in front of the first key that there can be of a known session: those before it are of points and of talks.
+// KnownFrom is in front of the first key that there can be of a known session: those before it are of points and of
+// talks.
 func KnownFrom() []byte { return []byte{kv.PrefixKnown, talkMark + 2} }
 
 // How it stands in the store, docs/format.md#known-session.

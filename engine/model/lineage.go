@@ -46,15 +46,15 @@ var lineageTable = record.New(
 	return nil
 })
 
-// An agent makes sessions of others by itself (/branch, --fork-session, a fork by reference). Their files name the other session, and how
-// far both are the same is found by comparing them, once: the turn and the message stand in the session's lineage from then on, and turns
-// up to there have the other one's checkpoints.
+// An agent makes sessions of others by itself (/branch, --fork-session, a fork by reference). Their files name the
+// other session, and how far both are the same is found by comparing them, once: the turn and the message stand in the
+// session's lineage from then on, and turns up to there have the other one's checkpoints.
 
 // ByAgent is the kind of a lineage that an agent made.
 const ByAgent = value.ForkAgent
 
-// MadeByAgent is where a session comes from whose file names the session that its agent made it of, and was begun at first. How far both
-// are the same is not known yet.
+// MadeByAgent is where a session comes from whose file names the session that its agent made it of, and was begun at
+// first. How far both are the same is not known yet.
 func MadeByAgent(agent value.Agent, parent transcript.Parent, first time.Time) *Lineage {
 	return &Lineage{Lineage: value.Lineage{
 		Session: string(agent) + "/" + parent.Session, Message: parent.Message, Time: first,
@@ -78,7 +78,8 @@ func (l *Lineage) Same(m *Lineage) bool {
 	return l.Session == m.Session && l.Both == m.Both && l.Message == m.Message && l.How == m.How && slices.Equal(l.Turns, m.Turns)
 }
 
-// Of is the other session's number of turn n, which both have. It may have gone back behind turns that an agent did not take along.
+// Of is the other session's number of turn n, which both have. It may have gone back behind turns that an agent did not
+// take along.
 func (l *Lineage) Of(n uint64) uint64 {
 	if n == 0 || n > uint64(len(l.Turns)) {
 		return n

@@ -8,7 +8,8 @@ import (
 	"rewind/internal/value"
 )
 
-// Gone reports whether a session was deleted and is not there again: the agent, or somebody, may have made its file anew.
+// Gone reports whether a session was deleted and is not there again: the agent, or somebody, may have made its file
+// anew.
 func Gone(standing value.Standing, missing bool) bool { return standing == value.Deleted && missing }
 
 // Hidden reports whether lists leave a session out: it was deleted, or it is archived and nobody is at it.

@@ -8,8 +8,9 @@ import (
 	"rewind/objstore"
 )
 
-// What a person wrote when nothing had changed is put on the checkpoint that was there: the checkpoint cannot change, since its id is
-// its hash, so it lies beside it. It goes with the checkpoint, and for gc the operation names the checkpoint as a tag's does.
+// What a person wrote when nothing had changed is put on the checkpoint that was there: the checkpoint cannot change,
+// since its id is its hash, so it lies beside it. It goes with the checkpoint, and for gc the operation names the
+// checkpoint as a tag's does.
 
 // MaxMessages is how many messages lie beside one checkpoint; then the oldest goes.
 const MaxMessages = 64

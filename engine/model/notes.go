@@ -11,8 +11,8 @@ import (
 // Progress reports how far a capture or a restore has come; it is called from several goroutines.
 type Progress func(files int, bytes int64)
 
-// Covering finds the skip that stands for path: its own, or that of a directory above it. What a rule says of a directory does not count
-// for a path that the note lists as named: that was looked at.
+// Covering finds the skip that stands for path: its own, or that of a directory above it. What a rule says of a
+// directory does not count for a path that the note lists as named: that was looked at.
 func Covering(skips []tree.Skip, path string) (tree.Skip, bool) {
 	named := false
 	for p := path; p != ""; p, _ = tree.Split(p) {

@@ -9,8 +9,8 @@ import (
 	"rewind/objstore"
 )
 
-// Points are what is kept of a session's conversation so that others that were made of it are found (transcript.Trace.Points). They are
-// derived: who has none reads the conversation.
+// Points are what is kept of a session's conversation so that others that were made of it are found
+// (transcript.Trace.Points). They are derived: who has none reads the conversation.
 type Points struct {
 	Read       uint64 // PointsRead of the program that read it
 	Transcript objstore.ID

@@ -46,8 +46,8 @@ func (s *Session) BeganAs() objstore.ID {
 	return s.Fork.Transcript
 }
 
-// ComesFrom takes an origin into a session's record. Turns that were heard of before it was known were counted from the session's own
-// first; they are those behind what both have.
+// ComesFrom takes an origin into a session's record. Turns that were heard of before it was known were counted from the
+// session's own first; they are those behind what both have.
 func (s *Session) ComesFrom(l *Lineage) {
 	was, both := uint64(0), uint64(0)
 	if s.Fork != nil {

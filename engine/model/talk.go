@@ -8,8 +8,8 @@ import (
 	"rewind/objstore"
 )
 
-// Talk is a long conversation as it was read, so that it is read on from there by the next process, too. It is derived: who has none reads
-// the conversation from its beginning.
+// Talk is a long conversation as it was read, so that it is read on from there by the next process, too. It is derived:
+// who has none reads the conversation from its beginning.
 type Talk struct {
 	Read       uint64 // transcript.ReadingVersion of the program that read it
 	Transcript objstore.ID
@@ -17,8 +17,9 @@ type Talk struct {
 	State      string // transcript.Reading.State
 }
 
-// talkMark stands in front of the session's name in a key of a talk. A talk is a block of megabytes, which pebble reads when it looks
-// whether there is more in a range: between it and what lies before and behind is a key to end a range at.
+// talkMark stands in front of the session's name in a key of a talk. A talk is a block of megabytes, which pebble reads
+// when it looks whether there is more in a range: between it and what lies before and behind is a key to end a range
+// at.
 const talkMark = 2
 
 // OldTalks are the first key under which talks were before, and the first behind those.

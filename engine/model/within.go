@@ -6,7 +6,8 @@ import (
 	"rewind/internal/value"
 )
 
-// WithinCallError is returned for what cannot be taken back, asked for by a command that an agent started or may have started.
+// WithinCallError is returned for what cannot be taken back, asked for by a command that an agent started or may have
+// started.
 type WithinCallError struct {
 	Agent value.Agent // whose program started the command; "": none was seen
 	PID   int         // of that program

@@ -10,9 +10,9 @@ import (
 	"rewind/tree"
 )
 
-// Beside reads the objects of two worktrees of one family: what Here does not have comes from the store of There, whose hash was compared
-// on the way as with every read. What was purged Here stays gone. No lock is held by either: what gc removes There meanwhile is a
-// *BesideError.
+// Beside reads the objects of two worktrees of one family: what Here does not have comes from the store of There, whose
+// hash was compared on the way as with every read. What was purged Here stays gone. No lock is held by either: what gc
+// removes There meanwhile is a *BesideError.
 type Beside struct {
 	Here  objstore.Getter
 	There *Log
@@ -39,7 +39,8 @@ func (e *BesideError) Error() string { return fmt.Sprintf("worktree %s: %v", e.r
 // Unwrap is the cause.
 func (e *BesideError) Unwrap() error { return e.err }
 
-// Swept reports whether an object is missing that no tombstone tells of: gc has removed what named it since that was looked up.
+// Swept reports whether an object is missing that no tombstone tells of: gc has removed what named it since that was
+// looked up.
 func (e *BesideError) Swept() bool {
 	var gone *objstore.GoneError
 	return errors.Is(e.err, objstore.ErrNotFound) && !errors.As(e.err, &gone)
@@ -67,8 +68,8 @@ func (l *Log) GoneBeside(there *Log, ent *tree.Entry) (value.KeptReason, error) 
 	return why, there.AsBeside(err)
 }
 
-// Borrow puts the content of a file or link into a transaction of this store, where it is not there yet, from another one's: what comes is
-// hashed again, and is what the entry names or an error.
+// Borrow puts the content of a file or link into a transaction of this store, where it is not there yet, from another
+// one's: what comes is hashed again, and is what the entry names or an error.
 func (l *Log) Borrow(tx *objstore.Tx, there *Log, ent *tree.Entry) error {
 	if has, err := tx.Has(objstore.Blob, ent.ID); err != nil || has {
 		return err

@@ -50,7 +50,8 @@ const (
 	recentReads = 512     // are kept of what one reader reads: who goes far back does not push out what all begin with
 )
 
-// recent are the checkpoints that many read again and again: whoever lists, the newest of the log. What an id names stays what it is.
+// recent are the checkpoints that many read again and again: whoever lists, the newest of the log. What an id names
+// stays what it is.
 type recent = cache.Shared[objstore.ID, []byte]
 
 func newRecent() *recent {
@@ -58,7 +59,8 @@ func newRecent() *recent {
 	return cache.NewShared[objstore.ID](recentBytes, func(raw []byte) int { return len(raw) + entry })
 }
 
-// Checkpoints is a function that reads checkpoints as Checkpoint does, faster for many of one line, and for those that were read before.
+// Checkpoints is a function that reads checkpoints as Checkpoint does, faster for many of one line, and for those that
+// were read before.
 func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
 	count := l.Count()
 	var memo *objstore.Memo
@@ -76,7 +78,8 @@ func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
 				return nil, fmt.Errorf("checkpoint: %w", err)
 			}
 			if left > 0 {
-				if l.recent.Put(id, bytes.Clone(raw)); l.Rewrites() != rewrites { // it may have been taken out of the log meanwhile
+				// it may have been taken out of the log meanwhile
+				if l.recent.Put(id, bytes.Clone(raw)); l.Rewrites() != rewrites {
 					l.recent.Drop(id)
 				}
 			}

@@ -9,9 +9,10 @@ import (
 	"rewind/refs"
 )
 
-// A Count tells the number that a turn has in its conversation, of one that an operation or a checkpoint has it with. They differ in a fork
-// that an agent made: until its session file is there nobody knows which turns it has from another session, and its own are counted from
-// its first. What the conversation counts already stays as it is, so that a number may be counted twice. Not for concurrent use.
+// A Count tells the number that a turn has in its conversation, of one that an operation or a checkpoint has it with.
+// They differ in a fork that an agent made: until its session file is there nobody knows which turns it has from
+// another session, and its own are counted from its first. What the conversation counts already stays as it is, so that
+// a number may be counted twice. Not for concurrent use.
 type Count func(session string, turn, seq uint64) uint64
 
 // Count is a Count that reads each session's record once.

@@ -8,8 +8,8 @@ import (
 	"rewind/tree"
 )
 
-// HeadOf returns what a content begins with, tree.DatabaseHead bytes or all of it, from the store or, where that lacks it, from get.
-// It is empty for a content that was purged or lost.
+// HeadOf returns what a content begins with, tree.DatabaseHead bytes or all of it, from the store or, where that lacks
+// it, from get. It is empty for a content that was purged or lost.
 func (l *Log) HeadOf(get objstore.Getter, id objstore.ID) ([]byte, error) {
 	if r, err := l.Objs.Open(id); err == nil {
 		defer r.Close() //nolint:errcheck // only read
@@ -35,7 +35,8 @@ func ReadHead(r io.Reader) []byte {
 	return head[:n]
 }
 
-// DatabaseFiles returns the paths of a database and its companions in a tree, of which path is one. It returns none for any other path.
+// DatabaseFiles returns the paths of a database and its companions in a tree, of which path is one. It returns none for
+// any other path.
 func (l *Log) DatabaseFiles(in *Lookups, path string) ([]string, error) {
 	of, ok := tree.CompanionOf(path)
 	if !ok {

@@ -50,7 +50,8 @@ func (l *Log) Head() (Head, error) {
 	return h, nil
 }
 
-// headAt is the head when a restore began that found the checkpoint found: its safety checkpoint, or the step that unsaved changes became.
+// headAt is the head when a restore began that found the checkpoint found: its safety checkpoint, or the step that
+// unsaved changes became.
 func (l *Log) headAt(found objstore.ID) (Head, error) {
 	cp, err := l.Checkpoint(found)
 	if err != nil {
@@ -78,8 +79,8 @@ func (l *Log) headAfter(r *refs.Restore) (Head, error) {
 	return l.Accounts(target)
 }
 
-// Accounts is what a checkpoint accounts for: of a step all of it; of a safety checkpoint the head before it, since what was unsaved then
-// is unsaved again when it is brought back.
+// Accounts is what a checkpoint accounts for: of a step all of it; of a safety checkpoint the head before it, since
+// what was unsaved then is unsaved again when it is brought back.
 func (l *Log) Accounts(cp *model.Checkpoint) (Head, error) {
 	if cp.Cause.Event != model.EventSafety {
 		return Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}, nil
@@ -131,13 +132,14 @@ func (l *Log) Forget() {
 	l.Known, l.Records, l.Whole, l.Noted = nil, nil, false, StoredNote{}
 }
 
-// Rewrote says that the log has changed otherwise than by what came to its end: what was read of it before may be wrong.
+// Rewrote says that the log has changed otherwise than by what came to its end: what was read of it before may be
+// wrong.
 func (l *Log) Rewrote() {
 	l.rewrites.Add(1)
 	l.recent.Clear()
 	l.Tally.forget()
 }
 
-// Rewrites is how often the log was rewritten since it was opened: who keeps what was read of it looks at that, and then at the end of the
-// log.
+// Rewrites is how often the log was rewritten since it was opened: who keeps what was read of it looks at that, and
+// then at the end of the log.
 func (l *Log) Rewrites() uint64 { return l.rewrites.Load() }

@@ -64,7 +64,8 @@ func (l *Log) Root() (worktreefs.Dir, error) {
 	if err != nil {
 		return nil, &value.OpError{Op: "open worktree", Subject: l.Project.Root, Err: err}
 	}
-	// Since the project was found, the directory may have been unmounted or replaced: what is there now is not the project.
+	// Since the project was found, the directory may have been unmounted or replaced: what is there now is not the
+	// project.
 	if st, err := d.Stat(); err == nil && l.Project.Ino != 0 && (st.Ino != l.Project.Ino || st.Dev != l.Project.Dev) {
 		return nil, errors.Join(&project.NotMountedError{Project: l.Project, Why: "another one has taken its name"}, d.Close())
 	}
@@ -74,8 +75,8 @@ func (l *Log) Root() (worktreefs.Dir, error) {
 	return d, nil
 }
 
-// CheckRoot fails if the project's path does not lead to the directory that root holds: then another one has taken its name since Root, and
-// what was read of the project by its path may be that one's.
+// CheckRoot fails if the project's path does not lead to the directory that root holds: then another one has taken its
+// name since Root, and what was read of the project by its path may be that one's.
 func (l *Log) CheckRoot(root worktreefs.Dir) error {
 	held, err := root.Stat()
 	if err != nil {

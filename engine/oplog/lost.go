@@ -39,7 +39,8 @@ const maxLostNamed = 10
 // Is makes it an objstore.ErrLost.
 func (e *LostError) Is(target error) bool { return target == objstore.ErrLost }
 
-// LostIn is the paths of a checkpoint that are lost, and the lost ones among its trees. It reads nothing of a store that has lost nothing.
+// LostIn is the paths of a checkpoint that are lost, and the lost ones among its trees. It reads nothing of a store
+// that has lost nothing.
 func (l *Log) LostIn(cp *model.Checkpoint) (paths []string, trees map[objstore.ID]bool, err error) {
 	lost := map[objstore.Key]bool{}
 	err = l.Objs.WalkTombstones(func(_ objstore.Kind, key objstore.Key, g objstore.Tombstone, err error) error {

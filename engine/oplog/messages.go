@@ -11,7 +11,8 @@ import (
 	"rewind/refs"
 )
 
-// MessagesOn are the messages beside a checkpoint, the oldest first. What cannot be read is left out: the operations have the texts, too.
+// MessagesOn are the messages beside a checkpoint, the oldest first. What cannot be read is left out: the operations
+// have the texts, too.
 func (l *Log) MessagesOn(id objstore.ID) (list []string, err error) {
 	err = l.DB.View(model.MessageKey(id), func(v []byte) error {
 		list, _ = model.DecodeMessages(v)

@@ -1,9 +1,9 @@
-// Package oplog is an open project's log as the rooms above it read and write it: its operations, the checkpoints that they name, sessions,
-// squash records, messages, the newest state that is known, and the notices. It knows records and their order, and nothing of what is in a
-// conversation or how a worktree is read.
+// Package oplog is an open project's log as the rooms above it read and write it: its operations, the checkpoints that
+// they name, sessions, squash records, messages, the newest state that is known, and the notices. It knows records and
+// their order, and nothing of what is in a conversation or how a worktree is read.
 //
-// One lock, Log.Mu, orders everything that changes a project: whoever captures, restores, collects or repairs holds it. What State keeps
-// besides is guarded by this lock, unless a field has one of its own.
+// One lock, Log.Mu, orders everything that changes a project: whoever captures, restores, collects or repairs holds it.
+// What State keeps besides is guarded by this lock, unless a field has one of its own.
 package oplog
 
 import (
@@ -20,7 +20,8 @@ import (
 	"rewind/refs"
 )
 
-// Log is the log of an open project, as one request sees it: the project and the settings are the request's, State is everybody's.
+// Log is the log of an open project, as one request sees it: the project and the settings are the request's, State is
+// everybody's.
 type Log struct {
 	Home    project.Home
 	Project project.Project

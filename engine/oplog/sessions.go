@@ -9,7 +9,8 @@ import (
 	"rewind/internal/kv"
 )
 
-// StoredSession reads a session's record from the store, for callers that do not hold the log's lock; nil: there is none that can be read.
+// StoredSession reads a session's record from the store, for callers that do not hold the log's lock; nil: there is
+// none that can be read.
 func (l *Log) StoredSession(name string) (s *model.Session, err error) {
 	err = l.DB.View(model.SessionKey(name), func(v []byte) (err error) {
 		s, err = model.DecodeSession(name, v)

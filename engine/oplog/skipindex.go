@@ -10,9 +10,9 @@ import (
 // MinBare is how many operations a stretch must have to be remembered.
 const MinBare = 64
 
-// skipIndex remembers stretches of the log in which no operation made a checkpoint: gc has thinned them, or events found nothing new. The
-// log does not grow there, and gc only takes away, so such a stretch stays one; a repair, which may bring checkpoints back, calls Forget.
-// It is filled by one walk over the log. Safe for concurrent use.
+// skipIndex remembers stretches of the log in which no operation made a checkpoint: gc has thinned them, or events
+// found nothing new. The log does not grow there, and gc only takes away, so such a stretch stays one; a repair, which
+// may bring checkpoints back, calls Forget. It is filled by one walk over the log. Safe for concurrent use.
 type skipIndex struct {
 	mu      sync.Mutex
 	Down    map[uint64]uint64 // from the newest operation of a stretch to its oldest
@@ -62,8 +62,8 @@ func (b *skipIndex) Forget() {
 	b.Down, b.forgets = nil, b.forgets+1
 }
 
-// Made calls fn for the operations that made a step or a safety checkpoint, newest first, until it returns kv.ErrStop. A long stretch
-// without any is read once.
+// Made calls fn for the operations that made a step or a safety checkpoint, newest first, until it returns kv.ErrStop.
+// A long stretch without any is read once.
 func (l *Log) Made(fn func(*refs.Operation) error) error {
 	b := &l.SkipIndex
 	age := b.Age()

@@ -14,8 +14,8 @@ import (
 	"rewind/refs"
 )
 
-// TestListDoesNotReadWhatWasThinned: of what gc has thinned a list reads nothing, once the log has been walked over, wherever it lies and
-// also where more came since.
+// TestListDoesNotReadWhatWasThinned: of what gc has thinned a list reads nothing, once the log has been walked over,
+// wherever it lies and also where more came since.
 func TestListDoesNotReadWhatWasThinned(t *testing.T) {
 	reads := func(thinned int) uint64 {
 		p := enginetest.NewProject(t)

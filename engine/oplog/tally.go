@@ -15,7 +15,8 @@ func (t *tally) forget() {
 	t.upTo, t.checkpoints, t.safety, t.last, t.pruned = 0, 0, 0, nil, nil
 }
 
-// tally counts the log's checkpoints, each operation once. It has a lock of its own, so that status does not wait for a capture.
+// tally counts the log's checkpoints, each operation once. It has a lock of its own, so that status does not wait for a
+// capture.
 type tally struct {
 	mu                  sync.Mutex
 	upTo                uint64 // the newest operation that was counted; 0: none
@@ -66,7 +67,8 @@ func (l *Log) Counted() (checkpoints, safety int, last *refs.Operation, err erro
 	return t.checkpoints, t.safety, t.last, nil
 }
 
-// Pruned is the newest operation that deleted sessions by itself and was not taken back, as Counted has seen it last, read only; nil: none.
+// Pruned is the newest operation that deleted sessions by itself and was not taken back, as Counted has seen it last,
+// read only; nil: none.
 func (l *Log) Pruned() *refs.Operation {
 	l.Tally.mu.Lock()
 	defer l.Tally.mu.Unlock()

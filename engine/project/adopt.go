@@ -18,8 +18,9 @@ import (
 // ErrNothingToAdopt is returned where no store lies that is not believed.
 var ErrNothingToAdopt = fmt.Errorf("%w: there is no store here that is not believed", model.ErrNotFound)
 
-// PlanAdopt looks at the nearest store at or above dir that is passed over. It refuses what cannot be taken over as it lies there: a
-// store that git tracks, or one with a link, a second name, or anything but files and directories of this user's in it.
+// PlanAdopt looks at the nearest store at or above dir that is passed over. It refuses what cannot be taken over as it
+// lies there: a store that git tracks, or one with a link, a second name, or anything but files and directories of this
+// user's in it.
 func PlanAdopt(ctx context.Context, home Home, dir string, wait time.Duration) (*value.Adoption, error) {
 	fail := func(err error) (*value.Adoption, error) { return nil, fmt.Errorf("adopt store: %w", err) }
 	p, err := Find(ctx, home, dir, wait)
@@ -140,7 +141,8 @@ func inventory(a *value.Adoption, dir worktreefs.Dir, path string) error {
 	return nil
 }
 
-// Adopt makes a store that PlanAdopt has shown this user's: a record in Home, with a new id and a new seal. It does not open it.
+// Adopt makes a store that PlanAdopt has shown this user's: a record in Home, with a new id and a new seal. It does not
+// open it.
 func Adopt(ctx context.Context, home Home, a *value.Adoption, wait time.Duration) error {
 	unlock, err := home.Lock(ctx, wait)
 	if err != nil {

@@ -10,14 +10,15 @@ import (
 	"rewind/internal/value"
 )
 
-// aliasKey is what the keys of aliases begin with. They are the user's own, and count from the global file alone: what lies in a project
-// must not say what a word runs.
+// aliasKey is what the keys of aliases begin with. They are the user's own, and count from the global file alone: what
+// lies in a project must not say what a word runs.
 const aliasKey = "alias."
 
 // aliasName is a word that can be one: a flag is none, and none is cut by a dot.
 var aliasName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// aliases are the aliases of the global file, by key. What makes no sense there is passed over: no capture fails for it.
+// aliases are the aliases of the global file, by key. What makes no sense there is passed over: no capture fails for
+// it.
 func aliases(global map[string]any) (list []value.Setting) {
 	all, _ := global[strings.TrimSuffix(aliasKey, ".")].(map[string]any)
 	for name, v := range all {

@@ -15,9 +15,10 @@ import (
 // errNotByItself is returned for a directory that only a person sets up.
 var errNotByItself = errors.New("it is not set up by itself")
 
-// PlanAuto chooses the root where init.auto is true and an agent works in dir, of which nobody said a word: the top of a git repository of
-// this user's. An error says why it is left to a person: what Init refuses (a home directory, or one above), what asks for a
-// decision (a store that lies there, a store without a directory that could be its own, settings), and what was removed on purpose.
+// PlanAuto chooses the root where init.auto is true and an agent works in dir, of which nobody said a word: the top of
+// a git repository of this user's. An error says why it is left to a person: what Init refuses (a home directory, or
+// one above), what asks for a decision (a store that lies there, a store without a directory that could be its own,
+// settings), and what was removed on purpose.
 func PlanAuto(ctx context.Context, home Home, dir string, wait time.Duration) (root string, err error) {
 	start, err := resolve(dir)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"rewind/engine/project"
 )
 
-// TestPromise17AutoOfAnotherUser: a repository is not set up by itself where .git is a directory of another user's, or a file or a link
-// that leads to one, or whose common directory is one.
+// TestPromise17AutoOfAnotherUser: a repository is not set up by itself where .git is a directory of another user's, or
+// a file or a link that leads to one, or whose common directory is one.
 func TestPromise17AutoOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("another user is needed: root")

@@ -42,7 +42,8 @@ type configFile struct {
 	values map[string]any
 }
 
-// settingWords are the settings that are one of a few words, or a list of such; every other text is an age, every other list of patterns.
+// settingWords are the settings that are one of a few words, or a list of such; every other text is an age, every other
+// list of patterns.
 var settingWords = map[string][]string{
 	"forks.prune.kind": value.ForkMakers(),
 
@@ -144,8 +145,8 @@ func parseConfig(path string, b []byte) (map[string]any, error) {
 	return m, nil
 }
 
-// readProjectConfig reads the settings in a project's marker, if it is this user's, and git does not track it: what a commit can bring
-// must not switch hooks off or have secrets stored. passed says why they do not count.
+// readProjectConfig reads the settings in a project's marker, if it is this user's, and git does not track it: what a
+// commit can bring must not switch hooks off or have secrets stored. passed says why they do not count.
 func readProjectConfig(root string) (values map[string]any, passed string, err error) {
 	dir, why := openMarker(root)
 	if dir == nil {
@@ -339,8 +340,8 @@ func Protects(key string) bool {
 	return true
 }
 
-// SetConfig writes one setting, or with no values takes it out, into the project's file or, with root "", the global one. Keys it does
-// not know stay in the file untouched.
+// SetConfig writes one setting, or with no values takes it out, into the project's file or, with root "", the global
+// one. Keys it does not know stay in the file untouched.
 func SetConfig(home Home, root, key string, values []string) error {
 	all := defaults()
 	i := slices.IndexFunc(all, func(s value.Setting) bool { return s.Key == key })

@@ -16,7 +16,8 @@ const tiersKey = "tiers"
 // HookTier is the project's tier with what the configuration changes in it.
 func (c Config) HookTier() hooks.Tier { return c.tier }
 
-// loadTier settles the tier, and adds what can be changed in it to the settings. files are from the weakest to the strongest.
+// loadTier settles the tier, and adds what can be changed in it to the settings. files are from the weakest to the
+// strongest.
 func (c *Config) loadTier(files []configFile) error {
 	var overrides [][]byte
 	for _, f := range files {

@@ -15,8 +15,8 @@ import (
 // RuleFiles are the names of the ignore files in every directory; the second beats the first.
 var RuleFiles = []string{".gitignore", ".rewindignore"}
 
-// RulesAtRoot are the rules at the root of a project before the ignore files in it are read: the exclusions of the settings, then git's own
-// files outside of the tree.
+// RulesAtRoot are the rules at the root of a project before the ignore files in it are read: the exclusions of the
+// settings, then git's own files outside of the tree.
 func RulesAtRoot(exclusions []string, files []gitinfo.File, foldCase bool) *ignore.Dir {
 	base := []ignore.File{{Path: ignore.BuiltinPath, Data: []byte(strings.Join(exclusions, "\n") + "\n")}}
 	for _, f := range files {
@@ -38,7 +38,8 @@ func WhyUncaptured(s tree.Skip, by *ignore.Rule) string {
 	return "it is git's or rewind's own"
 }
 
-// uncaptured says why a project whose root is, or would be, root captures nothing in dir below it; "": it does, or it cannot be told.
+// uncaptured says why a project whose root is, or would be, root captures nothing in dir below it; "": it does, or it
+// cannot be told.
 func uncaptured(home Home, root, dir string) string {
 	rel, err := filepath.Rel(root, dir)
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {

@@ -9,8 +9,9 @@ import (
 	"rewind/internal/value"
 )
 
-// Doubtful are the settings of the project's own file by which less would be captured or kept, or agents would get more, than without that
-// file. An archive can bring them, so init asks. That hooks are off (hooks.enabled) is no doubt: status says it as long as it holds.
+// Doubtful are the settings of the project's own file by which less would be captured or kept, or agents would get
+// more, than without that file. An archive can bring them, so init asks. That hooks are off (hooks.enabled) is no
+// doubt: status says it as long as it holds.
 func (c Config) Doubtful(home Home) ([]value.Setting, error) {
 	without, err := LoadConfig(home, "")
 	if err != nil {

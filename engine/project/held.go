@@ -6,8 +6,8 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// heldDir is a directory that is held while it is decided whose project it is: whatever takes its name meanwhile decides nothing, gets no
-// marker, and is not what is opened then.
+// heldDir is a directory that is held while it is decided whose project it is: whatever takes its name meanwhile
+// decides nothing, gets no marker, and is not what is opened then.
 type heldDir struct {
 	path string
 	dir  worktreefs.Dir
@@ -55,8 +55,9 @@ const (
 	steadyPause = 2 * time.Millisecond
 )
 
-// steady reports whether the path d leads to the directory that is probed, and has done so for a while: a rename stamps the directory with
-// the time. A stamp of the future, of another machine's clock, says nothing; then it is looked at for as long.
+// steady reports whether the path d leads to the directory that is probed, and has done so for a while: a rename stamps
+// the directory with the time. A stamp of the future, of another machine's clock, says nothing; then it is looked at
+// for as long.
 func (f *Finder) steady(d string) bool {
 	from := time.Now()
 	for f.at != nil {

@@ -16,8 +16,8 @@ func IsGone(err error) bool { return errors.Is(err, objstore.ErrLost) }
 // between a shell, tmux and an agent's sandbox.
 type Home struct{ Dir string }
 
-// DefaultHome reads the environment. A home of another user is refused with a relay.OwnerError: whoever opens or makes something there
-// takes it from its owner.
+// DefaultHome reads the environment. A home of another user is refused with a relay.OwnerError: whoever opens or makes
+// something there takes it from its owner.
 func DefaultHome() (Home, error) {
 	dir, err := relay.Home()
 	if err == nil {
@@ -36,8 +36,8 @@ func (h Home) Storage() string { return filepath.Join(h.Dir, "storage") }
 
 func (h Home) storeDir(id string) string { return filepath.Join(h.Storage(), id) }
 
-// BisectDir is where what is kept of bisections of a project is, with their scratch directories. It lies in no project, as far as Home does
-// not, and is not moved or copied with a store.
+// BisectDir is where what is kept of bisections of a project is, with their scratch directories. It lies in no project,
+// as far as Home does not, and is not moved or copied with a store.
 func (h Home) BisectDir(id string) string { return filepath.Join(h.Dir, "bisect", id) }
 
 // StageDir is where stages of a project are that cannot be in its marker.

@@ -17,7 +17,8 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// ErrNotMounted is returned for a project whose directory is another one than it was and empty, as a mount point is, or another user's.
+// ErrNotMounted is returned for a project whose directory is another one than it was and empty, as a mount point is, or
+// another user's.
 var ErrNotMounted = errors.New("the directory is not the one it was")
 
 // NotMountedError is an ErrNotMounted.
@@ -33,7 +34,8 @@ func (e *NotMountedError) Error() string {
 // Is makes it an ErrNotMounted.
 func (e *NotMountedError) Is(target error) bool { return target == ErrNotMounted }
 
-// StoreTakenError is an ErrStoreGone of a project in project mode: whatever clears the project's directory takes its store.
+// StoreTakenError is an ErrStoreGone of a project in project mode: whatever clears the project's directory takes its
+// store.
 type StoreTakenError struct{ project Project }
 
 func (e *StoreTakenError) Error() string {
@@ -43,10 +45,10 @@ func (e *StoreTakenError) Error() string {
 // Is makes it an ErrStoreGone.
 func (e *StoreTakenError) Is(target error) bool { return target == model.ErrStoreGone }
 
-// Find returns the nearest project at or above dir, settled: a moved project is followed, a copied one gets a store of its own, a lost
-// marker is written again. It does not open the store. What decides is in Home; see docs/projects.md. A working tree that git has linked to
-// a repository is not looked above: what lies there is another tree. Errors: ErrNoProject (of such a tree a *LinkedError), ErrStoreGone,
-// ErrNotMounted, ErrUntrusted, kv.ErrBusy.
+// Find returns the nearest project at or above dir, settled: a moved project is followed, a copied one gets a store of
+// its own, a lost marker is written again. It does not open the store. What decides is in Home; see docs/projects.md. A
+// working tree that git has linked to a repository is not looked above: what lies there is another tree. Errors:
+// ErrNoProject (of such a tree a *LinkedError), ErrStoreGone, ErrNotMounted, ErrUntrusted, kv.ErrBusy.
 func Find(ctx context.Context, home Home, dir string, lockWait time.Duration) (*Project, error) {
 	return FindWith(ctx, &Finder{Home: home, Wait: lockWait}, dir)
 }
@@ -154,8 +156,8 @@ func (f *Finder) probeHeld(ctx context.Context, d string) (*Project, *Passed, er
 	return nil, over, nil
 }
 
-// byStore is the record that the store in d says is its own, which its seal has to prove yet; nil: it says none that Home has in project
-// mode.
+// byStore is the record that the store in d says is its own, which its seal has to prove yet; nil: it says none that
+// Home has in project mode.
 func (f *Finder) byStore(d string) *Record {
 	dir, _, err := ownStore(d)
 	if dir == nil || err != nil {
@@ -240,7 +242,8 @@ func (f *Finder) recheck(ctx context.Context, d string, r *Record) (*Project, er
 	if f.at != nil {
 		m = ReadMarkerIn(f.at.dir)
 	}
-	if err != nil || now.Root != r.Root || !m.Names(r.ID) && r.Mode != ModeProject { // there the seal has led here, and still does
+	// there the seal has led here, and still does
+	if err != nil || now.Root != r.Root || !m.Names(r.ID) && r.Mode != ModeProject {
 		return nil, nil
 	}
 	p := r.project(f.Home)
@@ -260,9 +263,9 @@ func (f *Finder) recheck(ctx context.Context, d string, r *Record) (*Project, er
 	return p, nil
 }
 
-// originalThere reports whether the directory that the record names is the project still: then another one with its marker is a copy,
-// also when the original has lost its marker. Where the record does not know which directory it was, or the system counts its disks
-// anew, the marker there says it.
+// originalThere reports whether the directory that the record names is the project still: then another one with its
+// marker is a copy, also when the original has lost its marker. Where the record does not know which directory it was,
+// or the system counts its disks anew, the marker there says it.
 func (r *Record) originalThere() bool {
 	if !isDir(r.Root) {
 		return false
@@ -283,7 +286,8 @@ func (f *Finder) byPath(d string, r *Record, m *markerState) (*Project, string, 
 			return nil, "", &NotMountedError{*p, "it is empty; a disk that is not mounted looks like that"}
 		case !own:
 			return nil, "", &NotMountedError{*p, "it belongs to another user"}
-		case f.at != nil && f.at.st.Ino != r.Inode && !f.steady(d): // after a restart the device alone can be another one
+		case f.at != nil && f.at.st.Ino != r.Inode && !f.steady(d):
+			// after a restart the device alone can be another one
 			return nil, "", &NotMountedError{*p, "another one has its name, and not for long"}
 		}
 	}
@@ -353,8 +357,8 @@ func (f *Finder) storeGone(p *Project, err error) error {
 	return err
 }
 
-// becomeCopy gives a copied project a store of its own that begins with the history it shares with the original. rec is the record of the
-// original at the copy's directory.
+// becomeCopy gives a copied project a store of its own that begins with the history it shares with the original. rec is
+// the record of the original at the copy's directory.
 func (p *Project) becomeCopy(ctx context.Context, home Home, from, rec *Record, lockWait time.Duration) error {
 	rec.ID = NewStoreID()
 	if p.Mode == ModeGlobal {
@@ -371,8 +375,8 @@ func (p *Project) becomeCopy(ctx context.Context, home Home, from, rec *Record, 
 		}
 		p.Store = dst
 	} else {
-		// It keeps the seal: that proves the store at every moment, whichever of the record, its copy in the store and the marker is
-		// written by then.
+		// It keeps the seal: that proves the store at every moment, whichever of the record, its copy in the store and
+		// the marker is written by then.
 		if err := rec.Write(home); err != nil {
 			return err
 		}

@@ -28,14 +28,16 @@ type InitPlan struct {
 	Accept bool
 	// Unmarked is why the project has no marker; "": it has one. It is found by its directory alone then.
 	Unmarked string
-	// Own is why the directory is a project by itself, and not part of the one, or the repository, around it; "": there is none.
+	// Own is why the directory is a project by itself, and not part of the one, or the repository, around it; "": there
+	// is none.
 	Own string
 	// Offers are stores without a directory, one of which could be this project's.
 	Offers []value.Store
 }
 
-// PlanInit chooses the root: the project that dir is in, else the top level of its git repository, else dir. Dir it is also where those
-// would capture nothing of it, and where the repository is a home directory. mode "" stands for the existing project's, else global.
+// PlanInit chooses the root: the project that dir is in, else the top level of its git repository, else dir. Dir it is
+// also where those would capture nothing of it, and where the repository is a home directory. mode "" stands for the
+// existing project's, else global.
 func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait time.Duration) (*InitPlan, error) {
 	if mode != "" && mode != ModeGlobal && mode != ModeProject {
 		return nil, &value.OpError{Op: "init", Subject: dir, Err: model.Usagef("mode %q is neither global nor project", mode)}

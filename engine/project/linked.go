@@ -14,8 +14,8 @@ import (
 	"rewind/internal/value"
 )
 
-// LinkedError is a model.ErrNoProject of a directory in a working tree that git has linked to a repository ('git worktree add'). It is a
-// project of its own, also where it lies in another one, which does not capture it.
+// LinkedError is a model.ErrNoProject of a directory in a working tree that git has linked to a repository ('git
+// worktree add'). It is a project of its own, also where it lies in another one, which does not capture it.
 type LinkedError struct{ Top string }
 
 func (e *LinkedError) Error() string {
@@ -36,10 +36,10 @@ func isLinkedTop(dir string) bool {
 	return err == nil && gitinfo.IsLinked(dir, data)
 }
 
-// PlanLinked finds the project that the linked working tree around dir is set up from, by itself: of the same repository, or of another
-// working tree of it. root is the tree's top. An error says why it is left to a person: the tree is not linked on both sides, so that a
-// clone or an archive could have brought it; something of it is another user's; none of the repository's trees is set up; it was removed on
-// purpose; what Init refuses.
+// PlanLinked finds the project that the linked working tree around dir is set up from, by itself: of the same
+// repository, or of another working tree of it. root is the tree's top. An error says why it is left to a person: the
+// tree is not linked on both sides, so that a clone or an archive could have brought it; something of it is another
+// user's; none of the repository's trees is set up; it was removed on purpose; what Init refuses.
 func PlanLinked(ctx context.Context, home Home, dir string, wait time.Duration) (of *Project, root string, err error) {
 	start, err := resolve(dir)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// A marker is a hint, by which a project is found again that was moved, copied or restored. It lies where a repository, a pull or
-// another user can write, so it is read by directory handles, bounded, and counts only under the conditions of readMarker and
-// unlessTracked.
+// A marker is a hint, by which a project is found again that was moved, copied or restored. It lies where a repository,
+// a pull or another user can write, so it is read by directory handles, bounded, and counts only under the conditions
+// of readMarker and unlessTracked.
 
 // maxMarker bounds the file of ids in bytes: 124 of them.
 const maxMarker = 4 << 10
@@ -77,8 +77,8 @@ func markerIDs(b []byte) (ids []string) {
 	return ids
 }
 
-// openMarker opens the marker's directory, if each directory on the way is one and no link. why says what keeps it from counting;
-// without a directory it is not "" where one may be there.
+// openMarker opens the marker's directory, if each directory on the way is one and no link. why says what keeps it from
+// counting; without a directory it is not "" where one may be there.
 func openMarker(root string) (dir worktreefs.Dir, why string) {
 	top, err := worktreefs.OpenRoot(root)
 	if err != nil {
@@ -128,9 +128,9 @@ func (m *markerState) Names(id string) bool { return m.why == "" && slices.Conta
 // errMarker is returned where a marker cannot be written, which a project can do without.
 var errMarker = errors.New("the marker cannot be written")
 
-// WriteMarker makes the marker name a store, first of all, and no more the one called drop ("": none). Ids of other machines and homes
-// stay. It changes nothing where all is as it should be, and nothing that git tracks or somebody else owns: then the error is
-// errMarker, and the record alone counts.
+// WriteMarker makes the marker name a store, first of all, and no more the one called drop ("": none). Ids of other
+// machines and homes stay. It changes nothing where all is as it should be, and nothing that git tracks or somebody
+// else owns: then the error is errMarker, and the record alone counts.
 func WriteMarker(root, id, drop string) error {
 	top, err := worktreefs.OpenRoot(root)
 	if err != nil {

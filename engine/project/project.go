@@ -80,7 +80,8 @@ func WriteFile(path string, data []byte) error {
 	return nil
 }
 
-// readIn reads a regular file of at most limit bytes with one name, of this user's. why says, in words, what keeps it from being believed.
+// readIn reads a regular file of at most limit bytes with one name, of this user's. why says, in words, what keeps it
+// from being believed.
 func readIn(d worktreefs.Dir, name string, limit int64) (data []byte, why string, err error) {
 	f, st, err := d.Open(name)
 	if errors.Is(err, worktreefs.ErrNotRegular) {

@@ -11,8 +11,8 @@ import (
 	"rewind/internal/osfile"
 )
 
-// Projects finds projects as Find does, and remembers what it found while the files that say so are the same. Safe for concurrent use;
-// the zero value is ready.
+// Projects finds projects as Find does, and remembers what it found while the files that say so are the same. Safe for
+// concurrent use; the zero value is ready.
 type Projects struct {
 	mu    sync.Mutex
 	Found map[string]foundProject // by the directory that was asked for
@@ -94,8 +94,8 @@ func (f *foundProject) statDirs() (dirs [4]fs.FileInfo) {
 	return dirs
 }
 
-// valid reports whether everything is as it was: the name leads to the same directory, no other project is nearer, and the files say
-// what they said.
+// valid reports whether everything is as it was: the name leads to the same directory, no other project is nearer, and
+// the files say what they said.
 func (f *foundProject) valid(home Home, dir string) bool {
 	start, err := resolve(dir)
 	if err != nil || start != f.start {
@@ -123,7 +123,8 @@ func (f *foundProject) valid(home Home, dir string) bool {
 	return true
 }
 
-// sameDirectory reports whether two looks saw one directory, or none, with the same owner and rights, whatever came into it.
+// sameDirectory reports whether two looks saw one directory, or none, with the same owner and rights, whatever came
+// into it.
 func sameDirectory(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

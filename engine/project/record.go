@@ -15,8 +15,8 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// Record says in Home which directory a store belongs to. Only what Home says counts; a store in project mode has a copy of it,
-// for people.
+// Record says in Home which directory a store belongs to. Only what Home says counts; a store in project mode has a
+// copy of it, for people.
 type Record struct {
 	ID      string    `json:"id"`
 	Root    string    `json:"root"` // "": none, until a store is joined to a directory
@@ -200,8 +200,8 @@ func (h Home) records() []*Record {
 	return slices.CompactFunc(all, func(a, b *Record) bool { return a.ID == b.ID })
 }
 
-// ByRoot gives the records by their roots. Of several of one root that counts whose store is there, then whose directory it is, then
-// the newest.
+// ByRoot gives the records by their roots. Of several of one root that counts whose store is there, then whose
+// directory it is, then the newest.
 func (h Home) ByRoot() map[string]*Record {
 	m := map[string]*Record{}
 	for _, r := range h.records() {

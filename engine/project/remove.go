@@ -32,7 +32,8 @@ type Removal struct {
 	Hooks []value.Agent // of agents, that go with it
 }
 
-// FindRemoval finds the project to remove. It is there also when its store is gone already, as after a removal that was interrupted.
+// FindRemoval finds the project to remove. It is there also when its store is gone already, as after a removal that was
+// interrupted.
 func FindRemoval(ctx context.Context, home Home, dir string, o Options) (*Removal, error) {
 	p, err := Find(ctx, home, dir, o.LockWait)
 	if errors.Is(err, model.ErrStoreGone) {
@@ -45,7 +46,8 @@ func FindRemoval(ctx context.Context, home Home, dir string, o Options) (*Remova
 	return &Removal{Project: *p, Last: len(others) == 0}, nil
 }
 
-// findMarker is Find for a project without a store: of a record, or of a marker that is this user's and names one that is not here.
+// findMarker is Find for a project without a store: of a record, or of a marker that is this user's and names one that
+// is not here.
 func findMarker(home Home, err error) (*Project, error) {
 	var taken *StoreTakenError
 	if errors.As(err, &taken) {
@@ -64,8 +66,8 @@ func RemovalError(p *Project, err error) error {
 	return &value.OpError{Op: "remove", Subject: p.Root, Err: err}
 }
 
-// SweepRemoved does the rest of removals of stores, interrupted ones too, here and below the marker of root; the home directory is
-// locked. What cannot go now goes the next time.
+// SweepRemoved does the rest of removals of stores, interrupted ones too, here and below the marker of root; the home
+// directory is locked. What cannot go now goes the next time.
 func (h Home) SweepRemoved(root string) {
 	list, _ := os.ReadDir(h.Storage())
 	for _, e := range list {
@@ -140,8 +142,8 @@ func ourMarker(root string) bool {
 	return m.why == "" && (err != nil || !tracked)
 }
 
-// RemoveMarker takes away the marker, its id last, and the directory above it when it is empty by then. What names other stores stays
-// for them; a marker that is not ours stays as it is.
+// RemoveMarker takes away the marker, its id last, and the directory above it when it is empty by then. What names
+// other stores stays for them; a marker that is not ours stays as it is.
 func RemoveMarker(p *Project) error {
 	if !ourMarker(p.Root) {
 		return nil
@@ -198,8 +200,9 @@ func trashIn(dir worktreefs.Dir) (bool, error) {
 	return slices.ContainsFunc(list, func(e worktreefs.Dirent) bool { return isTrash(e.Name) }), err
 }
 
-// RemoveStore takes away a store whose directory is not its project any more, and its record: into the trash, or at once for good (now). It
-// must be open nowhere. A store that is a project's goes with Remove, which looks at the project, too.
+// RemoveStore takes away a store whose directory is not its project any more, and its record: into the trash, or at
+// once for good (now). It must be open nowhere. A store that is a project's goes with Remove, which looks at the
+// project, too.
 func (h Home) RemoveStore(ctx context.Context, s *value.Store, now bool, o Options) (*Trashed, error) {
 	fail := func(err error) (*Trashed, error) {
 		return nil, &value.OpError{Op: "remove store", Subject: s.ID, Err: err}

@@ -42,7 +42,8 @@ func (c *Configs) Load(home Home, root string) (Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	// A commit that brings the file is in the index when git is done: until the index has changed after the file it is looked at again.
+	// A commit that brings the file is in the index when git is done: until the index has changed after the file it is
+	// looked at again.
 	if now.says != nil && cfg.Passed() == "" && now.says.ModTime().After(files[1].ModTime()) {
 		now.index = ""
 	}

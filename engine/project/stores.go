@@ -144,7 +144,8 @@ func (h Home) storeByID(id string) (*Record, error) {
 	return found, nil
 }
 
-// planJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the store.
+// planJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the
+// store.
 func (h Home) planJoin(dir, id string) (*value.Join, error) {
 	refuse := func(r *Record, format string, args ...any) (*value.Join, error) {
 		return nil, &value.OpError{Op: "join store", Subject: r.ID, Err: model.Usagef("%s", fmt.Sprintf(format, args...))}

@@ -114,9 +114,9 @@ func (h Home) writeTrashed(t *Trashed) error {
 	return WriteFile(filepath.Join(h.trashed(t.name), trashNote), append(b, '\n'))
 }
 
-// PutInTrash moves a store that is closed into the trash, with the settings that its project had, and says what lies there now. A store
-// on another disk stays there, under another name. The home directory is locked. Killed anywhere the store is where it was, or can be
-// brought back.
+// PutInTrash moves a store that is closed into the trash, with the settings that its project had, and says what lies
+// there now. A store on another disk stays there, under another name. The home directory is locked. Killed anywhere the
+// store is where it was, or can be brought back.
 func (h Home) PutInTrash(t Trashed, store string) (*Trashed, error) {
 	t.name = t.Record.ID + "-" + strconv.FormatInt(t.Removed.Unix(), 10)
 	for n := 2; ; n++ {
@@ -126,7 +126,8 @@ func (h Home) PutInTrash(t Trashed, store string) (*Trashed, error) {
 		t.name = fmt.Sprintf("%s-%d.%d", t.Record.ID, t.Removed.Unix(), n)
 	}
 	fail := func(err error) (*Trashed, error) {
-		if _, there := os.Lstat(t.store(h)); errors.Is(there, fs.ErrNotExist) { // else it was moved, and that is not known to be on disk
+		// else it was moved, and that is not known to be on disk
+		if _, there := os.Lstat(t.store(h)); errors.Is(there, fs.ErrNotExist) {
 			_ = os.RemoveAll(h.trashed(t.name))
 		}
 		return nil, fmt.Errorf("%w: %w", ErrTrash, err)
@@ -170,7 +171,8 @@ func ownSettings(root string) (b []byte) {
 	return b
 }
 
-// FindTrashed finds a removed store by its id, or a beginning of it that no other has; of several removals of one store the last.
+// FindTrashed finds a removed store by its id, or a beginning of it that no other has; of several removals of one store
+// the last.
 func (h Home) FindTrashed(id string, now time.Time) (*Trashed, error) {
 	var found *Trashed
 	for _, t := range h.Trash(now) {
@@ -188,8 +190,9 @@ func (h Home) FindTrashed(id string, now time.Time) (*Trashed, error) {
 	return found, nil
 }
 
-// Restore brings a removed store back, and its project with the marker and the settings that it had. It is the project's again where that
-// is there and has no other store; else it belongs to no directory. It can be killed, and done again.
+// Restore brings a removed store back, and its project with the marker and the settings that it had. It is the
+// project's again where that is there and has no other store; else it belongs to no directory. It can be killed, and
+// done again.
 func (h Home) Restore(ctx context.Context, t *Trashed, wait time.Duration) (*value.Store, error) {
 	fail := func(err error) (*value.Store, error) {
 		return nil, &value.OpError{Op: "restore store", Subject: t.Record.ID, Err: err}
@@ -270,7 +273,8 @@ func (h Home) restoreInProject(t *Trashed, r *Record) error {
 	return RenameDir(t.store(h), r.Store(h))
 }
 
-// restoreMarker gives a project that is there its marker and its settings, before its store is back: a kill leaves a marker without one.
+// restoreMarker gives a project that is there its marker and its settings, before its store is back: a kill leaves a
+// marker without one.
 func (h Home) restoreMarker(t *Trashed, r *Record) error {
 	if r.Root == "" || !isDir(r.Root) {
 		return nil
@@ -306,8 +310,8 @@ func (h Home) Discard(ctx context.Context, t *Trashed, wait time.Duration) error
 	return nil
 }
 
-// discard first takes the note away, so that a kill leaves nothing that looks whole; the next sweep does the rest. The home directory is
-// locked.
+// discard first takes the note away, so that a kill leaves nothing that looks whole; the next sweep does the rest. The
+// home directory is locked.
 func (h Home) discard(t *Trashed) error {
 	dir := h.trashed(t.name)
 	err := os.Rename(filepath.Join(dir, trashNote), filepath.Join(dir, trashGoing))
@@ -345,7 +349,8 @@ func discardInMarker(r *Record, name string) error {
 	return RemoveMarker(r.project(Home{}))
 }
 
-// sweepable lists what has lain in the trash for its time, and what a kill left there. What lies on a disk that is not there stays.
+// sweepable lists what has lain in the trash for its time, and what a kill left there. What lies on a disk that is not
+// there stays.
 func (h Home) sweepable(now time.Time) (out []*Trashed) {
 	keep := map[string]bool{}
 	for _, t := range h.Trash(now) {

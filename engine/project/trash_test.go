@@ -83,8 +83,8 @@ func inTrash(t *testing.T, home project.Home) (names []string) {
 	return names
 }
 
-// TestTrashOfOneStoreTwice: a store that was removed, came back from a backup, and was removed again lies there twice; the last comes back,
-// and not over one that is there.
+// TestTrashOfOneStoreTwice: a store that was removed, came back from a backup, and was removed again lies there twice;
+// the last comes back, and not over one that is there.
 func TestTrashOfOneStoreTwice(t *testing.T) {
 	p, first := newRemoved(t, noon)
 	id, store := first.Record.ID, filepath.Join(p.Home.Storage(), first.Record.ID)
@@ -154,7 +154,8 @@ func TestTrashAfterAKill(t *testing.T) {
 	}
 }
 
-// TestProtects: each setting that decides what is captured, kept or guarded is known as one, and so is one that nobody has heard of.
+// TestProtects: each setting that decides what is captured, kept or guarded is known as one, and so is one that nobody
+// has heard of.
 func TestProtects(t *testing.T) {
 	free := map[string]bool{
 		"agents.commands": true, "agents.mcp": true, "forks.detect": true, "forks.max_number": true, "forks.max_size": true,

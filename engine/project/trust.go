@@ -19,7 +19,8 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// ErrUntrusted is returned where what lies in a directory is not believed, and nothing else was found. See untrustedError.
+// ErrUntrusted is returned where what lies in a directory is not believed, and nothing else was found. See
+// untrustedError.
 var ErrUntrusted = errors.New("what is there is not believed")
 
 // Passed is a marker that was passed over: nothing of it was opened.
@@ -39,8 +40,8 @@ func (p Passed) String() string {
 	return fmt.Sprintf("passed over %s: %s", Marker(p.root), p.why)
 }
 
-// untrustedError is returned where no project was found, but markers were. It is ErrUntrusted, or ErrStoreGone where all that is wrong
-// is that the stores they name are not in Home.
+// untrustedError is returned where no project was found, but markers were. It is ErrUntrusted, or ErrStoreGone where
+// all that is wrong is that the stores they name are not in Home.
 type untrustedError struct {
 	dir    string
 	passed []Passed // the nearest first
@@ -75,8 +76,8 @@ func mine(st worktreefs.Stat) bool { return int(st.Uid) == os.Geteuid() }
 
 func owner(st worktreefs.Stat) string { return osfile.UserName(int(st.Uid)) }
 
-// notMine says why a directory is not one that only this user writes in; "": it is. The user's own group may: with a umask of 002 all
-// that git or tar puts back is so, and who is in the group is the user's own business.
+// notMine says why a directory is not one that only this user writes in; "": it is. The user's own group may: with a
+// umask of 002 all that git or tar puts back is so, and who is in the group is the user's own business.
 func notMine(st worktreefs.Stat) string {
 	switch {
 	case !mine(st):
@@ -87,7 +88,8 @@ func notMine(st worktreefs.Stat) string {
 	return ""
 }
 
-// sealName is the file in a store in project mode that its record in Home has, too. Nobody has seen it, so nobody can bring it.
+// sealName is the file in a store in project mode that its record in Home has, too. Nobody has seen it, so nobody can
+// bring it.
 const sealName = "seal"
 
 // maxSeal bounds it in bytes.
@@ -133,7 +135,8 @@ func ownStoreAt(root, name string) (dir worktreefs.Dir, why string, err error) {
 	return dir, "", nil
 }
 
-// Sealed says why the store in root is not the one of the record; "": it is. The error is worktreefs.ErrNotExist where there is none.
+// Sealed says why the store in root is not the one of the record; "": it is. The error is worktreefs.ErrNotExist where
+// there is none.
 func (r *Record) Sealed(root string) (why string, err error) {
 	dir, why, err := ownStore(root)
 	if dir == nil {
@@ -153,7 +156,8 @@ func (r *Record) Sealed(root string) (why string, err error) {
 	if string(bytes.TrimSpace(b)) != r.Seal {
 		return "its store has another seal than the one that was made here", nil
 	}
-	if tracked, err := trackedMarker(root); err == nil && tracked { // without an index that can be read the seal alone decides
+	// without an index that can be read the seal alone decides
+	if tracked, err := trackedMarker(root); err == nil && tracked {
 		return "git tracks its store", nil
 	}
 	return "", nil
@@ -199,8 +203,8 @@ func closeToOthers(root string) {
 // storeDepth is how many levels of directories a store has, itself included: quarantine/<time>/db/archive.
 const storeDepth = 5
 
-// closeBelow closes a directory and those below it, its own first: nobody else can come into what is closed next. What cannot be closed is
-// refused when it is opened.
+// closeBelow closes a directory and those below it, its own first: nobody else can come into what is closed next. What
+// cannot be closed is refused when it is opened.
 func closeBelow(above worktreefs.Dir, name string, levels int) {
 	if levels == 0 || above.Chmod(name, 0o700) != nil {
 		return
@@ -221,8 +225,8 @@ func closeBelow(above worktreefs.Dir, name string, levels int) {
 	}
 }
 
-// trackedMarker reports whether git's index has a path below .agent/rewind, or one that .agent/rewind lies below: then a commit can
-// have brought it. An error says that the index cannot be read.
+// trackedMarker reports whether git's index has a path below .agent/rewind, or one that .agent/rewind lies below: then
+// a commit can have brought it. An error says that the index cannot be read.
 func trackedMarker(root string) (bool, error) {
 	rel := MarkerDir
 	for _, dir := range []string{filepath.Join(root, agentName), Marker(root)} {
@@ -269,7 +273,8 @@ type answer struct {
 
 var asked answers
 
-// maxAnswers bounds how many are kept; indexSettlesAfter is the age from which on an index that changes has another time.
+// maxAnswers bounds how many are kept; indexSettlesAfter is the age from which on an index that changes has another
+// time.
 const (
 	maxAnswers        = 256
 	indexSettlesAfter = 2 * time.Second
@@ -298,8 +303,8 @@ func (a *answers) ask(repo *gitinfo.Repo, rel string) (bool, error) {
 	return holds, nil
 }
 
-// onTheWay reports whether a path of the index lies below the directory with these components, or is it, or is one above it that is no
-// plain directory. Names that a file system may take for one are one.
+// onTheWay reports whether a path of the index lies below the directory with these components, or is it, or is one
+// above it that is no plain directory. Names that a file system may take for one are one.
 func onTheWay(path []byte, parts []string) bool {
 	rest := strings.TrimSuffix(string(path), "/")
 	for _, part := range parts {

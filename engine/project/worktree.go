@@ -18,7 +18,8 @@ import (
 // errNotWorktree is for a directory that is no worktree which was made of this project's family.
 var errNotWorktree = fmt.Errorf("%w in this project's family", ErrNoWorktree)
 
-// ErrNoWorktree is returned for a directory that is no worktree of a family, or one that cannot be asked now; it is a model.ErrNotFound.
+// ErrNoWorktree is returned for a directory that is no worktree of a family, or one that cannot be asked now; it is a
+// model.ErrNotFound.
 var ErrNoWorktree = fmt.Errorf("%w", model.ErrNotFound)
 
 // errHasGit is for a directory that is not removed.
@@ -28,8 +29,8 @@ func worktreeError(dir string, err error) error {
 	return &value.OpError{Op: "worktree", Subject: dir, Typed: true, Err: err}
 }
 
-// PlanWorktree checks that a worktree can be made at dir, and gives its path with links above it resolved: in a directory that is there,
-// itself not there yet, in no project and around none.
+// PlanWorktree checks that a worktree can be made at dir, and gives its path with links above it resolved: in a
+// directory that is there, itself not there yet, in no project and around none.
 func (h Home) PlanWorktree(dir string) (string, error) {
 	refuse := func(format string, args ...any) (string, error) {
 		return "", worktreeError(dir, model.Usagef(format, args...))
@@ -67,8 +68,9 @@ type Cloner interface {
 	LastSeq() uint64 // at least one of these is in a clone that is made later
 }
 
-// MakeWorktree makes a directory, in which the files are, the project of a worktree of another project: with a clone of that one's store,
-// and a record. unfinished is what that says until FinishWorktree. Nothing is left behind by an error.
+// MakeWorktree makes a directory, in which the files are, the project of a worktree of another project: with a clone of
+// that one's store, and a record. unfinished is what that says until FinishWorktree. Nothing is left behind by an
+// error.
 func (h Home) MakeWorktree(ctx context.Context, of *Project, root string, store Cloner, unfinished bool, wait time.Duration,
 ) (id string, err error) {
 	unlock, err := h.Lock(ctx, wait)
@@ -145,7 +147,8 @@ func (h Home) Family(id string) []value.Worktree {
 	return out
 }
 
-// first is the store that all of a family were cloned from, as far as Home still knows; records may name each other in a circle.
+// first is the store that all of a family were cloned from, as far as Home still knows; records may name each other in
+// a circle.
 func first(by map[string]*Record, id string) string {
 	for range by {
 		r := by[id]
@@ -157,8 +160,8 @@ func first(by map[string]*Record, id string) string {
 	return id
 }
 
-// SplitWorktree divides a name that begins with a directory, "<dir>" or "<dir>:<name>" with an absolute path, at the longest directory of
-// the family of a store. A path may have colons, too.
+// SplitWorktree divides a name that begins with a directory, "<dir>" or "<dir>:<name>" with an absolute path, at the
+// longest directory of the family of a store. A path may have colons, too.
 func (h Home) SplitWorktree(id, name string) (w *value.Worktree, rest string, err error) {
 	for dir := name; ; {
 		if w, err = h.FindWorktree(id, dir); err == nil {
@@ -203,7 +206,8 @@ func (h Home) OrphanWorktree(ctx context.Context, id string, wait time.Duration)
 	return r.At("").Write(h)
 }
 
-// DropWorktree takes away the store of a worktree that was being made: nothing else has its history, but what it was cloned from.
+// DropWorktree takes away the store of a worktree that was being made: nothing else has its history, but what it was
+// cloned from.
 func (h Home) DropWorktree(ctx context.Context, id string, wait time.Duration) error {
 	unlock, err := h.Lock(ctx, wait)
 	if err != nil {
@@ -218,8 +222,9 @@ func (h Home) DropWorktree(ctx context.Context, id string, wait time.Duration) e
 	return errors.Join(os.RemoveAll(trash), RenameDir(h.storeDir(id), trash), os.RemoveAll(trash), os.RemoveAll(h.StageDir(id)))
 }
 
-// RemoveWorktreeDir takes the directory of a worktree away, with all that is in it: first from its place, so that a kill leaves none that
-// looks whole. One that is not there is no error. One that leads to a repository of git is refused.
+// RemoveWorktreeDir takes the directory of a worktree away, with all that is in it: first from its place, so that a
+// kill leaves none that looks whole. One that is not there is no error. One that leads to a repository of git is
+// refused.
 func RemoveWorktreeDir(root string) error {
 	above, err := worktreefs.OpenRoot(filepath.Dir(root))
 	if err != nil {

@@ -17,11 +17,13 @@ import (
 // maxPurgeFile is the size in bytes up to which a file beside the store is read.
 const maxPurgeFile = 64 << 20
 
-// purgeFiles removes the files of rewind's own, beside the store, that have in them what was purged: backups of agents' settings, logs,
-// what lies in the store's directory and is not its database, and what a restore could not put back. A log that is in use is emptied.
+// purgeFiles removes the files of rewind's own, beside the store, that have in them what was purged: backups of agents'
+// settings, logs, what lies in the store's directory and is not its database, and what a restore could not put back. A
+// log that is in use is emptied.
 func (pu *Purger) purgeFiles(p *purgeScan) (removed []string, err error) {
 	h := NewHaystack(append(append([][]byte{}, p.text.needles...), p.contents.needles...))
-	// Databases that a repair has replaced have contents compressed and as deltas: what is in them cannot be told by looking, so they go.
+	// Databases that a repair has replaced have contents compressed and as deltas: what is in them cannot be told by
+	// looking, so they go.
 	dropped, err := pu.log.DB.DropQuarantine()
 	if dropped != "" && err == nil {
 		removed = append(removed, dropped)
@@ -57,7 +59,8 @@ func (pu *Purger) purgeFiles(p *purgeScan) (removed []string, err error) {
 			return errors.Join(os.Remove(path), osfile.SyncDir(filepath.Dir(path)))
 		}))
 	}
-	if dir := pu.log.Home.BisectDir(pu.log.Project.ID); exists(dir) { // files of checkpoints, as a command may have left them
+	// files of checkpoints, as a command may have left them
+	if dir := pu.log.Home.BisectDir(pu.log.Project.ID); exists(dir) {
 		removed, all = append(removed, dir), errors.Join(all, os.RemoveAll(dir))
 	}
 	root, err := pu.restorer.HoldRoot()

@@ -1,5 +1,5 @@
-// Package purge takes a path or a text out of a store for good, from every checkpoint and every conversation that has it, and leaves a
-// tombstone for each object. docs/purge.md says what is asked before, and what is looked at after.
+// Package purge takes a path or a text out of a store for good, from every checkpoint and every conversation that has
+// it, and leaves a tombstone for each object. docs/purge.md says what is asked before, and what is looked at after.
 package purge
 
 import (

@@ -13,8 +13,8 @@ import (
 )
 
 // present lists the files of the project that have now, at a path where a checkpoint had it, a content that was purged.
-// The files decide, not the newest checkpoint: from one that was removed since there is nothing left to take out. What lies in a directory
-// that is another's by now, such as git's, which older versions captured, is not captured again.
+// The files decide, not the newest checkpoint: from one that was removed since there is nothing left to take out. What
+// lies in a directory that is another's by now, such as git's, which older versions captured, is not captured again.
 func (pu *Purger) present(ctx context.Context, p *purgeScan) ([]value.Text, error) {
 	if len(p.where) == 0 {
 		return nil, nil
@@ -57,7 +57,8 @@ func (pu *Purger) noteNow() ([]tree.Skip, error) {
 	return pu.log.NoteOf(head.Note)
 }
 
-// hasContent reports whether a file or link of the project has a content of so many bytes. One that cannot be read has not.
+// hasContent reports whether a file or link of the project has a content of so many bytes. One that cannot be read has
+// not.
 func hasContent(root worktreefs.Dir, path string, key objstore.Key, size int64) bool {
 	dir, name, err := worktreefs.OpenParent(root, path)
 	if err != nil {

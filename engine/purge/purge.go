@@ -20,8 +20,8 @@ import (
 	"rewind/tree"
 )
 
-// Options say what is to be taken out of the store for good: the contents that ever stood at some paths, or below them; contents by
-// their ids; every content, of files and conversations, that has one of some texts in it.
+// Options say what is to be taken out of the store for good: the contents that ever stood at some paths, or below them;
+// contents by their ids; every content, of files and conversations, that has one of some texts in it.
 type Options struct {
 	Paths    []string           // relative to the project's root
 	Blobs    []string           // ids of contents, or beginnings of them
@@ -192,7 +192,8 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	for _, name := range r.Sessions {
 		if s := pu.log.Records[name]; s != nil {
 			now := *s
-			now.Purged, now.Problem, now.Root = true, conversation.ErrPurgedTalk.Error(), 0 // a root is made of words, too
+			// a root is made of words, too
+			now.Purged, now.Problem, now.Root = true, conversation.ErrPurgedTalk.Error(), 0
 			now.Texts(p.words.to)
 			silent = append(silent, &now)
 			pu.log.Silent.Store(name, true)

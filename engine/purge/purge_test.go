@@ -133,7 +133,8 @@ func histories() map[string]func(p *enginetest.Project) (secret string, o purge.
 	}
 }
 
-// TestPurgeCanary: no byte of a purged secret is in any file or stored value, and it was there before; the checkpoints are.
+// TestPurgeCanary: no byte of a purged secret is in any file or stored value, and it was there before; the checkpoints
+// are.
 func TestPurgeCanary(t *testing.T) {
 	for name, make := range histories() {
 		t.Run(name, func(t *testing.T) {

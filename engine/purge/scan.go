@@ -64,7 +64,8 @@ func (p *purgeScan) count() {
 	}
 }
 
-// run looks at all that the store has. What could not be read the last time is tried again: gc may have removed it meanwhile.
+// run looks at all that the store has. What could not be read the last time is tried again: gc may have removed it
+// meanwhile.
 func (p *purgeScan) run(ctx context.Context) error {
 	clear(p.unread)
 	if err := p.checkpoints(ctx); err != nil {
@@ -115,7 +116,8 @@ func (p *purgeScan) checkpoints(ctx context.Context) error {
 	})
 }
 
-// skip passes over what is damaged; it is counted. An object that was purged is no damage: nothing of it is left to search.
+// skip passes over what is damaged; it is counted. An object that was purged is no damage: nothing of it is left to
+// search.
 func (p *purgeScan) skip(key objstore.Key, err error) error {
 	if errors.Is(err, objstore.ErrPurged) {
 		return nil

@@ -15,14 +15,15 @@ import (
 const (
 	// minNeedle is the least text that is looked for, in bytes: a shorter one is in too much.
 	minNeedle = 6
-	// MaxNeedle is the longest: a longer one, escaped twice, would no longer lie in two neighbouring blocks of a transcript.
+	// MaxNeedle is the longest: a longer one, escaped twice, would no longer lie in two neighbouring blocks of a
+	// transcript.
 	MaxNeedle = 4 << 10
 	// minContent is the least content of a file that is looked for by itself.
 	minContent = 16
 )
 
-// Needles are the forms in which a text can stand in a file or in an agent's conversation: as it is, as a JSON string, and as a JSON string
-// in one (arguments of a call); as JavaScript, Go and programs that write ASCII only escape.
+// Needles are the forms in which a text can stand in a file or in an agent's conversation: as it is, as a JSON string,
+// and as a JSON string in one (arguments of a call); as JavaScript, Go and programs that write ASCII only escape.
 func Needles(text []byte) [][]byte {
 	var out [][]byte
 	add := func(form []byte) {

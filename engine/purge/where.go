@@ -8,7 +8,8 @@ import (
 	"rewind/tree"
 )
 
-// needs finds the chunks that go with targets. A content that is itself a chunk of another takes that with it: it is in there.
+// needs finds the chunks that go with targets. A content that is itself a chunk of another takes that with it: it is in
+// there.
 func (p *purgeScan) needs(ctx context.Context) error {
 	p.chunks = map[objstore.Key]bool{}
 	if len(p.targets) == 0 {
@@ -79,7 +80,8 @@ func (p *purgeScan) dependents(ctx context.Context) error {
 	})
 }
 
-// affected finds which checkpoints and conversations name what goes, and at which paths. A chunk that is a file of its own stays.
+// affected finds which checkpoints and conversations name what goes, and at which paths. A chunk that is a file of its
+// own stays.
 func (p *purgeScan) affected(ctx context.Context) error {
 	p.where, p.holds, p.tainted = map[objstore.Key]map[string]bool{}, map[objstore.ID]bool{}, map[objstore.ID]bool{}
 	for key, cp := range p.cps {

@@ -24,8 +24,8 @@ import (
 
 // words takes texts out of what the store says in its own words: beginnings of prompts, messages, titles, names of
 // files and of tags. Each stands
-// for a moment or a file, so it stays, with another word in the text's place. Checkpoints, trees and notes keep their ids
-// (objstore.Tx.Rewrite).
+// for a moment or a file, so it stays, with another word in the text's place. Checkpoints, trees and notes keep their
+// ids (objstore.Tx.Rewrite).
 type words struct {
 	p      *purgeScan
 	text   matcher
@@ -175,7 +175,8 @@ func (w *words) to(s string) string {
 		return s
 	}
 	fixed := slices.ContainsFunc(w.fixed, func(name string) bool { return strings.Contains(s, name) })
-	if fixed || strings.HasPrefix(s, "/") && strings.IndexFunc(s, unicode.IsSpace) < 0 { // the path of a file of the agent's
+	// the path of a file of the agent's
+	if fixed || strings.HasPrefix(s, "/") && strings.IndexFunc(s, unicode.IsSpace) < 0 {
 		w.stays++
 		return s
 	}
@@ -237,7 +238,8 @@ func (w *words) planRows() error {
 // operationKey is the length of an operation's key.
 const operationKey = 1 + 8
 
-// row is a row as it is to be. What is made again by itself has no value: what lstat said of a file, how far secrets were looked for.
+// row is a row as it is to be. What is made again by itself has no value: what lstat said of a file, how far secrets
+// were looked for.
 func (w *words) row(key, val []byte) (row, error) {
 	r := row{key: key, val: val}
 	var err error

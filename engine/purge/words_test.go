@@ -49,7 +49,8 @@ func renew(p *enginetest.Project) {
 	p.Must(p.E.Log.DB.Scrub(enginetest.Bg))
 }
 
-// TestPurgeWords: a text goes out of prompts, messages, titles, tags and names too; ids stay, and every other file is as it was.
+// TestPurgeWords: a text goes out of prompts, messages, titles, tags and names too; ids stay, and every other file is
+// as it was.
 func TestPurgeWords(t *testing.T) {
 	const secret = "Kx7vQ2mZ9pLw4TzR8sB1nYcJ"
 	p, k, all := worded(t, secret)

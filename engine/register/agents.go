@@ -72,9 +72,9 @@ type SettingsChange struct {
 	Before, After []byte
 }
 
-// HooksTier is the tier whose hooks are registered: agents read one file for all projects, so it is the widest that a project, or the
-// global setting, asks for. A project that wants fewer events is sent the others all the same. root is a project that counts whether it is
-// known or not; it may be "".
+// HooksTier is the tier whose hooks are registered: agents read one file for all projects, so it is the widest that a
+// project, or the global setting, asks for. A project that wants fewer events is sent the others all the same. root is
+// a project that counts whether it is known or not; it may be "".
 func HooksTier(h project.Home, root string) string {
 	wide := 0
 	ask := func(tier string) { wide = max(wide, slices.Index(hooks.Tiers(), tier)) }
@@ -104,8 +104,8 @@ func HooksTier(h project.Home, root string) string {
 // guardWord is the word of the guard's hook: smart-checkpoint refuses tool calls under it.
 const guardWord = "guard"
 
-// HooksGuard tells whether the guard is registered: agents read one file for all projects, so it is when one of them, or the global
-// setting, asks for it.
+// HooksGuard tells whether the guard is registered: agents read one file for all projects, so it is when one of them,
+// or the global setting, asks for it.
 func HooksGuard(h project.Home, root string) bool {
 	return asked(h, root, project.Config.Guard)
 }
@@ -142,9 +142,9 @@ func Wanted(h project.Home, agent hooks.Agent, tier string) ([]hooks.Registratio
 	return out, nil
 }
 
-// SetHooks registers the hooks of agents in their own settings, or takes them out. All files of an agent are planned first: one that cannot
-// be understood refuses that agent, and its Err names file, line and column. Then file after file is replaced, each durably and as a whole;
-// what goes wrong with one agent keeps no other from its hooks.
+// SetHooks registers the hooks of agents in their own settings, or takes them out. All files of an agent are planned
+// first: one that cannot be understood refuses that agent, and its Err names file, line and column. Then file after
+// file is replaced, each durably and as a whole; what goes wrong with one agent keeps no other from its hooks.
 func SetHooks(ctx context.Context, h project.Home, env value.AgentEnv, o Options) (*Result, error) {
 	if !o.DryRun {
 		unlock, err := h.Lock(ctx, hooksWait)

@@ -60,7 +60,8 @@ func readString(t *testing.T, path string) string {
 	return string(b)
 }
 
-// TestSettingsWrittenMeanwhile: what an agent writes between our reading and our renaming is not lost, in place or by a rename of its own.
+// TestSettingsWrittenMeanwhile: what an agent writes between our reading and our renaming is not lost, in place or by a
+// rename of its own.
 func TestSettingsWrittenMeanwhile(t *testing.T) {
 	const before, later = `{"model": "one"}`, `{"model": "two"}`
 	for name, write := range map[string]func(path string) error{

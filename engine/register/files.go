@@ -26,8 +26,8 @@ var errChanged = errors.New("it changed while it was being edited")
 const (
 	// maxSettings is the size in bytes from which a file is no settings file.
 	maxSettings = 16 << 20
-	// settled is how long a file must not have been written: agents empty theirs before they write it, and an empty file looks
-	// like one without settings.
+	// settled is how long a file must not have been written: agents empty theirs before they write it, and an empty
+	// file looks like one without settings.
 	settled = 100 * time.Millisecond
 	// settledTries bounds the wait for that.
 	settledTries = 20
@@ -162,8 +162,8 @@ func (f *settingsFile) sweep() {
 	}
 }
 
-// backupFile is where the bytes are from before the first registration in a file. Its name has a hash of the path: an agent may have
-// several homes.
+// backupFile is where the bytes are from before the first registration in a file. Its name has a hash of the path: an
+// agent may have several homes.
 func backupFile(h project.Home, e *SettingsEdit) string {
 	sum := sha256.Sum256([]byte(e.File.path))
 	kind := ""
@@ -201,7 +201,8 @@ func dropBackup(h project.Home, e *SettingsEdit) error {
 	return nil
 }
 
-// removeEmpty takes the directories of a command away with its file, if nothing else is in them: its own and the one of all.
+// removeEmpty takes the directories of a command away with its file, if nothing else is in them: its own and the one of
+// all.
 func (f *commandForm) removeEmpty(path string) {
 	dir := filepath.Dir(path)
 	for !slices.Contains([]string{"commands", "skills"}, filepath.Base(dir)) {

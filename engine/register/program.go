@@ -19,8 +19,9 @@ import (
 	"rewind/internal/value"
 )
 
-// programDir is where hooks start their programs: the client, which their command lines name, and beside it what that starts. All are
-// copies, so that a hook needs nothing but this directory, and its path stays the same when rewind is upgraded.
+// programDir is where hooks start their programs: the client, which their command lines name, and beside it what that
+// starts. All are copies, so that a hook needs nothing but this directory, and its path stays the same when rewind is
+// upgraded.
 func programDir(h project.Home) string { return filepath.Join(h.Dir, "system") }
 
 // hookProgram is what hooks call.
@@ -47,8 +48,8 @@ func source(env value.AgentEnv) (programs.Source, error) {
 	return programs.Beside(self)
 }
 
-// bringPrograms makes the programs that hooks start those of the person who asks; onlyMissing leaves those alone that are there. The
-// caller holds the lock of the home directory.
+// bringPrograms makes the programs that hooks start those of the person who asks; onlyMissing leaves those alone that
+// are there. The caller holds the lock of the home directory.
 func bringPrograms(ctx context.Context, h project.Home, env value.AgentEnv, onlyMissing, dryRun bool) ([]string, error) {
 	from, err := source(env)
 	if err != nil {
@@ -77,8 +78,8 @@ func bringPrograms(ctx context.Context, h project.Home, env value.AgentEnv, only
 	return names, nil
 }
 
-// CheckPrograms tells whether hooks start the rewind of the person who asks: after an upgrade by other means than init they start the old
-// one. Nothing where no program is there: that is said of each agent.
+// CheckPrograms tells whether hooks start the rewind of the person who asks: after an upgrade by other means than init
+// they start the old one. Nothing where no program is there: that is said of each agent.
 func CheckPrograms(ctx context.Context, h project.Home, env value.AgentEnv, quick bool) []value.Check {
 	if checkPrograms(h) != nil {
 		return nil
@@ -146,8 +147,8 @@ func LastFailure(h project.Home, agent hooks.Agent) (time.Time, string) {
 	return at, why
 }
 
-// Unanswered are the hooks of a project to which a daemon that ran gave no answer in time: a check that says so, false where there is
-// none. A hook that is not known to be of another project is of this one.
+// Unanswered are the hooks of a project to which a daemon that ran gave no answer in time: a check that says so, false
+// where there is none. A hook that is not known to be of another project is of this one.
 func Unanswered(h project.Home, root string) (value.Check, bool) {
 	list, full := relay.ReadUnanswered(h.Dir)
 	list = slices.DeleteFunc(list, func(u relay.Unanswered) bool { return !concerns(u, root) })

@@ -15,8 +15,8 @@ import (
 	"rewind/internal/value"
 )
 
-// maxSwitches is the size in bytes up to which a file is read for what it says of hooks: one that lies in a project is read at every
-// status.
+// maxSwitches is the size in bytes up to which a file is read for what it says of hooks: one that lies in a project is
+// read at every status.
 const maxSwitches = 4 << 20
 
 // Switched reads what an agent's configuration says of its hooks in a project, which may be "".

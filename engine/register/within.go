@@ -21,7 +21,8 @@ type within struct {
 	Left     []string // files that are not as they were written: somebody's, which nobody touches
 }
 
-// asked reports whether one of the projects, or the global setting, has a switch on: agents read one file for all projects.
+// asked reports whether one of the projects, or the global setting, has a switch on: agents read one file for all
+// projects.
 func asked(h project.Home, root string, is func(project.Config) bool) bool {
 	for _, root := range append(h.Projects(), root, "") {
 		if c, err := project.LoadConfig(h, root); err == nil && is(c) {
@@ -34,8 +35,8 @@ func asked(h project.Home, root string, is func(project.Config) bool) bool {
 // rewindProgram is the command line of people, as agents start it.
 func rewindProgram(h project.Home) string { return programs.Path(programDir(h), programs.Rewind) }
 
-// planWithin works out what an agent's list of MCP servers, and its commands, will be. Where none is wanted, and none of ours is there,
-// nothing is looked at that could be wrong.
+// planWithin works out what an agent's list of MCP servers, and its commands, will be. Where none is wanted, and none
+// of ours is there, nothing is looked at that could be wrong.
 func planWithin(ctx context.Context, h project.Home, agent hooks.Agent, env value.AgentEnv, o Options) (w within, edits []*SettingsEdit,
 	err error,
 ) {

@@ -21,8 +21,8 @@ type SessionFile struct {
 	Size    int64
 }
 
-// Written are the session files that an agent has written for a project after a moment, the newest first. What cannot be read is none:
-// it is told where conversations are.
+// Written are the session files that an agent has written for a project after a moment, the newest first. What cannot
+// be read is none: it is told where conversations are.
 func Written(agent hooks.Agent, env value.AgentEnv, root string, since time.Time) []SessionFile {
 	folder := Folders(env)(agent)
 	if folder == "" {

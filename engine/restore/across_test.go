@@ -18,8 +18,8 @@ import (
 	"rewind/internal/value"
 )
 
-// TestPickFromAWorktree: changes of another worktree are brought while that one is captured and collected. Each comes whole, or is said to
-// have gone; and nothing here depends on the other store once the pick has returned.
+// TestPickFromAWorktree: changes of another worktree are brought while that one is captured and collected. Each comes
+// whole, or is said to have gone; and nothing here depends on the other store once the pick has returned.
 func TestPickFromAWorktree(t *testing.T) {
 	p := enginetest.NewProject(t)
 	lines := func(n int) string { return strings.Repeat("line\n", 5) + fmt.Sprintln(n) + strings.Repeat("line\n", 5) }

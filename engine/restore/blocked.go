@@ -10,7 +10,8 @@ import (
 	"rewind/tree"
 )
 
-// blockedParents adds to blocking what is no directory and lies, outside of the request, above a path that a step makes.
+// blockedParents adds to blocking what is no directory and lies, outside of the request, above a path that a step
+// makes.
 func (pl *planner) blockedParents(c *capture.Capture, steps []tree.Change) error {
 	now := oplog.NewLookups(c.Get, c.Res.Root)
 	changed := map[string]bool{}
@@ -31,8 +32,8 @@ func (pl *planner) blockedParents(c *capture.Capture, steps []tree.Change) error
 	return nil
 }
 
-// dropBlocked fills the plan's steps with those that kept and skipped paths allow: a directory that still holds one cannot be removed, and
-// nothing can be made below a kept file. The others are kept.
+// dropBlocked fills the plan's steps with those that kept and skipped paths allow: a directory that still holds one
+// cannot be removed, and nothing can be made below a kept file. The others are kept.
 func (pl *planner) dropBlocked(steps []tree.Change, skips []tree.Skip) {
 	var stay []string
 	for p := range pl.kept {

@@ -12,9 +12,10 @@ import (
 	"rewind/refs"
 )
 
-// Checkout sets the worktree to the checkpoint of a name; the cursor follows unless o.Paths limits the restore. The outcomes: done; done
-// but for Kept and Conflicts; refused with the tree untouched (*UnsavedError, *PathError, kv.ErrNoSpace, ...); taken back after a failure
-// (*TakenBackError); half done (*HalfDoneError), when it could not be taken back.
+// Checkout sets the worktree to the checkpoint of a name; the cursor follows unless o.Paths limits the restore. The
+// outcomes: done; done but for Kept and Conflicts; refused with the tree untouched (*UnsavedError, *PathError,
+// kv.ErrNoSpace, ...); taken back after a failure (*TakenBackError); half done (*HalfDoneError), when it could not be
+// taken back.
 func (rs *Restorer) Checkout(ctx context.Context, name string, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {
@@ -66,8 +67,8 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 	return r, err
 }
 
-// targetOf is the checkpoint of a moment that a restore goes to; with the conversation alone, which leaves the code, what a session stands
-// on does where no code was captured.
+// targetOf is the checkpoint of a moment that a restore goes to; with the conversation alone, which leaves the code,
+// what a session stands on does where no code was captured.
 func (rs *Restorer) targetOf(p *history.Moment, kind refs.Kind, name string, o Options) (target *model.Checkpoint, err error) {
 	target = p.Checkpoint
 	if target == nil && o.ContextOnly {
@@ -82,7 +83,8 @@ func (rs *Restorer) targetOf(p *history.Moment, kind refs.Kind, name string, o O
 	return target, nil
 }
 
-// requestTo is the request that goes to a target, with the conversation of a moment, and moves a session's cursor there.
+// requestTo is the request that goes to a target, with the conversation of a moment, and moves a session's cursor
+// there.
 func (rs *Restorer) requestTo(kind refs.Kind, session string, target *model.Checkpoint, p *history.Moment, o Options) (*request, error) {
 	if err := o.checkMerge(); err != nil {
 		return nil, err

@@ -134,8 +134,8 @@ func settleHalfDone(p *enginetest.Project) {
 	}
 }
 
-// TestT11Promise09SessionWrittenMeanwhile: an agent that writes its session between the plan and the cut loses nothing: the restore is
-// refused, or taken back whole.
+// TestT11Promise09SessionWrittenMeanwhile: an agent that writes its session between the plan and the cut loses nothing:
+// the restore is refused, or taken back whole.
 func TestT11Promise09SessionWrittenMeanwhile(t *testing.T) {
 	for _, step := range []int{1, 2, 3} {
 		p, k := enginetest.TwoTurns(t)

@@ -60,9 +60,9 @@ func (rs *Restorer) isOtherVersion(steps []refs.File) bool {
 	})
 }
 
-// dropConversation makes a restore whose session files could not be set one of the code alone. Session files that were set are set back.
-// Those that cannot be are put into j.KeptFiles, so that the operation names them: their bytes stay in the store, and undo-restore finds
-// them.
+// dropConversation makes a restore whose session files could not be set one of the code alone. Session files that were
+// set are set back. Those that cannot be are put into j.KeptFiles, so that the operation names them: their bytes stay
+// in the store, and undo-restore finds them.
 func (rs *Restorer) dropConversation(j *model.Journal, res *Result, why error) {
 	for _, f := range conversation.ReverseFiles(j.Files) {
 		_ = conversation.SetSession(rs.log.Objs, j.Folders, f) // what is not as it was is found below
@@ -82,8 +82,8 @@ func (rs *Restorer) dropConversation(j *model.Journal, res *Result, why error) {
 	*res.Conversation = none.conversation
 }
 
-// notifyAgents tells the agents' lists and caches of the session files in set, which were changed. The restore is done by now: a failure
-// becomes a notice, or c.Fork's problem.
+// notifyAgents tells the agents' lists and caches of the session files in set, which were changed. The restore is done
+// by now: a failure becomes a notice, or c.Fork's problem.
 func (rs *Restorer) notifyAgents(ctx context.Context, env value.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
 	for _, f := range set {
 		if f.From.IsZero() || f.To.IsZero() {

@@ -18,8 +18,8 @@ import (
 	"rewind/transcript"
 )
 
-// conversationPlan is what a restore does to session files. As the plan of the worktree it is complete before anything is changed. The
-// bytes of every file, before and after, are stored in the batch that makes the restore durable.
+// conversationPlan is what a restore does to session files. As the plan of the worktree it is complete before anything
+// is changed. The bytes of every file, before and after, are stored in the batch that makes the restore durable.
 type conversationPlan struct {
 	conversation model.Conversation
 	files        []refs.File    // in the order in which they are set
@@ -40,9 +40,10 @@ func (t *conversationPlan) Close() {
 	}
 }
 
-// PlanConversation decides what becomes of the conversation when the code goes to r's target; nil: nothing was asked about one. With tx
-// nil, for a dry run, nothing is stored. What keeps the conversation from going becomes the plan's reason, and the code goes alone; it is
-// an error only if the request is of no use without the conversation, or if the log names a file of no agent's.
+// PlanConversation decides what becomes of the conversation when the code goes to r's target; nil: nothing was asked
+// about one. With tx nil, for a dry run, nothing is stored. What keeps the conversation from going becomes the plan's
+// reason, and the code goes alone; it is an error only if the request is of no use without the conversation, or if the
+// log names a file of no agent's.
 func (rs *Restorer) PlanConversation(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	if r.options.CodeOnly || len(r.Paths) > 0 || r.options.Env.Home == "" {
 		return nil, nil
@@ -70,8 +71,8 @@ func (r *request) mustHaveConversation() bool {
 	return r.ContextOnly || r.options.InPlace || r.mustFork
 }
 
-// planCodeOnly is the plan when the conversation cannot go, which is why. An unused fork of earlier restores is removed all the same,
-// unless the request names it.
+// planCodeOnly is the plan when the conversation cannot go, which is why. An unused fork of earlier restores is removed
+// all the same, unless the request names it.
 func (rs *Restorer) planCodeOnly(r *request, why error, tx *objstore.Tx) *conversationPlan {
 	if r.reverts != nil {
 		return noConversation(whyNotReverted(r.reverts.Seq, why))
@@ -88,8 +89,8 @@ func (rs *Restorer) planCodeOnly(r *request, why error, tx *objstore.Tx) *conver
 	return t
 }
 
-// whyCodeOnly is, for people, why the conversation did not go to a checkpoint with the code, and where a second try can help, the command
-// for it.
+// whyCodeOnly is, for people, why the conversation did not go to a checkpoint with the code, and where a second try can
+// help, the command for it.
 func whyCodeOnly(why error, target objstore.ID) string {
 	var unread *transcript.Error
 	if errors.Is(why, model.ErrNoConversation) || errors.As(why, &unread) || errors.Is(why, kv.ErrCorrupt) {
@@ -98,7 +99,8 @@ func whyCodeOnly(why error, target objstore.ID) string {
 	return fmt.Sprintf("%s; 'rewind checkout %s --context-only' takes it there later", WhyNot(why), target.Short())
 }
 
-// whyNotReverted is, for people, why an undo-restore leaves the conversation, and the command that brings it back later.
+// whyNotReverted is, for people, why an undo-restore leaves the conversation, and the command that brings it back
+// later.
 func whyNotReverted(seq uint64, why error) string {
 	return fmt.Sprintf("%s; 'rewind undo-restore %d --context-only' brings it back later", WhyNot(why), seq)
 }
@@ -158,8 +160,8 @@ func (rs *Restorer) momentOfStep(r *request) (*history.Moment, error) {
 	return rs.history.Undone(r.target, from)
 }
 
-// descendsFrom reports whether a session is of, or was forked from it over any number of forks. Of manual, and of a session that is not
-// known, it is true.
+// descendsFrom reports whether a session is of, or was forked from it over any number of forks. Of manual, and of a
+// session that is not known, it is true.
 func (rs *Restorer) descendsFrom(session, of string) bool {
 	if session == model.Manual || rs.log.Records[session] == nil {
 		return true
@@ -177,7 +179,8 @@ func (rs *Restorer) descendsFrom(session, of string) bool {
 	return false
 }
 
-// WhyNot is, for people, why a conversation cannot be continued: the reason of a *model.NoConversationError, else the error's text.
+// WhyNot is, for people, why a conversation cannot be continued: the reason of a *model.NoConversationError, else the
+// error's text.
 func WhyNot(err error) string {
 	var none *model.NoConversationError
 	if errors.As(err, &none) {
@@ -186,7 +189,8 @@ func WhyNot(err error) string {
 	return err.Error()
 }
 
-// planNewSession plans a new session with the conversation up to a moment, or chooses a session that ends there already.
+// planNewSession plans a new session with the conversation up to a moment, or chooses a session that ends there
+// already.
 func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s := rs.log.Records[p.Session]
 	t := &conversationPlan{files: rs.removalOfUnusedFork(r, tx)}
@@ -216,8 +220,8 @@ func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.T
 	return t, nil
 }
 
-// addFork adds to the plan t the session that a fork of a moment makes, its record and its files. The session file is checked as its agent
-// would read it before it gets a name. With tx nil nothing is stored or checked.
+// addFork adds to the plan t the session that a fork of a moment makes, its record and its files. The session file is
+// checked as its agent would read it before it gets a name. With tx nil nothing is stored or checked.
 func (rs *Restorer) addFork(r *request, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
 	kind, own := r.Kind.String(), register.Folders(r.options.Env)
 	if r.clone {
@@ -280,8 +284,8 @@ func (rs *Restorer) addFork(r *request, p *history.Moment, t *conversationPlan, 
 	return nil
 }
 
-// existingSession is a session that ends, as it is, where a moment of s does, and its turn there: r's own session if it is an unused fork,
-// else s, else another unused fork; nil: none does.
+// existingSession is a session that ends, as it is, where a moment of s does, and its turn there: r's own session if it
+// is an unused fork, else s, else another unused fork; nil: none does.
 func (rs *Restorer) existingSession(r *request, p *history.Moment, s *model.Session) (*model.Session, int, error) {
 	f, err := rs.findUnusedFork(r, p, s)
 	if err != nil {
@@ -305,8 +309,8 @@ func (rs *Restorer) existingSession(r *request, p *history.Moment, s *model.Sess
 	return nil, 0, nil
 }
 
-// extendToNow moves a moment that is a session's newest step to the present end of the conversation. Nothing said since changed code, so
-// who goes to the newest code leaves none of it behind.
+// extendToNow moves a moment that is a session's newest step to the present end of the conversation. Nothing said since
+// changed code, so who goes to the newest code leaves none of it behind.
 func (rs *Restorer) extendToNow(s *model.Session, p *history.Moment) error {
 	if p.Checkpoint == nil || p.Turn > 0 || p.Ended {
 		return nil
@@ -322,8 +326,8 @@ func (rs *Restorer) extendToNow(s *model.Session, p *history.Moment) error {
 	return err
 }
 
-// endsAt reports whether a session's conversation ends, as it is, where a moment's does, and in which turn: nothing that a model sees comes
-// after.
+// endsAt reports whether a session's conversation ends, as it is, where a moment's does, and in which turn: nothing
+// that a model sees comes after.
 func (rs *Restorer) endsAt(s *model.Session, p *history.Moment) (bool, int, error) {
 	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() || rs.sessions.Elsewhere(s) != "" {
 		return false, 0, nil

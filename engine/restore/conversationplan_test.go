@@ -174,8 +174,8 @@ func TestCheckoutContextOnly(t *testing.T) {
 	}
 }
 
-// A dry run says what lies behind the target on the branch that goes back: turns, of its conversation those that changed
-// nothing too, and checkpoints.
+// A dry run says what lies behind the target on the branch that goes back: turns, of its conversation those that
+// changed nothing too, and checkpoints.
 func TestBehind(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", enginetest.Big("0"))
@@ -204,7 +204,8 @@ func TestBehind(t *testing.T) {
 		turns, checkpoints := behind(name, ours)
 		enginetest.Equal(t, name, []int{turns, checkpoints}, want[:])
 	}
-	if turns, checkpoints := behind(first.ID.String(), restore.Options{}); turns != 3 || checkpoints != 3 { // from which the branch goes on
+	// from which the branch goes on
+	if turns, checkpoints := behind(first.ID.String(), restore.Options{}); turns != 3 || checkpoints != 3 {
 		t.Errorf("of what was saved by hand before: %d, %d", turns, checkpoints)
 	}
 	p.Back("turn:2", ours)

@@ -9,8 +9,9 @@ import (
 	"rewind/transcript"
 )
 
-// changedRecord is the record that a session has when its file becomes the transcript to, of size bytes, which ends with cut. Where the
-// file continues another one (Cursor.Base), the transcript with those records in front is stored in tx.
+// changedRecord is the record that a session has when its file becomes the transcript to, of size bytes, which ends
+// with cut. Where the file continues another one (Cursor.Base), the transcript with those records in front is stored in
+// tx.
 func (rs *Restorer) changedRecord(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*model.Session,
 	error,
 ) {
@@ -48,9 +49,9 @@ func (rs *Restorer) changedRecord(s *model.Session, tx *objstore.Tx, to objstore
 	return &m, nil
 }
 
-// changedLineage is a fork's lineage when its file becomes the transcript to, of size bytes: how many turns it shares with the session that
-// it was forked from. A cut can go behind the fork, and an undo-restore brings those turns back. Where that cannot be read, it shares no
-// more than before.
+// changedLineage is a fork's lineage when its file becomes the transcript to, of size bytes: how many turns it shares
+// with the session that it was forked from. A cut can go behind the fork, and an undo-restore brings those turns back.
+// Where that cannot be read, it shares no more than before.
 func (rs *Restorer) changedLineage(get objstore.Getter, s *model.Session, to objstore.ID, size int64, cut transcript.Cut) *model.Lineage {
 	if s.Fork == nil {
 		return nil
@@ -73,8 +74,8 @@ func (rs *Restorer) changedLineage(get objstore.Getter, s *model.Session, to obj
 	return &l
 }
 
-// initialConversation is the conversation that a fork began with: the transcript that rewind wrote, else that of the session which its
-// agent made it of. closed, where err is nil and src has a reader, must be called.
+// initialConversation is the conversation that a fork began with: the transcript that rewind wrote, else that of the
+// session which its agent made it of. closed, where err is nil and src has a reader, must be called.
 func (rs *Restorer) initialConversation(get objstore.Getter, s *model.Session) (src transcript.Source, closed func(), err error) {
 	if s.BeganAs().IsZero() {
 		_, id := model.SplitSession(s.Fork.Session)
@@ -87,8 +88,8 @@ func (rs *Restorer) initialConversation(get objstore.Getter, s *model.Session) (
 	return transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Transcript, Ended: true}, func() {}, nil
 }
 
-// lastPrompt is how the prompt of a conversation's last turn begins; "" where there is none or the transcript cannot be read, since it is
-// only shown.
+// lastPrompt is how the prompt of a conversation's last turn begins; "" where there is none or the transcript cannot be
+// read, since it is only shown.
 func lastPrompt(tx *objstore.Tx, s *model.Session) string {
 	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"rewind/transcript"
 )
 
-// planRevert plans to take back what the reverted restore did to session files: a session that it made is removed if nobody has used it,
-// one that it cut gets its whole file back. nil: the restore changed none.
+// planRevert plans to take back what the reverted restore did to session files: a session that it made is removed if
+// nobody has used it, one that it cut gets its whole file back. nil: the restore changed none.
 func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	op := r.reverts
 	if op == nil || len(op.Restore.Files) == 0 {
@@ -50,7 +50,8 @@ func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, 
 		case as:
 			t.files = append(t.files, f)
 		case f.To.IsZero():
-			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...) // the session was used since
+			// the session was used since
+			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...)
 		case f.From.IsZero():
 			return nil, model.UndoError(op.Seq, &value.OpError{Op: "session file", Subject: f.Path, Err: fs.ErrExist})
 		default:
@@ -63,8 +64,8 @@ func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, 
 	return t, rs.setReverted(r, t, tx)
 }
 
-// planForeign is the plan when an operation names a session file that must not be touched. If no agent has such files the operation is not
-// ours, which is an error; else the code goes alone.
+// planForeign is the plan when an operation names a session file that must not be touched. If no agent has such files
+// the operation is not ours, which is an error; else the code goes alone.
 func planForeign(r *request, op *refs.Operation, err error) (*conversationPlan, error) {
 	foreign := &model.ForeignFileError{In: fmt.Sprintf("operation %d", op.Seq), Cause: err}
 	if foreign.Foreign() || r.ContextOnly {
@@ -73,8 +74,8 @@ func planForeign(r *request, op *refs.Operation, err error) (*conversationPlan, 
 	return noConversation(foreign.Error()), nil
 }
 
-// storeGrown completes the step that brings a session file back although the agent has appended to it: the file's present bytes are stored
-// and become the step's From.
+// storeGrown completes the step that brings a session file back although the agent has appended to it: the file's
+// present bytes are stored and become the step's From.
 func (rs *Restorer) storeGrown(f refs.File, tx *objstore.Tx) (refs.File, error) {
 	agent, ok := rs.agentOf(f.Path)
 	if !ok {
@@ -105,7 +106,8 @@ func (rs *Restorer) agentOf(path string) (transcript.Agent, bool) {
 	return "", false
 }
 
-// setReverted says in the plan t whose conversation comes back and with which turn, and fails while an agent has that session open.
+// setReverted says in the plan t whose conversation comes back and with which turn, and fails while an agent has that
+// session open.
 func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx) error {
 	for _, f := range t.files {
 		if f.From.IsZero() || f.To.IsZero() {
@@ -144,8 +146,8 @@ func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx
 	return nil
 }
 
-// removalOfUnusedFork are the steps that remove the session which earlier restores have made and left current, if nobody has used it and
-// nothing was saved in it: a run of restores leaves one session behind, not one for each.
+// removalOfUnusedFork are the steps that remove the session which earlier restores have made and left current, if
+// nobody has used it and nothing was saved in it: a run of restores leaves one session behind, not one for each.
 func (rs *Restorer) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File {
 	own := register.Folders(r.options.Env)
 	at, err := rs.sessions.Position()
@@ -163,7 +165,8 @@ func (rs *Restorer) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File
 	}
 	made := op.Restore
 	var out []refs.File
-	for _, f := range slices.Backward(made.Files) { // the session's own file first: what lies beside one that is used stays
+	// the session's own file first: what lies beside one that is used stays
+	for _, f := range slices.Backward(made.Files) {
 		if f.From.IsZero() {
 			step, ok, err := rs.removalIfUnused(own, f, tx)
 			if err != nil || !ok {
@@ -175,8 +178,9 @@ func (rs *Restorer) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File
 	return out
 }
 
-// removalIfUnused is the step that removes a session file which a restore made. ok: nobody has used the file. It has the bytes that it was
-// made with, or behind them only records that say nothing (Codex 0.125 appends the session's name).
+// removalIfUnused is the step that removes a session file which a restore made. ok: nobody has used the file. It has
+// the bytes that it was made with, or behind them only records that say nothing (Codex 0.125 appends the session's
+// name).
 func (rs *Restorer) removalIfUnused(own agentfiles.Folders, made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
 	step = refs.File{Path: made.Path, From: made.To}
 	if ok, err = conversation.IsStored(rs.log.Objs, own, made.Path, made.To); err != nil || ok {
@@ -210,8 +214,9 @@ func (rs *Restorer) removalIfUnused(own agentfiles.Folders, made refs.File, tx *
 	return step, err == nil, err
 }
 
-// isOpen reports whether an agent has a session open. If it cannot be seen on which session a running program is, a session without events
-// is taken to be closed where another one of the agent's is not: agents tell of opening a session.
+// isOpen reports whether an agent has a session open. If it cannot be seen on which session a running program is, a
+// session without events is taken to be closed where another one of the agent's is not: agents tell of opening a
+// session.
 func (rs *Restorer) isOpen(session string) bool {
 	s := rs.log.Records[session]
 	if s == nil || rs.sessions.OpenBy(s) == "" {

@@ -12,8 +12,8 @@ import (
 	"rewind/tree"
 )
 
-// A database and its companions (tree.CompanionOf) are set together, or all of them stay. Which steps that are is decided here; apply
-// carries them out as one.
+// A database and its companions (tree.CompanionOf) are set together, or all of them stay. Which steps that are is
+// decided here; apply carries them out as one.
 
 // databases finds the databases of a plan.
 type databases struct {
@@ -25,8 +25,8 @@ type databases struct {
 	steps     map[string]bool
 }
 
-// settleDatabases has every database of the request set with all its companions, or kept with them. It returns the steps of the plan,
-// sorted.
+// settleDatabases has every database of the request set with all its companions, or kept with them. It returns the
+// steps of the plan, sorted.
 func (pl *planner) settleDatabases(c *capture.Capture, steps []tree.Change) ([]tree.Change, error) {
 	paths := pl.databasePaths(c)
 	if len(paths) == 0 {
@@ -62,8 +62,8 @@ func (pl *planner) settleDatabases(c *capture.Capture, steps []tree.Change) ([]t
 	return steps, nil
 }
 
-// databasePaths are the paths, sorted, of what could be a database with companions: by the names of what differs and of what is not
-// captured, and by what was torn.
+// databasePaths are the paths, sorted, of what could be a database with companions: by the names of what differs and of
+// what is not captured, and by what was torn.
 func (pl *planner) databasePaths(c *capture.Capture) []string {
 	found := map[string]bool{}
 	for _, ch := range pl.changes {
@@ -188,8 +188,8 @@ func (d *databases) headThen(path string) ([]byte, error) {
 	return d.pl.restorer.log.HeadOf(d.capture.Get, ent.ID)
 }
 
-// canBeSet reports whether a database can be set with all its companions: the target has all of them, as they were at one moment;
-// nothing of it has to stay; and what is there now is stored by then, as it is at one moment.
+// canBeSet reports whether a database can be set with all its companions: the target has all of them, as they were at
+// one moment; nothing of it has to stay; and what is there now is stored by then, as it is at one moment.
 func (d *databases) canBeSet(f *databaseFiles, changed []string) (bool, error) {
 	for _, p := range changed {
 		why := d.pl.kept[p].Reason
@@ -235,7 +235,8 @@ func (d *databases) lacks(f *databaseFiles) bool {
 	return false
 }
 
-// isOneState reports whether the target has a database as one checkpoint has it, and not half from there and half from the worktree.
+// isOneState reports whether the target has a database as one checkpoint has it, and not half from there and half from
+// the worktree.
 func (d *databases) isOneState(f *databaseFiles) (bool, error) {
 	if d.asked == nil {
 		return true, nil
@@ -257,7 +258,8 @@ func sameEntry(a, b *tree.Entry) bool {
 	return a == nil && b == nil || a != nil && b != nil && tree.Same(a, b)
 }
 
-// torn reports whether a note lists a path as one that changed while it was read. The index of a log is made again whatever it is like.
+// torn reports whether a note lists a path as one that changed while it was read. The index of a log is made again
+// whatever it is like.
 func torn(note []tree.Skip, path string) bool {
 	i, _ := slices.BinarySearchFunc(note, tree.Skip{Path: path, Reason: tree.ReasonTorn}, tree.CompareSkips)
 	return i < len(note) && note[i].Path == path && note[i].Reason == tree.ReasonTorn && !tree.IsRebuilt(path)
@@ -297,8 +299,8 @@ func (pl *planner) knowCompanions(c *capture.Capture) error {
 	return nil
 }
 
-// uncapturedCompanions are the paths of companions on disk that are not captured, of databases that the request changes: with those they
-// are replaced or removed, so they must be captured first.
+// uncapturedCompanions are the paths of companions on disk that are not captured, of databases that the request
+// changes: with those they are replaced or removed, so they must be captured first.
 func (pl *planner) uncapturedCompanions(c *capture.Capture) ([]string, error) {
 	beside := map[string][]string{}
 	for _, k := range c.Res.Skips {

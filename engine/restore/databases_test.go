@@ -213,7 +213,8 @@ func TestMergeOfADatabase(t *testing.T) {
 	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
 	p.Must(err)
 	wantLite(t, p, "undone", after)
-	// The log has gone into the database since: the change's own files are not all in the way, but the database is another one.
+	// The log has gone into the database since: the change's own files are not all in the way, but the database is
+	// another one.
 	l.exec("pragma wal_checkpoint(passive)")
 	l.change()
 	copyLite(p.T, l.path, p.Path("app.db"))

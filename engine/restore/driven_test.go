@@ -84,8 +84,8 @@ func driven(t *testing.T) map[string]*enginetest.Driven {
 	return all
 }
 
-// TestPromise19DrivenMany: of the sessions that TestDrivenMany had the agents make at random, every fork is found with the right parent and
-// turn, and every way that was left within one.
+// TestPromise19DrivenMany: of the sessions that TestDrivenMany had the agents make at random, every fork is found with
+// the right parent and turn, and every way that was left within one.
 func TestPromise19DrivenMany(t *testing.T) {
 	sets, err := enginetest.ReadDrivenSets(filepath.Join("testdata", "many.tar.gz"))
 	if err != nil {
@@ -152,8 +152,8 @@ func leftIn(t *testing.T, p *enginetest.Project, session, file string) []enginet
 	return ways
 }
 
-// TestPromise19Driven: of session files that the agents themselves wrote, every fork is found with the right parent and turn, in whatever
-// order the files are seen. The truth is what the agents were driven to do.
+// TestPromise19Driven: of session files that the agents themselves wrote, every fork is found with the right parent and
+// turn, in whatever order the files are seen. The truth is what the agents were driven to do.
 func TestPromise19Driven(t *testing.T) {
 	var all score
 	for name, set := range driven(t) {
@@ -215,7 +215,8 @@ func TestPromise19DetectOff(t *testing.T) {
 	all.must(t)
 }
 
-// codexRun is a project with the session files of a driven run of Codex, imported: the files of each session, and the text of each file.
+// codexRun is a project with the session files of a driven run of Codex, imported: the files of each session, and the
+// text of each file.
 func codexRun(t *testing.T) (p *enginetest.Project, files map[string][]string, was map[string]string) {
 	t.Helper()
 	sets, err := enginetest.ReadDrivenSets(filepath.Join("testdata", "many.tar.gz"))
@@ -242,8 +243,8 @@ func codexRun(t *testing.T) (p *enginetest.Project, files map[string][]string, w
 	return p, files, was
 }
 
-// TestDeleteSeesForksOfASegment: what Codex goes on from may be a segment, whose forks name it by an id of its own: the session is not
-// deleted from under them.
+// TestDeleteSeesForksOfASegment: what Codex goes on from may be a segment, whose forks name it by an id of its own: the
+// session is not deleted from under them.
 func TestDeleteSeesForksOfASegment(t *testing.T) {
 	p, files, was := codexRun(t)
 	tried := 0
@@ -272,8 +273,8 @@ func TestDeleteSeesForksOfASegment(t *testing.T) {
 	}
 }
 
-// TestDeleteTakesEverySegment: a session of Codex that went back has several files. All of them go, or Codex would list the thread as it
-// was before, and all come back.
+// TestDeleteTakesEverySegment: a session of Codex that went back has several files. All of them go, or Codex would list
+// the thread as it was before, and all come back.
 func TestDeleteTakesEverySegment(t *testing.T) {
 	p, files, was := codexRun(t)
 	tried, several := 0, 0

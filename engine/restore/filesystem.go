@@ -20,8 +20,8 @@ type State struct {
 // probeName is the directory in which the worktree's file system is tried.
 const probeName = "probe"
 
-// lacks says what the worktree's file system cannot do of what a restore asks for. It is tried once for a root's device while the store is
-// open, in the marker's directory, or, where there is none, in a directory that no capture sees.
+// lacks says what the worktree's file system cannot do of what a restore asks for. It is tried once for a root's device
+// while the store is open, in the marker's directory, or, where there is none, in a directory that no capture sees.
 func (rs *Restorer) lacks() (worktreefs.Lacks, error) {
 	root, err := rs.log.Root()
 	if err != nil {
@@ -53,7 +53,8 @@ func (rs *Restorer) lacks() (worktreefs.Lacks, error) {
 	return lacks, nil
 }
 
-// Weaker says for people what a restore cannot promise on the worktree's file system; "": nothing, or it could not be tried.
+// Weaker says for people what a restore cannot promise on the worktree's file system; "": nothing, or it could not be
+// tried.
 func (rs *Restorer) Weaker() string {
 	lacks, err := rs.lacks()
 	if err != nil {

@@ -29,9 +29,9 @@ type Forked struct {
 	Reused   bool      // it was there, and nobody had used it
 }
 
-// Fork makes a new session of the beginning of another: up to a checkpoint, or the end of a turn. The other session is not changed, and may
-// be running. The code stays, unless o.Checkout. The outcomes: done; done but not in the agent's list (Problem); refused
-// (*NoConversationError) or failed with nothing written.
+// Fork makes a new session of the beginning of another: up to a checkpoint, or the end of a turn. The other session is
+// not changed, and may be running. The code stays, unless o.Checkout. The outcomes: done; done but not in the agent's
+// list (Problem); refused (*NoConversationError) or failed with nothing written.
 func (rs *Restorer) Fork(ctx context.Context, name string, o Options) (*Forked, error) {
 	if o.Checkout {
 		return rs.forkWithCheckout(ctx, name, o)
@@ -72,8 +72,9 @@ func (rs *Restorer) oneMore(ctx context.Context, r *request) (*Forked, error) {
 	return made, err
 }
 
-// saveTip has a fork of a session as it is begin at the code as it is: what is unsaved becomes a checkpoint of its own. What keeps it from
-// being taken is said, and the fork begins at the newest that there is. With an error, that the fork is refused, nothing is taken.
+// saveTip has a fork of a session as it is begin at the code as it is: what is unsaved becomes a checkpoint of its own.
+// What keeps it from being taken is said, and the fork begins at the newest that there is. With an error, that the fork
+// is refused, nothing is taken.
 func (rs *Restorer) saveTip(ctx context.Context, r *request) error {
 	p, o := r.moment, r.options
 	if !p.Now || p.Checkpoint == nil || o.DryRun || o.SelfTest {
@@ -97,8 +98,8 @@ func (rs *Restorer) saveTip(ctx context.Context, r *request) error {
 	return nil
 }
 
-// reusableFork is the fork that an earlier one made of the same place with the title that a new one would get, and that nobody has used or
-// has open; nil: there is none.
+// reusableFork is the fork that an earlier one made of the same place with the title that a new one would get, and that
+// nobody has used or has open; nil: there is none.
 func (rs *Restorer) reusableFork(ctx context.Context, r *request) (*Forked, error) {
 	s := rs.log.Records[r.moment.Session]
 	if s == nil {
@@ -154,9 +155,10 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 	return rs.oneMore(ctx, r)
 }
 
-// fork carries out a request that leaves the code, as Run does others: with the same plan of the conversation, writer and record. Nothing
-// that exists is changed, so there is no safety checkpoint and no stored journal: one batch, after the files, has the session, its bytes
-// and the operation. A kill before it leaves at most whole new files, of which the session's own comes last.
+// fork carries out a request that leaves the code, as Run does others: with the same plan of the conversation, writer
+// and record. Nothing that exists is changed, so there is no safety checkpoint and no stored journal: one batch, after
+// the files, has the session, its bytes and the operation. A kill before it leaves at most whole new files, of which
+// the session's own comes last.
 func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 	if r.moment.Checkpoint != nil {
 		r.setTarget(r.moment.Checkpoint)
@@ -211,8 +213,8 @@ func removeMade(j *model.Journal) error {
 	return nil
 }
 
-// selfTest adds to f.Checks what the new session was found to be, and fails if the agent would not find it. The agent's list does not hear
-// of it, since the session is removed.
+// selfTest adds to f.Checks what the new session was found to be, and fails if the agent would not find it. The agent's
+// list does not hear of it, since the session is removed.
 func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 	f.Checks = append(f.Checks,
 		fmt.Sprintf("%s parses, and every call of a tool has its result", plan.Path),
@@ -237,7 +239,8 @@ func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 
 var errNotFoundThere = errors.New("it is not where the agent looks")
 
-// forkWithCheckout is Fork with Options.Checkout: a checkout that makes a new session even where an existing one ends there.
+// forkWithCheckout is Fork with Options.Checkout: a checkout that makes a new session even where an existing one ends
+// there.
 func (rs *Restorer) forkWithCheckout(ctx context.Context, name string, o Options) (*Forked, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {

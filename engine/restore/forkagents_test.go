@@ -86,7 +86,8 @@ func (k *sampled) stop() *capture.Handled {
 	return h
 }
 
-// Every agent's sessions are captured, forked, cut in place and brought back; the files are those that the released clients wrote.
+// Every agent's sessions are captured, forked, cut in place and brought back; the files are those that the released
+// clients wrote.
 func TestForkEveryAgent(t *testing.T) {
 	for n, tt := range agentSamples {
 		t.Run(string(tt.agent)+" "+tt.file, func(t *testing.T) {

@@ -67,8 +67,8 @@ func whyNoTurn(turns uint64) string {
 	return fmt.Sprintf("%s; the session has %d turns, turn:1 to turn:%d", why, turns, turns)
 }
 
-// findCut is the conversation of a moment and where to cut it: behind the moment's turn or call, or with all at its end. A
-// *model.NoConversationError where nothing was captured that could be cut.
+// findCut is the conversation of a moment and where to cut it: behind the moment's turn or call, or with all at its
+// end. A *model.NoConversationError where nothing was captured that could be cut.
 func (rs *Restorer) findCut(p *history.Moment, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored,
 	cut transcript.Cut, err error,
 ) {
@@ -141,8 +141,8 @@ func cutAtEnd(agent transcript.Agent, src transcript.Source) (transcript.Cut, er
 	return cut, nil
 }
 
-// PlanFork decides what a fork of a moment is: the cut, its file, its name and title ("": of the session's own), its lineage of the given
-// kind. The caller closes the plan. Nothing is written.
+// PlanFork decides what a fork of a moment is: the cut, its file, its name and title ("": of the session's own), its
+// lineage of the given kind. The caller closes the plan. Nothing is written.
 func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) (*forkPlan, error) {
 	s, src, st, cut, err := rs.findCut(p, clone)
 	if err != nil {
@@ -184,8 +184,8 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 	return f, nil
 }
 
-// placeFork says where the file of a fork of s goes, and in which directory its session is gone on with. The fork is told where that is
-// not the original's.
+// placeFork says where the file of a fork of s goes, and in which directory its session is gone on with. The fork is
+// told where that is not the original's.
 func (rs *Restorer) placeFork(s *model.Session, f *transcript.Fork) (path, cwd string, err error) {
 	from := rs.sessions.Elsewhere(s)
 	if from == "" {
@@ -202,8 +202,8 @@ func (rs *Restorer) placeFork(s *model.Session, f *transcript.Fork) (path, cwd s
 	return path, cwd, err
 }
 
-// openLive opens the session's file if it begins with the first length bytes of what was captured. nil: it does not, it is one document, or
-// the session continues another's file.
+// openLive opens the session's file if it begins with the first length bytes of what was captured. nil: it does not, it
+// is one document, or the session continues another's file.
 func (rs *Restorer) openLive(s *model.Session, st *conversation.Stored, length int64) (*conversation.SessionFile, error) {
 	if s.Cursor.Base > 0 {
 		return nil, nil
@@ -223,7 +223,8 @@ func (rs *Restorer) openLive(s *model.Session, st *conversation.Stored, length i
 	return f, nil
 }
 
-// newTitle is the title of a fork of a session that ends with a turn, or of a clone; given is what a person wants ("": the session's own).
+// newTitle is the title of a fork of a session that ends with a turn, or of a clone; given is what a person wants ("":
+// the session's own).
 func (rs *Restorer) newTitle(s *model.Session, given string, turn int, clone bool) (string, error) {
 	title := given
 	if given == "" {
@@ -264,7 +265,8 @@ func (rs *Restorer) newSessionRefs(session string, at objstore.ID) []refs.Change
 	return []refs.Change{{Name: refs.Session(session), New: at}, {Name: refs.Cursor(session), New: at}}
 }
 
-// checkFolders fails with a *model.ForeignFileError unless all of the fork's files lie in the agent's own folder, reached through no link.
+// checkFolders fails with a *model.ForeignFileError unless all of the fork's files lie in the agent's own folder,
+// reached through no link.
 func (p *forkPlan) checkFolders(own agentfiles.Folders) error {
 	paths := []string{p.Path}
 	for _, s := range p.sides {

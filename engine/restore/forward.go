@@ -8,8 +8,9 @@ import (
 	"rewind/refs"
 )
 
-// Forward goes to the end of the n-th turn behind the point that a session has gone back to, along the nearest stretch of its future, with
-// code and conversation. A *model.NoTurnAheadError where there are fewer. The outcomes are Checkout's.
+// Forward goes to the end of the n-th turn behind the point that a session has gone back to, along the nearest stretch
+// of its future, with code and conversation. A *model.NoTurnAheadError where there are fewer. The outcomes are
+// Checkout's.
 func (rs *Restorer) Forward(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {
@@ -47,8 +48,8 @@ func (rs *Restorer) Forward(ctx context.Context, n int, o Options) (*Result, err
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// behind is what lies behind the target of a request on the branch that it moves; nil: nothing, or the target is not on it, or it cannot
-// be read, which is no reason not to go back. It reads each of those checkpoints, as a dry run may.
+// behind is what lies behind the target of a request on the branch that it moves; nil: nothing, or the target is not on
+// it, or it cannot be read, which is no reason not to go back. It reads each of those checkpoints, as a dry run may.
 func (rs *Restorer) behind(r *request) *value.Behind {
 	if r.moment == nil || len(r.Paths) > 0 {
 		return nil

@@ -21,8 +21,8 @@ import (
 	"rewind/tree"
 )
 
-// A store that somebody has prepared has a journal, an operation or a session record with names of their choice, and all else as it should
-// be.
+// A store that somebody has prepared has a journal, an operation or a session record with names of their choice, and
+// all else as it should be.
 
 // said stores bytes as a transcript, as a session file's are.
 func said(p *enginetest.Project, text string) objstore.ID {
@@ -71,7 +71,8 @@ func codeAlone(p *enginetest.Project, back bool) error {
 	return err
 }
 
-// foreignPaths are names that a journal of somebody else's may have for a session file, none of which is one of the person's.
+// foreignPaths are names that a journal of somebody else's may have for a session file, none of which is one of the
+// person's.
 func foreignPaths(p *enginetest.Project) map[string]string {
 	home := p.User()
 	id := enginetest.ClaudeID(7)
@@ -135,8 +136,8 @@ func victim(p *enginetest.Project) {
 	p.Must(os.Link(filepath.Join(home, ".claude/projects/x", enginetest.ClaudeID(11)+".jsonl"), filepath.Join(home, "second")))
 }
 
-// TestT21Promise17JournalNames: a journal that somebody has prepared, whose session files are none of the person's, changes nothing
-// outside: it is refused both ways, and the code alone goes on, or back.
+// TestT21Promise17JournalNames: a journal that somebody has prepared, whose session files are none of the person's,
+// changes nothing outside: it is refused both ways, and the code alone goes on, or back.
 func TestT21Promise17JournalNames(t *testing.T) {
 	p0, _, _, _ := twoStates(t)
 	for what := range foreignPaths(p0) {
@@ -200,8 +201,8 @@ func TestT21Promise17JournalNames(t *testing.T) {
 	}
 }
 
-// TestT21Promise17OperationNames: what undo-restore, undo and checkout find in the log of a store that somebody has prepared is not written
-// or removed either, and the code goes back all the same.
+// TestT21Promise17OperationNames: what undo-restore, undo and checkout find in the log of a store that somebody has
+// prepared is not written or removed either, and the code goes back all the same.
 func TestT21Promise17OperationNames(t *testing.T) {
 	p0, _, _, _ := twoStates(t)
 	for what := range foreignPaths(p0) {
@@ -250,8 +251,8 @@ func TestT21Promise17OperationNames(t *testing.T) {
 	}
 }
 
-// TestT21Promise17SessionRecordNames: a session record that somebody has prepared has no fork made in a folder of theirs, and has no
-// agent's program run on one.
+// TestT21Promise17SessionRecordNames: a session record that somebody has prepared has no fork made in a folder of
+// theirs, and has no agent's program run on one.
 func TestT21Promise17SessionRecordNames(t *testing.T) {
 	for _, agent := range []hooks.Agent{hooks.Claude, hooks.Codex} {
 		p, k := enginetest.TwoTurns(t)
@@ -306,7 +307,8 @@ func TestT21Promise17SessionRecordNames(t *testing.T) {
 	}
 }
 
-// TestT21Promise17JournalTellsAgents: whose list is told at the end of a journal is the person's own agent, in its own folder.
+// TestT21Promise17JournalTellsAgents: whose list is told at the end of a journal is the person's own agent, in its own
+// folder.
 func TestT21Promise17JournalTellsAgents(t *testing.T) {
 	p, one, two, steps := twoStates(t)
 	victim(p)
@@ -377,8 +379,8 @@ func TestT21Promise17JournalDecoded(t *testing.T) {
 	}
 }
 
-// TestT21Promise17StepsStayInside: steps of a prepared journal that are paths, but not ones to be written: nothing of git's or of rewind's
-// own is touched, nor anything behind a link.
+// TestT21Promise17StepsStayInside: steps of a prepared journal that are paths, but not ones to be written: nothing of
+// git's or of rewind's own is touched, nor anything behind a link.
 func TestT21Promise17StepsStayInside(t *testing.T) {
 	for _, path := range []string{
 		".git/config", ".git/hooks/post-checkout", ".GIT/config", ".git./config", "git~1/config",

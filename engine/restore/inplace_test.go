@@ -16,8 +16,9 @@ import (
 	"rewind/transcript"
 )
 
-// Every version of a session file that was captured can be gone to by name, from any other, in place: the file is the version's up to the
-// end of its turn, and undo-restore brings back what it was, to the byte. So of every agent's files.
+// Every version of a session file that was captured can be gone to by name, from any other, in place: the file is the
+// version's up to the end of its turn, and undo-restore brings back what it was, to the byte. So of every agent's
+// files.
 func TestPromise14VersionsInPlace(t *testing.T) {
 	for n, tt := range agentSamples {
 		if strings.HasSuffix(tt.file, "-1turn.jsonl") {

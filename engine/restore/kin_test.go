@@ -58,8 +58,9 @@ func (b *branch) same(turn int) *branch {
 	return b
 }
 
-// families makes session files as Claude Code of all ages, its SDK and tools beside them leave them behind. What each kind of copy keeps
-// and changes is what the released agents were seen to do (testdata/driven); tool is what programs beside them do.
+// families makes session files as Claude Code of all ages, its SDK and tools beside them leave them behind. What each
+// kind of copy keeps and changes is what the released agents were seen to do (testdata/driven); tool is what programs
+// beside them do.
 type families struct {
 	rnd *rand.Rand
 	n   int
@@ -162,7 +163,8 @@ func (f *families) copied(of *branch, kind string) *branch {
 	}
 	b.parent = of
 	for kind == "copied file" && b.parent.of != nil && b.turn <= b.parent.turn &&
-		(b.parent.kind == "copied file" || b.parent.kind == "--fork-session 2.1.30") { // all that it has says whose it was at first
+		// all that it has says whose it was at first
+		(b.parent.kind == "copied file" || b.parent.kind == "--fork-session 2.1.30") {
 		b.parent = b.parent.of
 	}
 	if kind == "tool" || kind == "resume 1.0" { // they say nothing of whose copy it is
@@ -274,9 +276,9 @@ func (f *families) wear(all []*branch) {
 	}
 }
 
-// TestPromise19Kin: of families of sessions made in every way that is known, every fork is found with the right parent and turn, whatever
-// order the files are seen in, and what is none is told to be none. The truth is how they were made here; where several sessions have the
-// same records, the first of them is meant.
+// TestPromise19Kin: of families of sessions made in every way that is known, every fork is found with the right parent
+// and turn, whatever order the files are seen in, and what is none is told to be none. The truth is how they were made
+// here; where several sessions have the same records, the first of them is meant.
 func TestPromise19Kin(t *testing.T) {
 	var all score
 	for seed := range uint64(8) {

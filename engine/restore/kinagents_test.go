@@ -20,8 +20,9 @@ import (
 	"rewind/transcript"
 )
 
-// A cast is what a released agent wrote when it was driven (testdata/driven), taken apart. Conversations are made of its turns: record for
-// record as the agent writes them, under ids and at times of their own. All say the same few things.
+// A cast is what a released agent wrote when it was driven (testdata/driven), taken apart. Conversations are made of
+// its turns: record for record as the agent writes them, under ids and at times of their own. All say the same few
+// things.
 type cast struct {
 	agent                     value.Agent
 	version                   string
@@ -344,8 +345,9 @@ func (f *talks) family() []*talk {
 	return all
 }
 
-// TestPromise19KinAgents: of conversations made of the records of Codex, Droid and Gemini, every fork is found with the right parent and
-// turn, and every way that was left within a file, whatever order the files are seen in; and what is none is told to be none.
+// TestPromise19KinAgents: of conversations made of the records of Codex, Droid and Gemini, every fork is found with the
+// right parent and turn, and every way that was left within a file, whatever order the files are seen in; and what is
+// none is told to be none.
 func TestPromise19KinAgents(t *testing.T) {
 	var all score
 	for _, released := range []struct {

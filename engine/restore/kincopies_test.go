@@ -181,8 +181,8 @@ func (f *talks) droid(kind string, of *talk, turn int, first string) *talk {
 	return t
 }
 
-// droidTool is a copy by a program that gives all messages other ids and names nothing. The other one goes on first: else nobody
-// could tell which is the copy.
+// droidTool is a copy by a program that gives all messages other ids and names nothing. The other one goes on first:
+// else nobody could tell which is the copy.
 func droidTool(f *talks, of *talk) *talk {
 	if len(of.left) > 0 {
 		return nil

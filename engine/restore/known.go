@@ -14,8 +14,9 @@ import (
 	"rewind/tree/apply"
 )
 
-// restoredState is what a restore since the base wrote. If that was a safety checkpoint, it also has files that no step had. Bringing them
-// back does not make them known: then only that counts which the steps of any session had before it, too.
+// restoredState is what a restore since the base wrote. If that was a safety checkpoint, it also has files that no step
+// had. Bringing them back does not make them known: then only that counts which the steps of any session had before it,
+// too.
 type restoredState struct {
 	paths       refs.PathSet
 	tree        *oplog.Lookups
@@ -101,8 +102,8 @@ func (pl *planner) wasRestored(path string, ent *tree.Entry) (bool, error) {
 	return false, nil
 }
 
-// leaves reports whether the head that the restore left has exactly ent, a file, at path: a named one as it was first known behind the
-// target.
+// leaves reports whether the head that the restore left has exactly ent, a file, at path: a named one as it was first
+// known behind the target.
 func (l *restoredState) leaves(path string, ent *tree.Entry) (bool, error) {
 	if l.result == nil || ent.Type == tree.TypeDir {
 		return false, nil
@@ -111,8 +112,8 @@ func (l *restoredState) leaves(path string, ent *tree.Entry) (bool, error) {
 	return have != nil && tree.Same(have, ent), err
 }
 
-// compareWithBase fills unknown and unsaved: the worktree's paths that neither the base nor a restore since has, and its files that differ
-// from what those have.
+// compareWithBase fills unknown and unsaved: the worktree's paths that neither the base nor a restore since has, and
+// its files that differ from what those have.
 func (pl *planner) compareWithBase(c *capture.Capture) error {
 	pl.named = tree.Named(c.Res.Skips)
 	err := c.Changes(capture.TreeOf(pl.base), func(ch tree.Change) error {
@@ -155,7 +156,8 @@ func (pl *planner) stateOf(c *capture.Capture, cp *model.Checkpoint) (s stateOf,
 // leaves reports whether a restore of the state leaves what is at a path that it does not have.
 func (s *stateOf) leaves(path string) bool { return !s.seen[path] && model.Covered(s.note, path) }
 
-// dirty reports whether the worktree differs from a state in anything that a restore of it would change, the changes of others aside.
+// dirty reports whether the worktree differs from a state in anything that a restore of it would change, the changes of
+// others aside.
 func (pl *planner) dirty(c *capture.Capture, from stateOf, others authorship.Theirs) (bool, error) {
 	dirty := false
 	var stays, dirs []string // files that a restore would leave, and directories that the tree does not have

@@ -24,9 +24,9 @@ type Managed struct {
 	planHash string // Result.PlanHash
 }
 
-// Manage renames, deletes, archives, brings back into lists or promotes sessions, all of those named or none: one operation, which
-// UndoRestore takes back. Session files are changed as by a restore: their bytes are stored with the journal first. The outcomes are those
-// of Checkout and of manage.Plan.Decide.
+// Manage renames, deletes, archives, brings back into lists or promotes sessions, all of those named or none: one
+// operation, which UndoRestore takes back. Session files are changed as by a restore: their bytes are stored with the
+// journal first. The outcomes are those of Checkout and of manage.Plan.Decide.
 func (rs *Restorer) Manage(ctx context.Context, r manage.Request) (*Managed, error) {
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {
@@ -119,8 +119,9 @@ func (rs *Restorer) carryOut(ctx context.Context, p *manage.Plan, hash string) (
 	return res, nil
 }
 
-// PruneForks deletes the forks that p chooses, in one operation. Without m.LastCopy those that have turns which no other session has stay:
-// they are left. One that an agent has opened meanwhile stays, too, and one whose file another session goes on from.
+// PruneForks deletes the forks that p chooses, in one operation. Without m.LastCopy those that have turns which no
+// other session has stay: they are left. One that an agent has opened meanwhile stays, too, and one whose file another
+// session goes on from.
 func (rs *Restorer) PruneForks(ctx context.Context, p manage.Prune, m manage.Request) (r *Managed, left []model.Loss, err error) {
 	names, err := rs.manager.Prunable(ctx, p, m.Env)
 	if err != nil {

@@ -50,7 +50,8 @@ func TestPromise14LateReply(t *testing.T) {
 	p.WantTalk(p.Fork("turn:1", restore.Options{Session: model.SessionChoice{Session: k.Name()}}).Path, "later still", "one")
 }
 
-// A file that a session has left for another one, which is not written yet, is not its conversation any more, whatever comes into it.
+// A file that a session has left for another one, which is not written yet, is not its conversation any more, whatever
+// comes into it.
 func TestPromise14LeftFile(t *testing.T) {
 	p := enginetest.NewProject(t)
 	k := p.Talker(1)

@@ -13,8 +13,9 @@ import (
 	"rewind/tree"
 )
 
-// complete is the tree of a checkpoint with the named paths that it does not know, each as it was when it first came into view behind the
-// checkpoint: nothing that is known has changed it in between. Where nobody has seen it since, it is as it is now. seen are those paths.
+// complete is the tree of a checkpoint with the named paths that it does not know, each as it was when it first came
+// into view behind the checkpoint: nothing that is known has changed it in between. Where nobody has seen it since, it
+// is as it is now. seen are those paths.
 func (pl *planner) complete(c *capture.Capture, cp *model.Checkpoint) (root objstore.ID, seen map[string]bool, err error) {
 	made := pl.request.merges || pl.request.partOf != nil // of the worktree as it is
 	if named := tree.Named(c.Res.Skips); len(named) > 0 && !made {
@@ -90,8 +91,8 @@ func (rs *Restorer) completed(c *capture.Capture, cp *model.Checkpoint, paths []
 	return root, seen, err
 }
 
-// addWithParents adds to set what a state has at path, with the directories above it that the tree of has lacks. Nothing, where the state
-// has nothing there, or that tree no directory above it.
+// addWithParents adds to set what a state has at path, with the directories above it that the tree of has lacks.
+// Nothing, where the state has nothing there, or that tree no directory above it.
 func addWithParents(set map[string]*tree.Entry, path string, state, has *oplog.Lookups) error {
 	more := map[string]*tree.Entry{}
 	for p := path; p != ""; p, _ = tree.Split(p) {
@@ -148,7 +149,8 @@ func (rs *Restorer) firstSeen(after *model.Checkpoint, paths []string) (map[stri
 	return first, err
 }
 
-// ignoredDirs are the directories that rules leave out and that are in a capture only for what was named or is tracked in them.
+// ignoredDirs are the directories that rules leave out and that are in a capture only for what was named or is tracked
+// in them.
 func ignoredDirs(c *capture.Capture) map[string]bool {
 	dirs := map[string]bool{}
 	for i := range c.Res.Skips {
@@ -166,13 +168,14 @@ func ignoredDirs(c *capture.Capture) map[string]bool {
 // isIgnored reports whether a directory is one of those that rules leave out.
 func (p *Plan) isIgnored(dir string) bool { return p != nil && p.ignored[dir] }
 
-// wasIgnored reports whether a change is the end of a directory that was ignored at the target, too: it was there, and stays.
+// wasIgnored reports whether a change is the end of a directory that was ignored at the target, too: it was there, and
+// stays.
 func (pl *planner) wasIgnored(ch tree.Change) bool {
 	return ch.New == nil && pl.plan.isIgnored(ch.Path) && model.Covered(pl.targetSkips, ch.Path)
 }
 
-// seenSteps are the steps that set a path as the target's tree does not have it: as it was first known behind that. set says of a path that
-// it was not done.
+// seenSteps are the steps that set a path as the target's tree does not have it: as it was first known behind that. set
+// says of a path that it was not done.
 func seenSteps(steps []tree.Change, set map[string]bool, wanted *oplog.Lookups) (list []tree.Change, err error) {
 	for _, s := range steps {
 		if s.New == nil || !set[s.Path] {
@@ -189,8 +192,9 @@ func seenSteps(steps []tree.Change, set map[string]bool, wanted *oplog.Lookups) 
 	return list, nil
 }
 
-// uncaptured are the files that calls of agents' edit tools changed behind the target of a request and that no checkpoint has as they were:
-// of colleagues only where the request takes what they changed. The newest call of each is told.
+// uncaptured are the files that calls of agents' edit tools changed behind the target of a request and that no
+// checkpoint has as they were: of colleagues only where the request takes what they changed. The newest call of each is
+// told.
 func (rs *Restorer) uncaptured(r *request, target *model.Checkpoint) (list []value.Uncaptured, err error) {
 	if r.ContextOnly || len(r.Paths) > 0 {
 		return nil, nil
@@ -205,7 +209,8 @@ func (rs *Restorer) uncaptured(r *request, target *model.Checkpoint) (list []val
 		}
 		edits := model.EditsOf(op)
 		turn := count.Operation(op).Turn
-		if len(edits) == 0 || op.Checkpoint == target.ID && op.Session == target.Session && turn == target.Cause.Turn { // at the target
+		// at the target
+		if len(edits) == 0 || op.Checkpoint == target.ID && op.Session == target.Session && turn == target.Cause.Turn {
 			return nil
 		}
 		if mine == nil {

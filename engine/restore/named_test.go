@@ -49,7 +49,8 @@ const (
 	ignoredAfter  = "local.json=v2 dist/js/x.js=x2 dist/new/n.js=n1 node_modules/m/index.js=m2"
 )
 
-// ignoredProject is one in which a turn has edited files that rules leave out: three that were there, and one that was not.
+// ignoredProject is one in which a turn has edited files that rules leave out: three that were there, and one that was
+// not.
 func ignoredProject(t *testing.T) (*enginetest.Project, *enginetest.Agent) {
 	p := enginetest.NewProject(t)
 	p.Write(".gitignore", "*.json\ndist/\n")
@@ -70,8 +71,8 @@ func ignoredProject(t *testing.T) (*enginetest.Project, *enginetest.Agent) {
 	return p, a
 }
 
-// An edit of an ignored file goes with its turn, and comes back: by undo, checkout, redo, undo-restore, also in a process that has read
-// nothing yet. Nothing is unsaved by it.
+// An edit of an ignored file goes with its turn, and comes back: by undo, checkout, redo, undo-restore, also in a
+// process that has read nothing yet. Nothing is unsaved by it.
 func TestNamedFilesGoWithTheirTurn(t *testing.T) {
 	p, a := ignoredProject(t)
 	want := func(what, state string) {
@@ -203,8 +204,9 @@ func TestEditsThatAreNotCaptured(t *testing.T) {
 			p.Path(".env.local"): func() { p.Write(".env.local", "K=2") },
 			p.Path("inner"):      func() { p.Write("log.bin", strings.Repeat("c", 200)) },
 			p.Path("big.bin"):    func() { p.Write("big.bin", "small now") },
-			p.Path("small"):      func() { p.Write("small", strings.Repeat("b", 200)) }, // what it was is in a checkpoint
-			p.Path("dist/pipe"):  func() {},
+			// what it was is in a checkpoint
+			p.Path("small"):     func() { p.Write("small", strings.Repeat("b", 200)) },
+			p.Path("dist/pipe"): func() {},
 			p.Path(".git/hooks/pre-commit"): func() {
 				p.Must(os.MkdirAll(p.Path(".git/hooks"), 0o755))
 				p.Write(".git/hooks/pre-commit", "x")

@@ -1,6 +1,7 @@
-// Package restore takes the worktree and the conversation to another state and back: checkout, undo, redo, undo-restore, fork, and what
-// remains of an interrupted one; and it carries out what engine/merge and engine/manage have planned. Each that writes the user's files
-// follows docs/restore.md#the-transaction: plan, safety checkpoint with a journal, apply, verify, operation with the end of the journal.
+// Package restore takes the worktree and the conversation to another state and back: checkout, undo, redo,
+// undo-restore, fork, and what remains of an interrupted one; and it carries out what engine/merge and engine/manage
+// have planned. Each that writes the user's files follows docs/restore.md#the-transaction: plan, safety checkpoint with
+// a journal, apply, verify, operation with the end of the journal.
 package restore
 
 import (
@@ -19,8 +20,8 @@ import (
 	"rewind/internal/value"
 )
 
-// Restorer restores an open project. Its commands (Checkout, Undo, Redo, UndoRestore, Continue, Abort, Fork, Clone, Manage) hold the log's
-// lock until they return, and what they call wants it held.
+// Restorer restores an open project. Its commands (Checkout, Undo, Redo, UndoRestore, Continue, Abort, Fork, Clone,
+// Manage) hold the log's lock until they return, and what they call wants it held.
 type Restorer struct {
 	log           *oplog.Log
 	leaks         *secrets.Leaks
@@ -44,7 +45,8 @@ func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation
 	}
 }
 
-// progress is the function that tells how far a restore's steps are: to who waits for the restore, and to who asks for the state meanwhile.
+// progress is the function that tells how far a restore's steps are: to who waits for the restore, and to who asks for
+// the state meanwhile.
 func (rs *Restorer) progress(ctx context.Context) func(phase string, done, total int) {
 	told := model.AskerOf(ctx).Told
 	return func(phase string, done, total int) {

@@ -11,8 +11,8 @@ import (
 	"rewind/engine/restore"
 )
 
-// TestPromise08ChangeWithoutReport: a restore relies on the watcher, but not for what it replaces: a store through a mapping, which nothing
-// reports, is in the safety checkpoint and named; a dry run sees it, too.
+// TestPromise08ChangeWithoutReport: a restore relies on the watcher, but not for what it replaces: a store through a
+// mapping, which nothing reports, is in the safety checkpoint and named; a dry run sees it, too.
 func TestPromise08ChangeWithoutReport(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("a", "first")

@@ -32,8 +32,9 @@ type Part struct {
 	Hunks []textdiff.Hunk // from the worktree's content; they need not come from the checkpoint's
 }
 
-// CheckoutParts is Checkout of parts of a checkpoint. What they make of the captured worktree becomes a checkpoint that only this restore
-// names, and the restore is exact, limited to the parts' paths. An ErrMeanwhile if one of them is not as it was.
+// CheckoutParts is Checkout of parts of a checkpoint. What they make of the captured worktree becomes a checkpoint that
+// only this restore names, and the restore is exact, limited to the parts' paths. An ErrMeanwhile if one of them is not
+// as it was.
 func (rs *Restorer) CheckoutParts(ctx context.Context, name string, parts []Part, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {
@@ -104,9 +105,10 @@ func (pl *planner) putParts(c *capture.Capture, from *model.Checkpoint, parts []
 	})
 }
 
-// putState puts a state that no step has into the capture's transaction as a checkpoint: a tree, what is known of it (Base), and what it is
-// called. It has no operation of its own: the restore's names it, and with that it stays and goes. Its place in the log is of's, and it is
-// older than that, so that a repair which finds both there believes the other. For it to need no other checkpoint it has no parents.
+// putState puts a state that no step has into the capture's transaction as a checkpoint: a tree, what is known of it
+// (Base), and what it is called. It has no operation of its own: the restore's names it, and with that it stays and
+// goes. Its place in the log is of's, and it is older than that, so that a repair which finds both there believes the
+// other. For it to need no other checkpoint it has no parents.
 func (rs *Restorer) putState(c *capture.Capture, of *model.Checkpoint, cp model.Checkpoint) (*model.Checkpoint, error) {
 	cp.Time, cp.Session, cp.Note, cp.Cause.Event = of.Time.Add(-time.Millisecond), of.Session, of.Note, model.EventSafety
 	cp.Counts.Skipped = of.Counts.Skipped
@@ -122,8 +124,8 @@ func shortOf(cp *model.Checkpoint) string {
 	return of
 }
 
-// partSteps are what the parts change of the captured worktree, with the directories that they need. The contents that they make are put
-// into the capture's transaction.
+// partSteps are what the parts change of the captured worktree, with the directories that they need. The contents that
+// they make are put into the capture's transaction.
 func (pl *planner) partSteps(c *capture.Capture, from *model.Checkpoint, parts []Part) ([]tree.Change, error) {
 	rs := pl.restorer
 	now, then := oplog.NewLookups(c.Get, c.Res.Root), oplog.NewLookups(rs.log.Objs, from.Tree)

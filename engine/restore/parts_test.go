@@ -26,8 +26,8 @@ func shown(t *testing.T, p *enginetest.Project, cp *model.Checkpoint, path strin
 	return &ent
 }
 
-// What parts make is a state that only their restore names: it stays as long as that, gc and a repair's look find nothing wrong, and what
-// is restored later does not need the checkpoint that the parts are of.
+// What parts make is a state that only their restore names: it stays as long as that, gc and a repair's look find
+// nothing wrong, and what is restored later does not need the checkpoint that the parts are of.
 func TestPartsOutliveTheirCheckpoint(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a := p.Agent("a")
@@ -82,7 +82,8 @@ func TestPartsOutliveTheirCheckpoint(t *testing.T) {
 	p.Sound()
 }
 
-// A part is refused where it is based on something else, whatever that is, and so are parts that are none. Nothing is changed then.
+// A part is refused where it is based on something else, whatever that is, and so are parts that are none. Nothing is
+// changed then.
 func TestPartsAreRefused(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write(".gitignore", "ignored\n")

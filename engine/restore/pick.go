@@ -10,8 +10,8 @@ import (
 	"rewind/tree"
 )
 
-// PickOptions are what a person asks of Pick and Revert, beside Options, of which they take Paths, Prefer, DryRun, Plan, Session
-// and Progress.
+// PickOptions are what a person asks of Pick and Revert, beside Options, of which they take Paths, Prefer, DryRun,
+// Plan, Session and Progress.
 type PickOptions struct {
 	Options
 	Change string        // a turn, a checkpoint, or a range "A..B": what it changed
@@ -19,9 +19,9 @@ type PickOptions struct {
 	From   *merge.Merger // of Pick: of another worktree, whose change it is; nil: of this one
 }
 
-// Pick brings a change into the worktree by a three-way merge: what was changed there since stays. Where both changed the same, a text gets
-// the markers of a conflict, and anything else stays as it is. The conversation and the cursor stay. The outcomes are Checkout's;
-// Result.Merges has what became of each path.
+// Pick brings a change into the worktree by a three-way merge: what was changed there since stays. Where both changed
+// the same, a text gets the markers of a conflict, and anything else stays as it is. The conversation and the cursor
+// stay. The outcomes are Checkout's; Result.Merges has what became of each path.
 func (rs *Restorer) Pick(ctx context.Context, o PickOptions) (*Result, error) {
 	return rs.merge(ctx, refs.KindPick, o)
 }
@@ -90,8 +90,8 @@ func (rs *Restorer) merge(ctx context.Context, kind refs.Kind, o PickOptions) (*
 	return res, err
 }
 
-// putMerged puts the captured worktree with some paths set into the capture's transaction as a checkpoint. Its own tree is its base:
-// whatever it lays out is known.
+// putMerged puts the captured worktree with some paths set into the capture's transaction as a checkpoint. Its own tree
+// is its base: whatever it lays out is known.
 func (rs *Restorer) putMerged(c *capture.Capture, change *merge.Change, kind refs.Kind, m *merge.Merged) (*model.Checkpoint, error) {
 	root, err := tree.Edit(c.Get, c.Tx, c.Res.Root, m.Steps())
 	if err != nil {

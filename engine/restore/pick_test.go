@@ -17,8 +17,9 @@ import (
 	"rewind/internal/value"
 )
 
-// TestRevertOfASessionLeavesTheOthers: two to four sessions, in any order, each at lines of its own in the same files, and with files of
-// its own. Taking out one's work leaves the bytes of the others exactly, takes all of its own, and is undone at once.
+// TestRevertOfASessionLeavesTheOthers: two to four sessions, in any order, each at lines of its own in the same files,
+// and with files of its own. Taking out one's work leaves the bytes of the others exactly, takes all of its own, and is
+// undone at once.
 func TestRevertOfASessionLeavesTheOthers(t *testing.T) {
 	dir, run := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -239,7 +240,8 @@ func TestPickDecides(t *testing.T) {
 	}
 }
 
-// TestPickOutlivesItsCheckpoint: what a merge made is the operation's alone, and gc and a repair's look find nothing wrong.
+// TestPickOutlivesItsCheckpoint: what a merge made is the operation's alone, and gc and a repair's look find nothing
+// wrong.
 func TestPickOutlivesItsCheckpoint(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", "1\n2\n3\n")

@@ -35,12 +35,14 @@ type Plan struct {
 	ignored    map[string]bool    // directories that rules leave out now: only what was named in them is captured
 }
 
-// leavesToOthers reports whether a path was changed by a colleague and is therefore kept, even if it happens to be as the target has it.
+// leavesToOthers reports whether a path was changed by a colleague and is therefore kept, even if it happens to be as
+// the target has it.
 func (p *Plan) leavesToOthers(path string) bool {
 	return p != nil && !p.Exact && p.others.Of(path) != ""
 }
 
-// GitHeads is where the user's git repository stood at the target, and where it stands now. A restore changes nothing of it.
+// GitHeads is where the user's git repository stood at the target, and where it stands now. A restore changes nothing
+// of it.
 type GitHeads struct {
 	Then, Now model.GitHead
 	State     string // merge, rebase, ... under way; empty: none
@@ -74,9 +76,9 @@ type planner struct {
 	blocking map[string]bool
 }
 
-// Plan captures the worktree through root and decides what becomes of each path. On success the capture, which the caller commits or
-// discards, holds every byte that the steps replace or remove, ignored files included. An *UnsavedError when bytes are in the way that must
-// not or cannot be stored.
+// Plan captures the worktree through root and decides what becomes of each path. On success the capture, which the
+// caller commits or discards, holds every byte that the steps replace or remove, ignored files included. An
+// *UnsavedError when bytes are in the way that must not or cannot be stored.
 func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p model.Progress) (*Plan, *capture.Capture, error) {
 	pl := &planner{
 		restorer: rs, root: root, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{}, kept: map[string]value.Kept{},
@@ -129,8 +131,9 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p
 	return pl.plan, c, nil
 }
 
-// captureWorktree captures the worktree, chooses the target and fills changes. A capture believes the watcher; a restore must not believe
-// it of the files that it would replace. If one of those is not as the capture took it over, the whole tree is scanned.
+// captureWorktree captures the worktree, chooses the target and fills changes. A capture believes the watcher; a
+// restore must not believe it of the files that it would replace. If one of those is not as the capture took it over,
+// the whole tree is scanned.
 func (pl *planner) captureWorktree(ctx context.Context, root worktreefs.Dir, r *request, o capture.Options) (*capture.Capture, error) {
 	for {
 		c, err := pl.restorer.worktree.Capture(ctx, root, o)
@@ -191,8 +194,8 @@ func (pl *planner) victims() []string {
 	return paths
 }
 
-// chooseTarget sets the target, where it depends on the captured worktree, and what is read of it: its note, what is lost of it, what
-// colleagues changed since.
+// chooseTarget sets the target, where it depends on the captured worktree, and what is read of it: its note, what is
+// lost of it, what colleagues changed since.
 func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if r.choose != nil {
 		if err := pl.compareWithBase(c); err != nil {
@@ -229,9 +232,9 @@ func (pl *planner) forgetBase() {
 	clear(pl.unsaved)
 }
 
-// uncapturedTargets are the paths of the target that the snapshot did not capture although something is there: ignored, or over the size
-// limit. They must be captured before they may be replaced. An uncaptured directory where the target has a file is kept, since its files
-// are not the target's.
+// uncapturedTargets are the paths of the target that the snapshot did not capture although something is there: ignored,
+// or over the size limit. They must be captured before they may be replaced. An uncaptured directory where the target
+// has a file is kept, since its files are not the target's.
 func (pl *planner) uncapturedTargets(root worktreefs.Dir, c *capture.Capture) ([]string, error) {
 	var hidden []string
 	var blocked []model.Blocked
@@ -282,8 +285,8 @@ func (pl *planner) keep(path string, why value.KeptReason, isDir bool) {
 	pl.blocking[path] = !isDir || why == value.KeptBelow || why == value.KeptPurged || why == value.KeptLost
 }
 
-// refuseSecrets fails with an *UnsavedError if one of the paths in hidden, which the second capture took in, is a secret file whose content
-// may not be stored.
+// refuseSecrets fails with an *UnsavedError if one of the paths in hidden, which the second capture took in, is a
+// secret file whose content may not be stored.
 func (pl *planner) refuseSecrets(c *capture.Capture, hidden []string) error {
 	if pl.restorer.log.Config.StoreSecrets() {
 		return nil
@@ -371,8 +374,8 @@ func (pl *planner) decide(c *capture.Capture) error {
 	return nil
 }
 
-// remakeDirs adds to steps those that make the directories in away, which a colleague removed, if a step makes something below them; the
-// others are kept away.
+// remakeDirs adds to steps those that make the directories in away, which a colleague removed, if a step makes
+// something below them; the others are kept away.
 func (pl *planner) remakeDirs(away []tree.Change, steps []tree.Change) []tree.Change {
 	if len(away) == 0 {
 		return steps
@@ -408,8 +411,8 @@ func (pl *planner) inScope(ch tree.Change) bool {
 // isInCall reports whether an open call of the session itself made what is at an unknown path.
 func (pl *planner) isInCall(path string) bool { return pl.inCall != nil && pl.inCall(path) }
 
-// isNew reports whether no checkpoint knows what is at a path, so that it is kept. Not so if the base's note lists it as skipped and the
-// target has the path (has).
+// isNew reports whether no checkpoint knows what is at a path, so that it is kept. Not so if the base's note lists it
+// as skipped and the target has the path (has).
 func (pl *planner) isNew(path string, has bool) bool {
 	if !pl.unknown[path] || pl.isInCall(path) {
 		return false

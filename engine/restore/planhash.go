@@ -14,7 +14,8 @@ import (
 	"rewind/tree"
 )
 
-// The parts of a plan, each with a hash of its own: the hash of the plan is these, so that one which is not met any more says what changed.
+// The parts of a plan, each with a hash of its own: the hash of the plan is these, so that one which is not met any
+// more says what changed.
 var planParts = [...]value.PlanPart{value.PlanPlace, value.PlanFiles, value.PlanKept, value.PlanConversation}
 
 // partDigits is how many hex digits a part of a plan's hash has.
@@ -33,7 +34,8 @@ func (e *PlanChangedError) Is(target error) bool { return target == ErrMeanwhile
 // planLine is what a plan says of one path, or of something that has none.
 type planLine struct{ path, said string }
 
-// shownPlan is the plan of the newest dry run, for who then asks for it and is refused: only the names of what changed need it.
+// shownPlan is the plan of the newest dry run, for who then asks for it and is refused: only the names of what changed
+// need it.
 type shownPlan struct {
 	hash  string
 	lines []planLine
@@ -42,9 +44,9 @@ type shownPlan struct {
 // maxShown bounds the lines of a plan that is kept in memory.
 const maxShown = 4096
 
-// settlePlan gives a dry run the hash of its plan, and fails with a *PlanChangedError if the request names another one. The hash depends
-// on what would be done alone: not on names that are drawn for it or that the request gives (a tag, a title: a person may think of one when
-// the plan is shown), on times, or on what is only told.
+// settlePlan gives a dry run the hash of its plan, and fails with a *PlanChangedError if the request names another one.
+// The hash depends on what would be done alone: not on names that are drawn for it or that the request gives (a tag, a
+// title: a person may think of one when the plan is shown), on times, or on what is only told.
 func (rs *Restorer) settlePlan(r *request, res *Result, conv *conversationPlan, successor string) error {
 	if !r.options.DryRun && r.options.Plan == "" {
 		return nil // nobody asks
@@ -159,7 +161,8 @@ func keptLines(p *Plan) (lines []planLine) {
 	return lines
 }
 
-// planLines say what becomes of the conversation, and how long the session files are now that go or change. The plan may be nil.
+// planLines say what becomes of the conversation, and how long the session files are now that go or change. The plan
+// may be nil.
 func (t *conversationPlan) planLines(r *request) (lines []planLine) {
 	if t == nil {
 		return nil

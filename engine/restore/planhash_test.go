@@ -58,8 +58,9 @@ func restores(p *enginetest.Project, k *enginetest.Talker) map[string]func(resto
 	}
 }
 
-// A plan has the same hash as often as it is asked for, whatever is drawn for it or told of it, and who names it has it done, with the
-// same hash. Undone and asked for again, it is the same once more, where nothing of what it says has changed.
+// A plan has the same hash as often as it is asked for, whatever is drawn for it or told of it, and who names it has it
+// done, with the same hash. Undone and asked for again, it is the same once more, where nothing of what it says has
+// changed.
 func TestPlanIsDone(t *testing.T) {
 	for _, name := range []string{"checkout", "in place", "undo", "switch", "fork with checkout", "revert"} {
 		t.Run(name, func(t *testing.T) {

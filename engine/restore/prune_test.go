@@ -17,8 +17,8 @@ import (
 	"rewind/refs"
 )
 
-// TestPruneByItself: switched on, forks that nobody uses go by themselves; what somebody has named, archived, gone on with, made whole or
-// brought back stays, and so does what lies in no folder of the person's agents.
+// TestPruneByItself: switched on, forks that nobody uses go by themselves; what somebody has named, archived, gone on
+// with, made whole or brought back stays, and so does what lies in no folder of the person's agents.
 func TestPruneByItself(t *testing.T) {
 	p, k := enginetest.TwoTurns(t)
 	p.Settle()
@@ -92,7 +92,8 @@ func TestPruneByItself(t *testing.T) {
 	p.Verify()
 }
 
-// TestPruneByItselfCutShort: what deletes forks by itself, and is killed, is said to have done so by whoever finishes it.
+// TestPruneByItselfCutShort: what deletes forks by itself, and is killed, is said to have done so by whoever finishes
+// it.
 func TestPruneByItselfCutShort(t *testing.T) {
 	p, k := enginetest.TwoTurns(t)
 	p.Settle()
@@ -123,8 +124,8 @@ func TestPruneByItselfCutShort(t *testing.T) {
 	p.Verify()
 }
 
-// TestForkBroughtBackServes: a fork that was deleted and brought back is used again instead of another one of the same place; while it is
-// deleted gc may take what it began with, and nothing misses that.
+// TestForkBroughtBackServes: a fork that was deleted and brought back is used again instead of another one of the same
+// place; while it is deleted gc may take what it began with, and nothing misses that.
 func TestForkBroughtBackServes(t *testing.T) {
 	p, k := enginetest.TwoTurns(t)
 	p.Settle()
@@ -158,7 +159,8 @@ func TestForkBroughtBackServes(t *testing.T) {
 	}
 }
 
-// TestForkLimits: above the limit that warns a fork says so, at the one that refuses none is made, and one that is there serves.
+// TestForkLimits: above the limit that warns a fork says so, at the one that refuses none is made, and one that is
+// there serves.
 func TestForkLimits(t *testing.T) {
 	p, k := enginetest.TwoTurns(t)
 	p.Settle()

@@ -74,8 +74,8 @@ type Options struct {
 	Progress model.Progress
 }
 
-// request is a restore that was asked for, with the journal that it becomes. Of the journal the kind, the session, the scope and the cursor
-// before are set from the beginning.
+// request is a restore that was asked for, with the journal that it becomes. Of the journal the kind, the session, the
+// scope and the cursor before are set from the beginning.
 type request struct {
 	model.Journal
 	options      Options // the scope is the journal's
@@ -104,8 +104,8 @@ func (r *request) setTarget(to *model.Checkpoint) {
 	r.target, r.Target = to, to.ID
 }
 
-// Run carries out a request: plan, safety checkpoint with the journal, apply, operation. With a dry run it ends after the plan. The
-// outcomes are Checkout's.
+// Run carries out a request: plan, safety checkpoint with the journal, apply, operation. With a dry run it ends after
+// the plan. The outcomes are Checkout's.
 func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Result, error) {
 	defer rs.worktree.Restoring(r.Kind.String(), model.AskerOf(ctx).Process)()
 	root, err := rs.HoldRoot()
@@ -206,9 +206,9 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	return res, nil
 }
 
-// CommitSafety makes the captured state a checkpoint, a step of the session on or, if that is "", on no branch, in one durable batch with
-// the journal, and with the tag that it is to have ("": none). From here on the restore is finished or taken back, by whichever process
-// comes next. c is committed, or discarded with an error.
+// CommitSafety makes the captured state a checkpoint, a step of the session on or, if that is "", on no branch, in one
+// durable batch with the journal, and with the tag that it is to have ("": none). From here on the restore is finished
+// or taken back, by whichever process comes next. c is committed, or discarded with an error.
 func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, on, tag string) (*model.Checkpoint, error) {
 	session, cause := on, model.Cause{Event: model.EventUndo, Message: "unsaved changes before " + j.Kind.String()}
 	var err error
@@ -292,8 +292,8 @@ func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *
 	return rs.syncAndFinish(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done, Message: j.Message()}, j, res)
 }
 
-// syncAndFinish is finish beside a sync of the directories that held the stage. Whether the stage is gone for good does not matter: one
-// that comes back after a power cut holds nothing that is not stored.
+// syncAndFinish is finish beside a sync of the directories that held the stage. Whether the stage is gone for good does
+// not matter: one that comes back after a power cut holds nothing that is not stored.
 func (rs *Restorer) syncAndFinish(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *model.Journal, res *Result) error {
 	if list, err := rs.StageDirs(root); err == nil {
 		for _, stages := range list {
@@ -312,8 +312,8 @@ func withoutKept(files []refs.File, kept []string) []refs.File {
 	return slices.DeleteFunc(slices.Clone(files), func(f refs.File) bool { return slices.Contains(kept, f.Path) })
 }
 
-// Apply carries out steps in the worktree, and adds to res what became of them. The journal's stage is made if it is not there, and removed
-// unless it holds the bytes of a racing edit.
+// Apply carries out steps in the worktree, and adds to res what became of them. The journal's stage is made if it is
+// not there, and removed unless it holds the bytes of a racing edit.
 func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Journal, steps []tree.Change, res *Result) error {
 	if !j.Staged {
 		durable, err := rs.MakeStage(root, j.Stage)
@@ -373,8 +373,8 @@ func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Jour
 	return err
 }
 
-// completeOperation adds to the operation of a restore the refs that it moves and the tree that it leaves, and returns the session records
-// whose Left changes with it.
+// completeOperation adds to the operation of a restore the refs that it moves and the tree that it leaves, and returns
+// the session records whose Left changes with it.
 func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session,
 	err error,
 ) {
@@ -405,8 +405,9 @@ func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *mo
 	return left, rs.setResultTree(tx, op, j, res)
 }
 
-// commitOperation puts an operation into the log, with what tx holds and the session records that change, and deletes the journal: one
-// durable batch. The files are written by now, so an interrupt of ctx does not stop it. With an error tx is discarded.
+// commitOperation puts an operation into the log, with what tx holds and the session records that change, and deletes
+// the journal: one durable batch. The files are written by now, so an interrupt of ctx does not stop it. With an error
+// tx is discarded.
 func (rs *Restorer) commitOperation(
 	ctx context.Context, tx *objstore.Tx, op refs.Operation, j *model.Journal, left []*model.Session,
 ) (*refs.Operation, error) {

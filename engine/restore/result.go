@@ -12,8 +12,8 @@ import (
 	"rewind/tree"
 )
 
-// setResultTree sets the operation's Result where the head after the restore is not the target: the head before it, with what the target
-// accounts for at the paths that the restore was to set and that are now as the target has them.
+// setResultTree sets the operation's Result where the head after the restore is not the target: the head before it,
+// with what the target accounts for at the paths that the restore was to set and that are now as the target has them.
 func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) error {
 	if len(j.Paths) > 0 {
 		return nil
@@ -86,7 +86,8 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 	for _, s := range seen {
 		stays = append(stays, s.Path)
 	}
-	steps = slices.DeleteFunc(steps, func(s tree.Change) bool { // a directory above a path that stays is not removed from the head
+	// a directory above a path that stays is not removed from the head
+	steps = slices.DeleteFunc(steps, func(s tree.Change) bool {
 		return s.New == nil && slices.ContainsFunc(stays, func(p string) bool { return refs.Below(p, s.Path) })
 	})
 	steps = append(append(steps, short...), seen...)
@@ -133,8 +134,8 @@ func (res *Result) adoptPerms() {
 	res.Plan.Steps = steps
 }
 
-// refuseLost fails with an *oplog.LostError if a path of the request is lost in the checkpoint cp. Lost directories outside of the
-// request are put into lostTrees and read as empty from now on.
+// refuseLost fails with an *oplog.LostError if a path of the request is lost in the checkpoint cp. Lost directories
+// outside of the request are put into lostTrees and read as empty from now on.
 func (pl *planner) refuseLost(cp *model.Checkpoint) error {
 	paths, trees, err := pl.restorer.log.LostIn(cp)
 	if err != nil {
@@ -178,8 +179,8 @@ func (pl *planner) listKept() {
 	}
 }
 
-// listTaken fills the plan's Taken: with Exact, the files that would be kept without it, by the session that changed them, and last those
-// that no checkpoint holds.
+// listTaken fills the plan's Taken: with Exact, the files that would be kept without it, by the session that changed
+// them, and last those that no checkpoint holds.
 func (pl *planner) listTaken() {
 	if !pl.request.Exact {
 		return

@@ -98,7 +98,8 @@ func (rs *Restorer) resume(ctx context.Context, env value.AgentEnv, back, codeOn
 		return nil, err
 	}
 	if then, err := rs.log.Note(target); err == nil && !j.ContextOnly {
-		res.Plan.Missing, _ = capture.Missing(root, then, nil, j.Paths) // the restore is done: an error here is not one of it
+		// the restore is done: an error here is not one of it
+		res.Plan.Missing, _ = capture.Missing(root, then, nil, j.Paths)
 	}
 	if j.Kind.Manages() {
 		res.Managed = j.Managed
@@ -124,8 +125,8 @@ func (e *TakenBackError) Error() string { return e.Cause.Error() + "; nothing wa
 // Unwrap is the cause.
 func (e *TakenBackError) Unwrap() error { return e.Cause }
 
-// takeBack takes back what a failed restore has done, and returns a *TakenBackError with its cause. If that fails too the journal stays,
-// for Continue and Abort, and the error is a *model.HalfDoneError.
+// takeBack takes back what a failed restore has done, and returns a *TakenBackError with its cause. If that fails too
+// the journal stays, for Continue and Abort, and the error is a *model.HalfDoneError.
 func (rs *Restorer) takeBack(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result, cause error) error {
 	if err := rs.abort(context.WithoutCancel(ctx), root, j, res); err != nil {
 		return errors.Join(&model.HalfDoneError{Target: j.Target}, cause, err)

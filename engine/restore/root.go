@@ -9,14 +9,15 @@ import (
 	"rewind/internal/worktreefs"
 )
 
-// A restore holds the project's root directory as one handle from its plan to its end, and everything that it does to the tree goes through
-// that. So whoever has another directory, or a link to one, take the root's place meanwhile has nothing written there. That they did is
-// seen before the first change and before the operation is recorded.
+// A restore holds the project's root directory as one handle from its plan to its end, and everything that it does to
+// the tree goes through that. So whoever has another directory, or a link to one, take the root's place meanwhile has
+// nothing written there. That they did is seen before the first change and before the operation is recorded.
 
 // ErrExchanged is returned when the project's path leads to another directory than the one that is being restored.
 var ErrExchanged = errors.New("another directory has taken the place of the project's")
 
-// HoldRoot opens the worktree's root for a restore: the directory that the project's path names through no link. The caller closes it.
+// HoldRoot opens the worktree's root for a restore: the directory that the project's path names through no link. The
+// caller closes it.
 func (rs *Restorer) HoldRoot() (worktreefs.Dir, error) {
 	root, err := rs.log.Root()
 	if err != nil {
@@ -29,8 +30,8 @@ func (rs *Restorer) HoldRoot() (worktreefs.Dir, error) {
 	return root, nil
 }
 
-// checkRoot fails with ErrExchanged if the project's path does not lead, through no link, to the directory that root holds (device and
-// inode).
+// checkRoot fails with ErrExchanged if the project's path does not lead, through no link, to the directory that root
+// holds (device and inode).
 func (rs *Restorer) checkRoot(root worktreefs.Dir) error {
 	exchanged := func(why string) error {
 		return rs.restoreError(fmt.Errorf("%w: %s", ErrExchanged, why))

@@ -44,8 +44,9 @@ func everything(t enginetest.Fataler, dir string) string {
 	return text
 }
 
-// TestT21Promise17RootExchanged: whoever has a link to another directory take the place of the project's in the middle of a checkout has
-// nothing written there: the real one is as the target, or as before, and the checkout can be ended when it is back.
+// TestT21Promise17RootExchanged: whoever has a link to another directory take the place of the project's in the middle
+// of a checkout has nothing written there: the real one is as the target, or as before, and the checkout can be ended
+// when it is back.
 func TestT21Promise17RootExchanged(t *testing.T) {
 	for kind, step := range map[string]int{"link": 1, "directory": 4, "nothing": 4} {
 		for n := 0; ; n += step {

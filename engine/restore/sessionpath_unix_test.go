@@ -20,8 +20,8 @@ import (
 	"rewind/objstore"
 )
 
-// TestT15SessionPaths: a path in a payload that is no session file of the agent is not read; the event counts all the same, and why the
-// conversation is not captured can be seen.
+// TestT15SessionPaths: a path in a payload that is no session file of the agent is not read; the event counts all the
+// same, and why the conversation is not captured can be seen.
 func TestT15SessionPaths(t *testing.T) {
 	p := enginetest.NewProject(t)
 	secret := filepath.Join(p.User(), "secret")

@@ -18,7 +18,8 @@ import (
 	"rewind/tree"
 )
 
-// liteDB is a database of SQLite in a directory of its own. What a program that ends hard leaves of it is what lies there while it is open.
+// liteDB is a database of SQLite in a directory of its own. What a program that ends hard leaves of it is what lies
+// there while it is open.
 type liteDB struct {
 	t    enginetest.Fataler
 	path string
@@ -132,7 +133,8 @@ func wantLite(t *testing.T, p *enginetest.Project, what, want string) {
 	}
 }
 
-// litter makes the project's database what a program leaves that ends hard, saves, and returns that with what the database says.
+// litter makes the project's database what a program leaves that ends hard, saves, and returns that with what the
+// database says.
 func litter(t *testing.T, p *enginetest.Project, l *liteDB, message string) (*model.Checkpoint, string) {
 	t.Helper()
 	copyLite(p.T, l.path, p.Path("app.db"))

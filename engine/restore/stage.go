@@ -17,7 +17,8 @@ import (
 
 // stageDir is a directory with a stage for each restore: in the marker's directory, so on the worktree's file system
 // and in no capture; or
-// in Home, where the marker's directory is not this user's. For paths on another file system apply.Run makes a stage beside them.
+// in Home, where the marker's directory is not this user's. For paths on another file system apply.Run makes a stage
+// beside them.
 type stageDir struct {
 	base worktreefs.Dir // what path is relative to
 	path string         // below base, with slashes
@@ -97,7 +98,8 @@ func (rs *Restorer) stageDirOf(root worktreefs.Dir, op string) (*stageDir, error
 	if at != nil {
 		return at, nil
 	}
-	if project.WriteMarkerIn(root, rs.log.Project.Root, rs.log.Project.ID, "") == nil { // somebody may have removed the marker
+	// somebody may have removed the marker
+	if project.WriteMarkerIn(root, rs.log.Project.Root, rs.log.Project.ID, "") == nil {
 		return markerStages(root), nil
 	}
 	if err := os.MkdirAll(rs.log.Home.Dir, 0o700); err != nil {
@@ -113,8 +115,8 @@ func NewStageName() string {
 	return hex.EncodeToString(b[:])
 }
 
-// MakeStage makes the stage named op. durable must be called: it waits until the stage's name is on disk. The sync runs beside what the
-// caller does meanwhile.
+// MakeStage makes the stage named op. durable must be called: it waits until the stage's name is on disk. The sync runs
+// beside what the caller does meanwhile.
 func (rs *Restorer) MakeStage(root worktreefs.Dir, op string) (durable func() error, err error) {
 	rs.dropEmptyStages(root)
 	stages, err := rs.stageDirOf(root, op)
@@ -167,7 +169,8 @@ func (rs *Restorer) DropEmptyStages() {
 	rs.dropEmptyStages(root)
 }
 
-// dropEmptyStages is DropEmptyStages with the log's lock held: no stage is in use but one that is made anew where it is missing.
+// dropEmptyStages is DropEmptyStages with the log's lock held: no stage is in use but one that is made anew where it is
+// missing.
 func (rs *Restorer) dropEmptyStages(root worktreefs.Dir) {
 	list, err := rs.StageDirs(root)
 	if err != nil {

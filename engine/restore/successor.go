@@ -15,8 +15,9 @@ import (
 	"rewind/transcript"
 )
 
-// successor is the name of the successor of a restore: the session that it makes, cuts, brings back or finds to end at the target. Where
-// the conversation is left alone it is the session that went on until now, if the restore is about its branch, else the restore's own.
+// successor is the name of the successor of a restore: the session that it makes, cuts, brings back or finds to end at
+// the target. Where the conversation is left alone it is the session that went on until now, if the restore is about
+// its branch, else the restore's own.
 func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
 	if r.options.CodeOnly || len(r.Paths) > 0 || r.options.Env.Home == "" {
 		return rs.ongoingSession(r.Session)
@@ -44,9 +45,10 @@ func (rs *Restorer) ongoingSession(session string) (string, error) {
 	return session, err
 }
 
-// leftRecords are copies of the session records whose Left changes with a restore: set for the sessions of the successor's family that the
-// restore leaves, cleared for the successor. A session of another family does not change, nor one on another branch in the middle of a
-// turn: its agent goes on. The log's lock is held, and the restore is not in the log yet.
+// leftRecords are copies of the session records whose Left changes with a restore: set for the sessions of the
+// successor's family that the restore leaves, cleared for the successor. A session of another family does not change,
+// nor one on another branch in the middle of a turn: its agent goes on. The log's lock is held, and the restore is not
+// in the log yet.
 func (rs *Restorer) leftRecords(j *model.Journal) ([]*model.Session, error) {
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
@@ -98,8 +100,8 @@ func (rs *Restorer) otherRefChanges(j *model.Journal, own []refs.Change) ([]refs
 	return append(cursors, tips...), err
 }
 
-// tipAfterUndo moves the session's branch to where an undo came from, if that is not on the branch: a checkout had gone to a step of
-// another line, and redo is to lead back there.
+// tipAfterUndo moves the session's branch to where an undo came from, if that is not on the branch: a checkout had gone
+// to a step of another line, and redo is to lead back there.
 func (rs *Restorer) tipAfterUndo(j *model.Journal) ([]refs.Change, error) {
 	tip := refs.Session(j.Session)
 	now, err := rs.log.Refs.ID(tip)
@@ -120,8 +122,8 @@ func (rs *Restorer) tipAfterUndo(j *model.Journal) ([]refs.Change, error) {
 	return []refs.Change{{Name: tip, Old: now, New: j.Before}}, nil
 }
 
-// otherCursorChanges are the changes of cursors beside the restore's own session: the successor's goes to the same checkpoint, and those
-// that a reverted restore had moved go back. A cursor that was moved since stays.
+// otherCursorChanges are the changes of cursors beside the restore's own session: the successor's goes to the same
+// checkpoint, and those that a reverted restore had moved go back. A cursor that was moved since stays.
 func (rs *Restorer) otherCursorChanges(j *model.Journal) ([]refs.Change, error) {
 	successor := cmp.Or(j.Goes, j.Session)
 	var out []refs.Change
@@ -175,8 +177,9 @@ func (rs *Restorer) otherCursorChanges(j *model.Journal) ([]refs.Change, error) 
 	return out, err
 }
 
-// revertedTips are the changes of branches that go with an undo-restore's cursors. Where a step was made since on another branch, redo
-// would lead from the cursor's checkpoint to that step; so the branch goes back, too. The step stays in the log.
+// revertedTips are the changes of branches that go with an undo-restore's cursors. Where a step was made since on
+// another branch, redo would lead from the cursor's checkpoint to that step; so the branch goes back, too. The step
+// stays in the log.
 func (rs *Restorer) revertedTips(j *model.Journal, cursors []refs.Change) ([]refs.Change, error) {
 	var out []refs.Change
 	for _, c := range cursors {
@@ -204,7 +207,8 @@ func (rs *Restorer) revertedTips(j *model.Journal, cursors []refs.Change) ([]ref
 	return out, nil
 }
 
-// refBefore is the checkpoint at which a session's cursor or branch stood before operation seq; zero: not known any more.
+// refBefore is the checkpoint at which a session's cursor or branch stood before operation seq; zero: not known any
+// more.
 func (rs *Restorer) refBefore(name refs.Name, session string, seq uint64) (at objstore.ID, err error) {
 	if seq <= 1 {
 		return at, nil
@@ -229,8 +233,8 @@ func (rs *Restorer) refBefore(name refs.Name, session string, seq uint64) (at ob
 	return at, err
 }
 
-// findUnusedFork is a fork in the family of s that ends where the moment p does and that nobody has used, r's own session before others,
-// then the newest; nil: none.
+// findUnusedFork is a fork in the family of s that ends where the moment p does and that nobody has used, r's own
+// session before others, then the newest; nil: none.
 func (rs *Restorer) findUnusedFork(r *request, p *history.Moment, s *model.Session) (*model.Session, error) {
 	f, _, err := rs.findUnused(r, p, s, func(f *model.Session) bool { return refs.KindOf(f.Fork.Kind).IsRestore() })
 	return f, err

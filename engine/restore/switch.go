@@ -10,12 +10,13 @@ import (
 	"rewind/refs"
 )
 
-// Switch sets the project to the tip of a session's branch, and the session itself goes on: its file is not touched. A name is that of
-// history.BranchNamed, or of history.Way: to the end of a branch within a session goes what a checkout makes, a session that ends there.
-// What other sessions changed since the tip is kept, as a checkout keeps it. The outcomes are Checkout's; where the project stands there
-// already, nothing is done, with unsaved changes neither; else those become a step of the branch that is left. A session
-// that goes on in another worktree is a *model.ElsewhereError. With o.InPlace a file that was cut, and not gone on with, becomes again what
-// it was at the newest step of the branch.
+// Switch sets the project to the tip of a session's branch, and the session itself goes on: its file is not touched. A
+// name is that of history.BranchNamed, or of history.Way: to the end of a branch within a session goes what a checkout
+// makes, a session that ends there. What other sessions changed since the tip is kept, as a checkout keeps it. The
+// outcomes are Checkout's; where the project stands there already, nothing is done, with unsaved changes neither; else
+// those become a step of the branch that is left. A session that goes on in another worktree is a
+// *model.ElsewhereError. With o.InPlace a file that was cut, and not gone on with, becomes again what it was at the
+// newest step of the branch.
 func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {
@@ -63,8 +64,9 @@ func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// saveLeft has a restore that leaves a branch for another one save what is unsaved there, also what a pick or revert brought: it becomes
-// the newest step of that branch, to which the way back goes. What becomes of each file is decided as without it.
+// saveLeft has a restore that leaves a branch for another one save what is unsaved there, also what a pick or revert
+// brought: it becomes the newest step of that branch, to which the way back goes. What becomes of each file is decided
+// as without it.
 func (rs *Restorer) saveLeft(r *request) {
 	r.choose = func(pl *planner, c *capture.Capture) error {
 		r.saveOn = ""
@@ -84,7 +86,8 @@ func (rs *Restorer) saveLeft(r *request) {
 	}
 }
 
-// tipOf is the moment that is the newest of a session: its conversation as it is, and the code at the end of that (history.Tip).
+// tipOf is the moment that is the newest of a session: its conversation as it is, and the code at the end of that
+// (history.Tip).
 func (rs *Restorer) tipOf(ctx context.Context, session string) (*history.Moment, error) {
 	p := &history.Moment{Name: "session " + session, Session: session, Now: true}
 	s := rs.log.Records[session]
@@ -121,7 +124,8 @@ func (rs *Restorer) stay(r *request, err error) (*Result, error) {
 	return res, rs.matchPlan(r.options, res, [len(planParts)][]planLine{{{said: fmt.Sprintf("stay %q %s", r.Session, r.Target)}}})
 }
 
-// switchToWay is Switch to a branch within a session. Nobody goes on in that one where it is: a session that has it at its end does.
+// switchToWay is Switch to a branch within a session. Nobody goes on in that one where it is: a session that has it at
+// its end does.
 func (rs *Restorer) switchToWay(ctx context.Context, way string, o Options, err error) (*Result, error) {
 	if err != nil {
 		return nil, err

@@ -13,9 +13,10 @@ import (
 	"rewind/tree"
 )
 
-// takeOut, with Options.Merge, makes of the target one that at paths which colleagues changed since has the worktree without what the
-// session did there: those are set, and not left to the colleagues. Where nothing of the session's is to be taken, and where it cannot be
-// (a conflict in what is no text), they are left to them. What it makes is put into the capture's transaction.
+// takeOut, with Options.Merge, makes of the target one that at paths which colleagues changed since has the worktree
+// without what the session did there: those are set, and not left to the colleagues. Where nothing of the session's is
+// to be taken, and where it cannot be (a conflict in what is no text), they are left to them. What it makes is put into
+// the capture's transaction.
 func (pl *planner) takeOut(c *capture.Capture) error {
 	r, rs := pl.request, pl.restorer
 	if !r.options.Merge {
@@ -50,8 +51,8 @@ func (pl *planner) takeOut(c *capture.Capture) error {
 	return nil
 }
 
-// addParents adds to what a merge sets the directories that the target lacks above it. Where that has something else there, the path is
-// blocked.
+// addParents adds to what a merge sets the directories that the target lacks above it. Where that has something else
+// there, the path is blocked.
 func (pl *planner) addParents(c *capture.Capture, m *merge.Merged) error {
 	now, then := oplog.NewLookups(c.Get, c.Res.Root), oplog.NewLookups(lostAsEmpty{c.Get, pl.lostTrees}, pl.target.Tree)
 	for _, path := range slices.Sorted(maps.Keys(m.Set)) {
@@ -86,8 +87,8 @@ func block(list []value.Merge, path string) {
 	}
 }
 
-// putTakenOut puts the target with some paths set into the capture's transaction as a checkpoint behind it, so that lists name the target.
-// What that accounts for, and the paths, is its base.
+// putTakenOut puts the target with some paths set into the capture's transaction as a checkpoint behind it, so that
+// lists name the target. What that accounts for, and the paths, is its base.
 func (pl *planner) putTakenOut(c *capture.Capture, steps []tree.Change) (*model.Checkpoint, error) {
 	rs, target := pl.restorer, pl.target
 	get := lostAsEmpty{c.Get, pl.lostTrees}

@@ -16,8 +16,8 @@ import (
 
 const sharedFiles, ownedLines = 2, 3
 
-// besides are sessions at work in one tree, and a person: each at lines of its own in the same files, and each session with files of its
-// own.
+// besides are sessions at work in one tree, and a person: each at lines of its own in the same files, and each session
+// with files of its own.
 type besides struct {
 	*enginetest.Project
 	agents []*enginetest.Agent
@@ -100,8 +100,8 @@ func (m *besides) user(t *rapid.T) {
 	m.write()
 }
 
-// back takes a session to one of its steps, and holds what is there then: its own lines as they were, all others as they are. A file that
-// nobody else has changed since goes back whole.
+// back takes a session to one of its steps, and holds what is there then: its own lines as they were, all others as
+// they are. A file that nobody else has changed since goes back whole.
 func (m *besides) back(t *rapid.T) {
 	if len(m.marks) == 0 {
 		return
@@ -180,8 +180,9 @@ func (m *besides) back(t *rapid.T) {
 	}
 }
 
-// TestMergeLeavesTheOthers: two to four sessions and a person, in any order. A session that goes back with a merge takes what it did behind
-// the target, and nothing else; a dry run says so before, and undo-restore gives every byte back.
+// TestMergeLeavesTheOthers: two to four sessions and a person, in any order. A session that goes back with a merge
+// takes what it did behind the target, and nothing else; a dry run says so before, and undo-restore gives every byte
+// back.
 func TestMergeLeavesTheOthers(t *testing.T) {
 	dir, run, merged := t.TempDir(), 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -15,9 +15,9 @@ import (
 	"rewind/refs"
 )
 
-// Undo goes n steps back along a session's branch. Folded steps, and steps that are the same for the session, count as one. Unsaved changes
-// count as the first step: they become a step of their own, so that Redo brings them back. A *model.NoStepError when fewer than n steps lie
-// before.
+// Undo goes n steps back along a session's branch. Folded steps, and steps that are the same for the session, count as
+// one. Unsaved changes count as the first step: they become a step of their own, so that Redo brings them back. A
+// *model.NoStepError when fewer than n steps lie before.
 func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	session, err := rs.walkedSession(ctx, o)
@@ -57,8 +57,9 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		}
 		back := n
 		if dirty {
-			back--                                                       // the unsaved changes are the first step
-			if r.Session, err = rs.ongoingSession(session); err != nil { // the session that goes on now is the one that made them
+			back-- // the unsaved changes are the first step
+			// the session that goes on now is the one that made them
+			if r.Session, err = rs.ongoingSession(session); err != nil {
 				return err
 			}
 			r.saveOn = r.Session
@@ -72,8 +73,8 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// walkedSession is the session whose branch undo and redo walk. It fails while a restore is unfinished, and captures the conversation
-// unless o leaves it alone.
+// walkedSession is the session whose branch undo and redo walk. It fails while a restore is unfinished, and captures
+// the conversation unless o leaves it alone.
 func (rs *Restorer) walkedSession(ctx context.Context, o Options) (string, error) {
 	if err := rs.log.CheckWhole(); err != nil {
 		return "", err
@@ -85,7 +86,8 @@ func (rs *Restorer) walkedSession(ctx context.Context, o Options) (string, error
 	return session, rs.catchUp(ctx, session, o)
 }
 
-// Redo goes n steps forward again, towards the tip of a session's branch; a *model.NoStepError when fewer than n lie ahead.
+// Redo goes n steps forward again, towards the tip of a session's branch; a *model.NoStepError when fewer than n lie
+// ahead.
 func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	session, err := rs.walkedSession(ctx, o)
@@ -117,8 +119,8 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// Ahead lists the steps from a session's cursor to its tip at which Redo stops, nearest first. Empty when the cursor is the tip or not on
-// the branch. j says which steps are the same for the session; nil: those with equal trees.
+// Ahead lists the steps from a session's cursor to its tip at which Redo stops, nearest first. Empty when the cursor is
+// the tip or not on the branch. j says which steps are the same for the session; nil: those with equal trees.
 func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
 	tip, err := rs.log.Refs.ID(refs.Session(session))
 	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // a session without a tip has made no step
@@ -179,8 +181,9 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 	return ahead, nil
 }
 
-// undoOrigins are the steps that the latest undos of a session, with the redos among them, started from. Redo stops at them, even if lists
-// fold them. One on another line stands for the step of the session's branch that j takes for the same; with j nil it does not.
+// undoOrigins are the steps that the latest undos of a session, with the redos among them, started from. Redo stops at
+// them, even if lists fold them. One on another line stands for the step of the session's branch that j takes for the
+// same; with j nil it does not.
 func (rs *Restorer) undoOrigins(session string, j *authorship.Judge) (map[objstore.ID]bool, error) {
 	left, cursor := map[objstore.ID]bool{}, refs.Cursor(session)
 	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {
@@ -210,9 +213,9 @@ func (rs *Restorer) undoOrigins(session string, j *authorship.Judge) (map[objsto
 	return left, nil
 }
 
-// UndoRestore reverts the restore of operation seq: the worktree becomes what it was before, but for files that no checkpoint holds, which
-// are kept. seq 0 stands for the newest restore in effect that is no undo-restore, so repeating it goes deeper; an undo-restore is reverted
-// by its number.
+// UndoRestore reverts the restore of operation seq: the worktree becomes what it was before, but for files that no
+// checkpoint holds, which are kept. seq 0 stands for the newest restore in effect that is no undo-restore, so repeating
+// it goes deeper; an undo-restore is reverted by its number.
 func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {

@@ -12,8 +12,8 @@ import (
 	"rewind/hooks"
 )
 
-// A file that the session removed and its person made anew is no step of undo, in whichever way it stands where another one was: it stays,
-// and undo goes on.
+// A file that the session removed and its person made anew is no step of undo, in whichever way it stands where another
+// one was: it stays, and undo goes on.
 func TestPromise19UndoBesideANewFile(t *testing.T) {
 	for _, over := range []bool{false, true} {
 		p := enginetest.NewProject(t)
@@ -82,8 +82,8 @@ func TestPromise19UndoBesideADirectory(t *testing.T) {
 	t.Error("f is not as it was first")
 }
 
-// What another session's call does and no capture has seen stays where undo and redo go, also where undo goes to what happens to have the
-// same.
+// What another session's call does and no capture has seen stays where undo and redo go, also where undo goes to what
+// happens to have the same.
 func TestPromise19RedoBesideAnUnsavedRemoval(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, b := p.Two()
@@ -108,7 +108,8 @@ func TestPromise19RedoToAnotherLine(t *testing.T) {
 	a.Does("f", "a's")
 	p.Write("f", enginetest.Big("the person's"))
 	c := p.Scribe(hooks.Codex, enginetest.Unique())
-	c.Tell(hooks.SessionStart, map[string]any{"source": "startup"}) // takes it in, on its own line, which begins where a stands
+	// takes it in, on its own line, which begins where a stands
+	c.Tell(hooks.SessionStart, map[string]any{"source": "startup"})
 	a.Tell(hooks.Stop, map[string]any{"stop_hook_active": false})
 	of := restore.Options{Session: model.SessionChoice{Session: a.Name()}}
 	_, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1", of)
@@ -130,8 +131,8 @@ func TestPromise19RedoToAnotherLine(t *testing.T) {
 	}
 }
 
-// TestPromise19UndoAgain: what an undo made a step stays one when redo has come back to it: the next undo takes a person's edit alone, as
-// the first did, not the session's work before it as well.
+// TestPromise19UndoAgain: what an undo made a step stays one when redo has come back to it: the next undo takes a
+// person's edit alone, as the first did, not the session's work before it as well.
 func TestPromise19UndoAgain(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, _ := p.Two()
@@ -161,8 +162,8 @@ func TestPromise19UndoAgain(t *testing.T) {
 	p.Verify()
 }
 
-// A session that begins where another one's undo and redo have led back to begins with that: what was done and taken back before is no
-// colleague's change, and undo of its own first step brings the other one's file back.
+// A session that begins where another one's undo and redo have led back to begins with that: what was done and taken
+// back before is no colleague's change, and undo of its own first step brings the other one's file back.
 func TestPromise19UndoToWhereItBegan(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, _ := p.Two()
@@ -183,8 +184,9 @@ func TestPromise19UndoToWhereItBegan(t *testing.T) {
 	}
 }
 
-// A person's new file stays new when a restore beside it is taken back: the safety checkpoint has it, but no step does, and that the step
-// on which the restored session stands has another file of that name, which has been removed since, does not make it known.
+// A person's new file stays new when a restore beside it is taken back: the safety checkpoint has it, but no step does,
+// and that the step on which the restored session stands has another file of that name, which has been removed since,
+// does not make it known.
 func TestPromise12NewFileAfterUndoRestore(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, b := p.Two()

@@ -23,7 +23,8 @@ func undoRequest(op *refs.Operation, before *model.Checkpoint, o Options) *reque
 	return r
 }
 
-// since is the newest operation that was done before this worktree was made of another project, which undoes it; 0: none.
+// since is the newest operation that was done before this worktree was made of another project, which undoes it; 0:
+// none.
 func (rs *Restorer) since() uint64 {
 	if of := rs.log.Project.From; of != nil {
 		return of.Since
@@ -31,8 +32,8 @@ func (rs *Restorer) since() uint64 {
 	return 0
 }
 
-// operationToRevert is the operation that UndoRestore of seq reverts. One that was taken back already is no such one, but for its
-// conversation.
+// operationToRevert is the operation that UndoRestore of seq reverts. One that was taken back already is no such one,
+// but for its conversation.
 func (rs *Restorer) operationToRevert(seq uint64, contextOnly bool) (found *refs.Operation, err error) {
 	var by uint64
 	undone := history.Undos{}
@@ -65,7 +66,8 @@ func (rs *Restorer) operationToRevert(seq uint64, contextOnly bool) (found *refs
 	return found, nil
 }
 
-// whyNotUndo is what the log says against taking op back, which by has taken back already; 0: it is in effect. nil: nothing.
+// whyNotUndo is what the log says against taking op back, which by has taken back already; 0: it is in effect. nil:
+// nothing.
 func (rs *Restorer) whyNotUndo(op *refs.Operation, by uint64, contextOnly bool) error {
 	switch {
 	case op.Seq <= rs.since():
@@ -83,8 +85,8 @@ func (rs *Restorer) whyNotUndo(op *refs.Operation, by uint64, contextOnly bool) 
 	return nil
 }
 
-// Undoable says of each operation of a list whether UndoRestore of it would take it back as things are: what it needs is there. What only
-// the worktree's present files are against is not looked at.
+// Undoable says of each operation of a list whether UndoRestore of it would take it back as things are: what it needs
+// is there. What only the worktree's present files are against is not looked at.
 func (rs *Restorer) Undoable(ctx context.Context, list []history.Operation, env value.AgentEnv) ([]bool, error) {
 	can, files, err := rs.undoable(ctx, list)
 	if err != nil || len(files) == 0 {
@@ -143,7 +145,8 @@ func (rs *Restorer) undoable(ctx context.Context, list []history.Operation) (can
 	return can, files, nil
 }
 
-// withFiles completes what undoable said of operations that are of use with their session files alone. The log's lock is held.
+// withFiles completes what undoable said of operations that are of use with their session files alone. The log's lock
+// is held.
 func (rs *Restorer) withFiles(ctx context.Context, can []bool, files []int, list []history.Operation, env value.AgentEnv) error {
 	if err := rs.conversations.ReadySessions(); err != nil {
 		for _, i := range files {

@@ -13,8 +13,8 @@ import (
 	"rewind/refs"
 )
 
-// What the log says can be undone is what UndoRestore takes back, for each operation after a random history: restores of every kind,
-// sessions managed, undos, undos of undos, and session files that somebody removed.
+// What the log says can be undone is what UndoRestore takes back, for each operation after a random history: restores
+// of every kind, sessions managed, undos, undos of undos, and session files that somebody removed.
 func TestUndoable(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -84,8 +84,8 @@ func running(p *enginetest.Project, session string) (note string) {
 	return note
 }
 
-// TestPromise18NamedForkStays: a fork that nobody has used yet gives way to the next restore, but not to one that names it and makes
-// nothing in its place.
+// TestPromise18NamedForkStays: a fork that nobody has used yet gives way to the next restore, but not to one that names
+// it and makes nothing in its place.
 func TestPromise18NamedForkStays(t *testing.T) {
 	p, k := enginetest.Begun(t)
 	k.Take("say 1", p.Edits("f", "1"))
@@ -160,8 +160,8 @@ func TestUndoBeforeTheSessionBegan(t *testing.T) {
 	}
 }
 
-// TestT18Promise12ForkGoesBack: a session that a checkout made goes back: what the session before it had done was taken back already and is
-// not kept, what a third one has done is.
+// TestT18Promise12ForkGoesBack: a session that a checkout made goes back: what the session before it had done was taken
+// back already and is not kept, what a third one has done is.
 func TestT18Promise12ForkGoesBack(t *testing.T) {
 	for _, contextOnly := range []bool{false, true} {
 		p := enginetest.NewProject(t)

@@ -13,9 +13,8 @@ import (
 	"rewind/objstore"
 )
 
-// A LeakFlag says that a content looks like it holds a secret: where it stood, and which rules say so of which lines; never what they
-// found. Flags can be made
-// again from what is stored, as far as it still is.
+// A LeakFlag says that a content looks like it holds a secret: where it stood, and which rules say so of which lines;
+// never what they found. Flags can be made again from what is stored, as far as it still is.
 type LeakFlag struct {
 	Paths      []string        // ascending, at most MaxFlagPaths
 	Checkpoint objstore.ID     // the first that was seen to have it
@@ -84,7 +83,8 @@ func DecodeLeakMark(raw []byte) (*LeakCursor, error) {
 	return m, nil
 }
 
-// Reword gives the value of a flag with to(s) in place of every text s of it; nil: it is to be made anew, as how far was looked is.
+// Reword gives the value of a flag with to(s) in place of every text s of it; nil: it is to be made anew, as how far
+// was looked is.
 func Reword(key, val []byte, to func(string) string) []byte {
 	var id objstore.Key
 	if len(key) != 1+len(id) {

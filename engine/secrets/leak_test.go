@@ -129,7 +129,8 @@ func TestLookForSecretsOff(t *testing.T) {
 	wantLeaks(p, "prod.env github-pat:1")
 }
 
-// TestPromise15LookKilled: it is interrupted after a few contents, killed, and goes on; everything is found, and little is looked at twice.
+// TestPromise15LookKilled: it is interrupted after a few contents, killed, and goes on; everything is found, and little
+// is looked at twice.
 func TestPromise15LookKilled(t *testing.T) {
 	p := enginetest.NewProject(t)
 	var want []string

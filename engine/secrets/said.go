@@ -11,7 +11,8 @@ import (
 	"rewind/objstore"
 )
 
-// A saidFlag is a place in a conversation that looks like it holds a secret: which record, and which rule says so; never what it found.
+// A saidFlag is a place in a conversation that looks like it holds a secret: which record, and which rule says so;
+// never what it found.
 type saidFlag struct {
 	Rule      string
 	Part      string      // passage.Part
@@ -103,7 +104,8 @@ func (l *saidLook) found(f *saidFlag) string {
 // foundDigits is the length of the name of what was found.
 const foundDigits = 10
 
-// saidLooks reads all looks, once a process and change. One that cannot be read, or was made by other rules, is made anew.
+// saidLooks reads all looks, once a process and change. One that cannot be read, or was made by other rules, is made
+// anew.
 func (k *Leaks) saidLooks() ([]*saidLook, error) {
 	if list := k.Scan.said.Load(); list != nil {
 		return *list, nil

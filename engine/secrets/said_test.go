@@ -135,7 +135,8 @@ func TestSaidByEveryAgent(t *testing.T) {
 	}
 }
 
-// TestSaidGoesOn: only what was appended is looked at, through a kill at any point, and a secret that lies across two blocks is found.
+// TestSaidGoesOn: only what was appended is looked at, through a kill at any point, and a secret that lies across two
+// blocks is found.
 func TestSaidGoesOn(t *testing.T) {
 	p, k := enginetest.Begun(t)
 	k.Ask("one")

@@ -154,7 +154,8 @@ func (s *saidScan) goesOn(look *saidLook, said objstore.ID, st *conversation.Sto
 	return goesOn, err
 }
 
-// anew begins a conversation from its beginning, and gives which parts of it were looked at before: where the blocks are the same.
+// anew begins a conversation from its beginning, and gives which parts of it were looked at before: where the blocks
+// are the same.
 func (s *saidScan) anew(look *saidLook, st *conversation.Stored) (clean func(from, to int64) bool) {
 	same := map[int]bool{}
 	if old, err := conversation.OpenEnd(s.e.log.Objs, look.Transcript); err == nil && old.Size > 0 {

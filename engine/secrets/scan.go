@@ -23,7 +23,8 @@ import (
 const (
 	// leakSave is how often what was found out is written down; a kill repeats as much.
 	leakSave = 2 * time.Second
-	// leakSlice is for how long contents are looked at without looking whether an event waits, and before a rest as long as the work.
+	// leakSlice is for how long contents are looked at without looking whether an event waits, and before a rest as
+	// long as the work.
 	leakSlice = 2 * time.Millisecond
 	// maxLooked is how many contents are remembered to have been looked at, for those that come back.
 	maxLooked = 1 << 12
@@ -77,7 +78,8 @@ type leakScan struct {
 // ScanForSecrets looks at the contents that were stored since it did so last, each once, and flags what looks like a
 // secret. It ends with
 // ctx, and what it found out
-// until then stays; another look that is under way is not waited for. rest: nobody waits for it, so it takes half a processor at most.
+// until then stays; another look that is under way is not waited for. rest: nobody waits for it, so it takes half a
+// processor at most.
 func (k *Leaks) ScanForSecrets(ctx context.Context, rest bool) error {
 	if k.log.Config.SecretsMode() == project.SecretsOff || k.log.DB.Damage() != nil || !k.Scan.Mu.TryLock() {
 		return nil
@@ -144,7 +146,8 @@ func (l *leakScan) run(ctx context.Context) error {
 // OpsAtOnce is how many operations are read before their contents are.
 var OpsAtOnce uint64 = 1024
 
-// next gives those of the next operations behind one that are wanted, and the newest operation among those that were looked through.
+// next gives those of the next operations behind one that are wanted, and the newest operation among those that were
+// looked through.
 func (l *leakScan) next(behind uint64, want func(*refs.Operation) bool) (ops []*refs.Operation, last uint64, err error) {
 	last = behind
 	n := uint64(0)

@@ -20,9 +20,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// In mode skip a path at which a content was flagged is a secret file from then on: captures note it with a keyed hash. Its file is
-// judged again when it has
-// changed; one in which nothing is found any more is captured again.
+// In mode skip a path at which a content was flagged is a secret file from then on: captures note it with a keyed hash.
+// Its file is judged again when it has changed; one in which nothing is found any more is captured again.
 
 // leakStamp is what tells whether a file is the one that was judged.
 type leakStamp worktreefs.Stat
@@ -147,8 +146,8 @@ func (f *LeakFlag) before(l *leak) bool {
 	return cmp.Or(f.Findings[0].Line-l.Findings[0].Line, cmp.Compare(f.Checkpoint.String(), l.Checkpoint)) < 0
 }
 
-// Leaks lists the files of which a flagged content is in the store, by path; of several contents it shows the one in the tree newest,
-// else any.
+// Leaks lists the files of which a flagged content is in the store, by path; of several contents it shows the one in
+// the tree newest, else any.
 func (k *Leaks) Leaks(newest objstore.ID) ([]value.Leak, error) {
 	if k.log.Config.SecretsMode() == project.SecretsOff {
 		return nil, nil

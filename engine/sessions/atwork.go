@@ -9,13 +9,13 @@ import (
 	"rewind/transcript"
 )
 
-// callWithin is how long an open call counts if nothing more is heard of the session and its program is not seen: it was killed, or runs
-// where it cannot be seen.
+// callWithin is how long an open call counts if nothing more is heard of the session and its program is not seen: it
+// was killed, or runs where it cannot be seen.
 const callWithin = time.Hour
 
-// AtWork reports whether a session is running: a call or a turn is under way, or its program has it open. A session that a restore left is
-// not, until it is heard of again, whatever its record and its program say; nor is one that was only made or imported. The log's lock is
-// held.
+// AtWork reports whether a session is running: a call or a turn is under way, or its program has it open. A session
+// that a restore left is not, until it is heard of again, whatever its record and its program say; nor is one that was
+// only made or imported. The log's lock is held.
 func (ss *Sessions) AtWork(s *model.Session, look *clients.Processes) (value.AtWork, bool) {
 	if s.Left || s.Ended || s.Imported || s.Event == "" {
 		return value.AtWork{}, false
@@ -75,8 +75,8 @@ func (ss *Sessions) Live(s *model.Session, look *clients.Processes) clients.Live
 	return live
 }
 
-// Program is the program that runs on a session; nil: none is seen, or not on which session it is. It walks over this user's processes, and
-// wants no lock.
+// Program is the program that runs on a session; nil: none is seen, or not on which session it is. It walks over this
+// user's processes, and wants no lock.
 func (ss *Sessions) Program(s *model.Session) *clients.Program {
 	live := ss.Live(s, &clients.Processes{})
 	if !live.Running || live.Guess {
@@ -85,8 +85,8 @@ func (ss *Sessions) Program(s *model.Session) *clients.Program {
 	return clients.See(live.PID)
 }
 
-// another reports whether there is a newer session of the same agent, for which a running program counts that does not show which session
-// it has open.
+// another reports whether there is a newer session of the same agent, for which a running program counts that does not
+// show which session it has open.
 func (ss *Sessions) another(s *model.Session) bool {
 	for _, o := range ss.log.Records {
 		if o.Agent == s.Agent && o.Name != s.Name && o.Last.After(s.Last) && o.Event != "" && !o.Ended && !o.Imported {
@@ -99,8 +99,8 @@ func (ss *Sessions) another(s *model.Session) bool {
 // MaxFamily bounds how many forks of forks are followed: lineages that agents' files name may form a circle.
 const MaxFamily = 64
 
-// Family is the name of the first session that one was forked from, over all forks. Sessions of one family have the same. The log's lock is
-// held.
+// Family is the name of the first session that one was forked from, over all forks. Sessions of one family have the
+// same. The log's lock is held.
 func (ss *Sessions) Family(session string) string {
 	first, _ := firstOf(session, func(name string) (*model.Session, error) { return ss.log.Records[name], nil })
 	return first

@@ -1,7 +1,7 @@
 package sessions
 
-// Holder is the session that turn n means when nobody names one, with session as the current one: that one, or while no agent has continued
-// a fork that has fewer turns, the session that it was forked from.
+// Holder is the session that turn n means when nobody names one, with session as the current one: that one, or while no
+// agent has continued a fork that has fewer turns, the session that it was forked from.
 func (ss *Sessions) Holder(session string, n uint64) string {
 	for range MaxFamily {
 		s, err := ss.log.StoredSession(session)

@@ -6,8 +6,8 @@ import (
 	"rewind/refs"
 )
 
-// Mover is the session whose cursor a checkout of target moves: the named one; else the current one where target lies on
-// its line; else the one that target belongs to.
+// Mover is the session whose cursor a checkout of target moves: the named one; else the current one where target lies
+// on its line; else the one that target belongs to.
 func (ss *Sessions) Mover(target *model.Checkpoint, w model.SessionChoice) (string, error) {
 	if w.Session == "" {
 		at, err := ss.Position()
@@ -25,7 +25,8 @@ func (ss *Sessions) Mover(target *model.Checkpoint, w model.SessionChoice) (stri
 	return ss.Walked(w)
 }
 
-// ancestors are the checkpoints before a session's tip and before its cursor, both included, that are not older than operation seq.
+// ancestors are the checkpoints before a session's tip and before its cursor, both included, that are not older than
+// operation seq.
 func (ss *Sessions) ancestors(session string, seq uint64) (map[objstore.ID]*model.Checkpoint, error) {
 	line := map[objstore.ID]*model.Checkpoint{}
 	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {

@@ -16,12 +16,13 @@ import (
 // Position is where the project stands. Commands that are not told a session mean this one.
 type Position struct {
 	Session string // its cursor is the current checkpoint; Manual: no agent's
-	// Branch is the session along whose steps undo and redo walk: the same, but right after a restore the one that the restore moved. A
-	// fork that it made stands where that one stands, and has no steps yet that redo could go to.
+	// Branch is the session along whose steps undo and redo walk: the same, but right after a restore the one that the
+	// restore moved. A fork that it made stands where that one stands, and has no steps yet that redo could go to.
 	Branch string
 }
 
-// Position is where the project stands now: at what the newest operation says that is a restore, an event in a turn, or a save.
+// Position is where the project stands now: at what the newest operation says that is a restore, an event in a turn, or
+// a save.
 func (ss *Sessions) Position() (Position, error) {
 	p, _, err := ss.Active()
 	return p, err
@@ -77,15 +78,16 @@ func (ss *Sessions) Previous(ok func(*model.Session) bool) (string, error) {
 	return found, err
 }
 
-// presenceLog is what the log says of where somebody worked. Each operation is read once. It has a lock of its own, since commands ask that
-// do not wait for a capture.
+// presenceLog is what the log says of where somebody worked. Each operation is read once. It has a lock of its own,
+// since commands ask that do not wait for a capture.
 type presenceLog struct {
 	mu    sync.Mutex
 	upTo  uint64              // the newest operation that was read; 0: none
 	floor int64               // older operations were not read; unix milliseconds
 	last  presence            // the newest presence that is here
 	by    map[string]presence // the newest presence of each session
-	// The newest restore, and the newest event of an agent: a person's save between them leaves the restore's session the current one.
+	// The newest restore, and the newest event of an agent: a person's save between them leaves the restore's session
+	// the current one.
 	restored, heard uint64
 }
 
@@ -100,8 +102,8 @@ type presence struct {
 	ended   bool // the end of a session
 }
 
-// presence is what one operation says. What was captured at a session's start or end, or by a scan, says nothing: the session did not do
-// it.
+// presence is what one operation says. What was captured at a session's start or end, or by a scan, says nothing: the
+// session did not do it.
 func (ss *Sessions) presence(op *refs.Operation) presence {
 	m := presence{at: Position{Session: op.Session, Branch: op.Session}, seq: op.Seq, time: op.Time}
 	event := ""
@@ -117,7 +119,8 @@ func (ss *Sessions) presence(op *refs.Operation) presence {
 	case op.Kind == refs.KindEvent, op.Kind == refs.KindThinned, op.Kind == refs.KindCheckpoint && op.Cause.Event != "":
 		event = op.Cause.Event
 	case op.Kind == refs.KindCheckpoint:
-		if cp, err := ss.log.Checkpoint(op.Checkpoint); err == nil { // a lost checkpoint is taken for a step of its turn
+		// a lost checkpoint is taken for a step of its turn
+		if cp, err := ss.log.Checkpoint(op.Checkpoint); err == nil {
 			event = cp.Cause.Event
 		}
 	default:
@@ -143,8 +146,8 @@ func goesOf(op *refs.Operation) string {
 	return op.Restore.Goes
 }
 
-// Active is the position and, unless a restore has decided it, the sessions of agents that had events in the last ten minutes, newest
-// first, but for those that a restore left. Of the log it reads what it has not read yet of that time.
+// Active is the position and, unless a restore has decided it, the sessions of agents that had events in the last ten
+// minutes, newest first, but for those that a restore left. Of the log it reads what it has not read yet of that time.
 func (ss *Sessions) Active() (at Position, names []string, err error) {
 	k := &ss.presences
 	k.mu.Lock()
@@ -184,7 +187,8 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 		if err != nil {
 			return at, nil, err
 		}
-		if m.person && s != nil && s.Event == "" && families[family] { // a fork that nobody has used, beside a used session of its family
+		// a fork that nobody has used, beside a used session of its family
+		if m.person && s != nil && s.Event == "" && families[family] {
 			continue
 		}
 		families[family] = true
@@ -193,8 +197,8 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 	return at, names, nil
 }
 
-// positionOf is p with a subagent's session replaced by its caller, and with Branch only if both sessions are of one family: an
-// undo-restore can bring back another agent's session and stand on no line of it.
+// positionOf is p with a subagent's session replaced by its caller, and with Branch only if both sessions are of one
+// family: an undo-restore can bring back another agent's session and stand on no line of it.
 func (ss *Sessions) positionOf(p Position) (Position, error) {
 	s, err := ss.log.StoredSession(p.Session)
 	if err != nil {
@@ -225,8 +229,8 @@ func (ss *Sessions) positionOf(p Position) (Position, error) {
 	return p, err
 }
 
-// read takes in the operations since the last call, but only the newest ones down to since, and those before up to one that is here. mu is
-// held. After an error nothing has changed.
+// read takes in the operations since the last call, but only the newest ones down to since, and those before up to one
+// that is here. mu is held. After an error nothing has changed.
 func (k *presenceLog) read(e *Sessions, since int64) error {
 	var upTo uint64
 	var last presence
@@ -237,8 +241,8 @@ func (k *presenceLog) read(e *Sessions, since int64) error {
 		if op.Seq <= k.upTo || last.here && op.Time < since {
 			return kv.ErrStop
 		}
-		// The event of a checkpoint is in the checkpoint, which is not read where it cannot tell anything new: an hour of heavy work
-		// makes thousands.
+		// The event of a checkpoint is in the checkpoint, which is not read where it cannot tell anything new: an hour
+		// of heavy work makes thousands.
 		if _, known := by[op.Session]; known && op.Kind == refs.KindCheckpoint && op.Session != model.Manual && last.here && heard > 0 {
 			return nil
 		}

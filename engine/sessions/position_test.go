@@ -12,8 +12,9 @@ import (
 	"rewind/refs"
 )
 
-// TestPromise19PositionAgrees: whatever restores, saves and turns come in what order, every answer means the same session, its cursor is
-// what the worktree was set to, the conversation that a restore names is the one that goes on, and what an undo took a redo brings back.
+// TestPromise19PositionAgrees: whatever restores, saves and turns come in what order, every answer means the same
+// session, its cursor is what the worktree was set to, the conversation that a restore names is the one that goes on,
+// and what an undo took a redo brings back.
 func TestPromise19PositionAgrees(t *testing.T) {
 	for _, seed := range []uint64{0, 1, 2, 3, 4, 5, 6, 7, 42} { // 42: redo after an undo-restore over another branch
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -126,7 +127,8 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 	p.Verify()
 }
 
-// A save behind a cut in place carries the prompt of the turn that is left, and behind an undo-restore that of the turn that came back.
+// A save behind a cut in place carries the prompt of the turn that is left, and behind an undo-restore that of the turn
+// that came back.
 func TestPromise19SaveBehindACutInPlace(t *testing.T) {
 	p, k := enginetest.Begun(t)
 	k.Take("one", p.Edits("f", "1"))

@@ -15,8 +15,8 @@ import (
 	"rewind/transcript"
 )
 
-// OpenBy is the sign by which an agent is seen to have a session open; "": it has not. The client's own signs and its processes count;
-// where neither can be seen, events in the last ten minutes without an end do.
+// OpenBy is the sign by which an agent is seen to have a session open; "": it has not. The client's own signs and its
+// processes count; where neither can be seen, events in the last ten minutes without an end do.
 func (ss *Sessions) OpenBy(s *model.Session) string { return ss.OpenIn(s, new(clients.Processes)) }
 
 // OpenIn is OpenBy as of one look at the processes, for lists of sessions.
@@ -39,8 +39,8 @@ func (ss *Sessions) OpenIn(s *model.Session, look *clients.Processes) string {
 	return ""
 }
 
-// MustRest fails with a *model.RunningError while an agent has a session open, whose file is to be changed: the agent would go on behind
-// records that are not there any more. force lets it be changed.
+// MustRest fails with a *model.RunningError while an agent has a session open, whose file is to be changed: the agent
+// would go on behind records that are not there any more. force lets it be changed.
 func (ss *Sessions) MustRest(s *model.Session, force bool) error {
 	if force {
 		return nil

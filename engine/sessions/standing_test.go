@@ -9,8 +9,8 @@ import (
 	"rewind/hooks"
 )
 
-// A turn that ends in what a restore left, with another session's file kept, ends with that file, too; and one checkpoint says so, not each
-// event.
+// A turn that ends in what a restore left, with another session's file kept, ends with that file, too; and one
+// checkpoint says so, not each event.
 func TestPromise19TurnBehindARestoreThatKept(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, b := p.Two()

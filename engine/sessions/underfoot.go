@@ -13,8 +13,9 @@ import (
 // mostLooked is how many sessions Underfoot looks for among the processes, the newest first.
 const mostLooked = 8
 
-// Underfoot lists the agents that are at work here when a restore sets the files of steps and goes on in `goes`, a fork of `from` if that
-// is not "". They do not stop the restore: apply.Run sees a file that changes meanwhile. The log's lock is held.
+// Underfoot lists the agents that are at work here when a restore sets the files of steps and goes on in `goes`, a fork
+// of `from` if that is not "". They do not stop the restore: apply.Run sees a file that changes meanwhile. The log's
+// lock is held.
 func (ss *Sessions) Underfoot(goes, from string, steps []tree.Change) ([]value.AtWork, error) {
 	if err := ss.log.LoadSessions(); err != nil {
 		return nil, err
@@ -48,8 +49,8 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Change) ([]value.A
 	return out, nil
 }
 
-// UnderWay is the work of those sessions of the list, newest first, that have a call or a turn under way. Processes are looked at only if a
-// record says so. The log's lock is held.
+// UnderWay is the work of those sessions of the list, newest first, that have a call or a turn under way. Processes are
+// looked at only if a record says so. The log's lock is held.
 func (ss *Sessions) UnderWay(list []model.Session) []value.AtWork {
 	var out []value.AtWork
 	look, looked := new(clients.Processes), 0
@@ -66,8 +67,8 @@ func (ss *Sessions) UnderWay(list []model.Session) []value.AtWork {
 	return out
 }
 
-// under are the steps' files that open calls may be writing: paths that the calls name, with files as their number; all of them, in files
-// alone, if a call names none or none is open.
+// under are the steps' files that open calls may be writing: paths that the calls name, with files as their number; all
+// of them, in files alone, if a call names none or none is open.
 func under(calls []model.Call, steps []tree.Change) (paths []value.Text, files int) {
 	all := len(calls) == 0
 	named := map[string]bool{}

@@ -33,7 +33,8 @@ func (e *SeveralSessionsError) Error() string {
 // Is makes a SeveralSessionsError an ErrWhichSession.
 func (e *SeveralSessionsError) Is(target error) bool { return target == model.ErrWhichSession }
 
-// Session is the session that a request means: the named one, else the position's. A *SeveralSessionsError where several are at work.
+// Session is the session that a request means: the named one, else the position's. A *SeveralSessionsError where
+// several are at work.
 func (ss *Sessions) Session(w model.SessionChoice) (string, error) {
 	if w.Session != "" {
 		return ss.FindSession(w.Session)
@@ -74,12 +75,12 @@ func (ss *Sessions) OrCurrent(session string) (string, error) {
 	return at.Session, err
 }
 
-// TitlesBy says who knows sessions by their titles: find gives those that one stands for, whole or a part of it, sorted, whether the log's
-// lock is held or not.
+// TitlesBy says who knows sessions by their titles: find gives those that one stands for, whole or a part of it,
+// sorted, whether the log's lock is held or not.
 func (ss *Sessions) TitlesBy(find func(title string, whole bool) ([]string, error)) { ss.titled = find }
 
-// FindSession is the one place where what a person calls a session becomes one: its name, or how the agent's id begins, else its title, or
-// how that begins, or what it has in it. Errors: model.ErrNotFound, *SeveralSessionsError.
+// FindSession is the one place where what a person calls a session becomes one: its name, or how the agent's id begins,
+// else its title, or how that begins, or what it has in it. Errors: model.ErrNotFound, *SeveralSessionsError.
 func (ss *Sessions) FindSession(name string) (string, error) { return ss.find(name, false) }
 
 // FindWhole is FindSession for who deletes: a part of a title names none.

@@ -9,7 +9,8 @@ import (
 	"rewind/internal/value"
 )
 
-// CheckPerson returns a *model.WithinCallError for a command, given by its process, that an agent started: one whose hooks report to home.
+// CheckPerson returns a *model.WithinCallError for a command, given by its process, that an agent started: one whose
+// hooks report to home.
 func CheckPerson(home string, process int) error {
 	if o := clients.OriginOf(process, home); o.Agent != "" {
 		return &model.WithinCallError{Agent: o.Agent, PID: o.PID}
@@ -17,8 +18,9 @@ func CheckPerson(home string, process int) error {
 	return nil
 }
 
-// CheckPerson is the same, and returns that error also while a call that can run commands is open here and the process cannot be told from
-// what such a call left behind: it does not come from a person's terminal. A process that is not known (0) does not.
+// CheckPerson is the same, and returns that error also while a call that can run commands is open here and the process
+// cannot be told from what such a call left behind: it does not come from a person's terminal. A process that is not
+// known (0) does not.
 func (ss *Sessions) CheckPerson(process int) error {
 	switch o := clients.OriginOf(process, ss.log.Home.Dir); {
 	case o.Agent != "":

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// claude: of each setting the file that counts most is asked first: the machine's, the project's own of this person, the project's, the
-// person's. So true for the user and false for the project is on. What only the machine's files may say is passed over elsewhere. A file
-// with a value of another type is refused as a whole, by Claude Code and so here.
+// claude: of each setting the file that counts most is asked first: the machine's, the project's own of this person,
+// the project's, the person's. So true for the user and false for the project is on. What only the machine's files may
+// say is passed over elsewhere. A file with a value of another type is refused as a whole, by Claude Code and so here.
 func (l *look) claude() {
 	const all, managed, plugins = "disableAllHooks", "allowManagedHooksOnly", "strictPluginOnlyCustomization"
 	machine := l.claudeMachine()
@@ -68,8 +68,8 @@ func (l *look) claudeMachine() []*document {
 	return out
 }
 
-// gemini: the machine's settings, the project's, the person's, the machine's defaults. Comments are taken, and "false" for false. A hook
-// without a name is switched off by its command line, in a list to which every file adds.
+// gemini: the machine's settings, the project's, the person's, the machine's defaults. Comments are taken, and "false"
+// for false. A hook without a name is switched off by its command line, in a list to which every file adds.
 func (l *look) gemini(commands []string) {
 	system := "/etc/gemini-cli/settings.json"
 	if l.Darwin {
@@ -107,7 +107,8 @@ func (l *look) gemini(commands []string) {
 	l.decide(old, "false")
 }
 
-// geminiTrusts reports whether the person has not refused to trust the project's folder: its settings do not count then.
+// geminiTrusts reports whether the person has not refused to trust the project's folder: its settings do not count
+// then.
 func (l *look) geminiTrusts() bool {
 	if l.Project == "" {
 		return false

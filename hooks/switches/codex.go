@@ -8,8 +8,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// codex: what the machine requires holds whatever else is said; then the machine's older managed file, the project's (of a folder that the
-// person trusts), the person's, the machine's.
+// codex: what the machine requires holds whatever else is said; then the machine's older managed file, the project's
+// (of a folder that the person trusts), the person's, the machine's.
 func (l *look) codex() {
 	const machine = "/etc/codex"
 	required := l.read(Machine, filepath.Join(machine, "requirements.toml")).toml()

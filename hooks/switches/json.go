@@ -40,8 +40,8 @@ type document struct {
 	root hujson.Value
 }
 
-// find is the value under a path of keys joined by dots. Of equal keys the last counts, as in every agent. nil: it is not there, or is
-// null, which says nothing.
+// find is the value under a path of keys joined by dots. Of equal keys the last counts, as in every agent. nil: it is
+// not there, or is null, which says nothing.
 func (d *document) find(setting string) *hujson.Value {
 	if d == nil {
 		return nil

@@ -1,9 +1,9 @@
-// Package switches is what the configuration of an agent says of its hooks: whether they run at all, and by which file and line they do
-// not. Pure: whoever asks reads the files.
+// Package switches is what the configuration of an agent says of its hooks: whether they run at all, and by which file
+// and line they do not. Pure: whoever asks reads the files.
 //
-// Each agent reads several files, and decides by an order of its own which counts; all of that was tried with the real programs
-// (docs/hooks.md has the table). Nothing is decided by a file that the agent itself would not take: one that is no JSON, or is of a project
-// that the person does not trust.
+// Each agent reads several files, and decides by an order of its own which counts; all of that was tried with the real
+// programs (docs/hooks.md has the table). Nothing is decided by a file that the agent itself would not take: one that
+// is no JSON, or is of a project that the person does not trust.
 package switches
 
 import (
@@ -12,8 +12,8 @@ import (
 	"rewind/internal/value"
 )
 
-// Disk is how files are read. Read may refuse whatever is no file of a sensible size; such a one says nothing, and is named. List gives the
-// names of the files in a directory, none where there is no such directory.
+// Disk is how files are read. Read may refuse whatever is no file of a sensible size; such a one says nothing, and is
+// named. List gives the names of the files in a directory, none where there is no such directory.
 type Disk interface {
 	Read(path string) ([]byte, error)
 	List(dir string) []string
@@ -60,7 +60,8 @@ type Unread struct {
 	Err  error
 }
 
-// Look reads what an agent reads. commands are the command lines of our hooks: some agents switch single ones off by them.
+// Look reads what an agent reads. commands are the command lines of our hooks: some agents switch single ones off by
+// them.
 func Look(agent value.Agent, p Places, disk Disk, commands []string) Verdict {
 	l := &look{Places: p, disk: disk}
 	switch agent {
@@ -91,8 +92,8 @@ type file struct {
 	data []byte
 }
 
-// read reads a file once, in the layer in which it is met first: a project may be the person's home. nil: there is none, or it cannot be
-// read.
+// read reads a file once, in the layer in which it is met first: a project may be the person's home. nil: there is
+// none, or it cannot be read.
 func (l *look) read(layer Layer, path string) *file {
 	if path == "" || slices.Contains(l.seen, path) {
 		return nil
@@ -115,7 +116,8 @@ func (l *look) off(s *Switch) {
 	}
 }
 
-// decide ends the question: the first of some settings that is there counts, and turns the hooks off where its value is that.
+// decide ends the question: the first of some settings that is there counts, and turns the hooks off where its value is
+// that.
 func (l *look) decide(found []*Switch, off string) {
 	for _, s := range found {
 		if s == nil {

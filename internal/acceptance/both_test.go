@@ -26,8 +26,8 @@ func (w *world) also(c client) (*world, driver) {
 	return &b, d
 }
 
-// testBothApart has Claude and Codex take turns in one project: undo of one takes its own work back, as far as its first turn, and leaves
-// the other's.
+// testBothApart has Claude and Codex take turns in one project: undo of one takes its own work back, as far as its
+// first turn, and leaves the other's.
 func testBothApart(w *world, d driver) {
 	b, other := w.also(codex)
 	w.install()

@@ -126,7 +126,8 @@ func (w *world) ways() (list map[string]drawn, left map[string]int) {
 	return list, left
 }
 
-// TestDrivenTree has each agent fork in all ways that it has itself, with rewind at work: the tree says what their session files say.
+// TestDrivenTree has each agent fork in all ways that it has itself, with rewind at work: the tree says what their
+// session files say.
 func TestDrivenTree(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct {
@@ -148,7 +149,8 @@ func TestDrivenTree(t *testing.T) {
 			ids := map[string]bool{}
 			for _, s := range dr.list {
 				b, ok := tree[s.ID]
-				if ids[s.ID] = true; s.Parent == s.ID { // a segment of Codex's: the same session goes on, and has left a way
+				// a segment of Codex's: the same session goes on, and has left a way
+				if ids[s.ID] = true; s.Parent == s.ID {
 					if left[s.ID] == 0 {
 						w.Errorf("%s: nothing that %s (%s) has left is in the tree", w.client, s.ID, s.Kind)
 					}
@@ -175,8 +177,9 @@ func TestDrivenTree(t *testing.T) {
 	}
 }
 
-// TestBranches is a session at the terminal beside a real agent: forks of the agent's own and of rewind's, two worktrees in which it works
-// at once, the tree, comparing, picking a change, switching there and back, going to a fork point and undoing that, promoting.
+// TestBranches is a session at the terminal beside a real agent: forks of the agent's own and of rewind's, two
+// worktrees in which it works at once, the tree, comparing, picking a change, switching there and back, going to a fork
+// point and undoing that, promoting.
 func TestBranches(t *testing.T) {
 	t.Parallel()
 	drivers[0].play(t, "branches", func(w *world, d driver) {

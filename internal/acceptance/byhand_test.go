@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// TestForksByHand holds the drivers and what they look for against forks made by hand: the beginning of a session file under a new id,
-// whose right ones go on as they must; and that a copy under another name only, which takes the original over or does not open, is seen as
-// wrong.
+// TestForksByHand holds the drivers and what they look for against forks made by hand: the beginning of a session file
+// under a new id, whose right ones go on as they must; and that a copy under another name only, which takes the
+// original over or does not open, is seen as wrong.
 func TestForksByHand(t *testing.T) {
 	each(t, func(w *world, d driver) {
 		t := w.T
@@ -39,8 +39,8 @@ func TestForksByHand(t *testing.T) {
 	}, claude, claude20, codex, gemini, geminiOld, droid)
 }
 
-// TestCutsByHand holds the same against a session file that was cut by hand: what the model is sent is right everywhere, and Codex, which
-// keeps what it shows in a database, shows what was cut off.
+// TestCutsByHand holds the same against a session file that was cut by hand: what the model is sent is right
+// everywhere, and Codex, which keeps what it shows in a database, shows what was cut off.
 func TestCutsByHand(t *testing.T) {
 	each(t, func(w *world, d driver) {
 		id, first := d.twoTurns(w)
@@ -72,7 +72,8 @@ func newID(agent string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// byHand writes a fork of a session that holds text, the beginning of its file, and returns its id. ids: the id is replaced in it, too.
+// byHand writes a fork of a session that holds text, the beginning of its file, and returns its id. ids: the id is
+// replaced in it, too.
 func (w *world) byHand(id, text string, ids bool) string {
 	w.Helper()
 	old, next := w.file(id), newID(w.agent)
@@ -106,7 +107,8 @@ sleep 1; echo '{"id":2,"method":"thread/name/set","params":{"threadId":"'$1'","n
 	}
 }
 
-// renamed is a session's text under another id and the title of a fork. Claude Code up to 2.0 takes lines with the same uuid for one.
+// renamed is a session's text under another id and the title of a fork. Claude Code up to 2.0 takes lines with the same
+// uuid for one.
 func (w *world) renamed(text, id, next string) string {
 	w.Helper()
 	text = strings.ReplaceAll(text, id, next)

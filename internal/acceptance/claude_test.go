@@ -9,12 +9,14 @@ import (
 	"strings"
 )
 
-// claudeClassic are the events that the oldest supported version knows: it drops all hooks when there is one that it does not know.
+// claudeClassic are the events that the oldest supported version knows: it drops all hooks when there is one that it
+// does not know.
 var claudeClassic = []string{
 	"PreToolUse", "PostToolUse", "Notification", "UserPromptSubmit", "SessionStart", "SessionEnd", "Stop", "SubagentStop", "PreCompact",
 }
 
-// claudeEvents are those of the newest, but for WorktreeCreate and WorktreeRemove, whose hooks do the work instead of Claude Code.
+// claudeEvents are those of the newest, but for WorktreeCreate and WorktreeRemove, whose hooks do the work instead of
+// Claude Code.
 var claudeEvents = append([]string{
 	"PostToolUseFailure", "PostToolBatch", "UserPromptExpansion", "StopFailure", "SubagentStart", "PostCompact", "PreModelSwitch",
 	"PostModelSwitch", "PermissionRequest", "PermissionDenied", "Setup", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation",
@@ -23,7 +25,8 @@ var claudeEvents = append([]string{
 
 const claudeKey = "sk-ant-dummy-000000000000000000000000"
 
-// claudeOffline answers beforehand what a first start asks (welcome, trust in the folder, the key), and points at the model.
+// claudeOffline answers beforehand what a first start asks (welcome, trust in the folder, the key), and points at the
+// model.
 func claudeOffline(w *world) {
 	w.writeJSON(filepath.Join(w.home, ".claude.json"), map[string]any{
 		"hasCompletedOnboarding": true, "theme": "dark", "numStartups": 3, "bypassPermissionsModeAccepted": true,

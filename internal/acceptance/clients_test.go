@@ -70,7 +70,8 @@ func (c client) path(dir string) string {
 	return filepath.Join(dir, c.String(), "node_modules", filepath.FromSlash(forPlatform(c.program)))
 }
 
-// install installs the agent unless it is there. No script of any package runs. The directory gets its name when it is complete.
+// install installs the agent unless it is there. No script of any package runs. The directory gets its name when it is
+// complete.
 func (c client) install(dir string) error {
 	if _, err := os.Stat(c.path(dir)); err == nil {
 		return nil

@@ -16,7 +16,8 @@ var codexEvents = []string{
 	"PostCompact", "SubagentStart", "SubagentStop", "Interrupt", "Stop",
 }
 
-// codexOffline names the fake model as the provider, and trusts the folder. model decides whether Codex works in code mode.
+// codexOffline names the fake model as the provider, and trusts the folder. model decides whether Codex works in code
+// mode.
 func codexOffline(model string) func(*world) {
 	return func(w *world) {
 		w.write(filepath.Join(w.home, ".codex", "config.toml"), fmt.Sprintf(`model = %q
@@ -45,7 +46,8 @@ func codexRecord(w *world) {
 	w.writeJSON(filepath.Join(w.home, ".codex", "hooks.json"), map[string]any{"hooks": w.hookSettings(codexEvents, 3, "")})
 }
 
-// codexTerminal holds the conversation in a terminal. Codex shows hooks that it has not seen and asks: the user trusts them.
+// codexTerminal holds the conversation in a terminal. Codex shows hooks that it has not seen and asks: the user trusts
+// them.
 func codexTerminal(w *world, prompts ...string) {
 	w.Helper()
 	t := w.open("--no-alt-screen", "--no-daemon")
@@ -62,8 +64,8 @@ func codexTerminal(w *world, prompts ...string) {
 
 var codexSession = regexp.MustCompile(`(?m)^session id: (\S+)`)
 
-// codexExec holds it by one call a prompt. Without a terminal nobody can be asked for trust, so a flag gives it; versions that do not ask
-// do not know the flag.
+// codexExec holds it by one call a prompt. Without a terminal nobody can be asked for trust, so a flag gives it;
+// versions that do not ask do not know the flag.
 func codexExec(flags ...string) func(*world, ...string) {
 	return func(w *world, prompts ...string) {
 		w.Helper()
@@ -83,7 +85,8 @@ func codexExec(flags ...string) func(*world, ...string) {
 // codexQuestions are what Codex may ask before it takes a prompt, with the answers of a user who trusts rewind.
 var codexQuestions = []question{{"Hooks need review", []string{"Down", "Enter"}}, {"Use existing model", []string{"Down", "Enter"}}}
 
-// codexBegin works in a terminal: the user trusts the hooks there, and what `codex exec` begins is not in the list of sessions.
+// codexBegin works in a terminal: the user trusts the hooks there, and what `codex exec` begins is not in the list of
+// sessions.
 func codexBegin(flags []string) func(*world, string) {
 	return func(w *world, prompt string) {
 		w.Helper()

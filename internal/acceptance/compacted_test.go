@@ -11,11 +11,12 @@ func TestCompactedClaude(t *testing.T) { each(t, testCompacted, claude) }
 func TestCompactedCodex(t *testing.T)  { each(t, testCompacted, codex) }
 func TestCompactedDroid(t *testing.T)  { each(t, testCompacted, droid) }
 
-// compacts are the agents' commands that replace what was said by a summary. Gemini CLI finds nothing to gain in a conversation this short.
+// compacts are the agents' commands that replace what was said by a summary. Gemini CLI finds nothing to gain in a
+// conversation this short.
 var compacts = map[string]string{"claude": "/compact", "codex": "/compact", "droid": "/compress"}
 
-// testCompacted has the agent compact the conversation between the two turns: a fork of the first turn has it in full, one of the second
-// has what the agent itself goes on with.
+// testCompacted has the agent compact the conversation between the two turns: a fork of the first turn has it in full,
+// one of the second has what the agent itself goes on with.
 func testCompacted(w *world, d driver) {
 	w.install()
 	w.rewind("init")

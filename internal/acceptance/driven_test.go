@@ -13,8 +13,8 @@ import (
 	"rewind/engine/enginetest"
 )
 
-// drivenDir, where it is set, is where TestDriven keeps the session files of each agent with what is true of them: testdata of the
-// detection of forks is made so.
+// drivenDir, where it is set, is where TestDriven keeps the session files of each agent with what is true of them:
+// testdata of the detection of forks is made so.
 const drivenDir = "REWIND_ACCEPTANCE_DRIVEN"
 
 // drive notes what an agent is driven to make.
@@ -211,7 +211,8 @@ func (d *drive) sdk(of, before string) {
 	d.fork("--fork-session of a forkSession", id, n+1, "NEXT-MORE please")
 }
 
-// forkSession forks a session by the agent's library, in front of a prompt or the whole. It returns the new id and the turns it took.
+// forkSession forks a session by the agent's library, in front of a prompt or the whole. It returns the new id and the
+// turns it took.
 func (w *world) forkSession(of, before string) (id string, turns int) {
 	w.Helper()
 	dir, err := clientsDir()

@@ -25,7 +25,8 @@ const (
 	manySeed  = "REWIND_ACCEPTANCE_SEED"
 )
 
-// many drives an agent to make many forks, at random, and notes what it was told to do before it looks at what came of that.
+// many drives an agent to make many forks, at random, and notes what it was told to do before it looks at what came of
+// that.
 type many struct {
 	*drive
 	rnd   *rand.Rand
@@ -292,7 +293,8 @@ func manyCodex(m *many) {
 	})
 }
 
-// claudePrints has one turn without a terminal. It returns the session in which that was; "": on a busy machine it took too long.
+// claudePrints has one turn without a terminal. It returns the session in which that was; "": on a busy machine it took
+// too long.
 func (m *many) claudePrints(word string, args ...string) string {
 	m.Helper()
 	var v printed

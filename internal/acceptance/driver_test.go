@@ -92,8 +92,8 @@ func (d driver) onPath(w *world) {
 	}
 }
 
-// twoTurns has the two turns that all that follows goes back from: the second by resuming the session of the first, which it returns with
-// what its file held in between.
+// twoTurns has the two turns that all that follows goes back from: the second by resuming the session of the first,
+// which it returns with what its file held in between.
 func (d driver) twoTurns(w *world) (id, first string) {
 	w.Helper()
 	d.begin(w, prompts[0])

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// rpc is an agent that takes calls on its standard input and answers on its output, a line each: what its own editors drive it by.
+// rpc is an agent that takes calls on its standard input and answers on its output, a line each: what its own editors
+// drive it by.
 type rpc struct {
 	*world
 	in    io.WriteCloser

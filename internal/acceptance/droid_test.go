@@ -33,8 +33,8 @@ func droidOffline(w *world) {
 
 func droidRecord(w *world) { droidSettings(w, w.hookSettings(droidEvents, 20, "*")) }
 
-// droidTerminal holds the conversation in a terminal: without one Droid fires no UserPromptSubmit and asks its maker for a session to
-// resume.
+// droidTerminal holds the conversation in a terminal: without one Droid fires no UserPromptSubmit and asks its maker
+// for a session to resume.
 func droidTerminal(w *world, prompts ...string) {
 	w.Helper()
 	t := droidOpen(w, "")

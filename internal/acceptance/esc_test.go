@@ -13,8 +13,8 @@ func TestEscCodex(t *testing.T)  { plays(t, "together", testEsc, codex) }
 func TestEscGemini(t *testing.T) { plays(t, "together", testEsc, gemini) }
 func TestEscDroid(t *testing.T)  { plays(t, "together", testEsc, droid) }
 
-// testEsc presses Esc while a call runs, and goes on with another prompt: what the call had done by then belongs to the turn that was cut
-// short, which keeps its prompt, and the next prompt is the next turn.
+// testEsc presses Esc while a call runs, and goes on with another prompt: what the call had done by then belongs to the
+// turn that was cut short, which keeps its prompt, and the next prompt is the next turn.
 func testEsc(w *world, d driver) {
 	w.install()
 	w.rewind("init")

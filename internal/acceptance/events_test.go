@@ -46,7 +46,8 @@ var (
 // prompts are those of testdata/scripts/basic.json.
 var prompts = []string{"TURN-1 please", "TURN-2 please"}
 
-// TestEvents holds what each agent fires in two turns against testdata/events: the events in order, and the fields of each.
+// TestEvents holds what each agent fires in two turns against testdata/events: the events in order, and the fields of
+// each.
 func TestEvents(t *testing.T) {
 	for _, y := range ways {
 		t.Run(y.String(), func(t *testing.T) {
@@ -106,12 +107,12 @@ func (w *world) checkWork() {
 	}
 }
 
-// unordered are events whose place among the others, and number, is not fixed: parts of an answer as they are shown, and in Claude Code 2.0
-// the end of subagents that it warms up, some of them in a session of their own.
+// unordered are events whose place among the others, and number, is not fixed: parts of an answer as they are shown,
+// and in Claude Code 2.0 the end of subagents that it warms up, some of them in a session of their own.
 var unordered = []string{"MessageDisplay", "SubagentStop"}
 
-// summary is the text of a golden file: a line an event, beginning with the number of its session; the unordered ones; then a line an
-// event's fields.
+// summary is the text of a golden file: a line an event, beginning with the number of its session; the unordered ones;
+// then a line an event's fields.
 func summary(list []fired) string {
 	var b strings.Builder
 	var sessions []string

@@ -55,7 +55,8 @@ func testFork(w *world, d driver) {
 	w.checkQuiet()
 }
 
-// checkManaged renames a fork that was gone on with, deletes it and takes that back: the agent's own lists show it so each time.
+// checkManaged renames a fork that was gone on with, deletes it and takes that back: the agent's own lists show it so
+// each time.
 func (d driver) checkManaged(w *world, fork string) {
 	w.Helper()
 	w.rewind("forks", "rename", fork, otherName)
@@ -86,7 +87,8 @@ func (d driver) listed(w *world, title string, gone ...string) (problems []strin
 	return problems
 }
 
-// apart goes on with a fork of the end of the first turn, then with what it was made of: each carries its own conversation.
+// apart goes on with a fork of the end of the first turn, then with what it was made of: each carries its own
+// conversation.
 func (d driver) apart(w *world, original, fork string) (problems []string) {
 	w.Helper()
 	if err := d.resume(w, fork, nextInFork); err != nil {
@@ -101,7 +103,8 @@ func (d driver) apart(w *world, original, fork string) (problems []string) {
 
 func with(list []string, more ...string) []string { return slices.Concat(list, more) }
 
-// checkForks holds what rewind tells of a fork against the truth: where it comes from, and how many turns of its own it has.
+// checkForks holds what rewind tells of a fork against the truth: where it comes from, and how many turns of its own it
+// has.
 func (w *world) checkForks(original, fork string, own int) {
 	w.Helper()
 	var r struct {
@@ -126,8 +129,8 @@ func (w *world) checkForks(original, fork string, own int) {
 	}
 }
 
-// checkMessages holds the conversation that rewind shows against the two turns. The session is named: Codex 0.125 tells nobody that it
-// ended, so that its fork is taken to be at work, too.
+// checkMessages holds the conversation that rewind shows against the two turns. The session is named: Codex 0.125 tells
+// nobody that it ended, so that its fork is taken to be at work, too.
 func (w *world) checkMessages(id string) {
 	w.Helper()
 	shows, at := w.rewind("show", "turn:2@"+id, "--messages", "30"), 0
@@ -165,7 +168,8 @@ func (d driver) checkClone(w *world, id string) {
 	w.check("clone", w.conversation("NEXT-MORE please", with(bothTurns, nextInOrig, "NEXT-MORE please"), []string{nextInFork}))
 }
 
-// checkInside forks the checkpoint after the first call of the second turn: what the model gets has a result for every call.
+// checkInside forks the checkpoint after the first call of the second turn: what the model gets has a result for every
+// call.
 func (d driver) checkInside(w *world, id string) {
 	w.Helper()
 	list := w.checkpoints()

@@ -12,8 +12,9 @@ var geminiEvents = []string{
 	"PreCompress", "Notification",
 }
 
-// geminiSettings are the user's: nothing that reaches out, nothing that asks. Nothing is tidied away: who resumes a session in another
-// minute than the one in its file's name leaves an empty file beside it, and 0.61 removes both when the next session starts.
+// geminiSettings are the user's: nothing that reaches out, nothing that asks. Nothing is tidied away: who resumes a
+// session in another minute than the one in its file's name leaves an empty file beside it, and 0.61 removes both when
+// the next session starts.
 func geminiSettings(w *world, more map[string]any) {
 	off := map[string]any{"enabled": false}
 	settings := map[string]any{

@@ -21,7 +21,8 @@ func TestGoBackGemini(t *testing.T)    { each(t, testGoBack, gemini) }
 func TestGoBackGeminiOld(t *testing.T) { each(t, testGoBack, geminiOld) }
 func TestGoBackDroid(t *testing.T)     { each(t, testGoBack, droid) }
 
-// testGoBack takes code and conversation back to the end of the first of two turns, as a new session and in place, and forward again.
+// testGoBack takes code and conversation back to the end of the first of two turns, as a new session and in place, and
+// forward again.
 func testGoBack(w *world, d driver) {
 	w.install()
 	w.rewind("init")
@@ -70,7 +71,8 @@ type talk struct {
 	Resume []string
 }
 
-// wentBack holds what a checkout of the end of the first turn left against what it must have: the code, and a new session.
+// wentBack holds what a checkout of the end of the first turn left against what it must have: the code, and a new
+// session.
 func (w *world) wentBack(r restored, id string) talk {
 	w.Helper()
 	w.at(work[2].after)
@@ -102,7 +104,8 @@ func (d driver) follow(w *world, words []string) {
 	d.leave(t)
 }
 
-// checkInPlace cuts the session itself: not while it is open; the cut can be taken back, also when the session has gone on from there.
+// checkInPlace cuts the session itself: not while it is open; the cut can be taken back, also when the session has gone
+// on from there.
 func (d driver) checkInPlace(w *world, id string) {
 	w.Helper()
 	file := w.file(id)

@@ -11,7 +11,8 @@ import (
 	"rewind/internal/acceptance/fakemodel"
 )
 
-// TestGuard: with hooks.guard an agent that would go back by itself is told no, and why, and everything else goes on. Without, it does.
+// TestGuard: with hooks.guard an agent that would go back by itself is told no, and why, and everything else goes on.
+// Without, it does.
 func TestGuard(t *testing.T) {
 	for _, y := range ways {
 		if y.mode != "print" && y.client != droid || y.client.version != newest(y.client.agent) {

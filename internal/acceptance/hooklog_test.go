@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// recorder is a hook that keeps what it is given: a directory per call, numbered in the order in which the calls began, for mkdir succeeds
-// once. It prints nothing.
+// recorder is a hook that keeps what it is given: a directory per call, numbered in the order in which the calls began,
+// for mkdir succeeds once. It prints nothing.
 const recorder = `#!/bin/sh
 n=0
 until mkdir "$1/$n" 2>/dev/null; do n=$((n+1)); done
@@ -46,8 +46,8 @@ func (w *world) recorder() string { return filepath.Join(filepath.Dir(w.home), "
 
 func (w *world) hookDir() string { return filepath.Join(filepath.Dir(w.home), "hooks") }
 
-// hookSettings is the part of an agent's settings that calls the recorder at each event: the same shape in all four. A tool event has a
-// matcher where the agent wants one.
+// hookSettings is the part of an agent's settings that calls the recorder at each event: the same shape in all four. A
+// tool event has a matcher where the agent wants one.
 func (w *world) hookSettings(events []string, timeout int, matcher string) map[string]any {
 	w.Helper()
 	program := w.recorder()

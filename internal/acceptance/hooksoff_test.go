@@ -43,8 +43,8 @@ var switchedOff = map[string][]off{
 	},
 }
 
-// TestHooksOff: where a file switches the hooks of a real agent off, none is called, and rewind says by which file and line; once they are
-// on again, they are called, and nothing is said.
+// TestHooksOff: where a file switches the hooks of a real agent off, none is called, and rewind says by which file and
+// line; once they are on again, they are called, and nothing is said.
 func TestHooksOff(t *testing.T) {
 	for _, d := range drivers {
 		if d.version != newest(d.agent) {

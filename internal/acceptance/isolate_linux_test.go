@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolate lets a command start in a network namespace of its own; who is not root gets it in a user namespace, under the same ids.
+// isolate lets a command start in a network namespace of its own; who is not root gets it in a user namespace, under
+// the same ids.
 func isolate(cmd *exec.Cmd) bool {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}
 	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
@@ -51,8 +52,8 @@ func loopbackUp() error {
 	return nil
 }
 
-// killHome kills what still runs with this home directory: what an agent left behind in a session of its own, and what that starts while it
-// is killed. The directory was made for one test, so that nothing else is meant.
+// killHome kills what still runs with this home directory: what an agent left behind in a session of its own, and what
+// that starts while it is killed. The directory was made for one test, so that nothing else is meant.
 func killHome(home string) {
 	for range 20 {
 		if !killOnce([]byte("HOME=" + home)) {

@@ -12,8 +12,8 @@ import (
 func TestKilledClaude(t *testing.T) { plays(t, "together", testKilled, claude) }
 func TestKilledCodex(t *testing.T)  { plays(t, "together", testKilled, codex) }
 
-// testKilled kills the agent in a call and then the daemon, each with SIGKILL, and goes on with the session: the turn that was killed
-// keeps its prompt and its work, and the next is captured.
+// testKilled kills the agent in a call and then the daemon, each with SIGKILL, and goes on with the session: the turn
+// that was killed keeps its prompt and its work, and the next is captured.
 func testKilled(w *world, d driver) {
 	w.install()
 	w.rewind("init")

@@ -12,8 +12,8 @@ func TestLiveGemini(t *testing.T)    { each(t, testLive, gemini) }
 func TestLiveGeminiOld(t *testing.T) { each(t, testLive, geminiOld) }
 func TestLiveDroid(t *testing.T)     { each(t, testLive, droid) }
 
-// testLive has both turns in one terminal, in a session that no command line names, and goes back while it is open: a new session can be
-// made, the session itself is not cut, and the agent goes on as if nothing had been.
+// testLive has both turns in one terminal, in a session that no command line names, and goes back while it is open: a
+// new session can be made, the session itself is not cut, and the agent goes on as if nothing had been.
 func testLive(w *world, d driver) {
 	w.install()
 	w.rewind("init")

@@ -18,8 +18,8 @@ import (
 // stage tells the process without a network, by its environment, where the binaries are.
 const stage = "REWIND_ACCEPTANCE_BINARIES"
 
-// TestMain has two lives. The first has the network: it installs the agents, builds rewind and starts the second, which has only loopback
-// where the system lets it and runs the tests.
+// TestMain has two lives. The first has the network: it installs the agents, builds rewind and starts the second, which
+// has only loopback where the system lets it and runs the tests.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if f := flag.Lookup("test.list"); f.Value.String() != "" || os.Getenv(stage) != "" {

@@ -14,15 +14,16 @@ func TestNothingCodex(t *testing.T)  { each(t, testNothing, codex) }
 func TestNothingGemini(t *testing.T) { each(t, testNothing, gemini) }
 func TestNothingDroid(t *testing.T)  { each(t, testNothing, droid) }
 
-// testNothing has one turn where nothing but init has been done: the programs are in a directory of their own, which is gone by then, no
-// daemon runs, and the turn is captured.
+// testNothing has one turn where nothing but init has been done: the programs are in a directory of their own, which is
+// gone by then, no daemon runs, and the turn is captured.
 func testNothing(w *world, d driver) {
 	built := w.mkdir(filepath.Join(filepath.Dir(w.home), "built"))
 	w.copyPrograms(built)
 	rewind := filepath.Join(built, "rewind")
 	w.Logf("%s", w.must(rewind, "init"))
 	said, _, err := w.run(rewind, "validate")
-	if err != nil && (w.agent != "codex" || !strings.Contains(said, "not trusted yet")) { // which it asks about when it is started
+	// which it asks about when it is started
+	if err != nil && (w.agent != "codex" || !strings.Contains(said, "not trusted yet")) {
 		w.Errorf("%s: rewind validate after init: %v\n%s", w.client, err, said)
 	}
 	w.must(rewind, "daemon", "stop")

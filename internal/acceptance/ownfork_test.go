@@ -30,8 +30,8 @@ var ownFork = map[string]func(w *world, id, prompt string){
 	},
 }
 
-// testOwnFork has a third turn in a fork of the agent's own: it is told from which turn on the fork goes its own way, and the turns before
-// that have the code that they had.
+// testOwnFork has a third turn in a fork of the agent's own: it is told from which turn on the fork goes its own way,
+// and the turns before that have the code that they had.
 func testOwnFork(w *world, d driver) {
 	w.install()
 	w.rewind("init")

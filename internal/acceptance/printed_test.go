@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestForkPrinted forks sessions that were begun without a terminal, Codex's in code mode: the agents leave them out of their lists, or
-// show them only when they are asked to.
+// TestForkPrinted forks sessions that were begun without a terminal, Codex's in code mode: the agents leave them out of
+// their lists, or show them only when they are asked to.
 func TestForkPrinted(t *testing.T) {
 	t.Parallel()
 	exec := codexExec("--dangerously-bypass-hook-trust")

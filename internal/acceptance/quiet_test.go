@@ -32,7 +32,8 @@ var (
 	ansi         = regexp.MustCompile("\x1b(\\[[0-9;?<>=]*[a-zA-Z]|\\][^\x07\x1b]*(\x07|\x1b\\\\))")
 )
 
-// session is the agent's id of the session, as its own file has it: Claude Code's is the file's name, the others' the first in it.
+// session is the agent's id of the session, as its own file has it: Claude Code's is the file's name, the others' the
+// first in it.
 func (w *world) session() string {
 	w.Helper()
 	for _, name := range w.transcripts() {
@@ -51,7 +52,8 @@ func (w *world) session() string {
 	return ""
 }
 
-// What must not be seen of a hook. TestLoud shows that a hook which speaks or fails is found by them, TestEvents that a silent one is not.
+// What must not be seen of a hook. TestLoud shows that a hook which speaks or fails is found by them, TestEvents that a
+// silent one is not.
 var (
 	shown = regexp.MustCompile(
 		`(?i)rewind: |hooks?\b[^\n]{0,200}\b(failed|error|timed out|blocked|(code|status) [1-9])|clamp|timeout to [0-9]`)
@@ -62,9 +64,9 @@ var (
 		`(?i)rewind: |smart-checkpoint|<hook_context>|<user-prompt-submit-hook>|hook[_ ](success|additional[_ ]context|feedback|error)`)
 )
 
-// noise is what the hooks have left in what the agent showed, wrote down and asked. Of the requests only the conversation counts: the
-// instructions of some agents speak of hooks in general. Droid by itself shows the commands of the hooks that it runs, and so does
-// Gemini in a terminal; 0.26, as it ends, those of SessionEnd everywhere.
+// noise is what the hooks have left in what the agent showed, wrote down and asked. Of the requests only the
+// conversation counts: the instructions of some agents speak of hooks in general. Droid by itself shows the commands of
+// the hooks that it runs, and so does Gemini in a terminal; 0.26, as it ends, those of SessionEnd everywhere.
 func (w *world) noise() []string {
 	w.Helper()
 	var found []string

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// checkpoint is what `rewind list --json` says of one, or `rewind ops --json` of an event that found nothing changed and so stands for the
-// checkpoint that was there: the field names that these tests rely on, all of them.
+// checkpoint is what `rewind list --json` says of one, or `rewind ops --json` of an event that found nothing changed
+// and so stands for the checkpoint that was there: the field names that these tests rely on, all of them.
 type checkpoint struct {
 	ID      string `json:"id"`
 	Session string `json:"session"` // agent/id; here the agent's id, or manual
@@ -73,7 +73,8 @@ func TestGemini(t *testing.T)    { testAgent(t, gemini) }
 func TestGeminiOld(t *testing.T) { testAgent(t, geminiOld) }
 func TestDroid(t *testing.T)     { testAgent(t, droid) }
 
-// testAgent does what a user does, with each way to use an agent: install rewind, rewind init, work. Nothing else is set up for rewind.
+// testAgent does what a user does, with each way to use an agent: install rewind, rewind init, work. Nothing else is
+// set up for rewind.
 func testAgent(t *testing.T, versions ...client) {
 	for _, y := range ways {
 		if !slices.Contains(versions, y.client) {
@@ -106,8 +107,8 @@ func (w *world) install() {
 	}
 }
 
-// copyPrograms has another process copy what was built: a process that is started here meanwhile would hold the copy open for a moment,
-// and it could not be run ("text file busy").
+// copyPrograms has another process copy what was built: a process that is started here meanwhile would hold the copy
+// open for a moment, and it could not be run ("text file busy").
 func (w *world) copyPrograms(dir string) {
 	w.Helper()
 	for _, name := range programs {
@@ -197,8 +198,9 @@ type moment struct {
 	holds state
 }
 
-// match finds what the work must have left in a list, oldest first: one before and one after each tool call, one at the end
-// of each turn, in order, each of the session, the turn and the call. All that the agent caused is of this agent and session.
+// match finds what the work must have left in a list, oldest first: one before and one after each tool call, one at the
+// end of each turn, in order, each of the session, the turn and the call. All that the agent caused is of this agent
+// and session.
 func match(list []checkpoint, agent, session string) (found []moment, problems []string) {
 	var steps []checkpoint
 	for _, c := range list {

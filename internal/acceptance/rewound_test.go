@@ -15,7 +15,8 @@ func TestRewoundCodex(t *testing.T)  { each(t, testRewound, codex) }
 func TestRewoundGemini(t *testing.T) { each(t, testRewound, gemini) }
 func TestRewoundDroid(t *testing.T)  { each(t, testRewound, droid) }
 
-// back takes the conversation, and not the code, back to the end of the first turn by what each agent has for that itself.
+// back takes the conversation, and not the code, back to the end of the first turn by what each agent has for that
+// itself.
 var back = map[string]func(*terminal){
 	"claude": func(t *terminal) {
 		t.escapes("Restore the code and/or conversation")
@@ -75,7 +76,8 @@ func (t *terminal) chooses(key, text string) {
 	t.Fatalf("%s offers no %q:\n%s", t.client, text, s)
 }
 
-// testRewound goes back in the agent itself and on from there: what was left behind can be forked, and so can what came after.
+// testRewound goes back in the agent itself and on from there: what was left behind can be forked, and so can what came
+// after.
 func testRewound(w *world, d driver) {
 	w.install()
 	w.rewind("init")

@@ -9,8 +9,8 @@ import (
 
 func TestRewoundForkClaude(t *testing.T) { plays(t, "together", testRewoundFork, claude) }
 
-// testRewoundFork takes code and conversation back behind turn 2 by Claude's own rewind: in a fork that rewind made, in a clone, and, so
-// that it is known that it works there, in the session itself.
+// testRewoundFork takes code and conversation back behind turn 2 by Claude's own rewind: in a fork that rewind made, in
+// a clone, and, so that it is known that it works there, in the session itself.
 func testRewoundFork(w *world, d driver) {
 	w.install()
 	w.rewind("init")

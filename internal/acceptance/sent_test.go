@@ -11,16 +11,16 @@ import (
 	"rewind/internal/acceptance/fakemodel"
 )
 
-// What the model must be sent of the two turns, and only of them: words that no file of the project has, so that an agent that tells the
-// model of the files does not say them.
+// What the model must be sent of the two turns, and only of them: words that no file of the project has, so that an
+// agent that tells the model of the files does not say them.
 var (
 	firstTurn  = []string{"TURN-1 please", "Writing alpha.", "echo made-by-bash", "TURN-1 complete."}
 	secondTurn = []string{"TURN-2 please", "Second turn.", "rm beta.txt", "TURN-2 complete."}
 	bothTurns  = slices.Concat(firstTurn, secondTurn)
 )
 
-// sent is the last request that an agent made for a prompt. What a model is asked for without tools is the agent's own, and so is what
-// Codex asks, with tools and the prompt in quotation, to have a title for it.
+// sent is the last request that an agent made for a prompt. What a model is asked for without tools is the agent's own,
+// and so is what Codex asks, with tools and the prompt in quotation, to have a title for it.
 func (w *world) sent(prompt string) (fakemodel.Request, bool) {
 	list := w.model.Requests()
 	for _, r := range slices.Backward(list) {
@@ -34,8 +34,8 @@ func (w *world) sent(prompt string) (fakemodel.Request, bool) {
 	return fakemodel.Request{}, false
 }
 
-// conversation holds what the model was sent for a prompt against what the conversation must have, in this order, and against what nothing
-// of the request may have; and every call of a tool must have its result.
+// conversation holds what the model was sent for a prompt against what the conversation must have, in this order, and
+// against what nothing of the request may have; and every call of a tool must have its result.
 func (w *world) conversation(prompt string, has, lacks []string) (problems []string) {
 	r, ok := w.sent(prompt)
 	if !ok {
@@ -133,7 +133,8 @@ func unpaired(body []byte) (problems []string) {
 	return append(problems, unpairedGemini(r.Contents)...)
 }
 
-// unpairedGemini: calls have no ids, their results are in the next content. In a session that it resumes, 0.61 sends every result twice.
+// unpairedGemini: calls have no ids, their results are in the next content. In a session that it resumes, 0.61 sends
+// every result twice.
 func unpairedGemini(contents []part) (problems []string) {
 	calls := 0
 	for i, c := range append(contents, part{}) {

@@ -9,8 +9,8 @@ func TestSubagentCodex(t *testing.T)  { plays(t, "together", testSubagent, codex
 func TestSubagentGemini(t *testing.T) { plays(t, "together", testSubagent, gemini) }
 func TestSubagentDroid(t *testing.T)  { plays(t, "together", testSubagent, droid) }
 
-// testSubagent has a turn in which the agent lets another do the work, of most in the background: that work is the session's and the
-// turn's, however late it comes, and neither the other's prompt nor the news of its end is a turn.
+// testSubagent has a turn in which the agent lets another do the work, of most in the background: that work is the
+// session's and the turn's, however late it comes, and neither the other's prompt nor the news of its end is a turn.
 func testSubagent(w *world, d driver) {
 	if w.agent == "codex" {
 		config := w.home + "/.codex/config.toml"

@@ -104,7 +104,8 @@ type question struct {
 	keys []string
 }
 
-// greets answers questions until the agent has none and shows where to type. It returns the texts of those that were asked.
+// greets answers questions until the agent has none and shows where to type. It returns the texts of those that were
+// asked.
 func (t *terminal) greets(prompt string, questions ...question) []string {
 	t.Helper()
 	var asked []string

@@ -10,15 +10,16 @@ import (
 	"testing"
 )
 
-// withinWays are agents as they are used without a terminal, with what lets them call a tool of a server that they know from their settings.
+// withinWays are agents as they are used without a terminal, with what lets them call a tool of a server that they know
+// from their settings.
 var withinWays = []way{
 	{claude, "print", claudeOffline, nil, claudeAllowed("Bash,mcp__rewind__list")},
 	{codex, "print", codexOffline("gpt-5.6-sol"), nil, codexExec("--dangerously-bypass-hook-trust")},
 	{gemini, "print", geminiOffline, nil, geminiPrint},
 }
 
-// TestWithin: with agents.mcp an agent offers the tools of rewind to its model, calls one, and the model hears what 'rewind list' says; without,
-// no tool is offered.
+// TestWithin: with agents.mcp an agent offers the tools of rewind to its model, calls one, and the model hears what
+// 'rewind list' says; without, no tool is offered.
 func TestWithin(t *testing.T) {
 	for _, y := range withinWays {
 		t.Run(y.String(), func(t *testing.T) {
@@ -42,8 +43,9 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestWithinUndo: the command /rewind-undo, typed into a session that goes on: the preview changes nothing, the yes takes the files of the
-// turn back under the running agent, the conversation stays whole, and undo-restore has the files again.
+// TestWithinUndo: the command /rewind-undo, typed into a session that goes on: the preview changes nothing, the yes
+// takes the files of the turn back under the running agent, the conversation stays whole, and undo-restore has the
+// files again.
 func TestWithinUndo(t *testing.T) {
 	w := newWorld(t, claude, "within")
 	claudeOffline(w)

@@ -13,8 +13,8 @@ func TestWorktreeCodex(t *testing.T)  { each(t, testWorktree, codex) }
 func TestWorktreeGemini(t *testing.T) { each(t, testWorktree, gemini) }
 func TestWorktreeDroid(t *testing.T)  { each(t, testWorktree, droid) }
 
-// testWorktree forks the end of the first of two turns into a worktree: the agent goes on with it there, and what it does is that
-// directory's alone.
+// testWorktree forks the end of the first of two turns into a worktree: the agent goes on with it there, and what it
+// does is that directory's alone.
 func testWorktree(w *world, d driver) {
 	w.install()
 	w.rewind("init")

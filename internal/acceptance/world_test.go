@@ -36,7 +36,8 @@ type world struct {
 	output    []string // what the agent has shown: its standard output and error, or its terminal
 }
 
-// newWorld makes a world whose model plays a script. The directory has nothing of rewind's in its name: agents send it to the model.
+// newWorld makes a world whose model plays a script. The directory has nothing of rewind's in its name: agents send it
+// to the model.
 func newWorld(t *testing.T, c client, play string) *world {
 	t.Helper()
 	dir, err := clientsDir()
@@ -122,7 +123,8 @@ func (w *world) read(path string) string {
 	return string(b)
 }
 
-// run runs a command in the project to its end and returns its two outputs. Who is not done in time is killed with all that it started.
+// run runs a command in the project to its end and returns its two outputs. Who is not done in time is killed with all
+// that it started.
 func (w *world) run(args ...string) (out, errs string, err error) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

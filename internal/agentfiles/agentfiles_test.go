@@ -137,7 +137,8 @@ func TestWriteAndRemove(t *testing.T) {
 	}
 }
 
-// TestT21Promise17NotPlain: links on the way and at the end, second names, and what is no file are not opened, written or removed.
+// TestT21Promise17NotPlain: links on the way and at the end, second names, and what is no file are not opened, written
+// or removed.
 func TestT21Promise17NotPlain(t *testing.T) {
 	for what, put := range map[string]func(home string, path string) error{
 		"a link":          func(home, path string) error { return os.Symlink(home+"/victim", path) },
@@ -210,7 +211,8 @@ func TestFolderIsALink(t *testing.T) {
 	}
 }
 
-// TestT21Promise17ExchangedMeanwhile: a directory that becomes a link while the file is written has nothing written where the link leads.
+// TestT21Promise17ExchangedMeanwhile: a directory that becomes a link while the file is written has nothing written
+// where the link leads.
 func TestT21Promise17ExchangedMeanwhile(t *testing.T) {
 	home, f := laid(t)
 	dir, victim := filepath.Dir(f.String()), filepath.Join(home, "victim")

@@ -15,7 +15,8 @@ import (
 	"rewind/internal/osfile"
 )
 
-// dir opens the directory that the file is in, component by component; made: those that are missing are made, 0700 and durably.
+// dir opens the directory that the file is in, component by component; made: those that are missing are made, 0700 and
+// durably.
 func (f File) dir(made bool) (*os.Root, error) {
 	if made {
 		if err := os.MkdirAll(f.Folder, 0o700); err != nil {
@@ -97,7 +98,8 @@ func plain(fi fs.FileInfo) error {
 	return nil
 }
 
-// Check refuses a place that could not be written: a link or something else on the way, or at its end. That nothing is there is fine.
+// Check refuses a place that could not be written: a link or something else on the way, or at its end. That nothing is
+// there is fine.
 func (f File) Check() error {
 	d, err := f.dir(false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -199,7 +201,8 @@ func (f File) Read(most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most))
 }
 
-// Temporary marks files that are being written. No agent takes one for a session: it begins with a dot, and does not end as one.
+// Temporary marks files that are being written. No agent takes one for a session: it begins with a dot, and does not
+// end as one.
 const Temporary = ".rewind-"
 
 // Write makes the file one with what write gives, durably: a temporary file beside it, fsync, a rename in the directory

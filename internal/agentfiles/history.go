@@ -12,16 +12,18 @@ import (
 	"rewind/transcript"
 )
 
-// Claude Code keeps what files were before it changed them in a folder for each session, file-history/<id>; its own rewind takes them from
-// there. A session that is made of another has the same backups, as hard links: that is how Claude makes them for its own forks.
+// Claude Code keeps what files were before it changed them in a folder for each session, file-history/<id>; its own
+// rewind takes them from there. A session that is made of another has the same backups, as hard links: that is how
+// Claude makes them for its own forks.
 
 const history = "file-history"
 
 // maxHistory is how many files of a session's history are linked.
 const maxHistory = 100_000
 
-// LinkHistory gives the session in the file `to` the backups that the session in the file `from` has: hard links, in the person's own
-// folder, through no link. It returns how many; an agent that has none, or another way of keeping them, is no error.
+// LinkHistory gives the session in the file `to` the backups that the session in the file `from` has: hard links, in
+// the person's own folder, through no link. It returns how many; an agent that has none, or another way of keeping
+// them, is no error.
 func (own Folders) LinkHistory(from, to string) (n int, err error) {
 	err = own.eachBackup(from, to, true, func(root *os.Root, from, to string) error {
 		err := root.Link(from, to)
@@ -36,7 +38,8 @@ func (own Folders) LinkHistory(from, to string) (n int, err error) {
 	return n, err
 }
 
-// UnlinkHistory takes away again what LinkHistory made, as far as the other session still has it: the agent's own files stay.
+// UnlinkHistory takes away again what LinkHistory made, as far as the other session still has it: the agent's own files
+// stay.
 func (own Folders) UnlinkHistory(from, to string) error {
 	return own.eachBackup(from, to, false, func(root *os.Root, from, to string) error {
 		a, err := root.Lstat(from)
@@ -54,7 +57,8 @@ func (own Folders) UnlinkHistory(from, to string) error {
 	})
 }
 
-// eachBackup gives the backups of one session, and what another's would be called, below the folder that has those of all sessions.
+// eachBackup gives the backups of one session, and what another's would be called, below the folder that has those of
+// all sessions.
 func (own Folders) eachBackup(from, to string, linking bool, fn func(root *os.Root, from, to string) error) error {
 	f, err := own.Of(transcript.Claude, from)
 	if err != nil {

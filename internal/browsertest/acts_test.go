@@ -42,7 +42,8 @@ func (b *tab) moment(words string) {
 
 const here = `main [data-act="checkout"]`
 
-// TestGoingBack: from the button to the files and the conversation, and back again by the notice and by the list of restores.
+// TestGoingBack: from the button to the files and the conversation, and back again by the notice and by the list of
+// restores.
 func TestGoingBack(t *testing.T) {
 	p, _ := usual(t)
 	b := profile(t)
@@ -111,7 +112,8 @@ func TestGoingBack(t *testing.T) {
 	}
 }
 
-// TestChangedMeanwhile: what was shown is done, or nothing; what a checkpoint does not have stays unless it is asked for exactly.
+// TestChangedMeanwhile: what was shown is done, or nothing; what a checkpoint does not have stays unless it is asked
+// for exactly.
 func TestChangedMeanwhile(t *testing.T) {
 	p, _ := usual(t)
 	b := profile(t)

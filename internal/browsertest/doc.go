@@ -1,5 +1,6 @@
-// Package browsertest is the tests of the page in a browser: Debian's Chromium, driven over a pipe, on projects that real hooks made and
-// the real daemon serves. It has nothing but tests; without Chromium they fail and say what is missing.
+// Package browsertest is the tests of the page in a browser: Debian's Chromium, driven over a pipe, on projects that
+// real hooks made and the real daemon serves. It has nothing but tests; without Chromium they fail and say what is
+// missing.
 //
 //   - main_test.go: the programs, built once, and the browser, started once
 //   - project_test.go: a project with an agent that works in it

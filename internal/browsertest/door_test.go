@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// TestT16Door: none of the hostile requests of server/page comes in to the real daemon with a real store, though each has the cookie of a
-// browser that was let in: no answer has anything of the project, nothing changes, and neither token nor cookie stands in the log.
+// TestT16Door: none of the hostile requests of server/page comes in to the real daemon with a real store, though each
+// has the cookie of a browser that was let in: no answer has anything of the project, nothing changes, and neither
+// token nor cookie stands in the log.
 func TestT16Door(t *testing.T) {
 	const secret = "kept between us"
 	p := newProject(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestEntering: an address lets one browser in, once, and its token leaves the address; the page goes on in another tab and with another
-// daemon, and without its cookie says what to do.
+// TestEntering: an address lets one browser in, once, and its token leaves the address; the page goes on in another tab
+// and with another daemon, and without its cookie says what to do.
 func TestEntering(t *testing.T) {
 	p := newProject(t)
 	p.turn("fix the parser", p.sets("parser.go", "package notes\n"))

@@ -18,8 +18,9 @@ import (
 
 var kept = flag.String("large", "", "a directory in which BenchmarkLarge keeps its project, or has kept it: it takes minutes to make")
 
-// BenchmarkLarge is the page of a project with 1,000 branches and 10,000 checkpoints: until it is painted, the longest task while it is
-// scrolled, what it weighs, and what the daemon takes for it. To make the project takes a minute or two.
+// BenchmarkLarge is the page of a project with 1,000 branches and 10,000 checkpoints: until it is painted, the longest
+// task while it is scrolled, what it weighs, and what the daemon takes for it. To make the project takes a minute or
+// two.
 func BenchmarkLarge(b *testing.B) {
 	p := large(b)
 	p.measure(b)
@@ -130,8 +131,8 @@ func (p *project) resident(b *testing.B) float64 {
 	return n
 }
 
-// BenchmarkBeside is a hook after an edit while a page of the same project is open, beside one while none is, in turns: medians, and their
-// ratio.
+// BenchmarkBeside is a hook after an edit while a page of the same project is open, beside one while none is, in turns:
+// medians, and their ratio.
 func BenchmarkBeside(b *testing.B) {
 	const rounds, each = 6, 20
 	p := large(b)
@@ -141,7 +142,8 @@ func BenchmarkBeside(b *testing.B) {
 	var took [2][]float64          // milliseconds: without a page, with one
 	edits := time.Now().UnixNano() // what is written was not there in an earlier run
 	prompt := "measure what a page costs"
-	p.hook("prompt", map[string]any{"prompt": prompt}) // a turn that began with the project would have every list read back to there
+	// a turn that began with the project would have every list read back to there
+	p.hook("prompt", map[string]any{"prompt": prompt})
 	p.say("user", prompt)
 	for b.Loop() {
 		for round := range 2 * rounds {
@@ -172,7 +174,8 @@ func BenchmarkBeside(b *testing.B) {
 	b.ReportMetric(median(took[1])/median(took[0]), "ratio")
 }
 
-// BenchmarkLongTalk is a moment at the end of a conversation of 100 MB: until it is painted, and until what was said before it is there.
+// BenchmarkLongTalk is a moment at the end of a conversation of 100 MB: until it is painted, and until what was said
+// before it is there.
 func BenchmarkLongTalk(b *testing.B) {
 	const turns, each = 400, 90 // messages of 2.8 kB
 	p := newProject(b)

@@ -19,8 +19,8 @@ import (
 	"rewind/internal/built"
 )
 
-// TestKilled: the daemon is killed under an open page, between two checkpoints. The page finds the next one where the last was, with the
-// same cookie, and has missed nothing, without being loaded again; what it does then is done.
+// TestKilled: the daemon is killed under an open page, between two checkpoints. The page finds the next one where the
+// last was, with the same cookie, and has missed nothing, without being loaded again; what it does then is done.
 func TestKilled(t *testing.T) {
 	p, _ := usual(t)
 	b := profile(t)
@@ -49,7 +49,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestBetween: what happens between the making of a document and the moment at which it listens appears like everything else.
+// TestBetween: what happens between the making of a document and the moment at which it listens appears like everything
+// else.
 func TestBetween(t *testing.T) {
 	p, _ := usual(t)
 	b := profile(t)
@@ -132,8 +133,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestScrolled: older rows come as they come into sight, once each, and stay when something happens; so do the sessions beside them. The
-// scrubber goes through all that is there.
+// TestScrolled: older rows come as they come into sight, once each, and stay when something happens; so do the sessions
+// beside them. The scrubber goes through all that is there.
 func TestScrolled(t *testing.T) {
 	p := newProject(t)
 	const rows = 130
@@ -175,8 +176,8 @@ func TestScrolled(t *testing.T) {
 	b.wait(`location.search.startsWith("?before=") && document.querySelector("circle")`)
 }
 
-// TestHalfDone: a going back that was killed on its way is said on the log, and ended from there, either way; each is said, and then
-// nothing is half done.
+// TestHalfDone: a going back that was killed on its way is said on the log, and ended from there, either way; each is
+// said, and then nothing is half done.
 func TestHalfDone(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("missing tool: strace")
@@ -218,7 +219,8 @@ func TestHalfDone(t *testing.T) {
 	}
 }
 
-// TestHeld: an open page holds the daemon, which else ends when it is idle, and goes on with the one of another version that takes over.
+// TestHeld: an open page holds the daemon, which else ends when it is idle, and goes on with the one of another version
+// that takes over.
 func TestHeld(t *testing.T) {
 	p, _ := usual(t)
 	p.rewind("daemon", "stop")

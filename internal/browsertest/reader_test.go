@@ -34,8 +34,8 @@ func (b *tab) told() (all []string) {
 	return all
 }
 
-// TestReader: what is heard of the log without being seen: words apart from each other, signs as words, what a key has brought, and all
-// that a sheet says before it asks.
+// TestReader: what is heard of the log without being seen: words apart from each other, signs as words, what a key has
+// brought, and all that a sheet says before it asks.
 func TestReader(t *testing.T) {
 	p, _ := usual(t)
 	p.rewind("checkout", "turn:3", "--code-only", "--session", first)

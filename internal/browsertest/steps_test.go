@@ -23,8 +23,9 @@ func (p *project) call(command string, change func()) {
 	p.say("user", []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": "first line\nsecond line"}})
 }
 
-// TestSteps: the moment of a turn is all that the turn did, as its row says; its steps stand below it when they are asked for, each with
-// what it did alone, and stay while the log goes on. Going back to the turn brings its conversation to the end, to a step up to the step.
+// TestSteps: the moment of a turn is all that the turn did, as its row says; its steps stand below it when they are
+// asked for, each with what it did alone, and stay while the log goes on. Going back to the turn brings its
+// conversation to the end, to a step up to the step.
 func TestSteps(t *testing.T) {
 	p := newProject(t)
 	p.turn("begin", p.sets("begin.txt", "1\n"))
@@ -81,9 +82,11 @@ func TestSteps(t *testing.T) {
 		b.wait(fmt.Sprintf(`document.querySelector("#moment .talk").innerText.includes(%q)`, want.said))
 		b.ask(`#moment [data-act="checkout"]`)
 		b.confirm("Went to")
-		b.wait(`document.querySelector("#moment .pill.here") && document.querySelector("[data-rows] .row.here a[aria-current]")`) // where it went
+		// where it went
+		b.wait(`document.querySelector("#moment .pill.here") && document.querySelector("[data-rows] .row.here a[aria-current]")`)
 		ids := `[...document.querySelectorAll("[data-rows] .row")].map((r) => r.dataset.id)`
-		b.wait(`new Set(` + ids + `).size === ` + ids + `.length`) // also of a turn in two rows, since it was gone back into
+		// also of a turn in two rows, since it was gone back into
+		b.wait(`new Set(` + ids + `).size === ` + ids + `.length`)
 		if of != turn {
 			b.says("#moment", "2 files changed") // of the row that ends there, all
 		}
@@ -98,7 +101,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestCompared: what was said on both sides since they parted is there, turn by turn, and what a search finds in a conversation opens it.
+// TestCompared: what was said on both sides since they parted is there, turn by turn, and what a search finds in a
+// conversation opens it.
 func TestCompared(t *testing.T) {
 	p, fork := usual(t)
 	b := profile(t)
@@ -107,7 +111,8 @@ func TestCompared(t *testing.T) {
 	const own = `[...document.querySelectorAll(".sides section:last-child .turns details")].at(-1)`
 	b.eval(own + `.open = true`)
 	b.wait(own + `.innerText.includes("Done: leave the store, say what it is") && !` + own + `.innerText.includes("document it")`)
-	b.wait(`document.querySelector(".sides section:last-child .turns").innerText.includes("claude 5f1c0d2e 4")`) // not its own
+	// not its own
+	b.wait(`document.querySelector(".sides section:last-child .turns").innerText.includes("claude 5f1c0d2e 4")`)
 	b.click(`.sides section:last-child .turns li:last-child a.link`)
 	b.says("h1", "leave the store, say what it is")
 	b.open("")

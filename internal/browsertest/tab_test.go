@@ -23,8 +23,8 @@ import (
 // patience is how long a test waits for what has to happen.
 const patience = 10 * time.Second
 
-// tab is a tab of a browser. What the console, the policy of contents or a dialog says, and a request to another host, fails the test
-// unless the test takes it.
+// tab is a tab of a browser. What the console, the policy of contents or a dialog says, and a request to another host,
+// fails the test unless the test takes it.
 type tab struct {
 	testing.TB
 	ctx  context.Context
@@ -77,7 +77,8 @@ func (b *tab) hear(ev any) {
 	case *log.EventEntryAdded:
 		words = "log: " + e.Entry.Text + " " + e.Entry.URL
 	case *audits.EventIssueAdded:
-		if e.Issue.Code != "CorsIssue" && e.Issue.Code != "PerformanceIssue" { // which are no fault of the page: a test asks for them
+		// which are no fault of the page: a test asks for them
+		if e.Issue.Code != "CorsIssue" && e.Issue.Code != "PerformanceIssue" {
 			words = "issue: " + string(e.Issue.Code)
 			if g := e.Issue.Details.GenericIssueDetails; g != nil {
 				words += " " + string(g.ErrorType)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTalk: beside a moment stand the last messages before it, its place marked; what was said before and after comes when it is asked for,
-// to the first and the last.
+// TestTalk: beside a moment stand the last messages before it, its place marked; what was said before and after comes
+// when it is asked for, to the first and the last.
 func TestTalk(t *testing.T) {
 	p := newProject(t)
 	for turn := range 3 {

@@ -18,7 +18,8 @@ import (
 
 var screens = flag.String("screens", "", "a directory for pictures of every view: TestViews looks in all widths and both schemes")
 
-// TestViews: every view shows what it is for, and the browser has nothing to say of it. No view is wider than its window.
+// TestViews: every view shows what it is for, and the browser has nothing to say of it. No view is wider than its
+// window.
 func TestViews(t *testing.T) {
 	p, fork := usual(t)
 	p.rewind("checkout", "turn:3", "--code-only", "--session", first)

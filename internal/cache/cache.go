@@ -1,6 +1,6 @@
-// Package cache keeps what was put and asked for last, in bounded memory: two generations, of which the older goes as a whole when the
-// younger is full, and the younger takes its place. So a cache holds at most twice what a generation may weigh, or one value in a
-// generation that is heavier than that, and to find out what is old costs nothing.
+// Package cache keeps what was put and asked for last, in bounded memory: two generations, of which the older goes as a
+// whole when the younger is full, and the younger takes its place. So a cache holds at most twice what a generation may
+// weigh, or one value in a generation that is heavier than that, and to find out what is old costs nothing.
 package cache
 
 import "sync"
@@ -14,8 +14,8 @@ type Cache[K comparable, V any] struct {
 	weight     int // of young
 }
 
-// New makes an empty cache of at most a weight. weigh gives what a value weighs, mostly bytes: the same for a key, however often it is put;
-// nil: each weighs 1.
+// New makes an empty cache of at most a weight. weigh gives what a value weighs, mostly bytes: the same for a key,
+// however often it is put; nil: each weighs 1.
 func New[K comparable, V any](most int, weigh func(V) int) *Cache[K, V] {
 	return &Cache[K, V]{most: most / 2, weigh: weigh}
 }

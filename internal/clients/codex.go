@@ -23,9 +23,10 @@ const (
 	codexTitle = 1 << 10                // bytes of a title
 )
 
-// registerCodex has Codex put a thread into its list: `codex app-server`, JSON-RPC on its standard input and output, a message a line.
-// thread/name/set reads the rollout of the id, makes the row that the picker goes by, and sets the title; the rollout stays as it is. It
-// works beside a daemon or another Codex that runs, without network and without a login. For a thread without a title thread/read does it.
+// registerCodex has Codex put a thread into its list: `codex app-server`, JSON-RPC on its standard input and output, a
+// message a line. thread/name/set reads the rollout of the id, makes the row that the picker goes by, and sets the
+// title; the rollout stays as it is. It works beside a daemon or another Codex that runs, without network and without a
+// login. For a thread without a title thread/read does it.
 func registerCodex(ctx context.Context, env value.AgentEnv, root, id, title string) error {
 	fail := func(err error) error { return fmt.Errorf("list codex session %s: %w", id, err) }
 	program := program(env, "codex")
@@ -84,7 +85,8 @@ type codexAnswer struct {
 	} `json:"error"`
 }
 
-// startCodex starts it in its own folder, so that no project's configuration counts. What it has to complain about goes nowhere.
+// startCodex starts it in its own folder, so that no project's configuration counts. What it has to complain about goes
+// nowhere.
 func startCodex(program string, env value.AgentEnv, root string) (*codexServer, error) {
 	cmd := exec.Command(program, "app-server")
 	cmd.Dir = root

@@ -18,7 +18,8 @@ import (
 	"rewind/transcript"
 )
 
-// serve plays `codex app-server`: what it is asked goes to the file "asked" in its folder, and how it answers stands in "answers".
+// serve plays `codex app-server`: what it is asked goes to the file "asked" in its folder, and how it answers stands in
+// "answers".
 func serve() {
 	mode, _ := os.ReadFile("answers")
 	log, err := os.OpenFile("asked", os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -146,7 +147,8 @@ func TestListedCodexFails(t *testing.T) {
 	}
 }
 
-// TestListedCodexSilent holds that nothing is waited for longer than was said, and that what does not end by itself is ended.
+// TestListedCodexSilent holds that nothing is waited for longer than was said, and that what does not end by itself is
+// ended.
 func TestListedCodexSilent(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, mode := range []string{"silent", "stays"} {

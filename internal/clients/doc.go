@@ -1,11 +1,12 @@
-// Package clients knows the agents' programs on this machine: where their folders are, whether one of them runs on a session, and how their
-// own lists and caches are told of a session file that was added or cut.
+// Package clients knows the agents' programs on this machine: where their folders are, whether one of them runs on a
+// session, and how their own lists and caches are told of a session file that was added or cut.
 //
-// What belongs to an agent is read as it lies there, and changed through the agent's own program where that has a way. Two things it has
-// no way for: an entry of Claude's sessions-index.json, and the rows that Codex keeps of what a thread said.
+// What belongs to an agent is read as it lies there, and changed through the agent's own program where that has a way.
+// Two things it has no way for: an entry of Claude's sessions-index.json, and the rows that Codex keeps of what a
+// thread said.
 //
-// Everything that is read may be hostile: sizes are bounded, links are not followed where a file is replaced, and what does not look as
-// expected is an error or says nothing.
+// Everything that is read may be hostile: sizes are bounded, links are not followed where a file is replaced, and what
+// does not look as expected is an error or says nothing.
 //
 // Formats: seen on the released clients; docs/agents says which versions.
 package clients

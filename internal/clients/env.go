@@ -20,7 +20,8 @@ func Root(env value.AgentEnv, agent transcript.Agent) string {
 	return filepath.Dir(files[0])
 }
 
-// program finds a program on the person's PATH; "" if there is none. Relative directories on it do not count: they lead anywhere.
+// program finds a program on the person's PATH; "" if there is none. Relative directories on it do not count: they lead
+// anywhere.
 func program(env value.AgentEnv, name string) string {
 	for _, dir := range filepath.SplitList(string(env.Path)) {
 		if !filepath.IsAbs(dir) {

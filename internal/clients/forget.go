@@ -18,11 +18,13 @@ import (
 	"rewind/transcript"
 )
 
-// Forget drops what an agent has kept of what a session file said, after the file was cut in place, or put back; nothing may have the
-// session open. Only Codex keeps something: what its screen shows of a thread, with offsets into the rollout. Without this it shows what
-// was cut off, and never what comes after. It reads the rollout again when the thread is resumed.
+// Forget drops what an agent has kept of what a session file said, after the file was cut in place, or put back;
+// nothing may have the session open. Only Codex keeps something: what its screen shows of a thread, with offsets into
+// the rollout. Without this it shows what was cut off, and never what comes after. It reads the rollout again when the
+// thread is resumed.
 //
-// It has no call that does this: thread/read, thread/resume, thread/turns/list, archive and unarchive of 0.169 all leave the rows alone.
+// It has no call that does this: thread/read, thread/resume, thread/turns/list, archive and unarchive of 0.169 all
+// leave the rows alone.
 func Forget(ctx context.Context, agent transcript.Agent, env value.AgentEnv, root, id string) error {
 	if agent != transcript.Codex {
 		return nil
@@ -103,7 +105,8 @@ func forgetThread(ctx context.Context, path, id string) error {
 	return tx.Commit()
 }
 
-// databaseURL names a database that exists; none is made. The transaction begins as a writer, for which the wait counts.
+// databaseURL names a database that exists; none is made. The transaction begins as a writer, for which the wait
+// counts.
 func databaseURL(path string) string {
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=rw&_txlock=immediate&_pragma=busy_timeout(5000)"}
 	return u.String()

@@ -19,10 +19,10 @@ const (
 // errIndex says that an index is not what the versions that wrote one understood.
 var errIndex = errors.New("not an index of sessions of version 1")
 
-// indexClaude gives a session its entry in the index beside its file, if there is one. Versions of Claude between 2.0.60 and 2.1.30 wrote
-// it (seen: 2.1.20); they go by an entry as long as its fileMtime is not older than the file, and other programs may know nothing but the
-// index. Later ones leave an old index lying. 2.1.30 came in February 2026: until those before it are a year old, they are told. What
-// cannot be understood stays as it is.
+// indexClaude gives a session its entry in the index beside its file, if there is one. Versions of Claude between
+// 2.0.60 and 2.1.30 wrote it (seen: 2.1.20); they go by an entry as long as its fileMtime is not older than the file,
+// and other programs may know nothing but the index. Later ones leave an old index lying. 2.1.30 came in February 2026:
+// until those before it are a year old, they are told. What cannot be understood stays as it is.
 func indexClaude(path, id, title string) error {
 	index := filepath.Join(filepath.Dir(path), indexName)
 	err := errChanged
@@ -60,8 +60,8 @@ type member struct {
 	value json.RawMessage
 }
 
-// putEntry replaces the entry of a session in an index, or adds it as the last one. All other bytes stay. Of an entry that is replaced the
-// members stay that fields do not name.
+// putEntry replaces the entry of a session in an index, or adds it as the last one. All other bytes stay. Of an entry
+// that is replaced the members stay that fields do not name.
 func putEntry(data []byte, id string, fields []member) ([]byte, error) {
 	open, entries, err := readIndex(data)
 	if err != nil {
@@ -199,7 +199,8 @@ func merge(members, fields []member) []member {
 	return out
 }
 
-// indent is the line break and the white space that the line of data[at] begins with; "" if data is one line up to there.
+// indent is the line break and the white space that the line of data[at] begins with; "" if data is one line up to
+// there.
 func indent(data []byte, at int) string {
 	line := bytes.LastIndexByte(data[:at], '\n')
 	if line < 0 {

@@ -59,7 +59,8 @@ func indexFields(path, id, title string) ([]member, error) {
 		{"firstPrompt", text(s.prompt)},
 	}
 	if title != "" {
-		out = append(out, member{"customTitle", text(title)}, member{"summary", text(title)}) // which one is shown differs
+		// which one is shown differs
+		out = append(out, member{"customTitle", text(title)}, member{"summary", text(title)})
 	}
 	out = append(out, member{"messageCount", json.RawMessage(strconv.Itoa(s.messages))}, member{"created", text(s.created)},
 		member{"modified", text(s.modified)})

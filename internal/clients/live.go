@@ -18,15 +18,16 @@ type Live struct {
 	Running bool
 	How     string // by what it was seen, for people; holds names of files
 	PID     int    // 0: not known
-	// Guess says that a program of the agent runs in the session's folder, or may run elsewhere, and that it cannot be seen on which
-	// session. Who ends it and asks again is on the safe side.
+	// Guess says that a program of the agent runs in the session's folder, or may run elsewhere, and that it cannot be
+	// seen on which session. Who ends it and asks again is on the safe side.
 	Guess bool
-	// Server says that it is, or may be, a server of the agent that keeps a session after the person has closed its terminal.
+	// Server says that it is, or may be, a server of the agent that keeps a session after the person has closed its
+	// terminal.
 	Server bool
 }
 
-// Processes is one look at the processes of this user, for questions about several sessions at one moment. The zero value is ready, and
-// looks at the first question that needs it. It is for one goroutine.
+// Processes is one look at the processes of this user, for questions about several sessions at one moment. The zero
+// value is ready, and looks at the first question that needs it. It is for one goroutine.
 type Processes struct {
 	taken   bool
 	procs   []process
@@ -49,12 +50,12 @@ type process struct {
 }
 
 // Running looks whether a program of the agent has the session open, by the signs that the client leaves: Claude's
-// <root>/sessions/<pid>.json, Codex's flock on <root>/thread-writer-locks/<id>.lock. Of what leaves none, Linux knows the processes of
-// this user: one that has the session's file open, or its id on the command line, is one; one in the session's folder is a guess.
-// On other systems that is not seen, and what is not seen is not running.
+// <root>/sessions/<pid>.json, Codex's flock on <root>/thread-writer-locks/<id>.lock. Of what leaves none, Linux knows
+// the processes of this user: one that has the session's file open, or its id on the command line, is one; one in the
+// session's folder is a guess. On other systems that is not seen, and what is not seen is not running.
 //
-// An error is a sign that is there and could not be read. What this look says holds for a moment: a client may start at any
-// time.
+// An error is a sign that is there and could not be read. What this look says holds for a moment: a client may start at
+// any time.
 func (l *Processes) Running(agent transcript.Agent, root, session string) (Live, error) {
 	if !plain(session) {
 		return Live{}, fmt.Errorf("look for a running %s: bad session id %q", agent, session)
@@ -96,7 +97,8 @@ func plain(id string) bool {
 	return id != "" && len(id) <= 128
 }
 
-// claudeFolder is the name of Claude's folder of a project. A name of more than 200 characters ends in a hash; that one is not found.
+// claudeFolder is the name of Claude's folder of a project. A name of more than 200 characters ends in a hash; that one
+// is not found.
 func claudeFolder(cwd string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
@@ -117,7 +119,8 @@ func droidFolder(file string) func(string) bool {
 	}
 }
 
-// geminiFolder goes by the note that Gemini leaves beside the conversations of a project; versions without it name the folder by a hash.
+// geminiFolder goes by the note that Gemini leaves beside the conversations of a project; versions without it name the
+// folder by a hash.
 func geminiFolder(dir string) func(string) bool {
 	note, err := readSmall(filepath.Join(dir, ".project_root"), 16<<10)
 	if err == nil {
@@ -138,8 +141,8 @@ func escapeGlob(path string) string {
 	return string(out)
 }
 
-// locked reports whether somebody holds the file's flock, and who, where the system says. For a moment the file has a lock of ours, which
-// others may share; it is never made.
+// locked reports whether somebody holds the file's flock, and who, where the system says. For a moment the file has a
+// lock of ours, which others may share; it is never made.
 func locked(path string) (held bool, pid int, err error) {
 	f, err := osfile.OpenRead(path)
 	if err != nil {

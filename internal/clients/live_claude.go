@@ -74,7 +74,8 @@ func (l *Processes) notes(root string) *claudeNotes {
 	return n
 }
 
-// claudeLive finds a session in what the running Claudes say. told are the living processes that say on which session they are.
+// claudeLive finds a session in what the running Claudes say. told are the living processes that say on which session
+// they are.
 func (l *Processes) claudeLive(root, session string) (live Live, told map[int]bool, err error) {
 	notes := l.notes(root)
 	if notes.err != nil {

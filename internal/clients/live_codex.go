@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// codexLive looks whether a Codex holds the lock on a thread. Since about 0.169 the terminal runs a daemon that holds it long after the
-// terminal was closed: another Codex refuses the thread then, too.
+// codexLive looks whether a Codex holds the lock on a thread. Since about 0.169 the terminal runs a daemon that holds
+// it long after the terminal was closed: another Codex refuses the thread then, too.
 func codexLive(root, session string) (Live, error) {
 	path := filepath.Join(root, "thread-writer-locks", session+".lock")
 	held, pid, err := locked(path)
@@ -26,7 +26,8 @@ func codexLive(root, session string) (Live, error) {
 	return Live{Running: true, How: how, PID: pid, Server: server}, nil
 }
 
-// codexHolder says who has a lock, and of the daemon, which nobody sees, how it is ended. server: it is the daemon, or may be.
+// codexHolder says who has a lock, and of the daemon, which nobody sees, how it is ended. server: it is the daemon, or
+// may be.
 func codexHolder(root, path string, pid int) (how string, server bool) {
 	const ends = "; `codex app-server daemon stop` ends it"
 	switch args := arguments(pid); {

@@ -13,8 +13,8 @@ import (
 type Origin struct {
 	Agent transcript.Agent // whose program is among the processes that started it; "": none is seen
 	PID   int              // of that program
-	// Terminal says that it runs in the session of a terminal, was started by who leads that session, and by no agent: a person, or
-	// something that a person started there. false: it is not so, or cannot be seen.
+	// Terminal says that it runs in the session of a terminal, was started by who leads that session, and by no agent:
+	// a person, or something that a person started there. false: it is not so, or cannot be seen.
 	Terminal bool
 }
 
@@ -31,8 +31,9 @@ type kin struct {
 // mostKin is how many ancestors are looked at.
 const mostKin = 256
 
-// OriginOf looks at a process and its ancestors, as they are now. An agent whose hooks report to another home than this one does not count:
-// what it does in a scratch directory is no matter of this home's. A process that has ended, or cannot be seen, has the zero Origin.
+// OriginOf looks at a process and its ancestors, as they are now. An agent whose hooks report to another home than this
+// one does not count: what it does in a scratch directory is no matter of this home's. A process that has ended, or
+// cannot be seen, has the zero Origin.
 func OriginOf(pid int, home string) Origin {
 	var o Origin
 	self, ok := kinOf(pid)
@@ -54,8 +55,8 @@ func OriginOf(pid int, home string) Origin {
 	return o
 }
 
-// agent is the agent whose program it is; "": it is none's. A directory on the way to a program says nothing: a person may be called as an
-// agent is.
+// agent is the agent whose program it is; "": it is none's. A directory on the way to a program says nothing: a person
+// may be called as an agent is.
 func (p *kin) agent() transcript.Agent {
 	called := []string{p.name, filepath.Base(strings.TrimSuffix(p.exe, " (deleted)"))}
 	if len(p.args) > 0 {
@@ -70,7 +71,8 @@ func (p *kin) agent() transcript.Agent {
 	return ""
 }
 
-// scriptNames are the names of the script that a shell or an interpreter runs: its own without the ending, and that of its package.
+// scriptNames are the names of the script that a shell or an interpreter runs: its own without the ending, and that of
+// its package.
 func scriptNames(args []string) []string {
 	if len(args) == 0 {
 		return nil
@@ -99,7 +101,8 @@ func scriptNames(args []string) []string {
 // marks are variables that agents give to the commands they run.
 var marks = []string{"CLAUDECODE", "GEMINI_CLI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"}
 
-// marked reports whether a process was given a mark of an agent's, by whomever: a terminal that an agent opened has it, too.
+// marked reports whether a process was given a mark of an agent's, by whomever: a terminal that an agent opened has it,
+// too.
 func marked(environ []string) bool {
 	return slices.ContainsFunc(environ, func(v string) bool {
 		name, value, _ := strings.Cut(v, "=")
@@ -107,8 +110,8 @@ func marked(environ []string) bool {
 	})
 }
 
-// reportsTo reports whether the hooks of a process with that environment report to a home: where REWIND_HOME, or else HOME, leads. An
-// environment that cannot be read does.
+// reportsTo reports whether the hooks of a process with that environment report to a home: where REWIND_HOME, or else
+// HOME, leads. An environment that cannot be read does.
 func reportsTo(environ []string, home string) bool {
 	vars := map[string]string{}
 	for _, v := range environ {

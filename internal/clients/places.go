@@ -19,7 +19,8 @@ type folders struct {
 // fewPlaces is up to how many sessions are looked for one by one; for more the directories are listed.
 const fewPlaces = 4
 
-// files finds session files of an agent whose last element matches name, as filepath.Glob does, with each directory read once in a look.
+// files finds session files of an agent whose last element matches name, as filepath.Glob does, with each directory
+// read once in a look.
 func (l *Processes) files(in, name string) (list []string) {
 	at := l.folders[in]
 	if at == nil {

@@ -21,7 +21,8 @@ const maxFiles = 4096
 // maxCommandLine is how much of a command line is read.
 const maxCommandLine = 1 << 20
 
-// startOf says when a process began, if it runs: field 22 of its stat. A dead one that nobody has waited for does not run.
+// startOf says when a process began, if it runs: field 22 of its stat. A dead one that nobody has waited for does not
+// run.
 func startOf(pid int) (started, bool) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -76,7 +77,8 @@ func lockHolder(f *os.File) int {
 	return 0
 }
 
-// processLive looks through the processes of this user for one of the agent. told are those that have said on which session they are.
+// processLive looks through the processes of this user for one of the agent. told are those that have said on which
+// session they are.
 func (l *Processes) processLive(agent transcript.Agent, find func() sessionPlace, session string, told map[int]bool, guess bool) Live {
 	var live Live
 	var at *sessionPlace // most often no program runs: then its files need not be looked for
@@ -169,8 +171,8 @@ func retried(call func() (int, error)) (int, error) {
 	}
 }
 
-// readCommandLine reads a file of the process list, into buf if it has room, with as few calls of the system as there can be: each look
-// reads one for each process of the user. Where less comes than was asked for, there is no more.
+// readCommandLine reads a file of the process list, into buf if it has room, with as few calls of the system as there
+// can be: each look reads one for each process of the user. Where less comes than was asked for, there is no more.
 func readCommandLine(path string, buf []byte) []byte {
 	fd, err := retried(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {

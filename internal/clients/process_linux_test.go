@@ -113,7 +113,8 @@ func TestProcessesTold(t *testing.T) {
 	}
 }
 
-// TestProcessesCodex holds that a Codex without locks is seen by the file that it keeps open, and no other one is taken for it.
+// TestProcessesCodex holds that a Codex without locks is seen by the file that it keeps open, and no other one is taken
+// for it.
 func TestProcessesCodex(t *testing.T) {
 	root := t.TempDir()
 	t.Chdir(root)
@@ -130,8 +131,8 @@ func TestProcessesCodex(t *testing.T) {
 	}
 }
 
-// One look tells of all sessions at one moment: what begins or opens a file later is seen by the next look, and the list of processes, and
-// of what one of them has open, is read once, however many sessions are asked for.
+// One look tells of all sessions at one moment: what begins or opens a file later is seen by the next look, and the
+// list of processes, and of what one of them has open, is read once, however many sessions are asked for.
 func TestProcessesOneLook(t *testing.T) {
 	t.Chdir("/")
 	root := t.TempDir()
@@ -164,7 +165,8 @@ func TestProcessesOneLook(t *testing.T) {
 			t.Fatalf("session %d at the moment of the look: %v", n, n != 7)
 		}
 	}
-	// A read for the head of each session, which says where its program would run. Looking at the processes again is one for each of them.
+	// A read for the head of each session, which says where its program would run. Looking at the processes again is
+	// one for each of them.
 	if more := readCalls(t) - calls; more > 2*many {
 		t.Errorf("%d reads for %d more sessions, %d for the first two", more, many, first)
 	}

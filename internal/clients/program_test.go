@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A program runs until it is killed, also while nobody has waited for its end; one of the same number that began later is another.
+// A program runs until it is killed, also while nobody has waited for its end; one of the same number that began later
+// is another.
 func TestProgramRuns(t *testing.T) {
 	if See(0) != nil || See(1<<30) != nil {
 		t.Error("a process that is not there was seen")

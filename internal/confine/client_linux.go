@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run runs a command and ends all that it started. It returns an error if the command did not start, or ctx has ended; what it started is
-// ended then, too. Errors: ErrNoDir, *StartError.
+// Run runs a command and ends all that it started. It returns an error if the command did not start, or ctx has ended;
+// what it started is ended then, too. Errors: ErrNoDir, *StartError.
 func Run(ctx context.Context, c Command) (Outcome, error) {
 	o := order{Argv: c.Argv, Dir: c.Dir, Fallback: c.Fallback, Env: c.Env, Level: c.Level, View: c.View}
 	p, err := supervise(o, namespaced(c.Level), c.Stdout, c.Stderr)

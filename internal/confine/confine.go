@@ -10,7 +10,8 @@ import (
 type Level int
 
 const (
-	// None keeps it from nothing: the command sees the project's directory as it is, and can write there by an absolute path.
+	// None keeps it from nothing: the command sees the project's directory as it is, and can write there by an absolute
+	// path.
 	None Level = iota
 	// ReadOnly makes the project's directory read-only for the command.
 	ReadOnly
@@ -18,7 +19,8 @@ const (
 	Overlay
 )
 
-// View is what a command is shown of a project. All paths are absolute but those in lists, which are below Root and Tree.
+// View is what a command is shown of a project. All paths are absolute but those in lists, which are below Root and
+// Tree.
 type View struct {
 	Root     string   // the project's directory
 	Tree     string   // the directory in which the command works

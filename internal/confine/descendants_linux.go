@@ -76,8 +76,9 @@ func children() map[int]bool {
 	return out
 }
 
-// endBelow ends the processes below this one, but those of but: they are told to, and have a time to do so. left are those that cannot be
-// ended. This process must be their reaper, so that none leaves it while they are ended; reap waits for one of its children that has ended.
+// endBelow ends the processes below this one, but those of but: they are told to, and have a time to do so. left are
+// those that cannot be ended. This process must be their reaper, so that none leaves it while they are ended; reap
+// waits for one of its children that has ended.
 func endBelow(but map[int]bool, reap func(int)) (left []int) {
 	for _, e := range []ending{{sig: syscall.SIGTERM, patience: grace}, {sig: syscall.SIGKILL, patience: hard}} {
 		e.but, e.reap, e.told = but, reap, map[int]bool{}
@@ -128,13 +129,15 @@ func (e *ending) look() (run []int, mine bool) {
 	return run, mine
 }
 
-// adopt makes this process the reaper of its descendants, or ends that: one whose parent ends becomes a child of this process.
+// adopt makes this process the reaper of its descendants, or ends that: one whose parent ends becomes a child of this
+// process.
 func adopt(on bool) {
 	arg := uintptr(0)
 	if on {
 		arg = 1
 	}
-	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, arg, 0, 0, 0) // before Linux 3.4 there is none: what left its group is not found then
+	// before Linux 3.4 there is none: what left its group is not found then
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, arg, 0, 0, 0)
 }
 
 // waitFor takes in the end of a child, if it has ended.

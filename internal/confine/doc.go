@@ -1,11 +1,11 @@
-// Package confine runs a command in a private view of a project: what the command writes into the project's directory is thrown away, and
-// no process that it started outlives it.
+// Package confine runs a command in a private view of a project: what the command writes into the project's directory
+// is thrown away, and no process that it started outlives it.
 //
-// On Linux the command is started by a supervisor, a process of this program ([Main]), which is told over a pipe what to run. The
-// supervisor has a mount namespace of its own, and a user namespace where the user is not root. It mounts, starts the command, waits for
-// it, and ends all that is left. It is the reaper of its descendants, so that a process that called setsid or forked twice is found. If
-// the pipe closes, who asked is gone, and the supervisor ends everything too. Who asked is a reaper as well, and does the same for a
-// supervisor that was killed.
+// On Linux the command is started by a supervisor, a process of this program ([Main]), which is told over a pipe what
+// to run. The supervisor has a mount namespace of its own, and a user namespace where the user is not root. It mounts,
+// starts the command, waits for it, and ends all that is left. It is the reaper of its descendants, so that a process
+// that called setsid or forked twice is found. If the pipe closes, who asked is gone, and the supervisor ends
+// everything too. Who asked is a reaper as well, and does the same for a supervisor that was killed.
 //
 // There is no PID namespace: the numbers that a command writes into files would mean other processes to everybody else.
 //

@@ -11,8 +11,9 @@ import (
 // probeTime bounds one try.
 const probeTime = 5 * time.Second
 
-// Probe finds out how far a command can be kept from a project: it makes the views one after the other in a process of its own. scratch is
-// a directory on the disk on which the command will work, which is made, but not what is above it; root is one of the project.
+// Probe finds out how far a command can be kept from a project: it makes the views one after the other in a process of
+// its own. scratch is a directory on the disk on which the command will work, which is made, but not what is above it;
+// root is one of the project.
 func Probe(ctx context.Context, root, scratch string) Level {
 	if err := os.Mkdir(scratch, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return None

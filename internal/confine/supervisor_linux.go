@@ -14,13 +14,14 @@ import (
 	"syscall"
 )
 
-// Main is a supervisor: it does what it is asked for on descriptor 3, tells of it on descriptor 4, and gives its exit code.
+// Main is a supervisor: it does what it is asked for on descriptor 3, tells of it on descriptor 4, and gives its exit
+// code.
 func Main() int {
 	runtime.LockOSThread() // capabilities, and the parent whose death ends the command, are a thread's
 	syscall.CloseOnExec(askFD)
 	syscall.CloseOnExec(tellFD)
-	// What ends the command is the pipe: a signal to a whole terminal must not end who cleans up. They are caught and not ignored, since
-	// the command would inherit that.
+	// What ends the command is the pipe: a signal to a whole terminal must not end who cleans up. They are caught and
+	// not ignored, since the command would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	ask, out := os.NewFile(askFD, "ask"), os.NewFile(tellFD, "tell")
 	in := bufio.NewReader(ask)

@@ -23,9 +23,10 @@ const (
 
 // show mounts the view. Nothing of it is seen outside of this process and those that it starts.
 //
-// Tree is mounted over itself: Root lies under a layer that hides all of it but the directories that are to be seen, and Tree lies over
-// both. So each of those is an ordinary directory, which can be removed, and what is written goes into Tree. Root is mounted over itself,
-// under an empty layer: an absolute path leads to the project as it is, and what is written there goes into that layer.
+// Tree is mounted over itself: Root lies under a layer that hides all of it but the directories that are to be seen,
+// and Tree lies over both. So each of those is an ordinary directory, which can be removed, and what is written goes
+// into Tree. Root is mounted over itself, under an empty layer: an absolute path leads to the project as it is, and
+// what is written there goes into that layer.
 func (s *supervisor) show() error {
 	v := s.View
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
@@ -56,8 +57,8 @@ type kept struct {
 	open bool   // the command may write there
 }
 
-// setAside mounts, at places of their own, what is to be reached after Root is covered: the directories into which the command may write,
-// and file systems that are mounted below Root, which an overlay does not show.
+// setAside mounts, at places of their own, what is to be reached after Root is covered: the directories into which the
+// command may write, and file systems that are mounted below Root, which an overlay does not show.
 func (s *supervisor) setAside() (list []kept, err error) {
 	for i, path := range s.View.Through {
 		if fi, err := os.Lstat(filepath.Join(s.View.Root, path)); err != nil || fi.Mode()&os.ModeSymlink != 0 {
@@ -233,7 +234,8 @@ func (s *supervisor) overlay(lower []string, upper, work, at string) error {
 		if err != nil {
 			return "", nil, fail("open", path, err)
 		}
-		return fmt.Sprintf("/proc/self/fd/%d", fd), func() { unix.Close(fd) }, nil // a path could have the marks that part options
+		// a path could have the marks that part options
+		return fmt.Sprintf("/proc/self/fd/%d", fd), func() { unix.Close(fd) }, nil
 	}
 	var names []string
 	for _, path := range append(append([]string{}, lower...), upper, work) {

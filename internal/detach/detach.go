@@ -1,5 +1,6 @@
-// Package detach makes a process that outlives the one that started it, and serves others, the same whoever that was: of its limits,
-// priority, umask, directory and environment nothing stays that counts, and what cannot be undone is named.
+// Package detach makes a process that outlives the one that started it, and serves others, the same whoever that was:
+// of its limits, priority, umask, directory and environment nothing stays that counts, and what cannot be undone is
+// named.
 package detach
 
 import (
@@ -10,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// minFileSize is the size in bytes that every file must be allowed to have: a store's log, a file that is restored. With less a process
-// that others rely on would fail them in mid-write.
+// minFileSize is the size in bytes that every file must be allowed to have: a store's log, a file that is restored.
+// With less a process that others rely on would fail them in mid-write.
 const minFileSize = 1 << 30
 
 // Limit is something of the process's that who started it has set, and that could not be taken back.
@@ -20,8 +21,9 @@ type Limit struct {
 	Serious bool // work fails by it; else it only takes longer
 }
 
-// Self takes back what this process has from who started it: limits are raised as far as they go, priority and processors as of a new
-// login, umask 077, environ for an environment, / for a directory. The error says why the process must not serve others.
+// Self takes back what this process has from who started it: limits are raised as far as they go, priority and
+// processors as of a new login, umask 077, environ for an environment, / for a directory. The error says why the
+// process must not serve others.
 func Self(environ []string) error {
 	narrow()
 	os.Clearenv()

@@ -19,8 +19,8 @@ const (
 	processorsKnown = 1024
 )
 
-// reset gives every thread the priority, scheduling and processors of a new login, as far as that is allowed: priority belongs to a thread
-// here.
+// reset gives every thread the priority, scheduling and processors of a new login, as far as that is allowed: priority
+// belongs to a thread here.
 func reset() {
 	l := unix.Rlimit{}
 	if unix.Getrlimit(unix.RLIMIT_NICE, &l) == nil && l.Cur != l.Max {

@@ -1,13 +1,14 @@
-// Package gitcmd is the only place where git is started. A repository may be anybody's: its configuration, its hooks and its attributes
-// name programs, and none of them is run.
+// Package gitcmd is the only place where git is started. A repository may be anybody's: its configuration, its hooks
+// and its attributes name programs, and none of them is run.
 //
-// A command that only reads ([Command]) gets options on its command line that take such programs away; they count before every
-// configuration file, included ones and those of a worktree among them. What git runs programs for besides (filters, textconv, external
-// diffs, signatures, editors, aliases, helpers of remotes) is not reached by the commands that are used here: config, symbolic-ref,
-// rev-parse, cat-file, ls-files, blame --no-textconv.
+// A command that only reads ([Command]) gets options on its command line that take such programs away; they count
+// before every configuration file, included ones and those of a worktree among them. What git runs programs for besides
+// (filters, textconv, external diffs, signatures, editors, aliases, helpers of remotes) is not reached by the commands
+// that are used here: config, symbolic-ref, rev-parse, cat-file, ls-files, blame --no-textconv.
 //
-// A command that writes ([Aside]) would run hooks, which newer versions of git read from any name of the configuration. So it gets a git
-// directory of its own, with a configuration of its own, to which the repository's objects and refs are lent.
+// A command that writes ([Aside]) would run hooks, which newer versions of git read from any name of the configuration.
+// So it gets a git directory of its own, with a configuration of its own, to which the repository's objects and refs
+// are lent.
 package gitcmd
 
 import (
@@ -39,8 +40,8 @@ var options = []string{
 	"-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "protocol.allow=never",
 }
 
-// Command is a git process that reads a repository and starts no program that the repository names. It has the user's configuration, and is
-// killed with all that it started when ctx ends.
+// Command is a git process that reads a repository and starts no program that the repository names. It has the user's
+// configuration, and is killed with all that it started when ctx ends.
 func Command(ctx context.Context, gitDir, workTree string, args ...string) (*exec.Cmd, error) {
 	return command(ctx, workTree, os.Environ(), append([]string{"--git-dir=" + gitDir, "--work-tree=" + workTree}, args...))
 }
@@ -66,8 +67,9 @@ func command(ctx context.Context, dir string, env, args []string) (*exec.Cmd, er
 	return cmd, nil
 }
 
-// environment drops what would make git look at another repository, write, ask, fetch or trace. Fetching what a repository lacks would run
-// what it names; a git that does not know GIT_NO_LAZY_FETCH (before 2.39.4) finds that no way to another one is allowed.
+// environment drops what would make git look at another repository, write, ask, fetch or trace. Fetching what a
+// repository lacks would run what it names; a git that does not know GIT_NO_LAZY_FETCH (before 2.39.4) finds that no
+// way to another one is allowed.
 func environment(env []string) []string {
 	out := make([]string, 0, len(env)+5)
 	for _, e := range env {
@@ -88,8 +90,9 @@ type Lent struct {
 	Tables bool   // its refs are kept in tables
 }
 
-// Aside runs git for its effect, with a git directory that is made for it and removed. Of the repository only objects and refs are known
-// to it, and the user's configuration is not read: nothing names a program. env are variables for it, as in GIT_INDEX_FILE=<path>.
+// Aside runs git for its effect, with a git directory that is made for it and removed. Of the repository only objects
+// and refs are known to it, and the user's configuration is not read: nothing names a program. env are variables for
+// it, as in GIT_INDEX_FILE=<path>.
 func Aside(ctx context.Context, l Lent, env []string, args ...string) (err error) {
 	dir, err := os.MkdirTemp("", "rewind-git-")
 	if err != nil {

@@ -24,8 +24,8 @@ type CommitLine struct {
 	Line   int    // from 1
 }
 
-// FileAt reads a file of at most max bytes as a commit has it; path is from the top of the working tree. The error says nothing about the
-// repository's health: the commit may be gone, or never have had the file.
+// FileAt reads a file of at most max bytes as a commit has it; path is from the top of the working tree. The error says
+// nothing about the repository's health: the commit may be gone, or never have had the file.
 func (r *Repo) FileAt(commit, path string, max int64) ([]byte, error) {
 	if !isHash(commit) {
 		return nil, fmt.Errorf("commit %q: %w", commit, errCorrupt)
@@ -41,9 +41,9 @@ func (r *Repo) FileAt(commit, path string, max int64) ([]byte, error) {
 	return r.once("cat-file", "blob", name)
 }
 
-// BlameAt says of lines of a file, as a commit has it, where they come from: those in ranges of first and last line, both included, from 1.
-// With anySpace lines that differ in nothing but white space are the same. What the repository names as a program to be run on a file is
-// not run.
+// BlameAt says of lines of a file, as a commit has it, where they come from: those in ranges of first and last line,
+// both included, from 1. With anySpace lines that differ in nothing but white space are the same. What the repository
+// names as a program to be run on a file is not run.
 func (r *Repo) BlameAt(commit, path string, ranges [][2]int, anySpace bool) (map[int]CommitLine, error) {
 	if !isHash(commit) {
 		return nil, fmt.Errorf("commit %q: %w", commit, errCorrupt)
@@ -71,7 +71,8 @@ func (r *Repo) Has(commit string) (bool, error) {
 	return ok, err
 }
 
-// once runs git for a person who waits, for as long as any process of it may take. That it took longer is not held against the repository.
+// once runs git for a person who waits, for as long as any process of it may take. That it took longer is not held
+// against the repository.
 func (r *Repo) once(args ...string) ([]byte, error) {
 	out, ok, err := r.run(r.gitDir, args)
 	if err == nil && !ok {

@@ -95,8 +95,8 @@ func FuzzParseBlame(f *testing.F) {
 	})
 }
 
-// A repository that lacks objects and says where they can be had is not believed: git would run what it names to get them. Nothing goes
-// over the network.
+// A repository that lacks objects and says where they can be had is not believed: git would run what it names to get
+// them. Nothing goes over the network.
 func TestBlameFetchesNothing(t *testing.T) {
 	sandbox(t)
 	root := t.TempDir()

@@ -63,8 +63,8 @@ func garbage(n int) []byte {
 	return b
 }
 
-// TestT24Promise18Reader breaks every file of repositories of four kinds in every way. Nothing hangs or fails, nothing in the repository
-// changes, what is told is true, and what is missing is among the faults.
+// TestT24Promise18Reader breaks every file of repositories of four kinds in every way. Nothing hangs or fails, nothing
+// in the repository changes, what is told is true, and what is missing is among the faults.
 func TestT24Promise18Reader(t *testing.T) {
 	for _, kind := range []string{"loose", "packed", "linked", "submodule"} {
 		t.Run(kind, func(t *testing.T) {
@@ -218,8 +218,9 @@ func listed(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// TestT24Promise18Hangs has git wait for a pipe that its configuration includes: it is waited for once, for a second, and ends with what
-// it started; nothing else of the repository is missing; and when the configuration is put right it is asked again.
+// TestT24Promise18Hangs has git wait for a pipe that its configuration includes: it is waited for once, for a second,
+// and ends with what it started; nothing else of the repository is missing; and when the configuration is put right it
+// is asked again.
 func TestT24Promise18Hangs(t *testing.T) {
 	home := sandbox(t)
 	real := findGit(t)

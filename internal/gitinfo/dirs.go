@@ -1,7 +1,7 @@
 package gitinfo
 
-// Dirs are the directories that hold the repository of the working tree at root: its git directory, and the one that linked working trees
-// share where that is another; of a broken repository what is known of it.
+// Dirs are the directories that hold the repository of the working tree at root: its git directory, and the one that
+// linked working trees share where that is another; of a broken repository what is known of it.
 func Dirs(root string) []string {
 	at, _ := find(root)
 	var list []string

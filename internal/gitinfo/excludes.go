@@ -19,10 +19,10 @@ type config struct {
 	foldCase bool
 }
 
-// excludes reads the rules files outside the working tree, lowest precedence first: core.excludesFile, or where it is not set git's
-// default, then info/exclude. A file that is absent or, outside of the repository, a directory or a device is left out. foldCase is
-// core.ignoreCase. Where there are faults what is returned is still the part that could be read; for the configuration what it said last,
-// or git's defaults.
+// excludes reads the rules files outside the working tree, lowest precedence first: core.excludesFile, or where it is
+// not set git's default, then info/exclude. A file that is absent or, outside of the repository, a directory or a
+// device is left out. foldCase is core.ignoreCase. Where there are faults what is returned is still the part that could
+// be read; for the configuration what it said last, or git's defaults.
 func (r *Repo) excludes() (files []File, foldCase bool, faults []Fault) {
 	c, own, err := r.config()
 	if err != nil {
@@ -68,9 +68,9 @@ type survey struct {
 	waits   error   // git would wait for one of them
 }
 
-// config asks git only when a configuration file has a word that matters, or is none. The answer is held while the files do not change,
-// but not where one includes others, which are not watched. own, with an error: it is the repository's own file that is broken, as far as
-// is known.
+// config asks git only when a configuration file has a word that matters, or is none. The answer is held while the
+// files do not change, but not where one includes others, which are not watched. own, with an error: it is the
+// repository's own file that is broken, as far as is known.
 func (r *Repo) config() (c config, own bool, err error) {
 	c = config{excludes: defaultExcludes()}
 	r.mu.Lock()
@@ -180,8 +180,8 @@ func plausible(data []byte) bool {
 	return true
 }
 
-// configFromGit asks for both values in one process; as paths, so that git expands ~, ~user and %(prefix), which leaves a boolean as it is.
-// Only a boolean without a value is an error so, and asked for again by itself.
+// configFromGit asks for both values in one process; as paths, so that git expands ~, ~user and %(prefix), which leaves
+// a boolean as it is. Only a boolean without a value is an error so, and asked for again by itself.
 func (r *Repo) configFromGit(c config) (config, error) {
 	out, _, err := r.git("config", "-z", "--includes", "--type=path", "--get-regexp", `^core\.(excludesfile|ignorecase)$`)
 	if err != nil && !errors.Is(err, errNoGit) && !errors.Is(err, errNoAnswer) {

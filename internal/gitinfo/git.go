@@ -93,8 +93,8 @@ func (no refusal) holds(of []stamp) bool {
 	return time.Now().Before(no.until) && slices.Equal(no.of, of)
 }
 
-// asked asks a question that may start git, unless that has been refused lately and the files that decide are what they were: git's
-// configuration, and of. What is wrong is said again.
+// asked asks a question that may start git, unless that has been refused lately and the files that decide are what they
+// were: git's configuration, and of. What is wrong is said again.
 func (r *Repo) asked(question string, of []stamp, racy bool, ask func() error) error {
 	r.mu.Lock()
 	of = append(slices.Clone(of), r.configOf...)
@@ -120,8 +120,8 @@ func (r *Repo) asked(question string, of []stamp, racy bool, ask func() error) e
 	return err
 }
 
-// silence remembers, for all of a process, of which git directories git did not answer at all: it is started again for none of them
-// before its configuration has changed, or a while has passed.
+// silence remembers, for all of a process, of which git directories git did not answer at all: it is started again for
+// none of them before its configuration has changed, or a while has passed.
 type silence struct {
 	mu sync.Mutex
 	of map[string]refusal // by git directory

@@ -18,7 +18,8 @@ type Head struct {
 	detached bool
 }
 
-// head reads HEAD. The commit it names is not looked for among the objects. After an error the branch may be known all the same.
+// head reads HEAD. The commit it names is not looked for among the objects. After an error the branch may be known all
+// the same.
 func (r *Repo) head() (Head, error) {
 	if st, err := os.Stat(filepath.Join(r.common, "reftable")); err == nil && st.IsDir() && r.common != "" {
 		return r.headOfTables()

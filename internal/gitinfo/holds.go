@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Holds reports whether a path of the index matches. It reads the index once and keeps nothing of it, so it costs less than Tracked
-// where one question is asked. A repository without an index holds nothing.
+// Holds reports whether a path of the index matches. It reads the index once and keeps nothing of it, so it costs less
+// than Tracked where one question is asked. A repository without an index holds nothing.
 func (r *Repo) Holds(match func(path []byte) bool) (bool, error) {
 	data, err := readFile(r.Index(), maxIndexFile)
 	if absent(err) {

@@ -19,9 +19,9 @@ const (
 	modeDirectory = 0o040000 // in a sparse index, of a name that ends with a slash: all below it
 )
 
-// decodeIndex reads the names of an index, versions 2 to 4, SHA-1 or SHA-256, and gives them ascending, with duplicates for unmerged
-// stages. It is strict: what it does not know or what does not fit gives errNeedsGit, never a part of the names. A wrong checksum is
-// errCorrupt: git does not look at it, and of half an index it makes up names.
+// decodeIndex reads the names of an index, versions 2 to 4, SHA-1 or SHA-256, and gives them ascending, with duplicates
+// for unmerged stages. It is strict: what it does not know or what does not fit gives errNeedsGit, never a part of the
+// names. A wrong checksum is errCorrupt: git does not look at it, and of half an index it makes up names.
 func decodeIndex(data []byte, add func(name []byte, mode uint32)) error {
 	hash, err := indexHash(data)
 	if err != nil {
@@ -46,8 +46,8 @@ func decodeIndex(data []byte, add func(name []byte, mode uint32)) error {
 	return checkExtensions(rest, e.sparse)
 }
 
-// indexHash finds the length of hashes in the file by its checksum. Of an index without one, where the checksum is zero, it is 20 unless
-// more zeros leave it open.
+// indexHash finds the length of hashes in the file by its checksum. Of an index without one, where the checksum is
+// zero, it is 20 unless more zeros leave it open.
 func indexHash(data []byte) (int, error) {
 	if len(data) < indexHeader+sha1.Size {
 		return 0, corruptf("%d bytes are no index", len(data))
@@ -132,7 +132,8 @@ func (e *entryReader) next(b []byte) ([]byte, error) {
 	return b[size:], nil
 }
 
-// stripLength reads git's offset varint: big-endian groups of 7 bits, each continuation adding one. n is 0 when it is malformed.
+// stripLength reads git's offset varint: big-endian groups of 7 bits, each continuation adding one. n is 0 when it is
+// malformed.
 func stripLength(b []byte) (v, n int) {
 	for i, c := range b {
 		if v > maxIndexName {
@@ -147,8 +148,9 @@ func stripLength(b []byte) (v, n int) {
 	return 0, 0
 }
 
-// checkExtensions walks over the extensions. One whose name begins with a capital can be passed over. The others change what the entries
-// mean: sdir says that some are directories, which only then may be there; link, a split index, is left to git.
+// checkExtensions walks over the extensions. One whose name begins with a capital can be passed over. The others change
+// what the entries mean: sdir says that some are directories, which only then may be there; link, a split index, is
+// left to git.
 func checkExtensions(b []byte, sparse bool) error {
 	for len(b) > 0 {
 		if len(b) < 8 {

@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// worktreesDir is where a repository has a directory for each working tree that is linked to it: <common>/worktrees/<id>.
+// worktreesDir is where a repository has a directory for each working tree that is linked to it:
+// <common>/worktrees/<id>.
 const worktreesDir = "worktrees"
 
-// IsLinked reports whether the working tree at dir, an absolute path, is one that git has linked to a repository ('git worktree add').
-// dotGit is what its file .git says. A submodule and a repository with a separate git directory are none. Where that directory is gone or
-// does not answer in a second, its path decides.
+// IsLinked reports whether the working tree at dir, an absolute path, is one that git has linked to a repository ('git
+// worktree add'). dotGit is what its file .git says. A submodule and a repository with a separate git directory are
+// none. Where that directory is gone or does not answer in a second, its path decides.
 func IsLinked(dir string, dotGit []byte) bool {
 	gitDir, ok := namedDir(dotGit)
 	if !ok {
@@ -30,7 +31,8 @@ func IsLinked(dir string, dotGit []byte) bool {
 	return linked || err != nil && linkedByPath(gitDir)
 }
 
-// linkedByPath reports whether a git directory has the path of a linked working tree's. A submodule can have any name, "worktrees/x" too.
+// linkedByPath reports whether a git directory has the path of a linked working tree's. A submodule can have any name,
+// "worktrees/x" too.
 func linkedByPath(gitDir string) bool {
 	above := filepath.Dir(gitDir)
 	return filepath.Base(above) == worktreesDir && filepath.Base(filepath.Dir(above)) != "modules"
@@ -52,8 +54,9 @@ type Linking struct {
 	Others []string // the tops of its other working trees, that of the repository itself first, where it has one; some may be gone
 }
 
-// LinkedTop finds the working tree that dir lies in, and how it is linked. ok is false where it is not a linked one, where the repository
-// does not name it, as one that a clone or an archive brought is not named by the user's own, or where something cannot be read.
+// LinkedTop finds the working tree that dir lies in, and how it is linked. ok is false where it is not a linked one,
+// where the repository does not name it, as one that a clone or an archive brought is not named by the user's own, or
+// where something cannot be read.
 func LinkedTop(dir string) (l Linking, ok bool) {
 	top, found, err := Toplevel(dir)
 	if err != nil || !found {
@@ -109,8 +112,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(fa, fb)
 }
 
-// inside gives those of a repository's directories that lie below the top of its working tree under another name than .git, with slashes
-// and relative to it.
+// inside gives those of a repository's directories that lie below the top of its working tree under another name than
+// .git, with slashes and relative to it.
 func (r *Repo) inside() (dirs []string) {
 	for _, dir := range []string{r.gitDir, r.common} {
 		rel, err := filepath.Rel(r.root, dir)

@@ -93,8 +93,8 @@ func readAll(f io.Reader, path string, size, limit int64) ([]byte, error) {
 	}
 }
 
-// findLine gives the first line of a file for which fn returns true, without its end, in memory of one piece; nil: there is none.
-// A line that is longer than a piece is errCorrupt.
+// findLine gives the first line of a file for which fn returns true, without its end, in memory of one piece; nil:
+// there is none. A line that is longer than a piece is errCorrupt.
 func findLine(path string, limit int64, fn func(piece []byte) []byte) ([]byte, error) {
 	f, size, err := openFile(path, limit)
 	if err != nil {
@@ -124,8 +124,8 @@ func findLine(path string, limit int64, fn func(piece []byte) []byte) ([]byte, e
 	}
 }
 
-// gate is the way to something that may never answer: a file on a disk that is gone, a program. While one question is not answered no
-// other is asked.
+// gate is the way to something that may never answer: a file on a disk that is gone, a program. While one question is
+// not answered no other is asked.
 type gate struct {
 	mu   sync.Mutex
 	open chan struct{} // closed when what was given up has ended after all; nil: nothing was given up
@@ -220,8 +220,8 @@ func stamps(now time.Time, paths ...string) (of []stamp, racy bool) {
 	return of, racy
 }
 
-// rawFile is an open file outside of the runtime's poller: of a pipe that took the file's place since it was looked at, a read gives an
-// error at once.
+// rawFile is an open file outside of the runtime's poller: of a pipe that took the file's place since it was looked at,
+// a read gives an error at once.
 type rawFile struct{ fd int }
 
 func openRaw(path string) (rawFile, error) {

@@ -36,15 +36,15 @@ const (
 	excludeFile   = "exclude file"
 )
 
-// Reader looks at one repository again and again. It never fails and does not wait: what does not answer in a second is a fault. The zero
-// value is ready; it is safe for concurrent use.
+// Reader looks at one repository again and again. It never fails and does not wait: what does not answer in a second is
+// a fault. The zero value is ready; it is safe for concurrent use.
 type Reader struct {
 	mu   sync.Mutex
 	repo *Repo // as it was found last; nil: it was not
 }
 
-// Read tells how the repository of the working tree at root is now. Root is absolute. In a hurry, for an agent waits, git has less than
-// half a second.
+// Read tells how the repository of the working tree at root is now. Root is absolute. In a hurry, for an agent waits,
+// git has less than half a second.
 func (r *Reader) Read(root string, hurry bool) Facts {
 	at, err := find(root)
 	if errors.Is(err, errNoDotGit) {
@@ -103,8 +103,8 @@ func (r *Reader) keep(repo *Repo) {
 	r.repo = repo
 }
 
-// indexThere is an error where there is no index. With commits there should be one, unless the repository has no working tree of its own:
-// its directory is beside the worktrees that are linked to it, and a file .git names it.
+// indexThere is an error where there is no index. With commits there should be one, unless the repository has no
+// working tree of its own: its directory is beside the worktrees that are linked to it, and a file .git names it.
 func (r *Repo) indexThere() error {
 	_, err := os.Stat(filepath.Join(r.gitDir, "index"))
 	if absent(err) && r.isBare() {
@@ -113,7 +113,8 @@ func (r *Repo) indexThere() error {
 	return err
 }
 
-// isBare reports whether the repository's own configuration says core.bare; git clone --bare and git init --bare write it so.
+// isBare reports whether the repository's own configuration says core.bare; git clone --bare and git init --bare write
+// it so.
 func (r *Repo) isBare() bool {
 	data, err := readFile(filepath.Join(r.common, "config"), maxConfigFile)
 	if err != nil || r.gitDir != r.common {
@@ -133,8 +134,8 @@ func (r *Repo) isBare() bool {
 	return false
 }
 
-// State is what is unfinished in the working tree at root, as of Repo.state; "" where there is no repository, or none of which that can
-// be read.
+// State is what is unfinished in the working tree at root, as of Repo.state; "" where there is no repository, or none
+// of which that can be read.
 func (r *Reader) State(root string) (string, error) {
 	at, err := find(root)
 	if errors.Is(err, errNoDotGit) {

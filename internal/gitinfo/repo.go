@@ -35,10 +35,10 @@ type Repo struct {
 	refusals map[string]refusal // by question
 }
 
-// Toplevel returns the nearest directory, from dir upwards, that holds a .git: a git directory, or a file that names one, as in a linked
-// working tree or a submodule. ok is false where there is none. What is named .git but is neither is passed over, as by git; not so one
-// that was one by all its looks, for a repository that a power cut broke is still the one that the project is of. Unlike git it goes on
-// across file systems and heeds no GIT_* variable.
+// Toplevel returns the nearest directory, from dir upwards, that holds a .git: a git directory, or a file that names
+// one, as in a linked working tree or a submodule. ok is false where there is none. What is named .git but is neither
+// is passed over, as by git; not so one that was one by all its looks, for a repository that a power cut broke is still
+// the one that the project is of. Unlike git it goes on across file systems and heeds no GIT_* variable.
 func Toplevel(dir string) (root string, ok bool, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -84,8 +84,8 @@ type layout struct {
 // errNoDotGit is ErrNoRepo where nothing is named .git.
 var errNoDotGit = fmt.Errorf("%w", ErrNoRepo)
 
-// find finds the repository of the working tree at root. After an error, which is always ErrNoRepo, too, the place is what could be found
-// out.
+// find finds the repository of the working tree at root. After an error, which is always ErrNoRepo, too, the place is
+// what could be found out.
 func find(root string) (layout, error) {
 	dot := filepath.Join(root, ".git")
 	st, err := os.Lstat(dot)
@@ -122,7 +122,8 @@ func named(root, dot string) (layout, error) {
 	return examine(layout{gitDir: resolve(root, dir), named: true})
 }
 
-// examine looks whether a directory is git's: it has a HEAD, and objects and refs, of its own or in the common directory.
+// examine looks whether a directory is git's: it has a HEAD, and objects and refs, of its own or in the common
+// directory.
 func examine(at layout) (layout, error) {
 	common, err := commonDir(at.gitDir)
 	if err != nil {

@@ -22,8 +22,8 @@ const (
 // errNotDirectory is what a path through a file gives.
 var errNotDirectory error = syscall.ENOTDIR
 
-// state tells which operation is unfinished, or "". Of several it is the innermost that git would have to end first: a rebase that stopped
-// in a merge or in picking a commit is a rebase.
+// state tells which operation is unfinished, or "". Of several it is the innermost that git would have to end first: a
+// rebase that stopped in a merge or in picking a commit is a rebase.
 func (r *Repo) state() (string, error) {
 	for _, s := range []struct{ name, state string }{
 		{"rebase-merge", stateRebase},

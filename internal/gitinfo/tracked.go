@@ -18,9 +18,9 @@ import (
 	"rewind/internal/gitcmd"
 )
 
-// Tracked is the set of paths in the index, as bytes with slashes, from the top of the working tree. It is immutable and safe for
-// concurrent use. It takes the length of the paths, 4 bytes a path, and some 30 bytes a directory. Case is not folded, whatever
-// core.ignoreCase says.
+// Tracked is the set of paths in the index, as bytes with slashes, from the top of the working tree. It is immutable
+// and safe for concurrent use. It takes the length of the paths, 4 bytes a path, and some 30 bytes a directory. Case is
+// not folded, whatever core.ignoreCase says.
 type Tracked struct {
 	names string   // all paths, ascending
 	ends  []uint32 // where each ends
@@ -29,8 +29,8 @@ type Tracked struct {
 	sparse map[string]struct{} // directories that a sparse index holds instead of what is in them; mostly nil
 }
 
-// File reports whether path is in the index, merged or not. A submodule is no file. Below a directory that a sparse index holds as a whole
-// every path counts: which files it has is not said, and taking one too many loses nothing.
+// File reports whether path is in the index, merged or not. A submodule is no file. Below a directory that a sparse
+// index holds as a whole every path counts: which files it has is not said, and taking one too many loses nothing.
 func (t *Tracked) File(path string) bool {
 	if len(t.sparse) > 0 && t.inSparse(path) {
 		return true
@@ -39,7 +39,8 @@ func (t *Tracked) File(path string) bool {
 	return i < len(t.ends) && t.name(i) == path
 }
 
-// Below reports whether dir is a directory with a path of the index in it, or a submodule. The top, "", is one if the index is not empty.
+// Below reports whether dir is a directory with a path of the index in it, or a submodule. The top, "", is one if the
+// index is not empty.
 func (t *Tracked) Below(dir string) bool {
 	_, ok := t.dirs[dir]
 	return ok || len(t.sparse) > 0 && t.inSparse(dir)
@@ -76,8 +77,8 @@ func (t *Tracked) name(i int) string {
 	return t.names[start:t.ends[i]]
 }
 
-// Tracked reads the index. While the file has not changed it gives the same set, the same pointer. A repository without an index has an
-// empty set.
+// Tracked reads the index. While the file has not changed it gives the same set, the same pointer. A repository without
+// an index has an empty set.
 func (r *Repo) Tracked() (*Tracked, error) {
 	t, err := r.tracked()
 	if err != nil {
@@ -143,8 +144,8 @@ func readIndex(path string) ([]byte, error) {
 	return readAll(io.MultiReader(bytes.NewReader(head[:min(size, indexHeader)]), f), path, size, maxIndexFile)
 }
 
-// trackedFromGit asks git for the index; why is the reason for it. Git renews the modification time of a split index's shared part each
-// time it reads it, so it is given a copy in a git directory of its own.
+// trackedFromGit asks git for the index; why is the reason for it. Git renews the modification time of a split index's
+// shared part each time it reads it, so it is given a copy in a git directory of its own.
 func (r *Repo) trackedFromGit(why error) (*Tracked, error) {
 	if !gitcmd.Installed() {
 		return nil, fmt.Errorf("%w (%w)", errNoGit, why)
@@ -231,7 +232,8 @@ func (b *builder) add(name []byte, mode uint32) {
 	}
 }
 
-// done gives the set. Directories are the ends of names' common beginnings, so each is met once and its key lies in names.
+// done gives the set. Directories are the ends of names' common beginnings, so each is met once and its key lies in
+// names.
 func (b *builder) done() (*Tracked, error) {
 	if b.over {
 		return nil, fmt.Errorf("more than %d bytes of paths: %w", maxIndexNames, errTooLarge)

@@ -1,11 +1,11 @@
 // Package gitworktree makes a directory that is there a linked working tree of git's, and ends that.
 //
-// `git worktree add` makes its directory itself, and starts hooks of the repository. So the files by which git knows a working tree are
-// written here, as gitrepository-layout(5) has them, and git is started only for refs and the index, aside from the repository
-// ([gitcmd.Aside]): no program of the repository's is run.
+// `git worktree add` makes its directory itself, and starts hooks of the repository. So the files by which git knows a
+// working tree are written here, as gitrepository-layout(5) has them, and git is started only for refs and the index,
+// aside from the repository ([gitcmd.Aside]): no program of the repository's is run.
 //
-// The order is such that after a kill nothing is left that RemoveFrom does not find by the directory: its .git names the place in the
-// repository before that is made, and what is made there first says which directory it is of.
+// The order is such that after a kill nothing is left that RemoveFrom does not find by the directory: its .git names
+// the place in the repository before that is made, and what is made there first says which directory it is of.
 package gitworktree
 
 import (
@@ -89,8 +89,9 @@ const (
 	unborn = "ref: refs/heads/.invalid\n"
 )
 
-// Add makes a directory, in which nothing is named .git, a working tree on the commit on which the repository stands: on a new branch, or
-// with "" on none. Its index is the commit's, its files stay. After an error the directory is as it was.
+// Add makes a directory, in which nothing is named .git, a working tree on the commit on which the repository stands:
+// on a new branch, or with "" on none. Its index is the commit's, its files stay. After an error the directory is as it
+// was.
 func (r *Repo) Add(ctx context.Context, dir, branch string) (err error) {
 	dot := filepath.Join(dir, ".git")
 	if _, err := os.Lstat(dot); err == nil {
@@ -159,7 +160,8 @@ func (r *Repo) enter(dir, dot string) (own string, err error) {
 	return own, nil
 }
 
-// name is the nth name that a working tree may have in its repository. As git does it, what could not be in the name of a ref is a dash.
+// name is the nth name that a working tree may have in its repository. As git does it, what could not be in the name of
+// a ref is a dash.
 func name(base string, n int) string {
 	ok := func(c rune) rune {
 		if c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' {
@@ -199,7 +201,8 @@ func (r *Repo) fill(ctx context.Context, own, branch string) error {
 	return gitcmd.Aside(ctx, lent, []string{"GIT_INDEX_FILE=" + filepath.Join(own, "index")}, "read-tree", commit)
 }
 
-// setHead writes the HEAD of a working tree. Where refs are in tables it is in tables of its own, and a file says that it is elsewhere.
+// setHead writes the HEAD of a working tree. Where refs are in tables it is in tables of its own, and a file says that
+// it is elsewhere.
 func (r *Repo) setHead(ctx context.Context, own, branch string, lent gitcmd.Lent) error {
 	if !r.place.Tables {
 		if branch == "" {

@@ -281,7 +281,8 @@ const programs = `[core]
 	worktreeConfig = true
 `
 
-// TestPromise20NothingOfARepositoryRuns: a repository that names programs wherever git takes them from has none of them run.
+// TestPromise20NothingOfARepositoryRuns: a repository that names programs wherever git takes them from has none of them
+// run.
 func TestPromise20NothingOfARepositoryRuns(t *testing.T) {
 	for _, where := range []string{"config", "include", "includeIf", "config.worktree"} {
 		t.Run(where, func(t *testing.T) {

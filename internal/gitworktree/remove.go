@@ -27,8 +27,9 @@ func RemoveFrom(project, dir string) error {
 	return remove(place.Common, dir)
 }
 
-// remove ends that a directory, be it gone, is a working tree of a repository: its .git goes, and what the repository has of it, all that a
-// kill left of Add or of this included. Of a directory that is no such thing nothing is removed. Errors: ErrLocked.
+// remove ends that a directory, be it gone, is a working tree of a repository: its .git goes, and what the repository
+// has of it, all that a kill left of Add or of this included. Of a directory that is no such thing nothing is removed.
+// Errors: ErrLocked.
 func remove(common, dir string) error {
 	owns, err := ownsOf(common, dir)
 	if err != nil {
@@ -54,7 +55,8 @@ func remove(common, dir string) error {
 	return nil
 }
 
-// removeOwn removes what a repository has of a working tree. What says of which comes last, so that a second try finds what is left.
+// removeOwn removes what a repository has of a working tree. What says of which comes last, so that a second try finds
+// what is left.
 func removeOwn(own string) error {
 	list, err := os.ReadDir(own)
 	for _, e := range list {

@@ -1,8 +1,9 @@
-// Package guard judges a tool call of an agent: would it run a command of rewind that a person should run, or write into a store?
+// Package guard judges a tool call of an agent: would it run a command of rewind that a person should run, or write
+// into a store?
 //
-// It is a guard rail and no sandbox. It reads a command line as it is written: what a variable, an alias, a script or an encoding hides
-// goes by. What it cannot read it lets pass. Pure over bytes, but for links that are followed. It links next to nothing: the hook client
-// has it.
+// It is a guard rail and no sandbox. It reads a command line as it is written: what a variable, an alias, a script or
+// an encoding hides goes by. What it cannot read it lets pass. Pure over bytes, but for links that are followed. It
+// links next to nothing: the hook client has it.
 package guard
 
 import "strings"

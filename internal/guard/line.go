@@ -82,8 +82,8 @@ func (s *syntax) named(name string, letter bool) (full string, valued, ok bool) 
 	return "", false, false
 }
 
-// takesNext reports whether a word that begins with a dash takes the next one with it, as cobra has it where it looks for the command: a
-// flag that the command found so far has not does, too.
+// takesNext reports whether a word that begins with a dash takes the next one with it, as cobra has it where it looks
+// for the command: a flag that the command found so far has not does, too.
 func (s *syntax) takesNext(word string) bool {
 	if strings.Contains(word, "=") {
 		return false
@@ -117,8 +117,8 @@ func read(args []string) *line {
 	return l
 }
 
-// command is where the word that could name a command stands; -1: there is none. Cobra leaves out the last word behind a flag that wants a
-// value.
+// command is where the word that could name a command stands; -1: there is none. Cobra leaves out the last word behind
+// a flag that wants a value.
 func (s *syntax) command(args []string) int {
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {

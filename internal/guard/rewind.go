@@ -2,8 +2,8 @@ package guard
 
 import "strings"
 
-// harmless are the commands of rewind that take nothing back and remove nothing, whatever stands behind them but what destroys names. Any
-// other word is refused, for it may be an alias of the user's.
+// harmless are the commands of rewind that take nothing back and remove nothing, whatever stands behind them but what
+// destroys names. Any other word is refused, for it may be an alias of the user's.
 var harmless = []string{
 	"save", "list", "show", "diff", "compare", "cat", "tag", "grep", "blame", "bisect", "ops", "events", "fork", "clone",
 	"turns", "sessions", "forks", "tree", "future", "init", "stores", "status", "validate", "doctor", "verify", "config", "daemon",
@@ -55,7 +55,8 @@ func destroys(l *line) bool {
 	return !oneOf(first, harmless...)
 }
 
-// commandWord is the word in which rewind looks for a command, or else for an alias of the user's; not ok: there is none.
+// commandWord is the word in which rewind looks for a command, or else for an alias of the user's; not ok: there is
+// none.
 func commandWord(args []string) (word string, ok bool) {
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {

@@ -9,8 +9,8 @@ type word struct {
 	quoted bool
 }
 
-// split cuts a script into words, as far as that can be done without running it. What stands in $(...), `...` and (...) is cut in the
-// same way, in place: a command in it begins anew.
+// split cuts a script into words, as far as that can be done without running it. What stands in $(...), `...` and (...)
+// is cut in the same way, in place: a command in it begins anew.
 func split(script string) (words []word) {
 	var b strings.Builder
 	have, quoted := false, false

@@ -12,8 +12,8 @@ type gen struct {
 	git string // its version, where that matters
 }
 
-// Random makes a repository of rule sets, each in a directory of its own, or of one set at the root (alone). git is the output of "git
-// version": older ones are not asked about rules that they get wrong.
+// Random makes a repository of rule sets, each in a directory of its own, or of one set at the root (alone). git is the
+// output of "git version": older ones are not asked about rules that they get wrong.
 func Random(r *rand.Rand, git string, size int, alone bool) *Repo {
 	return gen{r, git}.repo(size, alone)
 }
@@ -21,8 +21,8 @@ func Random(r *rand.Rand, git string, size int, alone bool) *Repo {
 // Avoid is a rules file without the lines that this version of git gets wrong.
 func Avoid(git, file string) string { return gen{git: git}.avoid(file) }
 
-// avoid empties the lines that git before 2.52 gets wrong: it took a literal and two stars inside one name, foo**/bar, for foo and **/bar,
-// so that foobar matched. gitignore(5) says such stars are one star.
+// avoid empties the lines that git before 2.52 gets wrong: it took a literal and two stars inside one name, foo**/bar,
+// for foo and **/bar, so that foobar matched. gitignore(5) says such stars are one star.
 func (g gen) avoid(file string) string {
 	if !g.before252() {
 		return file

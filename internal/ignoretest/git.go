@@ -39,8 +39,8 @@ type Answer struct{ File, Line, Pattern string }
 // Ignored reports whether the rule that decides ignores the path.
 func (a Answer) Ignored() bool { return a.File != "" && !strings.HasPrefix(a.Pattern, "!") }
 
-// Ask lays the repository out in a directory of its own, which is gone afterwards, and gives git's answers for the paths of all sets, in
-// order.
+// Ask lays the repository out in a directory of its own, which is gone afterwards, and gives git's answers for the
+// paths of all sets, in order.
 func (r *Repo) Ask() ([]Answer, error) {
 	dir, err := scratch()
 	if err != nil {
@@ -59,7 +59,8 @@ func (r *Repo) Ask() ([]Answer, error) {
 	return checkIgnore(dir, asked)
 }
 
-// scratch makes a directory, in memory where there is such a place: 20,000 files take a busy disk a minute, and memory 2 s.
+// scratch makes a directory, in memory where there is such a place: 20,000 files take a busy disk a minute, and memory
+// 2 s.
 func scratch() (string, error) {
 	for _, parent := range []string{"/dev/shm", os.TempDir()} {
 		if dir, err := os.MkdirTemp(parent, "rewind-ignore-"); err == nil {
@@ -104,7 +105,8 @@ func checkIgnore(parent string, paths []string) ([]Answer, error) {
 	cmd := exec.Command("git", "check-ignore", "--no-index", "--stdin", "-z", "-v", "-n")
 	cmd.Dir = filepath.Join(parent, "r")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + parent, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C"}
-	cmd.Stdin = strings.NewReader("./" + strings.Join(paths, "\x00./") + "\x00") // ./ : a name may begin with a colon, which is magic
+	// ./ : a name may begin with a colon, which is magic
+	cmd.Stdin = strings.NewReader("./" + strings.Join(paths, "\x00./") + "\x00")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

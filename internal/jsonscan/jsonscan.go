@@ -1,8 +1,9 @@
-// Package jsonscan reads JSON once, front to back, through a buffer of fixed size. It keeps nothing: what a value says goes to the one who
-// asks for it, in pieces. encoding/json holds a whole document and recurses, and what agents write may be 100 MB or a million levels deep.
+// Package jsonscan reads JSON once, front to back, through a buffer of fixed size. It keeps nothing: what a value says
+// goes to the one who asks for it, in pieces. encoding/json holds a whole document and recurses, and what agents write
+// may be 100 MB or a million levels deep.
 //
-// Objects and arrays that are asked for are read strictly. What is skipped is only read lexically: strings end where they end and brackets
-// are counted, not matched. Control characters in strings are taken as they are.
+// Objects and arrays that are asked for are read strictly. What is skipped is only read lexically: strings end where
+// they end and brackets are counted, not matched. Control characters in strings are taken as they are.
 package jsonscan
 
 import (
@@ -71,8 +72,9 @@ func (s *Scanner) Fail(why string) error {
 	return e
 }
 
-// Line makes the next line, without its newline, the whole of what can be read: whatever is wrong with it, the next one is read as if
-// nothing had been. What is left of the line before is skipped. It is false at the end of the input; Err says why that is.
+// Line makes the next line, without its newline, the whole of what can be read: whatever is wrong with it, the next one
+// is read as if nothing had been. What is left of the line before is skipped. It is false at the end of the input; Err
+// says why that is.
 func (s *Scanner) Line() bool {
 	s.EndLine()
 	s.lines = true
@@ -80,7 +82,8 @@ func (s *Scanner) Line() bool {
 	return s.need(1) || s.eol
 }
 
-// EndLine skips what is left of the line with its newline, and says whether there was one: the last line of an input may have none.
+// EndLine skips what is left of the line with its newline, and says whether there was one: the last line of an input
+// may have none.
 func (s *Scanner) EndLine() bool {
 	if !s.lines {
 		return false
@@ -194,8 +197,8 @@ func (s *Scanner) token(c byte) error {
 	return nil
 }
 
-// Object reads an object; member is called behind each colon and reads the value. The key is valid until the scanner is used, and cut to
-// MaxKey bytes.
+// Object reads an object; member is called behind each colon and reads the value. The key is valid until the scanner is
+// used, and cut to MaxKey bytes.
 func (s *Scanner) Object(member func(key []byte) error) error {
 	if err := s.token('{'); err != nil {
 		return err

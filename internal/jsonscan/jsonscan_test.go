@@ -49,7 +49,8 @@ func decode(s *Scanner, depth int) (any, error) {
 	return json.Number(word), nil
 }
 
-// same compares v with what encoding/json made of the same bytes; keys longer than MaxKey and values nested too deeply are not compared.
+// same compares v with what encoding/json made of the same bytes; keys longer than MaxKey and values nested too deeply
+// are not compared.
 func same(got, want any) bool {
 	switch w := want.(type) {
 	case map[string]any:
@@ -102,7 +103,8 @@ func TestAgainstEncodingJSON(t *testing.T) {
 	}
 }
 
-// against compares what is read of data with encoding/json, through buffers of several sizes, and what is skipped with what is read.
+// against compares what is read of data with encoding/json, through buffers of several sizes, and what is skipped with
+// what is read.
 func against(t *testing.T, data []byte) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(data))

@@ -38,8 +38,8 @@ func (s *Scanner) Skip() error {
 	}
 }
 
-// skim skips tokens inside of depth brackets as far as that goes within the buffer, and returns the brackets that are open behind them. It
-// stops at whatever needs a closer look, and in front of the last bracket.
+// skim skips tokens inside of depth brackets as far as that goes within the buffer, and returns the brackets that are
+// open behind them. It stops at whatever needs a closer look, and in front of the last bracket.
 func (s *Scanner) skim(depth int) int {
 	p := s.buf[:s.end]
 	i := s.r
@@ -77,8 +77,8 @@ func (s *Scanner) skim(depth int) int {
 	return depth
 }
 
-// wholeString is where the string that begins at p[i] ends, or 0 if it needs a closer look: it does not end in p, or has an escape that is
-// none.
+// wholeString is where the string that begins at p[i] ends, or 0 if it needs a closer look: it does not end in p, or
+// has an escape that is none.
 func wholeString(p []byte, i int) int {
 	for i++; i < len(p); {
 		if p[i] == '"' {
@@ -132,7 +132,8 @@ func isWord(c byte) bool {
 
 const ones, tops = 0x0101010101010101, 0x8080808080808080
 
-// special marks, in its top bit, the first byte of x that is a quote or a backslash; marks above the first one may be wrong.
+// special marks, in its top bit, the first byte of x that is a quote or a backslash; marks above the first one may be
+// wrong.
 func special(x uint64) uint64 {
 	q, b := x^ones*'"', x^ones*'\\'
 	return ((q-ones)&^q | (b-ones)&^b) & tops

@@ -38,8 +38,8 @@ func (t *Text) Add(p []byte) {
 
 func (t *Text) String() string { return string(t.B) }
 
-// Fit is the front of p that has at most n bytes, in whole characters as a person counts them: no accent, and no part of an emoji that is
-// put together of several, is cut off what it belongs to.
+// Fit is the front of p that has at most n bytes, in whole characters as a person counts them: no accent, and no part
+// of an emoji that is put together of several, is cut off what it belongs to.
 func Fit(p []byte, n int) []byte {
 	if n = runes(p, n); n == len(p) {
 		return p
@@ -58,8 +58,8 @@ func runes(p []byte, n int) int {
 	return n
 }
 
-// maxCluster bounds in bytes what is taken for one character, and how much of a text is looked at for one: a longer pile of marks is cut
-// anywhere.
+// maxCluster bounds in bytes what is taken for one character, and how much of a text is looked at for one: a longer
+// pile of marks is cut anywhere.
 const maxCluster = 64
 
 // whole is b without the part of a character at its end that goes on in rest.
@@ -129,8 +129,8 @@ func (s *Scanner) Str(to Sink) error {
 
 var replacement = []byte("\uFFFD")
 
-// plain counts the bytes that are ready, behind the next skip ones, and stand for themselves: whole characters, or anything if nobody wants
-// to know.
+// plain counts the bytes that are ready, behind the next skip ones, and stand for themselves: whole characters, or
+// anything if nobody wants to know.
 func (s *Scanner) plain(skip int, anything bool) int {
 	p := s.buf[s.r+skip : s.end]
 	if anything {

@@ -10,7 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// backoff spaces out compactions that fail: over a damaged table, pebble would try the same one again at once, for ever.
+// backoff spaces out compactions that fail: over a damaged table, pebble would try the same one again at once, for
+// ever.
 type backoff struct {
 	again   func()      // called when a wait is over
 	waiting atomic.Bool // no compaction is to begin
@@ -22,7 +23,8 @@ type backoff struct {
 	ended bool
 }
 
-// after is told how each compaction ended. Failures of a full disk and those that pebble makes itself have an end of their own.
+// after is told how each compaction ended. Failures of a full disk and those that pebble makes itself have an end of
+// their own.
 func (s *backoff) after(err error) {
 	if errors.Is(err, pebble.ErrCancelledCompaction) || isNoSpace(err) {
 		return

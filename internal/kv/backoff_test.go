@@ -17,8 +17,9 @@ import (
 	"rewind/internal/kv/kvtest"
 )
 
-// TestDamagedTableStall: a damaged table that no compaction gets past keeps no processor busy, and when commits have to wait for it in
-// the end, the store fails with the table's name instead of waiting for ever. pebble is left behind there, so it is a process of its own.
+// TestDamagedTableStall: a damaged table that no compaction gets past keeps no processor busy, and when commits have to
+// wait for it in the end, the store fails with the table's name instead of waiting for ever. pebble is left behind
+// there, so it is a process of its own.
 func TestDamagedTableStall(t *testing.T) {
 	if os.Getenv(faultsEnv) == "" {
 		t.Parallel()

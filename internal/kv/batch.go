@@ -8,7 +8,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Batch collects changes that are committed together. It belongs to one goroutine at a time. Reads do not see it before Commit.
+// Batch collects changes that are committed together. It belongs to one goroutine at a time. Reads do not see it before
+// Commit.
 type Batch struct {
 	d   *DB
 	pdb *pebble.DB    // that it was begun on; see DB.starved
@@ -96,10 +97,11 @@ func (b *Batch) Close() error {
 	return translate("batch", "", p.Close())
 }
 
-// Commit applies the batch, all or nothing, and returns once it is as durable as du says. The batch cannot be used afterwards.
+// Commit applies the batch, all or nothing, and returns once it is as durable as du says. The batch cannot be used
+// afterwards.
 //
-// After ErrNoSpace, ErrClosed, ErrReadOnly or ctx's error nothing was applied; after ErrPoisoned it is not known whether it was.
-// ctx is looked at before the commit begins, never after.
+// After ErrNoSpace, ErrClosed, ErrReadOnly or ctx's error nothing was applied; after ErrPoisoned it is not known
+// whether it was. ctx is looked at before the commit begins, never after.
 func (b *Batch) Commit(ctx context.Context, du Durability) error {
 	if b.p == nil {
 		return errBatchUsed
@@ -135,6 +137,6 @@ func (b *Batch) Commit(ctx context.Context, du Durability) error {
 	return d.poison.Err()
 }
 
-// Writes counts what was written since the store was opened. While it stays, what was read stays as it was: it is one more before the
-// write that changes something returns.
+// Writes counts what was written since the store was opened. While it stays, what was read stays as it was: it is one
+// more before the write that changes something returns.
 func (d *DB) Writes() uint64 { return d.writes.Load() }

@@ -13,8 +13,8 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// beside calls fn with the handle of the store's directory, for files that are not the database's: these are on the disk, also where a test
-// has the database in memory.
+// beside calls fn with the handle of the store's directory, for files that are not the database's: these are on the
+// disk, also where a test has the database in memory.
 func (d *DB) beside(fn func(disk *beneath.FS) error) error {
 	if d.disk != nil {
 		return fn(d.disk)
@@ -94,8 +94,8 @@ func (d *DB) DropQuarantine() (string, error) {
 	return dir, d.fail("drop quarantine", dir, err)
 }
 
-// DropFiles removes those files of the store's directory, beside its database, that match, which is given their sizes in bytes, says so of,
-// and gives their paths.
+// DropFiles removes those files of the store's directory, beside its database, that match, which is given their sizes
+// in bytes, says so of, and gives their paths.
 func (d *DB) DropFiles(match func(f io.Reader, size int64) (bool, error)) (removed []string, err error) {
 	if err := d.enterWrite("drop files"); err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// check is the check at open: what pebble gave back is what was stored. A flipped bit in MANIFEST can make pebble forget tables
-// without an error; the operations then have a gap or an early end.
+// check is the check at open: what pebble gave back is what was stored. A flipped bit in MANIFEST can make pebble
+// forget tables without an error; the operations then have a gap or an early end.
 func (d *DB) check() error {
 	if err := d.checkFormatKey(); err != nil {
 		return err
@@ -35,8 +35,8 @@ func (d *DB) check() error {
 	return nil
 }
 
-// tooShort is damage: the newest operation is not the one that was known to be on disk, nor that of the last clean close. The file
-// tide, which has the latter, the high-water mark, has no checksum, so it may be what is wrong.
+// tooShort is damage: the newest operation is not the one that was known to be on disk, nor that of the last clean
+// close. The file tide, which has the latter, the high-water mark, has no checksum, so it may be what is wrong.
 func tooShort(db string, newest, highWater, known uint64) error {
 	switch {
 	case newest < known:
@@ -63,7 +63,8 @@ func (d *DB) checkFormatKey() error {
 	return nil
 }
 
-// checkOperations returns the newest sequence; 0: there is no operation. Those before `from` are not looked at, but for the oldest.
+// checkOperations returns the newest sequence; 0: there is no operation. Those before `from` are not looked at, but for
+// the oldest.
 func (d *DB) checkOperations(from uint64) (uint64, error) {
 	lower := []byte{PrefixOperation}
 	it, err := d.pdb.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: after(lower)})
@@ -161,15 +162,16 @@ func (d *DB) syncedNewest() uint64 {
 	return s.Newest
 }
 
-// The file checked spares the check at open the operations that an earlier one has seen. It is a hint: without it, or with anything else in
-// it, all are looked at.
+// The file checked spares the check at open the operations that an earlier one has seen. It is a hint: without it, or
+// with anything else in it, all are looked at.
 //
-// An open that writes begins a MANIFEST: its first record has all tables there are, its second those made of what the logs hold. Damage to
-// a later record makes pebble forget only tables that were made since; to the second, all that the logs held, the newest operation of that
-// open with it; to the first, the store does not open. So what that open has seen is there if its newest operation is, and only what comes
-// after is looked at.
+// An open that writes begins a MANIFEST: its first record has all tables there are, its second those made of what the
+// logs hold. Damage to a later record makes pebble forget only tables that were made since; to the second, all that the
+// logs held, the newest operation of that open with it; to the first, the store does not open. So what that open has
+// seen is there if its newest operation is, and only what comes after is looked at.
 
-// checkedStep is how many operations are looked at again and again before the file is written anew: less than 10 ms of them.
+// checkedStep is how many operations are looked at again and again before the file is written anew: less than 10 ms of
+// them.
 var checkedStep uint64 = 1 << 15
 
 const nameChecked = "checked"

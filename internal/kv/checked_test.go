@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCheckedSparesOldOperations: an open looks only at operations that no earlier one has seen, and at the newest of those; a hint that is
-// none is as good as an absent one.
+// TestCheckedSparesOldOperations: an open looks only at operations that no earlier one has seen, and at the newest of
+// those; a hint that is none is as good as an absent one.
 func TestCheckedSparesOldOperations(t *testing.T) {
 	defer func(n uint64) { checkedStep = n }(checkedStep)
 	checkedStep = 8

@@ -19,7 +19,8 @@ import (
 // Some tests need a second process: the test binary itself, told what to be by the environment.
 const childEnv = "KV_TEST_CHILD"
 
-// runChild is that process. It holds a store open and commits without end, one step a line of output, until it is killed.
+// runChild is that process. It holds a store open and commits without end, one step a line of output, until it is
+// killed.
 func runChild() bool {
 	dir := os.Getenv(childEnv)
 	if dir == "" {

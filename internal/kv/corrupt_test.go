@@ -14,8 +14,8 @@ import (
 	"rewind/internal/torture"
 )
 
-// corruptible makes a store with files of every kind, and returns its newest step. clean: it was closed; else its owner was killed,
-// as a copy of the live store shows.
+// corruptible makes a store with files of every kind, and returns its newest step. clean: it was closed; else its owner
+// was killed, as a copy of the live store shows.
 func corruptible(t *testing.T, dir string, clean bool) uint64 {
 	t.Helper()
 	live := dir
@@ -112,8 +112,9 @@ func damage(t *testing.T, r *rand.Rand, dir, file string) string {
 	return what
 }
 
-// TestT6Promise06Corruption flips bits and truncates in every kind of file. Then either something is refused with an error that names
-// what is damaged, or all is as it was: no silent loss, no wrong byte, and no file that holds data is gone.
+// TestT6Promise06Corruption flips bits and truncates in every kind of file. Then either something is refused with an
+// error that names what is damaged, or all is as it was: no silent loss, no wrong byte, and no file that holds data is
+// gone.
 func TestT6Promise06Corruption(t *testing.T) {
 	t.Parallel()
 	m := torture.Begin(t)

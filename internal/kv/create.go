@@ -28,7 +28,8 @@ func (d *DB) markMaking() error {
 	return ondisk.SyncDir(d.fs, d.dir)
 }
 
-// create makes the store, under the lock. The file format comes last: without it and with making, everything is made again.
+// create makes the store, under the lock. The file format comes last: without it and with making, everything is made
+// again.
 func (d *DB) create() error {
 	if err := d.space.check(0); err != nil {
 		return err
@@ -36,7 +37,8 @@ func (d *DB) create() error {
 	if err := d.fs.RemoveAll(d.db); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// pebble makes a database in an old format and moves it up: its first log has no synced offsets. So it is opened twice.
+	// pebble makes a database in an old format and moves it up: its first log has no synced offsets. So it is opened
+	// twice.
 	cache := pebble.NewCache(1 << 20)
 	defer cache.Unref()
 	pdb, err := d.openPebble(d.pebbleOptions(cache))

@@ -14,12 +14,12 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// A store's directory may hold what somebody else has put there: an archive that was unpacked, a program with a grudge, another user. So
-// nothing in it is opened but beneath the directory's handle, and what is not a file or directory of this user's is refused by its name:
-// package beneath.
+// A store's directory may hold what somebody else has put there: an archive that was unpacked, a program with a grudge,
+// another user. So nothing in it is opened but beneath the directory's handle, and what is not a file or directory of
+// this user's is refused by its name: package beneath.
 
-// onDisk gives a store on the disk its handle, and nil where the file system is one of a test's that has no disk. A file system of a test's
-// that ends at the disk is left as it is, but for locks.
+// onDisk gives a store on the disk its handle, and nil where the file system is one of a test's that has no disk. A
+// file system of a test's that ends at the disk is left as it is, but for locks.
 func onDisk(dir string, o *Options) (*beneath.FS, error) {
 	if vfs.Root(o.FS) != vfs.Default {
 		return nil, nil
@@ -40,8 +40,8 @@ const (
 	maxManifest = 256 << 20                  // pebble begins a new one at the half
 )
 
-// rules: tables are linked into the copy of a store (Clone) and into the database (Ingest), options into the copy. They are never written
-// again, and what they hold is checked when it is read.
+// rules: tables are linked into the copy of a store (Clone) and into the database (Ingest), options into the copy. They
+// are never written again, and what they hold is checked when it is read.
 var rules = beneath.Rules{
 	MayLink: func(base string) bool {
 		return strings.HasSuffix(base, ".sst") || strings.HasPrefix(base, ondisk.LoadPrefix) || strings.HasPrefix(base, "OPTIONS-")
@@ -64,8 +64,8 @@ var rootFiles = []string{
 	nameFormat, nameMaking, nameLock, nameHighWater, nameChecked, nameBallast, nameLastFatal, nameSwap, "project.json", "gc-ran", "seal",
 }
 
-// survey gives what is in the place of a file or directory of the store and is not believed, in a fixed order. written: the store is opened
-// to be written.
+// survey gives what is in the place of a file or directory of the store and is not believed, in a fixed order. written:
+// the store is opened to be written.
 func (d *DB) survey(written bool) ([]*beneath.RefusedError, error) {
 	if d.disk == nil {
 		return nil, nil
@@ -82,8 +82,8 @@ func (d *DB) survey(written bool) ([]*beneath.RefusedError, error) {
 	return append(bad, in...), err
 }
 
-// believe refuses a store in which something is not what it should be. What somebody else owns or can write counts before what is of the
-// wrong kind.
+// believe refuses a store in which something is not what it should be. What somebody else owns or can write counts
+// before what is of the wrong kind.
 func (d *DB) believe() error {
 	bad, err := d.survey(!d.o.ReadOnly || d.swapping() != "")
 	if err != nil || len(bad) == 0 {
@@ -104,7 +104,8 @@ func (d *DB) believe() error {
 	return bad[0]
 }
 
-// refused gives what beneath did not believe as the errors of this package: damage, or a matter of rights; nil: that is not what err is.
+// refused gives what beneath did not believe as the errors of this package: damage, or a matter of rights; nil: that is
+// not what err is.
 func refused(err error) error {
 	var r *beneath.RefusedError
 	switch {

@@ -63,8 +63,8 @@ func fillDisk(t *testing.T, path string, left uint64) {
 	must(t, f.Close())
 }
 
-// TestPromise07DiskFull fills a small disk, by the store itself and by others: refusals are clean, reading goes on, nothing spins or
-// hangs, and when there is room again it is used.
+// TestPromise07DiskFull fills a small disk, by the store itself and by others: refusals are clean, reading goes on,
+// nothing spins or hangs, and when there is room again it is used.
 func TestPromise07DiskFull(t *testing.T) {
 	for name, left := range map[string]uint64{"by the store": 0, "to 6 MiB": 6 << 20, "to 1 MiB": 1 << 20, "to nothing": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,8 @@ func TestPromise07DiskFull(t *testing.T) {
 				}
 				return cpu(t) - before
 			}
-			// A compaction of what was written before may still be under way: it comes to an end, and what spins does not.
+			// A compaction of what was written before may still be under way: it comes to an end, and what spins does
+			// not.
 			used := refused()
 			for range 9 {
 				if used > 250*time.Millisecond {
@@ -153,8 +154,8 @@ func TestPromise07DiskFull(t *testing.T) {
 	}
 }
 
-// TestPromise07NoSpaceOnce: a write that meets a full disk is tried again with the ballast's room, and later writes are refused
-// before they begin.
+// TestPromise07NoSpaceOnce: a write that meets a full disk is tried again with the ballast's room, and later writes are
+// refused before they begin.
 func TestPromise07NoSpaceOnce(t *testing.T) {
 	for _, path := range []string{".log", ".sst", "MANIFEST", "load-"} {
 		t.Run(path, func(t *testing.T) {

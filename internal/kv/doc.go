@@ -1,7 +1,7 @@
 // Package kv is the ground floor of a store: the only package that knows pebble.
 //
-// It opens and locks a store directory, owns the format version and the key space, commits batches, and turns every error of
-// the layers below into one of the sentinels in errors.go.
+// It opens and locks a store directory, owns the format version and the key space, commits batches, and turns every
+// error of the layers below into one of the sentinels in errors.go.
 //
 // What is promised:
 //
@@ -17,8 +17,8 @@
 //     without a byte being touched.
 //   - A full disk refuses writes with [ErrNoSpace]; reading goes on, Close returns.
 //
-// What is not: pebble cannot tell the last, damaged record of a log from one that a crash cut short. A bit flip there, in a
-// store that was not closed cleanly, is seen only where a later record or the high-water mark gives it away.
+// What is not: pebble cannot tell the last, damaged record of a log from one that a crash cut short. A bit flip there,
+// in a store that was not closed cleanly, is seen only where a later record or the high-water mark gives it away.
 //
 // All methods of DB are safe for concurrent use. A Batch belongs to one goroutine at a time.
 package kv

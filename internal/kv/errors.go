@@ -12,8 +12,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Sentinels. Every error of this package matches at most one of them by errors.Is; one that matches none is an I/O error as the
-// system gave it.
+// Sentinels. Every error of this package matches at most one of them by errors.Is; one that matches none is an I/O
+// error as the system gave it.
 var (
 	// ErrNotFound: the key is absent. Not a failure of the store.
 	ErrNotFound = errors.New("not found")
@@ -41,7 +41,8 @@ var (
 	ErrPermission = fmt.Errorf("store: %w", fs.ErrPermission)
 	// ErrReadOnly: a write to a DB that was opened with Options.ReadOnly.
 	ErrReadOnly = errors.New("store is open for reading only")
-	// ErrUnwritable: the store lies where this user, or nobody at all, may write: it can only be read. See unwritableError.
+	// ErrUnwritable: the store lies where this user, or nobody at all, may write: it can only be read. See
+	// unwritableError.
 	ErrUnwritable = errors.New("the store cannot be written")
 )
 
@@ -109,7 +110,8 @@ func otherFormat(err error) bool {
 // CorruptError is ErrCorrupt with the file that is damaged.
 type CorruptError = ondisk.CorruptError
 
-// translate wraps an error of pebble or the system once, as "kv: operation subject: cause", so that it matches a sentinel.
+// translate wraps an error of pebble or the system once, as "kv: operation subject: cause", so that it matches a
+// sentinel.
 func translate(op, subject string, err error) error {
 	if err == nil {
 		return nil

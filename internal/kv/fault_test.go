@@ -18,8 +18,8 @@ import (
 	"rewind/internal/torture"
 )
 
-// life runs a store through what it can do, and returns the newest step that was acknowledged as Durable and the newest that was
-// acknowledged at all. Errors end it; none is a failure.
+// life runs a store through what it can do, and returns the newest step that was acknowledged as Durable and the newest
+// that was acknowledged at all. Errors end it; none is a failure.
 func life(fs kv.FS, fatal func(error)) (durable, newest uint64, err error) {
 	o := kv.Options{FS: fs, Fatal: fatal, GroupSync: time.Millisecond}
 	for range 3 {
@@ -86,8 +86,8 @@ func inFaultsProcess(t *testing.T) bool {
 	return true
 }
 
-// TestT5Faults makes the Nth read, write or fsync fail with EIO. After that, on a disk that works again and has lost all that was not
-// synced, everything acknowledged as Durable is there and whole.
+// TestT5Faults makes the Nth read, write or fsync fail with EIO. After that, on a disk that works again and has lost
+// all that was not synced, everything acknowledged as Durable is there and whole.
 func TestT5Faults(t *testing.T) {
 	if inFaultsProcess(t) {
 		return
@@ -119,7 +119,8 @@ func TestT5Faults(t *testing.T) {
 					t.Errorf("Fatal was called %d times", fatal.Load())
 				}
 				if fatal.Load() == 0 && kind == kvtest.Sync && strings.HasSuffix(ffs.Hit(), ".log") {
-					t.Errorf("the fsync of %s failed, and the store went on", ffs.Hit()) // what it did not write may be gone
+					// what it did not write may be gone
+					t.Errorf("the fsync of %s failed, and the store went on", ffs.Hit())
 				}
 				if fatal.Load() == 1 {
 					fatals++
@@ -165,8 +166,8 @@ func TestT5Faults(t *testing.T) {
 	}
 }
 
-// TestPromise07FailedFsyncIsNotRetried: an fsync of a log that fails poisons the store: no later answer is good, no second fsync is
-// made, the reason is left behind.
+// TestPromise07FailedFsyncIsNotRetried: an fsync of a log that fails poisons the store: no later answer is good, no
+// second fsync is made, the reason is left behind.
 func TestPromise07FailedFsyncIsNotRetried(t *testing.T) {
 	disk := kvtest.NewCrashFS()
 	ffs := kvtest.NewFaultFS(disk)
@@ -232,7 +233,8 @@ func TestPromise07GroupLoopPoisons(t *testing.T) {
 	}
 }
 
-// storeToCompact is a disk with a store of two steps that compacts as soon as it is opened: it has tables, and a log that makes one more.
+// storeToCompact is a disk with a store of two steps that compacts as soon as it is opened: it has tables, and a log
+// that makes one more.
 func storeToCompact(t *testing.T) *kvtest.CrashFS {
 	t.Helper()
 	disk := kvtest.NewCrashFS()
@@ -261,12 +263,13 @@ func opensAgain(t *testing.T, disk *kvtest.CrashFS, want uint64) {
 	}
 }
 
-// TestPromise07ManifestAfterItsFailure: when the fsync of a MANIFEST fails, its last record is there or not. pebble takes it for not there,
-// does the same compaction again, and would have the same tables go a second time: a MANIFEST with both records is one that no pebble
-// opens.
+// TestPromise07ManifestAfterItsFailure: when the fsync of a MANIFEST fails, its last record is there or not. pebble
+// takes it for not there, does the same compaction again, and would have the same tables go a second time: a MANIFEST
+// with both records is one that no pebble opens.
 func TestPromise07ManifestAfterItsFailure(t *testing.T) {
 	disk := storeToCompact(t)
-	// The first fsync is that of the MANIFEST with which the store opens, the second that of its record of the compaction.
+	// The first fsync is that of the MANIFEST with which the store opens, the second that of its record of the
+	// compaction.
 	ffs := kvtest.NewFaultFS(disk, &kvtest.Fault{Kind: kvtest.Sync, N: 2, Path: "MANIFEST-", Err: syscall.EIO})
 	var failed atomic.Bool
 	var again, written atomic.Int32
@@ -297,8 +300,9 @@ func TestPromise07ManifestAfterItsFailure(t *testing.T) {
 	opensAgain(t, disk, steps)
 }
 
-// TestPromise07ManifestAfterAFailure: in the moment between a failed fsync and the end of the process a compaction may end. The directory
-// is not synced any more, so a MANIFEST must not name what the compaction made: after a power cut that may be missing.
+// TestPromise07ManifestAfterAFailure: in the moment between a failed fsync and the end of the process a compaction may
+// end. The directory is not synced any more, so a MANIFEST must not name what the compaction made: after a power cut
+// that may be missing.
 func TestPromise07ManifestAfterAFailure(t *testing.T) {
 	disk := storeToCompact(t)
 	ffs := kvtest.NewFaultFS(disk, &kvtest.Fault{Kind: kvtest.Sync, N: 1, Path: ".log", Err: syscall.EIO})
@@ -306,7 +310,8 @@ func TestPromise07ManifestAfterAFailure(t *testing.T) {
 	var tables, written atomic.Int32
 	ffs.Hook(func(c kvtest.Call) {
 		switch {
-		case c.Kind == kvtest.Sync && strings.HasSuffix(c.Path, ".sst") && tables.Add(1) == 2: // the first is made of the log
+		case c.Kind == kvtest.Sync && strings.HasSuffix(c.Path, ".sst") && tables.Add(1) == 2:
+			// the first is made of the log
 			close(compacts)
 			<-failed
 		case c.Op == "write" && strings.Contains(c.Path, "MANIFEST-"):

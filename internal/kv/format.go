@@ -13,8 +13,9 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// FormatVersion is the store format that this package reads and writes. It covers the layout of the directory, the key space and every
-// value in it: docs/format.md. A format that differs in anything an older program would misread gets the next number.
+// FormatVersion is the store format that this package reads and writes. It covers the layout of the directory, the key
+// space and every value in it: docs/format.md. A format that differs in anything an older program would misread gets
+// the next number.
 const FormatVersion = 1
 
 // Names in a store directory.

@@ -59,7 +59,8 @@ func write(t *testing.T, path, text string) {
 	must(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// TestT19Promise16Refused: newer, earlier, foreign and damaged stores are refused with nothing touched, not even a lock file made.
+// TestT19Promise16Refused: newer, earlier, foreign and damaged stores are refused with nothing touched, not even a lock
+// file made.
 func TestT19Promise16Refused(t *testing.T) {
 	store := func(format string) map[string]string {
 		return map[string]string{"format": format, "db/CURRENT": "x", "project.json": "{}"}
@@ -193,7 +194,8 @@ func TestT19OnlyRead(t *testing.T) {
 	}
 }
 
-// TestT19StampDamage: one flipped bit of the file format never makes a store that is read, and the file and the key do not differ.
+// TestT19StampDamage: one flipped bit of the file format never makes a store that is read, and the file and the key do
+// not differ.
 func TestT19StampDamage(t *testing.T) {
 	dir := released(t)
 	line, err := os.ReadFile(filepath.Join(dir, "format"))
@@ -233,8 +235,8 @@ func TestT19StampDamage(t *testing.T) {
 	}
 }
 
-// TestMakeReleasedStore writes the store of this format, when asked to: KV_MAKE_TESTDATA=1 go test -run MakeReleasedStore. It is in
-// part in tables and in part in the log.
+// TestMakeReleasedStore writes the store of this format, when asked to: KV_MAKE_TESTDATA=1 go test -run
+// MakeReleasedStore. It is in part in tables and in part in the log.
 func TestMakeReleasedStore(t *testing.T) {
 	dir := fmt.Sprintf("testdata/v%d", kv.FormatVersion)
 	if os.Getenv("KV_MAKE_TESTDATA") == "" {

@@ -62,8 +62,8 @@ func put(d *kv.DB, du kv.Durability, kvs ...string) error {
 	return b.Commit(bg, du)
 }
 
-// Steps: step n writes operation n and some values whose keys, right behind those of operations, follow from n. Whoever finds operation n
-// expects the rest.
+// Steps: step n writes operation n and some values whose keys, right behind those of operations, follow from n. Whoever
+// finds operation n expects the rest.
 
 func stepKeys(n uint64) [][]byte {
 	keys := make([][]byte, n%4+1)

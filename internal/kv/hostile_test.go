@@ -16,14 +16,16 @@ import (
 	"rewind/internal/kv"
 )
 
-// hostileNames are the files and directories of a store; a name that ends in * is each file that begins so, *. that ends so.
+// hostileNames are the files and directories of a store; a name that ends in * is each file that begins so, *. that
+// ends so.
 var hostileNames = []string{
 	"lock", "format", "tide", "checked", "ballast", "last-fatal", "making", "swap", "gc-ran", "project.json", "repair", "quarantine",
 	"db", "db/LOCK", "db/extent", "db/MANIFEST-*", "db/marker.format-version.*", "db/marker.manifest.*", "db/*.log", "db/*.sst",
 	"db/OPTIONS-*", "db/archive",
 }
 
-// hostileKinds put something else in the place of a name. outside is a directory with a file `victim` and a directory `victims`.
+// hostileKinds put something else in the place of a name. outside is a directory with a file `victim` and a directory
+// `victims`.
 var hostileKinds = map[string]func(path, outside string) error{
 	"link to a file":      func(path, outside string) error { return os.Symlink(filepath.Join(outside, "victim"), path) },
 	"link to a directory": func(path, outside string) error { return os.Symlink(filepath.Join(outside, "victims"), path) },
@@ -117,8 +119,9 @@ func use(dir string, o kv.Options) error {
 	return errors.Join(err, uerr, d.CheckTables(bg), d.Close())
 }
 
-// TestPromise17HostileStore: whatever stands in the place of a file or directory of a store, nothing outside of the store is opened for
-// writing, emptied, given another mode or another name; nothing hangs, memory stays bounded, and the error says which file it is.
+// TestPromise17HostileStore: whatever stands in the place of a file or directory of a store, nothing outside of the
+// store is opened for writing, emptied, given another mode or another name; nothing hangs, memory stays bounded, and
+// the error says which file it is.
 func TestPromise17HostileStore(t *testing.T) {
 	top := t.TempDir()
 	template := filepath.Join(top, "template")
@@ -267,7 +270,8 @@ func TestPromise17StoreExchanged(t *testing.T) {
 	}
 }
 
-// TestPromise17StoreOfOthers: a store of another user's, or one that others can write, is refused before anything is opened or made.
+// TestPromise17StoreOfOthers: a store of another user's, or one that others can write, is refused before anything is
+// opened or made.
 func TestPromise17StoreOfOthers(t *testing.T) {
 	for _, c := range []struct {
 		name string

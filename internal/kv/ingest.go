@@ -15,9 +15,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Ingest stores n key-value pairs without the log and the memtable: they are written once, as tables, and linked in. at is called
-// with 0 to n-1 in order and must give strictly ascending keys; its slices are used before the next call. Everything is durable
-// and visible when Ingest returns nil, nothing is when it returns an error other than ErrPoisoned.
+// Ingest stores n key-value pairs without the log and the memtable: they are written once, as tables, and linked in. at
+// is called with 0 to n-1 in order and must give strictly ascending keys; its slices are used before the next call.
+// Everything is durable and visible when Ingest returns nil, nothing is when it returns an error other than
+// ErrPoisoned.
 func (d *DB) Ingest(ctx context.Context, n int, at func(i int) (key, val []byte)) (err error) {
 	if err := d.enterWrite("load"); err != nil {
 		return err
@@ -53,9 +54,9 @@ func (d *DB) Ingest(ctx context.Context, n int, at func(i int) (key, val []byte)
 	return d.poison.Err()
 }
 
-// Hold keeps compactions from starting while a load of several Ingests is under way, and for holdAfter longer: their tables overlap, so
-// each would have what came before rewritten. end may be called more than once. Commits stall from about 12 tables that overlap on: hold
-// for fewer.
+// Hold keeps compactions from starting while a load of several Ingests is under way, and for holdAfter longer: their
+// tables overlap, so each would have what came before rewritten. end may be called more than once. Commits stall from
+// about 12 tables that overlap on: hold for fewer.
 func (d *DB) Hold() (end func()) {
 	d.held.Add(1)
 	return sync.OnceFunc(func() {

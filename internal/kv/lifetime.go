@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// lifetime counts the calls under way, so that Close can wait for them and later ones are refused: pebble panics on both. Calls may
-// nest (a View in a Scan): a nested call during Close is refused, never blocked.
+// lifetime counts the calls under way, so that Close can wait for them and later ones are refused: pebble panics on
+// both. Calls may nest (a View in a Scan): a nested call during Close is refused, never blocked.
 type lifetime struct {
 	mu     sync.Mutex
 	idle   *sync.Cond
@@ -35,7 +35,8 @@ func (l *lifetime) leave() {
 	}
 }
 
-// alone runs fn while no call is under way and holds new ones back until it has ended; false: calls are under way, or it is closed.
+// alone runs fn while no call is under way and holds new ones back until it has ended; false: calls are under way, or
+// it is closed.
 func (l *lifetime) alone(fn func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,8 +99,8 @@ func (d *DB) closeHandle() {
 	}
 }
 
-// Close waits for the calls under way, makes everything durable and gives the store free. It must not be called from a callback of
-// View or Scan. A second call gives ErrClosed.
+// Close waits for the calls under way, makes everything durable and gives the store free. It must not be called from a
+// callback of View or Scan. A second call gives ErrClosed.
 func (d *DB) Close() error {
 	if !d.life.close() {
 		return fmt.Errorf("close %s: %w", d.dir, ErrClosed)

@@ -15,8 +15,8 @@ const (
 	// maxBatch is the largest batch, as Batch.Len counts it.
 	maxBatch = 256 << 20
 
-	// defaultCache is the block cache of an open store. The memtables count into it: the one that is written and one that pebble keeps for
-	// reuse. What is above these two is always for blocks.
+	// defaultCache is the block cache of an open store. The memtables count into it: the one that is written and one
+	// that pebble keeps for reuse. What is above these two is always for blocks.
 	defaultCache = 2*memtableBytes + 4<<20
 	// trimmedCache is what TrimCaches leaves of it.
 	trimmedCache = 2 << 20
@@ -32,8 +32,9 @@ const (
 
 	_ = uint(ondisk.MaxBlock - MaxKey - MaxValue - 1<<20) // a block holds a pair at least
 
-	// tightHeap is the heap in bytes below which tables are written with a compression that needs no memory: two encoders that have met a
-	// large value hold 20 MB. What is large is compressed already, and tables of both kinds are read side by side.
+	// tightHeap is the heap in bytes below which tables are written with a compression that needs no memory: two
+	// encoders that have met a large value hold 20 MB. What is large is compressed already, and tables of both kinds
+	// are read side by side.
 	tightHeap = 128 << 20
 
 	memtableBytes   = 2 << 20

@@ -14,11 +14,11 @@ import (
 	"rewind/internal/kv/storefs"
 )
 
-// lockStore takes the lock of the store, waiting up to wait for whoever has it. The lock ends with the process that holds it,
-// however that dies; the file stays. A file system that is not the disk's has its own locks.
+// lockStore takes the lock of the store, waiting up to wait for whoever has it. The lock ends with the process that
+// holds it, however that dies; the file stays. A file system that is not the disk's has its own locks.
 //
-// Where nothing can be written, the lock is taken shared, so that it keeps out who could write there after all, by another mount; where it
-// cannot be had, it is left.
+// Where nothing can be written, the lock is taken shared, so that it keeps out who could write there after all, by
+// another mount; where it cannot be had, it is left.
 func lockStore(ctx context.Context, f *storefs.FS, disk *beneath.FS, dir string, wait time.Duration) (io.Closer, error) {
 	path := f.PathJoin(dir, nameLock)
 	try := func() (io.Closer, error) {

@@ -16,8 +16,9 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// Compact rewrites the whole key space, so that deleted and replaced values give their space back. It is done or not begun: ctx does not
-// reach pebble, which ends the process when a compaction that waits is given up and then has its turn.
+// Compact rewrites the whole key space, so that deleted and replaced values give their space back. It is done or not
+// begun: ctx does not reach pebble, which ends the process when a compaction that waits is given up and then has its
+// turn.
 func (d *DB) Compact(ctx context.Context) error {
 	if err := d.enterWrite("compact"); err != nil {
 		return err
@@ -43,7 +44,8 @@ func (d *DB) Compact(ctx context.Context) error {
 	return d.fail("compact", "", errors.Join(d.emptyArchive(), d.poison.Err()))
 }
 
-// removalWait bounds how long Compact waits for the files that it made obsolete: those that a reader holds go when it ends.
+// removalWait bounds how long Compact waits for the files that it made obsolete: those that a reader holds go when it
+// ends.
 const removalWait = 5 * time.Second
 
 // awaitRemovals waits until pebble, which removes obsolete files in a goroutine of its own, has done so.
@@ -60,8 +62,8 @@ var errNoTable = errors.New("table is missing")
 // bytesMax is above every key of the key space.
 var bytesMax = []byte{0xff, 0xff}
 
-// Clone makes a second store in dst, which must not exist, with everything that is committed now. Tables are linked where the file
-// system can, so it costs little; the clone is durable and independent.
+// Clone makes a second store in dst, which must not exist, with everything that is committed now. Tables are linked
+// where the file system can, so it costs little; the clone is durable and independent.
 func (d *DB) Clone(dst string) error {
 	if err := d.enter("clone"); err != nil {
 		return err
@@ -180,14 +182,15 @@ func (d *DB) treeSize(dir string) (int64, error) {
 	return sum, nil
 }
 
-// Verify reads every block of every table and reports each table that is damaged, by name, as ErrCorrupt. It returns an error only
-// when it could not go on.
+// Verify reads every block of every table and reports each table that is damaged, by name, as ErrCorrupt. It returns an
+// error only when it could not go on.
 func (d *DB) Verify(ctx context.Context, report func(error)) error {
 	if err := d.enter("verify"); err != nil {
 		return err
 	}
 	defer d.life.leave()
-	// Tables that are read here must not be removed by a compaction meanwhile: a snapshot does not hold files, an iterator does.
+	// Tables that are read here must not be removed by a compaction meanwhile: a snapshot does not hold files, an
+	// iterator does.
 	it, err := d.pdb.NewIter(nil)
 	if err != nil {
 		return d.fail("verify", d.dir, err)
@@ -267,8 +270,9 @@ func readTable(ctx context.Context, o sstable.ReaderOptions, f objstorage.Readab
 	return errors.Join(r.ValidateBlockChecksums(), r.Close())
 }
 
-// TrimCaches gives up what the block cache holds, but for its hottest blocks (trimmedCache bytes of them): a store that was just opened has
-// filled it with blocks that nobody reads again. It may fill anew. The memtables count into the cache, so it may have nothing to give.
+// TrimCaches gives up what the block cache holds, but for its hottest blocks (trimmedCache bytes of them): a store that
+// was just opened has filled it with blocks that nobody reads again. It may fill anew. The memtables count into the
+// cache, so it may have nothing to give.
 func (d *DB) TrimCaches() {
 	if d.life.enter() != nil {
 		return

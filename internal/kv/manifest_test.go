@@ -15,8 +15,9 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// TestPromise06EveryBitOfTheManifest: whichever bit of the MANIFEST flips, and wherever it is cut, it is told, and the store does not open:
-// else pebble would remove the tables that it has forgotten. One that is as its owner left it opens.
+// TestPromise06EveryBitOfTheManifest: whichever bit of the MANIFEST flips, and wherever it is cut, it is told, and the
+// store does not open: else pebble would remove the tables that it has forgotten. One that is as its owner left it
+// opens.
 func TestPromise06EveryBitOfTheManifest(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	d, err := Open(t.Context(), dir, Options{})

@@ -125,9 +125,10 @@ func (e *ending) earlier(t *testing.T, file string) (paths []string) {
 	return paths
 }
 
-// TestT22Promise06DamageMatrix does everything that can happen to a file to every file of a store, after every end of its owner.
-// Then all that was acknowledged and synced is there, or the store says that it is damaged: it does not open for writing, nothing is
-// removed, what can be read is read, and a repair ends with a store that opens. What is gone is never gone without a word.
+// TestT22Promise06DamageMatrix does everything that can happen to a file to every file of a store, after every end of
+// its owner. Then all that was acknowledged and synced is there, or the store says that it is damaged: it does not open
+// for writing, nothing is removed, what can be read is read, and a repair ends with a store that opens. What is gone is
+// never gone without a word.
 func TestT22Promise06DamageMatrix(t *testing.T) {
 	t.Parallel()
 	m := torture.Begin(t)

@@ -14,7 +14,8 @@ import (
 	"rewind/internal/kv/kvtest"
 )
 
-// valueSizes lie on both sides of the blocks of a table, of those that are checked before pebble does, and of what a log's block holds.
+// valueSizes lie on both sides of the blocks of a table, of those that are checked before pebble does, and of what a
+// log's block holds.
 var valueSizes = []int{0, 0, 0, 0, 3 << 10, 4<<10 - 100, 4<<10 - 30, 4 << 10, 32 << 10, 200 << 10}
 
 // TestModel runs random batches, loads, scans, compactions, reopenings and power cuts against a map.

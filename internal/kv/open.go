@@ -59,8 +59,9 @@ type DB struct {
 // Open opens the store in dir, and makes one where dir is absent or empty.
 //
 // Outcomes: a DB; *BusyError (ErrBusy) when another process has it and kept it for Options.lockWait; *FormatError
-// (ErrNewerFormat, ErrEarlierFormat); ErrForeign when dir is not empty and not a store; *CorruptError (ErrCorrupt), which names a file;
-// ErrNoSpace; ErrPermission; ctx's error; or an I/O error. The first three leave the directory as it was, to the byte.
+// (ErrNewerFormat, ErrEarlierFormat); ErrForeign when dir is not empty and not a store; *CorruptError (ErrCorrupt),
+// which names a file; ErrNoSpace; ErrPermission; ctx's error; or an I/O error. The first three leave the directory as
+// it was, to the byte.
 func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 	o = o.withDefaults()
 	disk := vfs.Root(o.FS) == vfs.Default
@@ -186,8 +187,9 @@ func moreDamage(first, more error) error {
 	return fmt.Errorf("%w; %w", first, more)
 }
 
-// Damage is why a store can only be read: opened with Salvage, it failed the check at open; or it failed beyond use, again and again, a
-// moment ago (ErrReadOnly); or it lies where nothing can be written (ErrUnwritable). nil: nothing is wrong.
+// Damage is why a store can only be read: opened with Salvage, it failed the check at open; or it failed beyond use,
+// again and again, a moment ago (ErrReadOnly); or it lies where nothing can be written (ErrUnwritable). nil: nothing is
+// wrong.
 func (d *DB) Damage() error { return d.damage }
 
 func (d *DB) readOnly() bool { return d.o.ReadOnly || d.starved.Load() }
@@ -196,8 +198,8 @@ func (d *DB) pausedCompactions() bool {
 	return d.asked.Load() == 0 && (d.held.Load() > 0 || d.space.full.Load() || d.backoff.waiting.Load())
 }
 
-// roomToOpen tells whether pebble can write while it opens: it flushes what the logs hold, and would try for ever. On a full disk the
-// ballast is given back for this.
+// roomToOpen tells whether pebble can write while it opens: it flushes what the logs hold, and would try for ever. On a
+// full disk the ballast is given back for this.
 func (d *DB) roomToOpen() error {
 	d.space.look()
 	need := uint64(memtableBytes)
@@ -279,7 +281,8 @@ func (d *DB) openDB() error {
 	return nil
 }
 
-// damaged tells what pebble finds wrong with its files from what the system refuses: pebble marks only a part as corruption.
+// damaged tells what pebble finds wrong with its files from what the system refuses: pebble marks only a part as
+// corruption.
 func (d *DB) damaged(err error) error {
 	var errno syscall.Errno
 	if errors.As(err, &errno) || errors.Is(err, fs.ErrPermission) || d.poison.Err() != nil || pebble.IsCorruptionError(err) {
@@ -291,8 +294,8 @@ func (d *DB) damaged(err error) error {
 	return &CorruptError{File: d.db, Cause: err}
 }
 
-// openPebble turns a panic into an error: pebble has some on paths that a failing disk or damaged bytes can reach. It also ends
-// the wait for a flush that pebble makes while it opens, when that keeps failing.
+// openPebble turns a panic into an error: pebble has some on paths that a failing disk or damaged bytes can reach. It
+// also ends the wait for a flush that pebble makes while it opens, when that keeps failing.
 func (d *DB) openPebble(o *pebble.Options) (*pebble.DB, error) {
 	type result struct {
 		db  *pebble.DB
@@ -330,8 +333,8 @@ func (d *DB) openPebble(o *pebble.Options) (*pebble.DB, error) {
 	}
 }
 
-// watchStall poisons the store when what begins now has not ended after stallLimit and the reason is that writes or compactions fail:
-// pebble would wait for ever.
+// watchStall poisons the store when what begins now has not ended after stallLimit and the reason is that writes or
+// compactions fail: pebble would wait for ever.
 func (d *DB) watchStall(what string) (stop func() bool) {
 	var t *time.Timer
 	t = time.AfterFunc(stallLimit, func() {

@@ -30,12 +30,13 @@ type Options struct {
 	LockWait time.Duration
 	// FS is where the store lives; nil: the disk.
 	FS FS
-	// Fatal is called once when the store has failed beyond use, after the file last-fatal was written. It must not return in
-	// production. nil: exit with DefaultFatalExit.
+	// Fatal is called once when the store has failed beyond use, after the file last-fatal was written. It must not
+	// return in production. nil: exit with DefaultFatalExit.
 	Fatal func(error)
 	// ReadOnly opens an existing store without writing to it, but for the lock. Writes give ErrReadOnly.
 	ReadOnly bool
-	// Salvage opens read-only, and also a store that fails the check at open: Damage says how, and reads give what can be read.
+	// Salvage opens read-only, and also a store that fails the check at open: Damage says how, and reads give what can
+	// be read.
 	Salvage bool
 	// cacheBytes is the size of the block cache; 0: defaultCache.
 	cacheBytes int64
@@ -71,7 +72,8 @@ func (d *DB) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 		MemTableStopWritesThreshold: 4,
 		ReadOnly:                    d.readOnly(),
 		EventListener: &pebble.EventListener{
-			// The default ends the process. With a listener the read that met the damage gets an error that names the file.
+			// The default ends the process. With a listener the read that met the damage gets an error that names the
+			// file.
 			DataCorruption: func(pebble.DataCorruptionInfo) {},
 			WALDeleted: func(i pebble.WALDeleteInfo) {
 				if i.Err == nil {

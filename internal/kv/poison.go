@@ -59,7 +59,8 @@ func (p *poison) guard(call func() error) (err error) {
 	return call()
 }
 
-// watch gives a context that also ends when the switch is thrown, for calls of pebble that would wait on work that cannot end.
+// watch gives a context that also ends when the switch is thrown, for calls of pebble that would wait on work that
+// cannot end.
 func (p *poison) watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -72,8 +73,8 @@ func (p *poison) watch(ctx context.Context) (context.Context, context.CancelFunc
 	return ctx, cancel
 }
 
-// logger is what pebble logs to. Only the fatal ones matter: pebble goes on after Fatalf, and would acknowledge what is not on
-// disk.
+// logger is what pebble logs to. Only the fatal ones matter: pebble goes on after Fatalf, and would acknowledge what is
+// not on disk.
 type logger struct{ p *poison }
 
 func (logger) Infof(string, ...any)  {}
@@ -82,8 +83,9 @@ func (l logger) Fatalf(format string, args ...any) {
 	_ = l.p.Set(fmt.Errorf(format, args...))
 }
 
-// A store that keeps failing is not to be worn down by whoever opens it next: after maxFatals failures within fatalWindow it is only read.
-// The file last-fatal holds the newest failures, oldest first, a line each: RFC 3339 time, space, cause.
+// A store that keeps failing is not to be worn down by whoever opens it next: after maxFatals failures within
+// fatalWindow it is only read. The file last-fatal holds the newest failures, oldest first, a line each: RFC 3339 time,
+// space, cause.
 const (
 	maxFatals     = 3
 	fatalWindow   = 5 * time.Minute
@@ -131,7 +133,8 @@ func fatalTime(line string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// failing is nil unless the store failed too often too recently. A clock that was set back is no reason to refuse for long.
+// failing is nil unless the store failed too often too recently. A clock that was set back is no reason to refuse for
+// long.
 func (d *DB) failing() error {
 	lines := d.fatals()
 	recent := 0

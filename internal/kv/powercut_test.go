@@ -14,8 +14,8 @@ import (
 
 var unsynced = []int{0, 25, 50, 100}
 
-// TestT2PowerCut: whatever of the unsynced bytes reaches the disk, the store opens, every Durable commit is there, and what is there
-// is whole.
+// TestT2PowerCut: whatever of the unsynced bytes reaches the disk, the store opens, every Durable commit is there, and
+// what is there is whole.
 func TestT2PowerCut(t *testing.T) {
 	t.Parallel()
 	m := torture.Begin(t)
@@ -114,7 +114,8 @@ func TestPromise01WrittenBecomesDurable(t *testing.T) {
 	eventually(t, "the group loop syncs", func() bool { return newest() == 1 })
 }
 
-// TestT2PowerCutWhileCreating cuts before every call that makes a store: what is left is made into a whole store by the next open.
+// TestT2PowerCutWhileCreating cuts before every call that makes a store: what is left is made into a whole store by the
+// next open.
 func TestT2PowerCutWhileCreating(t *testing.T) {
 	t.Parallel()
 	for _, pct := range unsynced {

@@ -8,8 +8,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// View calls fn with the value of key. The slice must not be kept or changed. An absent key is ErrNotFound; an error of fn is
-// returned as it is.
+// View calls fn with the value of key. The slice must not be kept or changed. An absent key is ErrNotFound; an error of
+// fn is returned as it is.
 func (d *DB) View(key []byte, fn func(val []byte) error) error {
 	if err := d.enter("read"); err != nil {
 		return err
@@ -33,8 +33,8 @@ func (d *DB) View(key []byte, fn func(val []byte) error) error {
 // Reads is how many keys View, Has and Scan have read so far.
 func (d *DB) Reads() uint64 { return d.reads.Load() }
 
-// Has tells whether key is present. For one that is not it is what to ask: pebble's Get leaves the filters of the lowest level out, where
-// nearly everything lies, and reads the block in which the key would stand.
+// Has tells whether key is present. For one that is not it is what to ask: pebble's Get leaves the filters of the
+// lowest level out, where nearly everything lies, and reads the block in which the key would stand.
 func (d *DB) Has(key []byte) (bool, error) {
 	if err := d.enter("read"); err != nil {
 		return false, err
@@ -66,8 +66,8 @@ type Range struct {
 	Reverse bool
 }
 
-// Scan calls fn with the keys of r in order. The slices must not be kept or changed. fn ends the scan by ErrStop (Scan then
-// returns nil) or by any other error (which Scan returns as it is). Scan sees the store as it was when it began.
+// Scan calls fn with the keys of r in order. The slices must not be kept or changed. fn ends the scan by ErrStop (Scan
+// then returns nil) or by any other error (which Scan returns as it is). Scan sees the store as it was when it began.
 func (d *DB) Scan(r Range, fn func(key, val []byte) error) error {
 	if err := d.enter("scan"); err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 // RepairOptions say what a repair may do, and how it states what is lost.
 type RepairOptions struct {
 	Ours bool // the directory is known to be a store, also if its file format says nothing of the kind
-	// Operation gives the value of an operation: val, if that is one; else one that says that it is lost. val is nil for one that is not
-	// there.
+	// Operation gives the value of an operation: val, if that is one; else one that says that it is lost. val is nil
+	// for one that is not there.
 	Operation func(seq uint64, val []byte) []byte
 	// Purged reports whether a tombstone says that its object must not come back.
 	Purged   func(marker []byte) bool
@@ -35,10 +35,10 @@ type Repaired struct {
 	Lost       []uint64 // operations that are lost: ranges, first and last of each
 }
 
-// Repair makes a store whose database is damaged one that opens: everything that can be read of its tables and logs goes into a new
-// database, which then takes the place of the old one; the old one is kept in the quarantine. One in which nothing is wrong is left as it
-// is. It can be killed anywhere, and begun again: until the new database is whole nothing but the directory `repair` is written, and from
-// then on every open carries it to its end.
+// Repair makes a store whose database is damaged one that opens: everything that can be read of its tables and logs
+// goes into a new database, which then takes the place of the old one; the old one is kept in the quarantine. One in
+// which nothing is wrong is left as it is. It can be killed anywhere, and begun again: until the new database is whole
+// nothing but the directory `repair` is written, and from then on every open carries it to its end.
 //
 // Errors are those of Open; ErrNoSpace says how much it wants beside the store. With any error the store is as it was.
 func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repaired, error) {
@@ -117,8 +117,8 @@ func (r *repair) run(ctx context.Context) error {
 	return r.rebuild(ctx)
 }
 
-// small looks whether the database is sound: what is to be written anew is then no more than small files. nil: it is not. Nothing is
-// written.
+// small looks whether the database is sound: what is to be written anew is then no more than small files. nil: it is
+// not. Nothing is written.
 func (r *repair) small(ctx context.Context) (files map[string]string, err error) {
 	o := r.d.o
 	o.ReadOnly = true
@@ -254,8 +254,8 @@ type nopCloser struct{}
 
 func (nopCloser) Close() error { return nil }
 
-// ends states what the log lacks at its end, as it was on disk and as the last close had it. Where nothing in tables and logs is damaged,
-// it is the high-water mark that is: it has no checksum.
+// ends states what the log lacks at its end, as it was on disk and as the last close had it. Where nothing in tables
+// and logs is damaged, it is the high-water mark that is: it has no checksum.
 func (l *loader) ends(ctx context.Context) error {
 	l.ended = true
 	least := max(l.r.d.readChecked(), l.r.d.syncedNewest())
@@ -300,8 +300,8 @@ type loader struct {
 	purged [][]byte // keys of their markers
 }
 
-// take takes one key in. The stat cache and what is known of session files are indexes: they are made again, and what an old table says of
-// them may not be the newest.
+// take takes one key in. The stat cache and what is known of session files are indexes: they are made again, and what
+// an old table says of them may not be the newest.
 func (l *loader) take(ctx context.Context, key, val []byte) error {
 	if key[0] > PrefixOperation && !l.ended {
 		if err := l.ends(ctx); err != nil {
@@ -326,8 +326,8 @@ func (l *loader) take(ctx context.Context, key, val []byte) error {
 	return l.add(ctx, key, val)
 }
 
-// operation takes one in. A gap before it is filled with operations that say that they are lost; what was before the oldest may have been
-// removed.
+// operation takes one in. A gap before it is filled with operations that say that they are lost; what was before the
+// oldest may have been removed.
 func (l *loader) operation(ctx context.Context, seq uint64, val []byte) error {
 	if l.newest > 0 && l.newest+1 < seq {
 		l.r.out.Lost = append(l.r.out.Lost, l.newest+1, seq-1)

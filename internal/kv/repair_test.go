@@ -71,8 +71,8 @@ func contents(t *testing.T, dir string) map[string]bool {
 	return all
 }
 
-// TestT6Promise06Repair damages a store in every kind of file, and repairs it: it opens, no byte is wrong, what is lost is no more than
-// what lay in the damaged place, and every file of the old database is there still.
+// TestT6Promise06Repair damages a store in every kind of file, and repairs it: it opens, no byte is wrong, what is lost
+// is no more than what lay in the damaged place, and every file of the old database is there still.
 func TestT6Promise06Repair(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(20)
@@ -155,8 +155,8 @@ func TestT6Promise06Repair(t *testing.T) {
 	}
 }
 
-// TestT19RepairReleasedStores repairs the store of a released format, whose MANIFEST is gone: everything is there, and it opens. A
-// store of another format and a foreign directory are refused and not touched.
+// TestT19RepairReleasedStores repairs the store of a released format, whose MANIFEST is gone: everything is there, and
+// it opens. A store of another format and a foreign directory are refused and not touched.
 func TestT19RepairReleasedStores(t *testing.T) {
 	dir := released(t)
 	manifests, err := filepath.Glob(filepath.Join(dir, "db/MANIFEST-*"))
@@ -188,7 +188,8 @@ func TestT19RepairReleasedStores(t *testing.T) {
 	}
 }
 
-// TestPromise06RepairDoesNotBringBackWhatWasPurged: what has left the database, and lies in an old table or log still, stays out.
+// TestPromise06RepairDoesNotBringBackWhatWasPurged: what has left the database, and lies in an old table or log still,
+// stays out.
 func TestPromise06RepairDoesNotBringBackWhatWasPurged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	d := open(t, dir, kv.Options{})

@@ -8,8 +8,8 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// unbelieved puts aside what stands in the place of a small file and is none; of the database see unbelievedFiles. What a repair itself
-// needs, and what is somebody else's, is for the user to look at.
+// unbelieved puts aside what stands in the place of a small file and is none; of the database see unbelievedFiles. What
+// a repair itself needs, and what is somebody else's, is for the user to look at.
 func (r *repair) unbelieved() error {
 	d := r.d
 	bad, err := d.survey(true)
@@ -42,8 +42,8 @@ func (r *repair) unbelieved() error {
 	return errors.Join(ondisk.SyncDir(d.fs, r.out.Quarantine), ondisk.SyncDir(d.fs, d.dir))
 }
 
-// unbelievedFiles reports whether there is in the database what is none of its files: it is made anew then, and the whole old one put
-// aside.
+// unbelievedFiles reports whether there is in the database what is none of its files: it is made anew then, and the
+// whole old one put aside.
 func (r *repair) unbelievedFiles() (bool, error) {
 	bad, err := r.d.survey(true)
 	for _, b := range bad {

@@ -8,10 +8,10 @@ import (
 	"rewind/internal/kv/beneath"
 )
 
-// A log can be removed, or replaced, while it is open: something cleans up what is called *.log, or puts back an older copy. What is
-// written to it then is on no disk by any name, and is gone with the process. All of it is in memory, too. So whoever has synced a
-// log looks whether its name still leads to it, and else has everything that is in no table written into one, which begins a new
-// log. Until then nothing is acknowledged.
+// A log can be removed, or replaced, while it is open: something cleans up what is called *.log, or puts back an older
+// copy. What is written to it then is on no disk by any name, and is gone with the process. All of it is in memory,
+// too. So whoever has synced a log looks whether its name still leads to it, and else has everything that is in no
+// table written into one, which begins a new log. Until then nothing is acknowledged.
 
 // rescue is called when logs were found to be gone.
 func (d *DB) rescue() error {
@@ -30,8 +30,8 @@ func (d *DB) rescue() error {
 	return d.poison.Err() // somebody else has done it
 }
 
-// inPlace reports whether the directory is still where it was opened. One that was moved has its logs with it; nothing must be
-// written to what is in its place.
+// inPlace reports whether the directory is still where it was opened. One that was moved has its logs with it; nothing
+// must be written to what is in its place.
 func (d *DB) inPlace() bool {
 	now, err := d.fs.Stat(d.db)
 	return err == nil && d.place != nil && beneath.SameFile(now, d.place)
@@ -69,8 +69,9 @@ func (d *DB) Warning() string {
 
 // flush begins to write what only logs hold into tables; done is closed when that has ended well.
 //
-// pebble begins a new log for it, and where it cannot it panics in the middle of locks that are then unlocked twice. So a goroutine
-// of its own does it, which is left standing before that (see storefs.Logs.Rotating): the store is poisoned by then.
+// pebble begins a new log for it, and where it cannot it panics in the middle of locks that are then unlocked twice. So
+// a goroutine of its own does it, which is left standing before that (see storefs.Logs.Rotating): the store is poisoned
+// by then.
 func (d *DB) flush() (<-chan struct{}, error) {
 	type begun struct {
 		done <-chan struct{}
@@ -105,9 +106,10 @@ func (d *DB) rescueAtClose() {
 	}
 }
 
-// FlushLog puts what only the log holds into tables, where there is anything, so that nothing hangs on a file that nobody watches:
-// to be called when a store rests, and before a long-lived owner closes it, not more often, since each makes a small table. Where it
-// does not come about, on a full disk or within flushLogWait, what the log holds is as good.
+// FlushLog puts what only the log holds into tables, where there is anything, so that nothing hangs on a file that
+// nobody watches: to be called when a store rests, and before a long-lived owner closes it, not more often, since each
+// makes a small table. Where it does not come about, on a full disk or within flushLogWait, what the log holds is as
+// good.
 func (d *DB) FlushLog() error {
 	if err := d.enterWrite("flush"); err != nil {
 		return err

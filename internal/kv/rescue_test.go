@@ -69,8 +69,9 @@ func holds(t *testing.T, what, dir string, n uint64) {
 	}
 }
 
-// TestT22Promise01LogGoesWhileOpen: something removes the log, or puts an older copy in its place, while the store is open. Nothing
-// is lost: not by a kill after the next commit that was acknowledged as durable, nor by one after the group's fsync, nor by a close.
+// TestT22Promise01LogGoesWhileOpen: something removes the log, or puts an older copy in its place, while the store is
+// open. Nothing is lost: not by a kill after the next commit that was acknowledged as durable, nor by one after the
+// group's fsync, nor by a close.
 func TestT22Promise01LogGoesWhileOpen(t *testing.T) {
 	t.Parallel()
 	for name, hurt := range map[string]func(t *testing.T, dir, log string){
@@ -131,7 +132,8 @@ func TestT22Promise01LogGoesWhileOpen(t *testing.T) {
 	}
 }
 
-// TestT22Promise07LogGoesAndNothingCanBeWritten: when what the log held cannot be written anew, nothing is acknowledged any more.
+// TestT22Promise07LogGoesAndNothingCanBeWritten: when what the log held cannot be written anew, nothing is acknowledged
+// any more.
 func TestT22Promise07LogGoesAndNothingCanBeWritten(t *testing.T) {
 	if inFaultsProcess(t) {
 		return
@@ -155,15 +157,16 @@ func TestT22Promise07LogGoesAndNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// TestT22DurableCommitCost: what a durable commit does: one write and one fsync of the log, one write of how far it is on disk, one
-// look whether it is still there.
+// TestT22DurableCommitCost: what a durable commit does: one write and one fsync of the log, one write of how far it is
+// on disk, one look whether it is still there.
 func TestT22DurableCommitCost(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	ffs := kvtest.NewFaultFS(vfs.Default)
 	counting := atomic.Bool{}
 	calls := make(chan string, 1000)
 	ffs.Hook(func(c kvtest.Call) {
-		old := c.Op == "remove" && strings.HasPrefix(filepath.Base(c.Path), "OPTIONS-") // pebble's, some time after it has opened
+		// pebble's, some time after it has opened
+		old := c.Op == "remove" && strings.HasPrefix(filepath.Base(c.Path), "OPTIONS-")
 		if counting.Load() && strings.Contains(c.Path, "db/") && !old {
 			calls <- c.Op + " " + filepath.Ext(c.Path) + strings.Trim(filepath.Base(c.Path), ".log0123456789")
 		}
@@ -184,8 +187,8 @@ func TestT22DurableCommitCost(t *testing.T) {
 	}
 }
 
-// TestT22MovedWhileOpen: a store that is moved while it is open has its log with it: what is acknowledged goes there, nothing is written to
-// what comes into its place, and who has it open does not fail.
+// TestT22MovedWhileOpen: a store that is moved while it is open has its log with it: what is acknowledged goes there,
+// nothing is written to what comes into its place, and who has it open does not fail.
 func TestT22MovedWhileOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	d := open(t, dir, kv.Options{GroupSync: 20 * time.Millisecond, Fatal: func(err error) { t.Errorf("fatal: %v", err) }})

@@ -6,10 +6,10 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// scheduler grants compactions up to pebble's own limit, as pebble's default scheduler does, but without its ticker: an idle store
-// does not wake the processor. It also grants none while the disk is full, where a compaction could only fail and be tried again
-// at once, for ever; and none before the database is open: when opening fails later on, pebble closes what a compaction reads from, and
-// panics.
+// scheduler grants compactions up to pebble's own limit, as pebble's default scheduler does, but without its ticker: an
+// idle store does not wake the processor. It also grants none while the disk is full, where a compaction could only
+// fail and be tried again at once, for ever; and none before the database is open: when opening fails later on, pebble
+// closes what a compaction reads from, and panics.
 type scheduler struct {
 	paused func() bool
 	db     pebble.DBForCompaction // set once, before any other call
@@ -55,7 +55,8 @@ func (s *scheduler) TrySchedule() (bool, pebble.CompactionGrantHandle) {
 	return true, grant{s}
 }
 
-// UpdateGetAllowedWithoutPermission is called by pebble after a flush, with its locks held: granting has to happen elsewhere.
+// UpdateGetAllowedWithoutPermission is called by pebble after a flush, with its locks held: granting has to happen
+// elsewhere.
 func (s *scheduler) UpdateGetAllowedWithoutPermission() { go s.grant() }
 
 // open lets compactions begin.
@@ -69,9 +70,9 @@ func (s *scheduler) open() {
 // poke looks for waiting work after a pause.
 func (s *scheduler) poke() { go s.grant() }
 
-// grant starts waiting compactions while the limit allows. It takes turns with itself and ends early when the DB closes. While it asks what
-// is waiting, it holds a permission that it may give back; pebble, when it is refused for that, asks no more and waits to be called. So it
-// is asked again.
+// grant starts waiting compactions while the limit allows. It takes turns with itself and ends early when the DB
+// closes. While it asks what is waiting, it holds a permission that it may give back; pebble, when it is refused for
+// that, asks no more and waits to be called. So it is asked again.
 func (s *scheduler) grant() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

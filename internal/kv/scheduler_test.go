@@ -9,8 +9,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// lateWork is a database that has nothing to compact when it is first asked, and something a moment later, as pebble has between two levels
-// of a compaction that was asked for: it asks for itself, once, and counts on the scheduler from then on.
+// lateWork is a database that has nothing to compact when it is first asked, and something a moment later, as pebble
+// has between two levels of a compaction that was asked for: it asks for itself, once, and counts on the scheduler from
+// then on.
 type lateWork struct {
 	s       *scheduler
 	waiting bool

@@ -17,10 +17,10 @@ const (
 	scrubWait = 30 * time.Second      // for them to go
 )
 
-// Scrub makes the disk forget what is not in the store any more: when it returns nil, no file of the directory holds the value of a key
-// that was deleted or replaced before the call. The log is begun anew and the old ones are gone, all tables are
-// rewritten and the old ones
-// are gone, and the archive is empty. What the file system, the disk or a copy elsewhere keep of removed files is out of reach.
+// Scrub makes the disk forget what is not in the store any more: when it returns nil, no file of the directory holds
+// the value of a key that was deleted or replaced before the call. The log is begun anew and the old ones are gone, all
+// tables are rewritten and the old ones are gone, and the archive is empty. What the file system, the disk or a copy
+// elsewhere keep of removed files is out of reach.
 //
 // What a MANIFEST has of the keys with which tables began and ended stays until the database is opened anew.
 //
@@ -32,7 +32,8 @@ func (d *DB) Scrub(ctx context.Context) error {
 		return err
 	}
 	defer d.life.leave()
-	// The memtable goes to a table, and a new log begins. With an empty memtable pebble keeps the log: so it is given something.
+	// The memtable goes to a table, and a new log begins. With an empty memtable pebble keeps the log: so it is given
+	// something.
 	err := d.poison.guard(func() error {
 		if err := d.pdb.Set(formatKey, formatValue, nil); err != nil {
 			return err

@@ -8,8 +8,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// space keeps a full disk from becoming a failed write. Before a write begins it asks how much is free; should the disk fill up
-// under a write all the same, it gives the ballast back.
+// space keeps a full disk from becoming a failed write. Before a write begins it asks how much is free; should the disk
+// fill up under a write all the same, it gives the ballast back.
 type space struct {
 	fs   vfs.FS // below the disk-full watch
 	dir  string

@@ -18,7 +18,8 @@ const (
 // QuarantineDir is the directory, in a store's, that holds what repairs replaced.
 const QuarantineDir = "quarantine"
 
-// quarantined are the files that a repair replaces besides db. They are copied into the quarantine before anything is replaced.
+// quarantined are the files that a repair replaces besides db. They are copied into the quarantine before anything is
+// replaced.
 var quarantined = []string{nameFormat, nameHighWater, nameChecked, nameLastFatal}
 
 // swapping is the name of the place in the quarantine that a repair in its last steps uses; "": there is none.

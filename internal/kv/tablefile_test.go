@@ -20,8 +20,8 @@ var (
 	pebbleFinding = regexp.MustCompile(`block \d+/(\d+): .*checksum mismatch`)
 )
 
-// finding is the size of the block that err says is damaged, and who found it. pebble searches for the flipped bit: in time that grows
-// with the square of the size, so what it finds has to be small.
+// finding is the size of the block that err says is damaged, and who found it. pebble searches for the flipped bit: in
+// time that grows with the square of the size, so what it finds has to be small.
 func finding(t *testing.T, err error) (size int, own bool) {
 	t.Helper()
 	if !errors.Is(err, kv.ErrCorrupt) || !strings.Contains(err.Error(), ".sst") {
@@ -49,7 +49,8 @@ func noise(n int) []byte {
 	return b
 }
 
-// TestPromise06LargeValue: a flipped bit in a value of any size is found by kv, whoever reads it, be the block compressed or not.
+// TestPromise06LargeValue: a flipped bit in a value of any size is found by kv, whoever reads it, be the block
+// compressed or not.
 func TestPromise06LargeValue(t *testing.T) {
 	sizes := map[string]int{"4096": 4 << 10, "65536": 64 << 10, "1048576": 1 << 20, "8388608": 8 << 20, "compressed": 64 << 10}
 	for name, size := range sizes {
@@ -117,7 +118,8 @@ func TestPromise06LargeValue(t *testing.T) {
 	}
 }
 
-// TestPromise06EveryBlock flips bits all over a table with blocks of every kind: none that pebble would search for long is left to it.
+// TestPromise06EveryBlock flips bits all over a table with blocks of every kind: none that pebble would search for long
+// is left to it.
 func TestPromise06EveryBlock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	d := open(t, dir, kv.Options{})

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// At rest the block cache holds no more than its share, whatever was read before; a store that is closed has nothing to give.
+// At rest the block cache holds no more than its share, whatever was read before; a store that is closed has nothing to
+// give.
 func TestRestEmptiesTheBlockCache(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()+"/store"
 	db, err := Open(ctx, dir, Options{})
@@ -47,8 +48,9 @@ func TestRestEmptiesTheBlockCache(t *testing.T) {
 	db.TrimCaches()
 }
 
-// TestBlocksAreKeptAfterWriting: the memtables, which count into the cache, leave room for what is read again and again, however much was
-// written. Without it each read of a key has its filter and its index read from the disk and decompressed.
+// TestBlocksAreKeptAfterWriting: the memtables, which count into the cache, leave room for what is read again and
+// again, however much was written. Without it each read of a key has its filter and its index read from the disk and
+// decompressed.
 func TestBlocksAreKeptAfterWriting(t *testing.T) {
 	ctx := context.Background()
 	db, err := Open(ctx, t.TempDir()+"/store", Options{})

@@ -13,7 +13,8 @@ import (
 	"unicode"
 )
 
-// maxDesign is the size of DESIGN.md in bytes: it is a map, and what is longer than that nobody reads before the first change.
+// maxDesign is the size of DESIGN.md in bytes: it is a map, and what is longer than that nobody reads before the first
+// change.
 const maxDesign = 50 << 10
 
 func TestDesignIsAMap(t *testing.T) {
@@ -111,8 +112,8 @@ func checkDocument(name, text string, docs map[string]string, files map[string]b
 	return seen, bad
 }
 
-// exists reports whether a path is a file, or a directory of files; a name of a Go file alone may be in any directory. Stars match as in a
-// shell.
+// exists reports whether a path is a file, or a directory of files; a name of a Go file alone may be in any directory.
+// Stars match as in a shell.
 func exists(files map[string]bool, named string) bool {
 	named = strings.TrimSuffix(named, "/")
 	if files[named] || named == "." {
@@ -158,7 +159,8 @@ func anchors(text string) []string {
 	return list
 }
 
-// TestCodeCitesWhatExists: comments in the code, scripts and the Makefile name documents and sections that are there, and none by a number.
+// TestCodeCitesWhatExists: comments in the code, scripts and the Makefile name documents and sections that are there,
+// and none by a number.
 func TestCodeCitesWhatExists(t *testing.T) {
 	dir := root(t)
 	docs, files := documents(t, dir), tracked(t, dir)
@@ -193,8 +195,8 @@ func TestCodeCitesWhatExists(t *testing.T) {
 	}
 }
 
-// TestDecisions: each decision has its question, what was decided, what was measured and what lost; numbers follow each other, and the list
-// has all.
+// TestDecisions: each decision has its question, what was decided, what was measured and what lost; numbers follow each
+// other, and the list has all.
 func TestDecisions(t *testing.T) {
 	docs := documents(t, root(t))
 	const dir = "docs/decisions/"
@@ -253,8 +255,8 @@ func TestDependenciesAreListed(t *testing.T) {
 	}
 }
 
-// TestReadmeBeginsWithWhatItIsFor: before README.md shows a session it says what else there is, where the program runs, what it does on the
-// network, and how to remove it.
+// TestReadmeBeginsWithWhatItIsFor: before README.md shows a session it says what else there is, where the program runs,
+// what it does on the network, and how to remove it.
 func TestReadmeBeginsWithWhatItIsFor(t *testing.T) {
 	first, _, _ := strings.Cut(documents(t, root(t))["README.md"], "```")
 	for _, word := range []string{"git stash", "jj", "own rewind", "Linux", "macOS", "Windows", "daemon", "network", "make uninstall"} {
@@ -264,7 +266,8 @@ func TestReadmeBeginsWithWhatItIsFor(t *testing.T) {
 	}
 }
 
-// TestTwoCommands: README.md says with two commands how everything is set up and how the tests run, and CI calls the second.
+// TestTwoCommands: README.md says with two commands how everything is set up and how the tests run, and CI calls the
+// second.
 func TestTwoCommands(t *testing.T) {
 	dir := root(t)
 	_, install, _ := strings.Cut(documents(t, dir)["README.md"], "\n## Install\n")

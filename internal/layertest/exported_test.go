@@ -30,8 +30,9 @@ var forTests = []string{
 // unusedNames is the table of exceptions: a name (package.Name or package.Type.Name), a tab, the reason.
 const unusedNames = "testdata/exported.txt"
 
-// TestExportedNamesHaveUsers: what a package exports, something outside of it uses, tests not counted: a name of the package, a method or a
-// field. A name that only its own package and tests use is to be lower-case; those that are not yet stand in a table, which only shrinks.
+// TestExportedNamesHaveUsers: what a package exports, something outside of it uses, tests not counted: a name of the
+// package, a method or a field. A name that only its own package and tests use is to be lower-case; those that are not
+// yet stand in a table, which only shrinks.
 func TestExportedNamesHaveUsers(t *testing.T) {
 	known := readUnused(t)
 	for _, name := range unused(t, root(t)) {
@@ -90,7 +91,8 @@ func listExports(t *testing.T, root string) (exports map[string]string, ours []c
 	}
 }
 
-// usage is what the packages of the module use of each other. All types come from one importer, so that an object is the same for all.
+// usage is what the packages of the module use of each other. All types come from one importer, so that an object is
+// the same for all.
 type usage struct {
 	used       map[types.Object]bool
 	interfaces []*types.Interface
@@ -182,7 +184,8 @@ func (u *usage) addInterface(t types.Type) {
 	}
 }
 
-// use counts an object as used, and the types that its own type names: who has a value need not say the name of its type.
+// use counts an object as used, and the types that its own type names: who has a value need not say the name of its
+// type.
 func (u *usage) use(o types.Object) {
 	switch v := o.(type) {
 	case *types.Var:
@@ -262,7 +265,8 @@ func (u *usage) unusedOf(pkg *types.Package, short string) (names []string) {
 	return names
 }
 
-// usesValueOf reports whether a constant of a type of the package is used: then all values of the type are there for whoever has one.
+// usesValueOf reports whether a constant of a type of the package is used: then all values of the type are there for
+// whoever has one.
 func (u *usage) usesValueOf(pkg *types.Package, t types.Type) bool {
 	if n, ok := t.(*types.Named); !ok || n.Obj().Pkg() != pkg {
 		return false

@@ -178,7 +178,8 @@ var walls = []wall{
 	{"server/inprocess", []string{"engine", "api"}, "a transport knows no route"},
 }
 
-// rooms are walls inside of engine: what a room must never reach, however it would be linked. The table says what it may import.
+// rooms are walls inside of engine: what a room must never reach, however it would be linked. The table says what it
+// may import.
 var rooms = []wall{
 	{"engine/model", []string{"engine/project", "engine/oplog"}, "records know nothing that acts on them"},
 	{"engine/project", []string{"engine/oplog", "engine/register"}, "where a project is and what is set is known before a store is open"},

@@ -15,8 +15,9 @@ import (
 	"rewind/internal/value"
 )
 
-// BenchmarkCorpus counts what is found in the files below the directories that REWIND_LEAKS_CORPUS names, separated by colons: how many of
-// 1,000 files are flagged, by rule. It names the places of our own rules. The figures stand in docs/capture.md.
+// BenchmarkCorpus counts what is found in the files below the directories that REWIND_LEAKS_CORPUS names, separated by
+// colons: how many of 1,000 files are flagged, by rule. It names the places of our own rules. The figures stand in
+// docs/capture.md.
 func BenchmarkCorpus(b *testing.B) {
 	dirs := filepath.SplitList(os.Getenv("REWIND_LEAKS_CORPUS"))
 	if len(dirs) == 0 {

@@ -29,7 +29,8 @@ func Text(content []byte) bool {
 	return len(content) > 0 && len(content) <= MaxSize && bytes.IndexByte(content[:min(len(content), sniffed)], 0) < 0
 }
 
-// Find gives what a content has, the first of each rule, by line. The path decides too: rules and allowlists name kinds of files.
+// Find gives what a content has, the first of each rule, by line. The path decides too: rules and allowlists name kinds
+// of files.
 func (s *Scanner) Find(ctx context.Context, path string, content []byte) ([]value.Finding, error) {
 	list, err := s.Matches(ctx, path, content)
 	var out []value.Finding

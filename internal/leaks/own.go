@@ -32,7 +32,8 @@ func last(groups []string) string {
 	return ""
 }
 
-// placeWords are what people write where a password would stand: a password that has one of them in it is taken for none.
+// placeWords are what people write where a password would stand: a password that has one of them in it is taken for
+// none.
 var placeWords = []string{
 	"password", "passwd", "passw0rd", "pa55word", "passphrase", "secret", "credential", "example", "changeme", "change_me", "change-me",
 	"changeit", "placeholder", "dummy", "fake", "sample", "redacted", "removed", "your", "insert", "replace", "todo", "test", "mock", "foo",
@@ -77,7 +78,8 @@ func standsFor(s string) bool {
 func hasDigit(s string) bool  { return strings.ContainsFunc(s, unicode.IsDigit) }
 func hasLetter(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter) }
 
-// mixed reports whether a text has letters, and digits or such signs as no name has: what is read as one or more words is a name.
+// mixed reports whether a text has letters, and digits or such signs as no name has: what is read as one or more words
+// is a name.
 func mixed(s string) bool {
 	return hasLetter(s) && (hasDigit(s) || strings.ContainsAny(s, "!#%&*+?^~@$"))
 }

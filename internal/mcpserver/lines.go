@@ -17,8 +17,9 @@ const (
 	codeRequest = -32600
 )
 
-// lines gives a server the messages of its input, a line each. The SDK ends with the first line that it cannot read; here such a line is
-// answered with an error, and the next one counts. A line that is too long is read to its end, and not kept.
+// lines gives a server the messages of its input, a line each. The SDK ends with the first line that it cannot read;
+// here such a line is answered with an error, and the next one counts. A line that is too long is read to its end, and
+// not kept.
 type lines struct {
 	in   io.Closer
 	r    *bufio.Reader
@@ -74,7 +75,8 @@ func (l *lines) line() (line []byte, long bool, err error) {
 	}
 }
 
-// check is the answer to a line that is no message; nil: it is one. A list of messages is none: the protocol has given them up.
+// check is the answer to a line that is no message; nil: it is one. A list of messages is none: the protocol has given
+// them up.
 func check(line []byte, long bool) []byte {
 	code, text := codeRequest, "the line is no message of JSON-RPC 2.0"
 	if long {

@@ -23,8 +23,8 @@ const (
 	nothingFound = 1 // the exit code of grep that says nothing
 )
 
-// answer runs a command and returns the part of its text that is wanted. failed: the command did not do what it was asked, and the text
-// says why.
+// answer runs a command and returns the part of its text that is wanted. failed: the command did not do what it was
+// asked, and the text says why.
 func (s *server) answer(ctx context.Context, command words, p page) (text string, failed bool, err error) {
 	if p.Offset < 0 || p.MaxBytes < 0 || p.MaxBytes > maxPage {
 		return "", false, fmt.Errorf("offset must not be negative, and max_bytes is at most %d", maxPage)
@@ -47,7 +47,8 @@ func (s *server) answer(ctx context.Context, command words, p page) (text string
 	case got.more: // its output was not read to the end, which it may have taken amiss
 		told = ""
 	case errors.As(err, &exit) && exit.ExitCode() == nothingFound && command[0] == "grep" && !strings.Contains(told, "rewind: error:"):
-		return strings.TrimSuffix("nothing matches\n"+told, "\n"), false, nil // notes of what was not searched may stand beside it
+		// notes of what was not searched may stand beside it
+		return strings.TrimSuffix("nothing matches\n"+told, "\n"), false, nil
 	case errors.As(err, &exit):
 		failed = true
 	case err != nil:
@@ -121,7 +122,8 @@ func (w *window) text(offset int) string {
 	return text
 }
 
-// wholeLines is how much of a cut text to show: up to the end of its last line, if that is not long, else of its last character.
+// wholeLines is how much of a cut text to show: up to the end of its last line, if that is not long, else of its last
+// character.
 func wholeLines(b []byte) int {
 	if i := bytes.LastIndexByte(b, '\n'); i >= len(b)/2 {
 		return i + 1

@@ -72,8 +72,8 @@ func add[T any, P interface {
 	})
 }
 
-// Main serves an agent on standard input and output, in a project, and returns the exit code. Commands are those of the rewind beside this
-// program, whatever has been installed there meanwhile.
+// Main serves an agent on standard input and output, in a project, and returns the exit code. Commands are those of the
+// rewind beside this program, whatever has been installed there meanwhile.
 func Main(dir, version string) int {
 	self, err := os.Executable()
 	if err != nil {

@@ -12,7 +12,8 @@ const (
 	mounts     = "proc/self/mountinfo"
 	// maxFile bounds each file that is read; /proc/self/mountinfo of a machine with many containers is the longest.
 	maxFile = 4 << 20
-	// unbounded is from where on a number of the first version stands for no bound: it has one always, of 2^63 less a page.
+	// unbounded is from where on a number of the first version stands for no bound: it has one always, of 2^63 less a
+	// page.
 	unbounded = 1 << 60
 )
 
@@ -98,8 +99,8 @@ func (h hierarchy) look(root fs.FS, list []mount, group string) Limit {
 	return out
 }
 
-// within is a group as it is named below the one that a mount shows. A name that leads upwards is of a process outside of this container,
-// whose group cannot be seen: then the one that is shown counts.
+// within is a group as it is named below the one that a mount shows. A name that leads upwards is of a process outside
+// of this container, whose group cannot be seen: then the one that is shown counts.
 func within(top, group string) (below string, ok bool) {
 	group = path.Clean("/" + group)
 	switch {

@@ -1,5 +1,6 @@
-// Package memlimit is how much memory a process may have where it is one of a group that the system bounds (a cgroup of Linux: a container,
-// a service), and how a process plans with that: the kernel kills what takes more, without a word to anybody.
+// Package memlimit is how much memory a process may have where it is one of a group that the system bounds (a cgroup of
+// Linux: a container, a service), and how a process plans with that: the kernel kills what takes more, without a word
+// to anybody.
 package memlimit
 
 import (
@@ -15,19 +16,20 @@ type Limit struct {
 }
 
 const (
-	// small is the bound in bytes below which one thing is done at a time: each goroutine that reads a large file or compresses one
-	// has some 25 MiB of buffers of its own.
+	// small is the bound in bytes below which one thing is done at a time: each goroutine that reads a large file or
+	// compresses one has some 25 MiB of buffers of its own.
 	small = 256 << 20
-	// heapShare is the part of a bound, in percent, that the heap may have. The rest is for what the runtime does not count or the kernel
-	// counts to the group: the program's own pages, files that are written, directories that are looked at, and other processes.
+	// heapShare is the part of a bound, in percent, that the heap may have. The rest is for what the runtime does not
+	// count or the kernel counts to the group: the program's own pages, files that are written, directories that are
+	// looked at, and other processes.
 	heapShare = 50
 )
 
 // Here are the bounds of this process. They are looked up anew: somebody may have changed them.
 func Here() Limit { return at(os.DirFS("/")) }
 
-// Apply plans with a bound: the heap is collected more often before it outgrows its share, and where there is little memory one thing
-// is done at a time. A GOMEMLIMIT of the environment is a person's word and stays.
+// Apply plans with a bound: the heap is collected more often before it outgrows its share, and where there is little
+// memory one thing is done at a time. A GOMEMLIMIT of the environment is a person's word and stays.
 func Apply(l Limit) {
 	if l.Bytes <= 0 || os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -38,5 +40,6 @@ func Apply(l Limit) {
 	}
 }
 
-// Heap is about how many bytes the heap of this process may have, as planned by Apply or GOMEMLIMIT; math.MaxInt64: as many as it likes.
+// Heap is about how many bytes the heap of this process may have, as planned by Apply or GOMEMLIMIT; math.MaxInt64: as
+// many as it likes.
 func Heap() int64 { return debug.SetMemoryLimit(-1) }

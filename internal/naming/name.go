@@ -57,7 +57,8 @@ var (
 	minuses = pattern(`^@(-+)$`)
 )
 
-// pattern compiles a regular expression when it is first used: a command that reads no name would pay for all of them at its start.
+// pattern compiles a regular expression when it is first used: a command that reads no name would pay for all of them
+// at its start.
 func pattern(s string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
 }
@@ -167,8 +168,9 @@ func keyword(s string) string {
 	return ""
 }
 
-// SplitPath divides "<checkpoint>:<path>" at the colon that ends the checkpoint. Times in braces have colons of their own, and so have
-// names that begin with a word and a colon; a tag called "turn" can be meant only where no number follows. A path may have any.
+// SplitPath divides "<checkpoint>:<path>" at the colon that ends the checkpoint. Times in braces have colons of their
+// own, and so have names that begin with a word and a colon; a tag called "turn" can be meant only where no number
+// follows. A path may have any.
 func SplitPath(s string) (name, path string, ok bool) {
 	from := 0
 	switch k := keyword(s); k {
@@ -203,8 +205,8 @@ func CheckTag(tag string) error {
 	return nil
 }
 
-// BeginsWithDir reports whether a name begins with a directory, that of another worktree: "<dir>", or "<dir>:<name>". Neither an id nor a
-// tag begins so.
+// BeginsWithDir reports whether a name begins with a directory, that of another worktree: "<dir>", or "<dir>:<name>".
+// Neither an id nor a tag begins so.
 func BeginsWithDir(s string) bool {
 	for _, p := range []string{"/", "./", "../"} {
 		if strings.HasPrefix(s, p) {

@@ -101,8 +101,8 @@ func TestCheckTag(t *testing.T) {
 	}
 }
 
-// FuzzNames holds that reading never panics, that a name that can be read is cut off a path as it was put before it, and that a tag is
-// always read as one.
+// FuzzNames holds that reading never panics, that a name that can be read is cut off a path as it was put before it,
+// and that a tag is always read as one.
 func FuzzNames(f *testing.F) {
 	for _, s := range []string{
 		"@", "@~3", "turn:2@a/b", "before:1", "@{5m}~1", "session:x", "fork:y^", "3f2a", "a b", "turn:", "@{",

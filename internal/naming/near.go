@@ -9,8 +9,8 @@ import (
 // maxNear bounds the length of names that are compared, in bytes.
 const maxNear = 256
 
-// Nearest are those of names that are like one, the most alike first, at most so many: those that begin so, or have it in them, or are
-// one slip of the finger in four bytes away. Case does not matter.
+// Nearest are those of names that are like one, the most alike first, at most so many: those that begin so, or have it
+// in them, or are one slip of the finger in four bytes away. Case does not matter.
 func Nearest(name string, names []string, most int) []string {
 	type like struct {
 		name string

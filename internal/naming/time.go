@@ -24,10 +24,11 @@ var (
 
 var units = map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 
-// ParseTime reads a time as a person gives it, on the clock and in the zone of now: "5m", "2 hours ago", "14:10" (the last time it was
-// 14:10), a date (its beginning), a date with time, "yesterday" (this time yesterday), RFC 3339. A second that is named is meant whole,
-// for times are shown without the fraction. Where clocks are set forward a time that was left out is the moment of the change; where
-// they are set back, and a time comes twice, it is the later one that is not after now.
+// ParseTime reads a time as a person gives it, on the clock and in the zone of now: "5m", "2 hours ago", "14:10" (the
+// last time it was 14:10), a date (its beginning), a date with time, "yesterday" (this time yesterday), RFC 3339. A
+// second that is named is meant whole, for times are shown without the fraction. Where clocks are set forward a time
+// that was left out is the moment of the change; where they are set back, and a time comes twice, it is the later one
+// that is not after now.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	if ago().MatchString(s) {
@@ -131,8 +132,8 @@ func local(y int, mon time.Month, d int, wall time.Duration, now time.Time) time
 	return change
 }
 
-// Absolute gives a name whose time, if it is one, is written so that it is the same moment in every zone. now is the clock of who typed
-// it. What is no name is left to whoever looks it up.
+// Absolute gives a name whose time, if it is one, is written so that it is the same moment in every zone. now is the
+// clock of who typed it. What is no name is left to whoever looks it up.
 func Absolute(name string, now time.Time) (string, error) {
 	n, err := Parse(name)
 	if err != nil || n.Kind != Time {

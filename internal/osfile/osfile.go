@@ -1,5 +1,6 @@
-// Package osfile reads and replaces files that lie outside of the user's worktree: our own, agents' settings, agents' sessions. What it
-// replaces is the old bytes or the new ones at any moment, and durable when it returns, but where a caller needs less.
+// Package osfile reads and replaces files that lie outside of the user's worktree: our own, agents' settings, agents'
+// sessions. What it replaces is the old bytes or the new ones at any moment, and durable when it returns, but where a
+// caller needs less.
 package osfile
 
 import (
@@ -18,10 +19,11 @@ type Options struct {
 	Temporary string      // how the name of the temporary file beside it begins
 	Like      fs.FileInfo // whose mode and owner it gets; nil: 0600 and this process's
 	Hint      bool        // nothing needs it after a power cut: no fsync
-	// Held: the temporary file is locked as long as it has that name, so that Abandoned tells one that a killed process left.
+	// Held: the temporary file is locked as long as it has that name, so that Abandoned tells one that a killed process
+	// left.
 	Held bool
-	// Before, which may be nil, is called with the temporary file as it will be, right before it gets its name; an error keeps the old
-	// file.
+	// Before, which may be nil, is called with the temporary file as it will be, right before it gets its name; an
+	// error keeps the old file.
 	Before func(tmp *os.File) error
 }
 
@@ -37,8 +39,8 @@ func Write(path string, o Options, write func(io.Writer) error) error {
 	return WriteIn(dir, filepath.Base(path), o, write)
 }
 
-// WriteIn is Write for the entry name, one component, of a directory that is held open: whatever becomes of the path by which it was
-// reached.
+// WriteIn is Write for the entry name, one component, of a directory that is held open: whatever becomes of the path by
+// which it was reached.
 func WriteIn(dir *os.Root, name string, o Options, write func(io.Writer) error) error {
 	tmp, temporary, err := create(dir, o)
 	if err != nil {
@@ -86,7 +88,8 @@ func create(dir *os.Root, o Options) (f *os.File, name string, err error) {
 		if !o.Held {
 			return f, name, nil
 		}
-		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) // where there are no locks nobody finds it abandoned
+		// where there are no locks nobody finds it abandoned
+		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if fi, lerr := dir.Lstat(name); lerr == nil {
 			if own, serr := f.Stat(); serr == nil && os.SameFile(fi, own) {
 				return f, name, nil

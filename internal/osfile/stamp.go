@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Stamp tells one state of a file from another, as long as it is older than a step of the file system's clock. It is comparable. The zero
-// value is no file's.
+// Stamp tells one state of a file from another, as long as it is older than a step of the file system's clock. It is
+// comparable. The zero value is no file's.
 type Stamp struct {
 	Size              int64
 	Modified, Changed uint64 // nanoseconds since 1970: of its content, and of its inode
@@ -26,7 +26,8 @@ func StampOf(fi fs.FileInfo) Stamp {
 	}
 }
 
-// Young reports whether a stamp does not tell the file of that moment from what is written next: it is not older than a step of the clock.
+// Young reports whether a stamp does not tell the file of that moment from what is written next: it is not older than a
+// step of the clock.
 func (s Stamp) Young(at time.Time) bool {
 	const step = 20 * time.Millisecond // the clocks of some file systems go on every 10 ms
 	newest := time.Unix(0, int64(max(s.Modified, s.Changed)))

@@ -92,8 +92,8 @@ func TestPromise17GivesBackWhatRootLeft(t *testing.T) {
 	}
 }
 
-// TestPromise17GivesNothingElseAway: links, other names, devices, what runs as its owner and other file systems are left, whoever planted
-// them.
+// TestPromise17GivesNothingElseAway: links, other names, devices, what runs as its owner and other file systems are
+// left, whoever planted them.
 func TestPromise17GivesNothingElseAway(t *testing.T) {
 	dir, outside := home(t)
 	shadow, at := filepath.Join(outside, "shadow"), func(name string) string { return filepath.Join(dir, "storage/a", name) }
@@ -145,8 +145,8 @@ func TestPromise17HomeThatRootMade(t *testing.T) {
 	}
 }
 
-// TestPromise17ExchangedUnderWay: the owner exchanges names between a file of root's and ways to a foreign one as fast as it goes; nothing
-// outside changes hands, whatever moment is met.
+// TestPromise17ExchangedUnderWay: the owner exchanges names between a file of root's and ways to a foreign one as fast
+// as it goes; nothing outside changes hands, whatever moment is met.
 func TestPromise17ExchangedUnderWay(t *testing.T) {
 	dir, outside := home(t)
 	shadow, at := filepath.Join(outside, "shadow"), func(name string) string { return filepath.Join(dir, "storage/a", name) }

@@ -47,7 +47,8 @@ func Plan(home string) (*Report, error) {
 	return (&mender{Report: Report{Home: home}, dry: true}).walk()
 }
 
-// Mend gives back what root left in a home, for root, and for its owner what can be without root: nothing in the run directory is needed.
+// Mend gives back what root left in a home, for root, and for its owner what can be without root: nothing in the run
+// directory is needed.
 func Mend(home string) (*Report, error) { return (&mender{Report: Report{Home: home}}).walk() }
 
 func (m *mender) walk() (*Report, error) {
@@ -75,7 +76,8 @@ func (m *mender) walk() (*Report, error) {
 	return &m.Report, nil
 }
 
-// begin finds out to whom things are given back: the home's owner, and where root made that, too, who has the directory that it lies in.
+// begin finds out to whom things are given back: the home's owner, and where root made that, too, who has the directory
+// that it lies in.
 func (m *mender) begin(dir int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(dir, &st); err != nil {
@@ -204,8 +206,8 @@ func (m *mender) remove(at int, name string, e Entry) error {
 	return nil
 }
 
-// aside is what the owner can do about a directory of another user: that of the daemon is moved out of the way, and the rest stays for
-// root.
+// aside is what the owner can do about a directory of another user: that of the daemon is moved out of the way, and the
+// rest stays for root.
 func (m *mender) aside(at int, name string, e Entry) error {
 	if e.dir && (e.Path == runName || strings.HasPrefix(e.Path, runName+"/")) {
 		if m.dry || unix.Unlinkat(at, name, unix.AT_REMOVEDIR) == nil {

@@ -20,14 +20,16 @@ const probeWord = "rewind-hook"
 func ProbeAnswer(version string) string { return probeWord + " " + version + "\n" }
 
 const (
-	// probeTries is how often a hook that says nothing is started: a second may pass it by on a machine with too much to do.
+	// probeTries is how often a hook that says nothing is started: a second may pass it by on a machine with too much
+	// to do.
 	probeTries = 3
 	// probePatience bounds one start; the client ends by itself after one second.
 	probePatience = 10 * time.Second
 )
 
-// Probe starts a command line as an agent does, with an event that is none, and returns the version of the rewind that it reaches. No
-// daemon is asked, whether one runs or not: what is shown is that a hook needs none. env is who asks, as the agent would have it.
+// Probe starts a command line as an agent does, with an event that is none, and returns the version of the rewind that
+// it reaches. No daemon is asked, whether one runs or not: what is shown is that a hook needs none. env is who asks, as
+// the agent would have it.
 func Probe(ctx context.Context, command string, env []string) (version string, err error) {
 	for range probeTries {
 		if version, err = probe(ctx, command, env); err == nil || ctx.Err() != nil {

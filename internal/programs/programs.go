@@ -1,6 +1,6 @@
-// Package programs keeps rewind's three programs in one directory, side by side: the client, which hooks name, rewindd, which it and rewind
-// start as the daemon, and rewind, which the client starts when no daemon can be had. None needs anything that lies elsewhere, and all are
-// replaced together.
+// Package programs keeps rewind's three programs in one directory, side by side: the client, which hooks name, rewindd,
+// which it and rewind start as the daemon, and rewind, which the client starts when no daemon can be had. None needs
+// anything that lies elsewhere, and all are replaced together.
 package programs
 
 import (
@@ -48,8 +48,8 @@ func Check(path string) error {
 	return nil
 }
 
-// A Source is the directory of a program that a person has started. One in which a program is missing is no source of what is there
-// already: what lies in a directory belongs together.
+// A Source is the directory of a program that a person has started. One in which a program is missing is no source of
+// what is there already: what lies in a directory belongs together.
 type Source struct {
 	Dir string
 	has map[string]bool
@@ -92,8 +92,8 @@ func Missing(dir string) (name string, err error) {
 	return "", nil
 }
 
-// Wanting are the programs of a directory that are not the source's: missing, or, of a whole source, of other bytes. quick takes two files
-// of one size and time for the same.
+// Wanting are the programs of a directory that are not the source's: missing, or, of a whole source, of other bytes.
+// quick takes two files of one size and time for the same.
 func (s Source) Wanting(dir string, quick bool) ([]string, error) {
 	var out []string
 	for _, name := range all {
@@ -122,9 +122,9 @@ func (s Source) Wanting(dir string, quick bool) ([]string, error) {
 	return out, nil
 }
 
-// Install copies programs of the source into a directory, durably: all are copied before the first gets its name, so that those that were
-// there go on together where one cannot be copied, and whoever starts one meanwhile starts the old one or the new one as a whole. The
-// caller lets nobody else install there.
+// Install copies programs of the source into a directory, durably: all are copied before the first gets its name, so
+// that those that were there go on together where one cannot be copied, and whoever starts one meanwhile starts the old
+// one or the new one as a whole. The caller lets nobody else install there.
 func (s Source) Install(dir string, names []string) error {
 	if len(names) == 0 {
 		return nil

@@ -33,8 +33,8 @@ func beside(t *testing.T, dir string) Source {
 	return s
 }
 
-// TestWanting holds what is copied against what is there: a whole source makes the programs its own, another one mends only what is
-// missing.
+// TestWanting holds what is copied against what is there: a whole source makes the programs its own, another one mends
+// only what is missing.
 func TestWanting(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to [3]string

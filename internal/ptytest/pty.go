@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Start starts a program as the leader of a session on a new terminal of that size. What is written to keys is typed there, and what the
-// program prints can be read from it until the last who has the terminal is gone.
+// Start starts a program as the leader of a session on a new terminal of that size. What is written to keys is typed
+// there, and what the program prints can be read from it until the last who has the terminal is gone.
 func Start(cmd *exec.Cmd, rows, columns uint16) (keys *os.File, err error) {
 	keys, screen, err := open(rows, columns)
 	if err != nil {

@@ -280,7 +280,8 @@ func list[T any, L ~[]E, E any](
 	}
 }
 
-// few is how many items a list has, or how many it is given room for at first: it may say of itself that it has any number.
+// few is how many items a list has, or how many it is given room for at first: it may say of itself that it has any
+// number.
 func few(f []byte) (n int) {
 	for n < 16 && len(f) > 0 {
 		_, rest, err := chunk(f)

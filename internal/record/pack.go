@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// A Packer writes plain values one behind the other, or reads them in the same order: one function says both how they are written and how
-// they are read. It is for what is derived and large; what is kept of a store's own is a table. For one goroutine.
+// A Packer writes plain values one behind the other, or reads them in the same order: one function says both how they
+// are written and how they are read. It is for what is derived and large; what is kept of a store's own is a table. For
+// one goroutine.
 type Packer struct {
 	b     []byte // what was written
 	text  string // what is read; texts share it

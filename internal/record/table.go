@@ -36,7 +36,8 @@ func New[T any](columns ...Column[T]) *Table[T] {
 	return &Table[T]{columns: columns}
 }
 
-// Then has done called with each T that was decoded: it sets what no field says, or refuses what the fields say together.
+// Then has done called with each T that was decoded: it sets what no field says, or refuses what the fields say
+// together.
 func (t *Table[T]) Then(done func(*T) error) *Table[T] {
 	t.then = done
 	return t
@@ -73,7 +74,8 @@ func (c Column[T]) Unless(usual func(*T) bool) Column[T] {
 	return c.Must(func(v *T) bool { return !usual(v) })
 }
 
-// firstRoom is how much room a record gets at first, in bytes: most of those that a hook writes have no need to grow, or once.
+// firstRoom is how much room a record gets at first, in bytes: most of those that a hook writes have no need to grow,
+// or once.
 const firstRoom = 128
 
 // Encode gives the record of v.
@@ -116,8 +118,8 @@ func (t *Table[T]) Texts(v *T, to func(string) string) {
 	}
 }
 
-// Decode sets v, which the caller gives as it is without any field, to what a record says. What Encode does not give is refused with
-// ErrFormat; v is then of no use.
+// Decode sets v, which the caller gives as it is without any field, to what a record says. What Encode does not give is
+// refused with ErrFormat; v is then of no use.
 func (t *Table[T]) Decode(raw []byte, v *T) error { return t.DecodeWith(raw, v, nil) }
 
 // DecodeWith is Decode with texts that were met before.

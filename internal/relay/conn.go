@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Conn is a connection to the daemon of this user. It is used by one goroutine at a time. Its calls block the thread; none outlasts the
-// deadline. A write to a connection that the other side closed is an error, never a signal.
+// Conn is a connection to the daemon of this user. It is used by one goroutine at a time. Its calls block the thread;
+// none outlasts the deadline. A write to a connection that the other side closed is an error, never a signal.
 type Conn struct {
 	Notice   string // what had to be put right on the way; ""
 	fd       int    // -1: closed
@@ -20,8 +20,8 @@ type Conn struct {
 // dialTimeout bounds Dial: a connect waits when a daemon that hangs has let its queue fill.
 const dialTimeout = time.Second
 
-// Dial connects to a socket and checks that this very user serves it, else the error is errForeign. It waits for a second at most. The
-// connection has no deadline yet.
+// Dial connects to a socket and checks that this very user serves it, else the error is errForeign. It waits for a
+// second at most. The connection has no deadline yet.
 func Dial(sock string) (*Conn, error) {
 	c, err := dial(sock, time.Now().Add(dialTimeout))
 	if err != nil {
@@ -99,8 +99,8 @@ func (c *Conn) PID() int { return peerPID(c.fd) }
 // setDeadline sets when reads and writes give up with ErrDeadline; the zero time is never.
 func (c *Conn) setDeadline(t time.Time) { c.deadline = t }
 
-// arm bounds the next call by the time that is left. The kernel's timeouts are of one call and not of the connection, hence it is done
-// before each.
+// arm bounds the next call by the time that is left. The kernel's timeouts are of one call and not of the connection,
+// hence it is done before each.
 func (c *Conn) arm(option int) error {
 	var left time.Duration // zero lets the kernel wait for ever
 	if !c.deadline.IsZero() {
@@ -164,7 +164,8 @@ func (c *Conn) Close() error {
 	return syscall.Close(fd)
 }
 
-// File gives the connection away as a file, for net.FileConn; the Conn is closed by it. Its deadline and its timeouts are lifted.
+// File gives the connection away as a file, for net.FileConn; the Conn is closed by it. Its deadline and its timeouts
+// are lifted.
 func (c *Conn) File() (*os.File, error) {
 	c.deadline = time.Time{}
 	for _, option := range []int{syscall.SO_SNDTIMEO, syscall.SO_RCVTIMEO} {

@@ -15,12 +15,13 @@ const (
 	maxPause      = 20 * time.Millisecond
 )
 
-// Connect connects to the daemon of a home, and has bin, the path of rewindd, start one where nobody listens; of another version than the
-// client's it refuses to. The connection has the deadline.
+// Connect connects to the daemon of a home, and has bin, the path of rewindd, start one where nobody listens; of
+// another version than the client's it refuses to. The connection has the deadline.
 //
-// Of clients that come at the same time only the one that holds start.lock starts a process; the others wait for the socket, and one of
-// them takes over when it has not come up in 150 ms. A daemon that finds another in its place exits with 0; one that exits with anything
-// else cannot run, and Connect fails at once. errNoDaemon: none has come up in time. ErrDeadline: one is there and does not accept.
+// Of clients that come at the same time only the one that holds start.lock starts a process; the others wait for the
+// socket, and one of them takes over when it has not come up in 150 ms. A daemon that finds another in its place exits
+// with 0; one that exits with anything else cannot run, and Connect fails at once. errNoDaemon: none has come up in
+// time. ErrDeadline: one is there and does not accept.
 func Connect(home, bin, version string, deadline time.Time) (*Conn, error) {
 	notice, err := TrustDirs(home)
 	if err != nil && !absent(err) {
@@ -71,8 +72,8 @@ func connect(home, bin, version string, deadline time.Time) (*Conn, error) {
 	}
 }
 
-// foreign makes what is wrong with a run directory an OwnerError where all of the home is another user's. A run directory that can be
-// trusted needs no such look: only who may start a daemon in a home has one that answers.
+// foreign makes what is wrong with a run directory an OwnerError where all of the home is another user's. A run
+// directory that can be trusted needs no such look: only who may start a daemon in a home has one that answers.
 func foreign(home string, err error) error {
 	var owner *OwnerError
 	if err != nil && errors.As(CheckHome(home), &owner) {
@@ -97,7 +98,8 @@ type starter struct {
 	done               bool     // the child has given way to another daemon
 }
 
-// lock takes the lock if it is free. After startPatience it is given up for one round, so that another client has its turn.
+// lock takes the lock if it is free. After startPatience it is given up for one round, so that another client has its
+// turn.
 func (s *starter) lock() error {
 	if s.held != nil {
 		if time.Since(s.since) > startPatience {

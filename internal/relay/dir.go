@@ -13,7 +13,8 @@ func shortRunDir() string { return "/tmp/rewind-" + strconv.Itoa(os.Geteuid()) }
 
 const (
 	othersBits = 0o077
-	// mendingBit marks a directory that is closed to others again, and in which what they left has not been looked at yet.
+	// mendingBit marks a directory that is closed to others again, and in which what they left has not been looked at
+	// yet.
 	mendingBit = syscall.S_ISVTX
 )
 
@@ -27,8 +28,9 @@ func (e openedError) Error() string {
 	return "others may enter it (mode 0" + strconv.FormatUint(uint64(e.mode), 8) + "); run: chmod 700 " + e.dir
 }
 
-// CheckDir reports why a run directory cannot be trusted: it must be a directory, not a link to one, of the effective user, that nobody
-// else may read or write. Somebody who can write it can take the socket's place and read what agents do. The error says what to do.
+// CheckDir reports why a run directory cannot be trusted: it must be a directory, not a link to one, of the effective
+// user, that nobody else may read or write. Somebody who can write it can take the socket's place and read what agents
+// do. The error says what to do.
 func CheckDir(dir string) error {
 	var st syscall.Stat_t
 	var err error

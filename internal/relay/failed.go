@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// failedName is a file of the home: the newest event that could not be handed over and was lost, as one line of its time (RFC 3339), the
-// agent and why.
+// failedName is a file of the home: the newest event that could not be handed over and was lost, as one line of its
+// time (RFC 3339), the agent and why.
 const failedName = "hook-failed"
 
 const maxFailure = 4096 // bytes of that line
 
-// RecordFailure leaves in a home that an event of an agent was lost, and why, both one line of text: an agent shows that to nobody, and a
-// person asks 'rewind status'. id is the event's. Where there is no home nobody has set rewind up, and nothing is left.
+// RecordFailure leaves in a home that an event of an agent was lost, and why, both one line of text: an agent shows
+// that to nobody, and a person asks 'rewind status'. id is the event's. Where there is no home nobody has set rewind
+// up, and nothing is left.
 func RecordFailure(home, id, agent, why string) {
 	tmp := filepath.Join(home, failedName+"-"+id)
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakeDaemon holds a lock as the daemon does, serves nothing, and says in $REWIND_HOME/log what became of it. $REWIND_TEST_EXIT: it cannot
-// run.
+// fakeDaemon holds a lock as the daemon does, serves nothing, and says in $REWIND_HOME/log what became of it.
+// $REWIND_TEST_EXIT: it cannot run.
 func fakeDaemon() int {
 	home := os.Getenv("REWIND_HOME")
 	note := func(s string) {

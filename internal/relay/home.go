@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 )
 
-// maxSocketPath is the length in bytes that a socket's path has at most on every system (104 with its NUL on darwin), less some room.
+// maxSocketPath is the length in bytes that a socket's path has at most on every system (104 with its NUL on darwin),
+// less some room.
 const maxSocketPath = 100
 
 const (
@@ -17,9 +18,9 @@ const (
 
 var errNoHome = errors.New("neither REWIND_HOME nor HOME is set to a directory")
 
-// Home returns rewind's own directory, absolute: $REWIND_HOME, else .rewind in $HOME. A $REWIND_HOME that is not absolute is refused: it
-// would be another directory, and another daemon, for each place that it is used from. It is the same that the daemon and the command line
-// use.
+// Home returns rewind's own directory, absolute: $REWIND_HOME, else .rewind in $HOME. A $REWIND_HOME that is not
+// absolute is refused: it would be another directory, and another daemon, for each place that it is used from. It is
+// the same that the daemon and the command line use.
 func Home() (string, error) {
 	dir := os.Getenv("REWIND_HOME")
 	if dir == "" {
@@ -35,9 +36,9 @@ func Home() (string, error) {
 	return filepath.Clean(dir), nil
 }
 
-// SocketPath returns where the daemon of a home listens: run/daemon.sock in it. Where that is over 100 bytes it is a fixed path of this
-// user under /tmp. It depends on nothing else: XDG_* and TMPDIR differ between a shell, tmux and an agent's sandbox, and two paths would be
-// two daemons.
+// SocketPath returns where the daemon of a home listens: run/daemon.sock in it. Where that is over 100 bytes it is a
+// fixed path of this user under /tmp. It depends on nothing else: XDG_* and TMPDIR differ between a shell, tmux and an
+// agent's sandbox, and two paths would be two daemons.
 func SocketPath(home string) (string, error) {
 	dirs, err := runDirs(home)
 	if err != nil {
@@ -46,7 +47,8 @@ func SocketPath(home string) (string, error) {
 	return filepath.Join(dirs[len(dirs)-1], socketName), nil
 }
 
-// runDirs are the directories that must belong to this user alone before the socket in the last of them is trusted, outermost first.
+// runDirs are the directories that must belong to this user alone before the socket in the last of them is trusted,
+// outermost first.
 func runDirs(home string) ([]string, error) {
 	if !filepath.IsAbs(home) {
 		return nil, fail("find socket", home, errors.New("the home directory is not absolute"))
@@ -72,8 +74,8 @@ func fnv64(s string) string {
 	return string(out[:])
 }
 
-// MakeDir makes the run directory of a home, for this user alone, and returns it. What is there already is checked, and put right where it
-// was opened to others.
+// MakeDir makes the run directory of a home, for this user alone, and returns it. What is there already is checked, and
+// put right where it was opened to others.
 func MakeDir(home string) (string, error) {
 	dirs, err := runDirs(home)
 	if err != nil {
@@ -101,8 +103,8 @@ func MakeDir(home string) (string, error) {
 	return dirs[len(dirs)-1], nil
 }
 
-// TrustDirs checks every directory on which the trust in the socket of a home rests, and puts right one of this user's that was opened to
-// others; notice says so.
+// TrustDirs checks every directory on which the trust in the socket of a home rests, and puts right one of this user's
+// that was opened to others; notice says so.
 func TrustDirs(home string) (notice string, err error) {
 	dirs, err := runDirs(home)
 	if err != nil {

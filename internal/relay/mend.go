@@ -8,10 +8,11 @@ import (
 	"syscall"
 )
 
-// putRight closes a run directory of this user's that was opened to others, and takes out what they may have put there: everything but
-// plain files and sockets of this user's with one name, and directories of this user's. What is taken out is named; nothing in a run
-// directory is needed. In this order, so that it can end anywhere: closed and marked, looked through, mark taken off. A directory of
-// another user that is not empty stays, and the mark with it: the directory is refused until that is gone.
+// putRight closes a run directory of this user's that was opened to others, and takes out what they may have put there:
+// everything but plain files and sockets of this user's with one name, and directories of this user's. What is taken
+// out is named; nothing in a run directory is needed. In this order, so that it can end anywhere: closed and marked,
+// looked through, mark taken off. A directory of another user that is not empty stays, and the mark with it: the
+// directory is refused until that is gone.
 func putRight(dir string) (notice string, err error) {
 	var opened openedError
 	if err := CheckDir(dir); !errors.As(err, &opened) {
@@ -82,8 +83,8 @@ func takeOut(path string) (removed string, err error) {
 	return filepath.Base(path) + " of " + userName(int(st.Uid)), nil
 }
 
-// closeHome takes the right to write a home of this user's from others: who can write it can put another run directory, or other stores, in
-// place of ours.
+// closeHome takes the right to write a home of this user's from others: who can write it can put another run directory,
+// or other stores, in place of ours.
 func closeHome(home string) error {
 	var st syscall.Stat_t
 	err := again(func() error { return syscall.Lstat(home, &st) })

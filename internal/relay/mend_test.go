@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestT17RunDirectoryPutRight: what others may have put into a run directory that was open to them goes, what is ours stays, and nothing
-// that a planted name leads to is touched.
+// TestT17RunDirectoryPutRight: what others may have put into a run directory that was open to them goes, what is ours
+// stays, and nothing that a planted name leads to is touched.
 func TestT17RunDirectoryPutRight(t *testing.T) {
 	home := shortDir(t)
 	run, outside := filepath.Join(home, "run"), filepath.Join(home, "outside")
@@ -70,7 +70,8 @@ func TestT17RunDirectoryPutRight(t *testing.T) {
 	}
 }
 
-// TestT17RunDirectoryNotPutRight: what cannot be taken out keeps the directory refused, also the next time and after a kill in between.
+// TestT17RunDirectoryNotPutRight: what cannot be taken out keeps the directory refused, also the next time and after a
+// kill in between.
 func TestT17RunDirectoryNotPutRight(t *testing.T) {
 	home := shortDir(t)
 	run := filepath.Join(home, "run")

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// An OwnerError says that a directory of rewind's, or the one in which it would be made, is another user's than who runs. Whoever went on
-// would leave files there that its owner can neither read nor replace.
+// An OwnerError says that a directory of rewind's, or the one in which it would be made, is another user's than who
+// runs. Whoever went on would leave files there that its owner can neither read nor replace.
 type OwnerError struct {
 	Home  string // rewind's own directory; "": Dir is something in it
 	Dir   string // what belongs to Owner: Home, or the nearest directory above it that exists
@@ -37,9 +37,9 @@ func userName(uid int) string {
 	return "user " + strconv.Itoa(uid)
 }
 
-// CheckHome refuses a home that is not this user's, with an OwnerError, before anything in it is opened or made. One that does not exist is
-// whose the nearest directory above it is; root's count as anybody's there, for what is made in them belongs to who makes it. A link must
-// be this user's or root's, and what it leads to this user's.
+// CheckHome refuses a home that is not this user's, with an OwnerError, before anything in it is opened or made. One
+// that does not exist is whose the nearest directory above it is; root's count as anybody's there, for what is made in
+// them belongs to who makes it. A link must be this user's or root's, and what it leads to this user's.
 func CheckHome(home string) error {
 	var st syscall.Stat_t
 	if err := again(func() error { return syscall.Lstat(home, &st) }); err == nil {

@@ -16,8 +16,8 @@ type Process struct {
 	code  int           // read after ended
 }
 
-// Ended returns a channel that is closed once the process has ended. What ends is reaped by a goroutine: a caller that lives long keeps no
-// zombie, and one that goes first leaves the child to init.
+// Ended returns a channel that is closed once the process has ended. What ends is reaped by a goroutine: a caller that
+// lives long keeps no zombie, and one that goes first leaves the child to init.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
 // Code returns the exit code, -1 for a signal. It waits for the end.
@@ -26,9 +26,9 @@ func (p *Process) Code() int {
 	return p.code
 }
 
-// Spawn starts argv in a session of its own, so that neither the end of this process nor a signal to its group reaches it. The child has
-// the three files as standard streams and no other descriptor, dir as working directory (empty: this process's), and Environ as
-// environment.
+// Spawn starts argv in a session of its own, so that neither the end of this process nor a signal to its group reaches
+// it. The child has the three files as standard streams and no other descriptor, dir as working directory (empty: this
+// process's), and Environ as environment.
 func Spawn(argv []string, dir string, stdin, stdout, stderr *os.File) (*Process, error) {
 	closeOnExec()
 	child, err := os.StartProcess(argv[0], argv,
@@ -46,8 +46,8 @@ func Spawn(argv []string, dir string, stdin, stdout, stderr *os.File) (*Process,
 	return p, nil
 }
 
-// start starts `bin daemon version` detached, with nothing on its standard streams and / as working directory. It does not wait for the
-// daemon to listen.
+// start starts `bin daemon version` detached, with nothing on its standard streams and / as working directory. It does
+// not wait for the daemon to listen.
 func start(bin, version string) (*Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -57,11 +57,11 @@ func start(bin, version string) (*Process, error) {
 	return Spawn([]string{bin, "daemon", version}, "/", null, null, null)
 }
 
-// Environ is the part of the environment that a process of ours gets: what says who the user is, where programs, git's configuration and
-// the time zone are, and our own variables. The rest stays behind: agents hand their API keys to hooks, and the daemon outlives them all.
-// So does what is meant for one command or one place: a directory for temporary files that goes with its owner, a language, settings that
-// `git -c` hands on, and of PATH what is not absolute; the system's directories are added, for who comes next may need a program that this
-// one had no use for.
+// Environ is the part of the environment that a process of ours gets: what says who the user is, where programs, git's
+// configuration and the time zone are, and our own variables. The rest stays behind: agents hand their API keys to
+// hooks, and the daemon outlives them all. So does what is meant for one command or one place: a directory for
+// temporary files that goes with its owner, a language, settings that `git -c` hands on, and of PATH what is not
+// absolute; the system's directories are added, for who comes next may need a program that this one had no use for.
 func Environ() []string {
 	var kept []string
 	path := ""
@@ -112,8 +112,8 @@ var umask struct {
 	users, was int
 }
 
-// ownUmask makes the umask 077, for what is made here and for processes that are started, until the function that it returns is called. One
-// that takes its owner's rights would keep the daemon out of its own directory.
+// ownUmask makes the umask 077, for what is made here and for processes that are started, until the function that it
+// returns is called. One that takes its owner's rights would keep the daemon out of its own directory.
 func ownUmask() (restore func()) {
 	umask.Lock()
 	defer umask.Unlock()
@@ -129,8 +129,8 @@ func ownUmask() (restore func()) {
 	}
 }
 
-// closeOnExec keeps descriptors that were left open by whoever started this process from its children: an agent that waits for the end of a
-// pipe would wait for the daemon.
+// closeOnExec keeps descriptors that were left open by whoever started this process from its children: an agent that
+// waits for the end of a pipe would wait for the daemon.
 func closeOnExec() {
 	d, err := os.Open("/dev/fd")
 	if err != nil {
@@ -148,8 +148,8 @@ func closeOnExec() {
 	}
 }
 
-// startLock takes the right to start a daemon; nil: another process has it. It lasts until the file is closed, at the latest with this
-// process.
+// startLock takes the right to start a daemon; nil: another process has it. It lasts until the file is closed, at the
+// latest with this process.
 func startLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {

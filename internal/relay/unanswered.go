@@ -18,7 +18,8 @@ const (
 	maxUnansweredDir = 1024     // bytes of a working directory that is noted
 )
 
-// Unanswered is one event that got no answer. The daemon may have it all the same, but not the state in which the agent was then.
+// Unanswered is one event that got no answer. The daemon may have it all the same, but not the state in which the agent
+// was then.
 type Unanswered struct {
 	At    time.Time // to a second
 	Agent string
@@ -27,8 +28,8 @@ type Unanswered struct {
 	Dir   string // the hook's working directory; "": not known
 }
 
-// RecordUnanswered appends it to the file of a home. Nothing is waited for, no lock is taken: a line goes to the file's end whole, beside
-// those of others that wait in the same moment. Where there is no home nothing is left.
+// RecordUnanswered appends it to the file of a home. Nothing is waited for, no lock is taken: a line goes to the file's
+// end whole, beside those of others that wait in the same moment. Where there is no home nothing is left.
 func RecordUnanswered(home string, u Unanswered) {
 	f, err := os.OpenFile(filepath.Join(home, unansweredName),
 		os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
@@ -56,7 +57,8 @@ func (u Unanswered) line() string {
 	return u.At.UTC().Format(time.RFC3339) + " " + word(u.Agent) + " " + word(u.Event) + " " + strconv.Itoa(u.PID) + " " + dir + "\n"
 }
 
-// ReadUnanswered is what lies in a home, the oldest first; full: there may have been more. Lines that are none are passed over.
+// ReadUnanswered is what lies in a home, the oldest first; full: there may have been more. Lines that are none are
+// passed over.
 func ReadUnanswered(home string) (list []Unanswered, full bool) {
 	b, err := readUnanswered(filepath.Join(home, unansweredName))
 	if err != nil {

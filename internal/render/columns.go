@@ -222,8 +222,8 @@ func fitFiles(files []string, left, width int) string {
 	return text
 }
 
-// sessionNames says what each session is called in a list; nil: there is one at most, which need not be told. Where no agent has two, its
-// word is enough.
+// sessionNames says what each session is called in a list; nil: there is one at most, which need not be told. Where no
+// agent has two, its word is enough.
 func sessionNames(rows []Row, full bool) map[string]string {
 	names, agents := map[string]string{}, map[string]int{}
 	for i := range rows {

@@ -79,7 +79,8 @@ func statColumns(width, name, number, graph int) (names, graphs int) {
 	return name, width - rest - name
 }
 
-// statGraph is how many signs stand for lines that were added and removed, where the most of any file are to fit into width.
+// statGraph is how many signs stand for lines that were added and removed, where the most of any file are to fit into
+// width.
 func statGraph(added, removed, width, most int) (plus, minus int) {
 	if most < width {
 		return added, removed

@@ -11,7 +11,8 @@ import (
 	"rewind/internal/term"
 )
 
-// This file draws what goes on from what, as a tree that grows upwards: a column for each line of rows, the newest row first.
+// This file draws what goes on from what, as a tree that grows upwards: a column for each line of rows, the newest row
+// first.
 //
 //	@      the newest row
 //	│ o    the newest of another line
@@ -19,7 +20,8 @@ import (
 //	├─╯    both lines begin at the row below
 //	o      which is the row that both go on from
 
-// graphRoot is the row that one goes on from which goes on from nothing, and graphOlder of one that goes on from what is not listed.
+// graphRoot is the row that one goes on from which goes on from nothing, and graphOlder of one that goes on from what
+// is not listed.
 const (
 	graphRoot  = -1
 	graphOlder = -2
@@ -49,11 +51,13 @@ type graphLink struct {
 // Columns of a graph: what is waited for in each.
 const freeColumn = -1
 
-// drawGraph draws rows, the newest first. Their order is kept where no row comes below one that it goes on from; parents make no circle.
+// drawGraph draws rows, the newest first. Their order is kept where no row comes below one that it goes on from;
+// parents make no circle.
 func drawGraph(nodes []graphNode) []graphLine {
 	lines := make([]graphLine, 0, len(nodes))
-	var columns []int   // the row that each leads to
-	ended := freeColumn // that of the row above, if it leads nowhere: a row right below would be taken for where it leads
+	var columns []int // the row that each leads to
+	// that of the row above, if it leads nowhere: a row right below would be taken for where it leads
+	ended := freeColumn
 	for _, row := range graphOrder(nodes) {
 		n, at := nodes[row], slices.Index(columns, row)
 		for i := 0; at < 0; i++ {

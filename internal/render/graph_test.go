@@ -57,8 +57,8 @@ func TestDrawGraph(t *testing.T) {
 	}
 }
 
-// TestGraphLeadsToParents: whoever follows the lines with a finger comes from each row to the one that it goes on from, past a dotted line
-// exactly where something is not listed, and nowhere else.
+// TestGraphLeadsToParents: whoever follows the lines with a finger comes from each row to the one that it goes on from,
+// past a dotted line exactly where something is not listed, and nowhere else.
 func TestGraphLeadsToParents(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

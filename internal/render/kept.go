@@ -8,8 +8,8 @@ import (
 	"rewind/internal/value"
 )
 
-// keptWords is what is said of paths that stay as they are, by why they stay and in this order: what became of them, in a restore and in
-// a directory that was laid out, why, and what takes them too.
+// keptWords is what is said of paths that stay as they are, by why they stay and in this order: what became of them, in
+// a restore and in a directory that was laid out, why, and what takes them too.
 var keptWords = []struct {
 	reason       value.KeptReason
 	became, made string

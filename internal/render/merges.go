@@ -47,8 +47,8 @@ func MergeWords(why value.MergeReason, change string) string {
 // CollideWords says why two sides that are compared collide in a path.
 func CollideWords(why value.MergeReason) string { return cmp.Or(bothWords[why], collideWords[why]) }
 
-// TellMerges names what is in conflict, what was settled, what was followed to another path, and counts what was there already. Of a pick
-// and a revert all else is the change.
+// TellMerges names what is in conflict, what was settled, what was followed to another path, and counts what was there
+// already. Of a pick and a revert all else is the change.
 func (pr *Printer) TellMerges(r api.RestoreResponse) {
 	list, what := r.Merges, "going back"
 	heads := [2]string{"merged, what others changed there stays", "others had changed it too, settled as asked"}

@@ -12,8 +12,8 @@ import (
 	"rewind/internal/value"
 )
 
-// FilePatch prints one file's difference as git does, so that 'git apply' reads it. On a terminal, and wherever there is colour, contents
-// are sanitised; elsewhere they are written byte for byte.
+// FilePatch prints one file's difference as git does, so that 'git apply' reads it. On a terminal, and wherever there
+// is colour, contents are sanitised; elsewhere they are written byte for byte.
 func (pr *Printer) FilePatch(w io.Writer, f api.FileDiff) error {
 	if strings.HasPrefix(f.OldMode, "04") && strings.HasPrefix(f.NewMode, "04") {
 		// git knows no directories; it skips what is no patch.
@@ -122,8 +122,9 @@ var lineStyles = map[textdiff.Op][2]term.Style{
 	' ': {term.Plain, term.Plain},
 }
 
-// Hunk prints a hunk for a person. Tabs and the CR that ends a line are as they are, so that what is copied is a patch; what could move
-// the cursor, hide or reorder text is not. On a terminal the words that differ are marked; other programs that read colours mark their own.
+// Hunk prints a hunk for a person. Tabs and the CR that ends a line are as they are, so that what is copied is a patch;
+// what could move the cursor, hide or reorder text is not. On a terminal the words that differ are marked; other
+// programs that read colours mark their own.
 func (pr *Printer) Hunk(w io.Writer, h textdiff.Hunk) error {
 	fmt.Fprintln(w, pr.Styled(term.Hunk, h.Header()))
 	spans := make([][]textdiff.Span, len(h.Lines))

@@ -9,8 +9,8 @@ import (
 	"rewind/internal/term"
 )
 
-// listedRows are the rows of a day with two sessions: a turn that deleted twenty files in its first step, one of another agent's, one that
-// changed nothing and whose prompt is hostile, a save, and what came from outside.
+// listedRows are the rows of a day with two sessions: a turn that deleted twenty files in its first step, one of
+// another agent's, one that changed nothing and whose prompt is hostile, a save, and what came from outside.
 func listedRows(now time.Time) []api.Row {
 	const claude, codex = "claude/5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f", "codex/01a1f866-12ce-7000-8000-000000000000"
 	cp := func(short string) api.Checkpoint { return api.Checkpoint{Short: short, Session: "manual"} }

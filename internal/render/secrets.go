@@ -7,7 +7,8 @@ import (
 	"rewind/internal/term"
 )
 
-// Secrets names what looks like a secret, one a text, at most so many and how many more there are; never what was found.
+// Secrets names what looks like a secret, one a text, at most so many and how many more there are; never what was
+// found.
 func Secrets(files []api.Leak, said []api.SaidLeak, most int) []string {
 	var out []string
 	for _, l := range files {

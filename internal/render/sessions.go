@@ -32,8 +32,8 @@ func SessionWords(name string) string {
 	return term.Sanitize(strings.Replace(ShortSession(name), "/", " ", 1))
 }
 
-// ShortID is how an id of a session begins, as far as that tells it from others: the first 8 of a random one; one that begins with its time
-// (UUID version 7) as far as the milliseconds.
+// ShortID is how an id of a session begins, as far as that tells it from others: the first 8 of a random one; one that
+// begins with its time (UUID version 7) as far as the milliseconds.
 func ShortID(id string) string {
 	if n := len("01a20108-90c4"); len(id) > n+1 && id[n] == '-' && id[n+1] == '7' {
 		return id[:n]

@@ -9,7 +9,8 @@ import (
 	"rewind/internal/term"
 )
 
-// ShowMessages prints a conversation as a person reads it. What tools answered is left out: it is long, and what it did is in the code.
+// ShowMessages prints a conversation as a person reads it. What tools answered is left out: it is long, and what it did
+// is in the code.
 func (pr *Printer) ShowMessages(w io.Writer, list []api.Message) {
 	last := ""
 	for _, m := range list {
@@ -63,7 +64,8 @@ func (pr *Printer) quoted(w io.Writer, head string, text api.Text) {
 	}
 }
 
-// ShowHead tells what a person knows a checkpoint, or a turn, by; of what was said only the prompt where the conversation follows.
+// ShowHead tells what a person knows a checkpoint, or a turn, by; of what was said only the prompt where the
+// conversation follows.
 func (pr *Printer) ShowHead(w io.Writer, r api.ShowResponse, follows bool) {
 	c := r.Checkpoint
 	who, prompt, when := ShownWords(r), c.Prompt, pr.Clock(c.Time)

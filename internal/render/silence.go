@@ -8,17 +8,20 @@ import (
 	"rewind/internal/term"
 )
 
-// Silence is what is known of a daemon that has not answered yet. A listener of the API tells it, from a goroutine of its own.
+// Silence is what is known of a daemon that has not answered yet. A listener of the API tells it, from a goroutine of
+// its own.
 type Silence struct {
 	Say  func(string) // shows a line, whatever is drawn
 	mu   sync.Mutex
 	disk int // how often in a row it waited for a disk
 }
 
-// diskLooks is how often in a row a daemon that lives must wait for a disk before that is said: a busy disk makes it wait for moments.
+// diskLooks is how often in a row a daemon that lives must wait for a disk before that is said: a busy disk makes it
+// wait for moments.
 const diskLooks = 3
 
-// Tell says which process it is that does not answer, once. One that answers another question works, and says so by its progress.
+// Tell says which process it is that does not answer, once. One that answers another question works, and says so by its
+// progress.
 func (s *Silence) Tell(pid int, answers bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

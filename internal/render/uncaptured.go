@@ -40,12 +40,14 @@ func uncapturedBy(u api.Uncaptured, list []api.Uncaptured) string {
 	return by
 }
 
-// UncapturedHead is what is said of files of a list that a restore does not take back, before their paths: who edited them, and which.
+// UncapturedHead is what is said of files of a list that a restore does not take back, before their paths: who edited
+// them, and which.
 func UncapturedHead(u api.Uncaptured, list []api.Uncaptured) string {
 	return "stay as they are, not captured, edited by " + uncapturedBy(u, list)
 }
 
-// tellUncaptured names, at a restore, the files that agents edited behind its target and that no checkpoint has as they were.
+// tellUncaptured names, at a restore, the files that agents edited behind its target and that no checkpoint has as they
+// were.
 func (pr *Printer) tellUncaptured(list []api.Uncaptured) {
 	var heads []string
 	paths := map[string][]string{}

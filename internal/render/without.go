@@ -38,8 +38,8 @@ func (pr *Printer) TellWithout(list []api.Without) {
 	}
 }
 
-// tellMissing names what was there at the checkpoint and is not now, and was never captured: first, each in a line, what somebody will
-// miss; then in one line what can mostly be made again.
+// tellMissing names what was there at the checkpoint and is not now, and was never captured: first, each in a line,
+// what somebody will miss; then in one line what can mostly be made again.
 func (pr *Printer) tellMissing(list []api.Skip) {
 	const head = "was there then, never captured: "
 	var other []string

@@ -105,8 +105,8 @@ func (p *Progress) Set(what string, done, total int64) {
 	p.what, p.done, p.total = Sanitize(what), done, total
 }
 
-// Note puts a word in front of what is drawn from now on, and draws it at once: it answers somebody who waits to see that they were heard.
-// After End it does nothing.
+// Note puts a word in front of what is drawn from now on, and draws it at once: it answers somebody who waits to see
+// that they were heard. After End it does nothing.
 func (p *Progress) Note(note string) {
 	if p == nil {
 		return

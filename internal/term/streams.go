@@ -82,8 +82,8 @@ func Test(in string, tty bool, env ...string) (s *Streams, out, err *bytes.Buffe
 	return s, out, err
 }
 
-// Pane returns streams for a part of the screen behind Out: what is printed to either goes to the buffer, with the colour, clock and words
-// of a terminal that is so many columns wide.
+// Pane returns streams for a part of the screen behind Out: what is printed to either goes to the buffer, with the
+// colour, clock and words of a terminal that is so many columns wide.
 func (s *Streams) Pane(width int) (pane *Streams, text *bytes.Buffer) {
 	text = new(bytes.Buffer)
 	return &Streams{
@@ -92,8 +92,8 @@ func (s *Streams) Pane(width int) (pane *Streams, text *bytes.Buffer) {
 	}, text
 }
 
-// Keep remembers how the terminal behind In is set. restore sets it so again, and takes back what a program that draws on the whole screen
-// had asked of it: for one that was killed before it could.
+// Keep remembers how the terminal behind In is set. restore sets it so again, and takes back what a program that draws
+// on the whole screen had asked of it: for one that was killed before it could.
 func (s *Streams) Keep() (restore func()) {
 	f, ok := s.In.(*os.File)
 	if !ok {
@@ -110,8 +110,8 @@ func (s *Streams) Keep() (restore func()) {
 	}
 }
 
-// leaveScreen turns off what full screen programs turn on: the mouse, pasting in brackets, reports of keys and of focus, the second
-// screen; then the cursor is shown.
+// leaveScreen turns off what full screen programs turn on: the mouse, pasting in brackets, reports of keys and of
+// focus, the second screen; then the cursor is shown.
 const leaveScreen = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1004l\x1b[?2026l\x1b[<u\x1b[>4m" +
 	"\x1b[?1049l\x1b[?25h\x1b[0m\r"
 

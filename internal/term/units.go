@@ -19,8 +19,8 @@ func (s *Streams) Time(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Clock returns a moment for Out as a clock on the wall shows it, in the zone of Now: "14:10" today, "Fri 14:10" in the week before, else
-// the date. It is RFC 3339 in UTC where Out is no terminal. The zero time is "-".
+// Clock returns a moment for Out as a clock on the wall shows it, in the zone of Now: "14:10" today, "Fri 14:10" in the
+// week before, else the date. It is RFC 3339 in UTC where Out is no terminal. The zero time is "-".
 func (s *Streams) Clock(t time.Time) string {
 	switch {
 	case t.IsZero():

@@ -29,9 +29,10 @@ type Merged struct {
 	Conflicts int    // places that both sides changed; with a preference, those that it settled
 }
 
-// Merge brings the changes from base to theirs into ours, as 'git merge-file' does: a place that one side changed is as that side has it,
-// one that both changed in the same way is so, and one that they changed otherwise is a conflict. Each side is bounded as in Diff; three
-// searches of timeBound are the longest it takes, and what goes over that is not refined.
+// Merge brings the changes from base to theirs into ours, as 'git merge-file' does: a place that one side changed is as
+// that side has it, one that both changed in the same way is so, and one that they changed otherwise is a conflict.
+// Each side is bounded as in Diff; three searches of timeBound are the longest it takes, and what goes over that is not
+// refined.
 func Merge(base, ours, theirs []byte, o MergeOptions) Merged {
 	for _, text := range [][]byte{base, ours, theirs} {
 		if IsBinary(text) {
@@ -65,8 +66,8 @@ func (m *merger) merge() Merged {
 // change is a run of lines of an old text that is replaced by one of a new text. Either run can be empty, not both.
 type change struct{ oldAt, oldLen, newAt, newLen int }
 
-// changesOf are the changes between two texts, where git's comparison has them: an ambiguous one as far down as it goes, or beside one of
-// the other side.
+// changesOf are the changes between two texts, where git's comparison has them: an ambiguous one as far down as it
+// goes, or beside one of the other side.
 func changesOf(a, b [][]byte) (list []change) {
 	x, y := intern(a, b)
 	e := compare(x, y)
@@ -104,7 +105,8 @@ type merger struct {
 	changes            func(a, b [][]byte) []change
 }
 
-// collect makes regions of two lists of changes from base. Changes that overlap or touch, and are not the same, are one conflict.
+// collect makes regions of two lists of changes from base. Changes that overlap or touch, and are not the same, are one
+// conflict.
 func (m *merger) collect(ours, theirs []change) {
 	for len(ours) > 0 && len(theirs) > 0 {
 		a, b := ours[0], theirs[0]
@@ -172,7 +174,8 @@ func (m *merger) refine() {
 	m.regions = out
 }
 
-// joinLines is how many unchanged lines, at most, do not part two conflicts; more do not either if they have no letter and no digit.
+// joinLines is how many unchanged lines, at most, do not part two conflicts; more do not either if they have no letter
+// and no digit.
 const joinLines = 3
 
 // join makes one conflict of those that hardly anything lies between.
@@ -256,8 +259,8 @@ func closeLine(text []byte, end string) []byte {
 	return text
 }
 
-// lineEnd is how the lines of a conflict's markers end: with a carriage return if the lines before it, of both sides, and the first of base
-// do, as far as they tell.
+// lineEnd is how the lines of a conflict's markers end: with a carriage return if the lines before it, of both sides,
+// and the first of base do, as far as they tell.
 func (m *merger) lineEnd(r region) string {
 	says := false
 	for _, side := range []struct {
@@ -276,7 +279,8 @@ func (m *merger) lineEnd(r region) string {
 	return "\n"
 }
 
-// endsWithCR reports whether the line at i, or if that has no end the one before it, ends with a carriage return; known: one has an end.
+// endsWithCR reports whether the line at i, or if that has no end the one before it, ends with a carriage return;
+// known: one has an end.
 func endsWithCR(lines [][]byte, i int) (cr, known bool) {
 	if i < len(lines) && !bytes.HasSuffix(lines[i], []byte{'\n'}) {
 		i--

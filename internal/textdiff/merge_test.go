@@ -65,7 +65,8 @@ func edited(r *rand.Rand, lines []string, edits int, line func() string) []strin
 	return lines
 }
 
-// randomTriple is a random text and two edits of it: of few kinds of lines, where almost every place is ambiguous, up to many.
+// randomTriple is a random text and two edits of it: of few kinds of lines, where almost every place is ambiguous, up
+// to many.
 func randomTriple(r *rand.Rand) triple {
 	kinds := 2 + r.IntN(60)
 	end := "\n"
@@ -90,8 +91,8 @@ func randomTriple(r *rand.Rand) triple {
 	return triple{join(base), join(edited(r, base, r.IntN(5), line)), join(edited(r, base, r.IntN(5), line))}
 }
 
-// realTriple is this package's source as two people may have edited it: lines changed, functions added, moved and removed, some of it by
-// both in the same way.
+// realTriple is this package's source as two people may have edited it: lines changed, functions added, moved and
+// removed, some of it by both in the same way.
 func realTriple(r *rand.Rand, source []string) triple {
 	fresh := 0
 	line := func() string {
@@ -174,8 +175,9 @@ func changed(list []change) (n int) {
 	return n
 }
 
-// The classes of docs/merge.md, by which a merge may differ from git's. In each it is a comparison of two texts that differs: with git's
-// comparisons ours makes the same bytes and as many conflicts, which is how a merge is known to be of one.
+// The classes of docs/merge.md, by which a merge may differ from git's. In each it is a comparison of two texts that
+// differs: with git's comparisons ours makes the same bytes and as many conflicts, which is how a merge is known to be
+// of one.
 const (
 	anotherEdit   = "another shortest edit"      // a side is compared with base; both edits have as many lines
 	longerEdit    = "git's edit is longer"       // a side is compared with base; git has left off its search for a shortest one
@@ -211,8 +213,8 @@ func classOf(t *testing.T, dir string, m triple, want []byte, conflicts int) str
 	return class
 }
 
-// TestMergeAsGit merges beside 'git merge-file'. Where the two differ, it is in one of the known ways (classOf); most bounds how often, as
-// share of all.
+// TestMergeAsGit merges beside 'git merge-file'. Where the two differ, it is in one of the known ways (classOf); most
+// bounds how often, as share of all.
 func TestMergeAsGit(t *testing.T) {
 	needTool(t, "git")
 	var source []string

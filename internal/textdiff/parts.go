@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Apply makes of a text what some hunks of a comparison with it say, the others left out. They are in order, may have unchanged lines in
-// common, as the pieces of Split have, and must fit to the line: each unchanged and removed one is where the hunk says. The starts on the
-// new side say nothing.
+// Apply makes of a text what some hunks of a comparison with it say, the others left out. They are in order, may have
+// unchanged lines in common, as the pieces of Split have, and must fit to the line: each unchanged and removed one is
+// where the hunk says. The starts on the new side say nothing.
 func Apply(old []byte, hunks []Hunk) ([]byte, error) {
 	lines := splitLines(old)
 	var out []byte
@@ -62,8 +62,8 @@ func (l Line) bytes() []byte {
 	return append(bytes.Clone(l.Text), '\n')
 }
 
-// Split cuts a hunk at the unchanged lines that lie between two changes; both pieces have those lines. One that has none between is its
-// own only piece.
+// Split cuts a hunk at the unchanged lines that lie between two changes; both pieces have those lines. One that has
+// none between is its own only piece.
 func (h Hunk) Split() []Hunk {
 	var pieces []Hunk
 	begin, last := 0, -1 // where the piece begins; its last changed line
@@ -126,8 +126,8 @@ func (h Hunk) Text() []byte {
 	return out
 }
 
-// Edited is the hunk that a person has made of h's text. What is removed and what stays must together be what h has there; what is added
-// is free. Lines that begin with '#' or '@' are not read.
+// Edited is the hunk that a person has made of h's text. What is removed and what stays must together be what h has
+// there; what is added is free. Lines that begin with '#' or '@' are not read.
 func (h Hunk) Edited(text []byte) (Hunk, error) {
 	var lines []Line
 	for line := range bytes.Lines(text) {

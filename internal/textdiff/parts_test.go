@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naively is a text with some of its hunks' changes, worked out line by line: the changes of the hunks that are left out are turned back.
+// naively is a text with some of its hunks' changes, worked out line by line: the changes of the hunks that are left
+// out are turned back.
 func naively(old []byte, hunks []Hunk, take []bool) []byte {
 	var out []byte
 	lines, next := splitLines(old), 0
@@ -35,7 +36,8 @@ func naively(old []byte, hunks []Hunk, take []bool) []byte {
 	return append(out, bytes.Join(lines[next:], nil)...)
 }
 
-// TestSomeHunks: any choice of hunks gives what the changes chosen give, all the new text and none the old one, in whatever pieces.
+// TestSomeHunks: any choice of hunks gives what the changes chosen give, all the new text and none the old one, in
+// whatever pieces.
 func TestSomeHunks(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,7 +71,8 @@ func TestSomeHunks(t *testing.T) {
 	})
 }
 
-// TestSomePieces: pieces are whole hunks, each has one change, and any choice of them is what a comparison without context gives.
+// TestSomePieces: pieces are whole hunks, each has one change, and any choice of them is what a comparison without
+// context gives.
 func TestSomePieces(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

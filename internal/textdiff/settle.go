@@ -30,7 +30,8 @@ func (r *block) back(marks []bool) {
 	}
 }
 
-// up moves the run by a line, where the line that it gains equals the one that it loses, and takes in a run that it meets.
+// up moves the run by a line, where the line that it gains equals the one that it loses, and takes in a run that it
+// meets.
 func (r *block) up(ids []int, marks []bool) bool {
 	if r.start == 0 || ids[r.start-1] != ids[r.end-1] {
 		return false
@@ -52,9 +53,10 @@ func (r *block) down(ids []int, marks []bool) bool {
 	return true
 }
 
-// settle moves the runs of one side whose place is ambiguous to where git has them for a merge: beside a run of the other side, the last
-// one that they can reach, else down as far as they go. Two texts with the same change from a third then have it in the same place, which
-// what slide does for readers does not promise. The script stays as long as it was.
+// settle moves the runs of one side whose place is ambiguous to where git has them for a merge: beside a run of the
+// other side, the last one that they can reach, else down as far as they go. Two texts with the same change from a
+// third then have it in the same place, which what slide does for readers does not promise. The script stays as long as
+// it was.
 func settle(ids []int, marks, other []bool) {
 	var r, o block
 	r.grow(marks)

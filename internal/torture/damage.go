@@ -10,8 +10,8 @@ import (
 // A Damage is something that can happen to one file of a store.
 type Damage struct {
 	Name string
-	// Do does it, and says what it did; "": nothing of the kind can happen to this file. older are paths of what the file was
-	// before, and of earlier files of its kind that are not there any more.
+	// Do does it, and says what it did; "": nothing of the kind can happen to this file. older are paths of what the
+	// file was before, and of earlier files of its kind that are not there any more.
 	Do func(r *rand.Rand, path string, older []string) (did string, err error)
 }
 

@@ -44,8 +44,8 @@ func after(re *regexp.Regexp, name string) (list []string) {
 	return list
 }
 
-// Works lists everything that a whole run does, by row: what is in the sources below the directory of the module, then the faults, then the
-// packages.
+// Works lists everything that a whole run does, by row: what is in the sources below the directory of the module, then
+// the faults, then the packages.
 func Works(root string) ([]Work, error) {
 	var list []Work
 	var packages []string
@@ -91,7 +91,8 @@ func Works(root string) ([]Work, error) {
 	return list, err
 }
 
-// workOf tells from the name of a function of a package's tests what it is: a test that has a row or a promise, or a target of fuzzing.
+// workOf tells from the name of a function of a package's tests what it is: a test that has a row or a promise, or a
+// target of fuzzing.
 func workOf(pkg, name string) (Work, bool) {
 	w := Work{Package: pkg, Name: name}
 	switch {

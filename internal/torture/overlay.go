@@ -17,9 +17,9 @@ func Patch(root, fault string) string {
 	return filepath.Join(root, "internal", "torture", "testdata", "faults", fault+".patch")
 }
 
-// Overlay writes the files that a fault changes into dir, changed, and beside them what 'go build -overlay' reads: its path is returned.
-// root is the module's root; nothing in it changes. The patch has to apply without fuzz: one that does not is out of date. It needs the
-// program patch.
+// Overlay writes the files that a fault changes into dir, changed, and beside them what 'go build -overlay' reads: its
+// path is returned. root is the module's root; nothing in it changes. The patch has to apply without fuzz: one that
+// does not is out of date. It needs the program patch.
 func Overlay(root, fault, dir string) (string, error) {
 	root, err := filepath.Abs(root) // both programs run elsewhere
 	if err != nil {

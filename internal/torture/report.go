@@ -134,7 +134,8 @@ func Verdict(lines []Line, asked map[string]bool) error {
 	return errors.Join(errs...)
 }
 
-// FaultTable is a table of the deliberate faults that the figures have, in the order of the list; empty if they have none.
+// FaultTable is a table of the deliberate faults that the figures have, in the order of the list; empty if they have
+// none.
 func FaultTable(done []Figures) string {
 	var b strings.Builder
 	for _, fault := range Faults {

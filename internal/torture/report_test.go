@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestReport: what a report has is not planned again, pieces add up, and whatever is wrong with a row is in the verdict.
+// TestReport: what a report has is not planned again, pieces add up, and whatever is wrong with a row is in the
+// verdict.
 func TestReport(t *testing.T) {
 	save, small := Work{Package: "cmd/rewind", Name: "TestKillSaveT1", Row: "T1"}, Work{Package: "x", Name: "TestT1Small", Row: "T1"}
 	save.Size, _ = sizeOf(save.ID())

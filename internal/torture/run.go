@@ -76,8 +76,8 @@ type Run struct {
 	points, fired, acked, lost atomic.Int64
 }
 
-// Begin gives the size and the seed of the calling test, which must be in Sizes. When the test ends, its figures are logged and added to
-// the report; one that failed says how it is repeated.
+// Begin gives the size and the seed of the calling test, which must be in Sizes. When the test ends, its figures are
+// logged and added to the report; one that failed says how it is repeated.
 func Begin(t testing.TB) *Run {
 	t.Helper()
 	name, _, _ := strings.Cut(t.Name(), "/")
@@ -155,7 +155,8 @@ func Append(file string, f Figures) error {
 	return err
 }
 
-// Spread gives want points, evenly over the calls 1 to calls and beginning where the seed says; more than there are go round again.
+// Spread gives want points, evenly over the calls 1 to calls and beginning where the seed says; more than there are go
+// round again.
 func Spread(want, calls int, seed uint64) []int {
 	list := make([]int, 0, want)
 	for i := range want {

@@ -79,8 +79,8 @@ var Sizes = []Size{
 	{"engine.TestT20ModelRestore", 1, 3600, "seconds", 1}, // 200 runs in any case
 }
 
-// formats are the targets of fuzzing whose bytes the store alone writes: row fuzz. All others read what an agent or a stranger wrote: row
-// T15.
+// formats are the targets of fuzzing whose bytes the store alone writes: row fuzz. All others read what an agent or a
+// stranger wrote: row T15.
 var formats = []string{
 	"tree.FuzzTreeDecode", "tree.FuzzNoteDecode", "tree/snapshot.FuzzCachedDecode",
 	"engine/model.FuzzCheckpoint", "engine/model.FuzzJournal", "engine/gc.FuzzSquash",

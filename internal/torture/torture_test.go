@@ -89,8 +89,8 @@ func TestRowsAreDescribed(t *testing.T) {
 	}
 }
 
-// TestDesignLinksProofs: the tables of promises, the short one of DESIGN.md and the whole one of docs/proofs.md, name for each promise a
-// test that has its number.
+// TestDesignLinksProofs: the tables of promises, the short one of DESIGN.md and the whole one of docs/proofs.md, name
+// for each promise a test that has its number.
 func TestDesignLinksProofs(t *testing.T) {
 	for _, name := range []string{"DESIGN.md", "docs/proofs.md"} {
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
@@ -137,8 +137,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestFaultsHavePatches: every fault of the list is somewhere in the code, every one in the code is in the list, and each promise but those
-// for later has one.
+// TestFaultsHavePatches: every fault of the list is somewhere in the code, every one in the code is in the list, and
+// each promise but those for later has one.
 func TestFaultsHavePatches(t *testing.T) {
 	listed, promised := map[string]bool{}, map[int]bool{}
 	for _, f := range Faults {

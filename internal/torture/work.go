@@ -47,7 +47,8 @@ func (w Work) Estimate(points int) time.Duration {
 	return time.Duration(float64(points) * w.Size.Each * float64(time.Second))
 }
 
-// timed are the tests that measure deadlines, or need the machine for so many processes that others' load decides how they end.
+// timed are the tests that measure deadlines, or need the machine for so many processes that others' load decides how
+// they end.
 var timed = regexp.MustCompile(`T3|T4|T7|Promise03|T13Promise13ManyFiles`)
 
 // Alone reports whether nothing else may run beside it.

@@ -39,10 +39,10 @@ type syscallInfo struct {
 	_    [2]uint64
 }
 
-// KillAt is the program killat [-only name] [-count file] N program args...: it runs a program and kills it with SIGKILL
-// instead of its Nth system call that changes something, counted over all its threads and what it starts; N = 0 never kills. -only counts
-// the calls of one name. The number of calls met goes to the file. The exit code is the program's, 137 when it
-// was killed, and 99 when the tracing itself went wrong.
+// KillAt is the program killat [-only name] [-count file] N program args...: it runs a program and kills it with
+// SIGKILL instead of its Nth system call that changes something, counted over all its threads and what it starts; N = 0
+// never kills. -only counts the calls of one name. The number of calls met goes to the file. The exit code is the
+// program's, 137 when it was killed, and 99 when the tracing itself went wrong.
 func KillAt(args []string) int {
 	only, file := "", ""
 	for len(args) > 2 && args[0][0] == '-' {
@@ -87,8 +87,8 @@ func trace(args []string, ask func(met int, name string) (counts, kill bool)) (m
 	return met, code, err
 }
 
-// traced is trace on a thread that is no good for anything else: what it starts has its filter, by which only the calls that change
-// something stop the program. Where the kernel takes no filter, every call does.
+// traced is trace on a thread that is no good for anything else: what it starts has its filter, by which only the calls
+// that change something stop the program. Where the kernel takes no filter, every call does.
 func traced(args []string, ask func(met int, name string) (counts, kill bool)) (met, code int, err error) {
 	runtime.LockOSThread()
 	resume := unix.PtraceCont
@@ -170,8 +170,8 @@ func entered(pid int) string {
 	return changing[info.nr]
 }
 
-// filtered has the calling thread, and what it starts, stop at the changing system calls alone. Where nobody traces it such a call fails:
-// the tracer makes none.
+// filtered has the calling thread, and what it starts, stop at the changing system calls alone. Where nobody traces it
+// such a call fails: the tracer makes none.
 func filtered() bool {
 	// Offsets in struct seccomp_data: the call's number, and the low half of the third argument, of openat its flags.
 	const number, flags = 0, 16 + 2*8

@@ -1,6 +1,6 @@
-// Package treecopy copies directories of a project that no checkpoint has, and removes such copies. A file is copied as a reflink, which
-// shares the blocks until one of both is written, or byte by byte. A copy shares nothing that a writer could change: no inode, and no
-// symbolic link into the project.
+// Package treecopy copies directories of a project that no checkpoint has, and removes such copies. A file is copied as
+// a reflink, which shares the blocks until one of both is written, or byte by byte. A copy shares nothing that a writer
+// could change: no inode, and no symbolic link into the project.
 package treecopy
 
 import (
@@ -42,8 +42,8 @@ type Survey struct {
 	Foreign string // the first path whose owner or group is not the one that was asked for; "": none
 }
 
-// Measure looks through a directory. It stops with ErrTooLarge where more than limit is there. mine reports whether files of an owner and
-// group are the asker's.
+// Measure looks through a directory. It stops with ErrTooLarge where more than limit is there. mine reports whether
+// files of an owner and group are the asker's.
 func Measure(ctx context.Context, from *os.Root, path string, limit Size, mine func(uid, gid uint32) bool) (s Survey, err error) {
 	fi, err := from.Lstat(path)
 	if err != nil {
@@ -104,8 +104,9 @@ type Copier struct {
 	done Size
 }
 
-// Copy copies a file, a link or a directory, whose parent is there and where nothing is. What is no such thing (a pipe, a socket, a device)
-// and what cannot be read is left out. Modes and times are the same; owners are not. After an error what was made so far is removed.
+// Copy copies a file, a link or a directory, whose parent is there and where nothing is. What is no such thing (a pipe,
+// a socket, a device) and what cannot be read is left out. Modes and times are the same; owners are not. After an error
+// what was made so far is removed.
 func (c *Copier) Copy(ctx context.Context, path string) error {
 	c.done = Size{}
 	fi, err := c.From.Lstat(path)
@@ -121,8 +122,8 @@ func (c *Copier) Copy(ctx context.Context, path string) error {
 	return errors.Join(fmt.Errorf("copy %q: %w", path, err), Remove(c.To, path))
 }
 
-// Remove removes what is at a path, with all below it, whatever the permissions of its directories are. It follows no link. What is not
-// there is no error.
+// Remove removes what is at a path, with all below it, whatever the permissions of its directories are. It follows no
+// link. What is not there is no error.
 func Remove(in *os.Root, path string) error {
 	fi, err := in.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,7 +181,8 @@ func (c *Copier) dir(ctx context.Context, path string, fi fs.FileInfo) error {
 	return c.To.Chmod(path, fi.Mode().Perm())
 }
 
-// left reports whether something is left out of a copy for an error: it has gone or become something else meanwhile, or cannot be read.
+// left reports whether something is left out of a copy for an error: it has gone or become something else meanwhile, or
+// cannot be read.
 func left(err error) bool {
 	for _, kind := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ELOOP, syscall.ENOTDIR, syscall.ENXIO} {
 		if errors.Is(err, kind) {
@@ -229,8 +231,8 @@ func (c *Copier) content(to, from *os.File) error {
 	return err
 }
 
-// link copies a symbolic link. One that leads into the project by an absolute path, or by leaving the project, leads to the same place of
-// the copy; one that leads out of the project leads there still.
+// link copies a symbolic link. One that leads into the project by an absolute path, or by leaving the project, leads to
+// the same place of the copy; one that leads out of the project leads there still.
 func (c *Copier) link(path string) error {
 	target, err := c.From.Readlink(path)
 	if err != nil {
@@ -252,7 +254,8 @@ func (c *Copier) link(path string) error {
 	return c.To.Symlink(full, path)
 }
 
-// inside is an absolute path as one below the project, if it leads there: as it is written, or after the links on its way.
+// inside is an absolute path as one below the project, if it leads there: as it is written, or after the links on its
+// way.
 func (c *Copier) inside(full string) (path string, ok bool) {
 	real, err := filepath.EvalSymlinks(full)
 	if err != nil {

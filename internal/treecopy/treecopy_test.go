@@ -141,7 +141,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// Reflinks of a file system that has them share nothing that a writer could change. The variable names a directory on one.
+// Reflinks of a file system that has them share nothing that a writer could change. The variable names a directory on
+// one.
 func TestReflink(t *testing.T) {
 	dir := os.Getenv("REWIND_TEST_REFLINKS")
 	if dir == "" {

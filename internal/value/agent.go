@@ -14,7 +14,8 @@ const (
 // Agents lists them in the order in which they are told.
 func Agents() []Agent { return []Agent{Claude, Codex, Gemini, Droid} }
 
-// AgentEnv says where agents keep their own: the environment of the person who asks, not that of the process that answers.
+// AgentEnv says where agents keep their own: the environment of the person who asks, not that of the process that
+// answers.
 type AgentEnv struct {
 	Home Text            `json:"home"`                // the user's home directory
 	Vars map[string]Text `json:"variables,omitempty"` // those that are set of the variables by which agents move their own; absolute paths

@@ -28,8 +28,8 @@ type Without struct {
 	What []string `json:"what"` // sorted: setuid, setgid, sticky, owner, group, capabilities, attributes, links, permissions
 }
 
-// KeptReason is why a restore leaves a path as it is although its target has it otherwise: the engine decides it, the API carries the word,
-// and the command line has a heading for each. "" says that it does not stay.
+// KeptReason is why a restore leaves a path as it is although its target has it otherwise: the engine decides it, the
+// API carries the word, and the command line has a heading for each. "" says that it does not stay.
 type KeptReason string
 
 // The reasons.
@@ -49,8 +49,8 @@ const (
 	KeptNoName   KeptReason = "noname"   // the file system cannot have the name, or not beside another one
 )
 
-// Incomplete reports whether a restore that keeps a path for this reason is done only in part: the target has something there that could
-// not be laid out. What stays because it was to stay leaves nothing undone.
+// Incomplete reports whether a restore that keeps a path for this reason is done only in part: the target has something
+// there that could not be laid out. What stays because it was to stay leaves nothing undone.
 func (r KeptReason) Incomplete() bool {
 	switch r {
 	case KeptOccupied, KeptPurged, KeptLost, KeptBelow, KeptDatabase, KeptNoLinks, KeptNoName:

@@ -11,8 +11,8 @@ type Setting struct {
 	Protects bool `json:"-"`
 }
 
-// Settings is the table of settings with their defaults, by key. Lists of patterns that are built in are empty here: who reads the
-// configuration fills them in.
+// Settings is the table of settings with their defaults, by key. Lists of patterns that are built in are empty here:
+// who reads the configuration fills them in.
 func Settings() []Setting {
 	return []Setting{
 		{

@@ -38,8 +38,8 @@ func (s *Standing) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Managed is what was made of a session by an operation that manages sessions: how it stood and stands, how it was called and is called.
-// Titles are untrusted text, empty where the operation names none.
+// Managed is what was made of a session by an operation that manages sessions: how it stood and stands, how it was
+// called and is called. Titles are untrusted text, empty where the operation names none.
 type Managed struct {
 	Session  string   `json:"session"` // agent/id
 	Was      Standing `json:"was,omitempty"`

@@ -97,7 +97,8 @@ type Join struct {
 	Left  string `json:"left,omitempty"` // the store that the directory had until now; it stays, of no directory
 }
 
-// Adoption is a store that lies in a project and is not believed, as it looks from outside. What it says of itself may be wrong.
+// Adoption is a store that lies in a project and is not believed, as it looks from outside. What it says of itself may
+// be wrong.
 type Adoption struct {
 	Root      Text      `json:"root"`
 	Store     Text      `json:"store"`

@@ -1,7 +1,7 @@
 package value
 
-// Uncaptured is a file that a call of an agent's edit tool changed, and that no checkpoint has as it was before: nothing takes that edit
-// back.
+// Uncaptured is a file that a call of an agent's edit tool changed, and that no checkpoint has as it was before:
+// nothing takes that edit back.
 type Uncaptured struct {
 	Path    Text   `json:"path"`              // from the project's root; of a file outside of it absolute
 	Reason  string `json:"reason"`            // outside (of the project), or the word for why a path is skipped: secret, size, ...

@@ -61,7 +61,8 @@ type Tool struct {
 	Call Text `json:"call,omitempty"` // the agent's id of it
 }
 
-// Behind is what of a session's branch lies behind a moment of it. Going back takes nothing of it away: forward goes there again.
+// Behind is what of a session's branch lies behind a moment of it. Going back takes nothing of it away: forward goes
+// there again.
 type Behind struct {
 	Session     string `json:"session"`     // whose branch, as agent/id
 	Turns       int    `json:"turns"`       // of the conversation, those that changed nothing too

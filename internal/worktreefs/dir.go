@@ -112,8 +112,8 @@ func (d *dir) OpenDir(name string) (Dir, error) {
 }
 
 func (d *dir) Open(name string) (File, Stat, error) {
-	// Opening some devices has effects of its own (a tape rewinds), so their type is looked at first. What is swapped in
-	// after that is opened without waiting, seen by the second look, and closed again.
+	// Opening some devices has effects of its own (a tape rewinds), so their type is looked at first. What is swapped
+	// in after that is opened without waiting, seen by the second look, and closed again.
 	st, err := d.Lstat(name)
 	if err != nil {
 		return nil, Stat{}, err

@@ -7,8 +7,8 @@ import (
 )
 
 // IsDotGit tells whether a name is, on some file system, the same as ".git". It is git's own list (is_ntfs_dotgit,
-// is_hfs_dotgit), and wider where that costs no honest name: every code point that a case-folding file system may ignore
-// counts as absent. It is the same on every system, for a tree travels.
+// is_hfs_dotgit), and wider where that costs no honest name: every code point that a case-folding file system may
+// ignore counts as absent. It is the same on every system, for a tree travels.
 func IsDotGit(name string) bool {
 	// On NTFS a backslash separates, so each part is a name of its own.
 	for len(name) > 0 {

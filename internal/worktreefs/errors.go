@@ -58,8 +58,8 @@ func IsLocal(err error) bool {
 	return false
 }
 
-// opError says what was done to what. The text is made when it is asked for: most of these errors are ErrNotExist from a
-// look-up and are never printed. kind is the sentinel (nil when the system's error already matches one), err the
+// opError says what was done to what. The text is made when it is asked for: most of these errors are ErrNotExist from
+// a look-up and are never printed. kind is the sentinel (nil when the system's error already matches one), err the
 // system's error (nil when the refusal is our own).
 type opError struct {
 	op   string

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lstatat is unix.Fstatat without the copy of the name on the heap, which is a twentieth of a scan of names that are in the kernel's cache.
+// lstatat is unix.Fstatat without the copy of the name on the heap, which is a twentieth of a scan of names that are in
+// the kernel's cache.
 func lstatat(at int, name string, st *unix.Stat_t) error {
 	var room [256]byte // zero behind the name
 	if len(name) >= len(room) {

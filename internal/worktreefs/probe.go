@@ -18,8 +18,9 @@ const (
 	probeLink  = "link"
 )
 
-// Probe tries what the file system of d can do, in the directory name, which it makes in d and removes. What a probe has left that was
-// killed is removed, too. The error says that it could not be tried: the file system is full, or nothing may be written.
+// Probe tries what the file system of d can do, in the directory name, which it makes in d and removes. What a probe
+// has left that was killed is removed, too. The error says that it could not be tried: the file system is full, or
+// nothing may be written.
 func Probe(d Dir, name string) (lacks Lacks, err error) {
 	if err := d.Mkdir(name, 0o700); err != nil && !errors.Is(err, ErrExist) {
 		return lacks, err

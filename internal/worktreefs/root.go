@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// OpenRoot opens the directory at path, which is resolved as the system does. A path that leads through a spelling of .git
-// gives a directory that refuses writes.
+// OpenRoot opens the directory at path, which is resolved as the system does. A path that leads through a spelling of
+// .git gives a directory that refuses writes.
 func OpenRoot(path string) (Dir, error) { return openRoot(path) }
 
 // StatRoot is OpenRoot, Stat and Close in one call.
@@ -15,8 +15,9 @@ func StatRoot(path string) (Stat, error) { return statRoot(path) }
 // SyncFS makes everything written to d's file system durable with one call.
 func SyncFS(d Dir) error { return d.SyncFS() }
 
-// OpenPath opens the directory at a slash-separated path below root, component by component; "" is root itself. The error names the
-// component that is not a directory. The caller closes what it gets, which leaves root open in any case.
+// OpenPath opens the directory at a slash-separated path below root, component by component; "" is root itself. The
+// error names the component that is not a directory. The caller closes what it gets, which leaves root open in any
+// case.
 func OpenPath(root Dir, path string) (Dir, error) {
 	if path == "" {
 		return keepOpen{root}, nil
@@ -38,8 +39,8 @@ func OpenPath(root Dir, path string) (Dir, error) {
 	}
 }
 
-// OpenParent opens the directory that holds the last component of a slash-separated path, walking every component with OpenDir,
-// and gives that last component. The caller closes parent, which leaves root open in any case.
+// OpenParent opens the directory that holds the last component of a slash-separated path, walking every component with
+// OpenDir, and gives that last component. The caller closes parent, which leaves root open in any case.
 func OpenParent(root Dir, path string) (parent Dir, name string, err error) {
 	i := strings.LastIndexByte(path, '/')
 	parent, err = OpenPath(root, path[:max(i, 0)])

@@ -20,8 +20,8 @@ func renameExchange(from int, name string, to int, toName string) error {
 
 func syncFS(fd int) error { return unix.Syncfs(fd) }
 
-// writeOut also has ext4 choose the blocks, so that one commit of its journal is for all files that were written out before the first
-// fsync.
+// writeOut also has ext4 choose the blocks, so that one commit of its journal is for all files that were written out
+// before the first fsync.
 func writeOut(fd int) { _ = unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE) }
 
 func fullSync(fd int) error { return again(func() error { return unix.Fsync(fd) }) }
@@ -70,7 +70,8 @@ func lock(fd int) error {
 	return unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
 }
 
-// writers asks for a read lease, which the kernel gives only while nobody has the file open for writing, and gives it back.
+// writers asks for a read lease, which the kernel gives only while nobody has the file open for writing, and gives it
+// back.
 func writers(fd int) (bool, error) {
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
 	switch err {
@@ -110,7 +111,8 @@ func anyDotGit(path string) bool {
 	return false
 }
 
-// stampsNames lists what this kernel alone writes: not what comes from other machines or programs, nor file systems that count in seconds.
+// stampsNames lists what this kernel alone writes: not what comes from other machines or programs, nor file systems
+// that count in seconds.
 func stampsNames(fd int) bool {
 	var st unix.Statfs_t
 	if again(func() error { return unix.Fstatfs(fd, &st) }) != nil {
@@ -134,8 +136,8 @@ const (
 	CapabilityAttr = "security.capability"
 )
 
-// handedOn leaves out what says something about the bytes (IMA, EVM), what belongs to a file system (trusted, btrfs), and NFSv4's lists,
-// which are not apart from the permissions.
+// handedOn leaves out what says something about the bytes (IMA, EVM), what belongs to a file system (trusted, btrfs),
+// and NFSv4's lists, which are not apart from the permissions.
 func handedOn(name string) bool {
 	switch name {
 	case ACLAttr, CapabilityAttr, "security.selinux", "security.SMACK64":

@@ -42,7 +42,8 @@ func (d *dir) Mkdir(name string, perm uint16) error {
 	return nil
 }
 
-// noPermissions reports whether a change of permissions, of what this process has just made, failed since the file system keeps none.
+// noPermissions reports whether a change of permissions, of what this process has just made, failed since the file
+// system keeps none.
 func noPermissions(err error) bool {
 	return err == unix.EPERM || err == unix.ENOSYS || err == unix.EOPNOTSUPP
 }
@@ -70,8 +71,8 @@ func (d *dir) Move(name string, to Dir, toName string) error {
 	return d.failName("move", name, err)
 }
 
-// moveByLink moves without replacing where the system has no such rename: a link refuses a taken name by itself. EOPNOTSUPP where the file
-// system has no links, or none for this file.
+// moveByLink moves without replacing where the system has no such rename: a link refuses a taken name by itself.
+// EOPNOTSUPP where the file system has no links, or none for this file.
 func (d *dir) moveByLink(name string, t *dir, toName string) error {
 	var st unix.Stat_t
 	if err := again(func() error { return unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) }); err != nil {
@@ -98,8 +99,8 @@ func (d *dir) Rename(name string, to Dir, toName string) error {
 	return d.failName("rename", name, d.renameFree(name, t, toName))
 }
 
-// renameFree renames to a name that a look finds free. A directory replaces nothing that holds bytes: the system refuses the place of a
-// file, and of a directory that is not empty.
+// renameFree renames to a name that a look finds free. A directory replaces nothing that holds bytes: the system
+// refuses the place of a file, and of a directory that is not empty.
 func (d *dir) renameFree(name string, t *dir, toName string) error {
 	taken := func() bool {
 		var st unix.Stat_t
@@ -209,8 +210,8 @@ func (d *dir) Chmod(name string, perm uint16) error {
 	return nil
 }
 
-// failName wraps the error of a call that gives an entry a name; nil stays nil. EINVAL is about the name then: a file system of other
-// systems does not take every one.
+// failName wraps the error of a call that gives an entry a name; nil stays nil. EINVAL is about the name then: a file
+// system of other systems does not take every one.
 func (d *dir) failName(op, name string, err error) error {
 	switch err {
 	case nil:

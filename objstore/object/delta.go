@@ -7,8 +7,8 @@ import (
 )
 
 // A delta is a sequence of instructions that build an object from a source, its base followed by the base's id
-// (docs/format.md#delta). It carries no hash: applied to a wrong base it gives wrong bytes or an error, and only the hash of
-// the result decides.
+// (docs/format.md#delta). It carries no hash: applied to a wrong base it gives wrong bytes or an error, and only the
+// hash of the result decides.
 
 // IDLen is the length of an id in bytes.
 const IDLen = len(ID{})
@@ -98,8 +98,8 @@ func (r *deltaReader) next() (in instruction, more bool, err error) {
 	return instruction{off: int(off), n: int(size)}, true, nil
 }
 
-// deltaLength gives the number of bytes that a delta builds, at most limit, from a source of sourceLen bytes, and the end
-// of what it copies of that.
+// deltaLength gives the number of bytes that a delta builds, at most limit, from a source of sourceLen bytes, and the
+// end of what it copies of that.
 func deltaLength(delta []byte, sourceLen int, limit int64) (length int64, end int, err error) {
 	r := deltaReader{rest: delta, sourceLen: sourceLen}
 	for {

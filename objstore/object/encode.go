@@ -2,8 +2,8 @@ package object
 
 import "encoding/binary"
 
-// EncodeDelta gives the envelope of raw at position index of its delta chain: a delta against source (see DeltaSource), whose base has the
-// key, or the whole where that is the better choice. nil: the whole is, and has not been made.
+// EncodeDelta gives the envelope of raw at position index of its delta chain: a delta against source (see DeltaSource),
+// whose base has the key, or the whole where that is the better choice. nil: the whole is, and has not been made.
 func EncodeDelta(source, raw []byte, base Key, index int) (env []byte, delta bool, err error) {
 	deltaBuf, packedBuf := BorrowBuffer(), BorrowBuffer()
 	defer ReturnBuffer(deltaBuf)

@@ -186,8 +186,8 @@ func (e Envelope) packed() (size int64, blocks []byte, err error) {
 	return int64(n), blocks, nil
 }
 
-// Apply appends to dst the object that the envelope's delta builds from base, which it may lengthen by its id. Nothing is allocated when
-// dst and base have room. The delta is checked against both.
+// Apply appends to dst the object that the envelope's delta builds from base, which it may lengthen by its id. Nothing
+// is allocated when dst and base have room. The delta is checked against both.
 func (e Envelope) Apply(dst []byte, base *Base) ([]byte, error) {
 	if e.Codec == CodecDelta {
 		return applyDelta(dst, base, e.Body, e.Length)

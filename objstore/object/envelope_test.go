@@ -152,7 +152,8 @@ func TestDecompressIsBounded(t *testing.T) {
 			t.Errorf("1600 bytes as %d: %d bytes", size, len(raw))
 		}
 	}
-	for _, size := range []int{1, 255, 256, 257, 65535, 65536, 65536 + 255, 65536 + 256, 1 << 20} { // forms of the header
+	// forms of the header
+	for _, size := range []int{1, 255, 256, 257, 65535, 65536, 65536 + 255, 65536 + 256, 1 << 20} {
 		raw := noise(1, size)
 		if got, err := decompress(nil, packed(t, raw), int64(size)); err != nil || !bytes.Equal(got, raw) {
 			t.Errorf("%d bytes: %v", size, err)

@@ -2,9 +2,9 @@ package object
 
 import "encoding/hex"
 
-// A Key is the part of an id that an object is stored under: its first 160 bits. Whole ids stand in what names an object,
-// and every read compares its content with the whole id, so that a key can never give another object's bytes. Keys are
-// comparable.
+// A Key is the part of an id that an object is stored under: its first 160 bits. Whole ids stand in what names an
+// object, and every read compares its content with the whole id, so that a key can never give another object's bytes.
+// Keys are comparable.
 type Key [20]byte
 
 // Key gives the key of the object named id.

@@ -21,11 +21,13 @@ const (
 
 	// deltaPlain is the size up to which a delta is not worth a compressed frame.
 	deltaPlain = 96
-	// deltaLikely: a delta that has, before compression, at most 1/deltaLikely of the object is taken without compressing the whole to
-	// compare, which costs more than the rest of storing an edit: what was copied is mostly as hard to compress as what was not.
+	// deltaLikely: a delta that has, before compression, at most 1/deltaLikely of the object is taken without
+	// compressing the whole to compare, which costs more than the rest of storing an edit: what was copied is mostly as
+	// hard to compress as what was not.
 	deltaLikely = 4
-	// deltaShare: a delta of more than 1/deltaShare of the whole compressed object ends its delta chain. A rewrite comes back in
-	// one version of every length of step (1, 8, 64, 512): what is not much smaller than the whole costs more in the end.
+	// deltaShare: a delta of more than 1/deltaShare of the whole compressed object ends its delta chain. A rewrite
+	// comes back in one version of every length of step (1, 8, 64, 512): what is not much smaller than the whole costs
+	// more in the end.
 	deltaShare = 2
 	// deltaSmall is the size of a compressed object up to which any delta is taken that is smaller.
 	deltaSmall = 1024

@@ -27,8 +27,8 @@ const (
 	Careful              // deltas, and what is compared with one
 )
 
-// Encoders are kept until TrimCaches: making one costs 0.3 ms and 1.5 MB, 8 MB after a large object, and a sync.Pool forgets them at every
-// other collection.
+// Encoders are kept until TrimCaches: making one costs 0.3 ms and 1.5 MB, 8 MB after a large object, and a sync.Pool
+// forgets them at every other collection.
 var encoders = [...]chan *zstd.Encoder{Quick: newPool(), Careful: newPool()}
 
 func newPool() chan *zstd.Encoder { return make(chan *zstd.Encoder, max(2, runtime.GOMAXPROCS(0))) }

@@ -100,7 +100,8 @@ func absence(t *testing.T, s Subject) {
 	id := mustPut(t, s, objstore.Blob, []byte("here"), objstore.Zero)
 	id[31] ^= 1
 	for _, k := range Kinds() {
-		if raw, err := s.Get(k, id); !errors.Is(err, objstore.ErrNotFound) || raw != nil { // one of the same key is there
+		// one of the same key is there
+		if raw, err := s.Get(k, id); !errors.Is(err, objstore.ErrNotFound) || raw != nil {
 			t.Errorf("get %s %s: %v, %v", k, id.Short(), raw, err)
 		}
 		other := id

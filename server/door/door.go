@@ -1,6 +1,7 @@
-// Package door takes in the connections to the daemon's socket. The exchange of a hook is held here, by the goroutine that accepted it,
-// from the first byte to the last: each goroutine that another has to wake costs a switch, and a new one grows its stack anew. Every other
-// request is net/http's, to which its connection is given with what was read of it.
+// Package door takes in the connections to the daemon's socket. The exchange of a hook is held here, by the goroutine
+// that accepted it, from the first byte to the last: each goroutine that another has to wake costs a switch, and a new
+// one grows its stack anew. Every other request is net/http's, to which its connection is given with what was read of
+// it.
 package door
 
 import (
@@ -37,8 +38,8 @@ type Door struct {
 	work    work.Count   // exchanges whose answer is not yet sent
 }
 
-// New returns the door of a listener. hook handles the hooks, wait is how long a request's header is waited for; broken is told why no more
-// connections can be accepted, not of a listener that was closed.
+// New returns the door of a listener. hook handles the hooks, wait is how long a request's header is waited for; broken
+// is told why no more connections can be accepted, not of a listener that was closed.
 func New(ln net.Listener, hook func(*Exchange), wait time.Duration, broken func(error)) *Door {
 	return &Door{ln: ln, hook: hook, wait: wait, others: newOthers(ln), broken: broken}
 }

@@ -9,7 +9,8 @@ import (
 	"rewind/internal/relay/hookwire"
 )
 
-// Exchange is one hook's request, whose payload is read from it, and the answer. It is for one goroutine, but for SetReadDeadline.
+// Exchange is one hook's request, whose payload is read from it, and the answer. It is for one goroutine, but for
+// SetReadDeadline.
 type Exchange struct {
 	hookwire.Request
 	hookwire.Payload
@@ -20,7 +21,8 @@ type Exchange struct {
 	sent bool
 }
 
-// read takes the header. hook: the connection is a hook's; else nothing has been taken out of the buffer. err is the connection's.
+// read takes the header. hook: the connection is a hook's; else nothing has been taken out of the buffer. err is the
+// connection's.
 func (x *Exchange) read() (hook bool, err error) {
 	for {
 		_, err := x.r.Peek(x.r.Buffered() + 1)

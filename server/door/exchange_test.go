@@ -10,8 +10,8 @@ import (
 	"rewind/internal/relay/hookwire"
 )
 
-// What the door takes for a hook is one that hookwire reads, and the payload is what is left; of what it does not take nothing has been
-// read.
+// What the door takes for a hook is one that hookwire reads, and the payload is what is left; of what it does not take
+// nothing has been read.
 func FuzzExchange(f *testing.F) {
 	whole, err := hookwire.AppendRequest(nil, hookwire.Request{
 		Version: "v1", Agent: "claude", Event: "stop", ID: 1, Wait: 900,

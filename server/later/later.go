@@ -1,5 +1,6 @@
-// Package later has what an event of a project leaves to be done, and that nobody waits for, done when the project has been quiet for a
-// while: however many events there were, it is done once. A timer runs only while there is something to come.
+// Package later has what an event of a project leaves to be done, and that nobody waits for, done when the project has
+// been quiet for a while: however many events there were, it is done once. A timer runs only while there is something
+// to come.
 package later
 
 import (

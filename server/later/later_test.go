@@ -11,8 +11,8 @@ import (
 	"rewind/engine/project"
 )
 
-// However often something is to be done, it is done once when the time has come; In puts it off or brings it forward, By only asks for it;
-// it comes again when it says so; after the end nothing begins.
+// However often something is to be done, it is done once when the time has come; In puts it off or brings it forward,
+// By only asks for it; it comes again when it says so; after the end nothing begins.
 func TestWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()

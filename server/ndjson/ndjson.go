@@ -1,7 +1,7 @@
 // Package ndjson writes an answer of the API: lines of JSON, of progress, and then one of a result or an error.
 //
-// Progress never waits for the client: it is told from within captures, which others wait for. A writer of its own takes the newest line
-// when it has written the one before.
+// Progress never waits for the client: it is told from within captures, which others wait for. A writer of its own
+// takes the newest line when it has written the one before.
 package ndjson
 
 import (
@@ -33,7 +33,8 @@ func New(w http.ResponseWriter) *Lines {
 	return l
 }
 
-// Progress tells a line of progress, unless the end was told, or there was one a moment ago and this is not the first of something new.
+// Progress tells a line of progress, unless the end was told, or there was one a moment ago and this is not the first
+// of something new.
 func (l *Lines) Progress(line any, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,9 +18,10 @@ const (
 	firstPause = 5 * time.Millisecond // after an accept that the system had no means for, doubled up to a second
 )
 
-// Loopback is a listener on 127.0.0.1 that gives connections of this user only, where the system tells whose a connection is (Linux). A
-// port has no mode, and every user of a machine reaches it. Accepting waits for no question: what another user does in a loop costs a
-// question to the kernel each, and nobody else more than to stand in a short line.
+// Loopback is a listener on 127.0.0.1 that gives connections of this user only, where the system tells whose a
+// connection is (Linux). A port has no mode, and every user of a machine reaches it. Accepting waits for no question:
+// what another user does in a loop costs a question to the kernel each, and nobody else more than to stand in a short
+// line.
 type Loopback struct {
 	ln      net.Listener
 	refused func(uid int, err error)
@@ -32,8 +33,8 @@ type Loopback struct {
 	run     sync.WaitGroup
 }
 
-// NewLoopback listens on ln, which it owns. refused is told of each connection that is not this user's; with an error it is nobody's that
-// can be found. It may be called by several goroutines.
+// NewLoopback listens on ln, which it owns. refused is told of each connection that is not this user's; with an error
+// it is nobody's that can be found. It may be called by several goroutines.
 func NewLoopback(ln net.Listener, refused func(uid int, err error)) *Loopback {
 	return newLoopback(ln, refused, func() *asker { return new(asker) })
 }

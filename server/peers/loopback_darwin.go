@@ -5,7 +5,8 @@ import (
 	"os"
 )
 
-// asker says that every connection is this user's: the system does not tell, and the page's token and cookie have to do.
+// asker says that every connection is this user's: the system does not tell, and the page's token and cookie have to
+// do.
 type asker struct{}
 
 func (*asker) together() int { return 1 }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asker finds whose the other ends of connections over loopback are. The kernel knows the sockets of this network namespace, which such a
-// connection does not leave. Not safe for concurrent use.
+// asker finds whose the other ends of connections over loopback are. The kernel knows the sockets of this network
+// namespace, which such a connection does not leave. Not safe for concurrent use.
 type asker struct {
 	diag *diag
 	lame time.Time // until then the lists are read: sock_diag does not answer here
@@ -23,7 +23,8 @@ const lameFor = time.Minute
 
 func (a *asker) isLame() bool { return time.Now().Before(a.lame) }
 
-// together is how many connections may be asked about at once: all that wait, where each reading answers for any number.
+// together is how many connections may be asked about at once: all that wait, where each reading answers for any
+// number.
 func (a *asker) together() int {
 	if a.isLame() {
 		return maxWaiting
@@ -142,7 +143,8 @@ func addrs(c net.Conn) (here, there netip.AddrPort, err error) {
 	return unmapped(l.AddrPort()), unmapped(r.AddrPort()), nil
 }
 
-// setBacklog has the kernel hold at most n connections that are not accepted yet. Who is refused has no long line before others.
+// setBacklog has the kernel hold at most n connections that are not accepted yet. Who is refused has no long line
+// before others.
 func setBacklog(ln net.Listener, n int) {
 	t, ok := ln.(*net.TCPListener)
 	if !ok {

@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// connectInALoop opens connections for three seconds, at most 20,000, eight at a time, sends a request on each and waits for its end.
+// connectInALoop opens connections for three seconds, at most 20,000, eight at a time, sends a request on each and
+// waits for its end.
 func connectInALoop(addr string) {
 	var n, got atomic.Int64
 	end := time.Now().Add(3 * time.Second)
@@ -112,7 +113,8 @@ func greeted(t *testing.T, addr string) (string, time.Duration) {
 	return string(b), time.Since(from)
 }
 
-// TestT17AnotherUserInALoop: another user who connects in a loop is not let in, and does not keep this user out, meanwhile and right after.
+// TestT17AnotherUserInALoop: another user who connects in a loop is not let in, and does not keep this user out,
+// meanwhile and right after.
 func TestT17AnotherUserInALoop(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("another user is needed: root")
@@ -164,8 +166,8 @@ func anotherUserInALoop(t *testing.T, a asker, most time.Duration) {
 	t.Logf("%d connections of the other user; this user's %d took %s at most, %s after", tried, asked, slowest, after)
 }
 
-// This user's connections come in by sock_diag and by the kernel's lists, over IPv4 and by a socket for both families; one that its process
-// has closed, and one that was cut, are nobody's.
+// This user's connections come in by sock_diag and by the kernel's lists, over IPv4 and by a socket for both families;
+// one that its process has closed, and one that was cut, are nobody's.
 func TestWhose(t *testing.T) {
 	for _, way := range []string{"sock_diag", "lists"} {
 		t.Run(way, func(t *testing.T) {

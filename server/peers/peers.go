@@ -1,5 +1,5 @@
-// Package peers asks who has connected to a socket: a listener of one user's. The mode of the socket and of its directory say the same, but
-// a mode can be changed by mistake.
+// Package peers asks who has connected to a socket: a listener of one user's. The mode of the socket and of its
+// directory say the same, but a mode can be changed by mistake.
 package peers
 
 import (
@@ -30,8 +30,8 @@ func (o Own) Accept() (net.Conn, error) {
 	}
 }
 
-// Process is the process that connected, by its number here; 0: it is not known. A connection that was wrapped is asked for what it wraps
-// (NetConn).
+// Process is the process that connected, by its number here; 0: it is not known. A connection that was wrapped is asked
+// for what it wraps (NetConn).
 func Process(c net.Conn) int {
 	for {
 		w, ok := c.(interface{ NetConn() net.Conn })

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A connection of this user's is let in; one of which nobody can be asked is not, and the next one is waited for. (Another user: the
-// server's tests, which need a second process.)
+// A connection of this user's is let in; one of which nobody can be asked is not, and the next one is waited for.
+// (Another user: the server's tests, which need a second process.)
 func TestOwn(t *testing.T) {
 	ln, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// The kernel's lists of sockets are read where sock_diag is not to be had (a sandbox, gVisor). One reading takes milliseconds, however few
-// sockets there are, for it goes over the whole hash table.
+// The kernel's lists of sockets are read where sock_diag is not to be had (a sandbox, gVisor). One reading takes
+// milliseconds, however few sockets there are, for it goes over the whole hash table.
 const (
 	listWait = time.Second            // for one list
 	listRest = 200 * time.Millisecond // between two readings
@@ -22,8 +22,8 @@ const (
 // pair is the two ends of a connection as a list of the kernel names them: local, remote.
 type pair struct{ local, remote string }
 
-// ends are the names of a connection's ends in /proc/net/tcp (mapped false) or tcp6. A socket for both families that talks IPv4 is in the
-// list of IPv6, its address behind ::ffff:.
+// ends are the names of a connection's ends in /proc/net/tcp (mapped false) or tcp6. A socket for both families that
+// talks IPv4 is in the list of IPv6, its address behind ::ffff:.
 func ends(local, remote netip.AddrPort, mapped bool) pair {
 	return pair{listName(local, mapped), listName(remote, mapped)}
 }
@@ -42,7 +42,8 @@ func listName(a netip.AddrPort, mapped bool) string {
 	return fmt.Sprintf("%s:%04X", b.String(), a.Port())
 }
 
-// listed reads one list of the kernel and returns the users of those sockets of want that are in it and that a process holds.
+// listed reads one list of the kernel and returns the users of those sockets of want that are in it and that a process
+// holds.
 func listed(path string, want map[pair]int, found func(i, uid int)) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Refusals writes into a log what was refused: the first of a kind at once, those after it as one count a minute. So nobody fills a log by
-// asking. Safe for concurrent use.
+// Refusals writes into a log what was refused: the first of a kind at once, those after it as one count a minute. So
+// nobody fills a log by asking. Safe for concurrent use.
 type Refusals struct {
 	log   *slog.Logger
 	every time.Duration

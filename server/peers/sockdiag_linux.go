@@ -51,8 +51,8 @@ func newDiag() (*diag, error) {
 
 func (d *diag) close() { _ = unix.Close(d.fd) }
 
-// uid returns the user of the socket with address local that is connected to remote: errNoSocket if no process holds one. Any other error
-// says that the kernel does not answer.
+// uid returns the user of the socket with address local that is connected to remote: errNoSocket if no process holds
+// one. Any other error says that the kernel does not answer.
 func (d *diag) uid(local, remote netip.AddrPort) (int, error) {
 	d.seq++
 	if _, err := unix.Write(d.fd, request(d.seq, local, remote)); err != nil {
@@ -74,8 +74,8 @@ func (d *diag) uid(local, remote netip.AddrPort) (int, error) {
 	}
 }
 
-// request is the question for exactly one socket (struct inet_diag_req_v2). One for both families that talks IPv4 is found by its IPv4
-// addresses.
+// request is the question for exactly one socket (struct inet_diag_req_v2). One for both families that talks IPv4 is
+// found by its IPv4 addresses.
 func request(seq uint32, local, remote netip.AddrPort) []byte {
 	b := make([]byte, requestSize)
 	ne := binary.NativeEndian
@@ -127,8 +127,9 @@ func answer(b []byte, seq uint32, local, remote netip.AddrPort) (uid int, late b
 	return -1, false, errMalformed
 }
 
-// owner reads the user of a socket from struct inet_diag_msg. Where nothing is connected between these addresses the kernel answers with
-// who listens at local, and a socket that its process has closed is root's: neither is a connection's other end.
+// owner reads the user of a socket from struct inet_diag_msg. Where nothing is connected between these addresses the
+// kernel answers with who listens at local, and a socket that its process has closed is root's: neither is a
+// connection's other end.
 func owner(b []byte, local, remote netip.AddrPort) (int, error) {
 	id := b[4:]
 	from, ok := addrPort(b[0], id[4:20], id[0:2])
@@ -143,7 +144,8 @@ func owner(b []byte, local, remote netip.AddrPort) (int, error) {
 	return int(binary.NativeEndian.Uint32(b[64:])), nil
 }
 
-// addrPort is an address and a port as the kernel writes them. That of a socket for both families which talks IPv4 is the IPv4 one.
+// addrPort is an address and a port as the kernel writes them. That of a socket for both families which talks IPv4 is
+// the IPv4 one.
 func addrPort(family byte, addr, port []byte) (netip.AddrPort, bool) {
 	p := binary.BigEndian.Uint16(port)
 	switch family {

@@ -1,9 +1,10 @@
-// Package registry keeps the engines of the daemon: one for each store, opened once however many ask for it at the same time, closed when
-// nobody has asked for a while. A store that was deleted, replaced or moved is closed and never made again.
+// Package registry keeps the engines of the daemon: one for each store, opened once however many ask for it at the same
+// time, closed when nobody has asked for a while. A store that was deleted, replaced or moved is closed and never made
+// again.
 //
-// A store is opened by a goroutine of nobody's request, so that nobody's end interrupts it; a request gets a view of the engine
-// (engine.Engine.View) and gives it back. A resident that does not fit any more is retired: nobody joins it, its last user closes it, and
-// the next open waits for that.
+// A store is opened by a goroutine of nobody's request, so that nobody's end interrupts it; a request gets a view of
+// the engine (engine.Engine.View) and gives it back. A resident that does not fit any more is retired: nobody joins it,
+// its last user closes it, and the next open waits for that.
 package registry
 
 import (
@@ -56,16 +57,16 @@ type resident struct {
 // ErrEnding says that a store was not opened, because the daemon ends: whoever asked finds it in the next daemon.
 var ErrEnding = fmt.Errorf("the daemon is ending: %w", kv.ErrBusy)
 
-// New returns a registry without engines, for the projects of a home: o is for each that is opened, keep for how long one stays open that
-// nobody uses. failed is told what goes wrong that is nobody's request, by any goroutine.
+// New returns a registry without engines, for the projects of a home: o is for each that is opened, keep for how long
+// one stays open that nobody uses. failed is told what goes wrong that is nobody's request, by any goroutine.
 func New(home project.Home, o project.Options, keep time.Duration, configs *project.Configs, failed func(error)) *Registry {
 	g := &Registry{home: home, o: o, keep: keep, configs: configs, failed: failed, stores: map[string]*resident{}}
 	g.opens, g.giveUp = context.WithCancel(context.Background())
 	return g
 }
 
-// Open gives one request its engine, and what lets go of it. salvage: a damaged store is opened, too, only to be read. p is as Find
-// returned it for this request.
+// Open gives one request its engine, and what lets go of it. salvage: a damaged store is opened, too, only to be read.
+// p is as Find returned it for this request.
 func (g *Registry) Open(ctx context.Context, p *project.Project, salvage bool) (*engine.Engine, func() error, error) {
 	for {
 		r, err := g.join(ctx, p, salvage)
@@ -110,7 +111,8 @@ func (r *resident) fits(p *project.Project, salvage bool) bool {
 	return r.project.Root == p.Root && r.project.Store == p.Store && r.stamp.Same(p) && (salvage || !r.salvage)
 }
 
-// join makes the caller a user of the store's resident, and begins to open one where there is none. It waits for one that is being closed.
+// join makes the caller a user of the store's resident, and begins to open one where there is none. It waits for one
+// that is being closed.
 func (g *Registry) join(ctx context.Context, p *project.Project, salvage bool) (*resident, error) {
 	for {
 		g.mu.Lock()
@@ -146,7 +148,8 @@ func (g *Registry) join(ctx context.Context, p *project.Project, salvage bool) (
 	}
 }
 
-// load opens for all who wait; it is nobody's request, so nobody's end interrupts it, but the daemon's: its successor may have the store.
+// load opens for all who wait; it is nobody's request, so nobody's end interrupts it, but the daemon's: its successor
+// may have the store.
 func (g *Registry) load(ctx context.Context, r *resident) {
 	defer g.leave(r)
 	defer close(r.ready)
@@ -262,7 +265,8 @@ func (g *Registry) Without(ctx context.Context, dir string, fn func() error) err
 		}
 		hold := &resident{project: r.project, retired: true, closed: make(chan struct{})}
 		g.mu.Lock()
-		_, taken := g.stores[r.project.ID] // opened again already: fn waits for it as for another process, and says that it is busy
+		// opened again already: fn waits for it as for another process, and says that it is busy
+		_, taken := g.stores[r.project.ID]
 		if !taken {
 			g.stores[r.project.ID] = hold
 		}
@@ -293,8 +297,8 @@ func (g *Registry) Sweep() {
 	g.end(func(r *resident) bool { return lost[r] })
 }
 
-// End begins the end: what is open serves on, nothing else is opened, and what waits for a store that another process has gives up with
-// ErrEnding. That process may be the next daemon, which nobody asks to leave.
+// End begins the end: what is open serves on, nothing else is opened, and what waits for a store that another process
+// has gives up with ErrEnding. That process may be the next daemon, which nobody asks to leave.
 func (g *Registry) End() {
 	g.mu.Lock()
 	g.ending = true

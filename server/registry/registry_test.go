@@ -60,7 +60,8 @@ func TestOpenOnce(t *testing.T) {
 	}
 }
 
-// Without gives the store to somebody else for a while, who waits for its users; it is opened again by the next who asks.
+// Without gives the store to somebody else for a while, who waits for its users; it is opened again by the next who
+// asks.
 func TestWithout(t *testing.T) {
 	g, p := site(t, time.Hour)
 	_, release, err := g.Open(t.Context(), p, false)

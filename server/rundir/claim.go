@@ -18,8 +18,8 @@ const NoteName = "daemon.json"
 
 const lockName = "daemon.lock"
 
-// Claim is the right to the socket's name, which one process of a user has, and the socket. It is held from before the socket is made until
-// after it is removed.
+// Claim is the right to the socket's name, which one process of a user has, and the socket. It is held from before the
+// socket is made until after it is removed.
 type Claim struct {
 	Dir
 	Socket string // its path
@@ -28,8 +28,8 @@ type Claim struct {
 	sockAt fs.FileInfo // nil: not made yet
 }
 
-// Acquire takes the claim of a home, whose run directory it makes; nil: another process has it, and serves, or did neither serve nor leave
-// for patience. Who has it and does not serve is about to begin or to end.
+// Acquire takes the claim of a home, whose run directory it makes; nil: another process has it, and serves, or did
+// neither serve nor leave for patience. Who has it and does not serve is about to begin or to end.
 func Acquire(ctx context.Context, home string, patience time.Duration) (*Claim, error) {
 	dir, err := Make(home)
 	if err != nil {
@@ -67,7 +67,8 @@ func Acquire(ctx context.Context, home string, patience time.Duration) (*Claim, 
 	}
 }
 
-// Listen makes the socket, for this user alone. Whatever has its name is of a process that is no more, unless it is no socket.
+// Listen makes the socket, for this user alone. Whatever has its name is of a process that is no more, unless it is no
+// socket.
 func (p *Claim) Listen() (net.Listener, error) {
 	name := filepath.Base(p.Socket)
 	if fi, err := p.Stat(name); err == nil {
@@ -102,7 +103,8 @@ func (p *Claim) Held() bool {
 	return p.same(filepath.Base(p.Socket), p.sockAt) && p.same(lockName, p.lockAt)
 }
 
-// Release removes the socket and the note, if they are still of this place, and then gives it free: whoever is started now finds it empty.
+// Release removes the socket and the note, if they are still of this place, and then gives it free: whoever is started
+// now finds it empty.
 func (p *Claim) Release() {
 	if p.same(lockName, p.lockAt) { // else the directory is another daemon's
 		if name := filepath.Base(p.Socket); p.same(name, p.sockAt) {

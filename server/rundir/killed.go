@@ -23,8 +23,8 @@ type Killed struct {
 	Kills   int64     `json:"kills,omitempty"` // how many of them the kernel has killed for memory
 }
 
-// NoteKilled finds what the daemon before this one has left, and keeps it for Killed; nil: it ended by itself, or the machine was started
-// since.
+// NoteKilled finds what the daemon before this one has left, and keeps it for Killed; nil: it ended by itself, or the
+// machine was started since.
 func (p *Claim) NoteKilled() *Killed {
 	b, err := p.Read(NoteName)
 	var was Killed

@@ -14,7 +14,8 @@ const (
 	maxLog     = 4 << 20 // bytes; then it becomes daemon.log.1
 )
 
-// Log is the daemon's log, of two files at most. Losing lines is never an error: a full disk must not stop what matters.
+// Log is the daemon's log, of two files at most. Losing lines is never an error: a full disk must not stop what
+// matters.
 type Log struct {
 	dir  Dir
 	max  int64

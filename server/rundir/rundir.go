@@ -1,9 +1,11 @@
-// Package rundir is the run directory of a home, in which the daemon has its socket, its lock, its log and its notes: all that is in it can
-// go at any time. Nothing else in the server writes a file there, or makes or removes one.
+// Package rundir is the run directory of a home, in which the daemon has its socket, its lock, its log and its notes:
+// all that is in it can go at any time. Nothing else in the server writes a file there, or makes or removes one.
 //
-// Claim is the daemon's right to be there: one process has it, and who cannot have it is no daemon. Log is what it writes.
+// Claim is the daemon's right to be there: one process has it, and who cannot have it is no daemon. Log is what it
+// writes.
 //
-// All of it is for one user alone, and is checked for that before each write (package relay, which puts right what was opened to others).
+// All of it is for one user alone, and is checked for that before each write (package relay, which puts right what was
+// opened to others).
 package rundir
 
 import (
@@ -63,7 +65,8 @@ func (d Dir) appendTo(name string) (*os.File, error) {
 	return os.OpenFile(d.path(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
-// First reports whether this is the first call for a name in sub, of all processes, within age. Names must be safe as file names.
+// First reports whether this is the first call for a name in sub, of all processes, within age. Names must be safe as
+// file names.
 func (d Dir) First(sub, name string, age time.Duration) bool {
 	if relay.CheckDir(string(d)) != nil {
 		return false

@@ -12,16 +12,17 @@ const (
 	worthGiving = 1 << 20                // bytes
 	soon        = 400 * time.Millisecond // after an answer to a page
 	worthSoon   = 8 << 20                // bytes
-	// CollectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of the time of large
-	// pieces of work.
+	// CollectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of
+	// the time of large pieces of work.
 	CollectAt = 50
-	// GCPercent is that percentage while a gc of a project is at work, or a page is open: what is large in a gc, lists of objects and
-	// operations, has no pointers, and costs the collector nothing; what a page is told is garbage as soon as it is told.
+	// GCPercent is that percentage while a gc of a project is at work, or a page is open: what is large in a gc, lists
+	// of objects and operations, has no pointers, and costs the collector nothing; what a page is told is garbage as
+	// soon as it is told.
 	GCPercent = 25
 )
 
-// tight is who wants the heap to grow by GCPercent only. The percentage is the process's, and several of them may overlap: the first
-// of them lowers it, the last puts it back to what it was before the first.
+// tight is who wants the heap to grow by GCPercent only. The percentage is the process's, and several of them may
+// overlap: the first of them lowers it, the last puts it back to what it was before the first.
 var tight struct {
 	mu    sync.Mutex
 	n     int // of them
@@ -48,8 +49,8 @@ func TightHeap() (back func()) {
 	}
 }
 
-// giveBackSoon gives back what answers have left, without waiting until nobody asks any more: a page that is open asks again and again.
-// What is known stays, so that the next answer is not slower for it.
+// giveBackSoon gives back what answers have left, without waiting until nobody asks any more: a page that is open asks
+// again and again. What is known stays, so that the next answer is not slower for it.
 func giveBackSoon() {
 	tight.mu.Lock()
 	tight.timer = nil
@@ -61,8 +62,8 @@ func giveBackSoon() {
 	}
 }
 
-// Memory gives back to the system what a large piece of work, such as a first snapshot, has left behind: the runtime would keep it for
-// minutes, and a daemon that nobody notices must not. A timer runs only after work.
+// Memory gives back to the system what a large piece of work, such as a first snapshot, has left behind: the runtime
+// would keep it for minutes, and a daemon that nobody notices must not. A timer runs only after work.
 type Memory struct {
 	Trim  func() // first gives up what is of use only to work, and what is kept for it
 	mu    sync.Mutex
@@ -101,8 +102,8 @@ func (m *Memory) End() {
 	}
 }
 
-// giveBack comes again as long as there was something: the store may still be merging what the work has left. Work that begins meanwhile is
-// waited for by a timer of its own.
+// giveBack comes again as long as there was something: the store may still be merging what the work has left. Work that
+// begins meanwhile is waited for by a timer of its own.
 func (m *Memory) giveBack() {
 	m.mu.Lock()
 	mine, again := m.timer, m.gave
@@ -120,8 +121,8 @@ func (m *Memory) giveBack() {
 	}
 }
 
-// GiveBack gives back at once, and reports whether there was anything to give. again: there was, a while ago, so that pools hold buffers of
-// large work, which survive one collection; those of hooks are left to the next hook.
+// GiveBack gives back at once, and reports whether there was anything to give. again: there was, a while ago, so that
+// pools hold buffers of large work, which survive one collection; those of hooks are left to the next hook.
 func GiveBack(again bool) bool {
 	runtime.GC()
 	if again {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Memory goes back when nothing has come for a while, and not while work comes. What comes while it goes back has a timer of its own: the
-// one that ends then leaves none behind, and once the daemon is told to end nothing more happens.
+// Memory goes back when nothing has come for a while, and not while work comes. What comes while it goes back has a
+// timer of its own: the one that ends then leaves none behind, and once the daemon is told to end nothing more happens.
 func TestMemoryGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var given atomic.Int64

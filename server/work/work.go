@@ -1,6 +1,6 @@
-// Package work counts what a process is doing, and knows what there is to do when it does nothing: end (Count.Idle), give memory back
-// (Memory). Whoever begins something counts it in, and out when it is done; who wants to end takes no new work, and waits until all is
-// quiet.
+// Package work counts what a process is doing, and knows what there is to do when it does nothing: end (Count.Idle),
+// give memory back (Memory). Whoever begins something counts it in, and out when it is done; who wants to end takes no
+// new work, and waits until all is quiet.
 package work
 
 import (
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Count is of what runs: requests, and captures that outlive theirs. The zero Count is ready; what is exported is set before anything is
-// counted.
+// Count is of what runs: requests, and captures that outlive theirs. The zero Count is ready; what is exported is set
+// before anything is counted.
 type Count struct {
 	After  time.Duration // how long nothing has to have run
 	Idle   func()        // is called then; may be nil
@@ -84,8 +84,8 @@ func (w *Count) arm() {
 	})
 }
 
-// Stay keeps the process from being idle until Leave. It is for who only waits for something to happen: who wants to end does not wait for
-// that one. Both are called by work that is counted.
+// Stay keeps the process from being idle until Leave. It is for who only waits for something to happen: who wants to
+// end does not wait for that one. Both are called by work that is counted.
 func (w *Count) Stay() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -30,7 +30,8 @@ const (
 	maxPassage = 1 << 20
 	// passageOverlap is how much of a string that is longer than a passage is in the next one, too.
 	passageOverlap = 8 << 10
-	// maxPacked is the length in bytes from which a run of base64 is an image or a file, and no text: it is passed over.
+	// maxPacked is the length in bytes from which a run of base64 is an image or a file, and no text: it is passed
+	// over.
 	maxPacked = 4 << 10
 	// maxKeyed is the length in bytes up to which a string of one line has its key put before it.
 	maxKeyed = 512

@@ -17,23 +17,25 @@ import (
 type Options struct {
 	// Root is the working tree.
 	Root worktreefs.Dir
-	// Stage is a private directory (0700), made for these steps, best on Root's file system. It is empty, or holds what an
-	// earlier run of the same steps or of their reverse left. Run empties it; what it saved from a racing editor stays and
-	// is in Result.Conflicts. See OpenStage and RemoveStage.
+	// Stage is a private directory (0700), made for these steps, best on Root's file system. It is empty, or holds what
+	// an earlier run of the same steps or of their reverse left. Run empties it; what it saved from a racing editor
+	// stays and is in Result.Conflicts. See OpenStage and RemoveStage.
 	Stage worktreefs.Dir
-	// Op names the checkout in hidden siblings (tree.StagePrefix + Op), which are made in the topmost directory of every other file
-	// system that a step lies on. It must be the same in every run of the steps, and one usable name with the prefix.
+	// Op names the checkout in hidden siblings (tree.StagePrefix + Op), which are made in the topmost directory of
+	// every other file system that a step lies on. It must be the same in every run of the steps, and one usable name
+	// with the prefix.
 	Op string
-	// Steps is the change, in any order; a path occurs once. A directory's ID does not matter. The steps of the directories
-	// above a new path come with it, and so do those of everything below a path that stops being a directory.
+	// Steps is the change, in any order; a path occurs once. A directory's ID does not matter. The steps of the
+	// directories above a new path come with it, and so do those of everything below a path that stops being a
+	// directory.
 	Steps []tree.Change
-	// Stays gives what a path without a step had when the steps were planned; nil: nothing. Asked about companions of databases that have
-	// steps (tree.CompanionOf). Nil itself: none had any.
+	// Stays gives what a path without a step had when the steps were planned; nil: nothing. Asked about companions of
+	// databases that have steps (tree.CompanionOf). Nil itself: none had any.
 	Stays func(path string) (*tree.Entry, error)
 	// Open gives the content of a blob: a file's bytes or a symlink's target. Every byte is hashed again.
 	Open func(id objstore.ID) (io.ReadCloser, error)
-	// Progress is called now and then with what is being done, in words for a person, and with how much of it is done; total 0: it is not
-	// counted. Each phase begins with a call of done 0. nil: never.
+	// Progress is called now and then with what is being done, in words for a person, and with how much of it is done;
+	// total 0: it is not counted. Each phase begins with a call of done 0. nil: never.
 	Progress func(phase string, done, total int)
 }
 
@@ -41,7 +43,8 @@ type Options struct {
 type Result struct {
 	// Done is how many paths are what their step wants, including those that were so before.
 	Done int
-	// Conflicts are the paths that are not, since they are not what their steps expect, and bytes that were saved; sorted by path.
+	// Conflicts are the paths that are not, since they are not what their steps expect, and bytes that were saved;
+	// sorted by path.
 	Conflicts []value.Conflict
 	// KeptDirs are directories that should be gone but hold something that no step knows (ignored or new files).
 	KeptDirs []string
@@ -56,17 +59,18 @@ var errBadSteps = errors.New("steps that cannot be carried out")
 
 // Run brings the working tree from the From of every step to its To.
 //
-// Nothing is overwritten or unlinked in place. What a step replaces or removes is moved into the stage by an atomic rename, and
-// only when its bytes are exactly those of From, and still are at the end, and nobody has it open for writing, is it unlinked.
-// Otherwise it goes back, or stays in the stage, and the path is a Conflict. Conflicts do not end the run.
+// Nothing is overwritten or unlinked in place. What a step replaces or removes is moved into the stage by an atomic
+// rename, and only when its bytes are exactly those of From, and still are at the end, and nobody has it open for
+// writing, is it unlinked. Otherwise it goes back, or stays in the stage, and the path is a Conflict. Conflicts do not
+// end the run.
 //
-// An error leaves the steps half done, or untouched when it happened while new content was written into the stage (no space,
-// a bad object). After an error, and after a crash at any instruction, Run with the same steps reaches the target exactly,
-// and Run with tree.Reverse(steps) the state before, given the same Root, Stage and Op.
+// An error leaves the steps half done, or untouched when it happened while new content was written into the stage (no
+// space, a bad object). After an error, and after a crash at any instruction, Run with the same steps reaches the
+// target exactly, and Run with tree.Reverse(steps) the state before, given the same Root, Stage and Op.
 //
-// Files that already equal To are not touched. Symbolic links are never followed. A file that replaces a file gets its owner, group, access
-// control list and extended attributes, and of setuid, setgid and sticky those that it has, too: see restoredPerm. Only one Run may use a
-// stage at a time.
+// Files that already equal To are not touched. Symbolic links are never followed. A file that replaces a file gets its
+// owner, group, access control list and extended attributes, and of setuid, setgid and sticky those that it has, too:
+// see restoredPerm. Only one Run may use a stage at a time.
 func Run(ctx context.Context, o Options) (Result, error) {
 	a, err := newApplier(ctx, o)
 	if err != nil {
@@ -91,7 +95,8 @@ func (a *applier) run() error {
 	if err != nil {
 		return errors.Join(err, a.restorePerms(false))
 	}
-	if err := a.fillStage(); err != nil { // A, B: no tree entry is touched before all new content is durable in the stage
+	// A, B: no tree entry is touched before all new content is durable in the stage
+	if err := a.fillStage(); err != nil {
 		return errors.Join(err, a.emptyStage(false), a.restorePerms(false), a.dropStages())
 	}
 	a.begin("setting", a.countToSet())

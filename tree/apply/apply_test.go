@@ -138,7 +138,8 @@ func TestApplyReachesTarget(t *testing.T) {
 	})
 }
 
-// TestT10Crash cuts every run short at every mutating call; then the same steps reach the target, and the reverse the applyState before.
+// TestT10Crash cuts every run short at every mutating call; then the same steps reach the target, and the reverse the
+// applyState before.
 func TestT10Crash(t *testing.T) {
 	points := 0
 	eachScenario(t, func(t *testing.T, from, to applyState, b applyBlobs) {
@@ -248,7 +249,8 @@ func TestApplyStageFails(t *testing.T) {
 	}
 }
 
-// TestApplyFailsAnywhere: an I/O error of any call is an error or a conflict, loses nothing, and the steps can be run again.
+// TestApplyFailsAnywhere: an I/O error of any call is an error or a conflict, loses nothing, and the steps can be run
+// again.
 func TestApplyFailsAnywhere(t *testing.T) {
 	eachScenario(t, func(t *testing.T, from, to applyState, b applyBlobs) {
 		steps := stepsBetween(from, to)

@@ -16,7 +16,8 @@ func (n *newDir) markPlaced() {
 	})
 }
 
-// merge moves what was built in a new directory (from) into the directory of its name that somebody else has made meanwhile (to).
+// merge moves what was built in a new directory (from) into the directory of its name that somebody else has made
+// meanwhile (to).
 func (a *applier) merge(n *newDir, from, to worktreefs.Dir) error {
 	a.touched[n.job.Path] = true
 	for _, j := range n.files {
@@ -88,8 +89,8 @@ func (a *applier) conflictBelow(n *newDir) {
 	})
 }
 
-// RemoveTree removes a file, or a directory with all below it, closed ones too: of the stage, or of another directory that is nobody's
-// worktree. No link is followed.
+// RemoveTree removes a file, or a directory with all below it, closed ones too: of the stage, or of another directory
+// that is nobody's worktree. No link is followed.
 func RemoveTree(d worktreefs.Dir, name string) error {
 	err := d.Remove(name)
 	if !errors.Is(err, worktreefs.ErrIsDir) {

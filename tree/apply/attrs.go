@@ -32,8 +32,9 @@ const (
 	permOwn     = 0o777
 )
 
-// restoredPerm is what the permissions want become on something that has the permissions now. No file gets a right that it has not got:
-// setuid, setgid and sticky can only stay. A directory keeps those that it has, and may become sticky, which takes rights away.
+// restoredPerm is what the permissions want become on something that has the permissions now. No file gets a right that
+// it has not got: setuid, setgid and sticky can only stay. A directory keeps those that it has, and may become sticky,
+// which takes rights away.
 func restoredPerm(t tree.Type, want, now uint16) uint16 {
 	if t == tree.TypeDir {
 		return want&(permOwn|permSticky) | now&permSpecial
@@ -41,8 +42,8 @@ func restoredPerm(t tree.Type, want, now uint16) uint16 {
 	return want&permOwn | want&now&permSpecial
 }
 
-// UpToDate reports whether a restore of want would change nothing of what is there: both are the same but for bits that a restore gives to
-// nothing.
+// UpToDate reports whether a restore of want would change nothing of what is there: both are the same but for bits that
+// a restore gives to nothing.
 func UpToDate(there, want *tree.Entry) bool {
 	if there == nil || want == nil || there.Type != want.Type || there.Type != tree.TypeDir && there.ID != want.ID {
 		return tree.Same(there, want)
@@ -60,7 +61,8 @@ func Withheld(path string, there, want *tree.Entry) (value.Without, bool) {
 	return w, len(w.What) > 0
 }
 
-// MatchesRestored reports whether a restore of want may have left what is there: want itself, or want with fewer rights.
+// MatchesRestored reports whether a restore of want may have left what is there: want itself, or want with fewer
+// rights.
 func MatchesRestored(there, want *tree.Entry) bool {
 	return there != nil && want != nil && there.Type == want.Type && there.ID == want.ID &&
 		resemblingPerm(there.Type, there.Perm, want.Perm)
@@ -95,7 +97,8 @@ func (j *job) inherits() bool {
 	return j.present && j.Old != nil && j.New != nil && j.Old.Type == tree.TypeFile && j.New.Type == tree.TypeFile && j.Old.ID != j.New.ID
 }
 
-// choosePerm sets the permissions that a path gets, but for the special bits of a file that inherits: setInherited adds those.
+// choosePerm sets the permissions that a path gets, but for the special bits of a file that inherits: setInherited adds
+// those.
 func (a *applier) choosePerm(j *job) {
 	switch {
 	case j.New == nil || j.New.Type == tree.TypeSymlink:
@@ -127,7 +130,8 @@ func (a *applier) noteSetgid(path string, d worktreefs.Dir) error {
 	return err
 }
 
-// adoptGroup gives a top the group that a directory made at its final place would get. What is made in it gets that group by itself.
+// adoptGroup gives a top the group that a directory made at its final place would get. What is made in it gets that
+// group by itself.
 func (a *applier) adoptGroup(n *newDir) error {
 	if n.parent != nil || n.job.perm&permSetgid == 0 {
 		return nil
@@ -157,8 +161,9 @@ func (n *newDir) noSetgid() {
 	}
 }
 
-// setInherited gives a new file, written but not yet named, what it inherits: owner, group and attributes of the file that it replaces,
-// then those special bits of To that the replaced file has. A file that replaces none gets the group of a directory that gives its own.
+// setInherited gives a new file, written but not yet named, what it inherits: owner, group and attributes of the file
+// that it replaces, then those special bits of To that the replaced file has. A file that replaces none gets the group
+// of a directory that gives its own.
 func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 	st := j.staged
 	if !j.inherits() {
@@ -249,8 +254,8 @@ func (a *applier) finishPerm(j *job, w worktreefs.WFile) error {
 // refused reports whether a change of permissions was refused, as by a file system that keeps none.
 func refused(err error) bool { return err != nil && worktreefs.IsLocal(err) }
 
-// acceptPerm takes the permissions that the system gave to what was made for a step, where they are not those that were asked for: the file
-// system keeps none, or fewer.
+// acceptPerm takes the permissions that the system gave to what was made for a step, where they are not those that were
+// asked for: the file system keeps none, or fewer.
 func (j *job) acceptPerm(asked, got uint16) {
 	if got&permOwn != asked&permOwn {
 		j.perm = got
@@ -258,8 +263,8 @@ func (j *job) acceptPerm(asked, got uint16) {
 	}
 }
 
-// keepsPermissions reports whether the file system of a step's stage gives a file the permissions that it is asked for. It is asked once,
-// of a file in the stage, and only where something has others than it should.
+// keepsPermissions reports whether the file system of a step's stage gives a file the permissions that it is asked for.
+// It is asked once, of a file in the stage, and only where something has others than it should.
 func (a *applier) keepsPermissions(j *job) (bool, error) {
 	s := j.stage
 	if s == nil || s.permsKnown {
@@ -303,7 +308,8 @@ func (j *job) lostIfRefused(err error, what string) error {
 	return nil
 }
 
-// metadataUnchanged reports whether the file that is to be replaced still has the owner, group and attributes that setInherited has copied.
+// metadataUnchanged reports whether the file that is to be replaced still has the owner, group and attributes that
+// setInherited has copied.
 func (j *job) metadataUnchanged(parent worktreefs.Dir, name string) (bool, error) {
 	st, err := parent.Lstat(name)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"rewind/tree/apply"
 )
 
-// aclOf gives an access control list as the kernel keeps it: the owner rw, user 4321 with some rights, the owning group with others,
-// everybody with none.
+// aclOf gives an access control list as the kernel keeps it: the owner rw, user 4321 with some rights, the owning group
+// with others, everybody with none.
 func aclOf(named, group, mask uint16) string {
 	b := binary.LittleEndian.AppendUint32(nil, 2)
 	for _, e := range []struct {
@@ -109,7 +109,8 @@ func asRoot(t *testing.T) {
 	}
 }
 
-// asUser has the calls of fn made for another user, without groups and rights of the superuser's. The goroutine ends with its thread.
+// asUser has the calls of fn made for another user, without groups and rights of the superuser's. The goroutine ends
+// with its thread.
 func asUser(t *testing.T, uid int, fn func()) {
 	t.Helper()
 	asRoot(t)
@@ -149,8 +150,8 @@ func dress(t *testing.T, path string, uid, gid int, perm uint32, attrs ...string
 	}
 }
 
-// TestPromise17ApplySpecialBits: a file comes back setuid, setgid or sticky only where the file that it replaces is; a directory keeps what
-// it has.
+// TestPromise17ApplySpecialBits: a file comes back setuid, setgid or sticky only where the file that it replaces is; a
+// directory keeps what it has.
 func TestPromise17ApplySpecialBits(t *testing.T) {
 	bits := []uint16{0, 0o4000, 0o2000, 0o1000, 0o6000, 0o7000}
 	for _, had := range bits {
@@ -247,7 +248,8 @@ func sameNatures(t *testing.T, dir string, want map[string]string) {
 	}
 }
 
-// TestPromise17ApplyKeepsNature: owner, group, access control list, attributes and capabilities of a file stay on the one that replaces it.
+// TestPromise17ApplyKeepsNature: owner, group, access control list, attributes and capabilities of a file stay on the
+// one that replaces it.
 func TestPromise17ApplyKeepsNature(t *testing.T) {
 	dir, from, to, natures := dressed(t)
 	b := applyBlobs{}.add(from).add(to)
@@ -263,7 +265,8 @@ func TestPromise17ApplyKeepsNature(t *testing.T) {
 	}
 }
 
-// TestT10Promise17NatureAfterACrash: cut short at any call and gone on with, or taken back, files are what they were besides their bytes.
+// TestT10Promise17NatureAfterACrash: cut short at any call and gone on with, or taken back, files are what they were
+// besides their bytes.
 func TestT10Promise17NatureAfterACrash(t *testing.T) {
 	for n := 1; ; n++ {
 		dir, from, to, natures := dressed(t)
@@ -285,8 +288,8 @@ func TestT10Promise17NatureAfterACrash(t *testing.T) {
 	}
 }
 
-// TestT10Promise17TheFileItselfGoesBack: a run that is taken back while the files that it displaced are in the stage puts these very files
-// back: inode, setuid that the target did not have, second names, times.
+// TestT10Promise17TheFileItselfGoesBack: a run that is taken back while the files that it displaced are in the stage
+// puts these very files back: inode, setuid that the target did not have, second names, times.
 func TestT10Promise17TheFileItselfGoesBack(t *testing.T) {
 	itself := 0
 	for n := 1; ; n++ {
@@ -385,7 +388,8 @@ func TestPromise17ApplyAsAnother(t *testing.T) {
 	}
 }
 
-// TestPromise17ApplyDefaultACL: what a directory hands down to what is made in it is not handed to files by way of the stage.
+// TestPromise17ApplyDefaultACL: what a directory hands down to what is made in it is not handed to files by way of the
+// stage.
 func TestPromise17ApplyDefaultACL(t *testing.T) {
 	dir := attrDir(t)
 	setAttr(t, dir, defaultACL, aclOf(6, 6, 6))
@@ -407,7 +411,8 @@ func TestPromise17ApplyDefaultACL(t *testing.T) {
 	}
 }
 
-// TestApplyGivesTheDirectorysGroup: in a directory that gives its group to what is made in it, that is so for what a restore makes there.
+// TestApplyGivesTheDirectorysGroup: in a directory that gives its group to what is made in it, that is so for what a
+// restore makes there.
 func TestApplyGivesTheDirectorysGroup(t *testing.T) {
 	asRoot(t)
 	dir := applyDirIn(t, "")
@@ -432,7 +437,8 @@ func TestApplyGivesTheDirectorysGroup(t *testing.T) {
 	}
 }
 
-// TestPromise17ApplyNatureRaces: owner or attributes that change after they were looked at are not lost: the file stays as it is.
+// TestPromise17ApplyNatureRaces: owner or attributes that change after they were looked at are not lost: the file stays
+// as it is.
 func TestPromise17ApplyNatureRaces(t *testing.T) {
 	asRoot(t)
 	for _, c := range []struct {

@@ -10,9 +10,10 @@ import (
 	"rewind/tree"
 )
 
-// newDir is a directory that is not in the tree yet. It is built in the stage with all that comes with it, under final names and with final
-// permissions, and a rename brings the topmost one, a top, into the tree: a file in it is written once and never renamed. Until that rename
-// nothing of it has been in the tree, so what an interrupted run leaves of it is removed without a look.
+// newDir is a directory that is not in the tree yet. It is built in the stage with all that comes with it, under final
+// names and with final permissions, and a rename brings the topmost one, a top, into the tree: a file in it is written
+// once and never renamed. Until that rename nothing of it has been in the tree, so what an interrupted run leaves of it
+// is removed without a look.
 type newDir struct {
 	job        *job
 	parent     *newDir // nil: a top, which is key.tmp in the stage
@@ -69,8 +70,8 @@ func (a *applier) groupNew() (alone []*job) {
 	return alone
 }
 
-// builder writes new content into the stages. Its goroutines share one stack of what is to be done, so that open directories are
-// about as many as the tree is deep.
+// builder writes new content into the stages. Its goroutines share one stack of what is to be done, so that open
+// directories are about as many as the tree is deep.
 type builder struct {
 	a          *applier
 	syncSingly bool // sync each file and directory by itself, open until then; else their file systems
@@ -221,8 +222,9 @@ func (b *builder) makeDir(n *newDir) error {
 	return b.complete(n)
 }
 
-// isNameError reports whether err, of giving something a name in the directory at, is about that name alone: it is taken, on a file system
-// that folds names, or it cannot exist there. Some file systems say of a name that cannot be that there is none.
+// isNameError reports whether err, of giving something a name in the directory at, is about that name alone: it is
+// taken, on a file system that folds names, or it cannot exist there. Some file systems say of a name that cannot be
+// that there is none.
 func isNameError(at worktreefs.Dir, err error) bool {
 	if errors.Is(err, worktreefs.ErrExist) || errors.Is(err, worktreefs.ErrBadName) {
 		return true
@@ -239,8 +241,8 @@ func isNoLinks(j *job, err error) bool {
 	return j.New.Type == tree.TypeSymlink && errors.Is(err, worktreefs.ErrUnsupported)
 }
 
-// complete counts down what a directory waits for: itself and those below. At the last it gets its permissions and is closed. A top stays
-// writable, since it could not be moved otherwise.
+// complete counts down what a directory waits for: itself and those below. At the last it gets its permissions and is
+// closed. A top stays writable, since it could not be moved otherwise.
 func (b *builder) complete(n *newDir) error {
 	for ; n != nil; n = n.parent {
 		b.mu.Lock()
@@ -300,7 +302,8 @@ func (b *builder) writeFile(j *job, at worktreefs.Dir, name string) (err error) 
 	return errors.Join(err, w.Close())
 }
 
-// writeOut starts a sync of the file systems when enough was written, so that the last one has little to wait for. size is in bytes.
+// writeOut starts a sync of the file systems when enough was written, so that the last one has little to wait for. size
+// is in bytes.
 func (b *builder) writeOut(size int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"rewind/tree/apply"
 )
 
-// manyFiles is a tree of so many files that several goroutines write it, some of them in directories of odd permissions.
+// manyFiles is a tree of so many files that several goroutines write it, some of them in directories of odd
+// permissions.
 func manyFiles(top string, n int) applyState {
 	w := applyState{top: nd(0o755)}
 	for i := range n {
@@ -54,8 +55,8 @@ func TestT10ManyFiles(t *testing.T) {
 	}
 }
 
-// TestApplySyncs holds how many syncs steps cost: of few, one each for a file, its new directory and the directory it comes to, and one of
-// the stage; of many, a few of file systems whatever there are.
+// TestApplySyncs holds how many syncs steps cost: of few, one each for a file, its new directory and the directory it
+// comes to, and one of the stage; of many, a few of file systems whatever there are.
 func TestApplySyncs(t *testing.T) {
 	edit := func(n int) (from, to applyState) {
 		from, to = applyState{}, applyState{}
@@ -108,8 +109,8 @@ func manyWritable(top string, n int) applyState {
 	return w
 }
 
-// TestT12NewDirTaken: somebody makes a directory of a new one's name, with something in it, just before it comes: what was built is put
-// beside that.
+// TestT12NewDirTaken: somebody makes a directory of a new one's name, with something in it, just before it comes: what
+// was built is put beside that.
 func TestT12NewDirTaken(t *testing.T) {
 	to := applyState{
 		"n": nd(0o755), "n/a": nf("a", 0o644), "n/b": nf("b", 0o644), "n/s": nd(0o755), "n/s/c": nf("c", 0o644),

@@ -25,7 +25,8 @@ func writeSymlink(j *job, r io.Reader, at worktreefs.Dir, name string) error {
 	return err
 }
 
-// writeContent writes the bytes of r into a new file, and sets its permissions. The bytes' hash must be that of the step.
+// writeContent writes the bytes of r into a new file, and sets its permissions. The bytes' hash must be that of the
+// step.
 func writeContent(j *job, r io.Reader, w worktreefs.WFile) error {
 	h := objstore.NewHasher()
 	buf := buffers.Get().(*[]byte)
@@ -60,8 +61,8 @@ func writeContent(j *job, r io.Reader, w worktreefs.WFile) error {
 	return nil // writeFile looks what the file has
 }
 
-// writeSparse writes p, with blocks of zeros as holes. hole is how many zeros before p are not written yet; it returns the same for what
-// comes after p.
+// writeSparse writes p, with blocks of zeros as holes. hole is how many zeros before p are not written yet; it returns
+// the same for what comes after p.
 func writeSparse(w worktreefs.WFile, p []byte, hole int64) (int64, error) {
 	for len(p) > 0 {
 		zero, n := zeros(p)

@@ -9,12 +9,12 @@ import (
 	"rewind/tree"
 )
 
-// The steps of a database and its companions (tree.CompanionOf) are one: all are carried out, or none. First nobody may have one of
-// the files open for writing; then they are exchanged one behind the other; then nobody may have opened or written what was displaced.
-// Else all of it goes back, and is a conflict.
+// The steps of a database and its companions (tree.CompanionOf) are one: all are carried out, or none. First nobody may
+// have one of the files open for writing; then they are exchanged one behind the other; then nobody may have opened or
+// written what was displaced. Else all of it goes back, and is a conflict.
 //
-// A kill in between leaves some of them set. What a program makes of that afterwards it makes of what lies there, so the next run, which
-// finds a file that is neither From nor To, leaves all of the database as it is.
+// A kill in between leaves some of them set. What a program makes of that afterwards it makes of what lies there, so
+// the next run, which finds a file that is neither From nor To, leaves all of the database as it is.
 
 // database is the steps of one database.
 type database struct {
@@ -68,8 +68,8 @@ func (a *applier) findDatabases() error {
 	return nil
 }
 
-// findStaying sets d.stay. A companion without a step that is not what it was when the steps were planned was written by a program since:
-// the database is left to that.
+// findStaying sets d.stay. A companion without a step that is not what it was when the steps were planned was written
+// by a program since: the database is left to that.
 func (a *applier) findStaying(d *database) error {
 	parent, name, err := worktreefs.OpenParent(a.Root, d.path)
 	if err != nil {

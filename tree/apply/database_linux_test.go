@@ -161,7 +161,8 @@ func commit(dir string, polite, stays bool) (end func()) {
 	return func() { f.Close(); log.Close() }
 }
 
-// A run that was cut short, and a program that uses what lies there then, leave a database of one age when the run goes on or back.
+// A run that was cut short, and a program that uses what lies there then, leave a database of one age when the run goes
+// on or back.
 func TestDatabaseUsedBetweenRuns(t *testing.T) {
 	for state, s := range ages() {
 		b := applyBlobs{}.add(s[0]).add(s[1])

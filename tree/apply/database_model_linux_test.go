@@ -21,7 +21,8 @@ func (d drawn) Errorf(f string, args ...any) { d.rt.Errorf(f, args...) }
 func (d drawn) Fatal(args ...any)            { d.rt.Fatal(args...) }
 func (d drawn) Fatalf(f string, args ...any) { d.rt.Fatalf(f, args...) }
 
-// drawDatabase draws a state of a database: it has any of the files that SQLite makes, all of one age, or there is none.
+// drawDatabase draws a state of a database: it has any of the files that SQLite makes, all of one age, or there is
+// none.
 func drawDatabase(rt *rapid.T, of string) applyState {
 	s := applyState{"other": nf(of, 0o644)}
 	has := func(name string) bool { return rapid.Bool().Draw(rt, of+" has "+name) }
@@ -42,8 +43,9 @@ func drawDatabase(rt *rapid.T, of string) applyState {
 	return s
 }
 
-// TestDatabaseModel: from any state of a database to any other, forwards and back, cut short as often as it likes wherever it likes: no file
-// lies beside a database of another age at any of these moments, and the last run reaches its end.
+// TestDatabaseModel: from any state of a database to any other, forwards and back, cut short as often as it likes
+// wherever it likes: no file lies beside a database of another age at any of these moments, and the last run reaches
+// its end.
 func TestDatabaseModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		t := drawn{t, rt}

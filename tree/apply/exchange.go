@@ -63,13 +63,14 @@ func (a *applier) placeDatabase(d *database) error {
 	return err
 }
 
-// exchangeDatabase sets the files of a database, so that at no moment one of the one state lies beside one of the other. done is false
-// where something is in the way, which is a conflict then.
+// exchangeDatabase sets the files of a database, so that at no moment one of the one state lies beside one of the
+// other. done is false where something is in the way, which is a conflict then.
 func (a *applier) exchangeDatabase(d *database, jobs []*job, parent worktreefs.Dir) (done bool, err error) {
 	isSet := false
 	for _, j := range jobs {
 		a.advance()
-		if j.Path == d.path { // all companions are out; one that is there now was made by a program that has seen the state before
+		// all companions are out; one that is there now was made by a program that has seen the state before
+		if j.Path == d.path {
 			if ok, err := a.isAlone(d, j, parent); err != nil || !ok {
 				return false, err
 			}
@@ -111,7 +112,8 @@ func (a *applier) exchangeDatabase(d *database, jobs []*job, parent worktreefs.D
 	return a.isUntouched(jobs)
 }
 
-// expects reports whether a companion may be there while the database is set: it has no step, or it is as its step wants it.
+// expects reports whether a companion may be there while the database is set: it has no step, or it is as its step
+// wants it.
 func (d *database) expects(name string) bool {
 	return slices.Contains(d.stay, name) || slices.ContainsFunc(d.jobs, func(j *job) bool {
 		_, of := tree.Split(j.Path)
@@ -119,7 +121,8 @@ func (d *database) expects(name string) bool {
 	})
 }
 
-// isAlone reports whether a database has no companions now but those it expects; else the step of the database is a conflict.
+// isAlone reports whether a database has no companions now but those it expects; else the step of the database is a
+// conflict.
 func (a *applier) isAlone(d *database, j *job, parent worktreefs.Dir) (bool, error) {
 	names, err := a.companionsAt(d, parent)
 	if err != nil {
@@ -180,7 +183,8 @@ func (a *applier) leaveHeld(d *database) {
 	a.leave(d)
 }
 
-// isUntouched reports whether nobody has open, or has written to, what was displaced of a database; else one of its steps is a conflict.
+// isUntouched reports whether nobody has open, or has written to, what was displaced of a database; else one of its
+// steps is a conflict.
 func (a *applier) isUntouched(jobs []*job) (bool, error) {
 	for _, j := range jobs {
 		name := j.displaced()

@@ -1,7 +1,7 @@
 package apply
 
-// What the tests need to know of the inside: how files in the stage are named, what is copied and left out at a time, what becomes of
-// permissions.
+// What the tests need to know of the inside: how files in the stage are named, what is copied and left out at a time,
+// what becomes of permissions.
 var (
 	BadSteps = errBadSteps
 	KeyOf    = keyOf

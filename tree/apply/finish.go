@@ -8,7 +8,8 @@ import (
 	"rewind/tree"
 )
 
-// checkPlaced looks once more at every path that was written. One that has changed since is a racing editor's, and becomes a conflict.
+// checkPlaced looks once more at every path that was written. One that has changed since is a racing editor's, and
+// becomes a conflict.
 func (a *applier) checkPlaced() error {
 	a.w.forgetNames()
 	a.begin("checking", len(a.jobs))
@@ -104,7 +105,8 @@ func (a *applier) dropStages() error {
 	return nil
 }
 
-// OpenStage makes the directory at path below root with mode 0700, and the missing ones above it, and opens it. The caller closes it.
+// OpenStage makes the directory at path below root with mode 0700, and the missing ones above it, and opens it. The
+// caller closes it.
 func OpenStage(root worktreefs.Dir, path string) (worktreefs.Dir, error) {
 	for i := 0; i <= len(path); i++ {
 		if i < len(path) && path[i] != '/' {

@@ -10,9 +10,8 @@ import (
 	"rewind/tree"
 )
 
-// Foresee tells what Run would set without something, as far as that can be known before: what the system will refuse is judged by
-// who we are.
-// perms are as Result's. Nothing is changed.
+// Foresee tells what Run would set without something, as far as that can be known before: what the system will refuse
+// is judged by who we are. perms are as Result's. Nothing is changed.
 func Foresee(root worktreefs.Dir, steps []tree.Change) (lost []value.Without, perms map[string]uint16, err error) {
 	steps = slices.Clone(steps)
 	slices.SortFunc(steps, func(x, y tree.Change) int { return tree.ComparePaths(x.Path, y.Path) })

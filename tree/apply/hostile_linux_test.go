@@ -91,8 +91,9 @@ func TestApplyBadSteps(t *testing.T) {
 	}
 }
 
-// TestT12ParentSwapped: before every call, a directory is moved away and something else put in its place: a link that leads out, one
-// that leads elsewhere inside, a loop, a file, another directory. Nothing outside is touched, and no bytes are lost.
+// TestT12ParentSwapped: before every call, a directory is moved away and something else put in its place: a link that
+// leads out, one that leads elsewhere inside, a loop, a file, another directory. Nothing outside is touched, and no
+// bytes are lost.
 func TestT12ParentSwapped(t *testing.T) {
 	from := applyState{
 		"p": nd(0o755), "p/d": nd(0o755), "p/d/e": nf("e before", 0o644), "p/d/gone": nf("gone before", 0o644), "p/d/x": nf("x before",
@@ -384,7 +385,8 @@ func (d foldDir) Exchange(n string, o worktreefs.Dir, oName string) error {
 	return d.Dir.Exchange(d.real(n), o, unfold(o).real(oName))
 }
 
-// TestT12Collisions: on a file system that folds names, renames of case work, and two names for one entry never overwrite.
+// TestT12Collisions: on a file system that folds names, renames of case work, and two names for one entry never
+// overwrite.
 func TestT12Collisions(t *testing.T) {
 	one, two := nf("one", 0o644), nf("two", 0o644)
 	for _, c := range []struct {
@@ -603,8 +605,8 @@ func TestApplyMounts(t *testing.T) {
 	again(t, "^TestApplyOtherFileSystem$", "mounts", &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS})
 }
 
-// TestApplyOtherFileSystem: steps on a mount inside the tree, and on a bind mount of the tree's own device, are staged beside
-// their target, cut short at every call.
+// TestApplyOtherFileSystem: steps on a mount inside the tree, and on a bind mount of the tree's own device, are staged
+// beside their target, cut short at every call.
 func TestApplyOtherFileSystem(t *testing.T) {
 	if os.Getenv(half) != "mounts" {
 		return // only of use in its own mount namespace: see TestApplyMounts

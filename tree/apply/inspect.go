@@ -24,7 +24,8 @@ type found struct {
 	head     []byte // what a file that was read begins with
 }
 
-// inspect looks at a name as far as comparing it with the entries takes: a file is read only if it has type and size of one.
+// inspect looks at a name as far as comparing it with the entries takes: a file is read only if it has type and size of
+// one.
 func inspect(d worktreefs.Dir, name string, with ...*tree.Entry) (found, error) {
 	return inspectWith(d, name, false, with...)
 }
@@ -110,8 +111,8 @@ func hashOf(r io.Reader) (id objstore.ID, head []byte, err error) {
 	return h.Sum(), head, nil
 }
 
-// sameBytes reports whether f has the type and content of e. Directories have no content. A file that may not be read counts as equal if
-// its size is.
+// sameBytes reports whether f has the type and content of e. Directories have no content. A file that may not be read
+// counts as equal if its size is.
 func (f found) sameBytes(e *tree.Entry) bool {
 	if e == nil || !f.exists || tree.Type(f.st.Type) != e.Type {
 		return false
@@ -125,7 +126,8 @@ func (f found) sameBytes(e *tree.Entry) bool {
 	return f.hashed && f.id == e.ID
 }
 
-// equals reports whether f is e; nil stands for nothing there. perm are the permissions of f, for a directory those without our widening.
+// equals reports whether f is e; nil stands for nothing there. perm are the permissions of f, for a directory those
+// without our widening.
 func (f found) equals(e *tree.Entry, perm uint16) bool {
 	if e == nil {
 		return !f.exists
@@ -138,8 +140,8 @@ func (f found) resembles(e *tree.Entry, perm uint16) bool {
 	return e != nil && f.sameBytes(e) && resemblingPerm(e.Type, perm, e.Perm)
 }
 
-// walker opens directories for reading, one after the other in path order, and keeps the last one open: never more than two handles,
-// however deep.
+// walker opens directories for reading, one after the other in path order, and keeps the last one open: never more than
+// two handles, however deep.
 type walker struct {
 	a    *applier
 	path string
@@ -149,8 +151,8 @@ type walker struct {
 	listed   map[string]bool
 }
 
-// open opens the directory at path, which the walker closes. With an error that is ErrNotExist or ErrNotDir it returns the path of the
-// component that the error is about.
+// open opens the directory at path, which the walker closes. With an error that is ErrNotExist or ErrNotDir it returns
+// the path of the component that the error is about.
 func (w *walker) open(path string) (worktreefs.Dir, string, error) {
 	if w.dir != nil && w.path == path {
 		return w.dir, "", nil
@@ -199,7 +201,8 @@ func (w *walker) close() {
 	w.dir, w.path = nil, ""
 }
 
-// hasExactName reports whether the open directory lists exactly that name: on a file system that folds names, Lstat finds others, too.
+// hasExactName reports whether the open directory lists exactly that name: on a file system that folds names, Lstat
+// finds others, too.
 func (w *walker) hasExactName(name string) (bool, error) {
 	if w.listed == nil || w.listedIn != w.path {
 		list, err := w.dir.ReadDir()

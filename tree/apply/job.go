@@ -26,7 +26,8 @@ const (
 	keySize = 16
 	// copyBuffer is how many bytes are copied at a time.
 	copyBuffer = 128 << 10
-	// holeBlock is the block of a file system, in bytes. A block of zeros, at a multiple of its size, is written as a hole.
+	// holeBlock is the block of a file system, in bytes. A block of zeros, at a multiple of its size, is written as a
+	// hole.
 	holeBlock = 4 << 10
 )
 
@@ -83,7 +84,8 @@ func (j *job) permOnly() bool {
 // placesNew reports whether new content is put at the path.
 func (j *job) placesNew() bool { return j.New != nil && !j.permOnly() }
 
-// applier carries out one list of steps. Not safe for concurrent use; its own goroutines write into the stage and sync, nothing else.
+// applier carries out one list of steps. Not safe for concurrent use; its own goroutines write into the stage and sync,
+// nothing else.
 type applier struct {
 	Options
 	ctx    context.Context
@@ -163,7 +165,8 @@ func (j *job) check() error {
 	return nil
 }
 
-// refusedPath is why a path is never written: it is git's directory or ours, under any spelling, or no path; "": it may be.
+// refusedPath is why a path is never written: it is git's directory or ours, under any spelling, or no path; "": it may
+// be.
 func refusedPath(path string) string {
 	parts := strings.Split(path, "/")
 	for _, p := range parts {

@@ -16,10 +16,11 @@ import (
 // layoutPrefix begins the name of the directory in which LayOut works, beside the one that it makes.
 const layoutPrefix = ".rewind-into-"
 
-// LayOut makes the directory name in above, 0700, with what steps, each from nothing, make. The name appears in one step, when everything
-// is complete and durable: worktreefs.ErrExist if something has it by then. An error leaves nothing new; a kill can leave a directory in
-// above whose name begins with layoutPrefix. open and progress are those of Options. It returns what paths lack, as Result.Without, and
-// which of them the file system there cannot hold: symbolic links, names that it does not have, or takes for that of another one.
+// LayOut makes the directory name in above, 0700, with what steps, each from nothing, make. The name appears in one
+// step, when everything is complete and durable: worktreefs.ErrExist if something has it by then. An error leaves
+// nothing new; a kill can leave a directory in above whose name begins with layoutPrefix. open and progress are those
+// of Options. It returns what paths lack, as Result.Without, and which of them the file system there cannot hold:
+// symbolic links, names that it does not have, or takes for that of another one.
 func LayOut(
 	ctx context.Context, above worktreefs.Dir, name string, steps []tree.Change, open func(objstore.ID) (io.ReadCloser,
 		error), progress func(phase string, done, total int),
@@ -75,8 +76,8 @@ func LayOut(
 	return res.Without, left, nil
 }
 
-// leftOut says why the paths of conflicts are not in a directory that had no name yet, where nobody else was: the file system cannot hold
-// them. It is an error if it says so of all, or if bytes of somebody else were met.
+// leftOut says why the paths of conflicts are not in a directory that had no name yet, where nobody else was: the file
+// system cannot hold them. It is an error if it says so of all, or if bytes of somebody else were met.
 func (a *applier) leftOut(conflicts []value.Conflict) (left []value.Kept, err error) {
 	for _, c := range conflicts {
 		j := a.byPath[string(c.Path)]

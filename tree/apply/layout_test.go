@@ -75,8 +75,9 @@ func TestLayOut(t *testing.T) {
 	})
 }
 
-// TestLayOutFailsAnywhere: where a call that changes something fails, once, there is nothing new under the name that was asked for, but for
-// the very last ones, after which all is there; and nothing is left beside it, but what could not be removed.
+// TestLayOutFailsAnywhere: where a call that changes something fails, once, there is nothing new under the name that
+// was asked for, but for the very last ones, after which all is there; and nothing is left beside it, but what could
+// not be removed.
 func TestLayOutFailsAnywhere(t *testing.T) {
 	eachScenario(t, func(t *testing.T, _, to applyState, b applyBlobs) {
 		for n := 1; ; n++ {

@@ -10,9 +10,10 @@ import (
 	"rewind/tree"
 )
 
-// A directory that its owner may not write or search is widened while it is worked in. Its permissions are written down first,
-// as the name of an empty file in the stage, a marker, and made durable: a run that is cut short leaves no directory widened
-// without the next run knowing. A new directory is wide from the start, under a marker of the permissions that it is to get.
+// A directory that its owner may not write or search is widened while it is worked in. Its permissions are written down
+// first, as the name of an empty file in the stage, a marker, and made durable: a run that is cut short leaves no
+// directory widened without the next run knowing. A new directory is wide from the start, under a marker of the
+// permissions that it is to get.
 
 // truePerm is a directory's permissions without our widening; perm are those that it has.
 func (a *applier) truePerm(path string, perm uint16) uint16 {
@@ -22,8 +23,8 @@ func (a *applier) truePerm(path string, perm uint16) uint16 {
 	return perm
 }
 
-// adoptMarkers finds the directories that an earlier run left widened. A marker whose directory has other permissions than the widened ones
-// is stale and removed: somebody has changed them since, or they were never widened.
+// adoptMarkers finds the directories that an earlier run left widened. A marker whose directory has other permissions
+// than the widened ones is stale and removed: somebody has changed them since, or they were never widened.
 func (a *applier) adoptMarkers() error {
 	if len(a.markers) == 0 {
 		return nil
@@ -95,8 +96,8 @@ func (a *applier) removeMarker(path string, perm uint16) error {
 	return err
 }
 
-// widen gives the owner all rights on a directory that lacks one of need. Where the system refuses, the operation that needs the right will
-// fail.
+// widen gives the owner all rights on a directory that lacks one of need. Where the system refuses, the operation that
+// needs the right will fail.
 func (a *applier) widen(parent worktreefs.Dir, parentPath, name string, need uint16) error {
 	path := tree.Join(parentPath, name)
 	st, err := parent.Lstat(name)
@@ -156,8 +157,8 @@ func (a *applier) writable(path string) error {
 	return nil
 }
 
-// restorePerms gives every widened directory its true permissions, deepest first, then removes the markers. With final also those
-// directories whose permissions are a step's.
+// restorePerms gives every widened directory its true permissions, deepest first, then removes the markers. With final
+// also those directories whose permissions are a step's.
 func (a *applier) restorePerms(final bool) error {
 	want := map[string]uint16{}
 	for p, perm := range a.perms {
@@ -201,7 +202,8 @@ func (a *applier) restorePerms(final bool) error {
 	return nil
 }
 
-// setPerm changes a directory's permissions and, with sync, syncs it. It is opened before the change, which may forbid it.
+// setPerm changes a directory's permissions and, with sync, syncs it. It is opened before the change, which may forbid
+// it.
 func (a *applier) setPerm(path string, perm uint16, sync bool) error {
 	parent, name, err := worktreefs.OpenParent(a.Root, path)
 	if err != nil {

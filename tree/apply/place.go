@@ -18,7 +18,8 @@ func (a *applier) openParent(j *job) (d worktreefs.Dir, name string, err error) 
 	return worktreefs.OpenParent(a.Root, j.Path)
 }
 
-// remove takes away what is to go, deepest first. Files and links are moved into the stage; directories are removed if they are empty.
+// remove takes away what is to go, deepest first. Files and links are moved into the stage; directories are removed if
+// they are empty.
 func (a *applier) remove() error {
 	wanted := func(j *job) bool { return j.removesFirst() && j.database == nil }
 	return a.each(slices.Backward(a.jobs), wanted, func(j *job) error {
@@ -150,8 +151,8 @@ func (a *applier) placeTop(n *newDir, parent worktreefs.Dir, name string) error 
 	return err
 }
 
-// dirExists deals with a new directory whose name is taken: by a directory of that very name, which is used; by another entry that the file
-// system takes for the name, or by something else, which are conflicts.
+// dirExists deals with a new directory whose name is taken: by a directory of that very name, which is used; by another
+// entry that the file system takes for the name, or by something else, which are conflicts.
 func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 	list, err := parent.ReadDir()
 	if err != nil {
@@ -227,8 +228,9 @@ func (a *applier) placeOne(j *job, parent worktreefs.Dir, name string) error {
 	return nil
 }
 
-// replaceInTwo replaces a file or link where the file system cannot exchange two: the old one moves into the stage, then the new one to its
-// place. For a moment nothing is at the path; a run that is cut short there puts the old one back.
+// replaceInTwo replaces a file or link where the file system cannot exchange two: the old one moves into the stage,
+// then the new one to its place. For a moment nothing is at the path; a run that is cut short there puts the old one
+// back.
 func (a *applier) replaceInTwo(j *job, parent worktreefs.Dir, name string) error {
 	out, err := a.moveOut(j, parent, name)
 	if err != nil || !out {
@@ -257,7 +259,8 @@ func (a *applier) moveIn(j *job, parent worktreefs.Dir, name string) error {
 	return nil
 }
 
-// badName is err, of a rename of something that is there into the directory to, as ErrBadName where it says that there is no such entry.
+// badName is err, of a rename of something that is there into the directory to, as ErrBadName where it says that there
+// is no such entry.
 func badName(to worktreefs.Dir, err error) error {
 	if errors.Is(err, worktreefs.ErrNotExist) && isNameError(to, err) {
 		return errors.Join(worktreefs.ErrBadName, err)
@@ -265,8 +268,8 @@ func badName(to worktreefs.Dir, err error) error {
 	return err
 }
 
-// exchangeBack returns a racing edit to its path. If the path has been written once more, that stays, and the earlier edit is saved. Either
-// way what is in the stage is looked at again before it is discarded.
+// exchangeBack returns a racing edit to its path. If the path has been written once more, that stays, and the earlier
+// edit is saved. Either way what is in the stage is looked at again before it is discarded.
 func (a *applier) exchangeBack(j *job, parent worktreefs.Dir, name string) error {
 	st, err := parent.Lstat(name)
 	switch {

@@ -7,8 +7,9 @@ import (
 	"rewind/internal/worktreefs/faultfs"
 )
 
-// TestPlainRenames: what holds where the system can rename without replacing, and exchange, holds where it can neither: the target and the
-// state before are reached from wherever a run was cut short, an error touches nothing, and an edit before any call is not lost.
+// TestPlainRenames: what holds where the system can rename without replacing, and exchange, holds where it can neither:
+// the target and the state before are reached from wherever a run was cut short, an error touches nothing, and an edit
+// before any call is not lost.
 func TestPlainRenames(t *testing.T) {
 	plainRenames = true
 	defer func() { plainRenames = false }()
@@ -30,7 +31,8 @@ func TestPlainRenames(t *testing.T) {
 	}
 }
 
-// A file is replaced in two steps, each of which looks first, and only there: elsewhere nothing is renamed without a guard.
+// A file is replaced in two steps, each of which looks first, and only there: elsewhere nothing is renamed without a
+// guard.
 func TestPlainRenamesCalls(t *testing.T) {
 	from, to := applyState{"a": nf("one", 0o644)}, applyState{"a": nf("two", 0o644)}
 	b := applyBlobs{}.add(from).add(to)

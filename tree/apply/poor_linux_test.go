@@ -35,8 +35,8 @@ func asPoor(w applyState) applyState {
 	return out
 }
 
-// TestT10NoPermissions: where the file system keeps no permissions, bytes and names come, and go back, from wherever a run was cut short;
-// the paths that have others than they should are named.
+// TestT10NoPermissions: where the file system keeps no permissions, bytes and names come, and go back, from wherever a
+// run was cut short; the paths that have others than they should are named.
 func TestT10NoPermissions(t *testing.T) {
 	from := applyState{
 		"a": nf("one", 0o600), "d": nd(0o700), "d/f": nf("f", 0o755), "p": nf("same", 0o644), "q": nd(0o755), "x": nf("x", 0o444),
@@ -84,7 +84,8 @@ func TestT10NoPermissions(t *testing.T) {
 	}
 }
 
-// TestNoSymlinks: a restore sets all but the links, which it names; where a directory was to give way to one, it stays as it is.
+// TestNoSymlinks: a restore sets all but the links, which it names; where a directory was to give way to one, it stays
+// as it is.
 func TestNoSymlinks(t *testing.T) {
 	from := applyState{"a": nf("one", 0o644), "l": nf("file", 0o644), "d": nd(0o755), "d/f": nf("f", 0o644), "g": nf("gone", 0o644)}
 	to := applyState{

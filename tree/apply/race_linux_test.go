@@ -93,8 +93,8 @@ func (e *editor) edit(paths []string) {
 		}
 		fi, _ := os.Lstat(tmp)
 		e.keep(fi, tok)
-		// An edit of its own that the rename replaces would be the editor's own loss: a link keeps it. While a checkout runs
-		// at the same time it may put one back between the two calls, so then the names are exchanged.
+		// An edit of its own that the rename replaces would be the editor's own loss: a link keeps it. While a checkout
+		// runs at the same time it may put one back between the two calls, so then the names are exchanged.
 		if e.alongside {
 			_ = unix.Renameat2(unix.AT_FDCWD, tmp, unix.AT_FDCWD, full, unix.RENAME_EXCHANGE)
 			return
@@ -312,7 +312,8 @@ func TestT11EditorAlongside(t *testing.T) {
 	}
 }
 
-// TestT11CrashAmongEdits: the run is cut short while an editor works, and ended later, forward or back: the edits are all there.
+// TestT11CrashAmongEdits: the run is cut short while an editor works, and ended later, forward or back: the edits are
+// all there.
 func TestT11CrashAmongEdits(t *testing.T) {
 	m := torture.Begin(t)
 	fired := 0
@@ -362,7 +363,8 @@ func crashAmongEdits(t *testing.T, seed uint64) (cut bool, edits int) {
 	return s.Fired(), e.n
 }
 
-// TestT11EditGoesBack: an edit between the last look and the rename is not only saved: it is back at its path, byte and mode.
+// TestT11EditGoesBack: an edit between the last look and the rename is not only saved: it is back at its path, byte and
+// mode.
 func TestT11EditGoesBack(t *testing.T) {
 	from := applyState{"x": nf("before", 0o644)}
 	for what, to := range map[string]applyState{

@@ -11,8 +11,8 @@ import (
 	"rewind/tree"
 )
 
-// inspect is inspect of a name in the stage. A file that may not be read is made readable for a moment; one that stays unreadable equals no
-// entry.
+// inspect is inspect of a name in the stage. A file that may not be read is made readable for a moment; one that stays
+// unreadable equals no entry.
 func (s *stage) inspect(name string, with ...*tree.Entry) (found, error) {
 	f, err := inspect(s.dir, name, with...)
 	if err != nil || !f.sealed {
@@ -32,8 +32,8 @@ func (s *stage) inspect(name string, with ...*tree.Entry) (found, error) {
 	return f, nil
 }
 
-// discardable reports whether a name in the stage can be unlinked without losing bytes: it equals From or To of its step, or is an empty
-// directory, or is not there.
+// discardable reports whether a name in the stage can be unlinked without losing bytes: it equals From or To of its
+// step, or is an empty directory, or is not there.
 func (s *stage) discardable(j *job, name string) (bool, error) {
 	f, err := s.inspect(name, j.Old, j.New)
 	if err != nil {
@@ -51,8 +51,8 @@ func (s *stage) discardable(j *job, name string) (bool, error) {
 	return !f.exists || f.sameBytes(j.Old) || f.sameBytes(j.New), nil
 }
 
-// discard unlinks a name in the stage if it is discardable and nobody can still write to it; else its bytes are kept and reported. Nothing
-// that has been in the tree is unlinked in any other way.
+// discard unlinks a name in the stage if it is discardable and nobody can still write to it; else its bytes are kept
+// and reported. Nothing that has been in the tree is unlinked in any other way.
 func (a *applier) discard(j *job, name string) error {
 	s := j.stage
 	st, err := s.dir.Lstat(name)
@@ -62,7 +62,8 @@ func (a *applier) discard(j *job, name string) error {
 	if err != nil {
 		return err
 	}
-	// Writers are looked for before the bytes: once there are none, there will be none, for nobody else opens this name.
+	// Writers are looked for before the bytes: once there are none, there will be none, for nobody else opens this
+	// name.
 	if st.Type == worktreefs.TypeFile && st.Nlink <= 1 {
 		held, err := a.heldByWriter(s.dir, name)
 		if err != nil {
@@ -88,7 +89,8 @@ func (a *applier) discard(j *job, name string) error {
 	return a.keepBytes(j, name, "written to while it was being replaced")
 }
 
-// heldByWriter reports whether a program has the file open for writing, after some waiting: most do so only while they save.
+// heldByWriter reports whether a program has the file open for writing, after some waiting: most do so only while they
+// save.
 func (a *applier) heldByWriter(in worktreefs.Dir, name string) (bool, error) {
 	for {
 		f, _, err := in.Open(name)
@@ -134,8 +136,8 @@ func (a *applier) reportKept(j *job, name, why string) {
 	})
 }
 
-// recover deals with what an earlier run left in the stage for a path: discardable bytes are unlinked, others that were displaced go back.
-// parent is nil when the path's directory does not exist.
+// recover deals with what an earlier run left in the stage for a path: discardable bytes are unlinked, others that were
+// displaced go back. parent is nil when the path's directory does not exist.
 func (a *applier) recover(j *job, parent worktreefs.Dir, name string) error {
 	s := j.stage
 	if len(s.leftovers) == 0 || s.dir == nil {
@@ -169,7 +171,8 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 	if err != nil {
 		return err
 	}
-	// A file that was moved out for another one: the run had made its place empty, so it goes back and is displaced again.
+	// A file that was moved out for another one: the run had made its place empty, so it goes back and is displaced
+	// again.
 	between := suf == sufOld && j.Old != nil && j.New != nil && j.Old.Type != tree.TypeDir && j.New.Type != tree.TypeDir
 	if _, ok := tree.CompanionOf(j.Path); ok && between && discardable {
 		return a.recoverCompanion(j, n, parent, name)
@@ -216,9 +219,9 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 	return a.discard(j, n)
 }
 
-// recoverCompanion is recoverOne for what was moved out of the place of a companion. It does not go back: until the database itself is set, or
-// back, nothing lies beside it that it may not know. It stays in the stage to the end of the run: were this one cut short, too, it tells the
-// next that the place is empty because of us.
+// recoverCompanion is recoverOne for what was moved out of the place of a companion. It does not go back: until the
+// database itself is set, or back, nothing lies beside it that it may not know. It stays in the stage to the end of the
+// run: were this one cut short, too, it tells the next that the place is empty because of us.
 func (a *applier) recoverCompanion(j *job, n string, parent worktreefs.Dir, name string) error {
 	if parent == nil {
 		return a.discard(j, n)
@@ -231,8 +234,9 @@ func (a *applier) recoverCompanion(j *job, n string, parent worktreefs.Dir, name
 	return a.discard(j, n)
 }
 
-// matchesTarget reports whether a file n in the stage is all that the step wants, and has owner, group and attributes of the file at the
-// path. When a run is taken back it is the very file that was there, with its other names and times, so it goes back itself.
+// matchesTarget reports whether a file n in the stage is all that the step wants, and has owner, group and attributes
+// of the file at the path. When a run is taken back it is the very file that was there, with its other names and times,
+// so it goes back itself.
 func (j *job) matchesTarget(n string, parent worktreefs.Dir, name string) (bool, error) {
 	if j.Old == nil || j.New == nil || j.Old.Type != tree.TypeFile || j.New.Type != tree.TypeFile {
 		return false, nil

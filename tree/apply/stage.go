@@ -12,7 +12,8 @@ import (
 
 // Names in a stage begin with the key of a path. What each can hold is what makes a run resumable:
 const (
-	// sufTmp: content being written, or a new directory with its content. It has never been in the tree: it is removed without a look.
+	// sufTmp: content being written, or a new directory with its content. It has never been in the tree: it is removed
+	// without a look.
 	sufTmp = ".tmp"
 	// sufNew: a complete and durable new file or link; after the exchange, what it replaced.
 	sufNew = ".new"
@@ -146,8 +147,9 @@ func (a *applier) makeStage(s *stage) error {
 	return err
 }
 
-// fillStage writes all new content, and returns when it is durable and under a name in the stage that says that it is complete. An error
-// about one path is an error of the whole run: nothing in the tree was touched, so nothing is half done.
+// fillStage writes all new content, and returns when it is durable and under a name in the stage that says that it is
+// complete. An error about one path is an error of the whole run: nothing in the tree was touched, so nothing is half
+// done.
 func (a *applier) fillStage() error {
 	alone := a.groupNew()
 	for _, j := range alone {
@@ -228,8 +230,8 @@ func (a *applier) syncStages() error {
 	return nil
 }
 
-// emptyStage discards what was displaced, and removes what was not placed. What an earlier run moved out goes only once the steps are
-// carried out.
+// emptyStage discards what was displaced, and removes what was not placed. What an earlier run moved out goes only once
+// the steps are carried out.
 func (a *applier) emptyStage(carriedOut bool) error {
 	a.begin("clearing away", len(a.jobs))
 	for _, j := range a.jobs {

@@ -95,8 +95,8 @@ func stepsBetween(from, to applyState) []tree.Change {
 	return steps
 }
 
-// plainRenames has every run of a test meet a file system without Move for files and without Exchange (a shared folder of a virtual
-// machine, FUSE).
+// plainRenames has every run of a test meet a file system without Move for files and without Exchange (a shared folder
+// of a virtual machine, FUSE).
 var plainRenames bool
 
 const testStage = ".agent/rewind/stage/7"
@@ -149,7 +149,8 @@ func applyPerm(m fs.FileMode) uint16 {
 	return p
 }
 
-// readState reads a tree from disk, without the stage. Not only the superuser can: what is closed is opened for the moment.
+// readState reads a tree from disk, without the stage. Not only the superuser can: what is closed is opened for the
+// moment.
 func readState(t testing.TB, dir string) applyState {
 	t.Helper()
 	w := applyState{}

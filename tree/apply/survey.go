@@ -8,8 +8,8 @@ import (
 	"rewind/tree"
 )
 
-// survey looks at every path and at what an earlier run left, and decides what is to be done. It changes the tree only where an
-// earlier run was cut short: displaced bytes in the stage that are not discardable go back to their path.
+// survey looks at every path and at what an earlier run left, and decides what is to be done. It changes the tree only
+// where an earlier run was cut short: displaced bytes in the stage that are not discardable go back to their path.
 func (a *applier) survey() error {
 	if err := a.openStages(); err != nil {
 		return err
@@ -43,7 +43,8 @@ func (a *applier) survey() error {
 	return nil
 }
 
-// surveyOne looks at the path of a step. alias: the file system has only another spelling of its name, so nothing is below it.
+// surveyOne looks at the path of a step. alias: the file system has only another spelling of its name, so nothing is
+// below it.
 func (a *applier) surveyOne(j *job) (alias bool, err error) {
 	dir, name := tree.Split(j.Path)
 	parent, at, err := a.w.open(dir)
@@ -111,8 +112,8 @@ func (f found) hasPermOf(j *job, perm uint16) bool {
 	return !f.sameBytes(j.Old) && !f.sameBytes(j.New)
 }
 
-// decide compares what is at the path with what the step expects, and sets the job's state: pending, done or a conflict. perm are the
-// permissions without our widening.
+// decide compares what is at the path with what the step expects, and sets the job's state: pending, done or a
+// conflict. perm are the permissions without our widening.
 func (a *applier) decide(j *job, f found, perm uint16) {
 	j.present, j.was, j.now, j.attrs, j.perm, j.head = f.exists, f.st, perm, f.attrs, perm, f.head
 	isFrom, isTo := f.equals(j.Old, perm), f.equals(j.New, perm)

@@ -11,10 +11,10 @@ type Pattern struct {
 // BuiltinPath is the Rule.File of the built-in exclusions.
 const BuiltinPath = "built-in"
 
-// Exclusions are never captured unless a rules file says otherwise: they have the lowest precedence, so a line such as !node_modules/
-// in any rules file brings one back. Only what a tool makes again by itself, under a name that nobody gives to work of his own,
-// belongs here; target, build, dist, out, vendor and venv do not. Nor do copies that an editor leaves on purpose, such as x~: they are
-// data. A path in the user's git index is captured in any case.
+// Exclusions are never captured unless a rules file says otherwise: they have the lowest precedence, so a line such as
+// !node_modules/ in any rules file brings one back. Only what a tool makes again by itself, under a name that nobody
+// gives to work of his own, belongs here; target, build, dist, out, vendor and venv do not. Nor do copies that an
+// editor leaves on purpose, such as x~: they are data. A path in the user's git index is captured in any case.
 func Exclusions() []Pattern {
 	const (
 		deps    = "dependencies, installed again from the lock file"

@@ -2,10 +2,10 @@ package ignore
 
 import "strings"
 
-// class reads a bracket expression at the start of p: [abc], [a-z], [!x] or [^x], [[:alpha:]], with \ before any byte to take it as it
-// is, and ] as a member when it comes first. It gives the set without the slash, and the length read. ok is false for one without an end
-// or with an unknown [:name:]. Under fold the set is asked about lowered bytes only: as in git, a range and [:upper:] then match
-// both cases, but a single capital in a set matches nothing.
+// class reads a bracket expression at the start of p: [abc], [a-z], [!x] or [^x], [[:alpha:]], with \ before any byte
+// to take it as it is, and ] as a member when it comes first. It gives the set without the slash, and the length read.
+// ok is false for one without an end or with an unknown [:name:]. Under fold the set is asked about lowered bytes only:
+// as in git, a range and [:upper:] then match both cases, but a single capital in a set matches nothing.
 func class(p string, fold bool) (*set, int, bool) {
 	c := classReader{p: p, i: 1, fold: fold}
 	negate := c.i < len(p) && (p[c.i] == '!' || p[c.i] == '^')
@@ -114,7 +114,8 @@ func (c *classReader) named() bool {
 	return true
 }
 
-// classes are the POSIX classes as git has them: ASCII whatever the locale, and no vertical tab or form feed among the spaces.
+// classes are the POSIX classes as git has them: ASCII whatever the locale, and no vertical tab or form feed among the
+// spaces.
 var classes = map[string]func(byte) bool{
 	"alnum":  func(c byte) bool { return isAlpha(c) || isDigit(c) },
 	"alpha":  isAlpha,

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestBounded gives patterns that make a recursive matcher exponential. Here the worst takes some milliseconds; the limit leaves room for a
-// loaded machine.
+// TestBounded gives patterns that make a recursive matcher exponential. Here the worst takes some milliseconds; the
+// limit leaves room for a loaded machine.
 func TestBounded(t *testing.T) {
 	deep := strings.Repeat("a/", 1000)
 	long := strings.Repeat("a", 255)
@@ -43,8 +43,8 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// FuzzParse asserts no panic and bounded time, and that what Child drops matters to nothing: a directory reached step by step decides as
-// the rules do on the whole path.
+// FuzzParse asserts no panic and bounded time, and that what Child drops matters to nothing: a directory reached step
+// by step decides as the rules do on the whole path.
 func FuzzParse(f *testing.F) {
 	for _, c := range rulesOfGit {
 		for _, p := range append(append([]string{"a"}, c.ignored...), c.not...) {

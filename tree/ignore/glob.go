@@ -56,8 +56,8 @@ func (t text) afterSlash(i int) int {
 	return -1 // names have no slash
 }
 
-// compileGlob reads a pattern. ok is false when it is malformed: such a pattern matches nothing. With path, two or more stars that fill
-// all between two slashes match any number of directories; otherwise they are one star.
+// compileGlob reads a pattern. ok is false when it is malformed: such a pattern matches nothing. With path, two or more
+// stars that fill all between two slashes match any number of directories; otherwise they are one star.
 func compileGlob(p string, fold, path bool) (g glob, ok bool) {
 	g.fold = fold
 	for i := 0; i < len(p); {
@@ -142,9 +142,10 @@ func (g *glob) slashes() int {
 	return n
 }
 
-// match needs no more than two points to come back to. A star ends inside its directory, and what follows it up to the next slash is
-// best matched as far left as possible; what lies between two deep steps spans a fixed number of directories, and again the leftmost
-// place leaves most to the steps after it. So only the last of each has to be tried further: O(len(text)^2 * len(steps)).
+// match needs no more than two points to come back to. A star ends inside its directory, and what follows it up to the
+// next slash is best matched as far left as possible; what lies between two deep steps spans a fixed number of
+// directories, and again the leftmost place leaves most to the steps after it. So only the last of each has to be tried
+// further: O(len(text)^2 * len(steps)).
 func (g *glob) match(t text) bool {
 	n := t.len()
 	if g.least > n {

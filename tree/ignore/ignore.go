@@ -56,15 +56,16 @@ func (d *Dir) Child(name string) *Dir {
 	return c
 }
 
-// WithFiles adds the rules files that lie in d: its .gitignore as git and its .rewindignore as own. A zero File adds nothing.
+// WithFiles adds the rules files that lie in d: its .gitignore as git and its .rewindignore as own. A zero File adds
+// nothing.
 func (d *Dir) WithFiles(git, own File) *Dir {
 	c := *d
 	c.git, c.own = d.with(d.git, git), d.with(d.own, own)
 	return &c
 }
 
-// Match decides on a name in d, a directory that is not ignored itself. by is the deciding rule, nil where no rule matches; it is
-// set as well when a negated rule decides that the name is not ignored.
+// Match decides on a name in d, a directory that is not ignored itself. by is the deciding rule, nil where no rule
+// matches; it is set as well when a negated rule decides that the name is not ignored.
 func (d *Dir) Match(name string, isDir bool) (ignored bool, by *Rule) {
 	r := d.last(d.own, name, isDir)
 	if r == nil {
@@ -122,7 +123,8 @@ func (l *list) fill(rules []*rule, fold bool) {
 	}
 }
 
-// inherit drops from the parent's lists the rules that can match nothing in d or below; where none is dropped the lists are shared.
+// inherit drops from the parent's lists the rules that can match nothing in d or below; where none is dropped the lists
+// are shared.
 func (d *Dir) inherit(lists []list) []list {
 	out, copied := lists, false
 	for i := range lists {

@@ -34,8 +34,8 @@ type rule struct {
 
 func (r *rule) isPath() bool { return r.kind >= firstPathKind }
 
-// parse reads a rules file as git does: a byte order mark at the very start is skipped; a line ends at \n or \r\n and at a NUL; empty lines
-// and those that begin with # say nothing. Lines that can match no name give no rule.
+// parse reads a rules file as git does: a byte order mark at the very start is skipped; a line ends at \n or \r\n and
+// at a NUL; empty lines and those that begin with # say nothing. Lines that can match no name give no rule.
 func parse(f File, fold bool) []*rule {
 	if len(f.Data) > maxFile {
 		return nil
@@ -138,7 +138,8 @@ func (r *rule) compilePath(p string, fold bool) *rule {
 	return r
 }
 
-// match reports whether the rule matches name in the directory dir ("" or "a/b/"), depth levels below the one that holds the rules file.
+// match reports whether the rule matches name in the directory dir ("" or "a/b/"), depth levels below the one that
+// holds the rules file.
 func (r *rule) match(dir string, depth int, name string, fold bool) bool {
 	switch r.kind {
 	case kindName:

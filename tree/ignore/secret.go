@@ -2,10 +2,11 @@ package ignore
 
 import "strings"
 
-// SecretPatterns are the files whose content is secret by default: they are flagged in a snapshot and their content is not stored. A wrong
-// one costs the user a capture, so a name is here only when a file of that name holds a secret as a rule. *.key, *.crt, .npmrc, *.env,
-// *.tfvars, auth.json and the like are not: they are slides, public certificates, registry settings, defaults, variables and fixtures as
-// often; their content decides (internal/leaks). The copies that editors leave of a secret file need no pattern.
+// SecretPatterns are the files whose content is secret by default: they are flagged in a snapshot and their content is
+// not stored. A wrong one costs the user a capture, so a name is here only when a file of that name holds a secret as a
+// rule. *.key, *.crt, .npmrc, *.env, *.tfvars, auth.json and the like are not: they are slides, public certificates,
+// registry settings, defaults, variables and fixtures as often; their content decides (internal/leaks). The copies that
+// editors leave of a secret file need no pattern.
 func SecretPatterns() []Pattern {
 	const (
 		env     = "environment of a program, where its passwords are put"
@@ -154,10 +155,10 @@ func SecretPatterns() []Pattern {
 	}
 }
 
-// Secrets gives a matcher of files by their path from the root, with slashes. The patterns are those of a rules file at the root, always
-// without regard to case; the last that matches wins. Unlike there, a pattern speaks of directories only when it ends with a slash,
-// and then of every file below: a directory named .env is as a rule a Python environment. The matcher allocates nothing and is
-// safe for concurrent use.
+// Secrets gives a matcher of files by their path from the root, with slashes. The patterns are those of a rules file at
+// the root, always without regard to case; the last that matches wins. Unlike there, a pattern speaks of directories
+// only when it ends with a slash, and then of every file below: a directory named .env is as a rule a Python
+// environment. The matcher allocates nothing and is safe for concurrent use.
 func Secrets(patterns []string) func(path string) bool {
 	var files byTail
 	var dirs []*rule
@@ -186,7 +187,8 @@ func Secrets(patterns []string) func(path string) bool {
 	}
 }
 
-// copied decides about a file, and first about the one that its name is that of a copy of; said is false where no rule speaks of either.
+// copied decides about a file, and first about the one that its name is that of a copy of; said is false where no rule
+// speaks of either.
 func copied(rules *byTail, dir string, depth int, name string, most int) (secret, said bool) {
 	if of, ok := original(name); ok && most > 0 {
 		if secret, said = copied(rules, dir, depth, of, most-1); said {

@@ -2,14 +2,15 @@ package ignore
 
 import "strings"
 
-// A copy of a secret file is as secret as the file. Editors and people leave copies under the name with something put to it, so such a
-// name is asked without
-// what was put to it first: ".env~" as ".env", and ".env.example~", which a pattern for ".env.*" would take, as ".env.example".
+// A copy of a secret file is as secret as the file. Editors and people leave copies under the name with something put
+// to it, so such a name is asked without what was put to it first: ".env~" as ".env", and ".env.example~", which a
+// pattern for ".env.*" would take, as ".env.example".
 
 // maxCopies is how often something is taken off a name: a copy of a copy of a copy.
 const maxCopies = 3
 
-// copySuffixes are what backups, editors and packagers put behind a name; lower case, one that ends with another before it.
+// copySuffixes are what backups, editors and packagers put behind a name; lower case, one that ends with another before
+// it.
 var copySuffixes = []string{
 	"~", ".bak", "_bak", "-bak", ".backup", "_backup", "-backup", ".orig", ".dpkg-old", ".old", "_old", "-old", ".save", ".saved", ".tmp",
 	".rej", ".copy", "_copy", "-copy", " - copy", " copy", " (copy)",

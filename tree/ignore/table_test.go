@@ -8,8 +8,8 @@ import (
 	"rewind/internal/ignoretest"
 )
 
-// rulesOfGit is gitignore(5), sentence by sentence: rules, paths that are ignored, and paths that are not. A path that ends with a slash is
-// a directory.
+// rulesOfGit is gitignore(5), sentence by sentence: rules, paths that are ignored, and paths that are not. A path that
+// ends with a slash is a directory.
 var rulesOfGit = []struct {
 	says, rules  string
 	ignored, not []string

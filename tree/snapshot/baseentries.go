@@ -7,8 +7,8 @@ import (
 	"rewind/tree"
 )
 
-// hold keeps the directory's sorted tree entries in the form that list gives back. Nearly all follow from what is kept anyway: the files of
-// the stat cache (files, packed in in) and the directories below.
+// hold keeps the directory's sorted tree entries in the form that list gives back. Nearly all follow from what is kept
+// anyway: the files of the stat cache (files, packed in in) and the directories below.
 func (b *baseDir) hold(entries []tree.Entry, files []cached, in *cacheDir) {
 	b.files = in
 	known := known(files, b.subs)
@@ -34,7 +34,8 @@ func (b *baseDir) list() []tree.Entry {
 	return overlay(known(b.files.list(), b.subs), b.rest)
 }
 
-// known are the tree entries that follow from the files of the stat cache and from the directories that were entered, sorted.
+// known are the tree entries that follow from the files of the stat cache and from the directories that were entered,
+// sorted.
 func known(files []cached, subs []*baseDir) []tree.Entry {
 	entries := appendKnown(make([]tree.Entry, 0, len(files)+len(subs)), files, subs)
 	if len(subs) > 0 {

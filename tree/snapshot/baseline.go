@@ -9,8 +9,9 @@ import (
 	"rewind/tree/ignore"
 )
 
-// baseline is a whole tree as a snapshot found it. Under a watcher the next snapshot takes over what was not reported since. Without one
-// (watch is nil) it has no entries, and spares the next one the listing and writing of unchanged directories (untracked.go).
+// baseline is a whole tree as a snapshot found it. Under a watcher the next snapshot takes over what was not reported
+// since. Without one (watch is nil) it has no entries, and spares the next one the listing and writing of unchanged
+// directories (untracked.go).
 type baseline struct {
 	root   *baseDir
 	skips  []tree.Skip // of the whole tree, sorted
@@ -39,7 +40,8 @@ func inputsOf(s *Source) inputs {
 	return in
 }
 
-// baseDir is one directory of a baseline. It is immutable, and shared by all baselines in which nothing below it changed.
+// baseDir is one directory of a baseline. It is immutable, and shared by all baselines in which nothing below it
+// changed.
 type baseDir struct {
 	name     string
 	perm     uint16
@@ -65,8 +67,8 @@ type sums struct {
 	bytes                           int64
 }
 
-// seal sets what follows from the entries of the tree and the fields that are set. before is the directory in the previous snapshot; nil:
-// none.
+// seal sets what follows from the entries of the tree and the fields that are set. before is the directory in the
+// previous snapshot; nil: none.
 func (b *baseDir) seal(entries []tree.Entry, before *baseDir) {
 	for i := range entries {
 		switch entries[i].Type {

@@ -10,12 +10,12 @@ import (
 	"rewind/tree/ignore"
 )
 
-// Cache is the stat cache: for each path the stamp of the file and the id of its content, so that a file whose stamp did not
-// change need not be read. To lose it, or any entry of it, costs time and nothing else.
+// Cache is the stat cache: for each path the stamp of the file and the id of its content, so that a file whose stamp
+// did not change need not be read. To lose it, or any entry of it, costs time and nothing else.
 //
-// A snapshot only stages what it found. Flush adds the staged changes to the batch that holds the snapshot's objects, so that an
-// entry and the object it names are written together; Committed then makes them what the next snapshot starts from, Discard
-// drops them. A snapshot drops what an earlier one staged, too.
+// A snapshot only stages what it found. Flush adds the staged changes to the batch that holds the snapshot's objects,
+// so that an entry and the object it names are written together; Committed then makes them what the next snapshot
+// starts from, Discard drops them. A snapshot drops what an earlier one staged, too.
 //
 // A cache is for one working tree and one snapshot at a time: concurrent calls wait for each other.
 type Cache struct {
@@ -31,7 +31,8 @@ type Cache struct {
 	rules   map[string]*ruleMemo // by path of a directory with ignore files; in memory only
 }
 
-// cacheDir is one directory. Once it is in a Cache, its files and its tree do not change: workers read them without a lock.
+// cacheDir is one directory. Once it is in a Cache, its files and its tree do not change: workers read them without a
+// lock.
 type cacheDir struct {
 	files pack
 	tree  objstore.ID
@@ -112,8 +113,8 @@ func (d *cacheDir) list() []cached {
 	return d.files.list()
 }
 
-// Roots are the trees that the cache and the watcher's baseline rely on: they and all below must stay in the store as long as the cache is
-// used. Some may not be stored yet, or be zero.
+// Roots are the trees that the cache and the watcher's baseline rely on: they and all below must stay in the store as
+// long as the cache is used. Some may not be stored yet, or be zero.
 func (c *Cache) Roots() []objstore.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,9 +132,9 @@ func (c *Cache) dir(path string) *cacheDir {
 	return c.dirs[path]
 }
 
-// Flush adds to b what the last snapshot changed: entries of new and changed files, deletions of those of vanished ones. What goes beyond
-// maxFlush bytes waits for the next Flush; until all is written the cache on disk has no root entry. Flush can be repeated with another
-// batch. The error is the batch's, which must then not be committed.
+// Flush adds to b what the last snapshot changed: entries of new and changed files, deletions of those of vanished
+// ones. What goes beyond maxFlush bytes waits for the next Flush; until all is written the cache on disk has no root
+// entry. Flush can be repeated with another batch. The error is the batch's, which must then not be committed.
 func (c *Cache) Flush(b *kv.Batch) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

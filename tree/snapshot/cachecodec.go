@@ -37,8 +37,8 @@ const (
 	guardByte   = 10         // ns a byte: a file is stamped when a write begins, so a long one (under 100 MB/s) ends later
 )
 
-// reliable reports whether every change to the file after the moment now (ns since 1970) gives another stamp. It does not
-// while the last change is so recent that another one could get the same time, nor for a time in the future.
+// reliable reports whether every change to the file after the moment now (ns since 1970) gives another stamp. It does
+// not while the last change is so recent that another one could get the same time, nor for a time in the future.
 func (s *stamp) reliable(now int64) bool {
 	guard := int64(guardFine)
 	if s.mtime%1e9 == 0 && s.ctime%1e9 == 0 {

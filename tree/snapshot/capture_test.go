@@ -495,7 +495,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// An error of the disk or of a network file system concerns one path; a process at its limits says nothing about any path.
+// An error of the disk or of a network file system concerns one path; a process at its limits says nothing about any
+// path.
 func TestErrorsOfTheFileSystem(t *testing.T) {
 	for op, name := range map[string]string{"opendir": "dir", "lstat": "a.txt", "open": "a.txt", "read": "a.txt", "readlink": "link"} {
 		for errno, fatal := range map[syscall.Errno]bool{

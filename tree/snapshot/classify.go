@@ -8,8 +8,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// classify decides about one name: it is skipped, known from the cache, a directory to enter, or a file to be read, which is returned. hint
-// is its type in the listing, 0: unknown.
+// classify decides about one name: it is skipped, known from the cache, a directory to enter, or a file to be read,
+// which is returned. hint is its type in the listing, 0: unknown.
 func (s *scan) classify(n *node, name string, hint worktreefs.Type) (miss, bool) {
 	path := tree.Join(n.path, name)
 	if ours, sure := s.isOurs(n, name); ours {
@@ -90,9 +90,8 @@ func (s *scan) isSecret(n *node, m miss) bool {
 	return !s.StoreSecrets && (s.Secret != nil && s.Secret(m.path) || n.fate(m.name).secret)
 }
 
-// ignored decides by the rules. take (tracked, forced or named) beats them, and so does what became of a companion's database; in
-// an ignored
-// directory all else is ignored.
+// ignored decides by the rules. take (tracked, forced or named) beats them, and so does what became of a companion's
+// database; in an ignored directory all else is ignored.
 func (s *scan) ignored(n *node, name string, isDir, take bool) bool {
 	if take {
 		return false
@@ -161,7 +160,8 @@ func (s *scan) descend(n, c *node) {
 	s.push(task{n: c})
 }
 
-// isOurs reports whether a name is git's directory in any spelling, rewind's, or what a restore left. sure: the name alone decides that.
+// isOurs reports whether a name is git's directory in any spelling, rewind's, or what a restore left. sure: the name
+// alone decides that.
 func (s *scan) isOurs(n *node, name string) (ours, sure bool) {
 	if name == "" || name[0] != '.' && name[0] < 0x80 && name[0]|0x20 != 'g' && name[0]|0x20 != 'r' && !strings.Contains(name, `\`) {
 		return false, true // nearly every name

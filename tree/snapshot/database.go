@@ -9,11 +9,12 @@ import (
 	"rewind/tree"
 )
 
-// A database and its companions (tree.CompanionOf) are captured as one: a companion is captured if and only if its database is, whatever
-// the rules say of it, and all of them as they were at one moment, or the database is flagged torn.
+// A database and its companions (tree.CompanionOf) are captured as one: a companion is captured if and only if its
+// database is, whatever the rules say of it, and all of them as they were at one moment, or the database is flagged
+// torn.
 //
-// The size limit and the secret list hold for a companion all the same: a log of a gigabyte is not read at every hook, and who has
-// named it a secret means it. It is noted then, and no restore sets the database of such a state.
+// The size limit and the secret list hold for a companion all the same: a log of a gigabyte is not read at every hook,
+// and who has named it a secret means it. It is noted then, and no restore sets the database of such a state.
 
 // database is a file with the names beside it that could be its companions.
 type database struct {
@@ -66,8 +67,8 @@ func companionOf(names []worktreefs.Dirent, i int) (of string, ok bool) {
 	return of, ok && isFile(names[k].Type)
 }
 
-// captureDatabase captures a database and its companions. If one of them changed between the first look and the last, all are looked at
-// again, and after the last try the database is flagged torn.
+// captureDatabase captures a database and its companions. If one of them changed between the first look and the last,
+// all are looked at again, and after the last try the database is flagged torn.
 func (s *scan) captureDatabase(n *node, d database) {
 	for try := 1; ; try++ {
 		before := s.stampsOf(n, d)
@@ -87,11 +88,12 @@ func (s *scan) captureDatabase(n *node, d database) {
 	}
 }
 
-// members are the names of a database and its companions. The database is read first: what is appended to a log after that does not
-// contradict it.
+// members are the names of a database and its companions. The database is read first: what is appended to a log after
+// that does not contradict it.
 func (d database) members() []string { return append([]string{d.name}, d.companions...) }
 
-// stampsOf are the stamps of a database and of all files whose coming, going or changing changes it; zero for what is not there.
+// stampsOf are the stamps of a database and of all files whose coming, going or changing changes it; zero for what is
+// not there.
 func (s *scan) stampsOf(n *node, d database) []stamp {
 	var stamps []stamp
 	for _, name := range append(tree.Companions(d.name), d.members()...) {
@@ -168,8 +170,8 @@ func (s *scan) takeBack(n *node, d database) {
 	})
 }
 
-// checkCompanions captures a database again that was read while it had no companion in the listing, and has one by now: what was read
-// may be half of a transaction that is under way.
+// checkCompanions captures a database again that was read while it had no companion in the listing, and has one by now:
+// what was read may be half of a transaction that is under way.
 func (s *scan) checkCompanions(n *node, name string) {
 	d := database{name: name}
 	for _, c := range tree.Companions(name) {
@@ -242,8 +244,8 @@ func (n *node) fate(name string) fate {
 	return n.fates[name]
 }
 
-// withCompanions adds to the names that may have changed in a directory the other members of their databases: what becomes of one decides
-// about the others.
+// withCompanions adds to the names that may have changed in a directory the other members of their databases: what
+// becomes of one decides about the others.
 func (n *node) withCompanions() {
 	var more []string
 	for name := range n.todo.names {
@@ -264,7 +266,8 @@ func (n *node) withCompanions() {
 	}
 }
 
-// appendCompanions appends the names that the last snapshot knew in the directory and that could be companions of a file.
+// appendCompanions appends the names that the last snapshot knew in the directory and that could be companions of a
+// file.
 func (n *node) appendCompanions(names []string, of string) []string {
 	add := func(name string) (more bool) {
 		if !strings.HasPrefix(name, of) {

@@ -10,7 +10,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// What becomes of a database decides about its companions also where only one of them was reported, or has another stamp.
+// What becomes of a database decides about its companions also where only one of them was reported, or has another
+// stamp.
 func TestCompanionsWithoutAFullScan(t *testing.T) {
 	for _, watch := range []bool{true, false} {
 		v := unwatched(t)

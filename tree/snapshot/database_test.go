@@ -60,7 +60,8 @@ func TestCompanionsGoWithTheirDatabase(t *testing.T) {
 		"i cipher.db-shm", "i notes-journal", "i alone.db-wal", "i dir.db-wal")
 }
 
-// What goes with a secret database is as secret; what goes with an ignored one is not captured, although no rule speaks of it.
+// What goes with a secret database is as secret; what goes with an ignored one is not captured, although no rule speaks
+// of it.
 func TestCompanionsOfWhatIsNotCaptured(t *testing.T) {
 	root := tempTree(t)
 	write(t, root+"/.gitignore", "*.db\n")
@@ -94,7 +95,8 @@ func TestPromise14DatabaseWrittenBetweenItsFiles(t *testing.T) {
 		r := shoot(t, root, m, func(s *Source) {
 			s.RuleFiles = []string{".gitignore"}
 			s.Root = openHook{s.Root, func(name string) {
-				if name == "app.db-wal" && n < times { // the database was read; a checkpoint writes it now, and another transaction the log
+				// the database was read; a checkpoint writes it now, and another transaction the log
+				if name == "app.db-wal" && n < times {
 					n++
 					age()
 					write(t, root+"/app.db", fmt.Sprint(liteHead, n))

@@ -19,7 +19,8 @@ func (s *scan) finish(n *node) error {
 		return nil
 	}
 	slices.SortFunc(n.entries, tree.ByName)
-	n.entries = slices.CompactFunc(n.entries, func(a, b tree.Entry) bool { return a.Name == b.Name }) // two reports of one path
+	// two reports of one path
+	n.entries = slices.CompactFunc(n.entries, func(a, b tree.Entry) bool { return a.Name == b.Name })
 	if n.foreign || n.only && len(n.entries) == 0 {
 		s.leave(n, objstore.ID{}, nil)
 		return nil
@@ -131,7 +132,8 @@ func (s *scan) prevTree(n *node) objstore.ID {
 	return objstore.ID{}
 }
 
-// prev is the entries of the same directory in the previous snapshot, for delta bases. A tree that cannot be read counts as empty.
+// prev is the entries of the same directory in the previous snapshot, for delta bases. A tree that cannot be read
+// counts as empty.
 func (s *scan) prev(n *node) []tree.Entry {
 	n.prevOnce.Do(func() {
 		if id := s.prevTree(n); !id.IsZero() {
@@ -155,8 +157,8 @@ func (s *scan) prevBlob(n *node, name string) objstore.ID {
 	return objstore.ID{}
 }
 
-// exists reports whether the object that a cache entry names is in the store. It is if the cache describes the previous tree, or that tree
-// has it; else the store is asked.
+// exists reports whether the object that a cache entry names is in the store. It is if the cache describes the previous
+// tree, or that tree has it; else the store is asked.
 func (s *scan) exists(n *node, f *cached) bool {
 	if f.stamp.kind == cachedSecret {
 		return true

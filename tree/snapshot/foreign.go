@@ -7,9 +7,9 @@ import (
 	"rewind/tree"
 )
 
-// A foreign directory is in the project's and not of it: git's own, by any name, or the working tree of another branch, which has its own
-// index and its own changes. Nothing below is captured, whatever tracks or names it, so no restore finds anything to write there. The
-// directory is listed and watched all the same, since what it is can change.
+// A foreign directory is in the project's and not of it: git's own, by any name, or the working tree of another branch,
+// which has its own index and its own changes. Nothing below is captured, whatever tracks or names it, so no restore
+// finds anything to write there. The directory is listed and watched all the same, since what it is can change.
 
 // dotGit is the name of git's directory, or of the file that names it.
 const dotGit = ".git"
@@ -27,8 +27,8 @@ func (t *todo) tellsForeign() bool {
 	return false
 }
 
-// whatForeign is what a directory below the root is, by all of its names: tree.BuiltinGit, tree.BuiltinWorktree; 0: it is the project's.
-// Where only some names were listed, it was decided before.
+// whatForeign is what a directory below the root is, by all of its names: tree.BuiltinGit, tree.BuiltinWorktree; 0: it
+// is the project's. Where only some names were listed, it was decided before.
 func (s *scan) whatForeign(n *node, names []worktreefs.Dirent) int64 {
 	switch {
 	case n.parent == nil, n.base != nil:
@@ -51,7 +51,8 @@ func isGitDir(name string, names []worktreefs.Dirent) bool {
 	})
 }
 
-// isLinked reports whether git has linked the directory to a repository. What cannot be read makes it the project's: more is captured then.
+// isLinked reports whether git has linked the directory to a repository. What cannot be read makes it the project's:
+// more is captured then.
 func (s *scan) isLinked(n *node) bool {
 	f, st, err := n.dir.Open(dotGit)
 	if err != nil {

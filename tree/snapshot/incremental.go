@@ -51,7 +51,8 @@ func (s *scan) resumable() bool {
 	return was == inputsOf(&s.Source)
 }
 
-// end asks the watcher whether the next snapshot can rely on this one, and after a full scan counts what the watcher has missed.
+// end asks the watcher whether the next snapshot can rely on this one, and after a full scan counts what the watcher
+// has missed.
 func (s *scan) end() {
 	if s.sight == nil || s.err != nil {
 		return
@@ -81,7 +82,8 @@ func (s *scan) names(n *node) ([]worktreefs.Dirent, error) {
 
 func (b *baseDir) fileID() fileID { return fileID{b.dev, b.ino} }
 
-// decidedAnew reports whether all below a directory is decided anew: an ignore file in it may have changed, or what it is.
+// decidedAnew reports whether all below a directory is decided anew: an ignore file in it may have changed, or what it
+// is.
 func (s *scan) decidedAnew(n *node) bool {
 	for _, name := range s.RuleFiles {
 		if n.todo.names[name] != 0 {
@@ -118,8 +120,8 @@ func (s *scan) changed(n *node) (names []worktreefs.Dirent, ok bool, err error) 
 	return names, true, nil
 }
 
-// takeOver fills a directory with all of the last snapshot but the names that are looked at, and enters the directories below that have
-// such.
+// takeOver fills a directory with all of the last snapshot but the names that are looked at, and enters the directories
+// below that have such.
 func (s *scan) takeOver(n *node) {
 	t := n.todo
 	var subs []*baseDir

@@ -6,9 +6,10 @@ import (
 	"rewind/tree"
 )
 
-// Named are paths that calls of agents have named: files there are captured although a rule leaves them out, each below the size limit and
-// no secret, as any other file. A directory is not: what is in it nobody named. Every snapshot looks at all of them, and its note lists
-// them, so that a path that is not in the tree was not there. A Named does not change; nil has no paths.
+// Named are paths that calls of agents have named: files there are captured although a rule leaves them out, each below
+// the size limit and no secret, as any other file. A directory is not: what is in it nobody named. Every snapshot looks
+// at all of them, and its note lists them, so that a path that is not in the tree was not there. A Named does not
+// change; nil has no paths.
 type Named struct {
 	paths        []string // ascending
 	exact, above map[string]bool
@@ -59,8 +60,8 @@ func (n *Named) contains(other *Named) bool {
 	return n == other || !slices.ContainsFunc(other.Paths(), func(p string) bool { return !n.has(p) })
 }
 
-// note adds a line for each path to the sorted lines of a note. A path that has a line as an ignored one, for something else is there now
-// than a file, keeps that.
+// note adds a line for each path to the sorted lines of a note. A path that has a line as an ignored one, for something
+// else is there now than a file, keeps that.
 func (n *Named) note(skips []tree.Skip) []tree.Skip {
 	var more []tree.Skip
 	for _, p := range n.Paths() {
@@ -76,8 +77,8 @@ func (n *Named) note(skips []tree.Skip) []tree.Skip {
 	return skips
 }
 
-// newlyNamed are the names to look at for the paths that the baseline does not know as named: the path itself, or the topmost directory
-// above it that was not entered.
+// newlyNamed are the names to look at for the paths that the baseline does not know as named: the path itself, or the
+// topmost directory above it that was not entered.
 func (s *scan) newlyNamed() dirtySet {
 	was := s.base.inputs.named
 	if was == s.Named {
@@ -103,7 +104,8 @@ func (s *scan) newlyNamed() dirtySet {
 	return look
 }
 
-// passedOver reports whether a name in an ignored directory is of no interest, so that it need not be looked at when it has changed.
+// passedOver reports whether a name in an ignored directory is of no interest, so that it need not be looked at when it
+// has changed.
 func (s *scan) passedOver(n *node, name string) bool {
 	if !n.only {
 		return false
@@ -113,8 +115,8 @@ func (s *scan) passedOver(n *node, name string) bool {
 	return !take && !s.Named.has(path) && !s.wantedBelow(path)
 }
 
-// Sees reports whether the last committed snapshot entered the directory of a path, so that this is one and no link, and whether there may
-// be a link at the path itself. It looks at nothing but what is in memory, and allocates nothing.
+// Sees reports whether the last committed snapshot entered the directory of a path, so that this is one and no link,
+// and whether there may be a link at the path itself. It looks at nothing but what is in memory, and allocates nothing.
 func (c *Cache) Sees(path string) (entered, link bool) {
 	dir, name := tree.Split(path)
 	c.mu.Lock()
@@ -127,7 +129,8 @@ func (c *Cache) Sees(path string) (entered, link bool) {
 	return true, kind == cachedSymlink || kind == 0 && c.base.unsureOf(dir, name)
 }
 
-// unsureOf reports whether a name that the stat cache does not have may be there all the same: its stamp proved nothing.
+// unsureOf reports whether a name that the stat cache does not have may be there all the same: its stamp proved
+// nothing.
 func (b *baseline) unsureOf(dir, name string) bool {
 	return b == nil || b.watch == nil || b.racy[dir][name]|b.again[dir][name] != 0
 }

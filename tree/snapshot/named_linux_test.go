@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Under a watcher a path that is named from now on costs a look at it, or at the first directory above it that was not entered; from then
-// on it is watched, and what else is written beside it is not looked at.
+// Under a watcher a path that is named from now on costs a look at it, or at the first directory above it that was not
+// entered; from then on it is watched, and what else is written beside it is not looked at.
 func TestNamedPathIsLookedAtAlone(t *testing.T) {
 	v := oversee(t)
 	write(t, v.root+"/.gitignore", "dist/\n*.json\n")

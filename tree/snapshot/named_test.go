@@ -10,8 +10,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// A named path is captured although a rule leaves it out: the file, not what lies beside it. Limit and secret list hold for it, what is no
-// file stays out, and the note says of each that it was looked at.
+// A named path is captured although a rule leaves it out: the file, not what lies beside it. Limit and secret list hold
+// for it, what is no file stays out, and the note says of each that it was looked at.
 func TestNamedPathsAreCaptured(t *testing.T) {
 	root := tempTree(t)
 	write(t, root+"/.gitignore", "*.json\ndist/\n")

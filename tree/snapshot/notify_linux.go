@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// notifier is an inotify instance: a queue of reports, which the kernel fills before the call that changed something returns. Who has read
-// it until it was empty knows of all calls that had returned before. All methods but listen and close want the watcher's mu held.
+// notifier is an inotify instance: a queue of reports, which the kernel fills before the call that changed something
+// returns. Who has read it until it was empty knows of all calls that had returned before. All methods but listen and
+// close want the watcher's mu held.
 type notifier struct {
 	fd   int
 	file *os.File // fd, for Go's poller
@@ -42,7 +43,8 @@ func newNotifier() (*notifier, error) {
 	return n, nil
 }
 
-// add watches the directory at a path and returns the watch's number. A directory that is watched already has the number of that watch.
+// add watches the directory at a path and returns the watch's number. A directory that is watched already has the
+// number of that watch.
 func (n *notifier) add(path string, root bool) (int32, error) {
 	flags := uint32(reported | unix.IN_ONLYDIR)
 	if !root {

@@ -7,9 +7,10 @@ import (
 	"rewind/tree"
 )
 
-// Overlooked reports whether one of the files and links at paths has changed without a report since the newest snapshot took it over from
-// the one before (see Watcher). Paths that the snapshot looked at itself, or does not have, are not looked at. paths are sorted; each costs
-// one lstat. It is called after a snapshot, before Committed or Discard. The error is one of root.
+// Overlooked reports whether one of the files and links at paths has changed without a report since the newest snapshot
+// took it over from the one before (see Watcher). Paths that the snapshot looked at itself, or does not have, are not
+// looked at. paths are sorted; each costs one lstat. It is called after a snapshot, before Committed or Discard. The
+// error is one of root.
 func (c *Cache) Overlooked(root worktreefs.Dir, paths []string) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

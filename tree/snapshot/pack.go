@@ -8,11 +8,12 @@ import (
 	"rewind/objstore"
 )
 
-// pack has the files of one directory as the stat cache knows them, ascending by name, in one string: some 60 bytes a file where a []cached
-// takes 110, and no pointers for the garbage collector. Equal lists give equal packs. Packs are in memory only, and not checked.
+// pack has the files of one directory as the stat cache knows them, ascending by name, in one string: some 60 bytes a
+// file where a []cached takes 110, and no pointers for the garbage collector. Equal lists give equal packs. Packs are
+// in memory only, and not checked.
 //
-// A file is: the name's length and the name, kind, perm, size, mtime less that of the file before, ctime less mtime, inode less that of the
-// file before, id. Numbers are varints; differences are signed and wrap.
+// A file is: the name's length and the name, kind, perm, size, mtime less that of the file before, ctime less mtime,
+// inode less that of the file before, id. Numbers are varints; differences are signed and wrap.
 type pack struct {
 	raw string
 	n   int // files

@@ -26,7 +26,8 @@ func drawCached(rt *rapid.T, name string) cached {
 	}
 }
 
-// What is loaded in the order of the paths is found again, held against a plain map; and a pack says whether two lists are the same.
+// What is loaded in the order of the paths is found again, held against a plain map; and a pack says whether two lists
+// are the same.
 func TestPacksAgainstAMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		model := map[string]cached{}

@@ -7,8 +7,8 @@ import (
 	"rewind/tree"
 )
 
-// loader packs files that come in the byte order of their paths. All files below a directory come together, so only the directories on the
-// way to the last file can still get more.
+// loader packs files that come in the byte order of their paths. All files below a directory come together, so only the
+// directories on the way to the last file can still get more.
 type loader struct {
 	dirs map[string]*cacheDir
 	open []loading
@@ -63,8 +63,8 @@ const (
 	worthABox = 64 // directories
 )
 
-// box puts packs that stay side by side in memory. One by one they would lie between the garbage of what made them, and keep its pages. The
-// room of a pack that is replaced later is free when all packs of the box are.
+// box puts packs that stay side by side in memory. One by one they would lie between the garbage of what made them, and
+// keep its pages. The room of a pack that is replaced later is free when all packs of the box are.
 type box struct {
 	raw []byte
 	in  []boxed

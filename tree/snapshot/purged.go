@@ -7,8 +7,8 @@ import (
 	"rewind/tree"
 )
 
-// A store refuses content that was purged from it. A file that still has such content is not in the tree; the note lists it, as it does a
-// secret file. Every snapshot reads the file again: when its content has changed it is captured.
+// A store refuses content that was purged from it. A file that still has such content is not in the tree; the note
+// lists it, as it does a secret file. Every snapshot reads the file again: when its content has changed it is captured.
 
 // purged notes a file whose content the store refuses.
 func (s *scan) purged(n *node, m miss, size int64) {
@@ -26,8 +26,8 @@ func (s *scan) refused(id objstore.ID) bool {
 	return s.refuses != nil && s.refuses.Refused(objstore.Blob, id) != nil
 }
 
-// refusesLarge fails if the store refuses the content of a large file, which must be known before its chunks are stored. The file is read
-// for that only if a purged file has had its size.
+// refusesLarge fails if the store refuses the content of a large file, which must be known before its chunks are
+// stored. The file is read for that only if a purged file has had its size.
 func (r *reading) refusesLarge() error {
 	p, ok := r.Put.(interface {
 		Purged(size int64, sum func() (objstore.ID, error)) error

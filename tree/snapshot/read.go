@@ -113,8 +113,8 @@ func (e *storeError) Error() string { return e.err.Error() }
 
 func (e *storeError) Unwrap() error { return e.err }
 
-// readLink stores a symlink's target, which cannot be torn: a link is replaced, never changed. again: it was replaced meanwhile, and this
-// was not the last try.
+// readLink stores a symlink's target, which cannot be torn: a link is replaced, never changed. again: it was replaced
+// meanwhile, and this was not the last try.
 func (s *scan) readLink(n *node, m miss, last bool) (again bool, err error) {
 	before, err := n.dir.Lstat(m.name)
 	if err != nil {
@@ -148,7 +148,8 @@ func (s *scan) readLink(n *node, m miss, last bool) (again bool, err error) {
 	return false, nil
 }
 
-// readFile stores a file's content, or notes a secret's hash. again: the file changed meanwhile, and this was not the last try.
+// readFile stores a file's content, or notes a secret's hash. again: the file changed meanwhile, and this was not the
+// last try.
 func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	file, before, err := n.dir.Open(m.name)
 	if err != nil {
@@ -218,8 +219,8 @@ func (s *scan) readFile(n *node, m miss, last bool) (again bool, err error) {
 	return false, nil
 }
 
-// sure is what the cache gets of a file or link that was read; nil: the next snapshot is to look at it again, for its stamp proves nothing,
-// or it is torn.
+// sure is what the cache gets of a file or link that was read; nil: the next snapshot is to look at it again, for its
+// stamp proves nothing, or it is torn.
 func (s *scan) sure(n *node, m miss, st stamp, id objstore.ID, torn bool) *cached {
 	switch {
 	case torn:
@@ -232,12 +233,12 @@ func (s *scan) sure(n *node, m miss, st stamp, id objstore.ID, torn bool) *cache
 	return nil
 }
 
-// reading is one try to read a file. Never more than size bytes, its length when it was opened, are read: a file that grows faster
-// than it is read has an end as well.
+// reading is one try to read a file. Never more than size bytes, its length when it was opened, are read: a file that
+// grows faster than it is read has an end as well.
 //
-// Equal stamps before and after prove that the content was not changed while it was read, except when the file is so young that a
-// change could leave its stamp as it is, or that a write (which stamps the file when it begins) may be under way. Then it
-// is read twice, and both must be equal.
+// Equal stamps before and after prove that the content was not changed while it was read, except when the file is so
+// young that a change could leave its stamp as it is, or that a write (which stamps the file when it begins) may be
+// under way. Then it is read twice, and both must be equal.
 type reading struct {
 	*scan
 	n    *node

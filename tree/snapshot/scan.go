@@ -15,8 +15,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// scan is a running snapshot. Directories are tasks on a stack that workers take from, so the tree is walked depth first by
-// several at once, and there are about as many open handles and unfinished directories as the tree is deep.
+// scan is a running snapshot. Directories are tasks on a stack that workers take from, so the tree is walked depth
+// first by several at once, and there are about as many open handles and unfinished directories as the tree is deep.
 type scan struct {
 	Source
 	ctx     context.Context
@@ -151,7 +151,8 @@ func (s *scan) run() error {
 	return s.err
 }
 
-// worthHelp is how many tasks must wait before other workers are started: a snapshot of few changes ends before one would be running.
+// worthHelp is how many tasks must wait before other workers are started: a snapshot of few changes ends before one
+// would be running.
 const worthHelp = 4
 
 func (s *scan) push(tasks ...task) {
@@ -277,7 +278,8 @@ func (s *scan) release(n *node) {
 	}
 }
 
-// done says that one of the things that n waits for is complete. The last one finishes n, which is one thing that its parent waits for.
+// done says that one of the things that n waits for is complete. The last one finishes n, which is one thing that its
+// parent waits for.
 func (s *scan) done(n *node) {
 	for ; n != nil && n.pending.Add(-1) == 0; n = n.parent {
 		if !s.failed() {
@@ -403,7 +405,8 @@ func (s *scan) open(n *node) bool {
 	return false
 }
 
-// unreadable notes a path; with quiet, one that nobody asked for, it does not. A path too long for a note is noted by its directory.
+// unreadable notes a path; with quiet, one that nobody asked for, it does not. A path too long for a note is noted by
+// its directory.
 func (s *scan) unreadable(n *node, name, path string, quiet bool) {
 	s.unsure(n, name, moved)
 	if quiet {

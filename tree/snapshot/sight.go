@@ -5,8 +5,8 @@ import (
 	"rewind/tree"
 )
 
-// sight is what one snapshot has of a watcher: the reports up to its beginning, and the watching of what it enters. A nil sight has no
-// reports and watches nothing.
+// sight is what one snapshot has of a watcher: the reports up to its beginning, and the watching of what it enters. A
+// nil sight has no reports and watches nothing.
 type sight struct {
 	w     *Watcher
 	epoch uint64
@@ -91,8 +91,8 @@ func (g *sight) end(full bool) bool {
 	return true
 }
 
-// sweep ends the watches of directories that the full scan did not enter. They count as changed, since that scan may not be the one that is
-// committed. mu is held.
+// sweep ends the watches of directories that the full scan did not enter. They count as changed, since that scan may
+// not be the one that is committed. mu is held.
 func (w *Watcher) sweep(scan uint64) {
 	var left []string
 	w.dirs.each("", func(path string, d *watchDir) {

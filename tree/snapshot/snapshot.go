@@ -20,7 +20,8 @@ import (
 //
 //	Has(objstore.Kind, objstore.ID) (bool, error)
 //
-// the stat cache can be used for other trees than that of the last snapshot, and unchanged directories are not put again.
+// the stat cache can be used for other trees than that of the last snapshot, and unchanged directories are not put
+// again.
 type Store interface {
 	objstore.Putter
 	// PutReader stores a blob of any size in bounded memory, and returns its length; prev is a hint as for Put.
@@ -42,17 +43,20 @@ type Source struct {
 
 	Cache *Cache // nil: every file is read
 
-	// Watcher, with a Cache and a Generation, and always with the same Cache, saves the look at what did not change. nil: none.
+	// Watcher, with a Cache and a Generation, and always with the same Cache, saves the look at what did not change.
+	// nil: none.
 	Watcher *Watcher
-	// Generation names the state of all that decides about a snapshot besides the tree: it changes whenever Rules, Tracked or Secret
-	// may answer differently, when Put is another store, and when objects may have been removed from it. Empty: unknown, so the
-	// whole tree is scanned.
+	// Generation names the state of all that decides about a snapshot besides the tree: it changes whenever Rules,
+	// Tracked or Secret may answer differently, when Put is another store, and when objects may have been removed from
+	// it. Empty: unknown, so the whole tree is scanned.
 	Generation string
-	// Full scans the whole tree in any case. What differs then without having been reported is counted in value.Watcher.Missed.
+	// Full scans the whole tree in any case. What differs then without having been reported is counted in
+	// value.Watcher.Missed.
 	Full bool
 
-	// Hasty, under a watcher, leaves files that were read so soon after a change that their stamps prove nothing, and of which nothing was
-	// reported since, to the next snapshot that is not. It gives up nothing but the chance to find what is not reported.
+	// Hasty, under a watcher, leaves files that were read so soon after a change that their stamps prove nothing, and
+	// of which nothing was reported since, to the next snapshot that is not. It gives up nothing but the chance to find
+	// what is not reported.
 	Hasty bool
 
 	Rules     *ignore.Dir // the rules at the root, ignore files of the tree not included
@@ -62,25 +66,26 @@ type Source struct {
 	SizeLimit    int64                  // bytes; a larger file is noted instead; <= 0: no limit
 	Secret       func(path string) bool // the secret list; safe for concurrent use
 	StoreSecrets bool                   // capture secret files like others
-	// Leak makes a file that was read a secret one by its content, before that is stored; tracked and forced files aside. Only small files
-	// are asked about. Secret is to know the path by the next snapshot. nil: contents decide nothing; safe for concurrent use.
+	// Leak makes a file that was read a secret one by its content, before that is stored; tracked and forced files
+	// aside. Only small files are asked about. Secret is to know the path by the next snapshot. nil: contents decide
+	// nothing; safe for concurrent use.
 	Leak      func(path string, content []byte) bool
 	SecretKey [32]byte // keys the hashes of secrets
 
 	// GitDirs are directories in the tree that the project's own .git leads to: git's, whatever they look like.
 	GitDirs []string
-	// Linked reports whether dir is a working tree that git has linked to a repository (git worktree add). dotGit is what the file .git in
-	// it says. nil: none is. Safe for concurrent use.
+	// Linked reports whether dir is a working tree that git has linked to a repository (git worktree add). dotGit is
+	// what the file .git in it says. nil: none is. Safe for concurrent use.
 	Linked func(dir string, dotGit []byte) bool
 	// Named are captured whatever the rules say, a file that is over the limit or secret not even so. nil: none.
 	Named *Named
 
-	// Force names paths that are captured whole, a directory with all below it, whatever the rules, the limit and the secret
-	// list say (git's and our own directories are not captured even so). Directories above them are entered for them alone.
-	// Safe for concurrent use.
+	// Force names paths that are captured whole, a directory with all below it, whatever the rules, the limit and the
+	// secret list say (git's and our own directories are not captured even so). Directories above them are entered for
+	// them alone. Safe for concurrent use.
 	Force func(path string) bool
-	// ForceBelow reports whether some path below a directory is forced; nil: any could be, so with Force every ignored directory
-	// is entered. ForcePaths gives both.
+	// ForceBelow reports whether some path below a directory is forced; nil: any could be, so with Force every ignored
+	// directory is entered. ForcePaths gives both.
 	ForceBelow func(dir string) bool
 
 	workers  int                          // goroutines; <= 0: GOMAXPROCS
@@ -113,15 +118,16 @@ func (r *Result) Note() ([]byte, error) {
 // Take captures the working tree: blobs and trees go to s.Put, bottom-up, and what is not captured is listed.
 //
 // A file is stored as it was at one moment, or flagged torn: it is read again while it changes. A path that vanishes
-// meanwhile is absent. What cannot be read is noted and never an error; the errors are those of the store, of the root directory,
-// of ctx, and of a process without file descriptors or memory. A directory with more in it than a tree can hold
-// (objstore.MaxObject bytes of entries) is noted as over the size limit; the root directory is an error then.
+// meanwhile is absent. What cannot be read is noted and never an error; the errors are those of the store, of the root
+// directory, of ctx, and of a process without file descriptors or memory. A directory with more in it than a tree can
+// hold (objstore.MaxObject bytes of entries) is noted as over the size limit; the root directory is an error then.
 //
-// With a watcher that is healthy, a directory in which nothing was reported is taken over from the last snapshot that was committed; the
-// result is that of a full scan. When nothing was reported at all, a few system calls are all that happens.
+// With a watcher that is healthy, a directory in which nothing was reported is taken over from the last snapshot that
+// was committed; the result is that of a full scan. When nothing was reported at all, a few system calls are all that
+// happens.
 //
-// The cache learns nothing until Cache.Flush and Cache.Committed. After a snapshot with Force, Discard it instead, else the next
-// one cannot rely on it.
+// The cache learns nothing until Cache.Flush and Cache.Committed. After a snapshot with Force, Discard it instead, else
+// the next one cannot rely on it.
 func Take(ctx context.Context, s Source) (*Result, error) {
 	if !s.Prev.IsZero() && s.Get == nil {
 		return nil, errors.New("snapshot: a previous tree, but nothing to read it from")

@@ -22,8 +22,8 @@ func generation(n, size int) []byte {
 	return bytes.Repeat([]byte(line), size/len(line)+1)[:size]
 }
 
-// aState reports whether data is one generation, or the beginning of one followed by the rest of the one before: what a write
-// that is under way leaves for a moment.
+// aState reports whether data is one generation, or the beginning of one followed by the rest of the one before: what a
+// write that is under way leaves for a moment.
 func aState(data []byte, size int, mixed bool) bool {
 	if len(data) == 0 {
 		return true
@@ -219,7 +219,8 @@ func overwrite(t *testing.T, path string, data []byte) {
 	check(t, os.Chtimes(path, st.ModTime(), st.ModTime()))
 }
 
-// A stamp that does not change although the content does, as when both changes fall into one tick of the file system's clock.
+// A stamp that does not change although the content does, as when both changes fall into one tick of the file system's
+// clock.
 type frozen struct {
 	worktreefs.Dir
 	w *watched

@@ -9,11 +9,12 @@ import (
 	"rewind/tree/ignore"
 )
 
-// Without a watcher, every directory is opened and every file asked for its stamp; but a directory in which no name came or went since the
-// last snapshot is not listed, and one in which nothing changed at all is not written and compared again: it is taken over.
+// Without a watcher, every directory is opened and every file asked for its stamp; but a directory in which no name
+// came or went since the last snapshot is not listed, and one in which nothing changed at all is not written and
+// compared again: it is taken over.
 //
-// No name came or went if the directory has the same stamp as then, and had it for long enough that any change since would
-// have given it another (reliable, as for files), on a file system that stamps directories (Dir.StampsNames).
+// No name came or went if the directory has the same stamp as then, and had it for long enough that any change since
+// would have given it another (reliable, as for files), on a file system that stamps directories (Dir.StampsNames).
 
 // untrackedDir is what is known of a directory without a watcher, so that it need not be listed.
 type untrackedDir struct {
@@ -44,8 +45,8 @@ func (s *scan) untrackedDirOf(n *node) *untrackedDir {
 	return &untrackedDir{stamp: n.stamp, above: n.above, ruled: n.ruled, plain: s.isPlain(n)}
 }
 
-// isPlain reports whether every name in a directory is decided by the listing, the rules and the stamps of the cache: none is unreadable,
-// torn, over the size limit, a mount, racy, or perhaps a companion by and by.
+// isPlain reports whether every name in a directory is decided by the listing, the rules and the stamps of the cache:
+// none is unreadable, torn, over the size limit, a mount, racy, or perhaps a companion by and by.
 func (s *scan) isPlain(n *node) bool {
 	st := stamp{mtime: n.stamp.mtime, ctime: n.stamp.ctime}
 	if n.foreign || n.undecided.Load() || n.id.dev != s.dev || !st.reliable(s.start) || worktreefs.SameName(n.name, ".agent") {
@@ -148,7 +149,8 @@ func (s *scan) enterUnchanged(n *node) {
 	s.push(tasks...)
 }
 
-// keep takes a directory over as it was, if it is unchanged; else it fills in from the last snapshot what was not looked at.
+// keep takes a directory over as it was, if it is unchanged; else it fills in from the last snapshot what was not
+// looked at.
 func (s *scan) keep(n *node) bool {
 	b := n.prior
 	slices.SortFunc(n.subs, func(a, b *baseDir) int { return strings.Compare(a.name, b.name) })

@@ -41,8 +41,9 @@ func stamps(t *testing.T, root string) {
 	}
 }
 
-// A snapshot without a watcher that takes over what is as it was is the snapshot that a scan from nothing gives, whatever happened before
-// it, and whatever became of the snapshots before. An editor works between them, and alongside of some.
+// A snapshot without a watcher that takes over what is as it was is the snapshot that a scan from nothing gives,
+// whatever happened before it, and whatever became of the snapshots before. An editor works between them, and alongside
+// of some.
 func TestStillEqualsFullScan(t *testing.T) {
 	stamps(t, t.TempDir())
 	snapshots, taken, checks := 0, 0, 1
@@ -101,8 +102,8 @@ func TestStillEqualsFullScanAlongside(t *testing.T) {
 	}
 }
 
-// What an unchanged tree costs: a directory is opened and described, a file described; none is listed, opened or read. After an edit, only
-// its directory is listed; after a name came, the same.
+// What an unchanged tree costs: a directory is opened and described, a file described; none is listed, opened or read.
+// After an edit, only its directory is listed; after a name came, the same.
 func TestStillCalls(t *testing.T) {
 	stamps(t, t.TempDir())
 	v := unwatched(t)

@@ -13,7 +13,8 @@ import (
 	"rewind/tree"
 )
 
-// ErrNoWatcher says that this system has no notification of changes that costs nothing per file, so that every snapshot scans.
+// ErrNoWatcher says that this system has no notification of changes that costs nothing per file, so that every snapshot
+// scans.
 var ErrNoWatcher = errors.New("no watcher on this system")
 
 const (
@@ -22,12 +23,13 @@ const (
 	maxDelay = 5 * time.Minute // and the longest that this becomes by doubling
 )
 
-// Watcher is told by the system which names in a working tree may have changed, so that a snapshot need not look at the others. It
-// makes snapshots fast and decides nothing: whatever it is not sure of makes it unhealthy, snapshots then scan, and one of
-// them sets it up anew. It watches the directories that snapshots enter, from the moment before they are listed.
+// Watcher is told by the system which names in a working tree may have changed, so that a snapshot need not look at the
+// others. It makes snapshots fast and decides nothing: whatever it is not sure of makes it unhealthy, snapshots then
+// scan, and one of them sets it up anew. It watches the directories that snapshots enter, from the moment before they
+// are listed.
 //
-// What the system does not report is not seen until a full scan: stores through a mapping (mmap), writes through a hard link that
-// is named elsewhere, and what is mounted over a directory. It costs nothing while nothing changes.
+// What the system does not report is not seen until a full scan: stores through a mapping (mmap), writes through a hard
+// link that is named elsewhere, and what is mounted over a directory. It costs nothing while nothing changes.
 //
 // It is for one Cache. Methods are safe for concurrent use.
 type Watcher struct {
@@ -75,8 +77,8 @@ type watchDir struct {
 	sub  map[string]*watchDir
 }
 
-// Watch makes a Watcher of the directory at root, an absolute path. It begins to watch with the first snapshot that it is given to. The
-// error is ErrNoWatcher, or about the arguments.
+// Watch makes a Watcher of the directory at root, an absolute path. It begins to watch with the first snapshot that it
+// is given to. The error is ErrNoWatcher, or about the arguments.
 func Watch(root string) (*Watcher, error) {
 	switch {
 	case !canWatch:
@@ -162,7 +164,8 @@ func (w *Watcher) start(root fileID) error {
 	return nil
 }
 
-// heard takes the reports that are there, so that the system's queue does not fill up between snapshots. enough: the life is over.
+// heard takes the reports that are there, so that the system's queue does not fill up between snapshots. enough: the
+// life is over.
 func (w *Watcher) heard(epoch uint64) (enough bool) {
 	if w.onEvent != nil {
 		w.onEvent()
@@ -226,7 +229,8 @@ func (w *Watcher) addDirty(dir, name string, m dirtyKind) {
 	}
 }
 
-// add watches a directory that a scan has open, before it is listed, and reports whether changes in it will be reported. mu is held.
+// add watches a directory that a scan has open, before it is listed, and reports whether changes in it will be
+// reported. mu is held.
 func (w *Watcher) add(path string, id fileID, scan uint64) bool {
 	if d := w.at(path, false); d != nil && d.on {
 		if d.id == id {
@@ -307,7 +311,8 @@ func (d *watchDir) path() string {
 	return tree.Join(d.up.path(), d.name)
 }
 
-// drop ends the watches of a directory and of all below, since a watch follows its directory wherever that is moved. mu is held.
+// drop ends the watches of a directory and of all below, since a watch follows its directory wherever that is moved. mu
+// is held.
 func (w *Watcher) drop(path string) {
 	dir, name := tree.Split(path)
 	parent := w.at(dir, false)

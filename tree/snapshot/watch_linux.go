@@ -8,11 +8,13 @@ import (
 	"rewind/internal/value"
 )
 
-// canWatch reports whether the system notifies of changes at no cost per file: here inotify, with a watch for each directory.
+// canWatch reports whether the system notifies of changes at no cost per file: here inotify, with a watch for each
+// directory.
 const canWatch = true
 
-// local reports whether all changes of a file system, by its magic number, are made by this kernel, which can report them: not those of
-// other machines or hosts (NFS, SMB, 9p), nor those of a program (FUSE). One that is not in the list is not trusted.
+// local reports whether all changes of a file system, by its magic number, are made by this kernel, which can report
+// them: not those of other machines or hosts (NFS, SMB, 9p), nor those of a program (FUSE). One that is not in the list
+// is not trusted.
 func local(magic int64) bool {
 	switch magic & 0xffffffff {
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.RAMFS_MAGIC,

@@ -26,8 +26,8 @@ func grow(b *testing.B, n int) string {
 	return root
 }
 
-// What a snapshot costs after one edit and after none, by the size of the tree, with and without a watcher; objects, cache and
-// commit included.
+// What a snapshot costs after one edit and after none, by the size of the tree, with and without a watcher; objects,
+// cache and commit included.
 func BenchmarkWatcher(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		root := grow(b, n)

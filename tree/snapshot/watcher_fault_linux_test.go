@@ -216,8 +216,8 @@ func TestWatcherClosedWhileSnapshotsRun(t *testing.T) {
 	}
 }
 
-// A directory is moved while a scan adds it, before the report of that is read: the system gives the watch that it has, and its reports are
-// of the new name.
+// A directory is moved while a scan adds it, before the report of that is read: the system gives the watch that it has,
+// and its reports are of the new name.
 func TestWatcherKeepsWatchOfMovedDirectory(t *testing.T) {
 	v := oversee(t)
 	write(t, v.root+"/a/f", "f")

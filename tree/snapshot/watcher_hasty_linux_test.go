@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// storeThrough changes the beginning of a file as nothing reports it: through a mapping that was there, and written to, before.
+// storeThrough changes the beginning of a file as nothing reports it: through a mapping that was there, and written to,
+// before.
 func storeThrough(t *testing.T, path string, size int) (store func(string)) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -24,9 +25,9 @@ func storeThrough(t *testing.T, path string, size int) (store func(string)) {
 	return func(s string) { copy(m, s) }
 }
 
-// A hasty snapshot, which an agent waits for, reads an edited file once. What is written to it then is reported, and read by the next one,
-// whatever the stamps say. What nothing reports is left to the next snapshot that is not hasty: the stamp of a file that was read so soon
-// proves nothing to it.
+// A hasty snapshot, which an agent waits for, reads an edited file once. What is written to it then is reported, and
+// read by the next one, whatever the stamps say. What nothing reports is left to the next snapshot that is not hasty:
+// the stamp of a file that was read so soon proves nothing to it.
 func TestPromise14HastyLeavesTheYoungToLater(t *testing.T) {
 	for _, full := range []bool{false, true} {
 		t.Run(fmt.Sprint("full=", full), func(t *testing.T) {

@@ -331,8 +331,8 @@ func (d vandal) foreign(path string) {
 	put(path+"/index", d.content())
 }
 
-// A snapshot with a watcher is the snapshot that a full scan gives, whatever happened before it, and whatever became of the snapshots
-// before. An editor works between them, and alongside of some.
+// A snapshot with a watcher is the snapshot that a full scan gives, whatever happened before it, and whatever became of
+// the snapshots before. An editor works between them, and alongside of some.
 func TestWatcherEqualsFullScan(t *testing.T) {
 	snapshots, incremental, checks := 0, 0, 1
 	if torture.Full() {

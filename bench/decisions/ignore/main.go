@@ -1,9 +1,11 @@
 // Command ignore measures our matcher of ignore rules (tree/ignore) beside the library that was weighed against it,
-// github.com/sabhiram/go-gitignore: how many random rule sets each decides otherwise than git check-ignore, and what a usual rules file and
-// a name cost. It is a module of its own, so that the library is in nobody's build. `make bench-ignore` runs it; it needs git.
+// github.com/sabhiram/go-gitignore: how many random rule sets each decides otherwise than git check-ignore, and what a
+// usual rules file and a name cost. It is a module of its own, so that the library is in nobody's build. `make
+// bench-ignore` runs it; it needs git.
 //
-// The library takes one rules file and whole paths. So the sets that both are asked about have one .gitignore each, at their top, and
-// nothing else says anything: no excludes file, no rules further down, no folding of case. That is the library's best case.
+// The library takes one rules file and whole paths. So the sets that both are asked about have one .gitignore each, at
+// their top, and nothing else says anything: no excludes file, no rules further down, no folding of case. That is the
+// library's best case.
 package main
 
 import (

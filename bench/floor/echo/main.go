@@ -1,10 +1,10 @@
-// Command echo is a daemon that does nothing: it reads the payload of a hook and answers, as the real one does in the end, from a process
-// of its own as that is. What a hook costs with it, no hook can be below.
+// Command echo is a daemon that does nothing: it reads the payload of a hook and answers, as the real one does in the
+// end, from a process of its own as that is. What a hook costs with it, no hook can be below.
 //
 //	echo HOME
 //
-// It listens where clients of that home look for their daemon, and prints how many whole calls came to it: 0 when it is ready, then for
-// each line of its standard input, with which it ends.
+// It listens where clients of that home look for their daemon, and prints how many whole calls came to it: 0 when it is
+// ready, then for each line of its standard input, with which it ends.
 package main
 
 import (

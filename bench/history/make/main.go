@@ -1,5 +1,5 @@
-// Command make gives the project in a directory a long history, for measuring whole programs on it: the project is set up in REWIND_HOME if
-// it is not yet, and no daemon may have its store open.
+// Command make gives the project in a directory a long history, for measuring whole programs on it: the project is set
+// up in REWIND_HOME if it is not yet, and no daemon may have its store open.
 package main
 
 import (

@@ -2,8 +2,8 @@ package fakemodel
 
 import "net/http"
 
-// anthropic writes a reply of the Messages API, and its events in their documented order: message_start, per content block start, delta
-// and stop, message_delta, message_stop.
+// anthropic writes a reply of the Messages API, and its events in their documented order: message_start, per content
+// block start, delta and stop, message_delta, message_stop.
 func anthropic(w http.ResponseWriter, r anthropicRequest, step Step, calls []call) {
 	content := []object{}
 	if step.Thinking != "" {

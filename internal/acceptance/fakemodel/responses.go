@@ -13,7 +13,8 @@ func (o object) with(fields object) object {
 	return out
 }
 
-// responses writes a reply of the Responses API: per output item added, its deltas, done; at the end response.completed with all of it.
+// responses writes a reply of the Responses API: per output item added, its deltas, done; at the end response.completed
+// with all of it.
 func responses(w http.ResponseWriter, r responsesRequest, step Step, calls []call) {
 	items := []object{}
 	if step.Text != nil {

@@ -77,8 +77,9 @@ type wording struct {
 	input func(t Tool, abs string) object
 }
 
-// wordings are, per abstract call, the agents' tools, the first that is offered being taken: Claude Code, Droid, Gemini CLI, opencode,
-// Codex. An edit of Claude Code and of Droid differ although the tool has one name: Create tells them apart.
+// wordings are, per abstract call, the agents' tools, the first that is offered being taken: Claude Code, Droid, Gemini
+// CLI, opencode, Codex. An edit of Claude Code and of Droid differ although the tool has one name: Create tells them
+// apart.
 var wordings = map[string][]wording{
 	"write": {
 		{"Write", func(t Tool, abs string) object { return object{"file_path": abs, "content": t.Content} }},
@@ -145,8 +146,8 @@ func subagent(kind string) func(Tool, string) object {
 	}
 }
 
-// concrete says an abstract call with a tool that the request offers; a call for which there is none names the abstract word, which the
-// agent answers with an error that a test sees.
+// concrete says an abstract call with a tool that the request offers; a call for which there is none names the abstract
+// word, which the agent answers with an error that a test sees.
 func (t Tool) concrete(o offer, dir string) call {
 	if t.Raw != nil {
 		var input any

@@ -83,7 +83,8 @@ func (s stat) Mode() os.FileMode {
 	return mode
 }
 
-// Chmod gives an open file or directory its mode, whatever its name has become. Where there are no such modes it does nothing.
+// Chmod gives an open file or directory its mode, whatever its name has become. Where there are no such modes it does
+// nothing.
 func Chmod(f vfs.File, perm os.FileMode) error {
 	fd := f.Fd()
 	if fd == vfs.InvalidFd {

@@ -13,8 +13,8 @@ import (
 // Whatever stands in the way of a name, an open ends at once: O_NONBLOCK.
 const fileFlags = unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 
-// open opens a file that is there. Opening some devices has effects of its own, so the kind is looked at first; what is put in the place
-// after that is seen by the second look. Links count only where the file is to be written.
+// open opens a file that is there. Opening some devices has effects of its own, so the kind is looked at first; what is
+// put in the place after that is seen by the second look. Links count only where the file is to be written.
 func (f *FS) open(at int, base, path string, flags int) (*os.File, error) {
 	var st unix.Stat_t
 	if err := lstatat(at, base, &st); err != nil {
@@ -151,7 +151,8 @@ func options(f vfs.File, err error, opts []vfs.OpenOption) (vfs.File, error) {
 	return f, nil
 }
 
-// OpenDir opens a directory for syncing. That may be the one that a store's directory lies in: its entries have to be made durable once.
+// OpenDir opens a directory for syncing. That may be the one that a store's directory lies in: its entries have to be
+// made durable once.
 func (f *FS) OpenDir(name string) (vfs.File, error) {
 	if r, _ := f.find(name); r == nil && f.above(name) {
 		return vfs.Default.OpenDir(name)
@@ -216,8 +217,8 @@ func unlink(at int, base string) error {
 	return err
 }
 
-// RemoveAll removes a name and what is beneath it: links, not what they lead to, and nothing on another file system. What is not there is
-// no error.
+// RemoveAll removes a name and what is beneath it: links, not what they lead to, and nothing on another file system.
+// What is not there is no error.
 func (f *FS) RemoveAll(name string) error {
 	if r, rel := f.find(name); r != nil && rel == "" {
 		return r.removeAll()
@@ -229,7 +230,8 @@ func (f *FS) RemoveAll(name string) error {
 	return err
 }
 
-// removeAll removes the directory itself, by its name: if that has become another's, it is not empty, or nothing of value.
+// removeAll removes the directory itself, by its name: if that has become another's, it is not empty, or nothing of
+// value.
 func (r *root) removeAll() error {
 	err := r.with("", func(fd int) error { return removeEntries(fd, r.path) })
 	if err == nil {
@@ -304,8 +306,8 @@ func (f *FS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vf
 	return out, nil
 }
 
-// MkdirAll makes a directory and those above it that are not there, for this user alone. The directory of a store itself is made by its
-// path; one that is there, empty and open to others is closed to them.
+// MkdirAll makes a directory and those above it that are not there, for this user alone. The directory of a store
+// itself is made by its path; one that is there, empty and open to others is closed to them.
 func (f *FS) MkdirAll(name string, _ os.FileMode) error {
 	r, rel := f.find(name)
 	if r == nil {

@@ -29,7 +29,8 @@ func (h *Held) Close() error {
 	return h.f.Close()
 }
 
-// TryLock takes the lock that is the file name, making the file if it is not there. nil without an error: somebody else holds it.
+// TryLock takes the lock that is the file name, making the file if it is not there. nil without an error: somebody else
+// holds it.
 func (f *FS) TryLock(name string) (held *Held, err error) {
 	err = f.at("lock", name, func(at int, base string) error {
 		file, err := f.openOrCreate(at, base, name)
@@ -42,8 +43,8 @@ func (f *FS) TryLock(name string) (held *Held, err error) {
 	return held, err
 }
 
-// TryShared takes the lock beside others who only read. Where it cannot be had because nothing can be locked there, or there is no file,
-// the answer is a lock that holds nobody off: nobody can write there.
+// TryShared takes the lock beside others who only read. Where it cannot be had because nothing can be locked there, or
+// there is no file, the answer is a lock that holds nobody off: nobody can write there.
 func (f *FS) TryShared(name string) (held *Held, err error) {
 	err = f.at("lock", name, func(at int, base string) error {
 		file, err := f.open(at, base, name, unix.O_RDONLY)

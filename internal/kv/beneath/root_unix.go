@@ -28,7 +28,8 @@ type root struct {
 	shut bool
 }
 
-// New is the disk beneath dir, an absolute path. A directory that is there is opened; its name may not be a link, what is above it may.
+// New is the disk beneath dir, an absolute path. A directory that is there is opened; its name may not be a link, what
+// is above it may.
 func New(dir string, rules Rules) (*FS, error) {
 	f := &FS{rules: rules}
 	return f, f.Add(dir)

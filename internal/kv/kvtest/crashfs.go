@@ -30,8 +30,9 @@ func (c *CrashFS) Lock(name string) (io.Closer, error) {
 	return c.FS.Lock(name)
 }
 
-// Clone is what a power cut at this moment leaves: all that was synced, and of the rest each block and each directory entry with a
-// probability of unsyncedPercent, chosen by seed. It may be called while the file system is in use, which is not disturbed.
+// Clone is what a power cut at this moment leaves: all that was synced, and of the rest each block and each directory
+// entry with a probability of unsyncedPercent, chosen by seed. It may be called while the file system is in use, which
+// is not disturbed.
 func (c *CrashFS) Clone(unsyncedPercent int, seed uint64) *CrashFS {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -68,7 +68,8 @@ func (f *FaultFS) Set(faults ...*Fault) {
 	f.calls = make(map[Kind]int)
 }
 
-// Hook is called before each call of kind Read, Write or Sync, from whatever goroutine makes it. It may not use this file system.
+// Hook is called before each call of kind Read, Write or Sync, from whatever goroutine makes it. It may not use this
+// file system.
 func (f *FaultFS) Hook(fn func(Call)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

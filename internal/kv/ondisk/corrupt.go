@@ -23,7 +23,8 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("%s: %v: %v", e.File, ErrCorrupt, e.Cause)
 }
 
-// Is makes a CorruptError match ErrCorrupt, and tell pebble, below which it may come up, that reading again will not help.
+// Is makes a CorruptError match ErrCorrupt, and tell pebble, below which it may come up, that reading again will not
+// help.
 func (e *CorruptError) Is(target error) bool {
 	return target == ErrCorrupt || target == pebble.ErrCorruption
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 )
 
-// CheckLogs finds damage in the logs that pebble would replay, and that it would take for the torn end of a crash, and drop: a log
-// that is missing or cannot be read as far as the file synced says that it was on disk; in the newest one, an unreadable chunk
-// before an offset which a later chunk says was on disk, or before the mark of a clean close. readable gives, for each damaged log
-// that is there, how far it can be read.
+// CheckLogs finds damage in the logs that pebble would replay, and that it would take for the torn end of a crash, and
+// drop: a log that is missing or cannot be read as far as the file synced says that it was on disk; in the newest one,
+// an unreadable chunk before an offset which a later chunk says was on disk, or before the mark of a clean close.
+// readable gives, for each damaged log that is there, how far it can be read.
 func CheckLogs(f vfs.FS, db string) (readable map[uint64]int64, err error) {
 	names, err := f.List(db)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,13 +96,15 @@ func LogNumber(name string) (uint64, bool) {
 
 func logName(num uint64) string { return fmt.Sprintf("%06d.log", num) }
 
-// Fields of a record in a MANIFEST, as internal/manifest/version_edit.go of pebble has them. They stand before all others, in this order.
+// Fields of a record in a MANIFEST, as internal/manifest/version_edit.go of pebble has them. They stand before all
+// others, in this order.
 const (
 	editComparer = 1 // length, name
 	editOldest   = 2 // number of the oldest log with something that is in no table
 )
 
-// oldestLog is the number of the oldest log that pebble replays, by the MANIFEST in use; 0 where that does not say: all are replayed then.
+// oldestLog is the number of the oldest log that pebble replays, by the MANIFEST in use; 0 where that does not say: all
+// are replayed then.
 func oldestLog(f vfs.FS, db string) (num uint64) {
 	name, err := atomicfs.ReadMarker(f, db, "manifest")
 	if err != nil {

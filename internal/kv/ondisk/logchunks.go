@@ -24,9 +24,9 @@ func maskedSum(b []byte) uint32 {
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
-// SetSyncedOffset writes the truth into chunks about to be written at offset off of a log: that its first synced bytes are on disk.
-// pebble believes that every Sync was one and would claim more; after a power cut it would then take a torn tail for damage, and
-// refuse to open. It returns where the trailer begins, or the length of p.
+// SetSyncedOffset writes the truth into chunks about to be written at offset off of a log: that its first synced bytes
+// are on disk. pebble believes that every Sync was one and would claim more; after a power cut it would then take a
+// torn tail for damage, and refuse to open. It returns where the trailer begins, or the length of p.
 func SetSyncedOffset(p []byte, off, synced int64) (trailer int) {
 	for i := 0; i < len(p); {
 		if len(p)-i == LogTrailer && p[i+6] == walEncodeOld && string(p[i:i+6]) == "\x00\x00\x00\x00\x00\x00" {
@@ -51,8 +51,8 @@ func SetSyncedOffset(p []byte, off, synced int64) (trailer int) {
 	return len(p)
 }
 
-// checkLog reads a log. Not ok: the chunk at offset at cannot be read although the log was on disk at least until durable; ok: at is
-// where what can be read ends.
+// checkLog reads a log. Not ok: the chunk at offset at cannot be read although the log was on disk at least until
+// durable; ok: at is where what can be read ends.
 func checkLog(b []byte, num uint32) (at, durable int64, ok bool) {
 	good := 0
 	for good < len(b) {
@@ -88,7 +88,8 @@ func checkLog(b []byte, num uint32) (at, durable int64, ok bool) {
 	return int64(good), durable, durable <= int64(good)
 }
 
-// validChunk returns the end of the chunk at offset i, or -1. The first log of a new database has chunks without a synced offset.
+// validChunk returns the end of the chunk at offset i, or -1. The first log of a new database has chunks without a
+// synced offset.
 func validChunk(b []byte, i int, num uint32) int {
 	header := walHeader
 	if i+LogTrailer > len(b) || binary.LittleEndian.Uint32(b[i+7:]) != num {

@@ -10,13 +10,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// LogOffsetsFile in db/ has the synced offset of each log, how far it is on disk, and which operation is the newest that is. pebble takes a
-// log that is missing for one that it has removed, and one that cannot be read to its end for one that a crash has torn, and goes on with
-// what is left. Which of them it is only this file tells.
+// LogOffsetsFile in db/ has the synced offset of each log, how far it is on disk, and which operation is the newest
+// that is. pebble takes a log that is missing for one that it has removed, and one that cannot be read to its end for
+// one that a crash has torn, and goes on with what is left. Which of them it is only this file tells.
 //
-// It is written in place behind every fsync of a log, and not synced itself: after a power cut it says what it said before, which is
-// less, or nothing. Logs that the MANIFEST does not need any more count for nothing in it. It is a hint: one that cannot be read
-// says nothing.
+// It is written in place behind every fsync of a log, and not synced itself: after a power cut it says what it said
+// before, which is less, or nothing. Logs that the MANIFEST does not need any more count for nothing in it. It is a
+// hint: one that cannot be read says nothing.
 const LogOffsetsFile = "synced"
 
 // maxLogOffsets is how much of the file is looked at, in bytes. There are some four logs at a time.

@@ -10,8 +10,8 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// TestT22OldestLogIsPebbles: what is read of the MANIFEST, by the layout that pebble has, is what pebble does: the log that is open
-// is at or above it, and after a flush none of the logs before is.
+// TestT22OldestLogIsPebbles: what is read of the MANIFEST, by the layout that pebble has, is what pebble does: the log
+// that is open is at or above it, and after a flush none of the logs before is.
 func TestT22OldestLogIsPebbles(t *testing.T) {
 	f := vfs.NewMem()
 	d, err := kv.Open(t.Context(), "/store", kv.Options{FS: f})

@@ -20,8 +20,8 @@ type source interface {
 	next() (entry, bool)
 }
 
-// Salvage reads all that the tables and logs in a database's directory hold, whatever its MANIFEST says: what pebble has archived, too.
-// What is damaged is passed over, and told.
+// Salvage reads all that the tables and logs in a database's directory hold, whatever its MANIFEST says: what pebble
+// has archived, too. What is damaged is passed over, and told.
 type Salvage struct {
 	heads  heads // of every file with something left
 	dels   []deletedRange
@@ -75,8 +75,9 @@ func DataFile(name string) (num uint64, log, ok bool) {
 	return num, log, err == nil && (log || table)
 }
 
-// OpenSalvage opens all tables and logs of the database in a directory. o are the options that its tables are read with; ingested says of a
-// key that it is only ever ingested; lost is told what cannot be read. An error is the file system's.
+// OpenSalvage opens all tables and logs of the database in a directory. o are the options that its tables are read
+// with; ingested says of a key that it is only ever ingested; lost is told what cannot be read. An error is the file
+// system's.
 func OpenSalvage(f vfs.FS, db string, o sstable.ReaderOptions, ingested func(key []byte) bool, lost func(error)) (*Salvage, error) {
 	s := &Salvage{o: o, ingested: ingested, lost: lost}
 	if known, ok := ReadLogOffsets(f, db); ok {
@@ -152,8 +153,9 @@ func notBelieved(err error) bool {
 	return errors.As(err, &r)
 }
 
-// Each calls fn with the newest version of every key that is not deleted, ascending. The numbers of tables that were loaded stand in the
-// MANIFEST alone, so of what is only ever ingested a deletion does not count: at worst one comes back that nothing names.
+// Each calls fn with the newest version of every key that is not deleted, ascending. The numbers of tables that were
+// loaded stand in the MANIFEST alone, so of what is only ever ingested a deletion does not count: at worst one comes
+// back that nothing names.
 func (s *Salvage) Each(ctx context.Context, fn func(key, val []byte) error) error {
 	var key, val []byte
 	for n := 0; len(s.heads) > 0; n++ {

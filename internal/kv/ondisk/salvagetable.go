@@ -15,7 +15,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// An entry is a version of a key as a table or log of pebble holds it. seq is pebble's, 0 in tables that were loaded; file breaks ties.
+// An entry is a version of a key as a table or log of pebble holds it. seq is pebble's, 0 in tables that were loaded;
+// file breaks ties.
 type entry struct {
 	key, val []byte // valid until the source's next call of next
 	seq      uint64
@@ -37,8 +38,9 @@ type deletedRange struct {
 	seq    uint64
 }
 
-// salvageTable reads a table without pebble's database around it, block by block, and passes over what is damaged. Where the index is
-// damaged too, the blocks are found by their checksums, one behind the other, as long as there is none that is damaged.
+// salvageTable reads a table without pebble's database around it, block by block, and passes over what is damaged.
+// Where the index is damaged too, the blocks are found by their checksums, one behind the other, as long as there is
+// none that is damaged.
 type salvageTable struct {
 	f      vfs.File
 	path   string
@@ -121,7 +123,8 @@ func (t *salvageTable) layout(in vfs.FS, o sstable.ReaderOptions) (err error) {
 	return err
 }
 
-// next gives the next version that can be read, in the order of pebble: keys ascending, of one key the newest first. false: there is none.
+// next gives the next version that can be read, in the order of pebble: keys ascending, of one key the newest first.
+// false: there is none.
 func (t *salvageTable) next() (entry, bool) {
 	for {
 		if t.open {
@@ -269,7 +272,8 @@ func (t *salvageTable) carve() ([]byte, bool) {
 	return nil, false
 }
 
-// dataColumns is how many columns a block of keys and values has; that of an index has 4. What comes before the header is 4 bytes.
+// dataColumns is how many columns a block of keys and values has; that of an index has 4. What comes before the header
+// is 4 bytes.
 const dataColumns = 7
 
 func isDataBlock(raw []byte) bool {

@@ -7,15 +7,18 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// tableTrailer ends each block of a table: how it is compressed(1), then the checksum of all before it(4), little-endian.
+// tableTrailer ends each block of a table: how it is compressed(1), then the checksum of all before it(4),
+// little-endian.
 const tableTrailer = 5
 
-// minCheckedBlock is the size of the smallest block that is checked: pebble's search in a smaller damaged one takes 5 ms.
+// minCheckedBlock is the size of the smallest block that is checked: pebble's search in a smaller damaged one takes 5
+// ms.
 const minCheckedBlock = 4 << 10
 
-// Table is a table as pebble reads it: one ReadAt is one block with its trailer, or the footer, which is under 100 bytes. Blocks of
-// minCheckedBlock and more are checked here first. pebble would answer a wrong checksum with a search for the bit that flipped, which
-// sums the whole block up to 327,680 times: half a minute for a block of 1 MiB, at every read.
+// Table is a table as pebble reads it: one ReadAt is one block with its trailer, or the footer, which is under 100
+// bytes. Blocks of minCheckedBlock and more are checked here first. pebble would answer a wrong checksum with a search
+// for the bit that flipped, which sums the whole block up to 327,680 times: half a minute for a block of 1 MiB, at
+// every read.
 type Table struct {
 	vfs.File
 	path string

@@ -1,5 +1,5 @@
-// Package storefs is the file system that pebble is given for a store's database. What goes in are pebble's calls; what reaches the disk
-// is:
+// Package storefs is the file system that pebble is given for a store's database. What goes in are pebble's calls; what
+// reaches the disk is:
 //
 //   - Logs are fsynced together, within a time after they were written ([Logs]); what pebble takes for an fsync is a write. Each tells how
 //     far it is on disk: in its own chunks, and in a file beside. One whose name does not lead to it any more is found after the next

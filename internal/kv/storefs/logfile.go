@@ -13,8 +13,8 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// walFile is a log file of pebble. pebble's Sync makes it write its block by write(2); that is what a Written commit waits for, so
-// Sync ends there. The fsync is made by the group loop, by a Durable commit, or by Close.
+// walFile is a log file of pebble. pebble's Sync makes it write its block by write(2); that is what a Written commit
+// waits for, so Sync ends there. The fsync is made by the group loop, by a Durable commit, or by Close.
 type walFile struct {
 	vfs.File
 	name    string

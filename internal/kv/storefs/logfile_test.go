@@ -29,8 +29,8 @@ func (f *callFile) SyncData() error {
 
 func (f *callFile) Close() error { return nil }
 
-// The mark of a clean close says that all before it is on disk. It must not get there first: a power cut in between would be taken for
-// damage.
+// The mark of a clean close says that all before it is on disk. It must not get there first: a power cut in between
+// would be taken for damage.
 func TestP1CloseMarkAfterWhatItVouchesFor(t *testing.T) {
 	chunk := make([]byte, 19+9)
 	binary.LittleEndian.PutUint16(chunk[4:], 9)

@@ -18,16 +18,16 @@ func (w *Logs) have(num uint64, n int64) {
 	}
 }
 
-// Forget is called when pebble has removed a log: all of it is in tables, and the MANIFEST that says so is on disk. Whoever reads
-// the file takes that from there, so it need not be written.
+// Forget is called when pebble has removed a log: all of it is in tables, and the MANIFEST that says so is on disk.
+// Whoever reads the file takes that from there, so it need not be written.
 func (w *Logs) Forget(num uint64) {
 	w.noting.Lock()
 	defer w.noting.Unlock()
 	delete(w.synced.Logs, num)
 }
 
-// note writes the file, if it has something new to say: that all operations up to newest are on disk, and all that have was told.
-// When that fails nothing is wrong: the file says less than it could.
+// note writes the file, if it has something new to say: that all operations up to newest are on disk, and all that have
+// was told. When that fails nothing is wrong: the file says less than it could.
 func (w *Logs) note(newest uint64) {
 	w.noting.Lock()
 	defer w.noting.Unlock()

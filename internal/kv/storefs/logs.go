@@ -10,8 +10,8 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// Logs is the set of log files with bytes that the kernel has and the disk may not. Within a time after they were written they are fsynced,
-// together. Safe for concurrent use.
+// Logs is the set of log files with bytes that the kernel has and the disk may not. Within a time after they were
+// written they are fsynced, together. Safe for concurrent use.
 type Logs struct {
 	every  time.Duration
 	poison Poison
@@ -41,8 +41,8 @@ func NewLogs(every time.Duration, p Poison) *Logs {
 	return &Logs{every: every, poison: p, open: make(map[*walFile]struct{})}
 }
 
-// Note has what is synced noted in pebble's directory dir of fs, with the newest operation as newest gives it, and rescue called when open
-// logs are not where they were. It is called before the first log.
+// Note has what is synced noted in pebble's directory dir of fs, with the newest operation as newest gives it, and
+// rescue called when open logs are not where they were. It is called before the first log.
 func (w *Logs) Note(fs vfs.FS, dir string, newest func() uint64, rescue func() error) {
 	w.fs, w.dir, w.newest, w.rescue = fs, dir, newest, rescue
 }
@@ -133,8 +133,9 @@ func (w *Logs) Missing() (gone []string) {
 	return gone
 }
 
-// Rescuing says that what the missing logs held is being written anew, until end is called: whoever finds a new log meanwhile waits for the
-// tables of what the old one held. The file of the synced offsets may be gone, too, and is looked for again.
+// Rescuing says that what the missing logs held is being written anew, until end is called: whoever finds a new log
+// meanwhile waits for the tables of what the old one held. The file of the synced offsets may be gone, too, and is
+// looked for again.
 func (w *Logs) Rescuing() (end func()) {
 	w.underRescue.Store(true)
 	w.reopen()
@@ -147,8 +148,8 @@ func (w *Logs) Rotating() (end func()) {
 	return func() { w.rotating.Add(-1) }
 }
 
-// stand does not return while pebble begins a new log (Rotating) and the store is poisoned: where it cannot, pebble panics in the middle of
-// locks that are then unlocked twice. In production nobody comes here: the process has ended.
+// stand does not return while pebble begins a new log (Rotating) and the store is poisoned: where it cannot, pebble
+// panics in the middle of locks that are then unlocked twice. In production nobody comes here: the process has ended.
 func (w *Logs) stand() {
 	if w.rotating.Load() > 0 && w.poison.Err() != nil {
 		select {}

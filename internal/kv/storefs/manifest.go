@@ -14,9 +14,9 @@ type manifestFile struct {
 	extent  vfs.File // nil: not opened yet
 }
 
-// Write refuses once the store is poisoned. What pebble would write then relies on a directory that is not synced any more, and behind a
-// record that could not be synced it is the same change a second time, since pebble takes that one for not made: no pebble opens such a
-// MANIFEST.
+// Write refuses once the store is poisoned. What pebble would write then relies on a directory that is not synced any
+// more, and behind a record that could not be synced it is the same change a second time, since pebble takes that one
+// for not made: no pebble opens such a MANIFEST.
 func (f *manifestFile) Write(p []byte) (int, error) {
 	if err := f.fs.frozen(); err != nil {
 		return 0, err
@@ -30,7 +30,8 @@ func (f *manifestFile) Sync() error { return f.note(f.slowFile.Sync()) }
 
 func (f *manifestFile) SyncData() error { return f.note(f.slowFile.SyncData()) }
 
-// note writes the file extent after a sync that ended with err. When that fails nothing is wrong: the file says less than it could.
+// note writes the file extent after a sync that ended with err. When that fails nothing is wrong: the file says less
+// than it could.
 func (f *manifestFile) note(err error) error {
 	if err != nil {
 		return err

@@ -16,11 +16,10 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// FS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, checks what is read of
-// tables, turns archiving into
-// removal once the check at open has passed, slows down writes that fail, and once the store is poisoned removes nothing and makes no new
-// version of the database: pebble may run on for a moment, and would remove files that the disk's version needs, and name some that the
-// disk may not have.
+// FS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, checks what is
+// read of tables, turns archiving into removal once the check at open has passed, slows down writes that fail, and once
+// the store is poisoned removes nothing and makes no new version of the database: pebble may run on for a moment, and
+// would remove files that the disk's version needs, and name some that the disk may not have.
 type FS struct {
 	vfs.FS
 	db      string
@@ -72,7 +71,8 @@ func (s *FS) SetLockless() { s.lockless = true }
 // Lockless tells whether that was said.
 func (s *FS) Lockless() bool { return s.lockless }
 
-// CutLogs has damaged logs end, for pebble, where they can be read to: bytes by number. It is called before pebble opens.
+// CutLogs has damaged logs end, for pebble, where they can be read to: bytes by number. It is called before pebble
+// opens.
 func (s *FS) CutLogs(readable map[uint64]int64) { s.readable = readable }
 
 func (s *FS) Unwrap() vfs.FS { return s.FS }
@@ -144,7 +144,8 @@ func (s *FS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 		time.Sleep(failBackoff) // pebble may be trying again and again
 	}
 	if s.inDB(name) && strings.HasPrefix(s.PathBase(name), "marker.") {
-		// The entry of the marker must not reach the disk before that of the file it points to. pebble syncs them together.
+		// The entry of the marker must not reach the disk before that of the file it points to. pebble syncs them
+		// together.
 		if err := errors.Join(ondisk.SyncDir(s, s.db), s.frozen()); err != nil {
 			return nil, err
 		}
@@ -274,8 +275,8 @@ func (f *slowFile) SyncData() error {
 	return err
 }
 
-// dbDir poisons the store when the directory's entries cannot be synced, and then says that they were: what relies on it is refused
-// (frozen).
+// dbDir poisons the store when the directory's entries cannot be synced, and then says that they were: what relies on
+// it is refused (frozen).
 type dbDir struct {
 	vfs.File
 	poison Poison

@@ -26,7 +26,8 @@ func (s *switchOf) Set(cause error) error {
 	return s.Err()
 }
 
-// TestPromise07MarkerAfterAFailure: the directory is synced before a marker is made, unless the store has failed; then there is no marker.
+// TestPromise07MarkerAfterAFailure: the directory is synced before a marker is made, unless the store has failed; then
+// there is no marker.
 func TestPromise07MarkerAfterAFailure(t *testing.T) {
 	mem := vfs.NewMem()
 	failed := &switchOf{}
@@ -62,7 +63,8 @@ func (f *failingDir) Sync() error {
 	return syscall.EIO
 }
 
-// TestPromise07DirectoryTwice: of two that sync a directory at once, the one that is not told of the failure has not synced it either.
+// TestPromise07DirectoryTwice: of two that sync a directory at once, the one that is not told of the failure has not
+// synced it either.
 func TestPromise07DirectoryTwice(t *testing.T) {
 	f := &failingDir{entered: make(chan struct{}), goOn: make(chan struct{})}
 	d := &dbDir{File: f, poison: &switchOf{}}

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Documented fails unless the fields of a record in which every field is set are those that a section of docs/format.md has, in the first
-// of its tables of tags or, with n, in that many after it.
+// Documented fails unless the fields of a record in which every field is set are those that a section of docs/format.md
+// has, in the first of its tables of tags or, with n, in that many after it.
 func Documented(t testing.TB, raw []byte, section string, n int) {
 	t.Helper()
 	tables := documented(t, section)

@@ -2,11 +2,12 @@ package hookwire
 
 import "io"
 
-// Exchange sends a request and its payload, and reads the answer. The payload is read to its end, in pieces that are sent as soon as they
-// are full; it is never held as a whole, and one of less than a piece goes with the head in one write.
+// Exchange sends a request and its payload, and reads the answer. The payload is read to its end, in pieces that are
+// sent as soon as they are full; it is never held as a whole, and one of less than a piece goes with the head in one
+// write.
 //
-// An error of payload comes back as it is: the daemon sees a request without an end, and drops it. A daemon that answers before it has read
-// all is heard. io.ErrUnexpectedEOF: the connection ended before the answer did.
+// An error of payload comes back as it is: the daemon sees a request without an end, and drops it. A daemon that
+// answers before it has read all is heard. io.ErrUnexpectedEOF: the connection ended before the answer did.
 func Exchange(c io.ReadWriter, q Request, payload io.Reader) (Answer, error) {
 	buf, err := AppendRequest(make([]byte, 0, sizeOf(q)+lengthSize+Piece), q)
 	if err != nil {

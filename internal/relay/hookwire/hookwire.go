@@ -1,5 +1,5 @@
-// Package hookwire is the exchange of a hook as bytes, for both of its ends. A client sends one request on a connection, and the daemon one
-// answer:
+// Package hookwire is the exchange of a hook as bytes, for both of its ends. A client sends one request on a
+// connection, and the daemon one answer:
 //
 //	request  preamble, head, payload
 //	answer   preamble, head, body
@@ -9,13 +9,15 @@
 //	payload  pieces: a length (4 bytes) and as many bytes; each is of 64 KiB, but the last, which is shorter and may be empty
 //	body     a length (4 bytes), and as many bytes
 //
-// Every message has one form: no field is unknown, empty or out of its place, no length is over its limit, and a payload that has no short
-// piece has no end. So what was cut anywhere is an error, and a request whose client died is none. What follows an answer is not looked at.
+// Every message has one form: no field is unknown, empty or out of its place, no length is over its limit, and a
+// payload that has no short piece has no end. So what was cut anywhere is an error, and a request whose client died is
+// none. What follows an answer is not looked at.
 //
-// The preamble stays as it is for ever: by it programs of two versions know each other. Any other change takes the next number. Its LF is
-// there for daemons that read HTTP: they answer at once that this is none, which is ErrHTTP here.
+// The preamble stays as it is for ever: by it programs of two versions know each other. Any other change takes the next
+// number. Its LF is there for daemons that read HTTP: they answer at once that this is none, which is ErrHTTP here.
 //
-// The hook client links this package, so it imports next to nothing (internal/record links fmt; a test holds the two to one encoding).
+// The hook client links this package, so it imports next to nothing (internal/record links fmt; a test holds the two to
+// one encoding).
 package hookwire
 
 import "errors"

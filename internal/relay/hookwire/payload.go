@@ -10,8 +10,8 @@ type Payload struct {
 	size [lengthSize]byte
 }
 
-// Read implements io.Reader. A payload that ends without its last piece is io.ErrUnexpectedEOF, one with a piece that is too long
-// ErrMalformed.
+// Read implements io.Reader. A payload that ends without its last piece is io.ErrUnexpectedEOF, one with a piece that
+// is too long ErrMalformed.
 func (p *Payload) Read(b []byte) (int, error) {
 	for p.left == 0 {
 		if p.last {

@@ -1,5 +1,5 @@
-// Command matrix runs the matrix of proofs at its full size, in pieces if that is wanted, with the fuzzing and the deliberate faults, and
-// prints its figures. `make torture` and `make bugs` call it.
+// Command matrix runs the matrix of proofs at its full size, in pieces if that is wanted, with the fuzzing and the
+// deliberate faults, and prints its figures. `make torture` and `make bugs` call it.
 package main
 
 import (

@@ -12,8 +12,8 @@ import (
 
 const module = "../../.."
 
-// TestRunFault: a fault is found by the test that is for it; one that its tests do not see, one that has no patch and tests that are not
-// there are problems.
+// TestRunFault: a fault is found by the test that is for it; one that its tests do not see, one that has no patch and
+// tests that are not there are problems.
 func TestRunFault(t *testing.T) {
 	for _, c := range []struct{ fault, tests, want string }{ // what the problem says; empty: there is none
 		{"dotgit-spelled", "TestT12Promise10DotGit", ""},
@@ -68,8 +68,8 @@ func FuzzBreaks(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) { if len(b) 
 `,
 }
 
-// TestRunMatrix: every kind is run, what the report has is not run again, pieces of two processes add up, and what has failed is named with
-// its input.
+// TestRunMatrix: every kind is run, what the report has is not run again, pieces of two processes add up, and what has
+// failed is named with its input.
 func TestRunMatrix(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range tiny {

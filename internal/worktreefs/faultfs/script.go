@@ -13,9 +13,8 @@ var ErrCrashed = errors.New("faultfs: crashed")
 
 // Call is one call as it is recorded.
 type Call struct {
-	// create, write, hole, chmod, chown, chgrp, setattr, sync, mkdir, symlink, move, rename, exchange, remove, rmdir, syncdir, syncfs;
-	// for reads:
-	// lstat, stat, open, read, readlink, readdir, opendir, attrs, nodefaultacl
+	// create, write, hole, chmod, chown, chgrp, setattr, sync, mkdir, symlink, move, rename, exchange, remove, rmdir,
+	// syncdir, syncfs; for reads: lstat, stat, open, read, readlink, readdir, opendir, attrs, nodefaultacl
 	Op   string
 	Path string // below the wrapped root
 	Rest string // what else matters: a second path, permissions
@@ -24,8 +23,8 @@ type Call struct {
 // String is the line of a call log.
 func (c Call) String() string { return strings.TrimSpace(c.Op + " " + c.Path + " " + c.Rest) }
 
-// Script decides what happens to the calls of all directories that were wrapped with it. The zero Script only records. Set
-// the fields before the first call. Calls are counted from 1.
+// Script decides what happens to the calls of all directories that were wrapped with it. The zero Script only records.
+// Set the fields before the first call. Calls are counted from 1.
 type Script struct {
 	// Reads: also count, record, fail and call back for reads. Otherwise only mutating calls count.
 	Reads bool
@@ -35,16 +34,18 @@ type Script struct {
 	Err    error
 	// CrashAt plays dead from that call on; 0: never.
 	CrashAt int
-	// NoSync: syncs are counted and recorded, but not passed on. Nothing but time depends on them while no power is cut.
+	// NoSync: syncs are counted and recorded, but not passed on. Nothing but time depends on them while no power is
+	// cut.
 	NoSync bool
 	// Plain plays a file system whose renames can neither refuse nor exchange, and that has no hard links.
 	Plain bool
 	// NoSymlinks plays a file system without symbolic links.
 	NoSymlinks bool
-	// NoPerms plays a file system that keeps no permissions: what is made has 0755 (a directory) or 0644, and a change of them has no
-	// effect. With Refuses, it is refused.
+	// NoPerms plays a file system that keeps no permissions: what is made has 0755 (a directory) or 0644, and a change
+	// of them has no effect. With Refuses, it is refused.
 	NoPerms, Refuses bool
-	// Before is called before each counted call with its number, once at a time; it may use the directories that are not wrapped.
+	// Before is called before each counted call with its number, once at a time; it may use the directories that are
+	// not wrapped.
 	Before func(n int, c Call)
 
 	before  sync.Mutex // held while Before runs: some calls are made at once
