@@ -309,8 +309,8 @@ func cmdJSONError(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdAlone: alone has the commands of the script use no daemon: one that damages the store, kills a command at a system call, or is another
-// user.
+// cmdAlone: alone has the commands of the script use no daemon: one that damages the store, kills a command at a system
+// call, or is another user.
 func cmdAlone(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) == 0, "alone")
 	ts.Setenv("REWIND_DAEMON", "off")

@@ -340,8 +340,8 @@ var realPrograms = sync.OnceValues(func() (string, error) {
 	return built.Programs(filepath.Join(programs, "real"))
 })
 
-// lookAtSources looks at every source of the module: the go command caches the results of tests by the files that they looked at, and this
-// test is not linked with what it runs.
+// lookAtSources looks at every source of the module: the go command caches the results of tests by the files that they
+// looked at, and this test is not linked with what it runs.
 func lookAtSources() error {
 	return filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
 		switch {

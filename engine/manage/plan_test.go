@@ -293,7 +293,8 @@ func TestForkLimits(t *testing.T) {
 	check("number", "1", false, false)
 }
 
-// TestPrunable: which forks go when a person asks, and which when nobody does: what somebody has named or brought back stays then.
+// TestPrunable: which forks go when a person asks, and which when nobody does: what somebody has named or brought back
+// stays then.
 func TestPrunable(t *testing.T) {
 	p, _, forks := family(t)
 	a, b := forks[0].Session, forks[1].Session // b is the newer one
@@ -327,7 +328,8 @@ func TestPrunable(t *testing.T) {
 	check("asked for again", manage.Prune{}, c, b, a)
 }
 
-// TestPlanWhileOpen: while an agent has a session open its file does not change, unless that is forced; its place in lists may.
+// TestPlanWhileOpen: while an agent has a session open its file does not change, unless that is forced; its place in
+// lists may.
 func TestPlanWhileOpen(t *testing.T) {
 	p, _, forks := family(t)
 	a := forks[0].Session

@@ -22,7 +22,8 @@ import (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// state is a worktree: the text of each file by path. "->x" is a link, "dir" a directory; "700 " before it are permissions.
+// state is a worktree: the text of each file by path. "->x" is a link, "dir" a directory; "700 " before it are
+// permissions.
 type state map[string]string
 
 // lay makes the worktree hold a state, and nothing else.
@@ -451,7 +452,8 @@ func TestLend(t *testing.T) {
 	}
 }
 
-// A session's work is what all of its steps did, the oldest first; another one's at the same file stays. Taken back it goes the other way.
+// A session's work is what all of its steps did, the oldest first; another one's at the same file stays. Taken back it
+// goes the other way.
 func TestOfASession(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", "1\n2\n3\n4\n5\n")

@@ -11,8 +11,9 @@ import (
 	"rewind/refs"
 )
 
-// The head by what was done last: a step moves it, and so does a restore of everything. A restore of some paths is an edit like any other,
-// which is unsaved until the next step. The head in memory and the one that the log gives are the same.
+// The head by what was done last: a step moves it, and so does a restore of everything. A restore of some paths is an
+// edit like any other, which is unsaved until the next step. The head in memory and the one that the log gives are the
+// same.
 func TestHead(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", "one")

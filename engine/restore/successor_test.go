@@ -10,8 +10,8 @@ import (
 	"rewind/refs"
 )
 
-// A restore also moves the cursor of the session that goes on. Once another one has gone on, undo-restore of it takes that cursor back, but
-// not one that was moved since.
+// A restore also moves the cursor of the session that goes on. Once another one has gone on, undo-restore of it takes
+// that cursor back, but not one that was moved since.
 func TestUndoRestoreOfOtherCursors(t *testing.T) {
 	for _, c := range []struct {
 		name  string

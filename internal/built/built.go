@@ -1,5 +1,5 @@
-// Package built has the real programs for tests that run them. One run of all tests builds them once, and says where they are by
-// a variable.
+// Package built has the real programs for tests that run them. One run of all tests builds them once, and says where
+// they are by a variable.
 package built
 
 import (
@@ -16,8 +16,8 @@ const EnvPrograms = "REWIND_TEST_PROGRAMS"
 // atStart is the environment before a test gives itself another home: the go command has its caches there.
 var atStart = os.Environ()
 
-// Programs gives a directory with rewind, rewindd and smart-checkpoint and nothing else. Where the run has none they are built into the
-// directory into, which is made.
+// Programs gives a directory with rewind, rewindd and smart-checkpoint and nothing else. Where the run has none they
+// are built into the directory into, which is made.
 func Programs(into string) (string, error) {
 	if dir := os.Getenv(EnvPrograms); dir != "" {
 		return dir, nil
@@ -28,8 +28,8 @@ func Programs(into string) (string, error) {
 // Version builds rewind and rewindd with a version into a directory, which is made.
 func Version(into, version string) error { return build(into, version, "rewind", "rewindd") }
 
-// build builds commands as a release has them, without what only a debugger reads, and with the flags of the tests' own packages: what they
-// have compiled is not compiled again.
+// build builds commands as a release has them, without what only a debugger reads, and with the flags of the tests' own
+// packages: what they have compiled is not compiled again.
 func build(into, version string, commands ...string) error {
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return err

@@ -26,8 +26,8 @@ const (
 // Full reports whether the full sizes are asked for.
 func Full() bool { return os.Getenv(EnvFull) != "" }
 
-// Seed is REWIND_SEED, or the number of the day: what CI has no time for today it does on another day, and a run of one day
-// can be repeated.
+// Seed is REWIND_SEED, or the number of the day: what CI has no time for today it does on another day, and a run of one
+// day can be repeated.
 func Seed() uint64 {
 	if s, err := strconv.ParseUint(os.Getenv(EnvSeed), 10, 64); err == nil && s > 0 {
 		return s

@@ -156,7 +156,8 @@ func (b *baseDir) gone(now *baseDir, path string, f func(path string)) {
 	}
 }
 
-// decides reports whether t has a name by which all below a directory is decided anew: an ignore file, or what says what it is.
+// decides reports whether t has a name by which all below a directory is decided anew: an ignore file, or what says
+// what it is.
 func (t *todo) decides(was, is *baseDir, ruleFiles []string) bool {
 	for _, name := range ruleFiles {
 		if t.names[name] != 0 {

@@ -9,8 +9,8 @@ import (
 	"rewind/tree/ignore"
 )
 
-// A tracked directory (a submodule) inside an ignored one is captured by its own rules, a forced one whole. Empty directories in them are
-// captured, too.
+// A tracked directory (a submodule) inside an ignored one is captured by its own rules, a forced one whole. Empty
+// directories in them are captured, too.
 func TestTakenDirectoriesInAnIgnoredOne(t *testing.T) {
 	root := tempTree(t)
 	write(t, root+"/.gitignore", "dist/\n")

@@ -481,8 +481,8 @@ func TestWatcherEqualsFullScanAlongside(t *testing.T) {
 	}
 }
 
-// What becomes of a directory or of a companion is decided by other names than those that come and go with it: a full scan after that has
-// found nothing that the watcher missed.
+// What becomes of a directory or of a companion is decided by other names than those that come and go with it: a full
+// scan after that has found nothing that the watcher missed.
 func TestMissedNothingThatOtherNamesDecide(t *testing.T) {
 	for name, c := range map[string]struct {
 		before map[string]string

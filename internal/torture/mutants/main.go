@@ -1,5 +1,5 @@
-// Command mutants makes random faults of one line in a package and runs the package's own tests on each. It prints those that no test
-// finds. `make mutants` calls it.
+// Command mutants makes random faults of one line in a package and runs the package's own tests on each. It prints
+// those that no test finds. `make mutants` calls it.
 package main
 
 import (

@@ -204,7 +204,8 @@ func (s *session) overlay(dir string, m mutant) (string, error) {
 
 const hang = "a hang"
 
-// note counts a mutant and prints what became of it. by is what found it; "": nothing did. After an interruption nothing is counted.
+// note counts a mutant and prints what became of it. by is what found it; "": nothing did. After an interruption
+// nothing is counted.
 func (s *session) note(ctx context.Context, m mutant, built bool, by string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,7 +231,8 @@ func (s *session) note(ctx context.Context, m mutant, built bool, by string) err
 	return nil
 }
 
-// build compiles the tests of the package into dir, with a fault if overlay is not empty. ok is whether that gave a program.
+// build compiles the tests of the package into dir, with a fault if overlay is not empty. ok is whether that gave a
+// program.
 func (s *session) build(ctx context.Context, dir, overlay string) (out []byte, ok bool) {
 	bin := filepath.Join(dir, "tests")
 	cmd := command(ctx, "go", "test", "-c", "-p=1", "-ldflags=-s -w", "-overlay="+overlay, "-o", bin, "./"+s.pkg)
@@ -242,11 +244,12 @@ func (s *session) build(ctx context.Context, dir, overlay string) (out []byte, o
 	return out, err == nil
 }
 
-// memory is how much of it a run of the tests may use, in KiB: a loop that does not end must not take all of the machine's.
+// memory is how much of it a run of the tests may use, in KiB: a loop that does not end must not take all of the
+// machine's.
 const memory = 8 << 20
 
-// test runs the program that build has made. Its temporary files are in dir, and rapid keeps no input that fails, which it would put into
-// the repository. Programs that the tests build have the fault, too.
+// test runs the program that build has made. Its temporary files are in dir, and rapid keeps no input that fails, which
+// it would put into the repository. Programs that the tests build have the fault, too.
 func (s *session) test(ctx context.Context, dir, overlay string) ([]byte, error) {
 	tmp := filepath.Join(dir, "t")
 	if err := os.Mkdir(tmp, 0o755); err != nil {
