@@ -40,8 +40,9 @@ func TestUnreadableInAnIgnoredDirectory(t *testing.T) {
 	for _, name := range []string{"tracked", "named", "other", "tracked.open", "named.open", "other.open", "above/tracked"} {
 		write(t, root+"/dist/"+name, name)
 	}
+	write(t, root+"/plain", "in no ignored directory")
 	fs := &watched{fail: func(op, name string) error {
-		if op == "lstat" && slices.Contains([]string{"tracked", "named", "other", "above"}, name) ||
+		if op == "lstat" && slices.Contains([]string{"tracked", "named", "other", "above", "plain"}, name) ||
 			op == "open" && strings.HasSuffix(name, ".open") {
 			return syscall.EACCES
 		}
@@ -55,7 +56,7 @@ func TestUnreadableInAnIgnoredDirectory(t *testing.T) {
 		s.Named, s.Tracked = named, paths{"dist/tracked", "dist/tracked.open", "dist/above/tracked"}
 	})
 	wantPaths(t, m, r, ".gitignore")
-	want := []string{"i dist", "u dist/tracked", "u dist/tracked.open", "u dist/named", "u dist/named.open"}
+	want := []string{"u plain", "i dist", "u dist/tracked", "u dist/tracked.open", "u dist/named", "u dist/named.open"}
 	for _, p := range named.Paths() {
 		want = append(want, "i "+p)
 	}
