@@ -32,7 +32,8 @@ func TestClasses(t *testing.T) {
 		return false
 	}
 	for name, ranges := range map[string]string{
-		"alnum": "09AZaz", "alpha": "AZaz", "blank": "  \t\t", "cntrl": "\x00\x1f\x7f\x7f", "digit": "09", "graph": "!~", "lower": "az",
+		"alnum": "09AZaz", "alpha": "AZaz", "blank": "  \t\t", "cntrl": "\x00\x1f\x7f\x7f", "digit": "09",
+		"graph": "!~", "lower": "az",
 		"print": " ~", "space": "\t\n\r\r  ", "upper": "AZ", "xdigit": "09AFaf", "punct": "!/:@[`{~",
 	} {
 		in := classes[name]
