@@ -55,7 +55,8 @@ func unchoosable(list []FileDiff) string {
 func (c *Choice) Whole() bool {
 	f := c.Files[0]
 	text := f.Status == "modified" && f.Note == "" && strings.HasPrefix(f.OldMode, "10")
-	return len(c.Files) > 1 || f.Status == "added" || f.Status == "deleted" || !text && f.Status != "mode"
+	whole := len(c.Files) > 1 || f.Status == "added" || f.Status == "deleted"
+	return whole || !text && f.Status != "mode"
 }
 
 func (c *Choice) pieces() (list []Piece) {

@@ -87,7 +87,8 @@ func detectEvent(b *testing.B) {
 				b.Fatal(err)
 			}
 			ev := hooks.Event{
-				Agent: hooks.Claude, Kind: hooks.Prompt, Name: "UserPromptSubmit", Session: id, Transcript: path, Cwd: p.root,
+				Agent: hooks.Claude, Kind: hooks.Prompt, Name: "UserPromptSubmit", Session: id, Transcript: path,
+				Cwd:    p.root,
 				Prompt: "go on",
 			}
 			began := time.Now()
@@ -157,7 +158,8 @@ func BenchmarkSwitch(b *testing.B) {
 	t.stop() // else it is at work, and what it has changed stays
 	p.settle()
 	f, err := p.e.Restorer.Fork(b.Context(), "turn:1", restore.Options{
-		Session: model.SessionChoice{Session: string(hooks.Claude) + "/" + t.id}, Env: value.AgentEnv{Home: value.Text(p.user())},
+		Session: model.SessionChoice{Session: string(hooks.Claude) + "/" + t.id},
+		Env:     value.AgentEnv{Home: value.Text(p.user())},
 	})
 	if err != nil {
 		b.Fatal(err)

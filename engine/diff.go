@@ -169,7 +169,8 @@ func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only refs.PathS
 // DiffChanges calls fn for what is known to have changed between two states that are in the store, as Diff does.
 func (e *Engine) DiffChanges(changes []tree.Change, o DiffOptions, fn func(FileDiff) error) error {
 	changes = slices.DeleteFunc(slices.Clone(changes), func(ch tree.Change) bool {
-		return !model.IsFile(ch.Old) && !model.IsFile(ch.New) && (ch.Old == nil || ch.New == nil)
+		noFile := !model.IsFile(ch.Old) && !model.IsFile(ch.New)
+		return noFile && (ch.Old == nil || ch.New == nil)
 	})
 	return e.diffChanges(o.over(e, e.Log.Objs), changes, o, fn)
 }
@@ -215,7 +216,8 @@ func (e *Engine) diffChanges(get objstore.Getter, changes []tree.Change, o DiffO
 		if d.Gone, err = e.Log.GoneChange(there, d.Change); err != nil {
 			return err
 		}
-		if d.RenamedFrom == "" && !o.NoText && !d.Secret && d.Gone == "" {
+		readable := d.RenamedFrom == "" && !o.NoText
+		if readable && !d.Secret && d.Gone == "" {
 			if d.Text, err = textOf(get, d.Change, o.Context); err != nil {
 				return err
 			}

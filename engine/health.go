@@ -62,8 +62,8 @@ func checkHeard(c *value.Check, h project.Home, agent hooks.Agent, env value.Age
 	}
 	if file, at, ok := a.silent(agent, env); !ok {
 		c.Level, c.Remedy = value.LevelFinding, value.Textf("start %s anew; 'rewind save' captures what it did", agent)
-		c.Text = value.Textf("%s works here, and no hook is called: it wrote %s at %s (%s)", agent, file, at.UTC().Format(time.RFC3339),
-			c.Text)
+		c.Text = value.Textf("%s works here, and no hook is called: it wrote %s at %s (%s)", agent, file,
+			at.UTC().Format(time.RFC3339), c.Text)
 		return
 	}
 	if at, why := register.LastFailure(h, agent); c.Level == value.LevelOK && at.After(last) {
@@ -104,7 +104,8 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 	case len(e.Ours) == 0:
 		return finding(project.RegisterRemedy, "no hooks in %s: what this agent does is not captured", a.File)
 	case missing > 0:
-		return finding(project.RegisterRemedy, "%d of %d hooks of tier %s missing in %s", missing, len(want), tier, a.File)
+		return finding(project.RegisterRemedy, "%d of %d hooks of tier %s missing in %s", missing, len(want),
+			tier, a.File)
 	case !bytes.Equal(e.After, e.File.Data):
 		return finding(project.RegisterRemedy, "hooks in %s that tier %s does not have", a.File, tier)
 	case noProgram != "":
@@ -114,8 +115,8 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 		return finding(remedy, "%s", text)
 	case switched.Some != nil:
 		s := switched.Some
-		return finding(fmt.Sprintf("take it out of %s:%d", s.File, s.Line), "%s in %s:%d has %s, a hook of rewind's: it is not called",
-			s.Setting, s.File, s.Line, s.Value)
+		return finding(fmt.Sprintf("take it out of %s:%d", s.File, s.Line),
+			"%s in %s:%d has %s, a hook of rewind's: it is not called", s.Setting, s.File, s.Line, s.Value)
 	}
 	has, wrong := register.CheckWithin(ctx, h, a.Agent, env, root)
 	if wrong != "" {
@@ -125,14 +126,15 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 	if a.Agent == hooks.Codex {
 		config, _ := os.ReadFile(filepath.Join(a.Dir, "config.toml"))
 		if trusted, known := hooks.CodexTrusted(config, a.File, e.File.Data); known && !trusted {
-			return finding("start codex and allow the hooks when it asks", "%s, not trusted yet: codex passes over them", c.Text)
+			return finding("start codex and allow the hooks when it asks",
+				"%s, not trusted yet: codex passes over them", c.Text)
 		}
 	}
 	if !quick {
 		version, err := register.Probe(ctx, h, want[0].Command, env)
 		if err != nil {
-			return finding("try it: "+want[0].Command+" </dev/null; "+project.RegisterRemedy+" puts the programs in place", "%s, but %v",
-				c.Text, err)
+			return finding("try it: "+want[0].Command+" </dev/null; "+project.RegisterRemedy+
+				" puts the programs in place", "%s, but %v", c.Text, err)
 		}
 		c.Text += ", which start rewind " + value.Text(version)
 	}
@@ -157,7 +159,8 @@ func (e *Engine) CheckProject(quick bool) ([]value.Check, error) {
 		})
 	}
 	if d := e.Log.Damage(); errors.Is(d, kv.ErrUnwritable) {
-		return append(append(out, value.Check{Name: "store", Level: value.LevelNote, Text: value.Text(d.Error())}), e.checkDisk()...), nil
+		return append(append(out, value.Check{Name: "store", Level: value.LevelNote, Text: value.Text(d.Error())}),
+			e.checkDisk()...), nil
 	} else if d != nil {
 		out = append(out, value.Check{
 			Name: "store", Level: value.LevelFinding, Text: value.Textf("opened only to read: %v", d),
@@ -179,7 +182,8 @@ func (e *Engine) CheckProject(quick bool) ([]value.Check, error) {
 	}
 	if j != nil {
 		out = append(out, value.Check{
-			Name: "half done", Level: value.LevelFinding, Text: value.Textf("a checkout of %s was cut short", j.Target.Short()),
+			Name: "half done", Level: value.LevelFinding,
+			Text:   value.Textf("a checkout of %s was cut short", j.Target.Short()),
 			Remedy: "rewind checkout --continue, or --abort",
 		})
 	}
@@ -211,7 +215,10 @@ func (e *Engine) checkDisk() []value.Check {
 			})
 			continue
 		}
-		c := value.Check{Name: "disk", Level: value.LevelOK, Text: value.Textf("%s free at the %s", humanize.IBytes(free), d.what)}
+		c := value.Check{
+			Name: "disk", Level: value.LevelOK,
+			Text: value.Textf("%s free at the %s", humanize.IBytes(free), d.what),
+		}
 		if free < lowSpace {
 			c.Level, c.Remedy = value.LevelFinding, value.Text("free some space: df -h "+d.dir)
 		}
@@ -255,7 +262,8 @@ func (e *Engine) checkWatches(quick bool) ([]value.Check, error) {
 	}
 	return []value.Check{{
 		Name: "watches", Level: value.LevelFinding,
-		Text:   value.Textf("more directories than the system watches (%d): every checkpoint looks at all files", limit),
+		Text: value.Textf("more directories than the system watches (%d): every checkpoint looks at all files",
+			limit),
 		Remedy: value.Textf("sudo sysctl fs.inotify.max_user_watches=%d", max(2*dirs, 2*limit)),
 	}}, nil
 }

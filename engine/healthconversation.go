@@ -39,7 +39,8 @@ func (e *Engine) checkConversations(quick bool) ([]value.Check, error) {
 				})
 			}
 		}
-		if quick || slices.Contains(tried, s.Agent) || s.Cursor.Transcript.IsZero() || s.Cursor.Length > testFork {
+		enough := quick || slices.Contains(tried, s.Agent)
+		if enough || s.Cursor.Transcript.IsZero() || s.Cursor.Length > testFork {
 			continue
 		}
 		tried = append(tried, s.Agent)

@@ -37,7 +37,8 @@ func TestT18Promise12Interleaving(t *testing.T) {
 		m := &interleaving{
 			Project: enginetest.OpenProject(t, base+"/project", base+"/home"), owner: map[string]map[string]bool{},
 			since: map[string]uint64{}, mine: map[string][]*model.Checkpoint{},
-			in: map[string]objstore.ID{}, parent: map[objstore.ID]objstore.ID{}, past: map[string]map[objstore.ID]bool{},
+			in: map[string]objstore.ID{}, parent: map[objstore.ID]objstore.ID{},
+			past: map[string]map[objstore.ID]bool{},
 		}
 		defer func() { m.Close(); _ = os.RemoveAll(base) }()
 		m.Set("gc.grace", "0s")
@@ -49,8 +50,9 @@ func TestT18Promise12Interleaving(t *testing.T) {
 			a.Prompt("go")
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"work": m.work, "work2": m.work, "overlap": m.overlap, "user": m.user, "undo": m.undo, "checkout": m.checkoutOld,
-			"begin": m.begin, "gc": m.thin,
+			"work": m.work, "work2": m.work, "overlap": m.overlap, "user": m.user, "undo": m.undo,
+			"checkout": m.checkoutOld,
+			"begin":    m.begin, "gc": m.thin,
 			"reopen": func(*rapid.T) { m.Reopen() },
 		})
 	})
@@ -179,7 +181,8 @@ func (m *interleaving) checkoutOld(t *rapid.T) {
 	}
 	cp := own[rapid.IntRange(0, len(own)-1).Draw(t, "checkpoint")]
 	m.back(t, a, func() (*restore.Result, error) {
-		return m.E.Restorer.Checkout(enginetest.Bg, cp.ID.String(), restore.Options{Session: model.SessionChoice{Session: a.Name()}})
+		return m.E.Restorer.Checkout(enginetest.Bg, cp.ID.String(),
+			restore.Options{Session: model.SessionChoice{Session: a.Name()}})
 	})
 }
 
@@ -203,8 +206,8 @@ func (m *interleaving) back(t *rapid.T, a *enginetest.Agent, restore func() (*re
 			continue
 		}
 		if before[path] != after[path] {
-			t.Fatalf("%s went back to operation %d: %q, changed after %d by %v, was %q and is %q", a.ID, r.Plan.Target.Seq, path,
-				m.since[path], owners, before[path], after[path])
+			t.Fatalf("%s went back to operation %d: %q, changed after %d by %v, was %q and is %q", a.ID,
+				r.Plan.Target.Seq, path, m.since[path], owners, before[path], after[path])
 		}
 	}
 	for path, was := range before {
@@ -242,7 +245,8 @@ func TestWhichSession(t *testing.T) {
 	}
 	for _, name := range []string{"turn:0", "@-"} {
 		var several *sessions.SeveralSessionsError
-		if _, err := p.E.Restorer.Checkout(enginetest.Bg, name, restore.Options{DryRun: true}); !errors.As(err, &several) ||
+		if _, err := p.E.Restorer.Checkout(enginetest.Bg, name, restore.Options{DryRun: true}); !errors.As(err,
+			&several) ||
 			len(several.Names) != 2 {
 			t.Errorf("checkout %s: %v", name, err)
 		}
@@ -254,7 +258,8 @@ func TestWhichSession(t *testing.T) {
 			}
 		}
 		if r, err := p.E.Restorer.Checkout(enginetest.Bg, name,
-			restore.Options{DryRun: true, Session: model.SessionChoice{Choose: true}}); err != nil || r.Plan.Steps[0].Path != "b" {
+			restore.Options{DryRun: true, Session: model.SessionChoice{Choose: true}}); err != nil ||
+			r.Plan.Steps[0].Path != "b" {
 			t.Errorf("checkout %s of the newest: %+v, %v", name, r, err)
 		}
 	}
@@ -265,8 +270,8 @@ func TestWhichSession(t *testing.T) {
 	if _, err := p.E.Restorer.Redo(enginetest.Bg, 1, restore.Options{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: "nobody"}}); !errors.Is(err,
-		model.ErrNotFound) {
+	if _, err := p.E.Restorer.Undo(enginetest.Bg, 1,
+		restore.Options{Session: model.SessionChoice{Session: "nobody"}}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("unknown session: %v", err)
 	}
 }

@@ -94,7 +94,8 @@ func TestT23Promise19Sessions(t *testing.T) {
 		}
 		enginetest.ScribeUnique = 0
 		m := &sessions23{
-			Project: enginetest.OpenProject(t, base+"/project", base+"/home"), h: newHistory(), pos: []string{model.Manual},
+			Project: enginetest.OpenProject(t, base+"/project", base+"/home"), h: newHistory(),
+			pos:   []string{model.Manual},
 			canon: map[string]string{},
 		}
 		defer func() { m.Close(); _ = os.RemoveAll(base) }()
@@ -109,7 +110,8 @@ func TestT23Promise19Sessions(t *testing.T) {
 			m.beginActor(t)
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"go": m.goOn, "go2": m.goOn, "go3": m.goOn, "go4": m.goOn, "go5": m.goOn, "go6": m.goOn, "begin": m.beginActor, "user": m.user,
+			"go": m.goOn, "go2": m.goOn, "go3": m.goOn, "go4": m.goOn, "go5": m.goOn, "go6": m.goOn,
+			"begin": m.beginActor, "user": m.user,
 			"save": m.saves, "checkout": m.checkoutTurn,
 			"fork": m.forkTurn, "inplace": m.inPlace, "inplace2": m.inPlace, "inplace3": m.inPlace, "undo": m.undoAll,
 			"reopen": func(*rapid.T) { m.say("reopen"); m.Reopen() }, "kill": m.kill, "": m.look,
@@ -235,7 +237,8 @@ func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]a
 	case hooks.SessionStart, hooks.SessionEnd:
 		a.calls = nil
 	case hooks.AfterTool:
-		a.calls = slices.DeleteFunc(a.calls, func(c *openCall) bool { return c.lane == name && c.id == more["tool_use_id"] })
+		a.calls = slices.DeleteFunc(a.calls,
+			func(c *openCall) bool { return c.lane == name && c.id == more["tool_use_id"] })
 	default:
 		a.calls = slices.DeleteFunc(a.calls, func(c *openCall) bool { return c.lane == name })
 	}
@@ -249,7 +252,10 @@ func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]a
 		}
 	}
 	if kind == hooks.Prompt && !notice {
-		r := &round{of: a, prompt: fmt.Sprint(more["prompt"]), end: map[string][]string{}, own: map[string]bool{}, whole: true}
+		r := &round{
+			of: a, prompt: fmt.Sprint(more["prompt"]), end: map[string][]string{}, own: map[string]bool{},
+			whole: true,
+		}
 		a.turns, a.all = append(a.turns, r), append(a.all, r)
 	}
 	switch {
@@ -288,7 +294,8 @@ func (m *sessions23) owners(h *capture.Handled, got []change) {
 	cp := m.Get(h)
 	for _, c := range got {
 		if by := m.ownersOf(cp, c.path); !c.loose && !slices.Equal(by, c.by) {
-			m.T.Fatalf("owners: checkpoint of %s says that %s was changed by %q, the history says %q", cp.Cause.Event, c.path, by, c.by)
+			m.T.Fatalf("owners: checkpoint of %s says that %s was changed by %q, the history says %q", cp.Cause.Event,
+				c.path, by, c.by)
 		}
 	}
 }
@@ -463,7 +470,8 @@ func (m *sessions23) finishes(t *rapid.T, a *actor, l *lane, works bool) {
 	if works {
 		m.works(t, a, c)
 	}
-	m.event(a, l, hooks.AfterTool, map[string]any{"tool_name": c.tool, "tool_input": c.input, "tool_use_id": c.id, "tool_response": "done"})
+	m.event(a, l, hooks.AfterTool,
+		map[string]any{"tool_name": c.tool, "tool_input": c.input, "tool_use_id": c.id, "tool_response": "done"})
 	if l == nil {
 		a.Result(c.id, c.tool, "done")
 	}
@@ -613,7 +621,8 @@ func (m *sessions23) saves(t *rapid.T) {
 			continue
 		}
 		if n := len(a.turns); int(cp.Cause.Turn) != n || cp.Cause.Prompt != a.last().prompt {
-			t.Fatalf("position: the save is of turn %d, %q; the history says %d, %q", cp.Cause.Turn, cp.Cause.Prompt, n, a.last().prompt)
+			t.Fatalf("position: the save is of turn %d, %q; the history says %d, %q", cp.Cause.Turn, cp.Cause.Prompt, n,
+				a.last().prompt)
 		}
 	}
 	m.pos = []string{cp.Session}
@@ -652,7 +661,8 @@ func (m *sessions23) turnsOf(a *actor) {
 				m.T.Fatalf("turns: turn:%d of %s has no checkpoint, and it changed %s", i+1, a.Name(), path)
 			}
 			if is, ok := m.holds(ids[i], path, r.end[path]); !ok {
-				m.T.Fatalf("turns: in turn:%d of %s is %s %s, the history says %q", i+1, a.Name(), path, is, r.end[path])
+				m.T.Fatalf("turns: in turn:%d of %s is %s %s, the history says %q", i+1, a.Name(), path, is,
+					r.end[path])
 			}
 		}
 	}

@@ -146,8 +146,8 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 		named := slices.ContainsFunc(r.Plan.Kept, func(k value.Kept) bool {
 			return string(k.Path) == path || k.Dir && refs.Below(path, string(k.Path))
 		})
-		what := fmt.Sprintf("others: %s was %q and is %q, the target has %q; another's: %d, new: %d, kept %v", path, was, is, want[path],
-			stays, isNew, m.KeptNames(r))
+		what := fmt.Sprintf("others: %s was %q and is %q, the target has %q; another's: %d, new: %d, kept %v", path,
+			was, is, want[path], stays, isNew, m.KeptNames(r))
 		switch {
 		case !same && !hit:
 			t.Fatalf("neither. %s", what)
@@ -249,7 +249,10 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		}
 	} else {
 		r, err = m.E.Restorer.Checkout(enginetest.Bg, name,
-			restore.Options{Session: model.SessionChoice{Session: a.Name()}, Scope: refs.Scope{Exact: exact}, Env: m.Env()})
+			restore.Options{
+				Session: model.SessionChoice{Session: a.Name()}, Scope: refs.Scope{Exact: exact},
+				Env: m.Env(),
+			})
 	}
 	if err != nil {
 		var none *model.NoConversationError
@@ -448,12 +451,13 @@ func (m *sessions23) undoAll(t *rapid.T) {
 	pos := slices.Clone(m.pos)
 	for most := len(m.h.changes) + 3; len(left()) > 0; steps++ {
 		if steps > most {
-			t.Fatalf("undo: %d steps of %s, and %q are not as they were when it began: %q, %q", steps, a.Name(), left(), m.h.world, a.begin)
+			t.Fatalf("undo: %d steps of %s, and %q are not as they were when it began: %q, %q", steps, a.Name(), left(),
+				m.h.world, a.begin)
 		}
 		r, err := m.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: a.Name()}})
 		if err != nil {
-			t.Fatalf("undo: step %d of %s: %v, and %q are not as they were when it began: %q, %q", steps, a.Name(), err, left(), m.h.world,
-				a.begin)
+			t.Fatalf("undo: step %d of %s: %v, and %q are not as they were when it began: %q, %q", steps, a.Name(), err,
+				left(), m.h.world, a.begin)
 		}
 		after := m.files()
 		m.say("  step %d: %q", steps, after)

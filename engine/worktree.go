@@ -55,7 +55,8 @@ func (e *Engine) Leave(ctx context.Context, save bool, p model.Progress) (*Leavi
 		out.OwnGit = true
 	}
 	for _, s := range r.Skips {
-		if s.Path != project.MarkerDir && s.Path != ".agent" && s.Path != ".git" && !e.brought(s) {
+		notOurs := s.Path != project.MarkerDir && s.Path != ".agent"
+		if notOurs && s.Path != ".git" && !e.brought(s) {
 			out.Lost = append(out.Lost, s.Path)
 		}
 	}

@@ -104,13 +104,19 @@ func TestTools(t *testing.T) {
 		{Claude, Editor, "Write Edit MultiEdit NotebookEdit"},
 		{Claude, Reader, "Read Glob Grep LS NotebookRead WebFetch WebSearch TodoRead TodoWrite TaskCreate TaskGet TaskList TaskUpdate " +
 			"TaskOutput BashOutput AskUserQuestion EnterPlanMode ExitPlanMode exit_plan_mode ToolSearch"},
-		{Claude, Changer, "Bash PowerShell Agent Task Skill LSP EnterWorktree KillShell mcp__x__Read write_file read Nonsense"},
+		{
+			Claude, Changer,
+			"Bash PowerShell Agent Task Skill LSP EnterWorktree KillShell mcp__x__Read write_file read Nonsense",
+		},
 		{Codex, Reader, "update_plan view_image web_search request_user_input read_file list_dir grep_files"},
 		{Codex, Changer, "Bash shell exec mcp__fs__write list_mcp_resources Write"},
 		{Gemini, Editor, "write_file replace"},
 		{Gemini, Reader, "read_file read_many_files list_directory glob search_file_content grep_search web_fetch google_web_search " +
 			"write_todos ask_user get_internal_docs"},
-		{Gemini, Changer, "run_shell_command save_memory activate_skill delegate_to_agent discovered_tool_x mcp_x_y Write"},
+		{
+			Gemini, Changer,
+			"run_shell_command save_memory activate_skill delegate_to_agent discovered_tool_x mcp_x_y Write",
+		},
 		{Droid, Editor, "Create Edit MultiEdit"},
 		{Droid, Reader, "Read LS Grep Glob WebSearch FetchUrl TodoWrite AskUser"},
 		{Droid, Changer, "Execute Task Skill ExitSpecMode mcp__x__y Write"},
@@ -118,7 +124,8 @@ func TestTools(t *testing.T) {
 	} {
 		for _, name := range strings.Fields(c.tools) {
 			got := parse(t, c.agent, "pre-tool-use", call("", name, `{"file_path":"a"}`)).Tool
-			if got.Class != c.class || got.Name != name || got.Target != "a" || (len(got.Paths) == 1) != (c.class == Editor) {
+			if got.Class != c.class || got.Name != name || got.Target != "a" ||
+				(len(got.Paths) == 1) != (c.class == Editor) {
 				t.Errorf("%s %s: %+v, want %s", c.agent, name, got, c.class)
 			}
 		}
@@ -197,7 +204,8 @@ func TestToolInput(t *testing.T) {
 	} {
 		got := parse(t, c.agent, "pre-tool-use", call("", c.tool, c.input)).Tool
 		if got.Class != c.class || !slices.Equal(got.Paths, c.paths) || got.Target != strings.TrimSpace(c.target) {
-			t.Errorf("%s: %s %.100q %q, want %s %.100q %q", name, got.Class, got.Paths, got.Target, c.class, c.paths, c.target)
+			t.Errorf("%s: %s %.100q %q, want %s %.100q %q", name, got.Class, got.Paths, got.Target, c.class, c.paths,
+				c.target)
 		}
 	}
 	mcp := parse(t, Gemini, "", `{"hook_event_name":"BeforeTool","tool_name":"glob","mcp_context":{"server_name":"x"}}`)
@@ -307,7 +315,10 @@ func TestFields(t *testing.T) {
 		"no prompt": {Gemini, `{"hook_event_name":"AfterAgent","prompt":"x"}`, Event{Kind: Stop, Name: "AfterAgent"}},
 		"notice": {
 			Claude, `{"hook_event_name":"UserPromptSubmit","prompt":"\n<task-notification>\n<task-id>a</task-id>"}`,
-			Event{Kind: Prompt, Name: "UserPromptSubmit", Prompt: "\n<task-notification>\n<task-id>a</task-id>", Notice: true},
+			Event{
+				Kind: Prompt, Name: "UserPromptSubmit", Prompt: "\n<task-notification>\n<task-id>a</task-id>",
+				Notice: true,
+			},
 		},
 		"no notice": {
 			Claude, `{"hook_event_name":"UserPromptSubmit","prompt":"why <task-notification>?"}`,

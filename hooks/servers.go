@@ -116,7 +116,8 @@ func UnregisterServer(agent Agent, file, backup []byte) ([]byte, error) {
 		return nil, s.errorf(s.root.StartOffset, "a comment stands in the entry of %q, take it out by hand", serverName)
 	}
 	_, had, _, err := parseServers(agent, backup)
-	if len(servers.Members) == 0 && isSpace(servers.AfterExtra) && (err != nil || had == nil) {
+	empty := len(servers.Members) == 0 && isSpace(servers.AfterExtra)
+	if empty && (err != nil || had == nil) {
 		st.dropMember(s.root.Value.(*hujson.Object), servers)
 	}
 	return s.pack(), nil
@@ -170,7 +171,8 @@ func parseServers(agent Agent, file []byte) (s *settings, servers, entry *hujson
 func (s *settings) ourServer(entry *hujson.Object) bool {
 	command, err := s.member(entry, "command")
 	args, argsErr := s.member(entry, "args")
-	if err != nil || argsErr != nil || command == nil || args == nil || command.Value.Kind() != '"' {
+	bad := err != nil || argsErr != nil || command == nil
+	if bad || args == nil || command.Value.Kind() != '"' {
 		return false
 	}
 	list, ok := args.Value.(*hujson.Array)

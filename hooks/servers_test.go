@@ -21,9 +21,15 @@ func TestServerGoldens(t *testing.T) {
 			"      \"type\": \"stdio\",\n      \"command\": \"" + serverProgram + "\",\n" +
 			"      \"args\": [\n        \"mcp\"\n      ]\n    }\n  }\n}\n"},
 		{Gemini, `{"mcpServers": {}}`, `{"mcpServers": {"rewind": {"command": "` + serverProgram + `", "args": ["mcp"]}}}`},
-		{Codex, "model = \"x\"\n", "model = \"x\"\n\n[mcp_servers.rewind]\ncommand = \"" + serverProgram + "\"\nargs = [\"mcp\"]\n"},
+		{
+			Codex, "model = \"x\"\n", "model = \"x\"\n\n[mcp_servers.rewind]\ncommand = \"" + serverProgram +
+				"\"\nargs = [\"mcp\"]\n",
+		},
 		{Codex, "", "[mcp_servers.rewind]\ncommand = \"" + serverProgram + "\"\nargs = [\"mcp\"]\n"},
-		{Codex, "[a]\r\nb = 1", "[a]\r\nb = 1\r\n\r\n[mcp_servers.rewind]\r\ncommand = \"" + serverProgram + "\"\r\nargs = [\"mcp\"]\r\n"},
+		{
+			Codex, "[a]\r\nb = 1", "[a]\r\nb = 1\r\n\r\n[mcp_servers.rewind]\r\ncommand = \"" + serverProgram +
+				"\"\r\nargs = [\"mcp\"]\r\n",
+		},
 	} {
 		got, err := RegisterServer(c.agent, []byte(c.before), serverProgram)
 		if err != nil || !strings.HasPrefix(c.with, "{\"mcp") && string(got) != c.with {
@@ -36,7 +42,8 @@ func TestServerGoldens(t *testing.T) {
 			t.Errorf("%s: taken out: %v\n%q", c.agent, err, back)
 		}
 		moved, err := RegisterServer(c.agent, got, "/other/rewind")
-		if want := bytes.Replace(got, []byte(serverProgram), []byte("/other/rewind"), 1); err != nil || !bytes.Equal(moved, want) {
+		if want := bytes.Replace(got, []byte(serverProgram), []byte("/other/rewind"), 1); err != nil ||
+			!bytes.Equal(moved, want) {
 			t.Errorf("%s: another program: %v\n%s", c.agent, err, moved)
 		}
 	}
@@ -49,7 +56,8 @@ func TestServerBesideChanges(t *testing.T) {
 		before, with, want string
 	}{
 		{
-			Codex, "model = \"x\"\n", "model = \"y\"\n\n[mcp_servers.rewind]\ncommand = \"/r/rewind\"\nargs = [\"mcp\"]\n" +
+			Codex, "model = \"x\"\n",
+			"model = \"y\"\n\n[mcp_servers.rewind]\ncommand = \"/r/rewind\"\nargs = [\"mcp\"]\n" +
 				"enabled = true\n\n[mcp_servers.rewind.tools.list]\napproval_mode = \"approve\"\n\n# mine\n[z]\na = 1\n",
 			"model = \"y\"\n\n# mine\n[z]\na = 1\n",
 		},
@@ -60,7 +68,10 @@ func TestServerBesideChanges(t *testing.T) {
 			Claude, `{}`, `{"mcpServers":{"a":{"command":"x"},"rewind":{"command":"/r/rewind","args":["mcp"],"env":{"A":"b"}}},"n":1}`,
 			`{"mcpServers":{"a":{"command":"x"}},"n":1}`,
 		},
-		{Droid, "", "{ // mine\n\"mcpServers\":{\"rewind\":{\"command\":\"/r/rewind\",\"args\":[\"mcp\"]}}}\n", "{ // mine}\n"},
+		{
+			Droid, "", "{ // mine\n\"mcpServers\":{\"rewind\":{\"command\":\"/r/rewind\",\"args\":[\"mcp\"]}}}\n",
+			"{ // mine}\n",
+		},
 	} {
 		if p, err := RegisteredServer(c.agent, []byte(c.with)); err != nil || p != "/r/rewind" {
 			t.Errorf("%s: registered is %q, %v", c.agent, p, err)
@@ -101,12 +112,14 @@ func TestServerRefused(t *testing.T) {
 		{Codex, "a = [\n", "line"},
 		{Codex, "x = 1\n\"", "line 2"},
 	} {
-		if got, err := RegisterServer(c.agent, []byte(c.file), serverProgram); err == nil || !strings.Contains(err.Error(), c.says) {
+		if got, err := RegisterServer(c.agent, []byte(c.file), serverProgram); err == nil ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %s: %v\n%s", c.agent, c.file, err, got)
 		}
 	}
 	multi := "a = '''\n[mcp_servers.rewind]\n'''\n" // only looks like it
-	if got, err := RegisterServer(Codex, []byte(multi), serverProgram); err != nil || !bytes.HasPrefix(got, []byte(multi)) {
+	if got, err := RegisterServer(Codex, []byte(multi), serverProgram); err != nil ||
+		!bytes.HasPrefix(got, []byte(multi)) {
 		t.Errorf("%v\n%s", err, got)
 	} else if _, err := unregisterTOML(got); err == nil {
 		t.Error("a table within a text was cut out")
@@ -174,7 +187,8 @@ func FuzzServerTOML(f *testing.F) {
 			return
 		}
 		after, err := parseTOML(without)
-		if err != nil || fmt.Sprint(before.without()) != fmt.Sprint(after) && fmt.Sprint(before.without()) != fmt.Sprint(after.without()) {
+		if err != nil || fmt.Sprint(before.without()) != fmt.Sprint(after) &&
+			fmt.Sprint(before.without()) != fmt.Sprint(after.without()) {
 			t.Fatalf("%q became %q: %v", file, without, err)
 		}
 	})

@@ -35,7 +35,9 @@ func registerTOML(file []byte, program string) ([]byte, error) {
 	if was != "" {
 		line := regexp.MustCompile(`(?m)^command[ \t]*=[ \t]*` + regexp.QuoteMeta(tomlString(was)))
 		if out = line.ReplaceAllLiteral(file, []byte(command)); bytes.Equal(out, file) {
-			return nil, fmt.Errorf("hooks: settings: mcp_servers.%s is not as rewind writes it; correct its command by hand", serverName)
+			return nil,
+				fmt.Errorf("hooks: settings: mcp_servers.%s is not as rewind writes it; correct its command by hand",
+					serverName)
 		}
 	} else if inlineTable.Match(file) {
 		return nil, fmt.Errorf("hooks: settings: mcp_servers is written in one line, add %s by hand", serverName)
@@ -48,13 +50,15 @@ func registerTOML(file []byte, program string) ([]byte, error) {
 			}
 			out = append(out, nl...)
 		}
-		out = fmt.Appendf(out, "[mcp_servers.%s]%s%s%sargs = [\"%s\"]%s", serverName, nl, command, nl, serverArgs[0], nl)
+		out = fmt.Appendf(out, "[mcp_servers.%s]%s%s%sargs = [\"%s\"]%s", serverName, nl, command, nl,
+			serverArgs[0], nl)
 	}
 	after, err := parseTOML(out)
 	if err != nil {
 		return nil, fmt.Errorf("hooks: settings: mcp_servers is no table that can be added to: %w", err)
 	}
-	if now, err := after.server(); err != nil || now != program || !reflect.DeepEqual(before.without(), after.without()) {
+	if now, err := after.server(); err != nil || now != program ||
+		!reflect.DeepEqual(before.without(), after.without()) {
 		return nil, fmt.Errorf("hooks: settings: mcp_servers.%s cannot be added without another change", serverName)
 	}
 	return out, nil
@@ -89,7 +93,9 @@ func unregisterTOML(file []byte) ([]byte, error) {
 	out = append(out, pending...)
 	after, err := parseTOML(out)
 	if err != nil || !reflect.DeepEqual(after.without(), before.without()) || reflect.DeepEqual(after, before) {
-		return nil, fmt.Errorf("hooks: settings: mcp_servers.%s cannot be taken out without another change; do it by hand", serverName)
+		return nil,
+			fmt.Errorf("hooks: settings: mcp_servers.%s cannot be taken out without another change; do it by hand",
+				serverName)
 	}
 	return out, nil
 }

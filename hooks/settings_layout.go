@@ -231,7 +231,8 @@ func isSpace(e hujson.Extra) bool { return len(bytes.TrimLeft(e, " \t\r\n")) == 
 func inLineComment(e hujson.Extra) bool {
 	for i := 0; i < len(e); i++ {
 		n := commentLen(e[i:])
-		if n > 0 && i+n == len(e) && e[i+1] == '/' && e[len(e)-1] != '\n' {
+		last := n > 0 && i+n == len(e)
+		if last && e[i+1] == '/' && e[len(e)-1] != '\n' {
 			return true
 		}
 		i += max(0, n-1)

@@ -74,7 +74,8 @@ func (t *text) safeID() string {
 
 func isID(b []byte) bool {
 	for _, c := range b {
-		if c != '_' && c != '-' && c != '.' && !isAlnum(c) {
+		other := c != '_' && c != '-'
+		if other && c != '.' && !isAlnum(c) {
 			return false
 		}
 	}
@@ -154,7 +155,8 @@ func (p *patch) end() {
 			continue
 		}
 		name = bytes.TrimSpace(name)
-		if p.line.cut || len(name) > maxPath || len(p.paths) == maxPaths || bytes.IndexByte(name, 0) >= 0 {
+		tooLong := p.line.cut || len(name) > maxPath
+		if tooLong || len(p.paths) == maxPaths || bytes.IndexByte(name, 0) >= 0 {
 			p.lost = true
 		} else if len(name) > 0 {
 			p.paths = append(p.paths, string(name))

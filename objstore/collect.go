@@ -209,7 +209,8 @@ func (c *Collection) findBase(i int32, prefix [object.BasePrefix]byte) {
 	first, shift := c.first[it.kind], c.shift[it.kind]
 	for k, end := first[beginning(low)>>shift], first[beginning(high)>>shift+1]; k < end; k++ {
 		b := &c.items[k]
-		if !bytes.HasPrefix(b.key[:], prefix[:]) || b.key == it.key || b.flags&itemChunks != 0 || b.index >= it.index {
+		other := !bytes.HasPrefix(b.key[:], prefix[:]) || b.key == it.key
+		if other || b.flags&itemChunks != 0 || b.index >= it.index {
 			continue
 		}
 		if it.base < 0 {

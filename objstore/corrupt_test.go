@@ -52,7 +52,10 @@ func fill(t *testing.T, s *Store) map[named][]byte {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []Codec{object.CodecRaw, object.CodecZstd, object.CodecDelta, object.CodecDeltaZstd, CodecChunks} {
+	for _, c := range []Codec{
+		object.CodecRaw, object.CodecZstd, object.CodecDelta, object.CodecDeltaZstd,
+		CodecChunks,
+	} {
 		if codecs[c] == 0 {
 			t.Fatalf("no %s among %v", c, codecs)
 		}
@@ -104,7 +107,8 @@ func TestP6FlippedEnvelopesNeverGiveWrongBytes(t *testing.T) {
 					fine++
 				case err == nil:
 					t.Fatalf("flip in %s %s: get %s gave wrong bytes", e.kind, e.id.Short(), o.id.Short())
-				case got != nil, !errors.As(err, &c), c.Kind != o.kind, c.Key != o.id.Key(), errors.Is(err, ErrNotFound),
+				case got != nil, !errors.As(err, &c), c.Kind != o.kind, c.Key != o.id.Key(),
+					errors.Is(err, ErrNotFound),
 					!strings.Contains(err.Error(), o.id.Short()):
 					t.Fatalf("flip in %s %s: get %s: %v", e.kind, e.id.Short(), o.id.Short(), err)
 				default:
@@ -283,7 +287,8 @@ func TestHostileChains(t *testing.T) {
 		id := ID{0xd, byte(i)}
 		write(t, s, Tree, id, delta(ID{0xd, byte(i + 1)}, 1000-i))
 	}
-	write(t, s, Tree, ID{0xd, 40}, object.Seal(object.Envelope{Codec: object.CodecRaw, Length: 100, Body: noise(1, 100)}))
+	write(t, s, Tree, ID{0xd, 40},
+		object.Seal(object.Envelope{Codec: object.CodecRaw, Length: 100, Body: noise(1, 100)}))
 	for _, id := range []ID{a, b, self, {0xd, 0}, {0xd, 25}} {
 		if _, err := s.Get(Tree, id); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("get %s: %v", id.Short(), err)
@@ -339,7 +344,9 @@ func TestForeignKeys(t *testing.T) {
 	s := newStore(t)
 	put(t, s, Blob, []byte("here"), Zero)
 	for _, key := range [][]byte{
-		{kv.PrefixObject}, append([]byte{kv.PrefixObject, 'x'}, make([]byte, 20)...), append([]byte{kv.PrefixObject, 'b'},
+		{kv.PrefixObject},
+		append([]byte{kv.PrefixObject, 'x'}, make([]byte, 20)...),
+		append([]byte{kv.PrefixObject, 'b'},
 			make([]byte, 32)...),
 	} {
 		b := s.db.NewBatch()

@@ -310,7 +310,8 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 		}
 		ready = nil
 	}
-	if len(ready) == 0 && t.batch == nil && du == kv.Written && !t.changes.changing() {
+	nothing := len(ready) == 0 && t.batch == nil
+	if nothing && du == kv.Written && !t.changes.changing() {
 		return nil
 	}
 	b := t.batch

@@ -20,7 +20,8 @@ func (s *Store) Wholes(ctx context.Context, k Kind, from, to int, max int64, fn 
 				return err
 			}
 			e, err := object.Decode(k, val)
-			if err != nil || e.Codec.IsDelta() || e.Codec == CodecChunks || e.Length > max {
+			notWhole := err != nil || e.Codec.IsDelta()
+			if notWhole || e.Codec == CodecChunks || e.Length > max {
 				return nil //nolint:nilerr // who asks for it by its name is told
 			}
 			if raw, err = e.Whole(raw[:0]); err != nil || Sum(k, raw).Key() != key {

@@ -71,7 +71,8 @@ func (n Name) Check() error {
 		}
 	}
 	for _, r := range s {
-		if unicode.IsControl(r) || unicode.IsSpace(r) || !unicode.IsGraphic(r) || strings.ContainsRune(`~^:?*[]\{}"`, r) {
+		blank := unicode.IsControl(r) || unicode.IsSpace(r)
+		if blank || !unicode.IsGraphic(r) || strings.ContainsRune(`~^:?*[]\{}"`, r) {
 			return bad(fmt.Sprintf("%q is not allowed", r))
 		}
 	}

@@ -45,8 +45,10 @@ const (
 
 var kindWords = map[Kind]string{
 	KindInit: "init", KindCheckpoint: "checkpoint", KindSafety: "safety", KindCheckout: "checkout", KindUndo: "undo",
-	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move", KindCopy: "copy",
-	KindEvent: "event", KindFork: "fork", KindImport: "import", KindRepair: "repair", KindLost: "lost", KindPurge: "purge",
+	KindRedo: "redo", KindUndoRestore: "undo-restore", KindAbort: "abort", KindTag: "tag", KindMove: "move",
+	KindCopy:  "copy",
+	KindEvent: "event", KindFork: "fork", KindImport: "import", KindRepair: "repair", KindLost: "lost",
+	KindPurge:  "purge",
 	KindSwitch: "switch", KindThinned: "thinned", KindPick: "pick", KindRevert: "revert",
 	KindNote: "note", KindRename: "rename", KindDelete: "delete", KindArchive: "archive", KindUnarchive: "unarchive",
 	KindPromote: "promote", KindUndoForks: "undo-forks",
@@ -218,7 +220,8 @@ var changeTable = record.New(
 var restoreTable = record.New(
 	record.ID(1, func(r *Restore) *objstore.ID { return &r.Target }),
 	record.ID(2, func(r *Restore) *objstore.ID { return &r.Safety }),
-	record.Strings(3, func(r *Restore) *PathSet { return &r.Paths }).Must(func(r *Restore) bool { return r.Paths.Valid() }),
+	record.Strings(3,
+		func(r *Restore) *PathSet { return &r.Paths }).Must(func(r *Restore) bool { return r.Paths.Valid() }),
 	record.Bool(4, func(r *Restore) *bool { return &r.Exact }),
 	record.Uint(5, func(r *Restore) *uint64 { return &r.Undoes }),
 	record.Count(6, func(r *Restore) *int { return &r.Changed }),
@@ -243,7 +246,8 @@ var ManagedTable = record.New(
 
 // FileTable is how a session file stands in operations and journals.
 var FileTable = record.New(
-	record.String(1, func(f *File) *string { return &f.Path }).Required().Must(func(f *File) bool { return isFilePath(f.Path) }),
+	record.String(1,
+		func(f *File) *string { return &f.Path }).Required().Must(func(f *File) bool { return isFilePath(f.Path) }),
 	record.ID(2, func(f *File) *objstore.ID { return &f.From }),
 	record.ID(3, func(f *File) *objstore.ID { return &f.To }),
 ).Then(func(f *File) error {

@@ -13,7 +13,8 @@ const maxFilePath = 8192
 // rewind's own are paths, too.
 func IsPath(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
-		if part == "" || part == "." || part == ".." || strings.IndexByte(part, 0) >= 0 {
+		special := part == "" || part == "."
+		if special || part == ".." || strings.IndexByte(part, 0) >= 0 {
 			return false
 		}
 	}
@@ -24,6 +25,7 @@ func IsPath(p string) bool {
 // touched, is asked where it is used.
 func isFilePath(p string) bool {
 	parts := strings.Split(p, "/")
-	return p != "" && len(p) <= maxFilePath && !strings.ContainsFunc(p, unicode.IsControl) && !slices.Contains(parts, ".") &&
+	fits := p != "" && len(p) <= maxFilePath
+	return fits && !strings.ContainsFunc(p, unicode.IsControl) && !slices.Contains(parts, ".") &&
 		!slices.Contains(parts, "..")
 }

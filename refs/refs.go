@@ -43,7 +43,8 @@ func decodeRef(n Name, raw []byte) (Ref, error) {
 		copy(r.ID[:], raw)
 		tail := raw[len(r.ID):]
 		seq, k := binary.Uvarint(tail)
-		if k == len(tail) && (k == 1 || tail[k-1] != 0) && seq > 0 && !r.ID.IsZero() {
+		read := k == len(tail) && (k == 1 || tail[k-1] != 0)
+		if read && seq > 0 && !r.ID.IsZero() {
 			r.Seq = seq
 			return r, nil
 		}

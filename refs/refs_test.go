@@ -89,8 +89,10 @@ func TestModel(t *testing.T) {
 			},
 			"commit": func(t *rapid.T) {
 				var ups []Update
-				for _, n := range rapid.SliceOfNDistinct(rapid.SampledFrom([]Name{"tag/a", "tag/b", "session/s", "cursor/s"}), 0, 3,
-					rapid.ID[Name]).Draw(t, "names") {
+				for _, n := range rapid.SliceOfNDistinct(rapid.SampledFrom([]Name{
+					"tag/a", "tag/b", "session/s",
+					"cursor/s",
+				}), 0, 3, rapid.ID[Name]).Draw(t, "names") {
 					ups = append(ups, Update{Name: n, Old: names[n], New: objstore.ID{}})
 					if rapid.Bool().Draw(t, "set") {
 						ups[len(ups)-1].New = id(rapid.IntRange(1, 5).Draw(t, "id"))
@@ -104,7 +106,8 @@ func TestModel(t *testing.T) {
 				op.Kind = rapid.SampledFrom([]Kind{KindTag, KindEvent, KindCheckpoint}).Draw(t, "kind")
 				op.Session = rapid.SampledFrom([]string{"", "claude/a", "claude/b"}).Draw(t, "session")
 				tx := objs.Begin()
-				done, err := r.Commit(bg, tx, kv.Written, func(uint64) (Operation, []Update, error) { return op, ups, nil })
+				done, err := r.Commit(bg, tx, kv.Written,
+					func(uint64) (Operation, []Update, error) { return op, ups, nil })
 				var conflict *conflictError
 				if wrong {
 					if !errors.As(err, &conflict) || conflict.name != ups[len(ups)-1].Name {
@@ -136,13 +139,17 @@ func TestModel(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for _, good := range []Name{"tag/a", "tag/v1.0", "session/manual", "tag/a/b-c_d", "tag/ünï", Name("tag/" + strings.Repeat("x", 251))} {
+	for _, good := range []Name{
+		"tag/a", "tag/v1.0", "session/manual", "tag/a/b-c_d", "tag/ünï",
+		Name("tag/" + strings.Repeat("x", 251)),
+	} {
 		if err := good.Check(); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
 	for _, bad := range []Name{
-		"", "tag", "tag/", "/a", "tag//a", "tag/.", "tag/..", "tag/.a", "tag/-a", "tag/@", "tag/a b", "tag/a\nb", "tag/a~1", "tag/a^",
+		"", "tag", "tag/", "/a", "tag//a", "tag/.", "tag/..", "tag/.a", "tag/-a", "tag/@", "tag/a b", "tag/a\nb",
+		"tag/a~1", "tag/a^",
 		"tag/a:b",
 		"tag/a{", "tag/\xff", "tag/a\x00", "tag/\u202ea", "tag/\u200b", Name("tag/" + strings.Repeat("x", 252)),
 	} {
@@ -180,12 +187,15 @@ func full() *Operation {
 			{"tag/a", objstore.ID{}, id(2)},
 		},
 		Restore: &Restore{
-			Target: id(3), Safety: id(4), Scope: Scope{Paths: []string{"a", "", "\xff\n"}, Exact: true, ContextOnly: true}, Undoes: 7,
+			Target: id(3), Safety: id(4),
+			Scope: Scope{Paths: []string{"a", "", "\xff\n"}, Exact: true, ContextOnly: true}, Undoes: 7,
 			Changed: 300, Kept: 1,
-			Result: id(5), Files: []File{{"/a", objstore.ID{}, id(6)}, {"/b", id(6), objstore.ID{}}}, Fork: "claude/f", Goes: "claude/g",
+			Result: id(5), Files: []File{{"/a", objstore.ID{}, id(6)}, {"/b", id(6), objstore.ID{}}}, Fork: "claude/f",
+			Goes: "claude/g",
 		},
-		Message: "m", Turn: 2, EventID: 1 << 63, Cause: Cause{Event: "tool-start", Tool: "Bash", Call: "c"}, Transcript: id(7),
-		Thinned: true,
+		Message: "m", Turn: 2, EventID: 1 << 63, Cause: Cause{Event: "tool-start", Tool: "Bash", Call: "c"},
+		Transcript: id(7),
+		Thinned:    true,
 	}
 }
 
@@ -197,10 +207,12 @@ func TestOperationGoldenEveryField(t *testing.T) {
 	}
 	want := "\x01\x01\b" + "\x02\x01U" + "\x03\x06manual" + "\x04 " + id(1) +
 		"\x05~S\x01\rcursor/manual\x02 " + id(1) + "\x03 " + id(2) + ")\x01\x05tag/a\x03 " + id(2) +
-		"\x06\xe2\x01\x01 " + id(3) + "\x02 " + id(4) + "\x03\x06\x01a\x00\x02\xff\n\x04\x01\x01\x05\x01\a\x06\x02\xac\x02\a\x01\x01\b " +
+		"\x06\xe2\x01\x01 " + id(3) + "\x02 " + id(4) +
+		"\x03\x06\x01a\x00\x02\xff\n\x04\x01\x01\x05\x01\a\x06\x02\xac\x02\a\x01\x01\b " +
 		id(5) +
 		"\tN&\x01\x02/a\x03 " + id(6) + "&\x01\x02/b\x02 " + id(6) + "\n\bclaude/f\v\x01\x01\f\bclaude/g" +
-		"\a\x01m" + "\b\x01\x02" + "\t\n\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01" + "\n\x15\x01\ntool-start\x02\x04Bash\x03\x01c" + "\v " +
+		"\a\x01m" + "\b\x01\x02" + "\t\n\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01" +
+		"\n\x15\x01\ntool-start\x02\x04Bash\x03\x01c" + "\v " +
 		id(7) + "\f\x01\x01"
 	if got := full().Encode(); string(got) != want {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -233,7 +245,10 @@ func FuzzOperation(f *testing.F) {
 	for _, op := range samples() {
 		f.Add(op.Encode())
 	}
-	for _, path := range []string{"/home/dev/.zshenv", "/home/dev/.claude/projects/x/../../settings.json", "../x", "/a\x00", ""} {
+	for _, path := range []string{
+		"/home/dev/.zshenv", "/home/dev/.claude/projects/x/../../settings.json", "../x",
+		"/a\x00", "",
+	} {
 		f.Add((&Operation{Time: 1, Kind: KindCheckout, Restore: &Restore{
 			Target: id(1), Safety: id(2), Scope: Scope{Paths: []string{path}},
 			Files: []File{{Path: path, To: id(3)}},

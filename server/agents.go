@@ -23,7 +23,10 @@ func (s *server) setHooks(ctx context.Context, req api.HooksRequest, _ model.Pro
 	o := register.Options{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun, Agents: req.Agents}
 	for _, agent := range req.Agents {
 		if !slices.Contains(value.Agents(), agent) {
-			return out, &value.OpError{Op: "agent", Subject: string(agent), Typed: true, Err: model.Usagef("known are %s", agentNames())}
+			return out, &value.OpError{
+				Op: "agent", Subject: string(agent), Typed: true,
+				Err: model.Usagef("known are %s", agentNames()),
+			}
 		}
 	}
 	if p, err := s.find(ctx, req.ProjectDir()); err == nil {
@@ -80,7 +83,8 @@ func hooksResponse(r *register.Result) api.HooksResponse {
 	for _, a := range r.Agents {
 		h := api.AgentHooks{
 			Agent: a.Agent, Dir: api.Text(a.Dir), Installed: a.Installed, File: api.Text(a.File), Hooks: a.Hooks,
-			SwitchedOff: a.SwitchedOff, Server: api.Text(a.Server), Commands: value.Texts(a.Commands), Left: value.Texts(a.Left),
+			SwitchedOff: a.SwitchedOff, Server: api.Text(a.Server), Commands: value.Texts(a.Commands),
+			Left: value.Texts(a.Left),
 		}
 		for _, c := range a.Changes {
 			h.Changes = append(h.Changes, settingsDiff(c))
@@ -194,7 +198,8 @@ func (s *server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 	case errors.Is(err, model.ErrStoreGone):
 		return r, nil
 	case errors.Is(err, project.ErrKeptBytes):
-		return nil, &api.Error{Code: api.CodeOf(api.WordUnsaved), Word: api.WordUnsaved, Message: clean(err), Hint: keptHint}
+		return nil,
+			&api.Error{Code: api.CodeOf(api.WordUnsaved), Word: api.WordUnsaved, Message: clean(err), Hint: keptHint}
 	}
 	return r, err
 }
@@ -217,8 +222,8 @@ func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.
 		if d := s.degraded.get(&p); d != nil {
 			checks = append(checks, value.Check{
 				Name: "degraded", Level: value.LevelFinding, Remedy: "rewind save",
-				Text: value.Textf("hooks could not do their work, since %s, %d times, last: %s", d.Since.Format(time.RFC3339), d.Count,
-					d.Error),
+				Text: value.Textf("hooks could not do their work, since %s, %d times, last: %s",
+					d.Since.Format(time.RFC3339), d.Count, d.Error),
 			})
 		}
 		return err
@@ -288,7 +293,8 @@ func (s *server) checkKilled() []value.Check {
 	}
 	c := value.Check{
 		Name: "killed", Level: value.LevelNote,
-		Text: value.Textf("the daemon before this one, process %d, ended without a word, found at %s", k.PID, k.Found.Format(time.RFC3339)),
+		Text: value.Textf("the daemon before this one, process %d, ended without a word, found at %s", k.PID,
+			k.Found.Format(time.RFC3339)),
 	}
 	if k.Limit == 0 {
 		return []value.Check{c}

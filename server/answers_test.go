@@ -48,7 +48,8 @@ func TestAnswers(t *testing.T) {
 	ask(a, "show: it is a session", api.Show, api.ShowRequest{Project: p, Checkpoint: "make it two"})
 	ask(a, "tree: no such directory", api.Tree, api.TreeRequest{Project: api.Project{Dir: p.Dir + "x"}})
 	ask(a, "tree: no absolute directory", api.Tree, api.TreeRequest{Project: api.Project{Dir: "p"}})
-	ask(a, "tree: one branch, and the places of all", api.Tree, api.TreeRequest{Project: p, All: true, From: 1, Limit: 1})
+	ask(a, "tree: one branch, and the places of all", api.Tree,
+		api.TreeRequest{Project: p, All: true, From: 1, Limit: 1})
 	ask(a, "sessions: the newest", api.Sessions, api.SessionsRequest{Project: p, Env: env, Limit: 1})
 	for _, store := range []string{"", "nope", "../../etc"} {
 		ask(a, "join: no such store", api.JoinStore, api.JoinRequest{Project: p, Store: store})
@@ -61,11 +62,13 @@ func TestAnswers(t *testing.T) {
 	ask(a, "compare", api.Compare, api.CompareRequest{
 		Project: p, Walk: one, A: "turn:1", B: api.Text("session:claude/" + second), Context: 1,
 	})
-	ask(a, "grep", api.Grep, api.GrepRequest{Project: p, Pattern: "two", Conversation: true, Code: true, Before: 1, After: 1})
+	ask(a, "grep", api.Grep,
+		api.GrepRequest{Project: p, Pattern: "two", Conversation: true, Code: true, Before: 1, After: 1})
 	ask(a, "blame", api.Blame, api.BlameRequest{Project: p, Path: "a"})
 	ask(a, "paths", api.Paths, api.PathsRequest{Project: p, Paths: []api.Text{"a"}})
 	ask(a, "ops", api.Ops, api.OpsRequest{Project: p, Limit: 3})
-	ask(a, "fork, dry run", api.MakeFork, api.ForkRequest{Project: p, Walk: one, Env: env, Checkpoint: "turn:1", DryRun: true})
+	ask(a, "fork, dry run", api.MakeFork,
+		api.ForkRequest{Project: p, Walk: one, Env: env, Checkpoint: "turn:1", DryRun: true})
 	ask(a, "fork", api.MakeFork, api.ForkRequest{Project: p, Walk: one, Env: env, Checkpoint: "turn:1"})
 	ask(a, "forks", api.Forks, api.ForksRequest{Project: p, Env: env})
 	ask(a, "tree", api.Tree, api.TreeRequest{Project: p, All: true})
@@ -95,9 +98,12 @@ func TestAnswers(t *testing.T) {
 		Wish: api.Wish{Env: env, Exact: true},
 	})
 	ask(a, "undo-restore", api.UndoRestore, api.UndoRestoreRequest{Project: p, Wish: api.Wish{Env: env}})
-	ask(a, "switch", api.Switch, api.SwitchRequest{Project: p, Branch: "make it two", Wish: api.Wish{Env: env}, Tag: "left"})
-	ask(a, "switch: the one before", api.Switch, api.SwitchRequest{Project: p, Branch: "-", Wish: api.Wish{Env: env, DryRun: true}})
-	ask(a, "switch: which session", api.Switch, api.SwitchRequest{Project: p, Branch: "0000000", Wish: api.Wish{Env: env}})
+	ask(a, "switch", api.Switch,
+		api.SwitchRequest{Project: p, Branch: "make it two", Wish: api.Wish{Env: env}, Tag: "left"})
+	ask(a, "switch: the one before", api.Switch,
+		api.SwitchRequest{Project: p, Branch: "-", Wish: api.Wish{Env: env, DryRun: true}})
+	ask(a, "switch: which session", api.Switch,
+		api.SwitchRequest{Project: p, Branch: "0000000", Wish: api.Wish{Env: env}})
 	ask(a, "future", api.Future, api.FutureRequest{Project: p, Walk: api.Walk{Session: "claude/" + first}})
 	ask(a, "forward", api.Forward, api.ForwardRequest{Project: p, Walk: one, Wish: api.Wish{Env: env}, Turns: 9})
 	ask(a, "pick, dry run", api.Pick, api.MergeRequest{Project: p, Walk: one, Change: "turn:1", DryRun: true})
@@ -265,13 +271,16 @@ func (a *answers) hook(session, event, name, prompt string) {
 	a.t.Helper()
 	a.events++
 	b, err := json.Marshal(map[string]any{
-		"session_id": session, "hook_event_name": name, "cwd": a.p.ProjectDir(), "transcript_path": a.file(session), "prompt": prompt,
-		"tool_name": "Write", "tool_use_id": "t1", "tool_input": map[string]any{"file_path": filepath.Join(a.p.ProjectDir(), "a")},
+		"session_id": session, "hook_event_name": name, "cwd": a.p.ProjectDir(), "transcript_path": a.file(session),
+		"prompt":    prompt,
+		"tool_name": "Write", "tool_use_id": "t1",
+		"tool_input": map[string]any{"file_path": filepath.Join(a.p.ProjectDir(), "a")},
 	})
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	status, warn, _ := a.r.post(a.t, "claude", event, a.p.ProjectDir(), fmt.Sprintf("%016x", a.events), time.Minute, bytes.NewReader(b))
+	status, warn, _ := a.r.post(a.t, "claude", event, a.p.ProjectDir(), fmt.Sprintf("%016x", a.events), time.Minute,
+		bytes.NewReader(b))
 	if status != hookwire.Done || warn != "" {
 		a.t.Fatalf("%s: %d %s", event, status, warn)
 	}
@@ -300,7 +309,8 @@ var (
 	ids     = regexp.MustCompile(`\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{12,64})\b`)
 	folders = regexp.MustCompile(`/projects/[^/]+/`)
 	numbers = []string{
-		"disk_bytes", "disk_before", "disk_after", "bytes", "captured_bytes", "session_bytes", "checked", "pid", "operation", "seq",
+		"disk_bytes", "disk_before", "disk_after", "bytes", "captured_bytes", "session_bytes", "checked", "pid",
+		"operation", "seq",
 		"older", "end",
 	}
 )

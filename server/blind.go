@@ -59,7 +59,10 @@ func (s *server) look(ctx context.Context, p *project.Project, err error, dir st
 	var linked *project.LinkedError
 	if errors.As(err, &linked) {
 		if holder := s.holder(ctx, linked.Top); holder != nil {
-			return nil, &blindError{holder, dir, linked.Top, "git has linked this worktree to a repository, so it is a project of its own"}
+			return nil, &blindError{
+				holder, dir, linked.Top,
+				"git has linked this worktree to a repository, so it is a project of its own",
+			}
 		}
 	}
 	if err != nil || dir == p.Root || s.sights.seen(dir) {
@@ -112,7 +115,8 @@ func (s *server) mayAct(ctx context.Context, p *project.Project, dir string) err
 // ignored.
 func (e *blindError) ownTree() bool {
 	top, isGit, err := gitinfo.Toplevel(e.dir)
-	return err == nil && isGit && top != e.holder.Root && !project.Within(e.holder.Root, top)
+	inGit := err == nil && isGit
+	return inGit && top != e.holder.Root && !project.Within(e.holder.Root, top)
 }
 
 // holder is the project whose user should know of a linked worktree that is not set up: that around it, else that of
@@ -180,12 +184,14 @@ func (s *server) passOn(ctx context.Context, ev hooks.Event, call *hookCall, bli
 // sayBlind notes that an agent works where nothing is captured, and what its user is told of it, once a session.
 func (s *server) sayBlind(ctx context.Context, ev hooks.Event, b *blindError) hookSay {
 	s.blind.add(b.holder.ID, blindPlace{
-		Session: string(ev.Agent) + "/" + ev.Session, Dir: b.dir, At: b.at, Why: b.why, Last: time.Now().UTC().Truncate(time.Second),
+		Session: string(ev.Agent) + "/" + ev.Session, Dir: b.dir, At: b.at, Why: b.why,
+		Last: time.Now().UTC().Truncate(time.Second),
 	})
 	if ctx.Err() != nil || !s.firstWarning(ev, "blind\x00"+b.at) {
 		return hookSay{}
 	}
-	text := fmt.Sprintf("rewind: no checkpoints here: %s: %s; run 'rewind init' in %s", printable(b.at), printable(b.why), printable(b.dir))
+	text := fmt.Sprintf("rewind: no checkpoints here: %s: %s; run 'rewind init' in %s", printable(b.at),
+		printable(b.why), printable(b.dir))
 	if ev.Agent != hooks.Claude {
 		return hookSay{line: text}
 	}

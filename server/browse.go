@@ -31,7 +31,8 @@ func (s *server) listProjects(ctx context.Context, req api.ProjectsRequest, _ mo
 		root, id, _ := strings.Cut(string(req.After), "\x00")
 		return req.After == "" || cmp.Or(cmp.Compare(string(st.Root), root), cmp.Compare(st.ID, id)) > 0
 	}
-	slices.SortFunc(all, func(a, b value.Store) int { return cmp.Or(cmp.Compare(a.Root, b.Root), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all,
+		func(a, b value.Store) int { return cmp.Or(cmp.Compare(a.Root, b.Root), cmp.Compare(a.ID, b.ID)) })
 	for _, st := range all {
 		if st.Orphan || !behind(st) {
 			continue
@@ -76,7 +77,8 @@ func projectSessions(ctx context.Context, e *engine.Engine, to *api.ProjectInfo)
 		}
 		at[b.Branch] = len(to.Sessions)
 		to.Sessions = append(to.Sessions, api.ProjectSession{
-			Session: b.Session, Agent: b.Agent, Title: b.Title, Turns: b.Turns, Last: b.Last, Current: b.Current, Running: b.Running,
+			Session: b.Session, Agent: b.Agent, Title: b.Title, Turns: b.Turns, Last: b.Last, Current: b.Current,
+			Running: b.Running,
 			Rewound: b.Rewound, Parent: b.Parent, Worktree: b.Worktree,
 		})
 	}
@@ -131,7 +133,10 @@ func (s *server) files(ctx context.Context, req api.FilesRequest, _ model.Progre
 				Notices: e.Project().Notices,
 			}
 			for _, f := range r.Files {
-				one := api.File{Path: api.Text(f.Path), Kind: kinds[f.Entry.Type], Mode: mode(&f.Entry), Size: f.Entry.Size}
+				one := api.File{
+					Path: api.Text(f.Path), Kind: kinds[f.Entry.Type], Mode: mode(&f.Entry),
+					Size: f.Entry.Size,
+				}
 				one.ID = f.Entry.ID.String()
 				out.Files = append(out.Files, one)
 			}
@@ -182,7 +187,8 @@ func (s *server) messages(ctx context.Context, req api.MessagesRequest, _ model.
 
 func messagesResponse(r *history.SaidPage) api.MessagesResponse {
 	out := api.MessagesResponse{
-		Session: r.Session, Generation: r.Generation, Turns: r.Turns, Messages: []api.Message{}, End: r.End, Conversation: api.Text(r.Why),
+		Session: r.Session, Generation: r.Generation, Turns: r.Turns, Messages: []api.Message{}, End: r.End,
+		Conversation: api.Text(r.Why),
 	}
 	for _, m := range r.Messages {
 		one := message(m)

@@ -56,7 +56,14 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	call(t, r.client, api.Save, api.SaveRequest{Project: p})
-	for _, req := range []api.FilesRequest{{}, {Deep: true}, {Path: "d"}, {Path: "d", Deep: true}, {Path: "d/x/"}, {Path: ".hidden"}} {
+	for _, req := range []api.FilesRequest{
+		{},
+		{Deep: true},
+		{Path: "d"},
+		{Path: "d", Deep: true},
+		{Path: "d/x/"},
+		{Path: ".hidden"},
+	} {
 		req.Project, req.Checkpoint = p, "@"
 		whole := call(t, r.client, api.Files, req)
 		if len(whole.Files) == 0 || whole.More {
@@ -90,7 +97,8 @@ func TestFiles(t *testing.T) {
 	if f := at["same/1"]; f.Kind != "file" || f.Size != 4 || f.ID != at["same/2"].ID || f.ID == at["d/b"].ID {
 		t.Errorf("%+v", f)
 	}
-	behind := call(t, r.client, api.Files, api.FilesRequest{Project: p, Checkpoint: "@", Deep: true, After: "d/x/1zzz", Limit: 1})
+	behind := call(t, r.client, api.Files,
+		api.FilesRequest{Project: p, Checkpoint: "@", Deep: true, After: "d/x/1zzz", Limit: 1})
 	if behind.Files[0].Path != "d/x/2" {
 		t.Errorf("%+v", behind.Files)
 	}
@@ -136,11 +144,12 @@ func TestNearest(t *testing.T) {
 	if told := show("turn:9@" + first); told.Turns == nil || *told.Turns != 2 {
 		t.Errorf("%+v", told)
 	}
-	if told := refused(t, r.client, api.Switch, api.SwitchRequest{Project: p, Branch: "look at too"}); !slices.Contains(told.Nearest,
-		"claude/"+second) {
+	if told := refused(t, r.client, api.Switch,
+		api.SwitchRequest{Project: p, Branch: "look at too"}); !slices.Contains(told.Nearest, "claude/"+second) {
 		t.Errorf("%q, %s", told.Nearest, told.Hint)
 	}
-	if told := refused(t, r.client, api.Tag, api.TagRequest{Project: p, Tag: "befor-refactor", Delete: true}); !slices.Equal(told.Nearest,
+	if told := refused(t, r.client, api.Tag,
+		api.TagRequest{Project: p, Tag: "befor-refactor", Delete: true}); !slices.Equal(told.Nearest,
 		[]string{"before-refactor"}) {
 		t.Errorf("%+v", told)
 	}
@@ -175,7 +184,8 @@ func TestNamesAndProjects(t *testing.T) {
 		names = append(names, n.Kind+" "+n.Name+" "+string(n.Title))
 	}
 	want := []string{
-		"tag here ", "session " + fork.Session + " " + string(fork.Title), "session claude/" + second + " look\x1b at two",
+		"tag here ", "session " + fork.Session + " " + string(fork.Title), "session claude/" + second +
+			" look\x1b at two",
 		"session claude/" + first + " make it four",
 	}
 	slices.Sort(names[1:])
@@ -203,7 +213,8 @@ func TestNamesAndProjects(t *testing.T) {
 	}
 	untitled(one)
 	untitled(all.Projects)
-	if len(one) != 1 || !slices.ContainsFunc(all.Projects, func(o api.ProjectInfo) bool { return reflect.DeepEqual(o, one[0]) }) {
+	if len(one) != 1 ||
+		!slices.ContainsFunc(all.Projects, func(o api.ProjectInfo) bool { return reflect.DeepEqual(o, one[0]) }) {
 		t.Fatalf("%+v, %+v", one, all)
 	}
 	if got := call(t, r.client, api.Projects, api.ProjectsRequest{Project: empty, Sessions: true}).Projects[0]; got.Sessions != nil {
@@ -247,7 +258,8 @@ func TestListPages(t *testing.T) {
 		a.turn(first, fmt.Sprintf("prompt %d", i), fmt.Sprint(i))
 		put(t, p.ProjectDir(), "outside", fmt.Sprint(i))
 	}
-	call(t, r.client, api.Undo, api.UndoRequest{Project: p, Walk: api.Walk{Session: first}, Wish: api.Wish{CodeOnly: true}, Steps: 3})
+	call(t, r.client, api.Undo,
+		api.UndoRequest{Project: p, Walk: api.Walk{Session: first}, Wish: api.Wish{CodeOnly: true}, Steps: 3})
 	a.turn(first, "and on", "on")
 	strip := func(c api.Checkpoint) string {
 		b, err := json.Marshal(c)
@@ -321,7 +333,8 @@ func TestMessagePages(t *testing.T) {
 	}
 	req := api.MessagesRequest{Project: p, Walk: api.Walk{Session: first}, Limit: 1000}
 	whole := call(t, r.client, api.Messages, req)
-	if len(whole.Messages) < 20 || whole.Older != nil || whole.Newer != nil || whole.Session != "claude/"+first || whole.Turns != 8 {
+	if len(whole.Messages) < 20 || whole.Older != nil || whole.Newer != nil || whole.Session != "claude/"+first ||
+		whole.Turns != 8 {
 		t.Fatalf("%+v", whole)
 	}
 	for i, turn := 0, 1; i < len(whole.Messages); i++ {
@@ -357,20 +370,23 @@ func TestMessagePages(t *testing.T) {
 	}
 	part := req
 	part.Checkpoint = "turn:2@" + first
-	if got := call(t, r.client, api.Messages, part); got.Turns != 2 || len(got.Messages) == 0 || !reflect.DeepEqual(got.Messages,
-		whole.Messages[:len(got.Messages)]) || got.Messages[len(got.Messages)-1].Turn != 2 {
+	if got := call(t, r.client, api.Messages, part); got.Turns != 2 || len(got.Messages) == 0 ||
+		!reflect.DeepEqual(got.Messages,
+			whole.Messages[:len(got.Messages)]) || got.Messages[len(got.Messages)-1].Turn != 2 {
 		t.Errorf("%+v", got)
 	}
 	at := req
 	at.Limit, at.Before, at.Generation = 4, whole.Messages[10].At, whole.Generation
 	before := call(t, r.client, api.Messages, at)
 	a.turn(first, "said meanwhile", "more")
-	if again := call(t, r.client, api.Messages, at); !reflect.DeepEqual(again.Messages, before.Messages) || again.End <= before.End {
+	if again := call(t, r.client, api.Messages, at); !reflect.DeepEqual(again.Messages, before.Messages) ||
+		again.End <= before.End {
 		t.Errorf("%+v, before %+v", again, before)
 	}
 	since := req
 	since.From = &whole.End
-	if got := call(t, r.client, api.Messages, since); len(got.Messages) == 0 || got.Messages[0].Text != "said meanwhile" ||
+	if got := call(t, r.client, api.Messages, since); len(got.Messages) == 0 ||
+		got.Messages[0].Text != "said meanwhile" ||
 		got.Messages[0].Turn != 9 {
 		t.Errorf("%+v", got)
 	}

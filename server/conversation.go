@@ -115,9 +115,15 @@ func (s *server) future(ctx context.Context, req api.FutureRequest, _ model.Prog
 		if err != nil {
 			return err
 		}
-		out = api.FutureResponse{Session: f.Session, Title: api.Text(f.Title), At: f.At, Ahead: []api.Ahead{}, Notices: e.Project().Notices}
+		out = api.FutureResponse{
+			Session: f.Session, Title: api.Text(f.Title), At: f.At, Ahead: []api.Ahead{},
+			Notices: e.Project().Notices,
+		}
 		for _, l := range f.Lines {
-			a := api.Ahead{Session: l.Session, Title: api.Text(l.Title), After: l.After, Why: string(l.Why), Operation: l.Operation}
+			a := api.Ahead{
+				Session: l.Session, Title: api.Text(l.Title), After: l.After, Why: string(l.Why),
+				Operation: l.Operation,
+			}
 			for _, t := range l.Turns {
 				a.Turns = append(a.Turns, turn(t))
 			}
@@ -275,7 +281,8 @@ func addMessages(ctx context.Context, e *engine.Engine, name string, req api.Sho
 
 // managing are the kinds of operations that do what a request asks.
 var managing = map[string]refs.Kind{
-	api.DoRename: refs.KindRename, api.DoDelete: refs.KindDelete, api.DoArchive: refs.KindArchive, api.DoRestore: refs.KindUnarchive,
+	api.DoRename: refs.KindRename, api.DoDelete: refs.KindDelete, api.DoArchive: refs.KindArchive,
+	api.DoRestore: refs.KindUnarchive,
 	api.DoPromote: refs.KindPromote,
 }
 
@@ -289,8 +296,9 @@ func (s *server) manageForks(ctx context.Context, req api.ManageRequest, _ model
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := e.Restorer.Manage(ctx, manage.Request{
-			Kind: kind, Sessions: req.Sessions, Title: oneLine(req.Title), LastCopy: req.LastCopy, Force: req.Force, DryRun: req.DryRun,
-			Env: req.Env,
+			Kind: kind, Sessions: req.Sessions, Title: oneLine(req.Title), LastCopy: req.LastCopy, Force: req.Force,
+			DryRun: req.DryRun,
+			Env:    req.Env,
 		})
 		if err != nil {
 			return err
@@ -315,7 +323,8 @@ func (s *server) pruneForks(ctx context.Context, req api.PruneRequest, _ model.P
 		}
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		r, left, err := e.Restorer.PruneForks(ctx, choice, manage.Request{LastCopy: req.LastCopy, DryRun: req.DryRun, Env: req.Env})
+		r, left, err := e.Restorer.PruneForks(ctx, choice,
+			manage.Request{LastCopy: req.LastCopy, DryRun: req.DryRun, Env: req.Env})
 		if err != nil {
 			return err
 		}
@@ -405,9 +414,11 @@ func treeResponse(t *history.Tree) api.TreeResponse {
 
 func branch(b *history.Branch) api.Branch {
 	out := api.Branch{
-		ID: b.ID, Session: b.Name, Agent: b.Agent, Title: api.Text(b.Title), Parent: b.Parent, Children: []string{}, Depth: b.Depth,
+		ID: b.ID, Session: b.Name, Agent: b.Agent, Title: api.Text(b.Title), Parent: b.Parent, Children: []string{},
+		Depth: b.Depth,
 		Turns: b.Turn, Checkpoints: b.Work.Steps, Files: b.Work.Files, Added: b.Work.Added, Removed: b.Work.Removed,
-		Uncounted: b.Work.Uncounted, First: utc(b.First), Last: utc(b.Last), Current: b.Current, Running: b.Running, Rewound: b.Rewound,
+		Uncounted: b.Work.Uncounted, First: utc(b.First), Last: utc(b.Last), Current: b.Current, Running: b.Running,
+		Rewound:  b.Rewound,
 		Imported: b.Imported, Clashes: b.Clashes, Worktree: api.Text(b.Worktree), Branch: b.Branch,
 	}
 	if b.Standing == value.MainLine || b.Standing == value.Archived {

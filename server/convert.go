@@ -23,11 +23,13 @@ import (
 func checkpoint(l history.Listed) api.Checkpoint {
 	c := api.Checkpoint{
 		ID: l.ID.String(), Short: l.Short, Seq: l.Seq, Time: l.Time.UTC(), Session: l.Session, Event: l.Cause.Event,
-		Message: api.Text(l.Cause.Message), Tree: l.Tree.String(), Parents: []string{}, Git: head(l.Git), Files: l.Counts.Files,
+		Message: api.Text(l.Cause.Message), Tree: l.Tree.String(), Parents: []string{}, Git: head(l.Git),
+		Files: l.Counts.Files,
 		Bytes: l.Counts.Bytes,
 		Added: l.Counts.Added, Modified: l.Counts.Modified, Deleted: l.Counts.Deleted, Skipped: l.Counts.Skipped,
 		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
-		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor, Merged: l.Merged,
+		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
+		Merged: l.Merged,
 	}
 	if len(l.Messages) > 0 {
 		c.Notes = value.Texts(l.Messages)
@@ -134,7 +136,10 @@ func changeBeside(ch tree.Change, newer []tree.Skip) (c api.Change, all bool) {
 	case ch.New != nil || !covered:
 		return change(ch.Path, ch.Old, ch.New), false
 	case s.Foreign():
-		return api.Change{Path: api.Text(s.Path), Status: "uncaptured", OldMode: mode(&tree.Entry{Type: tree.TypeDir, Perm: 0o755})}, true
+		return api.Change{
+			Path: api.Text(s.Path), Status: "uncaptured",
+			OldMode: mode(&tree.Entry{Type: tree.TypeDir, Perm: 0o755}),
+		}, true
 	}
 	c = change(ch.Path, ch.Old, ch.New)
 	c.Status = "uncaptured"
@@ -143,7 +148,8 @@ func changeBeside(ch tree.Change, newer []tree.Skip) (c api.Change, all bool) {
 
 // anyBelow reports whether a list in the order of a walk has a path below dir: it would follow dir at once.
 func anyBelow(list []tree.Change, dir string) bool {
-	i, _ := slices.BinarySearchFunc(list, dir, func(c tree.Change, p string) int { return tree.ComparePaths(c.Path, p) })
+	i, _ := slices.BinarySearchFunc(list, dir,
+		func(c tree.Change, p string) int { return tree.ComparePaths(c.Path, p) })
 	return i+1 < len(list) && strings.HasPrefix(list[i+1].Path, dir+"/")
 }
 
@@ -167,7 +173,8 @@ func idText(id objstore.ID) string {
 func operation(op *refs.Operation) api.Operation {
 	o := api.Operation{
 		Seq: op.Seq, Time: time.UnixMilli(op.Time).UTC(), Kind: op.Kind.String(), Session: op.Session,
-		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.CanUndo() && op.Restore != nil && !op.Thinned,
+		Checkpoint: idText(op.Checkpoint), Message: api.Text(op.Message), CanUndo: op.Kind.CanUndo() &&
+			op.Restore != nil && !op.Thinned,
 		Turn: op.Turn,
 	}
 	if op.Kind != refs.KindCheckpoint { // it stands in the checkpoint
@@ -258,10 +265,12 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		return api.RestoreResponse{}, err
 	}
 	out := api.RestoreResponse{
-		Kind: kind.String(), Target: *target, DryRun: dryRun, Changed: r.Changed, Replaced: value.Texts(r.Plan.Replaced),
-		KeptDirs: value.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now), GitState: r.Plan.Git.State,
-		GitGone: r.Plan.Git.Gone,
-		Partial: len(r.Conflicts) > 0, Conversation: conversationOf(r.Conversation), Notices: e.Project().Notices,
+		Kind: kind.String(), Target: *target, DryRun: dryRun, Changed: r.Changed,
+		Replaced: value.Texts(r.Plan.Replaced),
+		KeptDirs: value.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now),
+		GitState: r.Plan.Git.State,
+		GitGone:  r.Plan.Git.Gone,
+		Partial:  len(r.Conflicts) > 0, Conversation: conversationOf(r.Conversation), Notices: e.Project().Notices,
 	}
 	if out.Safety, err = listed(e, r.Safety); err != nil {
 		return out, err
@@ -308,9 +317,11 @@ func sessionsOf(e *engine.Engine, list []model.Session) []api.Session {
 			continue
 		}
 		v := api.Session{
-			Session: s.Name, Agent: s.Agent, Turn: s.Turn, Prompt: api.Text(s.Prompt), Transcript: api.Text(s.Transcript),
-			Dir:   api.Text(s.Cwd),
-			First: s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended, Captured: s.Cursor.Length,
+			Session: s.Name, Agent: s.Agent, Turn: s.Turn, Prompt: api.Text(s.Prompt),
+			Transcript: api.Text(s.Transcript),
+			Dir:        api.Text(s.Cwd),
+			First:      s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended,
+			Captured: s.Cursor.Length,
 		}
 		for _, edit := range s.Edits() {
 			v.NotCaptured = append(v.NotCaptured, api.Uncaptured{Path: api.Text(edit.Path), Reason: edit.Word()})

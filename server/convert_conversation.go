@@ -19,7 +19,8 @@ import (
 func options(of api.Walk, w api.Wish, paths []string, p model.Progress) restore.Options {
 	return restore.Options{
 		Scope:    refs.Scope{Paths: paths, Exact: w.Exact, ContextOnly: w.ContextOnly},
-		CodeOnly: w.CodeOnly, InPlace: w.InPlace, Force: w.Force, Title: string(w.Title), DryRun: w.DryRun, Plan: w.Plan,
+		CodeOnly: w.CodeOnly, InPlace: w.InPlace, Force: w.Force, Title: string(w.Title), DryRun: w.DryRun,
+		Plan:    w.Plan,
 		Session: of, Env: w.Env, Progress: p,
 	}
 }
@@ -48,8 +49,10 @@ func lineage(l model.Lineage) api.Lineage {
 
 func sessionInfo(s *model.SessionInfo) api.SessionInfo {
 	out := api.SessionInfo{
-		ID: s.ID, Session: s.Name, Agent: s.Agent, Title: api.Text(s.Title), Path: api.Text(s.Transcript), Missing: s.Missing,
-		Turns: s.Turns, Messages: s.Messages, Bytes: s.Bytes, First: utc(s.First), Last: utc(s.Last), Running: s.Running,
+		ID: s.ID, Session: s.Name, Agent: s.Agent, Title: api.Text(s.Title), Path: api.Text(s.Transcript),
+		Missing: s.Missing,
+		Turns:   s.Turns, Messages: s.Messages, Bytes: s.Bytes, First: utc(s.First), Last: utc(s.Last),
+		Running:  s.Running,
 		Current:  s.Current,
 		Imported: s.Imported, Newest: s.Newest, Problem: api.Text(s.Problem), Resume: resume(s.Name),
 		Standing: s.Standing.String(),
@@ -73,7 +76,10 @@ func resume(session string) []string {
 }
 
 func forkInfo(f *model.ForkInfo) api.ForkInfo {
-	out := api.ForkInfo{SessionInfo: sessionInfo(&f.SessionInfo), Branch: f.Branch, Lineage: []api.Lineage{}, Own: f.Own}
+	out := api.ForkInfo{
+		SessionInfo: sessionInfo(&f.SessionInfo), Branch: f.Branch, Lineage: []api.Lineage{},
+		Own: f.Own,
+	}
 	for _, l := range f.Lineage {
 		out.Lineage = append(out.Lineage, lineage(l))
 	}
@@ -85,7 +91,8 @@ func forkInfo(f *model.ForkInfo) api.ForkInfo {
 
 func turnsResponse(r *model.TurnList) api.TurnsResponse {
 	out := api.TurnsResponse{
-		Session: r.Session, Title: api.Text(r.Title), Turns: make([]api.Turn, 0, len(r.Turns)), More: r.More, Left: r.Left,
+		Session: r.Session, Title: api.Text(r.Title), Turns: make([]api.Turn, 0, len(r.Turns)), More: r.More,
+		Left:      r.Left,
 		LeftTurns: r.LeftTurns, At: r.At, OwnAt: r.OwnAt,
 	}
 	for _, t := range r.Turns {
@@ -102,7 +109,8 @@ func turnsResponse(r *model.TurnList) api.TurnsResponse {
 
 func turn(t model.TurnInfo) api.Turn {
 	return api.Turn{
-		Turn: t.Number, Prompt: api.Text(t.Summary), UserMessage: t.User, LastMessage: t.Last, Time: utc(t.Time), Messages: t.Messages,
+		Turn: t.Number, Prompt: api.Text(t.Summary), UserMessage: t.User, LastMessage: t.Last, Time: utc(t.Time),
+		Messages:    t.Messages,
 		Checkpoints: t.Checkpoints, Checkpoint: t.Checkpoint, Gone: t.Gone,
 	}
 }
@@ -110,8 +118,10 @@ func turn(t model.TurnInfo) api.Turn {
 func fork(f *model.Fork) api.Fork {
 	agent, id := model.SplitSession(f.Session)
 	out := api.Fork{
-		ID: id, Session: f.Session, Agent: agent, Title: api.Text(f.Title), Path: api.Text(f.Path), From: lineage(f.From),
-		Messages: f.Cut.Messages, Dropped: f.Cut.Dropped, Compacted: f.Cut.Compaction != nil, Before: f.Cut.LaterCompaction, Bytes: f.Bytes,
+		ID: id, Session: f.Session, Agent: agent, Title: api.Text(f.Title), Path: api.Text(f.Path),
+		From:     lineage(f.From),
+		Messages: f.Cut.Messages, Dropped: f.Cut.Dropped, Compacted: f.Cut.Compaction != nil,
+		Before: f.Cut.LaterCompaction, Bytes: f.Bytes,
 		Resume: resume(f.Session), Listed: f.Listed, Problem: api.Text(f.Problem), Checks: value.Texts(f.Checks),
 		Why: api.Text(f.Cut.Because()),
 	}
@@ -143,7 +153,8 @@ func conversationOf(t *model.Conversation) *api.Conversation {
 		return nil
 	}
 	out := &api.Conversation{
-		Mode: string(t.Mode), Why: api.Text(t.Why), Session: t.Session, Resume: resume(t.Session), Path: api.Text(t.Path), Turn: t.Turn,
+		Mode: string(t.Mode), Why: api.Text(t.Why), Session: t.Session, Resume: resume(t.Session),
+		Path: api.Text(t.Path), Turn: t.Turn,
 		Version: t.Version, Removed: value.Texts(t.Removed), Kept: value.Texts(t.Kept),
 	}
 	if t.Fork != nil {
@@ -156,23 +167,29 @@ func conversationOf(t *model.Conversation) *api.Conversation {
 func message(m transcript.Message) api.Message {
 	out := api.Message{Who: m.Who, Time: utc(m.Time), Text: api.Text(m.Text), Cut: m.Cut}
 	for _, c := range m.Calls {
-		out.Calls = append(out.Calls, api.ToolCall{Name: api.Text(c.Name), Target: api.Text(c.Target), ID: api.Text(c.ID)})
+		out.Calls = append(out.Calls,
+			api.ToolCall{Name: api.Text(c.Name), Target: api.Text(c.Target), ID: api.Text(c.ID)})
 	}
 	return out
 }
 
 // oneLine is a title in one line, without what a terminal would take for more than text.
 func oneLine(title api.Text) string {
-	return strings.Join(strings.FieldsFunc(string(title), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	return strings.Join(strings.FieldsFunc(string(title),
+		func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 func loss(l model.Loss) api.Loss {
-	return api.Loss{Session: l.Session, Title: api.Text(l.Title), Turns: l.Turns, Checkpoints: l.Checkpoints, Bytes: l.Bytes}
+	return api.Loss{
+		Session: l.Session, Title: api.Text(l.Title), Turns: l.Turns, Checkpoints: l.Checkpoints,
+		Bytes: l.Bytes,
+	}
 }
 
 func manageResponse(r *restore.Managed, do string, dryRun bool) api.ManageResponse {
 	out := api.ManageResponse{
-		Do: do, DryRun: dryRun, Managed: append([]api.Managed{}, r.Sessions...), Kept: value.Texts(r.Kept), Problem: api.Text(r.Problem),
+		Do: do, DryRun: dryRun, Managed: append([]api.Managed{}, r.Sessions...), Kept: value.Texts(r.Kept),
+		Problem: api.Text(r.Problem),
 	}
 	if r.Operation != nil {
 		out.Operation = r.Operation.Seq

@@ -104,7 +104,8 @@ func serveDaemon(ctx context.Context, o daemonOptions) error {
 		return tellHome(err, "rewind daemon")
 	}
 	d := &daemon{
-		o: o.withDefaults(), home: home, started: time.Now().UTC().Truncate(time.Millisecond), ended: make(chan struct{}),
+		o: o.withDefaults(), home: home, started: time.Now().UTC().Truncate(time.Millisecond),
+		ended: make(chan struct{}),
 		empty: make(chan struct{}),
 	}
 	if d.claim, err = rundir.Acquire(ctx, home.Dir, 2*daemonLook); err != nil {
@@ -151,8 +152,8 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	h.SetKeepAlivesEnabled(false) // a connection is for one exchange
 	if k := d.claim.NoteKilled(); k != nil {
-		d.log.Warn("the daemon before this one ended without a word", "pid", k.PID, "started", k.Started, "memory", k.Limit,
-			"kills", k.Kills)
+		d.log.Warn("the daemon before this one ended without a word", "pid", k.PID, "started", k.Started, "memory",
+			k.Limit, "kills", k.Kills)
 	}
 	d.log.Info("daemon started", "version", d.o.version, "pid", os.Getpid())
 	if b, err := json.Marshal(d.info()); err == nil {
@@ -292,7 +293,10 @@ func (d *daemon) watch() {
 }
 
 func (d *daemon) info() api.Daemon {
-	i := api.Daemon{Running: true, PID: os.Getpid(), Version: d.o.version, Started: &d.started, Socket: api.Text(d.claim.Socket)}
+	i := api.Daemon{
+		Running: true, PID: os.Getpid(), Version: d.o.version, Started: &d.started,
+		Socket: api.Text(d.claim.Socket),
+	}
 	if d.stores != nil {
 		i.Stores = d.stores.Count()
 	}
@@ -327,7 +331,8 @@ func (s *server) daemonStop(context.Context, api.DaemonRequest, model.Progress) 
 // newPage makes the daemon's page, which answers nobody before it is asked for.
 func (d *daemon) newPage() *page.Page {
 	return page.New(page.Options{
-		API: askedBy(model.NoPeer, d.server), Begin: d.server.work.Begin, Done: d.server.work.Done, Notes: d.claim.Dir, Log: d.log,
+		API: askedBy(model.NoPeer, d.server), Begin: d.server.work.Begin, Done: d.server.work.Done, Notes: d.claim.Dir,
+		Log: d.log,
 		Root: func(id string) (string, error) {
 			for root, r := range d.home.ByRoot() {
 				if r.ID == id {
@@ -335,8 +340,9 @@ func (d *daemon) newPage() *page.Page {
 				}
 			}
 			return "", &api.Error{
-				Code: api.CodeOf(api.WordNoProject), Word: api.WordNoProject, Message: "no project has this address any more",
-				Hint: "it was moved or taken away: 'rewind stores' lists what there is",
+				Code: api.CodeOf(api.WordNoProject), Word: api.WordNoProject,
+				Message: "no project has this address any more",
+				Hint:    "it was moved or taken away: 'rewind stores' lists what there is",
 			}
 		},
 	})

@@ -28,7 +28,8 @@ func chunked(parts ...string) string {
 }
 
 // oldHead is how the request of a hook began in older versions.
-const oldHead = "POST " + api.HookPath + " HTTP/1.1\r\nHost: rewind\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n" +
+const oldHead = "POST " + api.HookPath +
+	" HTTP/1.1\r\nHost: rewind\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n" +
 	"Content-Type: application/octet-stream\r\n"
 
 // What a hook's own client is answered is what 'rewind hook' is, which comes by HTTP.
@@ -67,13 +68,16 @@ func TestDoorAnswersAsNetHTTP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := conn.Post(hookwire.Request{Version: "test", Agent: "claude", Event: "post-tool-use", Cwd: c.cwd, Wait: c.wait},
-				strings.NewReader(body()))
+			a, err := conn.Post(hookwire.Request{
+				Version: "test", Agent: "claude", Event: "post-tool-use", Cwd: c.cwd,
+				Wait: c.wait,
+			}, strings.NewReader(body()))
 			if err != nil || a.Status != hookwire.Done || len(a.Body) > 0 {
 				t.Errorf("%s: %+v, %v", name, a, err)
 			}
 			_ = conn.Close()
-			resp, err := r.raw(t, oldHead+"Rewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: post-tool-use\r\nRewind-Cwd: "+
+			resp, err := r.raw(t, oldHead+
+				"Rewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: post-tool-use\r\nRewind-Cwd: "+
 				url.PathEscape(c.cwd)+
 				"\r\nRewind-Deadline: "+strconv.FormatUint(min(c.wait, 1<<62), 10)+"\r\n\r\n"+chunked(body()))
 			if err != nil || resp.StatusCode != http.StatusOK || resp.ContentLength != 0 {
@@ -116,7 +120,10 @@ func TestDoorRefuses(t *testing.T) {
 		// nobody hears that
 		"no payload": {string(whole), string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},
 		// nor that
-		"cut in a piece": {string(whole) + "\x00\x00\x03\xe8" + tool, string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},
+		"cut in a piece": {
+			string(whole) + "\x00\x00\x03\xe8" + tool,
+			string(hookwire.AppendAnswer(nil, hookwire.Answer{})),
+		},
 		"no hook at all": {"rw hook HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"},
 	} {
 		conn, err := net.Dial("unix", r.socket)
@@ -195,11 +202,13 @@ func TestHookOfABuildWithoutVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if a, err := c.Post(hookwire.Request{Version: "devel", Agent: "claude", Event: "stop"}, strings.NewReader("{}")); err != nil ||
+	if a, err := c.Post(hookwire.Request{Version: "devel", Agent: "claude", Event: "stop"},
+		strings.NewReader("{}")); err != nil ||
 		a.Status != hookwire.Done {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if resp, err := r.raw(t, oldHead+"Rewind-Version: devel\r\n\r\n"+chunked("{}")); err != nil || resp.StatusCode != http.StatusOK {
+	if resp, err := r.raw(t, oldHead+"Rewind-Version: devel\r\n\r\n"+chunked("{}")); err != nil ||
+		resp.StatusCode != http.StatusOK {
 		t.Errorf("%+v, %v", resp, err)
 	}
 }

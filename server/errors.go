@@ -53,16 +53,25 @@ const turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
 
 // rules are tried in this order: what leaves the worktree unfinished first, then the most particular.
 var rules = []rule{
-	{is(model.ErrHalfDone), api.WordHalfDone, "'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back"},
+	{
+		is(model.ErrHalfDone), api.WordHalfDone,
+		"'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back",
+	},
 	{is(context.Canceled), api.WordInterrupted, ""},
 	{swept, api.WordFailed, "run it again: gc there has just removed what it was read from"},
 	{corruptBeside, api.WordCorrupt, "'rewind verify' there lists what is damaged"},
 	{as[*model.ElsewhereError], api.WordUsage, ""},
 	{is(project.ErrNoWorktree), api.WordNotFound, "'rewind worktrees' lists the directories of this project's family"},
-	{isForeign, api.WordCorrupt, "the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file " +
-		"is touched: 'rewind checkout --abort --code-only'"},
-	{as[*model.ForeignFileError], api.WordFailed, "set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the " +
-		"code goes, and no session file is touched: 'rewind checkout --abort --code-only'"},
+	{
+		isForeign, api.WordCorrupt,
+		"the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file " +
+			"is touched: 'rewind checkout --abort --code-only'",
+	},
+	{
+		as[*model.ForeignFileError], api.WordFailed,
+		"set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the " +
+			"code goes, and no session file is touched: 'rewind checkout --abort --code-only'",
+	},
 	{as[*restore.PlanChangedError], api.WordChanged, "--dry-run shows what would be done now, and its plan"},
 	{is(restore.ErrMeanwhile), api.WordChanged, "run it again: what is there now is shown then"},
 	{is(restore.ErrExchanged), api.WordFailed, "put the project's directory back, then try again"},
@@ -83,7 +92,10 @@ var rules = []rule{
 		as[*blindError], api.WordNoProject,
 		"run 'rewind init' here to have it captured; 'rewind -C <directory>' says that the project around it is meant",
 	},
-	{as[*project.LinkedError], api.WordNoProject, "run 'rewind init' in it; with init.worktrees an agent's first event sets it up"},
+	{
+		as[*project.LinkedError], api.WordNoProject,
+		"run 'rewind init' in it; with init.worktrees an agent's first event sets it up",
+	},
 	{is(model.ErrNoProject), api.WordNoProject, "run 'rewind init' in the project's directory"},
 	{
 		is(model.ErrStoreGone), api.WordNoProject,
@@ -93,32 +105,56 @@ var rules = []rule{
 	{noDirectory, api.WordNoProject, "'rewind stores' lists the projects that are known, with their directories"},
 	{is(model.ErrBadRoot), api.WordUsage, "run 'rewind init' in the directory of one project"},
 	{is(kv.ErrBusy), api.WordBusy, "wait for the other process, or end it; the lock goes with it"},
-	{is(kv.ErrReadOnly), api.WordCorrupt, "it can be written again some minutes after the last failure; look at the disk until then"},
+	{
+		is(kv.ErrReadOnly), api.WordCorrupt,
+		"it can be written again some minutes after the last failure; look at the disk until then",
+	},
 	{
 		is(kv.ErrUnwritable), api.WordPermission,
 		"reading works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk; to save, make the store writable",
 	},
 	{is(syscall.EROFS), api.WordPermission, "mount it to be written"},
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
-	{is(kv.ErrEarlierFormat), api.WordNewerFormat, "put that directory aside, then 'rewind init' begins a new store; nothing was touched"},
+	{
+		is(kv.ErrEarlierFormat), api.WordNewerFormat,
+		"put that directory aside, then 'rewind init' begins a new store; nothing was touched",
+	},
 	{
 		is(kv.ErrForeign), api.WordCorrupt,
 		"the store's directory holds something else: set REWIND_HOME to another directory; if it was a store, 'rewind verify --repair'",
 	},
-	{is(objstore.ErrPurged), api.WordNotFound, "it was taken out of the store on purpose, for good; 'rewind ops' shows when"},
+	{
+		is(objstore.ErrPurged), api.WordNotFound,
+		"it was taken out of the store on purpose, for good; 'rewind ops' shows when",
+	},
 	{
 		as[*oplog.LostError], api.WordCorrupt,
 		"what is whole can be restored: 'rewind checkout <checkpoint> -- <path>'; 'rewind verify' lists what is lost",
 	},
-	{is(objstore.ErrLost), api.WordCorrupt, "it was damaged, and nothing was there to repair it from; 'rewind verify' lists what is lost"},
+	{
+		is(objstore.ErrLost), api.WordCorrupt,
+		"it was damaged, and nothing was there to repair it from; 'rewind verify' lists what is lost",
+	},
 	{as[*objstore.AmbiguousError], api.WordAmbiguous, "give more digits"},
-	{as[*compare.AmbiguousError], api.WordAmbiguous, "write session:<id> for the session, or more digits of the checkpoint"},
+	{
+		as[*compare.AmbiguousError], api.WordAmbiguous,
+		"write session:<id> for the session, or more digits of the checkpoint",
+	},
 	{as[*model.CommitsError], api.WordAmbiguous, "give more digits"},
-	{is(model.ErrNoBranchBefore), api.WordNotFound, "'rewind sessions' lists the sessions; 'rewind switch <session>' goes to one"},
-	{is(model.ErrNoRestore), api.WordNotFound, "'rewind ops' lists what has gone back, and what of that was taken back"},
+	{
+		is(model.ErrNoBranchBefore), api.WordNotFound,
+		"'rewind sessions' lists the sessions; 'rewind switch <session>' goes to one",
+	},
+	{
+		is(model.ErrNoRestore), api.WordNotFound,
+		"'rewind ops' lists what has gone back, and what of that was taken back",
+	},
 	{is(model.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
-	{as[*model.PathError], api.WordNotFound, "paths after '--' are relative to the current directory, that of 'rewind cat' to the " +
-		"project; 'rewind diff <checkpoint> --name-only' lists what differs"},
+	{
+		as[*model.PathError], api.WordNotFound,
+		"paths after '--' are relative to the current directory, that of 'rewind cat' to the " +
+			"project; 'rewind diff <checkpoint> --name-only' lists what differs",
+	},
 	{as[*model.IsSessionError], api.WordNotFound, ""},
 	{as[*model.NoTurnError], api.WordNotFound, turnsHint},
 	{is(transcript.ErrEmpty), api.WordNotFound, turnsHint},
@@ -134,7 +170,10 @@ var rules = []rule{
 	},
 	{noTrash, api.WordNoSpace, "nothing was removed; --now takes it away for good, without the trash"},
 	{is(model.ErrRunning), api.WordBusy, "close it, or --force"},
-	{as[*model.NotInPlaceError], api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
+	{
+		as[*model.NotInPlaceError], api.WordFailed,
+		"without --in-place a new session is made, and this one stays as it is",
+	},
 	{is(model.ErrDependent), api.WordFailed, "without --in-place a new session is made, and this one stays as it is"},
 	{
 		as[*model.NoStepError], api.WordNotFound,
@@ -148,7 +187,10 @@ var rules = []rule{
 	{as[*model.NoTurnAheadError], api.WordNotFound, "'rewind future' lists what was left behind by going back"},
 	{is(bisect.ErrNone), api.WordNotFound, "'rewind bisect start' begins one; 'rewind bisect run' leads one by itself"},
 	{is(bisect.ErrOvertaken), api.WordBusy, "'rewind bisect' says what is asked now"},
-	{is(bisect.ErrBroken), api.WordFailed, "'rewind bisect reset' takes it away; the project and its checkpoints have no part in it"},
+	{
+		is(bisect.ErrBroken), api.WordFailed,
+		"'rewind bisect reset' takes it away; the project and its checkpoints have no part in it",
+	},
 	{is(project.ErrNothingToAdopt), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
 	{is(project.ErrNoStore), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
 	{noSession, api.WordNotFound, "'rewind sessions' lists the sessions"},
@@ -158,8 +200,14 @@ var rules = []rule{
 	},
 	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' shows what there is"},
 	{as[*model.UnsavedError], api.WordUnsaved, ""},
-	{as[*model.LastCopyError], api.WordUnsaved, "--yes deletes it all the same; 'rewind forks archive' takes it out of lists and keeps it"},
-	{as[*model.NeededError], api.WordUnsaved, "delete those first, or 'rewind forks archive' takes it out of lists and keeps it"},
+	{
+		as[*model.LastCopyError], api.WordUnsaved,
+		"--yes deletes it all the same; 'rewind forks archive' takes it out of lists and keeps it",
+	},
+	{
+		as[*model.NeededError], api.WordUnsaved,
+		"delete those first, or 'rewind forks archive' takes it out of lists and keeps it",
+	},
 	{
 		as[*model.ForkLimitError], api.WordNoSpace,
 		"'rewind forks prune --unused' deletes those that nobody has used; 'rewind config' shows and sets the limit",
@@ -179,8 +227,14 @@ var rules = []rule{
 		"free some space and try again; reading still works: 'rewind checkout <checkpoint> --into <directory>' lays one out on " +
 			"another disk",
 	},
-	{is(syscall.EFBIG), api.WordFailed, "'ulimit -f' shows how large a file can be; raise it, and 'rewind daemon stop'"},
-	{isCorrupt, api.WordCorrupt, "'rewind verify' lists what is damaged, 'rewind verify --repair' repairs what can be repaired"},
+	{
+		is(syscall.EFBIG), api.WordFailed,
+		"'ulimit -f' shows how large a file can be; raise it, and 'rewind daemon stop'",
+	},
+	{
+		isCorrupt, api.WordCorrupt,
+		"'rewind verify' lists what is damaged, 'rewind verify --repair' repairs what can be repaired",
+	},
 	{is(relay.ErrRelative), api.WordUsage, "set it to an absolute path, or unset it for ~/.rewind"},
 	{as[*relay.OwnerError], api.WordPermission, ""},
 	{
@@ -199,7 +253,8 @@ func swept(err error) bool {
 // noDirectory: the directory that was asked from is not there.
 func noDirectory(err error) bool {
 	op, _ := about(err)
-	return op == "resolve" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EINVAL))
+	return op == "resolve" &&
+		(errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EINVAL))
 }
 
 func noSession(err error) bool {
@@ -220,7 +275,8 @@ func isNoSpace(err error) bool {
 }
 
 func isCorrupt(err error) bool {
-	return errors.Is(err, kv.ErrCorrupt) || errors.Is(err, objstore.ErrCorrupt) || errors.Is(err, refs.ErrCorrupt) ||
+	corrupt := errors.Is(err, kv.ErrCorrupt) || errors.Is(err, objstore.ErrCorrupt)
+	return corrupt || errors.Is(err, refs.ErrCorrupt) ||
 		errors.Is(err, kv.ErrPoisoned) || errors.Is(err, record.ErrFormat) || errors.Is(err, objstore.ErrNotFound) ||
 		as[*tree.FormatError](err)
 }
@@ -376,7 +432,8 @@ func severalSessions(told *api.Error, e *sessions.SeveralSessionsError) {
 	}
 	for _, s := range e.Sessions {
 		told.Sessions = append(told.Sessions, api.Candidate{
-			Session: s.Name, ID: s.ID, Short: s.Short, Agent: s.Agent, Title: api.Text(s.Title), Turns: s.Turns, Last: s.Last.UTC(),
+			Session: s.Name, ID: s.ID, Short: s.Short, Agent: s.Agent, Title: api.Text(s.Title), Turns: s.Turns,
+			Last: s.Last.UTC(),
 		})
 	}
 	if len(told.Sessions) > 0 && e.Prefix == "" && e.Title == "" {

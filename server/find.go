@@ -24,13 +24,17 @@ func (s *server) paths(ctx context.Context, req api.PathsRequest, _ model.Progre
 			return err
 		}
 		r, err := e.Finder.Paths(ctx, find.PathsOptions{
-			Paths: paths, NoFollow: req.NoFollow, Text: string(req.Text), Changed: find.Pattern{Text: string(req.Changed)},
-			All: req.All, Limit: req.Limit, Filter: history.Filter{Filter: req.Filter},
+			Paths: paths, NoFollow: req.NoFollow, Text: string(req.Text),
+			Changed: find.Pattern{Text: string(req.Changed)},
+			All:     req.All, Limit: req.Limit, Filter: history.Filter{Filter: req.Filter},
 		})
 		if err != nil {
 			return err
 		}
-		out = api.PathsResponse{Checkpoints: []api.PathsCheckpoint{}, More: r.More, Unsearched: r.Unsearched, Notices: e.Project().Notices}
+		out = api.PathsResponse{
+			Checkpoints: []api.PathsCheckpoint{}, More: r.More, Unsearched: r.Unsearched,
+			Notices: e.Project().Notices,
+		}
 		listed := make([]history.Listed, len(r.Checkpoints))
 		for i := range listed {
 			listed[i] = r.Checkpoints[i].Listed
@@ -88,8 +92,11 @@ func (s *server) grep(ctx context.Context, req api.GrepRequest, p model.Progress
 			return err
 		}
 		o := find.GrepOptions{
-			Pattern: find.Pattern{Text: string(req.Pattern), Fixed: req.Fixed, IgnoreCase: req.IgnoreCase, Word: req.Word},
-			Paths:   paths, All: req.All, Session: req.Session, Before: req.Before, After: req.After, Limit: req.Limit,
+			Pattern: find.Pattern{
+				Text: string(req.Pattern), Fixed: req.Fixed, IgnoreCase: req.IgnoreCase,
+				Word: req.Word,
+			},
+			Paths: paths, All: req.All, Session: req.Session, Before: req.Before, After: req.After, Limit: req.Limit,
 		}
 		out = api.GrepResponse{Matches: []api.Match{}, Notices: e.Project().Notices}
 		if req.Conversation {
@@ -124,7 +131,10 @@ func (s *server) grep(ctx context.Context, req api.GrepRequest, p model.Progress
 }
 
 func match(m *find.Match) api.Match {
-	out := api.Match{Path: api.Text(m.Path), Line: m.Line, Text: api.Text(m.Text), Cut: m.Cut, Binary: m.Binary, Older: m.Older, Now: m.Now}
+	out := api.Match{
+		Path: api.Text(m.Path), Line: m.Line, Text: api.Text(m.Text), Cut: m.Cut, Binary: m.Binary,
+		Older: m.Older, Now: m.Now,
+	}
 	if len(m.Before) > 0 {
 		out.Before = value.Texts(m.Before)
 	}
@@ -182,11 +192,15 @@ func (s *server) blameAt(ctx context.Context, req api.BlameRequest, at place) (o
 			return err
 		}
 		out = api.BlameResponse{
-			Checkpoint: moment(r.Checkpoint), Path: api.Text(r.Path), First: r.First, Lines: r.Lines, Origins: []api.Origin{},
+			Checkpoint: moment(r.Checkpoint), Path: api.Text(r.Path), First: r.First, Lines: r.Lines,
+			Origins: []api.Origin{},
 			Notices: e.Project().Notices,
 		}
 		for _, o := range r.Origins {
-			one := api.Origin{Moment: moment(o.Listed), Path: api.Text(o.Path), By: o.By, Before: o.Root, Older: o.Older}
+			one := api.Origin{
+				Moment: moment(o.Listed), Path: api.Text(o.Path), By: o.By, Before: o.Root,
+				Older: o.Older,
+			}
 			if !o.Prior.IsZero() {
 				one.Prior, one.Was = o.Prior.String(), api.Text(o.Was)
 			}
@@ -194,7 +208,10 @@ func (s *server) blameAt(ctx context.Context, req api.BlameRequest, at place) (o
 				one.Git = head(o.Git)
 			}
 			if c := o.Commit; c != nil {
-				one.Commit = &api.Commit{ID: c.ID, Author: api.Text(c.Author), Time: c.Time, Summary: api.Text(c.Summary)}
+				one.Commit = &api.Commit{
+					ID: c.ID, Author: api.Text(c.Author), Time: c.Time,
+					Summary: api.Text(c.Summary),
+				}
 			}
 			out.Origins = append(out.Origins, one)
 		}
@@ -215,30 +232,31 @@ func (s *server) bisect(ctx context.Context, req api.BisectRequest, _ model.Prog
 }
 
 func (s *server) bisectStart(ctx context.Context, req api.BisectStartRequest, p model.Progress) (out api.BisectResponse, err error) {
-	err = s.bisecting(ctx, req.ProjectDir(), req.Bad != "" || req.Hand && len(req.Good) == 0, func(e *engine.Engine) error {
-		o := bisect.Options{Hand: req.Hand, Newer: req.Newer, NoLinks: req.NoLinks, Mounts: bisect.Mounts(req.Mounts)}
-		var err error
-		if req.Bad != "" {
-			if o.Bad, err = e.History.Named(req.Walk, string(req.Bad)); err != nil {
+	err = s.bisecting(ctx, req.ProjectDir(), req.Bad != "" || req.Hand && len(req.Good) == 0,
+		func(e *engine.Engine) error {
+			o := bisect.Options{Hand: req.Hand, Newer: req.Newer, NoLinks: req.NoLinks, Mounts: bisect.Mounts(req.Mounts)}
+			var err error
+			if req.Bad != "" {
+				if o.Bad, err = e.History.Named(req.Walk, string(req.Bad)); err != nil {
+					return err
+				}
+			}
+			for _, name := range req.Good {
+				good, err := e.History.Named(req.Walk, string(name))
+				if err != nil {
+					return err
+				}
+				o.Good = append(o.Good, good)
+			}
+			if o.Links, err = relative(e, req.ProjectDir(), req.Links); err != nil {
 				return err
 			}
-		}
-		for _, name := range req.Good {
-			good, err := e.History.Named(req.Walk, string(name))
-			if err != nil {
-				return err
+			r, err := e.Bisector.Start(ctx, o, p)
+			if err == nil {
+				out = bisectResponse(e, r)
 			}
-			o.Good = append(o.Good, good)
-		}
-		if o.Links, err = relative(e, req.ProjectDir(), req.Links); err != nil {
 			return err
-		}
-		r, err := e.Bisector.Start(ctx, o, p)
-		if err == nil {
-			out = bisectResponse(e, r)
-		}
-		return err
-	})
+		})
 	return out, err
 }
 
@@ -286,8 +304,10 @@ func (s *server) bisectReset(ctx context.Context, req api.BisectResetRequest, _ 
 
 func bisectResponse(e *engine.Engine, r *bisect.Result) api.BisectResponse {
 	out := api.BisectResponse{
-		Bisection: r.Session, Root: api.Text(e.Project().Root), Dir: api.Text(r.Dir), Test: listedOrNil(r.Test), End: r.End, Left: r.Left,
-		Asks: r.Asks, Wants: string(r.Wants), Notices: append(e.Project().Notices, r.Notices...), Mounts: value.Texts(r.Mounts),
+		Bisection: r.Session, Root: api.Text(e.Project().Root), Dir: api.Text(r.Dir), Test: listedOrNil(r.Test),
+		End: r.End, Left: r.Left,
+		Asks: r.Asks, Wants: string(r.Wants), Notices: append(e.Project().Notices, r.Notices...),
+		Mounts: value.Texts(r.Mounts),
 	}
 	for _, l := range r.Links {
 		out.Links = append(out.Links, api.BisectLink{Path: api.Text(l.Path), How: string(l.How), Why: l.Why})

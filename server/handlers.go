@@ -24,7 +24,8 @@ func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress
 	o := s.engineOptions()
 	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		o.LockWait = wait
-		if plan, err = project.PlanInit(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), wait); err != nil || req.DryRun {
+		if plan, err = project.PlanInit(ctx, s.home, req.ProjectDir(), project.Mode(req.Mode), wait); err != nil ||
+			req.DryRun {
 			return err
 		}
 		if err = s.askSettings(plan, req.Settings); err == nil {
@@ -53,7 +54,8 @@ func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress
 		if err != nil {
 			return err
 		}
-		out.Notices = append(notes, slices.DeleteFunc(e.Project().Notices, func(n string) bool { return slices.Contains(notes, n) })...)
+		out.Notices = append(notes,
+			slices.DeleteFunc(e.Project().Notices, func(n string) bool { return slices.Contains(notes, n) })...)
 		if w := e.Restorer.Weaker(); w != "" {
 			out.Notices = append(out.Notices, w)
 		}
@@ -66,7 +68,10 @@ func (s *server) init(ctx context.Context, req api.InitRequest, p model.Progress
 }
 
 func initResponse(p *project.InitPlan) api.InitResponse {
-	return api.InitResponse{Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists, Offers: p.Offers}
+	return api.InitResponse{
+		Root: api.Text(p.Root), Mode: string(p.Mode), Store: api.Text(p.Store), Exists: p.Exists,
+		Offers: p.Offers,
+	}
 }
 
 // initNotices is what a person should know of how a project was set up.
@@ -78,7 +83,8 @@ func initNotices(p *project.InitPlan) (list []string) {
 		list = append(list, "this directory is set up by itself: "+p.Own)
 	}
 	if p.Unmarked != "" {
-		list = append(list, p.Unmarked+": the project is found by where it lies, so 'rewind stores join' has to tell when it moves")
+		list = append(list, p.Unmarked+
+			": the project is found by where it lies, so 'rewind stores join' has to tell when it moves")
 	}
 	if p.Accept {
 		list = append(list,
@@ -106,8 +112,9 @@ func (s *server) save(ctx context.Context, req api.SaveRequest, p model.Progress
 		notices := append(slices.Clip(pr.Notices), s.tellUnanswered(ctx, pr.Root)...)
 		s.scanNow(ctx, e)
 		out = api.SaveResponse{
-			Checkpoint: *cp, Unchanged: r.Unchanged, Noted: r.Noted, Skips: skips(r.Skips), Uncaptured: skips(r.Uncaptured),
-			Notices: notices,
+			Checkpoint: *cp, Unchanged: r.Unchanged, Noted: r.Noted, Skips: skips(r.Skips),
+			Uncaptured: skips(r.Uncaptured),
+			Notices:    notices,
 		}
 		return nil
 	})
@@ -419,10 +426,13 @@ func (s *server) status(ctx context.Context, req api.StatusRequest, p model.Prog
 		}
 		pr := st.Project
 		out = api.StatusResponse{
-			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store), DiskBytes: st.DiskBytes,
-			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips), Skips: skips(st.Skips),
+			Root: api.Text(pr.Root), Mode: string(pr.Mode), StoreID: pr.ID, Store: api.Text(pr.Store),
+			DiskBytes:   st.DiskBytes,
+			Checkpoints: st.Checkpoints, Safety: st.Safety, Changes: changes(st.Changes, st.Skips),
+			Skips:    skips(st.Skips),
 			Position: st.Position, Ahead: st.Ahead, Stages: value.Texts(st.Stages), Notices: pr.Notices,
-			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(e, st.Sessions), Leaks: append([]api.Leak{},
+			Daemon: s.daemonInfo(), Degraded: s.degraded.get(&pr), Sessions: sessionsOf(e, st.Sessions),
+			Leaks: append([]api.Leak{},
 				st.Leaks...), SaidLeaks: st.Said,
 			Watcher: st.Watching, Activity: st.Activity, AtWork: st.AtWork, SessionCount: len(st.Sessions),
 		}

@@ -195,7 +195,8 @@ func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	if err != nil {
 		fail(err)
 		if told := tell(err); told.Word == api.WordNoProject {
-			return s.warn(ev, told.Message, fmt.Sprintf("rewind: no checkpoints here: %s; %s", printable(told.Message), told.Hint))
+			return s.warn(ev, told.Message,
+				fmt.Sprintf("rewind: no checkpoints here: %s; %s", printable(told.Message), told.Hint))
 		}
 		return hookSay{}
 	}
@@ -215,7 +216,8 @@ func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	}
 	if len(p.Passed) > 0 {
 		said := p.Passed[0].String()
-		return s.warn(ev, said, fmt.Sprintf("rewind: %s; the checkpoints here are those of %s", printable(said), printable(p.Root)))
+		return s.warn(ev, said,
+			fmt.Sprintf("rewind: %s; the checkpoints here are those of %s", printable(said), printable(p.Root)))
 	}
 	return say
 }
@@ -232,7 +234,8 @@ func (s *server) takeIn(ctx context.Context, p *project.Project, ev hooks.Event,
 	tier := c.HookTier()
 	err = s.opened(ctx, p, false, func(e *engine.Engine) error {
 		call.engine.Store(e)
-		h, err := e.Worktree.Handle(ctx, ev, capture.HandleOptions{ID: call.id, Late: call.late.Load, Long: call.takesLong, Tier: tier})
+		h, err := e.Worktree.Handle(ctx, ev,
+			capture.HandleOptions{ID: call.id, Late: call.late.Load, Long: call.takesLong, Tier: tier})
 		if err == nil && h != nil && !h.Checkpoint.IsZero() {
 			s.degraded.clear(p)
 		}

@@ -36,8 +36,10 @@ func (r *running) post(t *testing.T, agent, event, cwd, id string, wait time.Dur
 	}
 	defer func() { _ = c.Close() }()
 	n, _ := strconv.ParseUint(id, 16, 64)
-	a, err := c.Post(hookwire.Request{Version: "test", Agent: agent, Event: event, Cwd: cwd, ID: n, Wait: uint64(wait.Milliseconds())},
-		payload)
+	a, err := c.Post(hookwire.Request{
+		Version: "test", Agent: agent, Event: event, Cwd: cwd, ID: n,
+		Wait: uint64(wait.Milliseconds()),
+	}, payload)
 	if err != nil {
 		t.Error(err)
 		return hookwire.Refused, "", nil
@@ -91,7 +93,8 @@ func TestHookCaptures(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, p.ProjectDir(), "a", "three")
-	r.post(t, "claude", "post-tool-use", p.ProjectDir(), "0000000000000002", time.Minute, payload("PostToolUse", "Bash", "s1", ""))
+	r.post(t, "claude", "post-tool-use", p.ProjectDir(), "0000000000000002", time.Minute,
+		payload("PostToolUse", "Bash", "s1", ""))
 	if n := r.events(t, p); n != 2 {
 		t.Errorf("switched off: %d checkpoints", n)
 	}
@@ -155,8 +158,8 @@ func TestPromise03HookAnswersWhileTheStoreIsHeld(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			if status, _, _ := r.post(t, "claude", "pre-tool-use", p.ProjectDir(), fmt.Sprintf("%016x", i+1), 400*time.Millisecond,
-				payload("PreToolUse", "Bash", "s1", "")); status != hookwire.Done {
+			if status, _, _ := r.post(t, "claude", "pre-tool-use", p.ProjectDir(), fmt.Sprintf("%016x", i+1),
+				400*time.Millisecond, payload("PreToolUse", "Bash", "s1", "")); status != hookwire.Done {
 				t.Errorf("status %d", status)
 			}
 		})
@@ -216,7 +219,8 @@ func TestPromise03HookDoesNotWaitForLongWork(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	list, err := api.Call(t.Context(), r.client, api.List, api.ListRequest{Project: p, All: true}, nil)
-	if err != nil || len(list.Checkpoints) < 2 || list.Checkpoints[0].Event != "post-tool-use" || !list.Checkpoints[0].Late {
+	if err != nil || len(list.Checkpoints) < 2 || list.Checkpoints[0].Event != "post-tool-use" ||
+		!list.Checkpoints[0].Late {
 		t.Errorf("%+v, %v", list.Checkpoints, err)
 	}
 }
@@ -235,9 +239,12 @@ func TestPromise03HookWithASlowPayload(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, way := range []struct{ sent, want string }{
-		{fmt.Sprintf("POST %s HTTP/1.1\r\nHost: rewind\r\nRewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: stop\r\n"+
-			"Rewind-Deadline: 200\r\n"+
-			"Rewind-Cwd: %s\r\nContent-Length: 1000\r\n\r\n", api.HookPath, url.PathEscape(p.ProjectDir())), "HTTP/1.1 200"},
+		{
+			fmt.Sprintf("POST %s HTTP/1.1\r\nHost: rewind\r\nRewind-Version: test\r\nRewind-Agent: claude\r\nRewind-Event: stop\r\n"+
+				"Rewind-Deadline: 200\r\n"+
+				"Rewind-Cwd: %s\r\nContent-Length: 1000\r\n\r\n", api.HookPath, url.PathEscape(p.ProjectDir())),
+			"HTTP/1.1 200",
+		},
 		{string(frame) + "\x00\x00\x03\xe8", string(hookwire.AppendAnswer(nil, hookwire.Answer{}))},
 	} {
 		c, err := net.Dial("unix", r.socket)

@@ -41,7 +41,8 @@ func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress
 
 func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
 	o := history.RowOptions{
-		Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit, Before: req.Before, Changes: rowReads,
+		Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit, Before: req.Before,
+		Changes: rowReads,
 	}
 	if wantsFiles(req.Detail) {
 		o.Changes = 0
@@ -97,7 +98,8 @@ func graph(ctx context.Context, e *engine.Engine, asked bool, rows []history.Row
 
 func listCheckpoints(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
 	r, err := e.History.List(ctx, history.ListOptions{
-		Filter: history.Filter{Filter: req.Filter}, All: req.All, Steps: req.Steps, Limit: req.Limit, Before: req.Before,
+		Filter: history.Filter{Filter: req.Filter}, All: req.All, Steps: req.Steps, Limit: req.Limit,
+		Before: req.Before,
 	})
 	if err != nil {
 		return err
@@ -190,9 +192,12 @@ func describe(e *engine.Engine, steps []*model.Checkpoint, to []api.Checkpoint) 
 // row is a row as an answer, with at most so many changes.
 func row(r *history.Row, most int) api.Row {
 	out := api.Row{
-		Checkpoint: checkpoint(r.Listed), Session: r.Of, Turn: r.Turn, Prompt: api.Text(r.Prompt), Time: r.At.UTC(), Steps: len(r.Steps),
-		Outside: !slices.ContainsFunc(r.Steps, func(cp *model.Checkpoint) bool { return len(cp.Authors()) > 0 }) && len(r.Steps) > 0,
-		Added:   r.Counts.Added, Modified: r.Counts.Modified, Deleted: r.Counts.Deleted, Current: r.Current, Aside: r.Aside,
+		Checkpoint: checkpoint(r.Listed), Session: r.Of, Turn: r.Turn, Prompt: api.Text(r.Prompt), Time: r.At.UTC(),
+		Steps: len(r.Steps),
+		Outside: !slices.ContainsFunc(r.Steps, func(cp *model.Checkpoint) bool { return len(cp.Authors()) > 0 }) &&
+			len(r.Steps) > 0,
+		Added: r.Counts.Added, Modified: r.Counts.Modified, Deleted: r.Counts.Deleted, Current: r.Current,
+		Aside: r.Aside,
 	}
 	out.Agent, _ = model.SplitSession(r.Of)
 	if len(r.Steps) > 0 {
@@ -297,14 +302,15 @@ func files(ctx context.Context, e *engine.Engine, list []tree.Change, d api.Deta
 	if !wantsFiles(d) || d.Most > 0 && len(list) > d.Most {
 		return nil, nil
 	}
-	err = e.DiffChanges(list, engine.DiffOptions{Context: d.Context, NoText: !d.Lines && !d.Patch}, func(f engine.FileDiff) error {
-		one := fileDiff(f)
-		if !d.Patch {
-			one.Hunks = nil
-		}
-		out = append(out, one)
-		return ctx.Err()
-	})
+	err = e.DiffChanges(list, engine.DiffOptions{Context: d.Context, NoText: !d.Lines && !d.Patch},
+		func(f engine.FileDiff) error {
+			one := fileDiff(f)
+			if !d.Patch {
+				one.Hunks = nil
+			}
+			out = append(out, one)
+			return ctx.Err()
+		})
 	return out, err
 }
 
@@ -313,7 +319,10 @@ func cursor(cp *model.Checkpoint) *api.Cursor {
 	if c.Transcript.IsZero() {
 		return nil
 	}
-	out := &api.Cursor{Path: api.Text(c.Path), Generation: c.Generation, Offset: c.Length, Last: c.Last, Hash: c.Transcript.String()}
+	out := &api.Cursor{
+		Path: api.Text(c.Path), Generation: c.Generation, Offset: c.Length, Last: c.Last,
+		Hash: c.Transcript.String(),
+	}
 	out.Agent, _ = model.SplitSession(cp.Session)
 	return out
 }
@@ -332,7 +341,8 @@ func (s *server) density(ctx context.Context, req api.DensityRequest, _ model.Pr
 		}
 		out = api.DensityResponse{Seconds: int64(d.Length.Seconds()), Spans: []api.Span{}, Notices: e.Project().Notices}
 		for _, one := range d.Spans {
-			out.Spans = append(out.Spans, api.Span{Time: one.At.UTC(), Checkpoints: one.Checkpoints, Next: one.Newest + 1})
+			out.Spans = append(out.Spans,
+				api.Span{Time: one.At.UTC(), Checkpoints: one.Checkpoints, Next: one.Newest + 1})
 		}
 		return nil
 	})

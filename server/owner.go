@@ -41,7 +41,8 @@ func ownerText(e *relay.OwnerError, command string) (message, hint string) {
 	if strings.Contains(as, " ") {
 		as = "'#" + strconv.Itoa(e.Owner) + "'" // as sudo takes it; to a shell # begins a comment
 	}
-	hint = fmt.Sprintf("run it as %s: sudo -u %s %s; or set REWIND_HOME to a directory of %s's", who, as, command, osfile.UserName(e.User))
+	hint = fmt.Sprintf("run it as %s: sudo -u %s %s; or set REWIND_HOME to a directory of %s's", who, as, command,
+		osfile.UserName(e.User))
 	if e.User == 0 && e.Dir == e.Home {
 		hint += "; 'rewind doctor --mend' gives back what root left here"
 	}
@@ -157,7 +158,8 @@ func (s *server) checkOwners() []value.Check {
 		text += fmt.Sprintf("\n  and %d more", n-foreignNamed)
 	}
 	c := value.Check{
-		Name: "files", Level: value.LevelFinding, Text: value.Text("in " + s.home.Dir + " are files of other users:" + text),
+		Name: "files", Level: value.LevelFinding,
+		Text:   value.Text("in " + s.home.Dir + " are files of other users:" + text),
 		Remedy: "rewind doctor --mend",
 	}
 	if len(r.Left) > 0 {

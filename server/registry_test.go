@@ -197,7 +197,8 @@ func TestRegistrySalvage(t *testing.T) {
 				return
 			}
 			var told *api.Error
-			if _, err := api.Call(t.Context(), r.client, api.Save, api.SaveRequest{Project: p}, nil); !errors.As(err, &told) ||
+			if _, err := api.Call(t.Context(), r.client, api.Save, api.SaveRequest{Project: p}, nil); !errors.As(err,
+				&told) ||
 				told.Word != api.WordCorrupt {
 				t.Errorf("save: %v", err)
 			}

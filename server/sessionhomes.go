@@ -64,7 +64,8 @@ func (s *server) projectOf(ctx context.Context, ev hooks.Event, call *hookCall, 
 		}
 	}
 	p, err := s.find(ctx, dir)
-	if err != nil || opens || len(places) > 0 || ev.Session == "" {
+	no := err != nil || opens
+	if no || len(places) > 0 || ev.Session == "" {
 		return p, err
 	}
 	return s.around(ctx, ev, p), nil
@@ -74,7 +75,8 @@ func (s *server) projectOf(ctx context.Context, ev hooks.Event, call *hookCall, 
 // agent or daemon is left that could tell.
 func (s *server) around(ctx context.Context, ev hooks.Event, p *project.Project) *project.Project {
 	outer, err := s.find(ctx, filepath.Dir(p.Root))
-	if err != nil || outer.Root == p.Root || s.knows(ctx, p, ev) || !s.knows(ctx, outer, ev) {
+	none := err != nil || outer.Root == p.Root
+	if none || s.knows(ctx, p, ev) || !s.knows(ctx, outer, ev) {
 		return p
 	}
 	return outer

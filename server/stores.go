@@ -62,7 +62,8 @@ func (s *server) restoreStore(ctx context.Context, req api.RestoreStoreRequest, 
 	if err != nil || len(t.Hooks) == 0 {
 		return out, err
 	}
-	hooks, err := register.SetHooks(ctx, s.home, req.Env, register.Options{Agents: t.Hooks, Root: string(out.Store.Root)})
+	hooks, err := register.SetHooks(ctx, s.home, req.Env,
+		register.Options{Agents: t.Hooks, Root: string(out.Store.Root)})
 	done := hooksResponse(hooks)
 	out.Hooks = &done
 	return out, tellHooks(hooks, err)
@@ -299,14 +300,18 @@ func (s *server) removeWorktree(ctx context.Context, req api.RemoveWorktreeReque
 	root := string(w.Root)
 	out.Worktree, out.Notices = *w, at.Notices
 	refuse := func(word, message, hint string) error {
-		return &api.Error{Code: api.CodeOf(word), Word: word, Message: "worktree " + printable(root) + ": " + message, Hint: hint}
+		return &api.Error{
+			Code: api.CodeOf(word), Word: word, Message: "worktree " + printable(root) + ": " + message,
+			Hint: hint,
+		}
 	}
 	switch {
 	case w.Of == "":
 		return out, refuse(api.WordUsage, "it is the project that the worktrees were made of",
 			"'rewind init --remove' there takes its store away, and leaves its files")
 	case w.Here:
-		return out, refuse(api.WordUsage, "it is the directory that this was asked from", "ask from another one of 'rewind worktrees'")
+		return out, refuse(api.WordUsage, "it is the directory that this was asked from",
+			"ask from another one of 'rewind worktrees'")
 	}
 	if w.Wrong == "" {
 		err = s.project(ctx, root, func(e *engine.Engine) error {
@@ -315,10 +320,12 @@ func (s *server) removeWorktree(ctx context.Context, req api.RemoveWorktreeReque
 				return err
 			}
 			if len(left.AtWork) > 0 && !req.Force {
-				return refuse(api.WordBusy, "an agent is at work there: "+left.AtWork[0].Session, "end its session, or add --force")
+				return refuse(api.WordBusy, "an agent is at work there: "+left.AtWork[0].Session,
+					"end its session, or add --force")
 			}
 			if left.OwnGit {
-				return refuse(api.WordUnsaved, "it has a git repository of its own, which no checkpoint has", "move it away first")
+				return refuse(api.WordUnsaved, "it has a git repository of its own, which no checkpoint has",
+					"move it away first")
 			}
 			if left.Saved != nil {
 				if out.Checkpoint, err = listed(e, left.Saved); err != nil {
@@ -329,7 +336,8 @@ func (s *server) removeWorktree(ctx context.Context, req api.RemoveWorktreeReque
 			if n := len(left.Lost); n > 0 && req.Force && !req.DryRun {
 				return s.fromPerson(ctx, req.ProjectDir())
 			} else if n > 0 && !req.Force {
-				text := fmt.Sprintf("%d paths are in no checkpoint and would be lost, first %s", n, printable(left.Lost[0]))
+				text := fmt.Sprintf("%d paths are in no checkpoint and would be lost, first %s", n,
+					printable(left.Lost[0]))
 				return refuse(api.WordUnsaved, text, "move them away, or add --force")
 			}
 			return nil
@@ -347,7 +355,8 @@ func (s *server) removeWorktree(ctx context.Context, req api.RemoveWorktreeReque
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(root, ".git")); err == nil && w.Wrong == "" {
-		return out, refuse(api.WordUnsaved, "its .git leads to another repository than the project's", "move it away first")
+		return out,
+			refuse(api.WordUnsaved, "its .git leads to another repository than the project's", "move it away first")
 	}
 	err = s.stores.Without(ctx, filepath.Join(s.home.Storage(), w.ID), func() error {
 		if w.Wrong == "" {

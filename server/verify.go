@@ -37,7 +37,10 @@ func needsFiles(err error) bool {
 }
 
 func verified(f *fsck.Faults) api.VerifyResponse {
-	return api.VerifyResponse{Checked: f.Checked, Faults: texts(f.Faults), Lost: f.Lost, LostOps: f.LostOps, Affected: f.Affected}
+	return api.VerifyResponse{
+		Checked: f.Checked, Faults: texts(f.Faults), Lost: f.Lost, LostOps: f.LostOps,
+		Affected: f.Affected,
+	}
 }
 
 func texts(errs []error) []api.Text {
@@ -77,7 +80,10 @@ func (s *server) repair(ctx context.Context, req api.RepairRequest, p model.Prog
 		return out, err
 	}
 	notices := out.Notices
-	out = api.RepairResponse{VerifyResponse: verified(r.Left), Found: []api.Text{}, Done: []api.Text{}, Quarantine: api.Text(r.Quarantine)}
+	out = api.RepairResponse{
+		VerifyResponse: verified(r.Left), Found: []api.Text{}, Done: []api.Text{},
+		Quarantine: api.Text(r.Quarantine),
+	}
 	out.Notices = notices
 	if r.Files != nil {
 		out.Found, out.Rebuilt = texts(r.Files.Damage), r.Files.Rebuilt

@@ -10,7 +10,8 @@ import (
 func wayOf(list []Branch) string {
 	var words []string
 	for _, b := range list {
-		words = append(words, fmt.Sprintf("%d:%s<%d%c", b.After, strings.Trim(fmt.Sprint(b.Turns), "[]"), b.Within, "?pr"[b.How]))
+		words = append(words,
+			fmt.Sprintf("%d:%s<%d%c", b.After, strings.Trim(fmt.Sprint(b.Turns), "[]"), b.Within, "?pr"[b.How]))
 	}
 	return strings.Join(words, ", ")
 }
@@ -60,30 +61,38 @@ func TestBranches(t *testing.T) {
 		want  string
 	}{
 		{"no way was left", Claude, claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").text, ""},
-		{"a turn", Claude, claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "b").reply("f").text, "1:2<0p"},
+		{
+			"a turn", Claude,
+			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "b").reply("f").text, "1:2<0p",
+		},
 		{
 			"turns together", Claude,
-			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "d").reply("f").prompt("g", "b").reply("h").text,
+			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "d").reply("f").prompt("g",
+				"b").reply("h").text,
 			"1:2 3<0p",
 		},
 		{
 			"further up than where a prompt went on from", Claude,
-			claude().prompt("a", "").reply("b").reply("c").prompt("d", "c").reply("e").prompt("f", "b").reply("g").text, "1:2<0p",
+			claude().prompt("a", "").reply("b").reply("c").prompt("d", "c").reply("e").prompt("f", "b").reply("g").text,
+			"1:2<0p",
 		},
 		{
 			"twice at one place", Claude,
-			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "b").reply("f").prompt("g", "b").reply("h").text,
+			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "b").reply("f").prompt("g",
+				"b").reply("h").text,
 			"1:2<0p, 1:3<0p",
 		},
 		{
 			"within a way that was left", Claude,
-			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "d").reply("f").prompt("g", "d").reply("h").
+			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "d").reply("f").prompt("g",
+				"d").reply("h").
 				prompt("i", "b").reply("j").text,
 			"1:2 4<0p, 2:3<1p",
 		},
 		{
 			"back on a way that was left", Claude,
-			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "b").reply("f").prompt("g", "d").reply("h").text,
+			claude().prompt("a", "").reply("b").prompt("c", "b").reply("d").prompt("e", "b").reply("f").prompt("g",
+				"d").reply("h").text,
 			"1:3<0p",
 		},
 		{"before the first prompt", Claude, []string{
@@ -91,7 +100,10 @@ func TestBranches(t *testing.T) {
 			`{"type":"assistant","uuid":"b","parentUuid":"a","message":{"id":"m","content":[{"type":"text","text":"1"}]}}`,
 			`{"type":"user","uuid":"c","parentUuid":null,"message":{"content":"two"}}`,
 		}, "0:1<0p"},
-		{"nothing has answered", Claude, claude().prompt("a", "").reply("b").prompt("c", "b").prompt("e", "b").reply("f").text, ""},
+		{
+			"nothing has answered", Claude,
+			claude().prompt("a", "").reply("b").prompt("c", "b").prompt("e", "b").reply("f").text, "",
+		},
 		{"said again", Claude, []string{
 			`{"type":"user","uuid":"a","message":{"content":"one"}}`,
 			`{"type":"user","uuid":"b","parentUuid":"a","message":{"content":"two"}}`,
@@ -123,7 +135,10 @@ func TestBranches(t *testing.T) {
 		{"of Droid", Droid, droid("a<", "b<a r", "c<b", "d<c r", "e<b", "f<e r"), "1:2<0p"},
 		{"of Droid none", Droid, droid("a<", "b<a r", "x<b t", "y<b t", "c<y", "d<c r", "e<d"), ""},
 		{"of Droid without parents", Droid, droid("a<", "b< r", "c<", "d< r"), ""},
-		{"of Codex", Codex, codex("one", "reply 1", "two", "reply 2", "three", "reply 3", "back 2", "four", "reply 4"), "1:2 3<0r"},
+		{
+			"of Codex", Codex,
+			codex("one", "reply 1", "two", "reply 2", "three", "reply 3", "back 2", "four", "reply 4"), "1:2 3<0r",
+		},
 		{"of Codex again", Codex, codex("one", "reply 1", "two", "reply 2", "back 1", "two", "reply 3"), ""},
 		{"of Codex not gone on from", Codex, codex("one", "reply 1", "two", "reply 2", "back 1"), "1:2<0r"},
 		{"of Gemini", Gemini, []string{

@@ -105,7 +105,8 @@ func (c *checker) take(l *line) error {
 		return c.refuse(l, l.Err)
 	}
 	for _, m := range l.marks {
-		if c.d.session != 0 && m.role == c.d.session && m.old != "" && m.old != c.id {
+		ofSession := c.d.session != 0 && m.role == c.d.session
+		if ofSession && m.old != "" && m.old != c.id {
 			return c.refuse(l, fmt.Errorf("names session %q, not %q", m.old, c.id))
 		}
 	}

@@ -56,6 +56,7 @@ func (p *claudeParser) parse(s *jsonscan.Scanner, l *line) error {
 	return nil
 }
 
+// member reads a member of a record: what it is, and which others it names.
 func (p *claudeParser) member(s *jsonscan.Scanner, l *line, key []byte) error {
 	switch string(key) {
 	case "type":
@@ -67,9 +68,7 @@ func (p *claudeParser) member(s *jsonscan.Scanner, l *line, key []byte) error {
 	case "parentUuid":
 		l.Root = s.Next() == 'n'
 		return l.id(s, &l.Parent, roleParent)
-	case "logicalParentUuid", "leafUuid", "sourceToolAssistantUUID":
-		return l.id(s, nil, roleReference)
-	case "messageId", "snapshotMessageId":
+	case "logicalParentUuid", "leafUuid", "sourceToolAssistantUUID", "messageId", "snapshotMessageId":
 		return l.id(s, nil, roleReference)
 	case "snapshot":
 		return member(s, "messageId", func() error { return l.id(s, nil, roleReference) })
@@ -83,15 +82,17 @@ func (p *claudeParser) member(s *jsonscan.Scanner, l *line, key []byte) error {
 		return p.forked(s, l)
 	case "requestSessionId":
 		return l.str(s, &l.Asked, maxWord)
+	}
+	return p.memberOf(s, l, key)
+}
+
+// memberOf reads a member of a record: when and where it was written, and what it holds.
+func (p *claudeParser) memberOf(s *jsonscan.Scanner, l *line, key []byte) error {
+	switch string(key) {
 	case "entrypoint":
 		return l.id(s, nil, roleEntry)
 	case "timestamp":
-		s.Next()
-		start := s.Offset()
-		if err := l.time(s, &l.Time); err != nil {
-			return err
-		}
-		return l.mark(s, roleTime, start, "")
+		return p.timestamp(s, l)
 	case "cwd":
 		return l.path(s, &l.Cwd, roleDir)
 	case "version":
@@ -118,6 +119,15 @@ func (p *claudeParser) member(s *jsonscan.Scanner, l *line, key []byte) error {
 		return p.readAttachment(s, l)
 	}
 	return s.Skip()
+}
+
+func (p *claudeParser) timestamp(s *jsonscan.Scanner, l *line) error {
+	s.Next()
+	start := s.Offset()
+	if err := l.time(s, &l.Time); err != nil {
+		return err
+	}
+	return l.mark(s, roleTime, start, "")
 }
 
 // member reads one member of a value that should be an object.

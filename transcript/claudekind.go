@@ -87,7 +87,8 @@ func (p *claudeParser) user(l *line) {
 
 // typed says whether a person has typed what a user's line says.
 func (p *claudeParser) typed(l *line) bool {
-	if p.meta || p.source == "system" || p.origin != "" && p.origin != "human" {
+	system := p.meta || p.source == "system"
+	if system || p.origin != "" && p.origin != "human" {
 		return false
 	}
 	return p.blocks.typed(l)

@@ -101,78 +101,101 @@ func (p *codexParser) payload(s *jsonscan.Scanner, l *line) error {
 	r := &p.r
 	*r = codexRecord{kind: r.kind, summary: r.summary}
 	l.says.Reset()
-	return s.Object(func(key []byte) error {
-		switch string(key) {
-		case "type":
-			return p.name(s, l, &r.sub)
-		case "id":
-			if r.kind != "session_meta" {
-				return l.id(s, &r.id, 0)
-			}
-			return l.id(s, &r.id, codexID)
-		case "thread_id", "session_id":
-			if l.marking {
-				return l.id(s, nil, codexThread)
-			}
-			return s.Skip()
-		case "role":
-			return p.name(s, l, &r.role)
-		case "call_id":
-			return l.id(s, &r.call, 0)
-		case "name":
-			return l.str(s, &r.name, maxName)
-		case "execution":
-			return l.str(s, &r.execution, maxWord)
-		case "cwd":
-			switch r.kind {
-			case "session_meta":
-				return l.path(s, &r.cwd, codexDir)
-			case "turn_context":
-				return l.path(s, nil, codexDir)
-			}
-		case "runtime_workspace_roots", "workspace_roots":
-			if l.marking && r.kind != "response_item" && s.Next() == '[' {
-				return s.Array(func(int) error { return l.path(s, nil, codexDir) })
-			}
-		case "turn_id":
-			return l.id(s, &r.turn, 0)
-		case "cli_version":
-			return l.str(s, &r.version, maxWord)
-		case "forked_from_id":
-			return l.id(s, &r.from, codexFrom)
-		case "source":
-			if s.Next() == '{' { // before there was a thread_source
-				return members(s, "subagent", func() error { r.thread = "subagent"; return s.Skip() })
-			}
-			return l.id(s, &r.source, codexSource)
-		case "thread_source":
-			return l.str(s, &r.thread, maxWord)
-		case "history_base":
-			return p.base(s, l)
-		case "num_turns":
-			r.turns, _ = strconv.Atoi(s.Word())
-			return nil
-		case "content":
-			return p.content(s, l)
-		case "message":
-			switch r.kind {
-			case "compacted":
-				return l.say(s)
-			case "event_msg":
-				return l.str(s, &r.shown, l.says.Limit)
-			}
-			return s.Skip()
-		case "item":
-			return p.eventItem(s, l)
-		case "arguments", "input", "action":
-			return p.arguments(s, l)
-		case passthrough:
-			return p.kinds(s, l)
-		case "replacement_history":
-			return s.Skip()
+	return s.Object(func(key []byte) error { return p.member(s, l, key) })
+}
+
+// member reads a member of the payload: what the record is, and of whom.
+func (p *codexParser) member(s *jsonscan.Scanner, l *line, key []byte) error {
+	r := &p.r
+	switch string(key) {
+	case "type":
+		return p.name(s, l, &r.sub)
+	case "id":
+		if r.kind != "session_meta" {
+			return l.id(s, &r.id, 0)
 		}
-		return p.rest(s, l, 2)
-	})
+		return l.id(s, &r.id, codexID)
+	case "thread_id", "session_id":
+		if l.marking {
+			return l.id(s, nil, codexThread)
+		}
+		return s.Skip()
+	case "role":
+		return p.name(s, l, &r.role)
+	case "call_id":
+		return l.id(s, &r.call, 0)
+	case "name":
+		return l.str(s, &r.name, maxName)
+	case "turn_id":
+		return l.id(s, &r.turn, 0)
+	case "cli_version":
+		return l.str(s, &r.version, maxWord)
+	case "forked_from_id":
+		return l.id(s, &r.from, codexFrom)
+	case "source":
+		if s.Next() == '{' { // before there was a thread_source
+			return members(s, "subagent", func() error { r.thread = "subagent"; return s.Skip() })
+		}
+		return l.id(s, &r.source, codexSource)
+	case "thread_source":
+		return l.str(s, &r.thread, maxWord)
+	}
+	return p.memberOf(s, l, key)
+}
+
+// memberOf reads a member of the payload: what the record holds.
+func (p *codexParser) memberOf(s *jsonscan.Scanner, l *line, key []byte) error {
+	r := &p.r
+	switch string(key) {
+	case "execution":
+		return l.str(s, &r.execution, maxWord)
+	case "cwd":
+		return p.dir(s, l)
+	case "runtime_workspace_roots", "workspace_roots":
+		if l.marking && r.kind != "response_item" && s.Next() == '[' {
+			return s.Array(func(int) error { return l.path(s, nil, codexDir) })
+		}
+	case "history_base":
+		return p.base(s, l)
+	case "num_turns":
+		r.turns, _ = strconv.Atoi(s.Word())
+		return nil
+	case "content":
+		return p.content(s, l)
+	case "message":
+		return p.compactedOrShown(s, l)
+	case "item":
+		return p.eventItem(s, l)
+	case "arguments", "input", "action":
+		return p.arguments(s, l)
+	case passthrough:
+		return p.kinds(s, l)
+	case "replacement_history":
+		return s.Skip()
+	}
+	return p.rest(s, l, 2)
+}
+
+// dir reads the directory of a session or of a turn.
+func (p *codexParser) dir(s *jsonscan.Scanner, l *line) error {
+	switch p.r.kind {
+	case "session_meta":
+		return l.path(s, &p.r.cwd, codexDir)
+	case "turn_context":
+		return l.path(s, nil, codexDir)
+	}
+	return p.rest(s, l, 2)
+}
+
+// compactedOrShown reads what a record says: a summary, or what was shown.
+func (p *codexParser) compactedOrShown(s *jsonscan.Scanner, l *line) error {
+	switch p.r.kind {
+	case "compacted":
+		return l.say(s)
+	case "event_msg":
+		return l.str(s, &p.r.shown, l.says.Limit)
+	}
+	return s.Skip()
 }
 
 // name reads one of the client's words, of which there are few, into field.

@@ -75,7 +75,8 @@ func TestCodexJoined(t *testing.T) {
 			[]string{"TURN-1 please", "TURN-2 please", "NEXT after backtrack"},
 		},
 		{
-			"0.169.0-2turns", "0.169.0-2turns-fork", "01a1f866-261e-7193-aa11-1f08f64f2d6f", "01a1f866-12ce-71c0-b377-5762b05bda7d",
+			"0.169.0-2turns", "0.169.0-2turns-fork", "01a1f866-261e-7193-aa11-1f08f64f2d6f",
+			"01a1f866-12ce-71c0-b377-5762b05bda7d",
 			[]string{"TURN-1 please", "TURN-2 please", "NEXT forked by client"},
 		},
 	} {
@@ -218,8 +219,8 @@ func TestCodexSegmentAlone(t *testing.T) {
 		t.Error(err)
 	}
 	headless := `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":"hi"}}` + "\n"
-	if err := WriteFork(new(bytes.Buffer), Codex, text("x", headless), Fork{Cut: int64(len(headless)), ID: forkID}); !errors.Is(err,
-		errCodexMeta) {
+	if err := WriteFork(new(bytes.Buffer), Codex, text("x", headless),
+		Fork{Cut: int64(len(headless)), ID: forkID}); !errors.Is(err, errCodexMeta) {
 		t.Error(err)
 	}
 }
@@ -238,11 +239,20 @@ func TestCodexBaseFits(t *testing.T) {
 		{"ordinal", data, func(b *Base) { b.EndOrdinal++ }, "another record"},
 		{"thread", data, func(b *Base) { b.Session = forkID }, "another thread"},
 		{"inside of a record", data, func(b *Base) { b.EndOffset -= 2 }, "no record ends"},
-		{"the record before", data, func(b *Base) { b.EndOffset = int64(strings.LastIndexByte(data[:14256], '\n') + 1) }, "another record"},
+		{
+			"the record before", data,
+			func(b *Base) { b.EndOffset = int64(strings.LastIndexByte(data[:14256], '\n') + 1) }, "another record",
+		},
 		{"all but the newline", data[:14256], func(*Base) {}, "ends before"},
 		{"negative", data, func(b *Base) { b.EndOffset = -1 }, "ends before"},
-		{"no ordinals", plain, func(b *Base) { *b = Base{"01a1f86c-8d36-78d3-ab11-d35d9586c418", 1, first} }, "another record"},
-		{"first record", data, func(b *Base) { b.EndOrdinal, b.EndOffset = 1, int64(strings.IndexByte(data, '\n')+1) }, ""},
+		{
+			"no ordinals", plain, func(b *Base) { *b = Base{"01a1f86c-8d36-78d3-ab11-d35d9586c418", 1, first} },
+			"another record",
+		},
+		{
+			"first record", data,
+			func(b *Base) { b.EndOrdinal, b.EndOffset = 1, int64(strings.IndexByte(data, '\n')+1) }, "",
+		},
 	} {
 		base := good
 		tt.change(&base)

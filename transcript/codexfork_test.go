@@ -66,7 +66,8 @@ func TestCodexInheritedMeta(t *testing.T) {
 	)
 	data = strings.Replace(data, `"source":"exec"`, `"source":"vscode","forked_from_id":"01a1f866-0000-71c0-b377-5762b05bda7d"`, 1)
 	c := scan(t, Codex, text("x", data))
-	if c.ID != codexOld || c.Cwd != "/home/dev/proj" || c.Parent.Session != "01a1f866-0000-71c0-b377-5762b05bda7d" || c.Version != "" {
+	if c.ID != codexOld || c.Cwd != "/home/dev/proj" || c.Parent.Session != "01a1f866-0000-71c0-b377-5762b05bda7d" ||
+		c.Version != "" {
 		t.Errorf("%+v", c)
 	}
 	out := fork(t, Codex, text("x", data), c.End)
@@ -80,7 +81,10 @@ func TestCodexPlace(t *testing.T) {
 	for _, tt := range []struct{ path, root, id string }{
 		{day + "rollout-2026-11-20T10-01-27-" + id + ".jsonl", "/home/dev/.codex", id},
 		{day + "rollout-2026-11-20T10-01-27-" + id + ".jsonl.zst", "/home/dev/.codex", id},
-		{day + "rollout-2026-11-20T10-01-55-" + id + "_01a1f867-d129-71a2-90bf-1093d529b6b0.jsonl", "/home/dev/.codex", id},
+		{
+			day + "rollout-2026-11-20T10-01-55-" + id + "_01a1f867-d129-71a2-90bf-1093d529b6b0.jsonl",
+			"/home/dev/.codex", id,
+		},
 		{"/srv/codex home/archived_sessions/rollout-2026-11-20T10-01-27-" + id + ".jsonl", "/srv/codex home", id},
 		{day + "rollout-2026-11-20T10-01-27-" + id + ".json", "", ""},
 		{day + "rollout-2026-11-20T10-01-27-" + id[1:] + ".jsonl", "", ""},
@@ -97,7 +101,8 @@ func TestCodexPlace(t *testing.T) {
 		}
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local) //nolint:gosmopolitan // the client names files by local time
-	to, err := ForkPath(Codex, "/home/dev/.codex/archived_sessions/rollout-2026-11-20T10-01-27-"+id+".jsonl", forkID, at.UTC())
+	to, err := ForkPath(Codex, "/home/dev/.codex/archived_sessions/rollout-2026-11-20T10-01-27-"+id+".jsonl", forkID,
+		at.UTC())
 	if want := "/home/dev/.codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-" + forkID + ".jsonl"; to != want {
 		t.Error(to, err)
 	}
@@ -132,7 +137,8 @@ func TestCodexFind(t *testing.T) {
 		"archived_sessions/rollout-2026-11-20T14-00-00-" + codexOld + ".jsonl.zst":  {Data: []byte("\x28\xb5\x2f\xfd")},
 	}
 	got, _, err := Find(Codex, root, "/p")
-	want := "sessions/2026/11/21/rollout-2026-11-21T10-00-00-" + a + "_" + b + ".jsonl archived_sessions/rollout-2026-11-20T14-00-00-" +
+	want := "sessions/2026/11/21/rollout-2026-11-21T10-00-00-" + a + "_" + b +
+		".jsonl archived_sessions/rollout-2026-11-20T14-00-00-" +
 		forkID + ".jsonl"
 	if err != nil || strings.Join(got, " ") != want {
 		t.Error(got, err)

@@ -116,100 +116,160 @@ type matched struct {
 // pair is a step of the parent and one of the child that are the same.
 type pair struct{ parent, child *step }
 
+// match pairs the steps of t, the child, with those of its parent. shifted: times need not be the same.
 func (t *Trace) match(parent *Trace, shifted bool) *matched {
-	k := parent.known()
-	m := &matched{}
-	var last spot
-	var turns []int // of the parent, by the child's
-	know := func(at spot, in *step) {
-		last = at
-		for len(turns) < int(in.turn) {
-			turns = append(turns, at.turn)
-		}
-		if in.turn > 0 {
-			turns[in.turn-1] = at.turn
-		}
-	}
-	step := func(i int, in *step, kind *int) {
-		of := &parent.steps[i]
-		*kind++
-		m.pairs = append(m.pairs, pair{of, in})
-		know(spot{int(of.turn), of.name}, in)
-	}
-	n, same := 0, true        // of the messages without an id
-	held, nth := uint64(0), 0 // the turn with an id that the last message was of, and how many of it have been
-next:
+	m := &matcher{child: t, parent: parent, known: parent.known(), shifted: shifted, same: true}
 	for i := range t.steps {
-		in := &t.steps[i]
-		if in.again {
-			if at, ok := k.again[in.id]; ok {
-				know(at.with(in.name), in)
-			} else if at, ok := k.named[in.id]; ok {
-				know(spot{int(parent.steps[at].turn), in.name}, in)
-			}
+		m.take(&t.steps[i])
+	}
+	return m.result()
+}
+
+// matcher goes over the child's steps in order.
+type matcher struct {
+	matched
+	child, parent *Trace
+	known         *known
+	shifted       bool
+	last          spot
+	turns         []int  // of the parent, by the child's
+	plain         int    // how many of the messages without an id are the same
+	same          bool   // all of those are, up to here
+	held          uint64 // the turn with an id that the last message was of
+	nth           int    // how many of that have been
+}
+
+func (m *matcher) take(in *step) {
+	switch {
+	case in.again:
+		m.takeAgain(in)
+	case !in.message:
+		m.takeBehind(in)
+	case m.takeNamed(in):
+	case in.id != 0:
+		if at, ok := m.known.lasting[in.kept]; ok && m.isTimeOf(at, in) {
+			m.pair(at, in, &m.Kept)
+		}
+	case in.inTurn != 0 && len(m.known.turns) > 0:
+		m.takeInTurn(in)
+	default:
+		m.takePlain(in)
+	}
+}
+
+// isTimeOf reports whether the parent's step was at the time of the child's, if times have to be the same.
+func (m *matcher) isTimeOf(at int, in *step) bool {
+	return m.shifted || m.parent.steps[at].at == in.at
+}
+
+// know notes where the child's step is in the parent.
+func (m *matcher) know(at spot, in *step) {
+	m.last = at
+	for len(m.turns) < int(in.turn) {
+		m.turns = append(m.turns, at.turn)
+	}
+	if in.turn > 0 {
+		m.turns[in.turn-1] = at.turn
+	}
+}
+
+// pair notes that the parent's step is the child's.
+func (m *matcher) pair(at int, in *step, kind *int) {
+	of := &m.parent.steps[at]
+	*kind++
+	m.pairs = append(m.pairs, pair{of, in})
+	m.know(spot{int(of.turn), of.name}, in)
+}
+
+// takeAgain takes a prompt that is named again.
+func (m *matcher) takeAgain(in *step) {
+	if at, ok := m.known.again[in.id]; ok {
+		m.know(at.with(in.name), in)
+	} else if at, ok := m.known.named[in.id]; ok {
+		m.know(spot{int(m.parent.steps[at].turn), in.name}, in)
+	}
+}
+
+// takeBehind takes a step that is no message: before the first turn it says behind what the child begins.
+func (m *matcher) takeBehind(in *step) {
+	if in.id == 0 || in.turn != 0 {
+		return
+	}
+	if at, ok := m.known.named[in.id]; ok {
+		of := &m.parent.steps[at]
+		m.Behind = int(of.turn)
+		m.pairs = append(m.pairs, pair{of, in})
+	}
+}
+
+// takeNamed takes a message that the parent has under one of its ids, and reports whether it has.
+func (m *matcher) takeNamed(in *step) bool {
+	for _, id := range []uint64{in.forked, in.id} { // what its session said before is no copy for the next one
+		if id == 0 {
 			continue
 		}
-		if !in.message {
-			if at, ok := k.named[in.id]; ok && in.id != 0 && in.turn == 0 {
-				m.Behind = int(parent.steps[at].turn)
-				m.pairs = append(m.pairs, pair{&parent.steps[at], in})
-			}
-			continue
+		if at, ok := m.known.again[id]; ok {
+			m.Named++
+			m.know(at.with(in.name), in)
+			return true
 		}
-		for _, id := range []uint64{in.forked, in.id} { // what its session said before is no copy for the next one
-			if id == 0 {
-				continue
-			}
-			if at, ok := k.again[id]; ok {
-				m.Named++
-				know(at.with(in.name), in)
-				continue next
-			}
-			if at, ok := k.named[id]; ok {
-				step(at, in, &m.Named)
-				continue next
-			}
-		}
-		if in.id != 0 {
-			if at, ok := k.lasting[in.kept]; ok && (shifted || parent.steps[at].at == in.at) {
-				step(at, in, &m.Kept)
-			}
-			continue
-		}
-		if in.inTurn != 0 && len(k.turns) > 0 { // its turn says whether it is a copy, and the place within that of what
-			if in.inTurn != held {
-				held, nth = in.inTurn, 0
-			}
-			if of := k.turns[held]; nth < len(of) {
-				step(of[nth], in, &m.Kept)
-				nth++
-			}
-			continue
-		}
-		// The same may be said in both later.
-		if same = same && n < len(k.plain) && parent.steps[k.plain[n]].said == in.said && (shifted ||
-			parent.steps[k.plain[n]].at == in.at) && (t.Shown == 0 || int(in.turn) <= t.Shown); same {
-			step(k.plain[n], in, &m.Kept)
-			n++
+		if at, ok := m.known.named[id]; ok {
+			m.pair(at, in, &m.Named)
+			return true
 		}
 	}
-	if at, ok := k.named[t.named]; ok && last.turn == 0 && t.named != 0 {
-		of := &parent.steps[at]
-		m.Behind, m.Message = int(of.turn), of.name
-		return m
+	return false
+}
+
+// takeInTurn takes a message of a turn with an id: that says whether it is a copy, and the place within the turn of
+// what.
+func (m *matcher) takeInTurn(in *step) {
+	if in.inTurn != m.held {
+		m.held, m.nth = in.inTurn, 0
 	}
-	m.Message = last.message
-	if len(turns) == 0 {
-		m.Behind = max(m.Behind, last.turn)
-		return m
+	if of := m.known.turns[m.held]; m.nth < len(of) {
+		m.pair(of[m.nth], in, &m.Kept)
+		m.nth++
 	}
-	m.Turn, m.Behind = len(turns), 0
-	for i, of := range turns {
+}
+
+// takePlain takes a message without any id: it is the same if all before it are. The same may be said in both later.
+func (m *matcher) takePlain(in *step) {
+	inShown := m.child.Shown == 0 || int(in.turn) <= m.child.Shown
+	m.same = m.same && m.isNextPlain(in) && inShown
+	if m.same {
+		m.pair(m.known.plain[m.plain], in, &m.Kept)
+		m.plain++
+	}
+}
+
+func (m *matcher) isNextPlain(in *step) bool {
+	if m.plain >= len(m.known.plain) {
+		return false
+	}
+	at := m.known.plain[m.plain]
+	return m.parent.steps[at].said == in.said && m.isTimeOf(at, in)
+}
+
+func (m *matcher) result() *matched {
+	out := &m.matched
+	if at, ok := m.known.named[m.child.named]; ok && m.last.turn == 0 && m.child.named != 0 {
+		of := &m.parent.steps[at]
+		out.Behind, out.Message = int(of.turn), of.name
+		return out
+	}
+	out.Message = m.last.message
+	if len(m.turns) == 0 {
+		out.Behind = max(out.Behind, m.last.turn)
+		return out
+	}
+	out.Turn, out.Behind = len(m.turns), 0
+	for i, of := range m.turns {
 		if of != i+1 {
-			m.Turns = turns
+			out.Turns = m.turns
 		}
 	}
-	return m
+	return out
 }
 
 // Copied is how many messages say of which record they are a copy.
@@ -323,13 +383,15 @@ func (t *Trace) alone(other *Trace) int64 {
 	}
 	for i := range t.steps {
 		s := &t.steps[i]
-		if s.again || !s.message || s.at == 0 || s.at >= first {
+		noMessage := s.again || !s.message
+		if noMessage || s.at == 0 || s.at >= first {
 			continue
 		}
 		_, named := of.named[s.id]
 		_, copied := of.named[s.forked]
 		_, lasts := of.lasting[s.kept]
-		if !named && !copied && !lasts && (s.id != 0 || !of.said[s.said]) {
+		own := !named && !copied && !lasts
+		if own && (s.id != 0 || !of.said[s.said]) {
 			first = s.at
 		}
 	}

@@ -82,7 +82,8 @@ func TestCommon(t *testing.T) {
 			cut = cutLast(t, b)
 		}
 		check(segment+", joined", Codex, b.source(), joined(t, base, segment).source(), cut.Turn, cut.LastMessage)
-		check(segment+" of another", Codex, of("codex/0.169.0-code-mode.jsonl").source(), of("codex/"+segment+".jsonl").source(), 0, "")
+		check(segment+" of another", Codex, of("codex/0.169.0-code-mode.jsonl").source(),
+			of("codex/"+segment+".jsonl").source(), 0, "")
 	}
 	// A fork by reference of a file that has its own base in front: the offset is the file's, the ordinal is true in
 	// both.
@@ -92,7 +93,8 @@ func TestCommon(t *testing.T) {
 	check("a base with a base", Codex, front.source(), text("x", child), 3, cutLast(t, front).LastMessage)
 
 	// Codex before it had ids: the same words in the same order.
-	old := codexLines(codexSays("user", "one"), codexSays("assistant", "1"), codexSays("user", "two"), codexSays("assistant", "2"))
+	old := codexLines(codexSays("user", "one"), codexSays("assistant", "1"), codexSays("user", "two"),
+		codexSays("assistant", "2"))
 	fork := strings.Replace(old, codexOld, forkID, 1)
 	fork = strings.Replace(fork, codexSays("user", "two"), codexSays("user", "other"), 1)
 	check("old Codex", Codex, text("p", old), text("c", fork), 1, "")
@@ -105,7 +107,8 @@ func TestCommon(t *testing.T) {
 		t.Errorf("Droid, back: turn %d, %q, %v", n, id, err)
 	}
 	start := []byte(`{"type":"session_start","id":"x","parent":"y","forkedAtMessageId":"` + cutLast(t, droid).LastMessage + `"}` + "\n")
-	check("Droid, by the header alone", Droid, droid.source(), bytesSource("x", start), 2, cutLast(t, droid).LastMessage)
+	check("Droid, by the header alone", Droid, droid.source(), bytesSource("x", start), 2,
+		cutLast(t, droid).LastMessage)
 	if _, err := Common("opencode", droid.source(), back.source()); err == nil {
 		t.Error("an agent that is not known has something in common")
 	}
@@ -123,8 +126,10 @@ func cutLast(t testing.TB, s sample) Cut {
 // TestCommonCodexTurns: Codex's copies have the ids that the turns had, which are made in order of time. What a client
 // says at once behind a copy, with the same words and no slower than it was copied, is its own.
 func TestCommonCodexTurns(t *testing.T) {
-	const before, first, second, fork, own = "01a214ba-f5c7-7f01-be81-f4e788b6e811", "01a214ba-f671-7d40-af97-b0a1c674be7f",
-		"01a214bb-029d-7e93-a1bb-15bd2b199dfa", "01a214bb-f983-7330-8dfa-985f5e424d92", "01a214bb-f9e4-7b12-ac43-834e9a78e0a8"
+	const before, first, second, fork, own = "01a214ba-f5c7-7f01-be81-f4e788b6e811",
+		"01a214ba-f671-7d40-af97-b0a1c674be7f",
+		"01a214bb-029d-7e93-a1bb-15bd2b199dfa", "01a214bb-f983-7330-8dfa-985f5e424d92",
+		"01a214bb-f9e4-7b12-ac43-834e9a78e0a8"
 	meta := func(id, from string) string {
 		return `{"timestamp":"2026-11-25T22:02:07.600Z","type":"session_meta","payload":{"id":"` + id + `"` + from + `}}` + "\n"
 	}

@@ -269,7 +269,8 @@ func (t *tracker) calls(l *line) {
 // answered says of the newest turn whether the model has finished.
 func (t *tracker) answered(l *line) {
 	turn := t.turn()
-	if turn == nil || l.Side || l.Hidden || l.Kind != Reply && l.Kind != Result {
+	unseen := turn == nil || l.Side || l.Hidden
+	if unseen || l.Kind != Reply && l.Kind != Result {
 		return
 	}
 	turn.Answered = l.Kind == Reply && l.Text != "" && len(l.Calls) == 0 && len(t.c.Pending) == 0 && !l.Open
@@ -297,7 +298,8 @@ func (c *chain) hash(id string) uint64 {
 
 // breaks says of a record whether the one that it names is not there.
 func (c *chain) breaks(l *line) bool {
-	if l.Parent == "" || l.Parent == c.newest || c.full || l.Side {
+	follows := l.Parent == "" || l.Parent == c.newest
+	if follows || c.full || l.Side {
 		return false
 	}
 	_, there := c.seen.of(c.hash(l.Parent))

@@ -55,11 +55,13 @@ func TestRead(t *testing.T) {
 		t.Errorf("%d records, %v", n, err)
 	}
 	stop := errors.New("stop")
-	if err := Read(Claude, src, 0, func(*Record) error { return stop }); !errors.Is(err, stop) || err.Error() != "stop" {
+	if err := Read(Claude, src, 0, func(*Record) error { return stop }); !errors.Is(err, stop) ||
+		err.Error() != "stop" {
 		t.Errorf("%v", err)
 	}
 	broken := errors.New("disk gone")
-	err := Read(Claude, Source{ReaderAt: failing{src, 100, broken}, Size: src.Size, Name: "session"}, 0, func(*Record) error { return nil })
+	err := Read(Claude, Source{ReaderAt: failing{src, 100, broken}, Size: src.Size, Name: "session"}, 0,
+		func(*Record) error { return nil })
 	var e *Error
 	if !errors.As(err, &e) || !errors.Is(err, broken) || e.Name != "session" {
 		t.Errorf("%v", err)
@@ -103,7 +105,8 @@ func TestCutErrors(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if cut, err := CutAt(Claude, src, src.Size+1000); err != nil || cut.Offset != src.Size || cut.Turn != 3 || cut.Messages != 6 ||
+	if cut, err := CutAt(Claude, src, src.Size+1000); err != nil || cut.Offset != src.Size || cut.Turn != 3 ||
+		cut.Messages != 6 ||
 		cut.LastMessage != "r2" {
 		t.Errorf("%+v, %v", cut, err)
 	}
@@ -185,7 +188,8 @@ func TestCheck(t *testing.T) {
 		`test: is of session "", not "` + forkID +
 			`"`: lines(`{"type":"user","uuid":"c","message":{"content":"hi"}}`),
 		"test: no prompt before this place, there is nothing to fork": lines(`{"type":"mode","sessionId":"` + forkID + `"}`),
-		"test:5: a line without an end":                               bytesSource("test", []byte(strings.Join(text, "\n")+"\n{\"type\"")),
+		"test:5: a line without an end": bytesSource("test",
+			[]byte(strings.Join(text, "\n")+"\n{\"type\"")),
 	} {
 		err := Check(Claude, src, forkID)
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {

@@ -436,7 +436,8 @@ func cutWithin(agent Agent, src Source, from, at int64, answered bool) (int64, e
 		c.tracker = t
 		c.take(l)
 	})
-	if err != nil || c.tracker == nil || c.reaches || c.best.Turn <= sure {
+	none := err != nil || c.tracker == nil
+	if none || c.reaches || c.best.Turn <= sure {
 		return 0, err
 	}
 	return c.best.Offset, nil

@@ -89,7 +89,12 @@ func TestGeminiLines(t *testing.T) {
 			[]string{one, first, geminiSet(context), `{"$set":{"sessionId":"x"}}`, geminiSet(context, one, first), two},
 			"- 2 3 3 3 6 7", "one, two",
 		},
-		{"resumed and not told the rest", []string{one, first, geminiSet(context), two, second}, "- 2 3 3 5 6", "one (gone), two"},
+		{
+			"resumed and not told the rest",
+			[]string{one, first, geminiSet(context), two, second},
+			"- 2 3 3 5 6",
+			"one (gone), two",
+		},
 		{
 			"rewound to a prompt",
 			[]string{one, first, two, second, `{"$rewindTo":"p2"}`, geminiUser("p3", "three")},
@@ -116,9 +121,22 @@ func TestGeminiLines(t *testing.T) {
 			one, `{"id":"m","type":"gemini","content":[{"functionCall":{"id":"t1","name":"x","args":{}}}]}`,
 			response,
 		}, "- 2 2 4", "one"},
-		{"a call in $set", []string{one, first, geminiSet(one, geminiModel("m1", "", call)), response}, "- 2 3 3 5", "one"},
-		{"a call answered in $set", []string{one, geminiSet(one, geminiModel("m1", "", call), response), first}, "- 2 3 4", "one"},
-		{"$set leaves a turn out", []string{one, first, two, second, geminiSet(one, first)}, "- 2 3 4 5 6", "one, two (gone)"},
+		{
+			"a call in $set",
+			[]string{one, first, geminiSet(one, geminiModel("m1", "", call)), response},
+			"- 2 3 3 5", "one",
+		},
+		{
+			"a call answered in $set",
+			[]string{one, geminiSet(one, geminiModel("m1", "", call), response), first},
+			"- 2 3 4", "one",
+		},
+		{
+			"$set leaves a turn out",
+			[]string{one, first, two, second, geminiSet(one, first)},
+			"- 2 3 4 5 6",
+			"one, two (gone)",
+		},
 		{"$set begins it", []string{geminiSet(context, one, first, two, second)}, "- 2", "one, two"},
 		{
 			"compressed",
@@ -173,8 +191,8 @@ func TestGeminiFork(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", lines[i], want[i])
 		}
 	}
-	if err := WriteFork(new(bytes.Buffer), Gemini, text("x", keep+"\n"), Fork{Cut: int64(len(keep) + 1), ID: forkID}); !errors.Is(err,
-		errGeminiSession) {
+	if err := WriteFork(new(bytes.Buffer), Gemini, text("x", keep+"\n"),
+		Fork{Cut: int64(len(keep) + 1), ID: forkID}); !errors.Is(err, errGeminiSession) {
 		t.Error(err)
 	}
 }
@@ -198,7 +216,8 @@ func TestGeminiDocument(t *testing.T) {
 	}
 	whole := read(string(data))
 	forked := read(fork(t, Gemini, src, cut.Offset))
-	if forked.SessionID != forkID || forked.Summary != "[Fork] TURN-1 please" || forked.ProjectHash != whole.ProjectHash ||
+	if forked.SessionID != forkID || forked.Summary != "[Fork] TURN-1 please" ||
+		forked.ProjectHash != whole.ProjectHash ||
 		len(forked.Messages) != 6 {
 		t.Errorf("%+v", forked)
 	}
@@ -211,10 +230,12 @@ func TestGeminiDocument(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	late := strings.TrimSuffix(string(data), "\n}") + ",\n  \"summary\": \"late\"\n}"
-	if c := scan(t, Gemini, text("x.json", late)); c.Title != "late" || len(c.Turns) != 3 || c.Turns[2].End >= int64(len(late))-10 {
+	if c := scan(t, Gemini, text("x.json", late)); c.Title != "late" || len(c.Turns) != 3 ||
+		c.Turns[2].End >= int64(len(late))-10 {
 		t.Errorf("%+v", c)
 	}
-	if at, err := CutAt(Gemini, text("x.json", late), int64(len(late))); err != nil || at.Turn != 3 || at.Offset >= int64(len(late))-10 {
+	if at, err := CutAt(Gemini, text("x.json", late), int64(len(late))); err != nil || at.Turn != 3 ||
+		at.Offset >= int64(len(late))-10 {
 		t.Error(at, err)
 	}
 	for _, source := range []string{string(data), late} {

@@ -39,7 +39,8 @@ func geminiName(name string) bool {
 		name, ok = strings.CutSuffix(name, ".json")
 	}
 	n := len(geminiStamp)
-	if !ok || len(name) != n+9 || name[n] != '-' || strings.Trim(name[n+1:], "0123456789abcdef") != "" {
+	short := !ok || len(name) != n+9
+	if short || name[n] != '-' || strings.Trim(name[n+1:], "0123456789abcdef") != "" {
 		return false
 	}
 	_, err := time.Parse(geminiStamp, name[:n])
@@ -48,7 +49,8 @@ func geminiName(name string) bool {
 
 func geminiFile(elements []string) (root int, id string, ok bool) {
 	n := len(elements)
-	if n < 4 || elements[n-4] != "tmp" || elements[n-2] != "chats" || !geminiName(elements[n-1]) {
+	elsewhere := n < 4 || elements[n-4] != "tmp"
+	if elsewhere || elements[n-2] != "chats" || !geminiName(elements[n-1]) {
 		return 0, "", false
 	}
 	return n - 4, "", true
@@ -115,7 +117,8 @@ func geminiFolder(root fs.FS, project, _, _ string) (string, error) {
 func geminiFolders(root fs.FS, project string) []string {
 	var out []string
 	add := func(folder string) {
-		if fs.ValidPath(folder) && !strings.Contains(folder, "/") && folder != "." && !slices.Contains(out, folder) {
+		one := fs.ValidPath(folder) && !strings.Contains(folder, "/")
+		if one && folder != "." && !slices.Contains(out, folder) {
 			out = append(out, folder)
 		}
 	}

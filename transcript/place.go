@@ -66,7 +66,8 @@ func sessionFile(agent Agent, path string) (root string, in []string, id string,
 	}
 	refuse := func(why string) error { return &Error{Name: path, Cause: errors.New(why)} }
 	native := filepath.FromSlash(path)
-	if len(path) > maxPath || !filepath.IsAbs(native) || filepath.Clean(native) != native || strings.ContainsFunc(path, unicode.IsControl) {
+	if len(path) > maxPath || !filepath.IsAbs(native) || filepath.Clean(native) != native ||
+		strings.ContainsFunc(path, unicode.IsControl) {
 		return "", nil, "", refuse("no clean absolute path")
 	}
 	volume := filepath.VolumeName(native)
@@ -176,7 +177,8 @@ func Resume(agent Agent, id string) []string {
 var claudePlace = folders("projects", "", func(id string) []string { return []string{"claude", "--resume", id} })
 
 // droidPlace: <root>/sessions/<the project's path>/<id>.jsonl, with <id>.settings.json beside it.
-var droidPlace = folders("sessions", ".settings.json", func(id string) []string { return []string{"droid", "--resume", id} })
+var droidPlace = folders("sessions", ".settings.json",
+	func(id string) []string { return []string{"droid", "--resume", id} })
 
 // folders is the place of an agent that has a folder for each project in the folder in, and in that a file <id>.jsonl
 // for each session, with an optional <id><side> beside it; "": it has none.
@@ -204,7 +206,10 @@ func folders(in, side string, resume func(id string) []string) place {
 	}
 	const lines = ".jsonl"
 	p.sides = func(original, fork string) []Side {
-		return []Side{{From: strings.TrimSuffix(original, lines) + side, To: strings.TrimSuffix(fork, lines) + side, Optional: true}}
+		return []Side{{
+			From: strings.TrimSuffix(original, lines) + side, To: strings.TrimSuffix(fork, lines) + side,
+			Optional: true,
+		}}
 	}
 	p.main = func(name string) (string, bool) {
 		id, ok := strings.CutSuffix(name, side)
@@ -255,7 +260,8 @@ func folderOf(name, project string) bool {
 // digit, or for slashes alone.
 func folderLike(_ fs.FS, project, original, of string) (string, error) {
 	name := dashes
-	if slashes := func(s string) string { return strings.ReplaceAll(s, "/", "-") }; original == slashes(of) && original != dashes(of) {
+	if slashes := func(s string) string { return strings.ReplaceAll(s, "/", "-") }; original == slashes(of) &&
+		original != dashes(of) {
 		name = slashes
 	}
 	if len(name(project)) > maxFolder {

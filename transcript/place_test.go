@@ -121,10 +121,13 @@ func TestFind(t *testing.T) {
 		"projects/-home-dev-my-proj/" + id("5"): {Data: []byte(side)},
 		"projects/-home-dev-my-proj/" + id("6"): {Data: []byte("no JSON\n" + strings.Repeat("\x00",
 			100))},
-		"projects/-home-dev-my-proj/" + id("7"):                                     {Mode: fs.ModeDir},
-		"projects/-home-dev-my-proj/agent-a08b79ed.jsonl":                           claudeFile("/home/dev/my.proj", ""),
-		"projects/-home-dev-my-proj/" + otherID + "/subagents/agent-a08b79ed.jsonl": claudeFile("/home/dev/my.proj", ""),
-		"projects/-home-dev-my-proj2/" + id("8"):                                    claudeFile("/home/dev/my.proj", ""),
+		"projects/-home-dev-my-proj/" + id("7"): {Mode: fs.ModeDir},
+		"projects/-home-dev-my-proj/agent-a08b79ed.jsonl": claudeFile("/home/dev/my.proj",
+			""),
+		"projects/-home-dev-my-proj/" + otherID +
+			"/subagents/agent-a08b79ed.jsonl": claudeFile("/home/dev/my.proj", ""),
+		"projects/-home-dev-my-proj2/" +
+			id("8"): claudeFile("/home/dev/my.proj", ""),
 		"sessions/-home-dev-my.proj/" +
 			id("9"): {Data: []byte(`{"type":"session_start","id":"a","cwd":"/home/dev/my.proj"}` + "\n")},
 		"sessions/-home-dev-my-proj/" + id("a"): {Data: []byte(`{"type":"session_start","id":"a","cwd":"/home/dev/my/proj"}` + "\n")},
@@ -136,7 +139,10 @@ func TestFind(t *testing.T) {
 		project string
 		want    []string
 	}{
-		{Claude, "/home/dev/my.proj", []string{"projects/-home-dev-my-proj/" + id("1"), "projects/-home-dev-my-proj/" + id("3")}},
+		{
+			Claude, "/home/dev/my.proj",
+			[]string{"projects/-home-dev-my-proj/" + id("1"), "projects/-home-dev-my-proj/" + id("3")},
+		},
 		{Claude, "/home/dev/my-proj", []string{"projects/-home-dev-my-proj/" + id("2")}},
 		{Claude, long, []string{"projects/" + dashes(long)[:200] + "-abc123/" + id("b")}},
 		{Claude, "/nowhere", nil},

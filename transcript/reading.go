@@ -192,7 +192,8 @@ func (r *Reading) sound() bool {
 		live[i] = true
 	}
 	for i, turn := range turns {
-		if turn.Index != i+1 || turn.After < 0 || turn.After > i || !turn.Gone && !live[i] {
+		wrong := turn.Index != i+1 || turn.After < 0
+		if wrong || turn.After > i || !turn.Gone && !live[i] {
 			return false
 		}
 	}

@@ -68,25 +68,45 @@ func TestCutReasons(t *testing.T) {
 	}{
 		{"answered", of().prompt("a", "").reply("b"), 1, 2, ""},
 		{"interrupted", of().prompt("a", "").reply("b").prompt("c", "").esc(), 2, 2, bare(2, 1)},
-		{"interrupted, gone on", of().prompt("a", "").reply("b").prompt("c", "").esc().prompt("d", "").reply("e"), 2, 2, bare(2, 1)},
-		{"gone back, interrupted", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").esc(), 3, 2, bare(3, 1)},
 		{
-			"gone back twice", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").reply("f").prompt("g",
+			"interrupted, gone on", of().prompt("a", "").reply("b").prompt("c", "").esc().prompt("d", "").reply("e"), 2,
+			2, bare(2, 1),
+		},
+		{
+			"gone back, interrupted", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").esc(),
+			3, 2, bare(3, 1),
+		},
+		{
+			"gone back twice",
+			of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").reply("f").prompt("g",
 				"b").esc(),
 			4, 2, bare(4, 1),
 		},
-		{"gone back over an interruption", of().prompt("a", "").reply("b").prompt("c", "").esc().prompt("d", "").reply("e").prompt("f",
-			"e").esc(), 4, 6, bare(4, 3)},
+		{
+			"gone back over an interruption",
+			of().prompt("a", "").reply("b").prompt("c", "").esc().prompt("d", "").reply("e").prompt("f",
+				"e").esc(), 4, 6, bare(4, 3),
+		},
 		{"cleared, interrupted", of().prompt("a", "").reply("b").prompt("c", "root").esc(), 2, 0, bare(2, 0)},
 		{"the first, interrupted", of().prompt("a", "").esc(), 1, 0, bare(1, 0)},
-		{"in a call", of().prompt("a", "").reply("b").prompt("c", "").call("d"), 2, 2, "the call of Bash had no result yet"},
-		{"in the second call", of().prompt("a", "").call("b").result("b").call("c"), 1, 3, "the call of Bash had no result yet"},
-		{"in the first call of all", of().prompt("a", "").call("b"), 1, 1, "the call of Bash had no result yet"},
 		{
-			"gone back, in a call", of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").call("f"), 3, 2,
+			"in a call", of().prompt("a", "").reply("b").prompt("c", "").call("d"), 2, 2,
 			"the call of Bash had no result yet",
 		},
-		{"cleared, in a call", of().prompt("a", "").reply("b").prompt("c", "root").call("d"), 2, 3, "the call of Bash had no result yet"},
+		{
+			"in the second call", of().prompt("a", "").call("b").result("b").call("c"), 1, 3,
+			"the call of Bash had no result yet",
+		},
+		{"in the first call of all", of().prompt("a", "").call("b"), 1, 1, "the call of Bash had no result yet"},
+		{
+			"gone back, in a call",
+			of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").call("f"), 3, 2,
+			"the call of Bash had no result yet",
+		},
+		{
+			"cleared, in a call", of().prompt("a", "").reply("b").prompt("c", "root").call("d"), 2, 3,
+			"the call of Bash had no result yet",
+		},
 		{"a result that is lost", of().prompt("a", "").call("b").reply("c"), 1, 3, ""},
 	} {
 		ends := []int64{0}
@@ -136,8 +156,9 @@ func TestCutAll(t *testing.T) {
 		{"nothing", Claude, lines(), 0, ""},
 	} {
 		cut, err := CutAll(tt.agent, tt.src)
-		if err != nil || cut.Dropped != tt.dropped || (cut.Dangling != nil) != (tt.dangling != "") || cut.Dangling != nil &&
-			cut.Dangling.Name != tt.dangling {
+		if err != nil || cut.Dropped != tt.dropped || (cut.Dangling != nil) != (tt.dangling != "") ||
+			cut.Dangling != nil &&
+				cut.Dangling.Name != tt.dangling {
 			t.Errorf("%s: %+v, %v", tt.name, cut, err)
 			continue
 		}
@@ -235,7 +256,12 @@ func TestClaudeCommand(t *testing.T) {
 // TestGeminiDocumentBroken holds that what is no message is left out of a fork of a document, wherever it stands.
 func TestGeminiDocumentBroken(t *testing.T) {
 	one, two := geminiUser("p1", "one"), geminiModel("m1", "1", "")
-	for _, list := range [][]string{{"7", one, two}, {one, "[]", two}, {one, two, "null"}, {"7", "8", one, "9", two, "10"}} {
+	for _, list := range [][]string{
+		{"7", one, two},
+		{one, "[]", two},
+		{one, two, "null"},
+		{"7", "8", one, "9", two, "10"},
+	} {
 		src := text("x.json", "{\n \"sessionId\": \"s\",\n \"messages\": [\n  "+strings.Join(list, ",\n  ")+"\n ]\n}\n")
 		cut, err := CutAll(Gemini, src)
 		if err != nil || cut.Messages != 2 {

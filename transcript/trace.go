@@ -70,7 +70,8 @@ func TraceOf(agent Agent, src Source, id string) (*Trace, error) {
 		return nil, err
 	}
 	t.Shown, t.Own = said.turn, said.own
-	if agent == Claude && id != "" && said.session != "" && said.session != t.Parent.Session {
+	known := agent == Claude && id != ""
+	if known && said.session != "" && said.session != t.Parent.Session {
 		// A copy may carry what the one that it is of says of itself: the newest is of the nearest.
 		t.Parent, t.Header = Parent{Session: said.session}, false
 	}
@@ -100,24 +101,7 @@ type foreign struct {
 const moment = 50 * time.Millisecond
 
 func (f *foreign) take(t *tracker, l *line) {
-	of := ""
-	switch {
-	case f.agent == Claude && f.id != "" && l.ID != "" && l.Session != "" && l.Session != f.id && ValidID(l.Session):
-		of = l.Session
-	case l.Forked.Session != "" && l.Base == nil && (f.agent == Claude || f.agent == Codex):
-		of = l.Forked.Session
-		if f.agent == Codex && len(t.c.Turns) == 0 { // behind its base a file has no copies
-			f.stamped = l.Time
-		}
-	case l.Asked != "" && l.Asked != l.Session && ValidID(l.Asked):
-		of = l.Asked
-	case f.agent == Codex && l.InTurn != "" && f.session != "":
-		if f.stamped = (time.Time{}); l.Copied {
-			of = f.session
-		}
-	case !f.stamped.IsZero() && l.Time.Sub(f.stamped) <= moment:
-		of, f.stamped = f.session, l.Time
-	}
+	of := f.of(t, l)
 	switch {
 	case of != "" && of != f.id:
 		f.session, f.own = of, false
@@ -131,6 +115,43 @@ func (f *foreign) take(t *tracker, l *line) {
 		f.own = true
 	}
 }
+
+// of is the session that a record says it was of; "": it says none.
+func (f *foreign) of(t *tracker, l *line) (of string) {
+	switch {
+	case f.isOthers(l):
+		return l.Session
+	case l.Forked.Session != "" && l.Base == nil && f.namesParent():
+		if f.agent == Codex && len(t.c.Turns) == 0 { // behind its base a file has no copies
+			f.stamped = l.Time
+		}
+		return l.Forked.Session
+	case asksOther(l):
+		return l.Asked
+	case f.agent == Codex && l.InTurn != "" && f.session != "":
+		if f.stamped = (time.Time{}); l.Copied {
+			return f.session
+		}
+	case !f.stamped.IsZero() && l.Time.Sub(f.stamped) <= moment:
+		f.stamped = l.Time
+		return f.session
+	}
+	return ""
+}
+
+// asksOther reports whether a record names another session than its own as that of its request.
+func asksOther(l *line) bool { return l.Asked != "" && l.Asked != l.Session && ValidID(l.Asked) }
+
+// isOthers reports whether a record of Claude's is of another session.
+func (f *foreign) isOthers(l *line) bool {
+	if f.agent != Claude || f.id == "" || l.ID == "" {
+		return false
+	}
+	return l.Session != "" && l.Session != f.id && ValidID(l.Session)
+}
+
+// namesParent reports whether the agent's records name the session that they were forked from.
+func (f *foreign) namesParent() bool { return f.agent == Claude || f.agent == Codex }
 
 // take takes a record.
 func (t *Trace) take(of *tracker, l *line) {
@@ -189,7 +210,8 @@ func millis(t time.Time) int64 {
 
 // isMessage says whether a record is a person's or the model's, in the main conversation.
 func isMessage(l *line) bool {
-	return !l.Side && !l.Hidden && (l.Kind == Prompt || l.Kind == Reply || l.Kind == Result)
+	shown := !l.Side && !l.Hidden
+	return shown && (l.Kind == Prompt || l.Kind == Reply || l.Kind == Result)
 }
 
 // lasting is a number for what stays of a message when it is copied under another id: of the model's its own id and its

@@ -129,7 +129,8 @@ func TestDecodeRefusesHostileTrees(t *testing.T) {
 func TestEncodeRefuses(t *testing.T) {
 	ok := Entry{Name: "a", Type: TypeFile}
 	for what, e := range map[string]Entry{
-		"name": {Type: TypeFile}, "slash": {Name: "a/b", Type: TypeFile}, "long": {Name: strings.Repeat("a", 256), Type: TypeFile},
+		"name": {Type: TypeFile}, "slash": {Name: "a/b", Type: TypeFile},
+		"long": {Name: strings.Repeat("a", 256), Type: TypeFile},
 		"dots": {Name: "..", Type: TypeDir}, "type": {Name: "b"}, "size": {Name: "b", Type: TypeFile, Size: -1},
 		"size of a directory": {Name: "b", Type: TypeDir, Size: 1}, "bits": {Name: "b", Type: TypeDir, Perm: 0o10000},
 		"symlink bits": {Name: "b", Type: TypeSymlink, Perm: 1}, "twice": ok,
@@ -144,7 +145,8 @@ func TestEncodeRefuses(t *testing.T) {
 			Path:   strings.Repeat("a", MaxPath+1),
 			Reason: 'i',
 		},
-		"NUL": {Path: "\x00", Reason: 'i'}, "size": {Path: "b", Reason: 'i', Size: -1}, "hash": {Path: "b", Reason: 'i', Hash: idOf(1)},
+		"NUL": {Path: "\x00", Reason: 'i'}, "size": {Path: "b", Reason: 'i', Size: -1},
+		"hash":  {Path: "b", Reason: 'i', Hash: idOf(1)},
 		"twice": {Path: "a", Reason: 'i'},
 	} {
 		var ee *entryError
@@ -155,18 +157,22 @@ func TestEncodeRefuses(t *testing.T) {
 }
 
 func TestCodecRoundTrip(t *testing.T) {
-	name := rapid.Map(rapid.SliceOfNDistinct(rapid.StringN(1, 100, 255), 0, 20, rapid.ID[string]), func(names []string) (ok []string) {
-		for _, n := range names {
-			if CheckName(n) == "" {
-				ok = append(ok, n)
+	name := rapid.Map(rapid.SliceOfNDistinct(rapid.StringN(1, 100, 255), 0, 20, rapid.ID[string]),
+		func(names []string) (ok []string) {
+			for _, n := range names {
+				if CheckName(n) == "" {
+					ok = append(ok, n)
+				}
 			}
-		}
-		return ok
-	})
+			return ok
+		})
 	rapid.Check(t, func(t *rapid.T) {
 		var entries []Entry
 		for _, n := range name.Draw(t, "names") {
-			e := Entry{Name: n, Type: rapid.SampledFrom([]byte("fld")).Draw(t, "type"), ID: idOf(rapid.Byte().Draw(t, "id"))}
+			e := Entry{
+				Name: n, Type: rapid.SampledFrom([]byte("fld")).Draw(t, "type"),
+				ID: idOf(rapid.Byte().Draw(t, "id")),
+			}
 			if e.Type != TypeSymlink {
 				e.Perm = rapid.Uint16Max(0o7777).Draw(t, "perm")
 			}
@@ -217,7 +223,11 @@ func FuzzTreeDecode(f *testing.F) {
 }
 
 func FuzzNoteDecode(f *testing.F) {
-	raw, _ := EncodeNote([]Skip{{Path: "a/b", Reason: 'i'}, {Path: "a/b", Reason: 's', Size: 7}, {Path: "c", Reason: 'z', Size: 1 << 40}})
+	raw, _ := EncodeNote([]Skip{
+		{Path: "a/b", Reason: 'i'},
+		{Path: "a/b", Reason: 's', Size: 7},
+		{Path: "c", Reason: 'z', Size: 1 << 40},
+	})
 	f.Add(raw)
 	f.Add([]byte{1})
 	f.Add(raw[:20])

@@ -71,37 +71,54 @@ func (d *Differ) diff(a, b objstore.ID, dir string, depth int, fn func(Change) e
 	}
 	for len(olds) > 0 || len(news) > 0 {
 		var o, n *Entry
-		if len(news) == 0 || len(olds) > 0 && olds[0].Name <= news[0].Name {
-			o = &olds[0]
-		}
-		if len(olds) == 0 || len(news) > 0 && news[0].Name <= olds[0].Name {
-			n = &news[0]
-		}
-		var name string
-		if o != nil {
-			name, olds = o.Name, olds[1:]
-		}
-		if n != nil {
-			name, news = n.Name, news[1:]
-		}
+		o, n, olds, news = nextPair(olds, news)
 		if Same(o, n) {
 			continue
 		}
-		path := Join(dir, name)
-		if o == nil || n == nil || o.Type != n.Type || o.Type != TypeDir || o.Perm != n.Perm {
-			if err := fn(Change{Path: path, Old: o, New: n}); err != nil {
-				return err
-			}
-		}
-		was, is := subtree(o), subtree(n)
-		if was == is || d.Into != nil && !d.Into(path) {
-			continue
-		}
-		if err := d.diff(was, is, path, depth+1, fn); err != nil {
+		if err := d.diffEntry(o, n, dir, depth, fn); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// nextPair takes the first name of two sorted lists, of which one is not empty, and its entry in each; nil: it is not
+// there.
+func nextPair(olds, news []Entry) (o, n *Entry, restOld, restNew []Entry) {
+	if len(news) == 0 || len(olds) > 0 && olds[0].Name <= news[0].Name {
+		o, restOld = &olds[0], olds[1:]
+	} else {
+		restOld = olds
+	}
+	if len(olds) == 0 || len(news) > 0 && news[0].Name <= olds[0].Name {
+		n, restNew = &news[0], news[1:]
+	} else {
+		restNew = news
+	}
+	return o, n, restOld, restNew
+}
+
+// diffEntry tells how two entries of a name, of which one may be nil, differ, and what is below them.
+func (d *Differ) diffEntry(o, n *Entry, dir string, depth int, fn func(Change) error) error {
+	either := o
+	if o == nil {
+		either = n
+	}
+	path := Join(dir, either.Name)
+	if !bothDirs(o, n) || o.Perm != n.Perm {
+		if err := fn(Change{Path: path, Old: o, New: n}); err != nil {
+			return err
+		}
+	}
+	was, is := subtree(o), subtree(n)
+	if was == is || d.Into != nil && !d.Into(path) {
+		return nil
+	}
+	return d.diff(was, is, path, depth+1, fn)
+}
+
+func bothDirs(o, n *Entry) bool {
+	return o != nil && n != nil && o.Type == TypeDir && n.Type == TypeDir
 }
 
 // subtree is the tree below an entry: the empty one for what is not a directory.

@@ -33,7 +33,10 @@ func dots() Dots {
 			{Name: "time", Unit: "ms", Format: milli, Rows: []Row{
 				{
 					Label: "hook, one file edited", At: "750 files", Value: 3.91, Goal: 3.4,
-					Peers: []Peer{{"F: the same hook, a daemon that does nothing", 2.31}, {"git add -A; git write-tree", 95.2}},
+					Peers: []Peer{
+						{"F: the same hook, a daemon that does nothing", 2.31},
+						{"git add -A; git write-tree", 95.2},
+					},
 				},
 				{
 					Label: "a label that is so long that nobody could ever read it",
@@ -41,11 +44,18 @@ func dots() Dots {
 				},
 				{
 					Label: "first snapshot", At: "28,000 files", Value: 1800, Goal: 2000,
-					Peers: []Peer{{"floor", 1500}, {"git", 9500}, {"another one with a name that has no end to it at all, or so", 40000}},
+					Peers: []Peer{
+						{"floor", 1500},
+						{"git", 9500},
+						{"another one with a name that has no end to it at all, or so", 40000},
+					},
 				},
 			}},
 			{Name: "nothing", Unit: "ms", Format: milli},
-			{Name: "size", Unit: "B", Format: size, Rows: []Row{{Label: "an edit", Value: 600, Goal: 600, Peers: []Peer{{"git", 0}}}}},
+			{
+				Name: "size", Unit: "B", Format: size,
+				Rows: []Row{{Label: "an edit", Value: 600, Goal: 600, Peers: []Peer{{"git", 0}}}},
+			},
 		},
 	}
 }

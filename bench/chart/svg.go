@@ -36,12 +36,13 @@ func (c *canvas) text(x, y, size float64, class, anchor, s string) {
 	if class != "" {
 		class = ` class="` + class + `"`
 	}
-	fmt.Fprintf(&c.b, "<text x=\"%s\" y=\"%s\" font-size=\"%s\" text-anchor=\"%s\"%s>%s</text>\n", num(x), num(y), num(size), anchor, class,
-		escape(s))
+	fmt.Fprintf(&c.b, "<text x=\"%s\" y=\"%s\" font-size=\"%s\" text-anchor=\"%s\"%s>%s</text>\n", num(x), num(y),
+		num(size), anchor, class, escape(s))
 }
 
 func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
-	fmt.Fprintf(&c.b, "<line x1=\"%s\" y1=\"%s\" x2=\"%s\" y2=\"%s\" class=\"%s\"/>\n", num(x1), num(y1), num(x2), num(y2), class)
+	fmt.Fprintf(&c.b, "<line x1=\"%s\" y1=\"%s\" x2=\"%s\" y2=\"%s\" class=\"%s\"/>\n", num(x1), num(y1), num(x2),
+		num(y2), class)
 }
 
 // mark draws a sign around a point; n chooses it.
@@ -50,11 +51,12 @@ func (c *canvas) mark(n int, x, y, r float64, class string) {
 	case 0:
 		fmt.Fprintf(&c.b, "<circle cx=\"%s\" cy=\"%s\" r=\"%s\" class=\"%s\"/>\n", num(x), num(y), num(r), class)
 	case 1:
-		fmt.Fprintf(&c.b, "<rect x=\"%s\" y=\"%s\" width=\"%[3]s\" height=\"%[3]s\" class=\"%s\"/>\n", num(x-r), num(y-r), num(2*r), class)
+		fmt.Fprintf(&c.b, "<rect x=\"%s\" y=\"%s\" width=\"%[3]s\" height=\"%[3]s\" class=\"%s\"/>\n", num(x-r),
+			num(y-r), num(2*r), class)
 	default:
 		r *= 1.25
-		fmt.Fprintf(&c.b, "<path d=\"M%s %sL%s %sL%s %sL%s %sZ\" class=\"%s\"/>\n", num(x), num(y-r), num(x+r), num(y), num(x), num(y+r),
-			num(x-r), num(y), class)
+		fmt.Fprintf(&c.b, "<path d=\"M%s %sL%s %sL%s %sL%s %sZ\" class=\"%s\"/>\n", num(x), num(y-r), num(x+r), num(y),
+			num(x), num(y+r), num(x-r), num(y), class)
 	}
 }
 

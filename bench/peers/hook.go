@@ -51,11 +51,15 @@ type party struct {
 // world's.
 func (s *site) talkers() []party {
 	with := func(name string, c command, made func(int)) party {
-		return party{name, c.dir, func(slot int, ed workload.Edit) (float64, string) { return s.hook(c, slot, ed) }, made}
+		return party{
+			name, c.dir,
+			func(slot int, ed workload.Edit) (float64, string) { return s.hook(c, slot, ed) }, made,
+		}
 	}
 	list := []party{with("floor", s.floor, func(n int) { s.calls += n })}
 	for i, w := range s.worlds() {
-		list = append(list, with([]string{"rewind", "scan"}[i], w.c, func(n int) { w.least, w.most = w.least+1, w.most+n }))
+		list = append(list,
+			with([]string{"rewind", "scan"}[i], w.c, func(n int) { w.least, w.most = w.least+1, w.most+n }))
 	}
 	return list
 }
@@ -65,7 +69,8 @@ func (s *site) talkers() []party {
 func (s *site) parties() []party {
 	list := s.talkers()
 	add := func(name, tree string, call func() float64) {
-		list = append(list, party{name, tree, func(int, workload.Edit) (float64, string) { return call(), "" }, func(int) {}})
+		list = append(list,
+			party{name, tree, func(int, workload.Edit) (float64, string) { return call(), "" }, func(int) {}})
 	}
 	if s.wants("unchanged") {
 		list = append(list, party{"unchanged", "", list[1].call, func(int) {}})
@@ -211,7 +216,8 @@ func (t *table) daemon(s *site) {
 		for _, p := range s.talkers() {
 			parts = append(parts, part{p.name, func(int) float64 {
 				list := s.atOnce(p, eds)
-				got[p.name], got[p.name+" 99"] = append(got[p.name], list...), append(got[p.name+" 99"], highest(list, 99))
+				got[p.name], got[p.name+" 99"] = append(got[p.name], list...),
+					append(got[p.name+" 99"], highest(list, 99))
 				return 0
 			}})
 		}

@@ -27,7 +27,8 @@ func TestHookRun(t *testing.T) {
 	scratch, file := t.TempDir(), filepath.Join(t.TempDir(), "out.json")
 	var out, errs bytes.Buffer
 	err := run([]string{
-		"-rows", "hook,unchanged,daemon", "-corpus", "generated", "-files", "300", "-rounds", "4", "-bursts", "1", "-idle",
+		"-rows", "hook,unchanged,daemon", "-corpus", "generated", "-files", "300", "-rounds", "4", "-bursts", "1",
+		"-idle",
 		"0", "-age", "0", "-scratch", scratch, "-json", file,
 	}, &out, &errs)
 	if err != nil {
@@ -49,7 +50,8 @@ func TestHookRun(t *testing.T) {
 		}
 	}
 	want := map[string]int{
-		"hook, one file edited": 4, "hook, nothing changed": 4, "64 hooks at once": burst, "64 hooks at once, watcher off": burst,
+		"hook, one file edited": 4, "hook, nothing changed": 4, "64 hooks at once": burst,
+		"64 hooks at once, watcher off":     burst,
 		"64 hooks at once, the 99th of 100": 1,
 		"a hook that starts the daemon":     coldStarts,
 	}
@@ -144,7 +146,8 @@ func TestCollectRun(t *testing.T) {
 	scratch, file := t.TempDir(), filepath.Join(t.TempDir(), "out.json")
 	var out, errs bytes.Buffer
 	err := run([]string{
-		"-rows", "gc", "-corpus", "generated", "-files", "20", "-checkpoints", "100", "-rounds", "1", "-quick", "-scratch",
+		"-rows", "gc", "-corpus", "generated", "-files", "20", "-checkpoints", "100", "-rounds", "1", "-quick",
+		"-scratch",
 		scratch, "-json", file,
 	}, &out, &errs)
 	if err != nil {
@@ -163,7 +166,8 @@ func TestCollectRun(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
-	if n := len(claims["gc"]) + len(claims["gc beside"]) + len(claims["gc hooks"]); runtime.GOOS == "linux" && len(got.Table) != n {
+	if n := len(claims["gc"]) + len(claims["gc beside"]) + len(claims["gc hooks"]); runtime.GOOS == "linux" &&
+		len(got.Table) != n {
 		t.Errorf("%d lines, want %d\n%s", len(got.Table), n, &out)
 	}
 	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {

@@ -51,7 +51,8 @@ type options struct {
 
 // less are the options that -quick has where they are not said.
 var less = map[string]string{
-	"rounds": "15", "edits": "300", "history": "1000", "objects": "200000", "files": "750,28k", "first": "2", "transcript": "20000000",
+	"rounds": "15", "edits": "300", "history": "1000", "objects": "200000", "files": "750,28k", "first": "2",
+	"transcript": "20000000",
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
@@ -61,11 +62,13 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.StringVar(&o.corpus, "corpus", "",
 		"`directory` that the trees are made of, several with the list separator between; it is copied and never"+
 			" changed\n(default: Go's own source and the module cache); generated: files from a seed")
-	f.StringVar(&o.rewind, "rewind", "", "`binary` to measure, rewindd and smart-checkpoint beside it (default: built from ./cmd)")
+	f.StringVar(&o.rewind, "rewind", "",
+		"`binary` to measure, rewindd and smart-checkpoint beside it (default: built from ./cmd)")
 	f.StringVar(&o.scratch, "scratch", os.TempDir(), "`directory` to work in, on the file system to measure")
 	f.StringVar(&o.json, "json", "", "write every single value to this `file` too")
 	f.StringVar(&o.svg, "svg", "", "draw the table into this `file`")
-	f.StringVar(&o.draw, "draw", "", "measure nothing: draw the table of this `file`, which -json has written, into -svg")
+	f.StringVar(&o.draw, "draw", "",
+		"measure nothing: draw the table of this `file`, which -json has written, into -svg")
 	f.StringVar(&o.out, "out", "bench/results", "`directory` where growth keeps its figures")
 	f.StringVar(&ops, "ops", "table", "what is measured: table, growth")
 	f.StringVar(&sizes, "files", "750,28k,79k", "`files` of the trees of the table")
@@ -73,8 +76,10 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		"\n(default: all but "+strings.Join(asked, ", ")+")")
 	f.StringVar(&axes, "axes", "", "only these axes of growth, separated by commas: "+strings.Join(allAxes, ", "))
 	f.BoolVar(&o.quick, "quick", false, "fewer rounds, and no tree above 30,000 files: some minutes")
-	f.BoolVar(&o.large, "large", false, "a tree of 1,000,000 files too; growth: sizes ten times as large. Needs 20 GB of disk")
-	f.BoolVar(&o.repo, "repo", false, "commands: make the tree a git repository of the user's first, as most projects are")
+	f.BoolVar(&o.large, "large", false,
+		"a tree of 1,000,000 files too; growth: sizes ten times as large. Needs 20 GB of disk")
+	f.BoolVar(&o.repo, "repo", false,
+		"commands: make the tree a git repository of the user's first, as most projects are")
 	f.IntVar(&o.rounds, "rounds", 40, "rounds of hooks of the table and of growth")
 	f.IntVar(&o.bursts, "bursts", 5, "daemon: how often 64 hooks are started at once")
 	f.IntVar(&o.n, "n", 15, "commands: checkpoints, one after each edit")
@@ -108,7 +113,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		}
 	}
 	if min(o.restores, o.bursts, int(o.idle)) < 0 || min(o.n, o.first, o.rounds, o.edits, o.objects) < 1 {
-		return o, errors.New("-n, -first, -rounds, -edits and -objects must be at least 1, -restores, -bursts and -idle 0")
+		return o,
+			errors.New("-n, -first, -rounds, -edits and -objects must be at least 1, -restores, -bursts and -idle 0")
 	}
 	if o.history < 10 || o.checkpoints < 100 || o.transcript < 10_000 {
 		return o, errors.New("-history must be at least 10, -checkpoints 100, -transcript 10,000")
@@ -181,7 +187,10 @@ func run(args []string, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	b := &bench{ctx: ctx, opt: o, dir: scratch, out: stdout, say: func(format string, a ...any) { fmt.Fprintf(stderr, format+"\n", a...) }}
+	b := &bench{
+		ctx: ctx, opt: o, dir: scratch, out: stdout,
+		say: func(format string, a ...any) { fmt.Fprintf(stderr, format+"\n", a...) },
+	}
 	if err := caught(b.prepare); err != nil {
 		return err
 	}
@@ -256,7 +265,8 @@ type bench struct {
 // prepare builds what is run: rewind and the programs beside it, as they are installed, and those that do nothing.
 func (b *bench) prepare() {
 	b.say("building")
-	b.empty, b.echoing, b.rewind = filepath.Join(b.dir, "empty"), filepath.Join(b.dir, "echo"), get(filepath.Abs(b.opt.rewind))
+	b.empty, b.echoing, b.rewind = filepath.Join(b.dir, "empty"), filepath.Join(b.dir, "echo"),
+		get(filepath.Abs(b.opt.rewind))
 	source := filepath.Join(b.dir, "empty.go")
 	must(os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600))
 	programs := map[string]string{b.empty: source, b.echoing: "rewind/bench/floor/echo"}

@@ -85,13 +85,19 @@ var claims = map[string][]claim{
 		{"daemon", "processor at rest", "idle", inMillis, "", "", nothing},
 		{"daemon", "memory at most", "most", inBytes, "", "", nothing},
 	},
-	"memory":       {{"memory", "memory after hooks", "rest", inBytes, "", "", under(maxResident, inBytes, "")}},
-	"first memory": {{"memory", "memory after a first snapshot", "rest", inBytes, "", "", under(maxResident, inBytes, "")}},
+	"memory": {{"memory", "memory after hooks", "rest", inBytes, "", "", under(maxResident, inBytes, "")}},
+	"first memory": {{
+		"memory", "memory after a first snapshot", "rest", inBytes, "", "",
+		under(maxResident, inBytes, ""),
+	}},
 	"checkout": {
 		{"checkout", "checkout of some files", "rewind", inMillis, "", "", under(25, inMillis, "")},
 		{"checkout", "checkout of some files", "rewind", inMillis, "git read-tree -u --reset", "git", lessBy(10)},
 	},
-	"tree":    {{"tree", "checkout of a whole tree", "rewind", inMillis, "git checkout-index -a; sync -f", "git", within(1)}},
+	"tree": {{
+		"tree", "checkout of a whole tree", "rewind", inMillis, "git checkout-index -a; sync -f", "git",
+		within(1),
+	}},
 	"start":   {{"start", "a cold daemon's first answer", "rewind", inMillis, "", "", under(30, inMillis, "")}},
 	"objects": {{"start", "a cold daemon's first answer", "rewind", inMillis, "", "", under(150, inMillis, "")}},
 	"read": {
@@ -110,7 +116,10 @@ var claims = map[string][]claim{
 	"packed": {
 		{"packed", "disk, first snapshot", "rewind", inBytes, "shadow git after git gc", "git gc", within(1.3)},
 		{"packed", "disk, first snapshot", "rewind", inBytes, "shadow git as it lies", "git", nothing},
-		{"packed", "disk, first snapshot, compacted", "rewind gc", inBytes, "shadow git after git gc", "git gc", nothing},
+		{
+			"packed", "disk, first snapshot, compacted", "rewind gc", inBytes, "shadow git after git gc", "git gc",
+			nothing,
+		},
 	},
 	"edits": {
 		{"edits", "disk, a one-line edit", "rewind gc", inBytes, "", "", under(600, inBytes, "")},
@@ -133,13 +142,19 @@ var claims = map[string][]claim{
 		{"gc", "gc alone", "took", inMillis, "", "", under(30e3, inMillis, "")},
 		{"gc", "gc alone, processor", "processor", inMillis, "", "", nothing},
 		{"gc", "gc alone, memory at most", "most", inBytes, "", "", under(gcResident, inBytes, "")},
-		{"gc", "gc alone, disk that comes back", "back", inBytes, "what was removed had there", "garbage", atLeast(0.95)},
+		{
+			"gc", "gc alone, disk that comes back", "back", inBytes, "what was removed had there", "garbage",
+			atLeast(0.95),
+		},
 	},
 	"gc beside": {
 		{"gc", "gc beside hooks", "took", inMillis, "", "", under(30e3, inMillis, "")},
 		{"gc", "gc beside hooks, processor", "processor", inMillis, "", "", nothing},
 		{"gc", "gc beside hooks, memory at most", "most", inBytes, "", "", under(gcResident, inBytes, "")},
-		{"gc", "gc beside hooks, disk that comes back", "back", inBytes, "what was removed had there", "garbage", atLeast(0.95)},
+		{
+			"gc", "gc beside hooks, disk that comes back", "back", inBytes, "what was removed had there", "garbage",
+			atLeast(0.95),
+		},
 	},
 	"find": {
 		{"find", "list", "list", inMillis, "", "", under(30, inMillis, "")},
@@ -148,10 +163,16 @@ var claims = map[string][]claim{
 		{"find", "rewind alone: a key", "key", inMillis, "", "", under(16, inMillis, "")},
 		{"find", "list -- <file>", "path", inMillis, "", "", under(50, inMillis, "")},
 		{"find", "list -- <file>", "path", inMillis, "git log -- <file>", "git path", lessBy(20)},
-		{"find", "list -- <file>", "path", inMillis, "the same without git's index of changed paths", "git plain", lessBy(20)},
+		{
+			"find", "list -- <file>", "path", inMillis, "the same without git's index of changed paths", "git plain",
+			lessBy(20),
+		},
 		{"find", "list -- <file>, the first question to a daemon", "first", inMillis, "", "", nothing},
 		{"find", "list -S <word>", "-S", inMillis, "git log -S<word>", "git -S", lessBy(10)},
-		{"find", "grep <word>", "grep", inMillis, "floor: read, zstd, look, every distinct content", "floor", within(1.5)},
+		{
+			"find", "grep <word>", "grep", inMillis, "floor: read, zstd, look, every distinct content", "floor",
+			within(1.5),
+		},
 		{"find", "grep <word>", "grep", inMillis, "git grep <word>, every commit (counted up)", "git grep", lessBy(20)},
 		{"find", "grep --now <word>", "now", inMillis, "rg <word>", "git now", nothing},
 		{"find", "blame, 5,000 lines", "blame", inMillis, "", "", under(100, inMillis, "")},
@@ -165,8 +186,14 @@ var claims = map[string][]claim{
 		{"sessions", "sessions, a daemon's first answer", "sessions first", inMillis, firstAnswer, "start", nothing},
 		{"sessions", "sessions, a daemon's first answer", "sessions first", inMillis, "", "", under(150, inMillis, "")},
 		{"sessions", "sessions -n 0, all 1,000", "all sessions", inMillis, countLines, "all sessions lines", nothing},
-		{"sessions", "sessions -n 0, a daemon's first answer", "all sessions first", inMillis, firstAnswer, "start", nothing},
-		{"sessions", "sessions -n 0, a daemon's first answer", "all sessions first", inMillis, "", "", under(150, inMillis, "")},
+		{
+			"sessions", "sessions -n 0, a daemon's first answer", "all sessions first", inMillis, firstAnswer, "start",
+			nothing,
+		},
+		{
+			"sessions", "sessions -n 0, a daemon's first answer", "all sessions first", inMillis, "", "",
+			under(150, inMillis, ""),
+		},
 		{"sessions", "turns, of 50,000", "turns", inMillis, countLines, "turns lines", nothing},
 		{"sessions", "turns, of 50,000", "turns", inMillis, "", "", under(100, inMillis, "")},
 		{"sessions", "turns, a daemon's first answer", "turns first", inMillis, firstAnswer, "start", nothing},

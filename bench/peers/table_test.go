@@ -40,8 +40,10 @@ func TestTableRun(t *testing.T) {
 	scratch, results := t.TempDir(), t.TempDir()
 	file, svg := filepath.Join(results, "out.json"), filepath.Join(results, "out.svg")
 	var out, errs bytes.Buffer
-	if err := run(append([]string{"-corpus", corpus, "-files", "60,1k", "-scratch", scratch, "-json", file, "-svg", svg}, small...), &out,
-		&errs); err != nil {
+	if err := run(append([]string{
+		"-corpus", corpus, "-files", "60,1k", "-scratch", scratch, "-json", file, "-svg",
+		svg,
+	}, small...), &out, &errs); err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)
 	}
 	b, err := os.ReadFile(file)
@@ -60,11 +62,15 @@ func TestTableRun(t *testing.T) {
 		}
 	}
 	for _, row := range rowNames() {
-		if want := !slices.Contains(asked, row) && row != "scan" && (row != "memory" || runtime.GOOS == "linux"); seen[row] != want {
+		if want := !slices.Contains(asked, row) && row != "scan" &&
+			(row != "memory" || runtime.GOOS == "linux"); seen[row] != want {
 			t.Errorf("row %s: %v, want %v\n%s", row, seen[row], want, &out)
 		}
 	}
-	for _, want := range []string{"the corpus has no 1,000 distinct files", "hook, watcher off: skipped", "copies of them"} {
+	for _, want := range []string{
+		"the corpus has no 1,000 distinct files", "hook, watcher off: skipped",
+		"copies of them",
+	} {
 		if !slices.ContainsFunc(got.Notes, func(n string) bool { return strings.Contains(n, want) }) {
 			t.Errorf("nothing is said of %q: %q", want, got.Notes)
 		}
@@ -115,7 +121,8 @@ func TestLines(t *testing.T) {
 	for _, want := range []string{
 		"within                                1 file                         6.00 ms  floor                                            " +
 			"3.00 ms    1.50  <= 1.5 x             yes\n",
-		"nothing                                                            FAILED: it was not measured\n", "<= 600 B             no\n",
+		"nothing                                                            FAILED: it was not measured\n",
+		"<= 600 B             no\n",
 		">= 20 x less         yes\n",
 	} {
 		if !strings.Contains(out.String(), want) {

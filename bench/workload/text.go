@@ -42,24 +42,31 @@ var languages = []language{
 		"    # $s\n    assert $n($i) == $i\n",
 	}},
 	{".md", []string{"# $W $w\n\n"}, []string{
-		"$s. $s, $s. $s `$n`.\n$s: $s.\n\n", "## $W $w\n\n$s.\n\n", "- `$n`: $s ($i)\n- `$n$W`: $s\n", "```\n$w --$w=$i $n\n```\n\n",
+		"$s. $s, $s. $s `$n`.\n$s: $s.\n\n", "## $W $w\n\n$s.\n\n", "- `$n`: $s ($i)\n- `$n$W`: $s\n",
+		"```\n$w --$w=$i $n\n```\n\n",
 	}},
 	{".json", []string{"{\n  \"name\": \"$n\",\n  \"version\": \"$i\",\n"}, []string{
-		"  \"$n\": { \"$w\": \"$w\", \"$w\": $i },\n", "  \"$w\": [\"$w\", \"$n\", $i, \"$h\"],\n", "  \"$w\": \"$s\",\n",
+		"  \"$n\": { \"$w\": \"$w\", \"$w\": $i },\n", "  \"$w\": [\"$w\", \"$n\", $i, \"$h\"],\n",
+		"  \"$w\": \"$s\",\n",
 	}},
 }
 
 // vocabulary is the words of a project: common ones of programming first, then invented ones, rarer and rarer.
 func vocabulary(seed uint64) []string {
 	words := []string{
-		"get", "set", "key", "value", "name", "path", "file", "open", "read", "write", "close", "node", "list", "entry", "index", "buffer",
-		"error", "state", "event", "request", "response", "client", "server", "config", "option", "result", "parse", "format", "token",
+		"get", "set", "key", "value", "name", "path", "file", "open", "read", "write", "close", "node", "list", "entry",
+		"index", "buffer",
+		"error", "state", "event", "request", "response", "client", "server", "config", "option", "result", "parse",
+		"format", "token",
 		"cache",
-		"store", "load", "update", "delete", "create", "handle", "user", "session", "message", "queue", "worker", "task", "time", "count",
+		"store", "load", "update", "delete", "create", "handle", "user", "session", "message", "queue", "worker",
+		"task", "time", "count",
 		"size",
-		"offset", "length", "start", "stop", "next", "last", "parent", "child", "tree", "graph", "batch", "commit", "flush", "table",
+		"offset", "length", "start", "stop", "next", "last", "parent", "child", "tree", "graph", "batch", "commit",
+		"flush", "table",
 		"column",
-		"the", "of", "and", "to", "is", "a", "in", "that", "for", "it", "with", "as", "be", "by", "when", "returns", "if", "not",
+		"the", "of", "and", "to", "is", "a", "in", "that", "for", "it", "with", "as", "be", "by", "when", "returns",
+		"if", "not",
 		"are", "or",
 	}
 	r := rand.New(rand.NewPCG(seed, 'v'))

@@ -26,7 +26,8 @@ type agentsFlag []string
 func (f *agentsFlag) add(cmd *cobra.Command, help string) {
 	cmd.Flags().StringSliceVar((*[]string)(f), "agents", nil, help)
 	_ = cmd.RegisterFlagCompletionFunc("agents", cobra.FixedCompletions([]string{
-		"all\tevery one that is installed", "none", "claude\tClaude Code", "codex\tCodex CLI", "gemini\tGemini CLI", "droid\tFactory Droid",
+		"all\tevery one that is installed", "none", "claude\tClaude Code", "codex\tCodex CLI", "gemini\tGemini CLI",
+		"droid\tFactory Droid",
 	}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -42,7 +43,8 @@ func (f agentsFlag) names() (names []api.Agent, off bool, err error) {
 	}
 	for _, name := range f {
 		if !slices.Contains(value.Agents(), api.Agent(name)) {
-			return nil, false, usage("--agents %s: no such agent: want all, none or some of %s", name, strings.Join(agentWords(), ", "))
+			return nil, false, usage("--agents %s: no such agent: want all, none or some of %s", name,
+				strings.Join(agentWords(), ", "))
 		}
 		names = append(names, api.Agent(name))
 	}
@@ -83,7 +85,8 @@ func (a *app) showHooks(w io.Writer, r api.HooksResponse, req api.HooksRequest) 
 	for _, h := range r.Agents {
 		if !h.Installed {
 			if slices.Contains(req.Agents, h.Agent) {
-				fmt.Fprintf(w, "%-11s not installed: it is not on the PATH, and there is no %s\n", h.Agent, term.Quote(string(h.Dir)))
+				fmt.Fprintf(w, "%-11s not installed: it is not on the PATH, and there is no %s\n", h.Agent,
+					term.Quote(string(h.Dir)))
 			}
 			continue
 		}
@@ -107,7 +110,8 @@ func (a *app) showHooks(w io.Writer, r api.HooksResponse, req api.HooksRequest) 
 func (a *app) programsNote(r api.HooksResponse, req api.HooksRequest) {
 	dir := term.Quote(filepath.Dir(string(r.Program)))
 	if e := r.CopyErr; e != nil {
-		a.Say("note: hooks go on with the programs that are in %s, another build: %s", dir, term.SanitizeText(e.Message))
+		a.Say("note: hooks go on with the programs that are in %s, another build: %s", dir,
+			term.SanitizeText(e.Message))
 	}
 	if len(r.Copied) == 0 {
 		return
@@ -253,8 +257,11 @@ func runHooks(ctx context.Context, a *app, o hooksOptions) error {
 	}
 	for _, h := range r.Agents {
 		if !h.Installed && slices.Contains(names, h.Agent) {
-			return &api.Error{Word: api.WordFailed, Message: fmt.Sprintf("%s is not installed: it is not on the PATH, and there is no %s",
-				h.Agent, h.Dir), Hint: "start it once, or set the variable that says where its settings are"}
+			return &api.Error{
+				Word: api.WordFailed,
+				Message: fmt.Sprintf("%s is not installed: it is not on the PATH, and there is no %s",
+					h.Agent, h.Dir), Hint: "start it once, or set the variable that says where its settings are",
+			}
 		}
 	}
 	a.programsNote(r, req)

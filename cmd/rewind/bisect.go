@@ -36,8 +36,8 @@ func newBisect(a *app) *cobra.Command {
 			return a.bisectStands(cmd.Context(), r)
 		},
 	}
-	cmd.AddCommand(newBisectRun(a), newBisectLastGood(a), newBisectStart(a), newBisectMark(a, "good"), newBisectMark(a, "bad"),
-		newBisectMark(a, "skip"), newBisectLog(a), newBisectReset(a))
+	cmd.AddCommand(newBisectRun(a), newBisectLastGood(a), newBisectStart(a), newBisectMark(a, "good"),
+		newBisectMark(a, "bad"), newBisectMark(a, "skip"), newBisectLog(a), newBisectReset(a))
 	return cmd
 }
 
@@ -85,7 +85,8 @@ func newBisectMark(a *app, as string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   as + " [<checkpoint>]",
 		Short: "Say that a checkpoint " + what,
-		Long: "Says that a checkpoint " + what + ": the one that is laid out, or the one that is named. Where none is laid out and none\n" +
+		Long: "Says that a checkpoint " + what +
+			": the one that is laid out, or the one that is named. Where none is laid out and none\n" +
 			"is named, it is the project as it is now, which is saved.",
 		Example: "  rewind bisect " + as + "\n  rewind bisect " + as + " turn:3",
 		Args:    takes(0, 1, "one checkpoint"),
@@ -118,7 +119,8 @@ func newBisectReset(a *app) *cobra.Command {
 		Example: "  rewind bisect reset",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r, said, err := ask(cmd.Context(), a, api.BisectReset, api.BisectResetRequest{Project: a.project()}, "removing")
+			r, said, err := ask(cmd.Context(), a, api.BisectReset, api.BisectResetRequest{Project: a.project()},
+				"removing")
 			if err != nil || said {
 				return err
 			}
@@ -153,7 +155,8 @@ func newBisectLog(a *app) *cobra.Command {
 					if l.Why != "" {
 						text += ": " + string(l.Why)
 					}
-					t.Row(term.Cell{Text: a.Clock(l.Time), Style: term.Dim}, term.Cell{Text: l.As, Style: verdictStyles[l.As]},
+					t.Row(term.Cell{Text: a.Clock(l.Time), Style: term.Dim},
+						term.Cell{Text: l.As, Style: verdictStyles[l.As]},
 						term.Cell{Text: short, Style: term.ID}, term.Cell{Text: term.Sanitize(text)})
 				}
 				return t.Flush(w)
@@ -168,7 +171,8 @@ var verdictStyles = map[string]term.Style{"good": term.Added, "bad": term.Remove
 // linkFlags are --link and --no-link.
 func linkFlags(cmd *cobra.Command, req *api.BisectStartRequest) {
 	var links []string
-	cmd.Flags().StringArrayVar(&links, "link", nil, "link this `directory` of the project, which no checkpoint has: what is written there reaches it")
+	cmd.Flags().StringArrayVar(&links, "link", nil,
+		"link this `directory` of the project, which no checkpoint has: what is written there reaches it")
 	cmd.Flags().BoolVar(&req.NoLinks, "no-link", false, "have no directory that no checkpoint has")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if req.Links = value.Texts(links); len(links) > 0 && req.NoLinks {
@@ -229,7 +233,8 @@ func (a *app) bisectStands(ctx context.Context, r api.BisectResponse) error {
 // to.
 func (a *app) trying(styled func(term.Style, string) string, r api.BisectResponse) string {
 	c := r.Test
-	text := fmt.Sprintf("%s (%s, %s)", styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(render.Words(render.What(*c))))
+	text := fmt.Sprintf("%s (%s, %s)", styled(term.ID, c.Short), a.Time(c.Time),
+		term.Sanitize(render.Words(render.What(*c))))
 	if r.Left > 0 && !r.End {
 		text += fmt.Sprintf(", %s between, about %s", render.Count(r.Left, "checkpoint"), tries(r.Asks))
 	}

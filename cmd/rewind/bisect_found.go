@@ -93,7 +93,8 @@ func (a *app) foundWords(w io.Writer, answer *api.BisectAnswer, bad *api.ShowRes
 	}
 	if bad != nil {
 		c := bad.Checkpoint
-		line := fmt.Sprintf("%s: %s, %s, %s", fails, a.Styled(term.ID, c.Short), a.Clock(c.Time), render.ShownWords(*bad))
+		line := fmt.Sprintf("%s: %s, %s, %s", fails, a.Styled(term.ID, c.Short), a.Clock(c.Time),
+			render.ShownWords(*bad))
 		if c.Event == "save" && c.Message != "" {
 			line += ": " + term.Sanitize(render.Words(string(c.Message)))
 		}
@@ -115,7 +116,8 @@ func (a *app) foundWords(w io.Writer, answer *api.BisectAnswer, bad *api.ShowRes
 		}
 		fmt.Fprintf(w, "%s is one of these, most of which could not be told:\n", fails)
 		for _, c := range list {
-			fmt.Fprintf(w, "  %s  %s  %s\n", a.Styled(term.ID, c.Short), a.Clock(c.Time), term.Sanitize(render.Words(render.What(c))))
+			fmt.Fprintf(w, "  %s  %s  %s\n", a.Styled(term.ID, c.Short), a.Clock(c.Time),
+				term.Sanitize(render.Words(render.What(c))))
 		}
 	}
 	for _, text := range answer.Assumed {
@@ -132,22 +134,25 @@ func bisectError(answer *api.BisectAnswer, newest bool) error {
 	switch {
 	case len(answer.Suspects) > 0:
 		return &api.Error{
-			Word:    api.WordPartial,
-			Message: "it could not be told where it begins: " + render.Count(len(answer.Suspects), "checkpoint") + " could not be tried",
-			Hint:    "the list above has them; 'rewind show <checkpoint> -p' shows what one of them changed",
+			Word: api.WordPartial,
+			Message: "it could not be told where it begins: " + render.Count(len(answer.Suspects), "checkpoint") +
+				" could not be tried",
+			Hint: "the list above has them; 'rewind show <checkpoint> -p' shows what one of them changed",
 		}
 	case answer.Bad == nil && answer.Good == nil:
 		return failed("", "it could be told of no checkpoint")
 	case answer.Bad == nil && newest:
 		return nil
 	case answer.Bad == nil:
-		return failed("--bad names a checkpoint at which it fails", "it passes at %s, so there is nothing to find", name(answer.Good))
+		return failed("--bad names a checkpoint at which it fails", "it passes at %s, so there is nothing to find",
+			name(answer.Good))
 	case answer.Good == nil && newest:
 		return failed("it may pass between those that were tried: 'rewind bisect start' goes by what you say",
 			"it passes at none that was tried, up to %s", name(answer.Bad))
 	case answer.Good == nil:
 		return failed("what broke it is older than rewind's memory, or is not in the project's files; 'rewind bisect last-good' looks "+
-			"for the newest checkpoint at which it passes", "it fails at %s already, the oldest one that was looked at", name(answer.Bad))
+			"for the newest checkpoint at which it passes", "it fails at %s already, the oldest one that was looked at",
+			name(answer.Bad))
 	}
 	return nil
 }

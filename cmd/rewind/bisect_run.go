@@ -114,7 +114,8 @@ func takesCommand(cmd *cobra.Command, args []string) error {
 }
 
 func trialFlags(a *app, cmd *cobra.Command, req *api.BisectStartRequest, t *trial) {
-	cmd.Flags().DurationVar(&t.timeout, "timeout", 0, "end the command after this `time`, as 30s or 5m; it then counts as failing")
+	cmd.Flags().DurationVar(&t.timeout, "timeout", 0,
+		"end the command after this `time`, as 30s or 5m; it then counts as failing")
 	cmd.Flags().SetInterspersed(false) // flags behind the command are its own
 	linkFlags(cmd, req)
 	sessionFlag(a, cmd, &req.Session, "turns and @ are those of this `session`")

@@ -129,7 +129,8 @@ func (a *app) blamed(w io.Writer, r api.BlameResponse) error {
 		if l.Cut {
 			text += " ..."
 		}
-		id, number := term.Cell{Text: o.Short, Style: term.ID}, term.Cell{Text: fmt.Sprint(r.First + i), Style: term.Dim}
+		id, number := term.Cell{Text: o.Short, Style: term.ID},
+			term.Cell{Text: fmt.Sprint(r.First + i), Style: term.Dim}
 		rows[i] = []term.Cell{id, {Text: term.Sanitize(originWords(o)), Style: style}, number, {Text: text}}
 		left := a.Width - len(id.Text) - len(number.Text) - 3*render.ListGap
 		if times {

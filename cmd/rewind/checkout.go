@@ -7,9 +7,8 @@ import (
 )
 
 func newCheckout(a *app) *cobra.Command {
-	req := api.CheckoutRequest{}
-	into, some := "", false
-	var m merging
+	c := &checkout{app: a}
+	req := &c.req
 	cmd := &cobra.Command{
 		Use: "checkout {<checkpoint> [-- <path>...] | --continue | --abort} [--code-only | --context-only] [--in-place [--force]]\n" +
 			"      [--title <title>] [--tag <tag>] [--session <session>] [--exact | --merge [--ours | --theirs]]\n" +
@@ -34,82 +33,112 @@ func newCheckout(a *app) *cobra.Command {
 			"  rewind checkout '@{20m ago}' --dry-run\n" +
 			"  rewind checkout @- --into ../before\n  rewind checkout turn:2 -p -- src\n" +
 			"  rewind checkout turn:2 --session 1a2b3c4d --merge",
-		Args: func(cmd *cobra.Command, args []string) error {
-			names, _ := afterDash(cmd, args)
-			ending := req.Continue || req.Abort
-			if cmd.Flags().Changed("into") {
-				if err := intoAlone(cmd); err != nil {
-					return err
-				}
-			}
-			if some {
-				if err := a.patchAlone(cmd); err != nil {
-					return err
-				}
-			}
-			switch {
-			case req.Continue && req.Abort:
-				return usage("--continue and --abort exclude each other")
-			case ending && len(args) > 0:
-				return usage("--continue and --abort take no checkpoint")
-			case ending && (req.ContextOnly || req.InPlace || req.Force || req.Title != "" || req.Tag != "" || req.Plan != ""):
-				return usage("--continue and --abort end what was begun: only --code-only goes with them")
-			case !ending && len(names) > 1:
-				return oneName(cmd, names)
-			case !ending && len(names) != 1:
-				return usage("checkout takes one checkpoint; put paths after '--'")
-			case req.ContextOnly && req.Exact:
-				return usage("--exact is about files, and --context-only leaves them alone")
-			}
-			return m.set(cmd, &req.Merging)
-		},
+		Args:              c.check,
 		ValidArgsFunction: completePlaces(a, 1, &req.Session),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			names, paths := afterDash(cmd, args)
-			req.Project, req.Paths, req.Choose = a.project(), paths, a.OutTTY
-			if len(names) > 0 {
-				var err error
-				if req.Checkpoint, err = a.checkpointName(names[0]); err != nil {
-					return err
-				}
-			}
-			if into != "" {
-				err := layOut(cmd.Context(), a, req.Walk, req.Checkpoint, into, paths)
-				return a.meantPath(err, names[0], "rewind checkout @ --into <directory> -- %s")
-			}
-			if some {
-				return a.meantPath(checkoutParts(cmd.Context(), a, req), names[0], "rewind checkout @ -p -- %s")
-			}
-			if err := forceInPlace(&req.Wish); err != nil {
-				return err
-			}
-			if err := a.converse(&req.Wish, paths); err != nil {
-				return err
-			}
-			if req.Continue || req.Abort {
-				req.Env = agentEnv() // with --code-only, too: what was done to session files is recorded
-			}
-			err := doRestore(cmd.Context(), a, api.Checkout, req)
-			if len(names) > 0 {
-				err = a.meantPath(err, names[0], "rewind checkout @ -- %s")
-			}
-			return err
-		},
+		RunE:              c.run,
 	}
-	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
-	m.flags(cmd)
+	cmd.Flags().BoolVar(&req.Exact, "exact", false,
+		"take files that no checkpoint has and what other sessions changed, too")
+	c.merge.flags(cmd)
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)
 	inPlaceFlags(cmd, &req.Wish, "set the session itself back instead of making a new one")
 	titleFlag(cmd, &req.Title)
 	sessionFlag(a, cmd, &req.Session, "the `session` that goes back; what others changed since is kept")
 	tagFlag(cmd, &req.Tag)
-	cmd.Flags().StringVar(&into, "into", "", "make this `directory` of what the checkpoint holds, and leave everything else as it is")
-	cmd.Flags().BoolVarP(&some, "patch", "p", false, "ask of each piece of what differs whether it is to be set")
+	cmd.Flags().StringVar(&c.into, "into", "",
+		"make this `directory` of what the checkpoint holds, and leave everything else as it is")
+	cmd.Flags().BoolVarP(&c.some, "patch", "p", false, "ask of each piece of what differs whether it is to be set")
 	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	cmd.Flags().BoolVar(&req.Continue, "continue", false, "finish a checkout that was cut short")
 	cmd.Flags().BoolVar(&req.Abort, "abort", false, "take back a checkout that was cut short")
 	return cmd
+}
+
+// checkout is the command with its flags.
+type checkout struct {
+	app   *app
+	req   api.CheckoutRequest
+	into  string
+	some  bool
+	merge merging
+}
+
+func (c *checkout) check(cmd *cobra.Command, args []string) error {
+	if err := c.checkAlone(cmd); err != nil {
+		return err
+	}
+	req := &c.req
+	names, _ := afterDash(cmd, args)
+	ending := req.Continue || req.Abort
+	switch {
+	case req.Continue && req.Abort:
+		return usage("--continue and --abort exclude each other")
+	case ending && len(args) > 0:
+		return usage("--continue and --abort take no checkpoint")
+	case ending && !c.endsAlone():
+		return usage("--continue and --abort end what was begun: only --code-only goes with them")
+	case !ending && len(names) > 1:
+		return oneName(cmd, names)
+	case !ending && len(names) != 1:
+		return usage("checkout takes one checkpoint; put paths after '--'")
+	case req.ContextOnly && req.Exact:
+		return usage("--exact is about files, and --context-only leaves them alone")
+	}
+	return c.merge.set(cmd, &req.Merging)
+}
+
+// checkAlone refuses flags beside --into and --patch.
+func (c *checkout) checkAlone(cmd *cobra.Command) error {
+	if cmd.Flags().Changed("into") {
+		if err := intoAlone(cmd); err != nil {
+			return err
+		}
+	}
+	if c.some {
+		return c.app.patchAlone(cmd)
+	}
+	return nil
+}
+
+// endsAlone reports whether nothing is asked for that what was begun has settled.
+func (c *checkout) endsAlone() bool {
+	how := c.req.ContextOnly || c.req.InPlace || c.req.Force
+	named := c.req.Title != "" || c.req.Tag != "" || c.req.Plan != ""
+	return !how && !named
+}
+
+func (c *checkout) run(cmd *cobra.Command, args []string) error {
+	a, req := c.app, &c.req
+	names, paths := afterDash(cmd, args)
+	req.Project, req.Paths, req.Choose = a.project(), paths, a.OutTTY
+	if len(names) > 0 {
+		var err error
+		if req.Checkpoint, err = a.checkpointName(names[0]); err != nil {
+			return err
+		}
+	}
+	if c.into != "" {
+		err := layOut(cmd.Context(), a, req.Walk, req.Checkpoint, c.into, paths)
+		return a.meantPath(err, names[0], "rewind checkout @ --into <directory> -- %s")
+	}
+	if c.some {
+		return a.meantPath(checkoutParts(cmd.Context(), a, *req), names[0], "rewind checkout @ -p -- %s")
+	}
+	if err := forceInPlace(&req.Wish); err != nil {
+		return err
+	}
+	if err := a.converse(&req.Wish, paths); err != nil {
+		return err
+	}
+	if req.Continue || req.Abort {
+		req.Env = agentEnv() // with --code-only, too: what was done to session files is recorded
+	}
+	err := doRestore(cmd.Context(), a, api.Checkout, *req)
+	if len(names) > 0 {
+		err = a.meantPath(err, names[0], "rewind checkout @ -- %s")
+	}
+	return err
 }
 
 // intoAlone refuses what has no meaning with --into.
@@ -118,10 +147,12 @@ func intoAlone(cmd *cobra.Command) error {
 		return usage("--into wants a directory")
 	}
 	for _, name := range []string{
-		"exact", "code-only", "context-only", "in-place", "force", "title", "tag", "patch", "dry-run", "plan", "continue", "abort",
+		"exact", "code-only", "context-only", "in-place", "force", "title", "tag", "patch", "dry-run", "plan",
+		"continue", "abort",
 	} {
 		if cmd.Flags().Changed(name) {
-			return usage("--into and --%s exclude each other: a new directory is made, and nothing else is changed", name)
+			return usage("--into and --%s exclude each other: a new directory is made, and nothing else is changed",
+				name)
 		}
 	}
 	return nil
@@ -132,7 +163,10 @@ func (a *app) patchAlone(cmd *cobra.Command) error {
 	if a.json {
 		return usage("--patch asks a person, and --json is for programs: 'rewind diff --json' tells what differs")
 	}
-	for _, name := range []string{"exact", "context-only", "in-place", "force", "title", "tag", "plan", "continue", "abort"} {
+	for _, name := range []string{
+		"exact", "context-only", "in-place", "force", "title", "tag", "plan", "continue",
+		"abort",
+	} {
 		if cmd.Flags().Changed(name) {
 			return usage("--patch and --%s exclude each other: pieces of files are set, each as it was chosen", name)
 		}

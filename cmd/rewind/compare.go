@@ -132,7 +132,8 @@ func (a *app) comparedAncestor(w io.Writer, r api.CompareResponse) {
 	head := func(text string) string { return a.Styled(term.Bold, text) }
 	c := r.Ancestor
 	if c == nil {
-		fmt.Fprintf(w, "%s: nothing; 'rewind diff' with the two checkpoints below tells how their files differ\n", head("in common"))
+		fmt.Fprintf(w, "%s: nothing; 'rewind diff' with the two checkpoints below tells how their files differ\n",
+			head("in common"))
 	} else {
 		what := render.Cause(api.Checkpoint{Message: c.Message, Event: c.Event})
 		if c.Turn > 0 {

@@ -142,7 +142,8 @@ func (a *app) completeWorktrees(ctx context.Context, word string) (out []string,
 				dir = "./" + dir
 			}
 		}
-		if !w.Here && w.Wrong == "" && strings.HasPrefix(dir, word) && term.Sanitize(dir) == dir {
+		isOther := !w.Here && w.Wrong == ""
+		if isOther && strings.HasPrefix(dir, word) && term.Sanitize(dir) == dir {
 			out = append(out, dir+"\tworktree")
 		}
 	}

@@ -50,7 +50,8 @@ func newConfig(a *app) *cobra.Command {
 				return usage("config --unset takes one key")
 			}
 			if hooks.any() {
-				if hooks.register == hooks.unregister || len(args) > 0 || global || unset || hooks.tier != "" {
+				notAlone := hooks.register == hooks.unregister || len(args) > 0
+				if notAlone || global || unset || hooks.tier != "" {
 					return usage("config --register-hooks and --unregister-hooks go with --agents and --dry-run only")
 				}
 				return runHooks(cmd.Context(), a, hooks)
@@ -92,8 +93,8 @@ func runConfig(ctx context.Context, a *app, args []string, global, unset bool) e
 		}
 	}
 	if len(args) > 1 || unset {
-		r, err = call(ctx, a, api.SetConfig, api.SetConfigRequest{Project: a.project(), Global: global, Key: args[0], Values: args[1:]},
-			"writing")
+		r, err = call(ctx, a, api.SetConfig,
+			api.SetConfigRequest{Project: a.project(), Global: global, Key: args[0], Values: args[1:]}, "writing")
 	} else {
 		r, err = call(ctx, a, api.Config, api.ConfigRequest{Project: a.project(), Global: global}, "reading")
 	}

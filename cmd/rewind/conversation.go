@@ -44,7 +44,8 @@ func contextOnlyFlag(cmd *cobra.Command, c *api.Wish) {
 // inPlaceFlags are --in-place and --force of what goes somewhere else.
 func inPlaceFlags(cmd *cobra.Command, c *api.Wish, does string) {
 	cmd.Flags().BoolVar(&c.InPlace, "in-place", false, does+"; undo-restore brings back what it was")
-	cmd.Flags().BoolVar(&c.Force, "force", false, "of --in-place: also when the agent seems to have the session open, which can spoil it")
+	cmd.Flags().BoolVar(&c.Force, "force", false,
+		"of --in-place: also when the agent seems to have the session open, which can spoil it")
 }
 
 // forceInPlace refuses --force without --in-place.
@@ -57,13 +58,15 @@ func forceInPlace(c *api.Wish) error {
 
 // titleFlag is --title, whose bytes need not be text.
 func titleFlag(cmd *cobra.Command, title *api.Text) {
-	cmd.Flags().StringVar((*string)(title), "title", "", "the new session's `title`, behind \"[Fork @<turn>] \"; default: that of the old one")
+	cmd.Flags().StringVar((*string)(title), "title", "",
+		"the new session's `title`, behind \"[Fork @<turn>] \"; default: that of the old one")
 }
 
 // dryRunFlags are --dry-run of a restore, and --plan, which does what a dry run has shown.
 func dryRunFlags(cmd *cobra.Command, dryRun *bool, plan *string) {
 	cmd.Flags().BoolVarP(dryRun, "dry-run", "n", false, "say what would be done; with --json also its 'plan'")
-	cmd.Flags().StringVar(plan, "plan", "", "do what a dry run has shown as this `plan`, or nothing if that has changed (exit 21)")
+	cmd.Flags().StringVar(plan, "plan", "",
+		"do what a dry run has shown as this `plan`, or nothing if that has changed (exit 21)")
 }
 
 // tagFlag is --tag of what goes somewhere else.

@@ -23,8 +23,8 @@ exec /usr/bin/nice -n 19 /usr/bin/ionice -c 3 /usr/bin/taskset -c "$CPU" "$PROGR
 // startOddly runs a command from such a shell, as a user.
 func (h *daemonHome) startOddly(program string, uid int, args ...string) (string, error) {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", oddShell, "sh"}, args...)...)
-	cmd.Env = append(os.Environ(), "HOME="+h.home, "REWIND_HOME=", "REWIND_DAEMON=", "REWIND_IDLE=2m", "ODD="+h.home, "PROGRAM="+program,
-		"PROJECT="+h.project,
+	cmd.Env = append(os.Environ(), "HOME="+h.home, "REWIND_HOME=", "REWIND_DAEMON=", "REWIND_IDLE=2m", "ODD="+h.home,
+		"PROGRAM="+program, "PROJECT="+h.project,
 		"CPU="+strings.FieldsFunc(line(h.t, "/proc/self/status", "Cpus_allowed_list:"),
 			func(r rune) bool { return r == ',' || r == '-' })[0],
 		"TZ=UTC", "XDG_CONFIG_HOME="+h.home)
@@ -82,20 +82,21 @@ func TestDaemonTakesNothingFromItsFirstClient(t *testing.T) {
 					t.Errorf("status does not say that it cannot take back its priority:\n%s", out)
 				}
 			}
-			must(t, filepath.WalkDir(filepath.Join(h.home, ".rewind"), func(path string, d os.DirEntry, err error) error {
-				if err != nil {
+			must(t,
+				filepath.WalkDir(filepath.Join(h.home, ".rewind"), func(path string, d os.DirEntry, err error) error {
+					if err != nil {
+						return err
+					}
+					fi, err := d.Info()
+					want := os.FileMode(0o600)
+					if d.IsDir() {
+						want = 0o700
+					}
+					if err == nil && fi.Mode().Perm() != want {
+						t.Errorf("%s: mode %o", path, fi.Mode().Perm())
+					}
 					return err
-				}
-				fi, err := d.Info()
-				want := os.FileMode(0o600)
-				if d.IsDir() {
-					want = 0o700
-				}
-				if err == nil && fi.Mode().Perm() != want {
-					t.Errorf("%s: mode %o", path, fi.Mode().Perm())
-				}
-				return err
-			}))
+				}))
 		})
 	}
 }
@@ -124,7 +125,8 @@ func checkDetached(t *testing.T, h *daemonHome, pid string, uid int) {
 	fds, err := os.ReadDir(filepath.Join("/proc", pid, "fd"))
 	must(t, err)
 	for _, fd := range fds {
-		if to, _ := os.Readlink(filepath.Join("/proc", pid, "fd", fd.Name())); to == h.home || strings.HasPrefix(to, "pipe:") {
+		if to, _ := os.Readlink(filepath.Join("/proc", pid, "fd", fd.Name())); to == h.home ||
+			strings.HasPrefix(to, "pipe:") {
 			t.Errorf("descriptor %s is %s", fd.Name(), to)
 		}
 	}
@@ -144,14 +146,16 @@ func checkDetached(t *testing.T, h *daemonHome, pid string, uid int) {
 			t.Errorf("environment has %s", name)
 		}
 	}
-	if !slices.Contains(names, "PATH") || !slices.Contains(names, "HOME") || !slices.Contains(names, "XDG_CONFIG_HOME") {
+	if !slices.Contains(names, "PATH") || !slices.Contains(names, "HOME") ||
+		!slices.Contains(names, "XDG_CONFIG_HOME") {
 		t.Errorf("environment: %q", names)
 	}
 	if got, want := line(t, filepath.Join("/proc", pid, "status"), "Cpus_allowed_list:"), line(t, "/proc/self/status",
 		"Cpus_allowed_list:"); got != want {
 		t.Errorf("processors %s, want %s", got, want)
 	}
-	if out, err := exec.Command("ionice", "-p", pid).CombinedOutput(); err != nil || strings.Contains(string(out), "idle") {
+	if out, err := exec.Command("ionice", "-p", pid).CombinedOutput(); err != nil ||
+		strings.Contains(string(out), "idle") {
 		t.Errorf("I/O class %s, %v", out, err)
 	}
 	if stat := strings.Fields(proc("stat")); uid == 0 && os.Geteuid() == 0 && stat[18] != "0" {
@@ -182,15 +186,20 @@ func TestDaemonFileSizeThatCannotBeRaised(t *testing.T) {
 	t.Cleanup(func() { run("", "daemon", "stop") })
 	run("ulimit -f 4000; ", "init")
 	out := run("ulimit -f 4000; ", "status", "-v")
-	for _, want := range []string{"daemon      cannot run", "limits      files can have at most 2048000 bytes (ulimit -f)"} {
+	for _, want := range []string{
+		"daemon      cannot run",
+		"limits      files can have at most 2048000 bytes (ulimit -f)",
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q:\n%s", want, out)
 		}
 	}
-	if out := run("", "status", "-v"); !strings.Contains(out, "daemon      process ") || strings.Contains(out, "limits") {
+	if out := run("", "status", "-v"); !strings.Contains(out, "daemon      process ") ||
+		strings.Contains(out, "limits") {
 		t.Errorf("after a client without the limit:\n%s", out)
 	}
-	if out := run("ulimit -f 4000; ", "status", "-v"); !strings.Contains(out, "daemon      process ") || strings.Contains(out, "limits") {
+	if out := run("ulimit -f 4000; ", "status", "-v"); !strings.Contains(out, "daemon      process ") ||
+		strings.Contains(out, "limits") {
 		t.Errorf("its daemon serves the limited one:\n%s", out)
 	}
 }

@@ -33,7 +33,10 @@ type aStore struct {
 func newStore(t *testing.T, end string) *aStore {
 	t.Helper()
 	home := memoryDir(t)
-	s := &aStore{daemonHome: &daemonHome{t: t, home: home, project: filepath.Join(home, "p")}, end: end, holds: map[string]string{}}
+	s := &aStore{
+		daemonHome: &daemonHome{t: t, home: home, project: filepath.Join(home, "p")}, end: end,
+		holds: map[string]string{},
+	}
 	write(t, s.project, map[string]string{"a": "one"})
 	t.Cleanup(func() {
 		program, err := realProgram()
@@ -137,7 +140,8 @@ func (s *aStore) earlier(file string) (paths []string) {
 			b, err := os.ReadFile(path)
 			same := f.Name() == filepath.Base(file)
 			if err == nil && kind(f.Name()) == kind(file) &&
-				(same && !bytes.Equal(b, now) || !same && !slices.Contains(s.files, filepath.Join(filepath.Dir(file), f.Name()))) {
+				(same && !bytes.Equal(b, now) || !same &&
+					!slices.Contains(s.files, filepath.Join(filepath.Dir(file), f.Name()))) {
 				paths = append(paths, path)
 			}
 		}
@@ -241,7 +245,8 @@ func (s *aStore) judge(t *testing.T, program string, r *rand.Rand, what string) 
 		id := ids[r.IntN(len(ids))]
 		read, text, errs := s.alone(program, "cat", id+":a")
 		if want, ok := s.holds[id]; read == 0 && ok && text != want || read != 0 && checked == 0 {
-			t.Errorf("%s: verify ends with %d, and cat %.12s gives %q, exit code %d\n%s%s", what, checked, id, text, read, errs, out)
+			t.Errorf("%s: verify ends with %d, and cat %.12s gives %q, exit code %d\n%s%s", what, checked, id, text,
+				read, errs, out)
 			return "SILENT", 1
 		}
 		if checked != 0 {
@@ -269,7 +274,8 @@ func (s *aStore) judge(t *testing.T, program string, r *rand.Rand, what string) 
 	case repaired != 0 && repaired != 15 || after != 0:
 		t.Errorf("%s: repair ends with %d, list then with %d\n%s%s", what, repaired, after, out, errs)
 	case repaired == 0 && s.lacks(ids) > 0:
-		t.Errorf("%s: SILENT: repair ends with 0, and %d of %d checkpoints are gone\n%s%s", what, s.lacks(ids), len(s.holds), out, errs)
+		t.Errorf("%s: SILENT: repair ends with 0, and %d of %d checkpoints are gone\n%s%s", what, s.lacks(ids),
+			len(s.holds), out, errs)
 		return "SILENT", s.lacks(ids)
 	}
 	return word + ", repaired", 0

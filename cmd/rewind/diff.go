@@ -57,7 +57,8 @@ func newDiff(a *app) *cobra.Command {
 				err = a.meantPath(err, names[0], "rewind diff -- %s")
 			}
 			if len(names) == 2 {
-				err = a.meantPath(err, names[1], "rewind diff "+strings.ReplaceAll(render.ShellLine(names[:1]), "%", "%%")+" -- %s")
+				err = a.meantPath(err, names[1], "rewind diff "+
+					strings.ReplaceAll(render.ShellLine(names[:1]), "%", "%%")+" -- %s")
 			}
 			return err
 		},
@@ -82,7 +83,8 @@ func runDiff(ctx context.Context, a *app, o diffOptions) error {
 		a.Say("%s: %s since, %s", render.Relation(&s.Fork), render.Count(s.Checkpoints, "checkpoint"),
 			fmt.Sprintf("%s, +%d -%d", render.Count(len(r.Files), "file"), s.Added, s.Removed))
 	}
-	if len(r.Files) == 0 && r.Since == nil && o.From == "" && o.To == "" && len(o.Paths) == 0 {
+	same := len(r.Files) == 0 && r.Since == nil
+	if same && o.From == "" && o.To == "" && len(o.Paths) == 0 {
 		a.Say("nothing is unsaved: each step is captured as it is made; 'rewind show -p' shows what the last one changed")
 	}
 	return a.paged(func(w io.Writer) error {

@@ -26,16 +26,18 @@ func newForks(a *app) *cobra.Command {
 		RunE:    run,
 	}
 	list := &cobra.Command{
-		Use: "list [--all]", Short: "List forks and clones, newest first", Example: "  rewind forks list\n  rewind forks list --all",
-		Args: takesNone, RunE: run,
+		Use: "list [--all]", Short: "List forks and clones, newest first",
+		Example: "  rewind forks list\n  rewind forks list --all",
+		Args:    takesNone, RunE: run,
 	}
 	list.Flags().BoolVarP(&all, "all", "a", false, "archived and deleted ones, too")
 	cmd.AddCommand(newManaging(a)...)
 	cmd.AddCommand(
 		list,
 		&cobra.Command{
-			Use: "show <fork>", Short: "Show a fork and all that it comes from", Example: "  rewind forks show 1a2b3c4d",
-			Args: takes(1, 1, "one session"), ValidArgsFunction: completeSessions(a),
+			Use: "show <fork>", Short: "Show a fork and all that it comes from",
+			Example: "  rewind forks show 1a2b3c4d",
+			Args:    takes(1, 1, "one session"), ValidArgsFunction: completeSessions(a),
 			RunE: func(cmd *cobra.Command, args []string) error { return runForksShow(cmd.Context(), a, args[0]) },
 		},
 	)
@@ -118,7 +120,8 @@ func ownTurns(f api.ForkInfo) string {
 }
 
 func runForksShow(ctx context.Context, a *app, name string) error {
-	r, said, err := ask(ctx, a, api.Forks, api.ForksRequest{Project: a.project(), Env: agentEnv(), Fork: name}, "reading")
+	r, said, err := ask(ctx, a, api.Forks, api.ForksRequest{Project: a.project(), Env: agentEnv(), Fork: name},
+		"reading")
 	if err != nil || said {
 		return err
 	}
@@ -143,8 +146,8 @@ func (a *app) showFork(w io.Writer, f api.ForkInfo) {
 	row("fork", a.Styled(term.ID, term.Sanitize(f.Branch)))
 	row("title", term.Sanitize(string(f.Title)))
 	row("file", term.Quote(string(f.Path)))
-	row("holds", fmt.Sprintf("%s, %s, %s, %s", render.Count(f.Turns, "turn"), render.Count(f.Messages, "message"), term.Size(f.Bytes),
-		ownTurns(f)))
+	row("holds", fmt.Sprintf("%s, %s, %s, %s", render.Count(f.Turns, "turn"), render.Count(f.Messages, "message"),
+		term.Size(f.Bytes), ownTurns(f)))
 	rest := f.SessionInfo
 	rest.Fork = nil
 	row("note", term.Sanitize(a.sessionMarks(&rest)))

@@ -133,7 +133,8 @@ func newForward(a *app) *cobra.Command {
 			return doRestore(cmd.Context(), a, api.Forward, req)
 		},
 	}
-	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
+	cmd.Flags().BoolVar(&req.Exact, "exact", false,
+		"take files that no checkpoint has and what other sessions changed, too")
 	m.flags(cmd)
 	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	codeOnlyFlag(cmd, &req.Wish)

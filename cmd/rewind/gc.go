@@ -64,7 +64,8 @@ func runGC(ctx context.Context, a *app, o gcOptions) error {
 	a.Notices(r.Notices)
 	fmt.Fprintln(a.Out, gcText(r)+youngText(r))
 	if !r.Fits && !r.DryRun {
-		fmt.Fprintln(a.Out, "the store is still larger than it may be: what is left is needed, tagged, or younger than gc.grace")
+		fmt.Fprintln(a.Out,
+			"the store is still larger than it may be: what is left is needed, tagged, or younger than gc.grace")
 	}
 	return nil
 }
@@ -76,11 +77,12 @@ func gcText(r api.GCResponse) string {
 		what += ", " + render.Count(r.Safety, "safety checkpoint")
 	}
 	if r.DryRun {
-		return fmt.Sprintf("would remove %s and %s (%s); %s would stay", what, render.Count(r.Objects, "object"), term.Size(r.Bytes),
-			render.Count(r.Kept, "checkpoint"))
+		return fmt.Sprintf("would remove %s and %s (%s); %s would stay", what, render.Count(r.Objects, "object"),
+			term.Size(r.Bytes), render.Count(r.Kept, "checkpoint"))
 	}
 	if r.Checkpoints+r.Safety+r.Objects == 0 {
-		return fmt.Sprintf("nothing to remove: %s, %s on disk", render.Count(r.Kept, "checkpoint"), term.Size(r.DiskAfter))
+		return fmt.Sprintf("nothing to remove: %s, %s on disk", render.Count(r.Kept, "checkpoint"),
+			term.Size(r.DiskAfter))
 	}
 	return fmt.Sprintf("removed %s and %s (%s): %s on disk before, %s now; %s kept",
 		what, render.Count(r.Objects, "object"), term.Size(r.Bytes), term.Size(r.DiskBefore), term.Size(r.DiskAfter),

@@ -37,7 +37,8 @@ func newGitUser(t *testing.T, kind string) *gitUser {
 	program, err := realProgram()
 	must(t, err)
 	u := &gitUser{t: t, base: memoryDir(t), program: program}
-	must(t, os.Chmod(u.base, 0o755), os.Mkdir(filepath.Join(u.base, "home"), 0o755), os.Mkdir(filepath.Join(u.base, "w"), 0o755))
+	must(t, os.Chmod(u.base, 0o755), os.Mkdir(filepath.Join(u.base, "home"), 0o755),
+		os.Mkdir(filepath.Join(u.base, "w"), 0o755))
 	for dir := filepath.Dir(u.base); dir != "/" && dir != os.TempDir() && dir != "/dev/shm"; dir = filepath.Dir(dir) {
 		must(t, os.Chmod(dir, 0o755))
 	}
@@ -50,7 +51,10 @@ func newGitUser(t *testing.T, kind string) *gitUser {
 	u.git(u.base, "config", "--global", "user.name", "n")
 	u.git(u.base, "config", "--global", "user.email", "e")
 	u.git(u.base, "init", "-q", "-b", "main", main)
-	write(t, main, map[string]string{"a": "0\n", "kept.log": "0\n", "d/deep/kept.log": "0\n", "free.log": "0\n", ".gitignore": "*.log\n"})
+	write(t, main, map[string]string{
+		"a": "0\n", "kept.log": "0\n", "d/deep/kept.log": "0\n", "free.log": "0\n",
+		".gitignore": "*.log\n",
+	})
 	u.own()
 	u.git(main, "add", "-f", "a", "kept.log", "d/deep/kept.log", ".gitignore")
 	u.git(main, "commit", "-q", "-m", "one")
@@ -91,7 +95,8 @@ func (u *gitUser) command(dir, stdin, program string, args ...string) (code int,
 	cmd.Dir = dir
 	home := filepath.Join(u.base, "home")
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "REWIND_DAEMON=off", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "REWIND_DAEMON=off", "GIT_CONFIG_NOSYSTEM=1",
+		"LC_ALL=C.UTF-8",
 		"NO_COLOR=1",
 	}
 	cmd.Stdin = strings.NewReader(stdin)
@@ -186,7 +191,8 @@ func (u *gitUser) works() []string {
 	for range 10 { // one process does it all, and gives up after a second
 		u.n++
 		event := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t%d"}`, u.n)
-		if code, out := u.command(u.project, event, u.program, "hook", "--agent", "claude", "--event", "post-tool-use"); code != 0 ||
+		if code, out := u.command(u.project, event, u.program, "hook", "--agent", "claude", "--event",
+			"post-tool-use"); code != 0 ||
 			out != "" {
 			u.t.Errorf("hook: exit code %d, %q", code, out)
 		}
@@ -406,7 +412,8 @@ func (u *gitUser) begins(what string) {
 	if code != 0 {
 		u.t.Errorf("%s: init: exit code %d: %s", what, code, out)
 	}
-	code, out = u.command(q, "", "env", "REWIND_HOME="+filepath.Join(u.base, "home", ".rewind2"), u.program, "cat", "@:a")
+	code, out = u.command(q, "", "env", "REWIND_HOME="+filepath.Join(u.base, "home", ".rewind2"), u.program,
+		"cat", "@:a")
 	if code != 0 || out != "x\n" {
 		u.t.Errorf("%s: after init: exit code %d: %s", what, code, out)
 	}
@@ -451,8 +458,8 @@ func TestT24Promise18GitHangs(t *testing.T) {
 	u.edit()
 	event := `{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"t1"}`
 	for range 10 { // as above
-		u.command(u.project, event, "env", "PATH="+bin+":"+os.Getenv("PATH"), u.program, "hook", "--agent", "claude", "--event",
-			"post-tool-use")
+		u.command(u.project, event, "env", "PATH="+bin+":"+os.Getenv("PATH"), u.program, "hook", "--agent", "claude",
+			"--event", "post-tool-use")
 		if _, out := env("off", "diff", "--name-only"); !strings.Contains(out, "a\n") {
 			break
 		}
@@ -466,7 +473,8 @@ func TestT24Promise18GitHangs(t *testing.T) {
 		if code, out := env("", "save"); code != 0 {
 			t.Errorf("save: exit code %d: %s", code, out)
 		}
-		if code, out := env("", "status"); code != 0 || !strings.Contains(out, "configuration cannot be read: git config: no answer") {
+		if code, out := env("", "status"); code != 0 ||
+			!strings.Contains(out, "configuration cannot be read: git config: no answer") {
 			t.Errorf("status: exit code %d: %s", code, out)
 		}
 	}

@@ -17,7 +17,11 @@ type gitLayout struct {
 }
 
 var gitLayouts = []gitLayout{
-	{"plain", "git init -q .; echo 1 > f; git add .; git commit -qm one", "git commit -qam two; git branch x", []string{".git"}, "f"},
+	{
+		"plain", "git init -q .; echo 1 > f; git add .; git commit -qm one", "git commit -qam two; git branch x",
+		[]string{".git"},
+		"f",
+	},
 	{
 		"separate", "git init -q --separate-git-dir=repo.git .; echo 1 > f; git add f; git commit -qm one",
 		"git commit -qam two; git tag v",
@@ -26,7 +30,8 @@ var gitLayouts = []gitLayout{
 	},
 	{
 		"separate, deep, tracked as files",
-		"mkdir -p a/b; git init -q --separate-git-dir=a/b/repo .; echo 1 > f; git add -f f; git commit -qm one", "git commit -qam two",
+		"mkdir -p a/b; git init -q --separate-git-dir=a/b/repo .; echo 1 > f; git add -f f; git commit -qm one",
+		"git commit -qam two",
 		[]string{"a/b/repo"},
 		"f",
 	},
@@ -82,7 +87,8 @@ var gitLayouts = []gitLayout{
 		"f",
 	},
 	{
-		"submodule, added since", "git init -q ../lib; (cd ../lib; echo 1 > a; git add .; git commit -qm a); git init -q .; echo 1 > f; " +
+		"submodule, added since",
+		"git init -q ../lib; (cd ../lib; echo 1 > a; git add .; git commit -qm a); git init -q .; echo 1 > f; " +
 			"git add .; git commit -qm one",
 		"git -c protocol.file.allow=always submodule --quiet add ../lib lib; git commit -qam sub; " +
 			"(cd lib; git checkout -qb w; echo 2 > a; " +
@@ -97,7 +103,8 @@ var gitLayouts = []gitLayout{
 		"src/f",
 	},
 	{
-		"damaged, found by the .git file alone", "git init -q --separate-git-dir=g .; echo 1 > f; git add f; git commit -qm one; rm g/HEAD",
+		"damaged, found by the .git file alone",
+		"git init -q --separate-git-dir=g .; echo 1 > f; git add f; git commit -qm one; rm g/HEAD",
 		"echo x > g/logs/x; mkdir -p g/objects/ff; echo o > g/objects/ff/o",
 		[]string{"g"},
 		"f",
@@ -155,8 +162,10 @@ func bash(t *testing.T, dir, script string) {
 	t.Helper()
 	cmd := exec.Command("bash", "-ec", script)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=user.name", "GIT_CONFIG_VALUE_0=n",
-		"GIT_CONFIG_KEY_1=user.email", "GIT_CONFIG_VALUE_1=e", "GIT_CONFIG_KEY_2=init.defaultBranch", "GIT_CONFIG_VALUE_2=main")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=user.name",
+		"GIT_CONFIG_VALUE_0=n",
+		"GIT_CONFIG_KEY_1=user.email", "GIT_CONFIG_VALUE_1=e", "GIT_CONFIG_KEY_2=init.defaultBranch",
+		"GIT_CONFIG_VALUE_2=main")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
 	}

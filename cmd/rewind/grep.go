@@ -52,7 +52,8 @@ func newGrep(a *app) *cobra.Command {
 			if o.around > 0 {
 				o.Before, o.After = max(o.Before, o.around), max(o.After, o.around)
 			}
-			if o.Limit < 0 || o.Before < 0 || o.After < 0 || o.around < 0 {
+			negative := o.Limit < 0 || o.Before < 0
+			if negative || o.After < 0 || o.around < 0 {
 				return usage("a number of matches or lines must not be negative")
 			}
 			return runGrep(cmd.Context(), a, o)

@@ -37,11 +37,13 @@ func walk(c *cobra.Command, fn func(c *cobra.Command, path string)) {
 func grammarText() string {
 	var b strings.Builder
 	b.WriteString("package guard\n\n" +
-		"// grammar is what rewind takes: each command with its other names and its flags; the first is the program itself, whose flags " +
-		"all others\n" +
-		"// have but those behind \"|\". A flag has its letter behind it, and \"=\" where a value has to follow; \"--\" at the end: " +
-		"behind the first\n" +
-		"// word nothing is a flag. TestGuardGrammar holds it against the program, and writes it with -update.\n" +
+		"// grammar is what rewind takes: each command with its other names and its flags; the first is the program " +
+		"itself, whose\n" +
+		"// flags all others have but those behind \"|\". A flag has its letter behind it, and \"=\" where a value has to " +
+		"follow;\n" +
+		"// \"--\" at the end: behind the first word nothing is a flag. TestGuardGrammar holds it against the program, and " +
+		"writes\n" +
+		"// it with -update.\n" +
 		"const grammar = `")
 	walk(tree(), func(c *cobra.Command, path string) { b.WriteString(entry(c, path)) })
 	return b.String() + "`\n"
@@ -100,7 +102,8 @@ func TestGuardGrammar(t *testing.T) {
 	walk(tree(), func(c *cobra.Command, path string) {
 		c.InitDefaultHelpFlag()
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if isBool := f.Value.Type() == "bool"; isBool != (f.NoOptDefVal == "true") || !isBool && f.NoOptDefVal != "" {
+			if isBool := f.Value.Type() == "bool"; isBool != (f.NoOptDefVal == "true") || !isBool &&
+				f.NoOptDefVal != "" {
 				t.Errorf("%s --%s: the guard reads no flag that may or may not have a value", path, f.Name)
 			}
 		})
@@ -162,7 +165,8 @@ func (r *asCobra) destroys() bool {
 		return false
 	}
 	switch r.path {
-	case "checkout", "switch", "forward", "undo", "redo", "undo-restore", "pick", "revert", "gc", "purge", "ui", "stores join",
+	case "checkout", "switch", "forward", "undo", "redo", "undo-restore", "pick", "revert", "gc", "purge", "ui",
+		"stores join",
 		"stores remove", "worktrees remove", "forks delete", "forks prune", "daemon stop":
 		return true
 	case "init":
@@ -211,7 +215,8 @@ func checkReading(t interface {
 
 // spellings of a flag that is true or false, and whether it is on then is pflag's to say.
 var spellings = []string{
-	"", "=true", "=false", "=0", "=1", "=t", "=f", "=T", "=F", "=TRUE", "=FALSE", "=True", "=False", "=", "=no", "=maybe", " false",
+	"", "=true", "=false", "=0", "=1", "=t", "=f", "=T", "=F", "=TRUE", "=FALSE", "=True", "=False", "=", "=no",
+	"=maybe", " false",
 	" true",
 	"=false =true", "=true =false",
 }
@@ -272,7 +277,10 @@ func spelled(name []string, f *pflag.Flag) (lines [][]string) {
 			}
 		}
 		if len(form) == 2 {
-			for _, cluster := range []string{"n" + form[1:], form[1:] + "n", form[1:] + "n=false", form[1:] + "=false", "h" + form[1:]} {
+			for _, cluster := range []string{
+				"n" + form[1:], form[1:] + "n", form[1:] + "n=false", form[1:] + "=false",
+				"h" + form[1:],
+			} {
 				add(name, []string{"-" + cluster, "x"})
 			}
 		}
@@ -294,7 +302,8 @@ func TestGuardReadsAnyLine(t *testing.T) {
 			}
 		})
 	})
-	words = append(words, "--", "-", "x", "", "--nosuch", "-z", "-test.v", "---", "--=", "-n=", "-yn", "-nh", "hooks.guard", "false", "@-")
+	words = append(words, "--", "-", "x", "", "--nosuch", "-z", "-test.v", "---", "--=", "-n=", "-yn", "-nh",
+		"hooks.guard", "false", "@-")
 	slices.Sort(words)
 	words = slices.Compact(words)
 	rapid.Check(t, func(t *rapid.T) {

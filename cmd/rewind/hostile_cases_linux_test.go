@@ -25,7 +25,10 @@ var plantings = []planting{
 		rel, err := filepath.Rel(filepath.Dir(path), s.path("home/.ssh"))
 		return errors.Join(err, os.Symlink(rel, path))
 	}},
-	{"dangling link", func(s *scene, path string) error { return os.Symlink(s.path("home/.config/autostart/x.desktop"), path) }},
+	{
+		"dangling link",
+		func(s *scene, path string) error { return os.Symlink(s.path("home/.config/autostart/x.desktop"), path) },
+	},
 	{"pipe", func(s *scene, path string) error { return syscall.Mkfifo(path, 0o600) }},
 	{"device", func(s *scene, path string) error { return syscall.Mknod(path, syscall.S_IFCHR|0o600, 1<<8|5) }},
 	{"hard link", func(s *scene, path string) error { return os.Link(s.path("home/.ssh/authorized_keys"), path) }},
@@ -40,9 +43,11 @@ var plantings = []planting{
 
 // entries of a store that may be planted; a * stands for the first file that matches.
 var storeEntries = []string{
-	"", "format", "lock", "tide", "checked", "ballast", "last-fatal", "making", "swap", "gc-ran", "project.json", "seal", "repair",
+	"", "format", "lock", "tide", "checked", "ballast", "last-fatal", "making", "swap", "gc-ran", "project.json",
+	"seal", "repair",
 	"quarantine", "db",
-	"db/LOCK", "db/extent", "db/archive", "db/MANIFEST-*", "db/*.sst", "db/OPTIONS-*", "db/marker.manifest*", "db/marker.format*",
+	"db/LOCK", "db/extent", "db/archive", "db/MANIFEST-*", "db/*.sst", "db/OPTIONS-*", "db/marker.manifest*",
+	"db/marker.format*",
 	"db/*.log", "db/*.wal", "format.tmp", "db/archive/000001.sst",
 }
 
@@ -111,7 +116,8 @@ func hostileCases(from *scene) []hostileCase {
 	for _, file := range []string{"id", "config.json", ".gitignore", "stage"} {
 		for _, p := range plantings {
 			add(hostileCase{name: "marker " + file + " is a " + p.name, plant: func(s *scene) {
-				write(s.t, s.proj, map[string]string{"a.txt": "a\n", ".agent/rewind/id": strings.Repeat("ab", 16) + "\n"})
+				write(s.t, s.proj,
+					map[string]string{"a.txt": "a\n", ".agent/rewind/id": strings.Repeat("ab", 16) + "\n"})
 				s.give("shared/proj", victim)
 				path := filepath.Join(s.proj, ".agent/rewind", file)
 				must(s.t, os.RemoveAll(path), p.put(s, path))
@@ -119,7 +125,8 @@ func hostileCases(from *scene) []hostileCase {
 		}
 	}
 	for _, id := range []string{
-		"", "\n", "../../../../home/.ssh", "/etc/passwd", strings.Repeat("00", 16), strings.Repeat("g", 32), strings.Repeat("ab",
+		"", "\n", "../../../../home/.ssh", "/etc/passwd", strings.Repeat("00", 16), strings.Repeat("g", 32),
+		strings.Repeat("ab",
 			16), "ab\x00cd", strings.Repeat("ab", 1<<20), "\xff\xfe",
 		strings.Repeat(strings.Repeat("ab", 16)+"\n", 200), "~/.ssh", "$(touch /tmp/x)", strings.Repeat("AB", 16),
 	} {
@@ -131,15 +138,18 @@ func hostileCases(from *scene) []hostileCase {
 	// From above: a project of the attacker's in the shared directory, and in the root of the scene.
 	for _, owner := range []int{attacker, victim} {
 		for _, planted := range []string{"", "db/archive", "lock", "db"} {
-			add(hostileCase{name: fmt.Sprintf("a store above, of %d, %s a link", owner, planted), plant: func(s *scene) {
-				s.lay(from, false)
-				must(s.t, os.Rename(filepath.Join(s.proj, ".agent"), s.path("shared/.agent")))
-				s.give("shared/.agent", owner)
-				if planted != "" {
-					path := filepath.Join(s.path("shared/.agent/rewind/store"), planted)
-					must(s.t, os.RemoveAll(path), os.Symlink(s.path("home/.ssh"), path))
-				}
-			}})
+			add(hostileCase{
+				name: fmt.Sprintf("a store above, of %d, %s a link", owner, planted),
+				plant: func(s *scene) {
+					s.lay(from, false)
+					must(s.t, os.Rename(filepath.Join(s.proj, ".agent"), s.path("shared/.agent")))
+					s.give("shared/.agent", owner)
+					if planted != "" {
+						path := filepath.Join(s.path("shared/.agent/rewind/store"), planted)
+						must(s.t, os.RemoveAll(path), os.Symlink(s.path("home/.ssh"), path))
+					}
+				},
+			})
 		}
 	}
 	// A pull into a project whose store is in the victim's home, and a store that is unpacked over it.
@@ -184,11 +194,16 @@ func hostileCases(from *scene) []hostileCase {
 			store := filepath.Join(s.proj, ".agent/rewind/store")
 			if entry != "" {
 				path := filepath.Join(store, entry)
-				must(s.t, os.RemoveAll(path), os.Symlink(strings.Repeat("../", 5+strings.Count(entry, "/"))+"home/.ssh", path))
+				must(s.t, os.RemoveAll(path),
+					os.Symlink(strings.Repeat("../", 5+strings.Count(entry, "/"))+"home/.ssh", path))
 			}
 			must(s.t, os.Remove(filepath.Join(s.proj, ".agent/rewind/.gitignore")))
 			s.give("shared/proj", victim)
-			for _, args := range [][]string{{"git", "init", "-q"}, {"git", "add", "-A", "-f"}, {"git", "commit", "-q", "-m", "x"}} {
+			for _, args := range [][]string{
+				{"git", "init", "-q"},
+				{"git", "add", "-A", "-f"},
+				{"git", "commit", "-q", "-m", "x"},
+			} {
 				if o := s.as(victim, s.proj, "", args...); o.code != 0 {
 					s.t.Fatalf("%v: %s", args, o.errs)
 				}
@@ -229,7 +244,11 @@ func (s *scene) pulled(from *scene, entry string, tracked bool) {
 	if !tracked {
 		return
 	}
-	for _, args := range [][]string{{"git", "init", "-q"}, {"git", "add", "-A", "-f"}, {"git", "commit", "-q", "-m", "x"}} {
+	for _, args := range [][]string{
+		{"git", "init", "-q"},
+		{"git", "add", "-A", "-f"},
+		{"git", "commit", "-q", "-m", "x"},
+	} {
 		if o := s.as(victim, s.proj, "", args...); o.code != 0 {
 			s.t.Fatalf("%v: %s", args, o.errs)
 		}

@@ -57,7 +57,8 @@ func newScene(t *testing.T, with string) *scene {
 	must(t, os.MkdirAll(s.proj, 0o755), os.Chmod(dir, 0o755))
 	s.give("home", victim)
 	s.give("attacker", attacker)
-	must(t, os.Chmod(filepath.Join(dir, "shared"), 0o777|os.ModeSticky), os.Chmod(filepath.Join(dir, "home/.ssh"), 0o700))
+	must(t, os.Chmod(filepath.Join(dir, "shared"), 0o777|os.ModeSticky),
+		os.Chmod(filepath.Join(dir, "home/.ssh"), 0o700))
 	must(t, os.Chmod(filepath.Join(dir, "home/.ssh/id_ed25519"), 0o600))
 	must(t, os.Lchown(s.proj, victim, victim))
 	return s
@@ -93,13 +94,15 @@ func (s *scene) as(uid int, dir, stdin string, args ...string) outcome {
 	name := args[0]
 	if uid != 0 {
 		id := fmt.Sprint(uid)
-		name, args = "setpriv", append([]string{"setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--"}, args...)
+		name, args = "setpriv",
+			append([]string{"setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--"}, args...)
 	}
 	cmd := exec.CommandContext(ctx, name, args[1:]...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	cmd.WaitDelay = time.Second
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + s.path("home"), "REWIND_DAEMON=" + s.with, "REWIND_IDLE=20s", "TZ=UTC", "TERM=dumb",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.path("home"), "REWIND_DAEMON=" + s.with, "REWIND_IDLE=20s", "TZ=UTC",
+		"TERM=dumb",
 		"NO_COLOR=1", "LC_ALL=C.UTF-8",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0", "GOTRACEBACK=none", "TMPDIR=" + os.TempDir(),
 	}

@@ -67,7 +67,8 @@ func newInit(a *app) *cobra.Command {
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask: with --remove, with --adopt, about settings that lie here")
 	o.agents.add(cmd, "whose hooks to register: all that are installed, none, or some of claude, codex, gemini, droid")
 	_ = cmd.RegisterFlagCompletionFunc("mode",
-		cobra.FixedCompletions([]string{"global\tin ~/.rewind", "project\tin .agent/rewind"}, cobra.ShellCompDirectiveNoFileComp))
+		cobra.FixedCompletions([]string{"global\tin ~/.rewind", "project\tin .agent/rewind"},
+			cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -148,7 +149,8 @@ func (a *app) confirmSettings(ctx context.Context, req api.InitRequest) (asked b
 	for _, line := range r.Doubtful {
 		fmt.Fprintf(a.Err, "  %s\n", term.Sanitize(line))
 	}
-	ask := "These settings lie in " + term.Quote(string(r.Root)) + "/.agent/rewind/config.json, and rewind would remember less with " +
+	ask := "These settings lie in " + term.Quote(string(r.Root)) +
+		"/.agent/rewind/config.json, and rewind would remember less with " +
 		"them. Only yes if you wrote them."
 	return true, a.confirm(ask, nil, "nothing was set up; take them out of the file, then 'rewind init'")
 }
@@ -166,8 +168,9 @@ func (a *app) tellInit(r api.InitResponse, o initOptions) {
 	case o.dryRun && r.Exists:
 		fmt.Fprintf(a.Out, "%s is set up already (%s mode, store %s)\n", root, r.Mode, store)
 	case o.dryRun:
-		fmt.Fprintf(a.Out, "would set up %s (%s mode)\n  make the store %s\n  make %s/.agent/rewind\n  take the first checkpoint\n", root,
-			r.Mode, store, root)
+		fmt.Fprintf(a.Out,
+			"would set up %s (%s mode)\n  make the store %s\n  make %s/.agent/rewind\n  take the first checkpoint\n",
+			root, r.Mode, store, root)
 	case r.Exists:
 		fmt.Fprintf(a.Out, "%s is set up already (%s mode, store %s)\ncurrent checkpoint %s  %s\n", root, r.Mode, store,
 			a.Styled(term.ID, r.Checkpoint.Short), render.Tally(*r.Checkpoint))

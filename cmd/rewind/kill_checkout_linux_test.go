@@ -62,7 +62,10 @@ func TestKillRevertT10(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			fixture := filepath.Join(memoryDir(t), "p")
-			write(t, fixture, map[string]string{"merged": "1\n2\n3\n", "edit": "one\n", "gone/a": "a\n", "clash": "1\n", "mode.sh": "m\n"})
+			write(t, fixture, map[string]string{
+				"merged": "1\n2\n3\n", "edit": "one\n", "gone/a": "a\n", "clash": "1\n",
+				"mode.sh": "m\n",
+			})
 			mustHere(t, fixture, "init", "--mode", "project")
 			write(t, fixture, map[string]string{"merged": "1\n2\nC\n", "edit": "two\n", "new/b": "b\n", "clash": "2\n"})
 			must(t, os.RemoveAll(filepath.Join(fixture, "gone")), os.Chmod(filepath.Join(fixture, "mode.sh"), 0o755))
@@ -122,9 +125,11 @@ func checkoutFixture(t *testing.T, dir string) {
 	t.Helper()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write(t, dir, map[string]string{
-		".gitignore": "*.log\n", "same": "same\n", "edit": "one\n", "gone": "gone\n", "mode.sh": "#!/bin/sh\n", "big": noise(1, 300<<10),
-		"dir/a": "a\n", "dir/deep/b": "b\n", "was-file": "f\n", "was-dir/x": "x\n", "was-dir/y/z": "z\n", "odd\nname\xff": "odd\n",
-		"private": "p\n",
+		".gitignore": "*.log\n", "same": "same\n", "edit": "one\n", "gone": "gone\n", "mode.sh": "#!/bin/sh\n",
+		"big":   noise(1, 300<<10),
+		"dir/a": "a\n", "dir/deep/b": "b\n", "was-file": "f\n", "was-dir/x": "x\n", "was-dir/y/z": "z\n",
+		"odd\nname\xff": "odd\n",
+		"private":       "p\n",
 	})
 	must(
 		t, os.Symlink("edit", at("link")), os.Symlink("nowhere", at("dangling")), os.Mkdir(at("empty"), 0o755),
@@ -134,11 +139,16 @@ func checkoutFixture(t *testing.T, dir string) {
 	must(t, os.Chmod(at("ro"), 0o555), os.Chmod(at("mode.sh"), 0o4755))
 	mustHere(t, dir, "init", "--mode", "project")
 
-	write(t, dir, map[string]string{"edit": "two\n", "big": noise(1, 300<<10) + "tail", "dir/new/c": "c\n", "odd\nname\xff": "other\n"})
+	write(t, dir, map[string]string{
+		"edit": "two\n", "big": noise(1, 300<<10) + "tail", "dir/new/c": "c\n",
+		"odd\nname\xff": "other\n",
+	})
 	must(
-		t, os.Remove(at("gone")), os.Chmod(at("mode.sh"), 0o644), os.RemoveAll(at("dir/deep")), os.Remove(at("was-file")),
+		t, os.Remove(at("gone")), os.Chmod(at("mode.sh"), 0o644), os.RemoveAll(at("dir/deep")),
+		os.Remove(at("was-file")),
 		os.RemoveAll(at("was-dir")),
-		os.Remove(at("link")), os.Symlink("same", at("link")), os.Remove(at("dangling")), os.Remove(at("empty")), os.Chmod(at("private"),
+		os.Remove(at("link")), os.Symlink("same", at("link")), os.Remove(at("dangling")), os.Remove(at("empty")),
+		os.Chmod(at("private"),
 			0o640),
 	)
 	write(t, dir, map[string]string{
@@ -148,7 +158,10 @@ func checkoutFixture(t *testing.T, dir string) {
 	must(t, os.Chmod(at("ro"), 0o755), os.Remove(at("ro/file")))
 	mustHere(t, dir, "save", "two")
 
-	write(t, dir, map[string]string{"edit": "unsaved\n", "untracked/new": "stays\n", "x.log": "ignored\n", "dir/y.log": "ignored\n"})
+	write(t, dir, map[string]string{
+		"edit": "unsaved\n", "untracked/new": "stays\n", "x.log": "ignored\n",
+		"dir/y.log": "ignored\n",
+	})
 }
 
 // afterCheckout checks a project whose checkout was killed and says how it was found.
@@ -176,7 +189,8 @@ func afterCheckout(t *testing.T, dir string, n int, before, after string) string
 		}
 	}
 	if again, err := listing(dir); err != nil || again != now {
-		t.Errorf("killed at call %d: looking at a half done checkout changed it (%v):\n%s", n, err, difference(now, again))
+		t.Errorf("killed at call %d: looking at a half done checkout changed it (%v):\n%s", n, err,
+			difference(now, again))
 	}
 	twin := dir + "-twin"
 	clone(t, dir, twin)

@@ -225,12 +225,13 @@ func (k *talker) whole(n int, before, after string) {
 		if len(ids) != 1 {
 			k.t.Fatalf("session file %s", path)
 		}
-		if settings := strings.TrimSuffix(path, ".jsonl") + ".settings.json"; k.agent == transcript.Droid && files[settings] == nil {
+		if settings := strings.TrimSuffix(path, ".jsonl") + ".settings.json"; k.agent == transcript.Droid &&
+			files[settings] == nil {
 			k.t.Errorf("killed at call %d: Droid lists %s without its settings: it would go on with another model, and less care", n, path)
 		}
 		if b := files[path]; b != nil {
-			if err := transcript.Check(k.agent, transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: path},
-				ids[0]); err != nil {
+			if err := transcript.Check(k.agent,
+				transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: path}, ids[0]); err != nil {
 				k.t.Errorf("killed at call %d: %v", n, err)
 			}
 		}
@@ -293,8 +294,8 @@ func (k *talker) forks(n int) {
 	if was[v.Path] != nil {
 		k.t.Errorf("killed at call %d: the fork took the place of %s", n, v.Path)
 	}
-	if err := transcript.Check(k.agent, transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: v.Path},
-		v.ID); err != nil {
+	if err := transcript.Check(k.agent,
+		transcript.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: v.Path}, v.ID); err != nil {
 		k.t.Errorf("killed at call %d: a later fork: %v", n, err)
 	}
 	for _, path := range temporary {

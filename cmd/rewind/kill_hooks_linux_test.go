@@ -46,8 +46,9 @@ func newSomeone(t *testing.T) someone {
 func (s someone) run(n int, args ...string) (code, met int) {
 	s.t.Helper()
 	count := filepath.Join(s.home, "count")
-	cmd := exec.Command("killat", append([]string{"-count", count, strconv.Itoa(n), s.program, "-C", filepath.Join(s.home, "p")},
-		args...)...)
+	cmd := exec.Command("killat",
+		append([]string{"-count", count, strconv.Itoa(n), s.program, "-C", filepath.Join(s.home, "p")},
+			args...)...)
 	cmd.Env = append(os.Environ(), "HOME="+s.home, "REWIND_HOME=", "REWIND_DAEMON=off")
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
@@ -143,7 +144,8 @@ func TestKillHooks(t *testing.T) {
 					if got := s.settings(name); got != settingsBefore[name] {
 						t.Errorf("killed at call %d: undoing gives %q for %s", n, got, name)
 					}
-					if list, _ := os.ReadDir(filepath.Dir(filepath.Join(s.home, name))); flag == "--register-hooks" && len(list) != 1 {
+					if list, _ := os.ReadDir(filepath.Dir(filepath.Join(s.home, name))); flag == "--register-hooks" &&
+						len(list) != 1 {
 						t.Errorf("killed at call %d: there is more than the settings: %v", n, list)
 					}
 				}
@@ -210,13 +212,15 @@ func TestKillRemove(t *testing.T) {
 				s.mustRun("init", "--mode", mode)
 				s.mustRun("verify")
 				if mode == "global" {
-					if stores, err := os.ReadDir(filepath.Join(s.home, ".rewind/storage")); err != nil || len(stores) != 1 {
+					if stores, err := os.ReadDir(filepath.Join(s.home, ".rewind/storage")); err != nil ||
+						len(stores) != 1 {
 						t.Errorf("killed at call %d: storage has %v %v", n, stores, err)
 					}
 				}
 				discard(t, s.home)
 			}
-			t.Logf("%d of %d points killed the program, over %d calls; afterwards: %v", k.fired, k.total, calls, k.states)
+			t.Logf("%d of %d points killed the program, over %d calls; afterwards: %v", k.fired, k.total, calls,
+				k.states)
 			if k.fired*10 < k.total*8 { // most points are the last calls, whose number varies
 				t.Errorf("only %d of %d points killed the program", k.fired, k.total)
 			}

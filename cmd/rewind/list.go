@@ -65,8 +65,9 @@ func newList(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVarP(&o.all, "all", "a", false, "safety checkpoints too; with --json, folded ones as well")
 	sessionFlag(a, cmd, &o.session, "only of this `session`: its id, or how it begins")
-	f.IntVarP(&o.limit, "limit", "n", 0, fmt.Sprintf("at most `n` rows, 0: all (default %d turns, %d checkpoints)", listedTurns,
-		listedCheckpoints))
+	f.IntVarP(&o.limit, "limit", "n", 0,
+		fmt.Sprintf("at most `n` rows, 0: all (default %d turns, %d checkpoints)", listedTurns,
+			listedCheckpoints))
 	f.BoolVar(&o.steps, "steps", false, "one row a step, none folded")
 	f.BoolVar(&o.graph, "graph", false, "draw which goes on from which")
 	f.BoolVar(&o.turns, "turns", false, "one row a turn, with --json too")
@@ -132,18 +133,11 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 	if err != nil {
 		return err
 	}
-	if format != nil && (o.graph || o.patch || o.stat || o.names) {
+	below := o.patch || o.stat || o.names
+	if format != nil && (o.graph || below) {
 		return usage("--format goes with neither --graph nor -p, --stat and --name-only")
 	}
-	o.turns = o.turns || !o.steps && !a.json && o.opened == ""
-	if !o.limited {
-		if o.limit = listedTurns; !o.turns {
-			o.limit = listedCheckpoints
-		}
-		if o.opened != "" {
-			o.limit = 0
-		}
-	}
+	o.complete(a.json)
 	if byChange(o.changed) {
 		o.changed.Project, o.changed.All, o.changed.Limit, o.changed.Filter = a.project(), o.all, o.limit, filter
 		o.changed.Graph = o.graph
@@ -164,34 +158,56 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 	if len(r.Turns)+len(r.Checkpoints) == 0 {
 		return a.nothingListed(filter)
 	}
-	err = a.paged(func(w io.Writer) error {
-		if format != nil && o.turns {
-			return formatRows(w, format, r.Turns)
-		}
-		if format != nil {
-			return formatRows(w, format, r.Checkpoints)
-		}
-		if o.turns {
-			return a.ListRows(w, a.RowsOfTurns(r.Turns, o.rows(func(i int, w io.Writer) error {
-				return a.FileDiffs(w, r.Turns[i].Files, o.patch, o.stat)
-			})))
-		}
-		if len(r.Turns) == 1 {
-			a.turnHead(w, r.Turns[0])
-		}
-		return a.ListRows(w, a.RowsOfSteps(r.Checkpoints, o.rows(func(i int, w io.Writer) error {
-			return a.shownBelow(ctx, w, r.Checkpoints[i].ID, nil, o)
-		})))
-	})
+	err = a.paged(func(w io.Writer) error { return a.writeList(ctx, w, r, format, o) })
 	if r.More && format == nil {
-		what := "older ones are not shown; "
-		if o.limited {
-			a.Say(what + "-n 0 shows all")
-		} else {
-			a.Say(what + "'rewind list -n 0' shows all")
-		}
+		a.sayMore(o.limited)
 	}
 	return err
+}
+
+// complete sets what was not asked for: turns for people, and about a screen of them.
+func (o *listOptions) complete(json bool) {
+	byDefault := !o.steps && !json && o.opened == ""
+	o.turns = o.turns || byDefault
+	if o.limited {
+		return
+	}
+	if o.limit = listedTurns; !o.turns {
+		o.limit = listedCheckpoints
+	}
+	if o.opened != "" {
+		o.limit = 0
+	}
+}
+
+func (a *app) writeList(ctx context.Context, w io.Writer, r api.ListResponse, format *format, o listOptions) error {
+	if format != nil && o.turns {
+		return formatRows(w, format, r.Turns)
+	}
+	if format != nil {
+		return formatRows(w, format, r.Checkpoints)
+	}
+	if o.turns {
+		return a.ListRows(w, a.RowsOfTurns(r.Turns, o.rows(func(i int, w io.Writer) error {
+			return a.FileDiffs(w, r.Turns[i].Files, o.patch, o.stat)
+		})))
+	}
+	if len(r.Turns) == 1 {
+		a.turnHead(w, r.Turns[0])
+	}
+	return a.ListRows(w, a.RowsOfSteps(r.Checkpoints, o.rows(func(i int, w io.Writer) error {
+		return a.shownBelow(ctx, w, r.Checkpoints[i].ID, nil, o)
+	})))
+}
+
+// sayMore says how what is not listed is shown.
+func (a *app) sayMore(limited bool) {
+	what := "older ones are not shown; "
+	if limited {
+		a.Say(what + "-n 0 shows all")
+	} else {
+		a.Say(what + "'rewind list -n 0' shows all")
+	}
 }
 
 func formatRows[T any](w io.Writer, f *format, rows []T) error {
@@ -238,7 +254,8 @@ func (a *app) nothingListed(f api.Filter) error {
 
 // turnHead says which turn the steps below are of.
 func (a *app) turnHead(w io.Writer, r api.Row) {
-	line := fmt.Sprintf("turn:%d  %s  %s", r.Turn, render.SessionWords(r.Session), term.Sanitize(render.Words(string(r.Prompt))))
+	line := fmt.Sprintf("turn:%d  %s  %s", r.Turn, render.SessionWords(r.Session),
+		term.Sanitize(render.Words(string(r.Prompt))))
 	if a.OutTTY && a.Width > 0 {
 		line = term.Truncate(line, a.Width)
 	}
@@ -247,7 +264,8 @@ func (a *app) turnHead(w io.Writer, r api.Row) {
 
 // shownBelow prints what a checkpoint changed, of these paths or, with none, of all, below its row.
 func (a *app) shownBelow(ctx context.Context, w io.Writer, id string, only []api.Change, o listOptions) error {
-	r, err := api.Call(ctx, a.client, api.Show, api.ShowRequest{Project: a.project(), Checkpoint: api.Text(id), Detail: o.detail()}, nil)
+	r, err := api.Call(ctx, a.client, api.Show,
+		api.ShowRequest{Project: a.project(), Checkpoint: api.Text(id), Detail: o.detail()}, nil)
 	if err != nil {
 		return err
 	}

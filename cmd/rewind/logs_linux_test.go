@@ -84,7 +84,14 @@ func TestT22Promise01LogsDeleted(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"list"}, {"list", "--json"}, {"ops"}, {"show", last}, {"cat", last + ":a"}, {"verify"}, {"verify", "--quick"}, {"save"},
+		{"list"},
+		{"list", "--json"},
+		{"ops"},
+		{"show", last},
+		{"cat", last + ":a"},
+		{"verify"},
+		{"verify", "--quick"},
+		{"save"},
 	} {
 		code, out, errs := s.alone(program, args...)
 		if code != 16 || !strings.Contains(out+errs, ".log: corrupt: missing") {
@@ -92,10 +99,12 @@ func TestT22Promise01LogsDeleted(t *testing.T) {
 		}
 	}
 	code, ids, errs := s.listed(program)
-	if code != 16 || s.lacks(ids) != 3 || !strings.Contains(errs, "operations ") || !strings.Contains(errs, " are missing") {
+	if code != 16 || s.lacks(ids) != 3 || !strings.Contains(errs, "operations ") ||
+		!strings.Contains(errs, " are missing") {
 		t.Errorf("deleted after a kill: list ends with %d and lacks %d\n%s", code, s.lacks(ids), errs)
 	}
-	if code, out, errs := s.alone(program, "verify", "--repair"); code != 15 || !strings.Contains(out, "known lost: operations ") {
+	if code, out, errs := s.alone(program, "verify", "--repair"); code != 15 ||
+		!strings.Contains(out, "known lost: operations ") {
 		t.Errorf("repair ends with %d\n%s%s", code, out, errs)
 	}
 	if code, ids, errs := s.listed(program); code != 0 || s.lacks(ids) != 3 {

@@ -25,21 +25,26 @@ type manageOptions struct {
 
 // newManaging are the commands below forks that do something with sessions.
 func newManaging(a *app) []*cobra.Command {
-	return []*cobra.Command{newForksRename(a), newForksDelete(a), newForksPrune(a), newManage(a, api.DoPromote, &cobra.Command{
-		Use: "promote <session>", Short: "Make a session the main line of its family; what was that is archived",
-		Long: "Makes a session the main line of its family: that which was the main line is archived, and nothing is deleted. The code\n" +
-			"stays where it is. 'rewind undo-restore' takes it back.",
-		Example: "  rewind forks promote 1a2b3c4d", Args: takes(1, 1, "one session"),
-	}), newManage(a, api.DoArchive, &cobra.Command{
-		Use: "archive <session>...", Short: "Leave sessions out of lists; nothing of them goes",
-		Long: "Leaves sessions out of the lists of 'rewind sessions' and 'rewind forks', unless an agent has them open or the project\n" +
-			"stands there; with --all those lists show them. The agent's own list shows them as before, and nothing of them goes.",
-		Example: "  rewind forks archive 1a2b3c4d\n  rewind forks list --all", Args: takes(1, mostSessions, "sessions"),
-	}), newManage(a, api.DoRestore, &cobra.Command{
-		Use: "restore <session>...", Short: "Bring archived sessions back into lists",
-		Long:    "Brings archived sessions back into lists. What was deleted comes back with 'rewind undo-restore'.",
-		Example: "  rewind forks restore 1a2b3c4d", Args: takes(1, mostSessions, "sessions"),
-	})}
+	return []*cobra.Command{
+		newForksRename(a), newForksDelete(a), newForksPrune(a),
+		newManage(a, api.DoPromote, &cobra.Command{
+			Use: "promote <session>", Short: "Make a session the main line of its family; what was that is archived",
+			Long: "Makes a session the main line of its family: that which was the main line is archived, and nothing is deleted. " +
+				"The code\n" +
+				"stays where it is. 'rewind undo-restore' takes it back.",
+			Example: "  rewind forks promote 1a2b3c4d", Args: takes(1, 1, "one session"),
+		}), newManage(a, api.DoArchive, &cobra.Command{
+			Use: "archive <session>...", Short: "Leave sessions out of lists; nothing of them goes",
+			Long: "Leaves sessions out of the lists of 'rewind sessions' and 'rewind forks', " +
+				"unless an agent has them open or the project\n" +
+				"stands there; with --all those lists show them. The agent's own list shows them as before, and nothing of them goes.",
+			Example: "  rewind forks archive 1a2b3c4d\n  rewind forks list --all", Args: takes(1, mostSessions, "sessions"),
+		}), newManage(a, api.DoRestore, &cobra.Command{
+			Use: "restore <session>...", Short: "Bring archived sessions back into lists",
+			Long:    "Brings archived sessions back into lists. What was deleted comes back with 'rewind undo-restore'.",
+			Example: "  rewind forks restore 1a2b3c4d", Args: takes(1, mostSessions, "sessions"),
+		}),
+	}
 }
 
 // newManage completes a command that does one thing with the sessions that it names.
@@ -75,7 +80,8 @@ func newForksDelete(a *app) *cobra.Command {
 		Long: "Removes sessions: their files go out of the agent's folder, and they are in no list any more. It says what goes with\n" +
 			"them, and asks where that is the last copy of a turn. Their checkpoints stay, as any others; 'rewind undo-restore' brings\n" +
 			"them back until gc has let them go. A session that its agent has open is refused.",
-		Example: "  rewind forks delete 1a2b3c4d --dry-run\n  rewind forks delete 1a2b3c4d", Args: takes(1, mostSessions, "sessions"),
+		Example:           "  rewind forks delete 1a2b3c4d --dry-run\n  rewind forks delete 1a2b3c4d",
+		Args:              takes(1, mostSessions, "sessions"),
 		ValidArgsFunction: completeAllSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.req.Sessions = args
@@ -93,7 +99,8 @@ func runForksDelete(ctx context.Context, a *app, o manageOptions) error {
 	o.req.LastCopy = o.yes
 	err := runManage(ctx, a, o.req)
 	var told *api.Error
-	if o.yes || o.req.DryRun || !errors.As(err, &told) || told.Word != api.WordUnsaved || told.Op != "delete" || !a.asks() {
+	if o.yes || o.req.DryRun || !errors.As(err, &told) || told.Word != api.WordUnsaved || told.Op != "delete" ||
+		!a.asks() {
 		return err
 	}
 	look := o.req
@@ -128,12 +135,14 @@ func newForksPrune(a *app) *cobra.Command {
 			"has open, what is archived or a main line, and where the project stands stays; so does what has turns that no other\n" +
 			"session has, unless --yes is given. 'rewind config forks.prune.auto true' has the daemon do it, when the project rests,\n" +
 			"by the settings forks.prune.*: 'rewind status' and 'rewind ops' tell what went.",
-		Example: "  rewind forks prune --unused --older 7d --dry-run\n  rewind forks prune --unused --keep 10", Args: takesNone,
+		Example: "  rewind forks prune --unused --older 7d --dry-run\n  rewind forks prune --unused --keep 10",
+		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("keep") && req.Keep < 1 {
 				return usage("--keep wants a number of at least 1")
 			}
-			if req.Older == "" && !req.Unused && req.Keep == 0 && len(req.Kinds) == 0 {
+			all := req.Older == "" && !req.Unused
+			if all && req.Keep == 0 && len(req.Kinds) == 0 {
 				return usage("which forks? give --older, --unused, --keep or --kind")
 			}
 			req.Project, req.Env, req.LastCopy = a.project(), agentEnv(), yes
@@ -150,7 +159,8 @@ func newForksPrune(a *app) *cobra.Command {
 	f.BoolVar(&req.Unused, "unused", false, "that nobody has gone on with")
 	f.IntVar(&req.Keep, "keep", 0, "all but the newest `N`")
 	f.StringSliceVar(&req.Kinds, "kind", nil, "made by this `kind` of act: fork, clone, restore (going back), agent")
-	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(value.ForkMakers(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("kind",
+		cobra.FixedCompletions(value.ForkMakers(), cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&yes, "yes", "y", false, "also those that have turns which no other session has")
 	return cmd
 }
@@ -191,8 +201,9 @@ func (a *app) tellManaged(r api.ManageResponse) error {
 		}
 	}
 	for _, l := range r.Left {
-		a.Say("left: %s has %s that no other session has; --yes deletes it, too", render.ShortSession(l.Session), render.Count(l.Turns,
-			"turn"))
+		a.Say("left: %s has %s that no other session has; --yes deletes it, too", render.ShortSession(l.Session),
+			render.Count(l.Turns,
+				"turn"))
 	}
 	for _, p := range r.Kept {
 		a.Say("stays, it was written meanwhile: %s", term.Quote(string(p)))
@@ -215,13 +226,15 @@ func (a *app) tellLosses(list []api.Loss, dryRun bool) {
 	for _, l := range list {
 		what := "every turn of it is in another session, too"
 		if l.Turns > 0 {
-			what = a.Styled(term.Warn, fmt.Sprintf("with it %s that no other session has", render.Count(l.Turns, "turn")))
+			what = a.Styled(term.Warn,
+				fmt.Sprintf("with it %s that no other session has", render.Count(l.Turns, "turn")))
 		}
 		title := ""
 		if l.Title != "" {
 			title = ` "` + term.Truncate(term.Sanitize(render.Words(string(l.Title))), promptMost) + `"`
 		}
-		fmt.Fprintf(a.Out, "%s %s%s: %s", verb, a.Styled(term.ID, term.Sanitize(render.ShortSession(l.Session))), title, what)
+		fmt.Fprintf(a.Out, "%s %s%s: %s", verb, a.Styled(term.ID, term.Sanitize(render.ShortSession(l.Session))),
+			title, what)
 		if l.Checkpoints > 0 {
 			fmt.Fprintf(a.Out, "; its %s until gc lets them go", pluralStay(l.Checkpoints))
 		}

@@ -60,7 +60,8 @@ func (a *app) meantPath(err error, name, as string) error {
 		_, one := naming.Parse(from)
 		_, other := naming.Parse(to)
 		if one == nil && other == nil {
-			told.Hint = fmt.Sprintf("two checkpoints are named one after the other: rewind diff %s", render.ShellLine([]string{from, to}))
+			told.Hint = fmt.Sprintf("two checkpoints are named one after the other: rewind diff %s",
+				render.ShellLine([]string{from, to}))
 			return err
 		}
 	}
@@ -75,7 +76,8 @@ func (a *app) meantPath(err error, name, as string) error {
 		return err
 	}
 	if _, none := os.Lstat(path); none == nil {
-		told.Hint = fmt.Sprintf("%s is a path here: %s", term.Quote(name), fmt.Sprintf(as, render.ShellLine([]string{name})))
+		told.Hint = fmt.Sprintf("%s is a path here: %s", term.Quote(name),
+			fmt.Sprintf(as, render.ShellLine([]string{name})))
 	}
 	return err
 }
@@ -88,7 +90,8 @@ func oneName(cmd *cobra.Command, names []string) error {
 	err := usage("%s takes one checkpoint; put paths after '--'", cmd.Name())
 	var told *api.Error
 	if errors.As(err, &told) {
-		told.Hint = fmt.Sprintf("rewind %s %s -- %s", cmd.Name(), render.ShellLine(names[:1]), render.ShellLine(names[1:]))
+		told.Hint = fmt.Sprintf("rewind %s %s -- %s", cmd.Name(), render.ShellLine(names[:1]),
+			render.ShellLine(names[1:]))
 	}
 	return err
 }
@@ -118,8 +121,8 @@ func (a *app) candidates(told *api.Error) {
 	}
 	t := a.Table(term.Column{}, term.Column{}, term.Column{Right: true}, term.Column{}, term.Column{Flex: true})
 	for _, s := range told.Sessions {
-		t.Row(term.Cell{Text: "  " + string(s.Agent)}, term.Cell{Text: s.Short}, term.Cell{Text: render.Count(s.Turns, "turn")},
-			term.Cell{Text: a.Time(s.Last)},
+		t.Row(term.Cell{Text: "  " + string(s.Agent)}, term.Cell{Text: s.Short},
+			term.Cell{Text: render.Count(s.Turns, "turn")}, term.Cell{Text: a.Time(s.Last)},
 			term.Cell{Text: term.Truncate(term.Sanitize(string(s.Title)), shownTitle)})
 	}
 	_ = t.Flush(a.Err)

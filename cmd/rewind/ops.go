@@ -50,7 +50,8 @@ func runOps(ctx context.Context, a *app, req api.OpsRequest) error {
 		a.Say("nothing has gone back yet; 'rewind ops --all' shows every operation")
 		return nil
 	}
-	if req.Restores && a.OutTTY && slices.ContainsFunc(r.Operations, func(op api.Operation) bool { return op.CanUndo }) {
+	if req.Restores && a.OutTTY &&
+		slices.ContainsFunc(r.Operations, func(op api.Operation) bool { return op.CanUndo }) {
 		defer a.Say("hint: 'rewind undo-restore <number>' takes one of these back, without a number the newest")
 	}
 	return a.paged(func(w io.Writer) error {
@@ -59,7 +60,8 @@ func runOps(ctx context.Context, a *app, req api.OpsRequest) error {
 		}
 		t := a.Table(term.Column{Right: true}, term.Column{}, term.Column{}, term.Column{Flex: true})
 		for _, op := range r.Operations {
-			t.Row(term.Cell{Text: fmt.Sprint(op.Seq), Style: term.ID}, term.Cell{Text: a.Clock(op.Time), Style: term.Dim},
+			t.Row(term.Cell{Text: fmt.Sprint(op.Seq), Style: term.ID},
+				term.Cell{Text: a.Clock(op.Time), Style: term.Dim},
 				term.Cell{Text: op.Kind, Style: term.Bold}, term.Cell{Text: opText(op)})
 		}
 		return t.Flush(w)

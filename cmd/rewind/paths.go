@@ -35,7 +35,8 @@ func onlyPaths(cmd *cobra.Command, args []string) error {
 func pathsFlags(cmd *cobra.Command, req *api.PathsRequest) {
 	f := cmd.Flags()
 	f.StringVarP((*string)(&req.Text), "text", "S", "", "only what changed how often this `text` occurs in a file")
-	f.StringVarP((*string)(&req.Changed), "changed", "G", "", "only what added or removed a line in which this `regexp` matches")
+	f.StringVarP((*string)(&req.Changed), "changed", "G", "",
+		"only what added or removed a line in which this `regexp` matches")
 	f.BoolVar(&req.NoFollow, "no-follow", false, "do not follow a file through renames")
 }
 
@@ -79,7 +80,8 @@ func (a *app) unsearched(u api.Unsearched) {
 		why   string
 	}{{u.TooLarge, "too large"}, {u.Gone, "not in the store any more"}} {
 		if len(l.paths) > 0 {
-			a.Say("note: not searched, some version is %s: %s%s", l.why, term.Quote(string(l.paths[0])), others(len(l.paths)))
+			a.Say("note: not searched, some version is %s: %s%s", l.why, term.Quote(string(l.paths[0])),
+				others(len(l.paths)))
 		}
 	}
 }

@@ -105,7 +105,8 @@ type merging struct {
 }
 
 func (m *merging) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&m.merge, "merge", false, "in files that others changed since, take out what the session did, and keep theirs")
+	cmd.Flags().BoolVar(&m.merge, "merge", false,
+		"in files that others changed since, take out what the session did, and keep theirs")
 	m.mergeSides.flags(cmd, "the target")
 }
 

@@ -111,11 +111,15 @@ func runPurge(ctx context.Context, a *app, o purgeOptions) error {
 	}
 	if len(r.Elsewhere) > 0 && r.Prompts+r.Unread+len(r.Names) == 0 && !o.DryRun {
 		return &api.Error{
-			Word: api.WordPartial, Message: "other worktrees have it still", Hint: "run the same in each of them that is listed above",
+			Word: api.WordPartial, Message: "other worktrees have it still",
+			Hint: "run the same in each of them that is listed above",
 		}
 	}
 	if n := r.Prompts + r.Unread + len(r.Names); n > 0 && !o.DryRun {
-		return &api.Error{Word: api.WordPartial, Message: "not all of the store is free of it", Hint: "the list above says what stays"}
+		return &api.Error{
+			Word: api.WordPartial, Message: "not all of the store is free of it",
+			Hint: "the list above says what stays",
+		}
 	}
 	return nil
 }
@@ -175,7 +179,8 @@ func (a *app) tellPurge(r api.PurgeResponse) {
 	for _, e := range r.Elsewhere {
 		where, what := term.Quote(a.near(string(e.Worktree))), render.Count(e.Contents, "content")
 		if e.Worktree == "" {
-			where = fmt.Sprintf("store %.8s of a worktree that was removed ('rewind stores remove %.8s' ends it)", e.Store, e.Store)
+			where = fmt.Sprintf("store %.8s of a worktree that was removed ('rewind stores remove %.8s' ends it)",
+				e.Store, e.Store)
 		}
 		if e.Why != "" {
 			what = "not searched: " + term.Sanitize(string(e.Why))
@@ -183,10 +188,12 @@ func (a *app) tellPurge(r api.PurgeResponse) {
 		fmt.Fprintf(a.Out, "in another worktree, which began with all that is here: %s: %s\n", where, what)
 	}
 	if r.Prompts > 0 {
-		a.Say("note: %s with the text in it: a session, a file of an agent's, or one that is in the project", nameCount(r.Prompts))
+		a.Say("note: %s with the text in it: a session, a file of an agent's, or one that is in the project",
+			nameCount(r.Prompts))
 	}
 	if r.Unread > 0 {
-		a.Say("note: %s damaged and could not be searched; 'rewind verify' lists what is damaged", render.Count(r.Unread, "object"))
+		a.Say("note: %s damaged and could not be searched; 'rewind verify' lists what is damaged",
+			render.Count(r.Unread, "object"))
 	}
 }
 

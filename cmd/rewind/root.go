@@ -13,7 +13,10 @@ import (
 
 // commands are the commands by the groups in which help lists them.
 var commands = map[string]map[string]func(*app) *cobra.Command{
-	"work": {"save": newSave, "list": newList, "show": newShow, "diff": newDiff, "compare": newCompare, "cat": newCat, "tag": newTag},
+	"work": {
+		"save": newSave, "list": newList, "show": newShow, "diff": newDiff, "compare": newCompare, "cat": newCat,
+		"tag": newTag,
+	},
 	"find": {"ui": newUI, "grep": newGrep, "blame": newBlame, "bisect": newBisect, "events": newEvents, "mcp": newMCP},
 	"back": {
 		"checkout": newCheckout, "switch": newSwitch, "forward": newForward, "undo": newUndo, "redo": newRedo,
@@ -21,14 +24,16 @@ var commands = map[string]map[string]func(*app) *cobra.Command{
 		"pick":         newPick, "revert": newRevert, "ops": newOps,
 	},
 	"conversation": {
-		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks, "tree": newTree,
+		"fork": newFork, "clone": newClone, "turns": newTurns, "sessions": newSessions, "forks": newForks,
+		"tree":      newTree,
 		"worktrees": newWorktrees,
 		"future":    newFuture,
 	},
 	"keep": {
-		"init": newInit, "stores": newStores, "status": newStatus, "validate": newValidate, "doctor": newDoctor, "verify": newVerify,
-		"gc":    newGC,
-		"purge": newPurge, "config": newConfig, "daemon": newDaemon,
+		"init": newInit, "stores": newStores, "status": newStatus, "validate": newValidate, "doctor": newDoctor,
+		"verify": newVerify,
+		"gc":     newGC,
+		"purge":  newPurge, "config": newConfig, "daemon": newDaemon,
 	},
 }
 
@@ -58,7 +63,8 @@ func newRoot(a *app, args []string) *cobra.Command {
 			return runStatus(cmd.Context(), a, false)
 		},
 	}
-	root.Flags().BoolVar(&plain, "plain", false, "the picker line by line, for screen readers: numbered rows and a prompt")
+	root.Flags().BoolVar(&plain, "plain", false,
+		"the picker line by line, for screen readers: numbered rows and a prompt")
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print versioned JSON objects")
 	f.StringVar(&a.color, "color", "auto", "when to use colour: auto, always or never")
@@ -161,7 +167,10 @@ func usageArgs(cmd *cobra.Command) {
 			if err == nil || errors.As(err, &told) {
 				return err
 			}
-			return &api.Error{Word: api.WordUsage, Message: err.Error(), Hint: fmt.Sprintf("'%s --help' shows the usage", c.CommandPath())}
+			return &api.Error{
+				Word: api.WordUsage, Message: err.Error(),
+				Hint: fmt.Sprintf("'%s --help' shows the usage", c.CommandPath()),
+			}
 		}
 	}
 	for _, c := range cmd.Commands() {

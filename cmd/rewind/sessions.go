@@ -37,7 +37,8 @@ func newSessions(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&req.All, "all", "a", false, "archived and deleted ones, too")
-	cmd.Flags().BoolVar(&req.Import, "import", false, "take in the agents' sessions of this project that are not known yet")
+	cmd.Flags().BoolVar(&req.Import, "import", false,
+		"take in the agents' sessions of this project that are not known yet")
 	cmd.Flags().IntVarP(&req.Limit, "limit", "n", listedSessions, "at most `n` sessions, the newest; 0: all")
 	return cmd
 }
@@ -231,12 +232,14 @@ func completeSessions(a *app) cobra.CompletionFunc {
 
 // sessionNames are the agents' sessions as a shell offers them; with all archived ones, too.
 func (a *app) sessionNames(ctx context.Context, all bool) (out []string) {
-	r, err := api.Call(ctx, a.client, api.Sessions, api.SessionsRequest{Project: a.project(), Env: agentEnv(), All: all}, nil)
+	r, err := api.Call(ctx, a.client, api.Sessions,
+		api.SessionsRequest{Project: a.project(), Env: agentEnv(), All: all}, nil)
 	if err != nil {
 		return nil
 	}
 	for _, s := range r.Sessions {
-		out = append(out, s.ID+"\t"+term.Sanitize(fmt.Sprintf("%s, %s, %s", s.Agent, term.Ago(a.Now(), s.Last), s.Title)))
+		out = append(out, s.ID+"\t"+
+			term.Sanitize(fmt.Sprintf("%s, %s, %s", s.Agent, term.Ago(a.Now(), s.Last), s.Title)))
 	}
 	return out
 }

@@ -41,7 +41,8 @@ func newStatus(a *app) *cobra.Command {
 
 // glanceFields are what status knows at once.
 var glanceFields = []string{
-	"root", "mode", "store", "store_id", "checkpoints", "safety", "current", "position", "ahead", "half_done", "last_operation", "daemon",
+	"root", "mode", "store", "store_id", "checkpoints", "safety", "current", "position", "ahead", "half_done",
+	"last_operation", "daemon",
 	"degraded", "activity",
 }
 
@@ -94,8 +95,8 @@ func (a *app) showStatus(w io.Writer, r api.StatusResponse, verbose bool) {
 		if act.What != "" {
 			text = render.WorkOf(*act)
 		} else if !act.Since.IsZero() {
-			text = fmt.Sprintf("a capture is under way, since %s: %s, %s so far", a.Time(act.Since), render.Count(act.Files, "file"),
-				term.Size(act.Bytes))
+			text = fmt.Sprintf("a capture is under way, since %s: %s, %s so far", a.Time(act.Since),
+				render.Count(act.Files, "file"), term.Size(act.Bytes))
 		}
 		row("at work", text)
 	}
@@ -143,7 +144,8 @@ func (a *app) statusPlace(w io.Writer, row func(name, text string), r api.Status
 		return
 	}
 	c := r.Current
-	row("current", fmt.Sprintf("%s  %s  %s", a.Styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(render.What(*c))))
+	row("current",
+		fmt.Sprintf("%s  %s  %s", a.Styled(term.ID, c.Short), a.Time(c.Time), term.Sanitize(render.What(*c))))
 	switch {
 	case r.Activity != nil: // not compared
 	case len(r.Changes) == 0:
@@ -156,7 +158,8 @@ func (a *app) statusPlace(w io.Writer, row func(name, text string), r api.Status
 		row("ahead", render.Count(r.Ahead, "step")+"; 'rewind redo' goes forward")
 	}
 	if c.Turn > 0 {
-		text := fmt.Sprintf("turn:%d of %s: %s", c.Turn, render.SessionWords(c.Session), term.Sanitize(render.Words(string(c.Prompt))))
+		text := fmt.Sprintf("turn:%d of %s: %s", c.Turn, render.SessionWords(c.Session),
+			term.Sanitize(render.Words(string(c.Prompt))))
 		if a.OutTTY && a.Width > statusName {
 			text = term.Truncate(text, a.Width-statusName)
 		}
@@ -171,12 +174,14 @@ const statusName = 12
 func (a *app) statusFindings(w io.Writer, row func(name, text string), r api.StatusResponse) {
 	if r.HalfDone != "" {
 		row("half done",
-			a.Styled(term.Warn, fmt.Sprintf("a checkout of %.12s; 'rewind checkout --continue' finishes it, '--abort' takes it back",
-				r.HalfDone)))
+			a.Styled(term.Warn,
+				fmt.Sprintf("a checkout of %.12s; 'rewind checkout --continue' finishes it, '--abort' takes it back",
+					r.HalfDone)))
 	}
 	if d := r.Degraded; d != nil {
-		row("degraded", a.Styled(term.Warn, fmt.Sprintf("hooks could not do their work, since %s, %s, last: %s", a.Time(d.Since),
-			render.Count(d.Count, "time"), term.Sanitize(string(d.Error)))))
+		row("degraded",
+			a.Styled(term.Warn, fmt.Sprintf("hooks could not do their work, since %s, %s, last: %s", a.Time(d.Since),
+				render.Count(d.Count, "time"), term.Sanitize(string(d.Error)))))
 	}
 	if !r.Daemon.Running && a.transport.noDaemon != nil {
 		row("daemon", a.Styled(term.Warn, "cannot run, each command starts a rewindd of its own: "+
@@ -187,10 +192,12 @@ func (a *app) statusFindings(w io.Writer, row func(name, text string), r api.Sta
 			render.Count(len(op.Managed), "fork"), a.Time(op.Time), op.Seq))
 	}
 	if w := r.Watcher; w != nil && !w.Healthy {
-		row("watcher", fmt.Sprintf("every capture looks at every file, since %s: %s", a.Time(w.Since), term.Sanitize(w.Reason)))
+		row("watcher",
+			fmt.Sprintf("every capture looks at every file, since %s: %s", a.Time(w.Since), term.Sanitize(w.Reason)))
 	}
 	if n := len(r.Stages); n > 0 {
-		row("kept bytes", a.Styled(term.Warn, "of files that changed while a restore ran; look at them, then remove them"))
+		row("kept bytes",
+			a.Styled(term.Warn, "of files that changed while a restore ran; look at them, then remove them"))
 		for _, s := range r.Stages {
 			fmt.Fprintf(w, "  %s\n", term.Quote(string(s)))
 		}

@@ -133,14 +133,16 @@ func runStores(ctx context.Context, a *app) error {
 			}
 			t.Row(term.Cell{Text: shortID(s.ID, ids(r)), Style: term.ID}, term.Cell{Text: s.Mode},
 				term.Cell{Text: term.Size(s.DiskBytes)},
-				term.Cell{Text: used, Style: term.Dim}, term.Cell{Text: root}, term.Cell{Text: string(s.Wrong), Style: term.Error})
+				term.Cell{Text: used, Style: term.Dim}, term.Cell{Text: root},
+				term.Cell{Text: string(s.Wrong), Style: term.Error})
 		}
 		for _, s := range r.Trash {
 			root := "-"
 			if s.Root != "" {
 				root = term.Quote(string(s.Root))
 			}
-			t.Row(term.Cell{Text: shortID(s.ID, ids(r)), Style: term.ID}, term.Cell{Text: "trash"}, term.Cell{Text: term.Size(s.DiskBytes)},
+			t.Row(term.Cell{Text: shortID(s.ID, ids(r)), Style: term.ID}, term.Cell{Text: "trash"},
+				term.Cell{Text: term.Size(s.DiskBytes)},
 				term.Cell{Text: a.Time(s.Removed), Style: term.Dim}, term.Cell{Text: root},
 				term.Cell{Text: "goes " + a.Time(s.Goes) + "; 'rewind stores restore' brings it back"})
 		}
@@ -163,7 +165,8 @@ func ids(r api.StoresResponse) (list []string) {
 // restore take them.
 func shortID(id string, all []string) string {
 	for n := 8; n < len(id); n++ {
-		if !slices.ContainsFunc(all, func(other string) bool { return other != id && strings.HasPrefix(other, id[:n]) }) {
+		if !slices.ContainsFunc(all,
+			func(other string) bool { return other != id && strings.HasPrefix(other, id[:n]) }) {
 			return id[:n]
 		}
 	}
@@ -236,7 +239,8 @@ func (a *app) confirmStoreRemoval(s api.Store, now bool) error {
 		final = trashText + ". " + final + " after that"
 	}
 	refused := &api.Error{
-		Word: api.WordUsage, Message: "stores remove takes " + text + "; " + lower(final), Hint: "--yes does it without asking",
+		Word: api.WordUsage, Message: "stores remove takes " + text + "; " + lower(final),
+		Hint: "--yes does it without asking",
 	}
 	return a.confirm("This takes "+text+". "+final+".", refused, "nothing was removed")
 }

@@ -46,7 +46,8 @@ func newSwitch(a *app) *cobra.Command {
 			return doRestore(cmd.Context(), a, api.Switch, req)
 		},
 	}
-	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
+	cmd.Flags().BoolVar(&req.Exact, "exact", false,
+		"take files that no checkpoint has and what other sessions changed, too")
 	m.flags(cmd)
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)

@@ -121,7 +121,8 @@ func (a *app) drawTree(w io.Writer, r api.TreeResponse) error {
 			row = append(row, term.Cell{Text: stems[i] + name + "  " + title, Style: style})
 		}
 		// What a narrow terminal has no column for is dropped.
-		t.Row(append(row, term.Cell{Text: forkedAt(b)}, term.Cell{Text: branchWork(b)}, term.Cell{Text: a.Time(b.Last), Style: term.Dim},
+		t.Row(append(row, term.Cell{Text: forkedAt(b)}, term.Cell{Text: branchWork(b)},
+			term.Cell{Text: a.Time(b.Last), Style: term.Dim},
 			term.Cell{Text: a.branchMarks(b), Style: term.Dim}, term.Cell{Text: branchPoint(b), Style: term.Dim})...)
 	}
 	return t.Flush(w)
@@ -183,7 +184,12 @@ func tellSigns(a *app, list []api.Branch) {
 	for _, sign := range []struct {
 		is   string
 		says string
-	}{{"@", "you are here"}, {"*", "at work"}, {"~", "gone back in"}, {"!", "conflicts with another: 'rewind compare <a> <b>'"}} {
+	}{
+		{"@", "you are here"},
+		{"*", "at work"},
+		{"~", "gone back in"},
+		{"!", "conflicts with another: 'rewind compare <a> <b>'"},
+	} {
 		if slices.ContainsFunc(list, func(b api.Branch) bool { return strings.Contains(branchSign(&b), sign.is) }) {
 			says = append(says, sign.is+" "+sign.says)
 		}

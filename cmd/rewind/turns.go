@@ -58,7 +58,8 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 	}
 	if r.Left != "" {
 		defer func() {
-			a.Say("hint: %s behind these in %s, which this one was made of: 'rewind turns %s'", render.Count(r.LeftTurns, "turn"),
+			a.Say("hint: %s behind these in %s, which this one was made of: 'rewind turns %s'",
+				render.Count(r.LeftTurns, "turn"),
 				term.Sanitize(render.ShortSession(r.Left)), term.Sanitize(render.ShortSession(r.Left)))
 		}()
 	}
@@ -84,17 +85,21 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 				style = term.Dim // it lies behind where the project stands
 			}
 			if narrow { // the prompt needs the room, and what became of a turn
-				t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
-					term.Cell{Text: render.Words(string(turn.Prompt)), Style: style}, term.Cell{Text: turnMarks(turn, r)})
+				t.Row(term.Cell{Text: mark, Style: term.Bold},
+					term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
+					term.Cell{Text: render.Words(string(turn.Prompt)), Style: style},
+					term.Cell{Text: turnMarks(turn, r)})
 				continue
 			}
-			t.Row(term.Cell{Text: mark, Style: term.Bold}, term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
+			t.Row(term.Cell{Text: mark, Style: term.Bold},
+				term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
 				term.Cell{Text: a.Clock(turn.Time), Style: term.Dim},
 				term.Cell{Text: render.Words(string(turn.Prompt)), Style: style}, term.Cell{
 					Text:  a.messagesWord(turn.Messages),
 					Style: term.Dim,
 				},
-				term.Cell{Text: a.checkpointsWord(turn.Checkpoints), Style: term.Dim}, term.Cell{Text: turnMarks(turn, r)})
+				term.Cell{Text: a.checkpointsWord(turn.Checkpoints), Style: term.Dim},
+				term.Cell{Text: turnMarks(turn, r)})
 		}
 		return t.Flush(w)
 	})

@@ -105,7 +105,8 @@ func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd
 		}
 		return doRestore(cmd.Context(), a, route, req.UndoRequest)
 	}
-	cmd.Flags().BoolVar(&req.Exact, "exact", false, "take files that no checkpoint has and what other sessions changed, too")
+	cmd.Flags().BoolVar(&req.Exact, "exact", false,
+		"take files that no checkpoint has and what other sessions changed, too")
 	req.flags(cmd)
 	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	codeOnlyFlag(cmd, &req.Wish)
@@ -143,7 +144,8 @@ func newUndoRestore(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&req.Exact, "exact", false, "remove or replace files that no checkpoint has, too")
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)
-	cmd.Flags().BoolVar(&req.Force, "force", false, "give a session its end back although the agent seems to have it open")
+	cmd.Flags().BoolVar(&req.Force, "force", false,
+		"give a session its end back although the agent seems to have it open")
 	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	return cmd
 }

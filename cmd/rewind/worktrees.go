@@ -28,9 +28,11 @@ type worktreeWish struct {
 
 func (w *worktreeWish) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&w.dir, "worktree", "", "lay the files out in this `dir`, which is to be made; the session goes on there")
+	f.StringVar(&w.dir, "worktree", "",
+		"lay the files out in this `dir`, which is to be made; the session goes on there")
 	f.StringArrayVar(&w.link, "link", nil, "of --worktree: link this `path` of the project, which no checkpoint has, there; what is written there reaches it")
-	f.StringArrayVar(&w.copy, "copy", nil, "of --worktree: copy this `directory` of the project, which no checkpoint has, there")
+	f.StringArrayVar(&w.copy, "copy", nil,
+		"of --worktree: copy this `directory` of the project, which no checkpoint has, there")
 	f.BoolVar(&w.git, "git", false, "of --worktree: make it a worktree of git, too, with no branch")
 	f.StringVar(&w.branch, "git-branch", "", "as --git, with a new `branch`")
 	_ = cmd.MarkFlagDirname("worktree")
@@ -150,7 +152,8 @@ func newWorktrees(a *app) *cobra.Command {
 			return runWorktreesRemove(cmd.Context(), a, req)
 		},
 	}
-	remove.Flags().BoolVar(&req.Force, "force", false, "also with files that no checkpoint has, and under an agent that is at work")
+	remove.Flags().BoolVar(&req.Force, "force", false,
+		"also with files that no checkpoint has, and under an agent that is at work")
 	remove.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be done")
 	cmd.AddCommand(
 		&cobra.Command{
@@ -279,7 +282,8 @@ func runWorktreesRemove(ctx context.Context, a *app, req api.RemoveWorktreeReque
 	}
 	fmt.Fprintf(a.Out, "%s %s\n", verb, term.Quote(string(r.Worktree.Root)))
 	if r.Checkpoint != nil {
-		fmt.Fprintf(a.Out, "  its last state is checkpoint %s of store %.8s\n", a.Styled(term.ID, r.Checkpoint.Short), r.Worktree.ID)
+		fmt.Fprintf(a.Out, "  its last state is checkpoint %s of store %.8s\n", a.Styled(term.ID, r.Checkpoint.Short),
+			r.Worktree.ID)
 	}
 	if !req.DryRun {
 		a.Say("hint: back: rewind stores join %.8s <dir>, and 'rewind checkout @' there", r.Worktree.ID)

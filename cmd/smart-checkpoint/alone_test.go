@@ -39,13 +39,17 @@ func TestPromise03NoDaemonToBeHad(t *testing.T) {
 	}{
 		{"it cannot run", func(b *testbed) { b.env = append(b.env, "REWIND_TEST_EXIT=1") }, "exit code 70"},
 		{"a planted link", func(b *testbed) { _ = os.Symlink("/tmp", filepath.Join(b.home, "run")) }, "symbolic link"},
-		{"no directory", func(b *testbed) { _ = os.WriteFile(filepath.Join(b.home, "run"), nil, 0o600) }, "not a directory"},
+		{
+			"no directory", func(b *testbed) { _ = os.WriteFile(filepath.Join(b.home, "run"), nil, 0o600) },
+			"not a directory",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newTestbed(t)
 			c.prepare(b)
 			r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000")
-			if r.code != 0 || r.stdout != "alone" || !strings.Contains(r.stderr, c.want) || !strings.HasSuffix(r.stderr, "\nwarned\n") {
+			if r.code != 0 || r.stdout != "alone" || !strings.Contains(r.stderr, c.want) ||
+				!strings.HasSuffix(r.stderr, "\nwarned\n") {
 				t.Errorf("%+v", r)
 			}
 			if got := b.lines("alone"); len(got) != 1 {
@@ -63,10 +67,12 @@ func TestT17OpenedDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000")
-	if r.code != 0 || r.stdout != "daemon" || !strings.Contains(r.stderr, "run was open to others (mode 0777), and is closed again\n") {
+	if r.code != 0 || r.stdout != "daemon" ||
+		!strings.Contains(r.stderr, "run was open to others (mode 0777), and is closed again\n") {
 		t.Errorf("%+v", r)
 	}
-	if r = b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000"); r.stdout != "daemon" || r.stderr != "" {
+	if r = b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000"); r.stdout != "daemon" ||
+		r.stderr != "" {
 		t.Errorf("%+v", r)
 	}
 }

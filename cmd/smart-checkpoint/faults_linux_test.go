@@ -85,14 +85,18 @@ func TestPromise03CorruptStore(t *testing.T) {
 		{"marker gone", func(s *site) { s.check(os.Remove(s.marker())) }, "corrupt|damaged|missing|lost", false},
 		{"manifest flipped", func(s *site) { s.flip(s.manifest()) }, "corrupt|damaged", false},
 		{
-			"format garbled", func(s *site) { s.check(os.WriteFile(filepath.Join(s.store(), "format"), []byte("???"), 0o600)) },
+			"format garbled",
+			func(s *site) { s.check(os.WriteFile(filepath.Join(s.store(), "format"), []byte("???"), 0o600)) },
 			"format|else",
 			false,
 		},
 		{"newer format", func(s *site) {
 			s.check(os.WriteFile(filepath.Join(s.store(), "format"), []byte("rewind format 999 999\n"), 0o600))
 		}, "newer|upgrade", false},
-		{"database gone", func(s *site) { s.check(os.RemoveAll(filepath.Join(s.store(), "db"))) }, "corrupt|damaged|missing|lost", false},
+		{
+			"database gone", func(s *site) { s.check(os.RemoveAll(filepath.Join(s.store(), "db"))) },
+			"corrupt|damaged|missing|lost", false,
+		},
 		{"store gone", func(s *site) { s.check(os.RemoveAll(s.store())) }, "put the store back", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -216,7 +220,8 @@ func TestPromise03Surrounded(t *testing.T) {
 			s.stop()
 			whole := s.bin
 			s.bin = filepath.Join(s.base, "bin")
-			s.check(os.Mkdir(s.bin, 0o755), os.Link(filepath.Join(whole, "smart-checkpoint"), filepath.Join(s.bin, "smart-checkpoint")),
+			s.check(os.Mkdir(s.bin, 0o755),
+				os.Link(filepath.Join(whole, "smart-checkpoint"), filepath.Join(s.bin, "smart-checkpoint")),
 				make(filepath.Join(s.bin, "rewind")), make(filepath.Join(s.bin, "rewindd")))
 			s.edit("call")
 			r := s.usual("post-tool-use", s.payload("session", "call"))
@@ -321,11 +326,13 @@ func TestPromise03WithoutDaemon(t *testing.T) {
 		trees := map[string]string{}
 		for _, c := range list.Checkpoints {
 			trees[c.ID] = c.Tree
-			logs[env] = append(logs[env], fmt.Sprintf("%s %s %s turn %d by %v +%d ~%d", c.Tree, c.Event, c.Agent, c.Turn, c.By, c.Added,
-				c.Modified))
+			logs[env] = append(logs[env],
+				fmt.Sprintf("%s %s %s turn %d by %v +%d ~%d", c.Tree, c.Event, c.Agent, c.Turn, c.By, c.Added,
+					c.Modified))
 		}
 		for _, e := range s.events() {
-			logs[env] = append(logs[env], fmt.Sprintf("%s %s %s at %s, made %v", e.Session, e.Event, e.Call, trees[e.Checkpoint], e.Made))
+			logs[env] = append(logs[env],
+				fmt.Sprintf("%s %s %s at %s, made %v", e.Session, e.Event, e.Call, trees[e.Checkpoint], e.Made))
 		}
 	}
 	if on, off := logs["REWIND_DAEMON=on"], logs["REWIND_DAEMON=off"]; !slices.Equal(on, off) || len(on) < 10 {

@@ -53,7 +53,10 @@ func TestNewID(t *testing.T) {
 		}
 		seen[h.id] = true
 	}
-	for id, want := range map[uint64]string{0: "0000000000000000", 0xabc: "0000000000000abc", 1<<64 - 1: "ffffffffffffffff"} {
+	for id, want := range map[uint64]string{
+		0: "0000000000000000", 0xabc: "0000000000000abc",
+		1<<64 - 1: "ffffffffffffffff",
+	} {
 		if got := hex16(id); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -139,7 +142,8 @@ func TestPromise03HungDaemon(t *testing.T) {
 		t.Fatalf("marks: %+v", list)
 	}
 	for _, u := range list {
-		if u.Agent != "claude" || u.Event != "stop" || u.PID != os.Getpid() || u.Dir != b.home || time.Since(u.At) > time.Minute {
+		if u.Agent != "claude" || u.Event != "stop" || u.PID != os.Getpid() || u.Dir != b.home ||
+			time.Since(u.At) > time.Minute {
 			t.Errorf("mark: %+v", u)
 		}
 	}
@@ -209,7 +213,10 @@ func TestPromise03NobodyReads(t *testing.T) {
 func TestPromise03Signals(t *testing.T) {
 	b := newTestbed(t)
 	b.raw(func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE} {
+	for _, sig := range []syscall.Signal{
+		syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT,
+		syscall.SIGPIPE,
+	} {
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -387,7 +394,8 @@ func TestPromise04OtherProtocol(t *testing.T) {
 		_, _ = io.WriteString(c, "rwhook\x02\nand more")
 		_ = c.Close()
 	}()
-	if r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000"); r.code != 0 || r.stdout != "daemon" ||
+	if r := b.run(strings.NewReader("{}"), "stop", "--agent", "claude", "--deadline", "10000"); r.code != 0 ||
+		r.stdout != "daemon" ||
 		r.stderr != "" {
 		t.Errorf("a later protocol: %+v", r)
 	}

@@ -95,7 +95,8 @@ func TestT3Promise01Kills(t *testing.T) {
 	if len(acked) < min(3*m.Points, 1000) {
 		t.Errorf("only %d events were acknowledged", len(acked))
 	}
-	t.Logf("%d daemons and %d clients were killed; %d of %d events were acknowledged", daemons, clients, len(acked), len(may))
+	t.Logf("%d daemons and %d clients were killed; %d of %d events were acknowledged", daemons, clients, len(acked),
+		len(may))
 	s.edit("next")
 	s.mustCapture("session-0", "next")
 	may["next"] = true
@@ -144,12 +145,13 @@ func (s *site) met(daemon bool) int {
 			ask = time.Now().Add(2 * time.Second)
 		}
 		b, err := os.ReadFile(s.file("count"))
-		if n, e := strconv.Atoi(strings.TrimSuffix(string(b), "\n")); err == nil && e == nil && strings.HasSuffix(string(b), "\n") {
+		if n, e := strconv.Atoi(strings.TrimSuffix(string(b), "\n")); err == nil && e == nil &&
+			strings.HasSuffix(string(b), "\n") {
 			return n
 		}
 		if time.Now().After(end) {
-			s.Fatalf("the traced program does not end: armed still %v, processes %v, daemons %v", exists(s.file("armed")), s.pids(""),
-				s.daemons())
+			s.Fatalf("the traced program does not end: armed still %v, processes %v, daemons %v",
+				exists(s.file("armed")), s.pids(""), s.daemons())
 		}
 	}
 }
@@ -244,7 +246,8 @@ func TestT1HookKills(t *testing.T) {
 				s.mustCapture("session", call)
 				sure, may[call] = append(sure, call), true
 			}
-			t.Logf("%d of %d points killed it, over %d calls; %d of their hooks were not sure of their event", fired, c.want, calls, told)
+			t.Logf("%d of %d points killed it, over %d calls; %d of their hooks were not sure of their event", fired,
+				c.want, calls, told)
 			if fired*10 < c.want*9 {
 				t.Errorf("only %d of %d points killed it", fired, c.want)
 			}

@@ -114,10 +114,11 @@ func (b *Bisector) writeLaid(session string, l laid) error {
 	if err != nil {
 		return err
 	}
-	return osfile.Write(filepath.Join(b.dir(session), laidName), osfile.Options{Temporary: ".new-", Hint: true}, func(w io.Writer) error {
-		_, err := w.Write(raw)
-		return err
-	})
+	return osfile.Write(filepath.Join(b.dir(session), laidName), osfile.Options{Temporary: ".new-", Hint: true},
+		func(w io.Writer) error {
+			_, err := w.Write(raw)
+			return err
+		})
 }
 
 // bootID is what the system calls its present run; "": it has no word for it.
@@ -213,7 +214,8 @@ func (b *Bisector) apply(ctx context.Context, dir worktreefs.Dir, from, to objst
 	}
 	if len(res.Conflicts) > 0 {
 		return &value.OpError{
-			Op: "bisect: lay out", Subject: string(res.Conflicts[0].Path), Typed: true, Err: errors.New(res.Conflicts[0].Reason),
+			Op: "bisect: lay out", Subject: string(res.Conflicts[0].Path), Typed: true,
+			Err: errors.New(res.Conflicts[0].Reason),
 		}
 	}
 	return nil
@@ -236,7 +238,8 @@ func (b *Bisector) steps(ctx context.Context, in worktreefs.Dir, from, to objsto
 		touched = map[string]bool{}
 	}
 	err = tree.Diff(b.log.Objs, from, to, func(ch tree.Change) error {
-		if ch.Old != nil && ch.New != nil && ch.Old.Type == tree.TypeDir && ch.New.Type != tree.TypeDir {
+		both := ch.Old != nil && ch.New != nil
+		if both && ch.Old.Type == tree.TypeDir && ch.New.Type != tree.TypeDir {
 			touched[ch.Path] = true // whatever a command has put there
 		}
 		if !below(touched, ch.Path) {

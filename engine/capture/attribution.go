@@ -31,6 +31,19 @@ func apply(s *model.Session, a *Pending, now time.Time) {
 	if a.Act.Begins {
 		s.Turn, s.Busy, s.Prompt = s.Turn+1, true, ev.Prompt
 	}
+	applyKind(s, &a.Event)
+	applyCalls(s, a)
+	s.Edited(a.edits)
+	if ev.Kind == hooks.Prompt && ev.Subagent == "" && !announcesCalls(a.Options.Tier, ev.Agent) {
+		s.Calls = append(s.Calls, model.Call{ID: model.TurnCall}) // an agent goes on after a notice, too
+	}
+	if a.Act.Ends {
+		s.Busy = false
+	}
+}
+
+// applyKind sets what follows from the kind of an event alone.
+func applyKind(s *model.Session, ev *hooks.Event) {
 	switch ev.Kind {
 	case hooks.SessionStart:
 		if ev.Source != "compact" {
@@ -47,6 +60,11 @@ func apply(s *model.Session, a *Pending, now time.Time) {
 	case hooks.SessionEnd:
 		s.Calls, s.Busy, s.Ended = nil, false, true
 	}
+}
+
+// applyCalls ends the calls that an event ends, and begins the one that it begins.
+func applyCalls(s *model.Session, a *Pending) {
+	ev := a.Event
 	switch ev.Kind {
 	case hooks.BeforeTool, hooks.Prompt, hooks.Stop, hooks.SubagentStop:
 		s.Calls = slices.DeleteFunc(s.Calls, func(c model.Call) bool {
@@ -54,7 +72,8 @@ func apply(s *model.Session, a *Pending, now time.Time) {
 				(c.ID != model.TurnCall || !a.Act.Opens)
 		})
 	case hooks.AfterTool:
-		if i := slices.IndexFunc(s.Calls, func(c model.Call) bool { return c.ID == ev.Tool.Call && c.Lane == ev.Subagent }); i >= 0 {
+		i := slices.IndexFunc(s.Calls, func(c model.Call) bool { return c.ID == ev.Tool.Call && c.Lane == ev.Subagent })
+		if i >= 0 {
 			s.Calls = slices.Delete(s.Calls, i, i+1)
 		}
 	}
@@ -62,13 +81,6 @@ func apply(s *model.Session, a *Pending, now time.Time) {
 		s.Calls = append(s.Calls, model.Call{
 			ID: ev.Tool.Call, Tool: ev.Tool.Name, Lane: ev.Subagent, Class: ev.Tool.Class, Paths: a.inside,
 		})
-	}
-	s.Edited(a.edits)
-	if ev.Kind == hooks.Prompt && ev.Subagent == "" && !announcesCalls(a.Options.Tier, ev.Agent) {
-		s.Calls = append(s.Calls, model.Call{ID: model.TurnCall}) // an agent goes on after a notice, too
-	}
-	if a.Act.Ends {
-		s.Busy = false
 	}
 }
 

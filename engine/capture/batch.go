@@ -150,7 +150,8 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 			cp.Cause.Turn, cp.Cause.Prompt, cp.Conversation = before.Turn, before.Prompt, before.Cursor.TranscriptEnd
 			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = eventInterrupted, "", "", true
 		}
-		if !same && lead.Act.Ends && lead.Event.Name == model.QuietStop && !cp.ChangedBy(lead.Name) {
+		ended := !same && lead.Act.Ends
+		if ended && lead.Event.Name == model.QuietStop && !cp.ChangedBy(lead.Name) {
 			cp.Cause.Event, in.apart = model.EventScan, true // changed by a person after the turn fell silent
 			lead.at = in.was.Checkpoint
 		}
@@ -219,7 +220,8 @@ func (in *batch) tail(c *Capture, s *model.Session) {
 // finds it: what an interrupted call had done. nil: it belongs to the event's own turn.
 func (in *batch) turnBefore(lead *Pending, cp *model.Checkpoint) *model.Session {
 	old := in.wt.log.Records[lead.Name]
-	if !lead.Act.Begins || old == nil || old.Turn == 0 || len(old.Calls) == 0 || !cp.ChangedBy(lead.Name) {
+	noTurnBefore := !lead.Act.Begins || old == nil || old.Turn == 0
+	if noTurnBefore || len(old.Calls) == 0 || !cp.ChangedBy(lead.Name) {
 		return nil
 	}
 	return old
@@ -271,7 +273,10 @@ func (in *batch) checkpoint(c *Capture, lead *Pending) (*model.Checkpoint, error
 	if err != nil {
 		return nil, err
 	}
-	cause := model.Cause{Event: model.EventWords[lead.Event.Kind], Tool: lead.Event.Tool.Name, Call: lead.Event.Tool.Call}
+	cause := model.Cause{
+		Event: model.EventWords[lead.Event.Kind], Tool: lead.Event.Tool.Name,
+		Call: lead.Event.Tool.Call,
+	}
 	return in.wt.newCheckpoint(c, lead.Name, cur, cause)
 }
 
@@ -309,7 +314,8 @@ func (in *batch) begins(session string) (at objstore.ID, begins bool, err error)
 		return at, err == nil, err
 	}
 	s := in.wt.log.Records[session]
-	begins = s != nil && s.Event == "" && s.Fork != nil && !refs.KindOf(s.Fork.Kind).IsRestore() && s.Fork.Checkpoint == at.String()
+	begins = s != nil && s.Event == "" && s.Fork != nil && !refs.KindOf(s.Fork.Kind).IsRestore() &&
+		s.Fork.Checkpoint == at.String()
 	if begins { // undo or a save may have moved the cursor and back
 		tip, err := in.wt.log.Refs.ID(refs.Session(session))
 		return at, err == nil && tip == at, err
@@ -363,11 +369,15 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 		}
 		told[a.Name] = true
 		op := refs.Operation{
-			Kind: refs.KindEvent, Time: e.log.Now().UnixMilli(), Session: a.Name, Checkpoint: cmp.Or(a.at, in.state), Turn: a.turn,
+			Kind: refs.KindEvent, Time: e.log.Now().UnixMilli(), Session: a.Name, Checkpoint: cmp.Or(a.at, in.state),
+			Turn:       a.turn,
 			EventID:    a.Options.ID,
 			Message:    model.JoinEdits(a.edits),
 			Transcript: said,
-			Cause:      refs.Cause{Event: model.EventWords[a.Event.Kind], Tool: a.Event.Tool.Name, Call: a.Event.Tool.Call},
+			Cause: refs.Cause{
+				Event: model.EventWords[a.Event.Kind], Tool: a.Event.Tool.Name,
+				Call: a.Event.Tool.Call,
+			},
 		}
 		if a.Act.Begins {
 			op.Message = a.Event.Prompt // the only place of the prompt if the turn is killed

@@ -37,7 +37,8 @@ func (wt *Worktree) flag(skips []tree.Skip, faults []gitinfo.Fault) []tree.Skip 
 		return skips
 	}
 	was := &wt.unread
-	if len(skips) > 0 && len(skips) == len(was.of) && &skips[0] == &was.of[0] && slices.Equal(paths, was.paths) {
+	sameLength := len(skips) > 0 && len(skips) == len(was.of)
+	if sameLength && &skips[0] == &was.of[0] && slices.Equal(paths, was.paths) {
 		return was.skips
 	}
 	all := slices.Clone(skips)

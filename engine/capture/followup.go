@@ -64,7 +64,8 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 	var heard, grown, ended []string
 	for name, s := range wt.log.Records {
 		age := wt.log.Since(s.Last)
-		if s.Transcript == "" || s.LaneOf != "" || !model.Understood(s.Agent) || age < 0 || age > 2*model.QuietAfter {
+		noFile := s.Transcript == "" || s.LaneOf != "" || !model.Understood(s.Agent)
+		if noFile || age < 0 || age > 2*model.QuietAfter {
 			continue
 		}
 		path, fi, err := conversation.FindFile(s.Agent, s.Transcript)

@@ -36,7 +36,8 @@ func TestHandleTurn(t *testing.T) {
 		Event: "post-tool-use", Tool: "Bash", Call: "c1", Turn: 1,
 		Prompt: "do it",
 	}) ||
-		!slices.Equal(cp.By, []string{"claude/s1"}) || cp.Parents[0] != first.ID || !cp.Base.IsZero() || cp.Counts.Modified != 1 {
+		!slices.Equal(cp.By, []string{"claude/s1"}) || cp.Parents[0] != first.ID || !cp.Base.IsZero() ||
+		cp.Counts.Modified != 1 {
 		t.Fatalf("after the call: %+v, %+v", h, cp)
 	}
 	if h := a.Stop(); h.New || h.Checkpoint != cp.ID {
@@ -47,7 +48,10 @@ func TestHandleTurn(t *testing.T) {
 	if mine.Cause.Turn != 2 || len(mine.By) != 0 {
 		t.Fatalf("the user's change: %+v", mine)
 	}
-	for name, want := range map[string]*model.Checkpoint{"turn:0": first, "turn:1": cp, "turn:2": mine, "@": mine, "session:s1": mine} {
+	for name, want := range map[string]*model.Checkpoint{
+		"turn:0": first, "turn:1": cp, "turn:2": mine, "@": mine,
+		"session:s1": mine,
+	} {
 		if got, err := p.E.History.Resolve(name); err != nil || got.ID != want.ID {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
@@ -57,7 +61,8 @@ func TestHandleTurn(t *testing.T) {
 	}
 	p.Reopen()
 	all, err := p.E.Log.Sessions()
-	if err != nil || len(all) != 1 || all[0].Turn != 2 || !all[0].Busy || all[0].Event != "prompt" || all[0].Prompt != "more" {
+	if err != nil || len(all) != 1 || all[0].Turn != 2 || !all[0].Busy || all[0].Event != "prompt" ||
+		all[0].Prompt != "more" {
 		t.Fatalf("sessions: %+v, %v", all, err)
 	}
 }
@@ -242,7 +247,10 @@ func TestT7Promise04ParallelEvents(t *testing.T) {
 				a := p.Agent(fmt.Sprint("s", i))
 				p.Write(fmt.Sprint("f", i), enginetest.Big(fmt.Sprint(round, i)))
 				for range 1 + i%2 { // some come twice
-					h := a.Send(hooks.Event{Kind: hooks.AfterTool, Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(round)}},
+					h := a.Send(hooks.Event{
+						Kind: hooks.AfterTool,
+						Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(round)},
+					},
 						capture.HandleOptions{ID: uint64(round*n + i + 1)})
 					if got[i] == nil {
 						got[i] = h
@@ -417,7 +425,8 @@ func TestSettle(t *testing.T) {
 	p.Write("f", enginetest.Big("2"))
 	settle(0)
 	cur, err := p.E.History.Resolve("@")
-	if err != nil || cur.Cause.Event != model.EventScan || cur.Cause.Turn != 2 || p.Cat(cur, "f") != enginetest.Big("2") {
+	if err != nil || cur.Cause.Event != model.EventScan || cur.Cause.Turn != 2 ||
+		p.Cat(cur, "f") != enginetest.Big("2") {
 		t.Fatalf("%+v, %v", cur, err)
 	}
 	p.Write("f", enginetest.Big("3"))

@@ -34,13 +34,24 @@ func TestPromise19WhoChangedIt(t *testing.T) {
 			map[string]string{"d/x": "a", "d": "a", "d/y": "b", "y": "b"},
 		},
 		{"two that name none", []capture.OpenCalls{shell("a"), shell("b")}, map[string]string{"x": "a b"}},
-		{"two that name others", []capture.OpenCalls{edit("a", "x"), edit("b", "y")}, map[string]string{"x": "a", "y": "b", "z": "a b"}},
-		{"two that name one", []capture.OpenCalls{edit("a", "x"), edit("b", "x", "y")}, map[string]string{"x": "a b", "y": "b"}},
+		{
+			"two that name others",
+			[]capture.OpenCalls{edit("a", "x"), edit("b", "y")},
+			map[string]string{"x": "a", "y": "b", "z": "a b"},
+		},
+		{
+			"two that name one",
+			[]capture.OpenCalls{edit("a", "x"), edit("b", "x", "y")},
+			map[string]string{"x": "a b", "y": "b"},
+		},
 		{"one edits elsewhere", []capture.OpenCalls{edit("a"), edit("b", "y")}, map[string]string{"z": "b"}},
 		{"both edit elsewhere", []capture.OpenCalls{edit("a"), edit("b")}, map[string]string{"z": "a b"}},
 		{
 			"lanes of one",
-			[]capture.OpenCalls{{"a": {{ID: "1"}, {ID: "2", Lane: "s", Class: hooks.Editor, Paths: []string{"x"}}}}, shell("b")},
+			[]capture.OpenCalls{
+				{"a": {{ID: "1"}, {ID: "2", Lane: "s", Class: hooks.Editor, Paths: []string{"x"}}}},
+				shell("b"),
+			},
 			map[string]string{"x": "a", "y": "a b"},
 		},
 	} {
@@ -87,7 +98,8 @@ func TestPromise19OwnedInTheLog(t *testing.T) {
 	p.Write("b.txt", enginetest.Big("2"))
 	r, err := p.E.Worktree.Save(enginetest.Bg, "a", "saved", nil)
 	p.Must(err)
-	if of := r.Checkpoint.AuthorsOf(); strings.Join(of("a.txt"), " ") != a.Name() || strings.Join(of("b.txt"), " ") != b.Name() {
+	if of := r.Checkpoint.AuthorsOf(); strings.Join(of("a.txt"), " ") != a.Name() ||
+		strings.Join(of("b.txt"), " ") != b.Name() {
 		t.Errorf("saved: by %v, owned %v", r.Checkpoint.By, r.Checkpoint.Owned)
 	}
 	p.Reopen()
@@ -126,7 +138,8 @@ func TestPromise19OverThinnedHistory(t *testing.T) {
 				t.Fatal("nothing was thinned")
 			}
 			for steps := 0; ; steps++ {
-				_, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: "a"}})
+				_, err := p.E.Restorer.Undo(enginetest.Bg, 1,
+					restore.Options{Session: model.SessionChoice{Session: "a"}})
 				if errors.Is(err, model.ErrNotFound) {
 					break
 				}

@@ -51,8 +51,9 @@ func (wt *Worktree) Rules() (*rules, error) { return wt.rulesNow(false) }
 func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
 	git := wt.git.Read(wt.log.Project.Root, hurry)
 	now := &repository{
-		files: git.Files, fold: git.FoldCase, exclude: wt.log.Config.Exclusions(), secrets: wt.log.Config.SecretPatterns(),
-		allow: wt.log.Config.SecretsAllow(),
+		files: git.Files, fold: git.FoldCase, exclude: wt.log.Config.Exclusions(),
+		secrets: wt.log.Config.SecretPatterns(),
+		allow:   wt.log.Config.SecretsAllow(),
 	}
 	var err error
 	if now.skipped, err = wt.leaks.SkippedPaths(); err != nil {
@@ -78,12 +79,14 @@ func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
 
 // same reports whether was leads to the same rules.
 func (n *repository) same(was *repository) bool {
-	if was == nil || n.fold != was.fold || !slices.Equal(n.exclude, was.exclude) || !slices.Equal(n.secrets, was.secrets) ||
+	if was == nil || n.fold != was.fold || !slices.Equal(n.exclude, was.exclude) ||
+		!slices.Equal(n.secrets, was.secrets) ||
 		!slices.Equal(n.allow, was.allow) || !n.skipped.Same(was.skipped) {
 		return false
 	}
 	return sameTracked(n.tracked, was.tracked) &&
-		slices.EqualFunc(n.files, was.files, func(a, b gitinfo.File) bool { return a.Path == b.Path && bytes.Equal(a.Data, b.Data) })
+		slices.EqualFunc(n.files, was.files,
+			func(a, b gitinfo.File) bool { return a.Path == b.Path && bytes.Equal(a.Data, b.Data) })
 }
 
 func sameTracked(a, b snapshot.Tracked) bool {
@@ -113,7 +116,8 @@ func (wt *Worktree) makeRules(now *repository) error {
 // Source is a snapshot's, with all that decides what it takes: every look at the worktree begins with it.
 func (wt *Worktree) Source(root worktreefs.Dir, r *rules) snapshot.Source {
 	return snapshot.Source{
-		Root: root, Rules: r.Dir, RuleFiles: project.RuleFiles, Tracked: r.Tracked, SizeLimit: wt.log.Config.SizeLimit(), Secret: r.Secret,
+		Root: root, Rules: r.Dir, RuleFiles: project.RuleFiles, Tracked: r.Tracked,
+		SizeLimit: wt.log.Config.SizeLimit(), Secret: r.Secret,
 		StoreSecrets: wt.log.Config.StoreSecrets(), SecretKey: r.Key, GitDirs: r.gitDirs, Linked: wt.isLinked,
 	}
 }

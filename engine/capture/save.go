@@ -331,7 +331,8 @@ func (wt *Worktree) newCheckpoint(c *Capture, session string, parent *model.Chec
 		return nil, err
 	}
 	cp := &model.Checkpoint{
-		Time: wt.log.Now().Truncate(time.Millisecond), Session: session, Tree: c.Res.Root, Note: c.note, Cause: cause, Git: c.Git,
+		Time: wt.log.Now().Truncate(time.Millisecond), Session: session, Tree: c.Res.Root, Note: c.note, Cause: cause,
+		Git:    c.Git,
 		Counts: model.Counts{Files: c.Res.Files + c.Res.Links, Bytes: c.Res.Bytes, Skipped: len(Visible(c.Res.Skips))},
 	}
 	if parent != nil {

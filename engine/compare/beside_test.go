@@ -25,7 +25,8 @@ func TestBeside(t *testing.T) {
 		p := enginetest.OpenProject(t, mkdir(t, dir, "p"), mkdir(t, dir, "h"))
 		defer p.Close()
 		write := func(p *enginetest.Project, n int) {
-			p.Write(rapid.SampledFrom([]string{"a", "b", "d/c"}).Draw(t, "path"), fmt.Sprintf("%d\n2\n3\n4\n5\n6\n7\n8\n9\n", n))
+			p.Write(rapid.SampledFrom([]string{"a", "b", "d/c"}).Draw(t, "path"),
+				fmt.Sprintf("%d\n2\n3\n4\n5\n6\n7\n8\n9\n", n))
 			p.Save("")
 		}
 		for n := range rapid.IntRange(1, 4).Draw(t, "before") {
@@ -58,21 +59,26 @@ func TestBeside(t *testing.T) {
 					want = cp
 				}
 			}
-			if want == nil || r.Ancestor == nil || back.Ancestor == nil || r.Ancestor.ID != want.ID || back.Ancestor.ID != want.ID {
-				t.Fatalf("the ancestor of %s and %s is %v and %v, want %v", a.ID.Short(), b.ID.Short(), r.Ancestor, back.Ancestor, want)
+			if want == nil || r.Ancestor == nil || back.Ancestor == nil || r.Ancestor.ID != want.ID ||
+				back.Ancestor.ID != want.ID {
+				t.Fatalf("the ancestor of %s and %s is %v and %v, want %v", a.ID.Short(), b.ID.Short(), r.Ancestor,
+					back.Ancestor, want)
 			}
 			if r.Divergence != back.Divergence || len(r.Overlaps) != len(back.Overlaps) {
-				t.Fatalf("divergence %v and %v, overlaps %v and %v", r.Divergence, back.Divergence, r.Overlaps, back.Overlaps)
+				t.Fatalf("divergence %v and %v, overlaps %v and %v", r.Divergence, back.Divergence, r.Overlaps,
+					back.Overlaps)
 			}
 			for i := range r.Overlaps {
-				if x, y := r.Overlaps[i], back.Overlaps[i]; x.Path != y.Path || x.Verdict != y.Verdict || x.Places != y.Places {
+				if x, y := r.Overlaps[i], back.Overlaps[i]; x.Path != y.Path || x.Verdict != y.Verdict ||
+					x.Places != y.Places {
 					t.Fatalf("%v and %v", x, y)
 				}
 			}
 			for i := range r.Sides {
-				if x, y := r.Sides[i], back.Sides[1-i]; len(x.Steps) != len(y.Steps) || len(x.Changes) != len(y.Changes) {
-					t.Fatalf("side %d: %d steps and %d changes, or %d and %d", i, len(x.Steps), len(x.Changes), len(y.Steps),
-						len(y.Changes))
+				if x, y := r.Sides[i], back.Sides[1-i]; len(x.Steps) != len(y.Steps) ||
+					len(x.Changes) != len(y.Changes) {
+					t.Fatalf("side %d: %d steps and %d changes, or %d and %d", i, len(x.Steps), len(x.Changes),
+						len(y.Steps), len(y.Changes))
 				}
 			}
 		}

@@ -86,7 +86,8 @@ func (c *Comparer) turns(ctx context.Context, from *model.Checkpoint, s *Side) e
 		if op.Seq <= from.Seq || ctx.Err() != nil {
 			return kv.ErrStop
 		}
-		if op.Session != s.Session || !model.InTurn(op) || !s.Whole && op.Seq > s.Tip.Seq {
+		others := op.Session != s.Session || !model.InTurn(op)
+		if others || !s.Whole && op.Seq > s.Tip.Seq {
 			return nil
 		}
 		op = count.Operation(op)

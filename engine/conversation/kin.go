@@ -27,7 +27,8 @@ type kin struct {
 // lock is held.
 func (cs *Conversations) kinOf(s *model.Session, t *transcript.Trace) kin {
 	k := kin{others: cs.log.Records}
-	if named := k.others[namedBy(s, t)]; named != nil && named.Name != s.Name && !named.Purged && !k.comesFrom(named, s.Name) {
+	if named := k.others[namedBy(s, t)]; named != nil && named.Name != s.Name && !named.Purged &&
+		!k.comesFrom(named, s.Name) {
 		k.list = append(k.list, named)
 	}
 	for _, name := range cs.points.sharing(s.Name, t) {
@@ -36,7 +37,8 @@ func (cs *Conversations) kinOf(s *model.Session, t *transcript.Trace) kin {
 			break
 		}
 		switch {
-		case p == nil || p.Agent != s.Agent || p.LaneOf != "" || p.Purged || p.Cursor.Transcript.IsZero() || slices.Contains(k.list, p):
+		case p == nil || p.Agent != s.Agent || p.LaneOf != "" || p.Purged || p.Cursor.Transcript.IsZero() ||
+			slices.Contains(k.list, p):
 		case k.comesFrom(p, s.Name):
 			k.below = append(k.below, p)
 		default:
@@ -71,7 +73,8 @@ func (k kin) comesFrom(s *model.Session, name string) bool {
 
 // byLooks reports whether a lineage was found by comparing conversations.
 func byLooks(l *model.Lineage) bool {
-	return l != nil && l.Kind == model.ByAgent && (l.How == value.FoundIDs || l.How == value.FoundContent)
+	byAgent := l != nil && l.Kind == model.ByAgent
+	return byAgent && (l.How == value.FoundIDs || l.How == value.FoundContent)
 }
 
 // origin is the session that s was made of, by its trace, and of the kin that which has most of it: most records known
@@ -89,71 +92,97 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 		}
 	}
 	if t.Header && named != "" {
-		l := model.MadeByAgent(s.Agent, t.Parent, t.First)
-		same, err := r.common(s, t, k.others[named], t.Parent.Session)
-		// it goes on where the other one was, and takes nothing along
-		if of := r.is[named]; of != nil && same.Turn+same.Behind+t.Shown == 0 {
-			same.Behind = of.TurnAt(t.First)
-		}
-		if err == nil {
-			share(l, same, t.Shown)
-		}
+		l, err := k.ofNamed(r, s, t, named)
 		return l, false, err
 	}
-	var best transcript.Same
-	var of *model.Session
-	for _, p := range k.list {
-		pt, err := r.trace(p)
-		if errors.Is(err, ErrLater) {
-			return nil, false, err
-		}
-		if err != nil {
-			continue
-		}
-		same := t.Common(pt)
-		if same.Turn+same.Behind == 0 ||
-			p.Name != named && (!precedes(p, s, pt, t, same) || k.through(r, pt, same) || k.above(r, p, t, same)) {
-			continue
-		}
-		switch {
-		case of == nil, same.Named > best.Named, same.Named == best.Named && same.Kept > best.Kept:
-		case same.Named < best.Named || same.Kept < best.Kept || of.Name == named:
-			continue
-		case p.Name != named:
-			ot, err := r.trace(of)
-			if err != nil || !precedes(p, of, pt, ot, ot.Common(pt)) {
-				continue
-			}
-		}
-		best, of = same, p
+	best, err := k.nearest(r, s, t, named)
+	if err != nil {
+		return nil, false, err
 	}
-	// that may be gone, or cut
-	if named != "" && t.Own && t.Shown > 0 && (of == nil || of.Name != named && best.Turn <= t.Shown) {
-		l := model.MadeByAgent(s.Agent, t.Parent, t.First)
-		same, err := r.common(s, t, k.others[named], t.Parent.Session)
-		if err == nil {
-			share(l, same, t.Shown)
-		}
+	missing := best.of == nil || best.of.Name != named && best.same.Turn <= t.Shown // it may be gone, or cut
+	says := named != "" && t.Own && t.Shown > 0
+	if says && missing {
+		l, err := k.ofNamed(r, s, t, named)
 		return l, false, err
 	}
-	if of == nil {
+	if best.of == nil {
 		return nil, false, nil
 	}
-	l = model.MadeByAgent(s.Agent, transcript.Parent{Session: of.ID, Message: best.Message}, t.First)
-	l.Session = of.Name
+	l = model.MadeByAgent(s.Agent, transcript.Parent{Session: best.of.ID, Message: best.same.Message}, t.First)
+	l.Session = best.of.Name
+	shown := 0
 	switch {
-	case of.Name == named: // its records name it
-	case best.Named > 0:
+	case best.of.Name == named: // its records name it
+		shown = t.Shown
+	case best.same.Named > 0:
 		l.How = value.FoundIDs
 	default:
 		l.How = value.FoundContent
 	}
-	shown := 0
-	if of.Name == named {
-		shown = t.Shown
-	}
-	share(l, best, shown)
+	share(l, best.same, shown)
 	return l, t.Ends(l.Both), nil
+}
+
+// ofNamed is the lineage of s where it was made of the session that its file names.
+func (k kin) ofNamed(r *tracer, s *model.Session, t *transcript.Trace, named string) (*model.Lineage, error) {
+	l := model.MadeByAgent(s.Agent, t.Parent, t.First)
+	same, err := r.common(s, t, k.others[named], t.Parent.Session)
+	if err != nil {
+		return l, err
+	}
+	// it goes on where the other one was, and takes nothing along
+	if of := r.is[named]; t.Header && of != nil && same.Turn+same.Behind+t.Shown == 0 {
+		same.Behind = of.TurnAt(t.First)
+	}
+	share(l, same, t.Shown)
+	return l, nil
+}
+
+// candidate is a session that another one may have been made of.
+type candidate struct {
+	of   *model.Session // nil: there is none
+	t    *transcript.Trace
+	same transcript.Same
+}
+
+// nearest is that of the kin which has most of s.
+func (k kin) nearest(r *tracer, s *model.Session, t *transcript.Trace, named string) (best candidate, err error) {
+	for _, p := range k.list {
+		pt, err := r.trace(p)
+		if errors.Is(err, ErrLater) {
+			return best, err
+		}
+		if err != nil {
+			continue
+		}
+		c := candidate{p, pt, t.Common(pt)}
+		if c.same.Turn+c.same.Behind == 0 || p.Name != named && !k.mayBe(r, c, s, t) {
+			continue
+		}
+		if c.isNearerThan(best, r, named) {
+			best = c
+		}
+	}
+	return best, nil
+}
+
+// mayBe reports whether s may have been made of a session that its file does not name.
+func (k kin) mayBe(r *tracer, c candidate, s *model.Session, t *transcript.Trace) bool {
+	return precedes(c.of, s, c.t, t, c.same) && !k.through(r, c.t, c.same) && !k.above(r, c.of, t, c.same)
+}
+
+func (c candidate) isNearerThan(best candidate, r *tracer, named string) bool {
+	same, than := c.same, best.same
+	switch {
+	case best.of == nil, same.Named > than.Named, same.Named == than.Named && same.Kept > than.Kept:
+		return true
+	case same.Named < than.Named || same.Kept < than.Kept || best.of.Name == named:
+		return false
+	case c.of.Name == named:
+		return true
+	}
+	bt, err := r.trace(best.of)
+	return err == nil && precedes(c.of, best.of, c.t, bt, bt.Common(c.t))
 }
 
 // nearer is the session that s was made of where its file names an older one (Claude): a copy keeps what the copy that
@@ -171,7 +200,8 @@ func (k kin) nearer(r *tracer, s *model.Session, t *transcript.Trace, named stri
 	}
 	for _, p := range k.list {
 		pt, err := r.trace(p)
-		if p.Name == named || err != nil || pt.Parent.Session != t.Parent.Session || t.Ids(pt) < copied {
+		no := p.Name == named || err != nil || pt.Parent.Session != t.Parent.Session
+		if no || t.Ids(pt) < copied {
 			continue
 		}
 		same := t.Common(pt)

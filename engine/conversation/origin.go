@@ -25,7 +25,8 @@ const maxOrigin = maxSession
 // of its own, or a session has come that it may have been made of. One that rewind made needs none. The log's lock is
 // held.
 func (cs *Conversations) needsOrigin(s *model.Session) bool {
-	if !cs.log.Config.Detects() || s.Purged || s.LaneOf != "" || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+	never := !cs.log.Config.Detects() || s.Purged || s.LaneOf != ""
+	if never || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false
 	}
 	p := cs.loadPoints()
@@ -163,7 +164,8 @@ func (cs *Conversations) resolveAgain(ctx context.Context, reading func(func()))
 // held.
 func (cs *Conversations) resolve(ctx context.Context, name string, reading func(func())) {
 	s := cs.log.Records[name]
-	if s == nil || !cs.needsOrigin(s) || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
+	unneeded := s == nil || !cs.needsOrigin(s)
+	if unneeded || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
 		return
 	}
 	work := *s

@@ -144,7 +144,8 @@ func (cs *Conversations) isWholeRecord(s *model.Session, f *SessionFile, from in
 		return false
 	}
 	line = bytes.TrimSpace(line)
-	return bytes.HasPrefix(line, []byte("{")) && json.Valid(line) && (s.Ended || s.Imported || cs.sessions.OpenBy(s) == "")
+	isRecord := bytes.HasPrefix(line, []byte("{")) && json.Valid(line)
+	return isRecord && (s.Ended || s.Imported || cs.sessions.OpenBy(s) == "")
 }
 
 // isSilent reports whether a session has ended, or its file has not changed for model.QuietAfter.
@@ -155,7 +156,8 @@ func (cs *Conversations) isSilent(s *model.Session, fi fs.FileInfo) bool {
 // hasUnendedLine reports whether a file has bytes behind the session's cursor, which ends with a newline, and is
 // silent.
 func (cs *Conversations) hasUnendedLine(s *model.Session, path string, fi fs.FileInfo) bool {
-	return fi.Size() > s.Cursor.Length-s.Cursor.Base && !IsDocument(path) && !strings.HasSuffix(path, zstdSuffix) && cs.isSilent(s, fi)
+	grew := fi.Size() > s.Cursor.Length-s.Cursor.Base && !IsDocument(path)
+	return grew && !strings.HasSuffix(path, zstdSuffix) && cs.isSilent(s, fi)
 }
 
 // reading makes an error of a read one of the file: an early end is ErrMoving.
@@ -307,5 +309,6 @@ type seenFile struct {
 }
 
 func (s *seenFile) Same(at model.TranscriptEnd, path string, fi fs.FileInfo) bool {
-	return s != nil && s.path == path && s.at == at && s.size == fi.Size() && s.mod.Equal(fi.ModTime()) && os.SameFile(s.info, fi)
+	samePlace := s != nil && s.path == path && s.at == at
+	return samePlace && s.size == fi.Size() && s.mod.Equal(fi.ModTime()) && os.SameFile(s.info, fi)
 }

@@ -42,7 +42,8 @@ func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) err
 	}
 	agent, was := s.Agent, cs.Files[s.Name]
 	path, fi, err := FindFile(agent, s.Transcript)
-	if err != nil || fi == nil || was.Same(s.Cursor.TranscriptEnd, path, fi) && (most <= HookRead || !cs.hasUnendedLine(s, path, fi)) {
+	if err != nil || fi == nil || was.Same(s.Cursor.TranscriptEnd, path, fi) &&
+		(most <= HookRead || !cs.hasUnendedLine(s, path, fi)) {
 		return err
 	}
 	f, err := reopen(agent, path, was)
@@ -103,7 +104,10 @@ func (cs *Conversations) saw(name string, f *SessionFile, at model.TranscriptEnd
 	if cs.Files == nil {
 		cs.Files = map[string]*seenFile{}
 	}
-	cs.Files[name] = &seenFile{path: f.Path, real: f.Name(), at: at, size: f.Info.Size(), mod: f.Info.ModTime(), info: f.Info}
+	cs.Files[name] = &seenFile{
+		path: f.Path, real: f.Name(), at: at, size: f.Info.Size(), mod: f.Info.ModTime(),
+		info: f.Info,
+	}
 }
 
 // advance captures what f has beyond the cursor of s, at most `most` bytes, and returns the new cursor.
@@ -120,7 +124,8 @@ func (cs *Conversations) advance(tx *objstore.Tx, s *model.Session, f *SessionFi
 	}
 	next := s.Cursor
 	from := next.Length - next.Base
-	if next.Path != f.Path || next.Transcript.IsZero() || f.Document() || from < 0 || from > end {
+	other := next.Path != f.Path || next.Transcript.IsZero() || f.Document()
+	if other || from < 0 || from > end {
 		return cs.generation(tx, s, f, end, most)
 	}
 	w, err := ResumeTranscript(tx, next.Transcript)

@@ -200,7 +200,8 @@ func (m *follower) event(t *rapid.T) {
 	m.Must(err)
 	kind := rapid.SampledFrom([]hooks.Kind{hooks.Stop, hooks.Prompt, hooks.AfterTool}).Draw(t, "event")
 	h, err := m.E.Worktree.Handle(enginetest.Bg, hooks.Event{
-		Agent: m.agent, Session: m.id, Cwd: m.Root, Kind: kind, Transcript: m.file, Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(m.n)},
+		Agent: m.agent, Session: m.id, Cwd: m.Root, Kind: kind, Transcript: m.file,
+		Tool: hooks.Tool{Name: "Bash", Call: fmt.Sprint(m.n)},
 	}, capture.HandleOptions{Tier: tier})
 	m.Must(err)
 	m.check()
@@ -245,7 +246,8 @@ func (m *follower) check() {
 	case bytes.Equal(got, want):
 	case bytes.Equal(got, b) && !m.packed && json.Valid(b[len(want):]): // a whole last record, and the file is quiet
 	case !m.lost || len(got) != len(want):
-		m.T.Fatalf("%d bytes are stored, the file has %d whole ones (the same: %d)", len(got), len(want), same(got, want))
+		m.T.Fatalf("%d bytes are stored, the file has %d whole ones (the same: %d)", len(got), len(want),
+			same(got, want))
 	}
 	switch {
 	case s.Cursor.Generation < m.last.Generation:
@@ -285,10 +287,12 @@ func TestPromise14FollowModel(t *testing.T) {
 		m.Must(os.MkdirAll(m.dir, 0o700))
 		m.fresh()
 		t.Repeat(map[string]func(*rapid.T){
-			"append": m.appendSome, "append2": m.appendSome, "partial": m.appendPartial, "finish": m.finish, "truncate": m.truncate,
-			"head":   m.rewriteHead,
-			"middle": m.rewriteMiddle, "rotate": m.rotate, "replace": m.replace, "delete": m.gone, "compress": m.compress,
-			"event": m.event, "event2": m.event, "settle": m.quiet, "reopen": func(*rapid.T) { m.Reopen() },
+			"append": m.appendSome, "append2": m.appendSome, "partial": m.appendPartial, "finish": m.finish,
+			"truncate": m.truncate,
+			"head":     m.rewriteHead,
+			"middle":   m.rewriteMiddle, "rotate": m.rotate, "replace": m.replace, "delete": m.gone,
+			"compress": m.compress,
+			"event":    m.event, "event2": m.event, "settle": m.quiet, "reopen": func(*rapid.T) { m.Reopen() },
 		})
 		// A rewrite that did not show by itself shows when the file has grown by an eighth and a block.
 		m.put(append(enginetest.WholeLines(m.content()),
@@ -308,7 +312,8 @@ func TestPromise14FollowModel(t *testing.T) {
 			m.Must(err)
 			if got := enginetest.ReadAll(t, m.E.Log.Objs, cp.Conversation.Transcript); !bytes.Equal(got, h.bytes) ||
 				int64(len(got)) != cp.Conversation.Length {
-				t.Fatalf("checkpoint %d has %d bytes of the conversation, there were %d", cp.Seq, len(got), len(h.bytes))
+				t.Fatalf("checkpoint %d has %d bytes of the conversation, there were %d", cp.Seq, len(got),
+					len(h.bytes))
 			}
 		}
 		m.Verify()

@@ -35,7 +35,8 @@ func someBytes(n int, seed uint64) []byte {
 // edges are lengths around the borders of blocks.
 func edges() *rapid.Generator[int] {
 	return rapid.Custom(func(t *rapid.T) int {
-		return max(0, rapid.IntRange(0, 4).Draw(t, "blocks")*conversation.TranscriptBlock+rapid.IntRange(-2, 2).Draw(t, "over"))
+		return max(0,
+			rapid.IntRange(0, 4).Draw(t, "blocks")*conversation.TranscriptBlock+rapid.IntRange(-2, 2).Draw(t, "over"))
 	})
 }
 
@@ -198,8 +199,8 @@ func TestPromise06DamagedTranscripts(t *testing.T) {
 		"a block that is missing":         node(10, objstore.ID{}, enginetest.TestID("none")),
 		"a parent with another length":    node(2*conversation.TranscriptBlock+10, one, short),
 		"a parent that is no whole block": node(conversation.TranscriptBlock+10, node(10, objstore.ID{}, short), short),
-		"a parent that is longer": node(conversation.TranscriptBlock+10, node(2*conversation.TranscriptBlock, one, whole),
-			short),
+		"a parent that is longer": node(conversation.TranscriptBlock+10,
+			node(2*conversation.TranscriptBlock, one, whole), short),
 		"a length that nothing could stand in": node(1<<53, one, short),
 		"no record":                            put(objstore.Transcript, []byte("x")),
 	} {
@@ -268,7 +269,8 @@ func stored(p *enginetest.Project) (n int, size int64) {
 // wordsOf is a line as session files have them: ids that no compression makes less of, and text.
 func wordsOf(r *rand.Rand) []byte {
 	words := []string{
-		"the", "parser", "reads", "func", "error", "return", "if", "file", "line", "checkpoint", "session", "{", "}", "nil",
+		"the", "parser", "reads", "func", "error", "return", "if", "file", "line", "checkpoint", "session", "{",
+		"}", "nil",
 		"path", "=", "is",
 	}
 	var b bytes.Buffer

@@ -83,7 +83,10 @@ func Checks(t *testing.T, m *torture.Run) {
 // SetChecks has rapid run so often, from seed where REWIND_SEED asks for one, until the test ends.
 func SetChecks(t *testing.T, runs int, seed uint64) {
 	t.Helper()
-	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(runs), "rapid.seed": strconv.FormatUint(seed, 10)} {
+	for name, value := range map[string]string{
+		"rapid.checks": strconv.Itoa(runs),
+		"rapid.seed":   strconv.FormatUint(seed, 10),
+	} {
 		if name == "rapid.seed" && os.Getenv(torture.EnvSeed) == "" {
 			continue
 		}
@@ -256,7 +259,10 @@ func List(t Fataler, root string) Listing {
 			return err
 		}
 		perm := uint32(fi.Mode().Perm())
-		for bit, mode := range map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
+		for bit, mode := range map[uint32]fs.FileMode{
+			0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid,
+			0o1000: fs.ModeSticky,
+		} {
 			if fi.Mode()&mode != 0 {
 				perm |= bit
 			}

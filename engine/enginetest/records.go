@@ -25,10 +25,15 @@ func SampleJournal() *model.Journal {
 	return &model.Journal{
 		Kind: refs.KindCheckout, Session: "claude/a",
 		Restore: refs.Restore{
-			Target: TestID("t"), Safety: TestID("s"), Scope: refs.Scope{Paths: []string{"a"}, Exact: true, ContextOnly: true}, Undoes: 3,
+			Target: TestID("t"), Safety: TestID("s"),
+			Scope: refs.Scope{Paths: []string{"a"}, Exact: true, ContextOnly: true}, Undoes: 3,
 			Kept:  1,
-			Files: []refs.File{{Path: "/a", To: TestID("to")}, {Path: "/b", From: TestID("from"), To: TestID("to")}}, Goes: "claude/b",
-			Managed: []value.Managed{{Session: "claude/a", Was: value.MainLine, Now: value.Archived, WasTitle: "x", Title: "y"}},
+			Files: []refs.File{{Path: "/a", To: TestID("to")}, {Path: "/b", From: TestID("from"), To: TestID("to")}},
+			Goes:  "claude/b",
+			Managed: []value.Managed{{
+				Session: "claude/a", Was: value.MainLine, Now: value.Archived, WasTitle: "x",
+				Title: "y",
+			}},
 		},
 		Before: TestID("b"), After: TestID("a"), Stage: "00112233445566aa",
 		Steps: []tree.Change{
@@ -37,7 +42,8 @@ func SampleJournal() *model.Journal {
 			{Path: "g/f", Old: ent(tree.TypeFile, 0, 0)},
 		},
 		Made: &model.Session{Name: "claude/b", Agent: "claude", ID: "b", Fork: &model.Lineage{
-			Lineage: value.Lineage{Session: "claude/a", Turn: 12, Kind: "checkout"}, Both: 2, Transcript: TestID("x"), Turns: []int{1, 12},
+			Lineage: value.Lineage{Session: "claude/a", Turn: 12, Kind: "checkout"}, Both: 2, Transcript: TestID("x"),
+			Turns: []int{1, 12},
 		}},
 		Moved:    &model.Session{Name: "claude/a", Agent: "claude", ID: "a", LaneOf: "claude/c", Left: true},
 		ByItself: true,
@@ -54,17 +60,22 @@ func SampleSession() *model.Session {
 		Calls:      []model.Call{{ID: "c", Tool: "Bash", Lane: "l", Class: hooks.Editor, Paths: []string{"a", ""}}, {}},
 		Uncaptured: []string{"/etc/x"},
 		Cursor: model.Cursor{
-			TranscriptEnd: model.TranscriptEnd{Transcript: TestID("x"), Length: 70_000, Last: "u", Path: "/t", Generation: 1}, Base: 2,
+			TranscriptEnd: model.TranscriptEnd{
+				Transcript: TestID("x"), Length: 70_000, Last: "u", Path: "/t",
+				Generation: 1,
+			}, Base: 2,
 			Checked: 3,
 		},
 		Fork: &model.Lineage{
 			Lineage: value.Lineage{
-				Session: "claude/b", Turn: 12, Message: "m", Checkpoint: "c", Time: at, Clone: true, Kind: "fork", How: "rewind",
+				Session: "claude/b", Turn: 12, Message: "m", Checkpoint: "c", Time: at, Clone: true, Kind: "fork",
+				How:    "rewind",
 				Commit: "d", Branch: "e",
 			},
 			Both: 2, Turns: []int{1, 12}, Transcript: TestID("f"),
 		},
-		Title: "t", Imported: true, Problem: "q", LaneOf: "claude/c", Left: true, Purged: true, Root: 70_000, Standing: value.Archived,
+		Title: "t", Imported: true, Problem: "q", LaneOf: "claude/c", Left: true, Purged: true, Root: 70_000,
+		Standing: value.Archived,
 	}
 }
 

@@ -62,17 +62,24 @@ func (p *Project) Scribe(agent hooks.Agent, id string) *Scribe {
 		s.File = filepath.Join(dir, "rollout-2026-11-20T10-00-00-"+id+".jsonl")
 		s.codex("session_meta", map[string]any{
 			"session_id": id, "id": id, "timestamp": "2026-11-20T10:00:00.000Z", "cwd": p.Root,
-			"originator": "codex-tui", "cli_version": "0.169.0", "source": "cli", "thread_source": "user", "model_provider": "fake",
-			"history_mode": "paginated",
+			"originator": "codex-tui", "cli_version": "0.169.0", "source": "cli", "thread_source": "user",
+			"model_provider": "fake",
+			"history_mode":   "paginated",
 		})
 	case hooks.Gemini:
 		s.File = filepath.Join(dir, "session-2026-11-20T10-11-"+id[:8]+".jsonl")
 		p.Must(os.WriteFile(filepath.Join(p.User(), ".gemini", "projects.json"), []byte(fmt.Sprintf(`{"projects":{%q:"p"}}`, p.Root)),
 			0o600))
-		s.put(map[string]any{"sessionId": id, "projectHash": "p", "startTime": s.time(), "lastUpdated": s.time(), "kind": "main"})
+		s.put(map[string]any{
+			"sessionId": id, "projectHash": "p", "startTime": s.time(), "lastUpdated": s.time(),
+			"kind": "main",
+		})
 	case hooks.Droid:
 		s.File = filepath.Join(dir, id+".jsonl")
-		s.put(map[string]any{"type": "session_start", "id": id, "title": "t", "owner": "unknown", "version": 2, "cwd": p.Root})
+		s.put(map[string]any{
+			"type": "session_start", "id": id, "title": "t", "owner": "unknown", "version": 2,
+			"cwd": p.Root,
+		})
 	default:
 		s.File = filepath.Join(dir, id+".jsonl")
 	}
@@ -98,7 +105,8 @@ func (s *Scribe) Read() {
 		s.p.Must(json.Unmarshal([]byte(line), &l))
 		s.count++
 		switch {
-		case s.Agent == hooks.Claude && l.UUID != "" && (l.Type == "user" || l.Type == "assistant" || l.Type == "system"):
+		case s.Agent == hooks.Claude && l.UUID != "" &&
+			(l.Type == "user" || l.Type == "assistant" || l.Type == "system"):
 			s.parent = l.UUID
 		case s.Agent == hooks.Droid && l.Type == "message":
 			s.parent = l.ID
@@ -153,8 +161,9 @@ func (s *Scribe) codex(typ string, payload map[string]any) {
 func (s *Scribe) Claude(typ string, message map[string]any) {
 	uuid := Unique()
 	r := map[string]any{
-		"parentUuid": s.parent, "isSidechain": false, "type": typ, "message": message, "uuid": uuid, "timestamp": s.time(),
-		"cwd": s.p.Root, "sessionId": s.ID, "version": "2.1.328",
+		"parentUuid": s.parent, "isSidechain": false, "type": typ, "message": message, "uuid": uuid,
+		"timestamp": s.time(),
+		"cwd":       s.p.Root, "sessionId": s.ID, "version": "2.1.328",
 	}
 	if s.parent == "" {
 		r["parentUuid"] = nil
@@ -182,7 +191,8 @@ func (s *Scribe) Asked(text string) {
 	case hooks.Codex:
 		s.turn = Unique()
 		s.codex("event_msg", map[string]any{"type": "task_started", "turn_id": s.turn})
-		s.codex("turn_context", map[string]any{"turn_id": s.turn, "cwd": s.p.Root, "approval_policy": "never", "model": "gpt-5.5"})
+		s.codex("turn_context",
+			map[string]any{"turn_id": s.turn, "cwd": s.p.Root, "approval_policy": "never", "model": "gpt-5.5"})
 		s.codex("response_item", map[string]any{
 			"type": "message", "id": "msg_" + Unique(), "role": "user",
 			"content": texts("input_text", text),
@@ -192,7 +202,10 @@ func (s *Scribe) Asked(text string) {
 			"item": map[string]any{"type": "UserMessage", "id": Unique(), "content": texts("text", text)},
 		})
 	case hooks.Gemini:
-		s.put(map[string]any{"id": Unique(), "timestamp": s.time(), "type": "user", "content": []any{map[string]any{"text": text}}})
+		s.put(map[string]any{
+			"id": Unique(), "timestamp": s.time(), "type": "user",
+			"content": []any{map[string]any{"text": text}},
+		})
 	case hooks.Droid:
 		s.droid(map[string]any{"role": "user", "content": texts("text", text)})
 	default:
@@ -317,7 +330,10 @@ func (s *Scribe) eventName(kind hooks.Kind) string {
 // Tell calls a hook with the agent's payload.
 func (s *Scribe) Tell(kind hooks.Kind, more map[string]any) *capture.Handled {
 	s.p.T.Helper()
-	payload := map[string]any{"session_id": s.ID, "transcript_path": s.File, "cwd": s.p.Root, "hook_event_name": s.eventName(kind)}
+	payload := map[string]any{
+		"session_id": s.ID, "transcript_path": s.File, "cwd": s.p.Root,
+		"hook_event_name": s.eventName(kind),
+	}
 	for k, v := range more {
 		payload[k] = v
 	}
@@ -345,7 +361,8 @@ func (s *Scribe) Tool(path string) (name string, input map[string]any) {
 		return name, map[string]any{"command": "make " + Unique()}
 	}
 	if s.Agent == hooks.Codex {
-		return "apply_patch", map[string]any{"command": "*** Begin Patch\n*** Add File: " + path + "\n+" + Unique() + "\n*** End Patch\n"}
+		return "apply_patch",
+			map[string]any{"command": "*** Begin Patch\n*** Add File: " + path + "\n+" + Unique() + "\n*** End Patch\n"}
 	}
 	name = map[hooks.Agent]string{hooks.Claude: "Write", hooks.Gemini: "write_file", hooks.Droid: "Create"}[s.Agent]
 	return name, map[string]any{"file_path": s.p.Path(path), "content": Unique()}

@@ -318,7 +318,8 @@ func (m *asked) checkGrep(word string, all bool, session string) {
 			want = append(want, text)
 		}
 	}
-	r, err := m.E.Finder.Grep(context.Background(), find.GrepOptions{Pattern: find.Pattern{Text: word}, All: all, Session: session})
+	r, err := m.E.Finder.Grep(context.Background(),
+		find.GrepOptions{Pattern: find.Pattern{Text: word}, All: all, Session: session})
 	m.Must(err)
 	var got []string
 	for _, h := range r.Matches {
@@ -396,7 +397,8 @@ func TestFindAgainstEveryCheckpoint(t *testing.T) {
 			case 2, 3:
 				rapid.SampledFrom(sessions).Draw(t, "session").Work(m.hands)
 			case 4:
-				_, _ = m.E.Restorer.Undo(context.Background(), 1, restore.Options{Session: model.SessionChoice{Choose: true}})
+				_, _ = m.E.Restorer.Undo(context.Background(), 1,
+					restore.Options{Session: model.SessionChoice{Choose: true}})
 			case 5:
 				m.history()
 				s := rapid.SampledFrom(m.states).Draw(t, "to")
@@ -439,8 +441,9 @@ func TestBlameEqualsGits(t *testing.T) {
 		m := &asked{Project: enginetest.OpenProject(t, root, home), t: t}
 		defer m.Close()
 		git := func(args ...string) string {
-			cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"},
-				args...)...)
+			cmd := exec.Command("git",
+				append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"},
+					args...)...)
 			cmd.Dir = root
 			out, err := cmd.CombinedOutput()
 			if err != nil {
@@ -465,7 +468,8 @@ func TestBlameEqualsGits(t *testing.T) {
 			m.Must(err)
 			var got, want []string
 			for i, l := range b.Lines {
-				got = append(got, fmt.Sprintf("%d %s %s %d", i+1, b.Origins[l.Origin].ID.Short(), b.Origins[l.Origin].Path, l.Line))
+				got = append(got,
+					fmt.Sprintf("%d %s %s %d", i+1, b.Origins[l.Origin].ID.Short(), b.Origins[l.Origin].Path, l.Line))
 			}
 			var commit, name string
 			var line, number int

@@ -113,52 +113,22 @@ type pathQuery struct {
 
 // run gives the steps that are asked for, the newest first; more: there are others.
 func (q *pathQuery) run(ctx context.Context) (found []stepChanges, more bool, err error) {
-	marks, most := make([]bool, len(q.steps)), q.o.Limit
-	var holds map[string]bool // the paths of which a content has the text; nil: all may
+	w := &pathWalk{pathQuery: q, marks: make([]bool, len(q.steps)), most: q.o.Limit}
 	if q.o.Text != "" || q.changedIn != nil {
-		most = 0 // which of them stay is not known yet
+		w.most = 0 // which of them stay is not known yet
 		if len(q.meant.given) == 0 {
-			if holds, err = q.holding(ctx); err != nil {
+			if w.holds, err = q.holding(ctx); err != nil {
 				return nil, false, err
 			}
 		}
 	}
-	q.t.changed(marks, func(path string) bool { return q.meant.has(path) && (holds == nil || holds[path]) })
-	read := q.f.log.Checkpoints()
-	ever := false
-	for i := len(q.steps) - 1; i >= 0 && !more; i-- {
-		s := &q.steps[i]
-		if !marks[i] || s.safety && !q.o.All || q.o.Session != "" && s.session != q.o.Session {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, false, err
-		}
-		list, err := q.r.changed(s, q.meant, !q.o.NoFollow, func(former string) { q.t.changedIn(marks, former) })
-		if err != nil {
-			return nil, false, err
-		}
-		ever = ever || len(list) > 0
-		if holds != nil {
-			list = slices.DeleteFunc(list, func(c Change) bool { return !holds[c.Path] && !holds[c.From] })
-		}
-		if len(list) == 0 {
-			continue
-		}
-		cp, err := read(s.id)
-		if err != nil {
-			return nil, false, err
-		}
-		if !q.o.Has(cp) {
-			continue
-		}
-		if more = most > 0 && len(found) == most; !more {
-			found = append(found, stepChanges{i, cp, list})
-		}
+	if err := w.walk(ctx); err != nil {
+		return nil, false, err
 	}
-	if !ever && len(q.meant.given) > 0 {
+	if !w.ever && len(q.meant.given) > 0 {
 		return nil, false, &noPathError{q.o.Paths}
 	}
+	found, more = w.found, w.more
 	if q.o.Text != "" {
 		found, err = q.withText(ctx, found)
 	}
@@ -169,6 +139,68 @@ func (q *pathQuery) run(ctx context.Context) (found []stepChanges, more bool, er
 		found = found[:q.o.Limit]
 	}
 	return found, more, err
+}
+
+// pathWalk goes over the steps from the newest on.
+type pathWalk struct {
+	*pathQuery
+	marks []bool          // the steps that may have changed a path
+	holds map[string]bool // the paths of which a content has the text; nil: all may
+	most  int             // 0: all
+	found []stepChanges
+	more  bool // there are others
+	ever  bool // some step changed a path
+}
+
+func (w *pathWalk) walk(ctx context.Context) error {
+	w.t.changed(w.marks, func(path string) bool { return w.meant.has(path) && (w.holds == nil || w.holds[path]) })
+	read := w.f.log.Checkpoints()
+	for i := len(w.steps) - 1; i >= 0 && !w.more; i-- {
+		s := &w.steps[i]
+		if !w.marks[i] || w.passes(s) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		list, err := w.changes(s)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			continue
+		}
+		cp, err := read(s.id)
+		if err != nil {
+			return err
+		}
+		if !w.o.Has(cp) {
+			continue
+		}
+		if w.more = w.most > 0 && len(w.found) == w.most; !w.more {
+			w.found = append(w.found, stepChanges{i, cp, list})
+		}
+	}
+	return nil
+}
+
+// passes reports whether a step is not asked for, whatever it changed.
+func (w *pathWalk) passes(s *step) bool {
+	others := w.o.Session != "" && s.session != w.o.Session
+	return others || s.safety && !w.o.All
+}
+
+// changes are those of a step that may be meant.
+func (w *pathWalk) changes(s *step) ([]Change, error) {
+	list, err := w.r.changed(s, w.meant, !w.o.NoFollow, func(former string) { w.t.changedIn(w.marks, former) })
+	if err != nil {
+		return nil, err
+	}
+	w.ever = w.ever || len(list) > 0
+	if w.holds != nil {
+		list = slices.DeleteFunc(list, func(c Change) bool { return !w.holds[c.Path] && !w.holds[c.From] })
+	}
+	return list, nil
 }
 
 // stepChanges are the changes of a step that are asked for.
@@ -188,7 +220,8 @@ func (r *reading) changed(s *step, meant *names, follow bool, followed func(form
 			added = append(added, ch)
 		}
 	})
-	if err != nil || !follow || len(added) == 0 || s.before.IsZero() {
+	ends := err != nil || !follow
+	if ends || len(added) == 0 || s.before.IsZero() {
 		return list, err
 	}
 	from, err := r.origins(s.before, s.tree, added)

@@ -32,7 +32,8 @@ func (q *pathQuery) versions(ctx context.Context, found []stepChanges, text []by
 	slices.SortStableFunc(list, func(a, b version) int { return cmp.Compare(a.path, b.path) })
 	seen := map[objstore.ID]bool{}
 	for _, v := range list {
-		if v.e == nil || v.e.Type != tree.TypeFile || seen[v.e.ID] || without(v.e.ID) {
+		noFile := v.e == nil || v.e.Type != tree.TypeFile
+		if noFile || seen[v.e.ID] || without(v.e.ID) {
 			continue
 		}
 		raw, err := q.r.content(v.path, v.e)

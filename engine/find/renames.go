@@ -24,55 +24,75 @@ func (r *reading) origins(before, after objstore.ID, added []tree.Change) (map[s
 	}
 	var removed, news []tree.Change
 	for _, ch := range rest {
-		if ch.New == nil && ch.Old.Type == tree.TypeFile && ch.Old.Size > 0 {
+		if ch.New == nil && hasContent(ch.Old) {
 			removed = append(removed, ch)
 		}
 	}
 	for _, ch := range added {
-		if _, known := out[ch.Path]; !known && ch.New.Type == tree.TypeFile && ch.New.Size > 0 {
+		if _, known := out[ch.Path]; !known && hasContent(ch.New) {
 			news = append(news, ch)
 		}
 	}
 	if len(removed) == 0 || len(removed)*len(news) > maxPairs {
 		return out, nil
 	}
-	sums := map[objstore.ID]map[uint32]int{}
-	piecesOf := func(path string, e *tree.Entry) (map[uint32]int, error) {
-		if s, ok := sums[e.ID]; ok {
-			return s, nil
-		}
-		raw, err := r.content(path, e)
-		if err == nil {
-			sums[e.ID] = pieces(raw)
-		}
-		return sums[e.ID], err
-	}
-	taken := map[string]bool{}
+	l := &likest{r: r, removed: removed, sums: map[objstore.ID]map[uint32]int{}, taken: map[string]bool{}}
 	for _, to := range news {
-		best, most := -1, 0
-		for i, from := range removed {
-			if taken[from.Path] || !mayBeAlike(from.Old.Size, to.New.Size) {
-				continue
-			}
-			a, err := piecesOf(from.Path, from.Old)
-			if err != nil {
-				return nil, err
-			}
-			b, err := piecesOf(to.Path, to.New)
-			if err != nil {
-				return nil, err
-			}
-			common := likeness(a, b)
-			if !areAlike(common, from.Old.Size, to.New.Size) {
-				continue
-			}
-			if best < 0 || common > most || common == most && from.Old.Name == to.New.Name && removed[best].Old.Name != to.New.Name {
-				best, most = i, common
-			}
+		best, err := l.of(to)
+		if err != nil {
+			return nil, err
 		}
 		if best >= 0 {
-			out[to.Path], taken[removed[best].Path] = removed[best], true
+			out[to.Path], l.taken[removed[best].Path] = removed[best], true
 		}
 	}
 	return out, nil
+}
+
+func hasContent(e *tree.Entry) bool { return e.Type == tree.TypeFile && e.Size > 0 }
+
+// likest finds the file that disappeared and is most like one that appeared.
+type likest struct {
+	r       *reading
+	removed []tree.Change
+	sums    map[objstore.ID]map[uint32]int // the pieces of contents
+	taken   map[string]bool                // what one that appeared was
+}
+
+// of is the index of the file that is most like to; -1: none is.
+func (l *likest) of(to tree.Change) (best int, err error) {
+	best, most := -1, 0
+	for i, from := range l.removed {
+		if l.taken[from.Path] || !mayBeAlike(from.Old.Size, to.New.Size) {
+			continue
+		}
+		a, err := l.pieces(from.Path, from.Old)
+		if err != nil {
+			return -1, err
+		}
+		b, err := l.pieces(to.Path, to.New)
+		if err != nil {
+			return -1, err
+		}
+		common := likeness(a, b)
+		if !areAlike(common, from.Old.Size, to.New.Size) {
+			continue
+		}
+		keepsName := best >= 0 && from.Old.Name == to.New.Name && l.removed[best].Old.Name != to.New.Name
+		if best < 0 || common > most || common == most && keepsName {
+			best, most = i, common
+		}
+	}
+	return best, nil
+}
+
+func (l *likest) pieces(path string, e *tree.Entry) (map[uint32]int, error) {
+	if s, ok := l.sums[e.ID]; ok {
+		return s, nil
+	}
+	raw, err := l.r.content(path, e)
+	if err == nil {
+		l.sums[e.ID] = pieces(raw)
+	}
+	return l.sums[e.ID], err
 }

@@ -19,7 +19,8 @@ func pieces(content []byte) map[uint32]int {
 	var a, b uint32
 	n := 0
 	for i, c := range content {
-		if text && c == '\r' && i+1 < len(content) && content[i+1] == '\n' {
+		returns := text && c == '\r'
+		if returns && i+1 < len(content) && content[i+1] == '\n' {
 			continue
 		}
 		a, b = a<<7^b>>25, b<<7^a>>25

@@ -47,7 +47,8 @@ func (l *trail) hops(ctx context.Context) iter.Seq2[hop, error] {
 			if err == nil && h.was != nil && h.was.ID != e.ID {
 				h.then = l.texts.begin(h.name, h.was)
 			}
-			if !yield(h, err) || err != nil || h.was == nil || h.prior == none {
+			done := !yield(h, err) || err != nil
+			if done || h.was == nil || h.prior == none {
 				return
 			}
 			at, path, e = h.prior, h.name, h.was

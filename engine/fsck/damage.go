@@ -47,7 +47,8 @@ func (v *verifier) affected(ctx context.Context) error {
 	d := newDamage(v)
 	met := map[objstore.ID]bool{}
 	err := v.e.log.Refs.Log(func(_ uint64, op *refs.Operation, err error) error {
-		if err != nil || op.Checkpoint.IsZero() || met[op.Checkpoint] || op.Kind == refs.KindEvent {
+		none := err != nil || op.Checkpoint.IsZero()
+		if none || met[op.Checkpoint] || op.Kind == refs.KindEvent {
 			return ctx.Err()
 		}
 		met[op.Checkpoint] = true

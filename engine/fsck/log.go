@@ -31,7 +31,8 @@ func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed b
 	tx := e.log.Objs.BeginAlone()
 	s.tx = tx
 	err = s.run()
-	if err == nil && len(r.out.Done) == done && !(first && r.out.Files != nil && (r.out.Files.Rebuilt || len(r.out.Files.Files) > 0)) {
+	unchanged := err == nil && len(r.out.Done) == done
+	if unchanged && !(first && r.out.Files != nil && (r.out.Files.Rebuilt || len(r.out.Files.Files) > 0)) {
 		tx.Discard()
 		return false, nil
 	}
@@ -41,7 +42,10 @@ func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed b
 		return false, err
 	}
 	op, err := e.log.Refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
-		o := refs.Operation{Kind: refs.KindRepair, Time: e.log.Now().UnixMilli(), Message: r.message(first, r.out.Done[done:])}
+		o := refs.Operation{
+			Kind: refs.KindRepair, Time: e.log.Now().UnixMilli(),
+			Message: r.message(first, r.out.Done[done:]),
+		}
 		if blind {
 			o.Restore, r.blind = &refs.Restore{Scope: refs.Scope{ContextOnly: true}}, true
 		}
@@ -147,7 +151,8 @@ func (s *fixup) operations() error {
 			now.Checkpoint = objstore.ID{}
 			return refs.Restate(b, &now)
 		}
-		if !s.unreadable(op.Checkpoint) && !(op.Restore != nil && (s.unreadable(op.Restore.Target) || s.unreadable(op.Restore.Safety))) {
+		if !s.unreadable(op.Checkpoint) &&
+			!(op.Restore != nil && (s.unreadable(op.Restore.Target) || s.unreadable(op.Restore.Safety))) {
 			s.say(op)
 			return nil
 		}
@@ -173,7 +178,8 @@ func (s *fixup) unreadable(id objstore.ID) bool {
 // files and the conversation.
 func (s *fixup) sound(id objstore.ID) bool {
 	cp, err := s.e.log.Checkpoint(id)
-	return err == nil && s.d.shape(cp.Tree) && s.d.shape(cp.Base) && (cp.Note.IsZero() || !s.d.bad(objstore.Note, cp.Note))
+	trees := err == nil && s.d.shape(cp.Tree) && s.d.shape(cp.Base)
+	return trees && (cp.Note.IsZero() || !s.d.bad(objstore.Note, cp.Note))
 }
 
 // say takes an operation in as it stands from now on, the newest first, as far back as is needed to know in which state

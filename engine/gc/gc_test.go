@@ -48,14 +48,16 @@ func TestPromise05KeepsWhatIsNeeded(t *testing.T) {
 		t.Fatalf("a dry run left %d", len(p.Listed()))
 	}
 	r := p.Gc(gc.Options{Keep: 3})
-	if dry.Checkpoints != r.Checkpoints || dry.Objects != r.Objects || dry.Bytes != r.Bytes || r.Checkpoints == 0 || r.Objects == 0 {
+	if dry.Checkpoints != r.Checkpoints || dry.Objects != r.Objects || dry.Bytes != r.Bytes || r.Checkpoints == 0 ||
+		r.Objects == 0 {
 		t.Errorf("announced %+v, did %+v", dry, r)
 	}
 	for i, cp := range cps {
 		if want := i == 2 || i == 5 || i >= 9; p.Has(cp) != want {
 			t.Errorf("%d is there: %v", i, !want)
 		}
-		if _, err := p.E.History.Resolve(cp.ID.String()); (err == nil) != p.Has(cp) || err != nil && !errors.Is(err, model.ErrNotFound) {
+		if _, err := p.E.History.Resolve(cp.ID.String()); (err == nil) != p.Has(cp) || err != nil &&
+			!errors.Is(err, model.ErrNotFound) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -68,7 +70,8 @@ func TestPromise05KeepsWhatIsNeeded(t *testing.T) {
 	}
 	// Steps lead from one that is left to the next, and tell of all that lay between.
 	shown, err := p.E.History.Show(enginetest.Bg, cps[5].ID.String(), nil)
-	if err != nil || len(shown.Parents) != 1 || shown.Parents[0] != cps[2].ID || shown.Merged != 2 || len(shown.Changes) != 4 ||
+	if err != nil || len(shown.Parents) != 1 || shown.Parents[0] != cps[2].ID || shown.Merged != 2 ||
+		len(shown.Changes) != 4 ||
 		shown.Counts.Added != 3 || shown.Counts.Modified != 1 {
 		t.Errorf("%+v, %v", shown, err)
 	}
@@ -166,7 +169,8 @@ func TestPromise12OverThinnedHistory(t *testing.T) {
 	if p.Has(gone) {
 		t.Fatal("nothing was thinned")
 	}
-	r, err := p.E.Restorer.Checkout(enginetest.Bg, "before", restore.Options{Session: model.SessionChoice{Session: "a"}})
+	r, err := p.E.Restorer.Checkout(enginetest.Bg, "before",
+		restore.Options{Session: model.SessionChoice{Session: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +198,8 @@ func TestPromise12AcrossARestore(t *testing.T) {
 	tag("target", b.Run("1", func() { p.Write("y", enginetest.Big("y")) }))
 	tag("removed", b.Run("2", func() { p.Remove("x") }))
 	between := p.Get(b.Run("3", func() { p.Write("z", enginetest.Big("z")) }))
-	if _, err := p.E.Restorer.Checkout(enginetest.Bg, "target", restore.Options{Session: model.SessionChoice{Session: "b"}}); err != nil ||
+	if _, err := p.E.Restorer.Checkout(enginetest.Bg, "target",
+		restore.Options{Session: model.SessionChoice{Session: "b"}}); err != nil ||
 		p.Read("x") != enginetest.Big("x") {
 		t.Fatal(err)
 	}
@@ -210,7 +215,8 @@ func TestPromise12AcrossARestore(t *testing.T) {
 	if !p.Has(between) {
 		t.Error("the step before the restore was merged across it")
 	}
-	r, err := p.E.Restorer.Checkout(enginetest.Bg, "target", restore.Options{Session: model.SessionChoice{Session: "b"}})
+	r, err := p.E.Restorer.Checkout(enginetest.Bg, "target",
+		restore.Options{Session: model.SessionChoice{Session: "b"}})
 	p.Must(err)
 	if _, err := os.Stat(p.Path("x")); err == nil {
 		t.Errorf("what another session removed is back; kept: %v", p.KeptNames(r))
@@ -229,7 +235,8 @@ func TestT9Promise05RefusesInDoubt(t *testing.T) {
 	for _, d := range []time.Duration{-time.Hour, -365 * enginetest.ADay} {
 		later(p, d)
 		var clock *gc.ClockError
-		if _, err := p.E.Collector.GC(enginetest.Bg, gc.Options{Keep: 1}); !errors.Is(err, gc.ErrClock) || !errors.As(err, &clock) {
+		if _, err := p.E.Collector.GC(enginetest.Bg, gc.Options{Keep: 1}); !errors.Is(err, gc.ErrClock) ||
+			!errors.As(err, &clock) {
 			t.Errorf("%v: %v", d, err)
 		}
 	}
@@ -381,13 +388,16 @@ func TestGCProgress(t *testing.T) {
 // The bytes on disk, docs/format.md#squash-record.
 func TestSquashCodec(t *testing.T) {
 	id := objstore.Sum(objstore.Tree, []byte("x"))
-	for _, g := range []*model.Squash{{}, {Parent: id, Base: id, By: []string{"a/b", "c/d"}, Merged: 7, Counts: model.Counts{
-		Added:    1,
-		Modified: 2, Deleted: 3,
-	}, Reverted: []string{"/"}, Aside: []string{"c/d"}, Owned: []model.Owned{{
-		By:    []string{"a/b"},
-		Paths: []string{"x", "y"},
-	}}}} {
+	for _, g := range []*model.Squash{
+		{},
+		{Parent: id, Base: id, By: []string{"a/b", "c/d"}, Merged: 7, Counts: model.Counts{
+			Added:    1,
+			Modified: 2, Deleted: 3,
+		}, Reverted: []string{"/"}, Aside: []string{"c/d"}, Owned: []model.Owned{{
+			By:    []string{"a/b"},
+			Paths: []string{"x", "y"},
+		}}},
+	} {
 		got, err := model.DecodeSquash(g.Encode())
 		if err != nil || !slices.Equal(got.Encode(), g.Encode()) {
 			t.Errorf("%+v, %v", got, err)

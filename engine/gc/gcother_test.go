@@ -53,11 +53,13 @@ func TestPromise12ChangedBack(t *testing.T) {
 				t.Fatal("nothing was thinned")
 			}
 			for _, l := range p.Listed() {
-				if l.Merged > 0 && slices.Contains(l.By, b.Name()) && !slices.Equal(l.Reverted, []string{"dir", "dir/made", "theirs"}) {
+				if l.Merged > 0 && slices.Contains(l.By, b.Name()) &&
+					!slices.Equal(l.Reverted, []string{"dir", "dir/made", "theirs"}) {
 					t.Errorf("merged steps changed back %q", l.Reverted)
 				}
 			}
-			r, err := p.E.Restorer.Checkout(enginetest.Bg, "before", restore.Options{Session: model.SessionChoice{Session: "a"}})
+			r, err := p.E.Restorer.Checkout(enginetest.Bg, "before",
+				restore.Options{Session: model.SessionChoice{Session: "a"}})
 			p.Must(err)
 			if p.Read("theirs") != enginetest.Big("a") {
 				t.Errorf("what another session set is gone; kept: %v", p.KeptNames(r))
@@ -107,7 +109,8 @@ func TestPromise12OffTheLine(t *testing.T) {
 				t.Errorf("what a session changed that is at work is taken; kept: %v", p.KeptNames(r))
 			}
 			a.Stop()
-			r, err = p.E.Restorer.Checkout(enginetest.Bg, "before", restore.Options{Session: model.SessionChoice{Session: "s"}})
+			r, err = p.E.Restorer.Checkout(enginetest.Bg, "before",
+				restore.Options{Session: model.SessionChoice{Session: "s"}})
 			p.Must(err)
 			if p.Read("theirs") != enginetest.Big("b") || p.Read("other") != enginetest.Big("b2") {
 				t.Errorf("what a session of another line changed is gone; kept: %v", p.KeptNames(r))
@@ -145,10 +148,12 @@ func TestPromise12TooManyToList(t *testing.T) {
 	b.Run("4", func() { p.Write("other", enginetest.Big("1")) })
 	a.Run("5", func() { p.Write("more", enginetest.Big("1")) })
 	p.Gc(gc.Options{Keep: 1})
-	if !slices.ContainsFunc(p.Listed(), func(l history.Listed) bool { return slices.Equal(l.Reverted, []string{"gen/x/"}) }) {
+	if !slices.ContainsFunc(p.Listed(),
+		func(l history.Listed) bool { return slices.Equal(l.Reverted, []string{"gen/x/"}) }) {
 		t.Error("no squash record tells of the directory")
 	}
-	r, err := p.E.Restorer.Checkout(enginetest.Bg, "before", restore.Options{Session: model.SessionChoice{Session: "a"}})
+	r, err := p.E.Restorer.Checkout(enginetest.Bg, "before",
+		restore.Options{Session: model.SessionChoice{Session: "a"}})
 	p.Must(err)
 	if p.Read("gen/x/7") != "a" || p.Read("gen/mine") != enginetest.Big("0") {
 		t.Errorf("kept: %v", p.KeptNames(r))
@@ -263,7 +268,10 @@ func TestBranchesWithinStay(t *testing.T) {
 		k.Take(fmt.Sprint("otherwise ", i), p.Edits("f", fmt.Sprint(i)))
 	}
 	var ends, others []*model.Checkpoint
-	for turn, to := range map[string]*[]*model.Checkpoint{"turn:1": &ends, "turn:3": &ends, "turn:2": &others, "turn:4": &others} {
+	for turn, to := range map[string]*[]*model.Checkpoint{
+		"turn:1": &ends, "turn:3": &ends, "turn:2": &others,
+		"turn:4": &others,
+	} {
 		cp, err := p.E.History.Resolve(turn)
 		p.Must(err)
 		*to = append(*to, cp)

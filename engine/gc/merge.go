@@ -159,7 +159,8 @@ func (c claims) of(path string) []string {
 // everybody's, and so is one that only came from outside: rather one path too many is kept than one too few.
 func (c claims) own(whose map[string]*model.Owned, path string, all []string) {
 	by := c.of(path)
-	if strings.HasSuffix(path, "/") || len(by) == 0 || len(all) < 2 || slices.Equal(by, all) {
+	nobodys := strings.HasSuffix(path, "/") || len(by) == 0
+	if nobodys || len(all) < 2 || slices.Equal(by, all) {
 		return
 	}
 	key := strings.Join(by, model.BySeparator)

@@ -253,7 +253,8 @@ func (g *gcPlan) findTurns() {
 			step := o.step
 			e.Older(o.word, o.kind == refs.KindCheckpoint && step >= 0 && g.changedBy(step, o.session), &step)
 		}
-		if o.step >= 0 && o.event != eventScan && !(o.kind == refs.KindCheckpoint && g.steps[o.step].saved) {
+		isStep := o.step >= 0 && o.event != eventScan
+		if isStep && !(o.kind == refs.KindCheckpoint && g.steps[o.step].saved) {
 			if !ended[t] {
 				ended[t], g.steps[o.step].turnEnd = true, true
 			}

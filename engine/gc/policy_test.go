@@ -25,7 +25,11 @@ func TestPolicy(t *testing.T) {
 		log  []logged // oldest first
 		want []bool
 	}{
-		"everything of the last day": {nil, []logged{{step: true, age: 23 * time.Hour}, {step: true, age: time.Hour}}, []bool{true, true}},
+		"everything of the last day": {
+			nil,
+			[]logged{{step: true, age: 23 * time.Hour}, {step: true, age: time.Hour}},
+			[]bool{true, true},
+		},
 		"then the ends of turns": {
 			nil,
 			[]logged{
@@ -47,7 +51,11 @@ func TestPolicy(t *testing.T) {
 		},
 		"of each session": {
 			nil,
-			[]logged{{step: true, age: old, session: "a"}, {step: true, age: old, session: "b"}, {step: true, age: old, session: "b"}},
+			[]logged{
+				{step: true, age: old, session: "a"},
+				{step: true, age: old, session: "b"},
+				{step: true, age: old, session: "b"},
+			},
 			[]bool{true, false, true},
 		},
 		"not for ever, if so said": {
@@ -61,7 +69,11 @@ func TestPolicy(t *testing.T) {
 			{step: true, saved: true, age: 179 * testDay},
 			{step: true, age: 170 * testDay},
 		}, []bool{false, true, true, true}},
-		"what a restore names": {nil, []logged{{names: true, age: 181 * testDay}, {names: true, age: testDay}}, []bool{false, true}},
+		"what a restore names": {
+			nil,
+			[]logged{{names: true, age: 181 * testDay}, {names: true, age: testDay}},
+			[]bool{false, true},
+		},
 		"pinned": {nil, []logged{
 			{step: true, pinned: true, age: 999 * testDay},
 			{step: true, age: 999 * testDay},
@@ -141,7 +153,8 @@ func TestPromise05PolicyIsMonotone(t *testing.T) {
 			log = append(log, l)
 		}
 		r := retention{
-			grace: age.Draw(t, "grace"), all: age.Draw(t, "all"), turns: age.Draw(t, "turns"), daily: age.Draw(t, "daily"),
+			grace: age.Draw(t, "grace"), all: age.Draw(t, "all"), turns: age.Draw(t, "turns"),
+			daily:  age.Draw(t, "daily"),
 			safety: age.Draw(t, "safety"),
 		}
 		r.newest, r.older = rapid.IntRange(0, 5).Draw(t, "newest"), age.Draw(t, "older")
@@ -163,7 +176,8 @@ func TestPromise05PolicyIsMonotone(t *testing.T) {
 		var left []logged
 		for i, l := range log {
 			if kept[i] && !wider[i] || narrower[i] && !kept[i] {
-				t.Fatalf("entry %d, %+v: %v, with longer ages %v, with shorter ones %v", i, l, kept[i], wider[i], narrower[i])
+				t.Fatalf("entry %d, %+v: %v, with longer ages %v, with shorter ones %v", i, l, kept[i], wider[i],
+					narrower[i])
 			}
 			if (l.pinned || l.age < r.grace) && !kept[i] {
 				t.Fatalf("entry %d, %+v, is not kept", i, l)
@@ -189,13 +203,21 @@ func TestT9Clock(t *testing.T) {
 		oldest  time.Duration // at most, in the log's count
 		refused bool
 	}{
-		"as it should be":           {[]int64{ms(3 * time.Hour), ms(2 * time.Hour), ms(0)}, retention{}, 3 * time.Hour, false},
-		"nothing":                   {nil, retention{}, 0, false},
-		"an hour back":              {[]int64{ms(time.Hour), ms(-time.Hour)}, retention{}, 0, true},
-		"a minute back":             {[]int64{ms(time.Hour), ms(-time.Minute)}, retention{}, 2 * time.Hour, false},
-		"a year back":               {[]int64{ms(-365 * testDay)}, retention{}, 0, true},
-		"an hour ahead":             {[]int64{ms(2 * time.Hour), ms(time.Hour)}, retention{}, 2 * time.Hour, false},
-		"a year ahead":              {[]int64{ms(365*testDay + time.Hour), ms(365 * testDay)}, retention{}, maxGap + time.Hour, false},
+		"as it should be": {
+			[]int64{ms(3 * time.Hour), ms(2 * time.Hour), ms(0)},
+			retention{},
+			3 * time.Hour, false,
+		},
+		"nothing":       {nil, retention{}, 0, false},
+		"an hour back":  {[]int64{ms(time.Hour), ms(-time.Hour)}, retention{}, 0, true},
+		"a minute back": {[]int64{ms(time.Hour), ms(-time.Minute)}, retention{}, 2 * time.Hour, false},
+		"a year back":   {[]int64{ms(-365 * testDay)}, retention{}, 0, true},
+		"an hour ahead": {[]int64{ms(2 * time.Hour), ms(time.Hour)}, retention{}, 2 * time.Hour, false},
+		"a year ahead": {
+			[]int64{ms(365*testDay + time.Hour), ms(365 * testDay)},
+			retention{},
+			maxGap + time.Hour, false,
+		},
 		"a year ahead, and --older": {[]int64{ms(365 * testDay)}, retention{older: testDay}, 0, true},
 		"at rest, and --older":      {[]int64{ms(29 * testDay)}, retention{older: testDay}, maxGap, false},
 		"it was a year ahead": {
@@ -210,7 +232,11 @@ func TestT9Clock(t *testing.T) {
 			time.Hour + maxGap,
 			false,
 		},
-		"it is a year behind by now":  {[]int64{ms(-365 * testDay), ms(time.Hour)}, retention{}, time.Hour + maxGap, false},
+		"it is a year behind by now": {
+			[]int64{ms(-365 * testDay), ms(time.Hour)},
+			retention{},
+			time.Hour + maxGap, false,
+		},
 		"before 1970, and out of all": {[]int64{0, 1 << 62, 5}, retention{}, 3 * maxGap, false},
 	} {
 		k := newClock(now, c.times)
@@ -240,7 +266,10 @@ func TestAges(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "d", "30", "-1d", "1.5d", "3y", "99999999999d", "forever ", fmt.Sprint(project.Forever)} {
+	for _, text := range []string{
+		"", "d", "30", "-1d", "1.5d", "3y", "99999999999d", "forever ",
+		fmt.Sprint(project.Forever),
+	} {
 		if got, err := project.ParseKeepAge(text); err == nil {
 			t.Errorf("%q: %v", text, got)
 		}

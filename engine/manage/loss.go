@@ -15,7 +15,8 @@ func (m *Manager) lossOf(s *model.Session, going []*model.Session) model.Loss {
 	stays := func(name string) *model.Session {
 		o := m.log.Records[name]
 		goes := slices.ContainsFunc(going, func(g *model.Session) bool { return g.Name == name })
-		if o == nil || o == s || goes || sessions.FileMissing(o) {
+		same := o == nil || o == s
+		if same || goes || sessions.FileMissing(o) {
 			return nil
 		}
 		return o

@@ -80,7 +80,8 @@ func (m *Manager) Prunable(ctx context.Context, p Prune, env value.AgentEnv) (na
 		if err != nil {
 			return nil, err
 		}
-		if !rewound && !back[f.Name] && !m.named(f) && model.Placed(own, f.Transcript) == nil {
+		unneeded := !rewound && !back[f.Name]
+		if unneeded && !m.named(f) && model.Placed(own, f.Transcript) == nil {
 			names = append(names, f.Name)
 		}
 	}

@@ -24,7 +24,8 @@ import (
 
 func sampleCheckpoint() *model.Checkpoint {
 	return &model.Checkpoint{
-		Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: enginetest.TestID("t"), Note: enginetest.TestID("n"),
+		Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: enginetest.TestID("t"),
+		Note:    enginetest.TestID("n"),
 		Parents: []objstore.ID{enginetest.TestID("p"), enginetest.TestID("q")}, Cause: model.Cause{
 			Event:   model.EventSave,
 			Message: "m\n\xff", Tool: "Bash", Call: "c", Turn: 3, Prompt: "p",
@@ -76,10 +77,14 @@ func golden[T any](t *testing.T, section string, sample *T, encode func(*T) []by
 func TestCheckpointGoldenEveryField(t *testing.T) {
 	golden(t, "Checkpoint", sampleCheckpoint(), (*model.Checkpoint).Encode,
 		func(raw []byte) (*model.Checkpoint, error) { return model.DecodeCheckpoint(objstore.ID{}, raw) },
-		"\x01\x02\xac\x02"+"\x02\x06\x80\xa0\xf1\xc2\xb14"+"\x03\x06manual"+"\x04 "+id("t")+"\x05 "+id("n")+"\x06B "+id("p")+" "+id("q")+
-			"\a\x04save"+"\b\x03m\n\xff"+"\t\x03abc"+"\n\x04main"+"\v\x01\x01"+"\f\x01\x02"+"\r\x01\x03"+"\x0e\x01\x04"+"\x0f\x01\x05"+
-			"\x10\x01\x06"+"\x11 "+id("b")+"\x12\x04Bash"+"\x13\x01c"+"\x14\x01\x03"+"\x15\x01p"+"\x16\n\bclaude/a\x00"+"\x17\x01\x01"+
-			"\x18\x01\x01"+"\x19 "+id("x")+"\x1a\x03\xf0\xa2\x04"+"\x1b\x01u"+"\x1c\x1e/h/.claude/projects/-p/a.jsonl"+"\x1d\x01\x02"+
+		"\x01\x02\xac\x02"+"\x02\x06\x80\xa0\xf1\xc2\xb14"+"\x03\x06manual"+"\x04 "+id("t")+"\x05 "+id("n")+"\x06B "+
+			id("p")+" "+id("q")+
+			"\a\x04save"+"\b\x03m\n\xff"+"\t\x03abc"+"\n\x04main"+"\v\x01\x01"+"\f\x01\x02"+"\r\x01\x03"+"\x0e\x01\x04"+
+			"\x0f\x01\x05"+
+			"\x10\x01\x06"+"\x11 "+id("b")+"\x12\x04Bash"+"\x13\x01c"+"\x14\x01\x03"+"\x15\x01p"+"\x16\n\bclaude/a\x00"+
+			"\x17\x01\x01"+
+			"\x18\x01\x01"+"\x19 "+id("x")+"\x1a\x03\xf0\xa2\x04"+"\x1b\x01u"+"\x1c\x1e/h/.claude/projects/-p/a.jsonl"+
+			"\x1d\x01\x02"+
 			"\x1e\x1a\x04\x02\x02\x01a\x14\x01\n\acodex/b\x01x\x02\x06\x01b\x03c/d")
 }
 
@@ -87,19 +92,24 @@ func TestCheckpointGoldenEveryField(t *testing.T) {
 func TestSessionGolden(t *testing.T) {
 	golden(t, "Session record", enginetest.SampleSession(), (*model.Session).Encode,
 		func(raw []byte) (*model.Session, error) { return model.DecodeSession("claude/a", raw) },
-		"\x01\x06claude"+"\x02\x01a"+"\x03\x02/t"+"\x04\x02/c"+"\x05\x01p"+"\x06\x06\x80\xa0\xf1\xc2\xb14"+"\a\x06\x81\xa0\xf1\xc2\xb14"+
+		"\x01\x06claude"+"\x02\x01a"+"\x03\x02/t"+"\x04\x02/c"+"\x05\x01p"+"\x06\x06\x80\xa0\xf1\xc2\xb14"+
+			"\a\x06\x81\xa0\xf1\xc2\xb14"+
 			"\b\x04stop"+"\t\x01\x03"+"\n\x01\x01"+"\v\x01x"+"\f\x01\x01"+"\r\x06\x82\xa0\xf1\xc2\xb14"+
-			"\x0e\x16\x14\x01\x01c\x02\x04Bash\x03\x01l\x04\x01\x01\x05\x03\x01a\x00\x00"+"\x0f\x01\t"+"\x10\x01\x05"+"\x11\a\x06/etc/x"+
+			"\x0e\x16\x14\x01\x01c\x02\x04Bash\x03\x01l\x04\x01\x01\x05\x03\x01a\x00\x00"+"\x0f\x01\t"+"\x10\x01\x05"+
+			"\x11\a\x06/etc/x"+
 			"\x127\x01 "+id("x")+"\x02\x03\xf0\xa2\x04\x03\x01u\x04\x02/t\x05\x01\x01\x06\x01\x02\a\x01\x03"+
-			"\x13[\x01\bclaude/b\x02\x01\x02\x03\x01m\x04\x01c\x05\x06\x80\xa0\xf1\xc2\xb14\x06\x01\x01\a\x04fork\b "+id("f")+
+			"\x13[\x01\bclaude/b\x02\x01\x02\x03\x01m\x04\x01c\x05\x06\x80\xa0\xf1\xc2\xb14\x06\x01\x01\a\x04fork\b "+
+			id("f")+
 			"\t\x05\x011\x0212"+"\n\x06rewind"+"\v\x01d"+"\f\x01e"+
-			"\x14\x01t"+"\x15\x01\x01"+"\x16\x01q"+"\x17\x01\x01"+"\x18\bclaude/c"+"\x19\x01\x01"+"\x1a\x03\xf0\xa2\x04"+"\x1b\x01\x02")
+			"\x14\x01t"+"\x15\x01\x01"+"\x16\x01q"+"\x17\x01\x01"+"\x18\bclaude/c"+"\x19\x01\x01"+
+			"\x1a\x03\xf0\xa2\x04"+"\x1b\x01\x02")
 }
 
 // The bytes on disk, docs/format.md#known-session.
 func TestKnownGolden(t *testing.T) {
 	golden(t, "Known session", sampleKnown(), (*model.Known).Encode, model.DecodeKnown,
-		"\x01\x01\x03"+"\x02\x01\x02"+"\x03\x01\x03"+"\x04\x01\x04"+"\x05\x01\x05"+"\x06\x01\x06"+"\x07 "+id("x")+"\b\x02/t"+
+		"\x01\x01\x03"+"\x02\x01\x02"+"\x03\x01\x03"+"\x04\x01\x04"+"\x05\x01\x05"+"\x06\x01\x06"+"\x07 "+id("x")+
+			"\b\x02/t"+
 			"\t\x01\x07"+"\n\x01\b"+"\v\x01\t"+"\f\x01t"+"\r\x01p"+"\x0e\x01m"+"\x0f\x06\x80\xa0\xf1\xc2\xb14"+
 			"\x10&%"+"\x01\x01\x01"+"\x02\x04\x012\x013"+"\x03\x01\x01"+"\x04\x01\x02"+"\x05\x06\x80\xa0\xf1\xc2\xb14"+
 			"\x06\x01m"+"\a\x01s"+"\b\x06\x80\xa0\xf1\xc2\xb14")
@@ -112,7 +122,8 @@ func sampleKnown() *model.Known {
 		Parent: transcript.Parent{Session: "p", Message: "m"},
 		First:  time.UnixMilli(1_800_000_000_000),
 		Branches: []transcript.Branch{{
-			After: 1, Turns: []int{2, 3}, Within: 1, How: transcript.BackByRecord, Left: time.UnixMilli(1_800_000_000_000), Message: "m",
+			After: 1, Turns: []int{2, 3}, Within: 1, How: transcript.BackByRecord,
+			Left: time.UnixMilli(1_800_000_000_000), Message: "m",
 			Summary: "s", At: time.UnixMilli(1_800_000_000_000),
 		}},
 	}
@@ -121,22 +132,28 @@ func sampleKnown() *model.Known {
 // The bytes on disk, docs/format.md#squash-record.
 func TestSquashGolden(t *testing.T) {
 	golden(t, "Squash record", sampleSquash(), (*model.Squash).Encode, model.DecodeSquash,
-		"\x01 "+id("p")+"\x02 "+id("b")+"\x03\b\x03a/b\x03c/d"+"\x04\x02\xac\x02"+"\x05\x01\x01"+"\x06\x01\x02"+"\a\x01\x03"+
+		"\x01 "+id("p")+"\x02 "+id("b")+"\x03\b\x03a/b\x03c/d"+"\x04\x02\xac\x02"+"\x05\x01\x01"+"\x06\x01\x02"+
+			"\a\x01\x03"+
 			"\b\x05\x02d/\x01f"+"\t\x04\x03c/d"+"\n\x12\x04\x02\x02\x01a\f\x01\x04\x03a/b\x02\x04\x01x\x01y")
 }
 
 // The bytes on disk, docs/format.md#journal: a restore that another version of the program has left half done is
 // continued, or taken back, by this one.
 func TestJournalGolden(t *testing.T) {
-	want := "\x01\x01o" + "\x02\x20" + id("t") + "\x03\x20" + id("s") + "\x04\x02\x01a" + "\x05\x01\x01" + "\x06\x01\x03" + "\a\x20" +
+	want := "\x01\x01o" + "\x02\x20" + id("t") + "\x03\x20" + id("s") + "\x04\x02\x01a" + "\x05\x01\x01" +
+		"\x06\x01\x03" + "\a\x20" +
 		id("b") + "\b\x20" + id("a") +
 		"\t\x1000112233445566aa" + "\n\x01\x01" +
-		"\v\xb7\x01" + "Z\x01\x03d/f" + "\x02,\x01\x01f\x02\x02\xed\x13\x03\x20" + id("e") + "\x04\x01\a" + "\x03%\x01\x01l\x03\x20" +
+		"\v\xb7\x01" + "Z\x01\x03d/f" + "\x02,\x01\x01f\x02\x02\xed\x13\x03\x20" + id("e") + "\x04\x01\a" +
+		"\x03%\x01\x01l\x03\x20" +
 		id("e") +
-		".\x01\x01f" + "\x03)\x01\x01d\x02\x02\xc0\x03\x03\x20" + id("e") + ",\x01\x03g/f" + "\x02%\x01\x01f\x03\x20" + id("e") +
-		"\f\bclaude/a" + "\r\x01\x01" + "\x0ep" + "&\x01\x02/a\x03\x20" + id("to") + "H\x01\x02/b\x02\x20" + id("from") + "\x03\x20" +
+		".\x01\x01f" + "\x03)\x01\x01d\x02\x02\xc0\x03\x03\x20" + id("e") + ",\x01\x03g/f" + "\x02%\x01\x01f\x03\x20" +
+		id("e") +
+		"\f\bclaude/a" + "\r\x01\x01" + "\x0ep" + "&\x01\x02/a\x03\x20" + id("to") + "H\x01\x02/b\x02\x20" +
+		id("from") + "\x03\x20" +
 		id("to") +
-		"\x0fY\x01\bclaude/b\x02M\x01\x06claude\x02\x01b" + "\x13@\x01\bclaude/a\x02\x01\x02\a\bcheckout\b\x20" + id("x") +
+		"\x0fY\x01\bclaude/b\x02M\x01\x06claude\x02\x01b" + "\x13@\x01\bclaude/a\x02\x01\x02\a\bcheckout\b\x20" +
+		id("x") +
 		"\t\x05\x011\x0212" +
 		"\x10$\x01\bclaude/a\x02\x18\x01\x06claude\x02\x01a\x18\bclaude/c\x19\x01\x01" + "\x11\bclaude/b" +
 		"\x12\x17\x16\x01\bclaude/a\x02\x01\x01\x03\x01\x02\x04\x01x\x05\x01y" + "\x13\x01\x01"
@@ -156,7 +173,8 @@ func TestCheckpointGolden(t *testing.T) {
 		Seq: 300, Time: time.UnixMilli(1_800_000_000_000), Session: "manual", Tree: tr, Parents: []objstore.ID{p},
 		Cause: model.Cause{Event: "save"}, Counts: model.Counts{Files: 1},
 	}
-	want := "\x01\x02\xac\x02" + "\x02\x06\x80\xa0\xf1\xc2\xb1\x34" + "\x03\x06manual" + "\x04\x20" + string(tr[:]) + "\x06\x21\x20" +
+	want := "\x01\x02\xac\x02" + "\x02\x06\x80\xa0\xf1\xc2\xb1\x34" + "\x03\x06manual" + "\x04\x20" + string(tr[:]) +
+		"\x06\x21\x20" +
 		string(p[:]) + "\x07\x04save" + "\x0b\x01\x01"
 	if got := c.Encode(); string(got) != want {
 		t.Errorf("got  %x\nwant %x", got, want)

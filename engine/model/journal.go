@@ -82,7 +82,8 @@ var journalTable = record.New(
 		func(j *Journal) bool { return j.Kind.IsRestore() || j.Kind.Manages() }),
 	record.ID(2, func(j *Journal) *objstore.ID { return &j.Target }).Required(),
 	record.ID(3, func(j *Journal) *objstore.ID { return &j.Safety }).Required(),
-	record.Strings(4, func(j *Journal) *refs.PathSet { return &j.Paths }).Must(func(j *Journal) bool { return j.Paths.Valid() }),
+	record.Strings(4,
+		func(j *Journal) *refs.PathSet { return &j.Paths }).Must(func(j *Journal) bool { return j.Paths.Valid() }),
 	record.Bool(5, func(j *Journal) *bool { return &j.Exact }),
 	record.Uint(6, func(j *Journal) *uint64 { return &j.Undoes }),
 	record.ID(7, func(j *Journal) *objstore.ID { return &j.Before }),
@@ -90,7 +91,8 @@ var journalTable = record.New(
 	record.String(9, func(j *Journal) *string { return &j.Stage }).Required().Must(func(j *Journal) bool { return IsStageName(j.Stage) }),
 	record.Count(10, func(j *Journal) *int { return &j.Kept }),
 	record.Records(11, stepTable, func(j *Journal) *[]tree.Change { return &j.Steps }),
-	record.String(12, func(j *Journal) *string { return &j.Session }).Unless(func(j *Journal) bool { return j.Session == Manual }),
+	record.String(12,
+		func(j *Journal) *string { return &j.Session }).Unless(func(j *Journal) bool { return j.Session == Manual }),
 	record.Bool(13, func(j *Journal) *bool { return &j.ContextOnly }),
 	record.Records(14, refs.FileTable, func(j *Journal) *[]refs.File { return &j.Files }),
 	record.Optional(15, namedTable, func(j *Journal) **Session { return &j.Made }),
@@ -119,7 +121,8 @@ var entryTable = record.New(
 	record.Uint(1, func(e *tree.Entry) *byte { return &e.Type }).Required().Must(func(e *tree.Entry) bool {
 		return e.Type == tree.TypeFile || e.Type == tree.TypeSymlink || e.Type == tree.TypeDir
 	}),
-	record.Uint(2, func(e *tree.Entry) *uint16 { return &e.Perm }).Must(func(e *tree.Entry) bool { return e.Perm <= 0o7777 }),
+	record.Uint(2,
+		func(e *tree.Entry) *uint16 { return &e.Perm }).Must(func(e *tree.Entry) bool { return e.Perm <= 0o7777 }),
 	record.ID(3, func(e *tree.Entry) *objstore.ID { return &e.ID }).Required(),
 	record.Count(4, func(e *tree.Entry) *int64 { return &e.Size }),
 )

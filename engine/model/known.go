@@ -32,7 +32,8 @@ const KnownRead = 3
 
 // Is reports whether k is of the file with this stamp at path, or where the stamp is zero of the transcript.
 func (k *Known) Is(path string, at osfile.Stamp, said objstore.ID) bool {
-	return k != nil && k.Read == KnownRead && k.Path == path && k.Stamp == at && k.Transcript == said
+	samePath := k != nil && k.Read == KnownRead && k.Path == path
+	return samePath && k.Stamp == at && k.Transcript == said
 }
 
 // KnownKey is where it lies what is known of a session.

@@ -75,7 +75,8 @@ func (l *Lineage) Same(m *Lineage) bool {
 	if l == nil || m == nil {
 		return l == m
 	}
-	return l.Session == m.Session && l.Both == m.Both && l.Message == m.Message && l.How == m.How && slices.Equal(l.Turns, m.Turns)
+	samePlace := l.Session == m.Session && l.Both == m.Both && l.Message == m.Message
+	return samePlace && l.How == m.How && slices.Equal(l.Turns, m.Turns)
 }
 
 // Of is the other session's number of turn n, which both have. It may have gone back behind turns that an agent did not

@@ -58,7 +58,8 @@ func (l *Log) AsBeside(err error) error {
 // GoneBeside is GoneEntry where what this store does not have can come from another one's.
 func (l *Log) GoneBeside(there *Log, ent *tree.Entry) (value.KeptReason, error) {
 	why, err := l.GoneEntry(ent)
-	if err != nil || why == value.KeptPurged || there == nil || !model.IsFile(ent) {
+	gone := err != nil || why == value.KeptPurged
+	if gone || there == nil || !model.IsFile(ent) {
 		return why, err
 	}
 	if has, err := l.Objs.Has(objstore.Blob, ent.ID); err != nil || has {

@@ -110,6 +110,7 @@ func (l *Log) NoteOf(id objstore.ID) ([]tree.Skip, error) {
 // Folded reports whether lists leave a step out; later is the one after it on its line. The last step of a turn shows,
 // and so does the one that a save or an undo came to: what a person saved, or the undo took back, is a step by itself.
 func Folded(cp, later *model.Checkpoint) bool {
-	return cp.Minor && later != nil && later.Session == cp.Session && later.Cause.Turn == cp.Cause.Turn &&
+	follows := cp.Minor && later != nil && later.Session == cp.Session
+	return follows && later.Cause.Turn == cp.Cause.Turn &&
 		later.Cause.Event != model.EventUndo && later.Cause.Event != model.EventSave
 }

@@ -54,7 +54,8 @@ type early struct{ both, until uint64 }
 // early is none where the record or the log cannot be read: numbers stay as they are written.
 func (l *Log) early(session string) early {
 	s, err := l.StoredSession(session)
-	if err != nil || s == nil || s.Fork == nil || s.Fork.Kind != model.ByAgent || s.Fork.Both < 1 || s.Began == 0 {
+	noFork := err != nil || s == nil || s.Fork == nil
+	if noFork || s.Fork.Kind != model.ByAgent || s.Fork.Both < 1 || s.Began == 0 {
 		return early{}
 	}
 	first, e := true, early{both: uint64(s.Fork.Both), until: math.MaxUint64}

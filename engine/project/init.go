@@ -42,66 +42,98 @@ func PlanInit(ctx context.Context, home Home, dir string, mode Mode, lockWait ti
 	if mode != "" && mode != ModeGlobal && mode != ModeProject {
 		return nil, &value.OpError{Op: "init", Subject: dir, Err: model.Usagef("mode %q is neither global nor project", mode)}
 	}
-	start, err := resolve(dir)
+	c, err := chooseRoot(ctx, home, dir, lockWait)
 	if err != nil {
 		return nil, err
 	}
-	top, isGit, err := gitinfo.Toplevel(start)
-	if err != nil {
-		return nil, err
-	}
-	own := ""
-	if isGit && top != start && isHome(top) {
-		own, isGit = "the repository around it is a home directory", false
-	}
-	if !isGit {
-		top = start
-	}
-	p, err := Find(ctx, home, start, lockWait)
-	if around := top; own == "" {
-		if err == nil && (!isGit || Within(p.Root, top)) {
-			around = p.Root
-		}
-		if own = uncaptured(home, around, start); own != "" {
-			own = "not part of " + around + ": " + own
-			top, isGit, p, err = start, true, nil, model.ErrNoProject
-		}
-	}
-	var passed []Passed
-	var other *NotMountedError
-	var untrusted *untrustedError
-	switch {
-	case err == nil && (!isGit || p.Root == top || Within(p.Root, top)):
-		if mode != "" && mode != p.Mode {
-			return nil, &value.OpError{Op: "init", Subject: p.Root, Err: model.Usagef("the project exists in mode %s", p.Mode)}
-		}
-		return &InitPlan{Root: p.Root, Mode: p.Mode, Store: p.Store, Exists: true, Passed: p.Passed}, nil
-	case err == nil:
-		passed = p.Passed
-	case errors.As(err, &other) && other.Project.Mode == ModeGlobal &&
-		(!isGit || other.Project.Root == top || Within(other.Project.Root, top)):
-		o := other.Project
-		return &InitPlan{Root: o.Root, Mode: o.Mode, Store: o.Store, Exists: true, Accept: true}, nil
-	case errors.As(err, &untrusted):
-		passed = untrusted.passed
-	case !errors.Is(err, model.ErrNoProject) && !errors.Is(err, model.ErrStoreGone) && other == nil:
-		return nil, err
+	plan, passed, err := c.existing(mode)
+	if plan != nil || err != nil {
+		return plan, err
 	}
 	if mode == "" {
 		mode = ModeGlobal
 	}
-	if err := checkRoot(home, top, mode); err != nil {
+	if err := checkRoot(home, c.top, mode); err != nil {
 		return nil, err
 	}
-	plan := &InitPlan{Root: top, Mode: mode, Store: filepath.Join(home.Storage(), "<new>"), Passed: passed, Own: own}
+	plan = &InitPlan{Root: c.top, Mode: mode, Store: filepath.Join(home.Storage(), "<new>"), Passed: passed, Own: c.own}
 	if mode == ModeProject {
-		plan.Store = filepath.Join(Marker(top), markerStore)
-		if err := checkOwnMarker(top); err != nil {
+		plan.Store = filepath.Join(Marker(c.top), markerStore)
+		if err := checkOwnMarker(c.top); err != nil {
 			return nil, err
 		}
 	}
-	plan.Offers = home.offers(top)
+	plan.Offers = home.offers(c.top)
 	return plan, nil
+}
+
+// choice is the root that a new project would get, and the project that the directory is in.
+type choice struct {
+	top   string
+	isGit bool
+	own   string // why the directory is a project by itself; "": it is not
+	p     *Project
+	err   error // why there is no p
+}
+
+func chooseRoot(ctx context.Context, home Home, dir string, lockWait time.Duration) (c choice, err error) {
+	start, err := resolve(dir)
+	if err != nil {
+		return c, err
+	}
+	if c.top, c.isGit, err = gitinfo.Toplevel(start); err != nil {
+		return c, err
+	}
+	if c.isGit && c.top != start && isHome(c.top) {
+		c.own, c.isGit = "the repository around it is a home directory", false
+	}
+	if !c.isGit {
+		c.top = start
+	}
+	c.p, c.err = Find(ctx, home, start, lockWait)
+	if c.own != "" {
+		return c, nil
+	}
+	around := c.top
+	if c.err == nil && (!c.isGit || Within(c.p.Root, c.top)) {
+		around = c.p.Root
+	}
+	if why := uncaptured(home, around, start); why != "" {
+		c = choice{top: start, isGit: true, own: "not part of " + around + ": " + why, err: model.ErrNoProject}
+	}
+	return c, nil
+}
+
+// holds reports whether the root of a project is the one chosen, or in it.
+func (c choice) holds(root string) bool {
+	return !c.isGit || root == c.top || Within(root, c.top)
+}
+
+// existing is the plan for the project that the directory is in; nil: a new one is to be made. passed are projects
+// around it.
+func (c choice) existing(mode Mode) (plan *InitPlan, passed []Passed, err error) {
+	var other *NotMountedError
+	var untrusted *untrustedError
+	switch {
+	case c.err == nil && c.holds(c.p.Root):
+		if mode != "" && mode != c.p.Mode {
+			err := model.Usagef("the project exists in mode %s", c.p.Mode)
+			return nil, nil, &value.OpError{Op: "init", Subject: c.p.Root, Err: err}
+		}
+		return &InitPlan{Root: c.p.Root, Mode: c.p.Mode, Store: c.p.Store, Exists: true, Passed: c.p.Passed}, nil, nil
+	case c.err == nil:
+		return nil, c.p.Passed, nil
+	case errors.As(c.err, &other) && other.Project.Mode == ModeGlobal && c.holds(other.Project.Root):
+		o := other.Project
+		return &InitPlan{Root: o.Root, Mode: o.Mode, Store: o.Store, Exists: true, Accept: true}, nil, nil
+	case errors.As(c.err, &untrusted):
+		return nil, untrusted.passed, nil
+	}
+	isKnown := errors.Is(c.err, model.ErrNoProject) || errors.Is(c.err, model.ErrStoreGone) || other != nil
+	if !isKnown {
+		return nil, nil, c.err
+	}
+	return nil, nil, nil
 }
 
 // checkOwnMarker refuses project mode where the store could not be this user's alone.

@@ -149,7 +149,8 @@ func WriteMarkerIn(top worktreefs.Dir, root, id, drop string) error {
 	if m.why != "" {
 		return cannot(m.why)
 	}
-	if m.Names(id) && m.quiet && (drop == "" || !m.Names(drop)) {
+	quiet := m.Names(id) && m.quiet
+	if quiet && (drop == "" || !m.Names(drop)) {
 		return nil
 	}
 	if tracked, err := trackedMarker(root); err == nil && tracked {

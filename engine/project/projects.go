@@ -70,7 +70,8 @@ func (ps *Projects) remember(dir string, f foundProject) {
 }
 
 func (p *Project) same(o *Project) bool {
-	return p.Root == o.Root && p.ID == o.ID && p.Mode == o.Mode && p.Store == o.Store && p.created.Equal(o.created) && len(p.Notices) == 0
+	same := p.Root == o.Root && p.ID == o.ID && p.Mode == o.Mode
+	return same && p.Store == o.Store && p.created.Equal(o.created) && len(p.Notices) == 0
 }
 
 func (f *foundProject) stat(home Home) (files [4]fs.FileInfo) {

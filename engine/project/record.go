@@ -165,7 +165,8 @@ func (r *Record) isHeld(st worktreefs.Stat) bool {
 // is reports whether a directory is the one that was recorded.
 func (r *Record) is(dir string) bool {
 	st, ok := statDir(dir)
-	return ok && r.Inode != 0 && st.Ino == r.Inode && st.Dev == r.Device
+	known := ok && r.Inode != 0
+	return known && st.Ino == r.Inode && st.Dev == r.Device
 }
 
 // statDir looks at a directory; ok is false where there is none.

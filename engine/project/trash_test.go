@@ -101,7 +101,8 @@ func TestTrashOfOneStoreTwice(t *testing.T) {
 	}
 	lies, err := p.Home.FindTrashed(id[:8], noon)
 	p.Must(err)
-	if _, err := p.Home.Restore(enginetest.Bg, lies, 0); err == nil || !strings.Contains(err.Error(), "there is a store of that id") {
+	if _, err := p.Home.Restore(enginetest.Bg, lies, 0); err == nil ||
+		!strings.Contains(err.Error(), "there is a store of that id") {
 		t.Errorf("it came back over one that is there: %v", err)
 	}
 	p.Must(os.RemoveAll(store))
@@ -125,9 +126,15 @@ func TestTrashAfterAKill(t *testing.T) {
 		do   func() error
 	}{
 		{"a note without a store", func() error { return os.RemoveAll(filepath.Join(dir, "store")) }},
-		{"a store that was going", func() error { return os.Rename(filepath.Join(dir, "removed.json"), filepath.Join(dir, "going.json")) }},
+		{
+			"a store that was going",
+			func() error { return os.Rename(filepath.Join(dir, "removed.json"), filepath.Join(dir, "going.json")) },
+		},
 		{"a store without a note", func() error { return os.Remove(filepath.Join(dir, "removed.json")) }},
-		{"a note that is none", func() error { return os.WriteFile(filepath.Join(dir, "removed.json"), []byte("{"), 0o600) }},
+		{
+			"a note that is none",
+			func() error { return os.WriteFile(filepath.Join(dir, "removed.json"), []byte("{"), 0o600) },
+		},
 		{
 			"a note that names another place", func() error {
 				return os.WriteFile(filepath.Join(dir, "removed.json"), []byte(`{"record":{"id":"`+lies.Record.ID+`"},"beside":"`+p.Root+`"}`), 0o600)
@@ -158,7 +165,8 @@ func TestTrashAfterAKill(t *testing.T) {
 // has heard of.
 func TestProtects(t *testing.T) {
 	free := map[string]bool{
-		"agents.commands": true, "agents.mcp": true, "forks.detect": true, "forks.max_number": true, "forks.max_size": true,
+		"agents.commands": true, "agents.mcp": true, "forks.detect": true, "forks.max_number": true,
+		"forks.max_size":    true,
 		"forks.warn_number": true, "forks.warn_size": true, "init.auto": true,
 	}
 	for _, s := range value.Settings() {

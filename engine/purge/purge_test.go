@@ -150,12 +150,14 @@ func TestPurgeCanary(t *testing.T) {
 			}
 			o.DryRun = false
 			r := p.Purge(o)
-			if r.Contents != would.Contents || r.Checkpoints != would.Checkpoints || r.Checkpoints == 0 || r.Operation == 0 {
+			if r.Contents != would.Contents || r.Checkpoints != would.Checkpoints || r.Checkpoints == 0 ||
+				r.Operation == 0 {
 				t.Errorf("%+v, was to be %+v", r, would)
 			}
 			wantPurged(p, secret, all)
 			again, err := p.E.Purger.Purge(enginetest.Bg, o)
-			if err == nil && (again.Contents != 0 || again.Operation != 0) || err != nil && !errors.Is(err, objstore.ErrNotFound) {
+			if err == nil && (again.Contents != 0 || again.Operation != 0) || err != nil &&
+				!errors.Is(err, objstore.ErrNotFound) {
 				t.Errorf("again: %+v, %v", again, err)
 			}
 			// It does not come back.
@@ -167,7 +169,8 @@ func TestPurgeCanary(t *testing.T) {
 			}
 			p.Must(p.E.Close())
 			openOn(p, p.FS)
-			if _, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{}); err != nil && !errors.Is(err, model.ErrNotFound) {
+			if _, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{}); err != nil &&
+				!errors.Is(err, model.ErrNotFound) {
 				t.Errorf("undo: %v", err)
 			}
 		})
@@ -259,17 +262,19 @@ func TestPurgedFileInTheWorktree(t *testing.T) {
 	if shown.Gone["d/secret"] != "purged" {
 		t.Errorf("show: %v", shown.Gone)
 	}
-	_, err = p.E.Diff(enginetest.Bg, engine.DiffOptions{From: one.ID.String(), To: two.ID.String()}, func(d engine.FileDiff) error {
-		if (d.Gone == "purged") != (d.Path == "d/secret") || d.Gone != "" && d.Text.Hunks != nil {
-			t.Errorf("diff: %+v", d)
-		}
-		return nil
-	})
+	_, err = p.E.Diff(enginetest.Bg, engine.DiffOptions{From: one.ID.String(), To: two.ID.String()},
+		func(d engine.FileDiff) error {
+			if (d.Gone == "purged") != (d.Path == "d/secret") || d.Gone != "" && d.Text.Hunks != nil {
+				t.Errorf("diff: %+v", d)
+			}
+			return nil
+		})
 	p.Must(err)
 	if _, _, err := p.E.History.Cat(enginetest.Bg, two.ID.String(), "d/secret"); !errors.Is(err, objstore.ErrPurged) {
 		t.Errorf("cat: %v", err)
 	}
-	if _, err := p.E.Restorer.UndoRestore(enginetest.Bg, r.Operation, restore.Options{}); !errors.Is(err, model.ErrUsage) ||
+	if _, err := p.E.Restorer.UndoRestore(enginetest.Bg, r.Operation, restore.Options{}); !errors.Is(err,
+		model.ErrUsage) ||
 		!strings.Contains(err.Error(), "cannot be undone") {
 		t.Errorf("undo of the purge: %v", err)
 	}
@@ -391,7 +396,8 @@ func TestPurgeFilesBeside(t *testing.T) {
 	p.Write("f", "f")
 	p.Save("1")
 	for name, text := range map[string]string{
-		"backups/claude-1234-settings.json": "{}" + secret, "backups/claude-5678-settings.json": "{}", "run/daemon.log": secret,
+		"backups/claude-1234-settings.json": "{}" + secret, "backups/claude-5678-settings.json": "{}",
+		"run/daemon.log":   secret,
 		"run/daemon.log.1": "x" + secret,
 	} {
 		path := filepath.Join(p.Home.Dir, name)
@@ -412,7 +418,10 @@ func TestPurgeFilesBeside(t *testing.T) {
 	if found := p.Holding(secret); found != nil || len(r.Files) != 5 {
 		t.Errorf("removed %q, left %q", r.Files, found)
 	}
-	for _, path := range []string{filepath.Join(p.Home.Dir, "backups/claude-5678-settings.json"), filepath.Join(stage, "2.kept")} {
+	for _, path := range []string{
+		filepath.Join(p.Home.Dir, "backups/claude-5678-settings.json"),
+		filepath.Join(stage, "2.kept"),
+	} {
 		p.Slurp(path)
 	}
 }

@@ -200,7 +200,8 @@ func (p *purgeScan) addTarget(id objstore.ID, path string) error {
 func (p *purgeScan) needleContents() error {
 	list := p.contents.needles
 	for key, d := range p.targets {
-		if p.matched[key] || d.chunked > 0 || d.size < minContent || d.size > MaxNeedle {
+		passed := p.matched[key] || d.chunked > 0
+		if passed || d.size < minContent || d.size > MaxNeedle {
 			continue
 		}
 		p.matched[key] = true

@@ -31,7 +31,8 @@ func hookProgram(h project.Home) string { return programs.Path(programDir(h), pr
 func checkPrograms(h project.Home) error {
 	name, err := programs.Missing(programDir(h))
 	if err != nil {
-		return fmt.Errorf("register hooks: %w: %s: %w", ErrNoProgram, programs.Path(programDir(h), name), PathCause(err))
+		return fmt.Errorf("register hooks: %w: %s: %w", ErrNoProgram, programs.Path(programDir(h), name),
+			PathCause(err))
 	}
 	return nil
 }
@@ -63,7 +64,8 @@ func bringPrograms(ctx context.Context, h project.Home, env value.AgentEnv, only
 		return nil, fmt.Errorf("install programs: %w", err)
 	}
 	if onlyMissing {
-		names = slices.DeleteFunc(names, func(name string) bool { return programs.Check(programs.Path(programDir(h), name)) == nil })
+		names = slices.DeleteFunc(names,
+			func(name string) bool { return programs.Check(programs.Path(programDir(h), name)) == nil })
 	}
 	if dryRun || len(names) == 0 {
 		return names, nil
@@ -90,12 +92,16 @@ func CheckPrograms(ctx context.Context, h project.Home, env value.AgentEnv, quic
 	}
 	names, err := from.Wanting(programDir(h), quick)
 	if err != nil {
-		return []value.Check{{Name: "programs", Level: value.LevelNote, Text: value.Textf("not compared with what hooks start: %v", err)}}
+		return []value.Check{{
+			Name: "programs", Level: value.LevelNote,
+			Text: value.Textf("not compared with what hooks start: %v", err),
+		}}
 	}
 	if len(names) > 0 {
 		text := "hooks start another build of %s than this one: %s, not %s"
 		return []value.Check{{
-			Name: "programs", Level: value.LevelFinding, Remedy: project.RegisterRemedy, Text: value.Textf(text, programs.List(names),
+			Name: "programs", Level: value.LevelFinding, Remedy: project.RegisterRemedy,
+			Text: value.Textf(text, programs.List(names),
 				programDir(h), from.Dir),
 		}}
 	}
@@ -168,7 +174,8 @@ func Unanswered(h project.Home, root string) (value.Check, bool) {
 		when = "between " + first.At.Format(time.RFC3339) + " and " + last.At.Format(time.RFC3339)
 	}
 	return value.Check{
-		Name: "unanswered", Level: value.LevelFinding, Remedy: "rewind save, which captures what is there now and ends this finding",
+		Name: "unanswered", Level: value.LevelFinding,
+		Remedy: "rewind save, which captures what is there now and ends this finding",
 		Text: value.Textf("%s %s got no answer from %s %s (%s): as many states may be missing", count,
 			map[bool]string{true: "hook", false: "hooks"}[len(list) == 1], who, when, events(list)),
 	}, true
@@ -179,7 +186,8 @@ func concerns(u relay.Unanswered, root string) bool {
 	if age := time.Since(u.At); age < -time.Minute || age > failureCounts {
 		return false
 	}
-	return u.Dir == "" || root == "" || u.Dir == root || strings.HasPrefix(u.Dir, root+string(filepath.Separator))
+	any := u.Dir == "" || root == ""
+	return any || u.Dir == root || strings.HasPrefix(u.Dir, root+string(filepath.Separator))
 }
 
 // maxEvents is how many kinds of events are named.
@@ -203,7 +211,8 @@ func events(list []relay.Unanswered) string {
 
 // ForgetUnanswered ends what Unanswered says of a project, and what is too old to be told.
 func ForgetUnanswered(h project.Home, root string) {
-	relay.ForgetUnanswered(h.Dir, func(u relay.Unanswered) bool { return concerns(u, root) || time.Since(u.At) > failureCounts })
+	relay.ForgetUnanswered(h.Dir,
+		func(u relay.Unanswered) bool { return concerns(u, root) || time.Since(u.At) > failureCounts })
 }
 
 // Probe starts a hook of an agent as the agent does, but for the daemon, and says what became of it.

@@ -105,7 +105,8 @@ func TestT10Promise11ConversationGoesBackWhole(t *testing.T) {
 						t.Errorf("%+v %d: continued, but not at the target:\n%s\nwant\n%s", mode, step, got, want)
 					}
 					p.WantTalk(r.Conversation.Path, "done: one", "one")
-					if r.Conversation.Fork != nil && (!r.Conversation.Fork.Listed || r.Conversation.Fork.Session == "") {
+					if r.Conversation.Fork != nil &&
+						(!r.Conversation.Fork.Listed || r.Conversation.Fork.Session == "") {
 						t.Errorf("%+v", r.Conversation.Fork)
 					}
 				}
@@ -143,7 +144,8 @@ func TestT11Promise09SessionWrittenMeanwhile(t *testing.T) {
 		p.Crashed("turn:1", restore.Options{InPlace: true}, step > 1, step-2)
 		k.Used("meanwhile")
 		with := p.Slurp(k.File)
-		if _, err := p.E.Restorer.Continue(enginetest.Bg, p.Env()); step < 3 && !errors.Is(err, conversation.ErrSessionChanged) {
+		if _, err := p.E.Restorer.Continue(enginetest.Bg, p.Env()); step < 3 &&
+			!errors.Is(err, conversation.ErrSessionChanged) {
 			t.Errorf("step %d: continue: %v", step, err)
 		} else if step == 3 && err == nil {
 			continue // it was cut before, and written behind the cut: that is how it is

@@ -27,26 +27,31 @@ func TestCheckoutConversation(t *testing.T) {
 		t.Fatalf("dry run: %+v, %q", dry.Conversation, p.Files())
 	}
 	r := p.Back("turn:1", restore.Options{})
-	if r.Conversation.Mode != model.ConversationFork || r.Conversation.Turn != 1 || p.Read("f") != enginetest.Big("1") ||
-		r.Conversation.Fork.From.Session != k.Name() || r.Conversation.Fork.From.Checkpoint != r.Plan.Target.ID.String() {
+	if r.Conversation.Mode != model.ConversationFork || r.Conversation.Turn != 1 ||
+		p.Read("f") != enginetest.Big("1") ||
+		r.Conversation.Fork.From.Session != k.Name() ||
+		r.Conversation.Fork.From.Checkpoint != r.Plan.Target.ID.String() {
 		t.Fatalf("%+v", r.Conversation)
 	}
 	p.WantTalk(r.Conversation.Path, "done: one", "one")
 	if mode := stat(t, r.Conversation.Path).Mode(); mode != 0o600 {
 		t.Errorf("mode %v", mode)
 	}
-	enginetest.Equal(t, "resume", r.Conversation.Resume(), []string{"claude", "--resume", r.Conversation.Fork.Session[len("claude/"):]})
+	enginetest.Equal(t, "resume", r.Conversation.Resume(),
+		[]string{"claude", "--resume", r.Conversation.Fork.Session[len("claude/"):]})
 	if o := p.Back("turn:2",
 		restore.Options{Session: model.SessionChoice{Session: k.Name()}}); o.Conversation.Mode != model.ConversationOriginal ||
 		o.Conversation.Session != k.Name() || p.Read("f") != enginetest.Big("2") {
 		t.Errorf("to its end: %+v", o.Conversation)
 	}
 	// Code that belongs to nobody's conversation, and the code alone.
-	if o := p.Back(first.ID.String(), restore.Options{}); o.Conversation == nil || o.Conversation.Mode != model.ConversationNone ||
+	if o := p.Back(first.ID.String(), restore.Options{}); o.Conversation == nil ||
+		o.Conversation.Mode != model.ConversationNone ||
 		p.Read("f") != enginetest.Big("0") {
 		t.Errorf("to a save: %+v", o.Conversation)
 	}
-	if o := p.Back("turn:1", restore.Options{Session: model.SessionChoice{Session: k.Name()}, CodeOnly: true}); o.Conversation != nil ||
+	if o := p.Back("turn:1",
+		restore.Options{Session: model.SessionChoice{Session: k.Name()}, CodeOnly: true}); o.Conversation != nil ||
 		p.Read("f") != enginetest.Big("1") {
 		t.Errorf("code only: %+v", o.Conversation)
 	}
@@ -82,7 +87,8 @@ func TestCheckoutInPlace(t *testing.T) {
 	note := running(p, k.Name())
 	_, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1", restore.Options{Env: p.Env(), InPlace: true})
 	var open *model.RunningError
-	if !errors.As(err, &open) || open.Session != k.Name() || p.Slurp(k.File) != before || p.Read("f") != enginetest.Big("2") {
+	if !errors.As(err, &open) || open.Session != k.Name() || p.Slurp(k.File) != before ||
+		p.Read("f") != enginetest.Big("2") {
 		t.Fatalf("while it is open: %v", err)
 	}
 	forced := inPlace
@@ -90,7 +96,8 @@ func TestCheckoutInPlace(t *testing.T) {
 	cut := p.Back("turn:1", forced)
 	p.Must(os.Remove(note))
 	after := p.Slurp(k.File)
-	if cut.Conversation.Mode != model.ConversationInPlace || cut.Conversation.Session != k.Name() || cut.Conversation.Turn != 1 ||
+	if cut.Conversation.Mode != model.ConversationInPlace || cut.Conversation.Session != k.Name() ||
+		cut.Conversation.Turn != 1 ||
 		!strings.HasPrefix(before, after) || p.Read("f") != enginetest.Big("1") || len(p.Files()) != 1 {
 		t.Fatalf("%+v, %q", cut.Conversation, p.Files())
 	}
@@ -108,7 +115,8 @@ func TestCheckoutInPlace(t *testing.T) {
 	}
 	back, err := p.E.Restorer.UndoRestore(enginetest.Bg, cut.Operation.Seq, restore.Options{Env: p.Env()})
 	p.Must(err)
-	if back.Conversation.Mode != model.ConversationBack || p.Slurp(k.File) != before || p.Read("f") != enginetest.Big("2") ||
+	if back.Conversation.Mode != model.ConversationBack || p.Slurp(k.File) != before ||
+		p.Read("f") != enginetest.Big("2") ||
 		p.Session(k.Name()).Turn != 2 {
 		t.Fatalf("undo-restore: %+v", back.Conversation)
 	}
@@ -199,7 +207,8 @@ func TestBehind(t *testing.T) {
 	}
 	ours := restore.Options{Session: model.SessionChoice{Session: k.Name()}}
 	for name, want := range map[string][2]int{
-		"turn:0": {4, 3}, "turn:1": {3, 2}, "turn:2": {2, 1}, "turn:3": {1, 1}, "turn:4": {}, "before:2": {3, 2}, "@": {},
+		"turn:0": {4, 3}, "turn:1": {3, 2}, "turn:2": {2, 1}, "turn:3": {1, 1}, "turn:4": {}, "before:2": {3, 2},
+		"@": {},
 	} {
 		turns, checkpoints := behind(name, ours)
 		enginetest.Equal(t, name, []int{turns, checkpoints}, want[:])

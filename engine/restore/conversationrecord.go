@@ -67,7 +67,8 @@ func (rs *Restorer) changedLineage(get objstore.Getter, s *model.Session, to obj
 	if err != nil {
 		return &l
 	}
-	same, err := transcript.Common(s.Agent, made, transcript.Source{ReaderAt: st, Size: size, Name: s.Transcript, Ended: true})
+	same, err := transcript.Common(s.Agent, made,
+		transcript.Source{ReaderAt: st, Size: size, Name: s.Transcript, Ended: true})
 	if err == nil {
 		l.Share(min(same.Turn, cut.Turn), l.Turns)
 	}

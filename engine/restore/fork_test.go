@@ -98,7 +98,8 @@ func TestFork(t *testing.T) {
 		t.Errorf("a self-test made a session: %d, %v", len(all), err)
 	}
 	f := p.Fork("turn:1", restore.Options{})
-	if f.Title != "[Fork @1] one" || !f.Listed || f.Problem != "" || f.Bytes != stat(t, f.Path).Size() || f.From.Turn != 1 {
+	if f.Title != "[Fork @1] one" || !f.Listed || f.Problem != "" || f.Bytes != stat(t, f.Path).Size() ||
+		f.From.Turn != 1 {
 		t.Errorf("%+v", f)
 	}
 	if mode := stat(t, f.Path).Mode(); mode != 0o600 {
@@ -111,12 +112,14 @@ func TestFork(t *testing.T) {
 	if h := p.Fork("@", restore.Options{Session: model.SessionChoice{Session: g.Session}, Title: "mine"}); h.Title != "[Fork @1] mine" {
 		t.Errorf("with a title: %q", h.Title)
 	}
-	c, err := p.E.Restorer.Clone(enginetest.Bg, restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()})
+	c, err := p.E.Restorer.Clone(enginetest.Bg,
+		restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()})
 	if err != nil || !c.From.Clone || c.Title != "[Copy] one" {
 		t.Fatalf("clone: %+v, %v", c, err)
 	}
 	p.WantTalk(c.Path, "done: two", "one", "two")
-	if now := stat(t, k.File); p.Slurp(k.File) != before || !now.ModTime().Equal(info.ModTime()) || now.Mode() != info.Mode() ||
+	if now := stat(t, k.File); p.Slurp(k.File) != before || !now.ModTime().Equal(info.ModTime()) ||
+		now.Mode() != info.Mode() ||
 		!os.SameFile(now, info) {
 		t.Error("the session that was forked has changed")
 	}
@@ -154,7 +157,8 @@ func TestForkOfNothing(t *testing.T) {
 		t.Errorf("left %q", p.Files())
 	}
 	if c, err := p.E.Restorer.Clone(enginetest.Bg,
-		restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()}); err != nil || len(p.Files()) != 2 {
+		restore.Options{Session: model.SessionChoice{Session: k.Name()}, Env: p.Env()}); err != nil ||
+		len(p.Files()) != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, kind := range []string{"", "manual"} {
@@ -189,7 +193,8 @@ func TestForkFails(t *testing.T) {
 	// What an agent would trip over never has the name of a session.
 	bad := strings.ReplaceAll(p.Slurp(k.File), k.ID, "another")
 	// which is not there
-	if err := plan.Check(strings.NewReader(bad), int64(len(bad))); err == nil || !strings.Contains(err.Error(), k.File+":1: ") ||
+	if err := plan.Check(strings.NewReader(bad), int64(len(bad))); err == nil ||
+		!strings.Contains(err.Error(), k.File+":1: ") ||
 		strings.Contains(err.Error(), plan.Path) {
 		t.Errorf("a bad fork: %v", err)
 	}
@@ -213,7 +218,8 @@ func TestForkIsStored(t *testing.T) {
 	of := restore.Options{Session: model.SessionChoice{Session: k.Name()}}
 	f := p.Fork("turn:1", of)
 	s := p.Session(f.Session)
-	if as, err := conversation.IsStored(p.E.Log.Objs, register.Folders(p.Env()), f.Path, s.Fork.Transcript); err != nil || !as ||
+	if as, err := conversation.IsStored(p.E.Log.Objs, register.Folders(p.Env()), f.Path,
+		s.Fork.Transcript); err != nil || !as ||
 		s.Fork.Transcript.IsZero() {
 		t.Errorf("%v, %v: %+v", as, err, s.Fork)
 	}

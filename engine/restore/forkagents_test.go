@@ -27,11 +27,18 @@ var agentSamples = []struct {
 	{transcript.Claude, "2.1.328-2turns-resumed.jsonl", ".claude/projects/-home-dev-proj", "ID.jsonl", ""},
 	{transcript.Claude, "2.0.60-2turns.jsonl", ".claude/projects/-home-dev-proj", "ID.jsonl", ""},
 	{transcript.Claude, "2.1.328-compact.jsonl", ".claude/projects/-home-dev-proj", "ID.jsonl", ""},
-	{transcript.Codex, "0.169.0-2turns.jsonl", ".codex/sessions/2026/11/20", "rollout-2026-11-20T10-00-00-ID.jsonl", ""},
-	{transcript.Codex, "0.125.0-1turn.jsonl", ".codex/sessions/2026/11/20", "rollout-2026-11-20T10-00-00-ID.jsonl", ""},
-	{transcript.Gemini, "0.61.0-2turns-resumed.jsonl", ".gemini/tmp/proj/chats", "session-2026-11-20T10-09-ID8.jsonl", ""},
 	{
-		transcript.Gemini, "0.26.0-3turns.json", ".gemini/tmp/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef/chats",
+		transcript.Codex, "0.169.0-2turns.jsonl", ".codex/sessions/2026/11/20",
+		"rollout-2026-11-20T10-00-00-ID.jsonl", "",
+	},
+	{transcript.Codex, "0.125.0-1turn.jsonl", ".codex/sessions/2026/11/20", "rollout-2026-11-20T10-00-00-ID.jsonl", ""},
+	{
+		transcript.Gemini, "0.61.0-2turns-resumed.jsonl", ".gemini/tmp/proj/chats",
+		"session-2026-11-20T10-09-ID8.jsonl", "",
+	},
+	{
+		transcript.Gemini, "0.26.0-3turns.json",
+		".gemini/tmp/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef/chats",
 		"session-2026-11-20T10-09-ID8.json", "",
 	},
 	{transcript.Droid, "0.225.2-2turns.jsonl", ".factory/sessions/-home-dev-proj", "ID.jsonl", "ID.settings.json"},
@@ -71,7 +78,8 @@ func newSampled(t *testing.T, n int) *sampled {
 
 func (k *sampled) scan(name string, raw []byte) *transcript.Conversation {
 	k.T.Helper()
-	c, err := transcript.Scan(k.agent, transcript.Source{ReaderAt: bytes.NewReader(raw), Size: int64(len(raw)), Name: name})
+	c, err := transcript.Scan(k.agent,
+		transcript.Source{ReaderAt: bytes.NewReader(raw), Size: int64(len(raw)), Name: name})
 	k.Must(err)
 	return c
 }
@@ -96,14 +104,17 @@ func TestForkEveryAgent(t *testing.T) {
 			p.Write("f", enginetest.Big("1"))
 			h := p.stop()
 			s := p.Session(p.name)
-			if got := p.Talk(s); s.Problem != "" || !bytes.Equal(got, raw) || p.Get(h).Conversation != s.Cursor.TranscriptEnd ||
+			if got := p.Talk(s); s.Problem != "" || !bytes.Equal(got, raw) ||
+				p.Get(h).Conversation != s.Cursor.TranscriptEnd ||
 				int(s.Turn) != len(c.Turns) {
-				t.Fatalf("%d of %d bytes, turn %d of %d, problem %q", len(got), len(raw), s.Turn, len(c.Turns), s.Problem)
+				t.Fatalf("%d of %d bytes, turn %d of %d, problem %q", len(got), len(raw), s.Turn, len(c.Turns),
+					s.Problem)
 			}
 			entries := func() []string {
 				list, err := filepath.Glob(filepath.Join(p.User(), strings.Split(tt.dir, "/")[0], "*", "*", "*", "*"))
 				p.Must(err)
-				more, err := filepath.Glob(filepath.Join(p.User(), strings.Split(tt.dir, "/")[0], "*", "*", "*", "*", "*"))
+				more, err := filepath.Glob(filepath.Join(p.User(), strings.Split(tt.dir, "/")[0], "*", "*", "*",
+					"*", "*"))
 				p.Must(err)
 				return append(list, more...)
 			}
@@ -145,7 +156,8 @@ func TestForkEveryAgent(t *testing.T) {
 			enginetest.Equal(t, "files after undo-restore", entries(), was)
 			r = p.Back("turn:1", restore.Options{Session: w, Scope: refs.Scope{ContextOnly: true}, InPlace: true})
 			cut := p.Slurp(file)
-			of, err := transcript.Scan(tt.agent, transcript.Source{ReaderAt: strings.NewReader(cut), Size: int64(len(cut)), Name: file})
+			of, err := transcript.Scan(tt.agent,
+				transcript.Source{ReaderAt: strings.NewReader(cut), Size: int64(len(cut)), Name: file})
 			if err != nil || len(of.Turns) != 1 || of.ID != c.ID || r.Conversation.Mode != model.ConversationInPlace {
 				t.Errorf("in place: %d turns, %v, %+v", len(of.Turns), err, r.Conversation)
 			}

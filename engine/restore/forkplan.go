@@ -170,7 +170,10 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 	}
 	f.sides = transcript.Sides(agent, s.Cursor.Path, f.Path)
 	f.name = string(agent) + "/" + id
-	f.lineage = model.Lineage{Lineage: value.Lineage{Session: s.Name, Message: cut.LastMessage, Time: now, Clone: clone, Kind: kind}}
+	f.lineage = model.Lineage{Lineage: value.Lineage{
+		Session: s.Name, Message: cut.LastMessage, Time: now, Clone: clone,
+		Kind: kind,
+	}}
 	f.lineage.How = value.FoundMade
 	if f.lineage.Share(cut.Turn, nil); cut.Turns != nil {
 		f.lineage.Share(len(cut.Turns), cut.Turns)
@@ -248,7 +251,8 @@ func (p *forkPlan) record(written objstore.ID, seq uint64) *model.Session {
 	from.Transcript = written
 	return &model.Session{
 		Name: p.name, Agent: p.agent, ID: p.Fork.ID, Transcript: p.Path, Cwd: p.cwd, Previous: p.parent.ID, Began: seq,
-		First: p.Fork.Time, Last: p.Fork.Time, Turn: uint64(p.lineage.Both), Prompt: p.lastPrompt, Fork: &from, Title: p.Fork.Title,
+		First: p.Fork.Time, Last: p.Fork.Time, Turn: uint64(p.lineage.Both), Prompt: p.lastPrompt, Fork: &from,
+		Title: p.Fork.Title,
 	}
 }
 

@@ -77,22 +77,23 @@ func foreignPaths(p *enginetest.Project) map[string]string {
 	home := p.User()
 	id := enginetest.ClaudeID(7)
 	return map[string]string{
-		"a shell's start file":          home + "/.zshenv",
-		"what the desktop starts":       home + "/.config/autostart/x.desktop",
-		"the agent's settings":          home + "/.claude/settings.json",
-		"the agent's instructions":      home + "/.claude/CLAUDE.md",
-		"a hook of the agent's":         home + "/.claude/hooks/x.sh",
-		"a command of the agent's":      home + "/.claude/commands/x.md",
-		"settings of a project":         p.Root + "/.claude/settings.json",
-		"no id":                         home + "/.claude/projects/x/notes.jsonl",
-		"a folder too deep":             home + "/.claude/projects/x/y/" + id + ".jsonl",
-		"a folder too high":             home + "/.claude/projects/" + id + ".jsonl",
-		"dots":                          home + "/.claude/projects/x/../../../.zshenv",
-		"dots in a session's place":     home + "/.claude/projects/../../projects/x/" + id + ".jsonl",
-		"another folder":                home + "/other/projects/x/" + id + ".jsonl",
-		"the project's folder":          p.Root + "/.claude/projects/x/" + id + ".jsonl",
-		"codex' settings":               home + "/.codex/config.toml",
-		"codex in the project":          p.Root + "/.codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-" + id + ".jsonl",
+		"a shell's start file":      home + "/.zshenv",
+		"what the desktop starts":   home + "/.config/autostart/x.desktop",
+		"the agent's settings":      home + "/.claude/settings.json",
+		"the agent's instructions":  home + "/.claude/CLAUDE.md",
+		"a hook of the agent's":     home + "/.claude/hooks/x.sh",
+		"a command of the agent's":  home + "/.claude/commands/x.md",
+		"settings of a project":     p.Root + "/.claude/settings.json",
+		"no id":                     home + "/.claude/projects/x/notes.jsonl",
+		"a folder too deep":         home + "/.claude/projects/x/y/" + id + ".jsonl",
+		"a folder too high":         home + "/.claude/projects/" + id + ".jsonl",
+		"dots":                      home + "/.claude/projects/x/../../../.zshenv",
+		"dots in a session's place": home + "/.claude/projects/../../projects/x/" + id + ".jsonl",
+		"another folder":            home + "/other/projects/x/" + id + ".jsonl",
+		"the project's folder":      p.Root + "/.claude/projects/x/" + id + ".jsonl",
+		"codex' settings":           home + "/.codex/config.toml",
+		"codex in the project": p.Root + "/.codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-" + id +
+			".jsonl",
 		"gemini's settings":             home + "/.gemini/settings.json",
 		"gemini's chats, no name of it": home + "/.gemini/tmp/x/chats/x.json",
 		"droid's settings":              home + "/.factory/settings.json",
@@ -124,16 +125,21 @@ func victim(p *enginetest.Project) {
 	}
 	for name, to := range map[string]string{
 		".claude/projects/link": "../../elsewhere", ".claude/projects/inner": "real",
-		".claude/projects/x/" + enginetest.ClaudeID(8) + ".jsonl": "../../../.profile", ".claude/projects/x/" + enginetest.ClaudeID(9) +
+		".claude/projects/x/" + enginetest.ClaudeID(8) + ".jsonl": "../../../.profile", ".claude/projects/x/" +
+			enginetest.ClaudeID(9) +
 			".jsonl": "../../settings.json",
 	} {
 		p.Must(os.Symlink(to, filepath.Join(home, name)))
 	}
 	p.Must(os.MkdirAll(filepath.Join(home, ".claude/projects/x", enginetest.ClaudeID(10)+".jsonl"), 0o700))
-	for _, name := range []string{".claude/settings.json", ".claude/projects/x/" + enginetest.ClaudeID(11) + ".jsonl", ".bashrc"} {
+	for _, name := range []string{
+		".claude/settings.json", ".claude/projects/x/" + enginetest.ClaudeID(11) + ".jsonl",
+		".bashrc",
+	} {
 		p.Must(os.WriteFile(filepath.Join(home, name), []byte("mine\n"), 0o600))
 	}
-	p.Must(os.Link(filepath.Join(home, ".claude/projects/x", enginetest.ClaudeID(11)+".jsonl"), filepath.Join(home, "second")))
+	p.Must(os.Link(filepath.Join(home, ".claude/projects/x", enginetest.ClaudeID(11)+".jsonl"),
+		filepath.Join(home, "second")))
 }
 
 // TestT21Promise17JournalNames: a journal that somebody has prepared, whose session files are none of the person's,
@@ -224,7 +230,8 @@ func TestT21Promise17OperationNames(t *testing.T) {
 		// whose bytes were guessed: made by the restore, nobody has used it
 		files = append(files, refs.File{Path: filepath.Join(p.User(), ".bashrc"), To: said(p, string(b))})
 		for _, fs := range [][]refs.File{files[:1], files[1:]} {
-			rs := &refs.Restore{Target: one.ID, Safety: two.ID, Changed: 1, Files: fs, Fork: "claude/" + enginetest.ClaudeID(3)}
+			rs := &refs.Restore{Target: one.ID, Safety: two.ID, Changed: 1, Files: fs, Fork: "claude/" +
+				enginetest.ClaudeID(3)}
 			op := refs.Operation{Time: 1, Kind: refs.KindCheckout, Session: model.Manual, Restore: rs}
 			if _, err := refs.DecodeOperation(1, op.Encode()); err != nil {
 				continue // a path that no file of ours has: the operation is a damaged one
@@ -318,8 +325,9 @@ func TestT21Promise17JournalTellsAgents(t *testing.T) {
 	env.Path = value.Text(bin)
 	made := &model.Session{
 		Name: "codex/" + enginetest.ClaudeID(5), Agent: hooks.Codex, ID: enginetest.ClaudeID(5),
-		Fork:       &model.Lineage{Lineage: value.Lineage{Session: "codex/" + enginetest.ClaudeID(4)}},
-		Transcript: filepath.Join(p.Root, ".codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+enginetest.ClaudeID(5)+".jsonl"),
+		Fork: &model.Lineage{Lineage: value.Lineage{Session: "codex/" + enginetest.ClaudeID(4)}},
+		Transcript: filepath.Join(p.Root, ".codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+
+			enginetest.ClaudeID(5)+".jsonl"),
 	}
 	j := &model.Journal{
 		Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID},
@@ -384,7 +392,8 @@ func TestT21Promise17JournalDecoded(t *testing.T) {
 func TestT21Promise17StepsStayInside(t *testing.T) {
 	for _, path := range []string{
 		".git/config", ".git/hooks/post-checkout", ".GIT/config", ".git./config", "git~1/config",
-		".g\u200cit/config", "sub/.git/config", ".agent/rewind/id", ".agent/rewind/config.json", ".AGENT/Rewind/id", "link/x", "link",
+		".g\u200cit/config", "sub/.git/config", ".agent/rewind/id", ".agent/rewind/config.json", ".AGENT/Rewind/id",
+		"link/x", "link",
 	} {
 		p, one, two, _ := twoStates(t)
 		out := t.TempDir()
@@ -397,8 +406,9 @@ func TestT21Promise17StepsStayInside(t *testing.T) {
 		id, err := os.ReadFile(p.Path(".agent/rewind/id"))
 		p.Must(err)
 		j := &model.Journal{
-			Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID}, Before: two.ID,
-			After: one.ID, Stage: restore.NewStageName(),
+			Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID},
+			Before: two.ID,
+			After:  one.ID, Stage: restore.NewStageName(),
 			Steps: []tree.Change{{Path: path, New: &to}},
 		}
 		plant(p, j.Encode())

@@ -274,7 +274,8 @@ func (f *talks) say(t *talk, lines []string) {
 			t.last = m[1]
 		}
 		if f.rnd.IntN(6) == 0 && itsWords.MatchString(l) { // a tool that reads session files
-			l = itsWords.ReplaceAllLiteralString(l, itsWords.FindStringSubmatch(l)[1]+quoted(t.list[f.rnd.IntN(len(t.list))].text))
+			l = itsWords.ReplaceAllLiteralString(l,
+				itsWords.FindStringSubmatch(l)[1]+quoted(t.list[f.rnd.IntN(len(t.list))].text))
 		}
 		t.list = append(t.list, record{f.numbered(t, l), t.told})
 	}
@@ -353,7 +354,12 @@ func TestPromise19KinAgents(t *testing.T) {
 	for _, released := range []struct {
 		agent   value.Agent
 		version string
-	}{{transcript.Codex, "0.125.0"}, {transcript.Codex, "0.169.0"}, {transcript.Droid, "0.225.2"}, {transcript.Gemini, "0.61.0"}} {
+	}{
+		{transcript.Codex, "0.125.0"},
+		{transcript.Codex, "0.169.0"},
+		{transcript.Droid, "0.225.2"},
+		{transcript.Gemini, "0.61.0"},
+	} {
 		agent, version := released.agent, released.version
 		var one score
 		for seed := range uint64(2) {
@@ -361,8 +367,11 @@ func TestPromise19KinAgents(t *testing.T) {
 			p.Write("f", enginetest.Big("0"))
 			p.Save("first")
 			f := &talks{
-				families: &families{rnd: rand.New(rand.NewPCG(19, seed)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)},
-				cast:     castOf(t, agent, version, p.Root), root: p.Root,
+				families: &families{
+					rnd: rand.New(rand.NewPCG(19, seed)),
+					now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
+				},
+				cast: castOf(t, agent, version, p.Root), root: p.Root,
 			}
 			var list []*talk
 			for range 60 {

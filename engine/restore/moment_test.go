@@ -47,7 +47,8 @@ func TestPromise14LateReply(t *testing.T) {
 	k.Stop()
 	k.Say("later still")
 	k.Ask("two")
-	p.WantTalk(p.Fork("turn:1", restore.Options{Session: model.SessionChoice{Session: k.Name()}}).Path, "later still", "one")
+	p.WantTalk(p.Fork("turn:1", restore.Options{Session: model.SessionChoice{Session: k.Name()}}).Path,
+		"later still", "one")
 }
 
 // A file that a session has left for another one, which is not written yet, is not its conversation any more, whatever
@@ -156,7 +157,8 @@ func TestPointChatOnlySession(t *testing.T) {
 	other.Take("else", p.Edits("f", "2"))
 	k2 := p.Talker(3)
 	k2.Take("mine", nil)
-	p.WantTalk(p.Fork("@", restore.Options{Session: model.SessionChoice{Session: k2.Name()}}).Path, "done: mine", "mine")
+	p.WantTalk(p.Fork("@", restore.Options{Session: model.SessionChoice{Session: k2.Name()}}).Path,
+		"done: mine", "mine")
 	enginetest.Equal(t, "turns", turns(p, k2), []string{"1 mine 2"})
 }
 

@@ -100,8 +100,9 @@ func (pl *planner) putParts(c *capture.Capture, from *model.Checkpoint, parts []
 		return nil, err
 	}
 	return rs.putState(c, from, model.Checkpoint{
-		Tree: root, Base: from.Tree, Git: from.Git, Counts: model.Counts{Files: c.Res.Files + c.Res.Links, Bytes: c.Res.Bytes},
-		Cause: model.Cause{Message: "parts of " + shortOf(from)},
+		Tree: root, Base: from.Tree, Git: from.Git,
+		Counts: model.Counts{Files: c.Res.Files + c.Res.Links, Bytes: c.Res.Bytes},
+		Cause:  model.Cause{Message: "parts of " + shortOf(from)},
 	})
 }
 
@@ -110,7 +111,8 @@ func (pl *planner) putParts(c *capture.Capture, from *model.Checkpoint, parts []
 // goes. Its place in the log is of's, and it is older than that, so that a repair which finds both there believes the
 // other. For it to need no other checkpoint it has no parents.
 func (rs *Restorer) putState(c *capture.Capture, of *model.Checkpoint, cp model.Checkpoint) (*model.Checkpoint, error) {
-	cp.Time, cp.Session, cp.Note, cp.Cause.Event = of.Time.Add(-time.Millisecond), of.Session, of.Note, model.EventSafety
+	cp.Time, cp.Session, cp.Note, cp.Cause.Event = of.Time.Add(-time.Millisecond), of.Session, of.Note,
+		model.EventSafety
 	cp.Counts.Skipped = of.Counts.Skipped
 	return &cp, rs.log.PutCheckpoint(c.Tx, &cp, of.Seq)
 }
@@ -203,7 +205,8 @@ func (rs *Restorer) refuseUncaptured(c *capture.Capture, path string) error {
 	if _, there, err := capture.OnDisk(root, path); err != nil || !there {
 		return err
 	}
-	return partError(path, model.Usagef("a file that is not captured is there; without -p it is stored and replaced, where that may be"))
+	return partError(path,
+		model.Usagef("a file that is not captured is there; without -p it is stored and replaced, where that may be"))
 }
 
 // entry is what the path becomes: is is what the captured worktree has there, was what the checkpoint has.

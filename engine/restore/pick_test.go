@@ -36,7 +36,8 @@ func TestRevertOfASessionLeavesTheOthers(t *testing.T) {
 		for f := range lines {
 			for s := range agents {
 				for i := range owned {
-					lines[f] = append(lines[f], fmt.Sprintf("line %d of %d", i, s), fmt.Sprintf("between %d %d", s, i), "")
+					lines[f] = append(lines[f], fmt.Sprintf("line %d of %d", i, s),
+						fmt.Sprintf("between %d %d", s, i), "")
 				}
 			}
 		}
@@ -142,28 +143,49 @@ func TestPickDecides(t *testing.T) {
 	}{
 		{"applied", write("f", "1\n"), write("f", "2\n"), write("g", ""), "f", value.MergeApplied, "", "2\n"},
 		{"already", write("f", "1\n"), write("f", "2\n"), write("f", "2\n"), "f", value.MergeAlready, "", "2\n"},
-		{"merged", write("f", "1\n2\n3\n"), write("f", "1\n2\nC\n"), write("f", "A\n2\n3\n"), "f", value.MergeMerged, "", "A\n2\nC\n"},
+		{
+			"merged", write("f", "1\n2\n3\n"), write("f", "1\n2\nC\n"), write("f", "A\n2\n3\n"), "f", value.MergeMerged,
+			"", "A\n2\nC\n",
+		},
 		{
 			"text", write("f", "1\n"), write("f", "2\n"), write("f", "3\n"), "f", value.MergeConflict, value.ReasonText,
 			"<<<<<<< worktree\n3\n=======\n2\n>>>>>>> change\n",
 		},
-		{"binary", write("f", "\x001"), write("f", "\x002"), write("f", "\x003"), "f", value.MergeConflict, value.ReasonBinary, "\x003"},
-		{"too large", write("f", "1"), write("f", big), write("f", "3"), "f", value.MergeConflict, value.ReasonTooLarge, "3"},
+		{
+			"binary", write("f", "\x001"), write("f", "\x002"), write("f", "\x003"), "f", value.MergeConflict,
+			value.ReasonBinary, "\x003",
+		},
+		{
+			"too large", write("f", "1"), write("f", big), write("f", "3"), "f", value.MergeConflict,
+			value.ReasonTooLarge, "3",
+		},
 		{
 			"added", write("g", ""), write("f", "2\n"), write("f", "3\n"), "f", value.MergeConflict, value.ReasonAdded,
 			"<<<<<<< worktree\n3\n=======\n2\n>>>>>>> change\n",
 		},
-		{"deleted", write("f", "1\n"), write("f", "2\n"), remove("f"), "f", value.MergeConflict, value.ReasonDeleted, "-"},
-		{"modified", write("f", "1\n"), remove("f"), write("f", "3\n"), "f", value.MergeConflict, value.ReasonModified, "3\n"},
+		{
+			"deleted", write("f", "1\n"), write("f", "2\n"), remove("f"), "f", value.MergeConflict,
+			value.ReasonDeleted, "-",
+		},
+		{
+			"modified", write("f", "1\n"), remove("f"), write("f", "3\n"), "f", value.MergeConflict,
+			value.ReasonModified, "3\n",
+		},
 		{"removed", write("f", "1\n"), remove("f"), write("g", ""), "f", value.MergeApplied, "", "-"},
 		{"moved", write("f", "one\n"), write("f", "two\n"), rename("f", "h"), "h", value.MergeApplied, "", "two\n"},
 		{"link", link("f", "a"), link("f", "b"), link("f", "c"), "f", value.MergeConflict, value.ReasonLink, "->c"},
-		{"type", write("f", "1\n"), write("f", "2\n"), link("f", "c"), "f", value.MergeConflict, value.ReasonType, "->c"},
+		{
+			"type", write("f", "1\n"), write("f", "2\n"), link("f", "c"), "f", value.MergeConflict,
+			value.ReasonType, "->c",
+		},
 		{
 			"directory", write("f", "1\n"), write("f", "2\n"), both(remove("f"), write("f/x", "")), "f",
 			value.MergeConflict, value.ReasonType, "",
 		},
-		{"blocked", write("g", ""), write("d/f", "1\n"), write("d", "file"), "d/f", value.MergeConflict, value.ReasonBlocked, "-"},
+		{
+			"blocked", write("g", ""), write("d/f", "1\n"), write("d", "file"), "d/f", value.MergeConflict,
+			value.ReasonBlocked, "-",
+		},
 		{
 			"ignored", write("g", ""), write("f", "1\n"), both(write("f", "mine"), write(".gitignore", "f\n")), "f",
 			value.MergeConflict, value.ReasonUncaptured, "mine",

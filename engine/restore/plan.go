@@ -81,7 +81,8 @@ type planner struct {
 // *UnsavedError when bytes are in the way that must not or cannot be stored.
 func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p model.Progress) (*Plan, *capture.Capture, error) {
 	pl := &planner{
-		restorer: rs, root: root, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{}, kept: map[string]value.Kept{},
+		restorer: rs, root: root, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{},
+		kept:     map[string]value.Kept{},
 		blocking: map[string]bool{},
 		plan:     &Plan{Scope: r.Scope},
 	}
@@ -215,7 +216,8 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if pl.targetSkips, err = pl.restorer.log.Note(known); err != nil {
 		return err
 	}
-	pl.others, pl.shared, err = pl.restorer.authors.Others(r.Session, known, c, r.Kind == refs.KindCheckout || r.Kind == refs.KindSwitch)
+	pl.others, pl.shared, err = pl.restorer.authors.Others(r.Session, known, c, r.Kind == refs.KindCheckout ||
+		r.Kind == refs.KindSwitch)
 	if err != nil {
 		return err
 	}
@@ -405,7 +407,8 @@ func (pl *planner) inScope(ch tree.Change) bool {
 	if ch.Path == agentDir && ch.New == nil {
 		return false
 	}
-	return pl.request.Paths.Has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir && pl.request.Paths.HasBelow(ch.Path)
+	return pl.request.Paths.Has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir &&
+		pl.request.Paths.HasBelow(ch.Path)
 }
 
 // isInCall reports whether an open call of the session itself made what is at an unknown path.
@@ -431,7 +434,8 @@ func (pl *planner) whyKept(ch tree.Change) value.KeptReason {
 	}
 	if ch.New == nil && !pl.seen[ch.Path] {
 		// The target's note lists the path: it may have been there.
-		if s, ok := model.Covering(pl.targetSkips, ch.Path); ok && s.Reason != tree.ReasonTorn && s.Reason != tree.ReasonMount {
+		if s, ok := model.Covering(pl.targetSkips, ch.Path); ok && s.Reason != tree.ReasonTorn &&
+			s.Reason != tree.ReasonMount {
 			return value.KeptSkipped
 		}
 	}

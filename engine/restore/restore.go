@@ -96,7 +96,10 @@ type request struct {
 
 // newRequest is a restore of the given kind, of a session.
 func (o Options) newRequest(kind refs.Kind, session string) *request {
-	return &request{Journal: model.Journal{Kind: kind, Session: session, Restore: refs.Restore{Scope: o.Scope}}, options: o}
+	return &request{
+		Journal: model.Journal{Kind: kind, Session: session, Restore: refs.Restore{Scope: o.Scope}},
+		options: o,
+	}
 }
 
 // setTarget sets the checkpoint that the worktree and, unless the cursor stays, the session go to.
@@ -188,7 +191,8 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 		if gone := rs.checkRoot(root); gone != nil {
 			err = gone
 		}
-		return nil, &TakenBackError{Cause: &value.OpError{Op: "safety checkpoint of", Subject: rs.log.Project.Root, Err: err}}
+		return nil,
+			&TakenBackError{Cause: &value.OpError{Op: "safety checkpoint of", Subject: rs.log.Project.Root, Err: err}}
 	}
 	if r.saveOn != "" {
 		res.Saved = res.Safety
@@ -234,25 +238,26 @@ func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *mod
 		return nil, err
 	}
 	du := kv.Durable
-	return rs.worktree.CommitCapture(ctx, c, cp, du, func(cp *model.Checkpoint) ([]refs.Operation, []refs.Update, error) {
-		first, updates := refs.Operation{Kind: refs.KindSafety}, []refs.Update(nil)
-		if on != "" {
-			if first, updates, err = rs.worktree.Advance(cp); err != nil {
-				return nil, nil, err
+	return rs.worktree.CommitCapture(ctx, c, cp, du,
+		func(cp *model.Checkpoint) ([]refs.Operation, []refs.Update, error) {
+			first, updates := refs.Operation{Kind: refs.KindSafety}, []refs.Update(nil)
+			if on != "" {
+				if first, updates, err = rs.worktree.Advance(cp); err != nil {
+					return nil, nil, err
+				}
 			}
-		}
-		ops := []refs.Operation{first}
-		if tag != "" {
-			op := history.TagOperation(tag, objstore.ID{}, cp.ID)
-			op.Time = cp.Time.UnixMilli()
-			ops, updates = append(ops, op), append(updates, conversation.UpdatesOf(op.Changes)...)
-		}
-		if j.Safety = cp.ID; on != "" && on == j.Session {
-			j.Before = cp.ID
-		}
-		rs.log.Whole = false
-		return ops, updates, c.Tx.Batch().Set(model.JournalKey, j.Encode())
-	})
+			ops := []refs.Operation{first}
+			if tag != "" {
+				op := history.TagOperation(tag, objstore.ID{}, cp.ID)
+				op.Time = cp.Time.UnixMilli()
+				ops, updates = append(ops, op), append(updates, conversation.UpdatesOf(op.Changes)...)
+			}
+			if j.Safety = cp.ID; on != "" && on == j.Session {
+				j.Before = cp.ID
+			}
+			rs.log.Whole = false
+			return ops, updates, c.Tx.Batch().Set(model.JournalKey, j.Encode())
+		})
 }
 
 // leaves is the session whose state a restore leaves: its own, but of a switch the one that the project stood on.
@@ -289,7 +294,8 @@ func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *
 	done := j.Restore
 	done.Changed, done.Kept, done.Fork = res.Changed, j.Kept+len(res.Conflicts), j.Made.NameOf()
 	done.Files = append(withoutKept(j.Files, kept), j.KeptFiles...)
-	return rs.syncAndFinish(ctx, root, refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done, Message: j.Message()}, j, res)
+	return rs.syncAndFinish(ctx, root,
+		refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done, Message: j.Message()}, j, res)
 }
 
 // syncAndFinish is finish beside a sync of the directories that held the stage. Whether the stage is gone for good does
@@ -412,13 +418,15 @@ func (rs *Restorer) commitOperation(
 	ctx context.Context, tx *objstore.Tx, op refs.Operation, j *model.Journal, left []*model.Session,
 ) (*refs.Operation, error) {
 	op.Time = rs.log.Now().UnixMilli()
-	done, err := rs.log.Refs.Commit(context.WithoutCancel(ctx), tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
-		err := j.Changed(seq, left, func(s *model.Session) error { return tx.Batch().Set(model.SessionKey(s.Name), s.Encode()) })
-		if err != nil {
-			return op, nil, err
-		}
-		return op, conversation.UpdatesOf(op.Changes), tx.Batch().Delete(model.JournalKey)
-	})
+	done, err := rs.log.Refs.Commit(context.WithoutCancel(ctx), tx, kv.Durable,
+		func(seq uint64) (refs.Operation, []refs.Update, error) {
+			err := j.Changed(seq, left,
+				func(s *model.Session) error { return tx.Batch().Set(model.SessionKey(s.Name), s.Encode()) })
+			if err != nil {
+				return op, nil, err
+			}
+			return op, conversation.UpdatesOf(op.Changes), tx.Batch().Delete(model.JournalKey)
+		})
 	if err != nil {
 		tx.Discard()
 		return nil, err

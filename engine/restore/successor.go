@@ -28,7 +28,8 @@ func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
 	}
 	if t == nil || t.conversation.Mode == model.ConversationNone || t.conversation.Session == "" {
 		successor, err := rs.ongoingSession(r.Session)
-		if s := rs.log.Records[successor]; err == nil && t != nil && s != nil && slices.Contains(t.conversation.Removed, s.Transcript) {
+		if s := rs.log.Records[successor]; err == nil && t != nil && s != nil &&
+			slices.Contains(t.conversation.Removed, s.Transcript) {
 			successor = r.Session // an unused fork, which the restore removes
 		}
 		return successor, err
@@ -77,7 +78,8 @@ func (rs *Restorer) leftRecords(j *model.Journal) ([]*model.Session, error) {
 		}
 		c := *s
 		if c.Left = left; left { // the turn is over; a tool's call counts as running until its end is reported
-			c.Busy, c.Calls = false, slices.DeleteFunc(slices.Clone(s.Calls), func(k model.Call) bool { return k.ID == model.TurnCall })
+			c.Busy, c.Calls = false,
+				slices.DeleteFunc(slices.Clone(s.Calls), func(k model.Call) bool { return k.ID == model.TurnCall })
 		}
 		out = append(out, &c)
 	}
@@ -247,7 +249,8 @@ func (rs *Restorer) findUnused(r *request, p *history.Moment, s *model.Session, 
 	var list []*model.Session
 	for _, f := range rs.log.Records {
 		if f.Fork != nil && f.Event == "" && !f.BeganAs().IsZero() && f.Fork.Message != "" && fits(f) &&
-			rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && rs.sessions.Elsewhere(f) == "" && !sessions.FileMissing(f) {
+			rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && rs.sessions.Elsewhere(f) == "" &&
+			!sessions.FileMissing(f) {
 			list = append(list, f)
 		}
 	}
@@ -271,8 +274,8 @@ func (rs *Restorer) findUnused(r *request, p *history.Moment, s *model.Session, 
 		if !rs.endsAtCut(f, s, cut) {
 			continue
 		}
-		if _, ok, err := rs.removalIfUnused(register.Folders(r.options.Env), refs.File{Path: f.Transcript, To: f.BeganAs()},
-			nil); err == nil && ok {
+		if _, ok, err := rs.removalIfUnused(register.Folders(r.options.Env),
+			refs.File{Path: f.Transcript, To: f.BeganAs()}, nil); err == nil && ok {
 			return f, cut, nil
 		}
 	}

@@ -40,7 +40,8 @@ func TestPromise19UndoBesideANewFile(t *testing.T) {
 		p.Write(made, "the person's")
 		steps := 0
 		for ; steps < 8; steps++ {
-			r, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: s.Name()}})
+			r, err := p.E.Restorer.Undo(enginetest.Bg, 1,
+				restore.Options{Session: model.SessionChoice{Session: s.Name()}})
 			if errors.Is(err, model.ErrNotFound) {
 				break
 			}
@@ -190,7 +191,10 @@ func TestPromise19UndoToWhereItBegan(t *testing.T) {
 func TestPromise12NewFileAfterUndoRestore(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, b := p.Two()
-	call := map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "rm f"}, "tool_use_id": "call_rm"}
+	call := map[string]any{
+		"tool_name": "Bash", "tool_input": map[string]any{"command": "rm f"},
+		"tool_use_id": "call_rm",
+	}
 	a.Tell(hooks.BeforeTool, call)
 	p.Remove("f")
 	a.Tell(hooks.AfterTool, call)
@@ -199,7 +203,8 @@ func TestPromise12NewFileAfterUndoRestore(t *testing.T) {
 	p.Write("f", enginetest.Big("the person's"))
 	back := func() {
 		t.Helper()
-		r, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1", restore.Options{Session: model.SessionChoice{Session: b.Name()}})
+		r, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1",
+			restore.Options{Session: model.SessionChoice{Session: b.Name()}})
 		p.Must(err)
 		if got, err := os.ReadFile(p.Path("f")); err != nil || string(got) != enginetest.Big("the person's") {
 			t.Fatalf("f went: %v; kept %+v", err, r.Plan.Kept)

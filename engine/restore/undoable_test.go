@@ -30,7 +30,8 @@ func TestUndoable(t *testing.T) {
 			}
 			manageOne := func(kind refs.Kind) {
 				_, _ = p.E.Restorer.Manage(enginetest.Bg, manage.Request{ // what makes no sense is refused
-					Kind: kind, Sessions: []string{k.Name()}, Title: fmt.Sprint("title ", rnd.IntN(3)), LastCopy: true, Env: env,
+					Kind: kind, Sessions: []string{k.Name()}, Title: fmt.Sprint("title ", rnd.IntN(3)), LastCopy: true,
+					Env: env,
 				})
 			}
 			managing := []refs.Kind{refs.KindRename, refs.KindDelete, refs.KindArchive, refs.KindUnarchive}
@@ -50,7 +51,8 @@ func TestUndoable(t *testing.T) {
 					manageOne(managing[rnd.IntN(len(managing))])
 				case 5:
 					if list := listed(); len(list) > 0 {
-						_, _ = p.E.Restorer.UndoRestore(enginetest.Bg, list[rnd.IntN(len(list))].Seq, restore.Options{Env: env})
+						_, _ = p.E.Restorer.UndoRestore(enginetest.Bg, list[rnd.IntN(len(list))].Seq,
+							restore.Options{Env: env})
 					}
 				case 6:
 					if seed%3 == 2 && rnd.IntN(3) == 0 {
@@ -63,11 +65,12 @@ func TestUndoable(t *testing.T) {
 				for i, op := range list {
 					_, err := p.E.Restorer.UndoRestore(enginetest.Bg, op.Seq, restore.Options{Env: env, DryRun: true})
 					if (err == nil) != can[i] {
-						t.Fatalf("%d %s (%s, undone by %d): can be undone: %v, undo-restore: %v", op.Seq, op.Kind, op.What(), op.Undone,
-							can[i], err)
+						t.Fatalf("%d %s (%s, undone by %d): can be undone: %v, undo-restore: %v", op.Seq, op.Kind,
+							op.What(), op.Undone, can[i], err)
 					}
 				}
-				if len(list) > 0 && list[0].Undone == 0 && p.E.CanUndo(enginetest.Bg, &list[0].Operation, env) != can[0] {
+				if len(list) > 0 && list[0].Undone == 0 &&
+					p.E.CanUndo(enginetest.Bg, &list[0].Operation, env) != can[0] {
 					t.Fatalf("%d %s: status says that it can be undone: %v", list[0].Seq, list[0].Kind, !can[0])
 				}
 				if list := listed(); len(list) > 0 && can[0] { // the dry run tells the truth

@@ -125,7 +125,8 @@ func TestUndoRedoConversation(t *testing.T) {
 	}
 	r, err = p.E.Restorer.Redo(enginetest.Bg, 2, env)
 	p.Must(err)
-	if p.Read("f") != enginetest.Big("2") || r.Conversation.Mode != model.ConversationOriginal || r.Conversation.Session != k.Name() ||
+	if p.Read("f") != enginetest.Big("2") || r.Conversation.Mode != model.ConversationOriginal ||
+		r.Conversation.Session != k.Name() ||
 		len(p.Files()) != 1 {
 		t.Errorf("redo to the end: %+v, %q", r.Conversation, p.Files())
 	}
@@ -173,7 +174,10 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 		k.Take("one", p.Edits("f", "1"))
 		k.Take("two", func() { p.Write("f", enginetest.Big("2")); p.Write("new", enginetest.Big("2")) })
 		other.Take("else", p.Edits("g", "other"))
-		r := p.Back("turn:1", restore.Options{Session: model.SessionChoice{Session: k.Name()}, Scope: refs.Scope{ContextOnly: contextOnly}})
+		r := p.Back("turn:1", restore.Options{
+			Session: model.SessionChoice{Session: k.Name()},
+			Scope:   refs.Scope{ContextOnly: contextOnly},
+		})
 		if p.Read("g") != enginetest.Big("other") {
 			t.Fatal("the other session's change is gone")
 		}
@@ -193,9 +197,10 @@ func TestT18Promise12ForkGoesBack(t *testing.T) {
 			}
 		}
 		b := p.Back("turn:1", restore.Options{Session: w})
-		if p.Read("f") != enginetest.Big("1") || p.Read("g") != enginetest.Big("other") || p.Read("h") != enginetest.Big("0") {
-			t.Errorf("context only %v: turn:1: f is %.3q, g is %.5q, h is %.5q, kept %v", contextOnly, p.Read("f"), p.Read("g"),
-				p.Read("h"), p.KeptNames(b))
+		if p.Read("f") != enginetest.Big("1") || p.Read("g") != enginetest.Big("other") ||
+			p.Read("h") != enginetest.Big("0") {
+			t.Errorf("context only %v: turn:1: f is %.3q, g is %.5q, h is %.5q, kept %v", contextOnly, p.Read("f"),
+				p.Read("g"), p.Read("h"), p.KeptNames(b))
 		}
 		if _, err := os.Stat(p.Path("new")); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("context only %v: new: %v", contextOnly, err)

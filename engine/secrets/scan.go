@@ -183,7 +183,8 @@ func (l *leakScan) operation(ctx context.Context, op *refs.Operation) error {
 	}
 	resumed := l.cursor.Path
 	err = tree.Diff(l.e.log.Objs, from, cp.Tree, func(ch tree.Change) error {
-		if ch.New == nil || ch.New.Type != tree.TypeFile || ch.Old != nil && ch.Old.ID == ch.New.ID {
+		noFile := ch.New == nil || ch.New.Type != tree.TypeFile
+		if noFile || ch.Old != nil && ch.Old.ID == ch.New.ID {
 			return nil
 		}
 		if resumed != "" && tree.ComparePaths(ch.Path, resumed) <= 0 {

@@ -17,7 +17,8 @@ const callWithin = time.Hour
 // that a restore left is not, until it is heard of again, whatever its record and its program say; nor is one that was
 // only made or imported. The log's lock is held.
 func (ss *Sessions) AtWork(s *model.Session, look *clients.Processes) (value.AtWork, bool) {
-	if s.Left || s.Ended || s.Imported || s.Event == "" {
+	over := s.Left || s.Ended
+	if over || s.Imported || s.Event == "" {
 		return value.AtWork{}, false
 	}
 	return ss.work(s, look)
@@ -89,7 +90,8 @@ func (ss *Sessions) Program(s *model.Session) *clients.Program {
 // show which session it has open.
 func (ss *Sessions) another(s *model.Session) bool {
 	for _, o := range ss.log.Records {
-		if o.Agent == s.Agent && o.Name != s.Name && o.Last.After(s.Last) && o.Event != "" && !o.Ended && !o.Imported {
+		later := o.Agent == s.Agent && o.Name != s.Name && o.Last.After(s.Last)
+		if later && o.Event != "" && !o.Ended && !o.Imported {
 			return true
 		}
 	}

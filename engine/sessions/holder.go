@@ -5,7 +5,8 @@ package sessions
 func (ss *Sessions) Holder(session string, n uint64) string {
 	for range MaxFamily {
 		s, err := ss.log.StoredSession(session)
-		if err != nil || s == nil || s.Fork == nil || s.Event != "" || n <= s.Turn {
+		noFork := err != nil || s == nil || s.Fork == nil
+		if noFork || s.Event != "" || n <= s.Turn {
 			break
 		}
 		session = s.Fork.Session

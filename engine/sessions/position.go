@@ -69,7 +69,8 @@ func (ss *Sessions) Previous(ok func(*model.Session) bool) (string, error) {
 		known := passed[at.Session]
 		passed[m.at.Session], passed[at.Session] = true, true
 		s, err := ss.log.StoredSession(at.Session)
-		if err != nil || known || s == nil || !ok(s) {
+		passed := err != nil || known
+		if passed || s == nil || !ok(s) {
 			return err
 		}
 		found = at.Session

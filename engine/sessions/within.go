@@ -38,7 +38,8 @@ func (ss *Sessions) CheckPerson(process int) error {
 			continue
 		}
 		w, ok := ss.work(s, ss.log.Processes())
-		if ok && w.Known != value.WorkOpen && (newest == nil || w.Since.After(newest.Since)) {
+		ended := ok && w.Known != value.WorkOpen
+		if ended && (newest == nil || w.Since.After(newest.Since)) {
 			newest = &w
 		}
 	}

@@ -80,12 +80,16 @@ func check(t *testing.T, agent value.Agent, list []example) {
 
 // Every line of this and of the next three was tried with the real program (docs/hooks.md); which it was is said there.
 func TestClaude(t *testing.T) {
-	const user, project, local = "/h/.claude/settings.json", "/p/.claude/settings.json", "/p/.claude/settings.local.json"
+	const user, project, local = "/h/.claude/settings.json", "/p/.claude/settings.json",
+		"/p/.claude/settings.local.json"
 	const managed, more = "/etc/claude-code/managed-settings.json", "/etc/claude-code/managed-settings.d/"
 	const on, off = `{"disableAllHooks":false}`, `{"disableAllHooks":true}`
 	check(t, value.Claude, []example{
 		{"nothing", disk{}, "on"},
-		{"user", disk{user: "{\n  \"x\": [1],\n  \"disableAllHooks\": true\n}"}, "off disableAllHooks=true " + user + ":3"},
+		{
+			"user", disk{user: "{\n  \"x\": [1],\n  \"disableAllHooks\": true\n}"}, "off disableAllHooks=true " +
+				user + ":3",
+		},
 		{"user true, project false", disk{user: off, project: on}, "on"},
 		{"user false, project true", disk{user: on, project: off}, "off disableAllHooks=true " + project + ":1"},
 		{"local", disk{local: off}, "off disableAllHooks=true " + local + ":1"},
@@ -118,7 +122,10 @@ func TestClaude(t *testing.T) {
 		{"spelled with escapes", disk{project: `{"disable\u0041llHooks":true}`}, "off disableAllHooks=true " + project + ":1"},
 		{"below another key", disk{project: `{"env":{"disableAllHooks":true}}`}, "on"},
 		{"no object", disk{project: `[true]`}, "on"},
-		{"cannot be read", disk{project: "error: no", user: off}, "off disableAllHooks=true " + user + ":1 unread " + project},
+		{
+			"cannot be read", disk{project: "error: no", user: off}, "off disableAllHooks=true " + user + ":1 unread " +
+				project,
+		},
 		{"empty", disk{project: ""}, "on"},
 	})
 	v := Look(value.Claude, Places{
@@ -137,14 +144,21 @@ func TestCodex(t *testing.T) {
 	check(t, value.Codex, []example{
 		{"user", disk{user: "model = \"x\"\n\n" + off}, "off features.hooks=false " + user + ":4"},
 		{"dotted", disk{user: "features.hooks = false\n"}, "off features.hooks=false " + user + ":1"},
-		{"in one line", disk{user: "a = 1\nfeatures = { x = true, hooks = false }\n"}, "off features.hooks=false " + user + ":2"},
+		{
+			"in one line", disk{user: "a = 1\nfeatures = { x = true, hooks = false }\n"}, "off features.hooks=false " +
+				user + ":2",
+		},
 		{"quoted", disk{user: "[ \"features\" ]\n\"hooks\" = false\n"}, "off features.hooks=false " + user + ":2"},
 		{"old name", disk{user: "[features]\ncodex_hooks = false\n"}, "off features.codex_hooks=false " + user + ":2"},
 		{"both names", disk{user: "[features]\ncodex_hooks = false\nhooks = true\n"}, "on"},
 		{"another table", disk{user: "[other]\nhooks = false\n"}, "on"},
 		{"project", disk{user: trusted, project: off}, "off features.hooks=false " + project + ":2"},
 		{"project that nobody trusts", disk{user: "model = \"x\"\n", project: off}, "on"},
-		{"project that is not trusted", disk{user: strings.Replace(trusted, "trusted\"\n", "untrusted\"\n", 1), project: off}, "on"},
+		{
+			"project that is not trusted",
+			disk{user: strings.Replace(trusted, "trusted\"\n", "untrusted\"\n", 1), project: off},
+			"on",
+		},
 		{"user false, project true", disk{user: off + trusted, project: on}, "on"},
 		{"system", disk{system: off}, "off features.hooks=false " + system + ":2"},
 		{"system false, user true", disk{system: off, user: on}, "on"},
@@ -214,7 +228,8 @@ func TestGemini(t *testing.T) {
 }
 
 func TestDroid(t *testing.T) {
-	const user, project, machine = "/h/.factory/settings.json", "/p/.factory/settings.json", "/etc/factory/settings.json"
+	const user, project, machine = "/h/.factory/settings.json", "/p/.factory/settings.json",
+		"/etc/factory/settings.json"
 	const userHooks, projectHooks = "/h/.factory/hooks.json", "/p/.factory/hooks.json"
 	const on, off = `{"hooks":{"hooksDisabled":false}}`, `{"hooks":{"hooksDisabled":true}}`
 	const on2, off2 = `{"hooksDisabled":false}`, `{"hooksDisabled":true}`
@@ -223,9 +238,17 @@ func TestDroid(t *testing.T) {
 		{"user, with comments", disk{user: "// x\n" + off}, "off hooks.hooksDisabled=true " + user + ":2"},
 		{"project", disk{project: off}, "off hooks.hooksDisabled=true " + project + ":1"},
 		{"project's hooks.json", disk{projectHooks: off2}, "off hooksDisabled=true " + projectHooks + ":1"},
-		{"project's hooks/hooks.json", disk{"/p/.factory/hooks/hooks.json": off2}, "off hooksDisabled=true /p/.factory/hooks/hooks.json:1"},
+		{
+			"project's hooks/hooks.json",
+			disk{"/p/.factory/hooks/hooks.json": off2},
+			"off hooksDisabled=true /p/.factory/hooks/hooks.json:1",
+		},
 		{"of two hooks.json the outer one", disk{projectHooks: on2, "/p/.factory/hooks/hooks.json": off2}, "on"},
-		{"local files say nothing", disk{"/p/.factory/settings.local.json": off, "/h/.factory/settings.local.json": off}, "on"},
+		{
+			"local files say nothing",
+			disk{"/p/.factory/settings.local.json": off, "/h/.factory/settings.local.json": off},
+			"on",
+		},
 		{"user's hooks.json", disk{userHooks: off2}, "off hooksDisabled=true " + userHooks + ":1"},
 		{"user true, project false", disk{user: off, project: on}, "on"},
 		{"user false, project true", disk{user: on, project: off}, "off hooks.hooksDisabled=true " + project + ":1"},
@@ -233,7 +256,10 @@ func TestDroid(t *testing.T) {
 		{"machine false", disk{machine: on, project: off}, "on"},
 		{"machine's hooks.json", disk{"/etc/factory/hooks.json": off2}, "on"},
 		{"settings true, hooks.json false", disk{user: off, userHooks: on2}, "on"},
-		{"settings false, hooks.json true", disk{user: on, userHooks: off2}, "off hooksDisabled=true " + userHooks + ":1"},
+		{
+			"settings false, hooks.json true", disk{user: on, userHooks: off2}, "off hooksDisabled=true " +
+				userHooks + ":1",
+		},
 		{"settings true, hooks.json silent", disk{user: off, userHooks: `{"Stop":[]}`}, "off hooks.hooksDisabled=true " + user + ":1"},
 		{"the other shape", disk{projectHooks: off}, "on"},
 		{"broken", disk{project: `{"hooks":{"hooksDisabled":true},`}, "on"},

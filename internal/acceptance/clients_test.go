@@ -24,7 +24,10 @@ var (
 	claude21  = client{"claude", "2.1.30", "@anthropic-ai/claude-code", ".bin/claude"}
 	claude20  = client{"claude", "2.0.60", "@anthropic-ai/claude-code", ".bin/claude"}
 	claude10  = client{"claude", "1.0.60", "@anthropic-ai/claude-code", ".bin/claude"} // not supported: its files are read
-	claudeSDK = client{"claude-sdk", "0.3.329", "@anthropic-ai/claude-agent-sdk", "@anthropic-ai/claude-agent-sdk/sdk.mjs"}
+	claudeSDK = client{
+		"claude-sdk", "0.3.329", "@anthropic-ai/claude-agent-sdk",
+		"@anthropic-ai/claude-agent-sdk/sdk.mjs",
+	}
 	codex     = client{"codex", "0.169.0", "@openai/codex", ".bin/codex"}
 	codexOld  = client{"codex", "0.125.0", "@openai/codex", ".bin/codex"}
 	codex58   = client{"codex", "0.58.0", "@openai/codex", ".bin/codex"} // not supported: its files are read
@@ -33,7 +36,10 @@ var (
 	// the package without a platform names no matching one
 	droid = client{"droid", "0.225.2", "@factory/cli-%s", "@factory/cli-%s/bin/droid"}
 
-	clients = []client{claude, claude21, claude20, claude10, claudeSDK, codex, codexOld, codex58, gemini, geminiOld, droid}
+	clients = []client{
+		claude, claude21, claude20, claude10, claudeSDK, codex, codexOld, codex58, gemini,
+		geminiOld, droid,
+	}
 )
 
 func (c client) String() string { return c.agent + "-" + c.version }
@@ -89,8 +95,8 @@ func (c client) install(dir string) error {
 	if err := os.WriteFile(filepath.Join(making, "package.json"), []byte(`{"private":true}`), 0o644); err != nil {
 		return fmt.Errorf("acceptance: install %s: %w", c, err)
 	}
-	cmd := exec.Command("npm", "install", "--ignore-scripts", "--no-save", "--no-package-lock", "--no-audit", "--no-fund",
-		forPlatform(c.module)+"@"+c.version)
+	cmd := exec.Command("npm", "install", "--ignore-scripts", "--no-save", "--no-package-lock", "--no-audit",
+		"--no-fund", forPlatform(c.module)+"@"+c.version)
 	cmd.Dir = making
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("acceptance: install %s: npm: %w\n%s", c, err, out)

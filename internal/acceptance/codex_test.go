@@ -12,7 +12,8 @@ import (
 
 // codexEvents are those of the newest version; an older one passes over what it does not know.
 var codexEvents = []string{
-	"SessionStart", "SessionEnd", "UserPromptSubmit", "PreModelRequest", "PreToolUse", "PermissionRequest", "PostToolUse", "PreCompact",
+	"SessionStart", "SessionEnd", "UserPromptSubmit", "PreModelRequest", "PreToolUse", "PermissionRequest",
+	"PostToolUse", "PreCompact",
 	"PostCompact", "SubagentStart", "SubagentStop", "Interrupt", "Stop",
 }
 
@@ -43,7 +44,8 @@ trust_level = "trusted"
 
 // codexRecord asks for 3 s: for SessionEnd and Interrupt Codex warns the user of more.
 func codexRecord(w *world) {
-	w.writeJSON(filepath.Join(w.home, ".codex", "hooks.json"), map[string]any{"hooks": w.hookSettings(codexEvents, 3, "")})
+	w.writeJSON(filepath.Join(w.home, ".codex", "hooks.json"),
+		map[string]any{"hooks": w.hookSettings(codexEvents, 3, "")})
 }
 
 // codexTerminal holds the conversation in a terminal. Codex shows hooks that it has not seen and asks: the user trusts
@@ -52,9 +54,11 @@ func codexTerminal(w *world, prompts ...string) {
 	w.Helper()
 	t := w.open("--no-alt-screen", "--no-daemon")
 	const trust = "Hooks need review" // 1 Review hooks, 2 Trust all and continue, 3 Continue without trusting
-	asked := t.greets("›", question{trust, []string{"Down", "Enter"}}, question{"Use existing model", []string{"Down", "Enter"}})
+	asked := t.greets("›", question{trust, []string{"Down", "Enter"}},
+		question{"Use existing model", []string{"Down", "Enter"}})
 	if !slices.Contains(asked, trust) {
-		t.Errorf("%s did not ask for trust in the hooks: it knows of none, or somebody has answered for the user", t.client)
+		t.Errorf("%s did not ask for trust in the hooks: it knows of none, or somebody has answered for the user",
+			t.client)
 	}
 	for _, p := range prompts {
 		t.say(p)
@@ -83,7 +87,10 @@ func codexExec(flags ...string) func(*world, ...string) {
 }
 
 // codexQuestions are what Codex may ask before it takes a prompt, with the answers of a user who trusts rewind.
-var codexQuestions = []question{{"Hooks need review", []string{"Down", "Enter"}}, {"Use existing model", []string{"Down", "Enter"}}}
+var codexQuestions = []question{
+	{"Hooks need review", []string{"Down", "Enter"}},
+	{"Use existing model", []string{"Down", "Enter"}},
+}
 
 // codexBegin works in a terminal: the user trusts the hooks there, and what `codex exec` begins is not in the list of
 // sessions.

@@ -76,7 +76,10 @@ func TestDrivenMany(t *testing.T) {
 		{drivers[7], manyDroid},
 	} {
 		v.play(t, "many", func(w *world, d driver) {
-			m := &many{drive: &drive{world: w, by: d, seen: map[string]bool{}}, rnd: rand.New(rand.NewPCG(seed, 0)), forks: forks}
+			m := &many{
+				drive: &drive{world: w, by: d, seen: map[string]bool{}}, rnd: rand.New(rand.NewPCG(seed, 0)),
+				forks: forks,
+			}
 			defer m.keep()
 			v.drive(m)
 		})
@@ -97,7 +100,10 @@ func (m *many) keep() {
 			if err != nil {
 				m.Fatal(err)
 			}
-			s := enginetest.DrivenSession{File: rel, ID: t.id, Kind: t.kind, Parent: t.parent, Turn: t.turn, Left: t.left}
+			s := enginetest.DrivenSession{
+				File: rel, ID: t.id, Kind: t.kind, Parent: t.parent, Turn: t.turn,
+				Left: t.left,
+			}
 			if i < len(files)-1 {
 				s = enginetest.DrivenSession{File: rel, ID: t.id, Kind: "before a backtrack"}
 			}
@@ -170,7 +176,8 @@ func (m *many) first(id string) *tale {
 // child is a session that was made of another one up to its turn n.
 func (m *many) child(kind, id string, of *tale, n int) *tale {
 	m.forks--
-	t := &tale{id: id, kind: kind, parent: of.id, turn: n, left: []enginetest.DrivenWay{}, blind: len(of.left) > 0 || of.blind}
+	t := &tale{id: id, kind: kind, parent: of.id, turn: n, left: []enginetest.DrivenWay{}, blind: len(of.left) > 0 ||
+		of.blind}
 	t.turns, t.words, t.keys = n, slices.Clone(of.words[:n]), slices.Clone(of.keys[:n])
 	for _, k := range of.live {
 		if k <= n {
@@ -249,7 +256,8 @@ func manyCodex(m *many) {
 	say := func(t *tale, word string) {
 		var started struct{ Turn struct{ ID string } }
 		r.call(&started, "turn/start", map[string]any{
-			"threadId": t.id, "input": []any{map[string]any{"type": "text", "text": word + " please", "text_elements": []any{}}},
+			"threadId": t.id,
+			"input":    []any{map[string]any{"type": "text", "text": word + " please", "text_elements": []any{}}},
 		})
 		r.next("turn/start", func(l rpcLine) bool {
 			var p struct{ ThreadID string }
@@ -260,7 +268,8 @@ func manyCodex(m *many) {
 	m.play(hand{
 		begin: func(word string) *tale {
 			var v thread
-			r.call(&v, "thread/start", map[string]any{"cwd": m.project, "approvalPolicy": "never", "sandbox": "danger-full-access"})
+			r.call(&v, "thread/start",
+				map[string]any{"cwd": m.project, "approvalPolicy": "never", "sandbox": "danger-full-access"})
 			t := m.first(v.Thread.ID)
 			say(t, word)
 			return t
@@ -438,7 +447,8 @@ func manyGemini(m *many) {
 			t.press("Enter")
 			t.chooses("Down", "Rewind conversation")
 			for range 4 {
-				if now, _ := t.screen(); strings.Contains(now, "● 2. Rewind conversation") || strings.Contains(now, "● 1. Rewind conversation") {
+				if now, _ := t.screen(); strings.Contains(now, "● 2. Rewind conversation") ||
+					strings.Contains(now, "● 1. Rewind conversation") {
 					break
 				}
 				t.press("Down")
@@ -496,7 +506,8 @@ func manyDroid(m *many) {
 		begin: func(word string) *tale {
 			var v struct{ SessionID string }
 			r.call(&v, "droid.initialize_session", map[string]any{
-				"machineId": "m", "cwd": m.project, "interactionMode": "auto", "autonomyLevel": "high", "modelId": "custom:fake-0",
+				"machineId": "m", "cwd": m.project, "interactionMode": "auto", "autonomyLevel": "high",
+				"modelId": "custom:fake-0",
 			})
 			on = v.SessionID
 			t := m.first(v.SessionID)
@@ -513,7 +524,8 @@ func manyDroid(m *many) {
 			} else {
 				kind = "execute_rewind"
 				r.call(&v, "droid.execute_rewind", map[string]any{
-					"sessionId": of.id, "messageId": of.keys[n], "filesToRestore": []any{}, "filesToDelete": []any{}, "forkTitle": "gone back",
+					"sessionId": of.id, "messageId": of.keys[n], "filesToRestore": []any{}, "filesToDelete": []any{},
+					"forkTitle": "gone back",
 				})
 				on = ""
 			}

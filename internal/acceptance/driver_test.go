@@ -32,11 +32,13 @@ var (
 		{claude21, claudeOffline, claudeBegin, claudeResume, claudeOpen, claudeGreets, leave("/exit"), claudeLists},
 		{claude20, claudeOffline, claudeBegin, claudeResume, claudeOpen, claudeGreets, leave("/exit"), claudeLists},
 		{
-			codex, codexOffline("gpt-5.5"), codexBegin(codexTUI), codexResume, codexOpen(codexTUI), codexGreets, leave("/quit"),
+			codex, codexOffline("gpt-5.5"), codexBegin(codexTUI), codexResume, codexOpen(codexTUI), codexGreets,
+			leave("/quit"),
 			codexLists(codexTUI),
 		},
 		{
-			codexOld, codexOffline("gpt-5.5"), codexBegin(codexTUIOld), codexResume, codexOpen(codexTUIOld), codexGreets, leave("/quit"),
+			codexOld, codexOffline("gpt-5.5"), codexBegin(codexTUIOld), codexResume, codexOpen(codexTUIOld),
+			codexGreets, leave("/quit"),
 			codexLists(codexTUIOld),
 		},
 		{gemini, geminiOffline, geminiBegin, geminiResume, geminiOpen, geminiGreets, leave("/quit"), geminiLists},

@@ -123,7 +123,8 @@ func (w *world) checkForks(original, fork string, own int) {
 	list := w.sessions()
 	i := slices.IndexFunc(list, func(s sessionInfo) bool { return s.ID == original })
 	j := slices.IndexFunc(list, func(s sessionInfo) bool { return s.ID == fork })
-	if i < 0 || j < 0 || list[i].Fork != nil || list[j].Fork == nil || *list[j].Fork != from || list[j].Title != forkTitle ||
+	if i < 0 || j < 0 || list[i].Fork != nil || list[j].Fork == nil || *list[j].Fork != from ||
+		list[j].Title != forkTitle ||
 		list[j].Turns != 1+own {
 		w.Errorf("%s: rewind sessions, of %s and its fork %s:\n%+v", w.client, original, fork, list)
 	}
@@ -134,8 +135,8 @@ func (w *world) checkForks(original, fork string, own int) {
 func (w *world) checkMessages(id string) {
 	w.Helper()
 	shows, at := w.rewind("show", "turn:2@"+id, "--messages", "30"), 0
-	for _, s := range with(firstTurn[:2], toolNames[w.agent]["write"], "TURN-1 complete.", "TURN-2 please", "Second turn.",
-		"TURN-2 complete.") {
+	for _, s := range with(firstTurn[:2], toolNames[w.agent]["write"], "TURN-1 complete.", "TURN-2 please",
+		"Second turn.", "TURN-2 complete.") {
 		i := strings.Index(shows[at:], s)
 		if i < 0 {
 			w.Errorf("%s: rewind show --messages lacks %q, or has it out of order:\n%s", w.client, s, shows)
@@ -165,7 +166,8 @@ func (d driver) checkClone(w *world, id string) {
 	w.private(f.Path)
 	w.check("list of the clone", d.listed(w, "whole copy", selfTest))
 	d.must(w, f.ID, "NEXT-MORE please")
-	w.check("clone", w.conversation("NEXT-MORE please", with(bothTurns, nextInOrig, "NEXT-MORE please"), []string{nextInFork}))
+	w.check("clone",
+		w.conversation("NEXT-MORE please", with(bothTurns, nextInOrig, "NEXT-MORE please"), []string{nextInFork}))
 }
 
 // checkInside forks the checkpoint after the first call of the second turn: what the model gets has a result for every
@@ -180,11 +182,12 @@ func (d driver) checkInside(w *world, id string) {
 	}
 	f := w.makes("fork", list[i].ID, "--title", "inside")
 	d.must(w, f.ID, "NEXT-INSIDE please")
-	w.check("fork inside a turn", w.conversation("NEXT-INSIDE please", with(firstTurn, "TURN-2 please", "NEXT-INSIDE please"),
-		with(secondTurn[2:], nextInOrig, nextInFork)))
+	w.check("fork inside a turn",
+		w.conversation("NEXT-INSIDE please", with(firstTurn, "TURN-2 please", "NEXT-INSIDE please"),
+			with(secondTurn[2:], nextInOrig, nextInFork)))
 	r, _ := w.sent("NEXT-INSIDE please")
-	w.Logf("%s: fork at %s: %d messages, %d records dropped; the model was sent:\n%s", w.client, list[i], f.Messages, f.Dropped,
-		tail(short(spoken(r)), 1200))
+	w.Logf("%s: fork at %s: %d messages, %d records dropped; the model was sent:\n%s", w.client, list[i], f.Messages,
+		f.Dropped, tail(short(spoken(r)), 1200))
 }
 
 // checkOpen forks a session that is open in a terminal: a fork only reads it.

@@ -76,7 +76,8 @@ type talk struct {
 func (w *world) wentBack(r restored, id string) talk {
 	w.Helper()
 	w.at(work[2].after)
-	if r.Talk.Mode != "fork" || r.Talk.Fork == nil || r.Talk.Fork.ID == id || !r.Talk.Fork.Listed || len(r.Talk.Resume) == 0 {
+	if r.Talk.Mode != "fork" || r.Talk.Fork == nil || r.Talk.Fork.ID == id || !r.Talk.Fork.Listed ||
+		len(r.Talk.Resume) == 0 {
 		w.Fatalf("%s: checkout made no new session: %+v", w.client, r)
 	}
 	w.private(r.Talk.Fork.Path)
@@ -121,18 +122,21 @@ func (d driver) checkInPlace(w *world, id string) {
 	w.goes("undo-restore")
 	w.unchanged("checkout --in-place and undo-restore", file, before)
 	w.checkWork()
-	w.check("the screen after undo-restore", d.shows(w, id, []string{"TURN-1 complete.", "TURN-2 complete.", "NEXT-ORIGINAL complete."},
-		[]string{nextInFork}))
+	w.check("the screen after undo-restore",
+		d.shows(w, id, []string{"TURN-1 complete.", "TURN-2 complete.", "NEXT-ORIGINAL complete."},
+			[]string{nextInFork}))
 	d.must(w, id, "NEXT-BACK please")
-	w.check("after undo-restore", w.conversation("NEXT-BACK please", with(bothTurns, nextInOrig, "NEXT-BACK please"), []string{nextInFork}))
+	w.check("after undo-restore",
+		w.conversation("NEXT-BACK please", with(bothTurns, nextInOrig, "NEXT-BACK please"), []string{nextInFork}))
 
 	whole := w.cut(id)
 	gone := with(secondTurn, nextInOrig, "NEXT-BACK", nextInFork)
 	d.must(w, id, "NEXT-CUT please")
 	w.check("after the cut", w.conversation("NEXT-CUT please", with(firstTurn, "NEXT-CUT please"), gone))
 	d.must(w, id, "NEXT-MORE please")
-	w.check("once more", w.conversation("NEXT-MORE please", with(firstTurn, "NEXT-CUT please", "NEXT-CUT complete.", "NEXT-MORE please"),
-		gone))
+	w.check("once more",
+		w.conversation("NEXT-MORE please", with(firstTurn, "NEXT-CUT please", "NEXT-CUT complete.", "NEXT-MORE please"),
+			gone))
 	w.check("the screen", d.shows(w, id, []string{
 		"TURN-1 complete.", "NEXT-CUT please", "NEXT-CUT complete.", "NEXT-MORE please",
 		"NEXT-MORE complete.",
@@ -143,7 +147,8 @@ func (d driver) checkInPlace(w *world, id string) {
 	w.checkWork()
 	gone = []string{nextInFork, "NEXT-CUT", "NEXT-MORE"}
 	d.must(w, id, "NEXT-LIVE please")
-	w.check("after all", w.conversation("NEXT-LIVE please", with(bothTurns, nextInOrig, "NEXT-BACK please", "NEXT-LIVE please"), gone))
+	w.check("after all",
+		w.conversation("NEXT-LIVE please", with(bothTurns, nextInOrig, "NEXT-BACK please", "NEXT-LIVE please"), gone))
 	w.check("the screen after all", d.shows(w, id,
 		[]string{"TURN-1 complete.", "TURN-2 complete.", "NEXT-BACK complete.", "NEXT-LIVE complete."}, gone))
 }

@@ -23,17 +23,24 @@ type off struct {
 var switchedOff = map[string][]off{
 	"claude": {
 		{
-			"project", ".claude/settings.json", "{\n \"disableAllHooks\": true\n}", "disableAllHooks in ", ".claude/settings.local.json",
+			"project", ".claude/settings.json", "{\n \"disableAllHooks\": true\n}", "disableAllHooks in ",
+			".claude/settings.local.json",
 			`{"disableAllHooks": false}`,
 		},
 		{"local", ".claude/settings.local.json", `{"disableAllHooks": true}`, "disableAllHooks in ", "", ""},
 	},
 	"codex": {
-		{"user", "~/.codex/config.toml", "\n[features]\nhooks = false\n", "features.hooks in ", ".codex/config.toml", "[features]\nhooks = true\n"},
+		{
+			"user", "~/.codex/config.toml", "\n[features]\nhooks = false\n", "features.hooks in ", ".codex/config.toml",
+			"[features]\nhooks = true\n",
+		},
 		{"project", ".codex/config.toml", "[features]\nhooks = false\n", "features.hooks in ", "", ""},
 	},
 	"gemini": {
-		{"project", ".gemini/settings.json", "// on purpose\n{\"hooksConfig\": {\"enabled\": false}}", "hooksConfig.enabled in ", "", ""},
+		{
+			"project", ".gemini/settings.json", "// on purpose\n{\"hooksConfig\": {\"enabled\": false}}",
+			"hooksConfig.enabled in ", "", "",
+		},
 	},
 	"droid": {
 		{

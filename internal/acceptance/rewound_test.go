@@ -28,7 +28,8 @@ var back = map[string]func(*terminal){
 	"codex": func(t *terminal) {
 		t.escapes("↵ rewind")
 		t.press("Enter")
-		t.until("the conversation reverted", func(s string) bool { return strings.Contains(s, "Conversation reverted") })
+		t.until("the conversation reverted",
+			func(s string) bool { return strings.Contains(s, "Conversation reverted") })
 	},
 	"gemini": func(t *terminal) {
 		t.escapes("Stay at current position")
@@ -91,13 +92,15 @@ func testRewound(w *world, d driver) {
 	t.settles()
 	t.say("NEXT-MORE please")
 	d.leave(t)
-	w.check("after the agent's own rewind", w.conversation("NEXT-MORE please", with(firstTurn, "NEXT-MORE please"), secondTurn))
+	w.check("after the agent's own rewind",
+		w.conversation("NEXT-MORE please", with(firstTurn, "NEXT-MORE please"), secondTurn))
 
 	current := w.current()
 	w.Logf("%s: the session was %s, is %s", w.client, id, current)
 	f := w.makes("fork", w.endOf(id, prompts[1]), "--session", id, "--title", "what was left behind")
 	d.must(w, f.ID, nextInFork)
-	w.check("fork of what was left behind", w.conversation(nextInFork, with(bothTurns, nextInFork), []string{"NEXT-MORE"}))
+	w.check("fork of what was left behind",
+		w.conversation(nextInFork, with(bothTurns, nextInFork), []string{"NEXT-MORE"}))
 	f = w.makes("fork", w.endOf(current, "NEXT-MORE please"), "--session", current, "--title", "what came after")
 	d.must(w, f.ID, "NEXT-LIVE please")
 	w.check("fork of what came after", w.conversation("NEXT-LIVE please",
@@ -108,7 +111,8 @@ func testRewound(w *world, d driver) {
 		with(secondTurn, "NEXT-MORE")))
 	w.check("list", d.listed(w, "what was left behind"))
 	d.must(w, current, nextInOrig)
-	w.check("the session itself", w.conversation(nextInOrig, with(firstTurn, "NEXT-MORE please", nextInOrig), with(secondTurn, nextInFork)))
+	w.check("the session itself",
+		w.conversation(nextInOrig, with(firstTurn, "NEXT-MORE please", nextInOrig), with(secondTurn, nextInFork)))
 	// the agent took the conversation back, not the code
 	w.goes("checkout", w.endOf(current, prompts[0]), "--session", current, "--code-only")
 	w.at(work[2].after)

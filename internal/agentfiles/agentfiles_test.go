@@ -24,7 +24,8 @@ const id = "00000001-0000-4000-8000-000000000000"
 func folders(home string) Folders {
 	return func(agent transcript.Agent) string {
 		return map[transcript.Agent]string{
-			transcript.Claude: home + "/.claude", transcript.Codex: home + "/.codex", transcript.Gemini: home + "/.gemini",
+			transcript.Claude: home + "/.claude", transcript.Codex: home + "/.codex", transcript.Gemini: home +
+				"/.gemini",
 			transcript.Droid: home + "/.factory",
 		}[agent]
 	}
@@ -51,7 +52,8 @@ func TestLocate(t *testing.T) {
 		"/h/.factory/sessions/-p/" + id + ".jsonl":                                     transcript.Droid,
 		"/h/.factory/sessions/-p/" + id + ".settings.json":                             transcript.Droid,
 	} {
-		if f, err := own.Locate(path); err != nil || f.agent != agent || f.Folder != own(agent) || !Shape(path) || f.String() != path {
+		if f, err := own.Locate(path); err != nil || f.agent != agent || f.Folder != own(agent) || !Shape(path) ||
+			f.String() != path {
 			t.Errorf("%s: %+v, %v", path, f, err)
 		}
 	}
@@ -163,8 +165,10 @@ func TestT21Promise17NotPlain(t *testing.T) {
 		},
 	} {
 		home, f := laid(t)
-		must(t, os.Remove(f.String()), os.WriteFile(home+"/victim", []byte("mine"), 0o600), os.Mkdir(home+"/dir", 0o700))
-		must(t, os.WriteFile(filepath.Join(filepath.Dir(f.String()), "other.jsonl"), []byte("other"), 0o600), put(home, f.String()))
+		must(t, os.Remove(f.String()), os.WriteFile(home+"/victim", []byte("mine"), 0o600),
+			os.Mkdir(home+"/dir", 0o700))
+		must(t, os.WriteFile(filepath.Join(filepath.Dir(f.String()), "other.jsonl"), []byte("other"), 0o600),
+			put(home, f.String()))
 		before := tree(t, home)
 		done := make(chan struct{})
 		go func() {
@@ -201,7 +205,8 @@ func TestFolderIsALink(t *testing.T) {
 	home, f := laid(t)
 	must(t, os.Rename(home+"/.claude", home+"/dotfiles"), os.Symlink("dotfiles", home+"/.claude"))
 	must(t, f.Check(), f.Write(true, text("two")))
-	if b, err := os.ReadFile(filepath.Join(home, "dotfiles/projects/-p", id+".jsonl")); err != nil || string(b) != "two" {
+	if b, err := os.ReadFile(filepath.Join(home, "dotfiles/projects/-p", id+".jsonl")); err != nil ||
+		string(b) != "two" {
 		t.Errorf("%q, %v", b, err)
 	}
 	// By its other name it is the same.

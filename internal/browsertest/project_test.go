@@ -47,7 +47,8 @@ func projectIn(t testing.TB, home string) *project {
 // set gives it files, and rewind.
 func (p *project) set() {
 	p.Helper()
-	p.write("parser.go", "package notes\n\n// Parse splits a note.\nfunc Parse(text string) []string {\n\treturn nil\n}\n")
+	p.write("parser.go",
+		"package notes\n\n// Parse splits a note.\nfunc Parse(text string) []string {\n\treturn nil\n}\n")
 	p.write("README.md", "# notes\n\nA small library.\n")
 	p.write("store/item.go", "package store\n\ntype Item struct{ Name string }\n")
 	p.rewind("init", "--agents", "claude")
@@ -70,7 +71,8 @@ func (p *project) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(programs, "rewind"), args...)
 	cmd.Dir = p.dir
 	cmd.Env = []string{
-		"HOME=" + p.home, "REWIND_HOME=" + filepath.Join(p.home, ".rewind"), "PATH=" + programs + ":" + os.Getenv("PATH"), "TZ=UTC",
+		"HOME=" + p.home, "REWIND_HOME=" + filepath.Join(p.home, ".rewind"), "PATH=" + programs + ":" +
+			os.Getenv("PATH"), "TZ=UTC",
 		"LC_ALL=C.UTF-8", "TERM=dumb", "GIT_CONFIG_NOSYSTEM=1",
 	}
 	return cmd
@@ -122,7 +124,8 @@ func (p *project) say(who string, content any) {
 	b, _ := json.Marshal(map[string]any{
 		"parentUuid": parent, "isSidechain": false, "type": who,
 		"message": map[string]any{"id": "msg_" + id, "role": who, "content": content}, "uuid": id,
-		"timestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "userType": "external", "entrypoint": "cli", "cwd": p.dir,
+		"timestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "userType": "external", "entrypoint": "cli",
+		"cwd":       p.dir,
 		"sessionId": p.session, "version": "2.1.328",
 	})
 	p.last = id
@@ -151,7 +154,8 @@ func (p *project) open(prompt string) map[string]any {
 	p.hook("prompt", map[string]any{"prompt": prompt})
 	p.say("user", prompt)
 	id := fmt.Sprintf("toolu_%d", p.records)
-	p.say("assistant", []any{map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": "make"}}})
+	p.say("assistant",
+		[]any{map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": map[string]any{"command": "make"}}})
 	tool := map[string]any{"tool_name": "Bash", "tool_use_id": id, "tool_input": map[string]any{"command": "make"}}
 	p.hook("pre-tool-use", tool)
 	return tool
@@ -164,7 +168,8 @@ func (p *project) sets(path, text string) func() { return func() { p.write(path,
 func usual(t testing.TB) (p *project, fork string) {
 	t.Helper()
 	p = newProject(t)
-	p.turn("fix the parser", p.sets("parser.go", strings.Replace(p.read("parser.go"), "return nil", "return []string{text}", 1)))
+	p.turn("fix the parser",
+		p.sets("parser.go", strings.Replace(p.read("parser.go"), "return nil", "return []string{text}", 1)))
 	p.turn("document it", p.sets("README.md", "# notes\n\nA small library.\n\n## Use\n\n    notes.Parse(text)\n"))
 	p.turn("make the store larger", func() {
 		p.write("store/all.go", "package store\n\ntype All struct{}\n")

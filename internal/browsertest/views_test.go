@@ -16,7 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var screens = flag.String("screens", "", "a directory for pictures of every view: TestViews looks in all widths and both schemes")
+var screens = flag.String("screens", "",
+	"a directory for pictures of every view: TestViews looks in all widths and both schemes")
 
 // TestViews: every view shows what it is for, and the browser has nothing to say of it. No view is wider than its
 // window.
@@ -26,9 +27,11 @@ func TestViews(t *testing.T) {
 	b := profile(t)
 	b.enter(p)
 	shows := map[string]string{
-		"log": "fix the parser", "session": "fix the parser", "turn": "and a changelog", "step": "a step of turn 4", "tree": "another way",
-		"lanes": "Who changed what", "restores": "undo", "compare": "In common", "find": "parser.go", "files": "CHANGES.md",
-		"file": "A small library.", "blame": "document it", "projects": "notes", "missing": "",
+		"log": "fix the parser", "session": "fix the parser", "turn": "and a changelog", "step": "a step of turn 4",
+		"tree":  "another way",
+		"lanes": "Who changed what", "restores": "undo", "compare": "In common", "find": "parser.go",
+		"files": "CHANGES.md",
+		"file":  "A small library.", "blame": "document it", "projects": "notes", "missing": "",
 	}
 	for name, path := range b.views(fork) {
 		for _, width := range []int64{1440, 1024, 390} {
@@ -85,8 +88,8 @@ func axe(t *testing.T) string {
 		if _, err := exec.LookPath("npm"); err != nil {
 			t.Fatal("npm is missing, which installs axe-core: Debian has it in the package npm")
 		}
-		cmd := exec.Command("npm", "install", "--prefix", dir, "--no-save", "--ignore-scripts", "--no-audit", "--no-fund",
-			"axe-core@"+axeVersion)
+		cmd := exec.Command("npm", "install", "--prefix", dir, "--no-save", "--ignore-scripts", "--no-audit",
+			"--no-fund", "axe-core@"+axeVersion)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("npm: %v\n%s", err, out)
 		}
@@ -119,7 +122,8 @@ func TestAxe(t *testing.T) {
 				Nodes: v.nodes.map((n) => ({HTML: n.html, Any: n.any.map((a) => a.message).join()}))})))`)
 			for _, v := range found {
 				if v.Impact == "serious" || v.Impact == "critical" {
-					t.Errorf("%s, %s: %s, %s: %d times, %.500s", name, scheme, v.ID, v.Impact, len(v.Nodes), v.Nodes[0].HTML+v.Nodes[0].Any)
+					t.Errorf("%s, %s: %s, %s: %d times, %.500s", name, scheme, v.ID, v.Impact, len(v.Nodes),
+						v.Nodes[0].HTML+v.Nodes[0].Any)
 				}
 			}
 		}

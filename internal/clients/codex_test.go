@@ -75,7 +75,10 @@ func standIn(t *testing.T, mode string) (env value.AgentEnv, root string) {
 	if mode != "" {
 		put(t, filepath.Join(root, "answers"), mode)
 	}
-	return value.AgentEnv{Home: "/home/dev", Path: value.Text(bin + string(os.PathListSeparator) + os.Getenv("PATH"))}, root
+	return value.AgentEnv{
+		Home: "/home/dev",
+		Path: value.Text(bin + string(os.PathListSeparator) + os.Getenv("PATH")),
+	}, root
 }
 
 // left reports whether a program that was started still runs.
@@ -137,7 +140,8 @@ func TestListedCodexFails(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			env, root := standIn(t, mode)
 			err := Listed(context.Background(), transcript.Codex, env, root, "", session, "title")
-			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "list codex session "+session) {
+			if err == nil || !strings.Contains(err.Error(), want) ||
+				!strings.HasPrefix(err.Error(), "list codex session "+session) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 			if left(t, root) {
@@ -171,8 +175,8 @@ func TestListedCodexSilent(t *testing.T) {
 
 func TestListedNoProgram(t *testing.T) {
 	for _, path := range []string{"", t.TempDir(), "bin"} {
-		err := Listed(context.Background(), transcript.Codex, value.AgentEnv{Home: "/home/dev", Path: value.Text(path)}, t.TempDir(), "",
-			session, "title")
+		err := Listed(context.Background(), transcript.Codex, value.AgentEnv{Home: "/home/dev", Path: value.Text(path)},
+			t.TempDir(), "", session, "title")
 		if !errors.Is(err, errNoProgram) {
 			t.Errorf("PATH %q: %v", path, err)
 		}

@@ -23,9 +23,17 @@ func TestRoot(t *testing.T) {
 		{transcript.Codex, nil, filepath.Join(home, ".codex")},
 		{transcript.Codex, map[string]value.Text{"CODEX_HOME": value.Text(other), "CLAUDE_CONFIG_DIR": "/else"}, other},
 		{transcript.Gemini, nil, filepath.Join(home, ".gemini")},
-		{transcript.Gemini, map[string]value.Text{"GEMINI_CLI_HOME": value.Text(other)}, filepath.Join(other, ".gemini")},
+		{
+			transcript.Gemini,
+			map[string]value.Text{"GEMINI_CLI_HOME": value.Text(other)},
+			filepath.Join(other, ".gemini"),
+		},
 		{transcript.Droid, nil, filepath.Join(home, ".factory")},
-		{transcript.Droid, map[string]value.Text{"FACTORY_HOME_OVERRIDE": value.Text(other)}, filepath.Join(other, ".factory")},
+		{
+			transcript.Droid,
+			map[string]value.Text{"FACTORY_HOME_OVERRIDE": value.Text(other)},
+			filepath.Join(other, ".factory"),
+		},
 		{"nobody", nil, ""},
 	}
 	for _, tt := range tests {
@@ -62,8 +70,10 @@ func TestProgram(t *testing.T) {
 func TestEnviron(t *testing.T) {
 	t.Setenv("REWIND_SECRET", "x")
 	t.Setenv("LANG", "C.UTF-8")
-	env := environ(value.AgentEnv{Home: "/home/dev", Path: "/bin", Vars: map[string]value.Text{"CODEX_HOME": "/old"}}, "CODEX_HOME=/new")
-	if slices.Contains(env, "REWIND_SECRET=x") || !slices.Contains(env, "LANG=C.UTF-8") || !slices.Contains(env, "HOME=/home/dev") ||
+	env := environ(value.AgentEnv{Home: "/home/dev", Path: "/bin", Vars: map[string]value.Text{"CODEX_HOME": "/old"}},
+		"CODEX_HOME=/new")
+	if slices.Contains(env, "REWIND_SECRET=x") || !slices.Contains(env, "LANG=C.UTF-8") ||
+		!slices.Contains(env, "HOME=/home/dev") ||
 		env[len(env)-1] != "CODEX_HOME=/new" {
 		t.Errorf("environment %q", env)
 	}

@@ -41,8 +41,8 @@ func history(t *testing.T, path string, tables ...string) *sql.DB {
 // rows counts those of both threads.
 func rows(t *testing.T, db *sql.DB, table string) (mine, others int) {
 	t.Helper()
-	if err := db.QueryRow("SELECT count(*) FILTER (WHERE thread_id = ?), count(*) FILTER (WHERE thread_id <> ?) FROM "+table, session,
-		session).Scan(&mine, &others); err != nil {
+	if err := db.QueryRow("SELECT count(*) FILTER (WHERE thread_id = ?), count(*) FILTER (WHERE thread_id <> ?) FROM "+
+		table, session, session).Scan(&mine, &others); err != nil {
 		t.Fatal(err)
 	}
 	return mine, others
@@ -55,8 +55,8 @@ func forget(t *testing.T, env value.AgentEnv, root string) error {
 
 func TestForget(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "a [b] 100%?#'") // none of it may mean something
-	db := history(t, filepath.Join(root, "thread_history_1.sqlite"), "thread_turns", "thread_items", "thread_history_projection_state",
-		"other")
+	db := history(t, filepath.Join(root, "thread_history_1.sqlite"), "thread_turns", "thread_items",
+		"thread_history_projection_state", "other")
 	later := history(t, filepath.Join(root, "thread_history_2.sqlite"), "thread_items")
 	if err := forget(t, value.AgentEnv{}, root); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,8 @@ func TestForget(t *testing.T) {
 
 func TestForgetElsewhere(t *testing.T) {
 	root, byVar, byFile := t.TempDir(), t.TempDir(), t.TempDir()
-	put(t, filepath.Join(root, "config.toml"), "model = \"m\"\n  sqlite_home = '"+byFile+"'\n[other]\nsqlite_home = \"/nowhere\"\n")
+	put(t, filepath.Join(root, "config.toml"), "model = \"m\"\n  sqlite_home = '"+byFile+
+		"'\n[other]\nsqlite_home = \"/nowhere\"\n")
 	a := history(t, filepath.Join(byVar, "thread_history_1.sqlite"), "thread_items")
 	b := history(t, filepath.Join(byFile, "thread_history_1.sqlite"), "thread_items")
 	if err := forget(t, value.AgentEnv{Vars: map[string]value.Text{"CODEX_SQLITE_HOME": value.Text(byVar)}}, root); err != nil {

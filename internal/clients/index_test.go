@@ -59,16 +59,22 @@ const entry = `{
 func TestIndex(t *testing.T) {
 	one := `{ "sessionId": "another",  "odd":1e2, "x":{"b":1,"a":[ ]} }`
 	tests := []struct{ name, before, after string }{
-		{"first", "{\n  \"version\": 1,\n  \"entries\": []\n}", "{\n  \"version\": 1,\n  \"entries\": [\n    " + entry + "\n  ]\n}"},
 		{
-			"second", "{\n  \"entries\": [\n    " + one + "\n  ],\n \"version\": 1,\n  \"originalPath\": \"/home/dev/\\u00e9\"\n}\n\n",
+			"first", "{\n  \"version\": 1,\n  \"entries\": []\n}", "{\n  \"version\": 1,\n  \"entries\": [\n    " +
+				entry + "\n  ]\n}",
+		},
+		{
+			"second", "{\n  \"entries\": [\n    " + one +
+				"\n  ],\n \"version\": 1,\n  \"originalPath\": \"/home/dev/\\u00e9\"\n}\n\n",
 			"{\n  \"entries\": [\n    " + one + ",\n    " + entry + "\n  ],\n \"version\": 1,\n" +
 				"  \"originalPath\": \"/home/dev/\\u00e9\"\n}\n\n",
 		},
 		{
-			"again", "{\n  \"entries\": [\n    {\n      \"sessionId\": \"" + session + "\",\n      \"fullPath\": \"/old\",\n" +
+			"again", "{\n  \"entries\": [\n    {\n      \"sessionId\": \"" + session +
+				"\",\n      \"fullPath\": \"/old\",\n" +
 				"      \"tag\":  \"kept\"\n    },\n    " + one + "\n  ],\n  \"version\": 1\n}",
-			"{\n  \"entries\": [\n    {\n      \"sessionId\": \"" + session + "\",\n      \"fullPath\": \"/dir/" + session +
+			"{\n  \"entries\": [\n    {\n      \"sessionId\": \"" + session + "\",\n      \"fullPath\": \"/dir/" +
+				session +
 				".jsonl\",\n      \"tag\": \"kept\",\n" +
 				strings.SplitN(entry, "\n", 4)[3] + ",\n    " + one + "\n  ],\n  \"version\": 1\n}",
 		},
@@ -150,7 +156,8 @@ func TestIndexFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	fi, err := os.Lstat(real)
-	if err != nil || fi.Mode() != 0o640 || !strings.Contains(get(t, real), session) || strings.Contains(get(t, real), "customTitle") {
+	if err != nil || fi.Mode() != 0o640 || !strings.Contains(get(t, real), session) ||
+		strings.Contains(get(t, real), "customTitle") {
 		t.Errorf("%v, %v:\n%s", fi.Mode(), err, get(t, real))
 	}
 	if fi, err := os.Lstat(filepath.Join(dir, indexName)); err != nil || fi.Mode()&os.ModeSymlink == 0 {
@@ -186,7 +193,10 @@ func TestReadSession(t *testing.T) {
 	text := long + `{"type":"user","timestamp":"t1","cwd":"/home/dev","message":{"content":"` + prompt + `"}}` + "\n" + long +
 		`{"type":"assistant","timestamp":"t2"}`
 	s, err := readSession(strings.NewReader(text))
-	want := sessionFacts{prompt: prompt[:2*maxPrompt] + "…", created: "t1", modified: "t2", cwd: "/home/dev", messages: 2}
+	want := sessionFacts{
+		prompt: prompt[:2*maxPrompt] + "…", created: "t1", modified: "t2", cwd: "/home/dev",
+		messages: 2,
+	}
 	if err != nil || s != want {
 		t.Errorf("got %+v, %v", s, err)
 	}

@@ -115,7 +115,8 @@ func droidFolder(file string) func(string) bool {
 			Cwd string `json:"cwd"`
 		}
 		b, err := firstLine(file)
-		return err == nil && json.Unmarshal(b, &head) == nil && head.Cwd != "" && cwd == head.Cwd
+		read := err == nil && json.Unmarshal(b, &head) == nil
+		return read && head.Cwd != "" && cwd == head.Cwd
 	}
 }
 

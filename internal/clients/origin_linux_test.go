@@ -157,14 +157,28 @@ func TestKinAgent(t *testing.T) {
 		p    kin
 		want transcript.Agent
 	}{
-		{kin{exe: "/home/u/.local/share/claude/versions/2.1.328", args: []string{"claude", "-p", "x"}}, transcript.Claude},
+		{
+			kin{exe: "/home/u/.local/share/claude/versions/2.1.328", args: []string{"claude", "-p", "x"}},
+			transcript.Claude,
+		},
 		{kin{name: "codex", exe: "/usr/bin/env"}, transcript.Codex},
 		{kin{exe: "/usr/local/bin/droid (deleted)", args: []string{"x"}}, transcript.Droid},
-		{kin{exe: "/usr/bin/node", args: []string{"node", "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"}}, transcript.Claude},
-		{kin{exe: "/usr/bin/node", args: []string{"/usr/bin/node", "--no-warnings", "/opt/bin/gemini", "-p"}}, transcript.Gemini},
+		{
+			kin{exe: "/usr/bin/node", args: []string{"node", "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js"}},
+			transcript.Claude,
+		},
+		{
+			kin{exe: "/usr/bin/node", args: []string{"/usr/bin/node", "--no-warnings", "/opt/bin/gemini", "-p"}},
+			transcript.Gemini,
+		},
 		{kin{exe: "/bin/bash", args: []string{"/bin/bash", "/usr/local/bin/claude"}}, transcript.Claude},
 		{kin{exe: "/bin/bash", args: []string{"bash", "-c", "claude"}}, ""},
-		{kin{exe: "/home/claude/bin/node", args: []string{"node", "/home/claude/.vscode-server/out/bootstrap-fork", "--type=ptyHost"}}, ""},
+		{
+			kin{
+				exe:  "/home/claude/bin/node",
+				args: []string{"node", "/home/claude/.vscode-server/out/bootstrap-fork", "--type=ptyHost"},
+			}, "",
+		},
 		{kin{exe: "/home/claude/codex/build", args: []string{"./build", "codex"}}, ""},
 		{kin{exe: "/usr/bin/vim", args: []string{"vim", "claude"}}, ""},
 		{kin{}, ""},

@@ -112,7 +112,8 @@ func state(t *testing.T, root string) string {
 			what, _ = os.Readlink(path)
 		}
 		st := fi.Sys().(*syscall.Stat_t)
-		fmt.Fprintln(&b, strings.TrimPrefix(path, root), fi.Mode(), st.Uid, st.Gid, st.Nlink, fi.ModTime().UnixNano(), what)
+		fmt.Fprintln(&b, strings.TrimPrefix(path, root), fi.Mode(), st.Uid, st.Gid, st.Nlink,
+			fi.ModTime().UnixNano(), what)
 		return nil
 	}))
 	return b.String()
@@ -203,7 +204,8 @@ func TestThrough(t *testing.T) {
 			t.Fatalf("%v: %+v, %v\n%s", level, o, err, out)
 		}
 		for _, name := range []string{"c", "d"} {
-			if raw, err := os.ReadFile(filepath.Join(p.root, "cache", name)); err != nil || !strings.HasSuffix(string(raw), "\n") {
+			if raw, err := os.ReadFile(filepath.Join(p.root, "cache", name)); err != nil ||
+				!strings.HasSuffix(string(raw), "\n") {
 				t.Errorf("%v: %s is %q, %v", level, name, raw, err)
 			}
 		}
@@ -309,7 +311,8 @@ func TestT27Promise20WatcherKilled(t *testing.T) {
 		level, _ := strconv.Atoi(os.Getenv("CONFINE_TEST_LEVEL"))
 		v := &View{Root: dir, Tree: os.Getenv("CONFINE_TEST_TREE"), Layers: os.Getenv("CONFINE_TEST_LAYERS")}
 		_, err := Run(context.Background(), Command{
-			Argv: []string{"sh", "-c", os.Getenv("CONFINE_TEST_SCRIPT")}, Dir: v.Tree, Env: os.Environ(), Level: Level(level), View: v,
+			Argv: []string{"sh", "-c", os.Getenv("CONFINE_TEST_SCRIPT")}, Dir: v.Tree, Env: os.Environ(),
+			Level: Level(level), View: v,
 		})
 		fmt.Println("ended:", err)
 		return
@@ -320,7 +323,8 @@ func TestT27Promise20WatcherKilled(t *testing.T) {
 				p := newPlace(t, level)
 				file, env := p.leave(script)
 				cmd := exec.Command("/proc/self/exe", "-test.run=^TestT27Promise20WatcherKilled$")
-				cmd.Env = append(env, "CONFINE_TEST_DIR="+p.root, "CONFINE_TEST_TREE="+p.view.Tree, "CONFINE_TEST_LAYERS="+p.view.Layers,
+				cmd.Env = append(env, "CONFINE_TEST_DIR="+p.root, "CONFINE_TEST_TREE="+p.view.Tree,
+					"CONFINE_TEST_LAYERS="+p.view.Layers,
 					fmt.Sprint("CONFINE_TEST_LEVEL=", int(level)), "CONFINE_TEST_SCRIPT="+script+"; sleep 300")
 				must(t, cmd.Start())
 				for fi, err := os.Stat(file); err != nil || fi.Size() == 0; fi, err = os.Stat(file) {
@@ -353,7 +357,10 @@ func childOf(t *testing.T, parent int) int {
 func TestRun(t *testing.T) {
 	for _, level := range []Level{None, ReadOnly, Overlay} {
 		p := newPlace(t, level)
-		for script, code := range map[string]int{"exit 0": 0, "exit 125": 125, "exit 7": 7, "kill -SEGV $$": 139, "test -z \"$(cat)\"": 0} {
+		for script, code := range map[string]int{
+			"exit 0": 0, "exit 125": 125, "exit 7": 7, "kill -SEGV $$": 139,
+			"test -z \"$(cat)\"": 0,
+		} {
 			if o, out, err := p.run(script); err != nil || o.Code != code || o.Late || len(o.Left) > 0 {
 				t.Errorf("%v: %s: %+v, %v\n%s", level, script, o, err, out)
 			}

@@ -96,7 +96,8 @@ func parseBlame(out []byte) (map[int]CommitLine, error) {
 		id := words[0]
 		was, err := strconv.Atoi(words[1])
 		is, err2 := strconv.Atoi(words[2])
-		if err != nil || err2 != nil || was < 1 || is < 1 {
+		bad := err != nil || err2 != nil
+		if bad || was < 1 || is < 1 {
 			return nil, errBlame
 		}
 		c := commits[id]

@@ -91,7 +91,8 @@ func TestT24Promise18Reader(t *testing.T) {
 			git(t, root, "config", "core.ignoreCase", "true")
 			old := time.Now().Add(-time.Hour)
 			healthy := (&Reader{}).Read(root, false)
-			if len(healthy.Faults) > 0 || healthy.Tracked.Len() == 0 || healthy.Head.Commit == "" || !healthy.FoldCase ||
+			if len(healthy.Faults) > 0 || healthy.Tracked.Len() == 0 || healthy.Head.Commit == "" ||
+				!healthy.FoldCase ||
 				len(healthy.Files) != 2 {
 				t.Fatalf("healthy: %+v", healthy)
 			}
@@ -174,7 +175,8 @@ func checkLook(t *testing.T, what, root, main string, healthy Facts) {
 		t.Errorf("%s: said once: %d faults, then %d", what, len(f.Faults), len(again.Faults))
 	}
 	if !f.Repo {
-		if what == "/r/.git removed" || strings.HasSuffix(what, "linked/.git removed") || strings.HasSuffix(what, "sub/.git removed") {
+		if what == "/r/.git removed" || strings.HasSuffix(what, "linked/.git removed") ||
+			strings.HasSuffix(what, "sub/.git removed") {
 			return // there is none
 		}
 		t.Errorf("%s: no repository", what)
@@ -388,7 +390,8 @@ func TestLookFresh(t *testing.T) {
 	put(t, filepath.Join(home, ".gitconfig"), "[core\n")
 	var r Reader
 	f := r.Read(dir, false)
-	if f.Tracked == nil || f.Tracked.Len() != 0 || len(f.Faults) != 1 || f.Faults[0].What != configuration || f.Faults[0].Path != "" {
+	if f.Tracked == nil || f.Tracked.Len() != 0 || len(f.Faults) != 1 || f.Faults[0].What != configuration ||
+		f.Faults[0].Path != "" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -26,14 +26,19 @@ func TestExcludes(t *testing.T) {
 		{name: "directory", global: "[core]\n\texcludesFile = ~/dir\n", want: "info", calls: 1},
 		{name: "included", global: "[include]\n\tpath = ~/more.config\n", want: "mine,info", calls: 1},
 		{
-			name: "included when the directory fits", global: "[includeIf \"gitdir:**/r/.git\"]\n\tpath = ~/more.config\n",
-			want:  "mine,info",
-			calls: 1,
+			name:   "included when the directory fits",
+			global: "[includeIf \"gitdir:**/r/.git\"]\n\tpath = ~/more.config\n",
+			want:   "mine,info",
+			calls:  1,
 		},
-		{name: "included elsewhere", global: "[includeIf \"gitdir:/other/\"]\n\tpath = ~/more.config\n", want: "default,info", calls: 1},
 		{
-			name: "local beats global", global: "[core]\n\texcludesFile = ~/gone\n", local: []string{"core.excludesFile", "~/mine"},
-			want: "mine,info", calls: 1,
+			name: "included elsewhere", global: "[includeIf \"gitdir:/other/\"]\n\tpath = ~/more.config\n",
+			want: "default,info", calls: 1,
+		},
+		{
+			name: "local beats global", global: "[core]\n\texcludesFile = ~/gone\n",
+			local: []string{"core.excludesFile", "~/mine"},
+			want:  "mine,info", calls: 1,
 		},
 		{name: "relative to the top", local: []string{"core.excludesFile", "a/file"}, want: "1,info", calls: 1},
 		{name: "fold", local: []string{"core.ignoreCase", "yes"}, want: "default,info", fold: true, calls: 1},
@@ -64,7 +69,8 @@ func TestExcludes(t *testing.T) {
 				untouched(t, r.CommonDir())
 				got, fold, calls := ask(t, r)
 				if got != c.want || fold != c.fold || calls != c.calls {
-					t.Errorf("%s: %s, fold %v, %d calls; want %s, %v, %d", root, got, fold, calls, c.want, c.fold, c.calls)
+					t.Errorf("%s: %s, fold %v, %d calls; want %s, %v, %d", root, got, fold, calls, c.want, c.fold,
+						c.calls)
 				}
 			}
 		})

@@ -179,7 +179,8 @@ func validRef(ref string) bool {
 }
 
 func isHash(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == "" && strings.Trim(s, "0") != ""
+	fits := len(s) == 40 || len(s) == 64
+	return fits && strings.Trim(s, "0123456789abcdef") == "" && strings.Trim(s, "0") != ""
 }
 
 func absent(err error) bool {

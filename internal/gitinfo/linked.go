@@ -117,11 +117,13 @@ func sameFile(a, b string) bool {
 func (r *Repo) inside() (dirs []string) {
 	for _, dir := range []string{r.gitDir, r.common} {
 		rel, err := filepath.Rel(r.root, dir)
-		if dir == "" || err != nil || !filepath.IsLocal(rel) || rel == "." {
+		none := dir == "" || err != nil
+		if none || !filepath.IsLocal(rel) || rel == "." {
 			continue
 		}
 		rel = filepath.ToSlash(rel)
-		if rel == ".git" || strings.HasPrefix(rel, ".git/") || len(dirs) > 0 && dirs[0] == rel {
+		inside := rel == ".git" || strings.HasPrefix(rel, ".git/")
+		if inside || len(dirs) > 0 && dirs[0] == rel {
 			continue
 		}
 		dirs = append(dirs, rel)

@@ -70,7 +70,8 @@ func (r *Reader) Read(root string, hurry bool) Facts {
 		f.Faults = append(f.Faults, Fault{What: HEAD, Path: ".git/HEAD", Err: err})
 	}
 	f.Tracked, err = repo.tracked()
-	if err == nil && f.Tracked.Len() == 0 && (f.Head.Commit != "" || doubtful) {
+	empty := err == nil && f.Tracked.Len() == 0
+	if empty && (f.Head.Commit != "" || doubtful) {
 		err = repo.indexThere()
 	}
 	if err != nil {

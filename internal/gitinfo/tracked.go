@@ -169,7 +169,8 @@ func (r *Repo) trackedFromGit(why error) (*Tracked, error) {
 		head, name, tab := bytes.Cut(record, []byte{'\t'})
 		mode, _, _ := bytes.Cut(head, []byte{' '})
 		n, err := strconv.ParseUint(string(mode), 8, 32)
-		if !ok || !tab || err != nil || len(name) == 0 || bytes.Compare(last, name) > 0 {
+		bad := !ok || !tab || err != nil
+		if bad || len(name) == 0 || bytes.Compare(last, name) > 0 {
 			return nil, fmt.Errorf("git ls-files says %.80q: %w", record, errCorrupt)
 		}
 		t.add(name, uint32(n))

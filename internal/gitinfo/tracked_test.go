@@ -13,7 +13,8 @@ import (
 )
 
 var oddNames = []string{
-	"plain", "a/b/c", "a/b.c", "a-b", "a/b/d", "a.x/y", "new\nline", "tab\t", "quote\"", "back\\slash", " lead", "trail ", "é", "日本/語", "*",
+	"plain", "a/b/c", "a/b.c", "a-b", "a/b/d", "a.x/y", "new\nline", "tab\t", "quote\"", "back\\slash", " lead",
+	"trail ", "é", "日本/語", "*",
 	"[x]", "-", ":", "#", "!x",
 	strings.Repeat("n", 255), strings.Repeat("d/", 60) + "end", strings.Repeat(strings.Repeat("l", 200)+"/", 5) + "end",
 }
@@ -60,7 +61,8 @@ func check(t *testing.T, r *Repo, tr *Tracked) {
 	for n := range files {
 		for _, probe := range []string{n, n + "x", n[:len(n)-1], n + "/x", strings.ToUpper(n)} {
 			if tr.File(probe) != files[probe] || tr.Below(probe) != dirs[probe] {
-				t.Errorf("%q: file %v, below %v; git says %v, %v", probe, tr.File(probe), tr.Below(probe), files[probe], dirs[probe])
+				t.Errorf("%q: file %v, below %v; git says %v, %v", probe, tr.File(probe), tr.Below(probe), files[probe],
+					dirs[probe])
 			}
 		}
 	}
@@ -102,13 +104,19 @@ func TestTracked(t *testing.T) {
 		}},
 		{name: "version 4", prepare: set("index.version", "4")},
 		{name: "version 4, threads", prepare: set("index.version", "4", "index.threads", "4")},
-		{name: "offset tables", prepare: set("index.threads", "2", "index.recordEndOfIndexEntries", "true", "index.recordOffsetTable",
-			"true")},
-		{name: "tree and untracked cache", prepare: set("core.untrackedCache", "true"), after: func(t *testing.T, d string) {
-			git(t, d, "update-index", "--force-untracked-cache")
-			git(t, d, "status", "--porcelain")
-			git(t, d, "write-tree")
-		}},
+		{
+			name: "offset tables",
+			prepare: set("index.threads", "2", "index.recordEndOfIndexEntries", "true", "index.recordOffsetTable",
+				"true"),
+		},
+		{
+			name: "tree and untracked cache", prepare: set("core.untrackedCache", "true"),
+			after: func(t *testing.T, d string) {
+				git(t, d, "update-index", "--force-untracked-cache")
+				git(t, d, "status", "--porcelain")
+				git(t, d, "write-tree")
+			},
+		},
 		{name: "fsmonitor", after: func(t *testing.T, d string) {
 			hook := filepath.Join(home, "hook")
 			put(t, hook, "#!/bin/sh\nprintf 'token\\0/\\0'\n")

@@ -167,7 +167,8 @@ func TestAddRefused(t *testing.T) {
 	// So does a worktree that only claims the directory's name, and one that the directory only claims.
 	other := filepath.Join(dir, "other")
 	git(t, repo, "worktree", "add", "-q", other)
-	must(t, os.WriteFile(filepath.Join(tree, ".git"), []byte("gitdir: "+filepath.Join(repo, ".git/worktrees/other")+"\n"), 0o644))
+	must(t, os.WriteFile(filepath.Join(tree, ".git"),
+		[]byte("gitdir: "+filepath.Join(repo, ".git/worktrees/other")+"\n"), 0o644))
 	must(t, RemoveFrom(repo, tree))
 	if list := git(t, repo, "worktree", "list"); !strings.Contains(list, other) || strings.Contains(list, tree) {
 		t.Errorf("git lists\n%s", list)
@@ -296,14 +297,19 @@ func TestPromise20NothingOfARepositoryRuns(t *testing.T) {
 			must(t, os.WriteFile(attributes, []byte("* filter=x diff=x merge=x\n"), 0o644))
 			text := fmt.Sprintf(programs, program, hooks, attributes)
 			plant(t, filepath.Join(repo, ".git"), where, text)
-			named := []string{"reference-transaction", "post-index-change", "post-checkout", "fsmonitor-watchman", "pre-auto-gc"}
+			named := []string{
+				"reference-transaction", "post-index-change", "post-checkout", "fsmonitor-watchman",
+				"pre-auto-gc",
+			}
 			for _, at := range []string{hooks, filepath.Join(repo, ".git/hooks")} {
 				must(t, os.MkdirAll(at, 0o755))
 				for _, hook := range named {
-					must(t, os.WriteFile(filepath.Join(at, hook), []byte("#!/bin/sh\nexec '"+program+"' hook\n"), 0o755))
+					must(t,
+						os.WriteFile(filepath.Join(at, hook), []byte("#!/bin/sh\nexec '"+program+"' hook\n"), 0o755))
 				}
 			}
-			must(t, os.WriteFile(filepath.Join(repo, ".git/info/attributes"), []byte("* filter=x diff=x merge=x\n"), 0o644))
+			must(t,
+				os.WriteFile(filepath.Join(repo, ".git/info/attributes"), []byte("* filter=x diff=x merge=x\n"), 0o644))
 			for i, branch := range []string{"", "topic"} {
 				r, err := Of(repo)
 				must(t, err)

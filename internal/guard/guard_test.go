@@ -75,22 +75,32 @@ func TestCommands(t *testing.T) {
 		"rewind \\\n  undo",
 		"r'e'wind un\"do\"",
 		// a flag has the value that the program reads
-		"rewind checkout @- --dry-run=false", "rewind undo --dry-run=0", "rewind purge a.txt --help=false", "rewind gc -n=F",
-		"rewind undo --dry-run --dry-run=false", "rewind undo -hn=0 -h=0", "rewind --help=false undo", "rewind undo -- --dry-run",
+		"rewind checkout @- --dry-run=false", "rewind undo --dry-run=0", "rewind purge a.txt --help=false",
+		"rewind gc -n=F",
+		"rewind undo --dry-run --dry-run=false", "rewind undo -hn=0 -h=0", "rewind --help=false undo",
+		"rewind undo -- --dry-run",
 		"rewind checkout --session --dry-run @-", "rewind checkout @- --tag --help", "rewind purge --text-file -n",
 		"rewind gc --keep 3 -yn=0",
-		"rewind --json=true --color=never undo", "rewind -C. undo", "rewind -C --help undo", "rewind --directory=x stores -C y remove 1a2b",
-		"rewind init --remove=1", "rewind config --unset=true x", "rewind config --tier=minimal", "rewind forks --json delete x",
+		"rewind --json=true --color=never undo", "rewind -C. undo", "rewind -C --help undo",
+		"rewind --directory=x stores -C y remove 1a2b",
+		"rewind init --remove=1", "rewind config --unset=true x", "rewind config --tier=minimal",
+		"rewind forks --json delete x",
 		// what is no command may be an alias, whatever it is given
 		"rewind oops", "rewind oops --dry-run", "rewind --json oops --help", "rewind '' ; rewind oops -n",
 		// who runs it
-		"env X=1 rewind undo", "env -u X rewind undo", "env -S 'rewind undo'", "env --split-string='rewind undo'", "command rewind undo",
-		"nice -n 5 rewind undo", "nice -5 rewind undo", "timeout -s KILL 5 rewind undo", "timeout --signal KILL 5 rewind undo",
-		"timeout 5s sh -c 'rewind undo'", "sudo -n bash -c 'rewind undo'", "sudo -u me -- rewind undo", "exec -a x rewind undo",
-		"script -qec 'rewind undo' /dev/null", "script -c 'rewind undo'", "su me -c 'rewind undo'", "flock f rewind undo",
+		"env X=1 rewind undo", "env -u X rewind undo", "env -S 'rewind undo'", "env --split-string='rewind undo'",
+		"command rewind undo",
+		"nice -n 5 rewind undo", "nice -5 rewind undo", "timeout -s KILL 5 rewind undo",
+		"timeout --signal KILL 5 rewind undo",
+		"timeout 5s sh -c 'rewind undo'", "sudo -n bash -c 'rewind undo'", "sudo -u me -- rewind undo",
+		"exec -a x rewind undo",
+		"script -qec 'rewind undo' /dev/null", "script -c 'rewind undo'", "su me -c 'rewind undo'",
+		"flock f rewind undo",
 		"flock f -c 'rewind undo'", "watch -n 1 rewind undo", "trap 'rewind undo' EXIT", "busybox sh -c 'rewind undo'",
-		"xargs -I {} -- rewind undo < x", "parallel rewind checkout ::: @-", "time -p rewind undo", "stdbuf -o L rewind undo",
-		"setsid nohup rewind undo", "systemd-run --user rewind undo", "coproc rewind undo", "$(rewind undo)", "\"$(cd x; rewind undo)\"",
+		"xargs -I {} -- rewind undo < x", "parallel rewind checkout ::: @-", "time -p rewind undo",
+		"stdbuf -o L rewind undo",
+		"setsid nohup rewind undo", "systemd-run --user rewind undo", "coproc rewind undo", "$(rewind undo)",
+		"\"$(cd x; rewind undo)\"",
 		"rewind bisect run -- sh -c 'rewind undo'", "rewind bisect last-good timeout 5 rewind undo --dry-run=false",
 		"cat > notes <<EOF\nhello\nEOF\nrewind undo",
 		"rm -rf ~/.rewind",
@@ -117,27 +127,36 @@ func TestCommands(t *testing.T) {
 		"touch .AGENT/Rewind/x",
 	}
 	passed := []string{
-		"", " ", "#", "rewind", "rewind status", "rewind list --all", "rewind diff", "rewind show @-", "rewind cat @-:f > f.old",
+		"", " ", "#", "rewind", "rewind status", "rewind list --all", "rewind diff", "rewind show @-",
+		"rewind cat @-:f > f.old",
 		"rewind save before",
-		"rewind undo --dry-run=true", "rewind undo --dry-run=false -n", "rewind undo --dry-run=maybe", "rewind undo --nosuch",
+		"rewind undo --dry-run=true", "rewind undo --dry-run=false -n", "rewind undo --dry-run=maybe",
+		"rewind undo --nosuch",
 		"rewind undo -nh",
-		"rewind -C x undo -n=T", "rewind purge --dry-run a --text-file=--dry-run=false", "rewind list -n 3", "rewind gc --keep",
+		"rewind -C x undo -n=T", "rewind purge --dry-run a --text-file=--dry-run=false", "rewind list -n 3",
+		"rewind gc --keep",
 		"rewind -h undo", "rewind init --remove=false", "rewind init --remove --dry-run", "rewind stores list",
 		"rewind bisect run -- sh -c make",
-		"rewind config --global x", "rewind --plain", "rewind -- undo", "command -v rewind", "which rewind", "env rewind status",
+		"rewind config --global x", "rewind --plain", "rewind -- undo", "command -v rewind", "which rewind",
+		"env rewind status",
 		"timeout 5 rewind list", "watch rewind status", "script -c 'rewind status' /dev/null", "trap - EXIT",
-		"rewind turns", "rewind undo --dry-run", "rewind checkout -n @-", "rewind help undo", "rewind undo --help", "rewind fork turn:3",
+		"rewind turns", "rewind undo --dry-run", "rewind checkout -n @-", "rewind help undo", "rewind undo --help",
+		"rewind fork turn:3",
 		"rewind bisect run -- make undo",
 		"rewind init", "rewind verify",
 		"rewind config tier", "rewind daemon status", "rewindd", "rewindd daemon",
-		"echo rewind undo", "git commit -m 'rewind undo'", "grep -r 'rewind undo' .", "man rewind undo", "cat rewind undo", "# rewind undo",
+		"echo rewind undo", "git commit -m 'rewind undo'", "grep -r 'rewind undo' .", "man rewind undo",
+		"cat rewind undo", "# rewind undo",
 		"git rewind undo",
 		"cat > doc.md <<EOF\nrewind undo\nEOF", "cat <<'X' | wc\nrewind undo\nX\necho done",
-		"ls ~/.rewind", "cat .agent/rewind/id", "du -sh ~/.rewind", "find ~/.rewind -name x", "cp ~/.rewind/config.json .",
+		"ls ~/.rewind", "cat .agent/rewind/id", "du -sh ~/.rewind", "find ~/.rewind -name x",
+		"cp ~/.rewind/config.json .",
 		"grep x ~/.rewind/config.json > out",
-		"rm -rf build", "echo x > out", "echo 2>&1", "cd ~/.rewind && ls 2>&1", "sed s/a/b/ ~/.rewind/config.json", "rm .agentrc",
+		"rm -rf build", "echo x > out", "echo 2>&1", "cd ~/.rewind && ls 2>&1", "sed s/a/b/ ~/.rewind/config.json",
+		"rm .agentrc",
 		"rm -rf ~/.rewinder", "mv a b",
-		"echo 'unclosed", "echo \"unclosed", "$(", "`", "((((", "a\\", "\x00\xff", "bash -c", "env", "sudo", "timeout 5", "<<", "> ", "2>",
+		"echo 'unclosed", "echo \"unclosed", "$(", "`", "((((", "a\\", "\x00\xff", "bash -c", "env", "sudo",
+		"timeout 5", "<<", "> ", "2>",
 	}
 	forms := func(command string) map[string][]byte {
 		return map[string][]byte{
@@ -184,14 +203,14 @@ func TestFiles(t *testing.T) {
 		if guard.Check(payload("apply_patch", map[string]any{key: patch}), place) == "" {
 			t.Errorf("a patch of the store in %s passes", key)
 		}
-		if why := guard.Check(payload("apply_patch", map[string]any{key: strings.Replace(patch, ".agent/rewind/x", "x", 1)}),
-			place); why != "" {
+		if why := guard.Check(payload("apply_patch",
+			map[string]any{key: strings.Replace(patch, ".agent/rewind/x", "x", 1)}), place); why != "" {
 			t.Errorf("a patch in %s: %s", key, why)
 		}
 	}
 	for _, tool := range []string{"Read", "read_file", "Grep", "mcp__x__y", ""} {
-		if why := guard.Check(payload(tool, map[string]any{"file_path": "/home/u/.rewind/config.json", "path": ".agent/rewind/id"}),
-			place); why != "" {
+		if why := guard.Check(payload(tool,
+			map[string]any{"file_path": "/home/u/.rewind/config.json", "path": ".agent/rewind/id"}), place); why != "" {
 			t.Errorf("%s: %s", tool, why)
 		}
 	}
@@ -240,11 +259,13 @@ func FuzzJSON(f *testing.F) {
 				Path string `json:"file_path"`
 			} `json:"tool_input"`
 		}
-		if json.Unmarshal([]byte(text), &want) != nil || want.Tool != "Write" || !strings.HasPrefix(want.Input.Path, "/home/u/.rewind/") {
+		if json.Unmarshal([]byte(text), &want) != nil || want.Tool != "Write" ||
+			!strings.HasPrefix(want.Input.Path, "/home/u/.rewind/") {
 			return
 		}
 		if strings.Contains(strings.ToLower(text), "tool_input") && strings.Count(text, "file_path") == 1 &&
-			strings.Count(text, "tool_name") == 1 && strings.Count(text, "tool_input") == 1 && !strings.Contains(want.Input.Path, "..") {
+			strings.Count(text, "tool_name") == 1 && strings.Count(text, "tool_input") == 1 &&
+			!strings.Contains(want.Input.Path, "..") {
 			if guard.Check([]byte(text), place) == "" {
 				t.Errorf("%q passes", text)
 			}

@@ -217,7 +217,8 @@ func (r *reader) escape(out []byte) ([]byte, bool) {
 		if !ok {
 			return out, false
 		}
-		if n >= 0xd800 && n < 0xdc00 && r.at+1 < len(r.b) && r.b[r.at] == '\\' && r.b[r.at+1] == 'u' {
+		high := n >= 0xd800 && n < 0xdc00
+		if high && r.at+1 < len(r.b) && r.b[r.at] == '\\' && r.b[r.at+1] == 'u' {
 			back := r.at
 			r.at += 2
 			low, ok := r.hex()

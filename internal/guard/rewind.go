@@ -48,7 +48,8 @@ func destroys(l *line) bool {
 	case "verify":
 		return l.on("repair")
 	case "config":
-		return len(l.words) > 1 || l.on("unset") || l.on("unregister-hooks") || l.flags["tier"] != ""
+		sets := len(l.words) > 1 || l.on("unset")
+		return sets || l.on("unregister-hooks") || l.flags["tier"] != ""
 	case "stores join", "stores remove", "worktrees remove", "forks delete", "forks prune", "daemon stop":
 		return true
 	}

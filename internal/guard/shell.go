@@ -11,96 +11,143 @@ type word struct {
 
 // split cuts a script into words, as far as that can be done without running it. What stands in $(...), `...` and (...)
 // is cut in the same way, in place: a command in it begins anew.
-func split(script string) (words []word) {
-	var b strings.Builder
-	have, quoted := false, false
-	end := func() {
-		if have {
-			words = append(words, word{text: b.String(), quoted: quoted})
+func split(script string) []word {
+	s := splitter{script: script}
+	for ; s.at < len(s.script); s.at++ {
+		s.take(s.script[s.at])
+	}
+	s.end()
+	return s.words
+}
+
+// splitter is a script that is being cut, at a place. It takes what follows at that place along where it belongs to it.
+type splitter struct {
+	script string
+	at     int
+	words  []word
+	text   strings.Builder // of the word that is being read
+	have   bool            // a word is being read; it may be empty
+	quoted bool
+}
+
+func (s *splitter) take(c byte) {
+	switch c {
+	case ' ', '\t', '\r':
+		s.end()
+	case '\n', ';', '&', '|', '(', ')', '`':
+		s.operator(string(c))
+	case '>', '<':
+		s.redirection(c)
+	case '#':
+		s.comment(c)
+	case '\\':
+		if !s.more() {
+			return
 		}
-		b.Reset()
-		have, quoted = false, false
+		if s.at++; s.script[s.at] != '\n' {
+			s.write(s.script[s.at])
+		}
+	case '\'':
+		s.inSingleQuotes()
+	case '"':
+		s.inQuotes()
+	case '$':
+		if s.more() && s.next() == '(' {
+			s.operator("(")
+			s.at++
+			return
+		}
+		s.write(c)
+	default:
+		s.write(c)
 	}
-	operator := func(s string) {
-		end()
-		words = append(words, word{text: s, op: true})
+}
+
+// comment passes a comment; within a word c begins none.
+func (s *splitter) comment(c byte) {
+	if s.have {
+		s.write(c)
+		return
 	}
-	for i := 0; i < len(script); i++ {
-		c := script[i]
-		switch c {
-		case ' ', '\t', '\r':
-			end()
-		case '\n', ';', '&', '|', '(', ')', '`':
-			operator(string(c))
-		case '>', '<':
-			if have && !quoted && isDigits(b.String()) { // 2>
-				b.Reset()
-				have = false
-			}
-			end()
-			op := string(c)
-			for i+1 < len(script) && (script[i+1] == c || script[i+1] == '|' || script[i+1] == '&' && c == '>') {
-				i++
-				op += string(script[i])
-			}
-			operator(op)
-			if op == "<<" {
-				script = script[:i+1] + withoutHereText(script[i+1:])
-			}
-		case '#':
-			if have {
-				b.WriteByte(c)
-				continue
-			}
-			for i+1 < len(script) && script[i+1] != '\n' {
-				i++
-			}
-		case '\\':
-			if i+1 < len(script) {
-				if i++; script[i] == '\n' {
-					continue
-				}
-				b.WriteByte(script[i])
-				have = true
-			}
-		case '\'':
-			have, quoted = true, true
-			for i++; i < len(script) && script[i] != '\''; i++ {
-				b.WriteByte(script[i])
-			}
-		case '"':
-			have, quoted = true, true
-			for i++; i < len(script) && script[i] != '"'; i++ {
-				switch {
-				case script[i] == '\\' && i+1 < len(script) && strings.IndexByte("\"\\$`\n", script[i+1]) >= 0:
-					i++
-					b.WriteByte(script[i])
-				case script[i] == '`' || script[i] == '$' && i+1 < len(script) && script[i+1] == '(':
-					// A command in a string: its words are looked at as a script of its own.
-					n := closing(script[i:])
-					words = append(words, word{text: ";", op: true})
-					words = append(words, split(strings.Trim(script[i:i+n], "$()`"))...)
-					words = append(words, word{text: ";", op: true})
-					i += n - 1
-				default:
-					b.WriteByte(script[i])
-				}
-			}
-		case '$':
-			if i+1 < len(script) && script[i+1] == '(' {
-				operator("(")
-				i++
-				continue
-			}
-			b.WriteByte(c)
-			have = true
+	for s.more() && s.next() != '\n' {
+		s.at++
+	}
+}
+
+func (s *splitter) inSingleQuotes() {
+	s.have, s.quoted = true, true
+	for s.at++; s.at < len(s.script) && s.script[s.at] != '\''; s.at++ {
+		s.write(s.script[s.at])
+	}
+}
+
+func (s *splitter) more() bool { return s.at+1 < len(s.script) }
+
+func (s *splitter) next() byte { return s.script[s.at+1] }
+
+func (s *splitter) write(c byte) {
+	s.text.WriteByte(c)
+	s.have = true
+}
+
+// end ends the word that is being read.
+func (s *splitter) end() {
+	if s.have {
+		s.words = append(s.words, word{text: s.text.String(), quoted: s.quoted})
+	}
+	s.text.Reset()
+	s.have, s.quoted = false, false
+}
+
+func (s *splitter) operator(op string) {
+	s.end()
+	s.words = append(s.words, word{text: op, op: true})
+}
+
+// redirection takes an operator that begins with c, and for "<<" the text that it means away.
+func (s *splitter) redirection(c byte) {
+	if s.have && !s.quoted && isDigits(s.text.String()) { // 2>
+		s.text.Reset()
+		s.have = false
+	}
+	s.end()
+	op := string(c)
+	for s.more() && goesOn(c, s.next()) {
+		s.at++
+		op += string(s.script[s.at])
+	}
+	s.operator(op)
+	if op == "<<" {
+		s.script = s.script[:s.at+1] + withoutHereText(s.script[s.at+1:])
+	}
+}
+
+// goesOn reports whether next belongs to the redirection that begins with c.
+func goesOn(c, next byte) bool {
+	always := next == c || next == '|'
+	return always || next == '&' && c == '>'
+}
+
+// inQuotes takes a string in double quotes.
+func (s *splitter) inQuotes() {
+	s.have, s.quoted = true, true
+	for s.at++; s.at < len(s.script) && s.script[s.at] != '"'; s.at++ {
+		c := s.script[s.at]
+		switch {
+		case c == '\\' && s.more() && strings.IndexByte("\"\\$`\n", s.next()) >= 0:
+			s.at++
+			s.text.WriteByte(s.script[s.at])
+		case c == '`', c == '$' && s.more() && s.next() == '(':
+			// A command in a string: its words are looked at as a script of its own.
+			n := closing(s.script[s.at:])
+			s.words = append(s.words, word{text: ";", op: true})
+			s.words = append(s.words, split(strings.Trim(s.script[s.at:s.at+n], "$()`"))...)
+			s.words = append(s.words, word{text: ";", op: true})
+			s.at += n - 1
 		default:
-			b.WriteByte(c)
-			have = true
+			s.text.WriteByte(c)
 		}
 	}
-	end()
-	return words
 }
 
 // withoutHereText takes the lines of a here-document out of the script that goes on behind its <<.

@@ -47,7 +47,8 @@ func corruptible(t *testing.T, dir string, clean bool) uint64 {
 }
 
 func load(d *kv.DB, prefix string) error {
-	return d.Ingest(bg, 10, func(i int) ([]byte, []byte) { return fmt.Appendf(nil, "%s%d", prefix, i), []byte("loaded") })
+	return d.Ingest(bg, 10,
+		func(i int) ([]byte, []byte) { return fmt.Appendf(nil, "%s%d", prefix, i), []byte("loaded") })
 }
 
 // loaded gives how many pairs of corruptible's are there of those that it loaded.
@@ -145,10 +146,12 @@ func TestT6Promise06Corruption(t *testing.T) {
 					before := tree(t, dir)
 					m.Fired(1)
 					m.Acked(int(want))
-					d, err := kv.Open(bg, dir, kv.Options{Fatal: func(err error) { t.Errorf("%s: fatal: %v", what, err) }})
+					d, err := kv.Open(bg, dir,
+						kv.Options{Fatal: func(err error) { t.Errorf("%s: fatal: %v", what, err) }})
 					if err != nil {
 						refused++
-						named := errors.Is(err, kv.ErrCorrupt) || errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrNewerFormat)
+						named := errors.Is(err, kv.ErrCorrupt) || errors.Is(err, kv.ErrForeign) ||
+							errors.Is(err, kv.ErrNewerFormat)
 						if !named {
 							t.Errorf("%s: not told as damage: %v", what, err)
 						}
@@ -219,8 +222,9 @@ func TestPromise06MissingTable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	corruptible(t, dir, true)
 	must(t, os.Remove(filepath.Join(dir, filesOf(t, dir, "table")[0])))
-	if _, err := kv.Open(bg, dir, kv.Options{}); !errors.Is(err, kv.ErrCorrupt) || !strings.Contains(err.Error(), ".sst") &&
-		!strings.Contains(err.Error(), "0000") {
+	if _, err := kv.Open(bg, dir, kv.Options{}); !errors.Is(err, kv.ErrCorrupt) ||
+		!strings.Contains(err.Error(), ".sst") &&
+			!strings.Contains(err.Error(), "0000") {
 		t.Error(err)
 	}
 }

@@ -19,8 +19,10 @@ import (
 // hostileNames are the files and directories of a store; a name that ends in * is each file that begins so, *. that
 // ends so.
 var hostileNames = []string{
-	"lock", "format", "tide", "checked", "ballast", "last-fatal", "making", "swap", "gc-ran", "project.json", "repair", "quarantine",
-	"db", "db/LOCK", "db/extent", "db/MANIFEST-*", "db/marker.format-version.*", "db/marker.manifest.*", "db/*.log", "db/*.sst",
+	"lock", "format", "tide", "checked", "ballast", "last-fatal", "making", "swap", "gc-ran", "project.json", "repair",
+	"quarantine",
+	"db", "db/LOCK", "db/extent", "db/MANIFEST-*", "db/marker.format-version.*", "db/marker.manifest.*", "db/*.log",
+	"db/*.sst",
 	"db/OPTIONS-*", "db/archive",
 }
 
@@ -215,7 +217,8 @@ func hostileCase(t *testing.T, top, template, name, kind string) {
 			}
 		}
 		if refused && what == "use" {
-			if !errors.Is(err, kv.ErrCorrupt) && !errors.Is(err, kv.ErrPermission) && (name != "format" || !errors.Is(err, kv.ErrForeign)) {
+			if !errors.Is(err, kv.ErrCorrupt) && !errors.Is(err, kv.ErrPermission) &&
+				(name != "format" || !errors.Is(err, kv.ErrForeign)) {
 				t.Errorf("%s: %v", what, err)
 			} else if !strings.Contains(err.Error(), filepath.Base(path)) {
 				t.Errorf("%s: %v does not name %s", what, err, filepath.Base(path))

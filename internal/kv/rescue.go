@@ -98,7 +98,8 @@ func (d *DB) flush() (<-chan struct{}, error) {
 
 // rescueAtClose is for logs that went while nobody wrote.
 func (d *DB) rescueAtClose() {
-	if d.readOnly() || !d.fs.Checked() || d.poison.Err() != nil || !d.inPlace() {
+	unfit := d.readOnly() || !d.fs.Checked()
+	if unfit || d.poison.Err() != nil || !d.inPlace() {
 		return
 	}
 	if gone := d.logs.Missing(); len(gone) > 0 {
@@ -116,7 +117,8 @@ func (d *DB) FlushLog() error {
 	}
 	defer d.life.leave()
 	avail, ok := d.space.free()
-	if !d.logs.Pending() || ok && avail < reserveBytes || !d.inPlace() {
+	later := !d.logs.Pending() || ok && avail < reserveBytes
+	if later || !d.inPlace() {
 		return nil
 	}
 	done, err := d.flush()

@@ -47,7 +47,8 @@ func (s *scheduler) Unregister() {
 func (s *scheduler) TrySchedule() (bool, pebble.CompactionGrantHandle) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.unregistered || !s.opened || s.paused() || s.running >= s.db.GetAllowedWithoutPermission() {
+	closed := s.unregistered || !s.opened
+	if closed || s.paused() || s.running >= s.db.GetAllowedWithoutPermission() {
 		s.refused = s.granting
 		return false, nil
 	}

@@ -26,7 +26,8 @@ var quarantined = []string{nameFormat, nameHighWater, nameChecked, nameLastFatal
 func (d *DB) swapping() string {
 	text, err := ondisk.ReadSmall(d.base, d.fs.PathJoin(d.dir, nameSwap), 256)
 	name, ok := strings.CutSuffix(text, "\n")
-	if err != nil || !ok || name == "" || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
+	none := err != nil || !ok || name == ""
+	if none || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
 		return ""
 	}
 	return name

@@ -50,13 +50,15 @@ func checkTable(rows []row, pkgs []pkg, later map[string]bool) []string {
 			ours, ok := strings.CutPrefix(imported, module+"/")
 			switch {
 			case !ok, slices.Contains(list, ours), helper && ours == host, host == "bench":
-			case slices.ContainsFunc(testHelpers, func(h struct{ path, host, why string }) bool { return h.path == ours }):
+			case slices.ContainsFunc(testHelpers,
+				func(h struct{ path, host, why string }) bool { return h.path == ours }):
 				if !helper {
 					bad = append(bad, fmt.Sprintf("%s (%s): imports %s, which is for tests", p.path, files[0], ours))
 				}
 			default:
-				bad = append(bad, fmt.Sprintf("%s (%s): imports %s; the table in DESIGN.md allows: %s", p.path, files[0], ours,
-					listed(list)))
+				bad = append(bad,
+					fmt.Sprintf("%s (%s): imports %s; the table in DESIGN.md allows: %s", p.path, files[0], ours,
+						listed(list)))
 			}
 		}
 	}
@@ -88,12 +90,14 @@ func checkImports(bans []importBan, pkgs []pkg, later map[string]bool, requires 
 		exists[p.path] = true
 		for imported, files := range p.imports {
 			for _, ban := range bans {
-				if !below(imported, ban.path) || slices.ContainsFunc(ban.only, func(o string) bool { return below(p.path, o) }) {
+				if !below(imported, ban.path) ||
+					slices.ContainsFunc(ban.only, func(o string) bool { return below(p.path, o) }) {
 					continue
 				}
 				bad = append(bad, fmt.Sprintf("%s (%s): imports %s: %s", p.path, files[0], imported, ban.why))
 			}
-			helper := slices.ContainsFunc(testHelpers, func(h struct{ path, host, why string }) bool { return h.path == p.path })
+			helper := slices.ContainsFunc(testHelpers,
+				func(h struct{ path, host, why string }) bool { return h.path == p.path })
 			if below(imported, testingPath) && !helper && !below(p.path, "bench") {
 				bad = append(bad, fmt.Sprintf("%s (%s): imports %s: %s", p.path, files[0], imported, testingWhy))
 			}
@@ -151,7 +155,8 @@ func checkCalls(bans []callBan, pkgs []pkg, later map[string]bool, fileExists fu
 	var bad []string
 	for _, p := range pkgs {
 		for _, file := range p.inits {
-			bad = append(bad, fmt.Sprintf("%s: func init: what a program does at its start is written in main, in order", file))
+			bad = append(bad,
+				fmt.Sprintf("%s: func init: what a program does at its start is written in main, in order", file))
 		}
 		for _, ban := range bans {
 			if !slices.ContainsFunc(ban.in, func(root string) bool { return below(p.path, root) }) {

@@ -99,8 +99,9 @@ func checkDocument(name, text string, docs map[string]string, files map[string]b
 	for _, code := range codeRE.FindAllString(text, -1) {
 		for _, m := range pathRE.FindAllStringSubmatch(strings.Trim(code, "`"), -1) {
 			named := path.Clean(strings.TrimRight(m[1], "."))
-			if top, _, _ := strings.Cut(named, "/"); notOurs[named] != "" || named[0] == '*' || strings.Contains(named, "/") &&
-				!strings.HasSuffix(named, ".go") && !exists(files, top) {
+			if top, _, _ := strings.Cut(named, "/"); notOurs[named] != "" || named[0] == '*' ||
+				strings.Contains(named, "/") &&
+					!strings.HasSuffix(named, ".go") && !exists(files, top) {
 				continue
 			}
 			seen++
@@ -121,7 +122,8 @@ func exists(files map[string]bool, named string) bool {
 	}
 	alone := !strings.Contains(named, "/") && strings.HasSuffix(named, ".go")
 	for f := range files {
-		if strings.HasPrefix(f, named+"/") || alone && matches(named, path.Base(f)) || strings.Contains(named, "*") && matches(named, f) {
+		if strings.HasPrefix(f, named+"/") || alone && matches(named, path.Base(f)) || strings.Contains(named, "*") &&
+			matches(named, f) {
 			return true
 		}
 	}
@@ -212,7 +214,8 @@ func TestDecisions(t *testing.T) {
 	}
 	for i, name := range names {
 		text := docs[dir+name]
-		if n, err := strconv.Atoi(name[:3]); err != nil || n != i+1 || !strings.HasPrefix(text, "# "+strconv.Itoa(n)+". ") {
+		if n, err := strconv.Atoi(name[:3]); err != nil || n != i+1 ||
+			!strings.HasPrefix(text, "# "+strconv.Itoa(n)+". ") {
 			t.Errorf("%s: its number is not %d in name and heading", name, i+1)
 		}
 		at := 0
@@ -259,7 +262,10 @@ func TestDependenciesAreListed(t *testing.T) {
 // what it does on the network, and how to remove it.
 func TestReadmeBeginsWithWhatItIsFor(t *testing.T) {
 	first, _, _ := strings.Cut(documents(t, root(t))["README.md"], "```")
-	for _, word := range []string{"git stash", "jj", "own rewind", "Linux", "macOS", "Windows", "daemon", "network", "make uninstall"} {
+	for _, word := range []string{
+		"git stash", "jj", "own rewind", "Linux", "macOS", "Windows", "daemon", "network",
+		"make uninstall",
+	} {
 		if !strings.Contains(first, word) {
 			t.Errorf("README.md does not speak of %s before it shows a session", word)
 		}

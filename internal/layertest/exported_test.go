@@ -111,7 +111,8 @@ func unused(t *testing.T, root string) []string {
 	var names []string
 	for _, p := range ours {
 		short := strings.TrimPrefix(p.ImportPath, module+"/")
-		if p.Name == "main" || slices.ContainsFunc(forTests, func(f string) bool { return short == f || strings.HasPrefix(short, f+"/") }) {
+		if p.Name == "main" || slices.ContainsFunc(forTests,
+			func(f string) bool { return short == f || strings.HasPrefix(short, f+"/") }) {
 			continue
 		}
 		pkg, err := imp.Import(p.ImportPath)
@@ -279,12 +280,14 @@ func (u *usage) usesValueOf(pkg *types.Package, t types.Type) bool {
 
 // implements reports whether a method is there since some interface asks for it, or package errors does.
 func (u *usage) implements(t *types.Named, method string) bool {
-	if slices.Contains([]string{"Is", "As", "Unwrap"}, method) && types.Implements(types.NewPointer(t), u.interfaces[0]) {
+	if slices.Contains([]string{"Is", "As", "Unwrap"}, method) &&
+		types.Implements(types.NewPointer(t), u.interfaces[0]) {
 		return true
 	}
 	for _, i := range u.interfaces {
 		for m := range i.Methods() {
-			if m.Name() == method && t.TypeParams().Len() > 0 || m.Name() == method && types.Implements(types.NewPointer(t), i) {
+			if m.Name() == method && t.TypeParams().Len() > 0 || m.Name() == method &&
+				types.Implements(types.NewPointer(t), i) {
 				return true
 			}
 		}

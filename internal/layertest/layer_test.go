@@ -138,30 +138,55 @@ func TestChecksFindBreaches(t *testing.T) {
 		want string // part of the one breach; "" for none
 	}{
 		{"downwards", file(t, "objstore", "a.go", imports("rewind/internal/kv")), ""},
-		{"upwards", file(t, "objstore", "a.go", imports("rewind/engine")), "imports engine; the table in DESIGN.md allows: internal/kv"},
+		{
+			"upwards", file(t, "objstore", "a.go", imports("rewind/engine")),
+			"imports engine; the table in DESIGN.md allows: internal/kv",
+		},
 		{"excepted", file(t, "engine", "a.go", imports("rewind/internal/term")), "imports internal/term"},
 		{"sideways", file(t, "internal/kv", "a.go", imports("rewind/internal/term")), "allows: nothing of ours"},
 		{"unknown package", file(t, "internal/util", "a.go", "package p"), "internal/util: not in the table"},
-		{"helper in production", file(t, "objstore", "a.go", imports("rewind/internal/kv/kvtest")), "which is for tests"},
+		{
+			"helper in production", file(t, "objstore", "a.go", imports("rewind/internal/kv/kvtest")),
+			"which is for tests",
+		},
 		{"helper", file(t, "internal/kv/kvtest", "a.go",
 			imports("rewind/internal/kv", "testing", "github.com/cockroachdb/pebble/v2/vfs")), ""},
-		{"pebble outside", file(t, "objstore", "a.go", imports("github.com/cockroachdb/pebble/v2/vfs")), "use internal/kv"},
+		{
+			"pebble outside", file(t, "objstore", "a.go", imports("github.com/cockroachdb/pebble/v2/vfs")),
+			"use internal/kv",
+		},
 		{"pebble inside", file(t, "internal/kv", "a.go", imports("github.com/cockroachdb/pebble/v2")), ""},
 		{"a name that only begins alike", file(t, "engine", "a.go", imports("net/httpx", "testingx")), ""},
 		{"http", file(t, "engine", "a.go", imports("net/http/httptest")), "nothing speaks HTTP"},
 		{"testing", file(t, "engine", "a.go", imports("testing")), "adds its flags"},
 		{"testing/fstest", file(t, "engine", "a.go", imports("testing/fstest")), "adds its flags"},
 		{"exit", file(t, "api", "a.go", "package p\nimport \"os\"\nfunc f() { os.Exit(1) }"), "deferred work"},
-		{"exit, renamed import", file(t, "api", "a.go", "package p\nimport sys \"os\"\nvar f = sys.Exit"), "deferred work"},
-		{"log.Fatal", file(t, "api", "a.go", "package p\nimport \"log\"\nfunc f() { log.Fatal() }"), "deferred work"},
-		{"exit where it belongs", file(t, "internal/kv", "poison.go", "package p\nimport \"os\"\nfunc f() { os.Exit(1) }"), ""},
 		{
-			"removal around worktreefs", file(t, "engine", "a.go", "package p\nimport \"os\"\nfunc f() { os.RemoveAll(\"x\") }"),
+			"exit, renamed import", file(t, "api", "a.go", "package p\nimport sys \"os\"\nvar f = sys.Exit"),
+			"deferred work",
+		},
+		{"log.Fatal", file(t, "api", "a.go", "package p\nimport \"log\"\nfunc f() { log.Fatal() }"), "deferred work"},
+		{
+			"exit where it belongs",
+			file(t, "internal/kv", "poison.go", "package p\nimport \"os\"\nfunc f() { os.Exit(1) }"), "",
+		},
+		{
+			"removal around worktreefs",
+			file(t, "engine", "a.go", "package p\nimport \"os\"\nfunc f() { os.RemoveAll(\"x\") }"),
 			"worktreefs only",
 		},
-		{"removal elsewhere", file(t, "objstore", "a.go", "package p\nimport \"os\"\nfunc f() { os.RemoveAll(\"x\") }"), ""},
-		{"removal in an excepted file", file(t, "engine", "remove.go", "package p\nimport \"os\"\nfunc f() { os.Remove(\"x\") }"), ""},
-		{"a field of that name", file(t, "engine", "a.go", "package p\nfunc f() { x.Exit(1) }\nvar x struct{ Exit func(int) }"), ""},
+		{
+			"removal elsewhere",
+			file(t, "objstore", "a.go", "package p\nimport \"os\"\nfunc f() { os.RemoveAll(\"x\") }"), "",
+		},
+		{
+			"removal in an excepted file",
+			file(t, "engine", "remove.go", "package p\nimport \"os\"\nfunc f() { os.Remove(\"x\") }"), "",
+		},
+		{
+			"a field of that name",
+			file(t, "engine", "a.go", "package p\nfunc f() { x.Exit(1) }\nvar x struct{ Exit func(int) }"), "",
+		},
 		{"init", file(t, "engine", "a.go", "package p\nfunc init() {}"), "func init"},
 	} {
 		none := map[string]bool{}
@@ -171,7 +196,8 @@ func TestChecksFindBreaches(t *testing.T) {
 		pkgs := []pkg{c.pkg}
 		bad := checkTable(rows, pkgs, none)
 		bad = append(bad, checkImports(importBans, pkgs, none, func(string) bool { return true })...)
-		bad = append(bad, checkCalls(callBans, pkgs, none, func(f string) bool { return strings.HasPrefix(f, c.pkg.path+"/") })...)
+		bad = append(bad,
+			checkCalls(callBans, pkgs, none, func(f string) bool { return strings.HasPrefix(f, c.pkg.path+"/") })...)
 		switch {
 		case c.want == "" && len(bad) == 0:
 		case c.want != "" && len(bad) == 1 && strings.Contains(bad[0], c.want):
@@ -195,8 +221,17 @@ func TestWallsFindBreaches(t *testing.T) {
 		pkgs []pkg
 		want string // the one breach; "" for none
 	}{
-		{"none", []pkg{imports("cmd/x", "api"), imports("api"), imports("engine", "internal/kv"), imports("internal/kv")}, ""},
-		{"direct", []pkg{imports("cmd/x", "engine"), imports("engine"), imports("internal/kv")}, "cmd/x -> engine: why"},
+		{
+			"none", []pkg{
+				imports("cmd/x", "api"), imports("api"), imports("engine", "internal/kv"),
+				imports("internal/kv"),
+			}, "",
+		},
+		{
+			"direct",
+			[]pkg{imports("cmd/x", "engine"), imports("engine"), imports("internal/kv")},
+			"cmd/x -> engine: why",
+		},
 		{"on a way", []pkg{
 			imports("cmd/x", "api"), imports("api", "internal/kv/beneath"), imports("internal/kv/beneath"),
 			imports("engine"), imports("internal/kv"),

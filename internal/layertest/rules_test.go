@@ -90,7 +90,10 @@ var importBans = []importBan{
 	},
 	{
 		"net/http",
-		[]string{"api", "server", "cmd/rewind", "internal/picker", "bench", "internal/acceptance", "internal/browsertest"},
+		[]string{
+			"api", "server", "cmd/rewind", "internal/picker", "bench", "internal/acceptance",
+			"internal/browsertest",
+		},
 		"below the API nothing speaks HTTP: return values and errors",
 	},
 }
@@ -112,7 +115,10 @@ var testHelpers = []struct{ path, host, why string }{
 	{"internal/acceptance", "", "real agents against the program, behind a build tag"},
 	{"internal/acceptance/fakemodel", "", "the model that the real agents talk to"},
 	{"objstore/objtest", "objstore", "one suite for every implementation of Getter and Putter"},
-	{"internal/ignoretest", "", "random rule sets, and git's answers, for tree/ignore and the comparison with a library"},
+	{
+		"internal/ignoretest", "",
+		"random rule sets, and git's answers, for tree/ignore and the comparison with a library",
+	},
 	{"internal/tracetest", "", "kills programs at a system call, for the tests of commands"},
 	{"internal/browsertest", "", "the page in a real browser"},
 	{"internal/ptytest", "", "programs on a terminal"},
@@ -146,7 +152,8 @@ var walls = []wall{
 	{
 		"cmd/smart-checkpoint",
 		[]string{
-			"engine", "server", "objstore", "refs", "tree", "hooks", "transcript", "internal/kv", "internal/clients", "internal/leaks",
+			"engine", "server", "objstore", "refs", "tree", "hooks", "transcript", "internal/kv", "internal/clients",
+			"internal/leaks",
 			"api",
 		},
 		"every tool call pays for what it links",
@@ -166,7 +173,11 @@ var walls = []wall{
 		[]string{"api", "server/door", "server/rundir", "server/ndjson"},
 		"whose engine is open is no matter of who asks, or how",
 	},
-	{"server/later", []string{"api", "server/door", "server/registry"}, "when something is done is no matter of what it is"},
+	{
+		"server/later",
+		[]string{"api", "server/door", "server/registry"},
+		"when something is done is no matter of what it is",
+	},
 	{"server/work", []string{"engine", "api", "server/registry"}, "counting knows nothing of what is counted"},
 	{
 		"server/rundir",
@@ -182,7 +193,11 @@ var walls = []wall{
 // may import.
 var rooms = []wall{
 	{"engine/model", []string{"engine/project", "engine/oplog"}, "records know nothing that acts on them"},
-	{"engine/project", []string{"engine/oplog", "engine/register"}, "where a project is and what is set is known before a store is open"},
+	{
+		"engine/project",
+		[]string{"engine/oplog", "engine/register"},
+		"where a project is and what is set is known before a store is open",
+	},
 	{"engine/register", []string{"engine/oplog"}, "agents' settings are no project's"},
 	{
 		"engine/gc",

@@ -157,7 +157,8 @@ func (s *symbols) read(pkg string, f *ast.File) {
 
 // TestSymbols: each form of a name is found, and one that is not in the code is a breach.
 func TestSymbols(t *testing.T) {
-	const code = "package kv\ntype DB struct{ Dir string }\nfunc (d *DB) Close() {}\nfunc Open() {}\nfunc TestOpen() {}\n"
+	const code = "package kv\ntype DB struct{ Dir string }\n" +
+		"func (d *DB) Close() {}\nfunc Open() {}\nfunc TestOpen() {}\n"
 	f, err := parser.ParseFile(token.NewFileSet(), "a.go", code, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,8 @@ func (s *Scanner) Matches(ctx context.Context, path string, content []byte) ([]M
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if len(l.near[i]) == 0 || r.path != nil && !r.path.match(path) || pathAllowed(r.allow, path) {
+		unmatched := len(l.near[i]) == 0 || r.path != nil && !r.path.match(path)
+		if unmatched || pathAllowed(r.allow, path) {
 			continue
 		}
 		if at, secret, ok := l.ask(r, l.near[i]); ok {

@@ -63,14 +63,20 @@ func TestFind(t *testing.T) {
 		{".envrc", "export GITHUB_TOKEN=" + github() + "\n", "github-pat:1"},
 		{".npmrc", "registry=x\n//r/:_authToken=" + npm() + "\n", "npm-access-token:2"},
 		{"deploy_key", key(), "private-key:1"},
-		{"local.settings.json", "{\n \"Values\": {\n  \"ClientSecret\": \"" + made(40, alnum) + "\"\n }\n}\n", "generic-api-key:3"},
+		{
+			"local.settings.json", "{\n \"Values\": {\n  \"ClientSecret\": \"" + made(40, alnum) + "\"\n }\n}\n",
+			"generic-api-key:3",
+		},
 		{"auth.json", "{\"github-oauth\": {\"x\": \"" + github() + "\"}}", "github-pat:1"},
 		{"secrets.yaml", "a: 1\naws:\n  id: " + aws() + "\n", "aws-access-token:3"},
 		{"a.go", far + "var k = \"" + github() + "\"\n" + far, "github-pat:4001"},
 		{"two", "x " + github() + "\nid: " + aws() + "\n", "github-pat:1 aws-access-token:2"},
 		{"windows.env", "A=1\r\nAPI_KEY=" + made(32, hexa) + "\r\n", "generic-api-key:2"},
 		{"bad utf8", "\xff\xfe\x80 " + github() + "\xff\n", "github-pat:1"},
-		{"one long line", strings.Repeat("x=1;", 50_000) + " " + github() + " " + strings.Repeat("y=2;", 50_000), "github-pat:1"},
+		{
+			"one long line", strings.Repeat("x=1;", 50_000) + " " + github() + " " + strings.Repeat("y=2;", 50_000),
+			"github-pat:1",
+		},
 
 		{"allowed", "t = \"" + github() + "\" # gitleaks:allow\n", ""},
 		{"go.sum", "x " + github() + "\n", ""},
@@ -122,7 +128,8 @@ func TestFindIsTheWhole(t *testing.T) {
 		for i, rule := range s.rules {
 			if len(l.near[i]) > 0 && rule.path == nil {
 				if at, _, ok := l.ask(rule, []span{{0, len(l.text)}}); ok {
-					all = append(all, Match{Finding: value.Finding{Rule: rule.id, Line: 1 + strings.Count(l.text[:at], "\n")}})
+					all = append(all,
+						Match{Finding: value.Finding{Rule: rule.id, Line: 1 + strings.Count(l.text[:at], "\n")}})
 				}
 			}
 		}

@@ -35,20 +35,29 @@ func last(groups []string) string {
 // placeWords are what people write where a password would stand: a password that has one of them in it is taken for
 // none.
 var placeWords = []string{
-	"password", "passwd", "passw0rd", "pa55word", "passphrase", "secret", "credential", "example", "changeme", "change_me", "change-me",
-	"changeit", "placeholder", "dummy", "fake", "sample", "redacted", "removed", "your", "insert", "replace", "todo", "test", "mock", "foo",
-	"bar", "xxxx", "****", "....", "----", "____", "12345", "qwerty", "letmein", "abcdef", "abc123", "default", "undefined", "generated",
-	"localhost", "username", "token", "demo", "invalid", "wrong", "value", "string", "hidden", "unset", "optional", "required",
-	"lorem", "hello", "world", "asdf", "...", "…", "***", "•", "aaaaaa", "000000", "encrypted", "deadbeef", "cafebabe", "s3cr3t", "sekret",
+	"password", "passwd", "passw0rd", "pa55word", "passphrase", "secret", "credential", "example", "changeme",
+	"change_me", "change-me",
+	"changeit", "placeholder", "dummy", "fake", "sample", "redacted", "removed", "your", "insert", "replace", "todo",
+	"test", "mock", "foo",
+	"bar", "xxxx", "****", "....", "----", "____", "12345", "qwerty", "letmein", "abcdef", "abc123", "default",
+	"undefined", "generated",
+	"localhost", "username", "token", "demo", "invalid", "wrong", "value", "string", "hidden", "unset", "optional",
+	"required",
+	"lorem", "hello", "world", "asdf", "...", "…", "***", "•", "aaaaaa", "000000", "encrypted", "deadbeef", "cafebabe",
+	"s3cr3t", "sekret",
 }
 
 // placeNames are passwords of one word that stand for any, in URLs above all.
 var placeNames = []string{
-	"pass", "pwd", "pw", "psw", "passwort", "key", "apikey", "api-key", "api_key", "admin", "root", "guest", "user", "postgres", "mysql",
-	"mongo", "mongodb", "redis", "rabbitmq", "minio", "elastic", "null", "none", "nil", "true", "false", "empty", "login", "name", "host",
+	"pass", "pwd", "pw", "psw", "passwort", "key", "apikey", "api-key", "api_key", "admin", "root", "guest", "user",
+	"postgres", "mysql",
+	"mongo", "mongodb", "redis", "rabbitmq", "minio", "elastic", "null", "none", "nil", "true", "false", "empty",
+	"login", "name", "host",
 	"port",
-	"x-oauth-basic", "x-token-auth", "abc", "abcd", "xyz", "aaa", "bbb", "111", "123", "1234", "xxx", "baz", "qux", "quux", "p4ss", "pass1",
-	"pass123", "pass1234", "admin123", "root123", "user123", "bob", "alice", "mypass", "mypwd", "minioadmin", "developer", "development",
+	"x-oauth-basic", "x-token-auth", "abc", "abcd", "xyz", "aaa", "bbb", "111", "123", "1234", "xxx", "baz", "qux",
+	"quux", "p4ss", "pass1",
+	"pass123", "pass1234", "admin123", "root123", "user123", "bob", "alice", "mypass", "mypwd", "minioadmin",
+	"developer", "development",
 }
 
 var (
@@ -107,7 +116,9 @@ func urlPassword(path string, g []string) bool {
 		return false
 	}
 	if ownHosts.MatchString(host) {
-		return len(pass) >= 8 && hasDigit(pass) && hasLetter(pass) && entropy(pass) > 2.75
+		mayBe := len(pass) >= 8 && hasDigit(pass)
+		return mayBe && hasLetter(pass) && entropy(pass) > 2.75
 	}
-	return len(pass) >= 6 && !strings.ContainsAny(pass, "{}<>") && (mixed(pass) || entropy(pass) > 3)
+	mayBe := len(pass) >= 6 && !strings.ContainsAny(pass, "{}<>")
+	return mayBe && (mixed(pass) || entropy(pass) > 3)
 }

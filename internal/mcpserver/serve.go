@@ -28,18 +28,27 @@ type server struct {
 // serve answers until in ends or ctx does, whatever comes in. A command that runs then is interrupted, and waited for.
 func (s *server) serve(ctx context.Context, version string, in io.ReadCloser, out io.WriteCloser) error {
 	m := mcp.NewServer(&mcp.Implementation{Name: "rewind", Title: "rewind", Version: version},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
-	add[listArgs](s, m, "list", "List the turns of this project's sessions, newest first: checkpoint, time, prompt, what changed. "+
-		"With paths, text or regexp: the checkpoints that changed them, with the history of a file followed through renames.")
-	add[showArgs](s, m, "show", "Show one checkpoint, or with turn:N a whole turn: who, when, the prompt, the files that changed, what "+
-		"was answered; with patch, how they changed.")
-	add[diffArgs](s, m, "diff", "Show what differs between two checkpoints, or between one and the files as they are now, as a "+
-		"unified diff.")
-	add[catArgs](s, m, "cat", "Print a file as a checkpoint holds it, also one that is deleted now. Control bytes and what is not UTF-8 "+
-		"are shown escaped.")
-	add[grepArgs](s, m, "grep", "Search the files of all checkpoints: each distinct line once, with since when and until when it was "+
-		"there. Or search what was said in the conversations.")
-	add[blameArgs](s, m, "blame", "For each line of a file: which checkpoint, turn and prompt wrote it, or that it came from outside.")
+		&mcp.ServerOptions{
+			Instructions: instructions,
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		})
+	add[listArgs](s, m, "list",
+		"List the turns of this project's sessions, newest first: checkpoint, time, prompt, what changed. "+
+			"With paths, text or regexp: the checkpoints that changed them, with the history of a file followed through renames.")
+	add[showArgs](s, m, "show",
+		"Show one checkpoint, or with turn:N a whole turn: who, when, the prompt, the files that changed, what "+
+			"was answered; with patch, how they changed.")
+	add[diffArgs](s, m, "diff",
+		"Show what differs between two checkpoints, or between one and the files as they are now, as a "+
+			"unified diff.")
+	add[catArgs](s, m, "cat",
+		"Print a file as a checkpoint holds it, also one that is deleted now. Control bytes and what is not UTF-8 "+
+			"are shown escaped.")
+	add[grepArgs](s, m, "grep",
+		"Search the files of all checkpoints: each distinct line once, with since when and until when it was "+
+			"there. Or search what was said in the conversations.")
+	add[blameArgs](s, m, "blame",
+		"For each line of a file: which checkpoint, turn and prompt wrote it, or that it came from outside.")
 	add[turnsArgs](s, m, "turns", "List the turns of a session: number, time, prompt.")
 	w := &oneWriter{WriteCloser: out}
 	err := m.Run(ctx, &mcp.IOTransport{Reader: newLines(in, w), Writer: w, MaxLineLength: 2 * maxRequest})
@@ -57,7 +66,10 @@ func add[T any, P interface {
 	no := false
 	t := &mcp.Tool{
 		Name: name, Description: does + " " + isData,
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no, DestructiveHint: &no},
+		Annotations: &mcp.ToolAnnotations{
+			ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no,
+			DestructiveHint: &no,
+		},
 	}
 	mcp.AddTool(m, t, func(ctx context.Context, _ *mcp.CallToolRequest, in T) (*mcp.CallToolResult, any, error) {
 		command, err := P(&in).command()

@@ -33,7 +33,8 @@ func TestBounds(t *testing.T) {
 	}{
 		{"nothing known", "", "", nil, Limit{}},
 		{"second version, own group", "0::/a\n", two, map[string]string{
-			"sys/fs/cgroup/a/memory.max": "104857600\n", "sys/fs/cgroup/a/memory.events": "low 0\noom 3\noom_kill 2\noom_group_kill 0\n",
+			"sys/fs/cgroup/a/memory.max":    "104857600\n",
+			"sys/fs/cgroup/a/memory.events": "low 0\noom 3\noom_kill 2\noom_group_kill 0\n",
 		}, Limit{100 * mb, 2}},
 		{"second version, a group above is smaller", "0::/a/b/c\n", two, map[string]string{
 			"sys/fs/cgroup/a/memory.max": "52428800\n", "sys/fs/cgroup/a/b/memory.max": "max\n",
@@ -52,12 +53,14 @@ func TestBounds(t *testing.T) {
 			Limit{100 * mb, 0},
 		},
 		{
-			"second version, mounted above the namespace", "0::/\n", "29 23 0:26 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+			"second version, mounted above the namespace", "0::/\n",
+			"29 23 0:26 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
 			map[string]string{"sys/fs/cgroup/memory.max": "104857600\n"},
 			Limit{100 * mb, 0},
 		},
 		{"first version", "4:memory:/a/b\n3:cpu:/\n", one, map[string]string{
-			"sys/fs/cgroup/memory/memory.limit_in_bytes": noBound, "sys/fs/cgroup/memory/a/memory.limit_in_bytes": noBound,
+			"sys/fs/cgroup/memory/memory.limit_in_bytes":     noBound,
+			"sys/fs/cgroup/memory/a/memory.limit_in_bytes":   noBound,
 			"sys/fs/cgroup/memory/a/b/memory.limit_in_bytes": "104857600\n",
 			"sys/fs/cgroup/memory/a/b/memory.oom_control":    "oom_kill_disable 0\nunder_oom 0\noom_kill 7\n",
 		}, Limit{100 * mb, 7}},
@@ -67,7 +70,8 @@ func TestBounds(t *testing.T) {
 			Limit{},
 		},
 		{"first version, in a container with the host's names", "4:memory:/docker/abc/x\n", oneHost, map[string]string{
-			"sys/fs/cgroup/memory/memory.limit_in_bytes": "52428800\n", "sys/fs/cgroup/memory/x/memory.limit_in_bytes": noBound,
+			"sys/fs/cgroup/memory/memory.limit_in_bytes":   "52428800\n",
+			"sys/fs/cgroup/memory/x/memory.limit_in_bytes": noBound,
 		}, Limit{50 * mb, 0}},
 		{
 			"first version, in a container's topmost", "4:cpu,memory:/docker/abc\n", oneHost,
@@ -87,7 +91,11 @@ func TestBounds(t *testing.T) {
 			map[string]string{"sys/fs/my cgroup/a/memory.max": "104857600\n"},
 			Limit{100 * mb, 0},
 		},
-		{"broken", "0::\nx\n4:memory\n", two + "1 2 3\n - \n", map[string]string{"sys/fs/cgroup/memory.max": "-5\n"}, Limit{}},
+		{
+			"broken", "0::\nx\n4:memory\n", two + "1 2 3\n - \n",
+			map[string]string{"sys/fs/cgroup/memory.max": "-5\n"},
+			Limit{},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files := map[string]string{membership: c.groups, mounts: c.info}

@@ -64,7 +64,8 @@ func Distance(a, b string) int {
 				change++
 			}
 			row[j+1] = min(change, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+			inner := i > 0 && j > 0
+			if inner && a[i] == b[j-1] && a[i-1] == b[j] {
 				row[j+1] = min(row[j+1], before[j-1]+1)
 			}
 		}

@@ -26,12 +26,14 @@ func home(t *testing.T) (dir, outside string) {
 	check(t, os.MkdirAll(outside, 0o755), os.WriteFile(filepath.Join(outside, "shadow"), []byte("secret"), 0o600),
 		os.WriteFile(filepath.Join(outside, "other"), nil, 0o600))
 	for path, uid := range map[string]int{
-		"config.json": alice, "lock": 0, "run/daemon.log": 0, "run/daemon.lock": alice, "run/bobs": bob, "storage/a/db/1.sst": 0,
+		"config.json": alice, "lock": 0, "run/daemon.log": 0, "run/daemon.lock": alice, "run/bobs": bob,
+		"storage/a/db/1.sst":     0,
 		"storage/a/db/2.sst":     alice,
 		"storage/b/project.json": 0, "projects/x": bob, "elsewhere/notes": 0, "notes": 0,
 	} {
 		path = filepath.Join(dir, path)
-		check(t, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("x"), 0o600), os.Chown(path, uid, uid))
+		check(t, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("x"), 0o600),
+			os.Chown(path, uid, uid))
 	}
 	for _, path := range []string{"", ".", "run", "storage", "storage/a", "storage/a/db", "projects"} {
 		check(t, os.Chown(filepath.Join(dir, path), alice, alice))
@@ -69,7 +71,8 @@ func TestPromise17GivesBackWhatRootLeft(t *testing.T) {
 	for _, do := range []func(string) (*Report, error){Plan, Mend} {
 		r, err := do(dir)
 		check(t, err)
-		if got := paths(r.Given); got != "lock storage/a/db/1.sst storage/b storage/b/project.json" || r.Owner != alice {
+		if got := paths(r.Given); got != "lock storage/a/db/1.sst storage/b storage/b/project.json" ||
+			r.Owner != alice {
 			t.Errorf("given: %s, to %d", got, r.Owner)
 		}
 		if got := paths(r.Removed); got != "run/bobs run/daemon.log" {
@@ -80,7 +83,8 @@ func TestPromise17GivesBackWhatRootLeft(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{
-		"lock": alice, "storage/a/db/1.sst": alice, "storage/b": alice, "storage/b/project.json": alice, "projects/x": bob,
+		"lock": alice, "storage/a/db/1.sst": alice, "storage/b": alice, "storage/b/project.json": alice,
+		"projects/x":      bob,
 		"elsewhere/notes": 0, "notes": 0, "run/daemon.lock": alice,
 	} {
 		if got := uid(t, filepath.Join(dir, path)); got != want {
@@ -96,17 +100,21 @@ func TestPromise17GivesBackWhatRootLeft(t *testing.T) {
 // left, whoever planted them.
 func TestPromise17GivesNothingElseAway(t *testing.T) {
 	dir, outside := home(t)
-	shadow, at := filepath.Join(outside, "shadow"), func(name string) string { return filepath.Join(dir, "storage/a", name) }
+	shadow, at := filepath.Join(outside, "shadow"),
+		func(name string) string { return filepath.Join(dir, "storage/a", name) }
 	check(t, os.Symlink(shadow, at("link")), os.Symlink(outside, at("dirlink")), os.Link(shadow, at("hardlink")),
 		syscall.Mkfifo(at("fifo"), 0o600),
-		syscall.Mknod(at("device"), syscall.S_IFCHR|0o600, 1<<8|3), os.WriteFile(at("setuid"), nil, 0o755), syscall.Chmod(at("setuid"),
+		syscall.Mknod(at("device"), syscall.S_IFCHR|0o600, 1<<8|3), os.WriteFile(at("setuid"), nil, 0o755),
+		syscall.Chmod(at("setuid"),
 			0o4755),
-		os.Symlink(outside, filepath.Join(dir, "run/warned")), os.Link(shadow, filepath.Join(dir, "run/daemon.sock")), os.Symlink(outside,
+		os.Symlink(outside, filepath.Join(dir, "run/warned")), os.Link(shadow, filepath.Join(dir, "run/daemon.sock")),
+		os.Symlink(outside,
 			filepath.Join(dir, "system")))
 	r, err := Mend(dir)
 	check(t, err)
 	for _, name := range []string{"link", "dirlink", "hardlink", "fifo", "device", "setuid"} {
-		if i := slices.IndexFunc(r.Left, func(e Entry) bool { return e.Path == "storage/a/"+name }); i < 0 || r.Left[i].Why == "" {
+		if i := slices.IndexFunc(r.Left, func(e Entry) bool { return e.Path == "storage/a/"+name }); i < 0 ||
+			r.Left[i].Why == "" {
 			t.Errorf("%s is not named among %v", name, r.Left)
 		}
 		if got := uid(t, at(name)); got != 0 {
@@ -149,8 +157,10 @@ func TestPromise17HomeThatRootMade(t *testing.T) {
 // as it goes; nothing outside changes hands, whatever moment is met.
 func TestPromise17ExchangedUnderWay(t *testing.T) {
 	dir, outside := home(t)
-	shadow, at := filepath.Join(outside, "shadow"), func(name string) string { return filepath.Join(dir, "storage/a", name) }
-	check(t, os.Link(shadow, at("hard")), os.Symlink(shadow, at("soft")), os.Mkdir(at("plain"), 0o700), os.Symlink(outside, at("softdir")))
+	shadow, at := filepath.Join(outside, "shadow"),
+		func(name string) string { return filepath.Join(dir, "storage/a", name) }
+	check(t, os.Link(shadow, at("hard")), os.Symlink(shadow, at("soft")), os.Mkdir(at("plain"), 0o700),
+		os.Symlink(outside, at("softdir")))
 	stop, done := make(chan bool), make(chan bool)
 	go func() {
 		defer close(done)

@@ -62,8 +62,9 @@ var sampleTable = New(
 
 func full() *sample {
 	return &sample{
-		Count: 300, Name: "hi", Flag: true, Number: 1 << 63, Letter: 'a', List: []string{"a", "", strings.Repeat("b", 200)},
-		ID: [32]byte{31: 1}, IDs: [][32]byte{{1}, {2}}, At: time.UnixMilli(1),
+		Count: 300, Name: "hi", Flag: true, Number: 1 << 63, Letter: 'a',
+		List: []string{"a", "", strings.Repeat("b", 200)},
+		ID:   [32]byte{31: 1}, IDs: [][32]byte{{1}, {2}}, At: time.UnixMilli(1),
 		Inner: inner{"w", "n"}, Some: &inner{Need: "n"}, Inners: []inner{{"w", "n"}, {"v", "n"}},
 		Up: []string{"a", "b"}, Turns: []int{1, 12}, Usual: "no",
 	}
@@ -71,7 +72,8 @@ func full() *sample {
 
 func TestTableGolden(t *testing.T) {
 	zeros := strings.Repeat("\x00", 31)
-	want := "\x01\x02\xac\x02" + "\x02\x02hi" + "\x03\x01\x01" + "\x04\x0a" + strings.Repeat("\x80", 9) + "\x01" + "\x05\x01a" +
+	want := "\x01\x02\xac\x02" + "\x02\x02hi" + "\x03\x01\x01" + "\x04\x0a" + strings.Repeat("\x80", 9) + "\x01" +
+		"\x05\x01a" +
 		"\x06\xcd\x01\x01a\x00\xc8\x01" + strings.Repeat("b", 200) + "\x07\x20" + zeros + "\x01" +
 		"\x08\x42\x20\x01" + zeros + "\x20\x02" + zeros + "\x09\x01\x01" +
 		"\x0a\x06\x01\x01w\x02\x01n" + "\x0b\x03\x02\x01n" + "\x0c\x0e\x06\x01\x01w\x02\x01n\x06\x01\x01v\x02\x01n" +
@@ -149,7 +151,8 @@ func TestTableRefuses(t *testing.T) {
 func TestTableOrder(t *testing.T) {
 	name := func(s *sample) *string { return &s.Name }
 	for what, columns := range map[string][]Column[sample]{
-		"descending": {String(2, name), String(1, name)}, "twice": {String(1, name), String(1, name)}, "0": {String(0, name)},
+		"descending": {String(2, name), String(1, name)}, "twice": {String(1, name), String(1, name)},
+		"0": {String(0, name)},
 	} {
 		func() {
 			defer func() {
@@ -177,7 +180,8 @@ func TestWords(t *testing.T) {
 	}
 	raw := sampleTable.Encode(&sample{Inner: inner{"0", "n"}})
 	var got sample
-	if n := testing.AllocsPerRun(10, func() { _ = sampleTable.DecodeWith(raw, &got, known) }); n > 1 || got.Inner.Word != "0" {
+	if n := testing.AllocsPerRun(10, func() { _ = sampleTable.DecodeWith(raw, &got, known) }); n > 1 ||
+		got.Inner.Word != "0" {
 		t.Errorf("a known word is made again: %v, %q", n, got.Inner.Word)
 	}
 }

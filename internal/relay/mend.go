@@ -88,7 +88,8 @@ func takeOut(path string) (removed string, err error) {
 func closeHome(home string) error {
 	var st syscall.Stat_t
 	err := again(func() error { return syscall.Lstat(home, &st) })
-	if err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFDIR || int(st.Uid) != os.Geteuid() || st.Mode&0o022 == 0 {
+	noDir := err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFDIR
+	if noDir || int(st.Uid) != os.Geteuid() || st.Mode&0o022 == 0 {
 		return nil // what is wrong with it, others say
 	}
 	if err := syscall.Chmod(home, uint32(st.Mode&0o755)); err != nil {

@@ -18,7 +18,8 @@ func TestT17RunDirectoryPutRight(t *testing.T) {
 	run, outside := filepath.Join(home, "run"), filepath.Join(home, "outside")
 	at := func(name string) string { return filepath.Join(run, name) }
 	if err := errors.Join(os.Mkdir(run, 0o700), os.Mkdir(at("warned"), 0o777), os.Chmod(at("warned"), 0o777),
-		os.WriteFile(outside, []byte("outside"), 0o644), os.WriteFile(at("daemon.lock"), []byte("ours"), 0o666), os.Chmod(at("daemon.lock"),
+		os.WriteFile(outside, []byte("outside"), 0o644), os.WriteFile(at("daemon.lock"), []byte("ours"), 0o666),
+		os.Chmod(at("daemon.lock"),
 			0o666),
 		os.Symlink(outside, at("daemon.json")), os.Link(outside, at("daemon.log")), syscall.Mkfifo(at("start.lock"), 0o666)); err != nil {
 		t.Fatal(err)
@@ -48,7 +49,10 @@ func TestT17RunDirectoryPutRight(t *testing.T) {
 			t.Errorf("%s: %v; %q", name, err, notice)
 		}
 	}
-	for path, want := range map[string]os.FileMode{run: 0o700, at("warned"): 0o700, at("daemon.lock"): 0o600, outside: 0o644} {
+	for path, want := range map[string]os.FileMode{
+		run: 0o700, at("warned"): 0o700, at("daemon.lock"): 0o600,
+		outside: 0o644,
+	} {
 		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
@@ -96,7 +100,8 @@ func TestT17RunDirectoryNotPutRight(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: other users")
 	}
-	if err := errors.Join(os.Mkdir(filepath.Join(run, "d"), 0o777), os.WriteFile(filepath.Join(run, "d", "f"), nil, 0o600),
+	if err := errors.Join(os.Mkdir(filepath.Join(run, "d"), 0o777),
+		os.WriteFile(filepath.Join(run, "d", "f"), nil, 0o600),
 		os.Chown(filepath.Join(run, "d"), 65534, 65534), os.Chmod(run, 0o777)); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +121,8 @@ func TestT17RunDirectoryNotPutRight(t *testing.T) {
 	if err := os.Chown(run, 65534, 65534); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Connect(home, "/nowhere", "v1", soon()); err == nil || !strings.Contains(err.Error(), "belongs to user 65534") {
+	if _, err := Connect(home, "/nowhere", "v1", soon()); err == nil ||
+		!strings.Contains(err.Error(), "belongs to user 65534") {
 		t.Errorf("%v", err)
 	}
 }

@@ -51,14 +51,18 @@ func takes(c io.Reader) (hookwire.Request, string, error) {
 
 // Over a real socket all comes as it was sent, both ways.
 func TestPost(t *testing.T) {
-	q := hookwire.Request{Version: "v1", Agent: "claude", Event: "stop", ID: 1<<64 - 1, Wait: 900, Cwd: "/a b/ü\r\nX: y\x00%"}
+	q := hookwire.Request{
+		Version: "v1", Agent: "claude", Event: "stop", ID: 1<<64 - 1, Wait: 900,
+		Cwd: "/a b/ü\r\nX: y\x00%",
+	}
 	sock := filepath.Join(shortDir(t), "s")
 	listen(t, sock, func(c net.Conn) {
 		got, payload, err := takes(c)
 		if err != nil || got != q {
 			t.Errorf("%+v, %v", got, err)
 		}
-		_, _ = c.Write(hookwire.AppendAnswer(nil, hookwire.Answer{Warn: q.Cwd, Body: bytes.Repeat([]byte("."), len(payload)%5000)}))
+		_, _ = c.Write(hookwire.AppendAnswer(nil,
+			hookwire.Answer{Warn: q.Cwd, Body: bytes.Repeat([]byte("."), len(payload)%5000)}))
 	})
 	for _, n := range []int{0, 2, hookwire.Piece - 1, hookwire.Piece, 1<<20 + 3} {
 		a, err := post(t, sock, q, strings.NewReader(strings.Repeat("x", n)))
@@ -162,8 +166,8 @@ func TestPostToHTTP(t *testing.T) {
 	go func() { _ = srv.Serve(l) }()
 	t.Cleanup(func() { srv.Close() })
 	for _, n := range []int64{0, 2, 8 << 20} {
-		if _, err := post(t, sock, hookwire.Request{Version: "v1", Cwd: "/"}, io.LimitReader(zeros{}, n)); !errors.Is(err,
-			hookwire.ErrHTTP) {
+		if _, err := post(t, sock, hookwire.Request{Version: "v1", Cwd: "/"},
+			io.LimitReader(zeros{}, n)); !errors.Is(err, hookwire.ErrHTTP) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
@@ -186,7 +190,8 @@ func TestRetire(t *testing.T) {
 		got <- r
 	})
 	Retire(home, soon())
-	if r := <-got; r == nil || r.Method != "POST" || r.URL.Path != StopPath || r.Host != "rewind" || r.ContentLength != 2 {
+	if r := <-got; r == nil || r.Method != "POST" || r.URL.Path != StopPath || r.Host != "rewind" ||
+		r.ContentLength != 2 {
 		t.Errorf("%+v", r)
 	}
 }

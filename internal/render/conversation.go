@@ -73,10 +73,11 @@ func forkedText(t *api.Conversation, dryRun bool) string {
 		return "new session " + term.Sanitize(ShortSession(t.Session))
 	}
 	if dryRun {
-		return fmt.Sprintf("would be a new session \"%s\", that ends with turn %d", term.Sanitize(string(t.Fork.Title)), t.Turn)
+		return fmt.Sprintf("would be a new session \"%s\", that ends with turn %d",
+			term.Sanitize(string(t.Fork.Title)), t.Turn)
 	}
-	return fmt.Sprintf("new session %s \"%s\", ends with turn %d", term.Sanitize(ShortID(t.Fork.ID)), term.Sanitize(string(t.Fork.Title)),
-		t.Turn)
+	return fmt.Sprintf("new session %s \"%s\", ends with turn %d", term.Sanitize(ShortID(t.Fork.ID)),
+		term.Sanitize(string(t.Fork.Title)), t.Turn)
 }
 
 // ForkNotes is what a person should know before going on with a fork.
@@ -104,7 +105,8 @@ func ForkNotes(f api.Fork) (notes []string) {
 		add("the original was compacted after that place: in the fork the model sees again what the summary there left out")
 	}
 	if !f.Listed && f.Problem != "" {
-		add("%s does not list it: %s; the command opens it all the same", term.Sanitize(string(f.Agent)), term.Sanitize(string(f.Problem)))
+		add("%s does not list it: %s; the command opens it all the same", term.Sanitize(string(f.Agent)),
+			term.Sanitize(string(f.Problem)))
 	}
 	return notes
 }

@@ -58,7 +58,8 @@ func TestTellConversation(t *testing.T) {
 			out: `conversation: new session 1a2b3c4d "[Fork] \x1b[2J\nx", ends with turn 1` + "\n  claude --resume " + id + "\n",
 		},
 		{
-			name: "fork, dry run", talk: &api.Conversation{Mode: "fork", Fork: fork, Turn: 1, Resume: resume}, dry: true,
+			name: "fork, dry run", talk: &api.Conversation{Mode: "fork", Fork: fork, Turn: 1, Resume: resume},
+			dry: true,
 			out: `conversation: would be a new session "[Fork] \x1b[2J\nx", that ends with turn 1` + "\n",
 		},
 		{
@@ -105,7 +106,10 @@ func TestShowMessages(t *testing.T) {
 	a.ShowMessages(out, []api.Message{
 		{Who: "user", Time: at, Text: "do\x1b[2J it\n\nplease\n"},
 		{Who: "assistant", Time: at, Text: "Yes."},
-		{Who: "assistant", Time: at, Calls: []api.ToolCall{{Name: "Bash", Target: "go test\n./..."}, {Name: "Stop\x07"}}},
+		{
+			Who: "assistant", Time: at,
+			Calls: []api.ToolCall{{Name: "Bash", Target: "go test\n./..."}, {Name: "Stop\x07"}},
+		},
 		{Who: "tool", Time: at, Text: "ok"},
 		{Who: "assistant", Time: at, Text: "Long", Cut: true},
 		{Who: "user", Time: at, Text: "thanks"},

@@ -20,17 +20,29 @@ var keptWords = []struct {
 	{reason: value.KeptSession, became: "kept", why: "%s changed them since"},
 	{reason: value.KeptHolds, became: "kept", why: "ignored or kept files are in them"},
 	{reason: value.KeptOccupied, became: "not set", why: "a directory with ignored or kept files stands there"},
-	{reason: value.KeptPurged, became: "left as they are", made: "not made", why: "their content was purged from the store"},
+	{
+		reason: value.KeptPurged, became: "left as they are", made: "not made",
+		why: "their content was purged from the store",
+	},
 	{reason: value.KeptLost, became: "left as they are", made: "not made", why: "their content is lost"},
 	{reason: value.KeptBelow, became: "not laid out", why: "a kept file is in the way"},
 	{reason: value.KeptGit, became: "left as they are", made: "not made", why: "they are git's own"},
-	{reason: value.KeptTree, became: "kept", made: "not made", why: "a repository or worktree of git's of its own is there"},
+	{
+		reason: value.KeptTree, became: "kept", made: "not made",
+		why: "a repository or worktree of git's of its own is there",
+	},
 	{
 		reason: value.KeptDatabase, became: "left as they are", made: "not made",
 		why: "the database has a file beside it that cannot be set with it: not captured, kept, or written to meanwhile",
 	},
-	{reason: value.KeptNoLinks, became: "not set", made: "not made", why: "the file system there has no symbolic links"},
-	{reason: value.KeptNoName, became: "not set", made: "not made", why: "the file system there cannot have such names, or not all"},
+	{
+		reason: value.KeptNoLinks, became: "not set", made: "not made",
+		why: "the file system there has no symbolic links",
+	},
+	{
+		reason: value.KeptNoName, became: "not set", made: "not made",
+		why: "the file system there cannot have such names, or not all",
+	},
 }
 
 // sharedWhy is that of value.KeptSession where the session that goes back may have written the path, too.

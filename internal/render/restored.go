@@ -59,14 +59,16 @@ func (pr *Printer) TellRestore(r api.RestoreResponse) {
 
 // tellTarget says in a line where a restore went.
 func (pr *Printer) tellTarget(r api.RestoreResponse) {
-	target := fmt.Sprintf("%s (%s, %s)", pr.Styled(term.ID, r.Target.Short), pr.Time(r.Target.Time), term.Sanitize(What(r.Target)))
+	target := fmt.Sprintf("%s (%s, %s)", pr.Styled(term.ID, r.Target.Short), pr.Time(r.Target.Time),
+		term.Sanitize(What(r.Target)))
 	switch {
 	case r.ContextOnly:
 		fmt.Fprintf(pr.Out, "the files stay as they are; the conversation is to be that of %s\n", target)
 	case r.DryRun:
 		fmt.Fprintf(pr.Out, "would go to %s\n", target)
 	case r.Parts && r.Operation > 0:
-		fmt.Fprintf(pr.Out, "took parts of %s: %s changed\n", target, Count(max(len(r.Changes)-len(r.Conflicts), 0), "path"))
+		fmt.Fprintf(pr.Out, "took parts of %s: %s changed\n", target,
+			Count(max(len(r.Changes)-len(r.Conflicts), 0), "path"))
 	case r.Operation == 0 && r.Kind == "switch":
 		fmt.Fprintf(pr.Out, "nothing to do: the project stands on that session, at %s\n", target)
 	case r.Operation == 0 && talked(r):
@@ -104,7 +106,10 @@ func (pr *Printer) tellTaken(r api.RestoreResponse) {
 
 // TellConflicts tells what a restore left alone, and where bytes are that somebody was writing.
 func (pr *Printer) TellConflicts(list []api.Conflict) {
-	for i, head := range []string{"left as found:", "set, but the file that was there was in use; its bytes are kept:"} {
+	for i, head := range []string{
+		"left as found:",
+		"set, but the file that was there was in use; its bytes are kept:",
+	} {
 		first := true
 		for _, c := range list {
 			if (c.SavedAs != "") != (i == 1) {
@@ -126,7 +131,8 @@ func (pr *Printer) TellConflicts(list []api.Conflict) {
 func (pr *Printer) tellReplaced(r api.RestoreResponse) {
 	head := "would replace, changed since the last checkpoint"
 	if r.Safety != nil {
-		head = fmt.Sprintf("replaced, changed since the last checkpoint; 'rewind cat %s:<path>' has them", r.Safety.Short)
+		head = fmt.Sprintf("replaced, changed since the last checkpoint; 'rewind cat %s:<path>' has them",
+			r.Safety.Short)
 	}
 	if !r.DryRun && r.Safety == nil {
 		return
@@ -148,7 +154,8 @@ func (pr *Printer) tellGit(r api.RestoreResponse) {
 
 // GitGoneWords say that the repository which stood at h then is not there any more.
 func GitGoneWords(h *api.Head) string {
-	return "git's repository was there then, at " + HeadText(h) + ", and is gone now: rewind has the files, never git's own history; " +
+	return "git's repository was there then, at " + HeadText(h) +
+		", and is gone now: rewind has the files, never git's own history; " +
 		"clone or fetch it again"
 }
 

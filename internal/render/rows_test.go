@@ -22,22 +22,26 @@ func listedRows(now time.Time) []api.Row {
 	saved.Message, saved.Event = "works, before the\x1b[2J login", "save"
 	return []api.Row{
 		{
-			Checkpoint: cp("1111111"), Session: claude, Agent: "claude", Turn: 4, Prompt: "clean up what nobody needs any more",
-			Time:  now.Add(-time.Minute),
-			Steps: 3, Modified: 1, Deleted: 20, Changes: gone, Left: 17, Current: true,
+			Checkpoint: cp("1111111"), Session: claude, Agent: "claude", Turn: 4,
+			Prompt: "clean up what nobody needs any more",
+			Time:   now.Add(-time.Minute),
+			Steps:  3, Modified: 1, Deleted: 20, Changes: gone, Left: 17, Current: true,
 		},
 		{
 			Checkpoint: cp("2222222"), Session: codex, Agent: "codex", Turn: 12, Prompt: "日本語のテキストを直して、テストを書いてください",
 			Time: now.Add(-3 * time.Hour), Steps: 1,
-			Added: 1, Changes: []api.Change{{Path: "src/a very long directory/with a file.go", Status: "added"}}, Aside: true,
+			Added: 1, Changes: []api.Change{{Path: "src/a very long directory/with a file.go", Status: "added"}},
+			Aside: true,
 		},
 		{
-			Checkpoint: cp("3333333"), Session: claude, Agent: "claude", Turn: 3, Prompt: "what is \x1b[31mthis\u202e\nfor?",
-			Time: now.Add(-30 * time.Hour), Changes: []api.Change{},
+			Checkpoint: cp("3333333"), Session: claude, Agent: "claude", Turn: 3,
+			Prompt: "what is \x1b[31mthis\u202e\nfor?",
+			Time:   now.Add(-30 * time.Hour), Changes: []api.Change{},
 		},
 		{
-			Checkpoint: saved, Session: "manual", Time: now.Add(-50 * time.Hour), Steps: 1, Modified: 2, Outside: true, Changes: gone[:1],
-			Left: 1,
+			Checkpoint: saved, Session: "manual", Time: now.Add(-50 * time.Hour), Steps: 1, Modified: 2, Outside: true,
+			Changes: gone[:1],
+			Left:    1,
 		},
 	}
 }

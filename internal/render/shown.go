@@ -19,7 +19,8 @@ func (pr *Printer) ShowMessages(w io.Writer, list []api.Message) {
 			continue
 		}
 		if m.Who != last || m.Who == "user" {
-			fmt.Fprintf(w, "\n%s  %s\n", pr.Styled(term.Bold, term.Sanitize(m.Who)), pr.Styled(term.Dim, pr.Time(m.Time)))
+			fmt.Fprintf(w, "\n%s  %s\n", pr.Styled(term.Bold, term.Sanitize(m.Who)),
+				pr.Styled(term.Dim, pr.Time(m.Time)))
 		}
 		last = m.Who
 		if text != "" {
@@ -86,13 +87,15 @@ func (pr *Printer) ShowHead(w io.Writer, r api.ShowResponse, follows bool) {
 		fmt.Fprintf(w, "%-11s %s\n", "noted", strings.ReplaceAll(term.SanitizeText(string(n)), "\n", "\n            "))
 	}
 	if c.Merged > 0 {
-		fmt.Fprintf(w, "%-11s %s: what changed is told against the state before them\n", "merged", Count(int(c.Merged), "older step"))
+		fmt.Fprintf(w, "%-11s %s: what changed is told against the state before them\n", "merged",
+			Count(int(c.Merged), "older step"))
 	}
 	if c.Message != "" && r.Whole == nil {
 		fmt.Fprintf(w, "\n    %s\n", strings.ReplaceAll(term.SanitizeText(string(c.Message)), "\n", "\n    "))
 		return // what a person saved is known by that
 	}
-	if follows || r.Asked == nil || !strings.HasPrefix(Words(string(r.Asked.Text)), strings.TrimSuffix(Words(string(prompt)), "…")) {
+	if follows || r.Asked == nil ||
+		!strings.HasPrefix(Words(string(r.Asked.Text)), strings.TrimSuffix(Words(string(prompt)), "…")) {
 		pr.quoted(w, "prompt", prompt) // what was said last before it is of another turn
 		return
 	}
@@ -151,7 +154,8 @@ func (pr *Printer) ShowFiles(w io.Writer, r api.ShowResponse, patch, stat bool) 
 			n[1]++
 		}
 	}
-	fmt.Fprintf(w, "\n%s  %s\n", pr.Styled(term.Bold, Count(len(r.Changes), "path")+" changed:"), pr.Styled(term.Dim, tallyWord(n)))
+	fmt.Fprintf(w, "\n%s  %s\n", pr.Styled(term.Bold, Count(len(r.Changes), "path")+" changed:"),
+		pr.Styled(term.Dim, tallyWord(n)))
 	lines := map[api.Text]api.FileDiff{}
 	for _, f := range r.Files {
 		lines[f.Path] = f

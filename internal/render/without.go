@@ -45,7 +45,8 @@ func (pr *Printer) tellMissing(list []api.Skip) {
 	var other []string
 	shown := 0
 	for _, s := range list {
-		if s.Reason == "ignored" || s.Reason == "pipe" || s.Reason == "socket" || s.Reason == "device" {
+		asked := s.Reason == "ignored" || s.Reason == "pipe"
+		if asked || s.Reason == "socket" || s.Reason == "device" {
 			other = append(other, term.Quote(string(s.Path)))
 			continue
 		}

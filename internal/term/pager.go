@@ -29,7 +29,8 @@ func (s *Streams) Pager() (w io.Writer, end func() error) {
 		command = "less"
 	}
 	command = strings.TrimSpace(command)
-	if s.screen == nil || command == "" || command == "cat" || s.getenv("TERM") == "dumb" || !isProgram(command) {
+	none := s.screen == nil || command == "" || command == "cat"
+	if none || s.getenv("TERM") == "dumb" || !isProgram(command) {
 		return s.Out, plain
 	}
 	cmd := exec.Command("/bin/sh", "-c", command) // with arguments as the user wrote them

@@ -22,7 +22,8 @@ func Quote(path string) string {
 	for i := 0; i < len(path); {
 		r, n := utf8.DecodeRuneInString(path[i:])
 		valid := r != utf8.RuneError || n > 1
-		if valid && r != '"' && r != '\\' && (isShown(r) || joins(prev, r, path[i+n:])) {
+		plain := valid && r != '"' && r != '\\'
+		if plain && (isShown(r) || joins(prev, r, path[i+n:])) {
 			b.WriteString(path[i : i+n])
 		} else {
 			changed = true

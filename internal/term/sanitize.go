@@ -99,7 +99,8 @@ func isShown(r rune) bool {
 func joins(prev, r rune, rest string) bool {
 	switch r {
 	case 0xfe0e, 0xfe0f:
-		return isSymbol(prev) || prev == '#' || prev == '*' || '0' <= prev && prev <= '9'
+		base := isSymbol(prev) || prev == '#' || prev == '*'
+		return base || '0' <= prev && prev <= '9'
 	case 0x200d:
 		next, _ := utf8.DecodeRuneInString(rest)
 		return (isSymbol(prev) || prev == 0xfe0f) && isSymbol(next)

@@ -88,7 +88,8 @@ func (t *Table) widths(rows [][]Cell) []int {
 	for ; total > t.s.Width; total-- {
 		widest := -1
 		for i, c := range t.columns {
-			if c.Flex && widths[i] > minColumns && (widest < 0 || widths[i] > widths[widest]) {
+			mayShrink := c.Flex && widths[i] > minColumns
+			if mayShrink && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}

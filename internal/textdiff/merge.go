@@ -163,7 +163,8 @@ func (m *merger) add(r region) {
 func (m *merger) refine() {
 	var out []region
 	for _, r := range m.regions {
-		if r.from != Neither || r.oursLen == 0 || r.theirLen == 0 || time.Since(m.began) > 2*timeBound {
+		oneSided := r.from != Neither || r.oursLen == 0
+		if oneSided || r.theirLen == 0 || time.Since(m.began) > 2*timeBound {
 			out = append(out, r)
 			continue
 		}

@@ -15,7 +15,7 @@ func (e *script) slide(a, b [][]byte) {
 // then read as before. o is the place on the other side where the run stands; a
 // run beside a change there is a replacement and stays, and none moves past one.
 func slideSide(lines [][]byte, marks, other []bool) {
-	free := func(o int) bool { return o >= 0 && o < len(other) && !other[o] }
+	sl := &slider{lines, marks, other}
 	o := 0
 	for s := 0; s < len(marks); s++ {
 		if !marks[s] {
@@ -29,35 +29,70 @@ func slideSide(lines [][]byte, marks, other []bool) {
 		for end < len(marks) && marks[end] {
 			end++
 		}
-		if o < len(other) && other[o] || o > 0 && o <= len(other) && other[o-1] {
+		if sl.replaces(o) {
 			s = end - 1
 			continue
 		}
-		up := 0
-		for up < maxSlide && s-up > 0 && !marks[s-up-1] && free(o-up-1) && bytes.Equal(lines[s-up-1], lines[end-up-1]) {
-			up++
-		}
-		down := 0
-		for down < maxSlide && end+down < len(marks) && !marks[end+down] && free(o+down) && bytes.Equal(lines[s+down], lines[end+down]) {
-			down++
-		}
-		best, bestCost := 0, 1<<30
-		for k := -up; k <= down; k++ {
-			if c := cost(lines, s+k, end+k); c <= bestCost {
-				best, bestCost = k, c
-			}
-		}
+		by := sl.best(s, end, o)
 		for i := s; i < end; i++ {
 			marks[i] = false
 		}
-		for i := s + best; i < end+best; i++ {
+		for i := s + by; i < end+by; i++ {
 			marks[i] = true
 		}
 		// Go on behind the run where it stands now; o follows the lines that
 		// matched on the way.
-		o += best
-		s = end + best - 1
+		o += by
+		s = end + by - 1
 	}
+}
+
+// slider is one side of which runs are moved.
+type slider struct {
+	lines        [][]byte
+	marks, other []bool
+}
+
+// replaces reports whether a run that stands at o on the other side is beside a change there.
+func (sl *slider) replaces(o int) bool {
+	return sl.isMarked(o) || sl.isMarked(o-1)
+}
+
+func (sl *slider) isMarked(o int) bool { return o >= 0 && o < len(sl.other) && sl.other[o] }
+
+func (sl *slider) isFree(o int) bool { return o >= 0 && o < len(sl.other) && !sl.other[o] }
+
+// best is by how many lines the run from s to end is moved.
+func (sl *slider) best(s, end, o int) int {
+	up := 0
+	for up < maxSlide && sl.movesUp(s-up, end-up, o-up) {
+		up++
+	}
+	down := 0
+	for down < maxSlide && sl.movesDown(s+down, end+down, o+down) {
+		down++
+	}
+	best, bestCost := 0, 1<<30
+	for k := -up; k <= down; k++ {
+		if c := cost(sl.lines, s+k, end+k); c <= bestCost {
+			best, bestCost = k, c
+		}
+	}
+	return best
+}
+
+func (sl *slider) movesUp(s, end, o int) bool {
+	if s <= 0 || sl.marks[s-1] {
+		return false
+	}
+	return sl.isFree(o-1) && bytes.Equal(sl.lines[s-1], sl.lines[end-1])
+}
+
+func (sl *slider) movesDown(s, end, o int) bool {
+	if end >= len(sl.marks) || sl.marks[end] {
+		return false
+	}
+	return sl.isFree(o) && bytes.Equal(sl.lines[s], sl.lines[end])
 }
 
 const (

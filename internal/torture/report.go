@@ -80,7 +80,8 @@ func Sum(works []Work, done []Figures) []Line {
 			if f.Unit == r.Unit {
 				l.Figures.Points += f.Points
 			}
-			l.Figures.Fired, l.Figures.Acked, l.Figures.Lost = l.Figures.Fired+f.Fired, l.Figures.Acked+f.Acked, l.Figures.Lost+f.Lost
+			l.Figures.Fired, l.Figures.Acked, l.Figures.Lost = l.Figures.Fired+f.Fired, l.Figures.Acked+f.Acked,
+				l.Figures.Lost+f.Lost
 			l.Figures.Seconds += f.Seconds
 			l.Figures.Execs += f.Execs
 			if f.Unit != "" && f.Seed != 0 && !slices.Contains(l.Seeds, f.Seed) {
@@ -107,7 +108,8 @@ func (l Line) String() string {
 	if len(seeds) > 3 {
 		seeds = append(seeds[:3], fmt.Sprintf("and %d more", len(l.Seeds)-3))
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %d of %d | %d | %d | %d | %d | %s |", l.Name, l.What, asked, points, l.Run, l.Tests,
+	return fmt.Sprintf("| %s | %s | %s | %s | %d of %d | %d | %d | %d | %d | %s |", l.Name, l.What, asked, points,
+		l.Run, l.Tests,
 		l.Figures.Fired, l.Figures.Acked, l.Figures.Lost, int(l.Figures.Seconds), strings.Join(seeds, ", "))
 }
 
@@ -128,7 +130,8 @@ func Verdict(lines []Line, asked map[string]bool) error {
 		case l.Tests == 0:
 			errs = append(errs, fmt.Errorf("%s: there is no test", l.Name))
 		case l.Run < l.Tests:
-			errs = append(errs, fmt.Errorf("%s: %d of %d tests did not come to their full size", l.Name, l.Tests-l.Run, l.Tests))
+			errs = append(errs,
+				fmt.Errorf("%s: %d of %d tests did not come to their full size", l.Name, l.Tests-l.Run, l.Tests))
 		}
 	}
 	return errors.Join(errs...)

@@ -10,7 +10,8 @@ import (
 // TestReport: what a report has is not planned again, pieces add up, and whatever is wrong with a row is in the
 // verdict.
 func TestReport(t *testing.T) {
-	save, small := Work{Package: "cmd/rewind", Name: "TestKillSaveT1", Row: "T1"}, Work{Package: "x", Name: "TestT1Small", Row: "T1"}
+	save, small := Work{Package: "cmd/rewind", Name: "TestKillSaveT1", Row: "T1"},
+		Work{Package: "x", Name: "TestT1Small", Row: "T1"}
 	save.Size, _ = sizeOf(save.ID())
 	tests := []Work{save, small, {Package: "x", Name: "TestPromise01InNoRow"}}
 	file := filepath.Join(t.TempDir(), "report")
@@ -20,8 +21,16 @@ func TestReport(t *testing.T) {
 		left  []int // points of the tests that are left to run, -1: none
 		wrong string
 	}{
-		{Figures{Row: "T1", Test: save.ID(), Seed: 1, Points: 500, Unit: "kills", Fired: 499}, []int{1500, 0}, "2 of 2 tests did not"},
-		{Figures{Row: "T1", Test: save.ID(), Seed: 2, Points: 1500, Unit: "kills", Fired: 1500}, []int{-1, 0}, "1 of 2 tests did not"},
+		{
+			Figures{Row: "T1", Test: save.ID(), Seed: 1, Points: 500, Unit: "kills", Fired: 499},
+			[]int{1500, 0},
+			"2 of 2 tests did not",
+		},
+		{
+			Figures{Row: "T1", Test: save.ID(), Seed: 2, Points: 1500, Unit: "kills", Fired: 1500},
+			[]int{-1, 0},
+			"1 of 2 tests did not",
+		},
 		{Figures{Row: "T1", Test: small.ID(), Seed: 3, Points: 4}, []int{-1, -1}, ""},
 		{
 			Figures{Row: "T1", Test: save.ID(), Seed: 4, Points: 1, Unit: "kills", Lost: 1},
@@ -43,14 +52,17 @@ func TestReport(t *testing.T) {
 			}
 		}
 		lines := Sum(tests, done)
-		if err := Verdict(lines, asked); (err == nil) != (step.wrong == "") || err != nil && !strings.Contains(err.Error(), step.wrong) {
+		if err := Verdict(lines, asked); (err == nil) != (step.wrong == "") || err != nil &&
+			!strings.Contains(err.Error(), step.wrong) {
 			t.Errorf("step %d: %v, want %q", i, err, step.wrong)
 		}
-		if i == 1 && lines[0].String() != "| T1 | "+Rows[0].What+" | 2000 kills | 2000 | 1 of 2 | 1999 | 0 | 0 | 0 | 1, 2 |" {
+		if i == 1 && lines[0].String() != "| T1 | "+Rows[0].What+
+			" | 2000 kills | 2000 | 1 of 2 | 1999 | 0 | 0 | 0 | 1, 2 |" {
 			t.Error(lines[0])
 		}
 	}
-	if err := Verdict(Sum(tests, nil), map[string]bool{"T8": true}); err == nil || !strings.Contains(err.Error(), "T8: there is no test") {
+	if err := Verdict(Sum(tests, nil), map[string]bool{"T8": true}); err == nil ||
+		!strings.Contains(err.Error(), "T8: there is no test") {
 		t.Error(err)
 	}
 	if none, err := ReadReports(file + "-not-there"); none != nil || err != nil {
@@ -94,7 +106,8 @@ func TestPlanKinds(t *testing.T) {
 	} {
 		w := of()(id)
 		if w.Row != want.row || w.Left() != want.left || w.Alone() != want.alone || w.Whole() {
-			t.Errorf("%s: row %s, %d left, alone %v, whole %v; want %+v", id, w.Row, w.Left(), w.Alone(), w.Whole(), want)
+			t.Errorf("%s: row %s, %d left, alone %v, whole %v; want %+v", id, w.Row, w.Left(), w.Alone(),
+				w.Whole(), want)
 		}
 		if w := of(Figures{Test: id, Points: int64(max(1, want.left))})(id); !w.Whole() {
 			t.Errorf("%s is not whole after it was run", id)

@@ -16,10 +16,14 @@ type Setting struct {
 func Settings() []Setting {
 	return []Setting{
 		{
-			Key: "agents.commands", Help: "true gives agents commands by which a person lists, undoes and goes back within a conversation",
+			Key:   "agents.commands",
+			Help:  "true gives agents commands by which a person lists, undoes and goes back within a conversation",
 			Value: false,
 		},
-		{Key: "agents.mcp", Help: "true registers the server by which agents read checkpoints ('rewind mcp')", Value: false},
+		{
+			Key: "agents.mcp", Help: "true registers the server by which agents read checkpoints ('rewind mcp')",
+			Value: false,
+		},
 		{
 			Key: "exclude.defaults", Protects: true,
 			Help:  "patterns that are not captured unless a rules file says otherwise (lowest precedence)",
@@ -31,9 +35,13 @@ func Settings() []Setting {
 				"within one has no row",
 			Value: true,
 		},
-		{Key: "forks.max_number", Help: "fork and clone make no more forks than so many in a project; 0: any number", Value: int64(0)},
 		{
-			Key: "forks.max_size", Help: "fork and clone make none where the session files of a project's forks are larger; 0: any size",
+			Key: "forks.max_number", Help: "fork and clone make no more forks than so many in a project; 0: any number",
+			Value: int64(0),
+		},
+		{
+			Key:   "forks.max_size",
+			Help:  "fork and clone make none where the session files of a project's forks are larger; 0: any size",
 			Value: int64(0), Unit: "bytes",
 		},
 		{
@@ -53,9 +61,13 @@ func Settings() []Setting {
 			Help:  "forks.prune.auto deletes only forks of these kinds: fork, clone, restore (made by going back), agent",
 			Value: []string{ForkMade, ForkRestore},
 		},
-		{Key: "forks.warn_number", Help: "more forks than so many in a project are said; 0: they are not", Value: int64(100)},
 		{
-			Key: "forks.warn_size", Help: "session files of a project's forks that are larger are said; 0: they are not",
+			Key: "forks.warn_number", Help: "more forks than so many in a project are said; 0: they are not",
+			Value: int64(100),
+		},
+		{
+			Key:   "forks.warn_size",
+			Help:  "session files of a project's forks that are larger are said; 0: they are not",
 			Value: int64(1 << 30), Unit: "bytes",
 		},
 		{
@@ -74,7 +86,10 @@ func Settings() []Setting {
 			Key: "gc.keep_safety", Protects: true,
 			Help: "safety checkpoints, those that were saved by hand and those that forks begin at are kept for so long", Value: "180d",
 		},
-		{Key: "gc.keep_turns", Protects: true, Help: "gc keeps the last checkpoint of each turn for so long", Value: "30d"},
+		{
+			Key: "gc.keep_turns", Protects: true, Help: "gc keeps the last checkpoint of each turn for so long",
+			Value: "30d",
+		},
 		{
 			Key: "gc.max_size", Protects: true,
 			Help:  "a store that is larger is thinned further until it fits; 0: it may be of any size",
@@ -93,8 +108,9 @@ func Settings() []Setting {
 			Value: false,
 		},
 		{
-			Key:  "init.auto",
-			Help: "true sets a git repository up by itself when an agent is given a prompt in it; global only", Value: false,
+			Key:   "init.auto",
+			Help:  "true sets a git repository up by itself when an agent is given a prompt in it; global only",
+			Value: false,
 		},
 		{
 			Key: "init.worktrees", Protects: true,

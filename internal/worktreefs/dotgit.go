@@ -93,7 +93,8 @@ func ignorable(r rune) bool {
 
 // checkName refuses what is not one component.
 func checkName(name string) error {
-	if name == "" || name == "." || name == ".." || strings.IndexByte(name, '/') >= 0 || strings.IndexByte(name, 0) >= 0 {
+	special := name == "" || name == "." || name == ".."
+	if special || strings.IndexByte(name, '/') >= 0 || strings.IndexByte(name, 0) >= 0 {
 		return ErrBadName
 	}
 	return nil

@@ -225,5 +225,6 @@ func (d *dir) failName(op, name string, err error) error {
 // unsupported: the file system or kernel has no such rename. EINVAL also means a name that cannot be, or a directory
 // moved into itself: the fallback then refuses with the same error.
 func unsupported(err error) bool {
-	return err == unix.EINVAL || err == unix.ENOSYS || err == unix.EOPNOTSUPP || err == unix.ENOTSUP
+	unknown := err == unix.EINVAL || err == unix.ENOSYS
+	return unknown || err == unix.EOPNOTSUPP || err == unix.ENOTSUP
 }

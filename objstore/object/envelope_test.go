@@ -108,9 +108,12 @@ func envelopeCrashers(t testing.TB) map[string][]byte {
 		"skippable frame behind": with(good["zstd"], func(e *Envelope) {
 			e.Body = append(bytes.Clone(blocks), 0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0)
 		}),
-		"checksum":              with(good["zstd"], func(e *Envelope) { e.Body = append(bytes.Clone(blocks), 1, 2, 3, 4) }),
-		"whole frame":           with(good["zstd"], func(e *Envelope) { e.Body = append(appendHeader(nil, e.Length), blocks...) }),
-		"delta zstd of nothing": with(good["delta zstd"], func(e *Envelope) { e.Body = append([]byte{0}, e.Body[1:]...) }),
+		"checksum": with(good["zstd"],
+			func(e *Envelope) { e.Body = append(bytes.Clone(blocks), 1, 2, 3, 4) }),
+		"whole frame": with(good["zstd"],
+			func(e *Envelope) { e.Body = append(appendHeader(nil, e.Length), blocks...) }),
+		"delta zstd of nothing": with(good["delta zstd"],
+			func(e *Envelope) { e.Body = append([]byte{0}, e.Body[1:]...) }),
 		"delta zstd of a padded length": with(good["delta zstd"], func(e *Envelope) {
 			e.Body = append([]byte{e.Body[0] | 0x80, 0}, e.Body[1:]...)
 		}),
@@ -121,7 +124,8 @@ func envelopeCrashers(t testing.TB) map[string][]byte {
 		"delta over MaxObject":  with(good["delta"], func(e *Envelope) { e.Body = uv(nil, (MaxObject+1)<<1) }),
 		"delta not canonical":   with(good["delta"], func(e *Envelope) { e.Body = append([]byte{0}, dots...) }),
 		"delta zstd no shorter": with(good["delta zstd"], func(e *Envelope) { e.Length = 10 }),
-		"bomb":                  with(good["delta zstd"], func(e *Envelope) { e.Body = append(uv(nil, 1<<40), blocks...) }),
+		"bomb": with(good["delta zstd"],
+			func(e *Envelope) { e.Body = append(uv(nil, 1<<40), blocks...) }),
 	}
 }
 
@@ -206,7 +210,9 @@ func FuzzEnvelope(f *testing.F) {
 // What is compressed in little time is read like the rest, and is not much longer.
 func TestCompressLevels(t *testing.T) {
 	for _, raw := range [][]byte{
-		{1}, bytes.Repeat([]byte("a line that is there often\n"), 9000), []byte(strings.Repeat("func", 60)), noise(1, 3000), make([]byte,
+		{1},
+		bytes.Repeat([]byte("a line that is there often\n"), 9000), []byte(strings.Repeat("func", 60)),
+		noise(1, 3000), make([]byte,
 			100<<10),
 	} {
 		size := map[Level]int{}

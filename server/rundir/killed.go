@@ -28,7 +28,8 @@ type Killed struct {
 func (p *Claim) NoteKilled() *Killed {
 	b, err := p.Read(NoteName)
 	var was Killed
-	if err != nil || json.Unmarshal(b, &was) != nil || was.PID <= 0 || was.Started.Before(procstate.Boot()) {
+	unread := err != nil || json.Unmarshal(b, &was) != nil
+	if unread || was.PID <= 0 || was.Started.Before(procstate.Boot()) {
 		return nil
 	}
 	limit := memlimit.Here()

@@ -71,7 +71,8 @@ func (w *Count) Done() {
 
 // arm starts the wait for idle; Start does at the very beginning, since nobody may ever come.
 func (w *Count) arm() {
-	if w.Idle == nil || w.closed || w.n > 0 || w.stay > 0 {
+	unasked := w.Idle == nil || w.closed
+	if unasked || w.n > 0 || w.stay > 0 {
 		return
 	}
 	w.timer = time.AfterFunc(w.After, func() {

@@ -24,18 +24,27 @@ func applyScenarios() map[string][2]applyState {
 	return map[string][2]applyState{
 		"edit": {
 			{"a": nf("one", 0o644), "d": nd(0o755), "d/b": nf("two", 0o600), "same": nf("s", 0o644)},
-			{"a": nf("uno", 0o755), "d": nd(0o755), "d/b": nf("two and a half", 0o600), "same": nf("s", 0o644), "new": nf("", 0o644)},
+			{
+				"a": nf("uno", 0o755), "d": nd(0o755), "d/b": nf("two and a half", 0o600), "same": nf("s", 0o644),
+				"new": nf("", 0o644),
+			},
 		},
 		"file to dir": {
 			{"x": nf("file", 0o644), "y": nl("x")},
-			{"x": nd(0o755), "x/in": nf("below", 0o644), "x/deep": nd(0o700), "x/deep/er": nf("z", 0o444), "y": nd(0o711)},
+			{
+				"x": nd(0o755), "x/in": nf("below", 0o644), "x/deep": nd(0o700), "x/deep/er": nf("z", 0o444),
+				"y": nd(0o711),
+			},
 		},
 		"links": {
 			{"l": nl("target"), "f": nf("file", 0o644), "d": nd(0o755), "d/l": nl("../f")},
 			{"l": nl(strings.Repeat("t/", 1000)), "f": nl("d"), "d": nl("f"), "g": nf("x", 0o640)},
 		},
 		"nested deletes": {
-			{"a": nd(0o755), "a/b": nd(0o755), "a/b/c": nd(0o755), "a/b/c/f": nf("f", 0o644), "a/b/g": nf("g", 0o644), "k": nf("k", 0o644)},
+			{
+				"a": nd(0o755), "a/b": nd(0o755), "a/b/c": nd(0o755), "a/b/c/f": nf("f", 0o644),
+				"a/b/g": nf("g", 0o644), "k": nf("k", 0o644),
+			},
 			{"k": nf("k", 0o644)},
 		},
 		"permissions": {
@@ -43,9 +52,13 @@ func applyScenarios() map[string][2]applyState {
 			{"f": nf("f", 0o755), "g": nf("gg", 0o4711), "d": nd(0o750), "d/h": nf("h", 0o400), "s": nd(0o1755)},
 		},
 		"read-only": {
-			{"ro": nd(0o555), "ro/f": nf("old", 0o444), "ro/sub": nd(0o500), "ro/sub/g": nf("g", 0o400), "no": nd(0), "no/h": nf("h", 0)},
 			{
-				"ro": nd(0o555), "ro/f": nf("new!", 0o444), "ro/new": nd(0o111), "ro/new/x": nf("x", 0), "ro/sub": nd(0o555), "no": nd(0),
+				"ro": nd(0o555), "ro/f": nf("old", 0o444), "ro/sub": nd(0o500), "ro/sub/g": nf("g", 0o400), "no": nd(0),
+				"no/h": nf("h", 0),
+			},
+			{
+				"ro": nd(0o555), "ro/f": nf("new!", 0o444), "ro/new": nd(0o111), "ro/new/x": nf("x", 0),
+				"ro/sub": nd(0o555), "no": nd(0),
 				"no/h": nf("hh", 0o200), "no/i": nl("h"),
 			},
 		},
@@ -55,24 +68,29 @@ func applyScenarios() map[string][2]applyState {
 		},
 		"odd names": {
 			{
-				"new\nline": nf("1", 0o644), "\xff\xfe": nf("2", 0o644), long: nd(0o755), long + "/" + long: nf("3", 0o644),
+				"new\nline": nf("1", 0o644), "\xff\xfe": nf("2", 0o644), long: nd(0o755), long + "/" +
+					long: nf("3", 0o644),
 				"-rf": nf("4", 0o644),
 			},
 			{
-				"new\nline": nf("11", 0o644), "\xff\xfe": nd(0o755), "\xff\xfe/\x01": nf("5", 0o644), long: nf("6", 0o600),
-				" ": nf("7", 0o644), "*": nf("8", 0o644), "git": nf("9", 0o644), ".gitignore": nf("x", 0o644),
+				"new\nline": nf("11", 0o644), "\xff\xfe": nd(0o755), "\xff\xfe/\x01": nf("5", 0o644),
+				long: nf("6", 0o600),
+				" ":  nf("7", 0o644), "*": nf("8", 0o644), "git": nf("9", 0o644), ".gitignore": nf("x", 0o644),
 			},
 		},
 		"database": {
 			{
 				"a.db": nf(liteHead+"one", 0o644), "a.db-wal": nf(walHead+"one", 0o644), "a.db-shm": nf("index", 0o644),
-				"b.db": nf(liteHead+"b", 0o600), "d": nd(0o755), "d/c.db": nf(liteHead+"c", 0o644), "d/c.db-journal": nf("j", 0o644),
-				"e.db": nf(liteHead, 0o644), "e.db-wal": nf(walHead, 0o644), "notes": nf("n", 0o644), "notes-wal": nf("w", 0o644),
+				"b.db": nf(liteHead+"b", 0o600), "d": nd(0o755), "d/c.db": nf(liteHead+"c", 0o644),
+				"d/c.db-journal": nf("j", 0o644),
+				"e.db":           nf(liteHead, 0o644), "e.db-wal": nf(walHead, 0o644), "notes": nf("n", 0o644),
+				"notes-wal": nf("w", 0o644),
 			},
 			{
 				"a.db": nf(liteHead+"another", 0o600), "a.db-wal": nf(walHead+"two", 0o644),
 				"b.db": nf(liteHead+"bb", 0o600), "b.db-journal": nf("undo", 0o600), "d": nd(0o755),
-				"e.db": nf(liteHead, 0o644), "notes-wal": nf("ww", 0o644), "n": nd(0o755), "n/new.db": nf(liteHead, 0o644),
+				"e.db": nf(liteHead, 0o644), "notes-wal": nf("ww", 0o644), "n": nd(0o755),
+				"n/new.db":     nf(liteHead, 0o644),
 				"n/new.db-wal": nf(walHead, 0o644),
 			},
 		},
@@ -131,7 +149,8 @@ func TestApplyReachesTarget(t *testing.T) {
 			t.Errorf("%d of %d steps done", r.Done, len(steps))
 		}
 		s := &faultfs.Script{} // without privileges, closed directories are opened to be looked into
-		if r, err := runApply(t, dir, steps, b, s); err != nil || r.Done != len(steps) || s.Calls() != 0 && os.Getuid() == 0 {
+		if r, err := runApply(t, dir, steps, b, s); err != nil || r.Done != len(steps) || s.Calls() != 0 &&
+			os.Getuid() == 0 {
 			t.Errorf("applied again: %+v, %v; it did\n%s", r, err, s.Log())
 		}
 		mustReach(t, dir, tree.Reverse(steps), b, from)
@@ -207,7 +226,10 @@ func TestT10CrashTwice(t *testing.T) {
 // TestApplyStageFails: no space and a wrong object leave the tree as it was, and the stage empty.
 func TestApplyStageFails(t *testing.T) {
 	from := applyState{"a": nf("one", 0o644), "ro": nd(0o555), "ro/f": nf("f", 0o444)}
-	to := applyState{"a": nf("uno", 0o644), "ro": nd(0o555), "ro/f": nf("ff", 0o444), "ro/g": nf("g", 0o444), "z": nl("a"), "y": nd(0o700)}
+	to := applyState{
+		"a": nf("uno", 0o644), "ro": nd(0o555), "ro/f": nf("ff", 0o444), "ro/g": nf("g", 0o444),
+		"z": nl("a"), "y": nd(0o700),
+	}
 	good := applyBlobs{}.add(from).add(to)
 	bad := applyBlobs{}.add(from).add(to)
 	bad[nf("g", 0).entry("g").ID] = "G"
@@ -219,7 +241,10 @@ func TestApplyStageFails(t *testing.T) {
 	}{
 		{"no space in write", &faultfs.Script{FailAt: 3, FailOp: "write", Err: syscall.ENOSPC}, good, syscall.ENOSPC},
 		{"no space in create", &faultfs.Script{FailAt: 2, FailOp: "create", Err: syscall.ENOSPC}, good, syscall.ENOSPC},
-		{"no space in symlink", &faultfs.Script{FailAt: 1, FailOp: "symlink", Err: syscall.ENOSPC}, good, syscall.ENOSPC},
+		{
+			"no space in symlink", &faultfs.Script{FailAt: 1, FailOp: "symlink", Err: syscall.ENOSPC}, good,
+			syscall.ENOSPC,
+		},
 		{"no space in mkdir", &faultfs.Script{FailAt: 1, FailOp: "mkdir", Err: syscall.ENOSPC}, good, syscall.ENOSPC},
 		{"sync fails", &faultfs.Script{FailAt: 2, FailOp: "sync", Err: syscall.EIO}, good, syscall.EIO},
 		{"stage sync fails", &faultfs.Script{FailAt: 1, FailOp: "syncdir", Err: syscall.EIO}, good, syscall.EIO},

@@ -45,7 +45,8 @@ func restoredPerm(t tree.Type, want, now uint16) uint16 {
 // UpToDate reports whether a restore of want would change nothing of what is there: both are the same but for bits that
 // a restore gives to nothing.
 func UpToDate(there, want *tree.Entry) bool {
-	if there == nil || want == nil || there.Type != want.Type || there.Type != tree.TypeDir && there.ID != want.ID {
+	none := there == nil || want == nil
+	if none || there.Type != want.Type || there.Type != tree.TypeDir && there.ID != want.ID {
 		return tree.Same(there, want)
 	}
 	return there.Type == tree.TypeSymlink || restoredPerm(there.Type, want.Perm, there.Perm) == there.Perm
@@ -64,7 +65,8 @@ func Withheld(path string, there, want *tree.Entry) (value.Without, bool) {
 // MatchesRestored reports whether a restore of want may have left what is there: want itself, or want with fewer
 // rights.
 func MatchesRestored(there, want *tree.Entry) bool {
-	return there != nil && want != nil && there.Type == want.Type && there.ID == want.ID &&
+	both := there != nil && want != nil
+	return both && there.Type == want.Type && there.ID == want.ID &&
 		resemblingPerm(there.Type, there.Perm, want.Perm)
 }
 
@@ -93,8 +95,14 @@ func lostBits(want, perm uint16) (what []string) {
 }
 
 // inherits reports whether a file replaces a file, whose owner, group and attributes it gets.
-func (j *job) inherits() bool {
-	return j.present && j.Old != nil && j.New != nil && j.Old.Type == tree.TypeFile && j.New.Type == tree.TypeFile && j.Old.ID != j.New.ID
+func (j *job) inherits() bool { return j.present && j.replacesFile() }
+
+// replacesFile reports whether a file with another content is to replace a file.
+func (j *job) replacesFile() bool {
+	if j.Old == nil || j.New == nil {
+		return false
+	}
+	return j.Old.Type == tree.TypeFile && j.New.Type == tree.TypeFile && j.Old.ID != j.New.ID
 }
 
 // choosePerm sets the permissions that a path gets, but for the special bits of a file that inherits: setInherited adds
@@ -165,42 +173,69 @@ func (n *newDir) noSetgid() {
 // that it replaces, then those special bits of To that the replaced file has. A file that replaces none gets the group
 // of a directory that gives its own.
 func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
-	st := j.staged
 	if !j.inherits() {
-		up, _ := tree.Split(j.Path)
-		gid, ok := a.setgid[up]
-		if !ok || j.inside != nil || st.Gid == gid {
-			return nil
-		}
-		if err := w.Chown(-1, int64(gid)); err != nil {
-			return j.lostIfRefused(err, lostGroup)
-		}
-		return a.finishPerm(j, w)
+		return a.setGroupOfDir(j, w)
 	}
 	if j.was.Nlink > 1 {
 		j.addLost(lostLinks)
 	}
+	st := j.staged
 	owner, group := st.Uid == j.was.Uid, st.Gid == j.was.Gid
-	if owner && group && len(j.attrs) == 0 && j.New.Perm&j.was.Perm&permSpecial == 0 {
+	isAlike := owner && group && len(j.attrs) == 0
+	if isAlike && j.New.Perm&j.was.Perm&permSpecial == 0 {
 		return nil
 	}
 	if err := w.Chmod(0o600); err != nil && !refused(err) { // setting attributes needs the right to write
 		return err
 	}
+	owner, group, err := j.setOwner(w, owner, group)
+	if err != nil {
+		return err
+	}
+	if fits, err := a.setAttrs(j, w); err != nil || !fits {
+		return err
+	}
+	j.inheritBits(owner, group)
+	if err := a.finishPerm(j, w); err != nil {
+		return err
+	}
+	return j.setCapability(w)
+}
+
+// setOwner gives a file the owner and the group that it has not yet, and says which it has then.
+func (j *job) setOwner(w worktreefs.WFile, owner, group bool) (bool, bool, error) {
 	if !owner {
 		err := w.Chown(int64(j.was.Uid), int64(j.was.Gid))
 		owner, group = err == nil, group || err == nil
 		if err := j.lostIfRefused(err, lostOwner); err != nil {
-			return err
+			return owner, group, err
 		}
 	}
 	if !group {
 		err := w.Chown(-1, int64(j.was.Gid))
 		group = err == nil
 		if err := j.lostIfRefused(err, lostGroup); err != nil {
-			return err
+			return owner, group, err
 		}
 	}
+	return owner, group, nil
+}
+
+// setGroupOfDir gives a file that replaces none the group of its directory, where that gives it.
+func (a *applier) setGroupOfDir(j *job, w worktreefs.WFile) error {
+	up, _ := tree.Split(j.Path)
+	gid, ok := a.setgid[up]
+	if !ok || j.inside != nil || j.staged.Gid == gid {
+		return nil
+	}
+	if err := w.Chown(-1, int64(gid)); err != nil {
+		return j.lostIfRefused(err, lostGroup)
+	}
+	return a.finishPerm(j, w)
+}
+
+// setAttrs sets the attributes but for capabilities; false: there is a conflict.
+func (a *applier) setAttrs(j *job, w worktreefs.WFile) (bool, error) {
 	for _, x := range j.attrs {
 		if x.Name == worktreefs.CapabilityAttr {
 			continue
@@ -208,12 +243,17 @@ func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 		err := w.SetAttr(x)
 		if err != nil && x.Name == worktreefs.ACLAttr && worktreefs.IsLocal(err) {
 			a.conflictLocked(j, "what replaces it cannot have its access control list")
-			return nil
+			return false, nil
 		}
 		if err := j.lostIfRefused(err, lostAttributes); err != nil {
-			return err
+			return false, err
 		}
 	}
+	return true, nil
+}
+
+// inheritBits chooses the special bits, by whether owner and group are those of the file that is replaced.
+func (j *job) inheritBits(owner, group bool) {
 	if !group { // the group could not be kept: this one gets no more than others have
 		j.perm &^= permGroup &^ (j.perm & 0o007 << 3)
 	}
@@ -223,14 +263,16 @@ func (a *applier) setInherited(j *job, w worktreefs.WFile) error {
 			j.perm |= bits & permSetgid
 		}
 	}
-	if err := a.finishPerm(j, w); err != nil {
-		return err
-	}
+}
+
+// setCapability sets capabilities, which any other change of the file would remove.
+func (j *job) setCapability(w worktreefs.WFile) error {
 	for _, x := range j.attrs {
-		if x.Name == worktreefs.CapabilityAttr { // last: any other change of the file removes it
-			if err := j.lostIfRefused(w.SetAttr(x), lostCapabilities); err != nil {
-				return err
-			}
+		if x.Name != worktreefs.CapabilityAttr {
+			continue
+		}
+		if err := j.lostIfRefused(w.SetAttr(x), lostCapabilities); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -322,7 +364,8 @@ func (j *job) metadataUnchanged(parent worktreefs.Dir, name string) (bool, error
 		return false, nil
 	}
 	st, attrs, err := metadataOf(parent, name)
-	return err == nil && st.Uid == j.was.Uid && st.Gid == j.was.Gid && slices.EqualFunc(attrs, j.attrs, sameAttr), err
+	owned := err == nil && st.Uid == j.was.Uid
+	return owned && st.Gid == j.was.Gid && slices.EqualFunc(attrs, j.attrs, sameAttr), err
 }
 
 func sameAttr(x, y worktreefs.Attr) bool { return x.Name == y.Name && slices.Equal(x.Value, y.Value) }

@@ -157,7 +157,8 @@ func TestPromise17ApplySpecialBits(t *testing.T) {
 	for _, had := range bits {
 		for _, want := range bits {
 			from := applyState{
-				"edited": nf("a", 0o755|had), "mode": nf("m", 0o755|had), "d": nd(0o755 | had), "gone": nf("g", 0o755|had), "link": nl("x"),
+				"edited": nf("a", 0o755|had), "mode": nf("m", 0o755|had), "d": nd(0o755 | had),
+				"gone": nf("g", 0o755|had), "link": nl("x"),
 			}
 			to := applyState{
 				"edited": nf("b", 0o751|want), "mode": nf("m", 0o750|want), "d": nd(0o750 | want), "new": nf("n",
@@ -172,7 +173,8 @@ func TestPromise17ApplySpecialBits(t *testing.T) {
 				t.Fatalf("%04o to %04o: %v %v", had, want, err, r.Conflicts)
 			}
 			reached := applyState{
-				"edited": nf("b", 0o751|want&had), "mode": nf("m", 0o750|want&had), "d": nd(0o750 | had | want&0o1000), "new": nf("n",
+				"edited": nf("b", 0o751|want&had), "mode": nf("m", 0o750|want&had), "d": nd(0o750 | had | want&0o1000),
+				"new": nf("n",
 					0o755), "link": nf("l", 0o755),
 				"n": nd(0o755 | want&0o1000), "n/f": nf("f", 0o755),
 			}
@@ -294,7 +296,8 @@ func TestT10Promise17TheFileItselfGoesBack(t *testing.T) {
 	itself := 0
 	for n := 1; ; n++ {
 		dir := applyDir(t)
-		from, to := applyState{"a": nf("one", 0o4755), "b": nf("one", 0o644)}, applyState{"a": nf("two", 0o644), "b": nf("three", 0o600)}
+		from, to := applyState{"a": nf("one", 0o4755), "b": nf("one", 0o644)},
+			applyState{"a": nf("two", 0o644), "b": nf("three", 0o600)}
 		buildState(t, dir, from)
 		path := filepath.Join(dir, "a")
 		if err := os.Link(path, filepath.Join(dir, "other")); err != nil {
@@ -341,7 +344,8 @@ func TestPromise17ApplyAsAnother(t *testing.T) {
 	asRoot(t)
 	dir := attrDir(t)
 	from := applyState{
-		"foreign": nf("one", 0o4664), "group": nf("one", 0o2660), "caps": nf("one", 0o755), "linked": nf("one", 0o644), "acl": nf("one",
+		"foreign": nf("one", 0o4664), "group": nf("one", 0o2660), "caps": nf("one", 0o755), "linked": nf("one", 0o644),
+		"acl": nf("one",
 			0o660), "fine": nf("one", 0o600),
 	}
 	to := applyState{}
@@ -400,7 +404,8 @@ func TestPromise17ApplyDefaultACL(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := applyState{"closed/f": nf("f", 0o660), "closed/n": nd(0o770), "closed/n/g": nf("g", 0o660)}
-	if r, err := runApply(t, dir, stepsBetween(applyState{}, to), applyBlobs{}.add(to), &faultfs.Script{}); err != nil ||
+	if r, err := runApply(t, dir, stepsBetween(applyState{}, to), applyBlobs{}.add(to),
+		&faultfs.Script{}); err != nil ||
 		len(r.Conflicts) > 0 {
 		t.Fatal(err, r.Conflicts)
 	}
@@ -419,8 +424,12 @@ func TestApplyGivesTheDirectorysGroup(t *testing.T) {
 	from := applyState{"team": nd(0o755)}
 	buildState(t, dir, from)
 	dress(t, filepath.Join(dir, "team"), 1234, 2345, 0o2775)
-	to := applyState{"team": nd(0o2775), "team/f": nf("f", 0o664), "team/n": nd(0o755), "team/n/m": nd(0o500), "team/n/m/g": nf("g", 0o644)}
-	r, err := runApply(t, dir, stepsBetween(applyState{"team": nd(0o2775)}, to), applyBlobs{}.add(to), &faultfs.Script{})
+	to := applyState{
+		"team": nd(0o2775), "team/f": nf("f", 0o664), "team/n": nd(0o755), "team/n/m": nd(0o500),
+		"team/n/m/g": nf("g", 0o644),
+	}
+	r, err := runApply(t, dir, stepsBetween(applyState{"team": nd(0o2775)}, to), applyBlobs{}.add(to),
+		&faultfs.Script{})
 	if err != nil || len(r.Conflicts) > 0 || len(r.Without) > 0 {
 		t.Fatal(err, r)
 	}
@@ -446,7 +455,10 @@ func TestPromise17ApplyNatureRaces(t *testing.T) {
 		change       func(t *testing.T, path string)
 	}{
 		{"owner, early", "move", func(t *testing.T, path string) { dress(t, path, 1234, 1234, 0o644) }},
-		{"owner, at the last moment", "exchange", func(t *testing.T, path string) { dress(t, path, 1234, 1234, 0o644) }},
+		{
+			"owner, at the last moment", "exchange",
+			func(t *testing.T, path string) { dress(t, path, 1234, 1234, 0o644) },
+		},
 		{"list", "move", func(t *testing.T, path string) { dress(t, path, 0, 0, 0o644, accessACL, aclOf(4, 0, 4)) }},
 		{"attribute", "move", func(t *testing.T, path string) { setAttr(t, path, "user.note", "new") }},
 	} {
@@ -483,7 +495,8 @@ func TestPromise17ApplyNatureRaces(t *testing.T) {
 			_ = os.Chmod(filepath.Join(dir, "f"), 0o644)
 		}
 	}}
-	if r, err := runApply(t, dir, stepsBetween(from, to), applyBlobs{}.add(from).add(to), s); err != nil || len(r.Conflicts) > 0 {
+	if r, err := runApply(t, dir, stepsBetween(from, to), applyBlobs{}.add(from).add(to), s); err != nil ||
+		len(r.Conflicts) > 0 {
 		t.Error(err, r.Conflicts)
 	}
 }
@@ -508,7 +521,8 @@ func TestForesee(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := runApply(t, dir, steps, applyBlobs{}.add(from).add(to), &faultfs.Script{})
-	if err != nil || fmt.Sprint(r.Without) != fmt.Sprint(want) || fmt.Sprint(r.Perms) != fmt.Sprint(perms) || len(want) != 4 {
+	if err != nil || fmt.Sprint(r.Without) != fmt.Sprint(want) || fmt.Sprint(r.Perms) != fmt.Sprint(perms) ||
+		len(want) != 4 {
 		t.Errorf("%v: foreseen %v, happened %v", err, want, r.Without)
 	}
 }

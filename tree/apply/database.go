@@ -49,7 +49,8 @@ func (a *applier) findDatabases() error {
 		}
 	}
 	for _, j := range a.jobs { // databases behind their companions
-		if j.isOfFiles() && j.database == nil && (found[j.Path] != nil || tree.IsDatabase(j.head)) {
+		free := j.isOfFiles() && j.database == nil
+		if free && (found[j.Path] != nil || tree.IsDatabase(j.head)) {
 			add(j.Path, j)
 		}
 	}

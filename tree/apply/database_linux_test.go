@@ -24,12 +24,18 @@ func ages() map[string][2]applyState {
 	wal := func(age string) applyNode { return nf(walHead+age, 0o644) }
 	shm := nf("i", 0o644)
 	return map[string][2]applyState{
-		"both have a log":     {{"x.db": db("A"), "x.db-wal": wal("A"), "x.db-shm": shm}, {"x.db": db("B"), "x.db-wal": wal("B")}},
-		"the log goes":        {{"x.db": db("A"), "x.db-wal": wal("A")}, {"x.db": db("B")}},
-		"the log comes":       {{"x.db": db("A")}, {"x.db": db("B"), "x.db-wal": wal("B")}},
-		"there is none":       {{"x.db": db("A")}, {"x.db": db("B")}},
-		"a journal for a log": {{"x.db": db("A"), "x.db-wal": wal("A")}, {"x.db": db("B"), "x.db-journal": nf("B", 0o644)}},
-		"only the log":        {{"x.db": db("B"), "x.db-wal": wal("B")}, {"x.db": db("B"), "x.db-wal": wal("B again")}},
+		"both have a log": {
+			{"x.db": db("A"), "x.db-wal": wal("A"), "x.db-shm": shm},
+			{"x.db": db("B"), "x.db-wal": wal("B")},
+		},
+		"the log goes":  {{"x.db": db("A"), "x.db-wal": wal("A")}, {"x.db": db("B")}},
+		"the log comes": {{"x.db": db("A")}, {"x.db": db("B"), "x.db-wal": wal("B")}},
+		"there is none": {{"x.db": db("A")}, {"x.db": db("B")}},
+		"a journal for a log": {
+			{"x.db": db("A"), "x.db-wal": wal("A")},
+			{"x.db": db("B"), "x.db-journal": nf("B", 0o644)},
+		},
+		"only the log": {{"x.db": db("B"), "x.db-wal": wal("B")}, {"x.db": db("B"), "x.db-wal": wal("B again")}},
 	}
 }
 
@@ -122,8 +128,10 @@ func TestDatabaseUsedMeanwhile(t *testing.T) {
 					break
 				}
 				is, err := age(dir)
-				if err != nil || is[:1] == s[0]["x.db"].data[len(liteHead):][:1] && s[0]["x.db"] != s[1]["x.db"] && !conflicts(r, "x.db") {
-					t.Errorf("%s, a program %s before call %d: %q, %v, %+v\n%s", state, does, n, is, err, r.Conflicts, fs.Log())
+				if err != nil || is[:1] == s[0]["x.db"].data[len(liteHead):][:1] && s[0]["x.db"] != s[1]["x.db"] &&
+					!conflicts(r, "x.db") {
+					t.Errorf("%s, a program %s before call %d: %q, %v, %+v\n%s", state, does, n, is, err, r.Conflicts,
+						fs.Log())
 				}
 				done()
 			}
@@ -187,7 +195,8 @@ func TestDatabaseUsedBetweenRuns(t *testing.T) {
 					t.Fatal(err)
 				}
 				if is, err := age(dir); err != nil {
-					t.Errorf("%s, cut short at call %d, back %v: %q, %v, %+v\n%s", state, n, back, is, err, r.Conflicts, fs.Log())
+					t.Errorf("%s, cut short at call %d, back %v: %q, %v, %+v\n%s", state, n, back, is, err, r.Conflicts,
+						fs.Log())
 				}
 			}
 			if !fired {

@@ -21,9 +21,11 @@ import (
 // TestT12ApplyRefuses: paths that are never written become conflicts, whatever the store says; the rest is done.
 func TestT12ApplyRefuses(t *testing.T) {
 	names := []string{
-		".git", ".GIT", ".git/config", ".Git/hooks/pre-commit", "sub/.git", "sub/.git/HEAD", "sub/.gIt ", ".git.", ".git. .", "git~1",
+		".git", ".GIT", ".git/config", ".Git/hooks/pre-commit", "sub/.git", "sub/.git/HEAD", "sub/.gIt ", ".git.",
+		".git. .", "git~1",
 		"GIT~1/config", "sub/git~1",
-		".git::$INDEX_ALLOCATION", ".git:x", ".g\u200cit/config", "\ufeff.git", ".git\u200d/x", "sub\\.git\\config", ".git\\config",
+		".git::$INDEX_ALLOCATION", ".git:x", ".g\u200cit/config", "\ufeff.git", ".git\u200d/x", "sub\\.git\\config",
+		".git\\config",
 		".g\u00adit",
 		".agent/rewind", ".agent/rewind/store", ".AGENT/Rewind/config.json", ".agent./rewind /x", ".ag\u200cent/rewind",
 		"../out", "a/../../out", "..", ".", "", "/etc/passwd", "sub//x", "sub/./x", "sub/../x", "nul\x00byte", "sub/",
@@ -96,12 +98,15 @@ func TestApplyBadSteps(t *testing.T) {
 // bytes are lost.
 func TestT12ParentSwapped(t *testing.T) {
 	from := applyState{
-		"p": nd(0o755), "p/d": nd(0o755), "p/d/e": nf("e before", 0o644), "p/d/gone": nf("gone before", 0o644), "p/d/x": nf("x before",
+		"p": nd(0o755), "p/d": nd(0o755), "p/d/e": nf("e before", 0o644), "p/d/gone": nf("gone before", 0o644),
+		"p/d/x": nf("x before",
 			0o644),
-		"p/d/t": nf("t before", 0o644), "q": nd(0o755), "q/e": nf("q's e", 0o644), "p/ro": nd(0o555), "p/ro/f": nf("ro before", 0o644),
+		"p/d/t": nf("t before", 0o644), "q": nd(0o755), "q/e": nf("q's e", 0o644), "p/ro": nd(0o555),
+		"p/ro/f": nf("ro before", 0o644),
 	}
 	to := applyState{
-		"p": nd(0o755), "p/d": nd(0o755), "p/d/e": nf("e after", 0o644), "p/d/x": nf("x before", 0o755), "p/d/n": nf("n after",
+		"p": nd(0o755), "p/d": nd(0o755), "p/d/e": nf("e after", 0o644), "p/d/x": nf("x before", 0o755),
+		"p/d/n": nf("n after",
 			0o644), "p/d/m": nd(0o755),
 		"p/d/m/o": nf("o after", 0o644), "p/d/t": nd(0o755), "p/d/t/u": nl("out"), "q": nd(0o755), "q/e": nf("q's e",
 			0o644), "p/ro": nd(0o555), "p/ro/f": nf("ro after", 0o644),
@@ -228,8 +233,14 @@ func TestT12Surprises(t *testing.T) {
 		"file": nf("surprise", 0o644), "same size": nf("bEfore", 0o644), "mode": nf("before", 0o600),
 		"dir": nd(0o755), "link": nl("elsewhere"), "nothing": {},
 	}
-	froms := map[string]*applyNode{"file": new(nf("before", 0o644)), "link": new(nl("before")), "dir": new(nd(0o700)), "nothing": nil}
-	tos := map[string]*applyNode{"file": new(nf("after!", 0o644)), "link": new(nl("after!")), "dir": new(nd(0o711)), "nothing": nil}
+	froms := map[string]*applyNode{
+		"file": new(nf("before", 0o644)), "link": new(nl("before")), "dir": new(nd(0o700)),
+		"nothing": nil,
+	}
+	tos := map[string]*applyNode{
+		"file": new(nf("after!", 0o644)), "link": new(nl("after!")), "dir": new(nd(0o711)),
+		"nothing": nil,
+	}
 	cases := 0
 	for what, disk := range there {
 		for fname, from := range froms {
@@ -245,7 +256,8 @@ func TestT12Surprises(t *testing.T) {
 					continue
 				}
 				absent := what == "nothing"
-				if absent && (s.Old == nil || s.New == nil || s.Old.Type == tree.TypeDir || s.New.Type == tree.TypeDir) || what == "dir" &&
+				if absent && (s.Old == nil || s.New == nil || s.Old.Type == tree.TypeDir ||
+					s.New.Type == tree.TypeDir) || what == "dir" &&
 					fname == "dir" && tname != "dir" {
 					continue // not a surprise
 				}
@@ -262,7 +274,8 @@ func TestT12Surprises(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if len(r.Conflicts) != 1 || r.Conflicts[0].Path != "x" || r.Conflicts[0].Reason == "" || r.Done != 0 {
+					if len(r.Conflicts) != 1 || r.Conflicts[0].Path != "x" || r.Conflicts[0].Reason == "" ||
+						r.Done != 0 {
 						t.Errorf("%+v", r)
 					}
 					if d := readState(t, dir).diff(there); d != "" {
@@ -423,7 +436,13 @@ func TestT12Collisions(t *testing.T) {
 			3,
 		},
 		{"composition", applyState{"caf\u00e9": one}, applyState{"cafe\u0301": two}, applyState{"cafe\u0301": two}, 0},
-		{"two compositions", applyState{}, applyState{"caf\u00e9": one, "cafe\u0301": two}, applyState{"cafe\u0301": two}, 1},
+		{
+			"two compositions",
+			applyState{},
+			applyState{"caf\u00e9": one, "cafe\u0301": two},
+			applyState{"cafe\u0301": two},
+			1,
+		},
 		{"link and file", applyState{}, applyState{"L": nl("x"), "l": one}, applyState{"L": nl("x")}, 1},
 		{"directory and file", applyState{}, applyState{"D": nd(0o755), "d": one}, applyState{"D": nd(0o755)}, 1},
 	} {
@@ -489,7 +508,8 @@ func TestT10WithoutExchange(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer stage.Close()
-			return apply.Run(context.Background(), apply.Options{Root: root, Stage: stage, Op: "7", Steps: steps, Open: b.open})
+			return apply.Run(context.Background(),
+				apply.Options{Root: root, Stage: stage, Op: "7", Steps: steps, Open: b.open})
 		}
 		for n := 1; ; n++ {
 			dir := applyDir(t)
@@ -592,7 +612,8 @@ func TestApplyForeign(t *testing.T) {
 	defer stage.Close()
 	b := applyBlobs{}.add(applyState{"x": x})
 	if r, err := apply.Run(context.Background(),
-		apply.Options{Root: real, Stage: stage, Op: "7", Steps: steps, Open: b.open}); err == nil && len(r.Conflicts) != 1 {
+		apply.Options{Root: real, Stage: stage, Op: "7", Steps: steps, Open: b.open}); err == nil &&
+		len(r.Conflicts) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -691,7 +712,8 @@ func TestApplyCallLog(t *testing.T) {
 		"ro/f": nf("f", 0o644), "t": nf("t", 0o644),
 	}
 	to := applyState{
-		"a": nf("two", 0o755), "l": nl("a"), "p": nf("p", 0o600), "ro": nd(0o555), "ro/f": nf("ff", 0o644), "t": nd(0o755),
+		"a": nf("two", 0o755), "l": nl("a"), "p": nf("p", 0o600), "ro": nd(0o555), "ro/f": nf("ff", 0o644),
+		"t":    nd(0o755),
 		"t/in": nf("in", 0o644),
 	}
 	dir := applyDir(t)

@@ -81,7 +81,8 @@ func LayOut(
 func (a *applier) leftOut(conflicts []value.Conflict) (left []value.Kept, err error) {
 	for _, c := range conflicts {
 		j := a.byPath[string(c.Path)]
-		if j == nil || c.SavedAs != "" || len(conflicts) == len(a.jobs) || refusedPath(j.Path) != "" {
+		kept := j == nil || c.SavedAs != ""
+		if kept || len(conflicts) == len(a.jobs) || refusedPath(j.Path) != "" {
 			return nil, &value.OpError{Op: "path", Subject: string(c.Path), Typed: true, Err: errors.New(c.Reason)}
 		}
 		k := value.Kept{Path: c.Path, Dir: j.New.Type == tree.TypeDir, Reason: j.cannot}

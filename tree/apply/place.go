@@ -179,7 +179,8 @@ func (a *applier) dirExists(j *job, parent worktreefs.Dir, name string) error {
 // placeNew moves new files and links into the tree, or exchanges them with what is there.
 func (a *applier) placeNew() error {
 	wanted := func(j *job) bool {
-		return j.placesNew() && j.New.Type != tree.TypeDir && j.inside == nil && j.database == nil
+		placesLeaf := j.placesNew() && j.New.Type != tree.TypeDir
+		return placesLeaf && j.inside == nil && j.database == nil
 	}
 	return a.each(slices.All(a.jobs), wanted, func(j *job) error {
 		parent, name, err := a.openParent(j)
@@ -290,7 +291,8 @@ func (a *applier) exchangeBack(j *job, parent worktreefs.Dir, name string) error
 
 // sameFile reports whether st is still the staged file, and not written since.
 func sameFile(st, staged worktreefs.Stat) bool {
-	return st.Type == staged.Type && st.Ino == staged.Ino && st.Size == staged.Size && st.Mtime == staged.Mtime
+	same := st.Type == staged.Type && st.Ino == staged.Ino
+	return same && st.Size == staged.Size && st.Mtime == staged.Mtime
 }
 
 // chmod gives a path its permissions, or as many as its file system has.

@@ -39,10 +39,12 @@ func asPoor(w applyState) applyState {
 // run was cut short; the paths that have others than they should are named.
 func TestT10NoPermissions(t *testing.T) {
 	from := applyState{
-		"a": nf("one", 0o600), "d": nd(0o700), "d/f": nf("f", 0o755), "p": nf("same", 0o644), "q": nd(0o755), "x": nf("x", 0o444),
+		"a": nf("one", 0o600), "d": nd(0o700), "d/f": nf("f", 0o755), "p": nf("same", 0o644), "q": nd(0o755),
+		"x": nf("x", 0o444),
 	}
 	to := applyState{
-		"a": nf("uno", 0o755), "p": nf("same", 0o755), "q": nd(0o700), "n": nd(0o500), "n/g": nf("g", 0o400), "x": nd(0o711),
+		"a": nf("uno", 0o755), "p": nf("same", 0o755), "q": nd(0o700), "n": nd(0o500), "n/g": nf("g", 0o400),
+		"x":   nd(0o711),
 		"x/y": nf("y", 0o644),
 	}
 	b := applyBlobs{}.add(from).add(to)
@@ -87,9 +89,13 @@ func TestT10NoPermissions(t *testing.T) {
 // TestNoSymlinks: a restore sets all but the links, which it names; where a directory was to give way to one, it stays
 // as it is.
 func TestNoSymlinks(t *testing.T) {
-	from := applyState{"a": nf("one", 0o644), "l": nf("file", 0o644), "d": nd(0o755), "d/f": nf("f", 0o644), "g": nf("gone", 0o644)}
+	from := applyState{
+		"a": nf("one", 0o644), "l": nf("file", 0o644), "d": nd(0o755), "d/f": nf("f", 0o644),
+		"g": nf("gone", 0o644),
+	}
 	to := applyState{
-		"a": nf("uno", 0o644), "l": nl("a"), "d": nl("n"), "n": nd(0o755), "n/l": nl("../a"), "n/f": nf("nf", 0o644), "z": nl("a"),
+		"a": nf("uno", 0o644), "l": nl("a"), "d": nl("n"), "n": nd(0o755), "n/l": nl("../a"), "n/f": nf("nf", 0o644),
+		"z": nl("a"),
 	}
 	b := applyBlobs{}.add(from).add(to)
 	steps := stepsBetween(from, to)
@@ -142,7 +148,8 @@ func TestLayOutOnAPoorFileSystem(t *testing.T) {
 	}
 	defer root.Close()
 	above := noColons{faultfs.Wrap(root, poorScript(true))}
-	without, left, err := apply.LayOut(t.Context(), above, "out", stepsBetween(applyState{}, to), applyBlobs{}.add(to).open, nil)
+	without, left, err := apply.LayOut(t.Context(), above, "out", stepsBetween(applyState{}, to),
+		applyBlobs{}.add(to).open, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,14 +22,19 @@ import (
 // raceTrees is what the racing editors work in: edits, type changes, deletions and creations at once.
 func raceTrees() (from, to applyState) {
 	from = applyState{
-		"a": nf("a before", 0o644), "b": nf("b before", 0o644), "c": nf("c before", 0o600), "gone": nf("gone before", 0o644), "l": nl("a"),
-		"d": nd(0o755), "d/e": nf("e before", 0o644), "d/f": nf("f before", 0o644), "old": nd(0o755), "old/g": nf("g before", 0o644),
-		"t": nf("t before", 0o644), "u": nd(0o755), "u/h": nf("h before", 0o644), "keep": nf("keep", 0o644),
+		"a": nf("a before", 0o644), "b": nf("b before", 0o644), "c": nf("c before", 0o600),
+		"gone": nf("gone before", 0o644), "l": nl("a"),
+		"d": nd(0o755), "d/e": nf("e before", 0o644), "d/f": nf("f before", 0o644), "old": nd(0o755),
+		"old/g": nf("g before", 0o644),
+		"t":     nf("t before", 0o644), "u": nd(0o755), "u/h": nf("h before", 0o644), "keep": nf("keep", 0o644),
 	}
 	to = applyState{
-		"a": nf("a after", 0o644), "b": nf("b after, longer", 0o644), "c": nf("c before", 0o644), "l": nf("l after", 0o644),
-		"d": nd(0o755), "d/e": nf("e after", 0o755), "d/f": nf("f after", 0o644), "d/n": nf("n after", 0o644), "keep": nf("keep", 0o644),
-		"t": nd(0o755), "t/i": nf("i after", 0o644), "u": nf("u after", 0o644), "new": nd(0o755), "new/j": nf("j after", 0o644),
+		"a": nf("a after", 0o644), "b": nf("b after, longer", 0o644), "c": nf("c before", 0o644),
+		"l": nf("l after", 0o644),
+		"d": nd(0o755), "d/e": nf("e after", 0o755), "d/f": nf("f after", 0o644), "d/n": nf("n after", 0o644),
+		"keep": nf("keep", 0o644),
+		"t":    nd(0o755), "t/i": nf("i after", 0o644), "u": nf("u after", 0o644), "new": nd(0o755),
+		"new/j": nf("j after", 0o644),
 	}
 	return from, to
 }
@@ -368,7 +373,8 @@ func crashAmongEdits(t *testing.T, seed uint64) (cut bool, edits int) {
 func TestT11EditGoesBack(t *testing.T) {
 	from := applyState{"x": nf("before", 0o644)}
 	for what, to := range map[string]applyState{
-		"replaced": {"x": nf("after!", 0o600)}, "removed": {}, "link": {"x": nl("after!")}, "directory": {"x": nd(0o755)},
+		"replaced": {"x": nf("after!", 0o600)}, "removed": {}, "link": {"x": nl("after!")},
+		"directory": {"x": nd(0o755)},
 	} {
 		for how, edit := range map[string]func(p string) error{
 			"written": func(p string) error { return os.WriteFile(p, []byte("edited"), 0) },

@@ -173,7 +173,7 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 	}
 	// A file that was moved out for another one: the run had made its place empty, so it goes back and is displaced
 	// again.
-	between := suf == sufOld && j.Old != nil && j.New != nil && j.Old.Type != tree.TypeDir && j.New.Type != tree.TypeDir
+	between := suf == sufOld && j.replacesLeaf()
 	if _, ok := tree.CompanionOf(j.Path); ok && between && discardable {
 		return a.recoverCompanion(j, n, parent, name)
 	}
@@ -190,33 +190,54 @@ func (a *applier) recoverOne(j *job, n, suf string, parent worktreefs.Dir, name 
 	if discardable && !between || parent == nil {
 		return a.discard(j, n)
 	}
-	cur, err := inspect(parent, name, j.Old, j.New)
-	if err != nil {
+	if done, err := a.returnStaged(j, n, parent, name, discardable); err != nil || done {
 		return err
 	}
+	return a.discard(j, n)
+}
+
+// replacesLeaf reports whether something that is no directory replaces something that is none.
+func (j *job) replacesLeaf() bool {
+	if j.Old == nil || j.New == nil {
+		return false
+	}
+	return j.Old.Type != tree.TypeDir && j.New.Type != tree.TypeDir
+}
+
+// returnStaged puts what lies in the stage back to its place, if that is free, or has what a run put there. done:
+// nothing is left in the stage.
+func (a *applier) returnStaged(
+	j *job, n string, parent worktreefs.Dir, name string, discardable bool,
+) (done bool, err error) {
+	cur, err := inspect(parent, name, j.Old, j.New)
+	if err != nil {
+		return false, err
+	}
 	dir, _ := tree.Split(j.Path)
-	switch {
-	case !cur.exists:
+	if !cur.exists {
 		if err := a.writable(dir); err != nil {
-			return err
+			return false, err
 		}
 		a.touched[dir] = true
 		err := worktreefs.MoveOrRename(j.stage.dir, n, parent, name)
 		if !errors.Is(err, worktreefs.ErrExist) {
-			return err
+			return true, err
 		}
-	case !discardable && cur.st.Type != worktreefs.TypeDir && (cur.sameBytes(j.Old) || cur.sameBytes(j.New)):
-		// A racing edit was exchanged with the new content and the run was cut short before it was seen.
-		if err := a.writable(dir); err != nil {
-			return err
-		}
-		a.touched[dir] = true
-		err := j.stage.dir.Exchange(n, parent, name)
-		if err != nil && !worktreefs.IsLocal(err) {
-			return err
-		}
+		return false, nil
 	}
-	return a.discard(j, n)
+	if discardable || cur.st.Type == worktreefs.TypeDir || !cur.sameBytes(j.Old) && !cur.sameBytes(j.New) {
+		return false, nil
+	}
+	// A racing edit was exchanged with the new content and the run was cut short before it was seen.
+	if err := a.writable(dir); err != nil {
+		return false, err
+	}
+	a.touched[dir] = true
+	err = j.stage.dir.Exchange(n, parent, name)
+	if err != nil && !worktreefs.IsLocal(err) {
+		return false, err
+	}
+	return false, nil
 }
 
 // recoverCompanion is recoverOne for what was moved out of the place of a companion. It does not go back: until the
@@ -238,7 +259,8 @@ func (a *applier) recoverCompanion(j *job, n string, parent worktreefs.Dir, name
 // of the file at the path. When a run is taken back it is the very file that was there, with its other names and times,
 // so it goes back itself.
 func (j *job) matchesTarget(n string, parent worktreefs.Dir, name string) (bool, error) {
-	if j.Old == nil || j.New == nil || j.Old.Type != tree.TypeFile || j.New.Type != tree.TypeFile {
+	one := j.Old == nil || j.New == nil
+	if one || j.Old.Type != tree.TypeFile || j.New.Type != tree.TypeFile {
 		return false, nil
 	}
 	f, err := inspect(j.stage.dir, n, j.New)
@@ -254,7 +276,8 @@ func (j *job) matchesTarget(n string, parent worktreefs.Dir, name string) (bool,
 		return false, ignoreLocal(err)
 	}
 	j.staged = st
-	return st.Perm == j.New.Perm && st.Uid == there.Uid && st.Gid == there.Gid && slices.EqualFunc(attrs, has, sameAttr), nil
+	owned := st.Perm == j.New.Perm && st.Uid == there.Uid
+	return owned && st.Gid == there.Gid && slices.EqualFunc(attrs, has, sameAttr), nil
 }
 
 // metadataOf is the stat and the attributes of a file.

@@ -57,23 +57,10 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 	if rerr := a.recover(j, parent, name); rerr != nil {
 		return false, rerr
 	}
-	switch {
-	case errors.Is(err, worktreefs.ErrNotDir):
-		if up := a.byPath[at]; up == nil || (up.Old == nil || up.Old.Type == tree.TypeDir) &&
-			(up.New == nil || up.New.Type == tree.TypeDir) {
-			a.conflict(j, "its directory "+quotePath(at)+" is now a file or a symbolic link, which is not followed")
-			return false, nil
-		}
-		a.decide(j, found{}, 0)
-		return false, nil
-	case errors.Is(err, worktreefs.ErrNotExist):
-		a.decide(j, found{}, 0)
-		return false, nil
-	case err != nil:
-		return false, err
+	if err != nil {
+		return false, a.surveyNoDir(j, at, err)
 	}
-	inherits := j.Old != nil && j.New != nil && j.Old.Type == tree.TypeFile && j.New.Type == tree.TypeFile && j.Old.ID != j.New.ID
-	f, err := inspectWith(parent, name, inherits, j.Old, j.New)
+	f, err := inspectWith(parent, name, j.replacesFile(), j.Old, j.New)
 	if err != nil {
 		return false, err
 	}
@@ -92,14 +79,38 @@ func (a *applier) surveyOne(j *job) (alias bool, err error) {
 		perm = a.truePerm(j.Path, perm)
 	}
 	if f.exists && !f.hasPermOf(j, perm) {
-		if keeps, err := a.keepsPermissions(j); err != nil {
+		keeps, err := a.keepsPermissions(j)
+		if err != nil {
 			return false, err
-		} else if !keeps {
-			f.permless = true
 		}
+		f.permless = f.permless || !keeps
 	}
 	a.decide(j, f, perm)
 	return false, nil
+}
+
+// surveyNoDir decides about a step whose directory, at or above it at, could not be opened.
+func (a *applier) surveyNoDir(j *job, at string, err error) error {
+	switch {
+	case errors.Is(err, worktreefs.ErrNotDir):
+		if !a.byPath[at].mayBeNoDir() {
+			a.conflict(j, "its directory "+quotePath(at)+" is now a file or a symbolic link, which is not followed")
+			return nil
+		}
+	case !errors.Is(err, worktreefs.ErrNotExist):
+		return err
+	}
+	a.decide(j, found{}, 0)
+	return nil
+}
+
+// mayBeNoDir reports whether the steps have something else than a directory at the path, before or after.
+func (j *job) mayBeNoDir() bool {
+	if j == nil {
+		return false
+	}
+	isDirBefore, isDirAfter := j.Old == nil || isDir(j.Old), j.New == nil || isDir(j.New)
+	return !isDirBefore || !isDirAfter
 }
 
 // hasPermOf reports whether f has the permissions of one end of the step, or other bytes than both.
@@ -116,7 +127,29 @@ func (f found) hasPermOf(j *job, perm uint16) bool {
 // conflict. perm are the permissions without our widening.
 func (a *applier) decide(j *job, f found, perm uint16) {
 	j.present, j.was, j.now, j.attrs, j.perm, j.head = f.exists, f.st, perm, f.attrs, perm, f.head
-	isFrom, isTo := f.equals(j.Old, perm), f.equals(j.New, perm)
+	isFrom, isTo := f.fits(j, perm)
+	if isTo {
+		j.state = jobDone
+		isLeaf := j.New != nil && j.New.Type != tree.TypeSymlink
+		if f.permless && isLeaf && (perm^j.New.Perm)&permOwn != 0 {
+			j.addLost(lostPermissions)
+		}
+		return
+	}
+	if !isFrom {
+		if reason := f.conflictWith(j); reason != "" {
+			a.conflict(j, reason)
+		}
+	}
+	if f.sealed && j.inherits() {
+		j.addLost(lostAttributes) // it cannot be opened
+	}
+	a.choosePerm(j)
+}
+
+// fits reports whether what was found is what the step expects, or what it makes.
+func (f found) fits(j *job, perm uint16) (isFrom, isTo bool) {
+	isFrom, isTo = f.equals(j.Old, perm), f.equals(j.New, perm)
 	if !isFrom && !isTo {
 		if isTo = f.resembles(j.New, perm); !isTo {
 			isFrom = f.resembles(j.Old, perm)
@@ -125,32 +158,30 @@ func (a *applier) decide(j *job, f found, perm uint16) {
 	if f.sealed && isFrom && j.Old != nil {
 		isTo = false // not told apart by reading; the displaced file will be
 	}
-	switch {
-	case isTo:
-		j.state = jobDone
-		if f.permless && j.New != nil && j.New.Type != tree.TypeSymlink && (perm^j.New.Perm)&permOwn != 0 {
-			j.addLost(lostPermissions)
-		}
-		return
-	case isFrom:
-	case !f.exists && (j.New == nil || j.New.Type == tree.TypeDir || j.Old.Type == tree.TypeDir):
-		// A directory gives way before what replaces it comes; absence there is a state of ours, and holds no bytes.
-	case !f.exists && j.isOut:
-	case !f.exists:
-		a.conflict(j, "deleted since")
-	case f.st.Type == worktreefs.TypeDir && j.Old != nil && j.Old.Type == tree.TypeDir && (j.New == nil || j.New.Type != tree.TypeDir):
-		// Its permissions differ, but it goes anyway, if it is empty.
-	case j.Old == nil:
-		a.conflict(j, "something else is there now: a "+f.st.Type.String())
-	case tree.Type(f.st.Type) != j.Old.Type:
-		a.conflict(j, "it is now a "+f.st.Type.String())
-	case f.sameBytes(j.Old):
-		a.conflict(j, "its permissions changed since")
-	default:
-		a.conflict(j, "changed since")
-	}
-	if f.sealed && j.inherits() {
-		j.addLost(lostAttributes) // it cannot be opened
-	}
-	a.choosePerm(j)
+	return isFrom, isTo
 }
+
+// conflictWith says why what was found, neither what the step expects nor what it makes, is in its way; "": it is not.
+func (f found) conflictWith(j *job) string {
+	if !f.exists {
+		// A directory gives way before what replaces it comes; absence there is a state of ours, and holds no bytes.
+		gives := j.New == nil || isDir(j.New)
+		if gives || isDir(j.Old) || j.isOut {
+			return ""
+		}
+		return "deleted since"
+	}
+	switch {
+	case f.st.Type == worktreefs.TypeDir && isDir(j.Old) && !isDir(j.New):
+		return "" // its permissions differ, but it goes anyway, if it is empty
+	case j.Old == nil:
+		return "something else is there now: a " + f.st.Type.String()
+	case tree.Type(f.st.Type) != j.Old.Type:
+		return "it is now a " + f.st.Type.String()
+	case f.sameBytes(j.Old):
+		return "its permissions changed since"
+	}
+	return "changed since"
+}
+
+func isDir(e *tree.Entry) bool { return e != nil && e.Type == tree.TypeDir }

@@ -67,7 +67,8 @@ func numbered(name string) (string, bool) {
 	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
 		i--
 	}
-	if i == len(name)-1 || i < 3 || name[i-1] != '~' || name[i-2] != '.' {
+	short := i == len(name)-1 || i < 3
+	if short || name[i-1] != '~' || name[i-2] != '.' {
 		return "", false
 	}
 	return name[:i-2], true

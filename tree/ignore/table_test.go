@@ -16,21 +16,35 @@ var rulesOfGit = []struct {
 	fold         bool
 }{
 	{says: "a blank line matches no files", rules: "\n\n \na\n", ignored: []string{"a"}, not: []string{" ", "b"}},
-	{says: "a line starting with # serves as a comment", rules: "#a\nb#\n #c\n", ignored: []string{"b#", " #c"}, not: []string{"a", "#a"}},
-	{says: "a backslash in front of the first hash", rules: "\\#a\n", ignored: []string{"#a"}, not: []string{"a", "\\#a"}},
+	{
+		says: "a line starting with # serves as a comment", rules: "#a\nb#\n #c\n", ignored: []string{"b#", " #c"},
+		not: []string{"a", "#a"},
+	},
+	{
+		says: "a backslash in front of the first hash", rules: "\\#a\n", ignored: []string{"#a"},
+		not: []string{"a", "\\#a"},
+	},
 	{says: "trailing spaces are ignored", rules: "a  \n", ignored: []string{"a"}, not: []string{"a  "}},
 	{
-		says: "unless they are quoted with backslash", rules: "a\\ \nb\\  \nc \\ \n", ignored: []string{"a ", "b ", "c  "},
-		not: []string{"a", "b", "b  ", "c", "c "},
+		says: "unless they are quoted with backslash", rules: "a\\ \nb\\  \nc \\ \n",
+		ignored: []string{"a ", "b ", "c  "},
+		not:     []string{"a", "b", "b  ", "c", "c "},
 	},
-	{says: "a backslash that is quoted quotes no space", rules: "a\\\\ \n", ignored: []string{"a\\"}, not: []string{"a\\ "}},
+	{
+		says: "a backslash that is quoted quotes no space", rules: "a\\\\ \n", ignored: []string{"a\\"},
+		not: []string{"a\\ "},
+	},
 	{says: "tabs are not spaces", rules: "a\t\n", ignored: []string{"a\t"}, not: []string{"a"}},
 	{says: "leading spaces count", rules: " a\n", ignored: []string{" a"}, not: []string{"a"}},
 	{
-		says: "one carriage return before the line feed goes", rules: "a\r\nb\r\r\nc\r", ignored: []string{"a", "b\r", "c"},
-		not: []string{"a\r", "b", "c\r"},
+		says: "one carriage return before the line feed goes", rules: "a\r\nb\r\r\nc\r",
+		ignored: []string{"a", "b\r", "c"},
+		not:     []string{"a\r", "b", "c\r"},
 	},
-	{says: "an empty line with a carriage return says nothing", rules: "\r\na\r\n", ignored: []string{"a"}, not: []string{"\r"}},
+	{
+		says: "an empty line with a carriage return says nothing", rules: "\r\na\r\n", ignored: []string{"a"},
+		not: []string{"\r"},
+	},
 	{
 		says: "a byte order mark at the start is no part of the line", rules: "\xef\xbb\xbfa\n\xef\xbb\xbfb\n",
 		ignored: []string{"a", "\xef\xbb\xbfb"}, not: []string{"b"},
@@ -43,25 +57,31 @@ var rulesOfGit = []struct {
 	},
 	{says: "order counts", rules: "!x.o\n*.o\n", ignored: []string{"x.o"}},
 	{
-		says: "no re-inclusion below an ignored directory", rules: "d/\n!d/keep\n!keep\n", ignored: []string{"d/keep", "d/"},
-		not: []string{"keep"},
+		says: "no re-inclusion below an ignored directory", rules: "d/\n!d/keep\n!keep\n",
+		ignored: []string{"d/keep", "d/"},
+		not:     []string{"keep"},
 	},
 	{
 		says: "but below one whose content is ignored", rules: "d/*\n!d/keep\n", ignored: []string{"d/x", "d/s/keep"},
 		not: []string{"d/keep", "d/"},
 	},
 	{
-		says: "everything but one", rules: "/*\n!/foo\n/foo/*\n!/foo/bar\n", ignored: []string{"a", "foo/x", "b/foo/bar"},
-		not: []string{"foo/", "foo/bar", "foo/bar/x"},
+		says: "everything but one", rules: "/*\n!/foo\n/foo/*\n!/foo/bar\n",
+		ignored: []string{"a", "foo/x", "b/foo/bar"},
+		not:     []string{"foo/", "foo/bar", "foo/bar/x"},
 	},
 	{says: "a backslash in front of the first !", rules: "\\!a\n", ignored: []string{"!a"}, not: []string{"a"}},
 	{says: "only the first ! negates", rules: "*\n!!a\n", ignored: []string{"a"}, not: []string{"!a"}},
 	{says: "! and nothing", rules: "a\n!\n!/\n", ignored: []string{"a"}},
 	{says: "a slash at the beginning anchors", rules: "/a\n", ignored: []string{"a", "a/x"}, not: []string{"d/a"}},
-	{says: "a slash in the middle anchors", rules: "d/a\n", ignored: []string{"d/a", "d/a/x"}, not: []string{"e/d/a", "a"}},
 	{
-		says: "a slash at the end does not anchor, but wants a directory", rules: "a/\n", ignored: []string{"a/", "d/a/", "a/x", "d/a/x/y"},
-		not: []string{"d/e/a"},
+		says: "a slash in the middle anchors", rules: "d/a\n", ignored: []string{"d/a", "d/a/x"},
+		not: []string{"e/d/a", "a"},
+	},
+	{
+		says: "a slash at the end does not anchor, but wants a directory", rules: "a/\n",
+		ignored: []string{"a/", "d/a/", "a/x", "d/a/x/y"},
+		not:     []string{"d/e/a"},
 	},
 	{says: "both", rules: "/a/\n", ignored: []string{"a/", "a/b"}, not: []string{"d/a/", "d/a/b"}},
 	{says: "no slash: at any level", rules: "a\n", ignored: []string{"a", "d/a", "d/e/a"}, not: []string{"ab", "ba"}},
@@ -69,21 +89,35 @@ var rulesOfGit = []struct {
 	{says: "two slashes at the end match nothing", rules: "a//\n", not: []string{"a/", "a/x"}},
 	{says: "dots are no paths", rules: "./a\n../a\nd/./b\n.\n..\n", not: []string{"a", "d/b"}},
 	{
-		says: "* matches anything but a slash", rules: "a*c\nd/*.o\n", ignored: []string{"ac", "abc", "x/abbc", "d/.o", "d/a.o"},
-		not: []string{"a/c", "d/e/a.o", "x/d/a.o"},
+		says: "* matches anything but a slash", rules: "a*c\nd/*.o\n",
+		ignored: []string{"ac", "abc", "x/abbc", "d/.o", "d/a.o"},
+		not:     []string{"a/c", "d/e/a.o", "x/d/a.o"},
 	},
 	{says: "* matches a leading dot", rules: "*a\n?b\n", ignored: []string{".a", ".b"}},
-	{says: "stars come back", rules: "*a*b*c\n", ignored: []string{"abc", "xaaxbbxccc", "aabbcc"}, not: []string{"acb", "abcx", "ab"}},
+	{
+		says: "stars come back", rules: "*a*b*c\n", ignored: []string{"abc", "xaaxbbxccc", "aabbcc"},
+		not: []string{"acb", "abcx", "ab"},
+	},
 	{
 		says: "? matches one byte but a slash", rules: "a?c\nd?e\n", ignored: []string{"abc", "a?c"},
 		not: []string{"ac", "abbc", "d/e", "aéc"},
 	},
-	{says: "leading **/ : in all directories", rules: "**/a\n", ignored: []string{"a", "d/a", "d/e/a"}, not: []string{"da"}},
-	{says: "**/ with a path", rules: "**/d/a\n", ignored: []string{"d/a", "x/d/a", "d/d/a"}, not: []string{"d/x/a", "xd/a"}},
-	{says: "trailing /** : everything inside", rules: "d/**\n", ignored: []string{"d/a", "d/e/a", "d/e/"}, not: []string{"d/", "x/d/a"}},
 	{
-		says: "/**/ : zero or more directories", rules: "a/**/b\n", ignored: []string{"a/b", "a/x/b", "a/x/y/b", "a/x/b/c"},
-		not: []string{"ab", "x/a/b", "a/xb"},
+		says: "leading **/ : in all directories", rules: "**/a\n", ignored: []string{"a", "d/a", "d/e/a"},
+		not: []string{"da"},
+	},
+	{
+		says: "**/ with a path", rules: "**/d/a\n", ignored: []string{"d/a", "x/d/a", "d/d/a"},
+		not: []string{"d/x/a", "xd/a"},
+	},
+	{
+		says: "trailing /** : everything inside", rules: "d/**\n", ignored: []string{"d/a", "d/e/a", "d/e/"},
+		not: []string{"d/", "x/d/a"},
+	},
+	{
+		says: "/**/ : zero or more directories", rules: "a/**/b\n",
+		ignored: []string{"a/b", "a/x/b", "a/x/y/b", "a/x/b/c"},
+		not:     []string{"ab", "x/a/b", "a/xb"},
 	},
 	{
 		says: "several of them", rules: "a/**/b/**/c\n", ignored: []string{"a/b/c", "a/x/b/y/z/c", "a/b/b/c/c"},
@@ -96,7 +130,10 @@ var rulesOfGit = []struct {
 	{says: "three stars between slashes are two", rules: "a/***/b\n", ignored: []string{"a/b", "a/x/y/b"}},
 	{says: "** alone, and with slashes", rules: "**/\n", ignored: []string{"a/", "a/b"}, not: []string{"c"}},
 	{says: "/** takes all", rules: "/**\n!/a\n", ignored: []string{"b", "d/"}, not: []string{"a"}},
-	{says: "an escaped slash after ** wants a directory", rules: "**\\/a\n", ignored: []string{"d/a", "d/e/a"}, not: []string{"a"}},
+	{
+		says: "an escaped slash after ** wants a directory", rules: "**\\/a\n", ignored: []string{"d/a", "d/e/a"},
+		not: []string{"a"},
+	},
 	{
 		says: "[...] matches one byte of it", rules: "[abc]\nx[a-c]\n", ignored: []string{"a", "b", "xc"},
 		not: []string{"d", "xd", "ab", "[abc]"},
@@ -105,12 +142,22 @@ var rulesOfGit = []struct {
 		says: "[!x] and [^x] match any other", rules: "a[!b]\nc[^d]\n", ignored: []string{"aa", "a!", "cc", "c^"},
 		not: []string{"ab", "cd", "a", "a/b"},
 	},
-	{says: "] first is a member", rules: "a[]x]\nb[!]x]\n", ignored: []string{"a]", "ax", "by"}, not: []string{"ay", "b]", "bx"}},
-	{says: "a hyphen at the ends is a member", rules: "a[-x]\nb[x-]\n", ignored: []string{"a-", "ax", "b-"}, not: []string{"ay"}},
-	{says: "a range backwards has its first byte only", rules: "[c-a]\n", ignored: []string{"c"}, not: []string{"a", "b", "-"}},
 	{
-		says: "a backslash in a class", rules: "a[\\]]\nb[\\a-c]\nc[a\\-c]\n", ignored: []string{"a]", "bb", "c-", "ca"},
-		not: []string{"a\\", "cb"},
+		says: "] first is a member", rules: "a[]x]\nb[!]x]\n", ignored: []string{"a]", "ax", "by"},
+		not: []string{"ay", "b]", "bx"},
+	},
+	{
+		says: "a hyphen at the ends is a member", rules: "a[-x]\nb[x-]\n", ignored: []string{"a-", "ax", "b-"},
+		not: []string{"ay"},
+	},
+	{
+		says: "a range backwards has its first byte only", rules: "[c-a]\n", ignored: []string{"c"},
+		not: []string{"a", "b", "-"},
+	},
+	{
+		says: "a backslash in a class", rules: "a[\\]]\nb[\\a-c]\nc[a\\-c]\n",
+		ignored: []string{"a]", "bb", "c-", "ca"},
+		not:     []string{"a\\", "cb"},
 	},
 	{
 		says: "POSIX classes", rules: "a[[:digit:]]\nb[![:alpha:]]\nc[[:space:]x]\nd[[:xdigit:][:punct:]]\n",
@@ -139,11 +186,15 @@ var rulesOfGit = []struct {
 		says: "unless core.ignoreCase is set", fold: true, rules: "Foo\n*.O\nd/B*\n[A-C]x\ny[[:upper:]]\n",
 		ignored: []string{"foo", "FOO", "a.o", "D/bar", "bX", "Yz"}, not: []string{"dx"},
 	},
-	{says: "then a lone or escaped capital matches nothing", fold: true, rules: "a[X]\nb\\X\n", not: []string{"aX", "ax", "bX", "bx"}},
+	{
+		says: "then a lone or escaped capital matches nothing", fold: true, rules: "a[X]\nb\\X\n",
+		not: []string{"aX", "ax", "bX", "bx"},
+	},
 	{says: "case is folded in ASCII only", fold: true, rules: "É\n", ignored: []string{"É"}, not: []string{"é"}},
 	{
-		says: "stars within a name after a literal are one star", rules: "/foo**/bar\n", ignored: []string{"foo/bar", "foox/bar"},
-		not: []string{"foobar", "foo/x/bar"},
+		says: "stars within a name after a literal are one star", rules: "/foo**/bar\n",
+		ignored: []string{"foo/bar", "foox/bar"},
+		not:     []string{"foobar", "foo/x/bar"},
 	},
 }
 
@@ -198,10 +249,13 @@ func TestRulesAreGits(t *testing.T) {
 }
 
 func TestPrecedence(t *testing.T) {
-	root := New(Options{}, File{"built-in", []byte("n\nq\n")}, File{"excludes", []byte("!n\na\nb\nc\nd\n")}, File{"info", []byte("!a\n")})
-	top := root.WithFiles(File{".gitignore", []byte("!b\n/sub/e\n")}, File{".rewindignore", []byte("x\n!c\n/sub/deep/y\n")})
+	root := New(Options{}, File{"built-in", []byte("n\nq\n")}, File{"excludes", []byte("!n\na\nb\nc\nd\n")},
+		File{"info", []byte("!a\n")})
+	top := root.WithFiles(File{".gitignore", []byte("!b\n/sub/e\n")},
+		File{".rewindignore", []byte("x\n!c\n/sub/deep/y\n")})
 	sub := top.Child("sub").WithFiles(File{"sub/.gitignore", []byte("b\n!x\nc\n!e\n")}, File{})
-	deep := sub.Child("deep").WithFiles(File{"deep/.gitignore", []byte("!y\n")}, File{"deep/.rewindignore", []byte("!x\n")})
+	deep := sub.Child("deep").WithFiles(File{"deep/.gitignore", []byte("!y\n")},
+		File{"deep/.rewindignore", []byte("!x\n")})
 	for _, c := range []struct {
 		in      *Dir
 		name    string

@@ -181,10 +181,6 @@ func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
 	if was == is {
 		return 0
 	}
-	var a, b []tree.Entry
-	if was.id != is.id {
-		a, b = was.list(), is.list()
-	}
 	if t == nil {
 		t = &todo{}
 	}
@@ -192,30 +188,8 @@ func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
 		return 0
 	}
 	n := 0
-	differs := func(name string) {
-		if !t.has(name) {
-			n++
-		}
-	}
-	for len(a) > 0 || len(b) > 0 {
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].Name < b[0].Name:
-			if was.sub(a[0].Name) == nil || is.sub(a[0].Name) == nil { // else all below it came or went
-				differs(a[0].Name)
-			}
-			a = a[1:]
-		case len(a) == 0 || b[0].Name < a[0].Name:
-			if was.sub(b[0].Name) == nil || is.sub(b[0].Name) == nil {
-				differs(b[0].Name)
-			}
-			b = b[1:]
-		default:
-			if same := a[0].Type == tree.TypeDir && b[0].Type == tree.TypeDir; same && a[0].Perm != b[0].Perm ||
-				!same && !tree.Same(&a[0], &b[0]) {
-				differs(a[0].Name)
-			}
-			a, b = a[1:], b[1:]
-		}
+	if was.id != is.id {
+		n = unreportedNames(was, is, t)
 	}
 	for _, sub := range is.subs {
 		if old := was.sub(sub.name); old != nil && t.names[sub.name]&moved == 0 {
@@ -223,4 +197,49 @@ func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
 		}
 	}
 	return n
+}
+
+// unreportedNames counts the names in the directory itself.
+func unreportedNames(was, is *baseDir, t *todo) (n int) {
+	differs := func(name string) {
+		if !t.has(name) {
+			n++
+		}
+	}
+	one := func(name string) {
+		if was.sub(name) == nil || is.sub(name) == nil { // else all below it came or went
+			differs(name)
+		}
+	}
+	a, b := was.list(), is.list()
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].Name < b[0].Name:
+			one(a[0].Name)
+			a = a[1:]
+		case b[0].Name < a[0].Name:
+			one(b[0].Name)
+			b = b[1:]
+		default:
+			if !sameInDir(&a[0], &b[0]) {
+				differs(a[0].Name)
+			}
+			a, b = a[1:], b[1:]
+		}
+	}
+	for _, e := range a {
+		one(e.Name)
+	}
+	for _, e := range b {
+		one(e.Name)
+	}
+	return n
+}
+
+// sameInDir reports whether two entries are the same but for what is below them.
+func sameInDir(a, b *tree.Entry) bool {
+	if a.Type == tree.TypeDir && b.Type == tree.TypeDir {
+		return a.Perm == b.Perm
+	}
+	return tree.Same(a, b)
 }

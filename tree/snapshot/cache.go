@@ -132,6 +132,25 @@ func (c *Cache) dir(path string) *cacheDir {
 	return c.dirs[path]
 }
 
+// ruleMemo is the memo of a directory's ignore files; nil: there is none.
+func (c *Cache) ruleMemo(path string) *ruleMemo {
+	if c == nil {
+		return nil
+	}
+	c.rulesMu.Lock()
+	defer c.rulesMu.Unlock()
+	return c.rules[path]
+}
+
+func (c *Cache) setRuleMemo(path string, m *ruleMemo) {
+	if c == nil {
+		return
+	}
+	c.rulesMu.Lock()
+	defer c.rulesMu.Unlock()
+	c.rules[path] = m
+}
+
 // Flush adds to b what the last snapshot changed: entries of new and changed files, deletions of those of vanished
 // ones. What goes beyond maxFlush bytes waits for the next Flush; until all is written the cache on disk has no root
 // entry. Flush can be repeated with another batch. The error is the batch's, which must then not be committed.

@@ -103,8 +103,8 @@ func TestOwnDirectoriesAreNotCaptured(t *testing.T) {
 	m := newMemStore()
 	r := shoot(t, root, m, func(s *Source) { s.Force = func(string) bool { return true } })
 	wantNoted(t, r, append(want, "b sub/.git", "b .agent/rewind", "b nested/.agent/rewind", "b .rewind-stage-x")...)
-	wantPaths(t, m, r, "sub/", "sub/.git2", "sub/code", ".agent/", ".agent/notes", "nested/", "nested/.agent/", "honest/", "honest/.agent/",
-		"honest/.agent/rewind/", "honest/.agent/rewind/readme", "rewind/", "rewind/f")
+	wantPaths(t, m, r, "sub/", "sub/.git2", "sub/code", ".agent/", ".agent/notes", "nested/", "nested/.agent/",
+		"honest/", "honest/.agent/", "honest/.agent/rewind/", "honest/.agent/rewind/readme", "rewind/", "rewind/f")
 }
 
 // paths is a git index of a test.
@@ -146,7 +146,8 @@ func TestRulesTrackedAndForced(t *testing.T) {
 	m := newMemStore()
 	r := shoot(t, root, m, rules)
 	plain := []string{
-		".gitignore", "sub/", "sub/.gitignore", "sub/.rewindignore", "sub/keep.log", "bigtracked", "tracked.env", "dist/",
+		".gitignore", "sub/", "sub/.gitignore", "sub/.rewindignore", "sub/keep.log", "bigtracked", "tracked.env",
+		"dist/",
 		"dist/tracked.js",
 	}
 	wantPaths(t, m, r, plain...)
@@ -178,8 +179,8 @@ func TestRulesTrackedAndForced(t *testing.T) {
 		s.Force, s.ForceBelow = ForcePaths(forced)
 	}
 	r = shoot(t, root, m, exact)
-	wantPaths(t, m, r, append(plain, "dist/deep/", "dist/deep/forced", "dist/whole/", "dist/whole/a/", "dist/whole/a/b", "dist/whole/c.log",
-		"big", ".env", "sub/x.log")...)
+	wantPaths(t, m, r, append(plain, "dist/deep/", "dist/deep/forced", "dist/whole/", "dist/whole/a/", "dist/whole/a/b",
+		"dist/whole/c.log", "big", ".env", "sub/x.log")...)
 	wantNoted(t, r, "i sub/private", "i dist", "b node_modules")
 	slow := shoot(t, root, m, func(s *Source) { exact(s); s.ForceBelow = nil })
 	if slow.Root != r.Root {
@@ -230,7 +231,8 @@ func TestCacheOfSecretsAndRules(t *testing.T) {
 	shoot(t, root, m, mod)
 	cache.Committed()
 	if cache.len() != 1 || len(cache.dirs) != 1 || len(cache.rules) != 0 {
-		t.Errorf("left in the cache: %d files, %d directories, %d rules", cache.len(), len(cache.dirs), len(cache.rules))
+		t.Errorf("left in the cache: %d files, %d directories, %d rules", cache.len(), len(cache.dirs),
+			len(cache.rules))
 	}
 }
 
@@ -282,7 +284,8 @@ func stats(t *testing.T, root string) (lines []string) {
 		check(t, err)
 		var st syscall.Stat_t
 		check(t, syscall.Lstat(path, &st))
-		lines = append(lines, fmt.Sprint(path, st.Ino, st.Mode, st.Nlink, st.Uid, st.Gid, st.Rdev, st.Size, mtimeOf(&st), ctimeOf(&st)))
+		lines = append(lines,
+			fmt.Sprint(path, st.Ino, st.Mode, st.Nlink, st.Uid, st.Gid, st.Rdev, st.Size, mtimeOf(&st), ctimeOf(&st)))
 		return nil
 	}))
 	return lines
@@ -345,8 +348,8 @@ func unreadable(t *testing.T, root string) {
 	m := newMemStore()
 	r := shoot(t, root, m, nil)
 	wantNoted(t, r, "u no", "u nodir", "u nolist", "u noenter/f")
-	wantPaths(t, m, r, "a.txt", "dir/", "dir/b.txt", "dir/sub/", "dir/sub/c.txt", "dir/sub/d.txt", "other/", "other/e.txt", "empty/",
-		"link", "noenter/")
+	wantPaths(t, m, r, "a.txt", "dir/", "dir/b.txt", "dir/sub/", "dir/sub/c.txt", "dir/sub/d.txt", "other/",
+		"other/e.txt", "empty/", "link", "noenter/")
 }
 
 // T13: a sparse file over the limit costs nothing; below it, it streams.
@@ -498,7 +501,10 @@ func TestProgress(t *testing.T) {
 // An error of the disk or of a network file system concerns one path; a process at its limits says nothing about any
 // path.
 func TestErrorsOfTheFileSystem(t *testing.T) {
-	for op, name := range map[string]string{"opendir": "dir", "lstat": "a.txt", "open": "a.txt", "read": "a.txt", "readlink": "link"} {
+	for op, name := range map[string]string{
+		"opendir": "dir", "lstat": "a.txt", "open": "a.txt", "read": "a.txt",
+		"readlink": "link",
+	} {
 		for errno, fatal := range map[syscall.Errno]bool{
 			syscall.EIO: false, syscall.EPERM: false, syscall.ESTALE: false,
 			syscall.EMFILE: true, syscall.ENFILE: true, syscall.ENOMEM: true,

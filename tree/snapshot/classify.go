@@ -12,6 +12,44 @@ import (
 // which is returned. hint is its type in the listing, 0: unknown.
 func (s *scan) classify(n *node, name string, hint worktreefs.Type) (miss, bool) {
 	path := tree.Join(n.path, name)
+	if s.passes(n, name, path) {
+		return miss{}, false
+	}
+	forced, take := s.taken(n, path)
+	named := s.Named.has(path)
+	ignores := func(isDir bool) bool { return s.ignored(n, name, isDir, take || named && !isDir) }
+	isDir, ignored := hint == worktreefs.TypeDir, false
+	if hint != 0 {
+		ignored = ignores(isDir)
+		if ignored && !s.enters(isDir, path) {
+			s.noteIgnored(n, name, path, isDir)
+			return miss{}, false
+		}
+	}
+	st, err := n.dir.Lstat(name)
+	if err != nil {
+		s.notStated(n, name, path, err, n.only && !take && !named)
+		return miss{}, false
+	}
+	if hint == 0 || isDir != (st.Type == worktreefs.TypeDir) {
+		isDir = st.Type == worktreefs.TypeDir
+		ignored = ignores(isDir)
+	}
+	if ignored {
+		s.noteIgnored(n, name, path, isDir)
+		if !s.enters(isDir, path) {
+			return miss{}, false
+		}
+	}
+	if isDir {
+		s.enter(n, name, path, st, ignored, forced, take)
+		return miss{}, false
+	}
+	return s.classifyLeaf(n, miss{name: name, path: path, take: take}, st)
+}
+
+// passes reports whether a name is passed over whatever the rules say: it is ours, or no tree can have it.
+func (s *scan) passes(n *node, name, path string) bool {
 	if ours, sure := s.isOurs(n, name); ours {
 		if !sure {
 			s.unsure(n, name, moved)
@@ -19,65 +57,55 @@ func (s *scan) classify(n *node, name string, hint worktreefs.Type) (miss, bool)
 		if !n.only {
 			s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonBuiltin})
 		}
-		return miss{}, false
+		return true
 	}
 	if tree.CheckName(name) != "" || len(path) > tree.MaxPath || n.depth >= tree.MaxDepth-1 {
 		s.unreadable(n, name, path, n.only)
-		return miss{}, false
+		return true
 	}
-	forced := n.whole || s.Force != nil && s.Force(path)
-	take := forced || s.Tracked != nil && s.Tracked.File(path)
-	named := s.Named.has(path)
-	isDir, ignored := hint == worktreefs.TypeDir, false
-	if hint != 0 {
-		if ignored = s.ignored(n, name, isDir, take || named && !isDir); ignored && !(isDir && s.wantedBelow(path)) {
-			s.noteIgnored(n, name, path, isDir)
-			return miss{}, false
-		}
+	return false
+}
+
+// taken reports whether a path is captured whatever the rules say: it is forced, or take: that or tracked.
+func (s *scan) taken(n *node, path string) (forced, take bool) {
+	forced = n.whole || s.Force != nil && s.Force(path)
+	return forced, forced || s.Tracked != nil && s.Tracked.File(path)
+}
+
+// notStated notes a name of which nothing can be asked.
+func (s *scan) notStated(n *node, name, path string, err error, quiet bool) {
+	switch kindOfError(err) {
+	case isFatal:
+		s.fail(err)
+	case isGone:
+	default:
+		s.unreadable(n, name, path, quiet)
 	}
-	st, err := n.dir.Lstat(name)
-	if err != nil {
-		switch kindOfError(err) {
-		case isFatal:
-			s.fail(err)
-		case isGone:
-		default:
-			s.unreadable(n, name, path, n.only && !take && !named)
-		}
-		return miss{}, false
-	}
-	if hint == 0 || isDir != (st.Type == worktreefs.TypeDir) {
-		isDir = st.Type == worktreefs.TypeDir
-		ignored = s.ignored(n, name, isDir, take || named && !isDir)
-	}
-	if ignored {
-		s.noteIgnored(n, name, path, isDir)
-		if !isDir || !s.wantedBelow(path) {
-			return miss{}, false
-		}
-	}
+}
+
+// classifyLeaf decides about what is no directory and not ignored.
+func (s *scan) classifyLeaf(n *node, m miss, st worktreefs.Stat) (miss, bool) {
+	reason := tree.ReasonDevice
 	switch st.Type {
-	case worktreefs.TypeDir:
-		s.enter(n, name, path, st, ignored, forced, take)
 	case worktreefs.TypeSymlink:
-		return s.known(n, miss{name: name, path: path, kind: cachedSymlink, take: take}, st)
+		m.kind = cachedSymlink
+		return s.known(n, m, st)
 	case worktreefs.TypeFile:
-		m := miss{name: name, path: path, kind: cachedFile, take: take, size: st.Size}
+		m.kind, m.size = cachedFile, st.Size
 		if s.tooLarge(m, st.Size) {
-			s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonSize, Size: st.Size})
+			s.skip(n, tree.Skip{Path: m.path, Reason: tree.ReasonSize, Size: st.Size})
 			return miss{}, false
 		}
-		if !take && s.isSecret(n, m) {
+		if !m.take && s.isSecret(n, m) {
 			m.kind = cachedSecret
 		}
 		return s.known(n, m, st)
 	case worktreefs.TypePipe:
-		s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonPipe})
+		reason = tree.ReasonPipe
 	case worktreefs.TypeSocket:
-		s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonSocket})
-	default:
-		s.skip(n, tree.Skip{Path: path, Reason: tree.ReasonDevice})
+		reason = tree.ReasonSocket
 	}
+	s.skip(n, tree.Skip{Path: m.path, Reason: reason})
 	return miss{}, false
 }
 
@@ -125,6 +153,9 @@ func (s *scan) wantedBelow(dir string) bool {
 	return s.Named.below(dir) || s.Force != nil && (s.ForceBelow == nil || s.ForceBelow(dir))
 }
 
+// enters reports whether something that is ignored is looked into all the same.
+func (s *scan) enters(isDir bool, path string) bool { return isDir && s.wantedBelow(path) }
+
 // enter takes a directory over, or makes it a task.
 func (s *scan) enter(n *node, name, path string, st worktreefs.Stat, ignored, forced, take bool) {
 	c := &node{parent: n, name: name, path: path, depth: n.depth + 1, whole: forced}
@@ -163,8 +194,8 @@ func (s *scan) descend(n, c *node) {
 // isOurs reports whether a name is git's directory in any spelling, rewind's, or what a restore left. sure: the name
 // alone decides that.
 func (s *scan) isOurs(n *node, name string) (ours, sure bool) {
-	if name == "" || name[0] != '.' && name[0] < 0x80 && name[0]|0x20 != 'g' && name[0]|0x20 != 'r' && !strings.Contains(name, `\`) {
-		return false, true // nearly every name
+	if !mayBeOurs(name) {
+		return false, true
 	}
 	if strings.HasPrefix(name, tree.StagePrefix) || worktreefs.IsDotGit(name) {
 		return true, true
@@ -185,56 +216,64 @@ func (s *scan) isOurs(n *node, name string) (ours, sure bool) {
 	return err == nil, false
 }
 
+// mayBeOurs reports whether isOurs has to look at a name: by its first byte nearly none.
+func mayBeOurs(name string) bool {
+	if name == "" {
+		return false
+	}
+	first := name[0]
+	plain := first != '.' && first < 0x80
+	may := !plain || first|0x20 == 'g'
+	return may || first|0x20 == 'r' || strings.Contains(name, `\`)
+}
+
 // readRules sets the rules of a directory: the ignore files in it, on top of those above.
 func (s *scan) readRules(n *node, names []worktreefs.Dirent) {
 	if n.rules == nil || len(s.RuleFiles) == 0 {
 		return
 	}
-	var memo *ruleMemo
-	if s.Cache != nil {
-		s.Cache.rulesMu.Lock()
-		memo = s.Cache.rules[n.path]
-		s.Cache.rulesMu.Unlock()
-	}
+	memo := s.Cache.ruleMemo(n.path)
 	fresh := &ruleMemo{parent: n.rules}
 	if s.base == nil {
 		fresh.seen = s
 	}
 	any := false
 	for i, name := range s.RuleFiles[:min(2, len(s.RuleFiles))] {
-		if !lists(names, name) {
-			continue
+		if lists(names, name) {
+			n.ruled |= 1 << i
+			any = s.statRuleFile(n, i, name, fresh, memo) || any
 		}
-		n.ruled |= 1 << i
-		st, err := n.dir.Lstat(name)
-		if err != nil || st.Type != worktreefs.TypeFile || st.Size > maxRuleFile {
-			continue
-		}
-		any = true
-		stamp := stampOf(cachedFile, st)
-		if !stamp.reliable(s.start) {
-			s.unsure(n, name, touched)
-		}
-		if memo != nil && memo.stamps[i] == stamp && stamp.reliable(s.start) {
-			fresh.stamps[i], fresh.files[i] = stamp, memo.files[i]
-			continue
-		}
-		fresh.stamps[i], fresh.files[i] = stamp, ignore.File{Path: tree.Join(n.path, name), Data: s.readRuleFile(n, name)}
 	}
 	if !any {
 		return
 	}
-	if memo != nil && memo.parent == fresh.parent && memo.stamps == fresh.stamps && s.reliableAll(memo) {
+	same := memo != nil && memo.parent == fresh.parent && memo.stamps == fresh.stamps
+	if same && s.reliableAll(memo) {
 		fresh.dir = memo.dir
 	} else {
 		fresh.dir = n.rules.WithFiles(fresh.files[0], fresh.files[1])
 	}
 	n.rules = fresh.dir
-	if s.Cache != nil {
-		s.Cache.rulesMu.Lock()
-		s.Cache.rules[n.path] = fresh
-		s.Cache.rulesMu.Unlock()
+	s.Cache.setRuleMemo(n.path, fresh)
+}
+
+// statRuleFile takes an ignore file from the memo, or reads it; false: there is no such file.
+func (s *scan) statRuleFile(n *node, i int, name string, fresh, memo *ruleMemo) bool {
+	st, err := n.dir.Lstat(name)
+	if err != nil || st.Type != worktreefs.TypeFile || st.Size > maxRuleFile {
+		return false
 	}
+	stamp := stampOf(cachedFile, st)
+	if !stamp.reliable(s.start) {
+		s.unsure(n, name, touched)
+	}
+	fresh.stamps[i] = stamp
+	if memo != nil && memo.stamps[i] == stamp && stamp.reliable(s.start) {
+		fresh.files[i] = memo.files[i]
+	} else {
+		fresh.files[i] = ignore.File{Path: tree.Join(n.path, name), Data: s.readRuleFile(n, name)}
+	}
+	return true
 }
 
 // reliableAll reports whether all stamps of a memo are reliable.

@@ -63,7 +63,8 @@ func companionOf(names []worktreefs.Dirent, i int) (of string, ok bool) {
 	if of, ok = tree.CompanionOf(names[i].Name); !ok || !isFile(names[i].Type) {
 		return "", false
 	}
-	k, ok := slices.BinarySearchFunc(names, of, func(e worktreefs.Dirent, name string) int { return strings.Compare(e.Name, name) })
+	k, ok := slices.BinarySearchFunc(names, of,
+		func(e worktreefs.Dirent, name string) int { return strings.Compare(e.Name, name) })
 	return of, ok && isFile(names[k].Type)
 }
 
@@ -278,14 +279,17 @@ func (n *node) appendCompanions(names []string, of string) []string {
 		}
 		return true
 	}
-	at, _ := slices.BinarySearchFunc(n.known, of, func(f cached, name string) int { return strings.Compare(f.name, name) })
+	at, _ := slices.BinarySearchFunc(n.known, of,
+		func(f cached, name string) int { return strings.Compare(f.name, name) })
 	for ; at < len(n.known) && add(n.known[at].name); at++ {
 	}
-	at, _ = slices.BinarySearchFunc(n.base.rest, of, func(e tree.Entry, name string) int { return strings.Compare(e.Name, name) })
+	at, _ = slices.BinarySearchFunc(n.base.rest, of,
+		func(e tree.Entry, name string) int { return strings.Compare(e.Name, name) })
 	for ; at < len(n.base.rest) && add(n.base.rest[at].Name); at++ {
 	}
 	path := tree.Join(n.path, of)
-	at, _ = slices.BinarySearchFunc(n.base.skips, path, func(k tree.Skip, path string) int { return strings.Compare(k.Path, path) })
+	at, _ = slices.BinarySearchFunc(n.base.skips, path,
+		func(k tree.Skip, path string) int { return strings.Compare(k.Path, path) })
 	for ; at < len(n.base.skips) && strings.HasPrefix(n.base.skips[at].Path, path); at++ {
 		_, name := tree.Split(n.base.skips[at].Path)
 		add(name)

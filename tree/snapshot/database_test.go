@@ -20,7 +20,10 @@ const (
 func TestCompanionsGoWithTheirDatabase(t *testing.T) {
 	root := tempTree(t)
 	write(t, root+"/.gitignore", "*-wal\n*-shm\n*-journal\n*.wal\n/mine.db\n/out\n")
-	for _, db := range []string{"app.db", "deep/er/x.sqlite3", "noext", "mine.db", "my.env", "huge.db", "out/tracked.db", "out/other.db"} {
+	for _, db := range []string{
+		"app.db", "deep/er/x.sqlite3", "noext", "mine.db", "my.env", "huge.db",
+		"out/tracked.db", "out/other.db",
+	} {
 		write(t, root+"/"+db, liteHead+"content")
 		write(t, root+"/"+db+"-wal", walHead+"log")
 		write(t, root+"/"+db+"-shm", "index")
@@ -48,15 +51,18 @@ func TestCompanionsGoWithTheirDatabase(t *testing.T) {
 		s.Secret = func(path string) bool { return strings.HasSuffix(path, ".env") }
 	})
 	of := func(db string) []string { return []string{db, db + "-wal", db + "-shm", db + "-journal"} }
-	want := []string{".gitignore", "log.db", "app.db-mj0A1B2C9D3", "cipher.db", "cipher.db-wal", "notes", "stock", "stock.wal", "dir.db"}
+	want := []string{
+		".gitignore", "log.db", "app.db-mj0A1B2C9D3", "cipher.db", "cipher.db-wal", "notes", "stock",
+		"stock.wal", "dir.db",
+	}
 	want = append(want, "deep/", "deep/er/", "out/")
 	for _, db := range []string{"app.db", "deep/er/x.sqlite3", "noext", "out/tracked.db"} {
 		want = append(want, of(db)...)
 	}
 	wantPaths(t, m, r, want...)
 	wantNoted(t, r, "i mine.db", "i mine.db-wal", "i mine.db-shm", "i mine.db-journal", "i out", "s my.env",
-		"i my.env-journal", "i my.env-shm", "i my.env-wal", "z huge.db", "i huge.db-wal", "i huge.db-shm", "i huge.db-journal",
-		"z log.db-wal",
+		"i my.env-journal", "i my.env-shm", "i my.env-wal", "z huge.db", "i huge.db-wal", "i huge.db-shm",
+		"i huge.db-journal", "z log.db-wal",
 		"i cipher.db-shm", "i notes-journal", "i alone.db-wal", "i dir.db-wal")
 }
 
@@ -132,7 +138,8 @@ func TestPromise14JournalComesAfterTheListing(t *testing.T) {
 		}}
 	})
 	wantNoted(t, r)
-	if db, log := content(t, m, r, "app.db"), content(t, m, r, "app.db-journal"); db != liteHead+"half" || log != "before" {
+	if db, log := content(t, m, r, "app.db"), content(t, m, r, "app.db-journal"); db != liteHead+"half" ||
+		log != "before" {
 		t.Errorf("stored %q and %q", db, log)
 	}
 }

@@ -89,7 +89,8 @@ func sameItems(t tb, got, want map[string]item) {
 		if g, ok := got[path]; !ok {
 			t.Errorf("%q: missing", path)
 		} else if g != w {
-			t.Errorf("%q: got %c %04o %.40q, want %c %04o %.40q", path, g.Type, g.Perm, g.Content, w.Type, w.Perm, w.Content)
+			t.Errorf("%q: got %c %04o %.40q, want %c %04o %.40q", path, g.Type, g.Perm, g.Content, w.Type, w.Perm,
+				w.Content)
 		}
 	}
 	for path := range got {
@@ -167,9 +168,11 @@ var hostile = rapid.Custom(func(t *rapid.T) string {
 	name := rapid.OneOf(
 		rapid.StringMatching(`[a-d]{1,2}`),
 		rapid.SampledFrom([]string{
-			"new\nline", "-rf", "--", " ", "  lead", "trail ", "tab\t", "\x01\x7f", "\xff\xfe", "\xc3\x28", "e\u0301", "\u00e9", "日本",
+			"new\nline", "-rf", "--", " ", "  lead", "trail ", "tab\t", "\x01\x7f", "\xff\xfe", "\xc3\x28", "e\u0301",
+			"\u00e9", "日本",
 			"👩‍👩‍👧",
-			"*", "?", "[a]", "!x", "#x", "\\", "a\\b", "'", "\"", "$(x)", "`x`", "...", ".hidden", "a.", "CON", "nul", "%00", "~", "gi",
+			"*", "?", "[a]", "!x", "#x", "\\", "a\\b", "'", "\"", "$(x)", "`x`", "...", ".hidden", "a.", "CON", "nul",
+			"%00", "~", "gi",
 			"rewind", "a-wal", "b-wal", "a-journal", "b-shm",
 			strings.Repeat("n", 255), strings.Repeat("é", 127), "a:b", "|", ";", "&", "\r", "\u202e", "\ufeff",
 		}),
@@ -238,7 +241,8 @@ func (w world) add() {
 	case 2:
 		check(w.t, os.Mkdir(full, 0o700))
 	case 3:
-		target := rapid.OneOf(hostile, rapid.SampledFrom([]string{".", "..", "/etc/passwd", "../../x", "a/b/"})).Draw(w.t, "target")
+		target := rapid.OneOf(hostile,
+			rapid.SampledFrom([]string{".", "..", "/etc/passwd", "../../x", "a/b/"})).Draw(w.t, "target")
 		check(w.t, os.Symlink(target, full))
 		return
 	}

@@ -11,7 +11,8 @@ import (
 // gitDir is a directory as git makes one.
 func gitDir(at string) map[string]string {
 	return map[string]string{
-		at + "/HEAD": "ref: refs/heads/main\n", at + "/objects/info/packs": "", at + "/objects/pack/p": "", at + "/objects/ab/cd": "o",
+		at + "/HEAD": "ref: refs/heads/main\n", at + "/objects/info/packs": "", at + "/objects/pack/p": "", at +
+			"/objects/ab/cd": "o",
 		at + "/refs/heads/main": "1\n", at + "/index": "i",
 	}
 }
@@ -20,12 +21,17 @@ func gitDir(at string) map[string]string {
 func TestPromise10ForeignDirectories(t *testing.T) {
 	root := tempTree(t)
 	files := map[string]string{
-		"a": "1", "sub/f": "1", "cmd/pack/main.go": "1", "cmd/info/main.go": "1", "like/HEAD": "1", "like/objects/o": "1",
-		"linked/.git": "linked", "linked/f": "1", "module/.git": "module", "module/f": "1", "shared/info/a": "", "shared/pack/b": "",
-		"shared/ab/c": "", ".repo/manifests.git/HEAD": "", ".repo/project-objects/a.git/objects/x": "", "named/f": "1",
+		"a": "1", "sub/f": "1", "cmd/pack/main.go": "1", "cmd/info/main.go": "1", "like/HEAD": "1",
+		"like/objects/o": "1",
+		"linked/.git":    "linked", "linked/f": "1", "module/.git": "module", "module/f": "1", "shared/info/a": "",
+		"shared/pack/b": "",
+		"shared/ab/c":   "", ".repo/manifests.git/HEAD": "", ".repo/project-objects/a.git/objects/x": "", "named/f": "1",
 		"empty/HEAD": "", "empty/objects/x": "", "empty/refs/x": "",
 	}
-	for _, more := range []map[string]string{gitDir(".bare"), gitDir("deep/down/server.git"), gitDir("build/fixture.git")} {
+	for _, more := range []map[string]string{
+		gitDir(".bare"), gitDir("deep/down/server.git"),
+		gitDir("build/fixture.git"),
+	} {
 		for path, data := range more {
 			files[path] = data
 		}
@@ -45,7 +51,8 @@ func TestPromise10ForeignDirectories(t *testing.T) {
 	r, err := Take(t.Context(), s)
 	check(t, err)
 	want := map[string]int64{
-		".bare": tree.BuiltinGit, "deep/down/server.git": tree.BuiltinGit, "build/fixture.git": tree.BuiltinGit, ".repo": tree.BuiltinGit,
+		".bare": tree.BuiltinGit, "deep/down/server.git": tree.BuiltinGit, "build/fixture.git": tree.BuiltinGit,
+		".repo":  tree.BuiltinGit,
 		"shared": tree.BuiltinGit, "named": tree.BuiltinGit, "empty": tree.BuiltinGit, "linked": tree.BuiltinWorktree,
 	}
 	for _, k := range r.Skips {
@@ -59,7 +66,10 @@ func TestPromise10ForeignDirectories(t *testing.T) {
 	for path := range want {
 		t.Errorf("%q is not listed", path)
 	}
-	for _, path := range []string{".bare", "deep/down/server.git", ".repo", "linked", "shared", "named", "build/fixture.git", "empty"} {
+	for _, path := range []string{
+		".bare", "deep/down/server.git", ".repo", "linked", "shared", "named",
+		"build/fixture.git", "empty",
+	} {
 		if _, err := tree.Lookup(s.Get, r.Root, path); err == nil {
 			t.Errorf("%q is in the tree", path)
 		}

@@ -43,7 +43,8 @@ func (s *scan) begin() error {
 // resumable reports whether this snapshot differs from the cache's baseline only by what was reported.
 func (s *scan) resumable() bool {
 	b := s.Cache.base
-	if b == nil || b.watch != s.Watcher || b.epoch != s.sight.epoch || s.Cache.root != b.root.id || !s.Named.contains(b.inputs.named) {
+	other := b == nil || b.watch != s.Watcher
+	if other || b.epoch != s.sight.epoch || s.Cache.root != b.root.id || !s.Named.contains(b.inputs.named) {
 		return false
 	}
 	was := b.inputs
@@ -58,7 +59,8 @@ func (s *scan) end() {
 		return
 	}
 	s.watched = s.sight.end(s.base == nil)
-	if s.watched && s.base == nil && s.resumable() && s.Cache.base.inputs.named == s.Named {
+	fresh := s.watched && s.base == nil
+	if fresh && s.resumable() && s.Cache.base.inputs.named == s.Named {
 		b := s.Cache.base
 		s.sight.missed(unreported(b.root, s.root, todoOf(append(s.sight.reports(), b.again, b.racy)...), b.inputs.ruleFiles[:]))
 	}

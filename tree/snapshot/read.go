@@ -20,7 +20,8 @@ const tries = 3
 func (s *scan) known(n *node, m miss, st worktreefs.Stat) (miss, bool) {
 	stamp := stampOf(m.kind, st)
 	f := findCached(n.known, m.name)
-	if f == nil || f.stamp != stamp || !stamp.reliable(s.start) || !s.exists(n, f) {
+	changed := f == nil || f.stamp != stamp
+	if changed || !stamp.reliable(s.start) || !s.exists(n, f) {
 		return m, true
 	}
 	switch m.kind {
@@ -256,7 +257,8 @@ type reading struct {
 
 // leaks reports whether the content makes the file a secret one, whose id is its keyed hash then.
 func (r *reading) leaks() bool {
-	if r.Leak == nil || r.StoreSecrets || r.store == nil || r.m.take || !r.Leak(r.m.path, r.data) {
+	unasked := r.Leak == nil || r.StoreSecrets
+	if unasked || r.store == nil || r.m.take || !r.Leak(r.m.path, r.data) {
 		return false
 	}
 	h := objstore.NewKeyedHasher(r.SecretKey)

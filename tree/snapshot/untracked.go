@@ -31,7 +31,8 @@ type dirStamp struct{ mtime, ctime int64 }
 func (s *scan) beginUntracked() error {
 	s.keeps = s.Root.StampsNames()
 	b := s.Cache.base
-	if s.keeps && s.matches && b != nil && b.watch == nil && b.inputs == inputsOf(&s.Source) && s.Cache.root == b.root.id {
+	keeps := s.keeps && s.matches
+	if keeps && b != nil && b.watch == nil && b.inputs == inputsOf(&s.Source) && s.Cache.root == b.root.id {
 		s.prior = b
 	}
 	return nil
@@ -49,7 +50,8 @@ func (s *scan) untrackedDirOf(n *node) *untrackedDir {
 // none is unreadable, torn, over the size limit, a mount, racy, or perhaps a companion by and by.
 func (s *scan) isPlain(n *node) bool {
 	st := stamp{mtime: n.stamp.mtime, ctime: n.stamp.ctime}
-	if n.foreign || n.undecided.Load() || n.id.dev != s.dev || !st.reliable(s.start) || worktreefs.SameName(n.name, ".agent") {
+	doubtful := n.foreign || n.undecided.Load()
+	if doubtful || n.id.dev != s.dev || !st.reliable(s.start) || worktreefs.SameName(n.name, ".agent") {
 		return false
 	}
 	secrets, files := 0, 0
@@ -80,7 +82,8 @@ func (s *scan) isPlain(n *node) bool {
 // isUnchanged reports whether nothing in an open directory can have changed but what is in the directories below.
 func (s *scan) isUnchanged(n *node) bool {
 	b := n.prior
-	if b == nil || !b.untracked.plain || b.untracked.stamp != n.stamp || b.fileID() != n.id || b.perm != n.perm {
+	none := b == nil || !b.untracked.plain
+	if none || b.untracked.stamp != n.stamp || b.fileID() != n.id || b.perm != n.perm {
 		return false
 	}
 	if !s.sameRules(n) {
@@ -94,7 +97,8 @@ func (s *scan) isUnchanged(n *node) bool {
 			return false
 		}
 		st, err := n.dir.Lstat(f.name)
-		if err != nil || st.Type != f.stamp.fileType() || stampOf(f.stamp.kind, st) != f.stamp || !f.stamp.reliable(s.start) {
+		other := err != nil || st.Type != f.stamp.fileType()
+		if other || stampOf(f.stamp.kind, st) != f.stamp || !f.stamp.reliable(s.start) {
 			return false
 		}
 		if f.stamp.kind == cachedFile {

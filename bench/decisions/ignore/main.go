@@ -42,12 +42,14 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("git: %w", err)
 	}
-	fmt.Printf("%s, %s %s/%s, %d rule sets, seed %d\n\n", strings.TrimSpace(string(version)), runtime.Version(), runtime.GOOS,
-		runtime.GOARCH, *sets, *seed)
-	ours, theirs := tally{name: "tree/ignore", ask: askOurs, in: inOurs}, tally{name: "go-gitignore", ask: askLibrary, in: inLibrary}
+	fmt.Printf("%s, %s %s/%s, %d rule sets, seed %d\n\n", strings.TrimSpace(string(version)), runtime.Version(),
+		runtime.GOOS, runtime.GOARCH, *sets, *seed)
+	ours, theirs := tally{name: "tree/ignore", ask: askOurs, in: inOurs},
+		tally{name: "go-gitignore", ask: askLibrary, in: inLibrary}
 	asked := 0
 	for i := 0; asked < *sets; i++ {
-		repo := ignoretest.Random(rand.New(rand.NewPCG(*seed, uint64(i))), string(version), min(perRepo, *sets-asked), false)
+		repo := ignoretest.Random(rand.New(rand.NewPCG(*seed, uint64(i))), string(version),
+			min(perRepo, *sets-asked), false)
 		repo.Excludes, repo.Info, repo.Root, repo.Fold = "", "", "", false
 		for j := range repo.Sets {
 			repo.Sets[j].Files = map[string]string{"": repo.Sets[j].Files[""]}
@@ -70,8 +72,8 @@ func run() error {
 	fmt.Println("|--|--|--|--|--|--|--|")
 	for _, t := range []*tally{&ours, &theirs} {
 		read, match := t.time()
-		fmt.Printf("| %s | %d of %d | %d of %d | %d | %d | %s | %s |\n", t.name, t.wrong, t.sets, t.over+t.under, t.paths, t.over, t.under,
-			read, match)
+		fmt.Printf("| %s | %d of %d | %d of %d | %d | %d | %s | %s |\n", t.name, t.wrong, t.sets, t.over+t.under,
+			t.paths, t.over, t.under, read, match)
 	}
 	if theirs.example != "" {
 		fmt.Printf("\nfor example: %s\n", theirs.example)
@@ -155,7 +157,8 @@ func (t *tally) hold(set ignoretest.Set, git []ignoretest.Answer) {
 			continue
 		}
 		if n := len(rules) + len(p); !wrong && (t.example == "" || n < t.shortest) {
-			t.shortest, t.example = n, fmt.Sprintf("rules %q, path %q: git says ignored %v, %s %v", rules, p, want, t.name, got)
+			t.shortest, t.example = n,
+				fmt.Sprintf("rules %q, path %q: git says ignored %v, %s %v", rules, p, want, t.name, got)
 		}
 		wrong = true
 	}

@@ -49,7 +49,10 @@ func TestConcrete(t *testing.T) {
 		list []toolDecl
 		want call
 	}{
-		{"claude write", write, named("Write", "Edit"), call{name: "Write", input: object{"file_path": "/proj/a/b.txt", "content": "x\n"}}},
+		{
+			"claude write", write, named("Write", "Edit"),
+			call{name: "Write", input: object{"file_path": "/proj/a/b.txt", "content": "x\n"}},
+		},
 		{
 			"claude edit", edit, named("Write", "Edit"),
 			call{name: "Edit", input: object{"file_path": "/abs.txt", "old_string": "x\ny", "new_string": "z"}},
@@ -62,12 +65,18 @@ func TestConcrete(t *testing.T) {
 		{
 			"patch of a write", write,
 			[]toolDecl{{Type: "custom", Name: "apply_patch"}},
-			call{name: "apply_patch", input: "*** Begin Patch\n*** Add File: a/b.txt\n+x\n*** End Patch\n", custom: true},
+			call{
+				name: "apply_patch", input: "*** Begin Patch\n*** Add File: a/b.txt\n+x\n*** End Patch\n",
+				custom: true,
+			},
 		},
 		{
 			"patch of an edit", edit, named("apply_patch"),
-			call{name: "apply_patch", input: object{"input": "*** Begin Patch\n*** Update File: /abs.txt\n@@\n-x\n-y\n" +
-				"+z\n*** End Patch\n"}},
+			call{
+				name: "apply_patch",
+				input: object{"input": "*** Begin Patch\n*** Update File: /abs.txt\n@@\n-x\n-y\n" +
+					"+z\n*** End Patch\n"},
+			},
 		},
 		{
 			"code mode", shell,
@@ -107,7 +116,10 @@ func FuzzRequest(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		for _, path := range []string{"/v1/messages", "/v1/responses", "/v1/chat/completions", "/m:streamGenerateContent"} {
+		for _, path := range []string{
+			"/v1/messages", "/v1/responses", "/v1/chat/completions",
+			"/m:streamGenerateContent",
+		} {
 			x, ok, err := read(path, []byte(body))
 			if !ok {
 				t.Fatal(path)

@@ -107,8 +107,9 @@ var wordings = map[string][]wording{
 		{"Bash", command},
 		{"Execute", func(t Tool, _ string) object {
 			return object{
-				"command": t.Command, "summary": "run a command", "riskLevelReason": "writes in project", "riskLevel": "low",
-				"timeout": 60,
+				"command": t.Command, "summary": "run a command", "riskLevelReason": "writes in project",
+				"riskLevel": "low",
+				"timeout":   60,
 			}
 		}},
 		{"run_shell_command", command},
@@ -122,14 +123,20 @@ var wordings = map[string][]wording{
 		{"mcp_rewind_list", nothing},
 		{"list", nothing},
 		// Claude Code names the tools of servers, and offers those that were asked for
-		{"ToolSearch", func(Tool, string) object { return object{"query": "select:mcp__rewind__list", "max_results": 1} }},
+		{
+			"ToolSearch",
+			func(Tool, string) object { return object{"query": "select:mcp__rewind__list", "max_results": 1} },
+		},
 	},
 	"agent": {
 		{"Agent", subagent("general-purpose")},
 		{"Task", subagent("worker")},
 		{"task", subagent("general-purpose")},
 		{"spawn_agent", func(t Tool, _ string) object { return object{"task_name": "child", "message": t.Prompt} }},
-		{"invoke_agent", func(t Tool, _ string) object { return object{"agent_name": "generalist", "prompt": t.Prompt} }},
+		{
+			"invoke_agent",
+			func(t Tool, _ string) object { return object{"agent_name": "generalist", "prompt": t.Prompt} },
+		},
 	},
 }
 

@@ -110,5 +110,6 @@ func (f *FS) Writable(dir string) error {
 func SameFile(a, b vfs.FileInfo) bool {
 	x, ok := a.Sys().(*syscall.Stat_t)
 	y, also := b.Sys().(*syscall.Stat_t)
-	return !ok || !also || x.Ino == y.Ino && x.Dev == y.Dev
+	unknown := !ok || !also
+	return unknown || x.Ino == y.Ino && x.Dev == y.Dev
 }

@@ -18,7 +18,8 @@ func Exchange(c io.ReadWriter, q Request, payload io.Reader) (Answer, error) {
 		return Answer{}, err
 	}
 	a, err := readAnswer(c, buf)
-	if err != nil && sendErr != nil && err != ErrHTTP && err != ErrProtocol && err != ErrMalformed { // it said nothing
+	failed := err != nil && sendErr != nil
+	if failed && err != ErrHTTP && err != ErrProtocol && err != ErrMalformed { // it said nothing
 		err = sendErr
 	}
 	return a, err

@@ -93,8 +93,8 @@ func FuzzPayload(f *testing.F) {
 // An answer that comes before all was sent counts, not the broken pipe; where there is none the broken pipe is told.
 func TestEarlyAnswer(t *testing.T) {
 	pipe := errors.New("broken pipe")
-	a, err := Exchange(&wire{answer: bytes.NewReader(AppendAnswer(nil, Answer{Status: OtherVersion})), broken: pipe}, Request{},
-		strings.NewReader("{}"))
+	a, err := Exchange(&wire{answer: bytes.NewReader(AppendAnswer(nil, Answer{Status: OtherVersion})), broken: pipe},
+		Request{}, strings.NewReader("{}"))
 	if err != nil || a.Status != OtherVersion {
 		t.Errorf("%d, %v", a.Status, err)
 	}
@@ -102,8 +102,8 @@ func TestEarlyAnswer(t *testing.T) {
 		strings.NewReader("{}")); !errors.Is(err, ErrHTTP) {
 		t.Errorf("an answer in HTTP: %v", err)
 	}
-	if _, err := Exchange(&wire{answer: strings.NewReader("rwho"), broken: pipe}, Request{}, strings.NewReader("{}")); !errors.Is(err,
-		pipe) {
+	if _, err := Exchange(&wire{answer: strings.NewReader("rwho"), broken: pipe}, Request{},
+		strings.NewReader("{}")); !errors.Is(err, pipe) {
 		t.Errorf("%v", err)
 	}
 }
@@ -112,7 +112,8 @@ func TestEarlyAnswer(t *testing.T) {
 func TestBrokenPayload(t *testing.T) {
 	broken := errors.New("broken")
 	w := &wire{answer: iotest.ErrReader(errors.New("read"))}
-	_, err := Exchange(w, Request{}, io.MultiReader(strings.NewReader(strings.Repeat("x", Piece+1)), iotest.ErrReader(broken)))
+	_, err := Exchange(w, Request{},
+		io.MultiReader(strings.NewReader(strings.Repeat("x", Piece+1)), iotest.ErrReader(broken)))
 	if !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
@@ -131,7 +132,8 @@ func TestExchangeAllocates(t *testing.T) {
 		r.Reset(answer)
 		payload.Reset("{}")
 		w.answer = r
-		if _, err := Exchange(w, Request{Version: "v1", Agent: "claude", Event: "stop", ID: 1 << 63, Wait: 947, Cwd: "/home/u"},
+		if _, err := Exchange(w,
+			Request{Version: "v1", Agent: "claude", Event: "stop", ID: 1 << 63, Wait: 947, Cwd: "/home/u"},
 			payload); err != nil {
 			t.Fatal(err)
 		}

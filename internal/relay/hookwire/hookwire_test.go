@@ -15,7 +15,8 @@ import (
 var requests = map[string]Request{
 	"empty": {},
 	"full": {
-		Version: "v1.2.3", Agent: "claude", Event: "post-tool-use", ID: 0xfedcba9876543210, Wait: 947, Cwd: "/home/u/a b\r\n\xff\x00",
+		Version: "v1.2.3", Agent: "claude", Event: "post-tool-use", ID: 0xfedcba9876543210, Wait: 947,
+		Cwd:   "/home/u/a b\r\n\xff\x00",
 		Began: "/home/u",
 	},
 	"largest": {Cwd: strings.Repeat("x", MaxRequest-4)},
@@ -31,8 +32,10 @@ var answers = map[string]Answer{
 
 // What is written is what docs/daemon.md says.
 func TestGolden(t *testing.T) {
-	q, err := AppendRequest(nil, Request{Version: "v1", Agent: "claude", Event: "stop", ID: 300, Wait: 1, Cwd: "/a", Began: "/"})
-	want := "rwhook\x01\n" + "\x00\x00\x00\x20" + "\x01\x02v1" + "\x02\x06claude" + "\x03\x04stop" + "\x04\x02\xac\x02" + "\x05\x01\x01" +
+	q, err := AppendRequest(nil,
+		Request{Version: "v1", Agent: "claude", Event: "stop", ID: 300, Wait: 1, Cwd: "/a", Began: "/"})
+	want := "rwhook\x01\n" + "\x00\x00\x00\x20" + "\x01\x02v1" + "\x02\x06claude" + "\x03\x04stop" +
+		"\x04\x02\xac\x02" + "\x05\x01\x01" +
 		"\x06\x02/a" + "\x07\x01/"
 	if err != nil || string(q) != want {
 		t.Errorf("%q, %v", q, err)
@@ -123,23 +126,26 @@ func TestRefused(t *testing.T) {
 		raw  string
 		want error
 	}{
-		"other magic":        {"rwhooks\n\x00\x00\x00\x00", ErrProtocol},
-		"no magic":           {"rwhelp\x01\n\x00\x00\x00\x00", ErrMalformed},
-		"no line feed":       {"rwhook\x01\r\x00\x00\x00\x00", ErrMalformed},
-		"the next number":    {"rwhook\x02\n\x00\x00\x00\x00", ErrProtocol},
-		"an absurd number":   {"rwhook\xff\n\xff\xff\xff\xff", ErrProtocol},
-		"too long":           {head + "\x00\x00\x80\x01", ErrMalformed},
-		"a length of 4 GiB":  {head + "\xff\xff\xff\xff", ErrMalformed},
-		"unknown field":      {head + "\x00\x00\x00\x03\x08\x01x", ErrMalformed},
-		"field 0":            {head + "\x00\x00\x00\x03\x00\x01x", ErrMalformed},
-		"twice":              {head + "\x00\x00\x00\x06\x01\x01x\x01\x01x", ErrMalformed},
-		"out of order":       {head + "\x00\x00\x00\x06\x02\x01x\x01\x01x", ErrMalformed},
-		"empty field":        {head + "\x00\x00\x00\x02\x01\x00", ErrMalformed},
-		"beyond the end":     {head + "\x00\x00\x00\x03\x01\x02x", ErrMalformed},
-		"half a field":       {head + "\x00\x00\x00\x01\x01", ErrMalformed},
-		"long tag":           {head + "\x00\x00\x00\x04\x81\x00\x01x", ErrMalformed},
-		"long length":        {head + "\x00\x00\x00\x04\x01\x81\x00x", ErrMalformed},
-		"endless number":     {head + "\x00\x00\x00\x0d\x04\x0b\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", ErrMalformed},
+		"other magic":       {"rwhooks\n\x00\x00\x00\x00", ErrProtocol},
+		"no magic":          {"rwhelp\x01\n\x00\x00\x00\x00", ErrMalformed},
+		"no line feed":      {"rwhook\x01\r\x00\x00\x00\x00", ErrMalformed},
+		"the next number":   {"rwhook\x02\n\x00\x00\x00\x00", ErrProtocol},
+		"an absurd number":  {"rwhook\xff\n\xff\xff\xff\xff", ErrProtocol},
+		"too long":          {head + "\x00\x00\x80\x01", ErrMalformed},
+		"a length of 4 GiB": {head + "\xff\xff\xff\xff", ErrMalformed},
+		"unknown field":     {head + "\x00\x00\x00\x03\x08\x01x", ErrMalformed},
+		"field 0":           {head + "\x00\x00\x00\x03\x00\x01x", ErrMalformed},
+		"twice":             {head + "\x00\x00\x00\x06\x01\x01x\x01\x01x", ErrMalformed},
+		"out of order":      {head + "\x00\x00\x00\x06\x02\x01x\x01\x01x", ErrMalformed},
+		"empty field":       {head + "\x00\x00\x00\x02\x01\x00", ErrMalformed},
+		"beyond the end":    {head + "\x00\x00\x00\x03\x01\x02x", ErrMalformed},
+		"half a field":      {head + "\x00\x00\x00\x01\x01", ErrMalformed},
+		"long tag":          {head + "\x00\x00\x00\x04\x81\x00\x01x", ErrMalformed},
+		"long length":       {head + "\x00\x00\x00\x04\x01\x81\x00x", ErrMalformed},
+		"endless number": {
+			head + "\x00\x00\x00\x0d\x04\x0b\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+			ErrMalformed,
+		},
 		"number over 64 bit": {head + "\x00\x00\x00\x0c\x04\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", ErrMalformed},
 		"zero":               {head + "\x00\x00\x00\x03\x04\x01\x00", ErrMalformed},
 		"long number":        {head + "\x00\x00\x00\x04\x05\x02\x81\x00", ErrMalformed},

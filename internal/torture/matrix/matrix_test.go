@@ -23,7 +23,8 @@ func TestRunFault(t *testing.T) {
 	} {
 		o, f := options{dir: module}, torture.Figures{}
 		problem := o.runFault(torture.Fault{Name: c.fault, Package: "internal/worktreefs", Tests: c.tests}, &f)
-		if (problem == "") != (c.want == "") || !strings.Contains(problem, c.want) || (f.Points == 1) != (c.want == "") {
+		if (problem == "") != (c.want == "") || !strings.Contains(problem, c.want) ||
+			(f.Points == 1) != (c.want == "") {
 			t.Errorf("%s by %s: %q, want %q; %+v", c.fault, c.tests, problem, c.want, f)
 		}
 	}
@@ -112,24 +113,28 @@ func TestRunMatrix(t *testing.T) {
 	if len(holds) != 1 || holds[0].Points != 1 || holds[0].Execs == 0 || holds[0].Failed {
 		t.Errorf("a piece of fuzzing: %+v", holds)
 	}
-	if got := run("TestT9Whole,rest", "100%", one); !slices.Equal(tests(got), []string{"TestT9Whole", "rest"}) || got[0].Failed ||
+	if got := run("TestT9Whole,rest", "100%", one); !slices.Equal(tests(got), []string{"TestT9Whole", "rest"}) ||
+		got[0].Failed ||
 		got[1].Failed {
 		t.Errorf("first report: %+v", got)
 	}
 	for _, f := range run("TestT9Whole,TestT9Broken,FuzzBreaks,rest", "100%", other, one) {
-		if want := "x/testdata/fuzz/FuzzBreaks/"; !f.Failed || f.Test == "x.FuzzBreaks" && !strings.HasPrefix(f.Note, want) {
+		if want := "x/testdata/fuzz/FuzzBreaks/"; !f.Failed || f.Test == "x.FuzzBreaks" &&
+			!strings.HasPrefix(f.Note, want) {
 			t.Errorf("second report: %+v", f)
 		}
 	}
 	all, err := torture.ReadReports(one, other)
-	if want := []string{"FuzzBreaks", "FuzzHolds", "TestT9Broken", "TestT9Whole", "rest"}; err != nil || !slices.Equal(tests(all), want) {
+	if want := []string{"FuzzBreaks", "FuzzHolds", "TestT9Broken", "TestT9Whole", "rest"}; err != nil ||
+		!slices.Equal(tests(all), want) {
 		t.Errorf("together: %v, want %v (%v)", tests(all), want, err)
 	}
 }
 
 func TestTail(t *testing.T) {
 	passes := strings.Repeat("=== RUN   TestX/a\n    --- PASS: TestX/a (0.01s)\n", 1000)
-	if got := tail([]byte("=== RUN   TestX\n    x_test.go:1: wrong\n" + passes + "--- FAIL: TestX (9s)\n")); got != "x_test.go:1: wrong\n"+
+	if got := tail([]byte("=== RUN   TestX\n    x_test.go:1: wrong\n" + passes +
+		"--- FAIL: TestX (9s)\n")); got != "x_test.go:1: wrong\n"+
 		"--- FAIL: TestX (9s)" {
 		t.Error(got)
 	}
