@@ -37,11 +37,13 @@ func walk(c *cobra.Command, fn func(c *cobra.Command, path string)) {
 func grammarText() string {
 	var b strings.Builder
 	b.WriteString("package guard\n\n" +
-		"// grammar is what rewind takes: each command with its other names and its flags; the first is the program itself, whose flags " +
-		"all others\n" +
-		"// have but those behind \"|\". A flag has its letter behind it, and \"=\" where a value has to follow; \"--\" at the end: " +
-		"behind the first\n" +
-		"// word nothing is a flag. TestGuardGrammar holds it against the program, and writes it with -update.\n" +
+		"// grammar is what rewind takes: each command with its other names and its flags; the first is the program " +
+		"itself, whose\n" +
+		"// flags all others have but those behind \"|\". A flag has its letter behind it, and \"=\" where a value has to " +
+		"follow;\n" +
+		"// \"--\" at the end: behind the first word nothing is a flag. TestGuardGrammar holds it against the program, and " +
+		"writes\n" +
+		"// it with -update.\n" +
 		"const grammar = `")
 	walk(tree(), func(c *cobra.Command, path string) { b.WriteString(entry(c, path)) })
 	return b.String() + "`\n"

@@ -1,8 +1,9 @@
 package guard
 
-// grammar is what rewind takes: each command with its other names and its flags; the first is the program itself, whose flags all others
-// have but those behind "|". A flag has its letter behind it, and "=" where a value has to follow; "--" at the end: behind the first
-// word nothing is a flag. TestGuardGrammar holds it against the program, and writes it with -update.
+// grammar is what rewind takes: each command with its other names and its flags; the first is the program itself, whose
+// flags all others have but those behind "|". A flag has its letter behind it, and "=" where a value has to follow;
+// "--" at the end: behind the first word nothing is a flag. TestGuardGrammar holds it against the program, and writes
+// it with -update.
 const grammar = `: color= directory,C= help,h json | plain
 agents:
 bisect:
