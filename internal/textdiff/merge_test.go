@@ -271,7 +271,7 @@ func TestMergeAsGit(t *testing.T) {
 			if clean < count/5 || marked < count/5 {
 				t.Errorf("%d clean, %d with conflicts: too few of one kind", clean, marked)
 			}
-			if float64(differ) > c.most*float64(count) {
+			if float64(differ) > c.most*float64(count)+3 { // of few, a few more can differ by chance
 				t.Errorf("%d of %d differ from git", differ, count)
 			}
 		})
