@@ -22,8 +22,8 @@ import (
 
 // forTests are packages that tests alone use, and bench, which is no part of the programs: their names need no user.
 var forTests = []string{
-	"bench", "engine/enginetest", "internal/acceptance", "internal/browsertest", "internal/built", "internal/ignoretest",
-	"internal/kv/kvtest", "internal/layertest", "internal/ptytest", "internal/torture",
+	"bench", "engine/enginetest", "internal/acceptance", "internal/browsertest", "internal/built",
+	"internal/ignoretest", "internal/kv/kvtest", "internal/layertest", "internal/ptytest", "internal/torture",
 	"internal/record/recordtest", "internal/tracetest", "internal/worktreefs/faultfs", "objstore/objtest",
 }
 
