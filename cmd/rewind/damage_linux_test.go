@@ -212,8 +212,7 @@ func TestT22Promise06DamagedStore(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(m.Seed, 2222))
-	r.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
-	points, count := append(logs, rest...), map[string]int{}
+	points, count := torture.Alternate(r, logs, rest), map[string]int{}
 	for i := range m.Points {
 		p := points[i%len(points)]
 		p.restore()

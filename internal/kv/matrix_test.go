@@ -150,8 +150,7 @@ func TestT22Promise06DamageMatrix(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(m.Seed, 22))
-	r.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
-	points := append(logs, rest...)
+	points := torture.Alternate(r, logs, rest)
 	count, silent := map[string]int{}, 0
 	for i := 0; i < m.Points; i++ {
 		p := points[i%len(points)]

@@ -3,6 +3,7 @@ package torture
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path"
 	"reflect"
@@ -165,6 +166,24 @@ func Spread(want, calls int, seed uint64) []int {
 			at = i * calls / want
 		}
 		list = append(list, 1+(at+int((seed-1)%uint64(calls)))%calls)
+	}
+	return list
+}
+
+// Alternate gives the elements of a and of b in turn, each in an order that r draws; what is left of the longer one comes last. So a part of
+// any size has some of both.
+func Alternate[T any](r *rand.Rand, a, b []T) []T {
+	list := make([]T, 0, len(a)+len(b))
+	for _, l := range [][]T{a, b} {
+		r.Shuffle(len(l), func(i, j int) { l[i], l[j] = l[j], l[i] })
+	}
+	for i := range max(len(a), len(b)) {
+		if i < len(a) {
+			list = append(list, a[i])
+		}
+		if i < len(b) {
+			list = append(list, b[i])
+		}
 	}
 	return list
 }

@@ -13,7 +13,7 @@ var Rows = []Row{
 	{"T1", "SIGKILL at the Nth changing call of hook, daemon, save, gc", 67, 2000, "kills"},
 	{"T2", "power cuts, 0 to 100 % of what was not synced kept", 34, 1000, "seeds"},
 	{"T3", "kill -9 of hooks and daemons under load", 15, 1800, "seconds"},
-	{"T4", "a full disk at every stage", 7, 200, "cases"},
+	{"T4", "a full disk at every stage", 20, 200, "cases"},
 	{"T5", "EIO on the Nth read, write and fsync", 17, 200, "faults"},
 	{"T6", "bit flips and truncation in every kind of file", 7, 100, "a kind"},
 	{"T7", "64 hooks at once, the daemon cold", 5, 50, "rounds"},
@@ -56,7 +56,7 @@ var Sizes = []Size{
 	{"internal/kv.TestT2PowerCut", 34, 1000, "seeds", 0.2},
 	{"engine.TestT2PowerCut", 34, 1000, "seeds", 0.09},
 	{"cmd/smart-checkpoint.TestT3Promise01Kills", 15, 1800, "seconds", 1},
-	{"cmd/smart-checkpoint.TestT4Promise03DiskFull", 7, 200, "cases", 1},
+	{"cmd/smart-checkpoint.TestT4Promise03DiskFull", 20, 200, "cases", 1},
 	{"internal/kv.TestT5Faults", 20, 200, "faults", 0.2},
 	{"engine.TestT5StoreFaults", 17, 200, "faults", 0.16},
 	{"internal/kv.TestT6Promise06Corruption", 7, 100, "a kind", 0.9},
@@ -75,7 +75,7 @@ var Sizes = []Size{
 	{"engine/conversation.TestT14Promise14CaptureWhileWritten", 34, 1000, "runs", 0.07},
 	{"engine.TestT18Promise12Interleaving", 67, 5000, "runs", 0.2},
 	{"engine.TestT23Promise19Sessions", 67, 5000, "runs", 0.3},
-	{"cmd/rewind.TestT21Promise17Hostile", 54, 1330, "scenes", 0.5},
+	{"cmd/rewind.TestT21Promise17Hostile", 160, 1330, "scenes", 0.5},
 	{"engine.TestT20ModelRestore", 1, 3600, "seconds", 1}, // 200 runs in any case
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -208,6 +209,19 @@ func TestFaultsApply(t *testing.T) {
 				t.Errorf("%s: %v", f.Name, err)
 			}
 		}
+	}
+}
+
+// TestAlternate: any beginning has some of both, and all is there once.
+func TestAlternate(t *testing.T) {
+	got := Alternate(rand.New(rand.NewPCG(1, 2)), []int{1, 2}, []int{10, 20, 30, 40})
+	for i, n := range got[:4] {
+		if (n >= 10) != (i%2 == 1) {
+			t.Errorf("%v: not in turn", got)
+		}
+	}
+	if slices.Sort(got); !slices.Equal(got, []int{1, 2, 10, 20, 30, 40}) {
+		t.Errorf("%v", got)
 	}
 }
 
