@@ -170,8 +170,8 @@ func Spread(want, calls int, seed uint64) []int {
 	return list
 }
 
-// Alternate gives the elements of a and of b in turn, each in an order that r draws; what is left of the longer one comes last. So a part of
-// any size has some of both.
+// Alternate gives the elements of a and of b in turn, each in an order that r draws; what is left of the longer one
+// comes last. So a part of any size has some of both.
 func Alternate[T any](r *rand.Rand, a, b []T) []T {
 	list := make([]T, 0, len(a)+len(b))
 	for _, l := range [][]T{a, b} {
