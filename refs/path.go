@@ -26,6 +26,6 @@ func IsPath(p string) bool {
 func isFilePath(p string) bool {
 	parts := strings.Split(p, "/")
 	fits := p != "" && len(p) <= maxFilePath
-	return fits && !strings.ContainsFunc(p, unicode.IsControl) && !slices.Contains(parts, ".") &&
-		!slices.Contains(parts, "..")
+	dots := slices.Contains(parts, ".") || slices.Contains(parts, "..")
+	return fits && !dots && !strings.ContainsFunc(p, unicode.IsControl)
 }

@@ -66,8 +66,8 @@ func sessionFile(agent Agent, path string) (root string, in []string, id string,
 	}
 	refuse := func(why string) error { return &Error{Name: path, Cause: errors.New(why)} }
 	native := filepath.FromSlash(path)
-	if len(path) > maxPath || !filepath.IsAbs(native) || filepath.Clean(native) != native ||
-		strings.ContainsFunc(path, unicode.IsControl) {
+	clean := filepath.IsAbs(native) && filepath.Clean(native) == native
+	if len(path) > maxPath || !clean || strings.ContainsFunc(path, unicode.IsControl) {
 		return "", nil, "", refuse("no clean absolute path")
 	}
 	volume := filepath.VolumeName(native)

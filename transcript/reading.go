@@ -192,8 +192,8 @@ func (r *Reading) sound() bool {
 		live[i] = true
 	}
 	for i, turn := range turns {
-		wrong := turn.Index != i+1 || turn.After < 0
-		if wrong || turn.After > i || !turn.Gone && !live[i] {
+		follows := turn.Index == i+1 && turn.After >= 0 && turn.After <= i
+		if !follows || !turn.Gone && !live[i] {
 			return false
 		}
 	}

@@ -210,8 +210,8 @@ func millis(t time.Time) int64 {
 
 // isMessage says whether a record is a person's or the model's, in the main conversation.
 func isMessage(l *line) bool {
-	shown := !l.Side && !l.Hidden
-	return shown && (l.Kind == Prompt || l.Kind == Reply || l.Kind == Result)
+	said := l.Kind == Prompt || l.Kind == Reply || l.Kind == Result
+	return said && !l.Side && !l.Hidden
 }
 
 // lasting is a number for what stays of a message when it is copied under another id: of the model's its own id and its

@@ -118,7 +118,8 @@ func (d *Differ) diffEntry(o, n *Entry, dir string, depth int, fn func(Change) e
 }
 
 func bothDirs(o, n *Entry) bool {
-	return o != nil && n != nil && o.Type == TypeDir && n.Type == TypeDir
+	isDir := func(e *Entry) bool { return e != nil && e.Type == TypeDir }
+	return isDir(o) && isDir(n)
 }
 
 // subtree is the tree below an entry: the empty one for what is not a directory.

@@ -50,7 +50,8 @@ func IsGitDir(dir string, names func(yield func(DirName) bool)) bool {
 		store.add(storePart(n))
 		shared = shared || dir == ".repo" && isRepoTool(n)
 	}
-	return repository.has == allParts || store.has == allParts && !store.other || shared
+	isStore := store.has == allParts && !store.other
+	return repository.has == allParts || isStore || shared
 }
 
 // nameSet is which of three parts a directory has, and whether it has anything else.

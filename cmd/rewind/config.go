@@ -50,8 +50,8 @@ func newConfig(a *app) *cobra.Command {
 				return usage("config --unset takes one key")
 			}
 			if hooks.any() {
-				notAlone := hooks.register == hooks.unregister || len(args) > 0
-				if notAlone || global || unset || hooks.tier != "" {
+				both, setting := hooks.register == hooks.unregister, len(args) > 0 || unset || hooks.tier != ""
+				if both || setting || global {
 					return usage("config --register-hooks and --unregister-hooks go with --agents and --dry-run only")
 				}
 				return runHooks(cmd.Context(), a, hooks)

@@ -84,7 +84,8 @@ func runDiff(ctx context.Context, a *app, o diffOptions) error {
 			fmt.Sprintf("%s, +%d -%d", render.Count(len(r.Files), "file"), s.Added, s.Removed))
 	}
 	same := len(r.Files) == 0 && r.Since == nil
-	if same && o.From == "" && o.To == "" && len(o.Paths) == 0 {
+	asked := o.From != "" || o.To != "" || len(o.Paths) > 0
+	if same && !asked {
 		a.Say("nothing is unsaved: each step is captured as it is made; 'rewind show -p' shows what the last one changed")
 	}
 	return a.paged(func(w io.Writer) error {

@@ -99,8 +99,9 @@ func runForksDelete(ctx context.Context, a *app, o manageOptions) error {
 	o.req.LastCopy = o.yes
 	err := runManage(ctx, a, o.req)
 	var told *api.Error
-	if o.yes || o.req.DryRun || !errors.As(err, &told) || told.Word != api.WordUnsaved || told.Op != "delete" ||
-		!a.asks() {
+	wantsYes := errors.As(err, &told) && told.Word == api.WordUnsaved && told.Op == "delete"
+	answered := o.yes || o.req.DryRun
+	if !wantsYes || answered || !a.asks() {
 		return err
 	}
 	look := o.req

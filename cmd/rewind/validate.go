@@ -147,7 +147,7 @@ func (a *app) checkText(c api.Check) string {
 func (a *app) statusChecks(w io.Writer, checks []api.Check, verbose bool) {
 	for _, c := range checks {
 		switch {
-		case c.Name == "daemon" || c.Name == "degraded" || c.Name == "half done" || c.Name == "project":
+		case slices.Contains([]string{"daemon", "degraded", "half done", "project"}, c.Name):
 			// status has rows of its own
 		case c.Level == value.LevelFinding:
 			fmt.Fprintf(w, "%-11s %s\n", c.Name, a.Styled(term.Warn, a.checkText(c)))

@@ -71,8 +71,8 @@ func (b *Bisector) layOut(ctx context.Context, session string, r *record, p poin
 		err = b.change(ctx, dir, *at, p.Tree, &left)
 	}
 	var gone *goneError
-	// somebody is still at work in it: anew, then
-	if at == nil || err != nil && !errors.As(err, &gone) && ctx.Err() == nil {
+	disturbed := err != nil && !errors.As(err, &gone) && ctx.Err() == nil // somebody is still at work in it: anew, then
+	if at == nil || disturbed {
 		err = b.layOutNew(ctx, session, dir, p.Tree, &left)
 	}
 	if errors.Is(err, objstore.ErrLost) || errors.Is(err, objstore.ErrNotFound) { // a directory

@@ -314,8 +314,8 @@ func (in *batch) begins(session string) (at objstore.ID, begins bool, err error)
 		return at, err == nil, err
 	}
 	s := in.wt.log.Records[session]
-	begins = s != nil && s.Event == "" && s.Fork != nil && !refs.KindOf(s.Fork.Kind).IsRestore() &&
-		s.Fork.Checkpoint == at.String()
+	isFork := s != nil && s.Fork != nil && !refs.KindOf(s.Fork.Kind).IsRestore()
+	begins = isFork && s.Event == "" && s.Fork.Checkpoint == at.String()
 	if begins { // undo or a save may have moved the cursor and back
 		tip, err := in.wt.log.Refs.ID(refs.Session(session))
 		return at, err == nil && tip == at, err

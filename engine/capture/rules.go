@@ -79,9 +79,11 @@ func (wt *Worktree) rulesNow(hurry bool) (*rules, error) {
 
 // same reports whether was leads to the same rules.
 func (n *repository) same(was *repository) bool {
-	if was == nil || n.fold != was.fold || !slices.Equal(n.exclude, was.exclude) ||
-		!slices.Equal(n.secrets, was.secrets) ||
-		!slices.Equal(n.allow, was.allow) || !n.skipped.Same(was.skipped) {
+	if was == nil || n.fold != was.fold || !n.skipped.Same(was.skipped) {
+		return false
+	}
+	sameLists := slices.Equal(n.exclude, was.exclude) && slices.Equal(n.secrets, was.secrets)
+	if !sameLists || !slices.Equal(n.allow, was.allow) {
 		return false
 	}
 	return sameTracked(n.tracked, was.tracked) &&

@@ -172,8 +172,10 @@ func (wt *Worktree) uncaptured(a, b objstore.ID, skips []tree.Skip) ([]tree.Skip
 	var out []tree.Skip
 	err := tree.Diff(wt.log.Objs, a, b, func(ch tree.Change) error {
 		s, ok := model.Covering(skips, ch.Path)
-		told := len(out) > 0 && out[len(out)-1].Path == s.Path // a walk has what is below a directory in a row
-		if ok && !told && ch.New == nil && model.IsFile(ch.Old) {
+		if !ok || ch.New != nil || !model.IsFile(ch.Old) {
+			return nil
+		}
+		if n := len(out); n == 0 || out[n-1].Path != s.Path { // a walk has what is below a directory in a row
 			out = append(out, s)
 		}
 		return nil

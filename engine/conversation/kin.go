@@ -27,8 +27,9 @@ type kin struct {
 // lock is held.
 func (cs *Conversations) kinOf(s *model.Session, t *transcript.Trace) kin {
 	k := kin{others: cs.log.Records}
-	if named := k.others[namedBy(s, t)]; named != nil && named.Name != s.Name && !named.Purged &&
-		!k.comesFrom(named, s.Name) {
+	named := k.others[namedBy(s, t)]
+	other := named != nil && named.Name != s.Name && !named.Purged
+	if other && !k.comesFrom(named, s.Name) {
 		k.list = append(k.list, named)
 	}
 	for _, name := range cs.points.sharing(s.Name, t) {
@@ -36,9 +37,10 @@ func (cs *Conversations) kinOf(s *model.Session, t *transcript.Trace) kin {
 		if len(k.list) == maxKin {
 			break
 		}
+		unlike := p == nil || p.Agent != s.Agent || p.LaneOf != ""
 		switch {
-		case p == nil || p.Agent != s.Agent || p.LaneOf != "" || p.Purged || p.Cursor.Transcript.IsZero() ||
-			slices.Contains(k.list, p):
+		case unlike || p.Purged || p.Cursor.Transcript.IsZero():
+		case slices.Contains(k.list, p):
 		case k.comesFrom(p, s.Name):
 			k.below = append(k.below, p)
 		default:

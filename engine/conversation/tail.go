@@ -42,9 +42,11 @@ func (cs *Conversations) Tail(tx *objstore.Tx, s *model.Session, most int64) err
 	}
 	agent, was := s.Agent, cs.Files[s.Name]
 	path, fi, err := FindFile(agent, s.Transcript)
-	if err != nil || fi == nil || was.Same(s.Cursor.TranscriptEnd, path, fi) &&
-		(most <= HookRead || !cs.hasUnendedLine(s, path, fi)) {
+	if err != nil || fi == nil {
 		return err
+	}
+	if was.Same(s.Cursor.TranscriptEnd, path, fi) && (most <= HookRead || !cs.hasUnendedLine(s, path, fi)) {
+		return nil
 	}
 	f, err := reopen(agent, path, was)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -63,8 +63,8 @@ func (f *Finder) conversations(only string) ([]model.Session, error) {
 	var list []model.Session
 	for _, name := range slices.Sorted(maps.Keys(f.log.Records)) {
 		s := f.log.Records[name]
-		readable := s != nil && model.Understood(s.Agent)
-		if readable && !s.Cursor.Transcript.IsZero() && (only == "" || only == name) {
+		readable := s != nil && model.Understood(s.Agent) && !s.Cursor.Transcript.IsZero()
+		if readable && (only == "" || only == name) {
 			list = append(list, *s)
 		}
 	}

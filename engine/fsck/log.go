@@ -32,7 +32,9 @@ func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed b
 	s.tx = tx
 	err = s.run()
 	unchanged := err == nil && len(r.out.Done) == done
-	if unchanged && !(first && r.out.Files != nil && (r.out.Files.Rebuilt || len(r.out.Files.Files) > 0)) {
+	files := r.out.Files
+	mended := first && files != nil && (files.Rebuilt || len(files.Files) > 0)
+	if unchanged && !mended {
 		tx.Discard()
 		return false, nil
 	}

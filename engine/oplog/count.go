@@ -54,8 +54,10 @@ type early struct{ both, until uint64 }
 // early is none where the record or the log cannot be read: numbers stay as they are written.
 func (l *Log) early(session string) early {
 	s, err := l.StoredSession(session)
-	noFork := err != nil || s == nil || s.Fork == nil
-	if noFork || s.Fork.Kind != model.ByAgent || s.Fork.Both < 1 || s.Began == 0 {
+	if err != nil || s == nil || s.Fork == nil {
+		return early{}
+	}
+	if s.Fork.Kind != model.ByAgent || s.Fork.Both < 1 || s.Began == 0 {
 		return early{}
 	}
 	first, e := true, early{both: uint64(s.Fork.Both), until: math.MaxUint64}

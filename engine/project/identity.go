@@ -242,8 +242,8 @@ func (f *Finder) recheck(ctx context.Context, d string, r *Record) (*Project, er
 	if f.at != nil {
 		m = ReadMarkerIn(f.at.dir)
 	}
-	// there the seal has led here, and still does
-	if err != nil || now.Root != r.Root || !m.Names(r.ID) && r.Mode != ModeProject {
+	leads := m.Names(r.ID) || r.Mode == ModeProject // there the seal has led here, and still does
+	if err != nil || now.Root != r.Root || !leads {
 		return nil, nil
 	}
 	p := r.project(f.Home)

@@ -151,8 +151,8 @@ func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 func (p *purgeScan) purgedBefore(digits string) (found bool, err error) {
 	err = p.e.log.Objs.WalkTombstones(func(k objstore.Kind, key objstore.Key, g objstore.Tombstone, err error) error {
 		n := min(len(digits), len(key.String()))
-		if err == nil && k == objstore.Blob && g.Reason == objstore.Purged &&
-			key.String()[:n] == strings.ToLower(digits[:n]) {
+		purged := err == nil && k == objstore.Blob && g.Reason == objstore.Purged
+		if purged && key.String()[:n] == strings.ToLower(digits[:n]) {
 			p.alreadyGone[key], found = true, true
 		}
 		return nil

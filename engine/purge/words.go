@@ -226,7 +226,8 @@ func (w *words) planRows() error {
 		}
 		was := w.stays
 		r, err := w.row(bytes.Clone(key), bytes.Clone(val))
-		if err != nil || r.val != nil && bytes.Equal(r.val, val) && r.to == nil {
+		same := r.to == nil && r.val != nil && bytes.Equal(r.val, val)
+		if err != nil || same {
 			w.stays = max(w.stays, was+1)
 			return nil //nolint:nilerr // it is counted
 		}

@@ -209,8 +209,8 @@ func (rs *Restorer) uncaptured(r *request, target *model.Checkpoint) (list []val
 		}
 		edits := model.EditsOf(op)
 		turn := count.Operation(op).Turn
-		// at the target
-		if len(edits) == 0 || op.Checkpoint == target.ID && op.Session == target.Session && turn == target.Cause.Turn {
+		atTarget := op.Checkpoint == target.ID && op.Session == target.Session && turn == target.Cause.Turn
+		if len(edits) == 0 || atTarget {
 			return nil
 		}
 		if mine == nil {

@@ -407,8 +407,8 @@ func (pl *planner) inScope(ch tree.Change) bool {
 	if ch.Path == agentDir && ch.New == nil {
 		return false
 	}
-	return pl.request.Paths.Has(ch.Path) || ch.Old == nil && ch.New.Type == tree.TypeDir &&
-		pl.request.Paths.HasBelow(ch.Path)
+	makesDir := ch.Old == nil && ch.New.Type == tree.TypeDir
+	return pl.request.Paths.Has(ch.Path) || makesDir && pl.request.Paths.HasBelow(ch.Path)
 }
 
 // isInCall reports whether an open call of the session itself made what is at an unknown path.

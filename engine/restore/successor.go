@@ -28,8 +28,9 @@ func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
 	}
 	if t == nil || t.conversation.Mode == model.ConversationNone || t.conversation.Session == "" {
 		successor, err := rs.ongoingSession(r.Session)
-		if s := rs.log.Records[successor]; err == nil && t != nil && s != nil &&
-			slices.Contains(t.conversation.Removed, s.Transcript) {
+		s := rs.log.Records[successor]
+		known := err == nil && t != nil && s != nil
+		if known && slices.Contains(t.conversation.Removed, s.Transcript) {
 			successor = r.Session // an unused fork, which the restore removes
 		}
 		return successor, err

@@ -163,7 +163,7 @@ func (s *saidScan) anew(look *saidLook, st *conversation.Stored) (clean func(fro
 			a, aerr := st.Block(k)
 			b, berr := old.Block(k)
 			whole := int64(k+1)*conversation.TranscriptBlock <= look.At || look.At == old.Size
-			same[k] = aerr == nil && berr == nil && a == b && whole
+			same[k] = whole && errors.Join(aerr, berr) == nil && a == b
 		}
 	}
 	clean = func(from, to int64) bool {

@@ -91,7 +91,8 @@ func (ss *Sessions) Program(s *model.Session) *clients.Program {
 func (ss *Sessions) another(s *model.Session) bool {
 	for _, o := range ss.log.Records {
 		later := o.Agent == s.Agent && o.Name != s.Name && o.Last.After(s.Last)
-		if later && o.Event != "" && !o.Ended && !o.Imported {
+		heard := o.Event != "" && !o.Ended && !o.Imported
+		if later && heard {
 			return true
 		}
 	}

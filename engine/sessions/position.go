@@ -188,8 +188,8 @@ func (ss *Sessions) Active() (at Position, names []string, err error) {
 		if err != nil {
 			return at, nil, err
 		}
-		// a fork that nobody has used, beside a used session of its family
-		if m.person && s != nil && s.Event == "" && families[family] {
+		unused := s != nil && s.Event == "" // a fork that nobody has used, beside a used session of its family
+		if m.person && unused && families[family] {
 			continue
 		}
 		families[family] = true

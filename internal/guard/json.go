@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf8"
 )
@@ -218,7 +219,7 @@ func (r *reader) escape(out []byte) ([]byte, bool) {
 			return out, false
 		}
 		high := n >= 0xd800 && n < 0xdc00
-		if high && r.at+1 < len(r.b) && r.b[r.at] == '\\' && r.b[r.at+1] == 'u' {
+		if high && bytes.HasPrefix(r.b[r.at:], []byte(`\u`)) {
 			back := r.at
 			r.at += 2
 			low, ok := r.hex()

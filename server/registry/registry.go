@@ -108,8 +108,8 @@ func (g *Registry) view(ctx context.Context, r *resident, p *project.Project) (*
 
 // fits reports whether an engine that is open is the one for p.
 func (r *resident) fits(p *project.Project, salvage bool) bool {
-	same := r.project.Root == p.Root && r.project.Store == p.Store
-	return same && r.stamp.Same(p) && (salvage || !r.salvage)
+	same := r.project.Root == p.Root && r.project.Store == p.Store && r.stamp.Same(p)
+	return same && (salvage || !r.salvage)
 }
 
 // join makes the caller a user of the store's resident, and begins to open one where there is none. It waits for one

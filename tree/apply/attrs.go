@@ -45,9 +45,11 @@ func restoredPerm(t tree.Type, want, now uint16) uint16 {
 // UpToDate reports whether a restore of want would change nothing of what is there: both are the same but for bits that
 // a restore gives to nothing.
 func UpToDate(there, want *tree.Entry) bool {
-	none := there == nil || want == nil
-	if none || there.Type != want.Type || there.Type != tree.TypeDir && there.ID != want.ID {
+	if there == nil || want == nil || there.Type != want.Type {
 		return tree.Same(there, want)
+	}
+	if there.Type != tree.TypeDir && there.ID != want.ID {
+		return false
 	}
 	return there.Type == tree.TypeSymlink || restoredPerm(there.Type, want.Perm, there.Perm) == there.Perm
 }
@@ -65,9 +67,10 @@ func Withheld(path string, there, want *tree.Entry) (value.Without, bool) {
 // MatchesRestored reports whether a restore of want may have left what is there: want itself, or want with fewer
 // rights.
 func MatchesRestored(there, want *tree.Entry) bool {
-	both := there != nil && want != nil
-	return both && there.Type == want.Type && there.ID == want.ID &&
-		resemblingPerm(there.Type, there.Perm, want.Perm)
+	if there == nil || want == nil || there.Type != want.Type {
+		return false
+	}
+	return there.ID == want.ID && resemblingPerm(there.Type, there.Perm, want.Perm)
 }
 
 // resemblingPerm reports whether Run may have made the permissions perm where a step wanted want.

@@ -225,7 +225,8 @@ func (a *applier) returnStaged(
 		}
 		return false, nil
 	}
-	if discardable || cur.st.Type == worktreefs.TypeDir || !cur.sameBytes(j.Old) && !cur.sameBytes(j.New) {
+	isOurs := cur.sameBytes(j.Old) || cur.sameBytes(j.New)
+	if discardable || cur.st.Type == worktreefs.TypeDir || !isOurs {
 		return false, nil
 	}
 	// A racing edit was exchanged with the new content and the run was cut short before it was seen.

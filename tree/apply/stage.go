@@ -252,12 +252,14 @@ func (a *applier) emptyStage(carriedOut bool) error {
 				return err
 			}
 		}
-		for _, suf := range []string{sufNew, sufOld} {
-			hasOld := j.hasOld || j.isOut && carriedOut
-			if suf == sufNew && j.hasNew || suf == sufOld && hasOld {
-				if err := a.discard(j, j.key+suf); err != nil {
-					return err
-				}
+		if j.hasNew {
+			if err := a.discard(j, j.key+sufNew); err != nil {
+				return err
+			}
+		}
+		if j.hasOld || j.isOut && carriedOut {
+			if err := a.discard(j, j.key+sufOld); err != nil {
+				return err
 			}
 		}
 		j.hasTmp, j.hasNew, j.hasOld = false, false, false

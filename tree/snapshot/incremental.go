@@ -43,8 +43,8 @@ func (s *scan) begin() error {
 // resumable reports whether this snapshot differs from the cache's baseline only by what was reported.
 func (s *scan) resumable() bool {
 	b := s.Cache.base
-	other := b == nil || b.watch != s.Watcher
-	if other || b.epoch != s.sight.epoch || s.Cache.root != b.root.id || !s.Named.contains(b.inputs.named) {
+	sameLife := b != nil && b.watch == s.Watcher && b.epoch == s.sight.epoch
+	if !sameLife || s.Cache.root != b.root.id || !s.Named.contains(b.inputs.named) {
 		return false
 	}
 	was := b.inputs

@@ -257,8 +257,8 @@ type reading struct {
 
 // leaks reports whether the content makes the file a secret one, whose id is its keyed hash then.
 func (r *reading) leaks() bool {
-	unasked := r.Leak == nil || r.StoreSecrets
-	if unasked || r.store == nil || r.m.take || !r.Leak(r.m.path, r.data) {
+	unasked := r.Leak == nil || r.StoreSecrets || r.m.take
+	if unasked || r.store == nil || !r.Leak(r.m.path, r.data) {
 		return false
 	}
 	h := objstore.NewKeyedHasher(r.SecretKey)

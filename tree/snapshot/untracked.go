@@ -31,8 +31,10 @@ type dirStamp struct{ mtime, ctime int64 }
 func (s *scan) beginUntracked() error {
 	s.keeps = s.Root.StampsNames()
 	b := s.Cache.base
-	keeps := s.keeps && s.matches
-	if keeps && b != nil && b.watch == nil && b.inputs == inputsOf(&s.Source) && s.Cache.root == b.root.id {
+	if !s.keeps || !s.matches || b == nil {
+		return nil
+	}
+	if b.watch == nil && b.inputs == inputsOf(&s.Source) && s.Cache.root == b.root.id {
 		s.prior = b
 	}
 	return nil
@@ -50,8 +52,10 @@ func (s *scan) untrackedDirOf(n *node) *untrackedDir {
 // none is unreadable, torn, over the size limit, a mount, racy, or perhaps a companion by and by.
 func (s *scan) isPlain(n *node) bool {
 	st := stamp{mtime: n.stamp.mtime, ctime: n.stamp.ctime}
-	doubtful := n.foreign || n.undecided.Load()
-	if doubtful || n.id.dev != s.dev || !st.reliable(s.start) || worktreefs.SameName(n.name, ".agent") {
+	if n.foreign || n.undecided.Load() || worktreefs.SameName(n.name, ".agent") {
+		return false
+	}
+	if n.id.dev != s.dev || !st.reliable(s.start) {
 		return false
 	}
 	secrets, files := 0, 0
@@ -82,8 +86,10 @@ func (s *scan) isPlain(n *node) bool {
 // isUnchanged reports whether nothing in an open directory can have changed but what is in the directories below.
 func (s *scan) isUnchanged(n *node) bool {
 	b := n.prior
-	none := b == nil || !b.untracked.plain
-	if none || b.untracked.stamp != n.stamp || b.fileID() != n.id || b.perm != n.perm {
+	if b == nil || !b.untracked.plain || b.untracked.stamp != n.stamp {
+		return false
+	}
+	if b.fileID() != n.id || b.perm != n.perm {
 		return false
 	}
 	if !s.sameRules(n) {
