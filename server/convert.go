@@ -138,7 +138,7 @@ func changeBeside(ch tree.Change, newer []tree.Skip) (c api.Change, all bool) {
 	case s.Foreign():
 		return api.Change{
 			Path: api.Text(s.Path), Status: "uncaptured",
-			OldMode: mode(&tree.Entry{Type: tree.TypeDir, Perm: 0o755}),
+			OldMode: mode(&tree.Entry{Type: tree.TypeDir}),
 		}, true
 	}
 	c = change(ch.Path, ch.Old, ch.New)

@@ -46,7 +46,7 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 	a.client = &api.Client{Transport: a.transport, Damaged: func(e *api.Error) { a.damaged = e }}
 	hook := len(args) > 0 && args[0] == "hook"
 	if !hook {
-		a.transport.silent = &render.Silence{Say: a.note}
+		a.transport.silent = a.note
 	}
 	// Completion must be quick, and a hook must not wait for a start; smart-checkpoint is what starts one.
 	a.transport.quiet = hook || len(args) > 0 && strings.HasPrefix(args[0], "__complete")

@@ -24,6 +24,7 @@ import (
 
 const (
 	hookDeadline = 900 * time.Millisecond // unless asked for, of the second that is promised
+	maxDeadline  = time.Hour              // as of smart-checkpoint
 	maxPayload   = 64 << 20               // bytes of standard input that are passed on
 )
 
@@ -50,9 +51,9 @@ func newHook(a *app) *cobra.Command {
 	f.StringVar(&agent, "agent", "", "the program that calls: claude, codex, gemini, droid, ...")
 	f.StringVar(&event, "event", "", "the event, as in the agent's settings")
 	f.Func("deadline", "how long the agent waits at most, as of smart-checkpoint (default 900)", func(text string) error {
-		ms, err := strconv.ParseUint(text, 10, 32)
-		if err == nil && ms > 0 {
-			deadline = time.Duration(ms) * time.Millisecond
+		ms, err := strconv.Atoi(text)
+		if asked := time.Duration(ms) * time.Millisecond; err == nil && asked > 0 && asked <= maxDeadline {
+			deadline = asked
 		}
 		return nil // a hook does not fail
 	})

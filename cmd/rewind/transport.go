@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"rewind/api"
+	"rewind/internal/procstate"
 	"rewind/internal/programs"
 	"rewind/internal/relay"
 	"rewind/internal/render"
@@ -21,7 +22,7 @@ type transport struct {
 	quiet  bool // no daemon is started for this command
 	only   bool // where none runs, nobody else is asked
 	notice func(string)
-	silent *render.Silence // told when the daemon does not answer; nil: nobody is
+	silent func(text string) // told when the daemon does not answer; nil: nobody is
 	own    *api.Child
 
 	noDaemon error // why the last request did not go to the daemon, unless that was asked for
@@ -74,7 +75,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	s := api.Socket{Home: home, Version: version(), Notice: t.notice}
 	if t.silent != nil {
-		s.Silent = t.silent.Tell
+		s.Silent = procstate.OnSilence(func(p procstate.Process) { t.silent(render.SilentText(p)) })
 	}
 	if !t.quiet && !t.only && !fileOnly[req.URL.Path] {
 		s.Start = t.own.Path

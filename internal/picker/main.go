@@ -62,12 +62,12 @@ func Main(program, version string) (code int) {
 	}()
 	m := newModel(ctx, first, s, o)
 	if o.Plain || s.Dumb() {
-		t.silent.Say = func(text string) { fmt.Fprintln(s.Err, "rewind: note: "+text) }
+		t.silent = func(text string) { fmt.Fprintln(s.Err, "rewind: note: "+text) }
 		return (&plain{model: m, in: s.In}).run()
 	}
 	m.first = first.soon(ctx)
 	prog := tea.NewProgram(m, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFPS(fps))
-	t.silent.Say = func(text string) { prog.Send(silent(text)) }
+	t.silent = func(text string) { prog.Send(silent(text)) }
 	go watch(ctx, telling{t}, m.project(), func() { prog.Send(tick{}) })
 	_, err := prog.Run()
 	if err != nil && ctx.Err() == nil {
@@ -108,7 +108,7 @@ func (m *model) farewell() (code int) {
 type transport struct {
 	version string
 	own     *api.Child
-	silent  render.Silence // shows that the daemon does not answer
+	silent  func(text string) // shows that the daemon does not answer
 }
 
 // RoundTrip implements http.RoundTripper.

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"rewind/api"
+	"rewind/internal/procstate"
 	"rewind/internal/relay"
+	"rewind/internal/render"
 )
 
 // How often the log is asked for: at most, while the daemon tells what happens; and where there is none.
@@ -80,5 +82,6 @@ func (t *transport) socket() (s api.Socket, err error) {
 	if err == nil && os.Getenv("REWIND_DAEMON") == "off" {
 		err = api.ErrNoDaemon
 	}
-	return api.Socket{Home: home, Version: t.version, Start: t.own.Path, Silent: t.silent.Tell}, err
+	silent := procstate.OnSilence(func(p procstate.Process) { t.silent(render.SilentText(p)) })
+	return api.Socket{Home: home, Version: t.version, Start: t.own.Path, Silent: silent}, err
 }

@@ -18,3 +18,28 @@ type Process struct {
 	Name  string // "": not known
 	State State
 }
+
+// diskLooks is how often in a row a process that works must wait for a disk before that is worth a word: a busy disk
+// makes it wait for moments.
+const diskLooks = 3
+
+// OnSilence gives what is asked, again and again, about a process that lets a request wait (pid 0: it is not known
+// which): whether the request has been told of it. say gets it once. works: the process answers others; then it is told
+// only where it waits for a disk all the time. Each request needs one of its own.
+func OnSilence(say func(Process)) func(pid int, works bool) (told bool) {
+	disk := 0 // how often in a row it waited for a disk
+	return func(pid int, works bool) bool {
+		p := Process{State: Alive}
+		if pid > 0 {
+			p = See(pid)
+		}
+		if disk++; p.State != Disk {
+			disk = 0
+		}
+		if works && disk < diskLooks {
+			return false
+		}
+		say(p)
+		return true
+	}
+}

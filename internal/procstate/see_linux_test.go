@@ -52,3 +52,20 @@ func TestSeeStopped(t *testing.T) {
 		}
 	}
 }
+
+// TestOnSilence: one that answers nobody is told of at once, one that works is not.
+func TestOnSilence(t *testing.T) {
+	var said []Process
+	told := OnSilence(func(p Process) { said = append(said, p) })
+	for range 2 * diskLooks {
+		if told(os.Getpid(), true) {
+			t.Fatalf("this process works: %+v", said)
+		}
+	}
+	if !told(os.Getpid(), false) || len(said) != 1 || said[0].PID != os.Getpid() {
+		t.Errorf("%+v", said)
+	}
+	if told := OnSilence(func(p Process) { said = append(said, p) }); !told(0, false) || said[1].PID != 0 {
+		t.Errorf("not known which: %+v", said)
+	}
+}

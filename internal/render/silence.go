@@ -2,45 +2,13 @@ package render
 
 import (
 	"fmt"
-	"sync"
 
 	"rewind/internal/procstate"
 	"rewind/internal/term"
 )
 
-// Silence is what is known of a daemon that has not answered yet. A listener of the API tells it, from a goroutine of
-// its own.
-type Silence struct {
-	Say  func(string) // shows a line, whatever is drawn
-	mu   sync.Mutex
-	disk int // how often in a row it waited for a disk
-}
-
-// diskLooks is how often in a row a daemon that lives must wait for a disk before that is said: a busy disk makes it
-// wait for moments.
-const diskLooks = 3
-
-// Tell says which process it is that does not answer, once. One that answers another question works, and says so by its
-// progress.
-func (s *Silence) Tell(pid int, answers bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := procstate.Process{State: procstate.Alive}
-	if pid > 0 {
-		p = procstate.See(pid)
-	}
-	if s.disk++; p.State != procstate.Disk {
-		s.disk = 0
-	}
-	if answers && s.disk < diskLooks {
-		return false
-	}
-	s.Say(silentText(p))
-	return true
-}
-
-// silentText is what is wrong, and what to do.
-func silentText(p procstate.Process) string {
+// SilentText says of a daemon that does not answer what is wrong, and what to do.
+func SilentText(p procstate.Process) string {
 	who := "the daemon"
 	if p.PID > 0 {
 		who = fmt.Sprintf("process %d", p.PID)
