@@ -58,7 +58,7 @@ var Faults = []Fault{
 	},
 	{
 		"manifest-unchecked", "a MANIFEST is not compared with what is known to be on disk of it", 6, "internal/kv",
-		"TestT6Promise06Corruption",
+		"TestPromise06EveryBitOfTheManifest",
 	},
 	{
 		"log-unchecked", "a log is not compared with what is known to be on disk of it", 6, "internal/kv",
