@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/internal/torture"
 	"rewind/internal/worktreefs/faultfs"
 	"rewind/tree"
 )
@@ -47,7 +48,11 @@ func drawDatabase(rt *rapid.T, of string) applyState {
 // wherever it likes: no file lies beside a database of another age at any of these moments, and the last run reaches
 // its end.
 func TestDatabaseModel(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	checks := 20 // of a hundred cases each
+	if torture.Full() {
+		checks = 400
+	}
+	property := func(rt *rapid.T) {
 		t := drawn{t, rt}
 		from, to := drawDatabase(rt, "A"), drawDatabase(rt, "B")
 		plain := rapid.Bool().Draw(rt, "plain renames")
@@ -71,7 +76,10 @@ func TestDatabaseModel(t *testing.T) {
 		} else {
 			mustReach(t, dir, steps, b, to)
 		}
-	})
+	}
+	for range checks {
+		rapid.Check(t, property)
+	}
 }
 
 // TestT10DatabaseCutTwice: a run that was cut short anywhere, and the next one too, forwards or back.
