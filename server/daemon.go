@@ -36,6 +36,7 @@ type daemonOptions struct {
 	noWatch bool          // do not have worktrees watched: every capture looks at every file
 
 	// For tests.
+	noAfterwards           bool // do not do what nobody waits for: the steps are those that were asked for
 	scanDelay, grace, tidy time.Duration
 	serving                func(*daemon)
 }
@@ -200,6 +201,10 @@ func (d *daemon) prepare(base context.Context) {
 	d.settling = later.New(d.followUp)
 	d.tidying = later.New(d.tidy)
 	d.looking = later.New(d.scanForSecrets)
+	if d.o.noAfterwards {
+		d.settling.End()
+		d.looking.End()
+	}
 	d.server.work.Memory = &work.Memory{Trim: func() {
 		d.stores.TrimCaches()
 		objstore.TrimCaches()

@@ -98,7 +98,10 @@ func daemonMain(ctx context.Context, args []string, version string, stderr io.Wr
 }
 
 func runDaemon(ctx context.Context, version string) error {
-	o := daemonOptions{version: version, noWatch: os.Getenv("REWIND_WATCH") == "off"}
+	o := daemonOptions{
+		version: version, noWatch: os.Getenv("REWIND_WATCH") == "off",
+		noAfterwards: os.Getenv("REWIND_AFTERWARDS") == "off",
+	}
 	if d, err := time.ParseDuration(os.Getenv("REWIND_IDLE")); err == nil {
 		o.idle = d
 	}

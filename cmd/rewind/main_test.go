@@ -14,6 +14,7 @@ import (
 	"rewind/internal/mcpserver"
 	"rewind/internal/picker"
 	"rewind/internal/term"
+	"rewind/internal/torture"
 	"rewind/server"
 )
 
@@ -85,7 +86,11 @@ func TestScript(t *testing.T) {
 			for _, v := range [][2]string{
 				{"HOME", home},
 				{"REWIND_HOME", ""},
-				{"REWIND_DAEMON", "off"}, // but for scripts that begin with the command daemon
+				{"REWIND_DAEMON", ""},               // but for scripts that begin with the command alone
+				{"REWIND_IDLE", "2m"},               // should the end be missed
+				{"REWIND_AFTERWARDS", "off"},        // but for scripts of what comes then
+				{"DAY", fmt.Sprint(torture.Seed())}, // what is not for every day
+				{"WHOLE", os.Getenv(torture.EnvFull)},
 				{"XDG_CONFIG_HOME", ""},
 				{"TZ", "UTC"},
 				{"TERM", "dumb"},
@@ -98,6 +103,11 @@ func TestScript(t *testing.T) {
 			} {
 				env.Setenv(v[0], v[1])
 			}
+			env.Defer(func() {
+				stop := exec.Command("rewind", "daemon", "stop")
+				stop.Env = env.Vars
+				_ = stop.Run()
+			})
 			return os.WriteFile(config, []byte("[user]\n\tname = A\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n"+
 				"[commit]\n\tgpgSign = false\n[protocol \"file\"]\n\tallow = always\n[advice]\n\tdefaultBranchName = false\n"), 0o644)
 		},

@@ -36,7 +36,7 @@ func scriptCommands() map[string]scriptCommand {
 		"readonlyfs": cmdReadOnlyFS,
 		"zstd":       cmdZstd,
 		"jsonerror":  cmdJSONError,
-		"daemon":     cmdDaemon,
+		"alone":      cmdAlone,
 		"play":       cmdPlay,
 		"running":    cmdRunning,
 		"plant":      cmdPlant,
@@ -309,10 +309,9 @@ func cmdJSONError(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdDaemon: daemon lets the commands of the script use a daemon of their own, which ends with the script.
-func cmdDaemon(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, len(args) == 0, "daemon")
-	ts.Setenv("REWIND_DAEMON", "")
-	ts.Setenv("REWIND_IDLE", "2m") // should the end be missed
-	ts.Defer(func() { _ = ts.Exec("rewind", "daemon", "stop") })
+// cmdAlone: alone has the commands of the script use no daemon: one that damages the store, kills a command at a system
+// call, or is another user.
+func cmdAlone(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, len(args) == 0, "alone")
+	ts.Setenv("REWIND_DAEMON", "off")
 }
