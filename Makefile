@@ -95,21 +95,28 @@ uninstall: ## take out hooks, programs and the link; the stores stay, and it say
 	if [ -n "$$stores" ]; then echo "left: these projects' checkpoints; those in project mode are in the project's .agent/rewind"; echo "$$stores"; fi
 
 .PHONY: test
-test: ## what CI runs: vet and every test
-	$(GO) vet ./...
-	@programs="$$(mktemp -d)"; trap 'rm -rf "$$programs"' EXIT; \
-	CGO_ENABLED=0 $(GO) build -buildvcs=false -ldflags '-s -w' -o "$$programs/" ./cmd/...; \
-	REWIND_TEST_PROGRAMS="$$programs" $(GO) test -vet=off -timeout 30m $(TESTFLAGS) ./... # vetted above, with all checks
+test: ## every test; CI runs it after lint, which vets
+	@scratch="$$($(SCRATCH))"; trap 'rm -rf "$$scratch"' EXIT; \
+	CGO_ENABLED=0 $(GO) build -buildvcs=false -ldflags '-s -w' -o "$$scratch/programs/" ./cmd/...; \
+	TMPDIR="$$scratch" REWIND_TEST_PROGRAMS="$$scratch/programs" $(GO) test -vet=off -p 3 -parallel $(PARALLEL) -timeout 30m $(TESTFLAGS) ./...
 
 # The tests that are left out are those of docs/slow-tests.md.
 SLOW = sed -n 's/^| \([^ ]*\) | `\(Test[A-Za-z0-9_]*\)` | .*/\1 \2/p' docs/slow-tests.md
 ROOM ?=
+# Tests of a package at once: most wait, for processes or the disk.
+PARALLEL ?= 6
+# Where tests have their files: in memory where that is large enough and runs programs, or where TMPDIR says. ext4
+# searches long for a free inode where thousands of files went a moment ago. `make torture` is on the disk.
+SCRATCH = d="$$(mktemp -d -p "$${TMPDIR:-/dev/shm}" rewind.XXXX 2>/dev/null)" || d="$$(mktemp -d)"; \
+	room() { [ "$$(df -Pk "$$d" | awk 'NR == 2 { print $$4 }')" -gt 4194304 ] && cp "$$(type -P true)" "$$d/true" && "$$d/true"; }; \
+	if [ -z "$${TMPDIR:-}" ] && ! room 2>/dev/null; then rm -rf "$$d"; d="$$(mktemp -d)"; fi; rm -f "$$d/true"; chmod 755 "$$d"; echo "$$d"
 
 .PHONY: quick
 quick: ## the tests of a package and those below it without the slow ones: ROOM=engine/restore
 	@[ -n "$(ROOM)" ] || { echo "which package? make quick ROOM=engine/restore" >&2; exit 2; }; \
 	slow="$$($(SLOW) | awk -v room='$(ROOM)' '$$1 == room || index($$1, room "/") == 1 { print $$2 }' | paste -sd'|')"; \
-	$(GO) test -vet=off -skip "^($$slow)\$$" ./$(ROOM)/...; \
+	scratch="$$($(SCRATCH))"; trap 'rm -rf "$$scratch"' EXIT; \
+	TMPDIR="$$scratch" $(GO) test -vet=off -parallel $(PARALLEL) -skip "^($$slow)\$$" ./$(ROOM)/...; \
 	if [ -n "$$slow" ]; then echo "left out, for they are slow (make test-slow): $${slow//|/ }"; fi
 
 .PHONY: test-slow

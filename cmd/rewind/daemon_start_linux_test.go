@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"rewind/internal/built"
 )
 
 // oddShell is a first client that leaves much behind: limits, priority, umask, signals, descriptors, a directory, an
@@ -219,7 +221,7 @@ func programFor(t *testing.T) string {
 	t.Helper()
 	program, err := realProgram()
 	must(t, err)
-	dir, err := os.MkdirTemp("/tmp", "rw")
+	dir, err := built.Short()
 	must(t, err, os.Chmod(dir, 0o755))
 	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
 	for _, name := range []string{"rewind", "rewindd"} {

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rewind/internal/torture"
 )
 
 // gitUser is somebody who is not root, where the tests may become him, with a project in git.
@@ -354,6 +356,7 @@ func TestT24Promise18GitBroken(t *testing.T) {
 			if texts := u.works(); len(texts) > 0 {
 				t.Fatalf("nothing is broken: %q", texts)
 			}
+			n := 0
 			for _, file := range c.files {
 				path := filepath.Join(gitDir, file)
 				if file == ".git" {
@@ -365,6 +368,9 @@ func TestT24Promise18GitBroken(t *testing.T) {
 				for _, d := range gitDamages {
 					if file == ".git" && d.name == "removed" {
 						continue // there is no repository any more
+					}
+					if n++; !torture.Today(n) {
+						continue
 					}
 					repair, ok := u.damage(path, d)
 					if !ok {

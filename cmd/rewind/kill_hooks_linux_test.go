@@ -116,6 +116,9 @@ func TestKillHooks(t *testing.T) {
 			_, calls := s.run(0, "config", flag)
 			var k kills
 			for n := 1; n <= calls; n++ {
+				if !torture.Today(n) {
+					continue
+				}
 				s := prepare()
 				old := map[string]string{}
 				for _, name := range names {
@@ -175,9 +178,11 @@ func TestKillRemove(t *testing.T) {
 				_, n := prepare().run(0, "init", "--remove", "--yes")
 				calls = min(calls, n)
 			}
-			list := points(8, calls)
+			list := points(4, calls)
 			for n := max(calls-20, 1); n <= calls; n++ { // where the store and the marker go
-				list = append(list, n)
+				if torture.Today(n) {
+					list = append(list, n)
+				}
 			}
 			if torture.Full() {
 				list = points(calls, calls)
@@ -247,6 +252,9 @@ func TestKillRestore(t *testing.T) {
 			_, calls := s.run(0, "stores", "restore", id)
 			var k kills
 			for n := 1; n <= calls; n++ {
+				if !torture.Today(n) {
+					continue
+				}
 				s, id := prepare()
 				code, _ := s.run(n, "stores", "restore", id)
 				state := "back"

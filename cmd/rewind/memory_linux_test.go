@@ -86,7 +86,8 @@ func TestMemoryOfAGroup(t *testing.T) {
 		must(t, f.Close())
 	}
 	t.Run("enough", func(t *testing.T) {
-		dir := group(t, 100*mb) // goes after the daemon in it
+		t.Setenv("TMPDIR", "/var/tmp") // files in memory would be the group's
+		dir := group(t, 100*mb)        // goes after the daemon in it
 		h := newDaemonHome(t)
 		fill(h)
 		for _, args := range [][]string{
@@ -109,7 +110,8 @@ func TestMemoryOfAGroup(t *testing.T) {
 		}
 	})
 	t.Run("too little", func(t *testing.T) {
-		dir := group(t, 100*mb) // goes after the daemon in it
+		t.Setenv("TMPDIR", "/var/tmp") // files in memory would be the group's
+		dir := group(t, 100*mb)        // goes after the daemon in it
 		if dir == "" {
 			return // that a killed daemon is said is shown in internal/browsertest, too
 		}

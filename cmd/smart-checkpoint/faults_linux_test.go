@@ -344,10 +344,6 @@ func TestPromise03WithoutDaemon(t *testing.T) {
 // time, and the capture goes on.
 func TestPromise03BigTree(t *testing.T) {
 	s := newSite(t)
-	if dir, err := os.MkdirTemp("/dev/shm", "rw"); err == nil { // where files are made quickly
-		t.Cleanup(func() { _ = os.RemoveAll(dir) })
-		s.project = dir
-	}
 	s.must("init")
 	files, deadline := 30_000, 150
 	if torture.Full() {

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 }
 
 func testMain(m *testing.M) int {
-	dir, err := os.MkdirTemp("/tmp", "rw")
+	dir, err := built.Short()
 	if err != nil {
 		panic(err)
 	}
@@ -155,7 +155,7 @@ type testbed struct {
 
 func newTestbed(t *testing.T, env ...string) *testbed {
 	t.Helper()
-	home, err := os.MkdirTemp("/tmp", "rw")
+	home, err := built.Short()
 	if err != nil {
 		t.Fatal(err)
 	}

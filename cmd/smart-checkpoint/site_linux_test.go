@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rewind/internal/built"
 )
 
 // A site is a home with nothing in it but the real programs' work, and a project.
@@ -36,7 +38,7 @@ func newSite(t *testing.T, env ...string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := os.MkdirTemp("/tmp", "rw")
+	base, err := built.Short()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,3 +47,15 @@ func build(into, version string, commands ...string) error {
 	}
 	return nil
 }
+
+// shortest is how long the path of a temporary directory may be when sockets are made below it, in bytes.
+const shortest = 24
+
+// Short makes a temporary directory whose path leaves room for the name of a socket. The caller removes it.
+func Short() (string, error) {
+	dir := os.TempDir()
+	if len(dir) > shortest {
+		dir = "/tmp"
+	}
+	return os.MkdirTemp(dir, "rw")
+}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rewind/internal/built"
 )
 
 // The test binary is also the daemon that Connect starts.
@@ -90,7 +92,7 @@ func facts() string {
 // shortDir is a directory whose path leaves room for a socket's name.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "rw")
+	dir, err := built.Short()
 	if err != nil {
 		t.Fatal(err)
 	}
