@@ -1,0 +1,249 @@
+package authorship_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"rewind/engine/enginetest"
+	"rewind/engine/model"
+	"rewind/hooks"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// others are the paths that colleagues changed, each with who did; a + says that the session may have, too.
+func (s *story) others(session string, target *model.Checkpoint, now files, back bool) string {
+	s.T.Helper()
+	paths, both, err := s.authors.Others(session, target, s.found(now), back)
+	s.Must(err)
+	var list []string
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		line := path + " " + strings.TrimPrefix(paths[path], "claude/")
+		if both[path] {
+			line += "+"
+		}
+		list = append(list, line)
+	}
+	for path := range both {
+		if paths.Of(path) == "" {
+			s.T.Fatalf("%s is of both, and of nobody", path)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func (s *story) wantOthers(what, session string, target *model.Checkpoint, now files, want string) {
+	s.T.Helper()
+	for _, back := range []bool{false, true} {
+		if got := s.others(session, target, now, back); got != want {
+			s.T.Fatalf("%s, back %v: %s, want %s", what, back, got, want)
+		}
+	}
+}
+
+// TestOthersSteps: what colleagues changed in steps after the target, by the authors of each path.
+func TestOthersSteps(t *testing.T) {
+	s := newStory(t)
+	s.event(me)
+	s.step(busy, files{"old": "1"}, busy)
+	target := s.step(me, files{"old": "1", "f": "1"}, me)
+	s.step(me, files{"old": "1", "f": "2"}, me)
+	s.step(busy, files{"old": "1", "f": "2", "g": "1", "twice": "1"}, busy)
+	s.step(rest, files{"old": "1", "f": "2", "g": "1", "twice": "2"}, rest)
+	s.step(me, files{"old": "1", "f": "2", "g": "2", "twice": "2", "both": "1"}, me, rest)
+	owned := []model.Owned{{By: []string{busy}, Paths: []string{"his"}}, {By: []string{me}, Paths: []string{"mine"}}}
+	now := files{"old": "1", "f": "2", "g": "2", "twice": "2", "both": "1", "his": "1", "mine": "1", "whose": "1"}
+	s.put(model.Checkpoint{Session: me, By: []string{rest}, Owned: owned}, now)
+	s.step(model.Manual, files{"by hand": "1"})
+	s.wantOthers("a session", me, target, now, "both rest+, g rest+, his busy, twice rest, whose rest")
+	s.wantOthers("its lane", lane, target, now, "both rest+, g rest+, his busy, twice rest, whose rest")
+	s.wantOthers("a colleague", rest, target, now, "both me+, f me, g me+, his busy, mine me, twice busy")
+	last := s.step(me, files{"end": "1"}, me)
+	s.wantOthers("since the last", me, last, now, "")
+}
+
+// TestOthersReverted: what gc merged into a step counts for its authors, though nothing is left of it.
+func TestOthersReverted(t *testing.T) {
+	s := newStory(t)
+	s.event(me)
+	target := s.step(me, files{"f": "1"}, me)
+	cp := s.step(busy, files{"f": "1", "g": "1"}, busy)
+	squash := model.Squash{Parent: target.ID, Base: target.Tree, By: []string{busy}, Reverted: []string{"d/", "r"}}
+	s.commit(func(tx *objstore.Tx, _ uint64) (refs.Operation, []refs.Update) {
+		s.Must(tx.Batch().Set(model.SquashKey(cp.ID), squash.Encode()))
+		return refs.Operation{Kind: refs.KindTag}, nil
+	})
+	s.E.Log.Squashes.Store(model.SquashesUnknown)
+	s.wantOthers("merged", me, target, files{"f": "1", "g": "1"}, "d/ busy, g busy, r busy")
+}
+
+// TestOthersUnsaved: what is not captured yet is a colleague's who has a call that can have done it.
+func TestOthersUnsaved(t *testing.T) {
+	s := newStory(t)
+	s.event(me)
+	target := s.step(me, files{"f": "1"}, me)
+	now := files{"f": "1", "a": "1", "b": "1"}
+	edit := model.Call{ID: "e", Class: hooks.Editor, Paths: []string{"a"}}
+	shell := model.Call{ID: "s", Class: hooks.Changer}
+	for what, tt := range map[string]struct {
+		mine, theirs []model.Call
+		want         string
+	}{
+		"no calls":    {nil, nil, ""},
+		"its own":     {[]model.Call{shell}, nil, ""},
+		"theirs":      {nil, []model.Call{shell}, "a busy, b busy"},
+		"both":        {[]model.Call{shell}, []model.Call{shell}, "a busy+, b busy+"},
+		"an edit":     {[]model.Call{shell}, []model.Call{edit}, "a busy"},
+		"edited here": {[]model.Call{edit}, []model.Call{shell}, "b busy"},
+	} {
+		s.E.Log.Records[me].Calls, s.E.Log.Records[busy].Calls = tt.mine, tt.theirs
+		s.wantOthers(what, me, target, now, tt.want)
+	}
+}
+
+// TestOthersBegan: of a target on which a session began, what was changed before it began does not count.
+func TestOthersBegan(t *testing.T) {
+	for what, tt := range map[string]struct {
+		stands string // the cursor that the first event made: on the target, or on another
+		later  int    // operations before that event
+		forked bool
+		want   string
+	}{
+		"it began there":      {"target", 0, false, "after rest"},
+		"a little later":      {"target", 10, false, "after rest"},
+		"long before":         {"target", 100, false, "after rest, before rest"},
+		"it began elsewhere":  {"", 0, false, "after rest, before rest"},
+		"a fork begins there": {"target", 0, true, "after rest, before rest"},
+	} {
+		s := newStory(t)
+		s.E.Log.Records[rest].Busy = true
+		s.step(rest, files{"f": "0"}, rest)
+		target := s.step(rest, files{"f": "1"}, rest)
+		s.step(rest, files{"f": "1", "before": "1"}, rest)
+		s.step(rest, files{"f": "1"}, rest)
+		r := s.session(me, model.Session{})
+		if tt.forked {
+			r.Fork = fork(busy, "fork")
+		}
+		for range tt.later {
+			s.event(me)
+		}
+		on := target.ID
+		if tt.stands == "" {
+			on = enginetest.TestID("another")
+		}
+		s.event(me, refs.Update{Name: refs.Cursor(me), New: on})
+		s.step(rest, files{"f": "1", "after": "1"}, rest)
+		s.wantOthers(what, me, target, files{"f": "1", "after": "1"}, tt.want)
+	}
+}
+
+// TestOthersRestores: what a colleague's restore set is its own; what it kept, or did not touch, is not.
+func TestOthersRestores(t *testing.T) {
+	all := files{"f": "2", "g": "2", "d": "2"}
+	for what, tt := range map[string]struct {
+		by   string
+		kind refs.Kind
+		set  func(*story, *refs.Restore)
+		now  files
+		want string
+	}{
+		"of all":      {rest, refs.KindCheckout, nil, files{"f": "1", "g": "1"}, "d rest, f rest, g rest"},
+		"its own":     {me, refs.KindCheckout, nil, files{"f": "1", "g": "1"}, ""},
+		"a person's":  {model.Manual, refs.KindCheckout, nil, files{"f": "1", "g": "1"}, ""},
+		"talk only":   {rest, refs.KindCheckout, talkOnly, all, ""},
+		"no restore":  {rest, refs.KindTag, nil, all, ""},
+		"of one path": {rest, refs.KindCheckout, limit("f"), files{"f": "1", "g": "2", "d": "2"}, "f rest"},
+		"of a kept":   {rest, refs.KindCheckout, limit("f", "g"), files{"f": "1", "g": "2", "d": "2"}, "f rest"},
+		"with a result": {rest, refs.KindCheckout, func(s *story, r *refs.Restore) {
+			r.Result = s.tree(files{"f": "1", "g": "2", "d": "2"})
+		}, files{"f": "1", "g": "2", "d": "2"}, "f rest"},
+	} {
+		s := newStory(t)
+		s.event(me)
+		first := s.step(model.Manual, files{"f": "1", "g": "1"})
+		target := s.step(me, all, me)
+		r := refs.Restore{Target: first.ID}
+		if tt.set != nil {
+			tt.set(s, &r)
+		}
+		s.restore(tt.kind, tt.by, all, r)
+		if got := s.others(me, target, tt.now, false); got != tt.want {
+			t.Errorf("%s: %q, want %q", what, got, tt.want)
+		}
+	}
+}
+
+func talkOnly(_ *story, r *refs.Restore) { r.ContextOnly = true }
+
+// limit has a restore set some paths only.
+func limit(paths ...string) func(*story, *refs.Restore) {
+	return func(_ *story, r *refs.Restore) { r.Paths = paths }
+}
+
+// TestGiveBack: what a colleague's restore took of the session's own work is given back when it comes back; what it
+// took of others, and what an agent in a turn laid out, is not.
+func TestGiveBack(t *testing.T) {
+	mine := files{"f": "2", "g": "2"}
+	for what, tt := range map[string]struct {
+		by      string
+		authors []string // of what was replaced
+		kept    string   // with what is given back
+	}{
+		"own work":   {rest, []string{me}, ""},
+		"its lane's": {rest, []string{lane}, ""},
+		"of both":    {rest, []string{me, rest}, "f rest, g rest"},
+		"by hand":    {rest, nil, "f rest, g rest"},
+		"in a turn":  {busy, []string{me}, "f busy, g busy"},
+	} {
+		s := newStory(t)
+		s.event(me)
+		first := s.step(model.Manual, files{"f": "1", "g": "1"})
+		s.step(me, mine, tt.authors...)
+		target := s.step(me, mine, me)
+		at := files{"f": "1", "g": "1"}
+		s.restore(refs.KindCheckout, tt.by, mine, refs.Restore{Target: first.ID})
+		without := s.others(me, target, at, false)
+		name := strings.TrimPrefix(tt.by, "claude/")
+		if want := fmt.Sprintf("f %s, g %s", name, name); without != want {
+			t.Errorf("%s: %q, want %q", what, without, want)
+		}
+		if got := s.others(me, target, at, true); got != tt.kept {
+			t.Errorf("%s, given back: %q, want %q", what, got, tt.kept)
+		}
+	}
+}
+
+// TestWrote: the steps of a session and its lanes, the oldest first, and of each the paths that are its own.
+func TestWrote(t *testing.T) {
+	s := newStory(t)
+	s.step(busy, files{"a": "1"}, busy)
+	s.step(me, files{"a": "2"}, me)
+	s.step(busy, files{"a": "3"}, busy, lane)
+	owned := []model.Owned{{By: []string{busy}, Paths: []string{"b"}}}
+	s.put(model.Checkpoint{Session: busy, By: []string{me}, Owned: owned}, files{"a": "4", "b": "4"})
+	s.restore(refs.KindCheckout, me, files{"a": "4", "b": "4"}, refs.Restore{Target: s.step(rest, files{}, rest).ID})
+	told := func(session string) (list []string) {
+		steps, err := s.authors.Wrote(session)
+		s.Must(err)
+		for _, w := range steps {
+			line := fmt.Sprint(w.Checkpoint.Seq)
+			s.Must(tree.Diff(s.E.Log.Objs, w.From, w.To, func(ch tree.Change) error {
+				if is, err := w.Wrote(ch); err != nil || is {
+					line += " " + ch.Path
+				}
+				return nil
+			}))
+			list = append(list, line)
+		}
+		return list
+	}
+	enginetest.Equal(t, "its own", told(me), []string{"3 a", "4 a", "5 a"})
+	enginetest.Equal(t, "its lane's", told(lane), told(me))
+	enginetest.Equal(t, "theirs", told(busy), []string{"2 a", "4 a", "5 b"})
+	enginetest.Equal(t, "nobody's", told(kid), nil)
+}
