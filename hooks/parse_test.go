@@ -375,6 +375,71 @@ func TestFields(t *testing.T) {
 	}
 }
 
+// What is kept of each field: so many bytes, and a path or an id that is longer is none, or another.
+func TestLimits(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("a", n) }
+	of := func(event, key string, n int) Event {
+		return parse(t, Claude, "", fmt.Sprintf(`{"hook_event_name":%q,%q:%q}`, event, key, long(n)))
+	}
+	for name, c := range map[string]struct {
+		limit int
+		of    func(n int) string
+	}{
+		"source": {64, func(n int) string { return of("SessionStart", "source", n).Source }},
+		"reason": {64, func(n int) string { return of("SessionEnd", "reason", n).Reason }},
+		"event":  {64, func(n int) string { return of(long(n), "x", 1).Name }},
+		"word":   {64, func(n int) string { return parse(t, Claude, long(n), `{}`).Name }},
+		"model":  {128, func(n int) string { return of("Stop", "model", n).Model }},
+		"tool":   {128, func(n int) string { return of("PreToolUse", "tool_name", n).Tool.Name }},
+		"prompt": {256, func(n int) string { return of("UserPromptSubmit", "prompt", n).Prompt }},
+		"line":   {200, func(n int) string { return oneLine(long(n)) }},
+		"command": {200, func(n int) string {
+			return parse(t, Claude, "", call("PreToolUse", "Bash", `{"command":"`+long(n)+`"}`)).Tool.Target
+		}},
+		"description": {200, func(n int) string {
+			return parse(t, Claude, "", call("PreToolUse", "Task", `{"description":"`+long(n)+`"}`)).Tool.Target
+		}},
+	} {
+		for n := c.limit - 1; n <= c.limit+1; n++ {
+			if got := c.of(n); got != long(min(n, c.limit)) {
+				t.Errorf("%s of %d: %d are kept, want %d", name, n, len(got), min(n, c.limit))
+			}
+		}
+	}
+	for n, want := range map[int]int{4095: 4095, 4096: 4096, 4097: 0} {
+		path := "/" + long(n-1)
+		ev := parse(t, Claude, "", fmt.Sprintf(`{"hook_event_name":"Stop","cwd":%q,"transcript_path":%[1]q}`, path))
+		if len(ev.Cwd) != want || len(ev.Transcript) != want {
+			t.Errorf("paths of %d: %d, %d", n, len(ev.Cwd), len(ev.Transcript))
+		}
+		for _, key := range []string{"file_path", "path", "notebook_path"} {
+			got := parse(t, Claude, "", call("PreToolUse", "Edit", fmt.Sprintf(`{%q:%q}`, key, path))).Tool
+			if len(strings.Join(got.Paths, "")) != want {
+				t.Errorf("%s of %d: %d", key, n, len(got.Paths))
+			}
+		}
+		input := fmt.Sprintf(`{"command":%q}`, "*** Update File: "+path)
+		patch := parse(t, Codex, "", call("PreToolUse", "apply_patch", input)).Tool
+		if len(strings.Join(patch.Paths, "")) != want {
+			t.Errorf("a patch's path of %d: %d paths", n, len(patch.Paths))
+		}
+	}
+	for n, same := range map[int]bool{127: true, 128: true, 129: false} {
+		if ev := of("Stop", "session_id", n); (ev.Session == long(n)) != same {
+			t.Errorf("an id of %d: %s", n, ev.Session)
+		}
+	}
+	for n, class := range map[int]Class{255: Editor, 256: Editor, 257: Changer} {
+		input := `{"command":"` + strings.Repeat(`*** Add File: a\n`, n) + `"}`
+		if got := parse(t, Codex, "", call("PreToolUse", "apply_patch", input)).Tool; got.Class != class {
+			t.Errorf("a patch of %d files: %s", n, got.Class)
+		}
+	}
+	if got := parse(t, Claude, "\xffé", `{}`).Name; got != "\uFFFDé" {
+		t.Errorf("a word that is no UTF-8: %q", got)
+	}
+}
+
 // TestLyingAgent reads every payload as every agent's: nothing breaks, what a name cannot tell the word does, and no
 // tool of another agent counts as one that changes nothing.
 func TestLyingAgent(t *testing.T) {

@@ -3,6 +3,7 @@ package hooks
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"testing"
 )
@@ -89,6 +90,38 @@ func TestCodexTrusted(t *testing.T) {
 	for _, b := range []string{"", "{", `{"hooks": {}}`} {
 		if trusted, known := CodexTrusted([]byte(two), path, []byte(b)); trusted || known {
 			t.Errorf("%q: %v, %v", b, trusted, known)
+		}
+	}
+}
+
+// The tables of Codex's trust in any form in which they are written; what stands in a text of several lines is none.
+func TestHookStates(t *testing.T) {
+	type states = map[string]hookState
+	for text, want := range map[string]states{
+		"":                                   {},
+		"enabled = false\n":                  {},
+		"[hooks.state]\nenabled = false\n":   {},
+		"[hooks.state.a]\nenabled = false\n": {},
+		"[hooks.state.\"a\"]\n[b]\nenabled = false\n":                      {},
+		"[hooks.state.\"a\"]\ntrusted_hash = \"sha256:1\"\n":               {"a": {hash: true}},
+		"[hooks.state.'a']\n trusted_hash='sha256:1'\n":                    {"a": {hash: true}},
+		"[hooks.state.\"a\\\"b\"]\nenabled = false\nno value\n":            {`a"b`: {off: true}},
+		"[hooks.state.\"a\"]\ntrusted_hash = \"sha1:1\"\nenabled = true\n": {"a": {}},
+		"[hooks.state.\"a\"]\ntrusted_hash = \"sha256:1\"\n[hooks.state.\"b\"]\nenabled = false\n": {
+			"a": {hash: true}, "b": {off: true},
+		},
+		"[hooks.state.\"a\"]\nx = \"\"\"one\"\"\"\nenabled = false\n":     {"a": {off: true}},
+		"[hooks.state.\"a\"]\nx = \"\"\"\nenabled = false\n\"\"\"\n":      {"a": {}},
+		"[hooks.state.\"a\"]\nx = \"\"\"\n'''\n\"\"\"\nenabled = false\n": {"a": {off: true}},
+		"[hooks.state.\"a\"]\nx = '''\n\"\"\"\n'''\nenabled = false\n":    {"a": {off: true}},
+	} {
+		if got := hookStates(text); !maps.Equal(got, want) {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+	for event, want := range map[string]string{"SessionStart": "session_start", "Stop": "stop", "stopNow": "stop_now"} {
+		if got := snake(event); got != want {
+			t.Errorf("%s: %s, want %s", event, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -125,6 +126,178 @@ func TestServerRefused(t *testing.T) {
 		t.Error("a table within a text was cut out")
 	} else if back, err := UnregisterServer(Codex, got, []byte(multi)); err != nil || string(back) != multi {
 		t.Errorf("%v\n%s", err, back)
+	}
+}
+
+func TestServerFile(t *testing.T) {
+	for _, c := range []struct {
+		agent Agent
+		env   map[string]string
+		want  string
+	}{
+		{Claude, nil, "/h/.claude.json"},
+		{Claude, map[string]string{"CLAUDE_CONFIG_DIR": "/c"}, "/c/.claude.json"},
+		{Codex, nil, "/h/.codex/config.toml"},
+		{Codex, map[string]string{"CODEX_HOME": "/c"}, "/c/config.toml"},
+		{Gemini, nil, "/h/.gemini/settings.json"},
+		{Droid, nil, "/h/.factory/mcp.json"},
+		{"amp", nil, ""},
+	} {
+		if got := ServerFile(c.agent, envOf(c.env), "/h"); got != c.want {
+			t.Errorf("%s %v: %s, want %s", c.agent, c.env, got, c.want)
+		}
+	}
+	for text, want := range map[string]bool{`{"mcpServers":{"rewind":{}}}`: true, "mcp": false, "rewind": false} {
+		if MentionsServer([]byte(text)) != want {
+			t.Errorf("%q mentions the server: %v", text, !want)
+		}
+	}
+}
+
+// A program of ours is known by its name and its arguments, wherever it lies.
+func TestIsServer(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		args    []string
+		want    bool
+	}{
+		{"rewind", []string{"mcp"}, true},
+		{"/r/rewind", []string{"mcp"}, true},
+		{`C:\r\rewind.exe`, []string{"mcp"}, true},
+		{"/rewind/other", []string{"mcp"}, false},
+		{"/r/rewind-x", []string{"mcp"}, false},
+		{"/r/rewind", nil, false},
+		{"/r/rewind", []string{"mcp", "-x"}, false},
+		{"/r/rewind", []string{"serve"}, false},
+		{"", []string{"mcp"}, false},
+	} {
+		if isServer(c.command, c.args) != c.want {
+			t.Errorf("%q %q: %v", c.command, c.args, !c.want)
+		}
+	}
+}
+
+// What is taken out of Codex's file is the table, those below it and the blank line in front; what stands behind it in
+// comments is of the next.
+func TestUnregisterTOML(t *testing.T) {
+	const ours = "[mcp_servers.rewind]\ncommand = \"/r/rewind\"\nargs = [\"mcp\"]\n"
+	for file, want := range map[string]string{
+		ours:                                     "",
+		"\n" + ours:                              "",
+		ours + "\n[a]\nb = 1\n":                  "[a]\nb = 1\n",
+		ours + "\n# of a\n[a]\n":                 "# of a\n[a]\n",
+		"x = 1\n" + ours + "\n# of a\n[a]\n":     "x = 1\n\n# of a\n[a]\n",
+		"x = 1\n\n" + ours + "\n[a]\n":           "x = 1\n\n[a]\n",
+		"x = 1\n\n\n" + ours:                     "x = 1\n\n",
+		"x = 1\n\n" + ours + "# the end\n":       "x = 1\n# the end\n",
+		"x = 1\n\n" + ours + "# a\n\nenv = {}\n": "x = 1\n",
+		"x = 1\n\n" + ours + "[mcp_servers.rewind.env]\nA = \"b\"\n[mcp_servers.other]\nurl = \"u\"\n": "x = 1\n" +
+			"[mcp_servers.other]\nurl = \"u\"\n",
+		"x = 1\r\n\r\n" + strings.ReplaceAll(ours, "\n", "\r\n"):                                  "x = 1\r\n",
+		"[mcp_servers.a]\n" + ours:                                                                "[mcp_servers.a]\n",
+		" [ mcp_servers . \"rewind\" ] # ours" + strings.TrimPrefix(ours, "[mcp_servers.rewind]"): "",
+	} {
+		got, err := unregisterTOML([]byte(file))
+		if err != nil || string(got) != want {
+			t.Errorf("%q: %q, %v; want %q", file, got, err, want)
+		}
+	}
+	for _, file := range []string{"", "x = 1\n", "x = [\n", "mcp_servers.rewind.command = \"/r/rewind\"\n"} {
+		if got, err := unregisterTOML([]byte(file)); err == nil {
+			t.Errorf("%q: %q", file, got)
+		}
+	}
+}
+
+func TestRegisterTOML(t *testing.T) {
+	const table = "[mcp_servers.rewind]\ncommand = \"/r/rewind\"\nargs = [\"mcp\"]\n"
+	for file, want := range map[string]string{
+		"":            table,
+		" \n":         " \n" + table,
+		"\n[a]\n":     "\n[a]\n\n" + table,
+		"a = 1":       "a = 1\n\n" + table,
+		"a = 1\r\n":   "a = 1\r\n\r\n" + strings.ReplaceAll(table, "\n", "\r\n"),
+		"a = 1\n\n":   "a = 1\n\n\n" + table,
+		table + "b=1": table + "b=1",
+		"[mcp_servers.rewind]\ncommand = \"/o/rewind\" # c\nargs = [\"mcp\"]\n": "[mcp_servers.rewind]\n" +
+			"command = \"/r/rewind\" # c\nargs = [\"mcp\"]\n",
+	} {
+		got, err := registerTOML([]byte(file), "/r/rewind")
+		if err != nil || string(got) != want {
+			t.Errorf("%q: %q, %v; want %q", file, got, err, want)
+		}
+	}
+	for file, says := range map[string]string{
+		"[mcp_servers.rewind]\ncommand = '/o/rewind'\nargs = [\"mcp\"]\n": "correct its command by hand",
+		"[mcp_servers.rewind]\ncommand = \"/r/rewind\"\nargs = [7]\n":     "another MCP server",
+		"mcp_servers.a.url = 'x'\n":                                       "written in one line",
+		"mcp_servers = 7\n":                                               "written in one line",
+		"[[mcp_servers]]\n":                                               "cannot be added without another change",
+	} {
+		if got, err := registerTOML([]byte(file), "/r/rewind"); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %q, %v; want %q", file, got, err, says)
+		}
+	}
+}
+
+// A string of any text is read again as the same.
+func TestTOMLString(t *testing.T) {
+	for text, want := range map[string]string{
+		"": `""`, "/a b": `"/a b"`, `a"b\c`: `"a\"b\\c"`, "é世": `"é世"`,
+		"\x01\n\u2028": `"\U00000001\U0000000A\U00002028"`,
+	} {
+		got := tomlString(text)
+		if back, err := parseTOML([]byte("x = " + got)); got != want || err != nil || back["x"] != text {
+			t.Errorf("%q: %s, want %s; read %v, %v", text, got, want, back, err)
+		}
+	}
+}
+
+// What rewind's list of servers is left with, by what it was before.
+func TestUnregisterServerLeaves(t *testing.T) {
+	const ours = `{"command": "/r/rewind", "args": ["mcp"]}`
+	for _, c := range []struct{ file, backup, want string }{
+		{`{"mcpServers": {"rewind": ` + ours + `}, "n": 1}`, `{}`, `{ "n": 1}`},
+		{`{"mcpServers": {"rewind": ` + ours + `}, "n": 1}`, `{`, `{ "n": 1}`},
+		{`{"mcpServers": {"rewind": ` + ours + `}, "n": 1}`, `{"mcpServers": {}}`, `{"mcpServers": {}, "n": 1}`},
+		{`{"mcpServers": {"rewind": ` + ours + ` /* c */}, "n": 1}`, `{}`, `{"mcpServers": { /* c */}, "n": 1}`},
+		{`{"mcpServers": {"a": {}, "rewind": ` + ours + `}}`, `{}`, `{"mcpServers": {"a": {}}}`},
+		{`{"mcpServers": {"rewind": ` + ours + `}}`, `{"mcpServers": {"rewind": ` + ours + `}}`, `{"mcpServers": {}}`},
+		{`{"mcpServers": {}}`, `{}`, `{"mcpServers": {}}`},
+	} {
+		got, err := UnregisterServer(Claude, []byte(c.file), []byte(c.backup))
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s, was %s: %s, %v; want %s", c.file, c.backup, got, err, c.want)
+		}
+	}
+	for _, file := range []string{
+		`{"mcpServers": {"rewind": /* c */ ` + ours + `}}`, `{"mcpServers": {"rewind" /* c */: ` + ours + `}}`,
+	} {
+		got, err := UnregisterServer(Claude, []byte(file), nil)
+		if err == nil || !strings.Contains(err.Error(), "by hand") {
+			t.Errorf("%s: %s, %v", file, got, err)
+		}
+	}
+	if got, err := RegisterServer(Claude, nil, "/\xff/rewind"); err == nil {
+		t.Errorf("a program that is no UTF-8: %q", got)
+	}
+}
+
+// What is ours is an object with a command of our name and its arguments.
+func TestServerIsOurs(t *testing.T) {
+	for entry, want := range map[string]bool{
+		`{"command": "/r/rewind", "args": ["mcp"]}`: true, `{"args": ["mcp"], "command": "rewind", "env": {}}`: true,
+		`{"command": "/r/rewind"}`: false, `{"args": ["mcp"]}`: false, `{"command": "/r/rewind", "args": "mcp"}`: false,
+		`{"command": "/r/rewind", "args": []}`: false, `{"command": "/r/rewind", "args": ["mcp", "x"]}`: false,
+		`{"command": 7, "args": ["mcp"]}`: false, `{"command": ["/r/rewind"], "args": ["mcp"]}`: false,
+		`{"command": "/r/rewind", "command": "/r/rewind", "args": ["mcp"]}`: false,
+		`{"command": "/r/rewind", "args": ["mcp"], "args": ["mcp"]}`:        false,
+		`"/r/rewind mcp"`: false, `null`: false,
+	} {
+		program, err := RegisteredServer(Claude, []byte(`{"mcpServers": {"rewind": `+entry+`}}`))
+		if (program != "") != want || errors.Is(err, ErrForeignServer) == want {
+			t.Errorf("%s: %q, %v", entry, program, err)
+		}
 	}
 }
 
