@@ -106,7 +106,7 @@ func (s *splitter) operator(op string) {
 
 // redirection takes an operator that begins with c, and for "<<" the text that it means away.
 func (s *splitter) redirection(c byte) {
-	if s.have && !s.quoted && isDigits(s.text.String()) { // 2>
+	if !s.quoted && isDigits(s.text.String()) { // 2>
 		s.text.Reset()
 		s.have = false
 	}
