@@ -154,6 +154,7 @@ func TestToolInput(t *testing.T) {
 		"longest path":    {Claude, "Write", `{"file_path":"` + long + `"}`, Editor, []string{long}, long[:maxTarget]},
 		"path too long":   {Claude, "Write", `{"file_path":"` + long + `x"}`, Changer, nil, long[:maxTarget]},
 		"NUL in path":     {Claude, "Write", `{"file_path":"a\u0000b"}`, Changer, nil, "a b"},
+		"NUL first":       {Claude, "Write", `{"file_path":"\u0000b"}`, Changer, nil, "b"},
 		"no path":         {Claude, "Write", `{"content":"x"}`, Changer, nil, ""},
 		"path no string":  {Claude, "Write", `{"file_path":["a"]}`, Changer, nil, ""},
 		"input no object": {Claude, "Write", `"file_path"`, Changer, nil, ""},

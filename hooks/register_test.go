@@ -349,6 +349,11 @@ func TestUnregister(t *testing.T) {
 	if got, err := Unregister(Claude, file, []byte{}); got == nil || len(got) > 0 || err != nil {
 		t.Errorf("was empty: %q, %v", got, err)
 	}
+	for _, blank := range []string{" \n", "{ }", "\xef\xbb\xbf"} {
+		if got, err := Unregister(Claude, []byte(blank), nil); string(got) != blank || err != nil {
+			t.Errorf("%q, without ours: %q, %v", blank, got, err)
+		}
+	}
 	if got, err := Unregister(Claude, nil, nil); got != nil || err != nil {
 		t.Errorf("absent: %q, %v", got, err)
 	}
@@ -356,6 +361,113 @@ func TestUnregister(t *testing.T) {
 	newer, _ := Register(Claude, file, want[:1])
 	if got, err := Unregister(Claude, newer, newer); err != nil || bytes.Contains(got, []byte(program)) {
 		t.Errorf("backup with ours: %s, %v", got, err)
+	}
+}
+
+// A group goes with its last hook of ours, unless it holds a comment or a key of somebody else; an event and "hooks" go
+// when they are empty by that and hold none.
+func TestUnregisterCuts(t *testing.T) {
+	full := strings.NewReplacer(
+		"@", `{"command": "/x/smart-checkpoint stop"}`, "%", `{"command": "x"}`, "<", `{"hooks": {"Stop": [{"hooks": [`,
+		"~", `]}]}}`,
+	).Replace
+	for file, want := range map[string]string{
+		`<@~`: `{}`,
+		`{"hooks": {"Stop": [{"matcher": "*", "hooks": [@~`: `{}`,
+		`{"hooks": {"Stop": [{"name": 1, "hooks": [@~`:      `{"hooks": {"Stop": [{"name": 1, "hooks": [~`,
+		`{"hooks": {"Stop": [{/* c */"hooks": [@~`:          `{"hooks": {"Stop": [{/* c */"hooks": [~`,
+		`{"hooks": {"Stop": [{"hooks"/* c */: [@~`:          `{"hooks": {"Stop": [{"hooks"/* c */: [~`,
+		`{"hooks": {"Stop": [{"hooks":/* c */ [@~`:          `{"hooks": {"Stop": [{"hooks":/* c */ [~`,
+		`<@]/* c */}]}}`:  `<]/* c */}]}}`,
+		`</* c */@~`:      `</* c */~`,
+		`<@,/* c */~`:     `</* c */~`,
+		`<@],/* c */}]}}`: `<],/* c */}]}}`,
+		`{"hooks": {"Stop": [/* c */{"hooks": [@~`: `{"hooks": {"Stop": [/* c */]}}`,
+		`<@]}/* c */]}}`: `{"hooks": {"Stop": [/* c */]}}`,
+		`{"hooks": {"Stop"/* c */: [{"hooks": [@~`: `{"hooks": {"Stop"/* c */: []}}`,
+		`{"hooks": {"Stop":/* c */[{"hooks": [@~`:  `{"hooks": {"Stop":/* c */[]}}`,
+		`{"hooks": {/* c */"Stop": [{"hooks": [@~`: `{"hooks": {/* c */}}`,
+		`{"hooks"/* c */: {"Stop": [{"hooks": [@~`: `{"hooks"/* c */: {}}`,
+		`{"hooks":/* c */{"Stop": [{"hooks": [@~`:  `{"hooks":/* c */{}}`,
+		`<@,%~`:                      `<%~`,
+		`<%, @~`:                     `<%~`,
+		`<%, @,~`:                    `<%,~`,
+		`<@]}, 7], "x": 1}, "y": 2}`: `{"hooks": {"Stop": [ 7], "x": 1}, "y": 2}`,
+		`{"hooks": {"x": 1, "Stop": [{"hooks": [@]}]}, "y": 2}`: `{"hooks": {"x": 1}, "y": 2}`,
+		`{"y": 2, "hooks": {"Stop": [{"hooks": [@, @~`:          `{"y": 2}`,
+	} {
+		got, err := Unregister(Claude, []byte(full(file)), nil)
+		if err != nil || string(got) != full(want) {
+			t.Errorf("%s:\n%s, %v; want\n%s", full(file), got, err, full(want))
+		}
+	}
+}
+
+// What is new is written as what is there: the gap of the items beside it, the newline and the indentation of the file.
+func TestRegisterStyle(t *testing.T) {
+	line := func(colon, comma string) string {
+		text := `{"hooks":>[{"type":>"command",<"command":>"/smart-checkpoint"}]}`
+		return strings.NewReplacer(">", colon, "<", comma).Replace(text)
+	}
+	lines := func(newline, indent, unit, colon string) (text string) {
+		for i, l := range []string{
+			`"hooks":{`, `>"Stop":[`, `>>{`, `>>>"hooks":[`, `>>>>{`, `>>>>>"type":"command",`,
+			`>>>>>"command":"/smart-checkpoint"`, `>>>>}`, `>>>]`, `>>}`, `>]`, `}`,
+		} {
+			if i > 0 {
+				text += newline + indent
+			}
+			text += strings.NewReplacer(">", unit, ":", ":"+colon).Replace(l)
+		}
+		return text
+	}
+	const group = `{"hooks":[]}`
+	for file, want := range map[string]string{
+		`{"a":1}`: "" +
+			`{"a":1,"hooks":{"Stop":[` + line("", "") + `]}}`,
+		`{"a":1,  "hooks":{"Stop":[` + group + `]}}`: "" +
+			`{"a":1,  "hooks":{"Stop":[{"hooks":[]},  ` + line("", "  ") + `]}}`,
+		`{"a" :  1}`: "" +
+			`{"a" :  1,  "hooks":  {"Stop":  [` + line("  ", "  ") + `]}}`,
+		`{"a":1,"hooks":{"Stop":[]}}`: "" +
+			`{"a":1,"hooks":{"Stop":[` + line("", "") + `]}}`,
+		`{"a":1,"hooks":{"Stop":[` + group + `,   ` + group + `]}}`: "" +
+			`{"a":1,"hooks":{"Stop":[` + group + `,   ` + group + `,   ` + line("", "") + `]}}`,
+		`{"a":1,"hooks":{"Stop":[` + group + `,]}}`: "" +
+			`{"a":1,"hooks":{"Stop":[` + group + `,` + line("", "") + `,]}}`,
+		`{"a": 1,"hooks":{"Stop":[` + group + `]}}`: "" +
+			`{"a": 1,"hooks":{"Stop":[` + group + `,` + line(" ", "") + `]}}`,
+		"{\"hooks\": {\"Stop\": [ // x\n]}}": "" +
+			"{\"hooks\": {\"Stop\": [ // x\n" + line(" ", " ") + "\n]}}",
+		"{\"hooks\": {\"Stop\": [\n  // x\n]}}": "" +
+			"{\"hooks\": {\"Stop\": [\n  // x\n" + line(" ", " ") + "\n]}}",
+		"{\n}": "" +
+			"{\n  " + lines("\n", "  ", "  ", " ") + "\n}",
+		"\n{}\n": "" +
+			"\n{\n  " + lines("\n", "  ", "  ", " ") + "\n}\n",
+		"{/* x */}": "" +
+			"{/* x */\n  " + lines("\n", "  ", "  ", " ") + "\n}",
+		"{\n\"a\": 1}": "" +
+			"{\n\"a\": 1,\n" + lines("\n", "", "  ", " ") + "}",
+		"{\r\n\t\"a\": 1\r\n}": "" +
+			"{\r\n\t\"a\": 1,\r\n\t" + lines("\r\n", "\t", "\t", " ") + "\r\n}",
+		"{\n   \"a\":1 // x\n}": "" +
+			"{\n   \"a\":1, // x\n   " + lines("\n", "   ", "   ", "") + "\n}",
+		"{ \"a\": 1 // x\n}": "" +
+			"{ \"a\": 1, // x\n " + lines("\n", " ", "  ", " ") + "\n}",
+		"{\"a\": 1 /* x\n\n */}": "" +
+			"{\"a\": 1, /* x\n\n */ \"hooks\": {\"Stop\": [" + line(" ", " ") + "]}}",
+		"{\"a\": 1,/* x */ \"b\":2}": "" +
+			"{\"a\": 1,/* x */ \"b\":2, \"hooks\": {\"Stop\": [" + line(" ", " ") + "]}}",
+		"{\"a\":/* x */1, \"b\":2}": "" +
+			"{\"a\":/* x */1, \"b\":2, \"hooks\": {\"Stop\": [" + line(" ", " ") + "]}}",
+		"{\n /* x */ \"a\":1, \"b\": 2}": "" +
+			"{\n /* x */ \"a\":1, \"b\": 2,\n " + lines("\n", " ", " ", "") + "}",
+	} {
+		got, err := Register(Claude, []byte(file), []Registration{{"Stop", "", "/smart-checkpoint", 0}})
+		if err != nil || string(got) != want {
+			t.Errorf("%q:\n%q, %v; want\n%q", file, got, err, want)
+		}
 	}
 }
 

@@ -182,7 +182,7 @@ func (s *settings) ourServer(entry *hujson.Object) bool {
 			got = append(got, lit.String())
 		}
 	}
-	return ok && isServer(command.Value.(hujson.Literal).String(), got)
+	return isServer(command.Value.(hujson.Literal).String(), got)
 }
 
 func isServer(command string, args []string) bool {

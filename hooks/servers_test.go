@@ -202,7 +202,10 @@ func TestUnregisterTOML(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", file, got, err, want)
 		}
 	}
-	for _, file := range []string{"", "x = 1\n", "x = [\n", "mcp_servers.rewind.command = \"/r/rewind\"\n"} {
+	const text = "a = '''\n[mcp_servers.rewind]\n[b]\n'''\n" // only looks like it
+	for _, file := range []string{
+		"", "x = 1\n", "x = [\n", "mcp_servers.rewind.command = \"/r/rewind\"\n", text, text + ours,
+	} {
 		if got, err := unregisterTOML([]byte(file)); err == nil {
 			t.Errorf("%q: %q", file, got)
 		}
@@ -231,11 +234,28 @@ func TestRegisterTOML(t *testing.T) {
 		"[mcp_servers.rewind]\ncommand = '/o/rewind'\nargs = [\"mcp\"]\n": "correct its command by hand",
 		"[mcp_servers.rewind]\ncommand = \"/r/rewind\"\nargs = [7]\n":     "another MCP server",
 		"mcp_servers.a.url = 'x'\n":                                       "written in one line",
-		"mcp_servers = 7\n":                                               "written in one line",
-		"[[mcp_servers]]\n":                                               "cannot be added without another change",
+		"[mcp_servers.rewind]\nx = \"\"\"\ncommand = \"/o/rewind\"\n\"\"\"\n " +
+			"command = \"/o/rewind\"\nargs = [\"mcp\"]\n": "without another change",
+		"mcp_servers = 7\n": "written in one line",
+		"[[mcp_servers]]\n": "cannot be added without another change",
 	} {
 		if got, err := registerTOML([]byte(file), "/r/rewind"); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %q, %v; want %q", file, got, err, says)
+		}
+	}
+}
+
+// What a file says beside our server is all that it says, but for a list of servers that is empty without it.
+func TestWithout(t *testing.T) {
+	for file, want := range map[string]string{
+		"": "map[]", "a = 1\n": "map[a:1]", "mcp_servers = 7\n": "map[mcp_servers:7]", "[mcp_servers]\n": "map[]",
+		"[mcp_servers.rewind]\n": "map[]", "[mcp_servers.a]\n": "map[mcp_servers:map[a:map[]]]",
+		"[x.rewind]\n": "map[x:map[rewind:map[]]]",
+		"b = 2\n[mcp_servers.rewind]\n[mcp_servers.c]\nx = 1\n": "map[b:2 mcp_servers:map[c:map[x:1]]]",
+	} {
+		read, err := parseTOML([]byte(file))
+		if got := fmt.Sprint(map[string]any(read.without())); err != nil || got != want {
+			t.Errorf("%q: %s, %v; want %s", file, got, err, want)
 		}
 	}
 }

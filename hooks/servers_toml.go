@@ -79,7 +79,7 @@ func unregisterTOML(file []byte) ([]byte, error) {
 				out = dropBlankLine(out)
 			}
 			in, pending = true, nil
-		case in && !tableLine.Match(line) && (blank || bytes.HasPrefix(bytes.TrimSpace(line), []byte("#"))):
+		case in && (blank || bytes.HasPrefix(bytes.TrimSpace(line), []byte("#"))):
 			pending = append(pending, line...)
 		case in && !tableLine.Match(line):
 			pending = nil
