@@ -36,7 +36,8 @@ func TestForms(t *testing.T) {
 		"cat <<-E\nrewind undo\n\tE\nrewind list": false, "cat <<-E\nx\n\tE\nrewind undo": true,
 		"cat <<\"E\"\nrewind undo\nE": false, "cat <<\\E\nrewind undo\nE": false, "cat << E\nrewind undo\nE": false,
 		"cat <<E; rewind undo\nx\nE": true, "cat <<E|rewind undo\nx\nE": true, "(cat <<E)\nrewind undo\nE": false,
-		"cat <<E\nx\nE\nE\nrewind undo": true, "cat <<\nrewind undo": true, "cat <<E\nrewind undo": false,
+		"cat <<E\nx\nE\nE\nrewind undo": true, "cat <<\nrewind undo": true, "cat <<;\nrewind undo": true,
+		"cat <<E\nrewind undo": false,
 		// quotes and comments
 		"a#b; rewind undo": true, "echo x # ; rewind undo": false, "# x\nrewind undo": true, "#\nrewind undo": true,
 		`echo "\$(rewind undo)"`: false, "echo \"\\`rewind undo\\`\"": false, `echo "a\"; rewind undo"`: false,
@@ -132,6 +133,8 @@ func TestText(t *testing.T) {
 		{"/h/a\"\\/\b\f\n\r\tb", `/h/a\"\\\/\b\f\n\r\tb`},
 		{"/h/é\xff", "/h/\u00e9\xff"},
 		{"/h/é", `/h/\u00e9`},
+		{"/h/A\uFFFD", `/h/\u0041\udc00`},
+		{"/h/\uE000\uFFFD", `/h/\ue000\udc00`},
 	} {
 		of := func(path string) []byte {
 			return []byte(`{"tool_name":"Write","tool_input":{"file_path":"` + path + `"}}`)
@@ -162,6 +165,7 @@ func TestPayloads(t *testing.T) {
 		`{"a":"\ud83d\u12g4",` + call:       false,
 		`{"a":` + nested(1001) + `,` + call: true, `{"a":` + nested(1002) + `,` + call: false,
 		`{"a":` + objects(1000) + `,` + call: true, `{"a":` + objects(1001) + `,` + call: false,
+		`{"cwd":` + nested(1001) + `,` + call: true, `{"cwd":` + nested(1002) + `,` + call: false,
 		`{"tool_input":{"command":"true"},` + call: true, `{"tool_input":7,` + call: true,
 		`{` + strings.TrimSuffix(call, "}") + `,"tool_input":{"command":"true"}}`:                  false,
 		`{` + strings.TrimSuffix(call, "}") + `,"tool_input":7}`:                                   false,
