@@ -54,6 +54,20 @@ func TestCompile(t *testing.T) {
 	}
 }
 
+// A line that can match no name gives no rule.
+func TestCompileNothing(t *testing.T) {
+	for _, line := range []string{
+		"", "!", "/", "!/", "//", "a[", "a\\", "[[:x:]]",
+		"/a[", "/a\\", "b/[[:x:]]", "[]", "b/[!]",
+	} {
+		for _, fold := range []bool{false, true} {
+			if r := compile(line, fold); r != nil {
+				t.Errorf("%q: %+v", line, r)
+			}
+		}
+	}
+}
+
 // A directory keeps of the rules above it those that can match something in it or below; the lists above stay as they
 // are, and are shared where nothing goes.
 func TestChildKeeps(t *testing.T) {

@@ -11,6 +11,7 @@ func TestOriginal(t *testing.T) {
 		"a~": "a", "a.bak": "a", "a.BAK": "a", ".a.swp": "a", "#a#": "a", ".#a": "a", "a.~1~": "a", "a.~12~": "a",
 		"a.1~": "a.1", "a~1~": "a~1", "a.~~": "a.~", "a.~x~": "a.~x", ".~1~": ".~1",
 		"": "", "~": "", "a": "", "##": "", ".#": "", ".bak": "", ".swp": "", "a.swp": "", "#a": "", "a#": "",
+		"a\xff": "",
 	} {
 		if got, ok := original(name); got != want && ok || ok != (want != "") {
 			t.Errorf("%q is a copy of %q, %v; want %q", name, got, ok, want)
