@@ -2,15 +2,18 @@ package transcript
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"rewind/internal/torture"
 	"rewind/internal/value"
 )
 
@@ -52,8 +55,15 @@ func lengthy(t *rapid.T, agent Agent, all []sample) []byte {
 	return out
 }
 
+// eachLong checks long conversations of each agent. It draws a third of what rapid does, but at full size.
 func eachLong(t *testing.T, check func(t *rapid.T, agent Agent, data []byte)) {
 	all := samples(t)
+	checks := flag.Lookup("rapid.checks").Value
+	was := checks.String()
+	if err := checks.Set(strconv.Itoa(torture.Points(34, 100))); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = checks.Set(was) }()
 	for _, agent := range value.Agents() {
 		t.Run(string(agent), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) { check(t, agent, lengthy(t, agent, all)) })
