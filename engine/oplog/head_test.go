@@ -1,6 +1,7 @@
 package oplog_test
 
 import (
+	"errors"
 	"testing"
 
 	"rewind/engine/enginetest"
@@ -83,6 +84,33 @@ func TestAccounts(t *testing.T) {
 	} {
 		if got, err := p.E.Log.Accounts(&c.cp); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", c.what, got, err, c.want)
+		}
+	}
+}
+
+// A head that cannot be read is an error, and is not taken for known.
+func TestHeadOfWhatIsGone(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "one")
+	one, none := p.Save("one"), enginetest.TestID("none")
+	parents, safety := []objstore.ID{none}, model.Cause{Event: model.EventSafety}
+	_, err := p.E.Log.Accounts(&model.Checkpoint{Parents: parents, Cause: safety})
+	if !errors.Is(err, objstore.ErrNotFound) {
+		t.Errorf("a safety checkpoint without its parent: %v", err)
+	}
+	some := refs.Scope{Paths: refs.PathSet{"f"}}
+	for _, op := range []refs.Operation{
+		{Kind: refs.KindCheckpoint, Checkpoint: none},
+		{Kind: refs.KindSafety, Checkpoint: none},
+		{Kind: refs.KindAbort, Restore: &refs.Restore{Target: one.ID, Safety: none}},
+		{Kind: refs.KindCheckout, Restore: &refs.Restore{Target: one.ID, Safety: none}},
+		{Kind: refs.KindCheckout, Restore: &refs.Restore{Target: none, Safety: one.ID}},
+		{Kind: refs.KindCheckout, Restore: &refs.Restore{Target: one.ID, Safety: none, Scope: some}},
+	} {
+		record(p, op)
+		forget(p)
+		if head, err := p.E.Log.Head(); !errors.Is(err, objstore.ErrNotFound) || p.E.Log.Known != nil {
+			t.Errorf("%s %+v: %+v, %v", op.Kind, op.Restore, head, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"rewind/engine/enginetest"
 	"rewind/engine/oplog"
 	"rewind/engine/project"
+	"rewind/internal/kv"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -215,7 +216,13 @@ func TestForget(t *testing.T) {
 	if log.Known == nil || log.Records == nil || !log.Whole {
 		t.Errorf("%v, %v, %v are known", log.Known, log.Records, log.Whole)
 	}
+	moved := enginetest.TestID("moved")
+	gives(t, "the tag before", objstore.Zero)(log.Refs.ID(refs.Tag("t")))
+	tx := log.Objs.Begin()
+	p.Must(refs.Repoint(tx.Batch(), refs.Tag("t"), moved, log.DB.LastSeq()))
+	p.Must(tx.Commit(enginetest.Bg, kv.Durable))
 	forget(p)
+	gives(t, "the tag that was moved", moved)(log.Refs.ID(refs.Tag("t")))
 	if log.Known != nil || log.Records != nil || log.Whole || !log.Noted.Id.IsZero() {
 		t.Errorf("%v, %v, %v, %v are known", log.Known, log.Records, log.Whole, log.Noted)
 	}
