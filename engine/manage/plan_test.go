@@ -284,6 +284,7 @@ func TestForkLimits(t *testing.T) {
 	check("number", "1", true, true)
 	check("number", "2", true, false)
 	check("number", "3", false, false)
+	check("size", "1", true, true)
 	check("size", fmt.Sprint(size-1), true, true)
 	check("size", fmt.Sprint(size), true, false)
 	check("size", fmt.Sprint(size+1), false, false)

@@ -62,3 +62,24 @@ func TestPruneChoose(t *testing.T) {
 		}
 	}
 }
+
+// TestPruneAge: a fork of a clock that is ahead has no age, and goes where none is asked for.
+func TestPruneAge(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		p    Prune
+		ago  time.Duration
+		want bool
+	}{
+		{Prune{Unused: true}, -time.Hour, true},
+		{Prune{Older: time.Hour}, -time.Hour, false},
+		{Prune{Older: time.Hour}, time.Hour - 1, false},
+		{Prune{Older: time.Hour}, time.Hour, true},
+	} {
+		var f model.ForkInfo
+		f.Last, f.Fork = now.Add(-c.ago), &model.Lineage{Lineage: value.Lineage{Session: "claude/root", Kind: "fork"}}
+		if got := len(c.p.choose([]model.ForkInfo{f}, now)) > 0; got != c.want {
+			t.Errorf("%+v, %v old: %v", c.p, c.ago, got)
+		}
+	}
+}
