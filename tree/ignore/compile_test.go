@@ -58,12 +58,39 @@ func TestCompile(t *testing.T) {
 func TestCompileNothing(t *testing.T) {
 	for _, line := range []string{
 		"", "!", "/", "!/", "//", "a[", "a\\", "[[:x:]]",
-		"/a[", "/a\\", "b/[[:x:]]", "[]", "b/[!]",
+		"/a[", "/a\\", "b/[[:x:]]", "[]", "b/[!]", "a[b-", "[-", "[!-",
+		"a/[b-",
 	} {
 		for _, fold := range []bool{false, true} {
 			if r := compile(line, fold); r != nil {
 				t.Errorf("%q: %+v", line, r)
 			}
+		}
+	}
+}
+
+// What a path is compared with may be shorter than the directory that it is in, or end within it.
+func TestMatchPaths(t *testing.T) {
+	for _, c := range []struct {
+		line, path string
+		want       bool
+	}{
+		{"/a/b", "a/b", true},
+		{"/a/b", "abcd/x", false},
+		{"/a/b", "abc/b", false},
+		{"/a/b", "a/bc", false},
+		{"/ab/c", "a/bc", false},
+		{"/a/b*", "abcd/x", false},
+		{"/a/b*", "a/bc", true},
+		{"/a/b*", "a/c", false},
+		{"/a/**/b", "ab/b", false},
+		{"[[:]", ":", true},
+		{"[[:]", "[", true},
+		{"[[:]", "]", false},
+		{"x[[:]y", "x:y", true},
+	} {
+		if got, _ := New(Options{}, File{"f", []byte(c.line)}).matchPath(c.path, false); got != c.want {
+			t.Errorf("%s matches %s: %v", c.line, c.path, got)
 		}
 	}
 }

@@ -71,6 +71,8 @@ func TestSecretDirectories(t *testing.T) {
 		{"p/ !x", "p/x", true},
 		{"/a/x", "a/x", true},
 		{"/a/x", "b/a/x", false},
+		{"/a/x", "abcd/x", false},
+		{"/a/x", "a/bx", false},
 		{"x", "x/", false},
 		{"*", "a/x", true},
 		{"x? !xy", "xz", true},
