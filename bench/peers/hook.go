@@ -154,6 +154,20 @@ func (t *table) hooks(_ *site) {
 			t.sites[i].round(round, got[i], parties[i])
 		}
 	}
+	t.tellHooks(got)
+	if t.wants("memory") {
+		t.memory("memory", t.last(), t.last().rewind.resident())
+	}
+	for _, s := range t.sites {
+		if t.wants("daemon") {
+			t.daemon(s)
+		}
+		t.verify(s)
+	}
+}
+
+// tellHooks are the rows of what was measured, by site.
+func (t *table) tellHooks(got []series) {
 	for i, s := range t.sites {
 		t.tell("hook", s.at(), s.stats.Files, got[i])
 	}
@@ -168,15 +182,6 @@ func (t *table) hooks(_ *site) {
 		if s.n >= bigTree && s.scan != nil {
 			t.tell("scan", s.at(), s.stats.Files, got[i])
 		}
-	}
-	if t.wants("memory") {
-		t.memory("memory", t.last(), t.last().rewind.resident())
-	}
-	for _, s := range t.sites {
-		if t.wants("daemon") {
-			t.daemon(s)
-		}
-		t.verify(s)
 	}
 }
 

@@ -55,6 +55,32 @@ var less = map[string]string{
 	"transcript": "20000000",
 }
 
+// setUnsaid sets the flags that the command line does not have.
+func setUnsaid(f *flag.FlagSet, values map[string]string) error {
+	said := map[string]bool{}
+	f.Visit(func(f *flag.Flag) { said[f.Name] = true })
+	for name, value := range values {
+		if said[name] {
+			continue
+		}
+		if err := f.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tooLow says which numbers nothing could be measured with.
+func (o options) tooLow() error {
+	if min(o.restores, o.bursts, int(o.idle)) < 0 || min(o.n, o.first, o.rounds, o.edits, o.objects) < 1 {
+		return errors.New("-n, -first, -rounds, -edits and -objects must be at least 1, -restores, -bursts and -idle 0")
+	}
+	if o.history < 10 || o.checkpoints < 100 || o.transcript < 10_000 {
+		return errors.New("-history must be at least 10, -checkpoints 100, -transcript 10,000")
+	}
+	return nil
+}
+
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	var ops, sizes, rows, axes string
 	f := flag.NewFlagSet("peers", flag.ContinueOnError)
@@ -102,22 +128,12 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	o.checkouts, o.trees, o.reads, o.starts = 20, 3, 15, 7
 	if o.quick {
 		o.checkouts, o.trees, o.reads, o.starts = 8, 2, 7, 3
-		said := map[string]bool{}
-		f.Visit(func(f *flag.Flag) { said[f.Name] = true })
-		for name, value := range less {
-			if !said[name] {
-				if err := f.Set(name, value); err != nil {
-					return o, err
-				}
-			}
+		if err := setUnsaid(f, less); err != nil {
+			return o, err
 		}
 	}
-	if min(o.restores, o.bursts, int(o.idle)) < 0 || min(o.n, o.first, o.rounds, o.edits, o.objects) < 1 {
-		return o,
-			errors.New("-n, -first, -rounds, -edits and -objects must be at least 1, -restores, -bursts and -idle 0")
-	}
-	if o.history < 10 || o.checkpoints < 100 || o.transcript < 10_000 {
-		return o, errors.New("-history must be at least 10, -checkpoints 100, -transcript 10,000")
+	if err := o.tooLow(); err != nil {
+		return o, err
 	}
 	if o.draw != "" && o.svg == "" {
 		return o, errors.New("-draw needs -svg")
@@ -156,7 +172,11 @@ func parseSizes(s string) (list []int, err error) {
 	for _, word := range strings.Split(s, ",") {
 		digits, thousands := strings.CutSuffix(word, "k")
 		n, err := strconv.Atoi(digits)
-		if err != nil || n < 1 || n > 1_000_000 || thousands && n > 1000 {
+		most := 1_000_000
+		if thousands {
+			most = 1000
+		}
+		if err != nil || n < 1 || n > most {
 			return nil, fmt.Errorf("%q: want numbers of files such as 500 or 28k", s)
 		}
 		if thousands {

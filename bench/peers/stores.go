@@ -149,6 +149,13 @@ var gits = []struct {
 	{"the second with " + strings.Join(durableGit[:2], " "), true, durableGit},
 }
 
+// makeRepository makes the tree a git repository of the user's, with all of it committed.
+func (c command) makeRepository() {
+	for _, args := range []string{"init -q", "config gc.auto 0", "add -A", "commit -q -m all", "gc -q"} {
+		c.run(append([]string{"git"}, strings.Fields(args)...)...)
+	}
+}
+
 // commands are checkpoints by commands without a daemon, each of which opens the store itself: the same tree, the same
 // edits. All that a restore has to give back is compared, and the tree brought to the last state again: each begins at
 // rest.
@@ -167,9 +174,7 @@ func (t *table) commands(like *site) {
 			names, keepers = append(names, g.name), append(keepers, k)
 		}
 		if t.opt.repo {
-			for _, args := range []string{"init -q", "config gc.auto 0", "add -A", "commit -q -m all", "gc -q"} {
-				c.run(append([]string{"git"}, strings.Fields(args)...)...)
-			}
+			c.makeRepository()
 		}
 	}
 	each := func(what string, rounds int, fn func(k keeper, name string, round int) float64) {
