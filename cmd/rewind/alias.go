@@ -119,6 +119,14 @@ func isCommand(root *cobra.Command, word string) bool {
 	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == word || c.HasAlias(word) })
 }
 
+// unescaped is what a character behind a backslash means: in double quotes the backslash stays in front of most.
+func unescaped(c, quote rune) string {
+	if quote == '"' && !strings.ContainsRune(`"\$`+"`", c) {
+		return `\` + string(c)
+	}
+	return string(c)
+}
+
 // splitWords cuts a text into words as a shell does: at blanks, but not in quotes, nor behind a backslash. Nothing else
 // means anything.
 func splitWords(text string) (words []string, err error) {
@@ -127,17 +135,16 @@ func splitWords(text string) (words []string, err error) {
 	for _, c := range text {
 		switch {
 		case escaped:
-			if quote == '"' && !strings.ContainsRune(`"\$`+"`", c) {
-				word.WriteByte('\\')
-			}
-			word.WriteRune(c)
+			word.WriteString(unescaped(c, quote))
 			escaped = false
 		case c == '\\' && quote != '\'':
 			escaped, begun = true, true
-		case quote != 0 && c == quote:
-			quote = 0
 		case quote != 0:
-			word.WriteRune(c)
+			if c == quote {
+				quote = 0
+			} else {
+				word.WriteRune(c)
+			}
 		case c == '\'' || c == '"':
 			quote, begun = c, true
 		case strings.ContainsRune(" \t\n", c):

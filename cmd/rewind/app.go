@@ -38,6 +38,14 @@ type app struct {
 // newApp is what a command has at least.
 func newApp(s *term.Streams) *app { return &app{Printer: render.Printer{Streams: s}} }
 
+// hintUsage has an error of usage say where the usage is, if it has no better hint.
+func hintUsage(err error, cmd *cobra.Command) {
+	var told *api.Error
+	if errors.As(err, &told) && told.Word == api.WordUsage && told.Hint == "" {
+		told.Hint = fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())
+	}
+}
+
 // execute runs a command line and returns its exit code.
 func execute(ctx context.Context, args []string, s *term.Streams) int {
 	a := newApp(s)
@@ -76,10 +84,7 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 	if err == nil && a.damaged != nil {
 		err = a.damaged
 	}
-	var told *api.Error
-	if errors.As(err, &told) && told.Word == api.WordUsage && told.Hint == "" {
-		told.Hint = fmt.Sprintf("'%s --help' shows the usage", cmd.CommandPath())
-	}
+	hintUsage(err, cmd)
 	if hook {
 		return 0 // whatever the agent's settings made of the command line
 	}

@@ -71,8 +71,10 @@ func lineRange(text string) (first, last int, err error) {
 	}
 	bad := usage("-L %s: want <first>,<last>, lines from 1", text)
 	from, to, both := strings.Cut(text, ",")
-	if first, err = strconv.Atoi(from); err != nil && from != "" || first < 0 || from != "" && first == 0 {
-		return 0, 0, bad
+	if from != "" { // else the first line
+		if first, err = strconv.Atoi(from); err != nil || first <= 0 {
+			return 0, 0, bad
+		}
 	}
 	if !both || to == "" {
 		return first, 0, nil

@@ -13,6 +13,23 @@ import (
 	"rewind/internal/term"
 )
 
+// completeSettings completes the name of a setting.
+func completeSettings(a *app) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 || a.settle() != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		r, err := api.Call(cmd.Context(), a.client, api.Config, api.ConfigRequest{Project: a.project()}, nil)
+		var out []string
+		if err == nil {
+			for _, s := range r.Settings {
+				out = append(out, s.Key+"\t"+s.Help)
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 func newConfig(a *app) *cobra.Command {
 	global, unset := false, false
 	hooks := hooksOptions{}
@@ -31,20 +48,8 @@ func newConfig(a *app) *cobra.Command {
 		Example: "  rewind config\n  rewind config --register-hooks --dry-run\n  rewind config --tier aggressive --global\n" +
 			"  rewind config limits.file_size 2GiB\n  rewind config --unset limits.file_size\n  rewind config exclude.defaults\n" +
 			"  rewind config --global alias.oops 'checkout before:1 --code-only'",
-		Args: cobra.ArbitraryArgs,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 || a.settle() != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			r, err := api.Call(cmd.Context(), a.client, api.Config, api.ConfigRequest{Project: a.project()}, nil)
-			var out []string
-			if err == nil {
-				for _, s := range r.Settings {
-					out = append(out, s.Key+"\t"+s.Help)
-				}
-			}
-			return out, cobra.ShellCompDirectiveNoFileComp
-		},
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeSettings(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if unset && len(args) != 1 {
 				return usage("config --unset takes one key")
@@ -92,7 +97,8 @@ func runConfig(ctx context.Context, a *app, args []string, global, unset bool) e
 			return err
 		}
 	}
-	if len(args) > 1 || unset {
+	writes := len(args) > 1 || unset
+	if writes {
 		r, err = call(ctx, a, api.SetConfig,
 			api.SetConfigRequest{Project: a.project(), Global: global, Key: args[0], Values: args[1:]}, "writing")
 	} else {
@@ -101,7 +107,7 @@ func runConfig(ctx context.Context, a *app, args []string, global, unset bool) e
 	if err != nil {
 		return err
 	}
-	if len(args) > 0 && (len(args) > 1 || unset) && slices.Contains(settingsOfAgents, args[0]) {
+	if writes && slices.Contains(settingsOfAgents, args[0]) {
 		a.refreshHooks(ctx)
 	}
 	if len(args) == 0 {
@@ -120,10 +126,15 @@ func runConfig(ctx context.Context, a *app, args []string, global, unset bool) e
 			Hint: "'rewind config' lists the settings",
 		}
 	}
+	return a.printSetting(r.Settings[i])
+}
+
+// printSetting prints the value of a setting, one item a line.
+func (a *app) printSetting(s api.Setting) error {
 	if a.json {
-		return a.printJSON(r.Settings[i])
+		return a.printJSON(s)
 	}
-	_, err = fmt.Fprintln(a.Out, strings.Join(values(r.Settings[i]), "\n"))
+	_, err := fmt.Fprintln(a.Out, strings.Join(values(s), "\n"))
 	return err
 }
 

@@ -8,7 +8,29 @@ import (
 
 // converse fills in what a restore does to the conversation. With paths it does nothing: they are about files alone.
 func (a *app) converse(c *api.Wish, paths []api.Text) error {
-	about := c.InPlace || c.Force || c.Title != ""
+	if err := contradiction(c, paths); err != nil {
+		return err
+	}
+	if c.CodeOnly || len(paths) > 0 {
+		return nil
+	}
+	c.Env = agentEnv()
+	if c.Env.Home != "" {
+		return nil
+	}
+	if c.ContextOnly || aboutTalk(c) {
+		return usage("HOME is not set: where the conversation is cannot be told")
+	}
+	a.Say("note: HOME is not set: the conversation is left alone")
+	return nil
+}
+
+// aboutTalk reports whether a wish has to do with the conversation alone.
+func aboutTalk(c *api.Wish) bool { return c.InPlace || c.Force || c.Title != "" }
+
+// contradiction says which flags of a restore exclude each other.
+func contradiction(c *api.Wish, paths []api.Text) error {
+	about := aboutTalk(c)
 	switch {
 	case c.CodeOnly && c.ContextOnly:
 		return usage("--code-only and --context-only exclude each other: without both, code and conversation go back")
@@ -19,17 +41,6 @@ func (a *app) converse(c *api.Wish, paths []api.Text) error {
 	case c.InPlace && c.Title != "":
 		return usage("--title names a new session, and --in-place makes none: leave one of them out")
 	}
-	if c.CodeOnly || len(paths) > 0 {
-		return nil
-	}
-	c.Env = agentEnv()
-	if c.Env.Home != "" {
-		return nil
-	}
-	if c.ContextOnly || about {
-		return usage("HOME is not set: where the conversation is cannot be told")
-	}
-	a.Say("note: HOME is not set: the conversation is left alone")
 	return nil
 }
 

@@ -66,31 +66,36 @@ func runForks(ctx context.Context, a *app, all bool) error {
 		}
 		t := a.Table(columns...)
 		for _, f := range r.Forks {
-			mark, at := "", f.First
-			if f.Current {
-				mark = "@"
-			}
-			if f.Fork != nil {
-				at = f.Fork.Time
-			}
-			cells := []term.Cell{{Text: mark, Style: term.Bold}}
-			if wider {
-				cells = append(cells, term.Cell{Text: string(f.Agent)})
-			}
-			cells = append(cells, term.Cell{Text: forkName(&f), Style: term.ID}, term.Cell{Text: string(f.Title)})
-			if wider {
-				cells = append(cells, term.Cell{Text: render.Relation(f.Fork)})
-			}
-			if wide {
-				cells = append(cells, term.Cell{Text: ownTurns(f)})
-			}
-			if wider {
-				cells = append(cells, term.Cell{Text: a.Time(at), Style: term.Dim})
-			}
-			t.Row(cells...)
+			t.Row(a.forkCells(f, wide, wider)...)
 		}
 		return t.Flush(w)
 	})
+}
+
+// forkCells are the cells of a fork, for a terminal that has room for its turns, and for all.
+func (a *app) forkCells(f api.ForkInfo, wide, wider bool) []term.Cell {
+	mark, at := "", f.First
+	if f.Current {
+		mark = "@"
+	}
+	if f.Fork != nil {
+		at = f.Fork.Time
+	}
+	cells := []term.Cell{{Text: mark, Style: term.Bold}}
+	if wider {
+		cells = append(cells, term.Cell{Text: string(f.Agent)})
+	}
+	cells = append(cells, term.Cell{Text: forkName(&f), Style: term.ID}, term.Cell{Text: string(f.Title)})
+	if wider {
+		cells = append(cells, term.Cell{Text: render.Relation(f.Fork)})
+	}
+	if wide {
+		cells = append(cells, term.Cell{Text: ownTurns(f)})
+	}
+	if wider {
+		cells = append(cells, term.Cell{Text: a.Time(at), Style: term.Dim})
+	}
+	return cells
 }
 
 // wideForks is how many columns a list of forks wants that says where each comes from, and when it was made.

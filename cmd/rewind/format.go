@@ -115,21 +115,26 @@ func fieldsOf(v reflect.Value) any {
 		}
 		return out
 	case t.Kind() == reflect.Struct && !t.Implements(jsonValuer):
-		out := map[string]any{}
-		for i := range t.NumField() {
-			f := t.Field(i)
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			switch {
-			case name == "-" || !f.IsExported():
-			case f.Anonymous && name == "":
-				if m, is := fieldsOf(v.Field(i)).(map[string]any); is {
-					maps.Copy(out, m)
-				}
-			default:
-				out[name] = fieldsOf(v.Field(i))
-			}
-		}
-		return out
+		return structFields(v)
 	}
 	return v.Interface()
+}
+
+// structFields are the fields of a struct by the names of JSON; those of what is embedded are its own.
+func structFields(v reflect.Value) map[string]any {
+	out := map[string]any{}
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !f.IsExported():
+		case f.Anonymous && name == "":
+			if m, is := fieldsOf(v.Field(i)).(map[string]any); is {
+				maps.Copy(out, m)
+			}
+		default:
+			out[name] = fieldsOf(v.Field(i))
+		}
+	}
+	return out
 }

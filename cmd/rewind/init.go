@@ -85,10 +85,8 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 		return err
 	}
 	req := api.InitRequest{Project: a.project(), Mode: o.mode, DryRun: o.dryRun, Settings: o.yes}
-	if !o.yes && !o.dryRun && a.asks() {
-		if req.Settings, err = a.confirmSettings(ctx, req); err != nil {
-			return err
-		}
+	if err := a.askSettings(ctx, &req); err != nil {
+		return err
 	}
 	r, err := call(ctx, a, api.Init, req, "first checkpoint")
 	if err != nil {
@@ -109,11 +107,7 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 			out.Hooks = &done
 			failed = hooksErrors(done)
 		}
-		if failed != nil {
-			out.HooksError = &api.Error{Word: api.WordFailed, Message: failed.Error()}
-			_ = errors.As(failed, &out.HooksError)
-			out.HooksError.Code = api.CodeOf(out.HooksError.Word)
-		}
+		out.HooksError = asError(failed)
 		return a.printJSON(out)
 	}
 	switch {
@@ -123,19 +117,46 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 	case !installed(done):
 		a.Say("hint: %s", noAgents(done))
 	default:
-		if err := a.showHooks(a.Out, done, hooks); err != nil {
+		if err := a.tellHooks(done, hooks); err != nil {
 			return err
-		}
-		a.programsNote(done, hooks)
-		a.agentNotes(done)
-		if !o.dryRun {
-			a.Say("hint: agents that run already have to be started anew; 'rewind validate' shows that their events arrive")
 		}
 	}
 	if !o.dryRun && !r.Exists {
 		a.Say("hint: 'rewind save' takes a checkpoint, 'rewind checkout <checkpoint>' goes back to one")
 	}
 	return nil
+}
+
+// askSettings asks about a project's settings, where somebody can answer and has not answered ahead.
+func (a *app) askSettings(ctx context.Context, req *api.InitRequest) (err error) {
+	if !req.Settings && !req.DryRun && a.asks() {
+		req.Settings, err = a.confirmSettings(ctx, *req)
+	}
+	return err
+}
+
+// tellHooks tells of hooks that were registered, or would be.
+func (a *app) tellHooks(done api.HooksResponse, asked api.HooksRequest) error {
+	if err := a.showHooks(a.Out, done, asked); err != nil {
+		return err
+	}
+	a.programsNote(done, asked)
+	a.agentNotes(done)
+	if !asked.DryRun {
+		a.Say("hint: agents that run already have to be started anew; 'rewind validate' shows that their events arrive")
+	}
+	return nil
+}
+
+// asError is an error as an answer in JSON has it; nil of none.
+func asError(failed error) *api.Error {
+	if failed == nil {
+		return nil
+	}
+	e := &api.Error{Word: api.WordFailed, Message: failed.Error()}
+	_ = errors.As(failed, &e)
+	e.Code = api.CodeOf(e.Word)
+	return e
 }
 
 // confirmSettings asks a person about settings that lie in what is to be set up, and would have rewind remember less;

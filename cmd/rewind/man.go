@@ -87,14 +87,9 @@ func (a *app) writeMan(path string, pages map[string][]byte) error {
 			return err
 		}
 	}
-	gone := 0
-	for _, name := range ours {
-		if pages[name] == nil {
-			if err := dir.Remove(name); err != nil {
-				return err
-			}
-			gone++
-		}
+	gone, err := removeStale(dir, ours, pages)
+	if err != nil {
+		return err
 	}
 	if len(pages) > 0 {
 		a.Say("%s written", render.Count(len(pages), "page"))
@@ -102,6 +97,20 @@ func (a *app) writeMan(path string, pages map[string][]byte) error {
 		a.Say("%s removed", render.Count(gone, "page"))
 	}
 	return nil
+}
+
+// removeStale removes those of rewind's pages that are no page any more, and counts them.
+func removeStale(dir *os.Root, ours []string, pages map[string][]byte) (gone int, err error) {
+	for _, name := range ours {
+		if pages[name] != nil {
+			continue
+		}
+		if err := dir.Remove(name); err != nil {
+			return gone, err
+		}
+		gone++
+	}
+	return gone, nil
 }
 
 // isPage reports whether an entry is a page that rewind has written.

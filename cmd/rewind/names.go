@@ -52,7 +52,10 @@ func (a *app) splitPlace(name string) (dir, rest string, ok bool) {
 // probably meant. as is that command, with %s for the path.
 func (a *app) meantPath(err error, name, as string) error {
 	var told *api.Error
-	if !errors.As(err, &told) || told.Word != api.WordNotFound && told.Word != api.WordUsage || name == "" {
+	if !errors.As(err, &told) || name == "" {
+		return err
+	}
+	if told.Word != api.WordNotFound && told.Word != api.WordUsage {
 		return err
 	}
 	n, bad := naming.Parse(name)

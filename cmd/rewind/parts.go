@@ -82,6 +82,30 @@ func (q *questions) path(c *api.Choice) (err error) {
 	return err
 }
 
+// wording is what is asked of a piece, and the keys that answer; verb is what is done to a whole file.
+func wording(p *api.Piece, verb string) (ask, keys string) {
+	ask, keys = verb, "ynqad"
+	switch {
+	case p.Mode:
+		ask = "Set the permissions"
+	case p.Hunk != nil:
+		ask = "Set this hunk"
+		if len(p.Hunk.Split()) > 1 {
+			keys += "s"
+		}
+		keys += "e"
+	}
+	return ask, keys
+}
+
+// piecesOf are the parts of a hunk, each a piece of its own.
+func piecesOf(h *api.Hunk) (pieces []api.Piece) {
+	for _, part := range h.Split() {
+		pieces = append(pieces, api.Piece{Hunk: &part})
+	}
+	return pieces
+}
+
 // pieces asks of each piece of a file. verb is what is done to a whole one.
 func (q *questions) pieces(verb string, list []api.Piece) ([]api.Piece, error) {
 	shown := -1 // the piece whose hunk is on the screen
@@ -93,17 +117,7 @@ func (q *questions) pieces(verb string, list []api.Piece) ([]api.Piece, error) {
 			}
 		}
 		shown = i
-		ask, keys := verb, "ynqad"
-		switch {
-		case p.Mode:
-			ask = "Set the permissions"
-		case p.Hunk != nil:
-			ask = "Set this hunk"
-			if len(p.Hunk.Split()) > 1 {
-				keys += "s"
-			}
-			keys += "e"
-		}
+		ask, keys := wording(p, verb)
 		key, err := q.key(fmt.Sprintf("(%d/%d) %s", i+1, len(list), ask), keys)
 		if err != nil {
 			return nil, err
@@ -124,10 +138,7 @@ func (q *questions) pieces(verb string, list []api.Piece) ([]api.Piece, error) {
 			q.done = true
 			return list, nil
 		case 's':
-			var pieces []api.Piece
-			for _, h := range p.Hunk.Split() {
-				pieces = append(pieces, api.Piece{Hunk: &h})
-			}
+			pieces := piecesOf(p.Hunk)
 			list, shown = slices.Replace(list, i, i+1, pieces...), -1
 			q.a.Say("split into %d", len(pieces))
 		case 'e':

@@ -43,6 +43,18 @@ func newTurns(a *app) *cobra.Command {
 	return cmd
 }
 
+// turnStyle is the mark and the style of a turn, where the project stands at another.
+func turnStyle(turn api.Turn, at uint64) (mark string, style term.Style) {
+	style = term.Plain
+	if turn.Turn == at {
+		mark, style = "@", term.Bold
+	}
+	if turn.Gone || at > 0 && turn.Turn > at {
+		style = term.Dim // it lies behind where the project stands
+	}
+	return mark, style
+}
+
 func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 	if req.Limit < 0 {
 		return usage("--limit %d: must not be negative", req.Limit)
@@ -77,13 +89,7 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 		}
 		t := a.Table(columns...)
 		for _, turn := range r.Turns {
-			mark, style := "", term.Plain
-			if turn.Turn == r.At {
-				mark, style = "@", term.Bold
-			}
-			if turn.Gone || r.At > 0 && turn.Turn > r.At {
-				style = term.Dim // it lies behind where the project stands
-			}
+			mark, style := turnStyle(turn, r.At)
 			if narrow { // the prompt needs the room, and what became of a turn
 				t.Row(term.Cell{Text: mark, Style: term.Bold},
 					term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
