@@ -57,13 +57,18 @@ func parseArgs(args []string) (options, error) {
 		}
 		o.deadline = time.Duration(ms) * time.Millisecond
 	}
+	return o, o.incomplete()
+}
+
+// incomplete says what a command line lacks.
+func (o options) incomplete() error {
 	switch {
 	case o.event == "":
-		return o, errors.New("no event")
+		return errors.New("no event")
 	case o.agent == "":
-		return o, errors.New("no --agent")
+		return errors.New("no --agent")
 	case len(o.event) > maxWord || len(o.agent) > maxWord:
-		return o, errors.New("an event or agent over 256 bytes")
+		return errors.New("an event or agent over 256 bytes")
 	}
-	return o, nil
+	return nil
 }

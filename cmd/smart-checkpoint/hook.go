@@ -124,6 +124,11 @@ func (h *hook) unanswered(home string) {
 // errUnread is of a daemon of this version that could not read the request: another try would be no other.
 var errUnread = errors.New("the daemon could not read the request")
 
+// brokeOff reports whether an exchange broke while there was time.
+func brokeOff(err error) bool {
+	return errors.Is(err, errExchange) && !errors.Is(err, relay.ErrDeadline)
+}
+
 // deliver sends the event until a daemon has answered it: again, once, when the exchange breaks, and as often as there
 // is time when the daemon is about to stop. The id stays, so that it is recorded once.
 func (h *hook) deliver(home string) error {
@@ -147,7 +152,7 @@ func (h *hook) deliver(home string) error {
 			return h.payload.broken
 		case refused && errors.Is(err, relay.ErrDeadline):
 			return errRefused // it has been told no, so another process may
-		case resent || !errors.Is(err, errExchange) || errors.Is(err, relay.ErrDeadline):
+		case resent || !brokeOff(err):
 			return err
 		default:
 			resent, pause = true, max(pause, crashPause)

@@ -23,7 +23,8 @@ func clean(s string, limit int) string {
 	for _, r := range s {
 		switch {
 		case r < ' ', 0x7f <= r && r <= 0x9f, r == utf8.RuneError, r == 0x2028, r == 0x2029, r == 0xfeff,
-			0x200b <= r && r <= 0x200f, 0x202a <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069:
+			0x200b <= r && r <= 0x200f, 0x202a <= r && r <= 0x202e,
+			0x2066 <= r && r <= 0x2069:
 			continue
 		}
 		if len(b)+utf8.RuneLen(r) > limit {
