@@ -45,6 +45,21 @@ func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 	return g.rewrite(ctx, p)
 }
 
+// forgetNotes removes what was said of checkpoints that are gone.
+func forgetNotes(b *kv.Batch, gone []objstore.ID) error {
+	for _, id := range gone {
+		if id.IsZero() {
+			continue
+		}
+		for _, key := range [][]byte{model.SquashKey(id), model.MessageKey(id)} {
+			if err := b.Delete(key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // rewrite takes out of the log's operations what goes, oldest operation first.
 func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 	for at := 0; at < len(g.ops); {
@@ -74,15 +89,8 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 			break
 		}
 		err := g.slice(ctx, func(b *kv.Batch) error {
-			for _, id := range gone {
-				if id.IsZero() {
-					continue
-				}
-				for _, key := range [][]byte{model.SquashKey(id), model.MessageKey(id)} {
-					if err := b.Delete(key); err != nil {
-						return err
-					}
-				}
+			if err := forgetNotes(b, gone); err != nil {
+				return err
 			}
 			return refs.Rewrite(b, ops)
 		})
@@ -128,7 +136,7 @@ func (g *gcPlan) recheck() error {
 	if err != nil {
 		return err
 	}
-	if j != nil && (g.goes(j.Target) || g.goes(j.Safety) || g.goes(j.Before) || g.goes(j.After)) {
+	if j != nil && slices.ContainsFunc([]objstore.ID{j.Target, j.Safety, j.Before, j.After}, g.goes) {
 		return ErrReplan
 	}
 	checked := g.checked

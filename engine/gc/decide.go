@@ -24,33 +24,7 @@ func (g *gcPlan) decideAsked(r retention) {
 // decide applies the policy to the log, and marks the checkpoints that stay and what of the operations goes.
 func (g *gcPlan) decide(r retention) {
 	g.Removed, g.Safety, g.Kept = 0, 0, 0
-	present := g.present()
-	var log []logged
-	var of []int32 // the operation of each entry
-	for i := range g.ops {
-		o := &g.ops[i]
-		o.flags &^= opDrop
-		l := logged{
-			session: g.sessions.of[o.session], age: g.clock.age[i], wall: g.clock.wall[i], day: dayOf(o.time),
-			pinned: int32(i) >= present,
-		}
-		if o.step >= 0 && (o.kind == refs.KindCheckpoint || o.kind == refs.KindSafety) {
-			s := &g.steps[o.step]
-			c := l
-			c.step, c.safety, c.saved, c.turnEnd, c.pinned = !s.safety, s.safety, s.saved, s.turnEnd, l.pinned || s.pinned
-			log, of = append(log, c), append(of, int32(i))
-		}
-		if o.flags&opNames != 0 {
-			c := l
-			c.names = true
-			log, of = append(log, c), append(of, int32(i))
-		}
-		if o.flags&opTalk != 0 {
-			c := l
-			c.conversation, c.marker = true, o.flags&opMarker != 0
-			log, of = append(log, c), append(of, int32(i))
-		}
-	}
+	log, of := g.entries()
 	for i := range g.steps {
 		g.steps[i].keep = false
 	}
@@ -75,6 +49,36 @@ func (g *gcPlan) decide(r retention) {
 	}
 	g.keepEnds()
 	g.findRewrites()
+}
+
+// entries are what the policy is asked about, and the operation of each. That anything of these goes is forgotten.
+func (g *gcPlan) entries() (log []logged, of []int32) {
+	present := g.present()
+	for i := range g.ops {
+		o := &g.ops[i]
+		o.flags &^= opDrop
+		l := logged{
+			session: g.sessions.of[o.session], age: g.clock.age[i], wall: g.clock.wall[i], day: dayOf(o.time),
+			pinned: int32(i) >= present,
+		}
+		if o.step >= 0 && (o.kind == refs.KindCheckpoint || o.kind == refs.KindSafety) {
+			s := &g.steps[o.step]
+			c := l
+			c.step, c.safety, c.saved, c.turnEnd, c.pinned = !s.safety, s.safety, s.saved, s.turnEnd, l.pinned || s.pinned
+			log, of = append(log, c), append(of, int32(i))
+		}
+		if o.flags&opNames != 0 {
+			c := l
+			c.names = true
+			log, of = append(log, c), append(of, int32(i))
+		}
+		if o.flags&opTalk != 0 {
+			c := l
+			c.conversation, c.marker = true, o.flags&opMarker != 0
+			log, of = append(log, c), append(of, int32(i))
+		}
+	}
+	return log, of
 }
 
 // keepEnds keeps steps that cannot be merged into the next one: where a restore has moved the head between the two, the

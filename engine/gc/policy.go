@@ -68,18 +68,24 @@ func (r retention) keeps(log []logged) []bool {
 		if l.step {
 			ranks[l.session]++
 		}
-		due := false
-		switch {
-		case l.step:
-			due = l.age < r.all || l.turnEnd && l.age < r.turns || newestOfDay && l.age < r.daily || l.saved && l.age < r.safety
-		case l.safety, l.names:
-			due = l.age < r.safety
-		case l.conversation:
-			due = l.age < r.all || l.marker
-		}
-		keep[i] = l.pinned || l.age < r.grace || asked && due
+		keep[i] = l.pinned || l.age < r.grace || asked && r.young(l, newestOfDay)
 	}
 	return keep
+}
+
+// young reports whether an entry is younger than the age that its kind is kept for.
+func (r retention) young(l *logged, newestOfDay bool) bool {
+	switch {
+	case l.step && (l.age < r.all || l.turnEnd && l.age < r.turns):
+		return true
+	case l.step:
+		return newestOfDay && l.age < r.daily || l.saved && l.age < r.safety
+	case l.safety, l.names:
+		return l.age < r.safety
+	case l.conversation:
+		return l.age < r.all || l.marker
+	}
+	return false
 }
 
 // stricter are changes of a policy that are made one after the other until the store fits.
