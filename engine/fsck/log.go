@@ -117,6 +117,24 @@ func (s *fixup) run() error {
 	return nil
 }
 
+// lacks reports whether a checkpoint that a restore names cannot be read.
+func (s *fixup) lacks(r *refs.Restore) bool {
+	return r != nil && (s.unreadable(r.Target) || s.unreadable(r.Safety))
+}
+
+// lose has an operation that cannot be read stand as lost; its bytes are kept beside the store.
+func (s *fixup) lose(b *kv.Batch, seq uint64) error {
+	raw := []byte(nil)
+	if err := s.e.log.DB.View(kv.OperationKey(seq), func(v []byte) error { raw = slices.Clone(v); return nil }); err != nil {
+		return err
+	}
+	if err := s.keep(fmt.Sprintf("operation-%d", seq), raw); err != nil {
+		return err
+	}
+	s.say(&refs.Operation{Seq: seq, Kind: refs.KindLost, Message: "?"})
+	return refs.Restate(b, &refs.Operation{Seq: seq, Kind: refs.KindLost, Time: s.e.log.Now().UnixMilli()})
+}
+
 // operations rewrites those that cannot be read, and those whose checkpoints cannot, as lost; of an event, which is
 // more than its checkpoint, only that goes.
 func (s *fixup) operations() error {
@@ -133,15 +151,7 @@ func (s *fixup) operations() error {
 		}
 		if err != nil {
 			lost++
-			raw := []byte(nil)
-			if err := s.e.log.DB.View(kv.OperationKey(seq), func(v []byte) error { raw = slices.Clone(v); return nil }); err != nil {
-				return err
-			}
-			if err := s.keep(fmt.Sprintf("operation-%d", seq), raw); err != nil {
-				return err
-			}
-			s.say(&refs.Operation{Seq: seq, Kind: refs.KindLost, Message: "?"})
-			return refs.Restate(b, &refs.Operation{Seq: seq, Kind: refs.KindLost, Time: s.e.log.Now().UnixMilli()})
+			return s.lose(b, seq)
 		}
 		s.hear(op)
 		switch {
@@ -153,8 +163,7 @@ func (s *fixup) operations() error {
 			now.Checkpoint = objstore.ID{}
 			return refs.Restate(b, &now)
 		}
-		if !s.unreadable(op.Checkpoint) &&
-			!(op.Restore != nil && (s.unreadable(op.Restore.Target) || s.unreadable(op.Restore.Safety))) {
+		if !s.unreadable(op.Checkpoint) && !s.lacks(op.Restore) {
 			s.say(op)
 			return nil
 		}

@@ -23,8 +23,10 @@ func (s *fixup) orphans(ctx context.Context) error {
 		gaps, oldest = gaps || lost, seq
 		return ctx.Err()
 	})
-	rebuilt := s.out.Files != nil && s.out.Files.Rebuilt
-	if err != nil || !gaps && !(rebuilt && (oldest > 1 || len(s.out.Files.Lost) > 0)) {
+	if rebuilt := s.out.Files != nil && s.out.Files.Rebuilt; rebuilt {
+		gaps = gaps || oldest > 1 || len(s.out.Files.Lost) > 0
+	}
+	if err != nil || !gaps {
 		return err
 	}
 	s.alone = map[uint64]*model.Checkpoint{}

@@ -158,33 +158,40 @@ type sessionFile struct {
 	lengths map[int64]objstore.ID
 }
 
+// lostTalks are the session files, by path, that may have what cannot be read of conversations.
+type lostTalks struct {
+	damage *damage
+	files  map[string]*sessionFile
+}
+
+// note takes in a file with the length at which it was captured, if that cannot be read.
+func (l lostTalks) note(session, path string, id objstore.ID, length int64) {
+	if path == "" || length == 0 || !l.damage.conversation(id) {
+		return
+	}
+	agent, _ := model.SplitSession(session)
+	if l.files[path] == nil {
+		l.files[path] = &sessionFile{agent, map[int64]objstore.ID{}}
+	}
+	l.files[path].lengths[length] = id
+}
+
 // conversations stores again what session files hold of conversations that cannot be read. The blocks of a transcript
 // follow from the bytes alone: the file is read once, and stored as it was at each length at which it was captured. It
 // is kept if one of these is what was captured.
 func (r *repair) conversations(ctx context.Context, v *verifier) error {
-	files := map[string]*sessionFile{}
-	d := newDamage(v)
-	note := func(session, path string, id objstore.ID, length int64) {
-		if path == "" || length == 0 || !d.conversation(id) {
-			return
-		}
-		agent, _ := model.SplitSession(session)
-		if files[path] == nil {
-			files[path] = &sessionFile{agent, map[int64]objstore.ID{}}
-		}
-		files[path].lengths[length] = id
-	}
+	lost := lostTalks{newDamage(v), map[string]*sessionFile{}}
 	for o := range v.seen {
 		if o.Kind == objstore.Checkpoint {
 			if cp, err := r.e.log.Checkpoint(o.Id); err == nil {
-				note(cp.Session, cp.Conversation.Path, cp.Conversation.Transcript, cp.Conversation.Length)
+				lost.note(cp.Session, cp.Conversation.Path, cp.Conversation.Transcript, cp.Conversation.Length)
 			}
 		}
 	}
 	r.e.log.Mu.Lock()
 	err := r.e.log.LoadSessions()
 	for _, s := range r.e.log.Records {
-		note(s.Name, s.Cursor.Path, s.Cursor.Transcript, s.Cursor.Length)
+		lost.note(s.Name, s.Cursor.Path, s.Cursor.Transcript, s.Cursor.Length)
 	}
 	all := r.e.log.Records
 	r.e.log.Mu.Unlock()
@@ -197,7 +204,7 @@ func (r *repair) conversations(ctx context.Context, v *verifier) error {
 		}
 		if raw, err := r.e.log.Objs.Get(objstore.Transcript, op.Transcript); err == nil {
 			if n, err := conversation.DecodeNode(op.Transcript, raw); err == nil {
-				note(op.Session, all[op.Session].Cursor.Path, op.Transcript, n.Length)
+				lost.note(op.Session, all[op.Session].Cursor.Path, op.Transcript, n.Length)
 			}
 		}
 		return ctx.Err()
@@ -205,7 +212,7 @@ func (r *repair) conversations(ctx context.Context, v *verifier) error {
 	if err != nil {
 		return err
 	}
-	for path, t := range files {
+	for path, t := range lost.files {
 		if err := r.sessionFile(ctx, path, t); err != nil {
 			return err
 		}

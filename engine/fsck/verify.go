@@ -328,6 +328,20 @@ func (v *verifier) entries(id objstore.ID) ([]tree.Entry, error) {
 	return tree.Decode(raw)
 }
 
+// look checks one object, as far as is asked for.
+func (v *verifier) look(k objstore.Kind, key objstore.Key, info objstore.Info) error {
+	switch {
+	case info.Damage != nil:
+		return info.Damage
+	case v.full:
+		_, err := v.e.log.Objs.IDOf(k, key)
+		return err
+	case info.Codec == objstore.CodecChunks || info.Index > 0 && info.Base.IsZero():
+		return v.needs(k, key)
+	}
+	return nil
+}
+
 // unreached checks what nothing leads to: it would be the base of what comes. Quick looks at envelopes and at the bases
 // of deltas only.
 func (v *verifier) unreached(ctx context.Context) error {
@@ -342,14 +356,7 @@ func (v *verifier) unreached(ctx context.Context) error {
 		if !met[key] {
 			v.count()
 		}
-		err := info.Damage
-		switch {
-		case err != nil:
-		case v.full:
-			_, err = v.e.log.Objs.IDOf(k, key)
-		case info.Codec == objstore.CodecChunks || info.Index > 0 && info.Base.IsZero():
-			err = v.needs(k, key)
-		}
+		err := v.look(k, key, info)
 		if err == nil || ctx.Err() != nil || met[key] {
 			return nil // or named already
 		}
