@@ -31,33 +31,7 @@ func (pu *Purger) purgeFiles(p *purgeScan) (removed []string, err error) {
 	beside, all := pu.log.DB.DropFiles(func(f io.Reader, size int64) (bool, error) { return p.has(h, f, size) })
 	removed, all = append(removed, beside...), errors.Join(err, all)
 	for _, dir := range []string{filepath.Join(pu.log.Home.Dir, "backups"), filepath.Join(pu.log.Home.Dir, "run")} {
-		all = errors.Join(all, filepath.WalkDir(dir, func(path string, ent fs.DirEntry, err error) error {
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				return nil
-			case err != nil:
-				return err
-			case !ent.Type().IsRegular():
-				return nil
-			}
-			f, err := osfile.OpenRead(path)
-			if err != nil {
-				return err
-			}
-			fi, err := f.Stat()
-			has := false
-			if err == nil {
-				has, err = p.has(h, f, fi.Size())
-			}
-			if err = errors.Join(err, f.Close()); err != nil || !has {
-				return err
-			}
-			removed = append(removed, path)
-			if strings.HasSuffix(path, ".log") {
-				return os.Truncate(path, 0)
-			}
-			return errors.Join(os.Remove(path), osfile.SyncDir(filepath.Dir(path)))
-		}))
+		all = errors.Join(all, p.purgeBelow(h, dir, &removed))
 	}
 	// files of checkpoints, as a command may have left them
 	if dir := pu.log.Home.BisectDir(pu.log.Project.ID); exists(dir) {
@@ -87,6 +61,42 @@ func (pu *Purger) purgeFiles(p *purgeScan) (removed []string, err error) {
 		}
 	}
 	return removed, all
+}
+
+// purgeBelow is purgeFiles for the files of one directory.
+func (p *purgeScan) purgeBelow(h matcher, dir string, removed *[]string) error {
+	return filepath.WalkDir(dir, func(path string, ent fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case !ent.Type().IsRegular():
+			return nil
+		}
+		has, err := p.hasFile(h, path)
+		if err != nil || !has {
+			return err
+		}
+		*removed = append(*removed, path)
+		if strings.HasSuffix(path, ".log") {
+			return os.Truncate(path, 0)
+		}
+		return errors.Join(os.Remove(path), osfile.SyncDir(filepath.Dir(path)))
+	})
+}
+
+// hasFile is has of a file of rewind's own.
+func (p *purgeScan) hasFile(h matcher, path string) (has bool, err error) {
+	f, err := osfile.OpenRead(path)
+	if err != nil {
+		return false, err
+	}
+	fi, err := f.Stat()
+	if err == nil {
+		has, err = p.has(h, f, fi.Size())
+	}
+	return has, errors.Join(err, f.Close())
 }
 
 // purgeStage is purgeFiles for what restores have left in the project; nothing is followed.

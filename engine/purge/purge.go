@@ -128,16 +128,9 @@ func (pu *Purger) purgeScan(o Options) (*purgeScan, error) {
 			return nil, err
 		}
 	}
-	var needles [][]byte
-	for _, text := range o.Texts {
-		if text = bytes.TrimSpace(text); len(text) == 0 {
-			continue
-		}
-		if len(text) < minNeedle || len(text) > MaxNeedle {
-			return nil,
-				model.Usagef("purge: a text of %d bytes; %d to %d can be looked for", len(text), minNeedle, MaxNeedle)
-		}
-		needles = append(needles, Needles(text)...)
+	needles, err := needlesOf(o.Texts)
+	if err != nil {
+		return nil, err
 	}
 	p.text = NewHaystack(needles)
 	p.words = p.newWords()
@@ -169,6 +162,38 @@ func (pu *Purger) anyPurged() (found bool, err error) {
 	return found, err
 }
 
+// silence has nothing more be captured of sessions whose conversations are purged, and gives what is stored of them.
+func (pu *Purger) silence(p *purgeScan, names []string) (silent []*model.Session) {
+	for _, name := range names {
+		if s := pu.log.Records[name]; s != nil {
+			now := *s
+			// a root is made of words, too
+			now.Purged, now.Problem, now.Root = true, conversation.ErrPurgedTalk.Error(), 0
+			now.Texts(p.words.to)
+			silent = append(silent, &now)
+			pu.log.Silent.Store(name, true)
+		}
+	}
+	return silent
+}
+
+// expunge takes the contents out, with a note of each, and their chunks.
+func (p *purgeScan) expunge(tx *objstore.Tx, seq uint64, now int64) error {
+	for key, d := range p.targets {
+		if err := tx.Expunge(objstore.Blob, key, objstore.Tombstone{
+			Reason: objstore.Purged, Operation: seq, Time: now, Text: p.words.to(d.path), Chunked: d.chunked,
+		}); err != nil {
+			return err
+		}
+	}
+	for key := range p.chunks {
+		if err := tx.Drop(objstore.Blob, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // purgeHeld looks at what came while the store was searched, and commits.
 func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, error) {
 	defer pu.log.Hold()()
@@ -190,34 +215,15 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	if err := p.storeWhole(ctx, tx); err != nil {
 		return nil, err
 	}
-	var silent []*model.Session
-	for _, name := range r.Sessions {
-		if s := pu.log.Records[name]; s != nil {
-			now := *s
-			// a root is made of words, too
-			now.Purged, now.Problem, now.Root = true, conversation.ErrPurgedTalk.Error(), 0
-			now.Texts(p.words.to)
-			silent = append(silent, &now)
-			pu.log.Silent.Store(name, true)
-		}
-	}
+	silent := pu.silence(p, r.Sessions)
 	now := pu.log.Now().UnixMilli()
 	op, err := pu.log.Refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		op := refs.Operation{Kind: refs.KindPurge, Time: now, Message: p.words.to(purgeMessage(r))}
 		if err := p.words.commit(tx, objstore.Tombstone{Operation: seq, Time: now}); err != nil {
 			return op, nil, err
 		}
-		for key, d := range p.targets {
-			if err := tx.Expunge(objstore.Blob, key, objstore.Tombstone{
-				Reason: objstore.Purged, Operation: seq, Time: now, Text: p.words.to(d.path), Chunked: d.chunked,
-			}); err != nil {
-				return op, nil, err
-			}
-		}
-		for key := range p.chunks {
-			if err := tx.Drop(objstore.Blob, key); err != nil {
-				return op, nil, err
-			}
+		if err := p.expunge(tx, seq, now); err != nil {
+			return op, nil, err
 		}
 		if err := tx.Batch().DeleteRange([]byte{kv.PrefixKnown}, []byte{kv.PrefixKnown + 1}); err != nil {
 			return op, nil, err // titles are words, too
@@ -285,6 +291,21 @@ func (pu *Purger) purgeResult(ctx context.Context, p *purgeScan) (*value.Purged,
 	return pu.purgeHeldResult(ctx, p)
 }
 
+// needlesOf are what is looked for of texts; an error says that one is too short or too long for it.
+func needlesOf(texts [][]byte) (needles [][]byte, err error) {
+	for _, text := range texts {
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
+		if len(text) < minNeedle || len(text) > MaxNeedle {
+			return nil,
+				model.Usagef("purge: a text of %d bytes; %d to %d can be looked for", len(text), minNeedle, MaxNeedle)
+		}
+		needles = append(needles, Needles(text)...)
+	}
+	return needles, nil
+}
+
 // purgeHeldResult says what a scan found; the log's lock is held.
 func (pu *Purger) purgeHeldResult(ctx context.Context, p *purgeScan) (*value.Purged, error) {
 	if err := pu.log.LoadSessions(); err != nil {
@@ -326,10 +347,16 @@ func (pu *Purger) purgeHeldResult(ctx context.Context, p *purgeScan) (*value.Pur
 		return nil, err
 	}
 	r.Sessions = slices.Sorted(maps.Keys(talks))
-	for _, name := range r.Sessions {
+	r.AgentFiles = pu.agentFiles(r.Sessions)
+	return r, nil
+}
+
+// agentFiles are the session files of sessions.
+func (pu *Purger) agentFiles(names []string) (files []value.Text) {
+	for _, name := range names {
 		if s := pu.log.Records[name]; s != nil && s.Transcript != "" {
-			r.AgentFiles = append(r.AgentFiles, value.Text(s.Transcript))
+			files = append(files, value.Text(s.Transcript))
 		}
 	}
-	return r, nil
+	return files
 }

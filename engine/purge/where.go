@@ -39,6 +39,12 @@ func (p *purgeScan) needs(ctx context.Context) error {
 			return err
 		}
 	}
+	p.findChunks(lists)
+	return nil
+}
+
+// findChunks finds the chunks that only targets are made of.
+func (p *purgeScan) findChunks(lists map[objstore.Key][]objstore.Key) {
 	for key, deps := range lists {
 		for _, c := range deps {
 			if _, out := p.targets[key]; out {
@@ -53,7 +59,6 @@ func (p *purgeScan) needs(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
 }
 
 // goes tells whether a content is to be removed.
