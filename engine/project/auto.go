@@ -15,6 +15,19 @@ import (
 // errNotByItself is returned for a directory that only a person sets up.
 var errNotByItself = errors.New("it is not set up by itself")
 
+// undecided says what of a plan to set top up a person would have to decide.
+func (p *InitPlan) undecided(top string) string {
+	switch {
+	case p.Exists || p.Root != top:
+		return "it is part of a project"
+	case len(p.Passed) > 0:
+		return "a store lies there that is not believed"
+	case len(p.Offers) > 0:
+		return "it could be a project that was elsewhere"
+	}
+	return ""
+}
+
 // PlanAuto chooses the root where init.auto is true and an agent works in dir, of which nobody said a word: the top of
 // a git repository of this user's. An error says why it is left to a person: what Init refuses (a home directory, or
 // one above), what asks for a decision (a store that lies there, a store without a directory that could be its own,
@@ -49,15 +62,11 @@ func PlanAuto(ctx context.Context, home Home, dir string, wait time.Duration) (r
 		return refuse("its history was removed here")
 	}
 	plan, err := PlanInit(ctx, home, top, "", wait)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case plan.Exists || plan.Root != top:
-		return refuse("it is part of a project")
-	case len(plan.Passed) > 0:
-		return refuse("a store lies there that is not believed")
-	case len(plan.Offers) > 0:
-		return refuse("it could be a project that was elsewhere")
+	}
+	if why := plan.undecided(top); why != "" {
+		return refuse(why)
 	}
 	c, err := LoadConfig(home, top)
 	if err != nil {

@@ -34,22 +34,18 @@ func (c Config) Doubtful(home Home) ([]value.Setting, error) {
 func doubts(key string, now, was any) bool {
 	differs := !sameValue(now, was)
 	switch key {
-	case "limits.file_size":
+	case "limits.file_size", "forks.prune.keep":
 		return now.(int64) < was.(int64)
 	case "gc.max_size": // 0: of any size
 		return now.(int64) > 0 && (was.(int64) == 0 || now.(int64) < was.(int64))
 	case "gc.min_free":
 		return now.(int64) > was.(int64)
-	case "gc.grace", "gc.keep_all", "gc.keep_daily", "gc.keep_safety", "gc.keep_turns":
+	case "gc.grace", "gc.keep_all", "gc.keep_daily", "gc.keep_safety", "gc.keep_turns", "forks.prune.age":
 		return age(now) < age(was)
 	case "exclude.defaults", "secrets.patterns", "secrets.allow", "tier", "forks.prune.kind":
 		return differs
 	case "secrets.mode":
 		return now == SecretsOff && differs
-	case "forks.prune.age":
-		return age(now) < age(was)
-	case "forks.prune.keep":
-		return now.(int64) < was.(int64)
 	case "forks.prune.auto", "secrets.store", "agents.mcp", "agents.commands":
 		return now == true && differs
 	case "forks.detect":

@@ -161,12 +161,8 @@ func WriteMarkerIn(top worktreefs.Dir, root, id, drop string) error {
 		return cannot(err)
 	}
 	defer dir.Close()
-	ids := []string{id}
-	for _, other := range m.ids {
-		if other != id && other != drop {
-			ids = append(ids, other)
-		}
-	}
+	others := slices.DeleteFunc(slices.Clone(m.ids), func(other string) bool { return other == id || other == drop })
+	ids := append([]string{id}, others...)
 	text := strings.Join(ids, "\n") + "\n"
 	if len(text) > maxMarker {
 		return cannot("it names too many stores")

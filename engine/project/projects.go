@@ -71,7 +71,8 @@ func (ps *Projects) remember(dir string, f foundProject) {
 
 func (p *Project) same(o *Project) bool {
 	same := p.Root == o.Root && p.ID == o.ID && p.Mode == o.Mode
-	return same && p.Store == o.Store && p.created.Equal(o.created) && len(p.Notices) == 0
+	store := p.Store == o.Store && p.created.Equal(o.created)
+	return same && store && len(p.Notices) == 0
 }
 
 func (f *foundProject) stat(home Home) (files [4]fs.FileInfo) {

@@ -162,7 +162,8 @@ func RemoveMarker(p *Project) error {
 			return err
 		}
 		keep := func(name string) bool {
-			return name == markerID || name == markerStore || trash && (name == markerIgnore || isTrash(name))
+			ofTrash := name == markerIgnore || isTrash(name)
+			return name == markerID || name == markerStore || trash && ofTrash
 		}
 		if err := removeBut(dir, keep); err != nil {
 			return err

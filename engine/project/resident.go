@@ -24,13 +24,20 @@ type readConfig struct {
 // maxConfigs bounds how many projects' settings are kept.
 const maxConfigs = 256
 
+// holds reports whether nothing has changed that was read.
+func (r readConfig) holds(files [2]fs.FileInfo) bool {
+	if !unchanged(r.files[0], files[0]) || !unchanged(r.files[1], files[1]) {
+		return false
+	}
+	return r.index == "" || unchanged(r.says, lstatOrNil(r.index))
+}
+
 // Load is LoadConfig.
 func (c *Configs) Load(home Home, root string) (Config, error) {
 	files := [2]fs.FileInfo{statOrNil(home.configFile()), lstatOrNil(filepath.Join(Marker(root), ConfigName))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r, ok := c.read[root]; ok && unchanged(r.files[0], files[0]) && unchanged(r.files[1], files[1]) &&
-		(r.index == "" || unchanged(r.says, lstatOrNil(r.index))) {
+	if r, ok := c.read[root]; ok && r.holds(files) {
 		return r.config, nil
 	}
 	now := readConfig{files: files}

@@ -50,6 +50,21 @@ func (h Home) info(r *Record, owners map[string]*Record) value.Store {
 	return s
 }
 
+// replaced reports whether the root is known to be another directory than the one that was recorded.
+func (r *Record) replaced() bool { return r.Inode != 0 && !r.is(r.Root) }
+
+// unsealed says what keeps a store in project mode from being believed.
+func (r *Record) unsealed() string {
+	why, err := r.Sealed(r.Root)
+	switch {
+	case err != nil:
+		return "the store is missing"
+	case why != "":
+		return "not believed: " + why
+	}
+	return ""
+}
+
 // wrong says what keeps a store from being used where its record says, and whether it is without a directory.
 func (r *Record) wrong(h Home, owners map[string]*Record) (why string, orphan bool) {
 	switch {
@@ -66,22 +81,15 @@ func (r *Record) wrong(h Home, owners map[string]*Record) (why string, orphan bo
 		}
 	}
 	if r.Mode == ModeProject {
-		why, err := r.Sealed(r.Root)
-		switch {
-		case err != nil:
-			return "the store is missing", false
-		case why != "":
-			return "not believed: " + why, false
-		}
-		return "", false
+		return r.unsealed(), false
 	}
 	if !IsStore(h.storeDir(r.ID)) {
 		return "the store is missing", false
 	}
-	if m := readMarker(r.Root); len(m.ids) > 0 && !m.Names(r.ID) && r.Inode != 0 && !r.is(r.Root) {
+	if m := readMarker(r.Root); len(m.ids) > 0 && !m.Names(r.ID) && r.replaced() {
 		return "the directory is another one now, and its marker names another store", true
 	}
-	if empty, _ := contents(r.Root); empty && r.Inode != 0 && !r.is(r.Root) {
+	if empty, _ := contents(r.Root); empty && r.replaced() {
 		return "the directory is empty and not the one it was: not mounted?", false
 	}
 	return "", false
@@ -144,6 +152,9 @@ func (h Home) storeByID(id string) (*Record, error) {
 	return found, nil
 }
 
+// keptInProject reports whether a project's store lies in the project, and is there.
+func (r *Record) keptInProject(h Home) bool { return r.Mode == ModeProject && IsStore(r.Store(h)) }
+
 // planJoin finds out what JoinStore would do: dir, or the git repository that it is in, becomes the project of the
 // store.
 func (h Home) planJoin(dir, id string) (*value.Join, error) {
@@ -176,7 +187,7 @@ func (h Home) planJoin(dir, id string) (*value.Join, error) {
 		return refuse(r, "it is the store of %s, which is there", r.Root)
 	}
 	if own := owners[root]; own != nil && own.ID != r.ID {
-		if own.Mode == ModeProject && IsStore(own.Store(h)) {
+		if own.keptInProject(h) {
 			return refuse(r, "%s has a store in project mode: 'rewind init --remove' there first", root)
 		}
 		j.Left = own.ID

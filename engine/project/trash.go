@@ -190,6 +190,11 @@ func (h Home) FindTrashed(id string, now time.Time) (*Trashed, error) {
 	return found, nil
 }
 
+// awaits reports whether a record is what stays of a store in project mode that is in the trash.
+func (r *Record) awaits(h Home, t *Trashed) bool {
+	return r.Mode == ModeProject && r.Seal == t.Record.Seal && !IsStore(r.Store(h))
+}
+
 // Restore brings a removed store back, and its project with the marker and the settings that it had. It is the
 // project's again where that is there and has no other store; else it belongs to no directory. It can be killed, and
 // done again.
@@ -205,7 +210,7 @@ func (h Home) Restore(ctx context.Context, t *Trashed, wait time.Duration) (*val
 	if !t.whole(h) {
 		return fail(fmt.Errorf("%w in the trash any more", ErrNoStore))
 	}
-	if r, err := h.record(t.Record.ID); err == nil && (r.Mode != ModeProject || r.Seal != t.Record.Seal || IsStore(r.Store(h))) {
+	if r, err := h.record(t.Record.ID); err == nil && !r.awaits(h, t) {
 		return fail(model.Usagef("there is a store of that id, of %s", cmp.Or(r.Root, "no directory")))
 	}
 	r := t.Record
@@ -359,7 +364,8 @@ func (h Home) sweepable(now time.Time) (out []*Trashed) {
 	list, _ := os.ReadDir(h.trash())
 	for _, e := range list {
 		t, err := h.readTrashed(e.Name(), trashNote)
-		if keep[e.Name()] || err == nil && t.Beside != "" && now.Before(t.goes()) {
+		beside := err == nil && t.Beside != ""
+		if keep[e.Name()] || beside && now.Before(t.goes()) {
 			continue
 		}
 		if err != nil {
