@@ -180,19 +180,23 @@ func SetHooks(ctx context.Context, h project.Home, env value.AgentEnv, o Options
 		}
 	}
 	for i, list := range edits {
-		a := &r.Agents[i]
-		for _, e := range list {
-			if !o.DryRun {
-				if a.Err = writeSettings(ctx, h, e); a.Err != nil {
-					break // of an agent's files one may depend on the other
-				}
-			}
-			if e.changes() {
-				a.Changes = append(a.Changes, SettingsChange{Path: e.File.path, Before: e.File.Data, After: e.After})
-			}
-		}
+		r.Agents[i].apply(ctx, h, list, o.DryRun)
 	}
 	return r, nil
+}
+
+// apply writes an agent's files, and tells what changes in them.
+func (a *AgentHooks) apply(ctx context.Context, h project.Home, list []*SettingsEdit, dryRun bool) {
+	for _, e := range list {
+		if !dryRun {
+			if a.Err = writeSettings(ctx, h, e); a.Err != nil {
+				return // of an agent's files one may depend on the other
+			}
+		}
+		if e.changes() {
+			a.Changes = append(a.Changes, SettingsChange{Path: e.File.path, Before: e.File.Data, After: e.After})
+		}
+	}
 }
 
 // Locate finds an agent's settings.

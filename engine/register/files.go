@@ -100,7 +100,8 @@ func (f *settingsFile) unchanged() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return now.exists() == f.exists() && bytes.Equal(now.Data, f.Data) && (!f.exists() || os.SameFile(now.info, f.info)), nil
+	same := now.exists() == f.exists() && bytes.Equal(now.Data, f.Data)
+	return same && (!f.exists() || os.SameFile(now.info, f.info)), nil
 }
 
 // replace puts data in the file's place, durably, with the mode and owner of what was there: the old bytes or the new

@@ -35,24 +35,43 @@ func asked(h project.Home, root string, is func(project.Config) bool) bool {
 // rewindProgram is the command line of people, as agents start it.
 func rewindProgram(h project.Home) string { return programs.Path(programDir(h), programs.Rewind) }
 
-// planWithin works out what an agent's list of MCP servers, and its commands, will be. Where none is wanted, and none
-// of ours is there, nothing is looked at that could be wrong.
-func planWithin(ctx context.Context, h project.Home, agent hooks.Agent, env value.AgentEnv, o Options) (w within, edits []*SettingsEdit,
-	err error,
+// planServer plans the list of MCP servers; file is where ours is wanted.
+func planServer(ctx context.Context, h project.Home, agent hooks.Agent, env value.AgentEnv, o Options) (file string,
+	edits []*SettingsEdit, err error,
 ) {
 	server := !o.Remove && asked(h, o.Root, project.Config.Server)
 	e := &SettingsEdit{Agent: agent, Path: hooks.ServerFile(agent, env.Var, string(env.Home)), form: &serverForm{}}
 	if server {
 		e.form = &serverForm{program: rewindProgram(h)}
-		w.Server = e.Path
+		file = e.Path
 	}
 	if server || mayHaveServer(e.Path) {
 		switch err := Plan(ctx, h, e); {
 		case err == nil:
 			edits = append(edits, e)
 		case server || o.Remove:
-			return w, nil, err
+			return file, nil, err
 		}
+	}
+	return file, edits, nil
+}
+
+// planCommand plans one file of a command; what is no plain file is somebody's.
+func planCommand(ctx context.Context, h project.Home, e *SettingsEdit) error {
+	if !isPlain(e.Path) {
+		return errSomebodys
+	}
+	return Plan(ctx, h, e)
+}
+
+// planWithin works out what an agent's list of MCP servers, and its commands, will be. Where none is wanted, and none
+// of ours is there, nothing is looked at that could be wrong.
+func planWithin(ctx context.Context, h project.Home, agent hooks.Agent, env value.AgentEnv, o Options) (w within, edits []*SettingsEdit,
+	err error,
+) {
+	w.Server, edits, err = planServer(ctx, h, agent, env, o)
+	if err != nil {
+		return w, nil, err
 	}
 	commands := !o.Remove && asked(h, o.Root, project.Config.Commands)
 	for _, c := range hooks.Commands(agent, env.Var, string(env.Home), rewindProgram(h)) {
@@ -63,11 +82,7 @@ func planWithin(ctx context.Context, h project.Home, agent hooks.Agent, env valu
 		} else if _, err := os.Lstat(c.Path); err != nil {
 			continue
 		}
-		err := errSomebodys
-		if isPlain(c.Path) {
-			err = Plan(ctx, h, e)
-		}
-		switch {
+		switch err := planCommand(ctx, h, e); {
 		case errors.Is(err, errSomebodys):
 			if commands || backup(h, e) != nil {
 				w.Left = append(w.Left, c.Path)
