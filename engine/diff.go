@@ -57,6 +57,18 @@ type FileDiff struct {
 // DiffSides names what Diff compared; To is nil for the worktree.
 type DiffSides struct{ From, To *history.Listed }
 
+// stands names where the project stands: what the worktree is compared with, and another state.
+func (e *Engine) stands(to string) (string, error) {
+	was, err := e.Log.Head()
+	if err != nil {
+		return "", err
+	}
+	if to == "" && !was.Checkpoint.IsZero() {
+		return was.Checkpoint.String(), nil // another session's, perhaps
+	}
+	return "@", nil
+}
+
 // Diff compares two states and calls fn for each path that differs, in the order of a walk.
 func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) error) (sides DiffSides, err error) {
 	only, err := model.NewPathSet(o.Paths)
@@ -70,13 +82,8 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 	}
 	defer e.Log.Hold()()
 	if o.From == "" {
-		o.From = "@"
-		was, err := e.Log.Head()
-		if err != nil {
+		if o.From, err = e.stands(o.To); err != nil {
 			return sides, err
-		}
-		if o.To == "" && !was.Checkpoint.IsZero() {
-			o.From = was.Checkpoint.String() // another session's, perhaps
 		}
 	}
 	if sides.From == nil {
@@ -155,7 +162,8 @@ func (e *Engine) listedByName(name string) (*history.Listed, error) {
 func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only refs.PathSet, o DiffOptions, fn func(FileDiff) error) error {
 	var changes []tree.Change
 	err := tree.Diff(get, from, to, func(ch tree.Change) error {
-		if only.Has(ch.Path) && (model.IsFile(ch.Old) || model.IsFile(ch.New) || ch.Old != nil && ch.New != nil) {
+		file, both := model.IsFile(ch.Old) || model.IsFile(ch.New), ch.Old != nil && ch.New != nil
+		if only.Has(ch.Path) && (file || both) {
 			changes = append(changes, ch)
 		}
 		return nil
@@ -176,28 +184,7 @@ func (e *Engine) DiffChanges(changes []tree.Change, o DiffOptions, fn func(FileD
 }
 
 func (e *Engine) diffChanges(get objstore.Getter, changes []tree.Change, o DiffOptions, fn func(FileDiff) error) error {
-	renames, rest := tree.Renames(changes)
-	if o.Back {
-		renames, rest = nil, tree.Reverse(changes)
-	}
-	diffs := make([]FileDiff, 0, len(changes))
-	for _, r := range renames {
-		diffs = append(diffs, FileDiff{Change: tree.Change{Path: r.To.Path, Old: r.From.Old, New: r.To.New}, RenamedFrom: r.From.Path})
-	}
-	for _, ch := range rest {
-		if ch.Old == nil || ch.New == nil || ch.Old.Type == ch.New.Type {
-			diffs = append(diffs, FileDiff{Change: ch})
-			continue
-		}
-		// A change of type is a deletion and an addition, as patches have it; directories come with what is in them.
-		if model.IsFile(ch.Old) {
-			diffs = append(diffs, FileDiff{Change: tree.Change{Path: ch.Path, Old: ch.Old}})
-		}
-		if model.IsFile(ch.New) {
-			diffs = append(diffs, FileDiff{Change: tree.Change{Path: ch.Path, New: ch.New}})
-		}
-	}
-	slices.SortStableFunc(diffs, func(a, b FileDiff) int { return tree.ComparePaths(a.Path, b.Path) })
+	diffs := diffsOf(changes, o.Back)
 	secret, err := e.Leaks.SecretFiles()
 	if err != nil {
 		return err
@@ -227,6 +214,34 @@ func (e *Engine) diffChanges(get objstore.Getter, changes []tree.Change, o DiffO
 		}
 	}
 	return nil
+}
+
+// diffsOf are the changes as a comparison tells them, in the order of paths. back says that they are to be taken back,
+// where a rename is no help.
+func diffsOf(changes []tree.Change, back bool) []FileDiff {
+	renames, rest := tree.Renames(changes)
+	if back {
+		renames, rest = nil, tree.Reverse(changes)
+	}
+	diffs := make([]FileDiff, 0, len(changes))
+	for _, r := range renames {
+		diffs = append(diffs, FileDiff{Change: tree.Change{Path: r.To.Path, Old: r.From.Old, New: r.To.New}, RenamedFrom: r.From.Path})
+	}
+	for _, ch := range rest {
+		if ch.Old == nil || ch.New == nil || ch.Old.Type == ch.New.Type {
+			diffs = append(diffs, FileDiff{Change: ch})
+			continue
+		}
+		// A change of type is a deletion and an addition, as patches have it; directories come with what is in them.
+		if model.IsFile(ch.Old) {
+			diffs = append(diffs, FileDiff{Change: tree.Change{Path: ch.Path, Old: ch.Old}})
+		}
+		if model.IsFile(ch.New) {
+			diffs = append(diffs, FileDiff{Change: tree.Change{Path: ch.Path, New: ch.New}})
+		}
+	}
+	slices.SortStableFunc(diffs, func(a, b FileDiff) int { return tree.ComparePaths(a.Path, b.Path) })
+	return diffs
 }
 
 func textOf(get objstore.Getter, ch tree.Change, context int) (textdiff.Result, error) {

@@ -75,6 +75,23 @@ func checkHeard(c *value.Check, h project.Home, agent hooks.Agent, env value.Age
 	}
 }
 
+// lacking counts the hooks that are wanted and not there.
+func lacking(want, there []hooks.Registration) (n int) {
+	for _, w := range want {
+		if !slices.Contains(there, w) {
+			n++
+		}
+	}
+	return n
+}
+
+// distrusted reports whether Codex is known to pass over hooks that nobody has allowed.
+func distrusted(a register.AgentHooks, e *register.SettingsEdit) bool {
+	config, _ := os.ReadFile(filepath.Join(a.Dir, "config.toml"))
+	trusted, known := hooks.CodexTrusted(config, a.File, e.File.Data)
+	return known && !trusted
+}
+
 func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env value.AgentEnv, root, tier string,
 	guard, quick bool,
 ) value.Check {
@@ -92,12 +109,7 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 	if err := register.Plan(ctx, h, e); err != nil {
 		return finding("correct the file, then "+project.RegisterRemedy, "%v", err)
 	}
-	missing := 0
-	for _, w := range want {
-		if !slices.Contains(e.Ours, w) {
-			missing++
-		}
-	}
+	missing := lacking(want, e.Ours)
 	switched := register.Switched(a.Agent, env, root, want)
 	noProgram, install := register.MissingProgram(h, env)
 	switch {
@@ -123,12 +135,9 @@ func checkAgent(ctx context.Context, h project.Home, a register.AgentHooks, env 
 		return finding(project.RegisterRemedy, "%s", wrong)
 	}
 	c := value.Check{Level: value.LevelOK, Text: value.Textf("%d hooks in %s", len(e.Ours), a.File)}
-	if a.Agent == hooks.Codex {
-		config, _ := os.ReadFile(filepath.Join(a.Dir, "config.toml"))
-		if trusted, known := hooks.CodexTrusted(config, a.File, e.File.Data); known && !trusted {
-			return finding("start codex and allow the hooks when it asks",
-				"%s, not trusted yet: codex passes over them", c.Text)
-		}
+	if a.Agent == hooks.Codex && distrusted(a, e) {
+		return finding("start codex and allow the hooks when it asks",
+			"%s, not trusted yet: codex passes over them", c.Text)
 	}
 	if !quick {
 		version, err := register.Probe(ctx, h, want[0].Command, env)

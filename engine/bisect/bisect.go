@@ -252,7 +252,10 @@ func (b *Bisector) overtaken(session string, r *record, said time.Time) bool {
 		return false
 	}
 	at := b.readLaid(session)
-	return len(r.Log) > 0 && after(r.Log[len(r.Log)-1].Time) || at != nil && after(time.Unix(0, at.Since))
+	if len(r.Log) > 0 && after(r.Log[len(r.Log)-1].Time) {
+		return true
+	}
+	return at != nil && after(time.Unix(0, at.Since))
 }
 
 // Show says where a session stands. What is asked about is laid out, if that was cut short.

@@ -51,6 +51,24 @@ func (e *goneError) Error() string {
 	return "the content of " + e.path + " is " + string(e.why)
 }
 
+// fill gives a scratch directory a tree: by what differs from what was laid out at last, or anew.
+func (b *Bisector) fill(ctx context.Context, session string, dir worktreefs.Dir, at *laid, to objstore.ID,
+	left *[]string,
+) (err error) {
+	if at != nil {
+		err = b.change(ctx, dir, *at, to, left)
+	}
+	var gone *goneError
+	disturbed := err != nil && !errors.As(err, &gone) && ctx.Err() == nil // somebody is still at work in it: anew, then
+	if at == nil || disturbed {
+		err = b.layOutNew(ctx, session, dir, to, left)
+	}
+	if errors.Is(err, objstore.ErrLost) || errors.Is(err, objstore.ErrNotFound) { // a directory
+		err = &goneError{}
+	}
+	return err
+}
+
 // layOut makes the scratch directory of a session hold what a point has. What was laid out before is changed by what
 // differs, and by what a command has changed in it; what such a command has made besides, a build's products, stays
 // unless it is in the way. left are the paths that are not there, since they were purged.
@@ -67,18 +85,7 @@ func (b *Bisector) layOut(ctx context.Context, session string, r *record, p poin
 	if err := dir.Remove(laidName); err != nil && !errors.Is(err, worktreefs.ErrNotExist) {
 		return nil, err
 	}
-	if at != nil {
-		err = b.change(ctx, dir, *at, p.Tree, &left)
-	}
-	var gone *goneError
-	disturbed := err != nil && !errors.As(err, &gone) && ctx.Err() == nil // somebody is still at work in it: anew, then
-	if at == nil || disturbed {
-		err = b.layOutNew(ctx, session, dir, p.Tree, &left)
-	}
-	if errors.Is(err, objstore.ErrLost) || errors.Is(err, objstore.ErrNotFound) { // a directory
-		err = &goneError{}
-	}
-	if err != nil {
+	if err := b.fill(ctx, session, dir, at, p.Tree, &left); err != nil {
 		return nil, err
 	}
 	in, err := dir.OpenDir(treeName)
@@ -266,14 +273,26 @@ func (b *Bisector) steps(ctx context.Context, in worktreefs.Dir, from, to objsto
 			return nil, err
 		}
 	}
-	for _, s := range steps {
-		if s.Old == nil && !from.IsZero() && !made[s.Path] {
-			if err := wipe(in, s.Path); err != nil { // a build's product, or a link
-				return nil, err
-			}
-		}
+	if from.IsZero() {
+		return steps, nil
+	}
+	if err := wipeNew(in, steps, made); err != nil {
+		return nil, err
 	}
 	return steps, nil
+}
+
+// wipeNew removes what stands where something new comes, a build's product or a link; made is wiped already.
+func wipeNew(in worktreefs.Dir, steps []tree.Change, made map[string]bool) error {
+	for _, s := range steps {
+		if s.Old != nil || made[s.Path] {
+			continue
+		}
+		if err := wipe(in, s.Path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // present leaves out what was purged of the steps, and adds its paths to left. What is lost is a *goneError: a state

@@ -160,12 +160,14 @@ func (cs *Conversations) resolveAgain(ctx context.Context, reading func(func()))
 	}
 }
 
+// readable reports whether nothing of the log is known to be missing or damaged.
+func (cs *Conversations) readable() bool { return cs.log.CheckWhole() == nil && cs.log.Damage() == nil }
+
 // resolve looks for the origin of a session where needsOrigin says so; reading runs what only reads. The log's lock is
 // held.
 func (cs *Conversations) resolve(ctx context.Context, name string, reading func(func())) {
 	s := cs.log.Records[name]
-	unneeded := s == nil || !cs.needsOrigin(s)
-	if unneeded || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
+	if s == nil || !cs.needsOrigin(s) || !cs.readable() {
 		return
 	}
 	work := *s
@@ -194,10 +196,14 @@ func (cs *Conversations) resolve(ctx context.Context, name string, reading func(
 	}
 	p = cs.loadPoints()
 	p.settle(name, open)
-	now := cs.log.Records[name]
-	if now == nil || now.Purged || made(now) {
-		return
+	if now := cs.log.Records[name]; now != nil && !now.Purged && !made(now) {
+		cs.tellOrigin(ctx, p, now, l)
 	}
+}
+
+// tellOrigin records what a session was found to be made of, or that it no longer looks so. The log's lock is held.
+func (cs *Conversations) tellOrigin(ctx context.Context, p *points, now *model.Session, l *model.Lineage) {
+	name := now.Name
 	if l.Resolved() {
 		if from := cs.log.Records[l.Session]; from != nil && byLooks(from.Fork) && cs.comesFrom(from, name) {
 			// it was told the other way round before this one had anything of its own

@@ -112,6 +112,11 @@ func (cs *Conversations) saw(name string, f *SessionFile, at model.TranscriptEnd
 	}
 }
 
+// continues reports whether what a cursor is behind may go on in f: a document is always captured as a whole.
+func continues(at model.Cursor, f *SessionFile) bool {
+	return at.Path == f.Path && !at.Transcript.IsZero() && !f.Document()
+}
+
 // advance captures what f has beyond the cursor of s, at most `most` bytes, and returns the new cursor.
 func (cs *Conversations) advance(tx *objstore.Tx, s *model.Session, f *SessionFile, most int64) (model.Cursor, error) {
 	if strings.HasSuffix(f.Path, zstdSuffix) {
@@ -126,8 +131,7 @@ func (cs *Conversations) advance(tx *objstore.Tx, s *model.Session, f *SessionFi
 	}
 	next := s.Cursor
 	from := next.Length - next.Base
-	other := next.Path != f.Path || next.Transcript.IsZero() || f.Document()
-	if other || from < 0 || from > end {
+	if !continues(next, f) || from < 0 || from > end {
 		return cs.generation(tx, s, f, end, most)
 	}
 	w, err := ResumeTranscript(tx, next.Transcript)
@@ -165,7 +169,8 @@ func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, 
 		return at, err
 	}
 	same, err := endsWith(f, from, before)
-	if err == nil && (!same || !f.Document() && !f.unended && to > from && w.tail[len(w.tail)-1] != '\n') {
+	ofLines := !f.Document() && !f.unended
+	if cut := ofLines && to > from && w.tail[len(w.tail)-1] != '\n'; err == nil && (!same || cut) {
 		err = f.reading(ErrMoving)
 	}
 	if err != nil {
@@ -318,6 +323,15 @@ func (cs *Conversations) MoveCursorWith(ctx context.Context, tx *objstore.Tx, na
 	return nil
 }
 
+// recheckDue reports whether so much was captured of a session's file since it was compared as a whole.
+func recheckDue(s *model.Session) bool {
+	at := s.Cursor
+	if s.Purged || at.Path != s.Transcript || at.Transcript.IsZero() {
+		return false
+	}
+	return at.Length-at.Checked >= max(at.Checked/8, TranscriptBlock)
+}
+
 // Recheck compares a whole session file with what was captured, once it has grown by an eighth since the last time:
 // nothing else shows that an agent has changed what lies before the last block. What differs is captured as a new
 // generation. The log's lock is taken, but not while the file is read.
@@ -325,8 +339,7 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	cs.log.Mu.Lock()
 	s := cs.log.Records[name]
 	cs.log.Mu.Unlock()
-	if s == nil || s.Purged || s.Cursor.Path != s.Transcript || s.Cursor.Transcript.IsZero() ||
-		s.Cursor.Length-s.Cursor.Checked < max(s.Cursor.Checked/8, TranscriptBlock) {
+	if s == nil || !recheckDue(s) {
 		return nil
 	}
 	c := s.Cursor

@@ -50,12 +50,7 @@ func (p *Project) Env() value.AgentEnv { return value.AgentEnv{Home: value.Text(
 
 // Chats is the folder of Claude's sessions of the project.
 func (p *Project) Chats() string {
-	return filepath.Join(p.User(), ".claude", "projects", strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, p.Root))
+	return filepath.Join(p.User(), ".claude", "projects", dashed(p.Root))
 }
 
 // Talker begins a session; its file is there with its first line.

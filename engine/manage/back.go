@@ -107,10 +107,11 @@ func (m *Manager) Records(managed []value.Managed, files []refs.File) ([]*model.
 		if d.Title != d.WasTitle {
 			n.Title = string(d.Title)
 		}
+		returns := d.Was == value.Deleted && d.Now != value.Deleted
 		switch {
 		case d.Now == value.Deleted && d.Was != value.Deleted: // its bytes are the operation's, until gc lets that go
 			n.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{Path: s.Cursor.Path, Generation: s.Cursor.Generation}}
-		case d.Was == value.Deleted && d.Now != value.Deleted && n.Fork != nil && !brings(files, s.Transcript, n.Fork.Transcript):
+		case returns && n.Fork != nil && !brings(files, s.Transcript, n.Fork.Transcript):
 			l := *n.Fork
 			l.Transcript = objstore.ID{} // gc may have taken it
 			n.Fork = &l

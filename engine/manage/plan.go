@@ -87,10 +87,11 @@ func (p *Plan) Decide(ctx context.Context, tx *objstore.Tx) error {
 }
 
 func (p *Plan) decide(ctx context.Context, tx *objstore.Tx) error {
+	ofOne := p.Kind == refs.KindRename || p.Kind == refs.KindPromote
 	switch {
 	case p.Undoes != nil:
 		return p.back(tx)
-	case len(p.sessions) == 0 || len(p.sessions) > 1 && (p.Kind == refs.KindRename || p.Kind == refs.KindPromote):
+	case len(p.sessions) == 0 || len(p.sessions) > 1 && ofOne:
 		return model.Usagef("%s wants one session", p.Kind)
 	case p.Kind == refs.KindPromote:
 		return p.promote()
@@ -250,8 +251,21 @@ func (p *Plan) remove(ctx context.Context, s *model.Session, tx *objstore.Tx) er
 	if err != nil {
 		return err
 	}
+	if err := p.needed(s, own.Folder, files); err != nil || tx == nil {
+		return err
+	}
+	for _, file := range files { // first: what lies beside a file that stays, stays
+		if err := p.removeFile(s.Agent, file, tx); err != nil {
+			return err
+		}
+	}
+	return p.removeSides(s.Agent, f.Path, tx)
+}
+
+// needed refuses where a file that stays needs one of a session's.
+func (p *Plan) needed(s *model.Session, folder string, files []string) error {
 	for _, file := range files {
-		on, err := clients.Dependents(own.Folder, transcript.CodexBaseID(file), 0)
+		on, err := clients.Dependents(folder, transcript.CodexBaseID(file), 0)
 		if err != nil {
 			return err
 		}
@@ -260,15 +274,12 @@ func (p *Plan) remove(ctx context.Context, s *model.Session, tx *objstore.Tx) er
 			return &model.NeededError{Session: s.Name, Paths: on}
 		}
 	}
-	if tx == nil {
-		return nil
-	}
-	for _, file := range files { // first: what lies beside a file that stays, stays
-		if err := p.removeFile(s.Agent, file, tx); err != nil {
-			return err
-		}
-	}
-	for _, side := range transcript.Sides(s.Agent, f.Path, f.Path) {
+	return nil
+}
+
+// removeSides plans that what lies beside a session file goes, and keeps it.
+func (p *Plan) removeSides(agent transcript.Agent, path string, tx *objstore.Tx) error {
+	for _, side := range transcript.Sides(agent, path, path) {
 		raw, err := conversation.ReadSide(p.Own, transcript.Side{From: side.From, To: side.From, Optional: true})
 		if err != nil {
 			return err

@@ -23,7 +23,10 @@ type Prune struct {
 }
 
 // isZero reports whether nothing is said.
-func (p Prune) isZero() bool { return p.Older == 0 && !p.Unused && p.Keep == 0 && len(p.Makers) == 0 }
+func (p Prune) isZero() bool {
+	counted := p.Older != 0 || p.Keep != 0
+	return !counted && !p.Unused && len(p.Makers) == 0
+}
 
 // choose chooses among forks, which are newest first. What an agent has open, where the project stands, what is the
 // main line of its family, archived or gone already never goes. A branch within a session is no session that could go.
@@ -35,8 +38,9 @@ func (p Prune) choose(list []model.ForkInfo, now time.Time) (out []*model.ForkIn
 	for i := range list {
 		f := &list[i]
 		used := f.Own > 0 || f.Event != "" && f.Fork.Kind != model.ByAgent
+		live := f.Running || f.Current || f.Missing
 		switch {
-		case f.Running || f.Current || f.Missing || f.Standing != value.InUse || !f.Fork.Resolved():
+		case live || f.Standing != value.InUse || !f.Fork.Resolved():
 		case i < p.Keep, p.Unused && used, p.Older > 0 && now.Sub(f.Last) < p.Older:
 		case len(p.Makers) > 0 && !slices.Contains(p.Makers, f.Fork.Maker()):
 		default:

@@ -103,8 +103,7 @@ func (m *merging) merge() error {
 	var dirs []string
 	for _, path := range slices.SortedFunc(maps.Keys(m.paths), tree.ComparePaths) {
 		edits := m.paths[path]
-		if isDir(edits[0].from) && isDir(edits[len(edits)-1].to) || edits[0].from == nil && isDir(edits[len(edits)-1].to) ||
-			isDir(edits[0].from) && edits[len(edits)-1].to == nil {
+		if onlyDirectory(edits[0].from, edits[len(edits)-1].to) {
 			dirs = append(dirs, path)
 			continue
 		}
@@ -118,6 +117,14 @@ func (m *merging) merge() error {
 		}
 	}
 	return nil
+}
+
+// onlyDirectory reports whether a change makes, removes or changes a directory, and nothing else is in its place.
+func onlyDirectory(from, to *tree.Entry) bool {
+	if from == nil {
+		return isDir(to)
+	}
+	return isDir(from) && (to == nil || isDir(to))
 }
 
 func isDir(e *tree.Entry) bool { return e != nil && e.Type == tree.TypeDir }
@@ -186,30 +193,40 @@ func (m *merging) obstacle(path string, was, to *tree.Entry, from objstore.ID) (
 	}
 	missing := map[string]*tree.Entry{}
 	for dir, _ := tree.Split(path); dir != ""; dir, _ = tree.Split(dir) {
-		is, err := m.find(dir)
-		if err != nil {
-			return "", err
+		set, why, err := m.missing(dir, from)
+		if err != nil || why != "" {
+			return why, err
 		}
-		if is != nil && !isDir(is) {
-			return value.ReasonBlocked, nil
+		if set != nil {
+			missing[dir] = set
 		}
-		if is != nil {
-			continue
-		}
-		// in an ignored directory there is room
-		if hidden, isDir, err := m.uncaptured(dir); err != nil || hidden && !isDir {
-			return value.ReasonUncaptured, err
-		}
-		if is, err = m.trees.find(m.get, from, dir); err != nil {
-			return "", err
-		}
-		if !isDir(is) {
-			return value.ReasonBlocked, nil
-		}
-		missing[dir] = is
 	}
 	maps.Copy(m.set, missing)
 	return "", nil
+}
+
+// missing is what a directory has to be set to so that something can be set below it; nil: it is there. why: it cannot.
+func (m *merging) missing(dir string, from objstore.ID) (set *tree.Entry, why value.MergeReason, err error) {
+	is, err := m.find(dir)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case isDir(is):
+		return nil, "", nil
+	case is != nil:
+		return nil, value.ReasonBlocked, nil
+	}
+	// in an ignored directory there is room
+	if hidden, isDir, err := m.uncaptured(dir); err != nil || hidden && !isDir {
+		return nil, value.ReasonUncaptured, err
+	}
+	if is, err = m.trees.find(m.get, from, dir); err != nil {
+		return nil, "", err
+	}
+	if !isDir(is) {
+		return nil, value.ReasonBlocked, nil
+	}
+	return is, "", nil
 }
 
 // uncaptured reports whether something is on disk at a path that the capture has nothing of, and whether it is a
@@ -245,10 +262,12 @@ func (m *merging) dir(path string, edits []edit) error {
 			return err
 		}
 		m.set[path] = nil
-	case isDir(from) && isDir(to) && isDir(is) && is.Perm == from.Perm && to.Perm != is.Perm:
-		perm := *is
-		perm.Perm = to.Perm
-		m.set[path] = &perm
+	case isDir(from) && isDir(to) && isDir(is):
+		if is.Perm == from.Perm && to.Perm != is.Perm {
+			perm := *is
+			perm.Perm = to.Perm
+			m.set[path] = &perm
+		}
 	}
 	return nil
 }

@@ -128,8 +128,9 @@ func DecodeCheckpoint(id objstore.ID, raw []byte) (*Checkpoint, error) {
 
 // Add counts one change; directories that come and go do not count.
 func (n *Counts) Add(ch tree.Change) {
+	both := ch.Old != nil && ch.New != nil
 	switch {
-	case IsFile(ch.Old) && IsFile(ch.New), ch.Old != nil && ch.New != nil && ch.Old.Type == ch.New.Type:
+	case IsFile(ch.Old) && IsFile(ch.New), both && ch.Old.Type == ch.New.Type:
 		n.Modified++ // a directory's permission bits, too
 	case IsFile(ch.New):
 		n.Added++

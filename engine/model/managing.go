@@ -14,7 +14,8 @@ func Gone(standing value.Standing, missing bool) bool { return standing == value
 
 // Hidden reports whether lists leave a session out: it was deleted, or it is archived and nobody is at it.
 func (s *SessionInfo) Hidden() bool {
-	return Gone(s.Standing, s.Missing) || s.Standing == value.Archived && !s.Running && !s.Current
+	used := s.Running || s.Current
+	return Gone(s.Standing, s.Missing) || s.Standing == value.Archived && !used
 }
 
 // Loss is what goes with a session that is deleted.

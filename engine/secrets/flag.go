@@ -145,7 +145,10 @@ func (f *Flagged) add(id objstore.Key, one *LeakFlag) {
 
 // Same reports whether the same paths are skipped.
 func (f *Flagged) Same(was *Flagged) bool {
-	return f == was || f != nil && was != nil && maps.Equal(f.skipped, was.skipped)
+	if f == was || f == nil || was == nil {
+		return f == was
+	}
+	return maps.Equal(f.skipped, was.skipped)
 }
 
 // with gives the flags with some changed; nil takes one away.

@@ -52,7 +52,8 @@ func SecretFiles(patterns, allow []string, skipped *Flagged) func(path string) b
 	}
 	allowed := ignore.Secrets(allow)
 	return func(path string) bool {
-		return (named(path) || skipped != nil && skipped.skipped[path]) && !allowed(path)
+		found := skipped != nil && skipped.skipped[path]
+		return (found || named(path)) && !allowed(path)
 	}
 }
 
@@ -180,7 +181,8 @@ func (k *Leaks) Leaks(newest objstore.ID) ([]value.Leak, error) {
 			if err != nil {
 				return nil, err
 			}
-			if newest := model.IsFile(ent) && ent.ID.Key() == key; newest || l.Findings == nil || !l.newest && f.before(l) {
+			newest := model.IsFile(ent) && ent.ID.Key() == key
+			if newest || l.Findings == nil || !l.newest && f.before(l) {
 				l.Findings, l.Checkpoint, l.newest = f.Findings, f.Checkpoint.String(), newest
 			}
 		}
