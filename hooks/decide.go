@@ -51,7 +51,10 @@ func Minor(since time.Duration, changed int64, kind Kind, t Tier) bool {
 	if size.Enabled && changed < size.MinChangeSize {
 		return true
 	}
-	if !spam.Enabled || since < 0 || changed > 0 && boundary(kind) {
+	if !spam.Enabled || since < 0 {
+		return false
+	}
+	if changed > 0 && boundary(kind) {
 		return false
 	}
 	return since < time.Duration(spam.MinIntervalSeconds)*time.Second

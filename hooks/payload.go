@@ -54,17 +54,12 @@ func (p *payload) read(r io.Reader) error {
 }
 
 func (p *payload) member(s *jsonscan.Scanner, key string) error {
+	if id := p.id(key); id != nil {
+		return into(s, id, text{limit: maxID, id: true})
+	}
 	switch key {
 	case "hook_event_name":
 		return into(s, &p.event, text{limit: maxWord})
-	case "session_id":
-		return into(s, &p.session, text{limit: maxID, id: true})
-	case "previous_session_id":
-		return into(s, &p.previous, text{limit: maxID, id: true})
-	case "agent_id":
-		return into(s, &p.sub, text{limit: maxID, id: true})
-	case "tool_use_id":
-		return into(s, &p.call, text{limit: maxID, id: true})
 	case "transcript_path":
 		return into(s, &p.transcript, text{limit: maxPath})
 	case "cwd":
@@ -89,6 +84,21 @@ func (p *payload) member(s *jsonscan.Scanner, key string) error {
 		p.mcp = s.Next() == '{'
 	}
 	return s.Skip()
+}
+
+// id is where an id goes; nil: the member is none.
+func (p *payload) id(key string) *text {
+	switch key {
+	case "session_id":
+		return &p.session
+	case "previous_session_id":
+		return &p.previous
+	case "agent_id":
+		return &p.sub
+	case "tool_use_id":
+		return &p.call
+	}
+	return nil
 }
 
 // into reads a string into field, whose limits are as; another kind of value empties it.

@@ -217,8 +217,10 @@ func (s *settings) cut(st style, e entry, old *settings) {
 		return
 	}
 	root := s.root.Value.(*hujson.Object)
-	if !st.dropMember(s.events, e.groups) || len(s.events.Members) > 0 || len(s.events.AfterExtra) > 0 || s.events == root ||
-		old != nil && old.events != nil {
+	if !st.dropMember(s.events, e.groups) || len(s.events.Members) > 0 || len(s.events.AfterExtra) > 0 {
+		return
+	}
+	if was := old != nil && old.events != nil; was || s.events == root {
 		return
 	}
 	if st.dropMember(root, s.events) {

@@ -64,6 +64,12 @@ func registerTOML(file []byte, program string) ([]byte, error) {
 	return out, nil
 }
 
+// saysNothing reports whether a line is blank or a comment.
+func saysNothing(line []byte) bool {
+	text := bytes.TrimSpace(line)
+	return len(text) == 0 || text[0] == '#'
+}
+
 // unregisterTOML cuts our table out, and those below it, with the blank line in front.
 func unregisterTOML(file []byte) ([]byte, error) {
 	before, err := parseTOML(file)
@@ -73,13 +79,13 @@ func unregisterTOML(file []byte) ([]byte, error) {
 	var out, pending []byte // pending may be of the table that follows
 	in := false
 	for line := range bytes.Lines(file) {
-		switch blank := len(bytes.TrimSpace(line)) == 0; {
+		switch {
 		case serverTable.Match(line):
 			if !in {
 				out = dropBlankLine(out)
 			}
 			in, pending = true, nil
-		case in && (blank || bytes.HasPrefix(bytes.TrimSpace(line), []byte("#"))):
+		case in && saysNothing(line):
 			pending = append(pending, line...)
 		case in && !tableLine.Match(line):
 			pending = nil

@@ -221,8 +221,8 @@ func isOurs(command string) bool {
 		at += i
 		rest = rest[i+len(program):]
 		before, after := strings.TrimLeft(command[:at], " \t\"'"), strings.TrimPrefix(rest, ".exe")
-		if (before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, `\`)) &&
-			(after == "" || strings.ContainsRune(" \t\"'", rune(after[0]))) {
+		begins := before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, `\`)
+		if begins && (after == "" || strings.ContainsRune(" \t\"'", rune(after[0]))) {
 			return true
 		}
 		at += len(program)

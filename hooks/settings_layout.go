@@ -271,7 +271,8 @@ func hasNoComment(v *hujson.Value) bool {
 		case *hujson.Array:
 			inner = c.AfterExtra
 		}
-		if w != v && (!isSpace(w.BeforeExtra) || !isSpace(w.AfterExtra)) || !isSpace(inner) {
+		around := w == v || isSpace(w.BeforeExtra) && isSpace(w.AfterExtra)
+		if !around || !isSpace(inner) {
 			return false
 		}
 	}
