@@ -104,11 +104,13 @@ func checkFormat(dir, file, text string) error {
 	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
 	n, err := strconv.ParseUint(digits, 10, 64)
 	first, second, two := strings.Cut(strings.TrimSuffix(rest, "\n"), " ")
-	torn := two && first != second && isNumber(first) && isNumber(second)
+	numbers := two && isNumber(first) && isNumber(second)
+	torn := numbers && first != second
+	later := err == nil && digits[0] != '0' && n > FormatVersion
 	switch {
 	case text == formatLine(FormatVersion):
 		return nil
-	case !torn && err == nil && digits[0] != '0' && n > FormatVersion && strings.Contains(rest, "\n"):
+	case later && !torn && strings.Contains(rest, "\n"):
 		return &FormatError{dir: dir, Found: n, Supported: FormatVersion}
 	}
 	return fmt.Errorf("open %s: %w", dir, ondisk.Corrupt(file, "content is %q", text))

@@ -195,7 +195,10 @@ func (d *DB) Damage() error { return d.damage }
 func (d *DB) readOnly() bool { return d.o.ReadOnly || d.starved.Load() }
 
 func (d *DB) pausedCompactions() bool {
-	return d.asked.Load() == 0 && (d.held.Load() > 0 || d.space.full.Load() || d.backoff.waiting.Load())
+	if d.asked.Load() != 0 {
+		return false
+	}
+	return d.held.Load() > 0 || d.space.full.Load() || d.backoff.waiting.Load()
 }
 
 // roomToOpen tells whether pebble can write while it opens: it flushes what the logs hold, and would try for ever. On a
@@ -285,7 +288,10 @@ func (d *DB) openDB() error {
 // corruption.
 func (d *DB) damaged(err error) error {
 	var errno syscall.Errno
-	if errors.As(err, &errno) || errors.Is(err, fs.ErrPermission) || d.poison.Err() != nil || pebble.IsCorruptionError(err) {
+	if errors.As(err, &errno) || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if d.poison.Err() != nil || pebble.IsCorruptionError(err) {
 		return err
 	}
 	if named := missing(err); named != err {

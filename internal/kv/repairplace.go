@@ -18,7 +18,8 @@ func (r *repair) unbelieved() error {
 	}
 	for _, b := range bad {
 		base := d.fs.PathBase(b.Path)
-		if b.Rights || d.fs.PathDir(b.Path) == d.dir && (base == nameDB || base == nameQuarantine || base == nameLock) {
+		needed := base == nameDB || base == nameQuarantine || base == nameLock
+		if b.Rights || needed && d.fs.PathDir(b.Path) == d.dir {
 			return b
 		}
 	}

@@ -14,6 +14,17 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 )
 
+// logsSince are the paths of the logs among names that are no older than one, and the newest's number.
+func logsSince(f vfs.FS, db string, names []string, oldest uint64) (there map[uint64]string, newest uint64) {
+	there = map[uint64]string{}
+	for _, name := range names {
+		if num, ok := LogNumber(name); ok && num >= oldest {
+			there[num], newest = f.PathJoin(db, name), max(newest, num)
+		}
+	}
+	return there, newest
+}
+
 // CheckLogs finds damage in the logs that pebble would replay, and that it would take for the torn end of a crash, and
 // drop: a log that is missing or cannot be read as far as the file synced says that it was on disk; in the newest one,
 // an unreadable chunk before an offset which a later chunk says was on disk, or before the mark of a clean close.
@@ -31,12 +42,7 @@ func CheckLogs(f vfs.FS, db string) (readable map[uint64]int64, err error) {
 	if s, ok := ReadLogOffsets(f, db); ok {
 		known = s.Logs
 	}
-	there, newest := map[uint64]string{}, uint64(0)
-	for _, name := range names {
-		if num, ok := LogNumber(name); ok && num >= oldest {
-			there[num], newest = f.PathJoin(db, name), max(newest, num)
-		}
-	}
+	there, newest := logsSince(f, db, names, oldest)
 	var all []error
 	readable = map[uint64]int64{}
 	for num, n := range known {

@@ -109,6 +109,8 @@ func validChunk(b []byte, i int, num uint32) int {
 }
 
 func isTrailer(b []byte, num uint32) bool {
-	return len(b) >= LogTrailer && string(b[:6]) == "\x00\x00\x00\x00\x00\x00" && b[6] == walEncodeOld &&
-		binary.LittleEndian.Uint32(b[7:]) == num+1
+	if len(b) < LogTrailer || string(b[:6]) != "\x00\x00\x00\x00\x00\x00" {
+		return false
+	}
+	return b[6] == walEncodeOld && binary.LittleEndian.Uint32(b[7:]) == num+1
 }

@@ -17,6 +17,14 @@ type salvageLog struct {
 	at      int
 }
 
+// chunkKind is the length of a chunk's header, and which part of a batch the chunk is, by its type.
+func chunkKind(encoding byte) (header, part int) {
+	if encoding < walEncodeMin {
+		return LogTrailer, int(encoding - walEncodeOld)
+	}
+	return walHeader, int(encoding - walEncodeMin)
+}
+
 // readSalvageLog reads the batches of a log that are whole. Behind damage it goes on with the next chunk, whose place
 // the header of the damaged one says; else with the next block, which always begins with a chunk: bytes of the user's
 // that look like one are never taken for one. synced is how far it was on disk, when that is known.
@@ -44,10 +52,7 @@ func readSalvageLog(b []byte, path string, num uint64, synced int64, lost func(e
 			at, whole = next, false
 			continue
 		}
-		header, part := walHeader, int(b[at+6]-walEncodeMin)
-		if b[at+6] < walEncodeMin {
-			header, part = LogTrailer, int(b[at+6]-walEncodeOld)
-		}
+		header, part := chunkKind(b[at+6])
 		data := b[at+header : end]
 		switch part {
 		case 0: // full
@@ -64,16 +69,18 @@ func readSalvageLog(b []byte, path string, num uint64, synced int64, lost func(e
 		}
 		at = end
 	}
-	slices.SortStableFunc(l.entries, func(x, y entry) int {
-		if c := bytes.Compare(x.key, y.key); c != 0 {
-			return c
-		}
-		if x.newer(y) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(l.entries, byKeyNewestFirst)
 	return l
+}
+
+func byKeyNewestFirst(x, y entry) int {
+	if c := bytes.Compare(x.key, y.key); c != 0 {
+		return c
+	}
+	if x.newer(y) {
+		return -1
+	}
+	return 1
 }
 
 // checkedEnd reports whether what is unreadable from at on to the end was on disk: else it is the torn end of a crash.
