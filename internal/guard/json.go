@@ -214,26 +214,31 @@ func (r *reader) escape(out []byte) ([]byte, bool) {
 	case '"', '\\', '/':
 		return append(out, c), true
 	case 'u':
-		n, ok := r.hex()
+		return r.character(out)
+	}
+	return out, false
+}
+
+// character reads what stands behind \u: a character, or the first half of one with the second behind it.
+func (r *reader) character(out []byte) ([]byte, bool) {
+	n, ok := r.hex()
+	if !ok {
+		return out, false
+	}
+	high := n >= 0xd800 && n < 0xdc00
+	if high && bytes.HasPrefix(r.b[r.at:], []byte(`\u`)) {
+		back := r.at
+		r.at += 2
+		low, ok := r.hex()
 		if !ok {
 			return out, false
 		}
-		high := n >= 0xd800 && n < 0xdc00
-		if high && bytes.HasPrefix(r.b[r.at:], []byte(`\u`)) {
-			back := r.at
-			r.at += 2
-			low, ok := r.hex()
-			if !ok {
-				return out, false
-			}
-			if low >= 0xdc00 && low < 0xe000 {
-				return utf8.AppendRune(out, (n-0xd800)<<10+(low-0xdc00)+0x10000), true
-			}
-			r.at = back
+		if low >= 0xdc00 && low < 0xe000 {
+			return utf8.AppendRune(out, (n-0xd800)<<10+(low-0xdc00)+0x10000), true
 		}
-		return utf8.AppendRune(out, n), true
+		r.at = back
 	}
-	return out, false
+	return utf8.AppendRune(out, n), true
 }
 
 func (r *reader) hex() (rune, bool) {

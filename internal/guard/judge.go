@@ -2,6 +2,7 @@ package guard
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -28,7 +29,9 @@ func (j *judge) script(text string, depth int) string {
 		}
 		if is, into := isRedirection(w.text); is {
 			if i+1 < len(words) && !words[i+1].op {
-				if i++; into && !(strings.HasSuffix(w.text, "&") && isDigits(words[i].text)) && j.inStore(words[i].text) {
+				i++
+				toFile := !strings.HasSuffix(w.text, "&") || !isDigits(words[i].text) // else to an open one
+				if into && toFile && j.inStore(words[i].text) {
 					return "it would write into rewind's store (" + words[i].text + "), which only rewind may"
 				}
 			}
@@ -110,6 +113,11 @@ func oneOf(s string, list ...string) bool {
 	return false
 }
 
+// inPlace reports whether a word has sed, perl or awk change their files.
+func inPlace(a string) bool {
+	return strings.HasPrefix(a, "-i") || strings.HasPrefix(a, "--in-place") || strings.HasPrefix(a, "-pi")
+}
+
 // writes gives the words of a command that it may write to; nil: it is not known to write.
 func writes(name string, args []string) []string {
 	switch name {
@@ -117,19 +125,12 @@ func writes(name string, args []string) []string {
 		"rsync", "dd", "tar",
 		"unzip", "patch", "vi", "vim", "nano", "ed", "ex", "trash", "sqlite3":
 	case "sed", "perl", "awk", "gawk":
-		inPlace := false
-		for _, a := range args {
-			inPlace = inPlace || strings.HasPrefix(a, "-i") || strings.HasPrefix(a, "--in-place") || strings.HasPrefix(a, "-pi")
-		}
-		if !inPlace {
+		if !slices.ContainsFunc(args, inPlace) {
 			return nil
 		}
 	case "find":
-		deletes := false
-		for _, a := range args {
-			deletes = deletes || oneOf(a, "-delete", "-exec", "-execdir", "-ok")
-		}
-		if !deletes {
+		deletes := func(a string) bool { return oneOf(a, "-delete", "-exec", "-execdir", "-ok") }
+		if !slices.ContainsFunc(args, deletes) {
 			return nil
 		}
 	default:

@@ -75,7 +75,11 @@ func (s *syntax) named(name string, letter bool) (full string, valued, ok bool) 
 	for _, f := range s.flags {
 		f, valued = strings.CutSuffix(f, "=")
 		long, short, _ := strings.Cut(f, ",")
-		if letter && short == name || !letter && long == name {
+		called := long
+		if letter {
+			called = short
+		}
+		if called == name {
 			return long, valued, true
 		}
 	}

@@ -17,7 +17,8 @@ func (j *judge) rewind(args []string, depth int) string {
 	if !ok {
 		return ""
 	}
-	if _, known := below("", word); !known && word != "" && word != "help" && !strings.HasPrefix(word, "__complete") {
+	asks := word == "" || word == "help" || strings.HasPrefix(word, "__complete")
+	if _, known := below("", word); !known && !asks {
 		return refusal(word) // an alias, whatever stands behind it
 	}
 	l := read(args)

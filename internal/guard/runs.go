@@ -8,47 +8,39 @@ type wrapper struct {
 	operands int    // words before the command
 }
 
-// wrapperOf knows programs, and words of the shell, that run what stands behind them.
-func wrapperOf(name string) (w wrapper, ok bool) {
-	switch name {
-	case "!", "{", "if", "then", "else", "elif", "do", "while", "until", "command", "builtin", "nohup", "setsid", "coproc", "unbuffer",
-		"busybox", "toybox", "caffeinate":
-		return wrapper{}, true
-	case "exec":
-		return wrapper{valued: "-a"}, true
-	case "time":
-		return wrapper{valued: "-f -o --format --output"}, true
-	case "env":
-		return wrapper{valued: "-u -C --unset --chdir"}, true
-	case "sudo":
-		return wrapper{valued: "-u -g -h -p -C -T -R -D -U -r -t --user --group --host --prompt --close-from --chroot --chdir --role " +
-			"--type --command-timeout --other-user"}, true
-	case "doas":
-		return wrapper{valued: "-u -C"}, true
-	case "nice":
-		return wrapper{valued: "-n --adjustment"}, true
-	case "ionice":
-		return wrapper{valued: "-c -n --class --classdata"}, true
-	case "stdbuf":
-		return wrapper{valued: "-i -o -e --input --output --error"}, true
-	case "strace", "ltrace":
-		return wrapper{valued: "-e -o -s -u -p -a -E -P -S -X -I -O -b"}, true
-	case "xargs":
-		return wrapper{valued: "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-chars"}, true
-	case "parallel":
-		return wrapper{valued: "-a -j -I -n -N -d --jobs --arg-file --delimiter --colsep --joblog --results"}, true
-	case "timeout":
-		return wrapper{valued: "-k -s --kill-after --signal", operands: 1}, true
-	case "chrt", "taskset":
-		return wrapper{operands: 1}, true
-	case "flock":
-		return wrapper{valued: "-w -E --timeout --wait --conflict-exit-code", operands: 1}, true
-	case "chroot":
-		return wrapper{operands: 1}, true
-	case "systemd-run", "systemd-inhibit", "dbus-run-session", "firejail", "bwrap", "unshare", "nsenter":
-		return wrapper{valued: "-u -p -M -H -E --unit --property --machine --setenv"}, true
-	}
-	return wrapper{}, false
+// ofSandboxes are the options with a value of programs that shut others in.
+const ofSandboxes = "-u -p -M -H -E --unit --property --machine --setenv"
+
+// wrappers are programs, and words of the shell, that run what stands behind them.
+var wrappers = map[string]wrapper{
+	"!": {}, "{": {}, "if": {}, "then": {}, "else": {}, "elif": {}, "do": {}, "while": {}, "until": {},
+	"command": {}, "builtin": {}, "nohup": {}, "setsid": {}, "coproc": {}, "unbuffer": {},
+	"busybox": {}, "toybox": {}, "caffeinate": {},
+	"exec": {valued: "-a"},
+	"time": {valued: "-f -o --format --output"},
+	"env":  {valued: "-u -C --unset --chdir"},
+	"sudo": {valued: "-u -g -h -p -C -T -R -D -U -r -t --user --group --host --prompt --close-from --chroot --chdir --role " +
+		"--type --command-timeout --other-user"},
+	"doas":             {valued: "-u -C"},
+	"nice":             {valued: "-n --adjustment"},
+	"ionice":           {valued: "-c -n --class --classdata"},
+	"stdbuf":           {valued: "-i -o -e --input --output --error"},
+	"strace":           {valued: "-e -o -s -u -p -a -E -P -S -X -I -O -b"},
+	"ltrace":           {valued: "-e -o -s -u -p -a -E -P -S -X -I -O -b"},
+	"xargs":            {valued: "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-chars"},
+	"parallel":         {valued: "-a -j -I -n -N -d --jobs --arg-file --delimiter --colsep --joblog --results"},
+	"timeout":          {valued: "-k -s --kill-after --signal", operands: 1},
+	"chrt":             {operands: 1},
+	"taskset":          {operands: 1},
+	"flock":            {valued: "-w -E --timeout --wait --conflict-exit-code", operands: 1},
+	"chroot":           {operands: 1},
+	"systemd-run":      {valued: ofSandboxes},
+	"systemd-inhibit":  {valued: ofSandboxes},
+	"dbus-run-session": {valued: ofSandboxes},
+	"firejail":         {valued: ofSandboxes},
+	"bwrap":            {valued: ofSandboxes},
+	"unshare":          {valued: ofSandboxes},
+	"nsenter":          {valued: ofSandboxes},
 }
 
 // bare takes off what stands before the program: assignments, words of the shell, programs that run another.
@@ -58,7 +50,7 @@ func bare(cmd []string) []string {
 			cmd = cmd[1:]
 			continue
 		}
-		w, ok := wrapperOf(program(cmd[0]))
+		w, ok := wrappers[program(cmd[0])]
 		if !ok {
 			return cmd
 		}

@@ -200,5 +200,6 @@ func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 
 // isRedirection tells whether an operator names a file behind it; into, that the file is written.
 func isRedirection(op string) (is, into bool) {
-	return strings.HasPrefix(op, ">") || op == "<" || op == "<<" || op == "<<<", strings.HasPrefix(op, ">")
+	into = strings.HasPrefix(op, ">")
+	return into || oneOf(op, "<", "<<", "<<<"), into
 }
