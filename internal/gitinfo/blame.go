@@ -83,21 +83,26 @@ func (r *Repo) once(args ...string) ([]byte, error) {
 
 var errBlame = errors.New("git blame: not what it prints")
 
+// blameHead reads the line in front of what is said of one: the commit, and its numbers there and in the file.
+func blameHead(head []byte) (id string, was, is int, ok bool) {
+	words := strings.Fields(string(head))
+	if len(words) < 3 || !isHash(words[0]) {
+		return "", 0, 0, false
+	}
+	was, err := strconv.Atoi(words[1])
+	is, err2 := strconv.Atoi(words[2])
+	read := err == nil && err2 == nil
+	return words[0], was, is, read && was >= 1 && is >= 1
+}
+
 // parseBlame reads what git blame --porcelain prints, by the number of each line in the file.
 func parseBlame(out []byte) (map[int]CommitLine, error) {
 	lines, commits, paths := map[int]CommitLine{}, map[string]*Commit{}, map[string]string{}
 	for len(out) > 0 {
 		var head, field []byte
 		head, out, _ = bytes.Cut(out, []byte{'\n'})
-		words := strings.Fields(string(head))
-		if len(words) < 3 || !isHash(words[0]) {
-			return nil, errBlame
-		}
-		id := words[0]
-		was, err := strconv.Atoi(words[1])
-		is, err2 := strconv.Atoi(words[2])
-		bad := err != nil || err2 != nil
-		if bad || was < 1 || is < 1 {
+		id, was, is, ok := blameHead(head)
+		if !ok {
 			return nil, errBlame
 		}
 		c := commits[id]

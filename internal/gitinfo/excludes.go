@@ -68,6 +68,19 @@ type survey struct {
 	waits   error   // git would wait for one of them
 }
 
+// configFiles are the files that have git's configuration, the user's first, which are so many.
+func (r *Repo) configFiles() (paths []string, users int) {
+	paths = userConfigs()
+	users = len(paths)
+	if r.common != "" {
+		paths = append(paths, filepath.Join(r.common, "config"))
+	}
+	if r.gitDir != "" {
+		paths = append(paths, filepath.Join(r.gitDir, "config.worktree"))
+	}
+	return paths, users
+}
+
 // config asks git only when a configuration file has a word that matters, or is none. The answer is held while the
 // files do not change, but not where one includes others, which are not watched. own, with an error: it is the
 // repository's own file that is broken, as far as is known.
@@ -78,14 +91,7 @@ func (r *Repo) config() (c config, own bool, err error) {
 		c = *r.last
 	}
 	r.mu.Unlock()
-	paths := userConfigs()
-	mine := len(paths)
-	if r.common != "" {
-		paths = append(paths, filepath.Join(r.common, "config"))
-	}
-	if r.gitDir != "" {
-		paths = append(paths, filepath.Join(r.gitDir, "config.worktree"))
-	}
+	paths, mine := r.configFiles()
 	s, err := inTime(&r.outside, "git's configuration", func() (survey, error) { return r.survey(paths, mine), nil })
 	if err != nil {
 		return c, false, err
@@ -117,10 +123,11 @@ func (r *Repo) config() (c config, own bool, err error) {
 			return config{excludes: defaultExcludes()}, false, nil
 		}
 	}
+	watched := !s.racy && !s.more
 	if after, err := inTime(&r.outside, "git's configuration", func() ([]stamp, error) {
 		after, _ := stamps(time.Now(), paths...)
 		return after, nil
-	}); err == nil && !s.racy && !s.more && slices.Equal(after, s.of) {
+	}); err == nil && watched && slices.Equal(after, s.of) {
 		store(r, &r.configs, c, s.of)
 	}
 	r.mu.Lock()

@@ -98,12 +98,10 @@ func (e *entryReader) next(b []byte) ([]byte, error) {
 	e.name, e.last = e.last[:0], e.name
 	tail := b[fixed:]
 	if e.version == 4 {
-		strip, n := stripLength(tail)
-		if n == 0 || strip > len(e.last) {
-			return nil, needsGit("prefix", strip)
+		var err error
+		if tail, err = e.prefix(tail); err != nil {
+			return nil, err
 		}
-		e.name = append(e.name, e.last[:len(e.last)-strip]...)
-		tail = tail[n:]
 	}
 	end := bytes.IndexByte(tail, 0)
 	if end < 0 || len(e.name)+end > maxIndexName {
@@ -124,9 +122,23 @@ func (e *entryReader) next(b []byte) ([]byte, error) {
 	if e.version == 4 {
 		return tail[end+1:], nil
 	}
-	// Entries are padded with 1 to 8 zeros to a multiple of 8.
-	size := (fixed+end)/8*8 + 8
-	if len(b) < size || !allZero(b[fixed+end:size]) {
+	return e.behindPadding(b, fixed+end)
+}
+
+// prefix begins the name with what it has in common with the one before, and gives what follows.
+func (e *entryReader) prefix(b []byte) ([]byte, error) {
+	strip, n := stripLength(b)
+	if n == 0 || strip > len(e.last) {
+		return nil, needsGit("prefix", strip)
+	}
+	e.name = append(e.name, e.last[:len(e.last)-strip]...)
+	return b[n:], nil
+}
+
+// behindPadding is what follows an entry of so many bytes: it is padded with 1 to 8 zeros to a multiple of 8.
+func (e *entryReader) behindPadding(b []byte, end int) ([]byte, error) {
+	size := end/8*8 + 8
+	if len(b) < size || !allZero(b[end:size]) {
 		return nil, needsGit("padding after", e.name)
 	}
 	return b[size:], nil

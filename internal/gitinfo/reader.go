@@ -91,8 +91,10 @@ func isHead(err error) bool {
 func (r *Reader) of(root string, at layout) *Repo {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if old := r.repo; old != nil && old.root == root && old.gitDir == at.gitDir && old.common == at.common {
-		return old
+	if old := r.repo; old != nil && old.root == root {
+		if old.gitDir == at.gitDir && old.common == at.common {
+			return old
+		}
 	}
 	r.repo = repoAt(root, at)
 	return r.repo
