@@ -115,6 +115,20 @@ func (m *model) chosen() tea.Cmd {
 	return m.preview()
 }
 
+// fileMark says how much of a file is chosen.
+func fileMark(p *api.Choice) string {
+	some, all := chosenOf(p.Pieces)
+	switch {
+	case p.Why != "":
+		return "   "
+	case all:
+		return "[x]"
+	case some:
+		return "[-]"
+	}
+	return "[ ]"
+}
+
 // choiceLines are the files and hunks; at is the line on which the cursor stands.
 func (m *model) choiceLines(width int) (lines []string, at int) {
 	pr, text := m.pane(width)
@@ -144,16 +158,7 @@ func (m *model) choiceLines(width int) (lines []string, at int) {
 			return pointer + mark + " " + body
 		}
 		if s.piece < 0 {
-			some, all := chosenOf(p.Pieces)
-			mark := "[ ]"
-			switch {
-			case p.Why != "":
-				mark = "   "
-			case all:
-				mark = "[x]"
-			case some:
-				mark = "[-]"
-			}
+			mark := fileMark(p)
 			f := p.Files[0]
 			body := pr.ChangeLine(f.Change)
 			if f.Added+f.Removed > 0 {

@@ -210,6 +210,18 @@ func (m *model) stoppedLines() []string {
 	return fold(text.String(), m.width, true)
 }
 
+// clickFound chooses one of what was found; the one that is chosen is gone to.
+func (m *model) clickFound(i int) tea.Cmd {
+	switch {
+	case i >= len(m.search.hits):
+		return nil
+	case i == m.search.cursor:
+		return m.goFound()
+	}
+	m.search.cursor = i
+	return nil
+}
+
 // click chooses the row under the mouse; the one that is chosen is previewed.
 func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
 	if msg.Button != tea.MouseLeft || m.mode != looking && m.mode != finding {
@@ -226,13 +238,7 @@ func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
 		return nil
 	}
 	if m.mode == finding {
-		if i := m.search.top + y; i < len(m.search.hits) {
-			if i == m.search.cursor {
-				return m.goFound()
-			}
-			m.search.cursor = i
-		}
-		return nil
+		return m.clickFound(m.search.top + y)
 	}
 	i := m.log.top + y
 	if i >= len(m.log.lines) || m.log.lines[i].entry < 0 {

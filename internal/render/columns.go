@@ -69,6 +69,14 @@ func (pr *Printer) RowLines(rows []Row) []Line {
 	return lines
 }
 
+// widest is the width of the widest cell of a column.
+func widest(rows [][]term.Cell, column int) (most int) {
+	for _, cells := range rows {
+		most = max(most, term.Width(term.Sanitize(cells[column].Text)))
+	}
+	return most
+}
+
 // table lays rows out.
 func (pr *Printer) table(rows []Row) *term.Table {
 	sessions := sessionNames(rows, pr.Width == 0 || pr.Width >= sessionFull)
@@ -76,12 +84,7 @@ func (pr *Printer) table(rows []Row) *term.Table {
 	for i := range rows {
 		cells[i] = pr.rowCells(&rows[i], sessions)
 	}
-	width := func(column int) (most int) {
-		for _, c := range cells {
-			most = max(most, term.Width(term.Sanitize(c[column].Text)))
-		}
-		return most
-	}
+	width := func(column int) int { return widest(cells, column) }
 	columns := []int{markColumn}
 	for c := idColumn; c <= filesColumn; c++ {
 		if width(c) > 0 {
@@ -113,13 +116,18 @@ func (pr *Printer) table(rows []Row) *term.Table {
 	}
 	t := pr.Table(shape...)
 	for i := range rows {
-		row := make([]term.Cell, len(columns))
-		for k, c := range columns {
-			row[k] = cells[i][c]
-		}
-		t.Row(row...)
+		t.Row(chosen(cells[i], columns)...)
 	}
 	return t
+}
+
+// chosen are the cells of a row in some columns.
+func chosen(cells []term.Cell, columns []int) []term.Cell {
+	row := make([]term.Cell, len(columns))
+	for k, c := range columns {
+		row[k] = cells[c]
+	}
+	return row
 }
 
 // fitColumns leaves out columns for which the terminal has no room, from the right, until there is enough for the text.

@@ -173,8 +173,8 @@ func drawJoin(columns []int, left, right int) string {
 // graphWidth is how much of a terminal a graph may take: a quarter, and of a narrow one three lines.
 func graphWidth(width int) int { return max(width/4, 5) }
 
-// graphed puts the rows of a list into the order of their graph, and what is drawn before and below each into them.
-func (pr *Printer) graphed(rows []Row, follows func(i int) *api.Link) []Row {
+// nodesOf are the nodes of the graph of rows.
+func nodesOf(rows []Row, follows func(i int) *api.Link) []graphNode {
 	nodes := make([]graphNode, len(rows))
 	for i := range rows {
 		nodes[i] = graphNode{sign: strings.TrimSpace(rows[i].mark), parent: graphRoot}
@@ -189,6 +189,12 @@ func (pr *Printer) graphed(rows []Row, follows func(i int) *api.Link) []Row {
 			nodes[i].parent, nodes[i].elided = l.Row, l.Elided
 		}
 	}
+	return nodes
+}
+
+// graphed puts the rows of a list into the order of their graph, and what is drawn before and below each into them.
+func (pr *Printer) graphed(rows []Row, follows func(i int) *api.Link) []Row {
+	nodes := nodesOf(rows, follows)
 	cut := func(text string) string {
 		if pr.Width > 0 {
 			return term.Truncate(text, graphWidth(pr.Width))

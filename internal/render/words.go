@@ -27,6 +27,25 @@ func MergedWords(n uint64) string {
 	return fmt.Sprintf(" (and %s)", Count(int(n), "merged step"))
 }
 
+// moment is when in a turn a checkpoint was taken.
+func moment(c *api.Checkpoint) string {
+	switch {
+	case c.Event == "prompt" && c.Prompt != "":
+		return "before: " + string(c.Prompt)
+	case c.Event == "pre-tool-use" && c.Tool != nil:
+		return "before " + string(c.Tool.Name)
+	case c.Event == "post-tool-use" && c.Tool != nil:
+		return "after " + string(c.Tool.Name)
+	case c.Event == "stop":
+		return "end of turn"
+	case c.Event == "scan" && slices.Contains(c.By, c.Session):
+		return "during a call" // found by another session's event, or a look at the tree
+	case c.Event == "scan":
+		return "looked at after it"
+	}
+	return c.Event
+}
+
 // Cause is why a checkpoint was taken.
 func Cause(c api.Checkpoint) string {
 	switch {
@@ -41,22 +60,7 @@ func Cause(c api.Checkpoint) string {
 	if c.Turn > 0 {
 		text += fmt.Sprintf(" turn %d", c.Turn)
 	}
-	switch {
-	case c.Event == "prompt" && c.Prompt != "":
-		text += ", before: " + string(c.Prompt)
-	case c.Event == "pre-tool-use" && c.Tool != nil:
-		text += ", before " + string(c.Tool.Name)
-	case c.Event == "post-tool-use" && c.Tool != nil:
-		text += ", after " + string(c.Tool.Name)
-	case c.Event == "stop":
-		text += ", end of turn"
-	case c.Event == "scan" && slices.Contains(c.By, c.Session):
-		text += ", during a call" // found by another session's event, or a look at the tree
-	case c.Event == "scan":
-		text += ", looked at after it"
-	default:
-		text += ", " + c.Event
-	}
+	text += ", " + moment(&c)
 	if len(c.By) == 0 && !c.Safety {
 		text += " (changed by nobody's tool call)"
 	}

@@ -157,6 +157,12 @@ func (e *script) hunks(a, b [][]byte, context int) []Hunk {
 		}
 		same = 0
 	}
+	countFromOne(hunks)
+	return hunks
+}
+
+// countFromOne makes indices of lines their numbers; a side without lines keeps the number of the line before.
+func countFromOne(hunks []Hunk) {
 	for i := range hunks {
 		if hunks[i].OldLines > 0 {
 			hunks[i].OldStart++
@@ -165,7 +171,6 @@ func (e *script) hunks(a, b [][]byte, context int) []Hunk {
 			hunks[i].NewStart++
 		}
 	}
-	return hunks
 }
 
 func (h *Hunk) add(op Op, line []byte) {

@@ -7,6 +7,9 @@ import (
 	"slices"
 )
 
+// endless reports whether the last line of a text has no end.
+func endless(text []byte) bool { return len(text) > 0 && text[len(text)-1] != '\n' }
+
 // Apply makes of a text what some hunks of a comparison with it say, the others left out. They are in order, may have
 // unchanged lines in common, as the pieces of Split have, and must fit to the line: each unchanged and removed one is
 // where the hunk says. The starts on the new side say nothing.
@@ -39,14 +42,14 @@ func Apply(old []byte, hunks []Hunk) ([]byte, error) {
 				taken = at
 				continue
 			}
-			if len(out) > 0 && out[len(out)-1] != '\n' {
+			if endless(out) {
 				return nil, fmt.Errorf("hunk %s: a line follows one that has no end", h.Header())
 			}
 			out = append(out, l.bytes()...)
 		}
 	}
 	if rest := bytes.Join(lines[taken:], nil); len(rest) > 0 {
-		if len(out) > 0 && out[len(out)-1] != '\n' {
+		if endless(out) {
 			return nil, errors.New("a line follows one that has no end")
 		}
 		out = append(out, rest...)
@@ -126,10 +129,8 @@ func (h Hunk) Text() []byte {
 	return out
 }
 
-// Edited is the hunk that a person has made of h's text. What is removed and what stays must together be what h has
-// there; what is added is free. Lines that begin with '#' or '@' are not read.
-func (h Hunk) Edited(text []byte) (Hunk, error) {
-	var lines []Line
+// editedLines are the lines of a hunk as a person has left them.
+func editedLines(text []byte) (lines []Line, err error) {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(line, []byte{'\n'})
 		switch {
@@ -141,11 +142,21 @@ func (h Hunk) Edited(text []byte) (Hunk, error) {
 		case line[0] == '\\' && len(lines) > 0:
 			lines[len(lines)-1].NoEOL = true
 		default:
-			return h, fmt.Errorf("%q begins with none of ' ', '-' and '+'", clip(line))
+			return nil, fmt.Errorf("%q begins with none of ' ', '-' and '+'", clip(line))
 		}
 	}
 	if len(lines) == 0 {
-		return h, ErrNoHunk
+		return nil, ErrNoHunk
+	}
+	return lines, nil
+}
+
+// Edited is the hunk that a person has made of h's text. What is removed and what stays must together be what h has
+// there; what is added is free. Lines that begin with '#' or '@' are not read.
+func (h Hunk) Edited(text []byte) (Hunk, error) {
+	lines, err := editedLines(text)
+	if err != nil {
+		return h, err
 	}
 	same := func(a, b Line) bool { return a.NoEOL == b.NoEOL && bytes.Equal(a.Text, b.Text) }
 	if !slices.EqualFunc(oldSide(lines), oldSide(h.Lines), same) {
