@@ -57,6 +57,20 @@ func (own Folders) UnlinkHistory(from, to string) error {
 	})
 }
 
+// listed are the entries of a directory, at most maxHistory.
+func listed(root *os.Root) ([]fs.DirEntry, error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	list, err := dir.ReadDir(maxHistory)
+	dir.Close()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return list, nil
+}
+
 // eachBackup gives the backups of one session, and what another's would be called, below the folder that has those of
 // all sessions.
 func (own Folders) eachBackup(from, to string, linking bool, fn func(root *os.Root, from, to string) error) error {
@@ -95,13 +109,8 @@ func (own Folders) eachBackup(from, to string, linking bool, fn func(root *os.Ro
 		return nothing(err)
 	}
 	defer dst.Close()
-	dir, err := src.Open(".")
+	list, err := listed(src)
 	if err != nil {
-		return err
-	}
-	list, err := dir.ReadDir(maxHistory)
-	dir.Close()
-	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	for _, e := range list {

@@ -31,8 +31,8 @@ func Dependents(root, fileID string, cut int64) ([]string, error) {
 			if err != nil {
 				return fmt.Errorf("forks of codex session %s: %s: %w", fileID, path, pathCause(err))
 			}
-			if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "rollout-") && strings.HasSuffix(e.Name(), ".jsonl") &&
-				beginsWith(path, fileID, cut) {
+			named := strings.HasPrefix(e.Name(), "rollout-") && strings.HasSuffix(e.Name(), ".jsonl")
+			if named && e.Type().IsRegular() && beginsWith(path, fileID, cut) {
 				out = append(out, path)
 			}
 			return nil

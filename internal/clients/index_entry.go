@@ -94,8 +94,10 @@ func readSession(r io.Reader) (sessionFacts, error) {
 
 func (s *sessionFacts) add(line []byte) {
 	var l sessionLine
-	if !bytes.Contains(line, []byte(`"timestamp"`)) || json.Unmarshal(line, &l) != nil || l.Side || l.Type != "user" &&
-		l.Type != "assistant" {
+	if !bytes.Contains(line, []byte(`"timestamp"`)) || json.Unmarshal(line, &l) != nil {
+		return
+	}
+	if message := l.Type == "user" || l.Type == "assistant"; l.Side || !message {
 		return
 	}
 	s.messages++

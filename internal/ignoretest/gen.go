@@ -31,7 +31,9 @@ func (g gen) avoid(file string) string {
 	for i, l := range lines {
 		p := strings.TrimPrefix(strings.TrimPrefix(l, "\xef\xbb\xbf"), "!")
 		p = strings.TrimPrefix(strings.TrimSuffix(strings.TrimRight(p, "\r "), "/"), "/")
-		if at := strings.IndexAny(p, `*?[\`); at > 0 && p[at-1] != '/' && strings.HasPrefix(p[at:], "**") && strings.Contains(l, "/") {
+		at := strings.IndexAny(p, `*?[\`)
+		behind := at > 0 && p[at-1] != '/' // the first that is no plain byte
+		if behind && strings.HasPrefix(p[at:], "**") && strings.Contains(l, "/") {
 			lines[i] = ""
 		}
 	}
@@ -41,7 +43,10 @@ func (g gen) avoid(file string) string {
 func (g gen) before252() bool {
 	var major, minor int
 	_, err := fmt.Sscanf(g.git, "git version %d.%d", &major, &minor)
-	return err == nil && (major < 2 || major == 2 && minor < 52)
+	if err != nil {
+		return false
+	}
+	return major < 2 || major == 2 && minor < 52
 }
 
 var genNames = []string{
@@ -209,36 +214,41 @@ func (g gen) wild(p string) string {
 			b.WriteByte(c)
 			continue
 		}
-		switch g.IntN(14) {
-		case 0, 1:
-			b.WriteByte('?')
-		case 2, 3:
-			b.WriteByte('*')
-		case 4:
-			b.WriteString("**")
-		case 5:
-			b.WriteString(string([]byte{'\\', c}))
-		case 6:
-			b.WriteString(string([]byte{'[', c, ']'}))
-		case 7:
-			b.WriteString(g.class())
-		case 8:
-			b.WriteString(g.pick("/**/", "**/", "/**", "/"))
-		case 9:
-			if 'a' <= c && c <= 'z' {
-				c -= 'a' - 'A'
-			}
-			b.WriteByte(c)
-		case 10: // left out
-		case 11:
-			b.WriteString(string([]byte{'*', c, '*'}))
-		case 12:
-			b.WriteString(string([]byte{'[', c, '-', c, ']'}))
-		default:
-			b.WriteString(string([]byte{c, '*'}))
-		}
+		b.WriteString(g.instead(c))
 	}
 	return b.String()
+}
+
+// instead is what might match a byte.
+func (g gen) instead(c byte) string {
+	switch g.IntN(14) {
+	case 0, 1:
+		return "?"
+	case 2, 3:
+		return "*"
+	case 4:
+		return "**"
+	case 5:
+		return string([]byte{'\\', c})
+	case 6:
+		return string([]byte{'[', c, ']'})
+	case 7:
+		return g.class()
+	case 8:
+		return g.pick("/**/", "**/", "/**", "/")
+	case 9:
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		return string([]byte{c})
+	case 10: // left out
+		return ""
+	case 11:
+		return string([]byte{'*', c, '*'})
+	case 12:
+		return string([]byte{'[', c, '-', c, ']'})
+	}
+	return string([]byte{c, '*'})
 }
 
 func (g gen) class() string {

@@ -116,15 +116,20 @@ func (s *Scanner) Str(to Sink) error {
 				return err
 			}
 		default: // bad UTF-8, or it goes on behind the buffer
-			s.need(utf8.UTFMax) // less only at the end
-			_, n := utf8.DecodeRune(s.buf[s.r:s.end])
-			p := s.use(n)
-			if n == 1 {
-				p = replacement
-			}
-			to.Add(p)
+			to.Add(s.wide())
 		}
 	}
+}
+
+// wide reads a character of more than one byte; what is none is one byte, and is U+FFFD.
+func (s *Scanner) wide() []byte {
+	s.need(utf8.UTFMax) // less only at the end
+	_, n := utf8.DecodeRune(s.buf[s.r:s.end])
+	p := s.use(n)
+	if n == 1 {
+		return replacement
+	}
+	return p
 }
 
 var replacement = []byte("\uFFFD")
@@ -220,7 +225,10 @@ func (s *Scanner) hex() (rune, error) {
 	return r, nil
 }
 
-func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' }
+func isHex(c byte) bool {
+	small, large := 'a' <= c && c <= 'f', 'A' <= c && c <= 'F'
+	return '0' <= c && c <= '9' || small || large
+}
 
 // emit hands one character on; a lone surrogate is encoded as U+FFFD.
 func (s *Scanner) emit(to Sink, r rune) {

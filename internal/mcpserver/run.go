@@ -23,6 +23,11 @@ const (
 	nothingFound = 1 // the exit code of grep that says nothing
 )
 
+// searched reports whether a search was a search to its end, whatever it found.
+func searched(command []string, told string) bool {
+	return command[0] == "grep" && !strings.Contains(told, "rewind: error:")
+}
+
 // answer runs a command and returns the part of its text that is wanted. failed: the command did not do what it was
 // asked, and the text says why.
 func (s *server) answer(ctx context.Context, command words, p page) (text string, failed bool, err error) {
@@ -46,7 +51,7 @@ func (s *server) answer(ctx context.Context, command words, p page) (text string
 		return "", false, ctx.Err()
 	case got.more: // its output was not read to the end, which it may have taken amiss
 		told = ""
-	case errors.As(err, &exit) && exit.ExitCode() == nothingFound && command[0] == "grep" && !strings.Contains(told, "rewind: error:"):
+	case errors.As(err, &exit) && exit.ExitCode() == nothingFound && searched(command, told):
 		// notes of what was not searched may stand beside it
 		return strings.TrimSuffix("nothing matches\n"+told, "\n"), false, nil
 	case errors.As(err, &exit):

@@ -9,6 +9,27 @@ import (
 // maxNear bounds the length of names that are compared, in bytes.
 const maxNear = 256
 
+// farness is how little one name is like another, both in small letters; -1: not at all.
+func farness(want, have string) int {
+	shorter, longer := min(len(want), len(have)), max(len(want), len(have))
+	switch {
+	case shorter == 0 || longer > maxNear:
+		return -1
+	case strings.HasPrefix(have, want):
+		return 0
+	case len(have) >= MinDigits && strings.HasPrefix(want, have), len(want) >= MinDigits && strings.Contains(have, want):
+		return 1
+	}
+	far := Distance(want, have)
+	if len(want) >= MinDigits && len(want) < len(have) { // the beginning of an id, with a slip
+		far = min(far, 1+Distance(want, have[:len(want)]))
+	}
+	if far > max(1, len(want)/4) || far >= len(want) {
+		return -1
+	}
+	return far
+}
+
 // Nearest are those of names that are like one, the most alike first, at most so many: those that begin so, or have it
 // in them, or are one slip of the finger in four bytes away. Case does not matter.
 func Nearest(name string, names []string, most int) []string {
@@ -19,24 +40,7 @@ func Nearest(name string, names []string, most int) []string {
 	var found []like
 	want := strings.ToLower(name)
 	for _, n := range names {
-		have := strings.ToLower(n)
-		far := -1
-		switch {
-		case want == "" || have == "" || len(want) > maxNear || len(have) > maxNear:
-		case strings.HasPrefix(have, want):
-			far = 0
-		case len(have) >= MinDigits && strings.HasPrefix(want, have), len(want) >= MinDigits && strings.Contains(have, want):
-			far = 1
-		default:
-			far = Distance(want, have)
-			if len(want) >= MinDigits && len(want) < len(have) { // the beginning of an id, with a slip
-				far = min(far, 1+Distance(want, have[:len(want)]))
-			}
-			if far > max(1, len(want)/4) || far >= len(want) {
-				far = -1
-			}
-		}
-		if far >= 0 {
+		if far := farness(want, strings.ToLower(n)); far >= 0 {
 			found = append(found, like{n, far})
 		}
 	}

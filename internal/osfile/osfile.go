@@ -149,11 +149,15 @@ func SyncRoot(dir *os.Root) error {
 
 func syncDir(d *os.File) error {
 	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) &&
-		!errors.Is(err, fs.ErrPermission) {
+	if err := d.Sync(); err != nil && !cannotSync(err) {
 		return err
 	}
 	return nil
+}
+
+// cannotSync reports whether a file system has said that it does not sync directories.
+func cannotSync(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) || errors.Is(err, fs.ErrPermission)
 }
 
 // ErrNotRegular is returned by ReadSmall for what is no regular file, ErrTooLarge for one that is larger than allowed.
@@ -204,7 +208,10 @@ func sameOwner(f *os.File, like fs.FileInfo) error {
 	}
 	now, ok := fi.Sys().(*syscall.Stat_t)
 	want, ok2 := like.Sys().(*syscall.Stat_t)
-	if !ok || !ok2 || now.Uid == want.Uid && now.Gid == want.Gid {
+	if !ok || !ok2 {
+		return nil
+	}
+	if now.Uid == want.Uid && now.Gid == want.Gid {
 		return nil
 	}
 	return f.Chown(int(want.Uid), int(want.Gid))

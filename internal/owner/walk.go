@@ -106,6 +106,11 @@ func (m *mender) begin(dir int) error {
 	return nil
 }
 
+// enters reports whether a directory is of the same file system, and not too deep.
+func (m *mender) enters(st *unix.Stat_t, depth int) bool {
+	return uint64(st.Dev) == m.device && depth < maxDepth //nolint:unconvert // the types differ between systems
+}
+
 // entry looks at one name in a directory, and below it.
 func (m *mender) entry(at int, name, rel string, depth int) error {
 	fd, st, err := open(at, name)
@@ -125,10 +130,7 @@ func (m *mender) entry(at int, name, rel string, depth int) error {
 			return err
 		}
 	}
-	if !e.dir {
-		return nil
-	}
-	if uint64(st.Dev) != m.device || depth >= maxDepth { //nolint:unconvert // the types differ between systems
+	if !e.dir || !m.enters(&st, depth) {
 		return nil
 	}
 	dir, err := unix.Openat(fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

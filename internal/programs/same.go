@@ -34,6 +34,10 @@ func sameFile(a, b string, quick bool) (bool, error) {
 	case quick && infos[0].ModTime().Equal(infos[1].ModTime()):
 		return true, nil
 	}
+	return sameBytes(files)
+}
+
+func sameBytes(files [2]*os.File) (bool, error) {
 	var parts [2][]byte
 	for i := range parts {
 		parts[i] = make([]byte, comparedAtOnce)

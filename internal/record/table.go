@@ -134,6 +134,16 @@ func (t *Table[T]) DecodeHead(last uint64, raw []byte, v *T, known Words) error 
 	return t.decode(raw, v, known, last)
 }
 
+// lacking refuses where a column that must be there is among those that nothing came for.
+func lacking[T any](rest []Column[T]) error {
+	for i := range rest {
+		if rest[i].required {
+			return fmt.Errorf("%w: field %d is missing", ErrFormat, rest[i].tag)
+		}
+	}
+	return nil
+}
+
 func (t *Table[T]) decode(raw []byte, v *T, known Words, last uint64) error {
 	rest := t.columns
 	for len(raw) > 0 {
@@ -165,10 +175,8 @@ func (t *Table[T]) decode(raw []byte, v *T, known Words, last uint64) error {
 		}
 		rest = rest[1:]
 	}
-	for i := range rest {
-		if rest[i].required {
-			return fmt.Errorf("%w: field %d is missing", ErrFormat, rest[i].tag)
-		}
+	if err := lacking(rest); err != nil {
+		return err
 	}
 	if t.then != nil {
 		return t.then(v)

@@ -44,6 +44,23 @@ func after(re *regexp.Regexp, name string) (list []string) {
 	return list
 }
 
+// isSkipped reports whether a directory has no tests of a whole run.
+func isSkipped(dir string) bool {
+	return strings.HasPrefix(dir, ".") || dir == "testdata" || dir == "acceptance"
+}
+
+// worksIn are those of one file.
+func worksIn(pkg string, f *ast.File) (list []Work) {
+	for _, decl := range f.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil {
+			if w, ok := workOf(pkg, fn.Name.Name); ok {
+				list = append(list, w)
+			}
+		}
+	}
+	return list
+}
+
 // Works lists everything that a whole run does, by row: what is in the sources below the directory of the module, then
 // the faults, then the packages.
 func Works(root string) ([]Work, error) {
@@ -53,7 +70,7 @@ func Works(root string) ([]Work, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "acceptance"):
+		case d.IsDir() && path != root && isSkipped(d.Name()):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(path, "_test.go"):
 			return nil
@@ -70,13 +87,7 @@ func Works(root string) ([]Work, error) {
 		if !slices.Contains(packages, pkg) {
 			packages = append(packages, pkg)
 		}
-		for _, decl := range f.Decls {
-			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil {
-				if w, ok := workOf(pkg, fn.Name.Name); ok {
-					list = append(list, w)
-				}
-			}
-		}
+		list = append(list, worksIn(pkg, f)...)
 		return nil
 	})
 	slices.SortFunc(list, func(a, b Work) int {

@@ -153,6 +153,17 @@ func subagent(kind string) func(Tool, string) object {
 	}
 }
 
+// script is a call as JavaScript of Codex's code mode.
+func (t Tool) script() string {
+	switch t.Do {
+	case "recall":
+		return "const r = await tools.mcp__rewind__list({}); text(JSON.stringify(r));"
+	case "bash":
+		return fmt.Sprintf("const r = await tools.exec_command({cmd: %s}); text(r.output ?? r);", quote(t.Command))
+	}
+	return fmt.Sprintf("const r = await tools.apply_patch(%s); text(r);", quote(t.patch()))
+}
+
 // concrete says an abstract call with a tool that the request offers; a call for which there is none names the abstract
 // word, which the agent answers with an error that a test sees.
 func (t Tool) concrete(o offer, dir string) call {
@@ -165,14 +176,7 @@ func (t Tool) concrete(o offer, dir string) call {
 	}
 	// Codex's code mode: one tool that runs JavaScript.
 	if slices.Contains(o.custom, "exec") && !o.has("exec_command") {
-		js := fmt.Sprintf("const r = await tools.apply_patch(%s); text(r);", quote(t.patch()))
-		switch t.Do {
-		case "recall":
-			js = "const r = await tools.mcp__rewind__list({}); text(JSON.stringify(r));"
-		case "bash":
-			js = fmt.Sprintf("const r = await tools.exec_command({cmd: %s}); text(r.output ?? r);", quote(t.Command))
-		}
-		return call{name: "exec", input: js, custom: true}
+		return call{name: "exec", input: t.script(), custom: true}
 	}
 	abs := t.Path
 	if abs != "" && !filepath.IsAbs(abs) {
@@ -188,8 +192,9 @@ func (t Tool) concrete(o offer, dir string) call {
 		}
 		return call{name: w.tool, input: input, space: o.spaces[w.tool]}
 	}
+	writes := t.Do == "write" || t.Do == "edit"
 	for _, name := range []string{"apply_patch", "ApplyPatch"} {
-		if !o.has(name) || t.Do != "write" && t.Do != "edit" {
+		if !writes || !o.has(name) {
 			continue
 		}
 		if slices.Contains(o.custom, name) {
