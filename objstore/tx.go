@@ -140,6 +140,15 @@ func (t *Tx) Put(k Kind, raw []byte, prev ID) (ID, error) {
 	return id, wrap("put", k, id.Key(), t.put(k, id, raw, prev))
 }
 
+// mayBeBase reports whether nothing is known that keeps an object from being the base of a delta.
+func (s *Store) mayBeBase(o Object) bool {
+	if c := s.coll.Load(); c != nil && !c.stays(o) {
+		return false
+	}
+	_, other := s.rewritten(o)
+	return !other // its bytes may change once more
+}
+
 func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
 	o := Object{k, id.Key()}
 	if err := t.refused(o); err != nil {
@@ -159,11 +168,8 @@ func (t *Tx) put(k Kind, id ID, raw []byte, prev ID) error {
 			prev = Zero
 		}
 	}
-	if c := t.s.coll.Load(); c != nil && !c.stays(Object{k, prev.Key()}) {
+	if !t.s.mayBeBase(Object{k, prev.Key()}) {
 		prev = Zero
-	}
-	if _, other := t.s.rewritten(Object{k, prev.Key()}); other {
-		prev = Zero // its bytes may change once more
 	}
 	e, err := encode(t, k, id, raw, prev)
 	if err != nil {
@@ -331,6 +337,12 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 		return err
 	}
 	t.changes.apply(s)
+	s.rememberAll(written)
+	return nil
+}
+
+// rememberAll keeps what was written at hand, and what deltas among it have as bases.
+func (s *Store) rememberAll(written []readied) {
 	for _, r := range written {
 		s.ids.Put(r.Object, r.id)
 		s.remember(r.Object, r.id, r.raw)
@@ -339,7 +351,6 @@ func (s *Store) commit(ctx context.Context, t *Tx, du kv.Durability) error {
 			s.knownBases.Put(r.Object, name{r.base, base})
 		}
 	}
-	return nil
 }
 
 // Discard gives the transaction up. Objects that were spilled stay until they are swept.
