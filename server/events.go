@@ -197,15 +197,20 @@ func (l *listener) look(ctx context.Context, since *uint64) (list []api.Event, m
 			list = append(list, api.Event{Event: api.EventFork, Since: l.at, Session: s.Name, Fork: &from.Lineage})
 		}
 	}
+	return l.lookHealth(list), false, nil
+}
+
+// lookHealth appends that something fails here, or does no more, where that is news.
+func (l *listener) lookHealth(list []api.Event) []api.Event {
 	switch d := l.s.degraded.get(l.p); {
 	case d != nil && string(d.Error) != l.failed:
 		l.failed = string(d.Error)
-		list = append(list, api.Event{Event: api.EventDegraded, Since: l.at, Degraded: d})
+		return append(list, api.Event{Event: api.EventDegraded, Since: l.at, Degraded: d})
 	case d == nil && l.failed != "":
 		l.failed = ""
-		list = append(list, api.Event{Event: api.EventRecovered, Since: l.at})
+		return append(list, api.Event{Event: api.EventRecovered, Since: l.at})
 	}
-	return list, false, nil
+	return list
 }
 
 // foundFork is where a session comes from that an agent made of another.

@@ -129,6 +129,17 @@ func (s *server) diff(ctx context.Context, req api.DiffRequest, p model.Progress
 	return out, err
 }
 
+// asked is a file's difference with what a request wants of it.
+func asked(f api.FileDiff, d engine.FileDiff, req *api.DiffRequest) api.FileDiff {
+	if req.NoHunks {
+		f.Hunks = nil
+	}
+	if req.Back && model.IsFile(d.Old) && !d.Secret {
+		f.OldID = d.Old.ID.String()
+	}
+	return f
+}
+
 // diffAt is diff of states that may lie in other worktrees. From is read beside the worktree in which To is, or whose
 // files are meant.
 func (s *server) diffAt(ctx context.Context, req api.DiffRequest, from, to place, p model.Progress) (out api.DiffResponse, err error) {
@@ -163,13 +174,7 @@ func (s *server) diffAt(ctx context.Context, req api.DiffRequest, from, to place
 			}
 		}
 		sides, err := e.Diff(ctx, o, func(d engine.FileDiff) error {
-			f := fileDiff(d)
-			if req.NoHunks {
-				f.Hunks = nil
-			}
-			if req.Back && model.IsFile(d.Old) && !d.Secret {
-				f.OldID = d.Old.ID.String()
-			}
+			f := asked(fileDiff(d), d, &req)
 			out.Files = append(out.Files, f)
 			if out.Since != nil {
 				out.Since.Added, out.Since.Removed = out.Since.Added+f.Added, out.Since.Removed+f.Removed
@@ -259,10 +264,11 @@ func (s *server) checkout(ctx context.Context, req api.CheckoutRequest, p model.
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		var r *restore.Result
 		var err error
+		partly := req.Continue || req.Abort || len(req.Parts) > 0 // it does not begin, or not with whole paths
 		switch {
-		case req.Plan != "" && (req.Continue || req.Abort || len(req.Parts) > 0):
+		case req.Plan != "" && partly:
 			return model.Usagef("a plan is of a checkout that has a dry run")
-		case req.Merging != (api.Merging{}) && (req.Continue || req.Abort || len(req.Parts) > 0):
+		case req.Merging != (api.Merging{}) && partly:
 			return model.Usagef("a merge is of a checkout that begins, and of whole paths")
 		case req.Continue || req.Abort:
 			r, err = unfinished(e, req)(ctx, req.Env)

@@ -55,6 +55,16 @@ type call struct{ Name, Target string }
 // shownSecrets is how many of them are named.
 const shownSecrets = 5
 
+// madeBy is what made a checkpoint; its tags and notes stand beside it.
+func madeBy(r *api.ShowResponse) string {
+	c := &r.Checkpoint
+	if len(r.Changes) == 1 {
+		c.Paths = []api.Text{r.Changes[0].Path}
+	}
+	c.Tags, c.Notes = nil, nil
+	return render.StepText(c)
+}
+
 // Detail turns what show answers into one moment. part says that it is one of several rows of a turn, which the turn's
 // name does not mean.
 func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
@@ -84,11 +94,7 @@ func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
 		}
 	}
 	if r.Whole == nil && d.Message == "" {
-		if len(r.Changes) == 1 {
-			c.Paths = []api.Text{r.Changes[0].Path}
-		}
-		c.Tags, c.Notes = nil, nil // they stand beside it
-		d.Made = render.StepText(c)
+		d.Made = madeBy(r)
 	}
 	if c.Git != nil {
 		d.Commit, d.Git = c.Git.Commit[:min(10, len(c.Git.Commit))], c.Git.Branch
