@@ -58,14 +58,7 @@ func (c *claudeFork) record(l *line, out *output) error {
 		}
 	}
 	if claudeBackups[l.Type] {
-		if len(c.held) > 0 && len(c.held) < maxHeld {
-			c.held = append(c.held, c.keep(l))
-			return nil
-		}
-		if err := c.release(out); err != nil {
-			return err
-		}
-		return out.copy(l.Offset, l.Offset+l.Size, c.splices(l)...)
+		return c.backup(l, out)
 	}
 	if !inChain(l) {
 		return nil
@@ -144,6 +137,26 @@ func (c *claudeFork) ancestor(id string) string {
 	return id
 }
 
+// backup takes a record that says where files are kept: it stays behind what is held.
+func (c *claudeFork) backup(l *line, out *output) error {
+	if len(c.held) > 0 && len(c.held) < maxHeld {
+		c.held = append(c.held, c.keep(l))
+		return nil
+	}
+	if err := c.release(out); err != nil {
+		return err
+	}
+	return out.copy(l.Offset, l.Offset+l.Size, c.splices(l)...)
+}
+
+// entrypoint is what a fork says made it: the agent's list hides what was made by sdk-cli. "": nothing else.
+func entrypoint(old string) string {
+	if old == "sdk-cli" {
+		return `"cli"`
+	}
+	return ""
+}
+
 // splices is what a fork changes in a line.
 func (c *claudeFork) splices(l *line) []splice {
 	splices := make([]splice, 0, len(l.marks))
@@ -161,10 +174,8 @@ func (c *claudeFork) splices(l *line) []splice {
 			if m.old != "" {
 				with = quoted(c.f.ID)
 			}
-		case roleEntry: // the agent's list hides what was made by sdk-cli
-			if m.old == "sdk-cli" {
-				with = `"cli"`
-			}
+		case roleEntry:
+			with = entrypoint(m.old)
 		case roleDir:
 			with = c.f.moved(m.old)
 		case roleForked:

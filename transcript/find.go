@@ -55,14 +55,19 @@ func Find(agent Agent, root fs.FS, project string) (found []string, passed []Pas
 	return found, passed, nil
 }
 
+// openRegular opens a file, and nothing else.
+func openRegular(root fs.FS, path string) (fs.File, error) {
+	if fi, err := fs.Lstat(root, path); err != nil {
+		return nil, err
+	} else if !fi.Mode().IsRegular() {
+		return nil, ErrNoFile
+	}
+	return root.Open(path)
+}
+
 // begunIn is the directory that the first record of a session file names that names one; "" of a subagent's.
 func begunIn(agent Agent, root fs.FS, path string) (string, error) {
-	if fi, err := fs.Lstat(root, path); err != nil {
-		return "", err
-	} else if !fi.Mode().IsRegular() {
-		return "", ErrNoFile
-	}
-	f, err := root.Open(path)
+	f, err := openRegular(root, path)
 	if err != nil {
 		return "", err
 	}
@@ -85,10 +90,11 @@ func begunIn(agent Agent, root fs.FS, path string) (string, error) {
 		cwd = l.Cwd
 		return errFound
 	})
+	found := errors.Is(err, errFound)
 	switch {
-	case errors.Is(err, errFound) && side || err == nil && side:
+	case side && (found || err == nil):
 		return "", nil
-	case errors.Is(err, errFound):
+	case found:
 		return cwd, nil
 	case err != nil:
 		return "", err

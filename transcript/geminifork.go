@@ -48,15 +48,10 @@ type geminiDocForker struct {
 	titled bool
 }
 
-func (f *geminiDocForker) record(l *line, out *output) error {
-	if l.Type == geminiDoc && f.at > 0 {
-		return nil // what stands behind the messages
-	}
-	var list []splice
-	ids := 0
+// head is what a fork changes in the head of a document, and how many ids it has there.
+func (f *geminiDocForker) head(l *line) (list []splice, ids int) {
 	for _, m := range l.marks {
 		switch {
-		case l.Type != geminiDoc:
 		case m.role == geminiSession && m.old != "":
 			ids++
 			list = append(list, splice{start: m.start, end: m.end, with: quoted(f.fork.ID)})
@@ -67,8 +62,19 @@ func (f *geminiDocForker) record(l *line, out *output) error {
 			list = append(list, splice{start: m.start, end: m.end, with: quoted(f.fork.Title)})
 		}
 	}
-	if l.Type == geminiDoc && ids == 0 {
-		return &Error{Name: out.src.Name, Cause: errGeminiSession}
+	return list, ids
+}
+
+func (f *geminiDocForker) record(l *line, out *output) error {
+	if l.Type == geminiDoc && f.at > 0 {
+		return nil // what stands behind the messages
+	}
+	var list []splice
+	if l.Type == geminiDoc {
+		ids := 0
+		if list, ids = f.head(l); ids == 0 {
+			return &Error{Name: out.src.Name, Cause: errGeminiSession}
+		}
 	}
 	start, message := f.at, l.Type != geminiDoc
 	f.at = l.Offset + l.Size

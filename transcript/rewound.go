@@ -233,7 +233,11 @@ func Branches(turns []Turn) []Branch {
 		b.Turns, b.Left, b.At = append(b.Turns, i+1), turns[i].Left, turns[i].Time
 		in[i], answered[within-1] = within, answered[within-1] || turns[i].Messages > 1
 	}
-	var out []Branch
+	return onlyAnswered(all, answered)
+}
+
+// onlyAnswered leaves those out that nothing has answered: what parted from one of these parted from what that did.
+func onlyAnswered(all []Branch, answered []bool) (out []Branch) {
 	at := make([]int, len(all)) // of each of all the number in out, of one that is none that of where it parted from
 	for i, b := range all {
 		if b.Within > 0 {

@@ -267,6 +267,9 @@ func rareReply(l *line) bool { return rareMessage(l) || len(l.Calls) > 0 && rare
 // maxPoints bounds the numbers of one conversation.
 const maxPoints = 4096
 
+// mayPoint reports whether a conversation made of this one may begin at a step.
+func (s *step) mayPoint() bool { return !s.again && (s.message || s.compact) }
+
 // Points are numbers for where a conversation made of this one may begin, in order: of each turn the prompt, by when it
 // was said and what, and the first of the model's messages that has an id like no other; and compactions, by when they
 // were; of a copy that says so also the id of its first prompt. starts of them are the conversation's own beginning:
@@ -275,7 +278,7 @@ func (t *Trace) Points() (points []uint64, starts int) {
 	turn, replied, began := int32(0), false, 0
 	for i := range t.steps {
 		s := &t.steps[i]
-		if s.again || !s.message && !s.compact || len(points) == maxPoints {
+		if !s.mayPoint() || len(points) == maxPoints {
 			continue
 		}
 		if s.message && s.turn != turn {
@@ -283,8 +286,7 @@ func (t *Trace) Points() (points []uint64, starts int) {
 			began++
 		}
 		switch {
-		case s.compact:
-		case s.prompt && s.at != 0 && s.kept != 0:
+		case s.compact, s.prompt && s.at != 0 && s.kept != 0:
 		case s.rare && !replied:
 			replied = true
 		default:
