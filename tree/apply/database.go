@@ -54,6 +54,11 @@ func (a *applier) findDatabases() error {
 			add(j.Path, j)
 		}
 	}
+	return a.checkDatabases()
+}
+
+// checkDatabases leaves the databases alone that are in conflict, and finds what stays of the others.
+func (a *applier) checkDatabases() error {
 	for _, d := range a.databases {
 		if err := a.readHeads(d); err != nil {
 			return err
@@ -147,7 +152,8 @@ func (a *applier) companionsAt(d *database, parent worktreefs.Dir) (names []stri
 
 // isOfFiles reports whether a step is from and to files, or nothing.
 func (j *job) isOfFiles() bool {
-	return (j.Old == nil || j.Old.Type == tree.TypeFile) && (j.New == nil || j.New.Type == tree.TypeFile)
+	ofFile := func(e *tree.Entry) bool { return e == nil || e.Type == tree.TypeFile }
+	return ofFile(j.Old) && ofFile(j.New)
 }
 
 // accompanies reports whether the step of a companion belongs to the file at a path, as it is or as it is to be.

@@ -147,6 +147,20 @@ func (a *applier) makeStage(s *stage) error {
 	return err
 }
 
+// dropStageACLs takes off the access control lists that the stages inherited: they are not those of the places where
+// their files go.
+func (a *applier) dropStageACLs() error {
+	for _, s := range a.stages {
+		if s.dir == nil {
+			continue
+		}
+		if err := s.dir.NoDefaultACL(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // fillStage writes all new content, and returns when it is durable and under a name in the stage that says that it is
 // complete. An error about one path is an error of the whole run: nothing in the tree was touched, so nothing is half
 // done.
@@ -167,14 +181,8 @@ func (a *applier) fillStage() error {
 	if len(alone) == 0 && len(a.tops) == 0 {
 		return nil
 	}
-	for _, s := range a.stages {
-		if s.dir == nil {
-			continue
-		}
-		// An access control list that the stage inherited is not that of the places where its files go.
-		if err := s.dir.NoDefaultACL(); err != nil {
-			return err
-		}
+	if err := a.dropStageACLs(); err != nil {
+		return err
 	}
 	if err := a.build(alone); err != nil {
 		return err

@@ -52,10 +52,7 @@ func (s *scan) read(n *node, m miss) {
 			return
 		case err == nil:
 			continue
-		case errors.As(err, &store):
-			s.fail(err)
-			return
-		case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		case errors.As(err, &store), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 			s.fail(err)
 			return
 		}

@@ -229,6 +229,24 @@ func (w *Watcher) addDirty(dir, name string, m dirtyKind) {
 	}
 }
 
+// watch has the system report what changes in a directory.
+func (w *Watcher) watch(path string, dev uint64) (wd int32, err error) {
+	full := w.root
+	if path != "" {
+		full = tree.Join(w.root, path)
+	}
+	if dev != w.rootID.dev {
+		err = reportsChanges(full)
+	}
+	if err == nil && w.limit > 0 && w.watches >= w.limit {
+		err = syscall.ENOSPC
+	}
+	if err == nil {
+		wd, err = w.fs.add(full, path == "")
+	}
+	return wd, err
+}
+
 // add watches a directory that a scan has open, before it is listed, and reports whether changes in it will be
 // reported. mu is held.
 func (w *Watcher) add(path string, id fileID, scan uint64) bool {
@@ -239,21 +257,7 @@ func (w *Watcher) add(path string, id fileID, scan uint64) bool {
 		}
 		w.drop(path)
 	}
-	full := w.root
-	if path != "" {
-		full = tree.Join(w.root, path)
-	}
-	err := error(nil)
-	if id.dev != w.rootID.dev {
-		err = reportsChanges(full)
-	}
-	if err == nil && w.limit > 0 && w.watches >= w.limit {
-		err = syscall.ENOSPC
-	}
-	var wd int32
-	if err == nil {
-		wd, err = w.fs.add(full, path == "")
-	}
+	wd, err := w.watch(path, id.dev)
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		w.fail(w.epoch, fmt.Sprintf("more directories than watches (%d; fs.inotify.max_user_watches)", w.watches))
