@@ -76,10 +76,12 @@ func (r retention) keeps(log []logged) []bool {
 // young reports whether an entry is younger than the age that its kind is kept for.
 func (r retention) young(l *logged, newestOfDay bool) bool {
 	switch {
-	case l.step && (l.age < r.all || l.turnEnd && l.age < r.turns):
-		return true
 	case l.step:
-		return newestOfDay && l.age < r.daily || l.saved && l.age < r.safety
+		ofTurn := l.turnEnd && l.age < r.turns
+		ofDay := newestOfDay && l.age < r.daily
+		saved := l.saved && l.age < r.safety
+		kept := ofTurn || ofDay || saved
+		return kept || l.age < r.all
 	case l.safety, l.names:
 		return l.age < r.safety
 	case l.conversation:
