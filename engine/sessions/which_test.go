@@ -526,3 +526,19 @@ func TestMustRest(t *testing.T) {
 		}
 	}
 }
+
+// TestActiveWithoutUse: a save in a session counts for it, and so do turns of a session that has no record, or one that
+// nothing was heard of.
+func TestActiveWithoutUse(t *testing.T) {
+	d := newDesk(t)
+	const a, kid = "claude/a", "claude/kid"
+	d.session(a, nil)
+	d.session(kid, forkOf(a))
+	d.op(refs.Operation{Kind: refs.KindEvent, Session: a, Cause: refs.Cause{Event: model.EventSave}})
+	d.wantActive("a save", at(a), a)
+	d.prompt(kid)
+	d.prompt(a)
+	d.wantActive("a fork beside its original", at(a), a, kid)
+	d.prompt("claude/none")
+	d.wantActive("no record", at("claude/none"), "claude/none", a, kid)
+}
