@@ -8,6 +8,7 @@ import (
 	"rewind/engine/model"
 	"rewind/hooks"
 	"rewind/objstore"
+	"rewind/refs"
 )
 
 // TestTheirs: a path is of who has an entry for it, or for a directory above it.
@@ -286,4 +287,27 @@ func TestSame(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOfOrigin: what the session that one was forked from did on the line of both is its past, even while that one is
+// at work; what it did since, and what gc has merged into its step from another line, is not.
+func TestOfOrigin(t *testing.T) {
+	s := newStory(t)
+	s.event(busy)
+	first := s.step(busy, files{"f": "1"}, busy)
+	second := s.step(busy, files{"f": "1", "g": "1"}, busy)
+	s.step(busy, files{"f": "1", "g": "1", "h": "1"}, busy)
+	s.session(kid, model.Session{Fork: fork(busy, "fork")})
+	s.event(kid, refs.Update{Name: refs.Cursor(kid), New: second.ID})
+	now := files{"f": "1", "g": "1", "h": "1"}
+	s.wantOthers("on the line of both", kid, first, now, "h busy")
+	s.wantOthers("behind it", kid, second, now, "h busy")
+	s.wantOthers("its own", busy, first, now, "")
+	squash := model.Squash{Parent: first.ID, Base: first.Tree, By: []string{busy}, Aside: []string{busy}}
+	s.commit(func(tx *objstore.Tx, _ uint64) (refs.Operation, []refs.Update) {
+		s.Must(tx.Batch().Set(model.SquashKey(second.ID), squash.Encode()))
+		return refs.Operation{Kind: refs.KindTag}, nil
+	})
+	s.E.Log.Squashes.Store(model.SquashesUnknown)
+	s.wantOthers("merged from another line", kid, first, now, "g busy, h busy")
 }
