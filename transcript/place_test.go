@@ -109,10 +109,11 @@ func claudeFile(cwd, more string) *fstest.MapFile {
 		`","message":{"content":"hi"}}` + "\n")}
 }
 
-func TestFind(t *testing.T) {
+// sessionsOfClaude is a folder with what may stand in it.
+func sessionsOfClaude() fstest.MapFS {
 	id := func(n string) string { return n + otherID[1:] + ".jsonl" }
 	side := `{"type":"user","uuid":"s","isSidechain":true,"cwd":"/elsewhere"}` + "\n"
-	root := fstest.MapFS{
+	return fstest.MapFS{
 		"projects/-home-dev-my-proj/" + id("1"): claudeFile("/home/dev/my.proj", ""),
 		// another project of the same name
 		"projects/-home-dev-my-proj/" + id("2"): claudeFile("/home/dev/my-proj", ""),
@@ -132,6 +133,11 @@ func TestFind(t *testing.T) {
 			id("9"): {Data: []byte(`{"type":"session_start","id":"a","cwd":"/home/dev/my.proj"}` + "\n")},
 		"sessions/-home-dev-my-proj/" + id("a"): {Data: []byte(`{"type":"session_start","id":"a","cwd":"/home/dev/my/proj"}` + "\n")},
 	}
+}
+
+func TestFind(t *testing.T) {
+	id := func(n string) string { return n + otherID[1:] + ".jsonl" }
+	root := sessionsOfClaude()
 	long := "/" + strings.Repeat("long/", 60) + "project"
 	root["projects/"+dashes(long)[:200]+"-abc123/"+id("b")] = claudeFile(long, "")
 	for _, c := range []struct {
