@@ -11,6 +11,7 @@ import (
 	"rewind/engine/purge"
 	"rewind/internal/textdiff"
 	"rewind/objstore"
+	"rewind/refs"
 )
 
 // What a session did behind a target is taken out, and what others did there stays; paths that are not asked for, or
@@ -152,6 +153,28 @@ func TestGone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of a database that another worktree has lent, files that were not asked for are brought as well where the whole is
+// preferred.
+func TestLendDatabase(t *testing.T) {
+	const db = "SQLite format 3\x00"
+	p := enginetest.NewProject(t)
+	state{"l.db": db + "1", "l.db-wal": "1"}.lay(p)
+	p.Save("first")
+	q := p.Beside(t.TempDir())
+	defer q.Close()
+	state{"l.db": db + "2", "l.db-wal": "2"}.lay(q)
+	q.Save("second")
+	ch, err := q.E.Merger.Lend(enginetest.Bg, merge.Ask{Change: "@"})
+	p.Must(err)
+	defer p.E.Log.Hold()()
+	p.Must(p.E.Log.LoadSessions())
+	p.Must(p.E.Merger.Borrow(ch, model.Manual))
+	set, said, err := into(p, ch, merge.Options{Prefer: textdiff.Theirs, Only: refs.PathSet{"l.db"}})
+	p.Must(err)
+	enginetest.Equal(t, "set", set, []string{"l.db: 644 " + db + "2", "l.db-wal: 644 2"})
+	enginetest.Equal(t, "said", said, []string{"l.db settled binary", "l.db-wal settled binary"})
 }
 
 // How a change is called, and which checkpoint it comes from.
