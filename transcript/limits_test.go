@@ -180,3 +180,48 @@ func TestContent(t *testing.T) {
 		}
 	}
 }
+
+// The end of the last line is found from behind, over any number of bytes that have none.
+func TestLinesEnd(t *testing.T) {
+	for _, n := range []int{0, 1, 4094, 4095, 4096, 4097, 9000} {
+		tail := strings.Repeat("x", n)
+		for text, want := range map[string]int64{
+			tail: 0, "\n" + tail: 1, "a\n\n" + tail: 3, tail + "\n": int64(n) + 1,
+		} {
+			if got := linesEnd(bytesSource("s", []byte(text)), 0); got != want {
+				t.Errorf("%d bytes, %.5q: %d, want %d", n, text, got, want)
+			}
+		}
+	}
+	src := bytesSource("s", []byte("a\nbc"))
+	if got := linesEnd(src, 2); got != 2 {
+		t.Errorf("behind the last newline: %d", got)
+	}
+	if got := linesEnd(Source{ReaderAt: src, Size: 9, Name: "s"}, 0); got != -1 {
+		t.Errorf("of a file that is shorter: %d", got)
+	}
+}
+
+// The records of one message are one text and one list of calls, within the limits.
+func TestJoin(t *testing.T) {
+	of := func(text string, calls int) (m said) {
+		m.Text, m.Calls = text, make([]Call, calls)
+		return m
+	}
+	for _, c := range []struct{ a, b, want string }{{"", "", ""}, {"a", "", "a"}, {"", "b", "b"}, {"a", "b", "a\nb"}} {
+		m := of(c.a, 0)
+		if m.join(of(c.b, 0)); m.Text != c.want || m.Cut {
+			t.Errorf("%q and %q: %q, cut %v", c.a, c.b, m.Text, m.Cut)
+		}
+	}
+	for _, c := range [][3]int{{0, 1, 1}, {255, 1, 256}, {255, 2, 256}, {256, 1, 256}, {10, 300, 256}} {
+		m := of("", c[0])
+		if m.join(of("", c[1])); len(m.Calls) != c[2] {
+			t.Errorf("%d and %d calls: %d", c[0], c[1], len(m.Calls))
+		}
+	}
+	m := of(strings.Repeat("a", maxText-1), 0)
+	if m.join(of("b", 0)); len(m.Text) != maxText || !m.Cut {
+		t.Errorf("a long message: %d bytes, cut %v", len(m.Text), m.Cut)
+	}
+}
