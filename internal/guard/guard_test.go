@@ -50,7 +50,7 @@ func TestCommands(t *testing.T) {
 		"rewind --json undo",
 		"rewind --session claude/x checkout @~2",
 		"FOO=1 BAR='x y' rewind undo",
-		"env -i PATH=/bin rewind undo",
+		"env -i PATH=/bin rewind undo", "env - rewind undo",
 		"sudo -u me rewind undo",
 		"timeout 5 rewind undo",
 		"nice -n 10 nohup rewind undo &",

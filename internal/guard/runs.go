@@ -65,7 +65,7 @@ func bare(cmd []string) []string {
 
 // behind takes off a wrapper's options, and its operands.
 func (w wrapper) behind(cmd []string) []string {
-	for len(cmd) > 0 && len(cmd[0]) > 1 && cmd[0][0] == '-' {
+	for len(cmd) > 0 && strings.HasPrefix(cmd[0], "-") { // "-" alone is an option of env
 		o := cmd[0]
 		if cmd = cmd[1:]; o == "--" {
 			break
