@@ -126,11 +126,11 @@ func (k *kills) add(fired bool, state string) {
 }
 
 // check fails a test that killed too little to prove anything. The number of calls varies a little from run to
-// run, so the last points may find the program done.
+// run, so the last points, and one of few, may find the program done.
 func (k *kills) check(t *testing.T, calls int) {
 	t.Helper()
 	t.Logf("%d of %d points killed the program, over %d calls; afterwards: %v", k.fired, k.total, calls, k.states)
-	if k.fired*10 < k.total*9 {
+	if k.fired < k.total-max(1, k.total/10) {
 		t.Errorf("only %d of %d points killed the program", k.fired, k.total)
 	}
 }
