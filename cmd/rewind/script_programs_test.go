@@ -37,8 +37,8 @@ var realProgram = sync.OnceValues(func() (string, error) {
 })
 
 // inPlaceOfThis has what is called rewind and rewindd on the PATH be the real programs, not this test binary under
-// their names, which takes four times as long to start.
-func inPlaceOfThis() error {
+// their names, which takes four times as long to start. They are put there once, however often the scripts are run.
+var inPlaceOfThis = sync.OnceValue(func() error {
 	from, err := releasedPrograms()
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func inPlaceOfThis() error {
 		}
 	}
 	return nil
-}
+})
 
 // cmdPrograms: programs DIR [NAME...] makes a directory that holds what was built and nothing else; or only the
 // programs named.
