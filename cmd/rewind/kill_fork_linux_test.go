@@ -159,13 +159,13 @@ func TestKillForkT10(t *testing.T) {
 	t.Parallel()
 	fork, checkout, undo := []string{"fork", "turn:1"}, []string{"checkout", "turn:1"}, []string{"undo-restore"}
 	killConversations(t, []conversationCase{
-		{name: "fork", agent: transcript.Claude, args: fork, points: 12},
+		{name: "fork", agent: transcript.Claude, args: fork, points: 24},
 		{name: "fork", agent: transcript.Codex, args: fork, rare: true},
-		{name: "fork", agent: transcript.Droid, args: fork, points: 12},
-		{name: "checkout", agent: transcript.Claude, args: checkout, points: 12},
+		{name: "fork", agent: transcript.Droid, args: fork, points: 24},
+		{name: "checkout", agent: transcript.Claude, args: checkout, points: 24},
 		{name: "checkout", agent: transcript.Codex, args: checkout, rare: true},
-		{name: "checkout", agent: transcript.Droid, args: checkout, points: 12},
-		{name: "undo-restore", agent: transcript.Claude, then: checkout, args: undo, points: 10},
+		{name: "checkout", agent: transcript.Droid, args: checkout, points: 24},
+		{name: "undo-restore", agent: transcript.Claude, then: checkout, args: undo, points: 20},
 		{name: "undo-restore", agent: transcript.Droid, then: checkout, args: undo, rare: true},
 	})
 }
