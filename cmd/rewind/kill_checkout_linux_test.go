@@ -102,16 +102,22 @@ func killRestore(t *testing.T, m *torture.Run, points int, fixture string, args 
 	}
 
 	var k kills
-	for i, n := range torture.Spread(points, calls, m.Seed) {
-		dir := fmt.Sprintf("%s-%d", scratch, i)
+	kill := func(n int) {
+		dir := fmt.Sprintf("%s-%d", scratch, k.total)
 		clone(t, fixture, dir)
 		fired, _, _ := killed(t, dir, n, args...)
 		k.add(fired, afterCheckout(t, dir, n, before, after))
-		m.Point()
 		if fired {
 			m.Fired(1)
 		}
 		discard(t, dir)
+	}
+	for _, n := range torture.Spread(points, calls, m.Seed) {
+		kill(n)
+		m.Point()
+	}
+	for n := calls; n > 0 && k.states["half done"] == 0; n-- { // few calls lie between the journal and the end
+		kill(n)
 	}
 	k.check(t, calls)
 	if k.states["half done"] == 0 {
