@@ -106,7 +106,8 @@ ROOM ?=
 # Tests of a package at once: most wait, for processes or the disk.
 PARALLEL ?= 6
 # Where tests have their files: in memory where that is large enough and runs programs, or where TMPDIR says. ext4
-# searches long for a free inode where thousands of files went a moment ago. `make torture` is on the disk.
+# searches long for a free inode where thousands of files went a moment ago. What is about a disk is on one
+# (torture.OnDisk), and so is `make torture`, but for what kills programs.
 SCRATCH = d="$$(mktemp -d -p "$${TMPDIR:-/dev/shm}" rewind.XXXX 2>/dev/null)" || d="$$(mktemp -d)"; \
 	room() { [ "$$(df -Pk "$$d" | awk 'NR == 2 { print $$4 }')" -gt 4194304 ] && cp "$$(type -P true)" "$$d/true" && "$$d/true"; }; \
 	if [ -z "$${TMPDIR:-}" ] && ! room 2>/dev/null; then rm -rf "$$d"; d="$$(mktemp -d)"; fi; rm -f "$$d/true"; chmod 755 "$$d"; echo "$$d"

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rewind/internal/torture"
 )
 
 // group makes a cgroup whose processes may have so many bytes of memory; "" where that is not for us to do.
@@ -86,8 +88,8 @@ func TestMemoryOfAGroup(t *testing.T) {
 		must(t, f.Close())
 	}
 	t.Run("enough", func(t *testing.T) {
-		t.Setenv("TMPDIR", "/var/tmp") // files in memory would be the group's
-		dir := group(t, 100*mb)        // goes after the daemon in it
+		torture.OnDisk(t)       // files in memory would be the group's
+		dir := group(t, 100*mb) // goes after the daemon in it
 		h := newDaemonHome(t)
 		fill(h)
 		for _, args := range [][]string{
@@ -110,8 +112,8 @@ func TestMemoryOfAGroup(t *testing.T) {
 		}
 	})
 	t.Run("too little", func(t *testing.T) {
-		t.Setenv("TMPDIR", "/var/tmp") // files in memory would be the group's
-		dir := group(t, 100*mb)        // goes after the daemon in it
+		torture.OnDisk(t)       // files in memory would be the group's
+		dir := group(t, 100*mb) // goes after the daemon in it
 		if dir == "" {
 			return // that a killed daemon is said is shown in internal/browsertest, too
 		}

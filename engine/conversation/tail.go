@@ -170,7 +170,8 @@ func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, 
 	}
 	same, err := endsWith(f, from, before)
 	ofLines := !f.Document() && !f.unended
-	if cut := ofLines && to > from && w.tail[len(w.tail)-1] != '\n'; err == nil && (!same || cut) {
+	cut := ofLines && to > from && w.tail[len(w.tail)-1] != '\n'
+	if err == nil && (!same || cut) {
 		err = f.reading(ErrMoving)
 	}
 	if err != nil {

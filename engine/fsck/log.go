@@ -33,8 +33,8 @@ func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed b
 	err = s.run()
 	unchanged := err == nil && len(r.out.Done) == done
 	files := r.out.Files
-	mended := first && files != nil && (files.Rebuilt || len(files.Files) > 0)
-	if unchanged && !mended {
+	repaired := files != nil && (files.Rebuilt || len(files.Files) > 0)
+	if unchanged && !(first && repaired) {
 		tx.Discard()
 		return false, nil
 	}

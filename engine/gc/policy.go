@@ -68,7 +68,8 @@ func (r retention) keeps(log []logged) []bool {
 		if l.step {
 			ranks[l.session]++
 		}
-		keep[i] = l.pinned || l.age < r.grace || asked && r.young(l, newestOfDay)
+		whatever := l.pinned || l.age < r.grace
+		keep[i] = whatever || asked && r.young(l, newestOfDay)
 	}
 	return keep
 }

@@ -12,6 +12,8 @@ import (
 	"rewind/engine/manage"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/hooks"
+	"rewind/internal/kv"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
@@ -366,5 +368,115 @@ func TestPlanWhileOpen(t *testing.T) {
 	p.Must(os.Remove(note))
 	if err := undo(false); err != nil {
 		t.Errorf("undo of rename, and nobody has it open: %v", err)
+	}
+}
+
+// TestPlanNeeded: a rollout of Codex on which another one goes on does not go without that one.
+func TestPlanNeeded(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "1")
+	p.Save("")
+	s := p.Scribe(hooks.Codex, enginetest.Unique())
+	s.Tell(hooks.SessionStart, map[string]any{"source": "startup"})
+	s.Tell(hooks.Prompt, map[string]any{"prompt": "go", "turn_id": "t"})
+	s.Says("done")
+	s.Tell(hooks.Stop, map[string]any{"turn_id": "t"})
+	p.Settle()
+	remove := manage.Request{Kind: refs.KindDelete, Sessions: []string{s.ID}, LastCopy: true, Force: true}
+	want := fmt.Sprintf(`codex/%s "" to "deleted"; %s goes; lost 0 turns, 0 checkpoints`, s.ID, filepath.Base(s.File))
+	if got, err := decided(p, remove, true); err != nil || got != want {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+	other := enginetest.Unique()
+	on := filepath.Join(filepath.Dir(s.File), "rollout-2026-11-20T11-00-00-"+other+".jsonl")
+	base := fmt.Sprintf(`"history_base":{"thread_id":%q,"end_byte_offset":9}`, s.ID)
+	meta := fmt.Sprintf(`{"type":"session_meta","payload":{"id":%q,%s}}`, other, base)
+	p.Must(os.WriteFile(on, []byte(meta+"\n"), 0o600))
+	var needed *model.NeededError
+	if got, err := decided(p, remove, true); !errors.As(err, &needed) || needed.Session != "codex/"+s.ID {
+		t.Fatalf("another one goes on behind it: %s, %v", got, err)
+	}
+	enginetest.Equal(t, "needed by", needed.Paths, []string{on})
+}
+
+// TestPlanOfWhatIsNotThere: a session without a record or a file.
+func TestPlanOfWhatIsNotThere(t *testing.T) {
+	p, k, forks := family(t)
+	cp, err := p.E.Log.Refs.ID(refs.Session(k.Name()))
+	p.Must(err)
+	p.Must(p.E.Log.Record(enginetest.Bg, refs.Operation{Kind: refs.KindTag},
+		refs.Update{Name: refs.Session("claude/branch"), New: cp}))
+	branch := manage.Request{Kind: refs.KindArchive, Sessions: []string{"claude/branch"}}
+	if got, err := decided(p, branch, true); !errors.Is(err, model.ErrUsage) {
+		t.Errorf("a branch alone: %s, %v", got, err)
+	}
+	a := forks[0]
+	rename := manage.Request{Kind: refs.KindRename, Sessions: []string{a.Session}, Title: "new"}
+	if got, err := decided(p, rename, false); err != nil || got != a.Session+` "" to "", called "new"` {
+		t.Errorf("nothing is stored: %s, %v", got, err)
+	}
+	p.Must(os.Remove(k.File))
+	for _, w := range []want{ // nothing of its file is to be done
+		{
+			manage.Request{Kind: refs.KindDelete, Sessions: []string{k.Name()}, LastCopy: true},
+			`K "" to "deleted"; lost 2 turns, 2 checkpoints`,
+		},
+		{manage.Request{Kind: refs.KindArchive, Sessions: []string{k.Name()}}, `K "" to "archived"`},
+		{ // and it is no copy of what the other one has
+			manage.Request{Kind: refs.KindDelete, Sessions: []string{a.Session, forks[1].Session}, DryRun: true},
+			`A "" to "deleted"; B "" to "deleted"; AFILE goes; BFILE goes; ` +
+				`lost 1 turns, 0 checkpoints; lost 1 turns, 0 checkpoints`,
+		},
+	} {
+		w.check(t, p, strings.NewReplacer("AFILE", filepath.Base(a.Path), "BFILE", filepath.Base(forks[1].Path),
+			"K", k.Name(), "A", a.Session, "B", forks[1].Session))
+	}
+}
+
+// TestPlanUndoTitles: of several titles that go back each session gets its own, also where it went on; while an agent
+// has it open, none does.
+func TestPlanUndoTitles(t *testing.T) {
+	p, _, forks := family(t)
+	var op refs.Operation
+	op.Restore = &refs.Restore{}
+	for i := len(forks) - 1; i >= 0; i-- {
+		done := done(p, refs.KindRename, fmt.Sprint("new ", i), forks[i].Session)
+		op.Restore.Managed = append(op.Restore.Managed, done.Restore.Managed...)
+		op.Restore.Files = append(op.Restore.Files, done.Restore.Files...)
+		p.Opened(forks[i].Fork).Used("it goes on")
+	}
+	undo := func() (*manage.Plan, error) {
+		defer p.E.Log.Hold()()
+		p.Must(p.E.Talks.ReadySessions())
+		plan, err := manager(p).PlanUndo(&op, manage.Request{Env: p.Env()})
+		p.Must(err)
+		tx := p.E.Log.Objs.Begin()
+		if err := plan.Decide(enginetest.Bg, tx); err != nil {
+			tx.Discard()
+			return nil, err
+		}
+		p.Must(tx.Commit(enginetest.Bg, kv.Durable))
+		return plan, nil
+	}
+	plan, err := undo()
+	p.Must(err)
+	for i, f := range plan.Files {
+		want := fmt.Sprintf(`"customTitle":"[Fork @1] fork %d"`, i)
+		raw := string(enginetest.ReadAll(t, p.E.Log.Objs, f.To))
+		last := raw[max(strings.LastIndex(raw, `"customTitle":`), 0):]
+		if f.Path != forks[i].Path || !strings.HasPrefix(last, want) {
+			t.Errorf("%s: no %s in\n%s", f.Path, want, raw)
+		}
+	}
+	if len(plan.Files) != 2 || len(plan.Managed) != 2 {
+		t.Errorf("%s", told(plan))
+	}
+	_, id := model.SplitSession(forks[0].Session)
+	note := filepath.Join(p.User(), ".claude", "sessions", fmt.Sprint(os.Getpid(), ".json"))
+	p.Must(os.MkdirAll(filepath.Dir(note), 0o700))
+	p.Must(os.WriteFile(note, fmt.Appendf(nil, `{"pid":%d,"sessionId":%q,"cwd":%q}`, os.Getpid(), id, p.Root), 0o600))
+	var open *model.RunningError
+	if _, err := undo(); !errors.As(err, &open) || open.Session != forks[0].Session {
+		t.Errorf("one is open: %v", err)
 	}
 }

@@ -162,8 +162,10 @@ func RemoveMarker(p *Project) error {
 			return err
 		}
 		keep := func(name string) bool {
-			ofTrash := name == markerIgnore || isTrash(name)
-			return name == markerID || name == markerStore || trash && ofTrash
+			if name == markerID || name == markerStore {
+				return true
+			}
+			return trash && (name == markerIgnore || isTrash(name))
 		}
 		if err := removeBut(dir, keep); err != nil {
 			return err

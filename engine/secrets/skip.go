@@ -182,7 +182,8 @@ func (k *Leaks) Leaks(newest objstore.ID) ([]value.Leak, error) {
 				return nil, err
 			}
 			newest := model.IsFile(ent) && ent.ID.Key() == key
-			if newest || l.Findings == nil || !l.newest && f.before(l) {
+			first := l.Findings == nil || !l.newest && f.before(l)
+			if newest || first {
 				l.Findings, l.Checkpoint, l.newest = f.Findings, f.Checkpoint.String(), newest
 			}
 		}

@@ -226,8 +226,9 @@ func (s *Scanner) hex() (rune, error) {
 }
 
 func isHex(c byte) bool {
+	digit := '0' <= c && c <= '9'
 	small, large := 'a' <= c && c <= 'f', 'A' <= c && c <= 'F'
-	return '0' <= c && c <= '9' || small || large
+	return digit || small || large
 }
 
 // emit hands one character on; a lone surrogate is encoded as U+FFFD.

@@ -42,6 +42,13 @@ var today = uint64(time.Now().Unix() / (24 * 60 * 60))
 // Today reports whether case n of many is of today: each is on one day of three, and always at full size.
 func Today(n int) bool { return Full() || (uint64(n)+Seed())%3 == 0 }
 
+// OnDisk has the temporary directories of a test be on a disk: those of a whole run may be in memory, where file systems
+// have no limits, no stamps and no attributes of a disk's. The test cannot be parallel.
+func OnDisk(t testing.TB) {
+	t.Helper()
+	t.Setenv("TMPDIR", "/var/tmp")
+}
+
 // Points is how many points a test is asked for, given its sizes.
 func Points(ci, full int) int {
 	if n, err := strconv.Atoi(os.Getenv(EnvPoints)); err == nil && n > 0 {

@@ -213,6 +213,25 @@ func TestFaultsApply(t *testing.T) {
 }
 
 // TestAlternate: any beginning has some of both, and all is there once.
+// Each case is on one day of three, and always at full size.
+func TestToday(t *testing.T) {
+	for n := range 9 {
+		days := 0
+		for day := range 3 {
+			t.Setenv(EnvSeed, fmt.Sprint(20784+day))
+			if t.Setenv(EnvFull, ""); Today(n) {
+				days++
+			}
+			if t.Setenv(EnvFull, "1"); !Today(n) {
+				t.Errorf("case %d is not there at full size", n)
+			}
+		}
+		if days != 1 {
+			t.Errorf("case %d is on %d days of three", n, days)
+		}
+	}
+}
+
 func TestAlternate(t *testing.T) {
 	got := Alternate(rand.New(rand.NewPCG(1, 2)), []int{1, 2}, []int{10, 20, 30, 40})
 	for i, n := range got[:4] {

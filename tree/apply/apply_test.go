@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/internal/torture"
 	"rewind/internal/worktreefs/faultfs"
 	"rewind/tree"
 )
@@ -120,6 +121,12 @@ func applyDir(t testing.TB) string {
 	return applyDirIn(t, base)
 }
 
+// onDisk is applyDir on a disk.
+func onDisk(t testing.TB) string {
+	torture.OnDisk(t)
+	return applyDirIn(t, "")
+}
+
 func applyDirIn(t testing.TB, base string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(base, "apply")
@@ -142,7 +149,7 @@ func applyDirIn(t testing.TB, base string) string {
 
 func TestApplyReachesTarget(t *testing.T) {
 	eachScenario(t, func(t *testing.T, from, to applyState, b applyBlobs) {
-		dir := applyDirIn(t, "")
+		dir := onDisk(t)
 		buildState(t, dir, from)
 		steps := stepsBetween(from, to)
 		if r := mustReach(t, dir, steps, b, to); r.Done != len(steps) {

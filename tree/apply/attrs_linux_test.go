@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rewind/internal/torture"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/internal/worktreefs/faultfs"
@@ -47,6 +48,7 @@ const (
 // attrDir is a directory on a file system that has access control lists.
 func attrDir(t *testing.T) string {
 	t.Helper()
+	torture.OnDisk(t)
 	for _, base := range []string{"", "/dev/shm"} {
 		dir := applyDirIn(t, base)
 		f := filepath.Join(dir, "probe")
@@ -420,7 +422,7 @@ func TestPromise17ApplyDefaultACL(t *testing.T) {
 // restore makes there.
 func TestApplyGivesTheDirectorysGroup(t *testing.T) {
 	asRoot(t)
-	dir := applyDirIn(t, "")
+	dir := onDisk(t)
 	from := applyState{"team": nd(0o755)}
 	buildState(t, dir, from)
 	dress(t, filepath.Join(dir, "team"), 1234, 2345, 0o2775)
@@ -550,7 +552,7 @@ func TestApplySparse(t *testing.T) {
 		}
 		to[fmt.Sprint("random", i)] = nf(b.String(), 0o644)
 	}
-	dir := applyDirIn(t, "")
+	dir := onDisk(t)
 	mustReach(t, dir, stepsBetween(applyState{}, to), applyBlobs{}.add(to), to)
 	for p, most := range map[string]int64{"hole": 64, "end": 64, "middle": 128} {
 		var st unix.Stat_t

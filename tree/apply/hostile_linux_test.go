@@ -592,7 +592,7 @@ func TestApplyForeign(t *testing.T) {
 	if os.Getenv(half) != "nobody" {
 		return // only of use without privileges: see TestApplyUnprivileged
 	}
-	dir := applyDirIn(t, "")
+	dir := onDisk(t)
 	from := applyState{"a": nf("a", 0o644)}
 	buildState(t, dir, from)
 	if err := os.Symlink("/", filepath.Join(dir, "root")); err != nil {
@@ -646,7 +646,7 @@ func TestApplyOtherFileSystem(t *testing.T) {
 	b := applyBlobs{}.add(from).add(to)
 	steps := stepsBetween(from, to)
 	for n := 1; ; n++ {
-		base := applyDirIn(t, "")
+		base := onDisk(t)
 		dir, bound := filepath.Join(base, "in"), filepath.Join(base, "bound")
 		for _, d := range []string{dir, bound, filepath.Join(dir, "mnt"), filepath.Join(dir, "bind")} {
 			if err := os.Mkdir(d, 0o755); err != nil {

@@ -78,8 +78,10 @@ func (j *job) removesFirst() bool {
 
 // permOnly reports whether only permissions change, and the content stays.
 func (j *job) permOnly() bool {
-	stays := j.present && j.Old != nil && j.New != nil && j.Old.Type == j.New.Type
-	return stays && (j.Old.Type == tree.TypeDir || j.Old.ID == j.New.ID)
+	if !j.present || j.Old == nil || j.New == nil {
+		return false
+	}
+	return j.Old.Type == j.New.Type && (j.Old.Type == tree.TypeDir || j.Old.ID == j.New.ID)
 }
 
 // placesNew reports whether new content is put at the path.

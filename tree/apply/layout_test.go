@@ -52,7 +52,7 @@ func (w applyState) laid() applyState {
 
 func TestLayOut(t *testing.T) {
 	eachScenario(t, func(t *testing.T, _, to applyState, b applyBlobs) {
-		dir := applyDirIn(t, "")
+		dir := onDisk(t)
 		if err := layState(t, dir, "out", to, b, &faultfs.Script{}); err != nil {
 			t.Fatal(err)
 		}

@@ -45,6 +45,7 @@ func stamps(t *testing.T, root string) {
 // whatever happened before it, and whatever became of the snapshots before. An editor works between them, and alongside
 // of some.
 func TestStillEqualsFullScan(t *testing.T) {
+	torture.OnDisk(t)
 	stamps(t, t.TempDir())
 	snapshots, taken, checks := 0, 0, 1
 	if torture.Full() {
@@ -76,6 +77,7 @@ func TestStillEqualsFullScan(t *testing.T) {
 
 // The same with one editor that works all the time, and larger trees.
 func TestStillEqualsFullScanAlongside(t *testing.T) {
+	torture.OnDisk(t)
 	stamps(t, t.TempDir())
 	seed, rounds := uint64(11), 40
 	if torture.Full() {
@@ -105,6 +107,7 @@ func TestStillEqualsFullScanAlongside(t *testing.T) {
 // What an unchanged tree costs: a directory is opened and described, a file described; none is listed, opened or read.
 // After an edit, only its directory is listed; after a name came, the same.
 func TestStillCalls(t *testing.T) {
+	torture.OnDisk(t)
 	stamps(t, t.TempDir())
 	v := unwatched(t)
 	const dirs, files = 7, 11
