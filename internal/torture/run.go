@@ -42,8 +42,8 @@ var today = uint64(time.Now().Unix() / (24 * 60 * 60))
 // Today reports whether case n of many is of today: each is on one day of three, and always at full size.
 func Today(n int) bool { return Full() || (uint64(n)+Seed())%3 == 0 }
 
-// OnDisk has the temporary directories of a test be on a disk: those of a whole run may be in memory, where file systems
-// have no limits, no stamps and no attributes of a disk's. The test cannot be parallel.
+// OnDisk has the temporary directories of a test be on a disk. Those of a whole run may be in memory, where a file
+// system has not the stamps, attributes and limits of a disk. The test cannot be parallel.
 func OnDisk(t testing.TB) {
 	t.Helper()
 	t.Setenv("TMPDIR", "/var/tmp")
