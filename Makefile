@@ -97,14 +97,16 @@ uninstall: ## take out hooks, programs and the link; the stores stay, and it say
 .PHONY: test
 test: ## every test; CI runs it after lint, which vets
 	@scratch="$$($(SCRATCH))"; trap 'rm -rf "$$scratch"' EXIT; \
-	CGO_ENABLED=0 $(GO) build -buildvcs=false -ldflags '-s -w' -o "$$scratch/programs/" ./cmd/...; \
-	TMPDIR="$$scratch" REWIND_TEST_PROGRAMS="$$scratch/programs" $(GO) test -vet=off -p 3 -parallel $(PARALLEL) -timeout 30m $(TESTFLAGS) ./...
+	CGO_ENABLED=0 $(GO) build -buildvcs=false $(STRIP) -o "$$scratch/programs/" ./cmd/...; \
+	TMPDIR="$$scratch" REWIND_TEST_PROGRAMS="$$scratch/programs" $(GO) test -vet=off $(STRIP) -p 4 -parallel $(PARALLEL) -timeout 30m $(TESTFLAGS) ./...
 
 # The tests that are left out are those of docs/slow-tests.md.
 SLOW = sed -n 's/^| \([^ ]*\) | `\(Test[A-Za-z0-9_]*\)` | .*/\1 \2/p' docs/slow-tests.md
 ROOM ?=
 # Tests of a package at once: most wait, for processes or the disk.
 PARALLEL ?= 6
+# Linking is twice as fast without what only a debugger reads.
+STRIP = -ldflags '-s -w'
 # Where tests have their files: in memory where that is large enough and runs programs, or where TMPDIR says. ext4
 # searches long for a free inode where thousands of files went a moment ago. What is about a disk is on one
 # (torture.OnDisk), and so is `make torture`, but for what kills programs.
@@ -117,7 +119,7 @@ quick: ## the tests of a package and those below it without the slow ones: ROOM=
 	@[ -n "$(ROOM)" ] || { echo "which package? make quick ROOM=engine/restore" >&2; exit 2; }; \
 	slow="$$($(SLOW) | awk -v room='$(ROOM)' '$$1 == room || index($$1, room "/") == 1 { print $$2 }' | paste -sd'|')"; \
 	scratch="$$($(SCRATCH))"; trap 'rm -rf "$$scratch"' EXIT; \
-	TMPDIR="$$scratch" $(GO) test -vet=off -parallel $(PARALLEL) -skip "^($$slow)\$$" ./$(ROOM)/...; \
+	TMPDIR="$$scratch" $(GO) test -vet=off $(STRIP) -parallel $(PARALLEL) -skip "^($$slow)\$$" ./$(ROOM)/...; \
 	if [ -n "$$slow" ]; then echo "left out, for they are slow (make test-slow): $${slow//|/ }"; fi
 
 .PHONY: test-slow

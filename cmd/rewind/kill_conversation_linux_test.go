@@ -27,9 +27,9 @@ type talker struct {
 	agent     transcript.Agent
 	id, file  string // of the session
 	folder    string // of the agent, with its session files
-	saved     string // a copy of the home
 	leftovers int64  // temporary files that kills left
 	standings bool   // how sessions stand is a part of the state
+	served    bool   // a daemon may be there
 }
 
 // newTalker plays two turns of an agent and then runs a command line, if there is one.
@@ -38,7 +38,6 @@ func newTalker(t *testing.T, agent transcript.Agent, then ...string) *talker {
 	program, err := realProgram()
 	must(t, err)
 	k := &talker{someone: someone{t, filepath.Join(memoryDir(t), "home"), program}, agent: agent}
-	k.saved = k.home + ".saved"
 	write(t, k.home, map[string]string{"p/start": "start\n", "p/kept/file": "f\n"})
 	k.must("init")
 	text, err := os.ReadFile(filepath.Join("testdata", "play", string(agent)))
@@ -62,25 +61,46 @@ func newTalker(t *testing.T, agent transcript.Agent, then ...string) *talker {
 	if len(then) > 0 {
 		k.must(then...)
 	}
-	must(t, os.Rename(k.home, k.saved))
-	k.reset()
+	k.alone()
+	k.keep()
+	t.Cleanup(k.alone)
 	return k
 }
 
 // reset lays the home out as it was before the command that is killed.
 func (k *talker) reset() {
 	k.t.Helper()
-	discard(k.t, k.home)
-	if out, err := exec.Command("cp", "-a", k.saved, k.home).CombinedOutput(); err != nil {
-		k.t.Fatalf("cp: %v\n%s", err, out)
-	}
+	k.alone()
+	k.someone.reset()
 }
 
+// command is a command line in the project that a daemon answers, as people's are. Before something is killed, which
+// does all itself, the daemon has to go.
 func (k *talker) command(args ...string) *exec.Cmd {
+	k.served = true
 	cmd := exec.Command(k.program, args...)
 	cmd.Dir = filepath.Join(k.home, "p")
-	cmd.Env = append(os.Environ(), "HOME="+k.home, "REWIND_HOME=", "REWIND_DAEMON=off")
+	cmd.Env = append(os.Environ(), "HOME="+k.home, "REWIND_HOME=", "REWIND_DAEMON=", "REWIND_AFTERWARDS=off", "REWIND_IDLE=2m")
 	return cmd
+}
+
+// alone ends the daemon.
+func (k *talker) alone() {
+	k.t.Helper()
+	if !k.served {
+		return
+	}
+	if out, err := k.command("daemon", "stop").CombinedOutput(); err != nil {
+		k.t.Errorf("daemon stop: %v\n%s", err, out)
+	}
+	k.served = false
+}
+
+// run runs a command line alone, killed instead of its nth call that changes something.
+func (k *talker) run(n int, args ...string) (code, met int) {
+	k.t.Helper()
+	k.alone()
+	return k.someone.run(n, args...)
 }
 
 // try runs a command line in the project.

@@ -31,7 +31,7 @@ func newSomeone(t *testing.T) someone {
 	t.Helper()
 	program, err := realProgram()
 	must(t, err)
-	home := memoryDir(t)
+	home := filepath.Join(memoryDir(t), "home")
 	write(t, home, settingsBefore)
 	write(t, home, map[string]string{".rewind/system/smart-checkpoint": "#!/bin/sh\n"})
 	must(t, os.Chmod(filepath.Join(home, ".rewind/system/smart-checkpoint"), 0o755))
@@ -69,10 +69,42 @@ func (s someone) run(n int, args ...string) (code, met int) {
 	return code, met
 }
 
+// exit is run for what nobody kills.
+func (s someone) exit(args ...string) int {
+	s.t.Helper()
+	cmd := exec.Command(s.program, append([]string{"-C", filepath.Join(s.home, "p")}, args...)...)
+	cmd.Env = append(os.Environ(), "HOME="+s.home, "REWIND_HOME=", "REWIND_DAEMON=off")
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		s.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
 func (s someone) mustRun(args ...string) {
 	s.t.Helper()
-	if code, _ := s.run(0, args...); code != 0 {
+	if code := s.exit(args...); code != 0 {
 		s.t.Fatalf("rewind %s exited with %d", strings.Join(args, " "), code)
+	}
+}
+
+// keep keeps the home as it is for reset.
+func (s someone) keep() {
+	s.t.Helper()
+	copyAll(s.t, s.home, s.home+".saved")
+}
+
+// reset lays the home out as it was kept: settings, hooks and stores name it by its path.
+func (s someone) reset() {
+	s.t.Helper()
+	discard(s.t, s.home)
+	copyAll(s.t, s.home+".saved", s.home)
+}
+
+func copyAll(t *testing.T, from, to string) {
+	t.Helper()
+	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("cp: %v\n%s", err, out)
 	}
 }
 
@@ -105,21 +137,18 @@ func TestKillHooks(t *testing.T) {
 	for _, flag := range []string{"--register-hooks", "--unregister-hooks"} {
 		t.Run(flag, func(t *testing.T) {
 			t.Parallel()
-			prepare := func() someone {
-				s := newSomeone(t)
-				if flag == "--unregister-hooks" {
-					s.mustRun("config", "--register-hooks")
-				}
-				return s
+			s := newSomeone(t)
+			if flag == "--unregister-hooks" {
+				s.mustRun("config", "--register-hooks")
 			}
-			s := prepare()
+			s.keep()
 			_, calls := s.run(0, "config", flag)
 			var k kills
 			for n := 1; n <= calls; n++ {
 				if !torture.Today(n) {
 					continue
 				}
-				s := prepare()
+				s.reset()
 				old := map[string]string{}
 				for _, name := range names {
 					old[name] = s.settings(name)
@@ -152,7 +181,6 @@ func TestKillHooks(t *testing.T) {
 						t.Errorf("killed at call %d: there is more than the settings: %v", n, list)
 					}
 				}
-				discard(t, s.home)
 			}
 			k.check(t, calls)
 		})
@@ -166,17 +194,15 @@ func TestKillRemove(t *testing.T) {
 	for _, mode := range []string{"global", "project"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			ids := map[string]string{} // of stores, by home
-			prepare := func() someone {
-				s := newSomeone(t)
-				s.mustRun("init", "--mode", mode)
-				ids[s.home] = strings.TrimSpace(s.settings("p/.agent/rewind/id"))
-				return s
-			}
+			s := newSomeone(t)
+			s.mustRun("init", "--mode", mode)
+			id := strings.TrimSpace(s.settings("p/.agent/rewind/id"))
+			s.keep()
 			calls := math.MaxInt
 			for range 3 { // on a busy machine one makes more calls than others, and the last ones count here
-				_, n := prepare().run(0, "init", "--remove", "--yes")
+				_, n := s.run(0, "init", "--remove", "--yes")
 				calls = min(calls, n)
+				s.reset()
 			}
 			list := points(4, calls)
 			for n := max(calls-20, 1); n <= calls; n++ { // where the store and the marker go
@@ -189,10 +215,10 @@ func TestKillRemove(t *testing.T) {
 			}
 			var k kills
 			for i, n := range list {
-				s := prepare()
+				s.reset()
 				code, _ := s.run(n, "init", "--remove", "--yes")
 				state := "a project"
-				switch code, _ := s.run(0, "verify"); code {
+				switch code := s.exit("verify"); code {
 				case 0:
 				case 10:
 					state = "none"
@@ -201,11 +227,11 @@ func TestKillRemove(t *testing.T) {
 				}
 				k.add(code == 137, state)
 				if i%2 == 1 && state == "none" { // it was removed, and lies in the trash
-					s.mustRun("stores", "restore", ids[s.home])
+					s.mustRun("stores", "restore", id)
 					s.mustRun("verify")
 				}
 				if i%2 == 0 {
-					switch code, _ := s.run(0, "init", "--remove", "--yes"); code {
+					switch code := s.exit("init", "--remove", "--yes"); code {
 					case 0, 10:
 					default:
 						t.Errorf("killed at call %d: removing again exits with %d", n, code)
@@ -222,7 +248,6 @@ func TestKillRemove(t *testing.T) {
 						t.Errorf("killed at call %d: storage has %v %v", n, stores, err)
 					}
 				}
-				discard(t, s.home)
 			}
 			t.Logf("%d of %d points killed the program, over %d calls; afterwards: %v", k.fired, k.total, calls,
 				k.states)
@@ -240,25 +265,22 @@ func TestKillRestore(t *testing.T) {
 	for _, mode := range []string{"global", "project"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			prepare := func() (s someone, id string) {
-				s = newSomeone(t)
-				s.mustRun("init", "--mode", mode)
-				s.mustRun("config", "limits.file_size", "2MiB")
-				id = strings.TrimSpace(s.settings("p/.agent/rewind/id"))
-				s.mustRun("init", "--remove", "--yes")
-				return s, id
-			}
-			s, id := prepare()
+			s := newSomeone(t)
+			s.mustRun("init", "--mode", mode)
+			s.mustRun("config", "limits.file_size", "2MiB")
+			id := strings.TrimSpace(s.settings("p/.agent/rewind/id"))
+			s.mustRun("init", "--remove", "--yes")
+			s.keep()
 			_, calls := s.run(0, "stores", "restore", id)
 			var k kills
 			for n := 1; n <= calls; n++ {
 				if !torture.Today(n) {
 					continue
 				}
-				s, id := prepare()
+				s.reset()
 				code, _ := s.run(n, "stores", "restore", id)
 				state := "back"
-				if verified, _ := s.run(0, "verify"); verified != 0 {
+				if s.exit("verify") != 0 {
 					state = "in the trash"
 					s.mustRun("stores", "restore", id)
 					s.mustRun("verify")
@@ -274,7 +296,6 @@ func TestKillRestore(t *testing.T) {
 				if left, err := os.ReadDir(filepath.Join(s.home, ".rewind/trash")); err != nil || len(left) > 0 {
 					t.Errorf("killed at call %d (%s): the trash has %v %v", n, state, left, err)
 				}
-				discard(t, s.home)
 			}
 			k.check(t, calls)
 		})

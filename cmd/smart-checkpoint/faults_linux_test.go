@@ -269,14 +269,7 @@ func TestPromise03HostilePayloads(t *testing.T) {
 	if s.daemon() != pid {
 		t.Error("the daemon is another one now")
 	}
-	var peak int
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	s.check(err)
-	if _, rest, ok := strings.Cut(string(b), "VmHWM:"); ok {
-		_, err := fmt.Sscan(rest, &peak)
-		s.check(err)
-	}
-	if peak == 0 || peak > 300<<10 {
+	if peak := mostResident(t, pid); peak == 0 || peak > 300<<10 {
 		t.Errorf("the daemon took %d KiB", peak)
 	}
 	s.clean()

@@ -223,7 +223,6 @@ type result struct {
 	stdout, stderr string
 	code           int // -1: a signal
 	took           time.Duration
-	peak           int64 // bytes resident at most
 }
 
 func (b *testbed) command(args ...string) *exec.Cmd {
@@ -253,9 +252,6 @@ func finish(cmd *exec.Cmd) result {
 		} else if r.stderr += err.Error(); errors.Is(err, syscall.EPIPE) {
 			r.code = 0 // of the copying of standard input
 		}
-	}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		r.peak = usage.Maxrss << 10
 	}
 	return r
 }
