@@ -80,7 +80,8 @@ func (k *talker) command(args ...string) *exec.Cmd {
 	k.served = true
 	cmd := exec.Command(k.program, args...)
 	cmd.Dir = filepath.Join(k.home, "p")
-	cmd.Env = append(os.Environ(), "HOME="+k.home, "REWIND_HOME=", "REWIND_DAEMON=", "REWIND_AFTERWARDS=off", "REWIND_IDLE=2m")
+	cmd.Env = append(os.Environ(), "HOME="+k.home, "REWIND_HOME=", "REWIND_DAEMON=", "REWIND_AFTERWARDS=off",
+		"REWIND_IDLE=2m")
 	return cmd
 }
 

@@ -481,7 +481,8 @@ func TestT15LargePayload(t *testing.T) {
 		refuse <- refused
 		cmd := b.command("stop", "--agent", "claude", "--deadline", "20000")
 		peak := 0 // KiB resident at most, when all was read
-		cmd.Stdin = io.MultiReader(io.LimitReader(ones{}, size), atEnd(func() { peak = mostResident(t, cmd.Process.Pid) }))
+		end := atEnd(func() { peak = mostResident(t, cmd.Process.Pid) })
+		cmd.Stdin = io.MultiReader(io.LimitReader(ones{}, size), end)
 		r := finish(cmd)
 		if refused {
 			b.oneLine(r, "too large to be sent again")
