@@ -16,11 +16,15 @@ import (
 	"rewind/api"
 	"rewind/bench/workload"
 	"rewind/hooks"
+	"rewind/internal/torture"
 )
 
 // The hooks in all detail on a small tree: real client and daemon, calls that are checkpoints, many at once, cold
 // starts, nothing left behind.
 func TestHookRun(t *testing.T) {
+	if !torture.Today(1) { // TestTableRun measures every row each day
+		return
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("missing tool: git")
 	}
@@ -143,6 +147,9 @@ func TestParseSizes(t *testing.T) {
 
 // gc removes the older half of a store beside hooks and alone, and every figure is there.
 func TestCollectRun(t *testing.T) {
+	if !torture.Today(2) { // TestTableRun measures every row each day
+		return
+	}
 	scratch, file := t.TempDir(), filepath.Join(t.TempDir(), "out.json")
 	var out, errs bytes.Buffer
 	err := run([]string{

