@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/internal/procstate"
 	"rewind/internal/torture"
 )
 
@@ -296,11 +296,11 @@ func (s *aStore) nothingGone(t *testing.T, what string) {
 	}
 }
 
-// eventuallyGone waits for a process to end.
+// eventuallyGone waits for a process to end. That its parent has asked what became of it is not waited for.
 func eventuallyGone(t *testing.T, pid int) {
 	t.Helper()
 	for range 1000 {
-		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
+		if procstate.See(pid).State == procstate.Gone {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

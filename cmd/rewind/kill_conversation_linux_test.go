@@ -85,14 +85,22 @@ func (k *talker) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// alone ends the daemon.
+// alone ends the daemon. It answers when its stores are closed, and writes to its log after that.
 func (k *talker) alone() {
 	k.t.Helper()
 	if !k.served {
 		return
 	}
-	if out, err := k.command("daemon", "stop").CombinedOutput(); err != nil {
+	var v struct{ Daemon struct{ PID int } }
+	out, err := k.command("daemon", "stop", "--json").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &v)
+	}
+	if err != nil {
 		k.t.Errorf("daemon stop: %v\n%s", err, out)
+	}
+	if v.Daemon.PID > 0 {
+		eventuallyGone(k.t, v.Daemon.PID)
 	}
 	k.served = false
 }

@@ -103,7 +103,7 @@ func (s someone) reset() {
 
 func copyAll(t *testing.T, from, to string) {
 	t.Helper()
-	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", "-aT", from, to).CombinedOutput(); err != nil {
 		t.Fatalf("cp: %v\n%s", err, out)
 	}
 }
