@@ -9,7 +9,10 @@ import (
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/hooks"
+	"rewind/internal/kv"
 	"rewind/internal/value"
+	"rewind/objstore"
+	"rewind/refs"
 )
 
 // TestUnderfootOthers: who goes on from the restore, and who is of no branch of it, was not left by it; who was never
@@ -94,5 +97,49 @@ func TestForget(t *testing.T) {
 	s.Transcript = "/nowhere/" + k.ID + ".jsonl"
 	if err := p.E.Sessions.Forget(enginetest.Bg, &s, env); err == nil {
 		t.Error("a file in no folder: no error")
+	}
+}
+
+// TestMover: a checkout moves the current session along its line, and off it the one that the target belongs to.
+func TestMover(t *testing.T) {
+	d := newDesk(t)
+	put := func(session, event string, parents ...objstore.ID) *model.Checkpoint {
+		cp := &model.Checkpoint{Session: session, Tree: enginetest.TestID("t"), Time: d.now, Parents: parents}
+		cp.Cause.Event = event
+		tx := d.log.Objs.Begin()
+		d.Must(d.log.PutCheckpoint(tx, cp, d.log.DB.LastSeq()+1))
+		d.Must(tx.Commit(enginetest.Bg, kv.Durable))
+		var moved []refs.Update
+		if session != model.Manual {
+			for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {
+				old, err := d.log.Refs.ID(name)
+				d.Must(err)
+				moved = append(moved, refs.Update{Name: name, Old: old, New: cp.ID})
+			}
+		}
+		d.op(refs.Operation{Kind: refs.KindCheckpoint, Session: session, Checkpoint: cp.ID}, moved...)
+		return cp
+	}
+	safety := put(model.Manual, model.EventSafety)
+	saved := put(model.Manual, model.EventSave)
+	other := put("claude/b", "stop")
+	first := put("claude/a", "stop")
+	put("claude/a", "stop", first.ID)
+	d.prompt("claude/a")
+	for _, tt := range []struct {
+		what   string
+		target *model.Checkpoint
+		named  string
+		want   string
+	}{
+		{"its line", first, "", "claude/a"},
+		{"another's", other, "", "claude/b"},
+		{"a save on no line", saved, "", "claude/a"},
+		{"what a restore saved", safety, "", "claude/a"},
+		{"another is named", first, "claude/b", "claude/b"},
+	} {
+		if got, err := d.ss.Mover(tt.target, model.SessionChoice{Session: tt.named}); err != nil || got != tt.want {
+			t.Errorf("%s: %s, %v; want %s", tt.what, got, err, tt.want)
+		}
 	}
 }
