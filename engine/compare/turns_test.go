@@ -1,0 +1,78 @@
+package compare_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"rewind/engine/compare"
+	"rewind/engine/enginetest"
+	"rewind/internal/value"
+)
+
+// turnsOf are the turns of a side: number, prompt, steps.
+func turnsOf(s compare.Side) (list []string) {
+	for _, turn := range s.Turns {
+		list = append(list, fmt.Sprintf("%d %s %d", turn.Turn, turn.Prompt, turn.Steps))
+	}
+	return list
+}
+
+// TestTurns: a whole session has the turns that changed nothing, too; a state has those up to it.
+func TestTurns(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	other := p.Talker(2)
+	k.Take("one", p.Edits("f", "1"))
+	k.Take("two", p.Edits("f", "2"))
+	other.Take("beside", p.Edits("g", "1"))
+	k.Take("three", nil)
+	k.Take("four", p.Edits("f", "4"))
+	first, whole := "turn:1@"+k.Name(), k.Name()
+	if got := turnsOf(compared(p, first, whole).Sides[1]); !slices.Equal(got, []string{"2 two 1", "3 three 0", "4 four 1"}) {
+		t.Errorf("the session: %q", got)
+	}
+	if got := turnsOf(compared(p, first, "turn:2@"+k.Name()).Sides[1]); !slices.Equal(got, []string{"2 two 1"}) {
+		t.Errorf("turn 2: %q", got)
+	}
+	r := compared(p, first, "session:"+k.Name()+"~1")
+	if got := turnsOf(r.Sides[1]); !slices.Equal(got, []string{"2 two 1"}) || r.Sides[1].Whole {
+		t.Errorf("the step before the newest: %q", got)
+	}
+	if got := r.Sides[1].Others; len(got) > 0 {
+		t.Errorf("others in turn 2: %+v", got)
+	}
+}
+
+// TestModesEitherWay: what one side changed in the permissions and the other in the content goes together, whichever is
+// asked for first; what a person did is no other's on a person's own side.
+func TestModesEitherWay(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "0\n")
+	p.Write("g", "0\n")
+	root := p.Save("base")
+	p.Must(os.Chmod(p.Path("f"), 0o755))
+	p.Write("g", "1\n")
+	a := p.Save("a")
+	exactly(p, root.ID)
+	p.Write("f", "1\n")
+	p.Write("g", "2\n")
+	b := p.Save("b")
+	for _, sides := range [][2]string{{a.ID.String(), b.ID.String()}, {b.ID.String(), a.ID.String()}} {
+		r := compared(p, sides[0], sides[1])
+		var got []string
+		for _, o := range r.Overlaps {
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s", o.Path, o.Verdict, o.Reason)))
+		}
+		if want := []string{"f " + string(value.OverlapClean), "g " + string(value.OverlapCollide)}; len(got) != 2 ||
+			got[0] != want[0] || !strings.HasPrefix(got[1], want[1]) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		for _, s := range r.Sides {
+			if len(s.Others) > 0 {
+				t.Errorf("a person's own: %+v", s.Others)
+			}
+		}
+	}
+}
