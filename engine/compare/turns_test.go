@@ -45,6 +45,22 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestOthersOfWhatStayed: what another session wrote and took back between two steps is no part of the side's changes.
+func TestOthersOfWhatStayed(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "0\n")
+	root := p.Save("base")
+	one, two := p.Agent("one"), p.Agent("two")
+	one.Run("c1", func() { p.Write("f", "1\n") })
+	two.Run("c2", func() { p.Write("gone", "1\n") })
+	two.Run("c3", func() { p.Remove("gone"); p.Write("stays", "1\n") })
+	one.Run("c4", func() { p.Write("f", "2\n") })
+	r := compared(p, root.ID.String(), "session:one")
+	if got := r.Sides[1].Others; len(got) != 1 || got[0].By != "claude/two" || !slices.Equal(got[0].Paths, []string{"stays"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestModesEitherWay: what one side changed in the permissions and the other in the content goes together, whichever is
 // asked for first; what a person did is no other's on a person's own side.
 func TestModesEitherWay(t *testing.T) {
