@@ -30,7 +30,8 @@ func TestTurns(t *testing.T) {
 	k.Take("three", nil)
 	k.Take("four", p.Edits("f", "4"))
 	first, whole := "turn:1@"+k.Name(), k.Name()
-	if got := turnsOf(compared(p, first, whole).Sides[1]); !slices.Equal(got, []string{"2 two 1", "3 three 0", "4 four 1"}) {
+	all := []string{"2 two 1", "3 three 0", "4 four 1"}
+	if got := turnsOf(compared(p, first, whole).Sides[1]); !slices.Equal(got, all) {
 		t.Errorf("the session: %q", got)
 	}
 	if got := turnsOf(compared(p, first, "turn:2@"+k.Name()).Sides[1]); !slices.Equal(got, []string{"2 two 1"}) {
@@ -56,7 +57,8 @@ func TestOthersOfWhatStayed(t *testing.T) {
 	two.Run("c3", func() { p.Remove("gone"); p.Write("stays", "1\n") })
 	one.Run("c4", func() { p.Write("f", "2\n") })
 	r := compared(p, root.ID.String(), "session:one")
-	if got := r.Sides[1].Others; len(got) != 1 || got[0].By != "claude/two" || !slices.Equal(got[0].Paths, []string{"stays"}) {
+	got := r.Sides[1].Others
+	if len(got) != 1 || got[0].By != "claude/two" || !slices.Equal(got[0].Paths, []string{"stays"}) {
 		t.Errorf("%+v", got)
 	}
 }
