@@ -98,7 +98,7 @@ uninstall: ## take out hooks, programs and the link; the stores stay, and it say
 test: ## every test; CI runs it after lint, which vets
 	@scratch="$$($(SCRATCH))"; trap 'rm -rf "$$scratch"' EXIT; \
 	CGO_ENABLED=0 $(GO) build -buildvcs=false $(STRIP) -o "$$scratch/programs/" ./cmd/...; \
-	TMPDIR="$$scratch" REWIND_TEST_PROGRAMS="$$scratch/programs" GOGC=$(COLLECT) $(GO) test -vet=off $(STRIP) -p 4 -parallel $(PARALLEL) -timeout 30m $(TESTFLAGS) $(LONG) ./...
+	TMPDIR="$$scratch" REWIND_TEST_PROGRAMS="$$scratch/programs" GOGC=$(COLLECT) $(GO) test -vet=off $(STRIP) -p 3 -parallel $(PARALLEL) -timeout 30m $(TESTFLAGS) $(LONG) ./...
 
 # The tests that are left out are those of docs/slow-tests.md.
 SLOW = sed -n 's/^| \([^ ]*\) | `\(Test[A-Za-z0-9_]*\)` | .*/\1 \2/p' docs/slow-tests.md
@@ -107,7 +107,7 @@ ROOM ?=
 LONG = ./cmd/rewind ./tree/apply ./internal/browsertest ./engine/restore ./cmd/smart-checkpoint ./internal/kv \
 	./engine/conversation ./tree/snapshot ./transcript ./bench/peers
 # Tests of a package at once: most wait, for processes or the disk.
-PARALLEL ?= 6
+PARALLEL ?= 4
 # Garbage is collected half as often as in what users run: a tenth of the time of all tests.
 COLLECT = 200
 # Linking is twice as fast without what only a debugger reads.
