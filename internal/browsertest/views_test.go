@@ -9,9 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"rewind/internal/torture"
 	"strings"
 	"testing"
+
+	"rewind/internal/torture"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
