@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/internal/torture"
-
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"rewind/internal/torture"
 )
 
 var screens = flag.String("screens", "",
