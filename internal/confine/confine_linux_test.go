@@ -342,6 +342,14 @@ func TestT27Promise20WatcherKilled(t *testing.T) {
 	}
 }
 
+// TestTornList: a list in which a process has a parent that is not in it was read while that one ended.
+func TestTornList(t *testing.T) {
+	whole := []process{{id: 1}, {id: 2, parent: 1}, {id: 9, parent: 2}, {id: 5, parent: 0}}
+	if torn(whole) || torn(nil) || !torn(append(whole, process{id: 7, parent: 6})) {
+		t.Error("a list is torn where a parent is missing, and only there")
+	}
+}
+
 func childOf(t *testing.T, parent int) int {
 	t.Helper()
 	for _, p := range processes() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -17,8 +18,30 @@ type process struct {
 	ended      bool
 }
 
-// processes are all of the system that can be seen.
-func processes() []process {
+// looks is how often the processes are read again while the list is torn. Where parents are hidden it always is.
+const looks = 10
+
+// processes are all of the system that can be seen. They are read one by one: a process of which the parent ended in
+// between seems to be below nobody, and what ends all that is below this one would leave it.
+func processes() (list []process) {
+	for range looks {
+		if list = readProcesses(); !torn(list) {
+			break
+		}
+	}
+	return list
+}
+
+// torn reports whether the parent of a process is not in the list.
+func torn(list []process) bool {
+	there := map[int]bool{0: true} // of those that have none here
+	for _, p := range list {
+		there[p.id] = true
+	}
+	return slices.ContainsFunc(list, func(p process) bool { return !there[p.parent] })
+}
+
+func readProcesses() []process {
 	d, err := os.Open("/proc")
 	if err != nil {
 		return nil
