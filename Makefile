@@ -108,7 +108,7 @@ LONG = ./cmd/rewind ./tree/apply ./internal/browsertest ./engine/restore ./cmd/s
 	./engine/conversation ./tree/snapshot ./transcript ./bench/peers
 # Tests of a package at once: most wait, for processes or the disk.
 PARALLEL ?= 4
-# Garbage is collected half as often as in what users run: a tenth of the time of all tests.
+# Garbage is collected half as often as in what users run: that takes less of the processor.
 COLLECT = 200
 # Linking is twice as fast without what only a debugger reads.
 STRIP = -ldflags '-s -w'

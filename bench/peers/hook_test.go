@@ -22,7 +22,7 @@ import (
 // The hooks in all detail on a small tree: real client and daemon, calls that are checkpoints, many at once, cold
 // starts, nothing left behind.
 func TestHookRun(t *testing.T) {
-	if !torture.Today(1) { // TestTableRun measures every row each day
+	if !torture.Today(1) { // the tool is tested here, and no promise: on one day of three
 		return
 	}
 	if _, err := exec.LookPath("git"); err != nil {
@@ -147,7 +147,7 @@ func TestParseSizes(t *testing.T) {
 
 // gc removes the older half of a store beside hooks and alone, and every figure is there.
 func TestCollectRun(t *testing.T) {
-	if !torture.Today(2) { // TestTableRun measures every row each day
+	if !torture.Today(2) { // the tool is tested here, and no promise: on one day of three
 		return
 	}
 	scratch, file := t.TempDir(), filepath.Join(t.TempDir(), "out.json")

@@ -15,7 +15,7 @@ import (
 
 // Commands without a daemon on a small tree: everybody has a line, restores are right, nothing stays behind.
 func TestRun(t *testing.T) {
-	if !torture.Today(3) { // TestTableRun measures every row each day
+	if !torture.Today(3) { // the tool is tested here, and no promise: on one day of three
 		return
 	}
 	if _, err := exec.LookPath("git"); err != nil {

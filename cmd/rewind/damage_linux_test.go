@@ -296,7 +296,7 @@ func (s *aStore) nothingGone(t *testing.T, what string) {
 	}
 }
 
-// eventuallyGone waits for a process to end. That its parent has asked what became of it is not waited for.
+// eventuallyGone waits for a process to end. A zombie has ended: its parent may never ask what became of it.
 func eventuallyGone(t *testing.T, pid int) {
 	t.Helper()
 	for range 1000 {

@@ -20,7 +20,7 @@ func TestKillGitWorktree(t *testing.T) {
 		t.Skip("missing tool: git")
 	}
 	k := newTalker(t, transcript.Claude)
-	repo := filepath.Join(k.home+".saved", "p")
+	repo := filepath.Join(k.saved(), "p")
 	git := func(dir string, args ...string) string {
 		cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e"}, args...)...)
 		cmd.Dir = dir

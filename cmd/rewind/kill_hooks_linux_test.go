@@ -88,19 +88,23 @@ func (s someone) mustRun(args ...string) {
 	}
 }
 
+// saved is where keep keeps the home.
+func (s someone) saved() string { return s.home + ".saved" }
+
 // keep keeps the home as it is for reset.
 func (s someone) keep() {
 	s.t.Helper()
-	copyAll(s.t, s.home, s.home+".saved")
+	copyAll(s.t, s.home, s.saved())
 }
 
 // reset lays the home out as it was kept: settings, hooks and stores name it by its path.
 func (s someone) reset() {
 	s.t.Helper()
 	discard(s.t, s.home)
-	copyAll(s.t, s.home+".saved", s.home)
+	copyAll(s.t, s.saved(), s.home)
 }
 
+// copyAll copies a directory to a place where nothing is yet, or over what is there.
 func copyAll(t *testing.T, from, to string) {
 	t.Helper()
 	if out, err := exec.Command("cp", "-aT", from, to).CombinedOutput(); err != nil {

@@ -49,9 +49,7 @@ func halfDone(t *testing.T, dir string) bool {
 // settle as a copy does.
 func clone(t *testing.T, from, to string) {
 	t.Helper()
-	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
-		t.Fatalf("cp: %v\n%s", err, out)
-	}
+	copyAll(t, from, to)
 	record := filepath.Join(to, ".agent/rewind/store/project.json")
 	b, err := os.ReadFile(record)
 	if err != nil {

@@ -212,8 +212,7 @@ func TestFaultsApply(t *testing.T) {
 	}
 }
 
-// TestAlternate: any beginning has some of both, and all is there once.
-// Each case is on one day of three, and always at full size.
+// TestToday: each case is on one day of three, and always at full size.
 func TestToday(t *testing.T) {
 	for n := range 9 {
 		days := 0
@@ -232,6 +231,7 @@ func TestToday(t *testing.T) {
 	}
 }
 
+// TestAlternate: any beginning has some of both, and all is there once.
 func TestAlternate(t *testing.T) {
 	got := Alternate(rand.New(rand.NewPCG(1, 2)), []int{1, 2}, []int{10, 20, 30, 40})
 	for i, n := range got[:4] {

@@ -20,7 +20,7 @@ func main() {
 	flag.IntVar(&o.jobs, "jobs", 1, "faults that are built and tested side by side")
 	flag.StringVar(&o.at, "at", "", "only faults in this line, as head.go:66")
 	flag.StringVar(&o.tests, "run", "", "only these tests, as go test -run takes them")
-	flag.StringVar(&o.slow, "slow", "", "tests that run last, as go test -run takes them")
+	flag.StringVar(&o.slow, "slow", "", "tests that run last, as go test -run takes them; not with -run")
 	flag.Parse()
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().Unix())

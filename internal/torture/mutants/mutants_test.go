@@ -265,6 +265,8 @@ func TestRunRefuses(t *testing.T) {
 		{options{pkg: "none", n: 1, jobs: 1}, "no test binary"},
 		{options{pkg: "bad", n: 1, jobs: 1}, "as it is"},
 		{options{pkg: "bad", n: 1, jobs: 1, at: "bad.go:3", tests: "Other"}, ""},
+		{options{pkg: "bad", n: 1, jobs: 1, slow: "^TestBad$"}, "as it is"},
+		{options{pkg: "bad", n: 1, jobs: 1, slow: "^TestBad$", tests: "Bad"}, "as it is"},
 	} {
 		if got, err := mutate(t.Context(), t, c.o); (err == nil) != (c.want == "") || !strings.Contains(fmt.Sprint(err), c.want) {
 			t.Errorf("%+v: %v, want %q\n%s", c.o, err, c.want, got)

@@ -249,13 +249,13 @@ func (s *session) build(ctx context.Context, dir, overlay string) (out []byte, o
 // machine's.
 const memory = 8 << 20
 
-// all runs the tests, the slow ones last, up to one that fails.
+// all runs the tests, the slow ones last, up to one that fails. Where tests are named, those are run, slow or not.
 func (s *session) all(ctx context.Context, dir, overlay string) (out []byte, err error) {
-	if s.slow == "" {
+	if s.slow == "" || s.tests != "" {
 		return s.test(ctx, dir, overlay, "-test.run="+s.tests)
 	}
-	out, err = s.test(ctx, dir, overlay, "-test.run="+s.tests, "-test.skip="+s.slow)
-	if err == nil && s.tests == "" {
+	out, err = s.test(ctx, dir, overlay, "-test.skip="+s.slow)
+	if err == nil {
 		out, err = s.test(ctx, dir, overlay, "-test.run="+s.slow)
 	}
 	return out, err
