@@ -109,7 +109,8 @@ func TestT2Promise11PowerCutInARestore(t *testing.T) {
 		p.Must(err)
 		disk.Hook(func(c kvtest.Call) {
 			if c.Kind != kvtest.Read && strings.HasSuffix(c.Path, ".log") { // the restore waits for it
-				cuts = append(cuts, cut{left: p.FS.Clone(percent, uint64(len(cuts))), tree: enginetest.List(t, p.Root)})
+				tree := enginetest.List(t, p.Root) // first: the restore may go on while another one writes
+				cuts = append(cuts, cut{left: p.FS.Clone(percent, uint64(len(cuts))), tree: tree})
 			}
 		})
 		_, err = e.Restorer.Checkout(enginetest.Bg, one.ID.String(), restore.Options{})

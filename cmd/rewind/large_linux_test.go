@@ -1,13 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"rewind/internal/torture"
@@ -24,10 +24,16 @@ func savedIn(t *testing.T, dir string, args ...string) int64 {
 	program, err := realProgram()
 	must(t, err)
 	cmd := exec.Command(program, append([]string{"-C", dir}, args...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("rewind %s: %v\n%s", strings.Join(args, " "), err, out)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	must(t, cmd.Start())
+	most, ended := make(chan int64), make(chan struct{})
+	go func() { most <- peak(cmd.Process.Pid, ended) }()
+	err = cmd.Wait()
+	if close(ended); err != nil {
+		t.Fatalf("rewind %s: %v\n%s", strings.Join(args, " "), err, out.String())
 	}
-	return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	return <-most
 }
 
 // TestT13Promise13ManyFiles saves what is large, each in bounded memory: a sparse file (10 KiB for each file that the

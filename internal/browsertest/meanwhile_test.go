@@ -224,8 +224,9 @@ func TestHalfDone(t *testing.T) {
 func TestHeld(t *testing.T) {
 	p, _ := usual(t)
 	p.rewind("daemon", "stop")
+	b := profile(t) // before the daemon: it takes seconds beside other work
 	begin := p.command("list")
-	begin.Env = append(begin.Env, "REWIND_IDLE=1s")
+	begin.Env = append(begin.Env, "REWIND_IDLE=5s")
 	if out, err := begin.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -238,10 +239,9 @@ func TestHeld(t *testing.T) {
 		path, _ := os.Readlink("/proc/" + string(id[1]) + "/exe")
 		return path
 	}
-	b := profile(t)
 	b.enter(p)
 	b.eval(`window.same = true`)
-	time.Sleep(4 * time.Second)
+	time.Sleep(8 * time.Second)
 	if now := process(); now != filepath.Join(programs, "rewindd") {
 		t.Errorf("the daemon is %q", now)
 	}
@@ -253,7 +253,7 @@ func TestHeld(t *testing.T) {
 	p.write("later.go", "package notes\n")
 	upgraded := p.command("save", "saved by another version")
 	upgraded.Path = filepath.Join(other, "rewind")
-	upgraded.Env = append(upgraded.Env, "REWIND_IDLE=1s")
+	upgraded.Env = append(upgraded.Env, "REWIND_IDLE=5s")
 	if out, err := upgraded.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -267,7 +267,7 @@ func TestHeld(t *testing.T) {
 		t.Errorf("the daemon is %q", now)
 	}
 	b.do(chromedp.Navigate("about:blank"))
-	for range 100 {
+	for range 600 {
 		if time.Sleep(100 * time.Millisecond); process() == "" {
 			return
 		}
