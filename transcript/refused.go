@@ -1,0 +1,83 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+)
+
+// maxRefusedTail is how much of the end of a session file is read for what a person did not allow.
+const maxRefusedTail = 64 << 10
+
+// Refusal is what the end of a conversation says of calls that a person did not allow, so that they never ran.
+type Refusal struct {
+	Calls []string // the agent's ids of them
+	Over  bool     // the person has stopped the turn with that, and nothing came since
+}
+
+// Claude Code's words, 2.1.328: the answer that a tool's call gets, and the record behind it.
+const (
+	claudeRejected    = "tool use was rejected"
+	claudeInterrupted = "[Request interrupted by user"
+)
+
+// Refused reads the end of a conversation for calls that were not allowed. Of agents that do not write that into their
+// files it says nothing.
+func Refused(agent Agent, src Source) (r Refusal, err error) {
+	if agent != Claude {
+		return r, nil
+	}
+	from := max(src.Size-maxRefusedTail, 0)
+	tail := make([]byte, src.Size-from)
+	if _, err := src.ReadAt(tail, from); err != nil && !errors.Is(err, io.EOF) {
+		return r, err
+	}
+	for line := range bytes.Lines(tail) {
+		if !bytes.HasSuffix(line, []byte("\n")) || !bytes.HasPrefix(line, []byte("{")) {
+			continue
+		}
+		kind, blocks := claudeBlocks(line)
+		if kind != "user" && kind != "assistant" {
+			continue
+		}
+		r.Over = false
+		for _, b := range blocks {
+			switch {
+			case b.Type == "tool_result" && b.IsError && bytes.Contains(b.Content, []byte(claudeRejected)):
+				r.Calls = append(r.Calls, b.Call)
+			case b.Type == "text" && strings.HasPrefix(b.Text, claudeInterrupted):
+				r.Over = true
+			}
+		}
+	}
+	return r, nil
+}
+
+// claudeBlock is a part of a message.
+type claudeBlock struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	Call    string          `json:"tool_use_id"`
+	IsError bool            `json:"is_error"`
+	Content json.RawMessage `json:"content"`
+}
+
+// claudeBlocks is what a record is, and the parts of its message; none where it has no parts.
+func claudeBlocks(line []byte) (kind string, list []claudeBlock) {
+	var l struct {
+		Type    string `json:"type"`
+		Side    bool   `json:"isSidechain"`
+		Message struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"message"`
+	}
+	if json.Unmarshal(line, &l) != nil || l.Side {
+		return "", nil
+	}
+	if json.Unmarshal(l.Message.Content, &list) != nil {
+		list = nil // a text, or nothing
+	}
+	return l.Type, list
+}
