@@ -67,6 +67,7 @@ type Row struct {
 	Deleted    int        `json:"deleted"`
 	Changes    []Change   `json:"changes"`         // how they begin
 	Left       int        `json:"left,omitempty"`  // changes that are left out
+	Yours      []Text     `json:"yours,omitempty"` // files that a person changed in the turn, beside it
 	Files      []FileDiff `json:"files,omitempty"` // in detail
 	Current    bool       `json:"current"`
 	Aside      bool       `json:"aside,omitempty"`   // not on the branch

@@ -183,11 +183,13 @@ type CheckoutRequest struct {
 	Merging
 }
 
-// Merging is what is to become of paths that other sessions changed since, too: they are kept as they are, or with
-// Merge the session's own changes are taken out of them.
+// Merging is what is to become of what others changed since. From a path that stays for them what goes is taken out,
+// where that goes cleanly; with Merge a text gets the markers of a conflict where it does not.
 type Merging struct {
-	Merge  bool   `json:"merge,omitempty"`
-	Prefer string `json:"prefer,omitempty"` // as in a MergeRequest
+	TakeBack bool   `json:"take_back,omitempty"` // of a checkout: what the session's line did goes, and nothing else
+	KeepMine bool   `json:"keep_mine,omitempty"` // what a person changed since stays
+	Merge    bool   `json:"merge,omitempty"`
+	Prefer   string `json:"prefer,omitempty"` // as in a MergeRequest
 }
 
 // SwitchRequest sets the worktree to the newest state of a session's branch, and has that session go on.
@@ -274,9 +276,11 @@ type RestoreResponse struct {
 	Saved        *Checkpoint   `json:"saved,omitempty"`     // unsaved changes that became a step of their own
 	Changed      int           `json:"changed"`
 	Changes      []Change      `json:"changes"`
-	Replaced     []Text        `json:"replaced,omitempty"` // changed since the newest checkpoint; only Safety has their bytes
+	Replaced     []Text        `json:"replaced,omitempty"`   // changed since the newest checkpoint; only Safety has their bytes
+	Yours        []Text        `json:"yours,omitempty"`      // a person's, which went: Safety has their bytes
+	TakenBack    Text          `json:"taken_back,omitempty"` // the prompt in front of which it went back, whole
 	Kept         []Kept        `json:"kept,omitempty"`
-	Taken        []Taken       `json:"taken,omitempty"` // only because of exact
+	Taken        []Taken       `json:"taken,omitempty"` // others', and with exact what no checkpoint has
 	Conflicts    []Conflict    `json:"conflicts,omitempty"`
 	Worktree     Text          `json:"worktree,omitempty"`     // of pick, the other worktree that the change, and the target, are of
 	Merges       []Merge       `json:"merges,omitempty"`       // of pick and revert, of each path of the change: what became of it; of others with Merge, of each from which something was to be taken

@@ -107,6 +107,7 @@ func OpenProject(ctx context.Context, home project.Home, p *project.Project, o p
 func rooms(l *oplog.Log, st *states) *Engine {
 	e := &Engine{Log: l, Leaks: secrets.New(l, &st.leaks), Sessions: sessions.New(l, &st.sessions), states: st}
 	e.Talks = conversation.New(l, e.Sessions, &st.talks)
+	e.Sessions.RefusedBy(conversation.Refused)
 	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, &st.history)
 	e.Finder = find.New(l, e.Leaks, e.Sessions, e.Talks, e.History, &st.finder)
 	e.Comparer = compare.New(l, e.Sessions, e.Talks, e.History)

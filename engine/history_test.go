@@ -205,7 +205,8 @@ func (t *round) mayEnd(path string, contents ...string) {
 func (h *timeline) endsNow(t *round, stop bool) {
 	sure := !t.stopped && !t.over && (stop || len(t.end) == 0)
 	for _, path := range paths23 {
-		if sure {
+		// it ends with the newest checkpoint that its session made: what others have done since may be in it or not
+		if sure && !stop {
 			t.end[path] = []string{h.world[path]}
 		} else {
 			t.mayEnd(path, h.world[path])
@@ -213,7 +214,10 @@ func (h *timeline) endsNow(t *round, stop bool) {
 	}
 	t.hi = len(h.changes)
 	if sure {
-		t.lo, t.vague = t.hi, false
+		t.vague = false
+	}
+	if sure && !stop {
+		t.lo = t.hi
 	}
 	if h.laid && !t.stopped && !t.over {
 		t.lo, t.vague = 0, !holdBehindRestore

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/history"
 	"rewind/engine/model"
@@ -104,7 +105,7 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 	s.Sessions = slices.DeleteFunc(e.Log.ListSessions(), func(s model.Session) bool { return e.History.Unseen(&s) })
 	s.AtWork = e.Sessions.UnderWay(s.Sessions)
 	if s.Ahead > 0 { // now with what is no step of this session's
-		j, err := e.Authors.Judge(branch)
+		j, err := e.Authors.Judge(authorship.Going{Session: branch, Way: authorship.ByStep})
 		if err != nil {
 			return nil, err
 		}

@@ -266,7 +266,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	}
 	out := api.RestoreResponse{
 		Kind: kind.String(), Target: *target, DryRun: dryRun, Changed: r.Changed,
-		Replaced: value.Texts(r.Plan.Replaced),
+		Replaced: value.Texts(r.Plan.Replaced), Yours: value.Texts(r.Plan.Yours), TakenBack: value.Text(r.Prompt),
 		KeptDirs: value.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now),
 		GitState: r.Plan.Git.State,
 		GitGone:  r.Plan.Git.Gone,

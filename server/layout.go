@@ -133,7 +133,7 @@ func side(prefer string) (textdiff.Side, error) {
 
 // merging sets what a request says of paths that others changed, too.
 func merging(o *restore.Options, m api.Merging) (err error) {
-	o.Merge = m.Merge
+	o.Merge, o.TakeBack, o.KeepMine = m.Merge, m.TakeBack, m.KeepMine
 	o.Prefer, err = side(m.Prefer)
 	return err
 }

@@ -38,7 +38,7 @@ func newCheckout(a *app) *cobra.Command {
 		RunE:              c.run,
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false,
-		"take files that no checkpoint has and what other sessions changed, too")
+		"take what other sessions changed since, too")
 	c.merge.flags(cmd)
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)

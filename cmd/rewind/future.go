@@ -134,7 +134,7 @@ func newForward(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false,
-		"take files that no checkpoint has and what other sessions changed, too")
+		"take what other sessions changed since, too")
 	m.flags(cmd)
 	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	codeOnlyFlag(cmd, &req.Wish)

@@ -101,24 +101,29 @@ func (s *mergeSides) flags(cmd *cobra.Command, theirs string) {
 // merging are the flags of what goes to another state, for paths that other sessions changed since, too.
 type merging struct {
 	mergeSides
-	merge bool
+	merge, keepMine bool
 }
 
 func (m *merging) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&m.keepMine, "keep-mine", false, "what you changed since, in your editor or by hand, stays")
 	cmd.Flags().BoolVar(&m.merge, "merge", false,
-		"in files that others changed since, take out what the session did, and keep theirs")
+		"in files that others changed since, mark what cannot be taken out cleanly, and keep theirs")
 	m.mergeSides.flags(cmd, "the target")
 }
 
 // set fills a request.
 func (m *merging) set(cmd *cobra.Command, req *api.Merging) error {
-	req.Merge, req.Prefer = m.merge, m.prefer()
+	req.Merge, req.Prefer, req.KeepMine = m.merge, m.prefer(), m.keepMine
 	if !m.merge && req.Prefer != "" {
 		return usage("--%s settles conflicts of --merge", req.Prefer)
 	}
 	for _, name := range []string{"exact", "context-only", "into", "patch", "continue", "abort"} {
-		if f := cmd.Flag(name); m.merge && f != nil && f.Changed {
+		f := cmd.Flag(name)
+		switch given := f != nil && f.Changed; {
+		case given && m.merge:
 			return usage("--merge and --%s exclude each other", name)
+		case given && m.keepMine:
+			return usage("--keep-mine and --%s exclude each other", name)
 		}
 	}
 	return m.check()

@@ -23,6 +23,7 @@ type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 func scriptCommands() map[string]scriptCommand {
 	return map[string]scriptCommand{
 		"exitcode":   cmdExitcode,
+		"claude":     cmdClaude,
 		"stdout2env": cmdStdout2env,
 		"tree":       cmdTree,
 		"cmptree":    cmdCmptree,

@@ -47,7 +47,7 @@ func newSwitch(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false,
-		"take files that no checkpoint has and what other sessions changed, too")
+		"take what other sessions changed since, too")
 	m.flags(cmd)
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)

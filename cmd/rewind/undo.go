@@ -8,22 +8,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
 )
 
 func newUndo(a *app) *cobra.Command {
-	turn := false
+	turn, to := false, ""
 	cmd, req := newAlong(a, api.Undo, &cobra.Command{
-		Use:   "undo [n] [--turn] [--code-only] [--session <session>] [--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]",
+		Use: "undo [n] [--turn | --to turn:<n>|before:<n>] [--code-only] [--session <session>] [--keep-mine] " +
+			"[--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]",
 		Short: "Go back one step, or n; with --turn, turns",
 		Long: "Goes back along the checkpoints that 'rewind list' shows; checkpoints with equal files count once. Unsaved changes\n" +
 			"are the first step: they are saved before they are undone, so that 'rewind redo' brings them back. The agent's\n" +
 			"conversation goes back as a new session, as with 'rewind checkout'; --code-only leaves it alone.\n\n" +
-			"--turn takes back the whole turn that the project stands in, or n of them: to where its prompt was typed.",
-		Example: "  rewind undo\n  rewind undo 3\n  rewind undo --turn",
+			"--turn takes back the whole turn that the project stands in, or n of them: to where its prompt was\n" +
+			"typed. --to takes back all behind the end of a turn, or from its prompt on. Both take back what the\n" +
+			"session did, and leave what you and other sessions did beside that.",
+		Example: "  rewind undo\n  rewind undo 3\n  rewind undo --turn\n  rewind undo --to before:4",
 	})
 	steps := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if to != "" {
+			return undoTo(a, cmd, req, args, to, turn)
+		}
 		if !turn {
 			return steps(cmd, args)
 		}
@@ -33,7 +40,26 @@ func newUndo(a *app) *cobra.Command {
 		return undoTurns(cmd.Context(), a, req.UndoRequest)
 	}
 	cmd.Flags().BoolVar(&turn, "turn", false, "take back the turn that the project stands in, or n turns")
+	cmd.Flags().StringVar(&to, "to", "", "take back all behind this `turn`: turn:<n>, or before:<n>")
 	return cmd
+}
+
+// undoTo takes back what a session did behind the end of a turn, or from its prompt on.
+func undoTo(a *app, cmd *cobra.Command, req *along, args []string, to string, turn bool) error {
+	n, err := naming.Parse(to)
+	switch {
+	case len(args) > 0 || turn:
+		return usage("--to says how far to go: no number of steps or turns goes with it")
+	case err != nil || !n.IsTurn():
+		return usage("--to %q: want turn:<n> or before:<n>", to)
+	}
+	if err := req.fill(a, cmd, nil); err != nil {
+		return err
+	}
+	req.TakeBack = true
+	return doRestore(cmd.Context(), a, api.Checkout, api.CheckoutRequest{
+		Project: req.Project, Walk: req.Walk, Wish: req.Wish, Checkpoint: api.Text(to), Merging: req.Merging,
+	})
 }
 
 // undoTurns goes to before the prompt of the turn that the session stands in, or of one before it.
@@ -54,7 +80,7 @@ func undoTurns(ctx context.Context, a *app, req api.UndoRequest) error {
 			Hint:    fmt.Sprintf("'rewind turns %s' lists the turns; turn:0 is before the first prompt", short),
 		}
 	}
-	req.Session = r.Session
+	req.Session, req.TakeBack = r.Session, true
 	return doRestore(ctx, a, api.Checkout, api.CheckoutRequest{
 		Project: req.Project, Walk: req.Walk, Wish: req.Wish,
 		Checkpoint: api.Text(fmt.Sprintf("before:%d", r.OwnAt-uint64(req.Steps)+1)), Merging: req.Merging,

@@ -60,10 +60,10 @@ func (j *Judge) Back(cp *model.Checkpoint, n int) (*model.Checkpoint, error) {
 // OnBranch is the step of the session's branch that stands for cp, a checkpoint of another branch: the newest one older than cp, if both
 // are the same for the session. Else it is cp itself. So a turn's end that was found while somebody else was at work is the session's, too.
 func (j *Judge) OnBranch(cp *model.Checkpoint) (*model.Checkpoint, error) {
-	if j.e.wholeSession(cp.Session) == j.session {
+	if j.e.wholeSession(cp.Session) == j.Session {
 		return cp, nil
 	}
-	tip, err := j.e.log.Refs.ID(refs.Session(j.session))
+	tip, err := j.e.log.Refs.ID(refs.Session(j.Session))
 	if err != nil || tip.IsZero() || j.e.LeadsTo(cp.ID, tip) {
 		return cp, err
 	}

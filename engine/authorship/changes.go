@@ -36,8 +36,8 @@ func (t Theirs) find(path string) (by string, known bool) {
 	return by, known
 }
 
-// add enters a change, unless a newer one of that path is there; it reports whether it did.
-func (t Theirs) add(path, by string) bool {
+// Add enters a change, unless a newer one of that path is there; it reports whether it did.
+func (t Theirs) Add(path, by string) bool {
 	if _, known := t[path]; known {
 		return false
 	}
@@ -45,45 +45,74 @@ func (t Theirs) add(path, by string) bool {
 	return true
 }
 
-// Others has the paths that colleagues of a session changed after target, with the colleague: as checkpoints and restores say, and of what
-// the capture finds unsaved, those with a running call. both are the paths that this session may have changed, too. back leaves out what
-// colleagues' restores took of this session's own work, where target has it.
-func (a *Authors) Others(session string, target *model.Checkpoint, c *capture.Capture, back bool) (paths Theirs, both map[string]bool,
-	err error,
-) {
-	paths, both = Theirs{}, map[string]bool{}
-	j, err := a.Judge(session)
+// Since is what others than a session's line changed behind a target, by path.
+type Since struct {
+	Stay   Theirs          // whose change keeps the path: a colleague's, else model.Manual's
+	Shared map[string]bool // those of Stay that the session may have changed, too
+	Went   Theirs          // who else changed it last, and is no reason to keep it: a session, or model.Manual
+
+	set     map[string]foundBy // by colleagues' restores
+	unsaved map[string]bool    // that nobody's call changed
+}
+
+// Others has what others changed behind a target, in the eyes of who goes back: as checkpoints and restores say, and
+// what the capture finds unsaved. back leaves out what colleagues' restores took of this session's own work, where
+// target has it.
+func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, back bool) (*Since, error) {
+	j, err := a.Judge(g)
 	if err != nil {
-		return paths, both, err
+		return nil, err
 	}
-	set := map[string]foundBy{}
-	note := func(op *refs.Operation, ch tree.Change, who string, shared bool) {
-		switch {
-		case who == "" || !paths.add(ch.Path, who):
-		case shared:
-			both[ch.Path] = true
-		case op != nil && op.Kind.IsRestore():
-			set[ch.Path] = foundBy{op.Seq, who, ch.Old}
-		}
+	s := &Since{
+		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, set: map[string]foundBy{}, unsaved: map[string]bool{},
 	}
-	if err := j.unsaved(c, note); err != nil {
-		return nil, nil, err
+	if err := j.unsaved(c, s.note); err != nil {
+		return nil, err
 	}
 	later := oplog.NewLookups(c.Get, c.Res.Root)
-	since, err := a.beganOn(j.session, target)
+	since, err := a.beganOn(j.Session, target)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	err = a.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= since {
 			return kv.ErrStop
 		}
-		return j.changed(op, &later, false, note)
+		return j.changed(op, &later, false, s.note)
 	})
 	if err == nil && back {
-		err = j.giveBack(paths, set, target)
+		err = j.giveBack(s.Stay, s.set, target)
 	}
-	return paths, both, err
+	return s, err
+}
+
+// note takes in a change, the newest of a path first.
+func (s *Since) note(op *refs.Operation, ch tree.Change, d judged) {
+	restored := op != nil && op.Kind.IsRestore()
+	s.unsaved[ch.Path] = s.unsaved[ch.Path] || op == nil && d.other == model.Manual
+	if limited := restored && len(op.Restore.Paths) > 0; limited && s.unsaved[ch.Path] { // it is as that left it
+		delete(s.Stay, ch.Path)
+		delete(s.Went, ch.Path)
+	}
+	if d.other != "" && d.stays == "" {
+		s.Went.Add(ch.Path, d.other)
+	}
+	switch {
+	case d.stays == "" || !s.stay(ch.Path, d.stays):
+	case d.shared:
+		s.Shared[ch.Path] = true
+	case restored:
+		s.set[ch.Path] = foundBy{op.Seq, d.stays, ch.Old}
+	}
+}
+
+// stay enters whose change keeps a path: the newest one's, but a colleague's before a person's. It reports whether it
+// did.
+func (s *Since) stay(path, by string) bool {
+	if s.Stay[path] == model.Manual && by != model.Manual {
+		delete(s.Stay, path)
+	}
+	return s.Stay.Add(path, by)
 }
 
 // beganOn is the operation after which changes count for a restore to a checkpoint: the one that made it. If the session's first event
@@ -113,33 +142,24 @@ func (a *Authors) beganOn(session string, cp *model.Checkpoint) (uint64, error) 
 // beginnings is how many operations, from a session's first, are searched for the one that made its cursor.
 const beginnings = 64
 
-// visitor gets a path that somebody changed: the operation (nil: unsaved), the entries before and after as far as they are known, the
-// colleague whose change it is ("": none), and whether the session may have made it, too.
-type visitor func(op *refs.Operation, ch tree.Change, who string, shared bool)
+// visitor gets a path that somebody changed: the operation (nil: unsaved), the entries before and after as far as they
+// are known, and whose change it is.
+type visitor func(op *refs.Operation, ch tree.Change, d judged)
 
-// unsaved calls fn for the differences from the head that a colleague with a running call made.
+// unsaved calls fn for the differences from the head.
 func (j *Judge) unsaved(c *capture.Capture, fn visitor) error {
-	calls := j.e.worktree.OpenCalls()
-	work := false
-	for name := range calls {
-		work = work || j.stranger(name, j.e.log.DB.LastSeq()+1)
-	}
-	if !work {
-		return nil
-	}
 	was, err := j.e.log.Head()
 	if err != nil {
 		return err
 	}
-	of := calls.Authors()
+	of := j.e.worktree.OpenCalls().Authors()
 	return tree.Diff(c.Get, was.Tree, c.Res.Root, func(ch tree.Change) error {
-		who, shared := j.colleague(of(ch.Path), j.e.log.DB.LastSeq()+1)
-		fn(nil, ch, who, shared)
+		fn(nil, ch, j.judge(of(ch.Path), j.e.log.DB.LastSeq()+1))
 		return nil
 	})
 }
 
-// changed calls fn for each path that an operation changed. With all false, operations in which no colleague has part are left out. later
+// changed calls fn for each path that an operation changed. With all false, operations in which nobody else has part are left out. later
 // is the worktree at some operation after; a checkpoint sets it to its own tree.
 func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn visitor) error {
 	after := *later
@@ -148,16 +168,17 @@ func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn 
 	case err != nil:
 		return err
 	case op.Kind == refs.KindCheckpoint:
-		if who, _ := j.of(cp, cp.Authors()); who == "" && !all {
+		if !all && !j.concerns(cp) {
 			return nil
 		}
 		return j.step(op, cp, fn)
 	case isSetting(op):
-		who, _ := j.colleague([]string{op.Session}, op.Seq-1) // the one that it made begins with it
-		if who == "" && !all {
+		d := j.judge([]string{op.Session}, op.Seq-1) // the one that it made begins with it
+		if d.other == "" && !all && len(op.Restore.Paths) == 0 {
 			return nil
 		}
-		return j.restore(op, after, func(ch tree.Change) { fn(op, ch, who, false) })
+		d.shared = false
+		return j.restore(op, after, func(ch tree.Change) { fn(op, ch, d) })
 	}
 	return nil
 }
@@ -183,16 +204,14 @@ func isSetting(op *refs.Operation) bool {
 func (j *Judge) step(op *refs.Operation, cp *model.Checkpoint, fn visitor) error {
 	of := cp.AuthorsOf()
 	for _, path := range cp.Reverted {
-		who, shared := j.of(cp, of(path))
-		fn(op, tree.Change{Path: path}, who, shared)
+		fn(op, tree.Change{Path: path}, j.of(cp, of(path)))
 	}
 	from, err := j.e.log.Before(cp)
 	if err != nil {
 		return err
 	}
 	return tree.Diff(oplog.Lenient{Store: j.e.log.Objs}, from, cp.Tree, func(ch tree.Change) error {
-		who, shared := j.of(cp, of(ch.Path))
-		fn(op, ch, who, shared)
+		fn(op, ch, j.of(cp, of(ch.Path)))
 		return nil
 	})
 }
@@ -272,18 +291,18 @@ func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 		var none *oplog.Lookups
 		err := s.back(&s.seen, older.Seq, func(op *refs.Operation) error {
 			return s.j.changed(op, &none, false,
-				func(_ *refs.Operation, _ tree.Change, who string, _ bool) { s.work = s.work || who != "" })
+				func(_ *refs.Operation, _ tree.Change, d judged) { s.work = s.work || d.stays != "" })
 		})
 		if err != nil || !s.work {
 			return false, err
 		}
 	}
 	err := s.back(&s.taken, older.Seq, func(op *refs.Operation) error {
-		return s.j.changed(op, &s.earlier, true, func(_ *refs.Operation, ch tree.Change, who string, shared bool) {
-			if shared {
-				who = ""
+		return s.j.changed(op, &s.earlier, true, func(_ *refs.Operation, ch tree.Change, d judged) {
+			if d.shared {
+				d.stays = ""
 			}
-			s.last.add(ch.Path, who)
+			s.last.Add(ch.Path, d.stays)
 		})
 	})
 	same := err == nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/authorship"
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/hooks"
@@ -18,8 +19,14 @@ import (
 // others are the paths that colleagues changed, each with who did; a + says that the session may have, too.
 func (s *story) others(session string, target *model.Checkpoint, now files, back bool) string {
 	s.T.Helper()
-	paths, both, err := s.authors.Others(session, target, s.found(now), back)
+	return s.othersFor(authorship.Going{Session: session, Way: authorship.ByStep}, target, now, back)
+}
+
+func (s *story) othersFor(g authorship.Going, target *model.Checkpoint, now files, back bool) string {
+	s.T.Helper()
+	since, err := s.authors.Others(g, target, s.found(now), back)
 	s.Must(err)
+	paths, both := since.Stay, since.Shared
 	var list []string
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		line := path + " " + strings.TrimPrefix(paths[path], "claude/")

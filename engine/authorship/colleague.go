@@ -18,8 +18,8 @@ import (
 // that are not at work, or that lies on its line; and what was done before its conversation began by sessions that are not at work. A
 // person's own restores and saves are no colleague's. The log's lock is held as long as a Judge is used.
 type Judge struct {
+	Going
 	e         *Authors
-	session   string
 	began     uint64            // the first operation of the session, or of the first one that it was forked from
 	own       map[string]uint64 // sessions whose changes are its own, with the operation from which they are no more
 	from      []string          // the sessions that it was forked from, the nearest first
@@ -27,17 +27,20 @@ type Judge struct {
 	ancestors map[objstore.ID]bool // answers of isAncestor
 	tips      []objstore.ID        // where isAncestor goes on
 	working   map[string]bool      // answers of atWork
+	turning   map[string]bool      // answers of inTurn
 	processes *clients.Processes   // of the machine, as atWork saw them first
 }
 
-// Judge reads what is needed to judge changes for one session. The log's lock is held.
-func (a *Authors) Judge(session string) (*Judge, error) {
+// Judge reads what is needed to judge changes for who goes back. The log's lock is held.
+func (a *Authors) Judge(g Going) (*Judge, error) {
+	session := g.Session
 	if err := a.log.LoadSessions(); err != nil {
 		return nil, err
 	}
+	g.Session = a.wholeSession(session)
 	j := &Judge{
-		e: a, session: a.wholeSession(session), began: math.MaxUint64, own: a.ownPast(session), family: a.sessions.Family(session),
-		ancestors: map[objstore.ID]bool{}, working: map[string]bool{}, processes: a.log.Processes(),
+		Going: g, e: a, began: math.MaxUint64, own: a.ownPast(session), family: a.sessions.Family(session),
+		ancestors: map[objstore.ID]bool{}, working: map[string]bool{}, turning: map[string]bool{}, processes: a.log.Processes(),
 	}
 	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {
 		id, err := a.log.Refs.ID(name)
@@ -46,7 +49,7 @@ func (a *Authors) Judge(session string) (*Judge, error) {
 		}
 		j.tips = append(j.tips, id)
 	}
-	for at := j.session; len(j.from) < sessions.MaxFamily; at = j.from[len(j.from)-1] {
+	for at := j.Session; len(j.from) < sessions.MaxFamily; at = j.from[len(j.from)-1] {
 		s := a.log.Records[at]
 		if s != nil && s.Began > 0 {
 			j.began = min(j.began, s.Began)
@@ -91,18 +94,6 @@ func (a *Authors) ownPast(session string) map[string]uint64 {
 	return own
 }
 
-// stranger reports whether a change by a session at an operation is a colleague's, whatever branch it is on.
-func (j *Judge) stranger(by string, seq uint64) bool {
-	whole := j.e.wholeSession(by)
-	switch {
-	case whole == model.Manual, seq < j.own[whole]:
-		return false
-	case j.e.sessions.Family(by) == j.family, seq < j.began:
-		return j.atWork(by) || whole != by && j.atWork(whole)
-	}
-	return true
-}
-
 // Stranger reports whether what a session did at an operation is a colleague's.
 func (j *Judge) Stranger(by string, seq uint64) bool { return j.stranger(by, seq) }
 
@@ -116,30 +107,28 @@ func (j *Judge) atWork(name string) bool {
 	return at
 }
 
-// colleague is the first of a change's authors who is a colleague; "": the change is none's. shared: the session itself is an author, too.
-func (j *Judge) colleague(by []string, seq uint64) (who string, shared bool) {
-	for _, name := range by {
-		switch {
-		case !j.stranger(name, seq):
-			shared = true
-		case who == "":
-			who = name
-		}
-	}
-	return who, shared && who != ""
-}
-
-// of is colleague for a checkpoint. What a session that this one was forked from did on this one's line is its past, even if that session
-// is at work; what gc merged into such a step from other lines is not.
-func (j *Judge) of(cp *model.Checkpoint, by []string) (who string, shared bool) {
-	if who, shared = j.colleague(by, cp.Seq); who == "" || len(j.from) == 0 {
-		return who, shared
+// of is judge for a checkpoint. What a session that this one was forked from did on this one's line is its past, even
+// if that session is at work; what gc merged into such a step from other lines is not.
+func (j *Judge) of(cp *model.Checkpoint, by []string) judged {
+	d := j.judge(by, cp.Seq)
+	if len(j.from) == 0 || d.other == "" || len(by) == 0 {
+		return d
 	}
 	rest := slices.DeleteFunc(slices.Clone(by), func(name string) bool {
 		return slices.Contains(j.from, j.e.wholeSession(name)) && !slices.Contains(cp.Aside, name) && j.isAncestor(cp)
 	})
-	who, shared = j.colleague(rest, cp.Seq)
-	return who, shared || who != "" && len(rest) < len(by)
+	if len(rest) == 0 {
+		return judged{}
+	}
+	less := len(rest) < len(by)
+	d = j.judge(rest, cp.Seq)
+	d.shared = d.shared || d.stays != "" && less
+	return d
+}
+
+// concerns reports whether somebody else than the session's line has part in a checkpoint.
+func (j *Judge) concerns(cp *model.Checkpoint) bool {
+	return cp.HasPersons() || j.of(cp, cp.Authors()).other != ""
 }
 
 // InCall returns the function that reports whether what is new at a path is of this session's open calls alone: a shell's, or an edit that

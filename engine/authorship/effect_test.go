@@ -1,9 +1,11 @@
 package authorship_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"rewind/engine/authorship"
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/objstore"
@@ -15,7 +17,7 @@ import (
 // after. What a step has of others is left out, and so are steps with nothing else.
 func (s *story) behind(session string, target *model.Checkpoint, now files) (list []string) {
 	s.T.Helper()
-	steps, err := s.authors.Behind(session, target, s.found(now))
+	steps, err := s.authors.Behind(authorship.Going{Session: session, Way: authorship.ByStep}, target, s.found(now))
 	s.Must(err)
 	content := func(ent *tree.Entry) string {
 		if ent == nil {
@@ -66,8 +68,7 @@ func TestBehindSteps(t *testing.T) {
 	enginetest.Equal(t, "since the last", s.behind(me, last, now), nil)
 }
 
-// TestBehindRestores: what a restore of the session has taken out is no work behind it, and comes reversed where the
-// target has it; what the restore kept is.
+// TestBehindRestores: what a restore of the session set is a change as any other; what it kept is none.
 func TestBehindRestores(t *testing.T) {
 	all := files{"f": "3", "g": "2"}
 	whole := func(*story, *refs.Restore) {}
@@ -88,40 +89,27 @@ func TestBehindRestores(t *testing.T) {
 		limit("f", "g")(s, r)
 		r.Kept = 1
 	}
+	steps := []string{"f 12", "g 12", "f 23"}
+	then := func(restored string) ([]string, []string) {
+		return append(slices.Clone(steps), restored), []string{restored}
+	}
+	both, bothThird := then("f 31, g 21, by a restore")
+	one, oneThird := then("f 31, by a restore")
+	none, some := files{"f": "1", "g": "1"}, files{"f": "1", "g": "2"}
 	for what, tt := range map[string]row{
-		"none":   {refs.KindTag, me, talkOnly, all, []string{"f 12", "g 12", "f 23"}, nil},
-		"of all": {refs.KindCheckout, me, whole, files{"f": "1", "g": "1"}, nil, []string{"f 32", "g 21", "f 21"}},
-		"undone": {refs.KindUndo, me, whole, files{"f": "1", "g": "1"}, nil, []string{"f 32", "g 21", "f 21"}},
-		"a colleague's": {
-			refs.KindCheckout, rest, whole, files{"f": "1", "g": "1"}, []string{"f 12", "g 12", "f 23"}, nil,
-		},
-		"a person's": {
-			refs.KindCheckout, model.Manual, whole, files{"f": "1", "g": "1"}, []string{"f 12", "g 12", "f 23"}, nil,
-		},
-		"of one path": {
-			refs.KindCheckout, me, limit("f"), files{"f": "1", "g": "2"}, []string{"g 12"}, []string{"f 32", "f 21"},
-		},
-		"one path undone": {
-			refs.KindUndo, me, limit("f"),
-			files{"f": "1", "g": "2"},
-			[]string{"f 12", "g 12", "f 23", "f 31, by a restore"},
-			[]string{"f 31, by a restore"},
-		},
-		"an undo-restore of one": {
-			refs.KindUndoRestore, me, limit("f"), files{"f": "1", "g": "2"}, []string{"g 12"}, []string{"f 32", "f 21"},
-		},
-		"to unsaved work": {
-			refs.KindCheckout, me, safety,
-			files{"f": "1", "g": "2"},
-			[]string{"f 12", "g 12", "f 23", "f 31, by a restore"},
-			[]string{"f 31, by a restore"},
-		},
-		"of two, one kept": {
-			refs.KindCheckout, me, kept, files{"f": "1", "g": "2"}, []string{"g 12"}, []string{"f 32", "f 21"},
-		},
+		"none":                   {refs.KindTag, me, talkOnly, all, steps, nil},
+		"of all":                 {refs.KindCheckout, me, whole, none, both, bothThird},
+		"undone":                 {refs.KindUndo, me, whole, none, both, bothThird},
+		"a colleague's":          {refs.KindCheckout, rest, whole, none, steps, nil},
+		"a person's":             {refs.KindCheckout, model.Manual, whole, none, steps, nil},
+		"of one path":            {refs.KindCheckout, me, limit("f"), some, one, oneThird},
+		"one path undone":        {refs.KindUndo, me, limit("f"), some, one, oneThird},
+		"an undo-restore of one": {refs.KindUndoRestore, me, limit("f"), some, one, oneThird},
+		"to unsaved work":        {refs.KindCheckout, me, safety, some, one, oneThird},
+		"of two, one kept":       {refs.KindCheckout, me, kept, some, one, oneThird},
 		"with one kept": {refs.KindCheckout, me, func(s *story, r *refs.Restore) {
-			r.Result = s.tree(files{"f": "1", "g": "2"})
-		}, files{"f": "1", "g": "2"}, []string{"g 12"}, []string{"f 32", "f 21"}},
+			r.Result = s.tree(some)
+		}, some, one, oneThird},
 	} {
 		s := newStory(t)
 		s.event(me)

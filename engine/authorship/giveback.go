@@ -18,10 +18,10 @@ type foundBy struct {
 // maxGiveBack bounds how many operations giveBack reads.
 const maxGiveBack = 1 << 14
 
-// giveBack leaves out of paths what a colleague's restore took of this session's own work, where target has it: the restore went to another
+// giveBack leaves out of stay what a colleague's restore took of this session's own work, where target has it: the restore went to another
 // branch, or was exact, and now the person comes back. set has those restores by path. What a restore took of its own session's work stays
 // away, and so does all that it laid out for an agent in the middle of a turn.
-func (j *Judge) giveBack(paths Theirs, set map[string]foundBy, target *model.Checkpoint) error {
+func (j *Judge) giveBack(stay Theirs, set map[string]foundBy, target *model.Checkpoint) error {
 	wanted := oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, target.Tree)
 	newest := uint64(0)
 	for path, l := range set {
@@ -45,7 +45,7 @@ func (j *Judge) giveBack(paths Theirs, set map[string]foundBy, target *model.Che
 		}
 		delete(set, path)
 		if j.tookOf(l.by, authors, seq) {
-			delete(paths, path)
+			delete(stay, path)
 		}
 	}
 	looked := 0
@@ -77,8 +77,7 @@ func (j *Judge) giveBack(paths Theirs, set map[string]foundBy, target *model.Che
 // restore of its family, what is no colleague's; for others, what this session alone had made.
 func (j *Judge) tookOf(by string, authors []string, seq uint64) bool {
 	if j.e.sessions.Family(by) == j.family {
-		who, _ := j.colleague(authors, seq)
-		return who == ""
+		return j.judge(authors, seq).stays == ""
 	}
 	for _, name := range authors {
 		if !j.isOwn(name, seq) {
@@ -91,8 +90,12 @@ func (j *Judge) tookOf(by string, authors []string, seq uint64) bool {
 // isOwn reports whether a change by a session at an operation is this session's own.
 func (j *Judge) isOwn(by string, seq uint64) bool { return seq < j.own[j.e.wholeSession(by)] }
 
-// inTurn reports whether a session's agent is in the middle of a turn or a call.
+// inTurn reports whether a session's agent is in the middle of a turn or a call; each is looked at once.
 func (j *Judge) inTurn(session string) bool {
-	s := j.e.log.Records[session]
-	return s != nil && j.e.sessions.InTurn(s)
+	is, known := j.turning[session]
+	if s := j.e.log.Records[session]; !known && s != nil {
+		is = j.e.sessions.InTurn(s)
+		j.turning[session] = is
+	}
+	return is
 }

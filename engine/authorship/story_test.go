@@ -159,7 +159,7 @@ func (s *story) found(all files) *capture.Capture {
 // judge judges for a session.
 func (s *story) judge(session string) *authorship.Judge {
 	s.T.Helper()
-	j, err := s.authors.Judge(session)
+	j, err := s.authors.Judge(authorship.Going{Session: session, Way: authorship.ByStep})
 	s.Must(err)
 	return j
 }

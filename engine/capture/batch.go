@@ -45,6 +45,17 @@ func (in *batch) repeated(a *Pending) bool {
 	return false
 }
 
+// dropRefused takes the calls that a person did not allow out of the sessions of which an event that closes calls has
+// come.
+func (in *batch) dropRefused() {
+	for _, a := range in.events {
+		switch a.Event.Kind { //nolint:exhaustive // the others leave calls open, or are of one
+		case hooks.Prompt, hooks.Stop, hooks.SessionStart, hooks.SessionEnd:
+			in.wt.sessions.DropRefused(a.Name)
+		}
+	}
+}
+
 func (in *batch) run(ctx context.Context) error {
 	e := in.wt
 	was, err := e.log.Head()
@@ -57,6 +68,7 @@ func (in *batch) run(ctx context.Context) error {
 		return err
 	}
 	defer root.Close()
+	in.dropRefused()
 	in.readNames()
 	c, err := e.Capture(ctx, root, Options{hasty: true})
 	if err != nil {
@@ -299,7 +311,8 @@ func (in *batch) fold(c *Capture, cp *model.Checkpoint, s *model.Session, lead *
 		return err
 	}
 	s.Folded += changed
-	cp.Minor = !begins && (!in.asked(cp.Session) || hooks.Minor(since, s.Folded, lead.Event.Kind, lead.Options.Tier))
+	small := !in.asked(cp.Session) || hooks.Minor(since, s.Folded, lead.Event.Kind, lead.Options.Tier)
+	cp.Minor = !begins && small && !cp.Persons() // a person's change is a step
 	if !cp.Minor {
 		s.Shown, s.Folded = in.wt.log.Now().Truncate(time.Millisecond), 0
 	}

@@ -1,9 +1,14 @@
 package history
 
 import (
+	"errors"
+
+	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/hooks"
+	"rewind/internal/naming"
 	"rewind/objstore"
+	"rewind/transcript"
 )
 
 // A person can go back in the agent itself: the turns behind that place stay in its file, and the next prompt goes on from further up.
@@ -38,28 +43,88 @@ func (h *History) goneBackBefore(session string, n uint64) (*goneBack, error) {
 	return &goneBack{s.Cursor.Transcript, after}, nil
 }
 
-// typedAt is the moment in which the prompt of turn n was typed where the person had gone back before: the code as the prompt found it, and
-// the conversation that it goes on from. nil: they had not, and it is the end of the turn before. The caller need not hold the log's lock.
-func (h *History) typedAt(session string, n uint64) (*Moment, error) {
-	back, err := h.goneBackBefore(session, n)
-	if err != nil || back == nil {
-		return nil, err
-	}
-	l, err := h.ReadTurns(session, n)
+// typedCode is the code as the prompt of turn n of a session found it: exactly what was there, with what a person had
+// changed since the turn before. nil: the log does not have it. The caller need not hold the log's lock.
+func (h *History) typedCode(session string, n uint64) (*model.Checkpoint, error) {
+	at, err := taken(session, n, h.log.StoredSession, h.readTurns)
 	if err != nil {
 		return nil, err
 	}
-	f := l.Turns[n]
+	l, err := h.readTurns(at)
+	if err != nil {
+		return nil, err
+	}
+	f := l.Turns[at.turn]
 	if f == nil || f.begin.IsZero() {
-		return nil, nil // its code is not known to be another one
+		return nil, nil
 	}
-	cp, err := h.log.Checkpoint(f.begin)
+	return h.log.Checkpoint(f.begin)
+}
+
+// typedMoment is the moment of before:N: the code as the prompt of turn N found it, and the conversation that it goes
+// on from, which is the end of the turn before unless the person had gone back.
+func (h *History) typedMoment(session string, is naming.Name) (*Moment, error) {
+	cp, err := h.typedCode(session, is.Turn+1)
 	if err != nil {
 		return nil, err
 	}
-	p := &Moment{Name: cp.ID.Short(), Checkpoint: cp, Session: session, Ended: true}
-	p.endAt(back)
-	return p, nil
+	back, err := h.goneBackBefore(session, is.Turn+1)
+	if err != nil {
+		return nil, err
+	}
+	if back != nil && cp != nil {
+		p := &Moment{Name: cp.ID.Short(), Checkpoint: cp, Session: session, Ended: true}
+		p.endAt(back)
+		return p, nil
+	}
+	p, err := h.endOfTurnMoment(session, is.End())
+	if cp == nil {
+		return p, err
+	}
+	if errors.Is(err, model.ErrNotFound) {
+		p, err = &Moment{Session: session, Start: is.Turn == 0, Ended: true}, nil
+	}
+	if err == nil {
+		p.Name, p.Checkpoint = is.String(), cp
+	}
+	return p, err
+}
+
+// PromptOf is the prompt of a turn of a session: whole where its conversation has it, else as its hook told how it
+// begins; "": it is not known. The log's lock is held.
+func (h *History) PromptOf(session string, n uint64) string {
+	if text := h.promptSaid(h.log.Records[session], n); text != "" {
+		return text
+	}
+	at, err := taken(session, n, h.log.StoredSession, h.readTurns)
+	if err != nil {
+		return ""
+	}
+	l, err := h.readTurns(at)
+	if f := l.Turns[at.turn]; err == nil && f != nil {
+		return f.Prompt
+	}
+	return ""
+}
+
+// promptSaid is PromptOf as the conversation has it; what cannot be read is not known.
+func (h *History) promptSaid(s *model.Session, n uint64) string {
+	if s == nil || n == 0 || !model.Understood(s.Agent) {
+		return ""
+	}
+	turns, err := h.turnsTo(s, s.Cursor.Transcript)
+	if err != nil || n > uint64(len(turns)) {
+		return ""
+	}
+	st, err := conversation.OpenEnd(h.log.Objs, s.Cursor.Transcript)
+	if err != nil {
+		return ""
+	}
+	page, err := transcript.MessagesFrom(s.Agent, sourceOf(s, st), turns, turns[n-1].At, 1)
+	if err != nil || len(page.Messages) == 0 || page.Messages[0].Who != "user" {
+		return ""
+	}
+	return page.Messages[0].Text
 }
 
 // withoutGone has a moment, at which the prompt of turn n of its session was typed or which that turn went back behind, stand for the

@@ -152,12 +152,10 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 	if err != nil {
 		return nil, err
 	}
-	name, n := is.String(), is.Turn
 	if is.Before {
-		if p, err := h.typedAt(session, n+1); err != nil || p != nil {
-			return p, err
-		}
+		return h.typedMoment(session, is)
 	}
+	name, n := is.String(), is.Turn
 	p := &Moment{Name: name, Session: session, Start: n == 0, Ended: true}
 	s := h.log.Records[session]
 	if at := h.turnAt(session, n, h.readTurns); at.session != session {

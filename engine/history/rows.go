@@ -27,6 +27,7 @@ type Row struct {
 	Counts   model.Counts        // files that it added, modified and deleted, taken together
 	Changes  []tree.Change       // in the order of a walk; the first of them, as many as were asked for
 	Cut      bool                // there are more of them
+	Yours    []string            // files that nobody's call changed between its steps: a person's, beside the turn
 	sequence uint64              // of its newest operation
 }
 

@@ -24,6 +24,7 @@ type stretch struct {
 	from, to objstore.ID
 	of       string // the session whose turn the row is, where others' changes are among them; "": all of them are the row's
 	mine     func(path string) bool
+	persons  func(path string) bool // nobody's call changed it; nil: none such is among them
 }
 
 // sum is what some stretches changed.
@@ -31,6 +32,7 @@ type sum struct {
 	counts  model.Counts
 	changes []tree.Change
 	cut     bool
+	yours   []string // paths that nobody's call changed between the row's steps; at most as many as changes
 }
 
 // fill completes a row. Where others came between its steps, what each changed is put together path by path.
@@ -55,7 +57,7 @@ func (s *summing) fill(r *Row) error {
 			s.known.put(parts, s.most, got)
 		}
 	}
-	r.Counts, r.Changes, r.Cut = got.counts, got.changes, got.cut
+	r.Counts, r.Changes, r.Cut, r.Yours = got.counts, got.changes, got.cut, got.yours
 	return nil
 }
 
@@ -65,9 +67,14 @@ func (s *summing) stretches(r *Row) (parts []stretch, err error) {
 		if err != nil {
 			return nil, err
 		}
+		mixed := len(cp.Owned) > 0 || len(cp.By) == 0
 		switch n := len(parts); {
-		case r.Turn > 0 && (len(cp.Owned) > 0 || i >= len(r.Steps)):
-			parts = append(parts, stretch{before, cp.Tree, r.Of, cp.PartOf(r.Of)})
+		case r.Turn > 0 && (mixed || i >= len(r.Steps)):
+			p := stretch{before, cp.Tree, r.Of, cp.PartOf(r.Of), nil}
+			if authors := cp.AuthorsOf(); cp.HasPersons() {
+				p.persons = func(path string) bool { return len(authors(path)) == 0 }
+			}
+			parts = append(parts, p)
 		case n > 0 && parts[n-1].to == before && parts[n-1].mine == nil:
 			parts[n-1].to = cp.Tree
 		default:
@@ -87,6 +94,7 @@ func (s *summing) compare(parts []stretch, counted *model.Counts) (got sum, err 
 				return tree.SkipAll
 			}
 			if p.mine != nil && !p.mine(ch.Path) {
+				got.beside(p, ch, s.most)
 				return nil
 			}
 			if i, again := paths[ch.Path]; again {
@@ -118,6 +126,17 @@ func (s *summing) compare(parts []stretch, counted *model.Counts) (got sum, err 
 		got.changes, got.cut = slices.Clone(got.changes[:s.most]), true
 	}
 	return got, nil
+}
+
+// beside takes in a change that is not the row's.
+func (s *sum) beside(p stretch, ch tree.Change, most int) {
+	file := model.IsFile(ch.Old) || model.IsFile(ch.New)
+	if !file || p.persons == nil || !p.persons(ch.Path) {
+		return
+	}
+	if room := most == 0 || len(s.yours) < most; room && !slices.Contains(s.yours, ch.Path) {
+		s.yours = append(s.yours, ch.Path)
+	}
 }
 
 // sums are what rows that were listed lately have changed: what lies between two trees stays what it is. Safe for concurrent use.

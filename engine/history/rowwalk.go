@@ -251,9 +251,7 @@ func (w *rowWalk) close(p *rowParts) error {
 	if end != nil && !end.code.IsZero() {
 		code, _ = w.read(end.code)
 	}
-	if code == nil && len(p.steps) > 0 {
-		code = p.steps[0]
-	}
+	code = p.ownEnd(code)
 	if code == nil || len(p.steps) == 0 && p.prompt == "" {
 		return nil // nothing is known of it but that it was
 	}
@@ -269,6 +267,18 @@ func (w *rowWalk) close(p *rowParts) error {
 		Found: p.found, sequence: p.sequence,
 	})
 	return nil
+}
+
+// ownEnd is the state of a turn that ends with a checkpoint, nil if none is known: where that is another session's, and
+// nothing in it is the turn's, the newest that its own session made.
+func (p *rowParts) ownEnd(end *model.Checkpoint) *model.Checkpoint {
+	if len(p.steps) == 0 {
+		return end
+	}
+	if end == nil || end.Session != p.session && !end.ChangedBy(p.session) {
+		return p.steps[0]
+	}
+	return end
 }
 
 // alone makes a row of a checkpoint that is no turn's.

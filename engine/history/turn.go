@@ -19,12 +19,8 @@ func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error)
 		return nil, err
 	}
 	if n.Before {
-		p, err := h.typedAt(session, n.Turn+1)
-		if err != nil {
-			return nil, err
-		}
-		if p != nil && p.Checkpoint != nil {
-			return p.Checkpoint, nil
+		if cp, err := h.typedCode(session, n.Turn+1); err != nil || cp != nil {
+			return cp, err
 		}
 	}
 	at, err := taken(session, n.Turn, h.log.StoredSession, h.readTurns)
@@ -236,5 +232,6 @@ func (h *History) endsTurn(cp *model.Checkpoint) (bool, error) {
 		return false, err
 	}
 	f := l.Turns[cp.Cause.Turn]
-	return f != nil && f.Over && f.At != nil && f.At.Code == cp.ID, nil
+	ended := f != nil && f.Over && f.At != nil
+	return ended && l.own(f).Code == cp.ID, nil
 }

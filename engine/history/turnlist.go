@@ -92,17 +92,28 @@ func (t *turnList) standsAt(session string, count uint64) (uint64, error) {
 // endedBy is the newest turn that ends with a checkpoint, else, if that is of the session, the one in which it was taken; 0: none.
 func (t *turnList) endedBy(cp *model.Checkpoint, count uint64) (uint64, error) {
 	for n := count; n > 0; n-- {
-		if end, _, _, err := t.end(n); err != nil || end == cp.ID {
+		end, known, at, err := t.end(n)
+		if err != nil || end == cp.ID {
 			return n, err
+		}
+		if f := known.Turns[at.turn]; f != nil && f.begin == cp.ID { // as its prompt found it
+			return n - 1, nil
 		}
 	}
 	if cp.Session != t.s.Name {
 		return 0, nil
 	}
-	if cp.Cause.Event == model.EventWords[hooks.Prompt] && !cp.ChangedBy(cp.Session) {
-		return cp.Cause.Turn - min(cp.Cause.Turn, 1), nil // its prompt is not answered yet
+	if cp.Cause.Event != model.EventWords[hooks.Prompt] || cp.ChangedBy(cp.Session) {
+		return cp.Cause.Turn, nil
 	}
-	return cp.Cause.Turn, nil
+	own, err := t.log(turnAt{session: t.s.Name})
+	if err != nil {
+		return 0, err
+	}
+	if f := own.Turns[cp.Cause.Turn]; f != nil && f.begin != cp.ID { // an agent's notice, behind the turn's end
+		return cp.Cause.Turn, nil
+	}
+	return cp.Cause.Turn - min(cp.Cause.Turn, 1), nil // its prompt is not answered yet
 }
 
 // end is the checkpoint with the code at the end of turn n, zero: there is none, and the session and the turn there that it is known by.

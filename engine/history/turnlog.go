@@ -61,6 +61,8 @@ type turnFacts struct {
 	asked       bool // the oldest moment so far is a prompt
 	Prompt      string
 	Began       time.Time
+	madeFor     *turnMoment // the end for which made is
+	made        objstore.ID // the newest checkpoint up to the end that the session itself made; zero: none
 	begin       objstore.ID // the oldest checkpoint at which it stood, its prompt's if that found something changed; zero: unknown
 	checkpoints int
 }
@@ -216,7 +218,7 @@ func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
 	// A checkpoint is not read where its operation's word is enough: thousands are in a long session.
 	told := word != "" && TurnWordOf(word) != WordAside && f.decided()
 	if op.Kind == refs.KindCheckpoint && (f.Closed && f.Over || told) && f.Prompt != "" && len(l.waiting) == 0 {
-		if told {
+		if f.takeMade(op); told {
 			f.asked = f.Closed && f.asked || word == model.EventWords[hooks.Prompt]
 			f.Over = f.Over || TurnWordOf(word) == WordStop
 			f.Older(TurnWordOf(word), false, nil)
@@ -251,6 +253,7 @@ func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
 	m.later = l.newer
 	l.wait(m, TurnWordOf(word) != WordAside || own)
 	f.Older(TurnWordOf(word), own, m)
+	f.takeMade(op)
 	if f.At == m || f.work == m {
 		if m.Code.IsZero() && !m.Removed || m.transcript.IsZero() {
 			l.waiting = append(l.waiting, m)
@@ -359,7 +362,7 @@ func (l *TurnLog) EndOf(n uint64) *turnMoment {
 		return l.opened
 	}
 	if f := l.Turns[n]; f != nil && f.At != nil {
-		return f.At
+		return l.own(f)
 	}
 	if l.Newest > n {
 		if len(l.sorted) != len(l.Turns) {
@@ -368,11 +371,40 @@ func (l *TurnLog) EndOf(n uint64) *turnMoment {
 		i, _ := slices.BinarySearch(l.sorted, n)
 		for _, k := range slices.Backward(l.sorted[:i]) {
 			if f := l.Turns[k]; f.At != nil {
-				return f.At
+				return l.own(f)
 			}
 		}
 	}
 	return nil
+}
+
+// takeMade takes an older operation of the turn for what its session made, once the end is known.
+func (f *turnFacts) takeMade(op *refs.Operation) {
+	if f.At != f.madeFor {
+		f.madeFor, f.made = f.At, objstore.ID{}
+	}
+	if f.At == nil || f.left {
+		return
+	}
+	if f.made.IsZero() && op.Kind == refs.KindCheckpoint {
+		f.made = op.Checkpoint
+	}
+}
+
+// own is the end of a turn: where another session's checkpoint is the newest there, and nothing in that is the turn's,
+// the newest that its own session made.
+func (l *TurnLog) own(f *turnFacts) *turnMoment {
+	m := f.At
+	if f.made.IsZero() || m.Code == f.made || m.Code.IsZero() {
+		return m
+	}
+	cp, err := l.read(m.Code)
+	if err != nil || cp.Session == l.session || cp.ChangedBy(l.session) {
+		return m
+	}
+	its := *m
+	its.Code = f.made
+	return &its
 }
 
 // conversation is the transcript that t names; zero: none, or gc has removed it.

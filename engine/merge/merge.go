@@ -20,7 +20,9 @@ type Options struct {
 	Only    refs.PathSet // these paths of it
 	Reverse bool         // what it did is taken back
 	Prefer  textdiff.Side
+	Clean   bool   // a path with a conflict stays as it is: no markers
 	name    string // of the other side, in the markers of a conflict; "": change
+	takeOut bool
 }
 
 // Merged is what a change makes of the captured worktree.
@@ -32,7 +34,8 @@ type Merged struct {
 // Into brings a change into a captured worktree. What it makes is put into the capture's transaction.
 func (m *Merger) Into(c *capture.Capture, ch *Change, o Options) (*Merged, error) {
 	in := &merging{
-		log: m.log, from: ch.from, capture: c, get: c.Get, prefer: o.Prefer, name: cmp.Or(o.name, "change"),
+		log: m.log, from: ch.from, capture: c, get: c.Get, prefer: o.Prefer,
+		clean: o.Clean, takesOut: o.takeOut, name: cmp.Or(o.name, "change"),
 		now: oplog.NewLookups(c.Get, c.Res.Root), trees: lookups{},
 		paths: map[string][]edit{}, moved: map[objstore.ID]map[string]string{}, set: map[string]*tree.Entry{},
 	}
@@ -78,13 +81,16 @@ type merging struct {
 	capture *capture.Capture
 	get     objstore.Getter // what edits name, and what the capture has
 	prefer  textdiff.Side
-	name    string
-	now     *oplog.Lookups
-	trees   lookups
-	paths   map[string][]edit
-	moved   map[objstore.ID]map[string]string // by the tree that they were in: where files are now
-	set     map[string]*tree.Entry
-	list    []value.Merge
+	clean   bool
+	// it takes out what somebody did behind a target, and sets no path that they have nothing to do with
+	takesOut bool
+	name     string
+	now      *oplog.Lookups
+	trees    lookups
+	paths    map[string][]edit
+	moved    map[objstore.ID]map[string]string // by the tree that they were in: where files are now
+	set      map[string]*tree.Entry
+	list     []value.Merge
 }
 
 // reverse makes of all edits what takes them back, the newest first.
@@ -139,7 +145,7 @@ func (m *merging) find(path string) (*tree.Entry, error) {
 
 // path merges the edits of a file or link.
 func (m *merging) path(path string, edits []edit) error {
-	at, err := m.whereabouts(path, edits[0])
+	at, err := m.whereabouts(path, edits)
 	if err != nil {
 		return err
 	}
@@ -161,6 +167,9 @@ func (m *merging) path(path string, edits []edit) error {
 			told.Verdict, told.Reason = v.MergeVerdict, v.reason
 		}
 		told.Places += v.places
+	}
+	if m.clean && told.Verdict == value.MergeConflict {
+		ours = was
 	}
 	if !same(ours, was) {
 		why, err := m.obstacle(at, was, ours, edits[0].toTree)
@@ -296,7 +305,11 @@ func (m *merging) emptied(path string, is *tree.Entry) (bool, error) {
 
 // whereabouts is where the file of an edit is now: at its path, or if that is not there, where all of it was moved to
 // since.
-func (m *merging) whereabouts(path string, first edit) (string, error) {
+func (m *merging) whereabouts(path string, edits []edit) (string, error) {
+	first, last := edits[0], edits[len(edits)-1]
+	if m.clean || m.takesOut && last.to == nil { // what lies elsewhere now is another one's
+		return path, nil
+	}
 	is, err := m.find(path)
 	if err != nil || is != nil || !model.IsFile(first.from) {
 		return path, err

@@ -3,10 +3,10 @@ package merge
 import (
 	"slices"
 
+	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
-	"rewind/internal/textdiff"
 	"rewind/internal/value"
 	"rewind/tree"
 )
@@ -17,14 +17,18 @@ type Where struct {
 	To   func(path string) bool // reports whether a path may be set: a file can have moved since
 }
 
-// TakeOut takes what a session did behind a target out of a captured worktree: what others have changed there since
-// stays. List has the paths where something was to be taken, and nothing of those where w.To says no.
-func (m *Merger) TakeOut(c *capture.Capture, session string, target *model.Checkpoint, w Where, prefer textdiff.Side) (*Merged, error) {
-	ch, err := m.behind(c, session, target, w.From)
+// TakeOut takes what is taken away by who goes back to a target out of a captured worktree: what others have changed
+// there since stays. List has the paths where something was to be taken, and nothing of those where w.To says no. Of o
+// how conflicts are settled counts.
+func (m *Merger) TakeOut(
+	c *capture.Capture, g authorship.Going, target *model.Checkpoint, w Where, o Options,
+) (*Merged, error) {
+	ch, err := m.behind(c, g, target, w.From)
 	if err != nil {
 		return nil, err
 	}
-	r, err := m.Into(c, ch, Options{Reverse: true, Prefer: prefer, name: "target"})
+	o.Reverse, o.name, o.takeOut = true, "target", true
+	r, err := m.Into(c, ch, o)
 	if err != nil {
 		return nil, err
 	}
@@ -38,9 +42,11 @@ func (m *Merger) TakeOut(c *capture.Capture, session string, target *model.Check
 	return r, nil
 }
 
-// behind is what a session did behind a target, at the paths that want has.
-func (m *Merger) behind(c *capture.Capture, session string, target *model.Checkpoint, want func(path string) bool) (*Change, error) {
-	steps, err := m.authors.Behind(session, target, c)
+// behind is what is taken away by who goes back to a target, at the paths that want has.
+func (m *Merger) behind(
+	c *capture.Capture, g authorship.Going, target *model.Checkpoint, want func(path string) bool,
+) (*Change, error) {
+	steps, err := m.authors.Behind(g, target, c)
 	if err != nil {
 		return nil, err
 	}

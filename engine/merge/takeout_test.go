@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/enginetest"
 	"rewind/engine/merge"
@@ -82,7 +83,8 @@ func takenOut(
 	c, err := p.E.Worktree.Capture(enginetest.Bg, root, capture.Options{})
 	p.Must(err)
 	defer c.Discard()
-	m, err := p.E.Merger.TakeOut(c, session, target, w, prefer)
+	g := authorship.Going{Session: session, Way: authorship.ByStep}
+	m, err := p.E.Merger.TakeOut(c, g, target, w, merge.Options{Prefer: prefer})
 	p.Must(err)
 	var sets, says []string
 	for _, step := range m.Steps() {

@@ -28,14 +28,20 @@ func OwnersOf(by []string, owned []Owned) func(path string) []string {
 	}
 }
 
-// PartOf gives the function that says whether a path's change is a session's: not where only other sessions' calls made
-// it, and of another session's checkpoint only where its own did.
+// PartOf gives the function that says whether a path's change is a session's: where its calls made it.
 func (c *Checkpoint) PartOf(session string) func(path string) bool {
 	authors := c.AuthorsOf()
-	return func(path string) bool {
-		by := authors(path)
-		return len(by) == 0 && c.Session == session || slices.Contains(by, session)
-	}
+	return func(path string) bool { return slices.Contains(authors(path), session) }
+}
+
+// Persons reports whether all that a checkpoint changed is nobody's call: a person's, or a program's that they run.
+func (c *Checkpoint) Persons() bool {
+	return len(c.By) == 0 && !slices.ContainsFunc(c.Owned, func(o Owned) bool { return len(o.By) > 0 })
+}
+
+// HasPersons reports whether something that a checkpoint changed is nobody's call.
+func (c *Checkpoint) HasPersons() bool {
+	return len(c.By) == 0 || slices.ContainsFunc(c.Owned, func(o Owned) bool { return len(o.By) == 0 })
 }
 
 // Authors are all the sessions that the checkpoint says changed something.

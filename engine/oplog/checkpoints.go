@@ -109,8 +109,12 @@ func (l *Log) NoteOf(id objstore.ID) ([]tree.Skip, error) {
 
 // Folded reports whether lists leave a step out; later is the one after it on its line. The last step of a turn shows,
 // and so does the one that a save or an undo came to: what a person saved, or the undo took back, is a step by itself.
+// A person's change in the middle of a turn is one, too.
 func Folded(cp, later *model.Checkpoint) bool {
-	follows := cp.Minor && later != nil && later.Session == cp.Session
-	return follows && later.Cause.Turn == cp.Cause.Turn &&
-		later.Cause.Event != model.EventUndo && later.Cause.Event != model.EventSave
+	if !cp.Minor || later == nil || later.Session != cp.Session {
+		return false
+	}
+	saved := later.Cause.Event == model.EventUndo || later.Cause.Event == model.EventSave
+	edited := !later.Minor && later.Persons()
+	return later.Cause.Turn == cp.Cause.Turn && !saved && !edited
 }

@@ -16,9 +16,15 @@ import (
 
 // TestFolded: which steps lists leave out, by the one after each.
 func TestFolded(t *testing.T) {
-	minor := model.Checkpoint{Minor: true, Session: "claude/a", Cause: model.Cause{Turn: 2}}
+	by := []string{"claude/a"}
+	minor := model.Checkpoint{Minor: true, Session: "claude/a", By: by, Cause: model.Cause{Turn: 2}}
 	later := func(session string, turn uint64, event string) *model.Checkpoint {
-		return &model.Checkpoint{Session: session, Cause: model.Cause{Turn: turn, Event: event}}
+		return &model.Checkpoint{Session: session, By: by, Cause: model.Cause{Turn: turn, Event: event}}
+	}
+	persons := func(small bool) *model.Checkpoint {
+		cp := later("claude/a", 2, "pre-tool-use")
+		cp.By, cp.Minor = nil, small
+		return cp
 	}
 	big := minor
 	big.Minor = false
@@ -27,13 +33,15 @@ func TestFolded(t *testing.T) {
 		later *model.Checkpoint
 		want  bool
 	}{
-		"within a turn":   {minor, later("claude/a", 2, "stop"), true},
-		"not minor":       {big, later("claude/a", 2, "stop"), false},
-		"the last":        {minor, nil, false},
-		"another session": {minor, later("claude/b", 2, "stop"), false},
-		"another turn":    {minor, later("claude/a", 3, "stop"), false},
-		"before a save":   {minor, later("claude/a", 2, model.EventSave), false},
-		"before an undo":  {minor, later("claude/a", 2, model.EventUndo), false},
+		"within a turn":              {minor, later("claude/a", 2, "stop"), true},
+		"not minor":                  {big, later("claude/a", 2, "stop"), false},
+		"the last":                   {minor, nil, false},
+		"another session":            {minor, later("claude/b", 2, "stop"), false},
+		"another turn":               {minor, later("claude/a", 3, "stop"), false},
+		"before a save":              {minor, later("claude/a", 2, model.EventSave), false},
+		"before a person's":          {minor, persons(false), false},
+		"before what came into view": {minor, persons(true), true},
+		"before an undo":             {minor, later("claude/a", 2, model.EventUndo), false},
 	} {
 		if got := oplog.Folded(&tt.cp, tt.later); got != tt.want {
 			t.Errorf("%s: %v", what, got)

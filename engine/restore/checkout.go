@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -37,11 +38,12 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 	if o.Paths, err = model.NewPathSet(o.Paths); err != nil {
 		return nil, err
 	}
-	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
-		if o.Session.Session = n.Session; n.Kind == naming.Fork { // "turn:2@x" and "fork:x" say whose line is meant
-			o.Session.Session = n.Text
-		}
+	n, err := history.ParseName(name)
+	if err != nil {
+		return nil, err
 	}
+	whose := o.Session.Session != ""
+	o.Session.Session = cmp.Or(o.Session.Session, sessionIn(n))
 	p, err := rs.history.NamedMoment(ctx, name, o.Session)
 	if err != nil {
 		return nil, err
@@ -55,7 +57,11 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 			return nil, err
 		}
 	}
-	session, err := rs.sessions.Mover(target, o.Session)
+	mover, err := rs.moverOf(n, p, target, o.Session)
+	if err != nil {
+		return nil, err
+	}
+	session, err := rs.sessions.Mover(target, mover)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +69,48 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 	if err != nil {
 		return nil, err
 	}
+	r.asItWas = !whose && namesNoSession(n, target)
+	rs.saysOf(r, n, p)
 	r.namedSession, err = rs.sessions.NamedIn(o.Session)
 	return r, err
+}
+
+// sessionIn is the session whose line a name means, as it says itself: "turn:2@x" and "fork:x" do.
+func sessionIn(n naming.Name) string {
+	if n.Kind == naming.Fork {
+		return n.Text
+	}
+	return n.Session
+}
+
+// saysOf adds to a request what the name of its target says of it.
+func (rs *Restorer) saysOf(r *request, n naming.Name, p *history.Moment) {
+	switch {
+	case n.IsTurn():
+		r.lineOf = p.Session
+	case n.Kind == naming.Current:
+		r.lineOf = r.Session
+	}
+	if n.IsTurn() && n.Before {
+		r.prompt = rs.history.PromptOf(p.Session, n.Turn+1)
+	}
+}
+
+// moverOf is whose cursor a checkout moves, as far as its name says it: a checkpoint at which a session stands can be
+// another one's.
+func (rs *Restorer) moverOf(
+	n naming.Name, p *history.Moment, target *model.Checkpoint, w model.SessionChoice,
+) (model.SessionChoice, error) {
+	var err error
+	family := rs.sessions.Family
+	switch {
+	case w.Session != "":
+	case n.Kind == naming.Current:
+		w.Session, err = rs.sessions.Session(w)
+	case n.IsTurn() && family(target.Session) != family(p.Session):
+		w.Session = p.Session
+	}
+	return w, err
 }
 
 // targetOf is the checkpoint of a moment that a restore goes to; with the conversation alone, which leaves the code,

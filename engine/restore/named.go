@@ -240,7 +240,7 @@ func (rs *Restorer) takes(r *request) (func(*refs.Operation) bool, error) {
 	if r.Exact {
 		return func(*refs.Operation) bool { return true }, nil
 	}
-	j, err := rs.authors.Judge(r.Session)
+	j, err := rs.authors.Judge(rs.going(r))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"rewind/engine/authorship"
@@ -30,7 +31,8 @@ type Plan struct {
 	Taken    []value.Taken   // with Exact: what would be kept without it
 	Merges   []value.Merge   // of a merge: what became of each path of it, by path
 
-	others     authorship.Theirs  // what colleagues changed after the target
+	others     authorship.Theirs  // what others changed after the target, and stays
+	Yours      []string           // what a person changed after the target, and is set: the safety checkpoint has it
 	Uncaptured []value.Uncaptured // what agents' edit tools changed after the target and nothing takes back
 	ignored    map[string]bool    // directories that rules leave out now: only what was named in them is captured
 }
@@ -38,7 +40,7 @@ type Plan struct {
 // leavesToOthers reports whether a path was changed by a colleague and is therefore kept, even if it happens to be as
 // the target has it.
 func (p *Plan) leavesToOthers(path string) bool {
-	return p != nil && !p.Exact && p.others.Of(path) != ""
+	return p != nil && p.others.Of(path) != ""
 }
 
 // GitHeads is where the user's git repository stood at the target, and where it stands now. A restore changes nothing
@@ -62,14 +64,14 @@ type planner struct {
 	unknown     map[string]bool
 	inCall      func(path string) bool // reports unknown paths that an open call of the session itself made; nil: none
 	unsaved     map[string]bool
-	others      authorship.Theirs    // what colleagues changed after the target
-	shared      map[string]bool      // those of others that this session may have written, too
+	others      *authorship.Since    // what others changed after the target
 	merged      map[string]bool      // paths that a merge sets instead of leaving them to others
 	changes     []tree.Change        // from the worktree to the target
 	named       []string             // the paths that calls have named, by path
 	seen        map[string]bool      // named paths that the target does not know, see complete
 	lostTrees   map[objstore.ID]bool // lost trees of the target outside of the request
 	foreign     *foreignDirs
+	puts        bool // contents are to be made, so that the capture needs a transaction
 	plan        *Plan
 	kept        map[string]value.Kept
 	// blocking are paths that stay and are no directories: nothing can be made below them
@@ -141,7 +143,12 @@ func (pl *planner) captureWorktree(ctx context.Context, root worktreefs.Dir, r *
 		if err != nil {
 			return nil, err
 		}
-		if err = pl.chooseTarget(c, r); err == nil {
+		if err = pl.chooseTarget(c, r); err == nil && pl.puts && o.Compare {
+			c.Discard()
+			o.Compare = false
+			continue
+		}
+		if err == nil {
 			err = pl.compareWithTarget(c)
 		}
 		overlooked := false
@@ -216,12 +223,14 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if pl.targetSkips, err = pl.restorer.log.Note(known); err != nil {
 		return err
 	}
-	pl.others, pl.shared, err = pl.restorer.authors.Others(r.Session, known, c, r.Kind == refs.KindCheckout ||
-		r.Kind == refs.KindSwitch)
+	g := pl.restorer.going(r)
+	pl.others, err = pl.restorer.authors.Others(g, known, c, g.Way == authorship.GoTo)
 	if err != nil {
 		return err
 	}
-	pl.plan.others, pl.merged = pl.others, map[string]bool{}
+	if pl.merged = map[string]bool{}; !pl.all() {
+		pl.plan.others = pl.others.Stay
+	}
 	if err := pl.widen(c); err != nil {
 		return err
 	}
@@ -281,7 +290,7 @@ func (pl *planner) uncapturedTargets(root worktreefs.Dir, c *capture.Capture) ([
 func (pl *planner) keep(path string, why value.KeptReason, isDir bool) {
 	k := value.Kept{Path: value.Text(path), Dir: isDir, Reason: why}
 	if why == value.KeptSession {
-		k.By, k.Shared = pl.others.Of(path), pl.shared[path]
+		k.By, k.Shared = pl.others.Stay.Of(path), pl.others.Shared[path]
 	}
 	pl.kept[path] = k
 	pl.blocking[path] = !isDir || why == value.KeptBelow || why == value.KeptPurged || why == value.KeptLost
@@ -366,14 +375,25 @@ func (pl *planner) decide(c *capture.Capture) error {
 		}
 	}
 	pl.dropBlocked(steps, c.Res.Skips)
-	for _, s := range pl.plan.Steps {
-		if model.IsFile(s.Old) && pl.unsaved[s.Path] && !pl.merged[s.Path] {
-			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
-		}
-	}
+	pl.listReplaced()
 	pl.listKept()
 	pl.listTaken()
 	return nil
+}
+
+// listReplaced fills the plan's Replaced and Yours.
+func (pl *planner) listReplaced() {
+	for _, s := range pl.plan.Steps {
+		if !model.IsFile(s.Old) || pl.merged[s.Path] {
+			continue
+		}
+		if pl.unsaved[s.Path] {
+			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
+		}
+		if pl.others.Went.Of(s.Path) == model.Manual {
+			pl.plan.Yours = append(pl.plan.Yours, s.Path)
+		}
+	}
 }
 
 // remakeDirs adds to steps those that make the directories in away, which a colleague removed, if a step makes
@@ -424,9 +444,32 @@ func (pl *planner) isNew(path string, has bool) bool {
 	return !seen || !has
 }
 
+// wasSkipped reports whether a change would remove what is no work of a person's: a session's file, or what the base's
+// capture skipped, which is new only since another rule holds.
+func (pl *planner) wasSkipped(ch tree.Change) bool {
+	_, seen := model.Covering(pl.baseSkips, ch.Path)
+	if ch.New != nil || pl.all() {
+		return false
+	}
+	return seen || pl.isTalk(ch.Path)
+}
+
+// isTalk reports whether a path is the file of a session, whose folder lies in the project: no person's work.
+func (pl *planner) isTalk(path string) bool {
+	full := filepath.Join(pl.restorer.log.Project.Root, path)
+	for _, s := range pl.restorer.log.Records {
+		for _, file := range []string{s.Transcript, s.Cursor.Path} {
+			if file == full || file != "" && refs.Below(file, full) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // whyKept is why a path is kept as it is; "": it is not.
 func (pl *planner) whyKept(ch tree.Change) value.KeptReason {
-	if pl.others.Of(ch.Path) != "" && !pl.request.Exact {
+	if pl.others.Stay.Of(ch.Path) != "" && !pl.all() {
 		return value.KeptSession
 	}
 	if ch.Old == nil {
@@ -439,7 +482,7 @@ func (pl *planner) whyKept(ch tree.Change) value.KeptReason {
 			return value.KeptSkipped
 		}
 	}
-	if pl.isNew(ch.Path, ch.New != nil) && !pl.request.Exact {
+	if pl.isNew(ch.Path, ch.New != nil) && (!pl.takesNew() || pl.wasSkipped(ch)) {
 		return value.KeptUnsaved
 	}
 	return ""

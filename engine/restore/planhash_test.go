@@ -117,7 +117,7 @@ func TestPlanIsRefused(t *testing.T) {
 		},
 		"new file": {
 			func(p *enginetest.Project, _ *enginetest.Talker, _ *restore.Options) { p.Write("new", "x") },
-			[]value.PlanPart{value.PlanKept},
+			[]value.PlanPart{value.PlanFiles},
 			[]value.Text{"new"},
 		},
 		"exact": {

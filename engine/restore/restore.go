@@ -38,6 +38,7 @@ type Result struct {
 	AtWork       []value.AtWork      // agents that were at work when it began
 	Behind       *value.Behind       // of a dry run: what of the branch lies behind the target; nil: it is the end, or not on it
 	KeptFor      string              // how long gc keeps the state before, as the setting says it
+	Prompt       string              // in front of which it went back, whole; "": not in front of one
 	PlanHash     string              // of a dry run, or where the request names a plan: what would be done, or was
 
 	perms map[string]uint16 // permissions of the paths that did not get the target's
@@ -60,7 +61,9 @@ type Options struct {
 	Title      string              // of the new session; "": as the one that it is made of
 	Tag        string              // for the state before, unless there is nothing to do; "": none
 	DryRun     bool                // change nothing; the Result says what would be done
-	Merge      bool                // paths that colleagues changed since are not kept as they are: the session's own changes are taken out
+	TakeBack   bool                // take away what the session's line did, and nothing else
+	KeepMine   bool                // what a person changed since stays
+	Merge      bool                // conflicts with what colleagues changed since are laid out with markers
 	Prefer     textdiff.Side       // of a merge: how conflicts are settled
 	Plan       string              // the hash of the plan that is to be carried out, and no other; "": whatever it is
 	Session    model.SessionChoice // whose branch is walked, and whose changes are no colleague's
@@ -88,6 +91,9 @@ type request struct {
 	keepCursor bool            // the cursor stays; else it goes to After, or if that is zero to the target
 	moment     *history.Moment // the moment whose conversation goes with the code; nil: the target's
 	keepForks  bool            // an unused fork of earlier restores stays
+	asItWas    bool            // no session names the target
+	prompt     string          // in front of which it goes back
+	lineOf     string          // the session whose line the target is on, as its name says; "": the target's
 	mustFork   bool            // make a new session even where an existing one ends at the target
 	clone      bool            // of a fork: the whole conversation
 	merges     bool            // it makes contents, even for a dry run; nobody's place changes, so that no step is nothing to do
@@ -138,7 +144,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	if r.saveOn != "" {
 		plan.Replaced = nil // a step has their bytes
 	}
-	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.without}
+	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.without, Prompt: r.prompt}
 	if conv != nil {
 		res.Conversation = &conv.conversation
 	}
@@ -260,12 +266,17 @@ func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *mod
 		})
 }
 
-// leaves is the session whose state a restore leaves: its own, but of a switch the one that the project stood on.
+// leaves is the session whose state a restore leaves: the one on which the project stands, where that is on another
+// branch than the restore's own.
 func (rs *Restorer) leaves(j *model.Journal) (string, error) {
-	if j.Kind != refs.KindSwitch {
+	goes := j.Kind == refs.KindSwitch || j.Kind == refs.KindCheckout && len(j.Paths) == 0
+	if !goes {
 		return j.Session, nil
 	}
 	at, err := rs.sessions.Position()
+	if err == nil && j.Kind == refs.KindCheckout && at.Branch == j.Session {
+		return j.Session, nil
+	}
 	return at.Session, err
 }
 

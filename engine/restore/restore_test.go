@@ -14,7 +14,7 @@ import (
 	"rewind/tree"
 )
 
-// A path that H does not have is kept and named; --exact takes it, and it comes back with undo-restore.
+// A path that H does not have stays with KeepMine, and is named; else it goes, and comes back with undo-restore.
 func TestCheckoutKeepsWhatNoCheckpointHolds(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("a", "1")
@@ -25,25 +25,23 @@ func TestCheckoutKeepsWhatNoCheckpointHolds(t *testing.T) {
 	p.Write("new", "n")
 	p.Write("dir/new", "n")
 
-	r := p.Checkout(one.ID.String(), restore.Options{})
-	enginetest.Equal(t, "kept", p.KeptNames(r), []string{"new dir", "new new"})
-	if _, err := os.Lstat(p.Path("b")); err == nil {
-		t.Error("b is still there although two holds it and one does not")
-	}
-	r = p.Checkout(two.ID.String(), restore.Options{DryRun: true})
+	r := p.Checkout(one.ID.String(), restore.Options{KeepMine: true})
+	kept := []string{"session a", "session b", "session dir", "session new"}
+	enginetest.Equal(t, "kept", p.KeptNames(r), kept)
+	r = p.Checkout(two.ID.String(), restore.Options{DryRun: true, KeepMine: true})
 	if r.Operation != nil {
 		t.Error("a dry run made an operation")
 	}
 	// A second checkout keeps them too: a safety checkpoint does not make them known.
-	r = p.Checkout(one.ID.String(), restore.Options{})
-	enginetest.Equal(t, "kept again", p.KeptNames(r), []string{"new dir", "new new"})
+	r = p.Checkout(one.ID.String(), restore.Options{KeepMine: true})
+	enginetest.Equal(t, "kept again", p.KeptNames(r), kept)
 
 	before := enginetest.List(t, p.Root)
 	p.Checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Exact: true}})
 	if _, err := os.Lstat(p.Path("dir")); err == nil {
 		t.Error("--exact left dir")
 	}
-	if _, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{}); err != nil {
+	if _, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{KeepMine: true}); err != nil {
 		t.Fatal(err)
 	}
 	p.WantTree(before)
@@ -200,8 +198,8 @@ func TestCheckoutNamesWhatIsInTheWay(t *testing.T) {
 	p.Write("other", "1")
 	p.Save("two")
 	p.Write("d", "a new file")
-	r = p.Checkout(one.ID.String(), restore.Options{})
-	enginetest.Equal(t, "kept", p.KeptNames(r), []string{"new d", "below d/f"})
+	r = p.Checkout(one.ID.String(), restore.Options{KeepMine: true})
+	enginetest.Equal(t, "kept", p.KeptNames(r), []string{"session d", "session d/f", "session other"})
 	if b, _ := os.ReadFile(p.Path("d")); string(b) != "a new file" {
 		t.Errorf("the new file is %q", b)
 	}

@@ -179,16 +179,18 @@ func (pl *planner) listKept() {
 	}
 }
 
-// listTaken fills the plan's Taken: with Exact, the files that would be kept without it, by the session that changed
-// them, and last those that no checkpoint holds.
+// listTaken fills the plan's Taken: the files that others changed last, by session, and with Exact those that no
+// checkpoint holds.
 func (pl *planner) listTaken() {
-	if !pl.request.Exact {
-		return
-	}
 	by := map[string][]string{}
 	for _, s := range pl.plan.Steps {
-		who := pl.others.Of(s.Path)
-		if who != "" && (model.IsFile(s.Old) || model.IsFile(s.New)) || who == "" && pl.unknown[s.Path] && model.IsFile(s.Old) {
+		who := pl.others.Stay.Of(s.Path)
+		if who == "" {
+			who = pl.strange(pl.others.Went.Of(s.Path))
+		}
+		theirs := who != "" && (model.IsFile(s.Old) || model.IsFile(s.New))
+		unheld := who == "" && pl.request.Exact && pl.unknown[s.Path]
+		if theirs || unheld && model.IsFile(s.Old) {
 			by[who] = append(by[who], s.Path)
 		}
 	}
@@ -200,6 +202,15 @@ func (pl *planner) listTaken() {
 	if paths := by[""]; paths != nil {
 		pl.plan.Taken = append(pl.plan.Taken, value.Taken{Paths: value.Texts(paths)})
 	}
+}
+
+// strange is a session, unless it is of the family of the one that goes back, or a person.
+func (pl *planner) strange(session string) string {
+	of := pl.restorer.sessions.Family
+	if session == "" || session == model.Manual || of(session) == of(pl.request.Session) {
+		return ""
+	}
+	return session
 }
 
 // covers reports whether a directory that stays says all that is to be said of another path that does.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/engine/authorship"
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/register"
@@ -111,7 +112,7 @@ func (rs *Restorer) tipAfterUndo(j *model.Journal) ([]refs.Change, error) {
 	if err != nil || now.IsZero() || j.Before.IsZero() || j.Before == j.After || rs.authors.LeadsTo(j.Before, now) {
 		return nil, err
 	}
-	judge, err := rs.authors.Judge(j.Session)
+	judge, err := rs.authors.Judge(authorship.Going{Session: j.Session, Way: authorship.ByStep})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -13,23 +14,28 @@ import (
 	"rewind/tree"
 )
 
-// takeOut, with Options.Merge, makes of the target one that at paths which colleagues changed since has the worktree
-// without what the session did there: those are set, and not left to the colleagues. Where nothing of the session's is
-// to be taken, and where it cannot be (a conflict in what is no text), they are left to them. What it makes is put into
-// the capture's transaction.
+// takeOut makes of the target one that at paths which stay has the worktree without what is taken away there: those are
+// set. Where nothing is to be taken away they stay as they are. Where it does not go cleanly, a path that a colleague
+// changed stays, with Options.Merge with the markers of a conflict in a text; one that only a person changed becomes
+// what the target has, since people mend what an agent broke, and then give up. What it makes is put into the capture's
+// transaction.
 func (pl *planner) takeOut(c *capture.Capture) error {
 	r, rs := pl.request, pl.restorer
-	if !r.options.Merge {
+	if pl.all() || len(pl.others.Stay) == 0 {
+		return nil
+	}
+	if c.Tx == nil {
+		pl.puts = true
 		return nil
 	}
 	if err := pl.compareWithBase(c); err != nil {
 		return err
 	}
-	theirs := func(path string) bool { return pl.merged[path] || pl.others.Of(path) != "" }
-	m, err := rs.merger.TakeOut(c, r.Session, r.target, merge.Where{
+	theirs := func(path string) bool { return pl.merged[path] || pl.others.Stay.Of(path) != "" }
+	m, err := rs.merger.TakeOut(c, rs.going(r), cmp.Or(r.partOf, r.target), merge.Where{
 		From: func(path string) bool { return r.Paths.Has(path) && theirs(path) },
 		To:   func(path string) bool { return r.Paths.Has(path) && !pl.unknown[path] },
-	}, r.options.Prefer)
+	}, merge.Options{Prefer: r.options.Prefer, Clean: !r.options.Merge})
 	pl.forgetBase()
 	if err != nil {
 		return err
@@ -38,7 +44,12 @@ func (pl *planner) takeOut(c *capture.Capture) error {
 	if err := pl.addParents(c, m); err != nil {
 		return err
 	}
-	if pl.plan.Merges = m.List; len(m.Set) == 0 {
+	pl.giveUp(m)
+	pl.plan.Merges = m.List
+	if !r.options.Merge { // what stays is told as kept
+		pl.plan.Merges = slices.DeleteFunc(m.List, func(t value.Merge) bool { return t.Verdict == value.MergeConflict })
+	}
+	if len(m.Set) == 0 {
 		return nil
 	}
 	if pl.target, err = pl.putTakenOut(c, m.Steps()); err != nil {
@@ -46,9 +57,22 @@ func (pl *planner) takeOut(c *capture.Capture) error {
 	}
 	r.Target = pl.target.ID
 	for path := range m.Set {
-		pl.merged[path], pl.others[path] = true, ""
+		pl.merged[path], pl.others.Stay[path] = true, ""
 	}
 	return nil
+}
+
+// giveUp has paths that only a person changed beside what is taken away become what the target has, where that cannot
+// be taken out of them.
+func (pl *planner) giveUp(m *merge.Merged) {
+	for _, t := range m.List {
+		path := string(t.Path)
+		if t.Verdict != value.MergeConflict || pl.others.Stay.Of(path) != model.Manual || pl.request.options.Merge {
+			continue
+		}
+		pl.others.Stay[path] = ""
+		pl.others.Went.Add(path, model.Manual)
+	}
 }
 
 // addParents adds to what a merge sets the directories that the target lacks above it. Where that has something else

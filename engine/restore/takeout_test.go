@@ -107,7 +107,10 @@ func (m *besides) back(t *rapid.T) {
 		return
 	}
 	to := m.marks[rapid.IntRange(0, len(m.marks)-1).Draw(t, "to")]
-	o := restore.Options{Merge: true, CodeOnly: true, DryRun: true, Session: model.SessionChoice{Session: m.agents[to.by].Name()}}
+	o := restore.Options{
+		Merge: true, KeepMine: true, CodeOnly: true, DryRun: true,
+		Session: model.SessionChoice{Session: m.agents[to.by].Name()},
+	}
 	before := enginetest.List(t, m.Root)
 	dry := m.Checkout(to.cp.ID.String(), o)
 	if diff := enginetest.List(t, m.Root).Diff(before); diff != "" {

@@ -38,11 +38,12 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 	r := o.newRequest(refs.KindUndo, session)
 	r.Before = cur.ID
 	r.choose = func(pl *planner, c *capture.Capture) error {
-		theirs, _, err := rs.authors.Others(session, cur, c, false)
+		g := authorship.Going{Session: session, Way: authorship.ByStep, KeepMine: o.KeepMine}
+		theirs, err := rs.authors.Others(g, cur, c, false)
 		if err != nil {
 			return err
 		}
-		j, err := rs.authors.Judge(session)
+		j, err := rs.authors.Judge(g)
 		if err != nil {
 			return err
 		}
@@ -51,7 +52,7 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		if err != nil {
 			return err
 		}
-		dirty, err := pl.dirty(c, from, theirs)
+		dirty, err := pl.dirty(c, from, theirs.Stay)
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	j, err := rs.authors.Judge(session)
+	j, err := rs.authors.Judge(authorship.Going{Session: session, Way: authorship.ByStep, KeepMine: o.KeepMine})
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func TestPromise19RedoToAnotherLine(t *testing.T) {
 	c.Tell(hooks.SessionStart, map[string]any{"source": "startup"})
 	a.Tell(hooks.Stop, map[string]any{"stop_hook_active": false})
 	of := restore.Options{Session: model.SessionChoice{Session: a.Name()}}
-	_, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1", of)
+	_, err := p.E.Restorer.Checkout(enginetest.Bg, "session:"+c.Name(), of)
 	p.Must(err)
 	for range 2 {
 		_, err := p.E.Restorer.Undo(enginetest.Bg, 1, of)
@@ -204,7 +204,7 @@ func TestPromise12NewFileAfterUndoRestore(t *testing.T) {
 	back := func() {
 		t.Helper()
 		r, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1",
-			restore.Options{Session: model.SessionChoice{Session: b.Name()}})
+			restore.Options{Session: model.SessionChoice{Session: b.Name()}, KeepMine: true})
 		p.Must(err)
 		if got, err := os.ReadFile(p.Path("f")); err != nil || string(got) != enginetest.Big("the person's") {
 			t.Fatalf("f went: %v; kept %+v", err, r.Plan.Kept)

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"slices"
 	"time"
 
 	"rewind/engine/model"
@@ -33,7 +34,7 @@ func (ss *Sessions) work(s *model.Session, look *clients.Processes) (value.AtWor
 		w.Seen, w.PID = value.Text(live.How), live.PID
 	}
 	silent := ss.log.Since(s.Last)
-	switch {
+	switch s = ss.allowed(s); {
 	case len(s.Calls) > 0 && (w.Seen != "" || silent < callWithin):
 		if len(s.Calls) == 1 && s.Calls[0].ID == model.TurnCall {
 			w.Known = value.WorkTurn
@@ -51,6 +52,34 @@ func (ss *Sessions) work(s *model.Session, look *clients.Processes) (value.AtWor
 		return w, false
 	}
 	return w, true
+}
+
+// RefusedBy says who knows which calls of a session a person did not allow, by its file.
+func (ss *Sessions) RefusedBy(read func(*model.Session) transcript.Refusal) { ss.refusal = read }
+
+// allowed is a session without the calls that a person did not allow, which never ran, and without the turn that they
+// stopped with that: no event says so.
+func (ss *Sessions) allowed(s *model.Session) *model.Session {
+	if len(s.Calls) == 0 && !s.Busy || ss.refusal == nil {
+		return s
+	}
+	r := ss.refusal(s)
+	if len(r.Calls) == 0 && !r.Over {
+		return s
+	}
+	its := *s
+	never := func(c model.Call) bool { return slices.Contains(r.Calls, c.ID) }
+	its.Calls = slices.DeleteFunc(slices.Clone(s.Calls), never)
+	its.Busy = s.Busy && !(r.Over && len(its.Calls) == 0)
+	return &its
+}
+
+// DropRefused takes the calls that a person did not allow out of a session's record: what changed while the question
+// stood is nobody's call. The log's lock is held.
+func (ss *Sessions) DropRefused(name string) {
+	if s := ss.log.Records[name]; s != nil && len(s.Calls) > 0 {
+		ss.log.Records[name] = ss.allowed(s)
+	}
 }
 
 // InTurn reports whether a session's agent is in the middle of a turn.

@@ -3,12 +3,18 @@
 // it reads no conversation.
 package sessions
 
-import "rewind/engine/oplog"
+import (
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/transcript"
+)
 
 // Sessions answers questions about the sessions of an open project. Methods that want the log's lock held say so.
 type Sessions struct {
 	log    *oplog.Log
 	titled func(title string, whole bool) ([]string, error) // nil: sessions have no titles
+	// what a person did not allow, by a session's file; nil: nobody knows
+	refusal func(*model.Session) transcript.Refusal
 	*State
 }
 

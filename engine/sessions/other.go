@@ -9,7 +9,7 @@ import (
 // Mover is the session whose cursor a checkout of target moves: the named one; else the current one where target lies
 // on its line; else the one that target belongs to.
 func (ss *Sessions) Mover(target *model.Checkpoint, w model.SessionChoice) (string, error) {
-	if w.Session == "" {
+	if w.Session == "" && target.Session != model.Manual && target.Cause.Event != model.EventSafety {
 		at, err := ss.Position()
 		if err != nil {
 			return "", err
@@ -18,9 +18,10 @@ func (ss *Sessions) Mover(target *model.Checkpoint, w model.SessionChoice) (stri
 		if err != nil {
 			return "", err
 		}
-		if _, ok := line[target.ID]; !ok && target.Session != model.Manual && target.Cause.Event != model.EventSafety {
+		if _, ok := line[target.ID]; !ok || ss.Family(target.Session) != ss.Family(at.Branch) {
 			return target.Session, nil
 		}
+		return at.Branch, nil
 	}
 	return ss.Walked(w)
 }

@@ -111,6 +111,8 @@ func (ss *Sessions) presence(op *refs.Operation) presence {
 	switch {
 	case op.Session == "":
 		return m
+	case op.Kind.IsRestore() && op.Restore != nil && len(op.Restore.Paths) > 0:
+		return m // paths alone move nothing
 	case op.Kind.IsRestore():
 		m.here, m.restore, m.person = true, true, true
 		m.at.Session = goesOf(op)

@@ -17,8 +17,8 @@ bisect skip: session=
 bisect start: link= no-link session=
 blame: ignore-space,w lines,L= porcelain,p session=
 cat: session=
-checkout (co restore): abort code-only context-only continue dry-run,n exact force in-place into= merge ours patch,p plan=
-  session= tag= theirs title=
+checkout (co restore): abort code-only context-only continue dry-run,n exact force in-place into= keep-mine merge ours patch,p
+  plan= session= tag= theirs title=
 checkpoints:
 clone: session= title=
 compare: name-only patch,p session= stat
@@ -46,7 +46,7 @@ forks prune: dry-run,n keep= kind= older= unused yes,y
 forks rename: force
 forks restore:
 forks show:
-forward: code-only context-only dry-run,n exact force in-place merge ours plan= session= tag= theirs
+forward: code-only context-only dry-run,n exact force in-place keep-mine merge ours plan= session= tag= theirs
 future: session=
 gc: dry-run,n keep= max-size= older= yes,y
 grep: after-context,A= all,a before-context,B= code context= conversation count,c files-with-matches,l fixed-strings,F
@@ -60,7 +60,7 @@ mcp:
 ops: all,a limit,n=
 pick: dry-run,n ours plan= session= theirs
 purge: blob= dry-run,n found= text-file= yes,y
-redo: code-only dry-run,n exact merge ours plan= session= theirs
+redo: code-only dry-run,n exact keep-mine merge ours plan= session= theirs
 revert: dry-run,n ours plan= session= theirs
 save: message,m= session=
 sessions: all,a import limit,n=
@@ -71,12 +71,12 @@ stores join:
 stores list:
 stores remove: dry-run,n now yes,y
 stores restore: dry-run,n
-switch: code-only context-only dry-run,n exact force in-place merge ours plan= tag= theirs
+switch: code-only context-only dry-run,n exact force in-place keep-mine merge ours plan= tag= theirs
 tag: delete,d force,f session=
 tree: all,a session=
 turns: limit,n= session=
 ui: no-open
-undo: code-only dry-run,n exact merge ours plan= session= theirs turn
+undo: code-only dry-run,n exact keep-mine merge ours plan= session= theirs to= turn
 undo-restore: code-only context-only dry-run,n exact force plan=
 validate:
 verify: quick repair

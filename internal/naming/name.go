@@ -36,6 +36,12 @@ type Name struct {
 // String is the name as it was typed.
 func (n Name) String() string { return n.typed }
 
+// End is the name of the end of the turn before the one that a "before:n" is of.
+func (n Name) End() Name {
+	n.Before = false
+	return n
+}
+
 // OfSession reports whether the name stands for something else in another session.
 func (n Name) OfSession() bool { return n.Kind == Current || n.Kind == Turn && n.Session == "" }
 

@@ -93,6 +93,7 @@ func (m *model) request() api.CheckoutRequest {
 	if t.parts == nil {
 		req.Env, req.Exact, req.InPlace = m.o.Env, t.exact, t.inPlace
 		req.CodeOnly, req.ContextOnly = t.what == code, t.what == talk
+		req.TakeBack = t.to.whole && !t.exact
 		if t.what == code {
 			req.Env, req.InPlace = api.AgentEnv{}, false
 		}

@@ -59,6 +59,9 @@ func KeptWhy(k api.Kept) string {
 	if k.Shared {
 		why = sharedWhy
 	}
+	if k.By == value.Person {
+		return "yours, changed since"
+	}
 	if k.By != "" {
 		why = fmt.Sprintf(why, term.Sanitize(ShortSession(k.By)))
 	}
@@ -96,16 +99,18 @@ func (pr *Printer) TellKept(list []api.Kept, made bool) {
 // hintOthers says what takes what another session changed, too.
 func (pr *Printer) hintOthers(r api.RestoreResponse) {
 	for _, k := range r.Kept {
-		if k.Reason != value.KeptSession {
+		if k.Reason != value.KeptSession || k.By == value.Person {
 			continue
 		}
 		switch {
 		case len(r.Merges) > 0: // it was a merge, which has nothing to take there
 			pr.Say("hint: --exact takes what another one changed, too")
 		case r.DryRun:
-			pr.Say("hint: --merge takes what the session did out of such a file, --exact all that another one changed, too")
+			pr.Say("hint: --merge takes what the session did out of such a file, with markers; " +
+				"--exact all that another one changed, too")
 		default:
-			pr.Say("hint: 'rewind checkout %s --merge' takes what the session did out of such a file; --exact, all of it", r.Target.Short)
+			pr.Say("hint: 'rewind checkout %s --merge' takes what the session did out of such a file, with markers; "+
+				"--exact, all of it", r.Target.Short)
 		}
 		return
 	}

@@ -45,6 +45,7 @@ func (pr *Printer) TellRestore(r api.RestoreResponse) {
 	pr.TellWithout(r.Without)
 	pr.tellUncaptured(r.NotCaptured)
 	pr.tellMissing(r.Missing)
+	pr.tellPrompt(r)
 	pr.tellConversation(r)
 	pr.TellAtWork(r)
 	pr.tellGit(r)
@@ -93,10 +94,10 @@ func (pr *Printer) tellTaken(r api.RestoreResponse) {
 			whose = term.Sanitize(ShortSession(t.By)) + " changed since"
 		}
 		if r.DryRun {
-			pr.Names(fmt.Sprintf("--exact would take %s that %s", Count(len(t.Paths), "path"), whose), t.Paths)
+			pr.Names(fmt.Sprintf("would take %s that %s", Count(len(t.Paths), "path"), whose), t.Paths)
 			continue
 		}
-		head := fmt.Sprintf("--exact took %s that %s", Count(len(t.Paths), "path"), whose)
+		head := fmt.Sprintf("took %s that %s", Count(len(t.Paths), "path"), whose)
 		if r.Safety != nil {
 			head += fmt.Sprintf("; 'rewind cat %s:<path>' has what was there", r.Safety.Short)
 		}
@@ -137,7 +138,37 @@ func (pr *Printer) tellReplaced(r api.RestoreResponse) {
 	if !r.DryRun && r.Safety == nil {
 		return
 	}
-	pr.Names(head, r.Replaced)
+	yours := func(p api.Text) bool { return slices.Contains(r.Yours, p) }
+	pr.Names(head, slices.DeleteFunc(slices.Clone(r.Replaced), yours))
+	head = "yours, would go"
+	if r.Safety != nil {
+		head = fmt.Sprintf("yours; 'rewind cat %s:<path>' has them", r.Safety.Short)
+	}
+	pr.Names(head, r.Yours)
+}
+
+// promptLines is how many lines of a prompt that was taken back are shown.
+const promptLines = 5
+
+// tellPrompt tells the prompt that was taken back, so that it can be typed anew.
+func (pr *Printer) tellPrompt(r api.RestoreResponse) {
+	text := strings.TrimSpace(string(r.TakenBack))
+	if text == "" {
+		return
+	}
+	head := "the prompt that was taken back:"
+	if r.DryRun {
+		head = "the prompt that would be taken back:"
+	}
+	fmt.Fprintln(pr.Out, head)
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if i == promptLines {
+			fmt.Fprintf(pr.Out, "  ... and %s; --json has all of it\n", Count(len(lines)-i, "more line"))
+			return
+		}
+		fmt.Fprintln(pr.Out, "  "+term.Sanitize(l))
+	}
 }
 
 func (pr *Printer) tellGit(r api.RestoreResponse) {

@@ -131,6 +131,21 @@ func ShownWords(r api.ShowResponse) string {
 	return text + ", " + Count(r.Whole.Steps, "step")
 }
 
+// ShowYours names what a person changed between the steps of a turn, which is no part of it.
+func (pr *Printer) ShowYours(w io.Writer, r api.ShowResponse) {
+	if r.Whole == nil || len(r.Whole.Yours) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", pr.Styled(term.Bold, "beside it, yours:"))
+	for i, p := range r.Whole.Yours {
+		if i == ShownNames {
+			fmt.Fprintf(w, "  ... and %d more\n", len(r.Whole.Yours)-i)
+			return
+		}
+		fmt.Fprintf(w, "  %s\n", term.Quote(string(p)))
+	}
+}
+
 // ShowFiles prints what changed: as a patch, as --stat, or a line a file.
 func (pr *Printer) ShowFiles(w io.Writer, r api.ShowResponse, patch, stat bool) error {
 	if len(r.Changes) == 0 {

@@ -9,7 +9,10 @@ type Kept struct {
 	Shared bool       `json:"shared,omitempty"` // of KeptSession: the one that goes back may have written it, too, for calls of both ran
 }
 
-// Taken are paths that a restore set, or removed, only because that was asked for: else they would be kept.
+// Person is in the place of a session what is nobody's call: a person's, an editor's, a build's.
+const Person = "manual"
+
+// Taken are paths of others that a restore set, or removed.
 type Taken struct {
 	By    string `json:"by,omitempty"` // the other session that changed them, as agent/id; "": no checkpoint held them
 	Paths []Text `json:"paths"`

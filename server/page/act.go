@@ -126,6 +126,8 @@ func (v *visit) checkout(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	req := api.CheckoutRequest{
 		Project: v.dir(), Walk: api.Walk{Choose: true}, Wish: v.wish(q, dryRun), Checkpoint: api.Text(q.Name), Tag: api.Text(q.Tag),
 	}
+	turn := strings.HasPrefix(q.Name, "turn:") || strings.HasPrefix(q.Name, "before:")
+	req.TakeBack = turn && q.Path == "" && !req.Exact
 	if q.Path != "" {
 		req.Paths = []api.Text{api.Text("./" + filepath.ToSlash(q.Path))}
 		req.Env = api.AgentEnv{}

@@ -1,0 +1,102 @@
+package authorship
+
+import (
+	"rewind/engine/model"
+)
+
+// Way is which changes behind a target are taken away by who goes there.
+type Way byte
+
+// The ways.
+const (
+	GoTo     Way = iota // all but colleagues'
+	AsItWas             // all but those of sessions with a turn or a call open: no session names the target
+	TakeBack            // those of the session's line: never a person's, never another session's
+	ByStep              // those of the session's line and a person's
+)
+
+// Going is who goes back, and how.
+type Going struct {
+	Session  string
+	Way      Way
+	KeepMine bool // a person's changes stay, whatever the way is
+}
+
+// keepsPerson reports whether what a person did stays.
+func (g Going) keepsPerson() bool { return g.KeepMine || g.Way == TakeBack }
+
+// stranger reports whether a change by a session at an operation stays, whatever branch it is on.
+func (j *Judge) stranger(by string, seq uint64) bool {
+	whole := j.e.wholeSession(by)
+	switch {
+	case whole == model.Manual:
+		return j.keepsPerson()
+	case seq < j.own[whole]:
+		return false
+	case j.Way == TakeBack:
+		return true
+	case j.Way == ByStep:
+		past := seq < j.began || j.e.sessions.Family(by) == j.family
+		return !past || j.open(by, whole, j.atWork)
+	}
+	if j.Way == AsItWas || j.e.sessions.Family(by) == j.family || j.cameAfter(whole) {
+		return j.open(by, whole, j.inTurn)
+	}
+	return seq >= j.began || j.open(by, whole, j.atWork) // else it was done before its conversation began
+}
+
+// open asks of a session and, of a lane, of the one that it works for.
+func (j *Judge) open(by, whole string, is func(string) bool) bool {
+	return is(by) || whole != by && is(whole)
+}
+
+// silence is how long nothing is heard of a session of which no program is seen until it counts as over.
+const silence = model.ActiveWithin
+
+// cameAfter reports whether a session began after the one that goes back was over: it had ended, or its program is
+// gone.
+func (j *Judge) cameAfter(other string) bool {
+	s, o := j.e.log.Records[j.Session], j.e.log.Records[other]
+	if s == nil || o == nil {
+		return false
+	}
+	if s.Last.IsZero() || o.First.Before(s.Last) {
+		return false
+	}
+	return s.Ended || o.First.Sub(s.Last) > silence && !j.atWork(s.Name)
+}
+
+// judged is whose a change is in the eyes of who goes back.
+type judged struct {
+	stays  string // whose change keeps the path; model.Manual: a person's; "": nobody's
+	shared bool   // the session may have made it, too
+	other  string // who made it and is not of the session's line; model.Manual: a person; "": the session alone
+}
+
+// judge says whose a change by some sessions at an operation is. Without a session it is a person's.
+func (j *Judge) judge(by []string, seq uint64) (d judged) {
+	if len(by) == 0 {
+		d.other = model.Manual
+		if j.keepsPerson() {
+			d.stays = model.Manual
+		}
+		return d
+	}
+	for _, name := range by {
+		switch {
+		case j.isOwn(name, seq):
+			d.shared = true
+			continue
+		case d.other == "":
+			d.other = name
+		}
+		switch {
+		case !j.stranger(name, seq):
+			d.shared = true
+		case d.stays == "":
+			d.stays = name
+		}
+	}
+	d.shared = d.shared && d.stays != ""
+	return d
+}

@@ -1,0 +1,78 @@
+package restore
+
+import (
+	"cmp"
+
+	"rewind/engine/authorship"
+	"rewind/engine/model"
+	"rewind/internal/naming"
+	"rewind/refs"
+)
+
+// going is who goes back with a request, and how: which changes behind the target it takes away (docs/sessions.md).
+func (rs *Restorer) going(r *request) authorship.Going {
+	g := authorship.Going{Session: r.Session, Way: authorship.ByStep, KeepMine: r.options.KeepMine}
+	switch r.Kind {
+	case refs.KindUndo, refs.KindRedo, refs.KindUndoRestore:
+		return g
+	}
+	if session, ok := rs.takesBack(r); ok {
+		g.Session, g.Way = session, authorship.TakeBack
+		return g
+	}
+	if g.Way = authorship.GoTo; r.asItWas {
+		g.Way = authorship.AsItWas
+	}
+	of := cmp.Or(r.partOf, r.target) // whose line the target lies on says whose colleagues are meant
+	if of != nil && of.Session != model.Manual && of.Cause.Event != model.EventSafety {
+		g.Session = of.Session
+	}
+	g.Session = cmp.Or(r.namedSession, r.lineOf, g.Session)
+	return g
+}
+
+// takesBack is the session whose line a request takes back; else it goes to a state. Who stands on another branch of
+// the family takes that one's line back where the target is on it, and goes to it where it is not: what two branches
+// did is not mixed.
+func (rs *Restorer) takesBack(r *request) (session string, ok bool) {
+	at, err := rs.sessions.Position()
+	elsewhere := err == nil && at.Session != r.Session && at.Branch != r.Session
+	if !r.options.TakeBack || !elsewhere || rs.sessions.Family(at.Session) != rs.sessions.Family(r.Session) {
+		return r.Session, r.options.TakeBack
+	}
+	for _, name := range []refs.Name{refs.Session(at.Session), refs.Cursor(at.Session)} {
+		if tip, err := rs.log.Refs.ID(name); err == nil && rs.authors.LeadsTo(r.target.ID, tip) {
+			return at.Session, true
+		}
+	}
+	return "", false
+}
+
+// namesNoSession reports whether a name stands for the project as it was, whoever was at work then: a time, a tag, a
+// commit, what a person saved.
+func namesNoSession(n naming.Name, target *model.Checkpoint) bool {
+	switch n.Kind {
+	case naming.Time:
+		return true
+	case naming.Word:
+		isID := len(n.Text) >= 4 && len(target.ID.String()) >= len(n.Text) && target.ID.String()[:len(n.Text)] == n.Text
+		return !isID || target.Cause.Event == model.EventSave || target.Session == model.Manual
+	}
+	return false
+}
+
+// all reports whether a restore sets whatever it names, whoever changed it since.
+func (pl *planner) all() bool {
+	r := pl.request
+	if r.options.Merge || r.options.KeepMine {
+		return r.Exact
+	}
+	return r.Exact || len(r.Paths) > 0 && r.Kind == refs.KindCheckout
+}
+
+// takesNew reports whether files that no checkpoint holds go, too: the safety checkpoint has them.
+func (pl *planner) takesNew() bool {
+	g := pl.restorer.going(pl.request)
+	goes := g.Way == authorship.GoTo || g.Way == authorship.AsItWas
+	return pl.all() || goes && !g.KeepMine
+}
