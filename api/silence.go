@@ -20,7 +20,7 @@ const (
 	// probeFor is for how long that question is waited for, interruptFor the same where a person has said that nobody
 	// waits any more.
 	probeFor     = time.Second
-	interruptFor = 300 * time.Millisecond
+	interruptFor = time.Second
 )
 
 // A CutError says that the daemon ended before it had answered; it is ErrCut.

@@ -127,7 +127,7 @@ func TestInterruptOfSilentDaemon(t *testing.T) {
 	for _, lives := range []bool{false, true} {
 		s := newStub(t, func(c net.Conn) {
 			_, _ = io.Copy(io.Discard, c) // until the client's side is closed
-			time.Sleep(time.Second)
+			time.Sleep(3 * interruptFor)
 			_, _ = io.WriteString(c, answerHead+chunk(`{"error":{"message":"x"}}`)+"0\r\n\r\n")
 		})
 		s.lives.Store(lives)

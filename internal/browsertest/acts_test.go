@@ -99,8 +99,10 @@ func TestGoingBack(t *testing.T) {
 
 	b.moment("document it")
 	b.ask(`main [data-act="checkout"]:nth-of-type(2)`)
+	b.says("dialog.sheet", "The prompt that is taken back")
 	b.choose(`dialog.sheet [value=code]`)
 	b.confirm("Went to")
+	b.says(".notice", "The prompt that was taken back")
 	if p.read("README.md") == whole || p.read("parser.go") == "" {
 		t.Error("before the turn is not the state before it")
 	}

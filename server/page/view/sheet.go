@@ -29,6 +29,8 @@ type Sheet struct {
 	More             int // changes that are not listed
 	Tally            tally
 	Kept             []keptGroup
+	Yours            []keptGroup // a person's, which goes
+	Prompt           string      // in front of which it goes back
 	Taken            []keptGroup
 	Conflicts        []changeLine
 	Merges           []changeLine
@@ -113,8 +115,12 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	for _, u := range r.NotCaptured {
 		s.Kept = group(s.Kept, render.UncapturedHead(u, r.NotCaptured), api.Text(render.UncapturedPath(u)))
 	}
+	for _, p := range r.Yours {
+		s.Yours = group(s.Yours, "the checkpoint of the state before has it", p)
+	}
+	s.Prompt = strings.TrimSpace(string(r.TakenBack))
 	for _, t := range r.Taken {
-		s.MayExact = true
+		s.MayExact = s.MayExact || s.Exact
 		whose := "no checkpoint has"
 		if t.By != "" {
 			whose = short(t.By) + " changed since"
