@@ -17,7 +17,9 @@ type Refusal struct {
 	Over  bool     // the person has stopped the turn with that, and nothing came since
 }
 
-// Claude Code's words, 2.1.328: the answer that a tool's call gets, and the record behind it.
+// Claude Code's words, 2.1.328: the answer that a tool's call gets, and the record behind it. A call that Esc has cut
+// short in the middle gets the same answer; its record says toolDenialKind, and not toolDenialBeforeRun as that of a
+// refused one does (seen). Of versions that write neither the words are believed.
 const (
 	claudeRejected    = "tool use was rejected"
 	claudeInterrupted = "[Request interrupted by user"
@@ -35,24 +37,29 @@ func Refused(agent Agent, src Source) (r Refusal, err error) {
 		return r, err
 	}
 	for line := range bytes.Lines(tail) {
-		if !bytes.HasSuffix(line, []byte("\n")) || !bytes.HasPrefix(line, []byte("{")) {
-			continue
-		}
-		kind, blocks := claudeBlocks(line)
-		if kind != "user" && kind != "assistant" {
-			continue
-		}
-		r.Over = false
-		for _, b := range blocks {
-			switch {
-			case b.Type == "tool_result" && b.IsError && bytes.Contains(b.Content, []byte(claudeRejected)):
-				r.Calls = append(r.Calls, b.Call)
-			case b.Type == "text" && strings.HasPrefix(b.Text, claudeInterrupted):
-				r.Over = true
-			}
+		if bytes.HasSuffix(line, []byte("\n")) && bytes.HasPrefix(line, []byte("{")) {
+			r.take(claudeSaid(line))
 		}
 	}
 	return r, nil
+}
+
+// take takes in a record.
+func (r *Refusal) take(said claudeRecord) {
+	if said.Type != "user" && said.Type != "assistant" {
+		return
+	}
+	ran := said.Denial != "" && !said.BeforeRun
+	r.Over = false
+	for _, b := range said.blocks {
+		rejected := b.IsError && bytes.Contains(b.Content, []byte(claudeRejected))
+		switch {
+		case b.Type == "tool_result" && rejected && !ran:
+			r.Calls = append(r.Calls, b.Call)
+		case b.Type == "text" && strings.HasPrefix(b.Text, claudeInterrupted):
+			r.Over = true
+		}
+	}
 }
 
 // claudeBlock is a part of a message.
@@ -64,20 +71,26 @@ type claudeBlock struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// claudeBlocks is what a record is, and the parts of its message; none where it has no parts.
-func claudeBlocks(line []byte) (kind string, list []claudeBlock) {
-	var l struct {
-		Type    string `json:"type"`
-		Side    bool   `json:"isSidechain"`
-		Message struct {
-			Content json.RawMessage `json:"content"`
-		} `json:"message"`
-	}
+// claudeRecord is what is read of a record.
+type claudeRecord struct {
+	Type      string `json:"type"`
+	Side      bool   `json:"isSidechain"`
+	Denial    string `json:"toolDenialKind"`
+	BeforeRun bool   `json:"toolDenialBeforeRun"`
+	Message   struct {
+		Content json.RawMessage `json:"content"`
+	} `json:"message"`
+
+	blocks []claudeBlock // none where the content is a text
+}
+
+// claudeSaid reads a record; the zero one where it is none, or a subagent's.
+func claudeSaid(line []byte) (l claudeRecord) {
 	if json.Unmarshal(line, &l) != nil || l.Side {
-		return "", nil
+		return claudeRecord{}
 	}
-	if json.Unmarshal(l.Message.Content, &list) != nil {
-		list = nil // a text, or nothing
+	if json.Unmarshal(l.Message.Content, &l.blocks) != nil {
+		l.blocks = nil
 	}
-	return l.Type, list
+	return l
 }

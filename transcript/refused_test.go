@@ -22,6 +22,8 @@ func TestRefused(t *testing.T) {
 		goes  = `{"type":"user","message":{"content":"go on"}}` + "\n"
 		noise = "no record\n" + `{"type":"system"}` + "\n"
 	)
+	cut := strings.Replace(no, `{"type":"user"`, `{"toolDenialKind":"user-rejected","type":"user"`, 1)
+	front := strings.Replace(cut, `{"tool`, `{"toolDenialBeforeRun":true,"tool`, 1)
 	side := strings.Replace(no, `{"type":"user"`, `{"isSidechain":true,"type":"user"`, 1)
 	for what, tt := range map[string]struct {
 		agent transcript.Agent
@@ -29,6 +31,8 @@ func TestRefused(t *testing.T) {
 		calls string
 		over  bool
 	}{
+		"in the middle":      {transcript.Claude, asks + cut + esc, "", true},
+		"in front":           {transcript.Claude, asks + front + esc, "c1", true},
 		"asked":              {transcript.Claude, asks, "", false},
 		"refused":            {transcript.Claude, asks + no, "c1", false},
 		"and stopped":        {transcript.Claude, asks + no + esc + noise, "c1", true},

@@ -157,9 +157,15 @@ func (a *actor) refused() {
 }
 
 func (a *actor) result(text string) {
+	more := map[string]any{"toolUseResult": text}
+	if text != "done" {
+		more = map[string]any{
+			"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected", "toolDenialBeforeRun": true,
+		}
+	}
 	a.record("user", map[string]any{"role": "user", "content": []any{map[string]any{
 		"type": "tool_result", "tool_use_id": a.Call.ID, "content": text, "is_error": text != "done",
-	}}}, map[string]any{"toolUseResult": text})
+	}}}, more)
 	a.Call = nil
 }
 

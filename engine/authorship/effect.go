@@ -7,7 +7,6 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/kv"
-	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
 )
@@ -23,18 +22,13 @@ func (a *Authors) Behind(g Going, target *model.Checkpoint, c *capture.Capture) 
 	if err != nil {
 		return nil, err
 	}
-	head, err := a.log.Head()
-	if err != nil {
-		return nil, err
-	}
-	w := &behind{j: j, later: oplog.NewLookups(c.Get, c.Res.Root), next: head.Tree}
+	w := &behind{j: j, later: oplog.NewLookups(c.Get, c.Res.Root)}
 	err = a.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= then {
 			return kv.ErrStop
 		}
 		return w.older(op)
 	})
-	w.known(target.Tree)
 	slices.Reverse(w.list)
 	return w.list, err
 }
@@ -43,8 +37,6 @@ func (a *Authors) Behind(g Going, target *model.Checkpoint, c *capture.Capture) 
 type behind struct {
 	j     *Judge
 	later *oplog.Lookups // the worktree at an operation behind
-	next  objstore.ID    // the head before the next newer change of it
-	lost  bool           // in front of that lies a restore that is taken away, of which gc has removed what it set
 	list  []Step
 }
 
@@ -54,32 +46,23 @@ func (w *behind) older(op *refs.Operation) error {
 	switch {
 	case err != nil:
 		return err
+	case cp != nil && cp.Merged > 0:
+		return kv.ErrStop // it has what several did, one after the other
 	case op.Kind == refs.KindCheckpoint:
 		from, err := w.j.e.log.Before(cp)
 		of := cp.AuthorsOf()
-		w.known(cp.Tree)
 		w.list = append(w.list, Step{cp, from, cp.Tree, func(ch tree.Change) (bool, error) {
 			return w.j.wrote(cp, of(ch.Path)), nil
 		}})
-		w.next = from
 		return err
-	case op.Kind.IsRestore() && op.Thinned:
-		w.lost = w.lost || w.j.ownRestore(op)
+	case op.Kind.IsRestore() && op.Thinned && w.j.ownRestore(op):
+		return kv.ErrStop // gc has removed what it set: what lies before cannot be reversed behind it, and stays
 	case isSetting(op) && w.j.ownRestore(op):
 		step, err := w.j.laidOut(op, after)
 		w.list = append(w.list, step)
 		return err
 	}
 	return nil
-}
-
-// known takes in the head in front of what was read: what lies between is what a restore set of which nothing else is
-// told any more, for each difference of two heads belongs to one operation.
-func (w *behind) known(head objstore.ID) {
-	if w.lost {
-		w.list = append(w.list, Step{nil, head, w.next, func(tree.Change) (bool, error) { return true, nil }})
-	}
-	w.lost = false
 }
 
 // laidOut is what a restore did to the worktree, of which later has the state at some operation behind it: of a whole

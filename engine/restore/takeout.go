@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/merge"
 	"rewind/engine/model"
@@ -14,15 +15,16 @@ import (
 	"rewind/tree"
 )
 
-// takeOut makes of the target one that at paths which stay has the worktree without what is taken away there: those are
-// set. Where nothing is to be taken away they stay as they are. Where it does not go cleanly, a path that a colleague
-// changed stays, with Options.Merge with the markers of a conflict in a text; one that only a person changed becomes
-// what the target has, since people mend what an agent broke, and then give up. What it makes is put into the capture's
-// transaction.
+// takeOut, with Options.Merge, makes of the target one that at paths which stay has the worktree without what is taken
+// away there: those are set. Where nothing is to be taken away they stay as they are. What it makes is put into the
+// capture's transaction. Without it such paths stay, but for those of giveUp.
 func (pl *planner) takeOut(c *capture.Capture) error {
 	r, rs := pl.request, pl.restorer
 	if pl.all() || len(pl.others.Stay) == 0 {
 		return nil
+	}
+	if !r.options.Merge {
+		return pl.giveUp(c)
 	}
 	if c.Tx == nil {
 		pl.puts = true
@@ -44,11 +46,7 @@ func (pl *planner) takeOut(c *capture.Capture) error {
 	if err := pl.addParents(c, m); err != nil {
 		return err
 	}
-	pl.giveUp(m)
 	pl.plan.Merges = m.List
-	if !r.options.Merge { // what stays is told as kept
-		pl.plan.Merges = slices.DeleteFunc(m.List, func(t value.Merge) bool { return t.Verdict == value.MergeConflict })
-	}
 	if len(m.Set) == 0 {
 		return nil
 	}
@@ -62,17 +60,35 @@ func (pl *planner) takeOut(c *capture.Capture) error {
 	return nil
 }
 
-// giveUp has paths that only a person changed beside what is taken away become what the target has, where that cannot
-// be taken out of them.
-func (pl *planner) giveUp(m *merge.Merged) {
-	for _, t := range m.List {
-		path := string(t.Path)
-		if t.Verdict != value.MergeConflict || pl.others.Stay.Of(path) != model.Manual || pl.request.options.Merge {
-			continue
-		}
-		pl.others.Stay[path] = ""
-		pl.others.Went.Add(path, model.Manual)
+// giveUp has files that only a person changed beside what is taken back become what the target has: people mend what an
+// agent broke, and then give up. What has nothing of the session's stays.
+func (pl *planner) giveUp(c *capture.Capture) error {
+	g := pl.restorer.going(pl.request)
+	if g.Way != authorship.TakeBack {
+		return nil
 	}
+	steps, err := pl.restorer.authors.Behind(g, pl.request.target, c)
+	if err != nil {
+		return err
+	}
+	get := oplog.Lenient{Store: pl.restorer.log.Objs}
+	for _, s := range steps {
+		if s.From.IsZero() || s.To.IsZero() {
+			continue // how the project was found
+		}
+		err := tree.Diff(get, s.From, s.To, func(ch tree.Change) error {
+			its, err := s.Wrote(ch)
+			if its && pl.others.Stay.Of(ch.Path) == model.Manual {
+				pl.others.Stay[ch.Path] = ""
+				pl.others.Went.Add(ch.Path, model.Manual)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addParents adds to what a merge sets the directories that the target lacks above it. Where that has something else

@@ -115,20 +115,7 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	for _, u := range r.NotCaptured {
 		s.Kept = group(s.Kept, render.UncapturedHead(u, r.NotCaptured), api.Text(render.UncapturedPath(u)))
 	}
-	for _, p := range r.Yours {
-		s.Yours = group(s.Yours, "the checkpoint of the state before has it", p)
-	}
-	s.Prompt = strings.TrimSpace(string(r.TakenBack))
-	for _, t := range r.Taken {
-		s.MayExact = s.MayExact || s.Exact
-		whose := "no checkpoint has"
-		if t.By != "" {
-			whose = short(t.By) + " changed since"
-		}
-		for _, p := range t.Paths {
-			s.Taken = group(s.Taken, whose, p)
-		}
-	}
+	s.goes(r)
 	for _, c := range r.Conflicts {
 		s.Conflicts = append(s.Conflicts, changeLine{Status: "kept", Path: string(c.Path), Note: c.Reason})
 	}
@@ -152,6 +139,24 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	s.Nothing = len(r.Changes) == 0 && len(s.Merges) == 0 && (r.Conversation == nil || r.Conversation.Mode == "none") && len(r.Managed) == 0
 	s.MayTag = s.Verb == "checkout" || s.Verb == "switch" || s.Verb == "forward"
 	s.MayChoose = s.Path == "" && (s.Verb == "checkout" || s.Verb == "undo-restore")
+}
+
+// goes puts on a sheet what goes of a person's and of others, and the prompt that is taken back.
+func (s *Sheet) goes(r *api.RestoreResponse) {
+	for _, p := range r.Yours {
+		s.Yours = group(s.Yours, "the checkpoint of the state before has it", p)
+	}
+	s.Prompt = strings.TrimSpace(string(r.TakenBack))
+	for _, t := range r.Taken {
+		s.MayExact = s.MayExact || s.Exact
+		whose := "no checkpoint has"
+		if t.By != "" {
+			whose = short(t.By) + " changed since"
+		}
+		for _, p := range t.Paths {
+			s.Taken = group(s.Taken, whose, p)
+		}
+	}
 }
 
 // behindWords says what lies behind a moment, and that it stays.
