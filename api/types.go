@@ -183,8 +183,8 @@ type CheckoutRequest struct {
 	Merging
 }
 
-// Merging is what is to become of what others changed since. From a path that stays for them what goes is taken out,
-// where that goes cleanly; with Merge a text gets the markers of a conflict where it does not.
+// Merging is what is to become of what others changed since: a path stays as it is for them, or with Merge what goes is
+// taken out of it.
 type Merging struct {
 	TakeBack bool   `json:"take_back,omitempty"` // of a checkout: what the session's line did goes, and nothing else
 	KeepMine bool   `json:"keep_mine,omitempty"` // what a person changed since stays

@@ -37,7 +37,7 @@ func TestT18Promise12Interleaving(t *testing.T) {
 		m := &interleaving{
 			Project: enginetest.OpenProject(t, base+"/project", base+"/home"), owner: map[string]map[string]bool{},
 			since: map[string]uint64{}, mine: map[string][]*model.Checkpoint{},
-			in: map[string]objstore.ID{}, each: map[string]uint64{}, parent: map[objstore.ID]objstore.ID{},
+			in: map[string]objstore.ID{}, parent: map[objstore.ID]objstore.ID{},
 			past: map[string]map[objstore.ID]bool{},
 		}
 		defer func() { m.Close(); _ = os.RemoveAll(base) }()
@@ -64,7 +64,6 @@ type interleaving struct {
 	n      int
 	owner  map[string]map[string]bool // path to the sessions that changed it
 	since  map[string]uint64          // path to the newest operation before its last change
-	each   map[string]uint64          // session and path to the newest operation before its last change there
 	in     map[string]objstore.ID     // path to the checkpoint of its last change
 	mine   map[string][]*model.Checkpoint
 	parent map[objstore.ID]objstore.ID     // of all checkpoints, those that gc has removed too
@@ -86,10 +85,6 @@ func (m *interleaving) change(t *rapid.T, by ...string) (path string) {
 	m.since[path], m.in[path], m.owner[path] = m.E.Log.DB.LastSeq(), objstore.ID{}, map[string]bool{}
 	for _, b := range by {
 		m.owner[path][b] = true
-		m.each[b+" "+path] = m.E.Log.DB.LastSeq()
-	}
-	if len(by) == 0 {
-		m.each[model.Manual+" "+path] = m.E.Log.DB.LastSeq()
 	}
 	if remove {
 		m.Remove(path)
@@ -173,7 +168,7 @@ func (m *interleaving) user(t *rapid.T) { m.change(t) }
 
 func (m *interleaving) undo(t *rapid.T) {
 	a := m.draw(t)
-	m.back(t, a, false, func() (*restore.Result, error) {
+	m.back(t, a, func() (*restore.Result, error) {
 		return m.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: a.Name()}})
 	})
 }
@@ -185,15 +180,14 @@ func (m *interleaving) checkoutOld(t *rapid.T) {
 		return
 	}
 	cp := own[rapid.IntRange(0, len(own)-1).Draw(t, "checkpoint")]
-	m.back(t, a, true, func() (*restore.Result, error) {
+	m.back(t, a, func() (*restore.Result, error) {
 		return m.E.Restorer.Checkout(enginetest.Bg, cp.ID.String(),
 			restore.Options{Session: model.SessionChoice{Session: a.Name()}})
 	})
 }
 
-// back restores, and holds that what others changed after the target is as it was. goes: it goes to a state, which
-// takes a person's changes away, too.
-func (m *interleaving) back(t *rapid.T, a *enginetest.Agent, goes bool, restore func() (*restore.Result, error)) {
+// back restores, and holds that what others changed after the target is as it was.
+func (m *interleaving) back(t *rapid.T, a *enginetest.Agent, restore func() (*restore.Result, error)) {
 	before := enginetest.List(t, m.Root)
 	r, err := restore()
 	if errors.Is(err, model.ErrNotFound) {
@@ -208,10 +202,7 @@ func (m *interleaving) back(t *rapid.T, a *enginetest.Agent, goes bool, restore 
 		for s := range owners {
 			others = others || s != a.Name()
 		}
-		mixed := m.each[a.Name()+" "+path] >= r.Plan.Target.Seq // then its own is taken out of it
-		mixed = mixed || goes && m.each[model.Manual+" "+path] >= r.Plan.Target.Seq
-		past := m.since[path] < r.Plan.Target.Seq || m.past[a.Name()][m.in[path]]
-		if !others || mixed || past {
+		if !others || m.since[path] < r.Plan.Target.Seq || m.past[a.Name()][m.in[path]] {
 			continue
 		}
 		if before[path] != after[path] {
@@ -232,11 +223,10 @@ func (m *interleaving) back(t *rapid.T, a *enginetest.Agent, goes bool, restore 
 			t.Fatalf("%q is kept for %q", k.Path, k.By)
 		}
 	}
-	// Going back is no call's change.
+	// Going back is nobody's change.
 	for path := range m.owner {
 		if before[path] != after[path] {
 			m.owner[path] = nil
-			m.each[a.Name()+" "+path] = m.E.Log.DB.LastSeq() // it is that session's
 		}
 	}
 }

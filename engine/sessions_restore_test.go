@@ -144,9 +144,6 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 		if exact {
 			stays = no
 		}
-		if stays != no && m.mixed(a, path, end.lo) {
-			continue // what was not theirs is taken out of it, where that goes: held by the rules' own tests
-		}
 		was, is := before[path], after[path]
 		same, hit := was == is, slices.Contains(want[path], is)
 		named := slices.ContainsFunc(r.Plan.Kept, func(k value.Kept) bool {
@@ -159,31 +156,14 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 			t.Fatalf("neither. %s", what)
 		case stays == yes && !same:
 			t.Fatalf("another session's change went. %s", what)
+		case m.h.newFile(path) == yes && !same && !exact && !slices.Contains(r.Plan.Yours, path):
+			t.Fatalf("a file that no checkpoint holds went, unnamed. %s", what)
 		case stays == yes && !slices.Contains(want[path], was) && !named:
 			t.Fatalf("it is not named. %s", what)
 		case stays == no && !hit:
 			t.Fatalf("it did not go to the target. %s", what)
 		}
 	}
-}
-
-// mixed reports whether somebody else than a colleague changed a path, too.
-func (m *sessions23) mixed(a *actor, path string, lo int) bool {
-	for _, c := range m.h.changes[min(lo, len(m.h.changes)):] {
-		if c.path != path {
-			continue
-		}
-		if c.restore || c.loose || len(c.by) == 0 {
-			return true
-		}
-		for i, name := range c.by {
-			if m.colleague(a, name, c.turns[i]) != yes {
-				return true
-			}
-		}
-	}
-	by, _ := m.h.authors(path)
-	return m.h.world[path] != m.h.seen[path] && len(by) == 0
 }
 
 // stands has a session's steps go on from a turn's end. Where that is a turn that it has from another session it begins

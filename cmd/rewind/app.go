@@ -243,7 +243,9 @@ func (a *app) fail(err error) int {
 	case errors.Is(err, api.ErrCut):
 		told = cutText(err)
 	case errors.Is(err, context.Canceled):
+		// nobody has answered: a command that the daemon has taken back says that nothing was changed
 		told = &api.Error{Word: api.WordInterrupted, Message: "interrupted"}
+		told.Hint = "'rewind status' says what became of it"
 	default:
 		told = &api.Error{Word: api.WordFailed, Message: err.Error()}
 	}

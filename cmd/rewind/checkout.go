@@ -17,8 +17,8 @@ func newCheckout(a *app) *cobra.Command {
 			"  rewind checkout <checkpoint> --patch [-- <path>...]",
 		Short: "Set the project to a checkpoint, and the conversation with it",
 		Long: "Sets the project's files to what a checkpoint holds; with paths, only those. What is there now is stored first, so\n" +
-			"every checkout can be undone. Files that no checkpoint has are kept unless --exact is given; ignored files are\n" +
-			"never removed. Git's HEAD, index and stash stay as they are.\n\n" +
+			"every checkout can be undone. What you changed since goes with it and is named; --keep-mine leaves it. Ignored files\n" +
+			"are never removed. Git's HEAD, index and stash stay as they are.\n\n" +
 			"The agent's conversation goes back as a new session that ends there; the command that opens it is printed, and the session\n" +
 			"itself stays as it is. --in-place sets that one back instead: its file is cut, or where it was cut before, becomes what it\n" +
 			"was. With paths the conversation is left alone.\n" +

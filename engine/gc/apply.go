@@ -145,7 +145,7 @@ func (g *gcPlan) recheck() error {
 			return kv.ErrStop
 		}
 		g.checked = max(g.checked, op.Seq)
-		if g.goes(op.Checkpoint) || slices.ContainsFunc(namedBy(op), g.goes) {
+		if g.goes(op.Checkpoint) || slices.ContainsFunc(g.withParents(namedBy(op)), g.goes) {
 			return ErrReplan
 		}
 		return nil

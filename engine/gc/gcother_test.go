@@ -295,3 +295,32 @@ func TestBranchesWithinStay(t *testing.T) {
 	}
 	p.Must(found())
 }
+
+// TestMergedStateKeepsItsOwn: a state that a restore made of a checkpoint, with what others did in it, names that one:
+// gc leaves it as long as the restore can be told.
+func TestMergedStateKeepsItsOwn(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Set("gc.grace", "0s")
+	text := func(first, last string) string { return first + strings.Repeat("\nbetween", 8) + "\n" + last + "\n" }
+	p.Write("f", text("1", "1"))
+	p.Save("before")
+	a, b := p.Agent("a"), p.Agent("b")
+	for _, x := range []*enginetest.Agent{a, b} {
+		x.Start()
+		x.Prompt("go")
+	}
+	a.Run("0", func() { p.Write("own", enginetest.Big("0")) })
+	target := p.Get(a.Run("1", func() { p.Write("own", enginetest.Big("1")) }))
+	p.Gc(gc.Options{Keep: 1})
+	p.Write("f", text("by hand", "1"))
+	b.Run("2", func() { p.Write("f", text("by hand", "b's")) })
+	r := p.Checkout(target.ID.String(), restore.Options{Merge: true, Session: model.SessionChoice{Session: "a"}})
+	if p.Read("f") != text("1", "b's") || r.Operation == nil || len(r.Operation.Changes) > 0 {
+		t.Fatalf("%q, %+v", p.Read("f"), r.Operation)
+	}
+	for i := range 3 {
+		a.Run(fmt.Sprint("a", i), func() { p.Write("own", enginetest.Big(fmt.Sprint("again ", i))) })
+	}
+	p.Gc(gc.Options{Keep: 1})
+	p.Gc(gc.Options{Keep: 1})
+}

@@ -184,11 +184,14 @@ func (g *gcPlan) turnAround(of, parents []objstore.ID) {
 	for i, ids := range g.named {
 		named[last-i] = ids
 	}
-	g.named = named
+	clear(g.named)
 	for i := range g.steps {
 		s := &g.steps[i]
 		s.op = last - s.op
 		g.byID[s.id] = int32(i)
+	}
+	for i, ids := range named {
+		g.named[i] = g.withParents(ids)
 	}
 	for i := range g.steps {
 		if at, ok := g.byID[parents[i]]; ok {
@@ -204,6 +207,21 @@ func (g *gcPlan) turnAround(of, parents []objstore.ID) {
 			g.ops[i].step = at
 		}
 	}
+}
+
+// withParents adds to checkpoints what those name that no operation made: a state that a restore made of another one
+// (what --merge takes out of it) is named by the restore alone, and names that one.
+func (g *gcPlan) withParents(ids []objstore.ID) []objstore.ID {
+	all := ids
+	for _, id := range ids {
+		if _, made := g.byID[id]; made {
+			continue
+		}
+		if cp, err := g.read.checkpoint(id); err == nil { // else it is gone, and names nothing
+			all = append(all, cp.Parents...)
+		}
+	}
+	return all
 }
 
 // namedBy lists the checkpoints that an operation names besides the one it made or found.

@@ -20,7 +20,6 @@ type Options struct {
 	Only    refs.PathSet // these paths of it
 	Reverse bool         // what it did is taken back
 	Prefer  textdiff.Side
-	Clean   bool   // a path with a conflict stays as it is: no markers
 	name    string // of the other side, in the markers of a conflict; "": change
 	takeOut bool
 }
@@ -35,7 +34,7 @@ type Merged struct {
 func (m *Merger) Into(c *capture.Capture, ch *Change, o Options) (*Merged, error) {
 	in := &merging{
 		log: m.log, from: ch.from, capture: c, get: c.Get, prefer: o.Prefer,
-		clean: o.Clean, takesOut: o.takeOut, name: cmp.Or(o.name, "change"),
+		takesOut: o.takeOut, name: cmp.Or(o.name, "change"),
 		now: oplog.NewLookups(c.Get, c.Res.Root), trees: lookups{},
 		paths: map[string][]edit{}, moved: map[objstore.ID]map[string]string{}, set: map[string]*tree.Entry{},
 	}
@@ -81,7 +80,6 @@ type merging struct {
 	capture *capture.Capture
 	get     objstore.Getter // what edits name, and what the capture has
 	prefer  textdiff.Side
-	clean   bool
 	// it takes out what somebody did behind a target, and sets no path that they have nothing to do with
 	takesOut bool
 	name     string
@@ -167,9 +165,6 @@ func (m *merging) path(path string, edits []edit) error {
 			told.Verdict, told.Reason = v.MergeVerdict, v.reason
 		}
 		told.Places += v.places
-	}
-	if m.clean && told.Verdict == value.MergeConflict {
-		ours = was
 	}
 	if !same(ours, was) {
 		why, err := m.obstacle(at, was, ours, edits[0].toTree)
@@ -307,7 +302,7 @@ func (m *merging) emptied(path string, is *tree.Entry) (bool, error) {
 // since.
 func (m *merging) whereabouts(path string, edits []edit) (string, error) {
 	first, last := edits[0], edits[len(edits)-1]
-	if m.clean || m.takesOut && last.to == nil { // what lies elsewhere now is another one's
+	if m.takesOut && last.to == nil { // what lies elsewhere now is another one's
 		return path, nil
 	}
 	is, err := m.find(path)

@@ -34,7 +34,7 @@ const ActiveWithin = 10 * time.Minute
 func BeginsTurn(op *refs.Operation) bool { return op.Cause.Event == EventWords[hooks.Prompt] }
 
 // Manual is the session of everything that no agent did.
-const Manual = "manual"
+const Manual = value.Person
 
 // PersonRead is how many bytes of a session file a person waits for.
 const PersonRead = 256 << 20

@@ -71,7 +71,6 @@ type planner struct {
 	seen        map[string]bool      // named paths that the target does not know, see complete
 	lostTrees   map[objstore.ID]bool // lost trees of the target outside of the request
 	foreign     *foreignDirs
-	puts        bool // contents are to be made, so that the capture needs a transaction
 	plan        *Plan
 	kept        map[string]value.Kept
 	// blocking are paths that stay and are no directories: nothing can be made below them
@@ -143,12 +142,7 @@ func (pl *planner) captureWorktree(ctx context.Context, root worktreefs.Dir, r *
 		if err != nil {
 			return nil, err
 		}
-		if err = pl.chooseTarget(c, r); err == nil && pl.puts && o.Compare {
-			c.Discard()
-			o.Compare = false
-			continue
-		}
-		if err == nil {
+		if err = pl.chooseTarget(c, r); err == nil {
 			err = pl.compareWithTarget(c)
 		}
 		overlooked := false

@@ -63,7 +63,7 @@ type Options struct {
 	DryRun     bool                // change nothing; the Result says what would be done
 	TakeBack   bool                // take away what the session's line did, and nothing else
 	KeepMine   bool                // what a person changed since stays
-	Merge      bool                // conflicts with what colleagues changed since are laid out with markers
+	Merge      bool                // what goes is taken out of paths that stay for others
 	Prefer     textdiff.Side       // of a merge: how conflicts are settled
 	Plan       string              // the hash of the plan that is to be carried out, and no other; "": whatever it is
 	Session    model.SessionChoice // whose branch is walked, and whose changes are no colleague's

@@ -20,15 +20,12 @@ import (
 // capture's transaction. Without it such paths stay, but for those of giveUp.
 func (pl *planner) takeOut(c *capture.Capture) error {
 	r, rs := pl.request, pl.restorer
+	r.Target, pl.target = r.target.ID, r.target // an earlier look at the worktree may have made another one
 	if pl.all() || len(pl.others.Stay) == 0 {
 		return nil
 	}
 	if !r.options.Merge {
 		return pl.giveUp(c)
-	}
-	if c.Tx == nil {
-		pl.puts = true
-		return nil
 	}
 	if err := pl.compareWithBase(c); err != nil {
 		return err
@@ -37,17 +34,15 @@ func (pl *planner) takeOut(c *capture.Capture) error {
 	m, err := rs.merger.TakeOut(c, rs.going(r), cmp.Or(r.partOf, r.target), merge.Where{
 		From: func(path string) bool { return r.Paths.Has(path) && theirs(path) },
 		To:   func(path string) bool { return r.Paths.Has(path) && !pl.unknown[path] },
-	}, merge.Options{Prefer: r.options.Prefer, Clean: !r.options.Merge})
+	}, merge.Options{Prefer: r.options.Prefer})
 	pl.forgetBase()
 	if err != nil {
 		return err
 	}
-	r.Target, pl.target = r.target.ID, r.target
 	if err := pl.addParents(c, m); err != nil {
 		return err
 	}
-	pl.plan.Merges = m.List
-	if len(m.Set) == 0 {
+	if pl.plan.Merges = m.List; len(m.Set) == 0 {
 		return nil
 	}
 	if pl.target, err = pl.putTakenOut(c, m.Steps()); err != nil {

@@ -5,7 +5,7 @@ type Kept struct {
 	Path   Text       `json:"path"`
 	Dir    bool       `json:"dir,omitempty"` // with all below it
 	Reason KeptReason `json:"reason"`
-	By     string     `json:"by,omitempty"`     // of KeptSession: which one changed it, as agent/id
+	By     string     `json:"by,omitempty"`     // of KeptSession: which one changed it, as agent/id; Person: a person did
 	Shared bool       `json:"shared,omitempty"` // of KeptSession: the one that goes back may have written it, too, for calls of both ran
 }
 
