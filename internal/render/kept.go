@@ -109,8 +109,8 @@ func (pr *Printer) hintOthers(r api.RestoreResponse) {
 			pr.Say("hint: --merge takes what the session did out of such a file, with markers; " +
 				"--exact all that another one changed, too")
 		default:
-			pr.Say("hint: 'rewind checkout %s --merge' takes what the session did out of such a file; --exact, all of it",
-				r.Target.Short)
+			pr.Say("hint: 'rewind checkout %s --merge' takes what the session did out of such a file; "+
+				"--exact, all of it", r.Target.Short)
 		}
 		return
 	}
