@@ -173,7 +173,7 @@ func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn 
 		}
 		return j.step(op, cp, fn)
 	case isSetting(op):
-		d := j.judge([]string{op.Session}, op.Seq-1) // the one that it made begins with it
+		d := j.ofRestore(op)
 		if d.other == "" && !all && len(op.Restore.Paths) == 0 {
 			return nil
 		}

@@ -119,6 +119,5 @@ func (j *Judge) wrote(cp *model.Checkpoint, by []string) bool {
 
 // ownRestore is wrote for what a restore set.
 func (j *Judge) ownRestore(op *refs.Operation) bool {
-	d := j.judge([]string{op.Session}, op.Seq-1)
-	return d.stays == "" && (op.Session != model.Manual || j.Session == model.Manual)
+	return j.ofRestore(op).stays == "" && (op.Session != model.Manual || j.Session == model.Manual)
 }

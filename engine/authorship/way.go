@@ -2,6 +2,7 @@ package authorship
 
 import (
 	"rewind/engine/model"
+	"rewind/refs"
 )
 
 // Way is which changes behind a target are taken away by who goes there.
@@ -71,6 +72,16 @@ type judged struct {
 	stays  string // whose change keeps the path; model.Manual: a person's; "": nobody's
 	shared bool   // the session may have made it, too
 	other  string // who made it and is not of the session's line; model.Manual: a person; "": the session alone
+}
+
+// ofRestore is judge for what a restore set. Between the branches of a family it is the person's way, whichever branch
+// it moved, as long as nobody is at work on that one.
+func (j *Judge) ofRestore(op *refs.Operation) judged {
+	family := j.e.sessions.Family(op.Session) == j.family
+	if j.Way == TakeBack && family && !j.open(op.Session, j.e.wholeSession(op.Session), j.inTurn) {
+		return judged{}
+	}
+	return j.judge([]string{op.Session}, op.Seq-1) // the one that it made begins with it
 }
 
 // judge says whose a change by some sessions at an operation is. Without a session it is a person's.

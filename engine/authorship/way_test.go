@@ -9,6 +9,7 @@ import (
 
 	"rewind/engine/authorship"
 	"rewind/engine/model"
+	"rewind/refs"
 )
 
 // listed are paths, each with whose they are.
@@ -49,9 +50,12 @@ func TestWays(t *testing.T) {
 		keepMine   bool
 		stay, went string
 	}{
-		"go to":             {me, authorship.GoTo, false, colleagues, goes},
-		"and keep mine":     {me, authorship.GoTo, true, withMine, "kid kid"},
-		"as it was":         {me, authorship.AsItWas, false, "busy busy", "hand manual, kid kid, rest rest, unsaved manual"},
+		"go to":         {me, authorship.GoTo, false, colleagues, goes},
+		"and keep mine": {me, authorship.GoTo, true, withMine, "kid kid"},
+		"as it was": {
+			me, authorship.AsItWas, false,
+			"busy busy", "hand manual, kid kid, rest rest, unsaved manual",
+		},
 		"take back":         {me, authorship.TakeBack, false, withKid, ""},
 		"a lane takes back": {lane, authorship.TakeBack, false, withKid, ""},
 		"by step":           {me, authorship.ByStep, false, colleagues, goes},
@@ -108,6 +112,35 @@ func TestCameAfter(t *testing.T) {
 		since, err := s.authors.Others(authorship.Going{Session: me}, target, s.found(files{"f": "1", "g": "1"}), false)
 		s.Must(err)
 		if stays := since.Stay.Of("g") != ""; stays != tt.stays {
+			t.Errorf("%s: it stays: %v", what, stays)
+		}
+	}
+}
+
+// TestWayOfAFamily: what a restore set that moved another branch of the family is taken back with the line; not so
+// while somebody is at work on that branch, and never another session's.
+func TestWayOfAFamily(t *testing.T) {
+	for what, tt := range map[string]struct {
+		by     string
+		atWork bool
+		stays  bool
+	}{
+		"its own":            {me, false, false},
+		"a branch's":         {kid, false, false},
+		"a branch's at work": {kid, true, true},
+		"another session's":  {rest, false, true},
+	} {
+		s := newStory(t)
+		s.event(me)
+		s.session(kid, model.Session{Fork: fork(me, "fork"), Busy: tt.atWork})
+		target := s.step(me, files{"f": "1"}, me)
+		s.step(me, files{"f": "2"}, me)
+		s.restore(refs.KindCheckout, tt.by, files{"f": "2"}, refs.Restore{Target: target.ID})
+		s.step(me, files{"f": "1", "g": "1"}, me)
+		g := authorship.Going{Session: me, Way: authorship.TakeBack}
+		since, err := s.authors.Others(g, target, s.found(files{"f": "1", "g": "1"}), false)
+		s.Must(err)
+		if stays := since.Stay.Of("f") != ""; stays != tt.stays {
 			t.Errorf("%s: it stays: %v", what, stays)
 		}
 	}
