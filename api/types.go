@@ -183,8 +183,8 @@ type CheckoutRequest struct {
 	Merging
 }
 
-// Merging is what is to become of what others changed since: a path stays as it is for them, or with Merge what goes is
-// taken out of it.
+// Merging is what is to become of what others changed since, too: what goes is taken out of it. Where that does not go
+// cleanly the path stays, or with Merge has markers. Steps (undo, redo) take it out with Merge alone.
 type Merging struct {
 	TakeBack bool   `json:"take_back,omitempty"` // of a checkout: what the session's line did goes, and nothing else
 	KeepMine bool   `json:"keep_mine,omitempty"` // what a person changed since stays

@@ -22,6 +22,7 @@ type timeline struct {
 // change is one path's change as rewind could take it in.
 type change struct {
 	path    string
+	was, is string   // the content before and after; "": no file
 	by      []string // sessions, sorted; empty: from outside
 	turns   []*round // of those sessions, in the same order
 	restore bool     // it was set by one, of that session
@@ -112,7 +113,10 @@ func (h *timeline) take(mine *actor, closing bool) []change {
 	var got []change
 	for _, path := range h.dirty() {
 		by, turns := h.authors(path)
-		c := change{path: path, by: by, turns: turns, loose: h.loose[path], cut: h.cut[path]}
+		c := change{
+			path: path, was: h.seen[path], is: h.world[path], by: by, turns: turns,
+			loose: h.loose[path], cut: h.cut[path],
+		}
 		h.changes = append(h.changes, c)
 		got = append(got, c)
 	}
@@ -177,7 +181,9 @@ func (h *timeline) touched(path string) {
 func (h *timeline) saved() {
 	for _, path := range h.dirty() {
 		by, turns := h.authors(path)
-		h.changes = append(h.changes, change{path: path, by: by, turns: turns, loose: true, cut: h.cut[path]})
+		h.changes = append(h.changes, change{
+			path: path, was: h.seen[path], is: h.world[path], by: by, turns: turns, loose: true, cut: h.cut[path],
+		})
 	}
 	h.seen = maps.Clone(h.world)
 }
@@ -233,7 +239,9 @@ func (h *timeline) restored(a *actor, after map[string]string) {
 	}
 	for _, path := range paths23 {
 		if before[path] != after[path] {
-			h.changes = append(h.changes, change{path: path, by: []string{a.Name()}, restore: true})
+			h.changes = append(h.changes, change{
+				path: path, was: before[path], is: after[path], by: []string{a.Name()}, restore: true,
+			})
 		}
 	}
 	for _, t := range h.rounds() {
@@ -259,7 +267,9 @@ func (h *timeline) accounted(a *actor, want map[string][]string) {
 	for _, path := range h.dirty() {
 		if want == nil || slices.Contains(want[path], h.world[path]) {
 			h.loose[path] = true
-			h.changes = append(h.changes, change{path: path, by: []string{a.Name()}, restore: true})
+			h.changes = append(h.changes, change{
+				path: path, was: h.world[path], is: h.world[path], by: []string{a.Name()}, restore: true,
+			})
 		}
 	}
 }

@@ -21,8 +21,8 @@ import (
 )
 
 // TestT18Promise12Interleaving: several sessions and a user at work in one tree, and gc. When one session goes back,
-// what another one changed since stays byte for byte, unless it is taken with --exact, and whatever else was there is
-// in the safety checkpoint.
+// what another one changed since stays byte for byte: what goes is what came behind it. Whatever else was there is in
+// the safety checkpoint.
 func TestT18Promise12Interleaving(t *testing.T) {
 	dir := t.TempDir()
 	run, size := 0, torture.Begin(t)
@@ -35,9 +35,8 @@ func TestT18Promise12Interleaving(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &interleaving{
-			Project: enginetest.OpenProject(t, base+"/project", base+"/home"), owner: map[string]map[string]bool{},
-			since: map[string]uint64{}, mine: map[string][]*model.Checkpoint{},
-			in: map[string]objstore.ID{}, parent: map[objstore.ID]objstore.ID{},
+			Project: enginetest.OpenProject(t, base+"/project", base+"/home"), wrote: map[string][]*written{},
+			mine: map[string][]*model.Checkpoint{}, parent: map[objstore.ID]objstore.ID{},
 			past: map[string]map[objstore.ID]bool{},
 		}
 		defer func() { m.Close(); _ = os.RemoveAll(base) }()
@@ -62,12 +61,78 @@ type interleaving struct {
 	*enginetest.Project
 	agents []*enginetest.Agent
 	n      int
-	owner  map[string]map[string]bool // path to the sessions that changed it
-	since  map[string]uint64          // path to the newest operation before its last change
-	in     map[string]objstore.ID     // path to the checkpoint of its last change
+	wrote  map[string][]*written // path to what became of it, the oldest first
 	mine   map[string][]*model.Checkpoint
 	parent map[objstore.ID]objstore.ID     // of all checkpoints, those that gc has removed too
 	past   map[string]map[objstore.ID]bool // of a session: the line that it began from
+}
+
+// written is a change of a path.
+type written struct {
+	by      []string    // the sessions that changed it; none: a person, or a restore
+	since   uint64      // the newest operation before it
+	in      objstore.ID // the checkpoint that has it
+	was, is string      // what was there before and after
+	restore bool
+}
+
+// last is the newest change of a path.
+func (m *interleaving) last(path string) *written { return m.wrote[path][len(m.wrote[path])-1] }
+
+// anothers reports whether a change is another session's, behind the target of a restore of a.
+func (m *interleaving) anothers(w *written, a *enginetest.Agent, target *model.Checkpoint) bool {
+	others := slices.ContainsFunc(w.by, func(name string) bool { return name != a.Name() })
+	return others && w.since >= target.Seq && !m.past[a.Name()][w.in]
+}
+
+// without reports whether a path can be what it is, where it was now, once what is not another session's is taken back
+// change by change, the newest first.
+func (m *interleaving) without(path, is, now string, a *enginetest.Agent, target *model.Checkpoint) bool {
+	back := reversing(now)
+	for _, w := range slices.Backward(m.wrote[path]) {
+		if w.since < target.Seq {
+			break
+		}
+		switch {
+		case w.restore:
+			back.perhaps(w.was, w.is)
+		case !m.anothers(w, a, target):
+			back.surely(w.was, w.is)
+		}
+	}
+	return slices.Contains(back, is)
+}
+
+// reverses are the contents that a path may have while changes of it are taken back, the newest first.
+type reverses []string
+
+func reversing(now string) reverses { return reverses{now} }
+
+// surely takes back a change: what is as it left it becomes what was before, all else is in its way.
+func (r reverses) surely(was, is string) {
+	for i := range r {
+		if r[i] == is {
+			r[i] = was
+		}
+	}
+}
+
+// perhaps may take back a change.
+func (r *reverses) perhaps(was, is string) {
+	for _, c := range *r {
+		if c == is && !slices.Contains(*r, was) {
+			*r = append(*r, was)
+		}
+	}
+}
+
+// content is what lies at a path; "": nothing.
+func (m *interleaving) content(path string) string {
+	b, err := os.ReadFile(m.Path(path))
+	if !errors.Is(err, os.ErrNotExist) {
+		m.Must(err)
+	}
+	return string(b)
 }
 
 func (m *interleaving) draw(t *rapid.T) *enginetest.Agent {
@@ -80,12 +145,10 @@ func (m *interleaving) change(t *rapid.T, by ...string) (path string) {
 	m.n++
 	// some comes back
 	content := enginetest.Big(rapid.SampledFrom([]string{"some", "other", fmt.Sprint(by, m.n)}).Draw(t, "content"))
-	was, err := os.ReadFile(m.Path(path))
-	remove := err == nil && (string(was) == content || rapid.IntRange(0, 3).Draw(t, "remove") == 0)
-	m.since[path], m.in[path], m.owner[path] = m.E.Log.DB.LastSeq(), objstore.ID{}, map[string]bool{}
-	for _, b := range by {
-		m.owner[path][b] = true
-	}
+	was := m.content(path)
+	remove := was != "" && (was == content || rapid.IntRange(0, 3).Draw(t, "remove") == 0)
+	m.wrote[path] = append(m.wrote[path], &written{by: by, since: m.E.Log.DB.LastSeq(), was: was})
+	defer func() { m.last(path).is = m.content(path) }()
 	if remove {
 		m.Remove(path)
 	} else {
@@ -100,7 +163,7 @@ func (m *interleaving) work(t *rapid.T) {
 	path := ""
 	h := a.Run(fmt.Sprint("c", m.n), func() { path = m.change(t, a.Name()) })
 	m.keep(a, h)
-	m.in[path] = h.Checkpoint
+	m.last(path).in = h.Checkpoint
 	if rapid.Bool().Draw(t, "turn") {
 		a.Stop()
 		a.Prompt("on")
@@ -130,7 +193,7 @@ func (m *interleaving) begin(t *rapid.T) {
 	path := ""
 	h := a.Run("first", func() { path = m.change(t, a.Name()) })
 	m.keep(a, h)
-	m.in[path] = h.Checkpoint
+	m.last(path).in = h.Checkpoint
 }
 
 // note remembers the lines as they are before gc.
@@ -159,7 +222,7 @@ func (m *interleaving) overlap(t *rapid.T) {
 	b.Before(call)
 	path := m.change(t, a.Name(), b.Name())
 	h := a.After(call)
-	m.in[path] = h.Checkpoint
+	m.last(path).in = h.Checkpoint
 	m.keep(a, h)
 	m.keep(b, b.After(call))
 }
@@ -188,7 +251,10 @@ func (m *interleaving) checkoutOld(t *rapid.T) {
 
 // back restores, and holds that what others changed after the target is as it was.
 func (m *interleaving) back(t *rapid.T, a *enginetest.Agent, restore func() (*restore.Result, error)) {
-	before := enginetest.List(t, m.Root)
+	before, was := enginetest.List(t, m.Root), map[string]string{}
+	for path := range m.wrote {
+		was[path] = m.content(path)
+	}
 	r, err := restore()
 	if errors.Is(err, model.ErrNotFound) {
 		return
@@ -197,17 +263,20 @@ func (m *interleaving) back(t *rapid.T, a *enginetest.Agent, restore func() (*re
 		t.Fatalf("restore: %v", err)
 	}
 	after := enginetest.List(t, m.Root)
-	for path, owners := range m.owner {
-		others := false
-		for s := range owners {
-			others = others || s != a.Name()
-		}
-		if !others || m.since[path] < r.Plan.Target.Seq || m.past[a.Name()][m.in[path]] {
+	for path := range m.wrote {
+		w := m.last(path)
+		merged := slices.ContainsFunc(r.Plan.Merges, func(v value.Merge) bool { return v.Path == value.Text(path) })
+		if merged || !m.anothers(w, a, r.Plan.Target) || before[path] == after[path] {
 			continue
 		}
-		if before[path] != after[path] {
-			t.Fatalf("%s went back to operation %d: %q, changed after %d by %v, was %q and is %q", a.ID,
-				r.Plan.Target.Seq, path, m.since[path], owners, before[path], after[path])
+		t.Fatalf("%s went back to operation %d: %q, changed after %d by %v, was %q and is %q", a.ID,
+			r.Plan.Target.Seq, path, w.since, w.by, before[path], after[path])
+	}
+	for _, v := range r.Plan.Merges {
+		path := string(v.Path)
+		if m.wrote[path] != nil && !m.without(path, m.content(path), was[path], a, r.Plan.Target) {
+			t.Fatalf("%s went back to operation %d: of %q was made what others did not leave there: %q", a.ID,
+				r.Plan.Target.Seq, path, after[path])
 		}
 	}
 	for path, was := range before {
@@ -223,10 +292,11 @@ func (m *interleaving) back(t *rapid.T, a *enginetest.Agent, restore func() (*re
 			t.Fatalf("%q is kept for %q", k.Path, k.By)
 		}
 	}
-	// Going back is nobody's change.
-	for path := range m.owner {
+	for path := range m.wrote { // going back is nobody's change
 		if before[path] != after[path] {
-			m.owner[path] = nil
+			m.wrote[path] = append(m.wrote[path], &written{
+				was: was[path], is: m.content(path), since: m.E.Log.DB.LastSeq(), restore: true,
+			})
 		}
 	}
 }

@@ -107,7 +107,7 @@ type merging struct {
 func (m *merging) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&m.keepMine, "keep-mine", false, "what you changed since, in your editor or by hand, stays")
 	cmd.Flags().BoolVar(&m.merge, "merge", false,
-		"in files that others changed since, take out what the session did, and keep theirs")
+		"in files that others changed since, too: with markers where both changed the same lines")
 	m.mergeSides.flags(cmd, "the target")
 }
 

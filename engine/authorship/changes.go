@@ -51,8 +51,8 @@ type Since struct {
 	Shared map[string]bool // those of Stay that the session may have changed, too
 	Went   Theirs          // who else changed it last, and is no reason to keep it: a session, or model.Manual
 
-	set     map[string]foundBy // by colleagues' restores
-	unsaved map[string]bool    // that nobody's call changed
+	set     map[string]foundBy     // by colleagues' restores
+	unsaved map[string]*tree.Entry // what lies there now, of those that nobody's call changed
 }
 
 // Others has what others changed behind a target, in the eyes of who goes back: as checkpoints and restores say, and
@@ -64,7 +64,8 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 		return nil, err
 	}
 	s := &Since{
-		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, set: map[string]foundBy{}, unsaved: map[string]bool{},
+		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, set: map[string]foundBy{},
+		unsaved: map[string]*tree.Entry{},
 	}
 	if err := j.unsaved(c, s.note); err != nil {
 		return nil, err
@@ -89,8 +90,12 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 // note takes in a change, the newest of a path first.
 func (s *Since) note(op *refs.Operation, ch tree.Change, d judged) {
 	restored := op != nil && op.Kind.IsRestore()
-	s.unsaved[ch.Path] = s.unsaved[ch.Path] || op == nil && d.other == model.Manual
-	if limited := restored && len(op.Restore.Paths) > 0; limited && s.unsaved[ch.Path] { // it is as that left it
+	if op == nil && d.other == model.Manual {
+		s.unsaved[ch.Path] = ch.New
+	}
+	now, unsaved := s.unsaved[ch.Path]
+	leftSo := unsaved && tree.Same(now, ch.New)
+	if limited := restored && len(op.Restore.Paths) > 0; limited && leftSo {
 		delete(s.Stay, ch.Path)
 		delete(s.Went, ch.Path)
 	}

@@ -12,17 +12,21 @@ import (
 )
 
 // Behind are the steps behind a target that are taken away by who goes there, the oldest first: of what checkpoints say
-// was changed, and of what restores set, the paths that are. The reverse of each, the last one first, leads there.
-func (a *Authors) Behind(g Going, target *model.Checkpoint, c *capture.Capture) ([]Step, error) {
+// was changed, and of what restores set, the paths that are. The reverse of each, the last one first, leads there, if
+// the list is whole: it is not where gc has merged steps, or removed what a restore set.
+func (a *Authors) Behind(g Going, target *model.Checkpoint, c *capture.Capture) (list []Step, whole bool, err error) {
 	j, err := a.Judge(g)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	then, err := a.beganOn(j.Session, target)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	w := &behind{j: j, later: oplog.NewLookups(c.Get, c.Res.Root)}
+	if err := w.unsaved(c); err != nil {
+		return nil, false, err
+	}
 	err = a.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= then {
 			return kv.ErrStop
@@ -30,7 +34,7 @@ func (a *Authors) Behind(g Going, target *model.Checkpoint, c *capture.Capture) 
 		return w.older(op)
 	})
 	slices.Reverse(w.list)
-	return w.list, err
+	return w.list, !w.cut, err
 }
 
 // behind reads what is behind a target, the newest first.
@@ -38,6 +42,22 @@ type behind struct {
 	j     *Judge
 	later *oplog.Lookups // the worktree at an operation behind
 	list  []Step
+	cut   bool // at what cannot be reversed
+}
+
+// unsaved begins with what the capture finds that is in no checkpoint.
+func (w *behind) unsaved(c *capture.Capture) error {
+	was, err := w.j.e.log.Head()
+	if err != nil || was.Tree == c.Res.Root {
+		return err
+	}
+	of, seq := w.j.e.worktree.OpenCalls().Authors(), w.j.e.log.DB.LastSeq()+1
+	its := func(ch tree.Change) (bool, error) {
+		by := of(ch.Path)
+		return w.j.judge(by, seq).stays == "" && w.j.takes(by, nil), nil
+	}
+	w.list = append(w.list, Step{From: was.Tree, To: c.Res.Root, Unsaved: true, Wrote: its})
+	return nil
 }
 
 func (w *behind) older(op *refs.Operation) error {
@@ -47,22 +67,43 @@ func (w *behind) older(op *refs.Operation) error {
 	case err != nil:
 		return err
 	case cp != nil && cp.Merged > 0:
+		w.cut = true
 		return kv.ErrStop // it has what several did, one after the other
 	case op.Kind == refs.KindCheckpoint:
 		from, err := w.j.e.log.Before(cp)
 		of := cp.AuthorsOf()
-		w.list = append(w.list, Step{cp, from, cp.Tree, func(ch tree.Change) (bool, error) {
-			return w.j.wrote(cp, of(ch.Path)), nil
-		}})
+		its := func(ch tree.Change) (bool, error) { return w.j.wrote(cp, of(ch.Path)), nil }
+		w.list = append(w.list, Step{Checkpoint: cp, From: from, To: cp.Tree, Wrote: its})
 		return err
 	case op.Kind.IsRestore() && op.Thinned && w.j.ownRestore(op):
+		w.cut = true
 		return kv.ErrStop // gc has removed what it set: what lies before cannot be reversed behind it, and stays
-	case isSetting(op) && w.j.ownRestore(op):
-		step, err := w.j.laidOut(op, after)
-		w.list = append(w.list, step)
-		return err
+	case isSetting(op) && !op.Thinned:
+		return w.restore(op, after)
 	}
 	return nil
+}
+
+// restore adds what a restore set, and in front of it what it found unsaved, which is in no checkpoint but its safety
+// one.
+func (w *behind) restore(op *refs.Operation, after *oplog.Lookups) error {
+	if w.j.ownRestore(op) {
+		step, err := w.j.laidOut(op, after)
+		if err != nil {
+			return err
+		}
+		w.list = append(w.list, step)
+	}
+	safety, err := w.j.e.log.Checkpoint(op.Restore.Safety)
+	if err != nil {
+		return err
+	}
+	was, err := w.j.e.log.Accounts(safety)
+	of := safety.AuthorsOf()
+	w.list = append(w.list, Step{From: was.Tree, To: safety.Tree, Wrote: func(ch tree.Change) (bool, error) {
+		return w.j.wrote(safety, of(ch.Path)), nil
+	}})
+	return err
 }
 
 // laidOut is what a restore did to the worktree, of which later has the state at some operation behind it: of a whole
@@ -70,7 +111,7 @@ func (w *behind) older(op *refs.Operation) error {
 func (j *Judge) laidOut(op *refs.Operation, later *oplog.Lookups) (Step, error) {
 	from, to, err := j.set(op)
 	if paths := op.Restore.Paths; err != nil || len(paths) > 0 {
-		return Step{nil, from, to, func(ch tree.Change) (bool, error) {
+		return Step{From: from, To: to, Wrote: func(ch tree.Change) (bool, error) {
 			if op.Restore.Kept == 0 { // all of it was set
 				return paths.Has(ch.Path), nil
 			}
@@ -87,7 +128,7 @@ func (j *Judge) laidOut(op *refs.Operation, later *oplog.Lookups) (Step, error) 
 	}
 	get := oplog.Lenient{Store: j.e.log.Objs}
 	was, is := oplog.NewLookups(get, from), oplog.NewLookups(get, to)
-	return Step{nil, safety.Tree, target.Tree, func(ch tree.Change) (bool, error) {
+	return Step{From: safety.Tree, To: target.Tree, Wrote: func(ch tree.Change) (bool, error) {
 		if op.Restore.Kept == 0 && op.Restore.Result.IsZero() {
 			return true, nil
 		}
@@ -106,13 +147,15 @@ func (j *Judge) laidOut(op *refs.Operation, later *oplog.Lookups) (Step, error) 
 
 // wrote reports whether what a checkpoint's authors did is taken away by who goes back.
 func (j *Judge) wrote(cp *model.Checkpoint, by []string) bool {
-	if j.of(cp, by).stays != "" {
-		return false
-	}
+	return j.of(cp, by).stays == "" && j.takes(by, cp)
+}
+
+// takes reports whether what nobody keeps is taken away; cp is nil for what is in no checkpoint.
+func (j *Judge) takes(by []string, cp *model.Checkpoint) bool {
 	if all := j.Way == GoTo || j.Way == AsItWas; len(by) == 0 && all {
 		return true
 	} else if j.Session == model.Manual && !all {
-		return len(by) == 0 && cp.Session == model.Manual
+		return len(by) == 0 && cp != nil && cp.Session == model.Manual
 	}
 	return slices.ContainsFunc(by, func(name string) bool { return name != model.Manual })
 }

@@ -17,7 +17,7 @@ import (
 // after. What a step has of others is left out, and so are steps with nothing else.
 func (s *story) behind(session string, target *model.Checkpoint, now files) (list []string) {
 	s.T.Helper()
-	steps, err := s.authors.Behind(authorship.Going{Session: session, Way: authorship.ByStep}, target, s.found(now))
+	steps, _, err := s.authors.Behind(authorship.Going{Session: session, Way: authorship.ByStep}, target, s.found(now))
 	s.Must(err)
 	content := func(ent *tree.Entry) string {
 		if ent == nil {

@@ -11,7 +11,8 @@ import (
 
 // Step is a change of the project, from one tree to another, of which some paths are a session's.
 type Step struct {
-	Checkpoint *model.Checkpoint                      // nil: a restore did it
+	Checkpoint *model.Checkpoint                      // nil: a restore did it, or it is unsaved
+	Unsaved    bool                                   // To is what a capture found, and in no checkpoint
 	From, To   objstore.ID                            // trees; From zero: how the project was found
 	Wrote      func(change tree.Change) (bool, error) // reports whether what the step changed at a path is the session's
 }
@@ -34,7 +35,7 @@ func (a *Authors) Wrote(session string) (list []Step, err error) {
 		}
 		from, err := a.log.Before(cp)
 		of := cp.AuthorsOf()
-		list = append(list, Step{cp, from, cp.Tree, func(ch tree.Change) (bool, error) {
+		list = append(list, Step{Checkpoint: cp, From: from, To: cp.Tree, Wrote: func(ch tree.Change) (bool, error) {
 			return slices.ContainsFunc(of(ch.Path), is), nil
 		}})
 		return err

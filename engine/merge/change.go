@@ -27,8 +27,12 @@ type Change struct {
 	Of    *model.Checkpoint // the newest checkpoint that it comes from; of a change from elsewhere, one of here
 	Lent  *model.Checkpoint // of a change from elsewhere: there, the newest checkpoint that it comes from; nil: it is of here
 	edits map[string][]edit
+	cut   bool       // older edits are not known any more
 	from  *oplog.Log // of the worktree that has lent it
 }
+
+// Empty reports whether it changes nothing.
+func (ch *Change) Empty() bool { return len(ch.edits) == 0 }
 
 // edit is one change of a path, in a step from one tree to another.
 type edit struct {

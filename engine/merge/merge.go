@@ -20,6 +20,7 @@ type Options struct {
 	Only    refs.PathSet // these paths of it
 	Reverse bool         // what it did is taken back
 	Prefer  textdiff.Side
+	Clean   bool   // of TakeOut: a path with a conflict stays as it is
 	name    string // of the other side, in the markers of a conflict; "": change
 	takeOut bool
 }
@@ -34,7 +35,7 @@ type Merged struct {
 func (m *Merger) Into(c *capture.Capture, ch *Change, o Options) (*Merged, error) {
 	in := &merging{
 		log: m.log, from: ch.from, capture: c, get: c.Get, prefer: o.Prefer,
-		takesOut: o.takeOut, name: cmp.Or(o.name, "change"),
+		takesOut: o.takeOut, clean: o.Clean, name: cmp.Or(o.name, "change"),
 		now: oplog.NewLookups(c.Get, c.Res.Root), trees: lookups{},
 		paths: map[string][]edit{}, moved: map[objstore.ID]map[string]string{}, set: map[string]*tree.Entry{},
 	}
@@ -82,6 +83,7 @@ type merging struct {
 	prefer  textdiff.Side
 	// it takes out what somebody did behind a target, and sets no path that they have nothing to do with
 	takesOut bool
+	clean    bool // no path that cannot be merged is touched, and none that is elsewhere now
 	name     string
 	now      *oplog.Lookups
 	trees    lookups
@@ -166,7 +168,7 @@ func (m *merging) path(path string, edits []edit) error {
 		}
 		told.Places += v.places
 	}
-	if !same(ours, was) {
+	if stays := m.clean && told.Verdict == value.MergeConflict; !stays && !same(ours, was) {
 		why, err := m.obstacle(at, was, ours, edits[0].toTree)
 		if err != nil {
 			return err
@@ -302,7 +304,7 @@ func (m *merging) emptied(path string, is *tree.Entry) (bool, error) {
 // since.
 func (m *merging) whereabouts(path string, edits []edit) (string, error) {
 	first, last := edits[0], edits[len(edits)-1]
-	if m.takesOut && last.to == nil { // what lies elsewhere now is another one's
+	if m.clean || m.takesOut && last.to == nil { // what lies elsewhere now is another one's
 		return path, nil
 	}
 	is, err := m.find(path)

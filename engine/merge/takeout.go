@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"maps"
 	"slices"
 
 	"rewind/engine/authorship"
@@ -8,24 +9,17 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/value"
+	"rewind/objstore"
 	"rewind/tree"
 )
 
-// Where are the paths of a TakeOut.
-type Where struct {
-	From func(path string) bool // reports whether a session's changes of a path are taken out
-	To   func(path string) bool // reports whether a path may be set: a file can have moved since
-}
-
-// TakeOut takes what is taken away by who goes back to a target out of a captured worktree: what others have changed
-// there since stays. List has the paths where something was to be taken, and nothing of those where w.To says no. Of o
-// how conflicts are settled counts.
-func (m *Merger) TakeOut(
-	c *capture.Capture, g authorship.Going, target *model.Checkpoint, w Where, o Options,
-) (*Merged, error) {
-	ch, err := m.behind(c, g, target, w.From)
-	if err != nil {
-		return nil, err
+// TakeOut takes what is taken away behind a target (Behind) out of a captured worktree: what others have changed there
+// since stays. List has the paths where something was to be taken, and nothing of those that must not be set (may): a
+// file can have moved since. Of o counts how conflicts are settled: with Clean a path with one stays, no file is
+// followed to another path, and where not all of what is to be taken away is known any more, all are conflicts.
+func (m *Merger) TakeOut(c *capture.Capture, ch *Change, may func(path string) bool, o Options) (*Merged, error) {
+	if o.Clean && ch.cut {
+		return &Merged{List: ch.unknown()}, nil
 	}
 	o.Reverse, o.name, o.takeOut = true, "target", true
 	r, err := m.Into(c, ch, o)
@@ -33,7 +27,7 @@ func (m *Merger) TakeOut(
 		return nil, err
 	}
 	r.List = slices.DeleteFunc(r.List, func(t value.Merge) bool {
-		stays := !w.To(string(t.Path))
+		stays := !may(string(t.Path))
 		if stays {
 			delete(r.Set, string(t.Path))
 		}
@@ -42,24 +36,36 @@ func (m *Merger) TakeOut(
 	return r, nil
 }
 
-// behind is what is taken away by who goes back to a target, at the paths that want has.
-func (m *Merger) behind(
+// unknown are all paths, as what cannot be merged.
+func (ch *Change) unknown() (list []value.Merge) {
+	for _, path := range slices.SortedFunc(maps.Keys(ch.edits), tree.ComparePaths) {
+		list = append(list, value.Merge{Path: value.Text(path), Verdict: value.MergeConflict, Reason: value.ReasonGone})
+	}
+	return list
+}
+
+// Behind is what is taken away by who goes back to a target, at the paths that want has.
+func (m *Merger) Behind(
 	c *capture.Capture, g authorship.Going, target *model.Checkpoint, want func(path string) bool,
 ) (*Change, error) {
-	steps, err := m.authors.Behind(g, target, c)
+	steps, whole, err := m.authors.Behind(g, target, c)
 	if err != nil {
 		return nil, err
 	}
-	ch := &Change{edits: map[string][]edit{}}
+	ch := &Change{edits: map[string][]edit{}, cut: !whole}
 	for _, s := range steps {
 		if s.From.IsZero() || s.To.IsZero() {
 			continue // how the project was found
 		}
-		err := ch.add(oplog.Lenient{Store: m.log.Objs}, s.From, s.To, func(c tree.Change) (bool, error) {
-			if !want(c.Path) {
+		var get objstore.Getter = oplog.Lenient{Store: m.log.Objs}
+		if s.Unsaved {
+			get = c.Get
+		}
+		err := ch.add(get, s.From, s.To, func(d tree.Change) (bool, error) {
+			if !want(d.Path) {
 				return false, nil
 			}
-			return s.Wrote(c)
+			return s.Wrote(d)
 		})
 		if err != nil {
 			return nil, err

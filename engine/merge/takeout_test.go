@@ -40,27 +40,27 @@ func TestTakeOut(t *testing.T) {
 	but := func(no string) func(string) bool { return func(path string) bool { return path != no } }
 	conflict := "h: 644 <<<<<<< worktree\nb\n=======\n1\n>>>>>>> target\n"
 	for name, c := range map[string]struct {
-		w         merge.Where
+		w         where
 		prefer    textdiff.Side
 		set, said string
 	}{
 		"all": {
-			merge.Where{From: any, To: any},
+			where{From: any, To: any},
 			textdiff.Neither,
 			"d: -; d/g: -; f: 644 0\n2\nB\n4\n5\n; " + conflict, "d/g applied; f merged; h conflict text",
 		},
 		"theirs": {
-			merge.Where{From: any, To: any},
+			where{From: any, To: any},
 			textdiff.Theirs,
 			"d: -; d/g: -; f: 644 0\n2\nB\n4\n5\n; h: 644 1\n", "d/g applied; f merged; h settled text",
 		},
 		"not all of it": {
-			merge.Where{From: but("h"), To: any},
+			where{From: but("h"), To: any},
 			textdiff.Neither,
 			"d: -; d/g: -; f: 644 0\n2\nB\n4\n5\n", "d/g applied; f merged",
 		},
 		"not there": {
-			merge.Where{From: any, To: but("f")},
+			where{From: any, To: but("f")},
 			textdiff.Neither,
 			"d: -; d/g: -; " + conflict, "d/g applied; h conflict text",
 		},
@@ -72,8 +72,11 @@ func TestTakeOut(t *testing.T) {
 	}
 }
 
+// where are the paths from which something is taken out, and those that may be set.
+type where struct{ From, To func(path string) bool }
+
 func takenOut(
-	p *enginetest.Project, session string, target *model.Checkpoint, w merge.Where, prefer textdiff.Side,
+	p *enginetest.Project, session string, target *model.Checkpoint, w where, prefer textdiff.Side,
 ) (set, said string) {
 	defer p.E.Log.Hold()()
 	p.Must(p.E.Log.LoadSessions())
@@ -84,7 +87,9 @@ func takenOut(
 	p.Must(err)
 	defer c.Discard()
 	g := authorship.Going{Session: session, Way: authorship.ByStep}
-	m, err := p.E.Merger.TakeOut(c, g, target, w, merge.Options{Prefer: prefer})
+	away, err := p.E.Merger.Behind(c, g, target, w.From)
+	p.Must(err)
+	m, err := p.E.Merger.TakeOut(c, away, w.To, merge.Options{Prefer: prefer})
 	p.Must(err)
 	var sets, says []string
 	for _, step := range m.Steps() {

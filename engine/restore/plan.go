@@ -64,12 +64,13 @@ type planner struct {
 	unknown     map[string]bool
 	inCall      func(path string) bool // reports unknown paths that an open call of the session itself made; nil: none
 	unsaved     map[string]bool
-	others      *authorship.Since    // what others changed after the target
-	merged      map[string]bool      // paths that a merge sets instead of leaving them to others
-	changes     []tree.Change        // from the worktree to the target
-	named       []string             // the paths that calls have named, by path
-	seen        map[string]bool      // named paths that the target does not know, see complete
-	lostTrees   map[objstore.ID]bool // lost trees of the target outside of the request
+	others      *authorship.Since            // what others changed after the target
+	merged      map[string]bool              // paths that a merge sets instead of leaving them to others
+	stuck       map[string]value.MergeReason // paths that stay, for what goes could not be taken out of them
+	changes     []tree.Change                // from the worktree to the target
+	named       []string                     // the paths that calls have named, by path
+	seen        map[string]bool              // named paths that the target does not know, see complete
+	lostTrees   map[objstore.ID]bool         // lost trees of the target outside of the request
 	foreign     *foreignDirs
 	plan        *Plan
 	kept        map[string]value.Kept
@@ -91,7 +92,7 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p
 		return nil, nil, err
 	}
 	o := capture.Options{Compare: r.options.DryRun && !r.merges && !r.options.Merge, Progress: p}
-	c, err := pl.captureWorktree(ctx, root, r, o)
+	c, err := pl.captureWorktree(ctx, root, r, &o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -136,9 +137,11 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p
 // captureWorktree captures the worktree, chooses the target and fills changes. A capture believes the watcher; a
 // restore must not believe it of the files that it would replace. If one of those is not as the capture took it over,
 // the whole tree is scanned.
-func (pl *planner) captureWorktree(ctx context.Context, root worktreefs.Dir, r *request, o capture.Options) (*capture.Capture, error) {
+func (pl *planner) captureWorktree(
+	ctx context.Context, root worktreefs.Dir, r *request, o *capture.Options,
+) (*capture.Capture, error) {
 	for {
-		c, err := pl.restorer.worktree.Capture(ctx, root, o)
+		c, err := pl.restorer.worktree.Capture(ctx, root, *o)
 		if err != nil {
 			return nil, err
 		}
@@ -153,10 +156,14 @@ func (pl *planner) captureWorktree(ctx context.Context, root worktreefs.Dir, r *
 			return c, nil
 		}
 		c.Discard()
-		if err != nil {
+		switch {
+		case o.Compare && errors.Is(err, errStores):
+			o.Compare = false
+		case err != nil:
 			return nil, err
+		default:
+			o.Full = true
 		}
-		o.Full = true
 	}
 }
 
@@ -222,7 +229,8 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if err != nil {
 		return err
 	}
-	if pl.merged = map[string]bool{}; !pl.all() {
+	pl.merged, pl.stuck = map[string]bool{}, map[string]value.MergeReason{}
+	if !pl.all() {
 		pl.plan.others = pl.others.Stay
 	}
 	if err := pl.widen(c); err != nil {
@@ -284,7 +292,7 @@ func (pl *planner) uncapturedTargets(root worktreefs.Dir, c *capture.Capture) ([
 func (pl *planner) keep(path string, why value.KeptReason, isDir bool) {
 	k := value.Kept{Path: value.Text(path), Dir: isDir, Reason: why}
 	if why == value.KeptSession {
-		k.By, k.Shared = pl.others.Stay.Of(path), pl.others.Shared[path]
+		k.By, k.Shared, k.Conflict = pl.others.Stay.Of(path), pl.others.Shared[path], pl.stuck[path]
 	}
 	pl.kept[path] = k
 	pl.blocking[path] = !isDir || why == value.KeptBelow || why == value.KeptPurged || why == value.KeptLost
@@ -378,10 +386,10 @@ func (pl *planner) decide(c *capture.Capture) error {
 // listReplaced fills the plan's Replaced and Yours.
 func (pl *planner) listReplaced() {
 	for _, s := range pl.plan.Steps {
-		if !model.IsFile(s.Old) || pl.merged[s.Path] {
+		if !model.IsFile(s.Old) {
 			continue
 		}
-		if pl.unsaved[s.Path] {
+		if pl.unsaved[s.Path] && !pl.merged[s.Path] {
 			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
 		}
 		if pl.others.Went.Of(s.Path) == model.Manual {

@@ -156,7 +156,8 @@ func entryText(e *tree.Entry) string {
 
 func keptLines(p *Plan) (lines []planLine) {
 	for _, k := range p.Kept {
-		lines = append(lines, planLine{string(k.Path), fmt.Sprintf("%v %q %q %v", k.Dir, k.Reason, k.By, k.Shared)})
+		what := fmt.Sprintf("%v %q %q %v %q", k.Dir, k.Reason, k.By, k.Shared, k.Conflict)
+		lines = append(lines, planLine{string(k.Path), what})
 	}
 	return lines
 }

@@ -215,5 +215,7 @@ func (pl *planner) strange(session string) string {
 
 // covers reports whether a directory that stays says all that is to be said of another path that does.
 func covers(dir, o value.Kept) bool {
-	return dir.Dir && dir.Reason == o.Reason && dir.By == o.By && dir.Shared == o.Shared && refs.Below(string(o.Path), string(dir.Path))
+	below := dir.Dir && refs.Below(string(o.Path), string(dir.Path))
+	dir.Path, dir.Dir, o.Path, o.Dir = "", false, "", false
+	return below && dir == o
 }

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 
@@ -15,31 +16,30 @@ import (
 	"rewind/tree"
 )
 
-// takeOut, with Options.Merge, makes of the target one that at paths which stay has the worktree without what is taken
-// away there: those are set. Where nothing is to be taken away they stay as they are. What it makes is put into the
-// capture's transaction. Without it such paths stay, but for those of giveUp.
+// errStores is what takeOut gives for a capture that stores nothing, where it has something to store.
+var errStores = errors.New("what is made of a merge has to be stored")
+
+// takeOut makes of the target one that at paths which stay has the worktree without what is taken away there: those
+// are set. Where nothing is to be taken away they stay as they are, and without Options.Merge so does what cannot be
+// merged, but for those of giveUp; undo and redo merge with it alone. What it makes is put into the capture's
+// transaction.
 func (pl *planner) takeOut(c *capture.Capture) error {
 	r, rs := pl.request, pl.restorer
 	r.Target, pl.target = r.target.ID, r.target // an earlier look at the worktree may have made another one
-	if pl.all() || len(pl.others.Stay) == 0 {
+	g := rs.going(r)
+	byStep := g.Way == authorship.ByStep && !r.options.Merge
+	if byStep || pl.all() || len(pl.others.Stay) == 0 {
 		return nil
 	}
-	if !r.options.Merge {
-		return pl.giveUp(c)
-	}
-	if err := pl.compareWithBase(c); err != nil {
-		return err
-	}
 	theirs := func(path string) bool { return pl.merged[path] || pl.others.Stay.Of(path) != "" }
-	m, err := rs.merger.TakeOut(c, rs.going(r), cmp.Or(r.partOf, r.target), merge.Where{
-		From: func(path string) bool { return r.Paths.Has(path) && theirs(path) },
-		To:   func(path string) bool { return r.Paths.Has(path) && !pl.unknown[path] },
-	}, merge.Options{Prefer: r.options.Prefer})
-	pl.forgetBase()
-	if err != nil {
+	away, err := rs.merger.Behind(c, g, cmp.Or(r.partOf, r.target), func(path string) bool {
+		return r.Paths.Has(path) && theirs(path)
+	})
+	if err != nil || away.Empty() {
 		return err
 	}
-	if err := pl.addParents(c, m); err != nil {
+	m, err := pl.merge(c, g, away)
+	if err != nil {
 		return err
 	}
 	if pl.plan.Merges = m.List; len(m.Set) == 0 {
@@ -55,35 +55,51 @@ func (pl *planner) takeOut(c *capture.Capture) error {
 	return nil
 }
 
-// giveUp has files that only a person changed beside what is taken back become what the target has: people mend what an
-// agent broke, and then give up. What has nothing of the session's stays.
-func (pl *planner) giveUp(c *capture.Capture) error {
-	g := pl.restorer.going(pl.request)
-	if g.Way != authorship.TakeBack {
-		return nil
+// merge takes what is to be taken away out of the worktree.
+func (pl *planner) merge(c *capture.Capture, g authorship.Going, away *merge.Change) (*merge.Merged, error) {
+	if c.Tx == nil {
+		return nil, errStores
 	}
-	steps, err := pl.restorer.authors.Behind(g, pl.request.target, c)
+	if err := pl.compareWithBase(c); err != nil {
+		return nil, err
+	}
+	defer pl.forgetBase()
+	r := pl.request
+	may := func(path string) bool { return r.Paths.Has(path) && !pl.unknown[path] }
+	m, err := pl.restorer.merger.TakeOut(c, away, may, merge.Options{Prefer: r.options.Prefer, Clean: !r.options.Merge})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	get := oplog.Lenient{Store: pl.restorer.log.Objs}
-	for _, s := range steps {
-		if s.From.IsZero() || s.To.IsZero() {
-			continue // how the project was found
-		}
-		err := tree.Diff(get, s.From, s.To, func(ch tree.Change) error {
-			its, err := s.Wrote(ch)
-			if its && pl.others.Stay.Of(ch.Path) == model.Manual {
-				pl.others.Stay[ch.Path] = ""
-				pl.others.Went.Add(ch.Path, model.Manual)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
+	if err := pl.addParents(c, m); err != nil {
+		return nil, err
 	}
-	return nil
+	if !r.options.Merge {
+		m.List = pl.withoutStuck(g, m.List)
+	}
+	return m, nil
+}
+
+// withoutStuck takes out of a list of merges what could not be merged, and stays.
+func (pl *planner) withoutStuck(g authorship.Going, list []value.Merge) []value.Merge {
+	return slices.DeleteFunc(list, func(v value.Merge) bool {
+		stuck, path := v.Verdict == value.MergeConflict, string(v.Path)
+		if stuck {
+			pl.stuck[path] = v.Reason
+		}
+		if mends := g.Way == authorship.TakeBack && !g.KeepMine; stuck && mends {
+			pl.giveUp(path)
+		}
+		return stuck
+	})
+}
+
+// giveUp has a file that cannot be merged, and that only a person changed beside what is taken away, become what the
+// target has: people mend what an agent broke, and then give up.
+func (pl *planner) giveUp(path string) {
+	if pl.others.Stay.Of(path) == model.Manual {
+		pl.others.Stay[path] = ""
+		pl.others.Went.Add(path, model.Manual)
+	}
 }
 
 // addParents adds to what a merge sets the directories that the target lacks above it. Where that has something else
@@ -117,7 +133,8 @@ func (pl *planner) addParents(c *capture.Capture, m *merge.Merged) error {
 func block(list []value.Merge, path string) {
 	for i := range list {
 		if string(list[i].Path) == path {
-			list[i] = value.Merge{Path: list[i].Path, Was: list[i].Was, Verdict: value.MergeConflict, Reason: value.ReasonBlocked}
+			was := list[i].Was
+			list[i] = value.Merge{Path: list[i].Path, Was: was, Verdict: value.MergeConflict, Reason: value.ReasonBlocked}
 		}
 	}
 }

@@ -62,6 +62,9 @@ func KeptWhy(k api.Kept) string {
 	if k.By == value.Person {
 		return "yours, changed since"
 	}
+	if k.Conflict != "" {
+		why += "; " + MergeWords(k.Conflict, "going back")
+	}
 	if k.By != "" {
 		why = fmt.Sprintf(why, term.Sanitize(ShortSession(k.By)))
 	}
@@ -98,20 +101,26 @@ func (pr *Printer) TellKept(list []api.Kept, made bool) {
 
 // hintOthers says what takes what another session changed, too.
 func (pr *Printer) hintOthers(r api.RestoreResponse) {
+	var others, mixed bool
 	for _, k := range r.Kept {
-		if k.Reason != value.KeptSession || k.By == value.Person {
-			continue
+		if k.Reason == value.KeptSession && k.By != value.Person {
+			others, mixed = true, mixed || k.Conflict != ""
 		}
-		switch {
-		case len(r.Merges) > 0: // it was a merge, which has nothing to take there
-			pr.Say("hint: --exact takes what another one changed, too")
-		case r.DryRun:
-			pr.Say("hint: --merge takes what the session did out of such a file, with markers; " +
-				"--exact all that another one changed, too")
-		default:
-			pr.Say("hint: 'rewind checkout %s --merge' takes what the session did out of such a file; "+
-				"--exact, all of it", r.Target.Short)
+	}
+	step := r.Kind == "undo" || r.Kind == "redo" // which merge when they are told to
+	switch {
+	case !others:
+	case !mixed && (!step || len(r.Merges) > 0): // there is nothing to take out
+		pr.Say("hint: --exact takes what another one changed, too")
+	case r.DryRun:
+		pr.Say("hint: --merge takes what the session did out of such a file, with markers; " +
+			"--exact all that another one changed, too")
+	default:
+		again := "checkout"
+		if r.TakenBack != "" {
+			again = "undo --to"
 		}
-		return
+		pr.Say("hint: 'rewind %s %s --merge' takes what the session did out of such a file; "+
+			"--exact, all of it", again, r.Target.Short)
 	}
 }

@@ -7,6 +7,8 @@ type Kept struct {
 	Reason KeptReason `json:"reason"`
 	By     string     `json:"by,omitempty"`     // of KeptSession: which one changed it, as agent/id; Person: a person did
 	Shared bool       `json:"shared,omitempty"` // of KeptSession: the one that goes back may have written it, too, for calls of both ran
+	// Conflict is why what goes could not be taken out of it, of KeptSession. "": nothing was to be.
+	Conflict MergeReason `json:"conflict,omitempty"`
 }
 
 // Person is in the place of a session what is nobody's call: a person's, an editor's, a build's.
