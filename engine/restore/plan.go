@@ -10,6 +10,7 @@ import (
 	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/internal/value"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
@@ -64,6 +65,7 @@ type planner struct {
 	unknown     map[string]bool
 	inCall      func(path string) bool // reports unknown paths that an open call of the session itself made; nil: none
 	unsaved     map[string]bool
+	reverted    *oplog.Lookups               // what the restore set that is taken back; nil: it is another kind
 	others      *authorship.Since            // what others changed after the target
 	merged      map[string]bool              // paths that a merge sets instead of leaving them to others
 	stuck       map[string]value.MergeReason // paths that stay, for what goes could not be taken out of them
@@ -236,7 +238,25 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if err := pl.widen(c); err != nil {
 		return err
 	}
+	if err := pl.findReverted(c); err != nil {
+		return err
+	}
 	return pl.takeOut(c)
+}
+
+// findReverted finds what the restore set that is to be taken back.
+func (pl *planner) findReverted(c *capture.Capture) error {
+	op := pl.request.reverts
+	if op == nil || pl.request.ContextOnly {
+		return nil
+	}
+	set, err := pl.restorer.log.Checkpoint(op.Restore.Target)
+	if err != nil {
+		return err
+	}
+	root, _, err := pl.complete(c, set)
+	pl.reverted = oplog.NewLookups(lostAsEmpty{c.Get, pl.lostTrees}, root)
+	return err
 }
 
 // forgetBase clears what compareWithBase has filled: decide fills it again, for the last capture.
@@ -344,14 +364,11 @@ func (pl *planner) decide(c *capture.Capture) error {
 		} else if kept {
 			continue
 		}
-		why, err := pl.restorer.log.GoneEntry(ch.New)
+		why, err := pl.whyKept(ch)
 		if err != nil {
 			return err
 		}
-		if why == "" {
-			why = pl.whyKept(ch)
-		}
-		if why == value.KeptSession && ch.Old == nil && ch.New.Type == tree.TypeDir {
+		if others := why == value.KeptSession || why == value.KeptSince; others && removedDir(ch) {
 			away = append(away, ch)
 			continue
 		}
@@ -469,8 +486,32 @@ func (pl *planner) isTalk(path string) bool {
 	return false
 }
 
+// removedDir reports whether the target has a directory where nothing is now.
+func removedDir(ch tree.Change) bool { return ch.Old == nil && ch.New.Type == tree.TypeDir }
+
 // whyKept is why a path is kept as it is; "": it is not.
-func (pl *planner) whyKept(ch tree.Change) value.KeptReason {
+func (pl *planner) whyKept(ch tree.Change) (value.KeptReason, error) {
+	why, err := pl.restorer.log.GoneEntry(ch.New)
+	if err == nil && why == "" {
+		why = pl.isToStay(ch)
+	}
+	if err == nil && why == "" && pl.reverted != nil {
+		why, err = pl.sinceReverted(ch)
+	}
+	return why, err
+}
+
+// sinceReverted is why a path stays for it is not as the restore left it that is taken back.
+func (pl *planner) sinceReverted(ch tree.Change) (value.KeptReason, error) {
+	set, err := pl.reverted.Find(ch.Path)
+	if err != nil || apply.UpToDate(ch.Old, set) {
+		return "", err
+	}
+	return value.KeptSince, nil
+}
+
+// isToStay is whyKept of what could be set.
+func (pl *planner) isToStay(ch tree.Change) value.KeptReason {
 	if pl.others.Stay.Of(ch.Path) != "" && !pl.all() {
 		return value.KeptSession
 	}

@@ -330,12 +330,15 @@ func TestUndoRestoreAtAnyDepth(t *testing.T) {
 	p.Save("0")
 	var states []enginetest.Listing
 	var ops []uint64
+	saved := map[string]*model.Checkpoint{}
 	for _, s := range []string{"1", "2", "3", "4", "5"} {
 		p.Write("f", s)
 		p.Write("g"+s, s)
-		p.Save(s)
+		saved[s] = p.Save(s)
+	}
+	for _, s := range []string{"2", "4", "1", "3", "1"} {
 		states = append(states, enginetest.List(t, p.Root))
-		r := p.Checkout("@~1", restore.Options{Scope: refs.Scope{Exact: true}})
+		r := p.Checkout(saved[s].ID.String(), restore.Options{Scope: refs.Scope{Exact: true}})
 		ops = append(ops, r.Operation.Seq)
 	}
 	var last *restore.Result

@@ -42,6 +42,7 @@ const (
 	KeptUnsaved  KeptReason = "new"      // no checkpoint holds it: first seen by this command
 	KeptSkipped  KeptReason = "skipped"  // the target did not capture it: ignored then, or over the size limit
 	KeptSession  KeptReason = "session"  // another session changed it after the target
+	KeptSince    KeptReason = "since"    // somebody changed it after the restore that is taken back
 	KeptHolds    KeptReason = "holds"    // a directory with kept, ignored or skipped files in it is in the way
 	KeptOccupied KeptReason = "occupied" // as KeptHolds, and the target has a file there
 	KeptPurged   KeptReason = "purged"   // the target's content was purged from the store
