@@ -495,7 +495,7 @@ func (pl *planner) whyKept(ch tree.Change) (value.KeptReason, error) {
 	if err == nil && why == "" {
 		why = pl.isToStay(ch)
 	}
-	if err == nil && why == "" && pl.reverted != nil {
+	if err == nil && why == "" && !pl.all() {
 		why, err = pl.sinceReverted(ch)
 	}
 	return why, err
@@ -503,6 +503,9 @@ func (pl *planner) whyKept(ch tree.Change) (value.KeptReason, error) {
 
 // sinceReverted is why a path stays for it is not as the restore left it that is taken back.
 func (pl *planner) sinceReverted(ch tree.Change) (value.KeptReason, error) {
+	if pl.reverted == nil {
+		return "", nil
+	}
 	set, err := pl.reverted.Find(ch.Path)
 	if err != nil || apply.UpToDate(ch.Old, set) {
 		return "", err
