@@ -3,6 +3,7 @@ package bench
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"rewind/bench/history"
 	"rewind/bench/workload"
@@ -14,6 +15,12 @@ import (
 // aged gives a watched project of that many files and checkpoints, made once a process.
 func aged(b *testing.B, name string, files, checkpoints int) *project {
 	b.Helper()
+	return agedBy(b, name, files, checkpoints, 1)
+}
+
+// agedBy is aged by so many agents at once.
+func agedBy(b *testing.B, name string, files, checkpoints, writers int) *project {
+	b.Helper()
 	p := shared.projects[name]
 	if p == nil {
 		root := filepath.Join(shared.dir, name)
@@ -24,7 +31,7 @@ func aged(b *testing.B, name string, files, checkpoints int) *project {
 		p.init()
 		shared.projects[name] = p
 		p.watch()
-		if err := history.Fill(b.Context(), p.e, root, checkpoints, nil); err != nil {
+		if err := history.FillBy(b.Context(), p.e, root, checkpoints, writers, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -79,6 +86,28 @@ func BenchmarkTurns10k(b *testing.B) {
 			})
 		})
 	}
+}
+
+// The newest turns of two agents that write by turns, in one run beside those of one alone: x is how many times as long
+// they take.
+func BenchmarkTurnsOfTwo(b *testing.B) {
+	one, two := agedBy(b, "one", 1_000, 2_000, 1), agedBy(b, "two", 1_000, 2_000, 2)
+	ask := func(p *project) time.Duration {
+		began := time.Now()
+		r, err := p.e.History.Rows(b.Context(), enginehistory.RowOptions{Limit: 30, Changes: 128})
+		if err != nil || len(r.Rows) < 30 {
+			b.Fatal(r, err)
+		}
+		return time.Since(began)
+	}
+	ask(one)
+	ask(two)
+	var alone, both time.Duration
+	for b.Loop() {
+		alone += ask(one)
+		both += ask(two)
+	}
+	b.ReportMetric(float64(both)/float64(alone), "x")
 }
 
 func BenchmarkShow10k(b *testing.B) {

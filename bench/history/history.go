@@ -24,6 +24,11 @@ const (
 // now and then. Nothing is shortened: each checkpoint is captured, folded and committed as in a hook. e should be
 // watched, or each costs a scan of the tree. After each it calls each, unless that is nil.
 func Fill(ctx context.Context, e *engine.Engine, root string, n int, each func()) error {
+	return FillBy(ctx, e, root, n, 1, each)
+}
+
+// FillBy is Fill by so many agents at once, who edit by turns; their turns lie one in the other.
+func FillBy(ctx context.Context, e *engine.Engine, root string, n, writers int, each func()) error {
 	all, err := workload.Files(root)
 	if err != nil {
 		return err
@@ -37,21 +42,25 @@ func Fill(ctx context.Context, e *engine.Engine, root string, n int, each func()
 	for i := range few {
 		few[i] = files[r.IntN(len(files))]
 	}
-	a, err := NewAgent(e, root)
-	if err != nil {
-		return err
+	agents := make([]*Agent, writers)
+	for w := range agents {
+		if agents[w], err = NewAgent(e, root); err != nil {
+			return err
+		}
+		agents[w].sent = uint64(w) << 32 // an event's number is its own
 	}
 	for i := range n {
-		if i%sessionSize == 0 {
+		a, own := agents[i%writers], i/writers // its own edits so far
+		if own%sessionSize == 0 {
 			err = a.Begin(ctx, fmt.Sprintf("%08x-0000-4000-8000-%012x", r.Uint32(), i))
 		}
-		if err == nil && i%turnEdits == 0 {
+		if err == nil && own%turnEdits == 0 {
 			err = a.Prompt(ctx, fmt.Sprintf("change number %d", i))
 		}
 		if err == nil {
 			err = edit(ctx, a, few[i%len(few)], i)
 		}
-		if err == nil && i%turnEdits == turnEdits-1 {
+		if err == nil && own%turnEdits == turnEdits-1 {
 			err = a.Stop(ctx)
 		}
 		if err != nil {
