@@ -167,11 +167,19 @@ func TestDaemonKilledUnderRequest(t *testing.T) {
 	h.run(program, "verify")
 }
 
-// versionsIn builds rewind and rewindd of versions, each in a directory of its own.
+// firstVersion builds rewind and rewindd of v1.0.0, below the tests' HOME, which goes at their end.
+var firstVersion = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(os.Getenv("HOME"), "versions")
+	return dir, built.Version(dir, "v1.0.0")
+})
+
+// versionsIn lays out rewind and rewindd of versions, each in a directory of its own.
 func versionsIn(t *testing.T, dir string) func(v string) (rewind string) {
 	return func(v string) string {
 		t.Helper()
-		must(t, built.Version(filepath.Join(dir, v), v))
+		from, err := firstVersion()
+		must(t, err)
+		must(t, built.Another(from, "v1.0.0", filepath.Join(dir, v), v))
 		return filepath.Join(dir, v, "rewind")
 	}
 }

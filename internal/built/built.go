@@ -3,6 +3,7 @@
 package built
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,6 +28,28 @@ func Programs(into string) (string, error) {
 
 // Version builds rewind and rewindd with a version into a directory, which is made.
 func Version(into, version string) error { return build(into, version, "rewind", "rewindd") }
+
+// Another lays the rewind and rewindd of a directory, built with a version, into another one as of a version of the same
+// length: other characters in the same bytes, where building them would link them anew.
+func Another(from, version, into, other string) error {
+	if len(version) != len(other) {
+		return fmt.Errorf("version %s in place of %s: not as long", other, version)
+	}
+	if err := os.MkdirAll(into, 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"rewind", "rewindd"} {
+		b, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			return err
+		}
+		b = bytes.ReplaceAll(b, []byte(version), []byte(other))
+		if err := os.WriteFile(filepath.Join(into, name), b, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // build builds commands as a release has them, without what only a debugger reads, and with the flags of the tests' own
 // packages: what they have compiled is not compiled again.
