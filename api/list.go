@@ -12,6 +12,7 @@ type ListRequest struct {
 	All    bool   `json:"all,omitempty"`    // folded and safety checkpoints, too
 	Limit  int    `json:"limit,omitempty"`  // at most so many rows; 0: all
 	Turns  bool   `json:"turns,omitempty"`  // a row a turn, instead of checkpoints
+	Past   bool   `json:"past,omitempty"`   // of turns: behind all others those of which only the conversation is known
 	Steps  bool   `json:"steps,omitempty"`  // no step is folded, and each has target and paths
 	Turn   Text   `json:"turn,omitempty"`   // only the steps of this turn: turn:4, turn:4@1a2b
 	End    string `json:"end,omitempty"`    // of a turn that has several rows, which: the id of the checkpoint with which it ends; empty: the newest
@@ -61,6 +62,7 @@ type Row struct {
 	Steps      int        `json:"steps"`             // checkpoints that it is made of; 0: the turn changed nothing
 	Tools      []string   `json:"tools,omitempty"`   // of the calls that made them, each once
 	First      string     `json:"first,omitempty"`   // the id of the oldest of them
+	NoCode     bool       `json:"no_code,omitempty"` // none was captured then: the checkpoint has no id
 	Outside    bool       `json:"outside,omitempty"` // no tool call ran while this changed
 	Added      int        `json:"added"`             // files, of all of it together
 	Modified   int        `json:"modified"`
@@ -91,7 +93,7 @@ type ShowRequest struct {
 
 // ShowResponse is a checkpoint with what it changed and what it skipped.
 type ShowResponse struct {
-	Checkpoint   Checkpoint   `json:"checkpoint"`
+	Checkpoint   Checkpoint   `json:"checkpoint"`      // of a turn without code (no_code) without an id
 	Whole        *Row         `json:"whole,omitempty"` // the turn that was asked for: what changed is all of its
 	Changes      []Change     `json:"changes"`
 	Files        []FileDiff   `json:"files,omitempty"` // with lines and patch
@@ -178,5 +180,5 @@ const FirstRows = 30
 // LogRows asks for the log as the picker has it: a row a turn, as a graph. Who starts the picker asks, too, before that
 // can.
 func LogRows(p Project, limit int) ListRequest {
-	return ListRequest{Project: p, Turns: true, Graph: true, Limit: limit}
+	return ListRequest{Project: p, Turns: true, Past: true, Graph: true, Limit: limit}
 }

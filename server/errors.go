@@ -345,23 +345,8 @@ func tell(err error) *api.Error {
 		what, hint := ownerText(owner, "rewind")
 		told.Message, told.Hint = told.Message+"\n  "+what, hint
 	}
-	var elsewhere *model.ElsewhereError
-	if errors.As(err, &elsewhere) {
-		told.Hint = "go on there: cd " + printable(elsewhere.Root)
-	}
-	var silent *model.NoConversationError
-	switch {
-	case !errors.As(err, &silent):
-	case silent.None:
-		told.Hint = "'rewind sessions --import' takes in what agents have kept of this project"
-	case silent.Instead != "":
-		const text = "'rewind turns %s' lists those of the newest session that has some, 'rewind sessions' the sessions"
-		told.Hint = fmt.Sprintf(text, silent.Instead)
-	}
-	var session *model.IsSessionError
-	if errors.As(err, &session) {
-		const text = "'rewind switch %[1]s' goes there; session:%[1]s is its newest checkpoint, turn:<n>@%[1]s the end of a turn"
-		told.Hint = fmt.Sprintf(text, session.Short)
+	if hint := hintOf(err); hint != "" {
+		told.Hint = hint
 	}
 	var several *sessions.SeveralSessionsError
 	if errors.As(err, &several) {
@@ -377,6 +362,34 @@ func tell(err error) *api.Error {
 		told.Message, told.Hint = unsavedText(unsaved)
 	}
 	return told
+}
+
+// hintOf is the remedy of an error that says itself what there is; "": it is another one.
+func hintOf(err error) string {
+	var elsewhere *model.ElsewhereError
+	var silent *model.NoConversationError
+	var noCode *model.NoCodeError
+	var session *model.IsSessionError
+	switch {
+	case errors.As(err, &session):
+		const text = "'rewind switch %[1]s' goes there; session:%[1]s is its newest checkpoint, " +
+			"turn:<n>@%[1]s the end of a turn"
+		return fmt.Sprintf(text, session.Short)
+	case errors.As(err, &noCode) && noCode.Moment != "":
+		const text = "'rewind show %[1]s' shows what was said; 'rewind fork %[1]s' goes on from there, " +
+			"the conversation alone"
+		return fmt.Sprintf(text, noCode.Moment)
+	case noCode != nil:
+		return "--context-only goes there in the conversation alone"
+	case errors.As(err, &silent) && silent.None:
+		return "'rewind sessions --import' takes in what agents have kept of this project"
+	case silent != nil && silent.Instead != "":
+		const text = "'rewind turns %s' lists those of the newest session that has some, 'rewind sessions' the sessions"
+		return fmt.Sprintf(text, silent.Instead)
+	case errors.As(err, &elsewhere):
+		return "go on there: cd " + printable(elsewhere.Root)
+	}
+	return ""
 }
 
 // nearError is what was not found, with names that are like it.
@@ -423,7 +436,7 @@ func conflictText(list []value.Conflict) string {
 
 // severalSessions names the sessions that could be meant, and how one of them is.
 func severalSessions(told *api.Error, e *sessions.SeveralSessionsError) {
-	told.Message, told.Candidates = model.ErrWhichSession.Error(), e.Names
+	told.Message, told.Candidates = e.What(), e.Names
 	if e.Prefix != "" {
 		told.Message, told.Hint = fmt.Sprintf("session %q: several begin so", e.Prefix), "give more of the id"
 	}

@@ -42,7 +42,7 @@ func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress
 func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
 	o := history.RowOptions{
 		Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit, Before: req.Before,
-		Changes: rowReads,
+		Changes: rowReads, Past: req.Past,
 	}
 	if wantsFiles(req.Detail) {
 		o.Changes = 0
@@ -136,7 +136,7 @@ func listTurn(ctx context.Context, e *engine.Engine, req api.ListRequest, out *a
 	if err != nil {
 		return err
 	}
-	if r == nil {
+	if !r.Coded() {
 		_, err := e.History.Resolve(name) // says what there is
 		return err
 	}
@@ -192,7 +192,8 @@ func describe(e *engine.Engine, steps []*model.Checkpoint, to []api.Checkpoint) 
 // row is a row as an answer, with at most so many changes.
 func row(r *history.Row, most int) api.Row {
 	out := api.Row{
-		Checkpoint: checkpoint(r.Listed), Session: r.Of, Turn: r.Turn, Prompt: api.Text(r.Prompt), Time: r.At.UTC(),
+		Checkpoint: endOf(r), NoCode: r.NoCode,
+		Session: r.Of, Turn: r.Turn, Prompt: api.Text(r.Prompt), Time: r.At.UTC(),
 		Steps: len(r.Steps),
 		Outside: !slices.ContainsFunc(r.Steps, func(cp *model.Checkpoint) bool { return len(cp.Authors()) > 0 }) &&
 			len(r.Steps) > 0,
@@ -215,6 +216,18 @@ func row(r *history.Row, most int) api.Row {
 		out.Left = r.Counts.Added + r.Counts.Modified + r.Counts.Deleted - len(out.Changes)
 	}
 	return out
+}
+
+// endOf is the checkpoint of a row; of a turn without code what the turn itself has of one.
+func endOf(r *history.Row) api.Checkpoint {
+	if !r.NoCode {
+		return checkpoint(r.Listed)
+	}
+	c := api.Checkpoint{
+		Session: r.Of, Turn: r.Turn, Prompt: api.Text(r.Prompt), Time: r.At.UTC(), Aside: r.Aside, Parents: []string{},
+	}
+	c.Agent, _ = model.SplitSession(r.Of)
+	return c
 }
 
 func (s *server) show(ctx context.Context, req api.ShowRequest, _ model.Progress) (out api.ShowResponse, err error) {
@@ -242,6 +255,13 @@ func (s *server) showAt(ctx context.Context, req api.ShowRequest, at place) (out
 		r, whole, err := shown(ctx, e, name, req.Whole, req.End, paths)
 		if err != nil {
 			return err
+		}
+		if whole != nil && whole.NoCode {
+			out = api.ShowResponse{
+				Checkpoint: whole.Checkpoint, Whole: whole, SaidLeaks: r.Said, Notices: e.Project().Notices,
+				Changes: []api.Change{}, Skips: []api.Skip{}, Leaks: []api.Leak{},
+			}
+			return addMessages(ctx, e, name, req, &out)
 		}
 		out = api.ShowResponse{
 			Checkpoint: checkpoint(r.Listed), Whole: whole, Changes: changes(r.Changes, r.Skips), Skips: skips(r.Skips),
@@ -279,20 +299,17 @@ func (s *server) showAt(ctx context.Context, req api.ShowRequest, at place) (out
 func shown(
 	ctx context.Context, e *engine.Engine, name string, whole bool, end string, paths []string,
 ) (*history.Shown, *api.Row, error) {
-	if whole {
-		turn, err := e.History.TurnRow(ctx, name, end)
-		if err != nil {
-			return nil, nil, err
-		}
-		if turn != nil {
-			r, err := e.History.ShowRow(ctx, turn, paths)
-			out := row(turn, 0)
-			out.Left = 0 // they are the answer's
-			return r, &out, err
-		}
+	if !whole {
+		r, err := e.History.Show(ctx, name, paths)
+		return r, nil, err
 	}
-	r, err := e.History.Show(ctx, name, paths)
-	return r, nil, err
+	r, turn, err := e.History.ShowTurn(ctx, name, end, paths)
+	if err != nil || turn == nil {
+		return r, nil, err
+	}
+	out := row(turn, 0)
+	out.Left = 0 // they are the answer's
+	return r, &out, nil
 }
 
 func wantsFiles(d api.Detail) bool { return d.Names || d.Lines || d.Patch }

@@ -145,6 +145,7 @@ func (a *app) runList(ctx context.Context, o listOptions) error {
 	}
 	req := api.ListRequest{
 		Project: a.project(), Filter: filter, All: o.all, Limit: o.limit, Turns: o.turns, Steps: o.steps,
+		Past:   o.session != "",
 		Choose: a.OutTTY, Graph: o.graph, Detail: o.detail(),
 	}
 	if req.Turn, err = a.checkpointName(o.opened); o.opened != "" && err != nil {
@@ -245,7 +246,7 @@ func (a *app) nothingListed(f api.Filter) error {
 	if f == (api.Filter{Session: f.Session}) {
 		return &api.Error{
 			Word: api.WordNotFound, Message: fmt.Sprintf("no checkpoints of session %q", f.Session),
-			Hint: "'rewind list' shows all",
+			Hint: "'rewind turns' lists its turns, 'rewind list' shows all",
 		}
 	}
 	a.Say("nothing is so; 'rewind list' shows all")

@@ -89,6 +89,11 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest, stat bool) error 
 			fmt.Fprintf(w, "\nno conversation: %s\n", term.Sanitize(string(r.Conversation)))
 		}
 		fmt.Fprintln(w)
+		if r.Whole != nil && r.Whole.NoCode {
+			name := []string{api.TurnName(r.Whole.Turn, r.Whole.Session)}
+			fmt.Fprintf(w, "go on from there: rewind fork %s\n", term.Sanitize(render.ShellLine(name)))
+			return nil
+		}
 		a.showIDs(w, r)
 		return nil
 	})

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"math"
 
@@ -23,10 +22,14 @@ type Link struct {
 func (h *History) Graph(ctx context.Context, rows []Row) ([]*Link, error) {
 	g := &graph{
 		rows: rows, read: h.log.Checkpoints(), ends: map[objstore.ID]int{}, within: map[objstore.ID]bool{}, idle: map[standing][]int{},
-		known: map[objstore.ID]above{}, oldest: math.MaxUint64,
+		known: map[objstore.ID]above{}, past: map[aForked]int{}, oldest: math.MaxUint64,
 	}
 	for i := range rows {
 		r := &rows[i]
+		if r.NoCode {
+			g.past[aForked{r.Of, r.Turn}] = i
+			continue
+		}
 		if len(r.Steps) == 0 {
 			at := standing{r.Of, r.ID}
 			g.idle[at] = append(g.idle[at], i)
@@ -56,7 +59,10 @@ func (g *graph) forks(h *History, links []*Link) error {
 	seen := map[string]bool{}
 	for i := len(g.rows) - 1; i >= 0; i-- {
 		r := &g.rows[i]
-		turn := cmp.Or(r.Turn, r.Cause.Turn)
+		turn := r.Turn
+		if turn == 0 {
+			turn = r.Cause.Turn
+		}
 		if turn == 0 || seen[r.Of] {
 			continue
 		}
@@ -88,6 +94,7 @@ type graph struct {
 	within map[objstore.ID]bool  // steps of all rows
 	idle   map[standing][]int    // rows of turns that changed nothing
 	known  map[objstore.ID]above // what was walked already
+	past   map[aForked]int       // rows without code, by session and turn
 	oldest uint64                // no row ends before it
 }
 
@@ -106,6 +113,9 @@ type above struct {
 
 func (g *graph) link(i int) (*Link, error) {
 	r := &g.rows[i]
+	if r.NoCode {
+		return g.linkPast(r), nil
+	}
 	from := r.ID
 	if n := len(r.Steps); n > 0 {
 		if len(r.Steps[n-1].Parents) == 0 {
@@ -136,6 +146,17 @@ func (g *graph) link(i int) (*Link, error) {
 		return nil, nil //nolint:nilnil // as above
 	}
 	return &Link{Row: a.row, Elided: a.elided}, nil
+}
+
+// linkPast links a turn without code to the turn before it.
+func (g *graph) linkPast(r *Row) *Link {
+	if r.Turn == 1 {
+		return nil
+	}
+	if before, ok := g.past[aForked{r.Of, r.Turn - 1}]; ok {
+		return &Link{Row: before}
+	}
+	return &Link{Row: -1}
 }
 
 // elided is how many checkpoints lie between from and the state at which a turn stood: none, or all up to the next row.

@@ -256,8 +256,13 @@ func (h *History) Show(ctx context.Context, name string, paths []string) (*Shown
 	return s, err
 }
 
-// ShowRow is Show for a turn: what its end skipped, and what all of it changed.
+// ShowRow is Show for a turn: what its end skipped, and what all of it changed. Of a turn without code there is no
+// checkpoint.
 func (h *History) ShowRow(ctx context.Context, r *Row, paths []string) (*Shown, error) {
+	if r.NoCode {
+		said, _ := h.leaks.SaidIn(r.Of, r.Turn)
+		return &Shown{Said: said}, nil
+	}
 	s, err := h.shown(ctx, r.Checkpoint, r.Changes, paths)
 	if err == nil && len(r.Steps) > 0 {
 		s.GitGone, err = h.gitGone(r.Steps[0], r.Checkpoint)

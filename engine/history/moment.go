@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
-	"strings"
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/internal/naming"
 	"rewind/objstore"
-	"rewind/refs"
 	"rewind/transcript"
 )
 
@@ -42,11 +39,8 @@ func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionC
 		w.Session = n.Session
 	}
 	if n.OfSession() || w.Session != "" {
-		if session, err = h.sessions.Session(w); err != nil {
+		if session, err = h.meant(w, n); err != nil {
 			return nil, err
-		}
-		if n, err := strconv.ParseUint(strings.TrimPrefix(name, "turn:"), 10, 32); err == nil && w.Session == "" {
-			session = h.sessions.Holder(session, n)
 		}
 		if err := h.CatchUp(ctx, session); err != nil {
 			return nil, err
@@ -188,7 +182,7 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 		if err != nil {
 			return p.withoutConversation(err)
 		}
-		if n <= uint64(turns) && (s.Imported || cp == nil || n < h.firstTurn(session)) {
+		if n <= uint64(turns) && (cp == nil || n < h.firstTurn(s) || s.Imported) {
 			p.Transcript, p.Turn, p.Checkpoint = s.Cursor.Transcript, int(n), nil
 			return p, nil
 		}
@@ -225,19 +219,6 @@ func (h *History) turnAt(session string, n uint64, log func(turnAt) (*TurnLog, e
 		return turnAt{session: session, turn: n}
 	}
 	return at
-}
-
-// firstTurn is the first turn of a session with a recorded event.
-func (h *History) firstTurn(session string) uint64 {
-	first, count := uint64(0), h.log.Count()
-	own := func(op *refs.Operation) bool { return op.Session == session }
-	_ = h.log.Refs.NewestOf(0, own, func(op *refs.Operation) error {
-		if model.InTurn(op) {
-			first = count(session, op.Turn, op.Seq)
-		}
-		return nil
-	})
-	return first
 }
 
 // Source is a transcript of a session, to be read.

@@ -40,12 +40,9 @@ func (h *History) Named(w model.SessionChoice, name string) (string, error) {
 	if err != nil || !n.OfSession() && w.Session == "" || n.Kind == naming.Current && w.Session == "" {
 		return name, err
 	}
-	session, err := h.sessions.Session(w)
+	session, err := h.meant(w, n)
 	if err != nil || !n.OfSession() {
 		return name, err
-	}
-	if w.Session == "" {
-		session = h.sessions.Holder(session, n.Turn)
 	}
 	whose, steps := fmt.Sprintf("turn:%d@%s", n.Turn, session), n.String()[len(n.Base):]
 	if n.Kind == naming.Current {
@@ -56,6 +53,14 @@ func (h *History) Named(w model.SessionChoice, name string) (string, error) {
 		whose, steps = cp.ID.String(), fmt.Sprintf("~%d", n.Back)
 	}
 	return whose + steps, nil
+}
+
+// meant is the session that a request is about which has this name in it.
+func (h *History) meant(w model.SessionChoice, n naming.Name) (string, error) {
+	if n.Kind == naming.Turn {
+		return h.sessions.OfTurn(w, n.Turn)
+	}
+	return h.sessions.Session(w)
 }
 
 // ResolveIn is Resolve with the session that counts as the current one; "": the project's.

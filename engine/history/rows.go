@@ -27,6 +27,7 @@ type Row struct {
 	Counts   model.Counts        // files that it added, modified and deleted, taken together
 	Changes  []tree.Change       // in the order of a walk; the first of them, as many as were asked for
 	Cut      bool                // there are more of them
+	NoCode   bool                // it has no checkpoint: only its conversation is known
 	Yours    []string            // files that nobody's call changed between its steps: a person's, beside the turn
 	sequence uint64              // of its newest operation
 }
@@ -36,6 +37,7 @@ type RowOptions struct {
 	Filter
 	turn  turnAt // only this turn; the zero value: every one
 	All   bool   // safety checkpoints too
+	Past  bool   // behind all others, turns of which only the conversation is known
 	Limit int    // at most so many; 0: all
 	// Changes is how many changes a row has at most; 0: all. With a limit, what was counted once is not counted again, nor what a
 	// checkpoint has counted.
@@ -57,19 +59,30 @@ func (h *History) Rows(ctx context.Context, o RowOptions) (*RowResult, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
+	res := &RowResult{}
 	if o.Session != "" {
 		var err error
 		if o.Session, err = h.sessions.FindSession(o.Session); errors.Is(err, model.ErrNotFound) {
-			return &RowResult{}, nil
+			return res, nil
 		} else if err != nil {
 			return nil, err
 		}
 	}
+	if o.Past && o.Before >= pastBase {
+		return res, h.addPast(ctx, o, o.Before-pastBase, res)
+	}
+	if err := h.logRows(ctx, o, res); err != nil || !o.Past || res.More {
+		return res, err
+	}
+	return res, h.addPast(ctx, o, 0, res)
+}
+
+// logRows adds the rows of the log.
+func (h *History) logRows(ctx context.Context, o RowOptions, res *RowResult) error {
 	w, err := h.rowWalk(o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	res := &RowResult{}
 	err = h.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -92,7 +105,7 @@ func (h *History) Rows(ctx context.Context, o RowOptions) (*RowResult, error) {
 		err = w.closeAll()
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	res.Rows = w.rows
 	slices.SortFunc(res.Rows, func(a, b Row) int { return cmp.Compare(b.sequence, a.sequence) })
@@ -102,8 +115,11 @@ func (h *History) Rows(ctx context.Context, o RowOptions) (*RowResult, error) {
 	if res.More {
 		res.Next = res.Rows[len(res.Rows)-1].sequence
 	}
-	return res, h.fill(ctx, res.Rows, o.Changes, w.read)
+	return h.fill(ctx, res.Rows, o.Changes, w.read)
 }
+
+// Coded reports whether there is a row, with the code of the turn.
+func (r *Row) Coded() bool { return r != nil && !r.NoCode }
 
 // fill tells of rows what is not needed to choose them.
 func (h *History) fill(ctx context.Context, rows []Row, most int, read func(objstore.ID) (*model.Checkpoint, error)) error {
@@ -136,7 +152,7 @@ func (h *History) fill(ctx context.Context, rows []Row, most int, read func(objs
 	return nil
 }
 
-// TurnRow is the turn that a name stands for, see naming; nil: it names no turn (before:5 is a state), or one of which the log has nothing.
+// TurnRow is the turn that a name stands for, see naming; nil: it names no turn (before:5 is a state), or one of which nothing is known.
 // Of a turn that has several rows, since somebody went back into it, it is the newest; end is the checkpoint with which another one ends.
 func (h *History) TurnRow(ctx context.Context, name, end string) (*Row, error) {
 	n, err := ParseName(name)
@@ -164,7 +180,10 @@ func (h *History) TurnRow(ctx context.Context, name, end string) (*Row, error) {
 			return r, nil
 		}
 	}
-	return nil, nil
+	if end != "" {
+		return nil, nil
+	}
+	return h.pastTurn(at)
 }
 
 // Paths are the first paths, at most so many, of the files that a checkpoint changed.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -30,8 +31,15 @@ func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error)
 	cp, err := h.endOfTurn(at)
 	var none *model.NoTurnError
 	if errors.As(err, &none) {
-		if l, err := h.lineage(at.session); err == nil && l != nil && l.Both > 0 {
-			none.Turns = max(none.Turns, uint64(l.Both)) // a fork without events has its parent's turns
+		if row, err := h.pastTurn(at); err != nil || row != nil {
+			p := &Moment{Session: at.session, Turn: int(at.turn)}
+			return nil, cmp.Or(err, h.NoCode("checkpoint", n.String(), p))
+		}
+		if s, err := h.log.StoredSession(at.session); err == nil && s != nil {
+			none.Turns = max(none.Turns, h.TurnCount(s))
+			if s.Fork != nil && s.Fork.Both > 0 {
+				none.Turns = max(none.Turns, uint64(s.Fork.Both)) // a fork without events has its parent's turns
+			}
 		}
 	}
 	return cp, err
@@ -154,9 +162,14 @@ func (h *History) hasTurns(err error) error {
 	return err
 }
 
+// hasTalk reports whether there is a captured conversation of a session that can be read.
+func hasTalk(s *model.Session) bool {
+	return model.Understood(s.Agent) && !s.Cursor.Transcript.IsZero()
+}
+
 // TurnCount is how many turns the captured conversation of a session has; 0 if it cannot be read.
 func (h *History) TurnCount(s *model.Session) uint64 {
-	if s == nil || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
+	if s == nil || !hasTalk(s) {
 		return 0
 	}
 	turns, err := h.turnsIn(s, s.Cursor.Transcript)

@@ -22,7 +22,7 @@ func (h *History) Turns(ctx context.Context, w model.SessionChoice, limit int) (
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	session, err := h.sessions.Session(w)
+	session, err := h.sessions.OfTurn(w, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -35,10 +35,8 @@ func (h *History) turnsOf(ctx context.Context, session string, limit int) (*mode
 	if s == nil {
 		return nil, h.noAgents(session)
 	}
-	if h.log.CheckWhole() == nil && h.log.Damage() == nil {
-		if err := h.CatchUp(ctx, session); err != nil {
-			return nil, err
-		}
+	if err := h.catchUpWhole(ctx, session); err != nil {
+		return nil, err
 	}
 	h.conversations.ResolveOrigin(ctx, session)
 	s = h.log.Records[session]
@@ -196,14 +194,12 @@ var ErrReplaced = errors.New("the session file is another one now")
 
 // now is the newest moment of a session that was asked for, with the conversation captured up to now.
 func (h *History) now(ctx context.Context, w model.SessionChoice) (*Moment, error) {
-	session, err := h.sessions.Session(w)
+	session, err := h.sessions.OfTurn(w, 0)
 	if err != nil {
 		return nil, err
 	}
-	if h.log.CheckWhole() == nil && h.log.Damage() == nil {
-		if err := h.CatchUp(ctx, session); err != nil {
-			return nil, err
-		}
+	if err := h.catchUpWhole(ctx, session); err != nil {
+		return nil, err
 	}
 	p := &Moment{Session: session, Now: true}
 	if s := h.log.Records[session]; s != nil {

@@ -75,7 +75,7 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if row != nil {
+	if row.Coded() {
 		ch := &Change{Name: fmt.Sprintf("turn:%d", row.Turn), Of: row.Checkpoint, edits: map[string][]edit{}}
 		for _, cp := range slices.Concat(row.Steps, row.Found) {
 			its := cp.PartOf(row.Of)
@@ -112,8 +112,7 @@ func (m *Merger) namedState(ctx context.Context, name string, who model.SessionC
 		return nil, err
 	}
 	if at.Checkpoint == nil {
-		why := fmt.Errorf("%w: no code was captured then", model.ErrNotFound)
-		return nil, &value.OpError{Op: "checkpoint", Subject: name, Typed: true, Err: why}
+		return nil, m.history.NoCode("checkpoint", name, at)
 	}
 	return at.Checkpoint, nil
 }

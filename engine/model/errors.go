@@ -120,6 +120,23 @@ func (e *NoTurnError) About() (op, subject string) {
 // Is makes it an ErrNotFound.
 func (e *NoTurnError) Is(target error) bool { return target == ErrNotFound }
 
+// NoCodeError is returned for a moment of which only the conversation is known; it is an ErrNotFound.
+type NoCodeError struct {
+	Op     string
+	Name   string // as it was asked for
+	Moment string // the end of the turn, as a command takes it; "": it is none
+}
+
+func (e *NoCodeError) Error() string {
+	return fmt.Sprintf("%s %q: no code was captured then", e.Op, e.Name)
+}
+
+// About is its subject.
+func (e *NoCodeError) About() (op, subject string) { return e.Op, e.Name }
+
+// Is makes it an ErrNotFound.
+func (e *NoCodeError) Is(target error) bool { return target == ErrNotFound }
+
 // NoForkCodeError is returned for a fork point of which no code is there; it is an ErrNotFound.
 type NoForkCodeError struct {
 	Name    string // as it was asked for

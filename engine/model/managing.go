@@ -18,6 +18,9 @@ func (s *SessionInfo) Hidden() bool {
 	return Gone(s.Standing, s.Missing) || s.Standing == value.Archived && !used
 }
 
+// Away reports whether a person has archived or deleted a session.
+func (s *Session) Away() bool { return s.Standing == value.Archived || s.Standing == value.Deleted }
+
 // Loss is what goes with a session that is deleted.
 type Loss struct {
 	Session     string // agent/id

@@ -3,13 +3,11 @@ package restore
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/internal/naming"
 	"rewind/internal/textdiff"
-	"rewind/internal/value"
 	"rewind/refs"
 )
 
@@ -123,8 +121,7 @@ func (rs *Restorer) targetOf(p *history.Moment, kind refs.Kind, name string, o O
 		}
 	}
 	if target == nil {
-		why := fmt.Errorf("%w: no code was captured then; --context-only goes there in the conversation alone", model.ErrNotFound)
-		return nil, &value.OpError{Op: kind.String(), Subject: name, Typed: true, Err: why}
+		return nil, rs.history.NoCode(kind.String(), name, p)
 	}
 	return target, nil
 }

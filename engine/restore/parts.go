@@ -55,8 +55,7 @@ func (rs *Restorer) CheckoutParts(ctx context.Context, name string, parts []Part
 	}
 	from := named.Checkpoint
 	if from == nil {
-		why := fmt.Errorf("%w: no code was captured then", model.ErrNotFound)
-		return nil, &value.OpError{Op: "checkout", Subject: name, Typed: true, Err: why}
+		return nil, rs.history.NoCode("checkout", name, named)
 	}
 	o.CodeOnly, o.Scope = true, refs.Scope{Exact: true}
 	paths := make([]string, len(parts))

@@ -17,6 +17,7 @@ type SeveralSessionsError struct {
 	Names    []string
 	Prefix   string      // what the ids of all begin with; "": the sessions are at work, or
 	Title    string      // the title that was asked for
+	Past     bool        // none is at work: each has a conversation
 	Sessions []Candidate // set by history's Describe
 }
 
@@ -27,7 +28,15 @@ type Candidate struct {
 }
 
 func (e *SeveralSessionsError) Error() string {
-	return fmt.Sprintf("%v: %s", model.ErrWhichSession, strings.Join(e.Names, ", "))
+	return fmt.Sprintf("%s: %s", e.What(), strings.Join(e.Names, ", "))
+}
+
+// What says what several sessions are.
+func (e *SeveralSessionsError) What() string {
+	if e.Past {
+		return "several sessions have a conversation here"
+	}
+	return model.ErrWhichSession.Error()
 }
 
 // Is makes a SeveralSessionsError an ErrWhichSession.

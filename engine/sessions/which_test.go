@@ -483,6 +483,40 @@ func TestHolder(t *testing.T) {
 	}
 }
 
+// TestOfTurn: a turn where the project stands on no agent's session is the only conversation's.
+func TestOfTurn(t *testing.T) {
+	d := newDesk(t)
+	talks := func(s *model.Session) {
+		s.Event, s.Turn, s.Cursor.Transcript = "", 2, objstore.ID{1}
+	}
+	of := func(w model.SessionChoice, want string) {
+		t.Helper()
+		if got, err := d.ss.OfTurn(w, 1); err != nil || got != want {
+			t.Errorf("of %+v: %q, %v, want %q", w, got, err, want)
+		}
+	}
+	of(model.SessionChoice{}, model.Manual)
+	d.session("claude/a", talks)
+	d.session("claude/empty", func(s *model.Session) { s.Event = "" })
+	d.session("claude/unused", func(s *model.Session) { forkOf("claude/a")(s); talks(s) })
+	d.session("claude/away", func(s *model.Session) { talks(s); s.Standing = value.Archived })
+	of(model.SessionChoice{}, "claude/a")
+	if got, err := d.ss.OrHolder("", 1); err != nil || got != "claude/a" {
+		t.Errorf("holder: %q, %v", got, err)
+	}
+	d.now = d.now.Add(time.Minute)
+	d.session("codex/b", talks)
+	var several *sessions.SeveralSessionsError
+	_, err := d.ss.OfTurn(model.SessionChoice{}, 1)
+	if !errors.As(err, &several) || !several.Past || len(several.Names) != 2 {
+		t.Errorf("of two: %v", err)
+	}
+	of(model.SessionChoice{Choose: true}, "codex/b")
+	of(model.SessionChoice{Session: "claude/a"}, "claude/a")
+	d.prompt("claude/empty")
+	of(model.SessionChoice{}, "claude/empty")
+}
+
 // TestSameFile: two paths that lead to one file.
 func TestSameFile(t *testing.T) {
 	t.Parallel()

@@ -356,6 +356,9 @@ func (m *model) targetOf(e entry) target {
 		_, id, _ := strings.Cut(r.Session, "/")
 		t.whole, t.before = true, fmt.Sprintf("before:%d@%s", r.Turn, id)
 		t.title = fmt.Sprintf("turn:%d of %s", r.Turn, render.SessionWords(r.Session))
+		if r.NoCode && r.Turn == 1 {
+			t.before = "" // nothing was said
+		}
 		if r.First != "" { // what was saved between two turns is before the later one
 			t.before = parentName(r.First, len(r.Checkpoint.Parents))
 		}

@@ -294,6 +294,24 @@ func TestTurnInTwoRows(t *testing.T) {
 	}
 }
 
+// Of a turn without code the conversation is what can be gone on with.
+func TestTurnWithoutCode(t *testing.T) {
+	t.Parallel()
+	m, s := opened(80, 24)
+	r := &s.rows[2]
+	r.NoCode, r.Checkpoint, r.First, r.Steps = true, api.Checkpoint{Turn: 1, Session: r.Session}, "", 0
+	settle(m, m.load())
+	press(m, "down", "down")
+	press(m, "enter")
+	told := text(m)
+	if m.trip.forked == nil || !strings.Contains(told, "Fork at turn:1") || strings.Contains(told, "before it") {
+		t.Errorf("%s", text(m))
+	}
+	if press(m, "enter"); len(s.sent) > 0 || m.mode != did {
+		t.Errorf("%+v\n%s", s.sent, text(m))
+	}
+}
+
 // That the daemon does not answer stands over what is above the foot until it does.
 func TestSaysThatTheDaemonIsSilent(t *testing.T) {
 	m, _ := opened(80, 24)

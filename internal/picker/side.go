@@ -154,7 +154,10 @@ func (m *model) changes(pr *render.Printer, r api.ShowResponse) {
 		prompt, when = r.Whole.Prompt, r.Whole.Time
 	}
 	fmt.Fprintln(w, pr.Styled(term.Bold, term.Sanitize(render.ShownWords(r))))
-	head := pr.Clock(when) + ", " + term.Ago(pr.Now(), when) + ", " + c.Short
+	head := pr.Clock(when) + ", " + term.Ago(pr.Now(), when)
+	if c.Short != "" {
+		head += ", " + c.Short
+	}
 	if len(c.Tags) > 0 {
 		head += "  [" + strings.Join(c.Tags, ", ") + "]"
 	}
@@ -168,7 +171,9 @@ func (m *model) changes(pr *render.Printer, r api.ShowResponse) {
 		fmt.Fprintln(w, term.Truncate(term.Sanitize(said), saidLines*pr.Width))
 	}
 	if len(r.Changes) == 0 {
-		fmt.Fprintln(w, "\nno file changed")
+		if r.Whole == nil || !r.Whole.NoCode { // else the title says it
+			fmt.Fprintln(w, "\nno file changed")
+		}
 		if r.Answered != nil {
 			fmt.Fprintf(w, "\n%s\n%s\n", pr.Styled(term.Bold, "answered:"), term.SanitizeText(strings.TrimSpace(string(r.Answered.Text))))
 		}

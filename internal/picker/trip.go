@@ -46,6 +46,7 @@ func (m *model) goTo() tea.Cmd {
 		return nil
 	}
 	m.trip = trip{to: t, back: t.current && t.whole && t.before != "", round: m.trip.round}
+	m.trip.fork = t.row != nil && t.row.NoCode // only the conversation can be gone on with
 	return m.preview()
 }
 

@@ -83,6 +83,9 @@ func forkedText(t *api.Conversation, dryRun bool) string {
 // ForkNotes is what a person should know before going on with a fork.
 func ForkNotes(f api.Fork) (notes []string) {
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if f.From.Checkpoint == "" && f.From.Turn > 0 {
+		add(NoCodeWords + ": only the conversation goes on from there")
+	}
 	if f.Why != "" {
 		add("left out %s before that place: %s", Count(f.Dropped, "record"), term.Sanitize(string(f.Why)))
 	}

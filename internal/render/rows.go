@@ -36,6 +36,9 @@ type RowOptions struct {
 	Short    bool                           // neither ids nor files: who shows the rows tells of one of them apart
 }
 
+// NoCodeWords say that of a turn only the conversation is known.
+const NoCodeWords = "no code was captured then"
+
 // RowsOfTurns are the rows of a list of turns.
 func (pr *Printer) RowsOfTurns(list []api.Row, o RowOptions) []Row {
 	rows := make([]Row, len(list))
@@ -45,8 +48,12 @@ func (pr *Printer) RowsOfTurns(list []api.Row, o RowOptions) []Row {
 			id: r.Checkpoint.Short, when: pr.listTime(r.Time, o.Relative), session: r.Session, turn: r.Turn, text: rowText(r),
 			tally: [3]int{r.Added, r.Modified, r.Deleted}, left: r.Left,
 		}
+		if r.NoCode {
+			row.changes = NoCodeWords
+		}
 		row.mark, row.style = markOf(api.Checkpoint{Current: r.Current, Aside: r.Aside, Safety: r.Checkpoint.Safety})
-		if row.style == term.Plain && r.Outside && r.Turn == 0 && r.Checkpoint.Message == "" {
+		outside := r.Outside && r.Turn == 0 && r.Checkpoint.Message == ""
+		if row.style == term.Plain && (outside || r.NoCode) {
 			row.style = term.Dim
 		}
 		for _, c := range r.Changes {

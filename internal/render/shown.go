@@ -128,6 +128,9 @@ func ShownWords(r api.ShowResponse) string {
 	if r.Whole == nil {
 		return text + ", " + StepText(&c)
 	}
+	if r.Whole.NoCode {
+		return text + ", " + NoCodeWords
+	}
 	return text + ", " + Count(r.Whole.Steps, "step")
 }
 
@@ -149,7 +152,7 @@ func (pr *Printer) ShowYours(w io.Writer, r api.ShowResponse) {
 // ShowFiles prints what changed: as a patch, as --stat, or a line a file.
 func (pr *Printer) ShowFiles(w io.Writer, r api.ShowResponse, patch, stat bool) error {
 	if len(r.Changes) == 0 {
-		if r.Whole != nil {
+		if r.Whole != nil && !r.Whole.NoCode {
 			fmt.Fprintln(w, "\nno file changed")
 		}
 		return nil

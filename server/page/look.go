@@ -207,7 +207,7 @@ func (v *visit) project() (view.Page, error) {
 	}
 	before, _ := strconv.ParseUint(v.URL.Query().Get("before"), 10, 64)
 	list, err := api.Call(v.Context(), v.page.client, api.List, api.ListRequest{
-		Project: v.dir(), Filter: api.Filter{Session: t.Session}, Turns: true, Limit: rowsAtOnce, Before: before, Kin: true,
+		Project: v.dir(), Filter: api.Filter{Session: t.Session}, Turns: true, Past: true, Limit: rowsAtOnce, Before: before, Kin: true,
 	}, nil)
 	if err != nil {
 		return view.Page{}, err

@@ -33,6 +33,7 @@ type Detail struct {
 	NoTalk    string
 	Current   bool
 	Safety    bool
+	NoCode    bool   // only the conversation is known
 	Before    string // the name of the state in which its turn began; "": there is none
 }
 
@@ -79,7 +80,7 @@ func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
 	if w := r.Whole; w != nil {
 		session = w.Session
 		d.When, d.Session, d.Agent, d.Turn, d.Prompt = f.moment(w.Time), f.Path("s", session), string(w.Agent), w.Turn, string(w.Prompt)
-		d.Current, d.Message = w.Current, ""
+		d.Current, d.Message, d.NoCode = w.Current, "", w.NoCode
 		if !part {
 			d.Name = api.TurnName(d.Turn, session)
 		}
@@ -87,12 +88,7 @@ func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
 	if r.Whole == nil && len(c.By) == 0 { // what a person saved, or came from outside, is nobody's step
 		d.Turn = 0
 	}
-	if d.Turn > 0 && strings.Contains(session, "/") {
-		d.Before = "before:" + itoa(d.Turn) + "@" + session
-		if r.Whole == nil {
-			d.Of = f.Point(api.TurnName(d.Turn, session))
-		}
-	}
+	d.ofTurn(f, r, session)
 	if r.Whole == nil && d.Message == "" {
 		d.Made = madeBy(r)
 	}
@@ -114,6 +110,17 @@ func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
 		d.Files = append(d.Files, file)
 	}
 	return d
+}
+
+// ofTurn names what was before a turn, and of a step the turn.
+func (d *Detail) ofTurn(f Frame, r *api.ShowResponse, session string) {
+	if d.Turn == 0 || !strings.Contains(session, "/") || d.NoCode {
+		return
+	}
+	d.Before = "before:" + itoa(d.Turn) + "@" + session
+	if r.Whole == nil {
+		d.Of = f.Point(api.TurnName(d.Turn, session))
+	}
 }
 
 // talk is a stretch of a conversation.
@@ -185,5 +192,9 @@ func (f Frame) messages(list []api.Message) []message {
 // Checkpoint is the document of one moment.
 func Checkpoint(f Frame, d *Detail) Page {
 	f.At = "checkpoint"
-	return Page{Frame: f, Title: d.Short + " · " + f.Name, Data: d, name: "checkpoint"}
+	title := d.Short
+	if d.NoCode {
+		title = "Turn " + itoa(d.Turn)
+	}
+	return Page{Frame: f, Title: title + " · " + f.Name, Data: d, name: "checkpoint"}
 }

@@ -128,6 +128,9 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 		if r.Left > 0 {
 			row.Files += ", …"
 		}
+		if r.NoCode {
+			row.Files = render.NoCodeWords
+		}
 		rows = append(rows, row)
 	}
 	return rows

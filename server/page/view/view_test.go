@@ -178,6 +178,30 @@ func TestTextIsNeverMarkup(t *testing.T) {
 	}
 }
 
+// A turn without code is forked, and nothing else; its row says so.
+func TestTurnWithoutCode(t *testing.T) {
+	f := frame("p")
+	row := api.Row{NoCode: true, Session: "claude/1a2b", Agent: "claude", Turn: 2, Prompt: "hello", Time: at}
+	got := f.Rows([]api.Row{row}, "")[0]
+	if got.Name != "turn:2@claude/1a2b" || got.Files != "no code was captured then" {
+		t.Errorf("%+v", got)
+	}
+	d := f.Detail(&api.ShowResponse{Checkpoint: api.Checkpoint{Session: row.Session, Turn: 2}, Whole: &row}, false)
+	var b bytes.Buffer
+	if err := view.Checkpoint(f, d).Write(&b, ""); err != nil {
+		t.Fatal(err)
+	}
+	doc := b.String()
+	for text, want := range map[string]bool{
+		`data-act="fork" data-name="turn:2@claude/1a2b"`: true, "no code was captured then": true,
+		`data-act="checkout"`: false, `data-act="worktree"`: false, "Files then": false, "No file changed": false,
+	} {
+		if strings.Contains(doc, text) != want {
+			t.Errorf("%s: %t in %s", text, !want, doc)
+		}
+	}
+}
+
 // Times are told as a person would, in the zone of the browser.
 func TestMoments(t *testing.T) {
 	zone := time.FixedZone("", 3600)

@@ -1,0 +1,246 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rewind/engine/model"
+	"rewind/engine/sessions"
+	"rewind/refs"
+	"rewind/transcript"
+)
+
+// Of a turn from before rewind heard of its session only the conversation is known: those of imported sessions, and
+// those that a session had before `init`. Such a turn has a row without a checkpoint, Row.NoCode.
+
+// past are the turns of a session, from the first, of which only its conversation is known. A conversation that cannot
+// be read has none. The caller need not hold the log's lock.
+func (h *History) past(s *model.Session) []transcript.Turn {
+	if s == nil || s.LaneOf != "" || !hasTalk(s) {
+		return nil
+	}
+	turns, err := h.turnsTo(s, s.Cursor.Transcript)
+	if err != nil {
+		return nil // lists of sessions say why
+	}
+	if first := h.firstTurn(s); first > 0 && uint64(len(turns)) >= first {
+		turns = turns[:first-1]
+	}
+	return turns
+}
+
+// firstTurn is the first turn of a session that the log tells of; 0: it tells of none.
+func (h *History) firstTurn(s *model.Session) uint64 {
+	if s.Imported {
+		return 0
+	}
+	if op, err := h.log.Refs.Operation(s.Began); err == nil && op.Kind != refs.KindImport && op.Turn <= 1 {
+		return 1
+	}
+	l, err := h.readTurns(turnAt{session: s.Name, turn: AllTurns})
+	if err != nil {
+		return 1 // what is not known is no past
+	}
+	first := uint64(0)
+	for n, f := range l.Turns {
+		if told := f.At != nil || f.Prompt != ""; told && n > 0 {
+			first = min(n, cmp.Or(first, n))
+		}
+	}
+	return first
+}
+
+func pastRow(session string, turns []transcript.Turn, n uint64) Row {
+	t := &turns[n-1]
+	r := Row{Of: session, Turn: n, Prompt: t.Summary, At: t.Time, NoCode: true}
+	r.Aside = t.Gone
+	return r
+}
+
+// pastTurn is the row of a turn of which only the conversation is known; nil: it is none.
+func (h *History) pastTurn(at turnAt) (*Row, error) {
+	s, err := h.log.StoredSession(at.session)
+	if err != nil {
+		return nil, err
+	}
+	turns := h.past(s)
+	if at.turn == 0 || at.turn > uint64(len(turns)) {
+		return nil, nil
+	}
+	r := pastRow(at.session, turns, at.turn)
+	return &r, nil
+}
+
+// ShowTurn is Show with all of the turn that a name stands for, in the row that ends with the checkpoint end ("": the
+// newest). The row is nil where the name stands for a checkpoint.
+func (h *History) ShowTurn(ctx context.Context, name, end string, paths []string) (*Shown, *Row, error) {
+	row, err := h.TurnRow(ctx, name, end)
+	if err == nil && row == nil {
+		if err = h.catchUpTurn(ctx, name); err == nil {
+			row, err = h.TurnRow(ctx, name, end)
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if row == nil {
+		s, err := h.Show(ctx, name, paths)
+		return s, nil, err
+	}
+	s, err := h.ShowRow(ctx, row, paths)
+	return s, row, err
+}
+
+// catchUpTurn captures what the file of a turn's session has more than its stored conversation.
+func (h *History) catchUpTurn(ctx context.Context, name string) error {
+	n, err := ParseName(name)
+	if err != nil || !n.IsTurn() {
+		return err
+	}
+	defer h.log.Hold()()
+	if err := h.log.LoadSessions(); err != nil {
+		return err
+	}
+	session, err := h.turnSession("", n)
+	if err != nil {
+		return err
+	}
+	return h.catchUpWhole(ctx, session)
+}
+
+// catchUpWhole is CatchUp where the store may be written.
+func (h *History) catchUpWhole(ctx context.Context, session string) error {
+	if h.log.CheckWhole() != nil || h.log.Damage() != nil {
+		return nil
+	}
+	return h.CatchUp(ctx, session)
+}
+
+// NoCode is the error of who wants the code of a moment of which only the conversation is known, by this name.
+func (h *History) NoCode(op, name string, p *Moment) error {
+	e := &model.NoCodeError{Op: op, Name: name}
+	all, err := h.sessions.SessionNames()
+	if err == nil && p.Turn > 0 {
+		e.Moment = fmt.Sprintf("turn:%d@%s", p.Turn, sessions.ShortOf(p.Session, all))
+	}
+	return e
+}
+
+// pastBase is what RowOptions.Before is at least for rows behind the log: so many of them come before it. No log has so
+// many operations, and no reader of JSON rounds it.
+const pastBase = 1 << 52
+
+// pastWalk gives the turns of which only the conversation is known, of all sessions, the newest first. No more
+// conversations are read than that needs: a session is opened when its newest event is newer than the next turn.
+type pastWalk struct {
+	h     *History
+	o     RowOptions
+	still []*model.Session // not opened yet, the one with the newest event first
+	open  []pastSession
+}
+
+type pastSession struct {
+	s     *model.Session
+	turns []transcript.Turn // that are still to come
+}
+
+func (h *History) pastWalk(o RowOptions) (*pastWalk, error) {
+	w := &pastWalk{h: h, o: o}
+	if o.Tool != "" || o.By != "" { // nothing is known of calls and changes
+		return w, nil
+	}
+	all, err := h.sessions.SessionNames()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range all {
+		if !o.ofSession(name) {
+			continue
+		}
+		s, err := h.log.StoredSession(name)
+		if err != nil {
+			return nil, err
+		}
+		away := s == nil || o.Session == "" && s.Away()
+		if !away && !h.Unseen(s) {
+			w.still = append(w.still, s)
+		}
+	}
+	slices.SortStableFunc(w.still, func(a, b *model.Session) int { return b.Last.Compare(a.Last) })
+	return w, nil
+}
+
+// next is the next row; nil: there is none.
+func (w *pastWalk) next() (*Row, error) {
+	for {
+		best, at := -1, time.Time{}
+		for i := range w.open {
+			if t := w.open[i].newest(); best < 0 || t.After(at) {
+				best, at = i, t
+			}
+		}
+		if len(w.still) > 0 && (best < 0 || w.still[0].Last.After(at)) {
+			s := w.still[0]
+			w.still = w.still[1:]
+			if turns := w.h.past(s); len(turns) > 0 {
+				w.open = append(w.open, pastSession{s, turns})
+			}
+			continue
+		}
+		if best < 0 {
+			return nil, nil
+		}
+		p := &w.open[best]
+		r := pastRow(p.s.Name, p.turns, uint64(len(p.turns)))
+		if p.turns = p.turns[:len(p.turns)-1]; len(p.turns) == 0 {
+			w.open = slices.Delete(w.open, best, best+1)
+		}
+		wanted, err := w.owns(&r)
+		if err != nil {
+			return nil, err
+		}
+		if wanted = wanted && w.o.in(r.At); wanted && w.o.asks(r.Prompt) {
+			return &r, nil
+		}
+	}
+}
+
+func (p *pastSession) newest() time.Time { return p.turns[len(p.turns)-1].Time }
+
+// owns reports whether a turn is its session's own, and not one that another session has, too.
+func (w *pastWalk) owns(r *Row) (bool, error) {
+	at, err := taken(r.Of, r.Turn, w.h.log.StoredSession, w.h.readTurns)
+	if err != nil || at.session == r.Of {
+		return true, err
+	}
+	s, err := w.h.log.StoredSession(at.session)
+	return s == nil, err
+}
+
+// addPast adds to rows of the log, which has no more of them, the turns that it has nothing of, behind so many others.
+func (h *History) addPast(ctx context.Context, o RowOptions, behind uint64, res *RowResult) error {
+	w, err := h.pastWalk(o)
+	if err != nil {
+		return err
+	}
+	for k := uint64(0); ; k++ {
+		r, err := w.next()
+		if err != nil || r == nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if k < behind {
+			continue
+		}
+		if o.Limit > 0 && len(res.Rows) == o.Limit {
+			res.More, res.Next = true, pastBase+k
+			return nil
+		}
+		res.Rows = append(res.Rows, *r)
+	}
+}
