@@ -10,6 +10,7 @@ type SessionInfo struct {
 	Title    Text      `json:"title,omitempty"`   // as the agent's list shows it
 	Path     Text      `json:"path,omitempty"`    // of its session file
 	Missing  bool      `json:"missing,omitempty"` // the file is not there any more; what was captured is
+	Loss     string    `json:"loss,omitempty"`    // gone, cut: what its file has not any more of what was captured; absent: nothing
 	Turns    int       `json:"turns"`
 	Messages int       `json:"messages"`
 	Bytes    int64     `json:"bytes"` // of the conversation
@@ -24,6 +25,26 @@ type SessionInfo struct {
 	Resume   []string  `json:"resume,omitempty"`   // the command line that opens it
 	Standing string    `json:"standing,omitempty"` // main: promoted; archived; deleted
 	Worktree Text      `json:"worktree,omitempty"` // the other worktree of the family in which it goes on; absent: here
+}
+
+// BringBackRequest has a conversation laid out again that its agent has lost.
+type BringBackRequest struct {
+	Project
+	Session string   `json:"session"`
+	Env     AgentEnv `json:"env"`
+	DryRun  bool     `json:"dry_run,omitempty"`
+}
+
+// BringBackResponse is the session that has it.
+type BringBackResponse struct {
+	Session   string   `json:"session"` // whose conversation it is
+	Path      Text     `json:"path"`    // the file
+	Turns     uint64   `json:"turns"`
+	Fork      *Fork    `json:"fork,omitempty"` // a new session has it, since something else is in the file of its own
+	Resume    []string `json:"resume,omitempty"`
+	Operation uint64   `json:"operation,omitempty"` // what undo-restore takes
+	DryRun    bool     `json:"dry_run,omitempty"`
+	Notices   []string `json:"notices,omitempty"`
 }
 
 // SessionsRequest lists sessions, newest first. Import takes in the agents' sessions of this project that are not known

@@ -57,6 +57,7 @@ var (
 	Validate     = Route[ValidateRequest, ValidateResponse]{"GET", "/v1/validate"}
 	SetConfig    = Route[SetConfigRequest, ConfigResponse]{"POST", "/v1/config"}
 	Sessions     = Route[SessionsRequest, SessionsResponse]{"POST", "/v1/sessions"}
+	BringBack    = Route[BringBackRequest, BringBackResponse]{"POST", "/v1/sessions/restore"}
 	Turns        = Route[TurnsRequest, TurnsResponse]{"GET", "/v1/turns"}
 	Future       = Route[FutureRequest, FutureResponse]{"GET", "/v1/future"}
 	MakeFork     = Route[ForkRequest, ForkResponse]{"POST", "/v1/fork"}

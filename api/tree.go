@@ -61,6 +61,7 @@ type Branch struct {
 	Running     bool      `json:"running,omitempty"`
 	Rewound     bool      `json:"rewound,omitempty"` // it stands before its newest checkpoint
 	Imported    bool      `json:"imported,omitempty"`
+	Loss        string    `json:"loss,omitempty"`       // of its conversation, as of a session
 	Standing    string    `json:"standing,omitempty"`   // main: promoted; archived
 	Left        []int     `json:"left_turns,omitempty"` // of a branch within a session: its turns; fork.time is when it was left
 	Worktree    Text      `json:"worktree,omitempty"`   // the other worktree of the family in which it goes on; absent: here

@@ -8,6 +8,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/engine/sessions"
 	"rewind/hooks"
 	"rewind/internal/value"
 )
@@ -46,6 +47,7 @@ func (e *Engine) checkConversations(quick bool) ([]value.Check, error) {
 		tried = append(tried, s.Agent)
 		out = append(out, e.checkConversation(&s))
 	}
+	out = append(out, e.checkLosses()...)
 	if more := wrong - toldProblems; more > 0 {
 		out = append(out, value.Check{
 			Name: "conversation", Level: value.LevelFinding, Text: value.Textf("%d more are not captured", more), Remedy: remedy,
@@ -79,4 +81,44 @@ func (e *Engine) checkConversation(s *model.Session) value.Check {
 	}
 	c.Text = value.Textf("%s can be forked: %d turns, every call of a tool has its result", s.Name, plan.Cut.Turn)
 	return c
+}
+
+// checkLosses names the conversations that their agents have lost, the newest. Who has archived one knows.
+func (e *Engine) checkLosses() (out []value.Check) {
+	all, err := e.Sessions.SessionNames()
+	if err != nil {
+		return nil // what is wrong is told by others
+	}
+	more := 0
+	for _, s := range e.Log.ListSessions() {
+		if s.Away() || e.History.Unseen(&s) {
+			continue
+		}
+		what := ""
+		switch loss, _ := e.Talks.Loss(&s); loss {
+		case value.LossGone:
+			what = "its session file is gone"
+		case value.LossCut:
+			what = "its session file was cut"
+		case value.NoLoss:
+			continue
+		}
+		if len(out) == toldProblems {
+			more++
+			continue
+		}
+		short := sessions.ShortOf(s.Name, all)
+		out = append(out, value.Check{
+			Name: "conversation", Level: value.LevelFinding,
+			Text:   value.Textf("%s %s: %s; what was captured is whole", s.Agent, short, what),
+			Remedy: value.Textf("rewind sessions restore %s, or rewind forks archive %[1]s", short),
+		})
+	}
+	if more > 0 {
+		out = append(out, value.Check{
+			Name: "conversation", Level: value.LevelFinding, Text: value.Textf("%d more have lost something", more),
+			Remedy: "rewind sessions shows which",
+		})
+	}
+	return out
 }

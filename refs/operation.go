@@ -39,7 +39,8 @@ const (
 	KindArchive     Kind = 'A' // sessions were taken out of lists
 	KindUnarchive   Kind = 'B' // and put back into them
 	KindPromote     Kind = 'P' // a session was made the main line of its family
-	KindUndoForks   Kind = 'M' // one of these five was reverted
+	KindBringBack   Kind = 'b' // a session file that its agent had lost was laid out again
+	KindUndoForks   Kind = 'M' // one of these six was reverted
 	KindThinned     Kind = 'd' // a checkpoint was made here, a step or the state before a restore, and gc has removed it
 )
 
@@ -51,7 +52,7 @@ var kindWords = map[Kind]string{
 	KindPurge:  "purge",
 	KindSwitch: "switch", KindThinned: "thinned", KindPick: "pick", KindRevert: "revert",
 	KindNote: "note", KindRename: "rename", KindDelete: "delete", KindArchive: "archive", KindUnarchive: "unarchive",
-	KindPromote: "promote", KindUndoForks: "undo-forks",
+	KindPromote: "promote", KindBringBack: "bring-back", KindUndoForks: "undo-forks",
 }
 
 // String is the kind's word, the same in CLI and API.
@@ -85,7 +86,7 @@ func (k Kind) IsRestore() bool {
 // reverted.
 func (k Kind) Manages() bool {
 	switch k {
-	case KindRename, KindDelete, KindArchive, KindUnarchive, KindPromote, KindUndoForks:
+	case KindRename, KindDelete, KindArchive, KindUnarchive, KindPromote, KindBringBack, KindUndoForks:
 		return true
 	}
 	return false

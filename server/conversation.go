@@ -310,6 +310,30 @@ func (s *server) manageForks(ctx context.Context, req api.ManageRequest, _ model
 	return out, err
 }
 
+func (s *server) bringBack(ctx context.Context, req api.BringBackRequest, p model.Progress) (
+	out api.BringBackResponse, err error,
+) {
+	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
+		r, err := e.Restorer.BringBack(ctx, req.Session, restore.Options{DryRun: req.DryRun, Env: req.Env, Progress: p})
+		if err != nil {
+			return err
+		}
+		out = api.BringBackResponse{
+			Session: r.Session, Path: api.Text(r.Path), Turns: r.Turns, Resume: resume(r.Session), DryRun: req.DryRun,
+			Notices: e.Project().Notices,
+		}
+		if r.Operation != nil {
+			out.Operation = r.Operation.Seq
+		}
+		if r.Fork != nil {
+			f := fork(r.Fork)
+			out.Fork, out.Resume = &f, resume(r.Fork.Session)
+		}
+		return nil
+	})
+	return out, err
+}
+
 func (s *server) pruneForks(ctx context.Context, req api.PruneRequest, _ model.Progress) (out api.ManageResponse, err error) {
 	choice := manage.Prune{Unused: req.Unused, Keep: req.Keep, Makers: req.Kinds}
 	for _, kind := range req.Kinds {
@@ -419,7 +443,8 @@ func branch(b *history.Branch) api.Branch {
 		Turns: b.Turn, Checkpoints: b.Work.Steps, Files: b.Work.Files, Added: b.Work.Added, Removed: b.Work.Removed,
 		Uncounted: b.Work.Uncounted, First: utc(b.First), Last: utc(b.Last), Current: b.Current, Running: b.Running,
 		Rewound:  b.Rewound,
-		Imported: b.Imported, Clashes: b.Clashes, Worktree: api.Text(b.Worktree), Branch: b.Branch,
+		Imported: b.Imported, Loss: string(b.Loss),
+		Clashes: b.Clashes, Worktree: api.Text(b.Worktree), Branch: b.Branch,
 	}
 	if b.Standing == value.MainLine || b.Standing == value.Archived {
 		out.Standing = b.Standing.String()

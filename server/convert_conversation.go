@@ -50,8 +50,8 @@ func lineage(l model.Lineage) api.Lineage {
 func sessionInfo(s *model.SessionInfo) api.SessionInfo {
 	out := api.SessionInfo{
 		ID: s.ID, Session: s.Name, Agent: s.Agent, Title: api.Text(s.Title), Path: api.Text(s.Transcript),
-		Missing: s.Missing,
-		Turns:   s.Turns, Messages: s.Messages, Bytes: s.Bytes, First: utc(s.First), Last: utc(s.Last),
+		Missing: s.Missing, Loss: string(s.Loss),
+		Turns: s.Turns, Messages: s.Messages, Bytes: s.Bytes, First: utc(s.First), Last: utc(s.Last),
 		Running:  s.Running,
 		Current:  s.Current,
 		Imported: s.Imported, Newest: s.Newest, Problem: api.Text(s.Problem), Resume: resume(s.Name),

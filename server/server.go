@@ -132,6 +132,7 @@ func newServer(o serverOptions, home project.Home, run rundir.Dir, log *slog.Log
 	handle(s, api.Forks, s.forks)
 	handle(s, api.Tree, s.tree)
 	handle(s, api.ManageForks, s.manageForks)
+	handle(s, api.BringBack, s.bringBack)
 	handle(s, api.PruneForks, s.pruneForks)
 	handle(s, api.UI, s.ui)
 	handle(s, api.Version, s.version)

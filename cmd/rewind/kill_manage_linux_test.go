@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"rewind/transcript"
@@ -13,6 +15,11 @@ func TestKillManageT10(t *testing.T) {
 	remove, archive := []string{"forks", "delete", "5f1c0d2e", "--yes"}, []string{"forks", "archive", "5f1c0d2e"}
 	promote := func(k *talker) []string { return []string{"forks", "promote", k.other()} }
 	undo := []string{"undo-restore"}
+	lost := func(k *talker) []string {
+		rel, err := filepath.Rel(k.home, k.file)
+		must(t, err, os.Remove(k.file), os.Remove(filepath.Join(k.saved(), rel)))
+		return []string{"sessions", "restore", "5f1c0d2e"}
+	}
 	killConversations(t, []conversationCase{
 		{name: "delete", agent: transcript.Claude, args: remove, points: 12},
 		{name: "undo-restore of delete", agent: transcript.Claude, then: remove, args: undo, points: 12, leaves: true},
@@ -23,6 +30,7 @@ func TestKillManageT10(t *testing.T) {
 			name: "restore", agent: transcript.Claude, then: archive, args: []string{"forks", "restore", "5f1c0d2e"}, standings: true,
 			points: 12,
 		},
+		{name: "what its agent lost", agent: transcript.Claude, argsOf: lost, points: 12},
 		{name: "undo-restore of archive", agent: transcript.Claude, then: archive, args: undo, standings: true, rare: true},
 	})
 }

@@ -36,6 +36,7 @@ func newSessions(a *app) *cobra.Command {
 			return runSessions(cmd.Context(), a, req)
 		},
 	}
+	cmd.AddCommand(newSessionsRestore(a))
 	cmd.Flags().BoolVarP(&req.All, "all", "a", false, "archived and deleted ones, too")
 	cmd.Flags().BoolVar(&req.Import, "import", false,
 		"take in the agents' sessions of this project that are not known yet")
@@ -62,6 +63,7 @@ func runSessions(ctx context.Context, a *app, req api.SessionsRequest) error {
 			a.Say("older ones are not shown (%s); -n 0 shows all", render.Count(r.Older, "session"))
 		}
 		a.tellHidden(r.Hidden)
+		a.tellLost(r.Sessions)
 	}
 	if err == nil && len(r.Failed) > 0 {
 		err = &api.Error{
@@ -84,6 +86,63 @@ func (a *app) tellImport(req api.SessionsRequest, r api.SessionsResponse) {
 		a.Say("%s imported", render.Count(r.Imported, "session"))
 	case len(r.Sessions) == 0 && r.Hidden == 0:
 		a.Say("no sessions yet; 'rewind sessions --import' takes in what agents have kept of this project")
+	}
+}
+
+// tellLost says how what an agent has lost is laid out again.
+func (a *app) tellLost(list []api.SessionInfo) {
+	i := slices.IndexFunc(list, func(s api.SessionInfo) bool { return s.Loss != "" })
+	if i >= 0 {
+		a.Say("hint: 'rewind sessions restore %s' lays out again what was captured of it", render.ShortID(list[i].ID))
+	}
+}
+
+// newSessionsRestore is sessions restore.
+func newSessionsRestore(a *app) *cobra.Command {
+	req := api.BringBackRequest{}
+	cmd := &cobra.Command{
+		Use: "restore <session> [--dry-run]", Short: "Lay out a conversation again that its agent has lost",
+		Long: "Lays out again what was captured of a session whose file is gone, or was cut by nobody's wish:\n" +
+			"as the file of the session itself, or, where something else is in that by now, as a new session.\n" +
+			"A session that its agent has open is refused. 'rewind sessions' marks such sessions, 'rewind status'\n" +
+			"names them.",
+		Example: "  rewind sessions restore 1a2b3c4d --dry-run\n  rewind sessions restore 1a2b3c4d",
+		Args:    takes(1, 1, "one session"), ValidArgsFunction: completeAllSessions(a),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Project, req.Env, req.Session = a.project(), agentEnv(), args[0]
+			r, said, err := ask(cmd.Context(), a, api.BringBack, req, "writing")
+			if err != nil || said {
+				return err
+			}
+			a.tellBroughtBack(r)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be laid out, and where")
+	return cmd
+}
+
+func (a *app) tellBroughtBack(r api.BringBackResponse) {
+	a.Notices(r.Notices)
+	verb := "laid out"
+	if r.DryRun {
+		verb = "would lay out"
+	}
+	session := a.Styled(term.ID, term.Sanitize(render.ShortSession(r.Session)))
+	where := "again"
+	if r.Fork != nil {
+		where = "as a new session, since its own file has something else: " + term.Sanitize(string(r.Fork.Title))
+	}
+	fmt.Fprintf(a.Out, "%s %s, %s, %s\n", verb, session, render.Count(int(r.Turns), "turn"), where)
+	if r.DryRun {
+		return
+	}
+	fmt.Fprintf(a.Out, "  %s\n", term.Quote(string(r.Path)))
+	if len(r.Resume) > 0 {
+		fmt.Fprintf(a.Out, "  %s\n", a.Styled(term.Bold, term.Sanitize(render.ShellLine(r.Resume))))
+	}
+	if r.Operation > 0 {
+		a.Say("undo: rewind undo-restore %d", r.Operation)
 	}
 }
 
@@ -208,7 +267,8 @@ func (a *app) sessionMarks(s *api.SessionInfo) string {
 	add(s.Standing == "archived" || s.Standing == "deleted", s.Standing)
 	add(s.Fork != nil, strings.Replace(render.Relation(s.Fork), " "+string(s.Agent)+"/", " ", 1))
 	add(s.Imported, "imported")
-	add(s.Missing && s.Standing != "deleted", "its file is gone")
+	lost := s.Missing && s.Standing != "deleted"
+	add(lost || s.Loss != "", render.LossWords(s.Loss))
 	add(s.Problem != "", string(s.Problem))
 	return strings.Join(marks, ", ")
 }

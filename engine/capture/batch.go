@@ -148,6 +148,7 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 	for _, a := range in.events {
 		s := in.session(a)
 		in.lane(a)
+		a.Event.Transcript = in.wt.conversations.FileOf(s, a.Event.Transcript)
 		apply(s, a, e.log.Now())
 		in.tail(c, s)
 		a.turn, a.prompt = s.Turn, s.Prompt // its file may have told which turns it has from another session

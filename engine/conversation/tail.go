@@ -190,6 +190,9 @@ func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, 
 	if last != "" {
 		at.Last = last
 	}
+	if at.Lost == id {
+		at.Lost = objstore.ID{}
+	}
 	at.Transcript, at.Length, at.Path = id, w.Length, strings.TrimSuffix(f.Path, zstdSuffix)
 	return at, nil
 }
@@ -202,6 +205,9 @@ func (cs *Conversations) generation(tx *objstore.Tx, s *model.Session, f *Sessio
 	next := model.Cursor{TranscriptEnd: model.TranscriptEnd{Generation: s.Cursor.Generation + 1}}
 	old, err := OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
+		return s.Cursor, err
+	}
+	if next.Lost, err = cs.lost(s, f, end, old); err != nil {
 		return s.Cursor, err
 	}
 	w := &Writer{Tx: tx, older: old.blocks()}

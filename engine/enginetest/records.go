@@ -64,7 +64,7 @@ func SampleSession() *model.Session {
 				Transcript: TestID("x"), Length: 70_000, Last: "u", Path: "/t",
 				Generation: 1,
 			}, Base: 2,
-			Checked: 3,
+			Checked: 3, Lost: TestID("l"),
 		},
 		Fork: &model.Lineage{
 			Lineage: value.Lineage{

@@ -318,6 +318,9 @@ func (s *fixup) sessions() error {
 			session.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{Generation: session.Cursor.Generation}}
 			changed = true
 		}
+		if s.d.conversation(session.Cursor.Lost) {
+			session.Cursor.Lost, changed = objstore.ID{}, true
+		}
 		if f := session.Fork; f != nil && s.d.conversation(f.Transcript) {
 			f.Transcript, changed = objstore.ID{}, true
 		}

@@ -236,6 +236,7 @@ func (v *verifier) sessions(ctx context.Context) {
 		}
 		v.transcript(ctx, "session "+s.Name, s.Cursor.Transcript)
 		v.transcript(ctx, "session "+s.Name, s.BeganAs())
+		v.transcript(ctx, "session "+s.Name, s.Cursor.Lost)
 		return ctx.Err()
 	})
 	if err != nil && ctx.Err() == nil {

@@ -258,10 +258,7 @@ func (m *reach) session(s *model.Session) error {
 	if s == nil {
 		return nil
 	}
-	err := m.ref(objstore.Transcript, s.Cursor.Transcript)
-	if err == nil {
-		err = m.ref(objstore.Transcript, s.BeganAs())
-	}
+	err := m.refs(objstore.Transcript, s.Cursor.Transcript, s.BeganAs(), s.Cursor.Lost)
 	if err != nil {
 		return fmt.Errorf("gc: session %s: %w", s.Name, err)
 	}

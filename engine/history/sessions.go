@@ -78,6 +78,7 @@ func (h *History) sessionList(ctx context.Context, want func(*model.SessionInfo)
 		if !want(&info) {
 			continue
 		}
+		info.Loss = h.toldLoss(&s)
 		if tip := newest[refs.Session(s.Name)]; !tip.IsZero() && !s.Imported {
 			info.Newest = tip.String()
 		}
@@ -99,6 +100,15 @@ func (h *History) sessionList(ctx context.Context, want func(*model.SessionInfo)
 		}
 	}
 	return list, err
+}
+
+// toldLoss is what an agent has lost of a session, unless a person has put that away.
+func (h *History) toldLoss(s *model.Session) value.Loss {
+	if s.Away() {
+		return value.NoLoss
+	}
+	loss, _ := h.conversations.Loss(s)
+	return loss
 }
 
 // catchUpLong captures what has come of long conversations, so that only that is read. The log's lock is held.

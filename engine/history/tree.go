@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rewind/engine/model"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -30,6 +31,7 @@ type Branch struct {
 	Conflicts []Clash        // with others that go on from what it was forked from, the first maxClashes
 	Clashes   int            // how many there are
 	Worktree  string         // the root of the other worktree of the family in which it goes on; "": it goes on here
+	Loss      value.Loss     // what its agent has lost of its conversation
 	in        *History       // that one's; nil: this one is, or it cannot be asked
 	point     objstore.ID    // the checkpoint of its fork point; zero: it has none
 }
@@ -389,6 +391,7 @@ func (t *treeMaker) state(b *Branch) error {
 			b.point = id
 		}
 	}
+	b.Loss = t.h.toldLoss(b.Session)
 	if b.Imported {
 		return nil
 	}

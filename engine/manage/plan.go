@@ -87,7 +87,7 @@ func (p *Plan) Decide(ctx context.Context, tx *objstore.Tx) error {
 }
 
 func (p *Plan) decide(ctx context.Context, tx *objstore.Tx) error {
-	ofOne := p.Kind == refs.KindRename || p.Kind == refs.KindPromote
+	ofOne := slices.Contains([]refs.Kind{refs.KindRename, refs.KindPromote, refs.KindBringBack}, p.Kind)
 	switch {
 	case p.Undoes != nil:
 		return p.back(tx)
@@ -105,6 +105,8 @@ func (p *Plan) decide(ctx context.Context, tx *objstore.Tx) error {
 			}
 		case refs.KindDelete:
 			err = p.remove(ctx, s, tx)
+		case refs.KindBringBack:
+			err = p.bringBack(s, tx)
 		default:
 			err = p.archive(s)
 		}

@@ -52,6 +52,7 @@ type SessionInfo struct {
 	Session
 	Title    string
 	Missing  bool
+	Loss     value.Loss // of its conversation, by its file
 	Turns    int
 	Messages int
 	Bytes    int64

@@ -19,6 +19,8 @@ type Cursor struct {
 	TranscriptEnd
 	Base    int64 // bytes at the beginning that stand in another file
 	Checked int64 // the length at which the whole file was compared last
+	// Lost is the whole conversation, where the agent's file was cut by nobody's wish; zero: it was not.
+	Lost objstore.ID
 }
 
 // docs/format.md#session-record, 18.
@@ -30,4 +32,5 @@ var cursorTable = record.New(
 	record.Uint(5, func(c *Cursor) *uint64 { return &c.Generation }),
 	record.Count(6, func(c *Cursor) *int64 { return &c.Base }),
 	record.Count(7, func(c *Cursor) *int64 { return &c.Checked }),
+	record.ID(8, func(c *Cursor) *objstore.ID { return &c.Lost }),
 )

@@ -333,7 +333,7 @@ func (pu *Purger) purgeHeldResult(ctx context.Context, p *purgeScan) (*value.Pur
 		}
 	}
 	for name, s := range pu.log.Records {
-		if p.inTalk(s.Cursor.Transcript) || p.inTalk(s.BeganAs()) {
+		if p.inTalk(s.Cursor.Transcript) || p.inTalk(s.BeganAs()) || p.inTalk(s.Cursor.Lost) {
 			talks[name] = true
 		}
 	}

@@ -84,11 +84,15 @@ func (k *sampled) scan(name string, raw []byte) *transcript.Conversation {
 	return c
 }
 
-// stop is the end of a turn.
-func (k *sampled) stop() *capture.Handled {
+// stop is the end of a turn, end that of the session.
+func (k *sampled) stop() *capture.Handled { return k.send(hooks.Stop) }
+
+func (k *sampled) end() { k.send(hooks.SessionEnd) }
+
+func (k *sampled) send(kind hooks.Kind) *capture.Handled {
 	k.T.Helper()
 	h, err := k.E.Worktree.Handle(enginetest.Bg, hooks.Event{
-		Agent: k.agent, Session: k.c.ID, Cwd: k.Root, Kind: hooks.Stop, Transcript: k.file,
+		Agent: k.agent, Session: k.c.ID, Cwd: k.Root, Kind: kind, Transcript: k.file,
 	}, capture.HandleOptions{Tier: k.tier})
 	k.Must(err)
 	return h

@@ -64,6 +64,7 @@ redo: code-only dry-run,n exact keep-mine merge ours plan= session= theirs
 revert: dry-run,n ours plan= session= theirs
 save: message,m= session=
 sessions: all,a import limit,n=
+sessions restore: dry-run,n
 show: messages= patch,p session= stat
 status (st): format= verbose,v
 stores:

@@ -41,6 +41,14 @@ func ShortID(id string) string {
 	return fmt.Sprintf("%.8s", id)
 }
 
+// LossWords say what an agent has lost of a conversation.
+func LossWords(loss string) string {
+	if loss == string(value.LossCut) {
+		return "its file was cut"
+	}
+	return "its file is gone"
+}
+
 // Unplaced reports whether it is not known up to where a fork that an agent made is the same as what it was made of.
 func Unplaced(l *api.Lineage) bool { return l != nil && l.Kind == "agent" && l.Turn == 0 }
 
@@ -73,6 +81,8 @@ func ManagedWords(m api.Managed) string {
 	title := func(t api.Text) string { return `"` + term.Truncate(term.Sanitize(Words(string(t))), titleMost) + `"` }
 	var parts []string
 	switch {
+	case m.Was == m.Now && m.Title == m.WasTitle:
+		parts = append(parts, "had its session file set")
 	case m.Was == m.Now:
 	case m.Now == value.MainLine:
 		parts = append(parts, "is the main line")

@@ -2,6 +2,7 @@ package view
 
 import (
 	"rewind/api"
+	"rewind/internal/render"
 	"rewind/internal/term"
 	"rewind/internal/value"
 )
@@ -27,6 +28,7 @@ type Branch struct {
 	Chosen  bool
 	Within  bool // it is a branch within a session, which is managed as a whole
 	Clashes int
+	Loss    string // what its agent has lost of its conversation, in words; "": nothing
 	Added   int
 	Removed int
 }
@@ -41,6 +43,9 @@ func (f Frame) Branches(list []api.Branch, chosen string) []Branch {
 			Depth: b.Depth, Turns: b.Turns, Kids: len(b.Children), Last: f.moment(b.Last),
 			Current: b.Current, Running: b.Running, Rewound: b.Rewound,
 			Chosen: b.Branch == chosen, Within: b.Branch != b.Session, Clashes: b.Clashes, Added: b.Added, Removed: b.Removed,
+		}
+		if b.Loss != "" {
+			one.Loss = render.LossWords(b.Loss)
 		}
 		if one.Title == "" {
 			one.Title = one.Short
