@@ -77,12 +77,13 @@ func (in *batch) run(ctx context.Context) error {
 	if c, err = in.withNamed(ctx, root, c); err != nil {
 		return err
 	}
+	noted := oplog.StoredNote{Skips: c.Res.Skips, Id: c.note}
 	if err := in.store(ctx, c); err != nil {
 		c.Discard()
 		return err
 	}
 	c.committed()
-	e.log.Noted = oplog.StoredNote{Skips: c.Res.Skips, Id: c.note}
+	e.log.Noted = noted
 	for name, s := range in.sessions {
 		e.log.Records[name] = s
 	}

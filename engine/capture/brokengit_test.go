@@ -2,6 +2,7 @@ package capture_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -228,4 +229,40 @@ func TestT24Promise18InitWithoutGitDirectory(t *testing.T) {
 	p := enginetest.OpenProject(t, root, t.TempDir())
 	defer p.Close()
 	enginetest.Equal(t, "note", unread(p, p.Save("")), []string{".git", ".git/HEAD", ".git/index"})
+}
+
+// TestT24Promise18HooksNote: what a hook's event finds has what could not be read of git in its note, whatever HEAD is,
+// and however the event's files are looked at.
+func TestT24Promise18HooksNote(t *testing.T) {
+	for name, spoil := range map[string]func(p *enginetest.Project){
+		"empty":     func(p *enginetest.Project) { p.Write(".git/HEAD", "") },
+		"garbage":   func(p *enginetest.Project) { p.Write(".git/HEAD", "nothing that git knows\n") },
+		"directory": func(p *enginetest.Project) { p.Remove(".git/HEAD"); p.Must(os.Mkdir(p.Path(".git/HEAD"), 0o755)) },
+		"gone":      func(p *enginetest.Project) { p.Remove(".git/HEAD") },
+	} {
+		for _, rules := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, rules %t", name, rules), func(t *testing.T) {
+				p := gitProject(t)
+				if !rules { // nothing else is left out
+					p.Write(".gitignore", "")
+					p.Remove("free.log")
+					p.Remove("build/free")
+				}
+				p.Save("healthy")
+				spoil(p)
+				a := p.Agent("s1")
+				a.Start() // nothing has changed but HEAD
+				a.Prompt("go on")
+				for i, v := range []string{"one more\n", "two more\n"} {
+					call := fmt.Sprint("c", i)
+					a.Before(call)
+					p.Write("a", v)
+					h := a.After(call)
+					cp, err := p.E.Log.Checkpoint(h.Checkpoint)
+					p.Must(err)
+					enginetest.Equal(t, "note", unread(p, cp), []string{".git/HEAD"})
+				}
+			})
+		}
+	}
 }
