@@ -129,6 +129,7 @@ type Turn struct {
 	Checkpoints int       `json:"checkpoints"`
 	Checkpoint  string    `json:"checkpoint,omitempty"` // the state of the code at its end; none: not captured
 	Gone        bool      `json:"gone,omitempty"`       // the conversation was rewound behind it; it can still be forked
+	Cut         bool      `json:"cut,omitempty"`        // its number came again: turn:N is another one, and its checkpoint names this one
 }
 
 // Compaction is a place where the agent replaced what came before by a summary.

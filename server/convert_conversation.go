@@ -111,7 +111,7 @@ func turn(t model.TurnInfo) api.Turn {
 	return api.Turn{
 		Turn: t.Number, Prompt: api.Text(t.Summary), UserMessage: t.User, LastMessage: t.Last, Time: utc(t.Time),
 		Messages:    t.Messages,
-		Checkpoints: t.Checkpoints, Checkpoint: t.Checkpoint, Gone: t.Gone,
+		Checkpoints: t.Checkpoints, Checkpoint: t.Checkpoint, Gone: t.Gone, Cut: t.Cut,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -61,8 +62,9 @@ func (a *actor) act(word string, args []string) {
 	case "start":
 		a.start(args[0])
 	case "resume":
-		a.ID, a.Parent = args[0], ""
+		a.ID = args[0]
 		a.File = filepath.Join(filepath.Dir(a.File), a.ID+".jsonl")
+		a.Parent = a.newest()
 		a.hook("SessionStart", map[string]any{"source": "resume"})
 	case "in":
 		dir, err := filepath.EvalSymlinks(a.ts.MkAbs(args[0]))
@@ -104,6 +106,19 @@ func (a *actor) start(source string) {
 	a.Now = max(a.Now, time.Now().Add(-time.Hour).UnixMilli())
 	a.hook("SessionStart", map[string]any{"source": source})
 }
+
+// newest is the id of the record that the session file ends with.
+func (a *actor) newest() string {
+	b, err := os.ReadFile(a.File)
+	a.ts.Check(err)
+	var last string
+	for _, m := range itsUUID.FindAllSubmatch(b, -1) {
+		last = string(m[1])
+	}
+	return last
+}
+
+var itsUUID = regexp.MustCompile(`"uuid":"([^"]+)"`)
 
 func (a *actor) prompt(word, text string) {
 	if word == "notice" {

@@ -46,7 +46,7 @@ func newTurns(a *app) *cobra.Command {
 // turnStyle is the mark and the style of a turn, where the project stands at another.
 func turnStyle(turn api.Turn, at uint64) (mark string, style term.Style) {
 	style = term.Plain
-	if turn.Turn == at {
+	if turn.Turn == at && !turn.Cut {
 		mark, style = "@", term.Bold
 	}
 	if turn.Gone || at > 0 && turn.Turn > at {
@@ -129,14 +129,18 @@ func (a *app) countIn(n int, one, short string) string {
 func turnMarks(t api.Turn, r api.TurnsResponse) string {
 	var marks []string
 	for _, c := range r.Compactions {
-		if uint64(max(c.Turn, 1)) == t.Turn {
+		if uint64(max(c.Turn, 1)) == t.Turn && !t.Cut {
 			marks = append(marks, "compacted here")
 		}
 	}
-	if slices.ContainsFunc(r.Breaks, func(b api.Break) bool { return uint64(max(b.Turn, 1)) == t.Turn }) {
+	breaks := func(b api.Break) bool { return uint64(max(b.Turn, 1)) == t.Turn }
+	if !t.Cut && slices.ContainsFunc(r.Breaks, breaks) {
 		marks = append(marks, "broken off here")
 	}
-	if t.Gone {
+	switch {
+	case t.Cut && t.Checkpoint != "":
+		marks = append(marks, fmt.Sprintf("rewound behind it, named by %.8s", t.Checkpoint))
+	case t.Gone:
 		marks = append(marks, "rewound behind it")
 	}
 	if t.Checkpoint == "" {

@@ -2,9 +2,11 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
@@ -26,7 +28,44 @@ func (h *History) Turns(ctx context.Context, w model.SessionChoice, limit int) (
 	if err != nil {
 		return nil, err
 	}
-	return h.turnsOf(ctx, session, limit)
+	l, err := h.turnsOf(ctx, session, limit)
+	if err == nil {
+		err = h.addCut(l, limit)
+	}
+	return l, err
+}
+
+// addCut adds to a list of turns those that restores have cut off the session's file and whose numbers came again, each
+// in front of the turn that has its number now; those whose numbers did not come again are there.
+func (h *History) addCut(l *model.TurnList, limit int) error {
+	if len(l.Turns) == 0 {
+		return nil
+	}
+	fu := &future{h: h}
+	cuts, err := fu.cuts(h.log.Records[l.Session])
+	if err != nil || len(cuts) == 0 {
+		return err
+	}
+	listed := map[aTurn]bool{}
+	for i := range l.Turns {
+		listed[of(&l.Turns[i])] = true
+	}
+	first, newest := l.Turns[0].Number, l.Turns[len(l.Turns)-1].Number
+	var again []model.TurnInfo
+	for _, c := range slices.Backward(cuts) { // the oldest first
+		for _, t := range c.Turns {
+			if k := of(&t); !listed[k] && first <= t.Number && t.Number <= newest {
+				listed[k], t.Cut = true, true
+				again = append(again, t)
+			}
+		}
+	}
+	l.Turns = append(again, l.Turns...)
+	slices.SortStableFunc(l.Turns, func(a, b model.TurnInfo) int { return cmp.Compare(a.Number, b.Number) })
+	if over := len(l.Turns) - limit; limit > 0 && over > 0 {
+		l.Turns, l.More = l.Turns[over:], true
+	}
+	return nil
 }
 
 // turnsOf is Turns of a session; the log's lock is held, and the records are loaded.

@@ -76,6 +76,7 @@ type TurnInfo struct {
 	Number      uint64
 	Checkpoints int
 	Checkpoint  string // id of the checkpoint that has the code at its end; "": none
+	Cut         bool   // a restore has cut it off, and its number came again: turn:N is another turn
 }
 
 // TurnList is a session's turns, in order.
