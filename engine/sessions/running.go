@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"runtime"
 	"time"
@@ -39,16 +40,35 @@ func (ss *Sessions) OpenIn(s *model.Session, look *clients.Processes) string {
 	return ""
 }
 
-// MustRest fails with a *model.RunningError while an agent has a session open, whose file is to be changed: the agent
-// would go on behind records that are not there any more. force lets it be changed.
+// MustRest fails with a *model.RunningError while an agent has a session open, or is at work on it as far as its events
+// tell, whose file is to be changed: the agent would go on behind records that are not there any more. force lets it be
+// changed. The log's lock is held.
 func (ss *Sessions) MustRest(s *model.Session, force bool) error {
 	if force {
 		return nil
 	}
-	if how := ss.OpenBy(s); how != "" {
-		return &model.RunningError{Session: s.Name, How: how}
+	look := new(clients.Processes)
+	how := ss.OpenIn(s, look)
+	if how == "" {
+		how = ss.workOf(s, look)
 	}
-	return nil
+	if how == "" {
+		return nil
+	}
+	return &model.RunningError{Session: s.Name, How: how}
+}
+
+// workOf is what an agent is at in a session whose program is not seen, as its events tell, for people; "": nothing.
+func (ss *Sessions) workOf(s *model.Session, look *clients.Processes) string {
+	w, ok := ss.AtWork(s, look)
+	if !ok {
+		return ""
+	}
+	what := "its turn is under way"
+	if w.Known == value.WorkCall {
+		what = fmt.Sprintf("a call of %s is open", w.Tools[0].Name)
+	}
+	return fmt.Sprintf("%s, its last event was %s", what, humanize.RelTime(s.Last, ss.log.Now(), "ago", "from now"))
 }
 
 // ListWait is how long an agent's own program may take to put a session into its list.
