@@ -67,6 +67,11 @@ func TestAnswers(t *testing.T) {
 	ask(a, "blame", api.Blame, api.BlameRequest{Project: p, Path: "a"})
 	ask(a, "paths", api.Paths, api.PathsRequest{Project: p, Paths: []api.Text{"a"}})
 	ask(a, "ops", api.Ops, api.OpsRequest{Project: p, Limit: 3})
+	ask(a, "fork: no env", api.MakeFork, api.ForkRequest{Project: p, Walk: one, Checkpoint: "turn:1"})
+	ask(a, "clone: no env", api.MakeClone, api.CloneRequest{Project: p, Walk: two})
+	ask(a, "forks: delete, no env", api.ManageForks, api.ManageRequest{
+		Project: p, Do: api.DoDelete, Sessions: []string{one.Session}, LastCopy: true,
+	})
 	ask(a, "fork, dry run", api.MakeFork,
 		api.ForkRequest{Project: p, Walk: one, Env: env, Checkpoint: "turn:1", DryRun: true})
 	ask(a, "fork", api.MakeFork, api.ForkRequest{Project: p, Walk: one, Env: env, Checkpoint: "turn:1"})

@@ -20,6 +20,7 @@ import (
 	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
+	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/internal/record"
 	"rewind/internal/relay"
@@ -67,6 +68,7 @@ var rules = []rule{
 		"the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file " +
 			"is touched: 'rewind checkout --abort --code-only'",
 	},
+	{is(agentfiles.ErrNoFolder), api.WordUsage, "give env, with the home directory of who asks; a command takes it from HOME"},
 	{
 		as[*model.ForeignFileError], api.WordFailed,
 		"set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the " +

@@ -297,6 +297,9 @@ type ForeignFileError struct {
 }
 
 func (e *ForeignFileError) Error() string {
+	if errors.Is(e.Cause, agentfiles.ErrNoFolder) {
+		return e.In + ": where its agent has its folder is not known: no home directory was given"
+	}
 	return fmt.Sprintf("%s names a session file that is not yours to change: %v", e.In, e.Cause)
 }
 

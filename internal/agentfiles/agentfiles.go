@@ -25,6 +25,8 @@ var (
 	ErrForeign = errors.New("it is no session file of an agent")
 	// errElsewhere: it has the shape of one, and lies in another folder than the agent's.
 	errElsewhere = errors.New("it does not lie in the agent's own folder")
+	// ErrNoFolder: where that is was not said, so that nobody's file can be told from another's. It is an errElsewhere.
+	ErrNoFolder = fmt.Errorf("%w", errElsewhere)
 	// ErrNotPlain: there is something else than a file with one name, or a directory on the way is none.
 	ErrNotPlain = errors.New("it is no plain file")
 )
@@ -92,7 +94,7 @@ func (own Folders) Of(agent transcript.Agent, path string) (File, error) {
 	}
 	mine := own(agent)
 	if mine == "" || !filepath.IsAbs(mine) {
-		return File{}, fmt.Errorf("%s: %w: where %s has its folder is not known", path, errElsewhere, agent)
+		return File{}, fmt.Errorf("%s: %w: where %s has its folder is not known", path, ErrNoFolder, agent)
 	}
 	if mine = filepath.Clean(mine); mine != folder && !same(mine, folder) {
 		return File{}, fmt.Errorf("%s: %w: that of %s is %s", path, errElsewhere, agent, mine)
