@@ -161,6 +161,43 @@ func TestPromise14CodexSegment(t *testing.T) {
 	p.Verify()
 }
 
+// A fork of Codex by reference says why the conversation that it goes on from is not to be had: the file is gone, is
+// compressed, or is another one than when it was made.
+func TestCodexBaseDoesNotFit(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", enginetest.Big("1"))
+	p.Save("first")
+	id := "01a1f867-63c3-7113-a272-12955c35fe69"
+	dir := filepath.Join(p.User(), ".codex", "sessions", "2026", "11", "20")
+	p.Must(os.MkdirAll(dir, 0o700))
+	first := filepath.Join(dir, "rollout-2026-11-20T10-01-52-"+id+".jsonl")
+	second := filepath.Join(dir, "rollout-2026-11-20T10-01-55-"+id+"_01a1f867-d129-71a2-90bf-1093d529b6b0.jsonl")
+	p.Must(os.WriteFile(second, p.Sample(hooks.Codex, "0.169.0-backtrack-segment.jsonl"), 0o600))
+	whole := p.Sample(hooks.Codex, "0.169.0-backtrack.jsonl")
+	short := whole[:bytes.IndexByte(whole, '\n')+1]
+	for _, c := range []struct {
+		name, as string
+		bytes    []byte // nil: there is none
+		why      string
+	}{
+		{"gone", first, nil, "that it continues is not there"},
+		{"cut", first, short, "that it continues is not as it was when this one was made: " + first + ": is not the base: it ends before"},
+		{"another", first, bytes.ToUpper(whole), "is not the base: another record ends there"},
+		{"packed", first + ".zst", []byte("x"), "that it continues is compressed: sessions/2026/11/20/" + filepath.Base(first) + ".zst"},
+	} {
+		p.Must(os.RemoveAll(first))
+		if c.bytes != nil {
+			p.Must(os.WriteFile(c.as, c.bytes, 0o600))
+		}
+		_, err := p.E.Worktree.Handle(enginetest.Bg,
+			hooks.Event{Agent: hooks.Codex, Session: id, Cwd: p.Root, Kind: hooks.Stop, Transcript: second}, capture.HandleOptions{})
+		p.Must(err)
+		if why := p.Session("codex/" + id).Problem; !strings.Contains(why, c.why) {
+			t.Errorf("%s: %q, want %q", c.name, why, c.why)
+		}
+	}
+}
+
 // A compressed file of little more than nothing may hold one line without an end.
 func TestT15PackedLineWithoutAnEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.jsonl.zst")

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,8 +37,15 @@ func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth in
 	if err != nil {
 		return 0, err
 	}
+	why := errors.New("is not there")
 	// offsets are those of before
-	paths = slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, zstdSuffix) })
+	paths = slices.DeleteFunc(paths, func(p string) bool {
+		packed := strings.HasSuffix(p, zstdSuffix)
+		if packed {
+			why = fmt.Errorf("is compressed: %s", p)
+		}
+		return packed
+	})
 	slices.SortFunc(paths, func(a, b string) int { return strings.Compare(path.Base(a), path.Base(b)) }) // the oldest first
 	at := -1
 	own := false
@@ -46,12 +54,15 @@ func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth in
 			paths, own = paths[:i], true
 			break
 		}
-		if fits(paths[i], of) {
+		switch err := fits(paths[i], of); {
+		case err == nil:
 			at = i
+		case at < 0:
+			why = fmt.Errorf("is not as it was when this one was made: %w", err)
 		}
 	}
 	if at < 0 {
-		return 0, fmt.Errorf("session file %s: the conversation %s that it continues is not there", f.Path, of.Session)
+		return 0, fmt.Errorf("session file %s: the conversation %s that it continues %w", f.Path, of.Session, why)
 	}
 	if own {
 		return cs.thread(w, paths, 0, depth-1)
@@ -86,12 +97,12 @@ func (cs *Conversations) thread(w io.Writer, paths []string, end int64, depth in
 	return n, nil
 }
 
-// fits reports whether a file is the one which of names.
-func fits(path string, of *transcript.Base) bool {
+// fits is why a file is not the one which of names; nil: it is.
+func fits(path string, of *transcript.Base) error {
 	f, err := OpenSession(transcript.Codex, path)
 	if err != nil {
-		return false
+		return err
 	}
 	defer f.Close()
-	return of.EndOffset <= f.Info.Size() && transcript.CodexBaseFits(f.Source(f.Info.Size()), *of) == nil
+	return transcript.CodexBaseFits(f.Source(f.Info.Size()), *of)
 }
