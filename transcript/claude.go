@@ -68,7 +68,9 @@ func (p *claudeParser) member(s *jsonscan.Scanner, l *line, key []byte) error {
 	case "parentUuid":
 		l.Root = s.Next() == 'n'
 		return l.id(s, &l.Parent, roleParent)
-	case "logicalParentUuid", "leafUuid", "sourceToolAssistantUUID", "messageId", "snapshotMessageId":
+	case "leafUuid":
+		return l.id(s, &l.Summed, roleReference)
+	case "logicalParentUuid", "sourceToolAssistantUUID", "messageId", "snapshotMessageId":
 		return l.id(s, nil, roleReference)
 	case "snapshot":
 		return member(s, "messageId", func() error { return l.id(s, nil, roleReference) })

@@ -3,6 +3,7 @@ package transcript
 import (
 	"cmp"
 	"math"
+	"slices"
 )
 
 // Same is how far two conversations are the same.
@@ -377,23 +378,36 @@ const never = math.MaxInt64
 
 // alone is when t has something that other has not, at first; never: the other has all that it has.
 func (t *Trace) alone(other *Trace) int64 {
-	first, of := int64(never), other.known()
+	first := int64(never)
 	if t.books != 0 && t.books != other.books {
 		first = t.books
 	}
+	of := other.known()
 	for i := range t.steps {
-		s := &t.steps[i]
-		noMessage := s.again || !s.message
-		if noMessage || s.at == 0 || s.at >= first {
-			continue
-		}
-		_, named := of.named[s.id]
-		_, copied := of.named[s.forked]
-		_, lasts := of.lasting[s.kept]
-		own := !named && !copied && !lasts
-		if own && (s.id != 0 || !of.said[s.said]) {
+		if s := &t.steps[i]; s.at != 0 && s.at < first && of.lacks(s) {
 			first = s.at
 		}
 	}
 	return first
+}
+
+// Goes reports whether t has a message that other has not: somebody has gone on with it, or it had more from the
+// beginning.
+func (t *Trace) Goes(other *Trace) bool {
+	of := other.known()
+	return slices.ContainsFunc(t.steps, func(s step) bool { return of.lacks(&s) })
+}
+
+// lacks reports whether a step is a message that these have not.
+func (k *known) lacks(s *step) bool {
+	if s.again || !s.message {
+		return false
+	}
+	_, named := k.named[s.id]
+	_, copied := k.named[s.forked]
+	_, lasts := k.lasting[s.kept]
+	if named || copied || lasts {
+		return false
+	}
+	return s.id != 0 || !k.said[s.said]
 }

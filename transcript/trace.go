@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash"
 	"hash/fnv"
+	"slices"
 	"time"
 )
 
@@ -21,6 +22,7 @@ type Trace struct {
 
 	base  *Base
 	named uint64          // Parent.Message
+	sums  []uint64        // the records that summaries in front of its first message name
 	ids   map[string]bool // of the sessions that the records are of
 	steps []step
 	began int64 // when its first message was said
@@ -160,6 +162,9 @@ func (t *Trace) take(of *tracker, l *line) {
 	}
 	if l.Side || len(t.steps) >= maxMessages {
 		return
+	}
+	if l.Summed != "" && len(t.steps) == 0 && len(t.sums) < maxCalls {
+		t.sums = append(t.sums, number64(l.Summed))
 	}
 	s := step{
 		at: millis(l.Time), turn: int32(len(of.c.Turns)), record: int32(of.c.Records), //nolint:gosec // neither has so many
@@ -334,6 +339,18 @@ func number64(id string) uint64 {
 
 // Has reports whether records of the conversation say that they are a session's.
 func (t *Trace) Has(session string) bool { return t.ids[session] }
+
+// Sums reports whether a summary in front of the conversation names a record of another one, which was there when that
+// line was written.
+func (t *Trace) Sums(other *Trace) bool {
+	return slices.ContainsFunc(t.sums, func(id uint64) bool {
+		_, there := other.known().named[id]
+		return there
+	})
+}
+
+// Summed reports whether summaries stand in front of the conversation, of whatever.
+func (t *Trace) Summed() bool { return len(t.sums) > 0 }
 
 // Ends reports whether nothing of the conversation's own stands behind its first turns: its newest message is in the
 // last of them.

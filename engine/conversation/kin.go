@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -81,8 +82,8 @@ func byLooks(l *model.Lineage) bool {
 
 // origin is the session that s was made of, by its trace, and of the kin that which has most of it: most records known
 // by their ids, then most of what a record says. Of several that have the same, that which was there first has what the
-// others were made of. nil: s was made of none. open: s has nothing of its own yet. A file that names its parent is
-// believed.
+// others were made of. nil: s was made of none. open: s, or that which it was found by comparing to be made of, has
+// nothing of its own yet, so that it is to be asked again when either goes on. A file that names its parent is believed.
 func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.Lineage, open bool, err error) {
 	named := namedBy(s, t)
 	if named != "" {
@@ -97,7 +98,7 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 		l, err := k.ofNamed(r, s, t, named)
 		return l, false, err
 	}
-	best, err := k.nearest(r, s, t, named)
+	best, open, err := k.nearest(r, s, t, named)
 	if err != nil {
 		return nil, false, err
 	}
@@ -108,7 +109,7 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 		return l, false, err
 	}
 	if best.of == nil {
-		return nil, false, nil
+		return nil, open, nil
 	}
 	l = model.MadeByAgent(s.Agent, transcript.Parent{Session: best.of.ID, Message: best.same.Message}, t.First)
 	l.Session = best.of.Name
@@ -122,7 +123,7 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 		l.How = value.FoundContent
 	}
 	share(l, best.same, shown)
-	return l, t.Ends(l.Both), nil
+	return l, t.Ends(l.Both) || byLooks(l) && !best.t.Goes(t), nil
 }
 
 // ofNamed is the lineage of s where it was made of the session that its file names.
@@ -147,25 +148,29 @@ type candidate struct {
 	same transcript.Same
 }
 
-// nearest is that of the kin which has most of s.
-func (k kin) nearest(r *tracer, s *model.Session, t *transcript.Trace, named string) (best candidate, err error) {
+// nearest is that of the kin which has most of s. open: another one begins as s does, and s has nothing of its own.
+func (k kin) nearest(r *tracer, s *model.Session, t *transcript.Trace, named string) (best candidate, open bool, err error) {
 	for _, p := range k.list {
 		pt, err := r.trace(p)
-		if errors.Is(err, ErrLater) {
-			return best, err
-		}
 		if err != nil {
-			continue
+			if errors.Is(err, ErrLater) || mayPass(err) {
+				return best, false, err
+			}
+			continue // it is damaged for good
 		}
 		c := candidate{p, pt, t.Common(pt)}
-		if c.same.Turn+c.same.Behind == 0 || p.Name != named && !k.mayBe(r, c, s, t) {
+		if c.same.Turn+c.same.Behind == 0 {
+			continue
+		}
+		open = open || !t.Goes(pt)
+		if p.Name != named && !k.mayBe(r, c, s, t) {
 			continue
 		}
 		if c.isNearerThan(best, r, named) {
 			best = c
 		}
 	}
-	return best, nil
+	return best, open, nil
 }
 
 // mayBe reports whether s may have been made of a session that its file does not name.
@@ -291,8 +296,8 @@ func (r *tracer) common(s *model.Session, t *transcript.Trace, parent *model.Ses
 	return t.Common(pt), nil
 }
 
-// precedes reports whether a session was there before another one that begins alike. What both say decides if it tells;
-// so that the answer does not depend on who was heard of first, that is asked last.
+// precedes reports whether a session was there before another one that begins alike. What both say decides if it tells,
+// then what their files' times do; so that the answer does not depend on who was heard of first, that is asked last.
 func precedes(a, b *model.Session, at, bt *transcript.Trace, same transcript.Same) bool {
 	switch {
 	case bt.Parent.Session == a.ID:
@@ -301,32 +306,86 @@ func precedes(a, b *model.Session, at, bt *transcript.Trace, same transcript.Sam
 		return false
 	case at.Has(b.ID) != bt.Has(a.ID): // it took them along
 		return bt.Has(a.ID)
+	case at.Sums(bt) != bt.Sums(at): // it sums up what the other one had by then
+		return bt.Sums(at)
 	case same.Order != 0:
 		return same.Order < 0
 	}
-	x, y := born(a), born(b)
-	switch one, other := live(x, at), live(y, bt); {
-	case one != other:
-		return one
+	goes, other := at.Goes(bt), bt.Goes(at)
+	x, y := stampsOf(a, at), stampsOf(b, bt)
+	if first := cmp.Or(x.made(y), x.written(y, goes, other)); first != 0 {
+		return first < 0
+	}
+	switch {
+	case bt.Summed() && !at.Summed() && !other: // clients that put a summary in front of a copy name no other one
+		return true
+	case at.Summed() && !bt.Summed() && !goes:
+		return false
 	case same.Looks != 0:
 		return same.Looks < 0
-	case !x.Equal(y) && within(x, at) && within(y, bt):
-		return x.Before(y)
+	case !x.born.Equal(y.born) && within(x.born, at) && within(y.born, bt):
+		return x.born.Before(y.born)
 	case a.Began != b.Began && !a.Imported && !b.Imported:
 		return a.Began-1 < b.Began-1 // 0: this is its first event
 	}
 	return a.ID < b.ID
 }
 
-// born is when a session's file was made; zero: not known.
-func born(s *model.Session) time.Time {
-	if _, err := sessions.StatSession(s); err != nil {
-		return time.Time{}
-	}
-	return osfile.Born(s.Transcript)
+// stamps are what the times of a session's file tell.
+type stamps struct {
+	born time.Time // when it was made; zero: not known
+	live bool      // it was made as its conversation began
+	last time.Time // when it was written last; zero: not known, or something was written that is not captured
+	kept bool      // that is when its newest record says: nobody has put the file there later
 }
 
-// soon is how long after what it says first a session's file is made, at most.
+func stampsOf(s *model.Session, t *transcript.Trace) (f stamps) {
+	info, err := sessions.StatSession(s)
+	if err != nil {
+		return f
+	}
+	f.born = osfile.Born(s.Transcript)
+	f.live = live(f.born, t)
+	if info.Size() == s.Cursor.Length-s.Cursor.Base {
+		f.last = info.ModTime()
+		f.kept = f.last.Sub(t.Last).Abs() <= soon
+	}
+	return f
+}
+
+// made tells by when two files were made which was there first, as cmp.Compare; 0: that does not tell. A file that was
+// made as its conversation began is no copy; of two, the copy was made later.
+func (f stamps) made(g stamps) int {
+	switch {
+	case f.live != g.live && f.live:
+		return -1
+	case f.live != g.live:
+		return 1
+	case f.live:
+		return f.born.Compare(g.born)
+	}
+	return 0
+}
+
+// written tells by when two files were written last, where that was kept (cp -a, rsync, tar). An agent writes what is
+// said as it is said. So a file that was written later than its newest record says, and has nothing of its own, was put
+// there: it is a copy that nobody has gone on with. goes and other: f, and g, has something of its own.
+func (f stamps) written(g stamps, goes, other bool) int {
+	switch {
+	case f.last.IsZero() || g.last.IsZero():
+		return 0
+	case f.kept && !g.kept && !other:
+		return -1
+	case g.kept && !f.kept && !goes:
+		return 1
+	case f.kept && g.kept && !goes && !other:
+		return f.last.Compare(g.last)
+	}
+	return 0
+}
+
+// soon is how long after what it says first a session's file is made, at most, and after what it says last it is
+// written.
 const soon = 2 * time.Second
 
 // live reports whether a file that was made then was written as its conversation was held, from the first record on: it

@@ -21,15 +21,18 @@ const hookOrigin = 1 << 20
 const maxOrigin = maxSession
 
 // needsOrigin reports whether a session's origin is to be looked for (where forks.detect is off never): its
-// conversation is not known, or has become longer by half since the last attempt, or by anything while it has nothing
-// of its own, or a session has come that it may have been made of. One that rewind made needs none. The log's lock is
-// held.
+// conversation is not known, or has become longer by half since the last attempt, or by anything while it or what it
+// seems to be made of has nothing of its own, or a session has come that it may have been made of, or something could
+// not be read the last time. One that rewind made needs none. The log's lock is held.
 func (cs *Conversations) needsOrigin(s *model.Session) bool {
 	never := !cs.log.Config.Detects() || s.Purged || s.LaneOf != ""
 	if never || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return false
 	}
 	p := cs.loadPoints()
+	if f, failed := p.failed[s.Name]; failed {
+		return !cs.log.Now().Before(f.next)
+	}
 	known := p.of[s.Name]
 	switch {
 	case known == nil, known.Transcript != s.Cursor.Transcript && s.Cursor.Length <= known.Length:
@@ -127,6 +130,7 @@ func (cs *Conversations) ResolveOriginsUnlocked(ctx context.Context, names []str
 }
 
 func (cs *Conversations) resolveAll(ctx context.Context, reading func(func())) {
+	cs.loadPoints().retry()
 	names := slices.Sorted(maps.Keys(cs.log.Records))
 	for _, name := range names { // all are known before one is compared with others
 		if ctx.Err() != nil {
@@ -176,6 +180,7 @@ func (cs *Conversations) resolve(ctx context.Context, name string, reading func(
 	var err error
 	reading(func() { t, err = r.trace(&work) })
 	if err != nil {
+		cs.lookFailed(name, err)
 		return
 	}
 	p := cs.loadPoints()
@@ -192,12 +197,20 @@ func (cs *Conversations) resolve(ctx context.Context, name string, reading func(
 	open := false
 	reading(func() { l, open, err = kin.origin(r, &work, t) })
 	if err != nil {
+		cs.lookFailed(name, err)
 		return
 	}
 	p = cs.loadPoints()
 	p.settle(name, open)
 	if now := cs.log.Records[name]; now != nil && !now.Purged && !made(now) {
 		cs.tellOrigin(ctx, p, now, l)
+	}
+}
+
+// lookFailed notes that a session's origin could not be looked for, unless that is so for good.
+func (cs *Conversations) lookFailed(name string, err error) {
+	if mayPass(err) {
+		cs.loadPoints().fail(name, cs.log.Now())
 	}
 }
 

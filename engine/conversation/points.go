@@ -3,7 +3,10 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
+	"syscall"
+	"time"
 
 	"rewind/engine/model"
 	"rewind/internal/kv"
@@ -19,6 +22,41 @@ type points struct {
 	sorted   bool
 	learnt   map[string]*model.Points // what the store has not yet; nil: to be removed
 	again    map[string]bool          // sessions whose origin is to be looked for again: one came that it may be
+	failed   map[string]failedLook    // sessions of which something could not be read when their origin was looked for
+}
+
+// failedLook is a look that failed: when it is repeated.
+type failedLook struct {
+	tries int
+	next  time.Time
+}
+
+// fail notes that something could not be read when a session's origin was looked for. That is tried again, each time
+// after twice as long; by another process at once, as what was learnt is not stored.
+func (p *points) fail(name string, now time.Time) {
+	f := p.failed[name]
+	f.tries = min(f.tries+1, 12)
+	f.next = now.Add(time.Second << f.tries)
+	if p.failed == nil {
+		p.failed = map[string]failedLook{}
+	}
+	p.failed[name], p.learnt[name] = f, nil
+	delete(p.again, name)
+}
+
+// retry has all looks that failed repeated now.
+func (p *points) retry() {
+	for name := range p.failed {
+		p.again[name] = true
+	}
+	clear(p.failed)
+}
+
+// mayPass reports whether an error in reading a conversation may be gone the next time: the system's, as of too many
+// open files. What is damaged, or cannot be parsed, stays so.
+func mayPass(err error) bool {
+	var of syscall.Errno
+	return errors.As(err, &of)
 }
 
 type point struct {
@@ -93,6 +131,7 @@ func (p *points) learn(s *model.Session, t *transcript.Trace) {
 // settle notes whether a conversation has nothing of its own yet.
 func (p *points) settle(name string, open bool) {
 	delete(p.again, name)
+	delete(p.failed, name)
 	if known := p.of[name]; known != nil && known.Open != open {
 		known.Open = open
 		if learnt := p.learnt[name]; learnt != nil {
