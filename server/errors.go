@@ -20,7 +20,6 @@ import (
 	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
-	"rewind/internal/agentfiles"
 	"rewind/internal/kv"
 	"rewind/internal/record"
 	"rewind/internal/relay"
@@ -68,7 +67,7 @@ var rules = []rule{
 		"the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file " +
 			"is touched: 'rewind checkout --abort --code-only'",
 	},
-	{is(agentfiles.ErrNoFolder), api.WordUsage, "give env, with the home directory of who asks; a command takes it from HOME"},
+	{noHome, api.WordUsage, "give env, with the home directory of who asks; a command takes it from HOME"},
 	{
 		as[*model.ForeignFileError], api.WordFailed,
 		"set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the " +
@@ -270,6 +269,12 @@ func corruptBeside(err error) bool { return as[*oplog.BesideError](err) && isCor
 func isForeign(err error) bool {
 	var f *model.ForeignFileError
 	return errors.As(err, &f) && f.Foreign()
+}
+
+// noHome: the request does not say in which home directory the agents' folders are.
+func noHome(err error) bool {
+	var f *model.ForeignFileError
+	return errors.As(err, &f) && f.NoHome()
 }
 
 func isNoSpace(err error) bool {

@@ -28,9 +28,6 @@ func (p *claudeParser) finish(l *line) {
 		l.Type += "/" + p.sub
 	}
 	l.Lead = claudeLeads[p.kind]
-	if p.kind != "summary" {
-		l.Summed = ""
-	}
 	switch p.kind {
 	case "custom-title":
 		l.Title, l.TitleRank = oneLine(p.custom, maxTitle), 2

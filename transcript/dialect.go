@@ -82,8 +82,8 @@ type line struct {
 	// Again.
 	Reset bool
 	Again []prompted
-	// Summed: the record that a line of a summary names as the newest of what it sums up (Claude 1.0, in front of a
-	// session that it made of another one, and of others).
+	// Summed: the record that a line names; one of a summary as the newest of what it sums up (Claude 1.0, in front of
+	// a session that it made of another one, and of others).
 	Summed string
 
 	says    jsonscan.Text // what becomes Text

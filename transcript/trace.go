@@ -163,9 +163,7 @@ func (t *Trace) take(of *tracker, l *line) {
 	if l.Side || len(t.steps) >= maxMessages {
 		return
 	}
-	if l.Summed != "" && len(t.steps) == 0 && len(t.sums) < maxCalls {
-		t.sums = append(t.sums, number64(l.Summed))
-	}
+	t.front(l)
 	s := step{
 		at: millis(l.Time), turn: int32(len(of.c.Turns)), record: int32(of.c.Records), //nolint:gosec // neither has so many
 		ordinal: l.Ordinal, end: l.Offset + l.Size,
@@ -204,6 +202,14 @@ func (t *Trace) take(of *tracker, l *line) {
 		return
 	}
 	t.steps = append(t.steps, s)
+}
+
+// front takes what a summary in front of the first message names.
+func (t *Trace) front(l *line) {
+	inFront := len(t.steps) == 0 && len(t.sums) < maxCalls
+	if inFront && l.Type == "summary" && l.Summed != "" {
+		t.sums = append(t.sums, number64(l.Summed))
+	}
 }
 
 func millis(t time.Time) int64 {

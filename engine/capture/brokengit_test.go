@@ -235,10 +235,13 @@ func TestT24Promise18InitWithoutGitDirectory(t *testing.T) {
 // and however the event's files are looked at.
 func TestT24Promise18HooksNote(t *testing.T) {
 	for name, spoil := range map[string]func(p *enginetest.Project){
-		"empty":     func(p *enginetest.Project) { p.Write(".git/HEAD", "") },
-		"garbage":   func(p *enginetest.Project) { p.Write(".git/HEAD", "nothing that git knows\n") },
-		"directory": func(p *enginetest.Project) { p.Remove(".git/HEAD"); p.Must(os.Mkdir(p.Path(".git/HEAD"), 0o755)) },
-		"gone":      func(p *enginetest.Project) { p.Remove(".git/HEAD") },
+		"empty":   func(p *enginetest.Project) { p.Write(".git/HEAD", "") },
+		"garbage": func(p *enginetest.Project) { p.Write(".git/HEAD", "nothing that git knows\n") },
+		"directory": func(p *enginetest.Project) {
+			p.Remove(".git/HEAD")
+			p.Must(os.Mkdir(p.Path(".git/HEAD"), 0o755))
+		},
+		"gone": func(p *enginetest.Project) { p.Remove(".git/HEAD") },
 	} {
 		for _, rules := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, rules %t", name, rules), func(t *testing.T) {

@@ -181,16 +181,17 @@ func TestCodexBaseDoesNotFit(t *testing.T) {
 		why      string
 	}{
 		{"gone", first, nil, "that it continues is not there"},
-		{"cut", first, short, "that it continues is not as it was when this one was made: " + first + ": is not the base: it ends before"},
+		{"cut", first, short, "is not as it was when this one was made: " + first + ": is not the base: it ends"},
 		{"another", first, bytes.ToUpper(whole), "is not the base: another record ends there"},
-		{"packed", first + ".zst", []byte("x"), "that it continues is compressed: sessions/2026/11/20/" + filepath.Base(first) + ".zst"},
+		{"packed", first + ".zst", []byte("x"), "is compressed: sessions/2026/11/20/" + filepath.Base(first) + ".zst"},
 	} {
 		p.Must(os.RemoveAll(first))
 		if c.bytes != nil {
 			p.Must(os.WriteFile(c.as, c.bytes, 0o600))
 		}
-		_, err := p.E.Worktree.Handle(enginetest.Bg,
-			hooks.Event{Agent: hooks.Codex, Session: id, Cwd: p.Root, Kind: hooks.Stop, Transcript: second}, capture.HandleOptions{})
+		_, err := p.E.Worktree.Handle(enginetest.Bg, hooks.Event{
+			Agent: hooks.Codex, Session: id, Cwd: p.Root, Kind: hooks.Stop, Transcript: second,
+		}, capture.HandleOptions{})
 		p.Must(err)
 		if why := p.Session("codex/" + id).Problem; !strings.Contains(why, c.why) {
 			t.Errorf("%s: %q, want %q", c.name, why, c.why)

@@ -83,7 +83,8 @@ func byLooks(l *model.Lineage) bool {
 // origin is the session that s was made of, by its trace, and of the kin that which has most of it: most records known
 // by their ids, then most of what a record says. Of several that have the same, that which was there first has what the
 // others were made of. nil: s was made of none. open: s, or that which it was found by comparing to be made of, has
-// nothing of its own yet, so that it is to be asked again when either goes on. A file that names its parent is believed.
+// nothing of its own yet, so that it is to be asked again when either goes on. A file that names its parent is
+// believed.
 func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.Lineage, open bool, err error) {
 	named := namedBy(s, t)
 	if named != "" {
@@ -123,7 +124,12 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 		l.How = value.FoundContent
 	}
 	share(l, best.same, shown)
-	return l, t.Ends(l.Both) || byLooks(l) && !best.t.Goes(t), nil
+	return l, best.open(l, t), nil
+}
+
+// open reports whether a session, or what it was found by comparing to be made of, has nothing of its own.
+func (c candidate) open(l *model.Lineage, t *transcript.Trace) bool {
+	return t.Ends(l.Both) || byLooks(l) && !c.t.Goes(t)
 }
 
 // ofNamed is the lineage of s where it was made of the session that its file names.
@@ -149,7 +155,9 @@ type candidate struct {
 }
 
 // nearest is that of the kin which has most of s. open: another one begins as s does, and s has nothing of its own.
-func (k kin) nearest(r *tracer, s *model.Session, t *transcript.Trace, named string) (best candidate, open bool, err error) {
+func (k kin) nearest(r *tracer, s *model.Session, t *transcript.Trace, named string) (
+	best candidate, open bool, err error,
+) {
 	for _, p := range k.list {
 		pt, err := r.trace(p)
 		if err != nil {
@@ -299,36 +307,54 @@ func (r *tracer) common(s *model.Session, t *transcript.Trace, parent *model.Ses
 // precedes reports whether a session was there before another one that begins alike. What both say decides if it tells,
 // then what their files' times do; so that the answer does not depend on who was heard of first, that is asked last.
 func precedes(a, b *model.Session, at, bt *transcript.Trace, same transcript.Same) bool {
-	switch {
-	case bt.Parent.Session == a.ID:
-		return true
-	case at.Parent.Session == b.ID:
-		return false
-	case at.Has(b.ID) != bt.Has(a.ID): // it took them along
-		return bt.Has(a.ID)
-	case at.Sums(bt) != bt.Sums(at): // it sums up what the other one had by then
-		return bt.Sums(at)
-	case same.Order != 0:
-		return same.Order < 0
+	if first := cmp.Or(named(a, b, at, bt), same.Order); first != 0 {
+		return first < 0
 	}
 	goes, other := at.Goes(bt), bt.Goes(at)
 	x, y := stampsOf(a, at), stampsOf(b, bt)
-	if first := cmp.Or(x.made(y), x.written(y, goes, other)); first != 0 {
+	if first := cmp.Or(x.made(y), x.written(y, goes, other), summed(at, bt, goes, other), same.Looks); first != 0 {
 		return first < 0
 	}
 	switch {
-	case bt.Summed() && !at.Summed() && !other: // clients that put a summary in front of a copy name no other one
-		return true
-	case at.Summed() && !bt.Summed() && !goes:
-		return false
-	case same.Looks != 0:
-		return same.Looks < 0
 	case !x.born.Equal(y.born) && within(x.born, at) && within(y.born, bt):
 		return x.born.Before(y.born)
 	case a.Began != b.Began && !a.Imported && !b.Imported:
 		return a.Began-1 < b.Began-1 // 0: this is its first event
 	}
 	return a.ID < b.ID
+}
+
+// named tells by what one of two files names of the other which was there first, as cmp.Compare; 0: that does not tell.
+func named(a, b *model.Session, at, bt *transcript.Trace) int {
+	switch {
+	case bt.Parent.Session == a.ID:
+		return -1
+	case at.Parent.Session == b.ID:
+		return 1
+	}
+	tells := func(of, by bool) int { // by: b names a
+		switch {
+		case of == by:
+			return 0
+		case by:
+			return -1
+		}
+		return 1
+	}
+	// a copy took records along that say whose they are; a summary in front is of what the other one had by then
+	return cmp.Or(tells(at.Has(b.ID), bt.Has(a.ID)), tells(at.Sums(bt), bt.Sums(at)))
+}
+
+// summed tells by a summary in front of what has nothing of its own: clients that put one in front of a copy name no
+// session.
+func summed(at, bt *transcript.Trace, goes, other bool) int {
+	switch is, by := at.Summed(), bt.Summed(); {
+	case by && !is && !other:
+		return -1
+	case is && !by && !goes:
+		return 1
+	}
+	return 0
 }
 
 // stamps are what the times of a session's file tell.
@@ -378,10 +404,12 @@ func (f stamps) written(g stamps, goes, other bool) int {
 		return -1
 	case g.kept && !f.kept && !goes:
 		return 1
-	case f.kept && g.kept && !goes && !other:
-		return f.last.Compare(g.last)
+	case !f.kept || !g.kept || goes != other:
+		return 0
+	case goes: // both were gone on with, and each was written last when it was
+		return 0
 	}
-	return 0
+	return f.last.Compare(g.last)
 }
 
 // soon is how long after what it says first a session's file is made, at most, and after what it says last it is

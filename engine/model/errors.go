@@ -297,7 +297,7 @@ type ForeignFileError struct {
 }
 
 func (e *ForeignFileError) Error() string {
-	if errors.Is(e.Cause, agentfiles.ErrNoFolder) {
+	if e.NoHome() {
 		return e.In + ": where its agent has its folder is not known: no home directory was given"
 	}
 	return fmt.Sprintf("%s names a session file that is not yours to change: %v", e.In, e.Cause)
@@ -305,6 +305,9 @@ func (e *ForeignFileError) Error() string {
 
 // Unwrap is the cause.
 func (e *ForeignFileError) Unwrap() error { return e.Cause }
+
+// NoHome reports whether it was not said in which home directory the agent's folder is.
+func (e *ForeignFileError) NoHome() bool { return errors.Is(e.Cause, agentfiles.ErrNoFolder) }
 
 // Foreign reports whether no agent has a session file of such a name: the store was prepared by somebody, or is
 // damaged.

@@ -20,7 +20,7 @@ import (
 // with what was said when.
 type pairKind struct {
 	name string
-	kept bool   // the files' times were kept when they were brought here (cp -a, rsync, tar), else they are those of that day
+	kept bool   // the files' times were kept when they were brought here (cp -a), else they are those of that day
 	here bool   // both files were made here, and the file system says when
 	soon bool   // the copy was made within two seconds: of the first record where both were made here, else of the last
 	sums bool   // a summary stands in front of the copy, as Claude Code 1.0 puts one
@@ -30,7 +30,8 @@ type pairKind struct {
 
 // pairKinds are all kinds. Nothing tells where the times of the files were not kept and nobody has gone on with the
 // copy (both files are of one day, and each may be the beginning of the other), where the copy was gone on with before
-// the original was, and where the original was gone on with and the copy was made within two seconds of its last record.
+// the original was, and where the copy was made within two seconds of the original's last record and that alone was
+// gone on with.
 func pairKinds() (list []pairKind) {
 	for _, kept := range []bool{true, false} {
 		for _, sums := range []bool{false, true} {
@@ -52,7 +53,7 @@ func pairKinds() (list []pairKind) {
 	}
 	for i := range list {
 		k := &list[i]
-		k.name = fmt.Sprintf("kept %t, here %t, soon %t, summary %t, goes on %q", k.kept, k.here, k.soon, k.sums, k.goes)
+		k.name = fmt.Sprintf("kept %t, here %t, soon %t, summary %t, %q", k.kept, k.here, k.soon, k.sums, k.goes)
 	}
 	return list
 }
@@ -86,7 +87,8 @@ func (f *families) pair(k pairKind) (of, made *filed) {
 		b.said = append(b.said, s)
 	}
 	if k.sums {
-		b.front = []string{`{"type":"summary","summary":"A title","leafUuid":"` + a.said[len(a.said)-1].id + `"}` + "\n"}
+		last := a.said[len(a.said)-1].id
+		b.front = []string{`{"type":"summary","summary":"A title","leafUuid":"` + last + `"}` + "\n"}
 	}
 	switch {
 	case k.soon:
