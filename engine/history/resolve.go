@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -183,41 +182,35 @@ func (h *History) word(n naming.Name) (*model.Checkpoint, error) {
 	return h.inLog(n.String(), id)
 }
 
-// stoodOn is the newest checkpoint that was taken while the user's repository stood on the commit whose hash begins with the name. Names of
-// commits are looked at last: the whole log is read for one that is given in part.
+// stoodOn is the checkpoint with the state that was the commit whose hash begins with the name, else the newest that was taken while the
+// user's repository stood on it; it is said if work lies on top. Names of commits are looked at last: the whole log is read for one.
 func (h *History) stoodOn(n naming.Name) (*model.Checkpoint, error) {
 	want := strings.ToLower(n.Text)
-	var newest *model.Checkpoint
-	var commits []string
+	var s stood
 	read := h.log.Checkpoints()
 	err := h.log.Made(func(op *refs.Operation) error {
 		if op.Kind == refs.KindSafety {
 			return nil
 		}
-		cp, err := read(op.Checkpoint)
-		switch {
-		case err != nil || !strings.HasPrefix(cp.Git.Commit, want):
-			return nil //nolint:nilerr // what is damaged names nothing
-		case newest == nil:
-			newest, commits = cp, []string{cp.Git.Commit}
-		case !slices.Contains(commits, cp.Git.Commit):
-			commits = append(commits, cp.Git.Commit)
-		}
-		if len(want) == len(cp.Git.Commit) {
-			return kv.ErrStop
+		if cp, err := read(op.Checkpoint); err == nil { // what is damaged names nothing
+			s.take(cp, strings.HasPrefix(cp.Git.Commit, want))
 		}
 		return nil
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case len(commits) > 1:
-		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: &model.CommitsError{Commits: commits}}
-	case newest == nil:
+	case len(s.commits) > 1:
+		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: &model.CommitsError{Commits: s.commits}}
+	case s.newest == nil:
 		err := fmt.Errorf("%w: no id begins so, and none stood on such a git commit", model.ErrNotFound)
 		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: err}
 	}
-	return h.inLog(n.String(), newest.ID)
+	cp, word := s.was(h.log.Objs, h.log.Project.Root)
+	if word != "" {
+		h.log.Notice(word)
+	}
+	return h.inLog(n.String(), cp.ID)
 }
 
 // tooShort is a *model.TooShortError with the ids of checkpoints that begin with the digits of a name.
