@@ -60,7 +60,8 @@ func (s *stood) was(get objects, root string) (cp *model.Checkpoint, word string
 	}
 	switch {
 	case cp == nil:
-		const text = "no checkpoint has the state of commit %.12s: the newest that stood on it is meant, with the work on top"
+		const text = "no checkpoint has the state of commit %.12s: the newest that stood on it is meant, " +
+			"with the work on top"
 		return s.newest, fmt.Sprintf(text, of)
 	case fewest > 0:
 		return cp, fmt.Sprintf("the state of commit %.12s, with files on top that it does not have: %d", of, fewest)

@@ -182,8 +182,9 @@ func (h *History) word(n naming.Name) (*model.Checkpoint, error) {
 	return h.inLog(n.String(), id)
 }
 
-// stoodOn is the checkpoint with the state that was the commit whose hash begins with the name, else the newest that was taken while the
-// user's repository stood on it; it is said if work lies on top. Names of commits are looked at last: the whole log is read for one.
+// stoodOn is the checkpoint with the state that was the commit whose hash begins with the name, else the newest that
+// was taken while the user's repository stood on it; it is said if work lies on top. Names of commits are looked at
+// last: the whole log is read for one.
 func (h *History) stoodOn(n naming.Name) (*model.Checkpoint, error) {
 	want := strings.ToLower(n.Text)
 	var s stood

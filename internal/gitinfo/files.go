@@ -45,7 +45,8 @@ func (r *Repo) Files(commit string) ([]CommitFile, error) {
 		}
 		mode := string(words[0])
 		list = append(list, CommitFile{
-			Path: string(path), Link: mode == "120000", Executable: mode == "100755", Size: size, hash: string(words[2]),
+			Path: string(path), Link: mode == "120000", Executable: mode == "100755", Size: size,
+			hash: string(words[2]),
 		})
 	}
 	return list, nil
