@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/value"
@@ -67,9 +66,9 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 	if from, to, ok := strings.Cut(o.Change, ".."); ok {
 		return m.between(ctx, from, to, o.Session)
 	}
-	name := o.Change
-	if o.Session.Session != "" && !strings.Contains(name, "@") {
-		name += "@" + o.Session.Session
+	name, err := m.history.Named(o.Session, o.Change)
+	if err != nil {
+		return nil, err
 	}
 	row, err := m.history.TurnRow(ctx, name, "")
 	if err != nil {
@@ -85,7 +84,7 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 		}
 		return ch, nil
 	}
-	cp, err := m.namedState(ctx, o.Change, o.Session)
+	cp, err := m.namedState(ctx, name, o.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +103,6 @@ func nameOf(cp *model.Checkpoint) string {
 }
 
 func (m *Merger) namedState(ctx context.Context, name string, who model.SessionChoice) (*model.Checkpoint, error) {
-	if n, err := history.ParseName(name); err == nil && who.Session == "" {
-		who.Session = n.Session
-	}
 	at, err := m.history.NamedMoment(ctx, name, who)
 	if err != nil {
 		return nil, err

@@ -523,4 +523,15 @@ func TestChangeOfRefuses(t *testing.T) {
 	if _, _, err := brought(p, merge.Ask{Change: "@-"}, merge.Options{}); !errors.As(err, &usage) || usage.Subject != `"first"` {
 		t.Errorf("the first state: %v", err)
 	}
+	for _, id := range []string{"b", "c"} {
+		b := p.Agent(id)
+		b.Start()
+		b.Prompt("go")
+		b.Run(id, func() { p.Write(id, id) })
+	}
+	for _, change := range []string{"turn:1", "before:1", "turn:1~1", "@..turn:1"} {
+		if _, _, err := brought(p, merge.Ask{Change: change}, merge.Options{}); !errors.Is(err, model.ErrWhichSession) {
+			t.Errorf("%s with two sessions at work: %v", change, err)
+		}
+	}
 }
