@@ -61,6 +61,7 @@ type CompareSide struct {
 type CompareTurn struct {
 	Session     string    `json:"session"`
 	Turn        uint64    `json:"turn"`
+	Whose       string    `json:"whose,omitempty"`  // as of a Checkpoint
 	Prompt      Text      `json:"prompt,omitempty"` // how it begins
 	Time        time.Time `json:"time"`
 	Checkpoints int       `json:"checkpoints"` // 0: it changed nothing

@@ -89,6 +89,7 @@ type TurnsResponse struct {
 	Notices     []string     `json:"notices,omitempty"`
 	At          uint64       `json:"at,omitempty"`     // the turn that the project stands in, or at the end of, left out or not; 0: in none
 	OwnAt       uint64       `json:"own_at,omitempty"` // the same of where the session stands: beside other agents the project may stand on one of them
+	Whose       string       `json:"whose,omitempty"`  // as of a Checkpoint
 }
 
 // FutureRequest asks for the turns behind the point that a session has gone back to.
@@ -181,6 +182,7 @@ type Fork struct {
 	Title     Text    `json:"title"`
 	Path      Text    `json:"path"`
 	From      Lineage `json:"from"`
+	Whose     string  `json:"whose,omitempty"` // what the session that it was made of is called beside a turn, as of a Checkpoint
 	Messages  int     `json:"messages"`
 	Dropped   int     `json:"dropped,omitempty"`   // records between the place asked for and the last safe one
 	Why       Text    `json:"why,omitempty"`       // why it does not end at the place asked for
@@ -229,6 +231,7 @@ type Conversation struct {
 	Version bool     `json:"version,omitempty"` // of in-place: the file was not cut, but became another version of itself
 	Removed []Text   `json:"removed,omitempty"` // session files of forks that nobody had used
 	Kept    []Text   `json:"kept,omitempty"`    // session files that somebody has used meanwhile: left as they are
+	Whose   string   `json:"whose,omitempty"`   // as of a Checkpoint
 }
 
 // ForksRequest lists the forks of a project, or shows one.

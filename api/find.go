@@ -92,6 +92,7 @@ type Moment struct {
 	Message Text      `json:"message,omitempty"`
 	Safety  bool      `json:"safety,omitempty"`
 	Merged  uint64    `json:"merged,omitempty"` // older steps that gc has merged into it: what is said of it may be true of one of them
+	Whose   string    `json:"whose,omitempty"`  // as of a Checkpoint
 }
 
 // BlameRequest asks where the lines of a file come from.

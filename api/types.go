@@ -50,6 +50,8 @@ type Checkpoint struct {
 	Paths  []Text   `json:"paths,omitempty"`  // where asked for: how what it changed begins
 	// where asked for: the row of the list that it goes on from; absent: nothing is before it
 	Follows *Link `json:"follows,omitempty"`
+	// what its session is called beside its turn; absent: the project has no other session
+	Whose string `json:"whose,omitempty"`
 }
 
 // Change is how one path differs between two states.

@@ -6,11 +6,13 @@ import (
 	"rewind/internal/value"
 )
 
-// PlaceEdits says of the files outside of the project which project they are in, if one is set up there: that one has
-// them.
+// PlaceEdits says of files that agents edited what their sessions are called, and of those outside of the project which
+// project they are in, if one is set up there: that one has them.
 func (e *Engine) PlaceEdits(list []value.Uncaptured) []value.Uncaptured {
 	var roots map[string]bool
+	whose := e.Sessions.Whose()
 	for i := range list {
+		list[i].Whose = whose(list[i].Session)
 		if list[i].Reason != value.ReasonOutside {
 			continue
 		}

@@ -89,9 +89,11 @@ func compareSide(e *engine.Engine, s *compare.Side, files []engine.FileDiff, hun
 	for _, cp := range s.Steps {
 		out.IDs = append(out.IDs, cp.ID.String())
 	}
+	whose := e.Sessions.Whose()
 	for _, t := range s.Turns {
 		out.Turns = append(out.Turns, api.CompareTurn{
-			Session: t.Session, Turn: t.Turn, Prompt: api.Text(t.Prompt), Time: t.Time.UTC(), Checkpoints: t.Steps,
+			Session: t.Session, Turn: t.Turn, Whose: whose(t.Session), Prompt: api.Text(t.Prompt),
+			Time: t.Time.UTC(), Checkpoints: t.Steps,
 		})
 	}
 	for _, f := range files {

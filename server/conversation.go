@@ -102,7 +102,7 @@ func (s *server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progre
 		if err != nil {
 			return err
 		}
-		out = turnsResponse(r)
+		out = turnsResponse(r, e.Sessions.Whose()(r.Session))
 		out.Notices = e.Project().Notices
 		return nil
 	})

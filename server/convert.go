@@ -28,7 +28,7 @@ func checkpoint(l history.Listed) api.Checkpoint {
 		Bytes: l.Counts.Bytes,
 		Added: l.Counts.Added, Modified: l.Counts.Modified, Deleted: l.Counts.Deleted, Skipped: l.Counts.Skipped,
 		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
-		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
+		Turn: l.Cause.Turn, Whose: l.Whose, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
 		Merged: l.Merged,
 	}
 	if len(l.Messages) > 0 {
@@ -270,7 +270,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		KeptDirs: value.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now),
 		GitState: r.Plan.Git.State,
 		GitGone:  r.Plan.Git.Gone,
-		Partial:  len(r.Conflicts) > 0, Conversation: conversationOf(r.Conversation), Notices: e.Project().Notices,
+		Partial:  len(r.Conflicts) > 0, Conversation: conversationOf(e, r.Conversation), Notices: e.Project().Notices,
 	}
 	if out.Safety, err = listed(e, r.Safety); err != nil {
 		return out, err

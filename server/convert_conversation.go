@@ -9,6 +9,7 @@ import (
 	"rewind/engine"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/naming"
 	"rewind/internal/value"
 	"rewind/refs"
 	"rewind/transcript"
@@ -89,9 +90,10 @@ func forkInfo(f *model.ForkInfo) api.ForkInfo {
 	return out
 }
 
-func turnsResponse(r *model.TurnList) api.TurnsResponse {
+func turnsResponse(r *model.TurnList, whose string) api.TurnsResponse {
 	out := api.TurnsResponse{
 		Session: r.Session, Title: api.Text(r.Title), Turns: make([]api.Turn, 0, len(r.Turns)), More: r.More,
+		Whose:     whose,
 		Left:      r.Left,
 		LeftTurns: r.LeftTurns, At: r.At, OwnAt: r.OwnAt,
 	}
@@ -115,15 +117,18 @@ func turn(t model.TurnInfo) api.Turn {
 	}
 }
 
-func fork(f *model.Fork) api.Fork {
+func fork(e *engine.Engine, f *model.Fork) api.Fork {
 	agent, id := model.SplitSession(f.Session)
+	whose := e.Sessions.Whose()(f.From.Session)
+	turn := func(n int) string { return naming.TurnWords(uint64(n), whose) }
 	out := api.Fork{
 		ID: id, Session: f.Session, Agent: agent, Title: api.Text(f.Title), Path: api.Text(f.Path),
 		From:     lineage(f.From),
+		Whose:    whose,
 		Messages: f.Cut.Messages, Dropped: f.Cut.Dropped, Compacted: f.Cut.Compaction != nil,
 		Before: f.Cut.LaterCompaction, Bytes: f.Bytes,
 		Resume: resume(f.Session), Listed: f.Listed, Problem: api.Text(f.Problem), Checks: value.Texts(f.Checks),
-		Why: api.Text(f.Cut.Because()),
+		Why: api.Text(f.Cut.Because(turn)),
 	}
 	if f.Cut.Dangling != nil {
 		out.Dangling = f.Cut.Dangling.Name
@@ -135,7 +140,7 @@ func fork(f *model.Fork) api.Fork {
 }
 
 func forkResponse(e *engine.Engine, dryRun bool, f *restore.Forked) (out api.ForkResponse, err error) {
-	out.Fork, out.Reused = fork(f.Fork), f.Reused
+	out.Fork, out.Reused = fork(e, f.Fork), f.Reused
 	if f.Restore != nil {
 		r, err := restoreResponse(e, f.Restored, dryRun, f.Restore)
 		if err != nil {
@@ -148,18 +153,18 @@ func forkResponse(e *engine.Engine, dryRun bool, f *restore.Forked) (out api.For
 	return out, nil
 }
 
-func conversationOf(t *model.Conversation) *api.Conversation {
+func conversationOf(e *engine.Engine, t *model.Conversation) *api.Conversation {
 	if t == nil {
 		return nil
 	}
 	out := &api.Conversation{
 		Mode: string(t.Mode), Why: api.Text(t.Why), Session: t.Session, Resume: resume(t.Session),
-		Path: api.Text(t.Path), Turn: t.Turn,
+		Path: api.Text(t.Path), Turn: t.Turn, Whose: e.Sessions.Whose()(t.Session),
 		Version: t.Version, Removed: value.Texts(t.Removed), Kept: value.Texts(t.Kept),
 	}
 	if t.Fork != nil {
-		f := fork(t.Fork)
-		out.Fork = &f
+		f := fork(e, t.Fork)
+		out.Fork, out.Whose = &f, f.Whose // the turns are counted as there
 	}
 	return out
 }

@@ -155,7 +155,7 @@ func match(m *find.Match) api.Match {
 // moment is as much of a checkpoint as a person knows it by.
 func moment(l history.Listed) api.Moment {
 	m := api.Moment{
-		ID: l.ID.String(), Short: l.Short, Time: l.Time.UTC(), Turn: l.Cause.Turn, Event: l.Cause.Event,
+		ID: l.ID.String(), Short: l.Short, Time: l.Time.UTC(), Turn: l.Cause.Turn, Whose: l.Whose, Event: l.Cause.Event,
 		Message: api.Text(l.Cause.Message), Prompt: api.Text(l.Cause.Prompt), Safety: l.Safety, Merged: l.Merged,
 	}
 	m.Agent, _ = model.SplitSession(l.Session)

@@ -49,6 +49,11 @@ const (
 
 // String is the reason for people: a clause that can follow a colon.
 func (r Reason) String() string {
+	return r.words(func(n int) string { return fmt.Sprintf("turn %d", n) })
+}
+
+// words are String with a turn as turn words it.
+func (r Reason) words(turn func(n int) string) string {
 	switch r.Cause {
 	case CauseCall:
 		if r.Tool == "" {
@@ -58,7 +63,7 @@ func (r Reason) String() string {
 	case CauseMessage:
 		return "a message of the model was not whole yet"
 	case CausePrompt:
-		return fmt.Sprintf("nothing has answered the prompt of turn %d", r.Turn)
+		return "nothing has answered the prompt of " + turn(r.Turn)
 	case CauseGoneBack:
 		return "the person went back behind all that is there"
 	case CauseNone:
@@ -67,12 +72,13 @@ func (r Reason) String() string {
 }
 
 // Because is why the cut is not at the place that was asked for, for people; "" if nothing that a model sees was left
-// out.
-func (c Cut) Because() string {
+// out. turn words a turn.
+func (c Cut) Because(turn func(n int) string) string {
+	text := c.Why.words(turn)
 	if c.Why.Cause == CausePrompt {
-		return fmt.Sprintf("%s, and it ends with turn %d, which was there before", c.Why, c.Turn)
+		text += fmt.Sprintf(", and it ends with %s, which was there before", turn(c.Turn))
 	}
-	return c.Why.String()
+	return text
 }
 
 // emptyError is ErrEmpty where there are prompts, and none of them can be the end.

@@ -51,6 +51,7 @@ func (c *claudeLines) esc() *claudeLines {
 // TestCutReasons holds where turns end that nothing has answered, or in which a call is open, and why: never in what
 // the person had thrown away.
 func TestCutReasons(t *testing.T) {
+	nth := func(n int) string { return fmt.Sprintf("turn %d", n) }
 	of := func() *claudeLines { return new(claudeLines) }
 	bare := func(turn, ends int) string {
 		if ends == 0 {
@@ -120,8 +121,8 @@ func TestCutReasons(t *testing.T) {
 			if !errors.Is(err, ErrEmpty) || !strings.HasSuffix(err.Error(), ": "+tt.why) {
 				t.Errorf("%s: %+v, %v", tt.name, cut, err)
 			}
-		case err != nil || cut.Offset != ends[tt.end] || cut.Because() != tt.why:
-			t.Errorf("%s: %+v, %q, %v; want behind line %d", tt.name, cut, cut.Because(), err, tt.end)
+		case err != nil || cut.Offset != ends[tt.end] || cut.Because(nth) != tt.why:
+			t.Errorf("%s: %+v, %q, %v; want behind line %d", tt.name, cut, cut.Because(nth), err, tt.end)
 		default:
 			fork(t, Claude, src, cut.Offset)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
 	"rewind/internal/term"
 )
@@ -193,7 +194,7 @@ func originWords(o api.Origin) string {
 	}
 	text := string(o.Agent)
 	if o.Turn > 0 {
-		text += fmt.Sprintf(" turn %d", o.Turn)
+		text += " " + naming.TurnWords(o.Turn, o.Whose)
 	}
 	switch {
 	case len(o.By) == 0:

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
 	"rewind/internal/term"
 	"rewind/internal/value"
@@ -137,7 +138,7 @@ func (a *app) comparedAncestor(w io.Writer, r api.CompareResponse) {
 	} else {
 		what := render.Cause(api.Checkpoint{Message: c.Message, Event: c.Event})
 		if c.Turn > 0 {
-			what = fmt.Sprintf("turn %d of %s", c.Turn, render.SessionWords(c.Session))
+			what = naming.TurnWords(c.Turn, naming.Whose(c.Session))
 		}
 		fmt.Fprintf(w, "%s: %s\n", head("in common"), a.fit(term.Sanitize(what), len("in common: ")))
 		fmt.Fprintf(w, "  checkpoint %s, %s\n", a.Styled(term.ID, c.Short), a.Time(c.Time))
@@ -183,10 +184,7 @@ func (a *app) comparedHead(w io.Writer, name string, s *api.CompareSide, since b
 		fmt.Fprintln(w, text+a.plusMinus(s.Added, s.Removed))
 	}
 	for _, t := range s.Turns {
-		of := fmt.Sprintf("turn %d", t.Turn)
-		if t.Session != s.Session {
-			of += " of " + render.SessionWords(t.Session)
-		}
+		of := term.Sanitize(naming.TurnWords(t.Turn, t.Whose))
 		prompt := oneLine(string(t.Prompt))
 		if prompt == "" {
 			prompt = "(the prompt is not known)"

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
 	"rewind/internal/term"
 )
@@ -43,7 +44,7 @@ func runFuture(ctx context.Context, a *app, req api.FutureRequest) error {
 	}
 	a.Notices(r.Notices)
 	if len(r.Ahead) == 0 {
-		a.Say("nothing lies behind turn %d of %s", r.At, term.Sanitize(render.ShortSession(r.Session)))
+		a.Say("nothing lies behind %s", naming.TurnWords(r.At, term.Sanitize(render.ShortSession(r.Session))))
 		return nil
 	}
 	defer a.Say("hint: 'rewind forward' goes to turn:%d of %s", r.Ahead[0].Turns[0].Turn,
@@ -60,7 +61,7 @@ func runFuture(ctx context.Context, a *app, req api.FutureRequest) error {
 
 // stretch prints one stretch of turns, with what has left it behind.
 func (a *app) stretch(w io.Writer, s *api.Ahead) error {
-	where := fmt.Sprintf("behind turn %d", s.After)
+	where := "behind " + naming.TurnWords(s.After, "") // the session is told before it
 	if s.After == 0 {
 		where = "from the first prompt on"
 	}
@@ -81,7 +82,7 @@ func (a *app) stretch(w io.Writer, s *api.Ahead) error {
 	t := a.Table(columns...)
 	for _, turn := range s.Turns {
 		cells := []term.Cell{
-			{Text: "  " + fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
+			{Text: "  " + naming.TurnName(turn.Turn, ""), Style: term.ID},
 			{Text: fmt.Sprintf("%.8s", turn.Checkpoint), Style: term.ID},
 			{Text: a.Clock(turn.Time), Style: term.Dim},
 			{Text: render.Words(string(turn.Prompt))},

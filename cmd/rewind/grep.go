@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
 	"rewind/internal/term"
 )
@@ -220,7 +221,7 @@ func momentName(m api.Moment) string {
 	case m.Event == "init":
 		return "the first checkpoint"
 	case m.Agent != "" && m.Turn > 0:
-		return fmt.Sprintf("%s turn %d", m.Agent, m.Turn)
+		return string(m.Agent) + " " + naming.TurnWords(m.Turn, m.Whose)
 	}
 	return strings.TrimSpace(string(m.Agent) + " " + m.Event)
 }
@@ -256,7 +257,7 @@ func (a *app) saidLines(w io.Writer, r api.GrepResponse, o grepOptions) error {
 		if m.Cut {
 			tail = " ..."
 		}
-		fmt.Fprintf(w, "%s %s%s\n", a.Styled(term.Hunk, fmt.Sprintf("turn %d, %s:", m.Turn, term.Sanitize(m.Who))),
+		fmt.Fprintf(w, "%s %s%s\n", a.Styled(term.Hunk, term.Sanitize(naming.TurnWords(m.Turn, m.Whose)+", "+m.Who+":")),
 			term.Sanitize(string(m.Text)), tail)
 	}
 	return nil

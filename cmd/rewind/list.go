@@ -255,7 +255,7 @@ func (a *app) nothingListed(f api.Filter) error {
 
 // turnHead says which turn the steps below are of.
 func (a *app) turnHead(w io.Writer, r api.Row) {
-	line := fmt.Sprintf("turn:%d  %s  %s", r.Turn, render.SessionWords(r.Session),
+	line := fmt.Sprintf("%s  %s  %s", naming.TurnName(r.Turn, ""), render.SessionWords(r.Session),
 		term.Sanitize(render.Words(string(r.Prompt))))
 	if a.OutTTY && a.Width > 0 {
 		line = term.Truncate(line, a.Width)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
 	"rewind/internal/term"
 	"rewind/internal/value"
@@ -90,13 +91,9 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 			return render.ManagedList(op.Managed)
 		}
 		if op.Kind == "switch" { // turns of two sessions have the same numbers
-			_, id, _ := strings.Cut(cmp.Or(op.Goes, op.Session), "/")
-			return "to " + sideWords(op.To, op.Target, prompt) + " of " + term.Sanitize(render.ShortID(id))
+			return "to " + ofSession(sideWords(op.To, op.Target, prompt), naming.Whose(cmp.Or(op.Goes, op.Session)))
 		}
-		if narrow && isEnd(op.From) && isEnd(op.To) {
-			return fmt.Sprintf("turn:%d to %d", op.From.Turn, op.To.Turn)
-		}
-		return from + sideWords(op.From, op.Safety, prompt) + " to " + sideWords(op.To, op.Target, prompt)
+		return betweenWords(op, from, prompt, narrow)
 	}
 	if a.Width > 0 {
 		var fixed [5]int
@@ -145,6 +142,35 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 		t.Row(cells...)
 	}
 	return t.Flush(w)
+}
+
+// betweenWords say from where to where a restore went; turns of one session are told with it once.
+func betweenWords(op api.Operation, from string, prompt int, narrow bool) string {
+	if !isTurn(op.From) || !isTurn(op.To) || op.From.Whose != op.To.Whose {
+		return from + ownWords(op.From, op.Safety, prompt) + " to " + ownWords(op.To, op.Target, prompt)
+	}
+	text := from + sideWords(op.From, op.Safety, prompt) + " to " + sideWords(op.To, op.Target, prompt)
+	if narrow {
+		text = fmt.Sprintf("%s to %d", naming.TurnName(op.From.Turn, ""), op.To.Turn)
+	}
+	return ofSession(text, op.From.Whose)
+}
+
+// ownWords is sideWords with the session of a turn, where the project has several.
+func ownWords(m *api.Moment, id string, prompt int) string {
+	text := sideWords(m, id, prompt)
+	if isTurn(m) {
+		return ofSession(text, m.Whose)
+	}
+	return text
+}
+
+// ofSession is what is told of turns, with their session.
+func ofSession(text, whose string) string {
+	if whose == "" {
+		return text
+	}
+	return text + " of " + term.Sanitize(whose)
 }
 
 // shortMarks is restoreMarks where there is no room for it: only what became of a restore.
@@ -217,9 +243,9 @@ func sideWords(m *api.Moment, id string, prompt int) string {
 	case m.Safety && m.Message != "": // parts of another one
 		return term.Sanitize(string(m.Message))
 	case isEnd(m) && m.Prompt != "" && prompt > 0:
-		return fmt.Sprintf("turn:%d %s", m.Turn, quote(m.Prompt))
+		return naming.TurnName(m.Turn, "") + " " + quote(m.Prompt)
 	case isEnd(m):
-		return fmt.Sprintf("turn:%d", m.Turn)
+		return naming.TurnName(m.Turn, "")
 	case m.Event == "init" && prompt > 0:
 		return "the first checkpoint"
 	case m.Event == "init":
@@ -232,6 +258,9 @@ func sideWords(m *api.Moment, id string, prompt int) string {
 
 // isEnd reports whether a person names a moment by its turn.
 func isEnd(m *api.Moment) bool { return m != nil && m.Turn > 0 && m.Event != "save" }
+
+// isTurn reports whether sideWords name a moment by its turn.
+func isTurn(m *api.Moment) bool { return isEnd(m) && (!m.Safety || m.Message == "") }
 
 func opText(op api.Operation) string {
 	var parts []string

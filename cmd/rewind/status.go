@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
 	"rewind/internal/term"
 	"rewind/internal/value"
@@ -158,8 +159,7 @@ func (a *app) statusPlace(w io.Writer, row func(name, text string), r api.Status
 		row("ahead", render.Count(r.Ahead, "step")+"; 'rewind redo' goes forward")
 	}
 	if c.Turn > 0 {
-		text := fmt.Sprintf("turn:%d of %s: %s", c.Turn, render.SessionWords(c.Session),
-			term.Sanitize(render.Words(string(c.Prompt))))
+		text := render.SessionTurn(c.Turn, c.Session) + ": " + term.Sanitize(render.Words(string(c.Prompt)))
 		if a.OutTTY && a.Width > statusName {
 			text = term.Truncate(text, a.Width-statusName)
 		}
@@ -228,7 +228,8 @@ func (a *app) sessionLines(row func(name, text string), r api.StatusResponse) {
 		default: // a fork
 			event = "not used yet, made"
 		}
-		text := fmt.Sprintf("%s  turn %d  %s %s", render.SessionWords(s.Session), s.Turn, event, a.Time(s.Last))
+		text := fmt.Sprintf("%s  %s  %s %s", render.SessionWords(s.Session), naming.TurnWords(s.Turn, ""),
+			event, a.Time(s.Last))
 		if s.Session == r.Position {
 			text += "  current"
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
 	"rewind/internal/term"
 )
@@ -207,7 +208,7 @@ func forkedAt(b *api.Branch) string {
 	case render.Unplaced(b.Fork):
 		return "at ?"
 	}
-	return fmt.Sprintf("at turn %d", b.Fork.Turn)
+	return "at " + naming.TurnWords(uint64(b.Fork.Turn), "") // it is drawn below the session of the turn
 }
 
 // branchWork says what a branch did since it was forked.

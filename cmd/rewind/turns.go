@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
 	"rewind/internal/term"
 )
@@ -79,7 +80,11 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 		defer a.Say("older ones are not shown (%s); -n 0 shows all", render.Count(int(r.Turns[0].Turn)-1, "turn"))
 	}
 	if last := r.Turns[len(r.Turns)-1]; a.OutTTY {
-		defer a.Say("hint: before:%d is where the prompt of turn %[1]d was typed", last.Turn)
+		defer a.Say("hint: before:%d is where the prompt of %s was typed", last.Turn,
+			term.Sanitize(naming.TurnWords(last.Turn, r.Whose)))
+	}
+	if r.Whose != "" {
+		a.Say("turns of %s", render.SessionWords(r.Session))
 	}
 	return a.paged(func(w io.Writer) error {
 		columns := []term.Column{{}, {}, {}, {Flex: true}, {}, {}, {}}
@@ -92,13 +97,13 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 			mark, style := turnStyle(turn, r.At)
 			if narrow { // the prompt needs the room, and what became of a turn
 				t.Row(term.Cell{Text: mark, Style: term.Bold},
-					term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
+					term.Cell{Text: naming.TurnName(turn.Turn, ""), Style: term.ID},
 					term.Cell{Text: render.Words(string(turn.Prompt)), Style: style},
 					term.Cell{Text: turnMarks(turn, r)})
 				continue
 			}
 			t.Row(term.Cell{Text: mark, Style: term.Bold},
-				term.Cell{Text: fmt.Sprintf("turn:%d", turn.Turn), Style: term.ID},
+				term.Cell{Text: naming.TurnName(turn.Turn, ""), Style: term.ID},
 				term.Cell{Text: a.Clock(turn.Time), Style: term.Dim},
 				term.Cell{Text: render.Words(string(turn.Prompt)), Style: style}, term.Cell{
 					Text:  a.messagesWord(turn.Messages),

@@ -69,14 +69,14 @@ func undoTurns(ctx context.Context, a *app, req api.UndoRequest) error {
 		return err
 	}
 	if r.OwnAt < uint64(req.Steps) {
-		where := "no turn"
-		if r.OwnAt > 0 {
-			where = fmt.Sprintf("turn %d", r.OwnAt)
-		}
 		short := render.ShortSession(r.Session)
+		where := "no turn of " + short
+		if r.OwnAt > 0 {
+			where = naming.TurnWords(r.OwnAt, short)
+		}
 		return &api.Error{
 			Code: api.CodeOf(api.WordNotFound), Word: api.WordNotFound,
-			Message: fmt.Sprintf("undo --turn: the project stands in %s of %s", where, short),
+			Message: fmt.Sprintf("undo --turn: the project stands in %s", where),
 			Hint:    fmt.Sprintf("'rewind turns %s' lists the turns; turn:0 is before the first prompt", short),
 		}
 	}

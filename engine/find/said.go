@@ -40,11 +40,12 @@ func (f *Finder) said(ctx context.Context, o GrepOptions) (*SaidResult, error) {
 		return nil, err
 	}
 	out := &SaidResult{Said: []value.Said{}, Unread: map[string]string{}}
+	whose := f.sessions.Whose()
 	for i := range list {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := f.saidIn(&list[i], g, out); err != nil {
+		if err := f.saidIn(&list[i], whose(list[i].Name), g, out); err != nil {
 			out.Unread[list[i].Name] = err.Error()
 		}
 		if out.More {
@@ -72,7 +73,7 @@ func (f *Finder) conversations(only string) ([]model.Session, error) {
 }
 
 // saidIn searches one conversation.
-func (f *Finder) saidIn(s *model.Session, g *grep, out *SaidResult) error {
+func (f *Finder) saidIn(s *model.Session, whose string, g *grep, out *SaidResult) error {
 	src, _, err := f.history.Source(s, s.Cursor.Transcript)
 	if err != nil {
 		return err
@@ -98,8 +99,8 @@ func (f *Finder) saidIn(s *model.Session, g *grep, out *SaidResult) error {
 				return nil
 			}
 			one := value.Said{
-				Session: s.Name, Agent: s.Agent, Title: value.Text(title), Turn: uint64(max(m.Turn, 0)), Who: m.Who,
-				Time: m.Time.UTC(),
+				Session: s.Name, Agent: s.Agent, Title: value.Text(title), Turn: uint64(max(m.Turn, 0)), Whose: whose,
+				Who: m.Who, Time: m.Time.UTC(),
 			}
 			one.Text, one.Cut = shown(value.Text(line))
 			out.Said = append(out.Said, one)

@@ -13,10 +13,11 @@ type dresser struct {
 	notes  map[objstore.Key][]string
 	count  oplog.Count
 	cursor objstore.ID
+	whose  func(session string) string
 }
 
 func (h *History) dresser() (d *dresser, err error) {
-	d = &dresser{h: h, count: h.log.Count()}
+	d = &dresser{h: h, count: h.log.Count(), whose: h.sessions.Whose()}
 	if d.tags, err = h.tagsByID(); err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func (d *dresser) dress(cp *model.Checkpoint) (Listed, error) {
 	short, err := d.h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
 	return Listed{
 		Checkpoint: cp, Short: short, Current: cp.ID == d.cursor, Tags: d.tags[cp.ID], Messages: d.notes[cp.ID.Key()],
-		Safety: cp.Cause.Event == model.EventSafety,
+		Safety: cp.Cause.Event == model.EventSafety, Whose: d.whose(cp.Session),
 	}, err
 }
 

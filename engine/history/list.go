@@ -51,6 +51,7 @@ func (h *History) Describe(ctx context.Context, several *sessions.SeveralSession
 type Listed struct {
 	*model.Checkpoint
 	Short    string // unique prefix of the id
+	Whose    string // what its session is called beside its turn; "": the project has no other session
 	Current  bool   // the worktree stands on it
 	Tags     []string
 	Messages []string // messages that were put on it later, the oldest first
@@ -200,7 +201,10 @@ func (h *History) Listing(cp *model.Checkpoint) (Listed, error) {
 	if err != nil {
 		return Listed{}, err
 	}
-	d := dresser{h: h, tags: tags, notes: map[objstore.Key][]string{cp.ID.Key(): notes}, count: h.log.Count(), cursor: cursor}
+	d := dresser{
+		h: h, tags: tags, notes: map[objstore.Key][]string{cp.ID.Key(): notes}, count: h.log.Count(), cursor: cursor,
+		whose: h.sessions.Whose(),
+	}
 	return d.dress(cp)
 }
 

@@ -134,7 +134,7 @@ func (h *History) fill(ctx context.Context, rows []Row, most int, read func(objs
 		if r.Short, err = h.log.Objs.ShortID(objstore.Checkpoint, r.ID); err != nil {
 			return err
 		}
-		r.Current = r.ID == d.cursor
+		r.Current, r.Whose = r.ID == d.cursor, d.whose(r.Of)
 		for _, cp := range r.Steps {
 			r.Current = r.Current || cp.ID == d.cursor
 			r.Tags = append(r.Tags, d.tags[cp.ID]...)

@@ -212,7 +212,8 @@ func (h *History) endOfTurn(at turnAt) (*model.Checkpoint, error) {
 	case m == nil, m.Code.IsZero() && !m.Removed:
 		return nil, &model.NoTurnError{Session: at.session, Turn: at.turn, Turns: l.Newest}
 	case m.Removed:
-		return nil, fmt.Errorf("checkpoint \"turn:%d\": %w: gc has removed it", at.turn, model.ErrNotFound)
+		name := naming.TurnName(at.turn, h.sessions.Whose()(at.session))
+		return nil, fmt.Errorf("checkpoint %q: %w: gc has removed it", name, model.ErrNotFound)
 	}
 	return h.log.Checkpoint(m.Code)
 }

@@ -8,6 +8,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/oplog"
+	"rewind/internal/naming"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/tree"
@@ -75,7 +76,7 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 		return nil, err
 	}
 	if row.Coded() {
-		ch := &Change{Name: fmt.Sprintf("turn:%d", row.Turn), Of: row.Checkpoint, edits: map[string][]edit{}}
+		ch := &Change{Name: naming.TurnName(row.Turn, row.Whose), Of: row.Checkpoint, edits: map[string][]edit{}}
 		for _, cp := range slices.Concat(row.Steps, row.Found) {
 			its := cp.PartOf(row.Of)
 			if err := m.addStep(ch, cp, func(c tree.Change) (bool, error) { return its(c.Path), nil }); err != nil {

@@ -205,9 +205,9 @@ func TestNames(t *testing.T) {
 		name string
 		of   *model.Checkpoint
 	}{
-		{merge.Ask{Change: "turn:1", Session: of(a)}, "turn:1", edits[0]},
-		{merge.Ask{Change: "turn:1", Session: of(b)}, "turn:1", edits[1]},
-		{merge.Ask{Change: "turn:1@" + a.Name(), Session: of(b)}, "turn:1", edits[0]},
+		{merge.Ask{Change: "turn:1", Session: of(a)}, "turn:1@a", edits[0]},
+		{merge.Ask{Change: "turn:1", Session: of(b)}, "turn:1@b", edits[1]},
+		{merge.Ask{Change: "turn:1@" + a.Name(), Session: of(b)}, "turn:1@a", edits[0]},
 		{merge.Ask{Change: edits[0].ID.String()}, edits[0].ID.String()[:7], edits[0]},
 		{merge.Ask{Change: last.ID.String()}, `"two lines"`, last},
 		{

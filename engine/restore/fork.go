@@ -15,6 +15,7 @@ import (
 	"rewind/engine/manage"
 	"rewind/engine/model"
 	"rewind/engine/register"
+	"rewind/internal/naming"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
@@ -218,7 +219,8 @@ func removeMade(j *model.Journal) error {
 func (rs *Restorer) selfTest(plan *forkPlan, f *model.Fork) error {
 	f.Checks = append(f.Checks,
 		fmt.Sprintf("%s parses, and every call of a tool has its result", plan.Path),
-		fmt.Sprintf("it holds %d messages and ends with turn %d", f.Cut.Messages, f.Cut.Turn))
+		fmt.Sprintf("it holds %d messages and ends with %s", f.Cut.Messages,
+			naming.TurnWords(uint64(f.Cut.Turn), rs.sessions.Whose()(f.From.Session))))
 	root, _, err := transcript.SessionFile(plan.agent, plan.Path)
 	if err == nil {
 		var found []string

@@ -13,6 +13,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
+	"rewind/internal/naming"
 	"rewind/internal/textdiff"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -101,7 +102,7 @@ func (pl *planner) putParts(c *capture.Capture, from *model.Checkpoint, parts []
 	return rs.putState(c, from, model.Checkpoint{
 		Tree: root, Base: from.Tree, Git: from.Git,
 		Counts: model.Counts{Files: c.Res.Files + c.Res.Links, Bytes: c.Res.Bytes},
-		Cause:  model.Cause{Message: "parts of " + shortOf(from)},
+		Cause:  model.Cause{Message: "parts of " + rs.shortOf(from)},
 	})
 }
 
@@ -117,10 +118,10 @@ func (rs *Restorer) putState(c *capture.Capture, of *model.Checkpoint, cp model.
 }
 
 // shortOf is what a message calls a checkpoint of which a state was made.
-func shortOf(cp *model.Checkpoint) string {
+func (rs *Restorer) shortOf(cp *model.Checkpoint) string {
 	of := cp.ID.String()[:8]
 	if cp.Cause.Turn > 0 {
-		of += fmt.Sprintf(" (turn %d)", cp.Cause.Turn)
+		of += " (" + naming.TurnWords(cp.Cause.Turn, rs.sessions.Whose()(cp.Session)) + ")"
 	}
 	return of
 }

@@ -159,6 +159,6 @@ func (pl *planner) putTakenOut(c *capture.Capture, steps []tree.Change) (*model.
 	}
 	return rs.putState(c, target, model.Checkpoint{
 		Tree: root, Base: base, Parents: []objstore.ID{target.ID}, Git: target.Git, Counts: target.Counts,
-		Cause: model.Cause{Message: shortOf(target) + ", merged", Turn: target.Cause.Turn},
+		Cause: model.Cause{Message: rs.shortOf(target) + ", merged", Turn: target.Cause.Turn},
 	})
 }

@@ -5,8 +5,33 @@ import (
 	"os"
 
 	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/internal/naming"
 	"rewind/transcript"
 )
+
+// Whose says what a session is called beside the number of a turn: "" where the project has no other one.
+func (ss *Sessions) Whose() func(session string) string {
+	if !ss.several() {
+		return func(string) string { return "" }
+	}
+	return naming.Whose
+}
+
+// several reports whether the project has more than one session. Two records tell; what cannot be read tells nothing.
+func (ss *Sessions) several() bool {
+	n := 0
+	_ = ss.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, v []byte) error {
+		if s, err := model.DecodeSession(string(k[1:]), v); err == nil && s.LaneOf == "" {
+			n++
+		}
+		if n > 1 {
+			return kv.ErrStop
+		}
+		return nil
+	})
+	return n > 1
+}
 
 // FileMissing reports whether a session's file does not exist.
 func FileMissing(s *model.Session) bool {

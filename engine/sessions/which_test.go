@@ -305,6 +305,26 @@ func TestSession(t *testing.T) {
 	check("or another", got, err, "claude/x")
 }
 
+// TestWhose: a turn is told with its session where the project has another one; a subagent is none.
+func TestWhose(t *testing.T) {
+	d := newDesk(t)
+	told := func(want string) {
+		t.Helper()
+		if got := d.ss.Whose()("claude/aaaa"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	told("")
+	d.session("claude/aaaa", nil)
+	d.session("claude/lane", func(s *model.Session) { s.LaneOf = "claude/aaaa" })
+	told("")
+	d.session("codex/bbbb", nil)
+	told("aaaa")
+	if got := d.ss.Whose()(model.Manual); got != "" {
+		t.Errorf("a person's own: %q", got)
+	}
+}
+
 // TestPositionBefore: where the project stood, and the session before.
 func TestPositionBefore(t *testing.T) {
 	d := newDesk(t)

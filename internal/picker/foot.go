@@ -30,7 +30,7 @@ func (m *model) head() string {
 		if c := s.Current; c != nil {
 			text := "at " + c.Short
 			if c.Turn > 0 {
-				text = fmt.Sprintf("at turn:%d of %s", c.Turn, render.SessionWords(c.Session))
+				text = "at " + render.SessionTurn(c.Turn, c.Session)
 			}
 			parts = append(parts, text)
 		}

@@ -355,7 +355,7 @@ func (m *model) targetOf(e entry) target {
 	if r.Turn > 0 {
 		_, id, _ := strings.Cut(r.Session, "/")
 		t.whole, t.before = true, fmt.Sprintf("before:%d@%s", r.Turn, id)
-		t.title = fmt.Sprintf("turn:%d of %s", r.Turn, render.SessionWords(r.Session))
+		t.title = render.SessionTurn(r.Turn, r.Session)
 		if r.NoCode && r.Turn == 1 {
 			t.before = "" // nothing was said
 		}

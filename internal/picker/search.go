@@ -96,7 +96,7 @@ func (m *model) hits(r api.GrepResponse) (list []hit) {
 			_, id, _ := strings.Cut(x.Session, "/")
 			h.to = target{
 				name: fmt.Sprintf("turn:%d@%s", x.Turn, id), before: fmt.Sprintf("before:%d@%s", x.Turn, id), turn: x.Turn, whole: true,
-				title: fmt.Sprintf("turn:%d of %s", x.Turn, render.SessionWords(x.Session)),
+				title: render.SessionTurn(x.Turn, x.Session),
 			}
 		}
 		if !x.Time.IsZero() {
@@ -110,7 +110,7 @@ func (m *model) hits(r api.GrepResponse) (list []hit) {
 // momentWords are a moment in a line.
 func momentWords(c api.Moment) string {
 	if c.Turn > 0 {
-		return term.Sanitize(fmt.Sprintf("turn:%d of %s (%s)", c.Turn, render.SessionWords(c.Session), c.Short))
+		return render.SessionTurn(c.Turn, c.Session) + " (" + c.Short + ")"
 	}
 	return term.Sanitize(c.Short + " " + c.Event)
 }

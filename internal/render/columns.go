@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/internal/naming"
 	"rewind/internal/term"
 )
 
@@ -183,7 +184,7 @@ func (pr *Printer) rowCells(r *Row, sessions map[string]string) []term.Cell {
 	case r.turn > 0 && pr.Width > 0 && pr.Width < NarrowList:
 		turn = fmt.Sprint(r.turn)
 	case r.turn > 0:
-		turn = fmt.Sprintf("turn:%d", r.turn)
+		turn = naming.TurnName(r.turn, "") // the session has its column
 	}
 	tally, files, tallied := tallyWord(r.tally), fitFiles(r.files, r.left, 0), term.Dim
 	if r.changes != "" {
@@ -230,19 +231,20 @@ func fitFiles(files []string, left, width int) string {
 	return text
 }
 
-// sessionNames says what each session is called in a list; nil: there is one at most, which need not be told. Where no
-// agent has two, its word is enough.
+// sessionNames says what each session is called in a list; nil: the project has one at most, which need not be told.
+// Where no agent has two of those that are listed, its word is enough.
 func sessionNames(rows []Row, full bool) map[string]string {
-	names, agents := map[string]string{}, map[string]int{}
+	names, agents, others := map[string]string{}, map[string]int{}, false
 	for i := range rows {
 		name := rows[i].session
+		others = others || rows[i].whose != ""
 		agent, id, ok := strings.Cut(name, "/")
 		if _, known := names[name]; ok && !known {
 			names[name] = ShortID(id)
 			agents[agent]++
 		}
 	}
-	if len(names) < 2 {
+	if len(names) < 2 && !others {
 		return nil
 	}
 	for name := range names {
@@ -250,7 +252,7 @@ func sessionNames(rows []Row, full bool) map[string]string {
 		switch {
 		case full:
 			names[name] = SessionWords(name)
-		case len(agents) == len(names):
+		case len(names) > 1 && len(agents) == len(names):
 			names[name] = agent
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/term"
 )
 
@@ -57,27 +58,29 @@ func (pr *Printer) tellConversation(r api.RestoreResponse) {
 }
 
 func inPlaceText(t *api.Conversation, dryRun bool) string {
+	turn := term.Sanitize(naming.TurnWords(uint64(t.Turn), t.Whose))
 	switch {
 	case t.Version && dryRun:
-		return fmt.Sprintf("its file would become the version that ends with turn %d", t.Turn)
+		return "its file would become the version that ends with " + turn
 	case t.Version:
-		return fmt.Sprintf("its file is the version that ends with turn %d again (what it was: rewind undo-restore brings it back)", t.Turn)
+		return "its file is the version that ends with " + turn + " again (what it was: rewind undo-restore brings it back)"
 	case dryRun:
-		return fmt.Sprintf("would be cut back to the end of turn %d", t.Turn)
+		return "would be cut back to the end of " + turn
 	}
-	return fmt.Sprintf("cut back to the end of turn %d (the part cut off: rewind undo-restore brings it back)", t.Turn)
+	return "cut back to the end of " + turn + " (the part cut off: rewind undo-restore brings it back)"
 }
 
 func forkedText(t *api.Conversation, dryRun bool) string {
 	if t.Fork == nil {
 		return "new session " + term.Sanitize(ShortSession(t.Session))
 	}
+	turn := term.Sanitize(naming.TurnWords(uint64(t.Turn), t.Whose))
 	if dryRun {
-		return fmt.Sprintf("would be a new session \"%s\", that ends with turn %d",
-			term.Sanitize(string(t.Fork.Title)), t.Turn)
+		return fmt.Sprintf("would be a new session \"%s\", that ends with %s",
+			term.Sanitize(string(t.Fork.Title)), turn)
 	}
-	return fmt.Sprintf("new session %s \"%s\", ends with turn %d", term.Sanitize(ShortID(t.Fork.ID)),
-		term.Sanitize(string(t.Fork.Title)), t.Turn)
+	return fmt.Sprintf("new session %s \"%s\", ends with %s", term.Sanitize(ShortID(t.Fork.ID)),
+		term.Sanitize(string(t.Fork.Title)), turn)
 }
 
 // ForkNotes is what a person should know before going on with a fork.
@@ -94,7 +97,7 @@ func ForkNotes(f api.Fork) (notes []string) {
 			term.Sanitize(string(f.Agent)))
 	}
 	if b := f.Broken; b != nil {
-		where := fmt.Sprintf("in turn %d", b.Turn)
+		where := "in " + term.Sanitize(naming.TurnWords(uint64(b.Turn), f.Whose))
 		if b.Turn == 0 {
 			where = "before its first turn"
 		}
@@ -185,7 +188,7 @@ func (pr *Printer) WhereForked(f api.Fork) {
 // place says where a fork begins, by the name that it was asked for.
 func place(l api.Lineage, name string) string {
 	if IsTurn(name) || l.Checkpoint == "" {
-		return fmt.Sprintf("the end of turn %d", l.Turn)
+		return "the end of " + naming.TurnWords(uint64(l.Turn), "") // the session is told before it
 	}
-	return fmt.Sprintf("checkpoint %.8s, turn %d", l.Checkpoint, l.Turn)
+	return fmt.Sprintf("checkpoint %.8s, %s", l.Checkpoint, naming.TurnWords(uint64(l.Turn), ""))
 }

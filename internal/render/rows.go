@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/term"
 )
 
@@ -18,6 +19,7 @@ type Row struct {
 	id      string
 	when    string
 	session string // by name
+	whose   string // what it is called beside a turn; "": there is no other one
 	turn    uint64
 	text    string
 	tally   [3]int // files added, modified, deleted
@@ -45,7 +47,8 @@ func (pr *Printer) RowsOfTurns(list []api.Row, o RowOptions) []Row {
 	for i := range list {
 		r := &list[i]
 		row := Row{
-			id: r.Checkpoint.Short, when: pr.listTime(r.Time, o.Relative), session: r.Session, turn: r.Turn, text: rowText(r),
+			id: r.Checkpoint.Short, when: pr.listTime(r.Time, o.Relative), session: r.Session, whose: r.Checkpoint.Whose,
+			turn: r.Turn, text: rowText(r),
 			tally: [3]int{r.Added, r.Modified, r.Deleted}, left: r.Left,
 		}
 		if r.NoCode {
@@ -70,7 +73,8 @@ func (pr *Printer) RowsOfSteps(list []api.Checkpoint, o RowOptions) []Row {
 	for i := range list {
 		c := &list[i]
 		row := Row{
-			id: c.Short, when: pr.listTime(c.Time, o.Relative), session: c.Session, turn: c.Turn, text: StepText(c),
+			id: c.Short, when: pr.listTime(c.Time, o.Relative), session: c.Session, whose: c.Whose, turn: c.Turn,
+			text:  StepText(c),
 			tally: [3]int{c.Added, c.Modified, c.Deleted},
 		}
 		row.mark, row.style = markOf(*c)
@@ -92,7 +96,8 @@ func (pr *Printer) RowsOfPaths(list []api.PathsCheckpoint, o RowOptions) []Row {
 	for i := range list {
 		c := &list[i].Checkpoint
 		row := Row{
-			id: c.Short, when: pr.listTime(c.Time, o.Relative), session: c.Session, turn: c.Turn, text: StepText(c),
+			id: c.Short, when: pr.listTime(c.Time, o.Relative), session: c.Session, whose: c.Whose, turn: c.Turn,
+			text:    StepText(c),
 			changes: changesLine(list[i].Changes),
 		}
 		if c.Turn > 0 && c.Message == "" && c.Prompt != "" {
@@ -149,7 +154,7 @@ func rowText(r *api.Row) string {
 		text = "(the prompt is not known)"
 	case r.Turn > 0:
 	case c.Message == "" && c.Agent != "" && !c.Safety && c.Event == "prompt" && c.Turn > 0:
-		text = fmt.Sprintf("outside, before turn %d", c.Turn)
+		text = "outside, before " + naming.TurnWords(c.Turn, c.Whose)
 	case c.Message == "" && c.Agent != "" && !c.Safety && r.Outside:
 		text = "outside"
 	default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/term"
 )
 
@@ -43,7 +44,7 @@ func LeakText(l api.Leak) string {
 func SaidText(l api.SaidLeak) string {
 	where := "before the first turn"
 	if l.Turn > 0 {
-		where = fmt.Sprintf("turn %d", l.Turn)
+		where = naming.TurnWords(l.Turn, "") // the session is told before it
 	}
 	part := term.Sanitize(l.Part)
 	if part == "other" {

@@ -32,13 +32,9 @@ func SessionWords(name string) string {
 	return term.Sanitize(strings.Replace(ShortSession(name), "/", " ", 1))
 }
 
-// ShortID is how an id of a session begins, as far as that tells it from others: the first 8 of a random one; one that
-// begins with its time (UUID version 7) as far as the milliseconds.
-func ShortID(id string) string {
-	if n := len("01a20108-90c4"); len(id) > n+1 && id[n] == '-' && id[n+1] == '7' {
-		return id[:n]
-	}
-	return fmt.Sprintf("%.8s", id)
+// SessionTurn is a turn with its session and agent: "turn:4 of claude ecb90d2e".
+func SessionTurn(turn uint64, session string) string {
+	return naming.TurnName(turn, "") + " of " + SessionWords(session)
 }
 
 // LossWords say what an agent has lost of a conversation.
@@ -48,6 +44,9 @@ func LossWords(loss string) string {
 	}
 	return "its file is gone"
 }
+
+// ShortID is how an id of a session begins, as far as that tells it from others.
+func ShortID(id string) string { return naming.ShortID(id) }
 
 // Unplaced reports whether it is not known up to where a fork that an agent made is the same as what it was made of.
 func Unplaced(l *api.Lineage) bool { return l != nil && l.Kind == "agent" && l.Turn == 0 }
@@ -64,7 +63,7 @@ func Relation(l *api.Lineage) string {
 	if Unplaced(l) {
 		return "fork of " + from
 	}
-	return fmt.Sprintf("fork of %s at turn %d", from, l.Turn)
+	return fmt.Sprintf("fork of %s at %s", from, naming.TurnWords(uint64(l.Turn), ""))
 }
 
 // IsTurn reports whether a name asks for the end of a turn.

@@ -124,7 +124,7 @@ func ShownWords(r api.ShowResponse) string {
 	case turn == 0:
 		return SessionWords(session) + ", " + StepText(&c)
 	}
-	text := fmt.Sprintf("turn:%d of %s", turn, SessionWords(session))
+	text := SessionTurn(turn, session)
 	if r.Whole == nil {
 		return text + ", " + StepText(&c)
 	}

@@ -3,9 +3,9 @@ package render
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/term"
 	"rewind/internal/value"
 )
@@ -28,22 +28,14 @@ func UncapturedPath(u api.Uncaptured) string {
 	return term.Quote(string(u.Path)) + " (" + why + ")"
 }
 
-// uncapturedBy says whose edits of a list those are: of which turn, and with several sessions of which one.
-func uncapturedBy(u api.Uncaptured, list []api.Uncaptured) string {
-	by := fmt.Sprintf("turn %d", u.Turn)
+// UncapturedHead is what is said of files that a restore does not take back, before their paths: who edited them, and
+// which.
+func UncapturedHead(u api.Uncaptured) string {
+	by := term.Sanitize(naming.TurnWords(u.Turn, u.Whose))
 	if u.Turn == 0 {
-		return SessionWords(u.Session)
+		by = SessionWords(u.Session)
 	}
-	if slices.ContainsFunc(list, func(o api.Uncaptured) bool { return o.Session != u.Session }) {
-		by += " of " + SessionWords(u.Session)
-	}
-	return by
-}
-
-// UncapturedHead is what is said of files of a list that a restore does not take back, before their paths: who edited
-// them, and which.
-func UncapturedHead(u api.Uncaptured, list []api.Uncaptured) string {
-	return "stay as they are, not captured, edited by " + uncapturedBy(u, list)
+	return "stay as they are, not captured, edited by " + by
 }
 
 // tellUncaptured names, at a restore, the files that agents edited behind its target and that no checkpoint has as they
@@ -52,7 +44,7 @@ func (pr *Printer) tellUncaptured(list []api.Uncaptured) {
 	var heads []string
 	paths := map[string][]string{}
 	for _, u := range list {
-		head := UncapturedHead(u, list)
+		head := UncapturedHead(u)
 		if paths[head] == nil {
 			heads = append(heads, head)
 		}

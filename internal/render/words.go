@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/term"
 )
 
@@ -58,7 +59,7 @@ func Cause(c api.Checkpoint) string {
 	}
 	text := string(c.Agent)
 	if c.Turn > 0 {
-		text += fmt.Sprintf(" turn %d", c.Turn)
+		text += " " + naming.TurnWords(c.Turn, c.Whose)
 	}
 	text += ", " + moment(&c)
 	if len(c.By) == 0 && !c.Safety {

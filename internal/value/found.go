@@ -10,8 +10,9 @@ type Said struct {
 	Turn    uint64    `json:"turn,omitempty"` // 0: before the first
 	Who     string    `json:"who"`            // user, assistant, tool, system
 	Time    time.Time `json:"time,omitzero"`
-	Text    Text      `json:"text"`          // the line
-	Cut     bool      `json:"cut,omitempty"` // it is longer
+	Text    Text      `json:"text"`            // the line
+	Cut     bool      `json:"cut,omitempty"`   // it is longer
+	Whose   string    `json:"whose,omitempty"` // as of a Checkpoint
 }
 
 // BlamedLine is a line with where it comes from.

@@ -7,6 +7,7 @@ type Uncaptured struct {
 	Reason  string `json:"reason"`            // outside (of the project), or the word for why a path is skipped: secret, size, ...
 	Session string `json:"session,omitempty"` // whose call it was
 	Turn    uint64 `json:"turn,omitempty"`    // of which turn, the newest that did
+	Whose   string `json:"whose,omitempty"`   // as of a Checkpoint
 	Project Text   `json:"project,omitempty"` // of one outside: the project there, which has it
 }
 

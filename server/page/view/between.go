@@ -27,5 +27,5 @@ func Between(f Frame, r *api.DiffResponse) Page {
 }
 
 func momentOf(c *api.Checkpoint) *api.Moment {
-	return &api.Moment{ID: c.ID, Short: c.Short, Turn: c.Turn, Prompt: c.Prompt, Message: c.Message}
+	return &api.Moment{ID: c.ID, Short: c.Short, Turn: c.Turn, Whose: c.Whose, Prompt: c.Prompt, Message: c.Message}
 }

@@ -18,6 +18,7 @@ type Detail struct {
 	Session   string // its address
 	Agent     string
 	Turn      uint64
+	Whose     string // what its session is called beside the turn; "": there is no other one
 	Prompt    string
 	Answer    string
 	Message   string
@@ -72,7 +73,7 @@ func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
 	c := &r.Checkpoint
 	d := &Detail{
 		ID: c.ID, Short: c.Short, Name: c.ID, When: f.moment(c.Time), Session: f.Path("s", c.Session), Agent: string(c.Agent), Turn: c.Turn,
-		Prompt: string(c.Prompt), Message: string(c.Message),
+		Whose: c.Whose, Prompt: string(c.Prompt), Message: string(c.Message),
 		Secrets: render.Secrets(r.Leaks, r.SaidLeaks, shownSecrets), NoTalk: string(r.Conversation),
 		Current: c.Current, Safety: c.Safety, Tags: c.Tags,
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
 )
 
@@ -59,7 +60,7 @@ func Compare(f Frame, r *api.CompareResponse) Page {
 	if a := r.Ancestor; a != nil {
 		c.Ancestor, c.Href = short(a.Session), f.Path("c", a.Checkpoint)
 		if a.Turn > 0 {
-			c.Ancestor += " turn " + itoa(a.Turn)
+			c.Ancestor = naming.TurnWords(a.Turn, c.Ancestor)
 		}
 		if a.Prompt != "" {
 			c.Ancestor += ": " + string(a.Prompt)

@@ -37,6 +37,7 @@ type foundLine struct {
 // foundSaid is a line of a conversation.
 type foundSaid struct {
 	Title, Who, Text, Href string
+	Whose                  string
 	Turn                   uint64
 	When                   moment
 }
@@ -61,7 +62,8 @@ func (f Frame) Found(words string, turns []api.Row, r *api.GrepResponse, err err
 		for i := range r.Said {
 			s := &r.Said[i]
 			out.Said = append(out.Said, foundSaid{
-				Title: string(s.Title), Who: s.Who, Text: string(s.Text), Turn: s.Turn, When: f.moment(s.Time),
+				Title: string(s.Title), Who: s.Who, Text: string(s.Text), Turn: s.Turn, Whose: s.Whose,
+				When: f.moment(s.Time),
 				Href: f.Point(api.TurnName(s.Turn, s.Session)),
 			})
 		}

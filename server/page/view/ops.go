@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
 )
 
@@ -67,9 +68,9 @@ func (f Frame) moments(m *api.Moment) (words, href string) {
 	words = m.Short
 	switch {
 	case m.Turn > 0 && m.Prompt != "":
-		words = "turn " + itoa(m.Turn) + ": " + string(m.Prompt)
+		words = naming.TurnWords(m.Turn, m.Whose) + ": " + string(m.Prompt)
 	case m.Turn > 0:
-		words = "turn " + itoa(m.Turn)
+		words = naming.TurnWords(m.Turn, m.Whose)
 	case m.Message != "":
 		words = string(m.Message)
 	case m.Event == "init":

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
-	"rewind/internal/term"
 	"rewind/internal/value"
 )
 
@@ -89,7 +89,7 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	}
 	s.KeptFor = ageWords(string(r.KeptFor))
 	if c := r.Safety; c != nil && c.Turn > 0 {
-		s.From, s.FromHref = "turn "+itoa(c.Turn)+" of "+short(c.Session), f.Point(api.TurnName(c.Turn, c.Session))
+		s.From, s.FromHref = naming.TurnWords(c.Turn, naming.Whose(c.Session)), f.Point(api.TurnName(c.Turn, c.Session))
 	}
 	if b := r.Behind; b != nil {
 		s.Branch, s.Behind = short(b.Session), behindWords(b)
@@ -113,7 +113,7 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 		s.Kept = group(s.Kept, render.KeptWhy(k), k.Path)
 	}
 	for _, u := range r.NotCaptured {
-		s.Kept = group(s.Kept, render.UncapturedHead(u, r.NotCaptured), api.Text(render.UncapturedPath(u)))
+		s.Kept = group(s.Kept, render.UncapturedHead(u), api.Text(render.UncapturedPath(u)))
 	}
 	s.goes(r)
 	for _, c := range r.Conflicts {
@@ -238,14 +238,14 @@ func (f Frame) talk(s *Sheet, c *api.Conversation, dryRun bool) {
 		s.newSession = true
 		s.Conversation = "goes on in a new session"
 		if c.Fork != nil {
-			s.Conversation += " “" + string(c.Fork.Title) + "”, up to turn " + term.Count(c.Turn)
+			s.Conversation += " “" + string(c.Fork.Title) + "”, up to " + naming.TurnWords(uint64(c.Turn), c.Whose)
 		}
 	case "original":
 		s.Conversation = "stays as it is: it ends there"
 	case "back":
 		s.Conversation = "is as it was before"
 	case "in-place":
-		s.Conversation = "ends with turn " + term.Count(c.Turn)
+		s.Conversation = "ends with " + naming.TurnWords(uint64(c.Turn), c.Whose)
 	default:
 		s.Conversation = "stays as it is"
 		if c.Why != "" {

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"rewind/api"
+	"rewind/internal/naming"
 	"rewind/internal/render"
-	"rewind/internal/term"
 )
 
 // Timeline is a project as a log: what happened, the newest first, and one moment of it beside.
@@ -173,7 +173,7 @@ func rowText(r *api.Row) string {
 	case r.Prompt != "":
 		return string(r.Prompt)
 	case r.Turn > 0:
-		return "turn " + term.Count(int(r.Turn))
+		return naming.TurnWords(r.Turn, c.Whose)
 	case c.Event == "init":
 		return render.Cause(*c)
 	case r.Outside:
