@@ -89,6 +89,7 @@ type Moment struct {
 	Prompt  Text      `json:"prompt,omitempty"`
 	Event   string    `json:"event"`
 	Tool    *Tool     `json:"tool,omitempty"`
+	Target  Text      `json:"target,omitempty"` // of a step that was found during a call, what that was about: a path or a command
 	Message Text      `json:"message,omitempty"`
 	Safety  bool      `json:"safety,omitempty"`
 	Merged  uint64    `json:"merged,omitempty"` // older steps that gc has merged into it: what is said of it may be true of one of them

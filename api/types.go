@@ -46,7 +46,7 @@ type Checkpoint struct {
 	Tags   []string `json:"tags,omitempty"`
 	Merged uint64   `json:"merged,omitempty"` // older steps that gc has merged into it: what it changed is what they all did
 	Notes  []Text   `json:"notes,omitempty"`  // messages that were put on it later, the oldest first
-	Target Text     `json:"target,omitempty"` // where asked for: what the tool call was about, a path or a command
+	Target Text     `json:"target,omitempty"` // where asked for, or found during a call: what that was about, a path or a command
 	Paths  []Text   `json:"paths,omitempty"`  // where asked for: how what it changed begins
 	// where asked for: the row of the list that it goes on from; absent: nothing is before it
 	Follows *Link `json:"follows,omitempty"`

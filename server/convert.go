@@ -28,8 +28,8 @@ func checkpoint(l history.Listed) api.Checkpoint {
 		Bytes: l.Counts.Bytes,
 		Added: l.Counts.Added, Modified: l.Counts.Modified, Deleted: l.Counts.Deleted, Skipped: l.Counts.Skipped,
 		Current: l.Current, Safety: l.Safety, Aside: l.Aside, Tags: l.Tags,
-		Turn: l.Cause.Turn, Whose: l.Whose, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
-		Merged: l.Merged,
+		Turn: l.Cause.Turn, Prompt: api.Text(l.Cause.Prompt), By: l.Authors(), Late: l.Late, Minor: l.Minor,
+		Merged: l.Merged, Target: api.Text(l.Target), Whose: l.Whose,
 	}
 	if len(l.Messages) > 0 {
 		c.Notes = value.Texts(l.Messages)

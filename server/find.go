@@ -157,6 +157,7 @@ func moment(l history.Listed) api.Moment {
 	m := api.Moment{
 		ID: l.ID.String(), Short: l.Short, Time: l.Time.UTC(), Turn: l.Cause.Turn, Whose: l.Whose, Event: l.Cause.Event,
 		Message: api.Text(l.Cause.Message), Prompt: api.Text(l.Cause.Prompt), Safety: l.Safety, Merged: l.Merged,
+		Target: api.Text(l.Target),
 	}
 	m.Agent, _ = model.SplitSession(l.Session)
 	m.Session = l.Session

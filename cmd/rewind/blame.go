@@ -199,12 +199,14 @@ func originWords(o api.Origin) string {
 	switch {
 	case len(o.By) == 0:
 		text += ", outside"
+	case o.Tool != nil && o.Event == "scan":
+		text += ", " + render.During(o.Tool, o.Target)
 	case o.Tool != nil:
 		text += ", " + string(o.Tool.Name)
 	}
 	text += render.MergedWords(o.Merged)
 	if o.Prompt != "" {
-		text += ": " + string(o.Prompt)
+		text = render.WithPrompt(text, o.Target, o.Prompt)
 	}
 	return text
 }

@@ -221,7 +221,11 @@ func momentName(m api.Moment) string {
 	case m.Event == "init":
 		return "the first checkpoint"
 	case m.Agent != "" && m.Turn > 0:
-		return string(m.Agent) + " " + naming.TurnWords(m.Turn, m.Whose)
+		text := string(m.Agent) + " " + naming.TurnWords(m.Turn, m.Whose)
+		if m.Event == "scan" && m.Tool != nil {
+			text += ", " + render.During(m.Tool, m.Target)
+		}
+		return text
 	}
 	return strings.TrimSpace(string(m.Agent) + " " + m.Event)
 }
@@ -257,8 +261,8 @@ func (a *app) saidLines(w io.Writer, r api.GrepResponse, o grepOptions) error {
 		if m.Cut {
 			tail = " ..."
 		}
-		fmt.Fprintf(w, "%s %s%s\n", a.Styled(term.Hunk, term.Sanitize(naming.TurnWords(m.Turn, m.Whose)+", "+m.Who+":")),
-			term.Sanitize(string(m.Text)), tail)
+		who := term.Sanitize(naming.TurnWords(m.Turn, m.Whose) + ", " + m.Who + ":")
+		fmt.Fprintf(w, "%s %s%s\n", a.Styled(term.Hunk, who), term.Sanitize(string(m.Text)), tail)
 	}
 	return nil
 }

@@ -37,6 +37,19 @@ func (in *batch) openCalls() OpenCalls {
 	return calls
 }
 
+// during is the call of a session in which something was found, as far as it can be told: the one that runs, or of
+// several the one that names no path. "": it cannot.
+func during(calls []model.Call) (tool, id string) {
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c model.Call) bool { return c.Tool == "" })
+	if len(calls) > 1 {
+		calls = slices.DeleteFunc(calls, func(c model.Call) bool { return c.Class == hooks.Editor })
+	}
+	if len(calls) != 1 {
+		return "", ""
+	}
+	return calls[0].Tool, calls[0].ID
+}
+
 // names are the sessions that have calls, sorted.
 func (k OpenCalls) names() []string {
 	names := make([]string, 0, len(k))

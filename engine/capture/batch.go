@@ -275,7 +275,9 @@ func (wt *Worktree) found(c *Capture, s *model.Session) (*model.Checkpoint, erro
 	if err != nil {
 		return nil, err
 	}
-	cp, err := wt.newCheckpoint(c, s.Name, cur, model.Cause{Event: model.EventScan, Turn: s.Turn, Prompt: s.Prompt})
+	cause := model.Cause{Event: model.EventScan, Turn: s.Turn, Prompt: s.Prompt}
+	cause.Tool, cause.Call = during(s.Calls)
+	cp, err := wt.newCheckpoint(c, s.Name, cur, cause)
 	if err == nil { // a step of its own only if the call changes nothing more
 		cp.Conversation, cp.Minor = s.Cursor.TranscriptEnd, true
 	}

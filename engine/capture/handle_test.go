@@ -435,3 +435,43 @@ func TestSettle(t *testing.T) {
 		t.Fatalf("scanned again: %+v, %v", again, err)
 	}
 }
+
+// TestFoundInCall: a step that is found while a call runs names it, as far as that can be told.
+func TestFoundInCall(t *testing.T) {
+	for _, c := range []struct {
+		what       string
+		calls      func(a *enginetest.Agent)
+		tool, call string
+	}{
+		{"a shell", func(a *enginetest.Agent) { a.Before("1") }, "Bash", "1"},
+		{"a shell beside a subagent's editor", func(a *enginetest.Agent) {
+			a.Before("1")
+			a.Send(hooks.Event{
+				Kind: hooks.BeforeTool, Subagent: "s",
+				Tool: hooks.Tool{Name: "Write", Call: "2", Class: hooks.Editor, Paths: []string{"/elsewhere"}},
+			}, capture.HandleOptions{})
+		}, "Bash", "1"},
+		{"two shells", func(a *enginetest.Agent) {
+			a.Before("1")
+			tool := hooks.Tool{Name: "Bash", Call: "2"}
+			a.Send(hooks.Event{Kind: hooks.BeforeTool, Subagent: "s", Tool: tool}, capture.HandleOptions{})
+		}, "", ""},
+	} {
+		p := enginetest.NewProject(t)
+		p.Save("first")
+		a, b := p.Agent("a"), p.Agent("b")
+		a.Start()
+		b.Start()
+		a.Prompt("x")
+		c.calls(a)
+		p.Write("f", enginetest.Big("1"))
+		b.Prompt("y")
+		cp, err := p.E.History.Resolve("session:" + a.Name())
+		if err != nil || cp.Cause.Event != model.EventScan || !cp.ChangedBy(a.Name()) {
+			t.Fatalf("%s: %+v, %v", c.what, cp, err)
+		}
+		if cp.Cause.Tool != c.tool || cp.Cause.Call != c.call {
+			t.Errorf("%s: %q, %q; want %q, %q", c.what, cp.Cause.Tool, cp.Cause.Call, c.tool, c.call)
+		}
+	}
+}

@@ -252,6 +252,9 @@ func (wt *Worktree) NewStep(c *Capture, session string, cur *model.Checkpoint, c
 		return nil, err
 	}
 	if s := wt.log.Records[session]; s != nil {
+		if cause.Event == model.EventScan && cp.ChangedBy(session) {
+			cp.Cause.Tool, cp.Cause.Call = during(s.Calls)
+		}
 		now := *s
 		now.Problem = conversation.Problem(wt.conversations.Tail(c.Tx, &now, model.PersonRead))
 		c.session = &now

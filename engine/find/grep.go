@@ -419,7 +419,7 @@ func (f *Finder) dresser(steps []step, line []int) (func(int) (history.Listed, e
 			return history.Listed{}, err
 		}
 		l, err := dress(cp)
-		l.Aside = aside[line[i]]
+		l.Aside, l.Target = aside[line[i]], f.history.TargetIn(cp)
 		done[i] = l
 		return l, err
 	}, nil

@@ -90,7 +90,7 @@ func (f *Finder) paths(ctx context.Context, o PathsOptions) (*PathsResult, error
 		if err != nil {
 			return nil, err
 		}
-		l.Aside = aside[c.at]
+		l.Aside, l.Target = aside[c.at], f.history.TargetIn(c.cp)
 		skips, err := f.log.Note(c.cp)
 		if err != nil {
 			return nil, err

@@ -59,6 +59,15 @@ func (h *History) Targets(steps []*model.Checkpoint) map[string]string {
 	return out
 }
 
+// TargetIn is what the call was about in which a step was found, by another session's event or a look at the tree; "":
+// it was not, or that is not known.
+func (h *History) TargetIn(cp *model.Checkpoint) string {
+	if cp.Cause.Event != model.EventScan || cp.Cause.Call == "" {
+		return ""
+	}
+	return h.Targets([]*model.Checkpoint{cp})[cp.Cause.Call]
+}
+
 // Said is the prompt that a checkpoint's turn began with and what was answered last before it, as far as they are told: each "" if not.
 func Said(list []transcript.Message) (asked, answered transcript.Message) {
 	for i := len(list) - 1; i >= 0 && asked.Who == ""; i-- {

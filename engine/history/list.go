@@ -51,6 +51,7 @@ func (h *History) Describe(ctx context.Context, several *sessions.SeveralSession
 type Listed struct {
 	*model.Checkpoint
 	Short    string // unique prefix of the id
+	Target   string // of a step that was found in a call, what that was about; not in a list
 	Whose    string // what its session is called beside its turn; "": the project has no other session
 	Current  bool   // the worktree stands on it
 	Tags     []string
@@ -205,7 +206,9 @@ func (h *History) Listing(cp *model.Checkpoint) (Listed, error) {
 		h: h, tags: tags, notes: map[objstore.Key][]string{cp.ID.Key(): notes}, count: h.log.Count(), cursor: cursor,
 		whose: h.sessions.Whose(),
 	}
-	return d.dress(cp)
+	l, err := d.dress(cp)
+	l.Target = h.TargetIn(cp)
+	return l, err
 }
 
 // Shown is a checkpoint with all that belongs to it.

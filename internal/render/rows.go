@@ -101,7 +101,7 @@ func (pr *Printer) RowsOfPaths(list []api.PathsCheckpoint, o RowOptions) []Row {
 			changes: changesLine(list[i].Changes),
 		}
 		if c.Turn > 0 && c.Message == "" && c.Prompt != "" {
-			row.text += ": " + Words(string(c.Prompt))
+			row.text = WithPrompt(row.text, c.Target, c.Prompt)
 		}
 		row.mark, row.style = markOf(*c)
 		rows[i] = row
@@ -184,10 +184,8 @@ func StepText(c *api.Checkpoint) string {
 		text = tool
 	case c.Event == "pre-tool-use" && tool != "":
 		text = "before " + tool
-	case c.Event == "scan" && outside:
-		text, outside = "outside", false
-	case c.Event == "scan" && slices.Contains(c.By, c.Session):
-		text = "during a call"
+	case c.Event == "scan":
+		text, outside = scanText(c, target), false
 	case c.Event == "prompt":
 		text = "before the prompt"
 	case c.Event == "stop":
@@ -206,6 +204,19 @@ func StepText(c *api.Checkpoint) string {
 		text += "; noted: " + string(n)
 	}
 	return tagged(c.Tags, term.Sanitize(text))
+}
+
+// scanText is what made a step that another session's event, or a look at the tree, has found.
+func scanText(c *api.Checkpoint, target string) string {
+	switch {
+	case len(c.By) == 0 && !c.Safety:
+		return "outside"
+	case c.Tool != nil:
+		return During(c.Tool, api.Text(target))
+	case slices.Contains(c.By, c.Session):
+		return "during a call"
+	}
+	return c.Event
 }
 
 // Words is untrusted text on one line, unsanitised: its white space is as wide as a blank.

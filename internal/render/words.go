@@ -39,12 +39,34 @@ func moment(c *api.Checkpoint) string {
 		return "after " + string(c.Tool.Name)
 	case c.Event == "stop":
 		return "end of turn"
+	case c.Event == "scan" && c.Tool != nil:
+		return During(c.Tool, c.Target)
 	case c.Event == "scan" && slices.Contains(c.By, c.Session):
 		return "during a call" // found by another session's event, or a look at the tree
 	case c.Event == "scan":
 		return "looked at after it"
 	}
 	return c.Event
+}
+
+// shownTarget is how much of a command tells it from others, in columns.
+const shownTarget = 60
+
+// During says in which call a step was found: "during Bash: rm -rf docs".
+func During(t *api.Tool, target api.Text) string {
+	text := "during " + string(t.Name)
+	if about := Words(string(target)); about != "" {
+		text += ": " + term.Truncate(term.Sanitize(about), shownTarget)
+	}
+	return text
+}
+
+// WithPrompt adds the prompt of a turn to what is told of a step, which may have said what its call was about.
+func WithPrompt(text string, target, prompt api.Text) string {
+	if target != "" {
+		return text + " (" + Words(string(prompt)) + ")"
+	}
+	return text + ": " + Words(string(prompt))
 }
 
 // Cause is why a checkpoint was taken.
