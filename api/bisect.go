@@ -12,7 +12,7 @@ type BisectRequest struct {
 type BisectStartRequest struct {
 	Project
 	Walk
-	Bad     Text   `json:"bad,omitempty"`      // empty: the project as it is, which is saved
+	Bad     Text   `json:"bad,omitempty"`      // empty: the project as it is
 	Good    []Text `json:"good,omitempty"`     // none: the oldest; by hand: to be named
 	Hand    bool   `json:"hand,omitempty"`     // a person leads it; else the ends are asked about, too, and its process is who asks
 	Newer   bool   `json:"newer,omitempty"`    // not by hand: backwards from bad, for the newest that passes
@@ -49,6 +49,7 @@ type BisectResponse struct {
 	Dir       Text           `json:"dir,omitempty"`   // the scratch directory, which holds what test does
 	Test      *Checkpoint    `json:"test,omitempty"`  // is asked about
 	End       bool           `json:"end,omitempty"`   // it is asked to be sure: nothing is known of it
+	Seeks     bool           `json:"seeks,omitempty"` // the oldest fails, too: one that passes is looked for, backwards in steps that double
 	Left      int            `json:"left"`            // checkpoints that are not told yet, between a bad and a good one
 	Asks      int            `json:"asks"`            // about how many of them will be asked about
 	Wants     string         `json:"wants,omitempty"` // bad or good: one has to be named first
@@ -71,6 +72,7 @@ type BisectAnswer struct {
 	Bad      *Checkpoint  `json:"bad,omitempty"`  // the first that fails; absent: none does
 	Good     *Checkpoint  `json:"good,omitempty"` // the last that passes; absent: none does
 	Suspects []Checkpoint `json:"suspects,omitempty"`
+	Tried    []Checkpoint `json:"tried,omitempty"` // where none passes: those that fail, the newest first
 	Assumed  []string     `json:"assumed,omitempty"`
 }
 

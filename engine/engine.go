@@ -27,6 +27,7 @@ import (
 	"rewind/internal/kv"
 	"rewind/internal/relay"
 	"rewind/internal/value"
+	"rewind/objstore"
 )
 
 // Engine is an open project, as one request sees it (View): its rooms, each with a view of the state that all requests
@@ -119,10 +120,23 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	manager := manage.New(l, e.Sessions, e.Talks, e.History)
 	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors,
 		e.Merger, manager, &st.restorer)
-	e.Collector = gc.New(l, e.History, e.Worktree, &st.collector)
+	e.Collector = gc.New(l, e.History, hosts{e.Worktree, e.Bisector}, &st.collector)
 	e.Checker = fsck.New(l, e.Talks, e.Worktree)
 	e.Purger = purge.New(l, e.Leaks, e.Talks, e.Worktree, e.Restorer)
 	return e
+}
+
+// hosts are those who keep objects that no operation names.
+type hosts []gc.Host
+
+// Pinned implements gc.Host.
+func (all hosts) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
+	for _, h := range all {
+		if err := h.Pinned(ref); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // View gives one request its own sight of an open store: the project as Find has just settled it, with the notices of

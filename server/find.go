@@ -306,7 +306,7 @@ func (s *server) bisectReset(ctx context.Context, req api.BisectResetRequest, _ 
 func bisectResponse(e *engine.Engine, r *bisect.Result) api.BisectResponse {
 	out := api.BisectResponse{
 		Bisection: r.Session, Root: api.Text(e.Project().Root), Dir: api.Text(r.Dir), Test: listedOrNil(r.Test),
-		End: r.End, Left: r.Left,
+		End: r.End, Seeks: r.Seeks, Left: r.Left,
 		Asks: r.Asks, Wants: string(r.Wants), Notices: append(e.Project().Notices, r.Notices...),
 		Mounts: value.Texts(r.Mounts),
 	}
@@ -325,6 +325,9 @@ func bisectResponse(e *engine.Engine, r *bisect.Result) api.BisectResponse {
 		out.Answer = &api.BisectAnswer{Bad: listedOrNil(a.Bad), Good: listedOrNil(a.Good), Assumed: a.Assumed}
 		for _, l := range a.Suspects {
 			out.Answer.Suspects = append(out.Answer.Suspects, checkpoint(l))
+		}
+		for _, l := range a.Tried {
+			out.Answer.Tried = append(out.Answer.Tried, checkpoint(l))
 		}
 	}
 	return out

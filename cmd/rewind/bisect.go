@@ -87,7 +87,7 @@ func newBisectMark(a *app, as string) *cobra.Command {
 		Short: "Say that a checkpoint " + what,
 		Long: "Says that a checkpoint " + what +
 			": the one that is laid out, or the one that is named. Where none is laid out and none\n" +
-			"is named, it is the project as it is now, which is saved.",
+			"is named, it is the project as it is now.",
 		Example: "  rewind bisect " + as + "\n  rewind bisect " + as + " turn:3",
 		Args:    takes(0, 1, "one checkpoint"),
 

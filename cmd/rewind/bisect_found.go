@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"rewind/api"
 	"rewind/internal/render"
@@ -125,6 +126,27 @@ func (a *app) foundWords(w io.Writer, answer *api.BisectAnswer, bad *api.ShowRes
 	}
 }
 
+// triedWords name the checkpoints at which it fails, between the newest and the oldest that were tried.
+func triedWords(list []api.Checkpoint) string {
+	const most = 10
+	var names []string
+	for i := 1; i < len(list)-1; i++ {
+		if len(names) == most {
+			names = append(names, fmt.Sprintf("and %d more", len(list)-1-i))
+			break
+		}
+		names = append(names, list[i].Short)
+	}
+	if names == nil {
+		return ""
+	}
+	return ", and at every other one that was tried: " + strings.Join(names, ", ")
+}
+
+// noneGood is what to do where it passes at none.
+const noneGood = "what broke it is older than rewind's memory, or is not in the project's files; where you know one at " +
+	"which it passes: 'rewind bisect run --good <checkpoint>'"
+
 // bisectError is the error of an answer that is none.
 func bisectError(answer *api.BisectAnswer, newest bool) error {
 	failed := func(hint, format string, args ...any) error {
@@ -150,9 +172,8 @@ func bisectError(answer *api.BisectAnswer, newest bool) error {
 		return failed("it may pass between those that were tried: 'rewind bisect start' goes by what you say",
 			"it passes at none that was tried, up to %s", name(answer.Bad))
 	case answer.Good == nil:
-		return failed("what broke it is older than rewind's memory, or is not in the project's files; 'rewind bisect last-good' looks "+
-			"for the newest checkpoint at which it passes", "it fails at %s already, the oldest one that was looked at",
-			name(answer.Bad))
+		return failed(noneGood, "it fails at %s already, the oldest one that was looked at%s",
+			name(answer.Bad), triedWords(answer.Tried))
 	}
 	return nil
 }

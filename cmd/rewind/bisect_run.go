@@ -39,8 +39,9 @@ func newBisectRun(a *app) *cobra.Command {
 		Short: "Find it with a command that fails or passes",
 		Long: "Runs a command in one state after the other and says since which checkpoint it fails. Exit codes are as with\n" +
 			"'git bisect run': 0 passes, 125 cannot be told, any other up to 127 fails, what is over that ends the search.\n" +
-			"Without --bad the project as it is now, which is saved, is the bad one; without --good the oldest checkpoint is the\n" +
-			"good one. Both are tried first. After 'rewind bisect start', without --bad and --good, it goes on from there.\n\n" +
+			"Without --bad the project as it is now is the bad one; without --good the oldest checkpoint is the good one, or, where\n" +
+			"it fails there, one that is found backwards in steps that double. Both are tried first. After 'rewind bisect start',\n" +
+			"without --bad and --good, it goes on from there.\n\n" +
 			"The command runs in the scratch directory, in the same place below it as you stand below the project, with your\n" +
 			"environment, nothing on standard input, and its output on standard error. What it leaves running is ended, and so is\n" +
 			"the command after --timeout, which counts as failing, and when you interrupt. What it writes into the project's\n" +
@@ -169,8 +170,13 @@ func (a *app) startTrials(ctx context.Context, req api.BisectStartRequest, t *tr
 func (a *app) runTrials(ctx context.Context, r api.BisectResponse, t *trial, newest bool) error {
 	t.root = string(r.Root)
 	a.confineNote(t)
+	seeks := false
 	for told := []api.BisectLink(nil); ; {
 		a.Notices(r.Notices)
+		if r.Seeks && !seeks {
+			a.Say("note: the oldest fails, too: one that passes is looked for, backwards in steps that double")
+		}
+		seeks = r.Seeks
 		if r.Answer != nil {
 			return a.tellFound(ctx, r, newest)
 		}

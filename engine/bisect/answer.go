@@ -11,6 +11,7 @@ type Answer struct {
 	Bad      *history.Listed  // the oldest that fails, of those newer than Good; nil: none does
 	Good     *history.Listed  // the newest that passes; nil: none does
 	Suspects []history.Listed // between them, skipped: each of them may be the first that fails
+	Tried    []history.Listed // where none passes: those that were tried and fail, the newest first
 	Assumed  []string
 }
 
@@ -32,6 +33,7 @@ func (b *Bisector) result(session string, r *record) (*Result, error) {
 		res.Dir, res.Asks, res.Mounts = b.treeDir(session), questions(c.left), r.Mounted
 		if c.good == len(r.Line) && r.Order == fromEnds {
 			res.Asks++ // the end, too
+			res.Seeks = c.ask > 0 && fails(r.verdicts())
 		}
 		res.Test, err = listed(c.ask)
 		return res, err
@@ -57,6 +59,16 @@ func (b *Bisector) answer(r *record, c choice, listed func(int) (*history.Listed
 		if a.Good, err = listed(c.good); err != nil {
 			return nil, err
 		}
+	}
+	for i := 0; i <= c.bad && a.Good == nil; i++ {
+		if r.Line[i].As != Bad {
+			continue
+		}
+		l, err := listed(i)
+		if err != nil {
+			return nil, err
+		}
+		a.Tried = append(a.Tried, *l)
 	}
 	for i := c.bad + 1; i < c.good && i < len(r.Line) && a.Good != nil; i++ {
 		l, err := listed(i)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 // Options are what a session begins with.
 type Options struct {
-	Bad     string   // the name of a checkpoint that fails; "": the worktree as it is, which is saved
+	Bad     string   // the name of a checkpoint that fails; "": the worktree as it is
 	Good    []string // names of checkpoints that pass
 	Hand    bool     // a person leads it, from answer to answer; else a command, which tries the ends first
 	Newer   bool     // of a command: the newest that passes is looked for, backwards; no good one is known
@@ -29,6 +30,7 @@ type Result struct {
 	Dir     string          // the scratch directory; "": nothing is laid out
 	Test    *history.Listed // what is laid out there, and asked about; nil: nothing is
 	End     bool            // to be sure of an end of the line
+	Seeks   bool            // the oldest fails, too: a good one is looked for, backwards in steps that double
 	Left    int             // checkpoints that are not told yet, between a bad and a good one
 	Asks    int             // about how many of them will be asked about
 	Wants   Verdict         // a checkpoint of this kind has to be named first; "": none
@@ -80,7 +82,7 @@ func (b *Bisector) begin(ctx context.Context, r *record, o Options, p model.Prog
 	if o.Bad == "" && o.Hand && len(o.Good) == 0 {
 		return nil // it is to be told
 	}
-	tip, err := b.named(ctx, o.Bad, p)
+	tip, err := b.named(ctx, r, o.Bad, p)
 	if err != nil {
 		return err
 	}
@@ -109,16 +111,37 @@ func (b *Bisector) begin(ctx context.Context, r *record, o Options, p model.Prog
 	return b.draw(ctx, r, tip)
 }
 
-// named is the checkpoint of a name; "" saves the worktree, and is that.
-func (b *Bisector) named(ctx context.Context, name string, p model.Progress) (*model.Checkpoint, error) {
+// named is the checkpoint of a name; "" is the worktree as it is, which is in no list for that.
+func (b *Bisector) named(ctx context.Context, r *record, name string, p model.Progress) (*model.Checkpoint, error) {
 	if name != "" {
 		return b.history.Resolve(name)
 	}
-	saved, err := b.worktree.Save(ctx, "", "", p)
-	if err != nil {
-		return nil, err
+	cp, err := b.worktree.AsItIs(ctx, p)
+	if err == nil && cp.Cause.Event == model.EventSafety {
+		r.Unsaved = append(r.Unsaved, cp.ID)
 	}
-	return saved.Checkpoint, nil
+	return cp, err
+}
+
+// Pinned calls ref for the objects that the store must keep for what is under way: unsaved states, which no operation
+// names.
+func (b *Bisector) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
+	all, err := os.ReadDir(b.home())
+	if err != nil {
+		return nil //nolint:nilerr // nothing is under way
+	}
+	for _, dir := range all {
+		r, err := b.load(dir.Name())
+		if err != nil {
+			continue // it is ended by 'bisect reset', and asks about nothing
+		}
+		for _, id := range r.Unsaved {
+			if err := ref(objstore.Checkpoint, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // draw makes the line that ends in tip, and puts on it what was told so far.
@@ -233,7 +256,7 @@ func (b *Bisector) Mark(ctx context.Context, session string, said Said, p model.
 	if said.Checkpoint == "" && !r.At.IsZero() {
 		cp, err = b.log.Checkpoint(r.At)
 	} else {
-		cp, err = b.named(ctx, said.Checkpoint, p)
+		cp, err = b.named(ctx, r, said.Checkpoint, p)
 	}
 	if err != nil {
 		return nil, err

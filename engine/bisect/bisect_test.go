@@ -12,6 +12,7 @@ import (
 
 	"rewind/engine/bisect"
 	"rewind/engine/enginetest"
+	"rewind/engine/gc"
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/objstore"
@@ -226,4 +227,35 @@ func mkTemp(t enginetest.Fataler) string {
 		t.Fatalf("%v", err)
 	}
 	return dir
+}
+
+// TestUnsaved: the worktree as it is can be tried without an operation, and the store has it until that is over.
+func TestUnsaved(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Set("gc.grace", "0s")
+	for _, text := range []string{"1", "2"} {
+		p.Write("f", enginetest.Big(text))
+		p.Save(text)
+	}
+	p.Write("f", enginetest.Big("3"))
+	was := p.E.Log.DB.LastSeq()
+	r, err := p.E.Bisector.Start(enginetest.Bg, bisect.Options{Hand: true, Good: []string{"@-"}}, nil)
+	p.Must(err)
+	if now := p.E.Log.DB.LastSeq(); now != was || p.Cat(r.Test.Checkpoint, "f") != enginetest.Big("2") {
+		t.Fatalf("operation %d, was %d; %+v", now, was, r.Test)
+	}
+	p.Write("f", enginetest.Big("4"))
+	p.Save("4")
+	p.Gc(gc.Options{Keep: 9})
+	r, err = p.E.Bisector.Mark(enginetest.Bg, r.Session, bisect.Said{As: bisect.Good}, nil)
+	p.Must(err)
+	bad := r.Answer.Bad
+	if bad == nil || !bad.Safety || p.Cat(bad.Checkpoint, "f") != enginetest.Big("3") {
+		t.Fatalf("%+v", r.Answer)
+	}
+	p.Must(p.E.Bisector.Reset(r.Session))
+	p.Gc(gc.Options{Keep: 9})
+	if there, err := p.E.Log.Objs.Has(objstore.Checkpoint, bad.ID); there || err != nil {
+		t.Errorf("when nobody needs it: %v, %v", there, err)
+	}
 }

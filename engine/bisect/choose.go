@@ -15,7 +15,7 @@ type order string
 
 const (
 	byHand    order = "hand"  // it waits to be told
-	fromEnds  order = "ends"  // the oldest is asked about
+	fromEnds  order = "ends"  // the oldest is asked about; where that fails, backwards in steps that double
 	fromNewer order = "newer" // backwards, in steps that double
 )
 
@@ -52,18 +52,21 @@ func choose(line []Verdict, o order) choice {
 	case line[0] == "":
 		c.ask, c.end = 0, true
 	case c.good == len(line):
-		c.ask, c.end = older(line, c.bad, o), true
+		c.ask, c.end = goodAt(line, c.bad, o), true
 	case c.left > 0:
 		c.ask = middle(line, c.bad, c.good)
 	}
 	return c
 }
 
-// older is the state to ask about while none is known to be good; -1: there is none, or it is for somebody to say.
-func older(line []Verdict, bad int, o order) int {
+// goodAt is the state to ask about while none is known to be good; -1: there is none, or it is for somebody to say.
+func goodAt(line []Verdict, bad int, o order) int {
 	switch o {
 	case fromEnds:
-		for i := len(line) - 1; i > bad; i-- {
+		if fails(line) {
+			return doubling(line)
+		}
+		for i := len(line) - 1; i > 0; i-- {
 			if line[i] == "" {
 				return i
 			}
@@ -80,6 +83,27 @@ func older(line []Verdict, bad int, o order) int {
 			}
 		}
 	case byHand:
+	}
+	return -1
+}
+
+// fails reports whether the oldest state that could be told, of those asked about first, is bad: what is newer was
+// asked about after it, or is the newest.
+func fails(line []Verdict) bool {
+	for i := len(line) - 1; i > 0; i-- {
+		if line[i] != Skip {
+			return line[i] == Bad
+		}
+	}
+	return false
+}
+
+// doubling is the next state backwards from the newest, in steps that double; -1: all of them were told.
+func doubling(line []Verdict) int {
+	for i := 1; i < len(line)-1; i *= 2 {
+		if line[i] == "" {
+			return i
+		}
 	}
 	return -1
 }

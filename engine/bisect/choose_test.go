@@ -1,6 +1,7 @@
 package bisect
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -65,6 +66,40 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%+v, reading says %d", c, naive)
 		}
 	})
+}
+
+// TestChooseSeeks: where the oldest fails, too, a good one is looked for in steps that double.
+func TestChooseSeeks(t *testing.T) {
+	all := func(n int, good ...int) []Verdict {
+		truth := make([]Verdict, n)
+		for i := range truth {
+			truth[i] = Bad
+		}
+		for _, i := range good {
+			truth[i] = Good
+		}
+		return truth
+	}
+	for _, tt := range []struct {
+		truth     []Verdict
+		asked     []int
+		bad, good int
+	}{
+		{all(20), []int{0, 19, 1, 2, 4, 8, 16}, 19, 20},
+		{all(20, 5, 6, 7, 8), []int{0, 19, 1, 2, 4, 8, 6, 5}, 4, 5},
+		{all(20, 1), []int{0, 19, 1}, 0, 1},
+		{all(2), []int{0, 1}, 1, 2},
+		{all(1), []int{0}, 0, 1},
+	} {
+		line, asked := make([]Verdict, len(tt.truth)), []int(nil)
+		for c := choose(line, fromEnds); c.ask >= 0; c = choose(line, fromEnds) {
+			line[c.ask], asked = tt.truth[c.ask], append(asked, c.ask)
+		}
+		c := choose(line, fromEnds)
+		if !slices.Equal(asked, tt.asked) || c.bad != tt.bad || c.good != tt.good {
+			t.Errorf("%v: asked %v, want %v; %+v, want %d, %d", tt.truth, asked, tt.asked, c, tt.bad, tt.good)
+		}
+	}
 }
 
 // TestChooseByHand: a person may say anything in any order; there is always a question, a wish or an answer, and the

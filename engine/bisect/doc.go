@@ -8,7 +8,8 @@
 //     makes it.
 //   - bisect.go is what people ask for: Start, Mark, Show, Reset; answer.go is where that leads.
 //
-// Nothing here writes to the worktree or to the store, but that Start saves the worktree where its state is what fails.
+// Nothing here writes to the worktree or to the log. Where the state of the worktree is what fails, the store has it as
+// a checkpoint that no list has.
 // What is kept lies in rewind's home, a directory for each session of this room; it is all of the session, and goes as
 // a whole.
 package bisect

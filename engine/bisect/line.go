@@ -37,7 +37,7 @@ func (w *walker) before(cp *model.Checkpoint) (*model.Checkpoint, error) {
 			return nil, err
 		}
 		for _, old := range w.byTree[cp.Base] {
-			if old.Seq < cp.Seq {
+			if older(old, cp) {
 				return old, nil
 			}
 		}
@@ -46,6 +46,15 @@ func (w *walker) before(cp *model.Checkpoint) (*model.Checkpoint, error) {
 		return nil, nil
 	}
 	return w.read(cp.Parents[0])
+}
+
+// older reports whether a checkpoint is older than another one. What no operation names has the place of the state that
+// it was made from.
+func older(old, cp *model.Checkpoint) bool {
+	if old.Seq == cp.Seq && old.ID != cp.ID {
+		return cp.Cause.Event == model.EventSafety
+	}
+	return old.Seq < cp.Seq
 }
 
 func (w *walker) index() error {
@@ -71,14 +80,14 @@ func (w *walker) back(cp *model.Checkpoint, fn func(*model.Checkpoint) (more boo
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		older, err := w.before(cp)
+		was, err := w.before(cp)
 		if err != nil {
 			return err
 		}
-		if older != nil && older.Seq >= cp.Seq {
+		if was != nil && !older(was, cp) {
 			return nil // no way back leads forward: a record that somebody made
 		}
-		cp = older
+		cp = was
 	}
 	return nil
 }

@@ -55,8 +55,9 @@ type record struct {
 	Mounted []string      `json:"mounted,omitempty"` // of Links, those that are to be mounted for At
 	Asked   []string      `json:"asked,omitempty"`   // the links that were asked for
 	Assumed []string      `json:"assumed,omitempty"`
-	Left    []string      `json:"left,omitempty"` // paths that were purged, and told of
-	At      objstore.ID   `json:"at"`             // which checkpoint is asked about; zero: none
+	Left    []string      `json:"left,omitempty"`    // paths that were purged, and told of
+	Unsaved []objstore.ID `json:"unsaved,omitempty"` // states of the worktree that no operation names
+	At      objstore.ID   `json:"at"`                // which checkpoint is asked about; zero: none
 }
 
 const (

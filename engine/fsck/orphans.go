@@ -44,7 +44,7 @@ func (s *fixup) orphans(ctx context.Context) error {
 		if err != nil || have[cp.Seq] || cp.Seq > last+maxTail {
 			return nil //nolint:nilerr // as above
 		}
-		if old := s.alone[cp.Seq]; old == nil || old.Time.Before(cp.Time) {
+		if old := s.alone[cp.Seq]; old == nil || believed(cp, old) {
 			s.alone[cp.Seq] = cp
 		}
 		newest = max(newest, cp.Seq)
@@ -61,6 +61,16 @@ func (s *fixup) orphans(ctx context.Context) error {
 		}
 	}
 	return b.Commit(ctx, kv.Durable)
+}
+
+// believed reports whether a checkpoint is the operation's rather than another one with its place: states that no
+// operation names have that of a step, and are safety checkpoints.
+func believed(cp, than *model.Checkpoint) bool {
+	safety := cp.Cause.Event == model.EventSafety
+	if safety != (than.Cause.Event == model.EventSafety) {
+		return !safety
+	}
+	return than.Time.Before(cp.Time)
 }
 
 // maxTail is how far behind the end of the log a checkpoint is looked for.
