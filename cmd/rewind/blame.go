@@ -206,7 +206,7 @@ func originWords(o api.Origin) string {
 	}
 	text += render.MergedWords(o.Merged)
 	if o.Prompt != "" {
-		text = render.WithPrompt(text, o.Target, o.Prompt)
+		text = render.WithPrompt(text, o.Event, o.Prompt)
 	}
 	return text
 }

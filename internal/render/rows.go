@@ -101,7 +101,7 @@ func (pr *Printer) RowsOfPaths(list []api.PathsCheckpoint, o RowOptions) []Row {
 			changes: changesLine(list[i].Changes),
 		}
 		if c.Turn > 0 && c.Message == "" && c.Prompt != "" {
-			row.text = WithPrompt(row.text, c.Target, c.Prompt)
+			row.text = WithPrompt(row.text, c.Event, c.Prompt)
 		}
 		row.mark, row.style = markOf(*c)
 		rows[i] = row

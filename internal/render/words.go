@@ -61,9 +61,10 @@ func During(t *api.Tool, target api.Text) string {
 	return text
 }
 
-// WithPrompt adds the prompt of a turn to what is told of a step, which may have said what its call was about.
-func WithPrompt(text string, target, prompt api.Text) string {
-	if target != "" {
+// WithPrompt adds the prompt of a turn to what is told of a step. Behind a call during which that was found it must not
+// look like the command.
+func WithPrompt(text, event string, prompt api.Text) string {
+	if event == "scan" {
 		return text + " (" + Words(string(prompt)) + ")"
 	}
 	return text + ": " + Words(string(prompt))
