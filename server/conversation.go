@@ -326,7 +326,7 @@ func (s *server) bringBack(ctx context.Context, req api.BringBackRequest, p mode
 			out.Operation = r.Operation.Seq
 		}
 		if r.Fork != nil {
-			f := fork(r.Fork)
+			f := fork(e, r.Fork)
 			out.Fork, out.Resume = &f, resume(r.Fork.Session)
 		}
 		return nil
