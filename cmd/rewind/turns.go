@@ -148,7 +148,7 @@ func turnMarks(t api.Turn, r api.TurnsResponse) string {
 	case t.Gone:
 		marks = append(marks, "rewound behind it")
 	}
-	if t.Checkpoint == "" {
+	if t.Checkpoint == "" && !t.Cut { // else another session's may have it
 		marks = append(marks, "code not captured")
 	}
 	return strings.Join(marks, ", ")
