@@ -110,7 +110,7 @@ func (e *Engine) checkLosses() (out []value.Check) {
 		short := sessions.ShortOf(s.Name, all)
 		out = append(out, value.Check{
 			Name: "conversation", Level: value.LevelFinding,
-			Text:   value.Textf("%s %s: %s; what was captured is whole", s.Agent, short, what),
+			Text:   value.Textf("%s %s: %s; it is captured whole", s.Agent, short, what),
 			Remedy: value.Textf("rewind sessions restore %s, or rewind forks archive %[1]s", short),
 		})
 	}

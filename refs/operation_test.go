@@ -48,7 +48,7 @@ func TestWhat(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	restores := []Kind{KindCheckout, KindSwitch, KindUndo, KindRedo, KindUndoRestore, KindPick, KindRevert}
-	manage := []Kind{KindRename, KindDelete, KindArchive, KindUnarchive, KindPromote, KindUndoForks}
+	manage := []Kind{KindRename, KindDelete, KindArchive, KindUnarchive, KindPromote, KindBringBack, KindUndoForks}
 	for k, word := range kindWords {
 		if KindOf(word) != k || k.String() != word {
 			t.Errorf("%q: %s, %s", byte(k), k, KindOf(word))

@@ -261,14 +261,14 @@ func (a *app) sessionMarks(s *api.SessionInfo) string {
 			marks = append(marks, text)
 		}
 	}
+	lost := s.Missing && s.Standing != "deleted"
+	add(lost || s.Loss != "", render.LossWords(s.Loss))
 	add(s.Running, "running")
 	add(s.Worktree != "", "in "+a.near(string(s.Worktree)))
 	add(s.Standing == "main", "main line")
 	add(s.Standing == "archived" || s.Standing == "deleted", s.Standing)
 	add(s.Fork != nil, strings.Replace(render.Relation(s.Fork), " "+string(s.Agent)+"/", " ", 1))
 	add(s.Imported, "imported")
-	lost := s.Missing && s.Standing != "deleted"
-	add(lost || s.Loss != "", render.LossWords(s.Loss))
 	add(s.Problem != "", string(s.Problem))
 	return strings.Join(marks, ", ")
 }

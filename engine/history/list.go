@@ -263,9 +263,9 @@ func (h *History) Show(ctx context.Context, name string, paths []string) (*Shown
 	return s, err
 }
 
-// ShowRow is Show for a turn: what its end skipped, and what all of it changed. Of a turn without code there is no
+// showRow is Show for a turn: what its end skipped, and what all of it changed. Of a turn without code there is no
 // checkpoint.
-func (h *History) ShowRow(ctx context.Context, r *Row, paths []string) (*Shown, error) {
+func (h *History) showRow(ctx context.Context, r *Row, paths []string) (*Shown, error) {
 	if r.NoCode {
 		said, _ := h.leaks.SaidIn(r.Of, r.Turn)
 		return &Shown{Said: said}, nil

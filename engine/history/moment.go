@@ -178,12 +178,12 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 		return p.withoutConversation(err)
 	}
 	if p.Transcript.IsZero() && s != nil && !s.Cursor.Transcript.IsZero() {
-		turns, err := h.turnsIn(s, s.Cursor.Transcript)
+		said, turns, err := h.saidOf(s, n)
 		if err != nil {
 			return p.withoutConversation(err)
 		}
 		if n <= uint64(turns) && (cp == nil || n < h.firstTurn(s) || s.Imported) {
-			p.Transcript, p.Turn, p.Checkpoint = s.Cursor.Transcript, int(n), nil
+			p.Transcript, p.Turn, p.Checkpoint = said, int(n), nil
 			return p, nil
 		}
 		if cp == nil && s.Imported {

@@ -9,6 +9,7 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/sessions"
+	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
 )
@@ -26,10 +27,38 @@ func (h *History) past(s *model.Session) []transcript.Turn {
 	if err != nil {
 		return nil // lists of sessions say why
 	}
+	if more := h.lostTurns(s); len(more) > len(turns) {
+		turns = more
+	}
 	if first := h.firstTurn(s); first > 0 && uint64(len(turns)) >= first {
 		turns = turns[:first-1]
 	}
 	return turns
+}
+
+// lostTurns are the turns of the conversation that a session's file had before it was cut by nobody's wish.
+func (h *History) lostTurns(s *model.Session) []transcript.Turn {
+	if s.Cursor.Lost.IsZero() {
+		return nil
+	}
+	turns, err := h.turnsTo(s, s.Cursor.Lost)
+	if err != nil {
+		return nil
+	}
+	return turns
+}
+
+// saidOf is the conversation of a session that has its turn n, and how many turns it has: as its file is, or as that
+// was before it was cut.
+func (h *History) saidOf(s *model.Session, n uint64) (said objstore.ID, turns int, err error) {
+	turns, err = h.turnsIn(s, s.Cursor.Transcript)
+	if err != nil || n <= uint64(turns) {
+		return s.Cursor.Transcript, turns, err
+	}
+	if lost := len(h.lostTurns(s)); lost > turns {
+		return s.Cursor.Lost, lost, nil
+	}
+	return s.Cursor.Transcript, turns, nil
 }
 
 // firstTurn is the first turn of a session that the log tells of; 0: it tells of none.
@@ -90,7 +119,7 @@ func (h *History) ShowTurn(ctx context.Context, name, end string, paths []string
 		s, err := h.Show(ctx, name, paths)
 		return s, nil, err
 	}
-	s, err := h.ShowRow(ctx, row, paths)
+	s, err := h.showRow(ctx, row, paths)
 	return s, row, err
 }
 

@@ -16,6 +16,7 @@ type turnList struct {
 	s    *model.Session
 	now  *transcript.Conversation // nil: it is not known
 	as   *conversation.Stored     // its bytes
+	lost []transcript.Turn        // of what the file had before it was cut by nobody's wish
 	logs map[turnAt]*TurnLog
 	read map[objstore.ID]*transcript.Conversation
 	ends map[objstore.ID]*transcript.Turn // by conversation, the turn that it ends with: each is asked for by its own turn and by the next
@@ -25,7 +26,7 @@ type turnList struct {
 func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript.Conversation, limit int) error {
 	t := &turnList{
 		e: h, s: s, now: now, logs: map[turnAt]*TurnLog{}, read: map[objstore.ID]*transcript.Conversation{},
-		ends: map[objstore.ID]*transcript.Turn{},
+		ends: map[objstore.ID]*transcript.Turn{}, lost: h.lostTurns(s),
 	}
 	own, err := t.log(turnAt{session: s.Name})
 	if err != nil {
@@ -33,7 +34,7 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 	}
 	count := own.Newest
 	if now != nil {
-		count = max(count, uint64(len(now.Turns)))
+		count = max(count, uint64(len(now.Turns)), uint64(len(t.lost)))
 		if t.as, err = conversation.OpenEnd(h.log.Objs, s.Cursor.Transcript); err != nil {
 			return err
 		}
@@ -132,11 +133,7 @@ func (t *turnList) end(n uint64) (cp objstore.ID, known *TurnLog, at turnAt, err
 // or the file was cut, as it stood when it ended.
 func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	info := model.TurnInfo{Number: n}
-	if t.now != nil && n <= uint64(len(t.now.Turns)) {
-		info.Turn = t.now.Turns[n-1]
-	} else {
-		info.Gone = t.now != nil
-	}
+	info.Turn = t.said(n)
 	end, known, at, err := t.end(n)
 	if err != nil {
 		return info, err
@@ -207,6 +204,18 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 		}
 	}
 	return info, nil
+}
+
+// said is turn n as the conversation has it, or had it before its file was cut.
+func (t *turnList) said(n uint64) (turn transcript.Turn) {
+	if t.now != nil && n <= uint64(len(t.now.Turns)) {
+		return t.now.Turns[n-1]
+	}
+	if n <= uint64(len(t.lost)) {
+		turn = t.lost[n-1]
+	}
+	turn.Gone = t.now != nil
+	return turn
 }
 
 // unsaid reports whether the conversation at the end of turn n has nothing of it: the agent was killed before it wrote the prompt. was is

@@ -47,6 +47,9 @@ func (p *Plan) back(tx *objstore.Tx) error {
 			p.Files = append(p.Files, f)
 		case f.From.IsZero():
 			return model.UndoError(p.Undoes.Seq, &value.OpError{Op: "session file", Subject: f.Path, Err: fs.ErrExist})
+		case p.Undoes.Kind == refs.KindBringBack: // the session went on
+			changed := &value.OpError{Op: "session file", Subject: f.Path, Err: conversation.ErrSessionChanged}
+			return model.UndoError(p.Undoes.Seq, changed)
 		default: // a title, of a session that went on
 			if err := p.titleBack(f, tx); err != nil {
 				return err

@@ -7,7 +7,7 @@ import (
 	"rewind/engine/model"
 )
 
-// OfTurn is the session whose turn n a request means: the named one, else the Holder of the turn. Where the project
+// OfTurn is the session whose turn n a request means: the named one, else the holder of the turn. Where the project
 // stands on no agent's session it is the only one that has a conversation; a *SeveralSessionsError where several have
 // one. Turn 0 is any turn of it.
 func (ss *Sessions) OfTurn(w model.SessionChoice, n uint64) (string, error) {
@@ -15,10 +15,10 @@ func (ss *Sessions) OfTurn(w model.SessionChoice, n uint64) (string, error) {
 	if err != nil || w.Session != "" {
 		return session, err
 	}
-	return ss.holder(session, n, w.Choose)
+	return ss.turnOf(session, n, w.Choose)
 }
 
-// OrHolder is session, or for "" the Holder of turn n.
+// OrHolder is session, or for "" the holder of turn n.
 func (ss *Sessions) OrHolder(session string, n uint64) (string, error) {
 	if session != "" {
 		return session, nil
@@ -27,19 +27,19 @@ func (ss *Sessions) OrHolder(session string, n uint64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return ss.holder(current, n, false)
+	return ss.turnOf(current, n, false)
 }
 
-func (ss *Sessions) holder(session string, n uint64, choose bool) (string, error) {
+func (ss *Sessions) turnOf(session string, n uint64, choose bool) (string, error) {
 	if session == model.Manual {
 		return ss.talking(choose)
 	}
-	return ss.Holder(session, n), nil
+	return ss.holder(session, n), nil
 }
 
-// Holder is the session that turn n means when nobody names one, with session as the current one: that one, or while no
+// holder is the session that turn n means when nobody names one, with session as the current one: that one, or while no
 // agent has continued a fork that has fewer turns, the session that it was forked from.
-func (ss *Sessions) Holder(session string, n uint64) string {
+func (ss *Sessions) holder(session string, n uint64) string {
 	for range MaxFamily {
 		s, err := ss.log.StoredSession(session)
 		noFork := err != nil || s == nil || s.Fork == nil
@@ -78,7 +78,7 @@ func (ss *Sessions) talking(choose bool) (string, error) {
 	}
 	if len(found) > 1 {
 		if !choose {
-			return "", &SeveralSessionsError{Names: names, Past: true}
+			return "", &SeveralSessionsError{Names: names, past: true}
 		}
 		const text = "%d sessions have a conversation here: taking %s, the newest; --session chooses"
 		ss.log.Notice(fmt.Sprintf(text, len(names), shortName(names[0], all)))

@@ -17,7 +17,7 @@ type SeveralSessionsError struct {
 	Names    []string
 	Prefix   string      // what the ids of all begin with; "": the sessions are at work, or
 	Title    string      // the title that was asked for
-	Past     bool        // none is at work: each has a conversation
+	past     bool        // none is at work: each has a conversation
 	Sessions []Candidate // set by history's Describe
 }
 
@@ -33,7 +33,7 @@ func (e *SeveralSessionsError) Error() string {
 
 // What says what several sessions are.
 func (e *SeveralSessionsError) What() string {
-	if e.Past {
+	if e.past {
 		return "several sessions have a conversation here"
 	}
 	return model.ErrWhichSession.Error()

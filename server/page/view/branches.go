@@ -1,6 +1,8 @@
 package view
 
 import (
+	"strings"
+
 	"rewind/api"
 	"rewind/internal/render"
 	"rewind/internal/term"
@@ -29,6 +31,7 @@ type Branch struct {
 	Within  bool // it is a branch within a session, which is managed as a whole
 	Clashes int
 	Loss    string // what its agent has lost of its conversation, in words; "": nothing
+	Restore string // the command that brings that back
 	Added   int
 	Removed int
 }
@@ -45,7 +48,8 @@ func (f Frame) Branches(list []api.Branch, chosen string) []Branch {
 			Chosen: b.Branch == chosen, Within: b.Branch != b.Session, Clashes: b.Clashes, Added: b.Added, Removed: b.Removed,
 		}
 		if b.Loss != "" {
-			one.Loss = render.LossWords(b.Loss)
+			_, id, _ := strings.Cut(b.Session, "/")
+			one.Loss, one.Restore = render.LossWords(b.Loss), "rewind sessions restore "+render.ShortID(id)
 		}
 		if one.Title == "" {
 			one.Title = one.Short

@@ -202,6 +202,23 @@ func TestTurnWithoutCode(t *testing.T) {
 	}
 }
 
+// A session that its agent has lost is marked, with the command that brings it back.
+func TestLost(t *testing.T) {
+	f := frame("p")
+	b := api.Branch{Branch: "claude/1a2b3c4d-x", Session: "claude/1a2b3c4d-x", Loss: "gone", Title: "t"}
+	branches := f.Branches([]api.Branch{b}, b.Branch)
+	var doc bytes.Buffer
+	page := view.Log(f, view.Timeline{Branches: branches, Head: &branches[0]})
+	if err := page.Write(&doc, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"its file is gone", "<code>rewind sessions restore 1a2b3c4d</code>"} {
+		if !strings.Contains(doc.String(), want) {
+			t.Errorf("%q is not in %s", want, doc.String())
+		}
+	}
+}
+
 // Times are told as a person would, in the zone of the browser.
 func TestMoments(t *testing.T) {
 	zone := time.FixedZone("", 3600)
