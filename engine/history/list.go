@@ -32,7 +32,7 @@ func (h *History) Describe(ctx context.Context, several *sessions.SeveralSession
 			continue
 		}
 		info := model.SessionInfo{Session: *s, Title: s.Title, Turns: int(s.Turn)}
-		info.Missing = model.Understood(s.Agent) && sessions.StatProblem(s)
+		info.Missing = model.Understood(s.Agent) && sessions.FileMissing(s)
 		fi, err := sessions.StatSession(s)
 		if err != nil || info.Missing {
 			fi = nil

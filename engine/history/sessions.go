@@ -74,7 +74,7 @@ func (h *History) sessionList(ctx context.Context, want func(*model.SessionInfo)
 			Session: s, Title: s.Title, Current: s.Name == at.Session, Imported: s.Imported, Problem: s.Problem,
 		}
 		info.Running = h.sessions.OpenIn(&s, h.log.Processes()) != ""
-		info.Missing = s.Standing == value.Deleted && sessions.StatProblem(&s)
+		info.Missing = s.Standing == value.Deleted && sessions.FileMissing(&s)
 		if !want(&info) {
 			continue
 		}

@@ -33,7 +33,7 @@ func (ss *Sessions) several() bool {
 	return n > 1
 }
 
-// FileMissing reports whether a session's file does not exist.
+// FileMissing reports whether a session's file does not exist, or cannot be looked at.
 func FileMissing(s *model.Session) bool {
 	_, err := StatSession(s)
 	return err != nil

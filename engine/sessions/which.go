@@ -145,12 +145,6 @@ func (ss *Sessions) SessionOfID(name string) (string, error) {
 // minShortID is how many characters ShortOf gives at least.
 const minShortID = 8
 
-// StatProblem reports whether a session's file exists, but cannot be looked at.
-func StatProblem(s *model.Session) bool {
-	_, err := StatSession(s)
-	return err != nil
-}
-
 // shortName is a session's name with the id as ShortOf gives it.
 func shortName(name string, all []string) string {
 	agent, id := model.SplitSession(name)

@@ -102,7 +102,44 @@ func TestMutantsOf(t *testing.T) {
 	}
 }
 
-// tiny is a module: Max has a test, Twice and Print have none, and Loop does not end with a fault in its fifth line.
+// TestTogether: a source with all mutants has each of them, nested in those of what it is in.
+func TestTogether(t *testing.T) {
+	list, err := mutantsOf("p.go", []byte(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[int]mutant{}
+	for i, m := range list {
+		all[i+1] = m
+	}
+	got := string(together([]byte(sample), all))
+	if lines := strings.Count(got, "\n"); lines != strings.Count(sample, "\n") {
+		t.Errorf("%d lines", lines)
+	}
+	for _, want := range []string{
+		"	if mutantOn__ != 8 { g(a[func() int { if mutantOn__ == 9 { return 1 }; return 0 }()]) }\n",
+		"	if mutantOn__ != 10 { return nil }\n",
+		"	} else if func() bool { if mutantOn__ == 13 { return b != nil }; return b == nil }() {\n",
+		"func() bool { if mutantOn__ == 5 { return len(a) <= 2 }; return func() bool { if mutantOn__ == 4 { return len(a) <= 4 }; " +
+			"return func() bool { if mutantOn__ == 3 { return len(a) < 3 }; return len(a) <= 3 }() }() }() && ",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(got)
+	}
+	for text, want := range map[string]bool{"a > 0": true, "a >\n0": false, "recover() == 0": false} {
+		list, err := mutantsOf("p.go", []byte("package p\n\nvar x = "+text+"\n"))
+		if err != nil || list[0].fits([]byte("package p\n\nvar x = "+text+"\n")) != want {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// tiny is a module: Max has a test, the others have none. Faults in Half, Never and Print are no part of a program
+// with several: in Print it would compile there only. Loop does not end with a fault in its fifth line. The test of mixed fails in a program with several.
 var tiny = map[string]string{
 	"go.mod": "module tiny\n",
 	"p/p.go": `package p
@@ -116,9 +153,36 @@ func Max(a, b int) int {
 
 func Twice(a int) int { return a * 2 }
 
+func Half() uint64 { return 2 }
+
+func Never() int {
+	panic("never")
+}
+
 func Print() {
 	n := len("")
 	println(n)
+}
+`,
+	"mixed/mixed.go": `package mixed
+
+func Is(a int) bool { return a > 0 }
+`,
+	"mixed/mixed_test.go": `package mixed
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestIs(t *testing.T) {
+	if strings.Contains(os.Getenv("GOFLAGS"), "together") {
+		t.Fatal("several")
+	}
+	if Is(0) || !Is(1) {
+		t.Error("wrong")
+	}
 }
 `,
 	"p/p_test.go": `package p
@@ -210,12 +274,14 @@ func TestRun(t *testing.T) {
 		t.Fatalf("%v\n%s", err, got)
 	}
 	for _, want := range []string{
-		"p: 5 of 5 faults, SEED=7, ",
+		"p: 8 of 8 faults, 4 in one program, SEED=7, ",
 		"p/p.go:4: comparison: SURVIVED\n-\tif a > b {\n+\tif a >= b {\n", // equal in effect
 		"p/p.go:5: return: found by TestMax\n",
 		"p/p.go:10: constant: SURVIVED\n-func Twice(a int) int { return a * 2 }\n+func Twice(a int) int { return a * 3 }\n",
-		"p/p.go:14: call: does not compile\n",
-		"p: 5 drawn, 5 tried, 4 built, 1 found (0 by a hang), 3 survived: 25 %\n",
+		"p/p.go:12: constant: SURVIVED\n-func Half() uint64 { return 2 }\n+func Half() uint64 { return 1 }\n",
+		"p/p.go:15: call: does not compile\n",
+		"p/p.go:20: call: does not compile\n",
+		"p: 8 drawn, 8 tried, 6 built, 1 found (0 by a hang), 5 survived: 17 %\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q", want)
@@ -223,6 +289,14 @@ func TestRun(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(got)
+	}
+}
+
+func TestRunApart(t *testing.T) {
+	got, err := mutate(t.Context(), t, options{pkg: "mixed", n: 1000, seed: 7, jobs: 1, least: time.Hour})
+	if err != nil || !strings.Contains(got, "mixed: 2 of 2 faults, 0 in one program, ") ||
+		!strings.Contains(got, "mixed: 2 drawn, 2 tried, 2 built, 2 found (0 by a hang), 0 survived: 100 %\n") {
+		t.Errorf("%v\n%s", err, got)
 	}
 }
 
@@ -249,7 +323,7 @@ func TestRunInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &cancelled{cancel: cancel}
 	err := mutateTo(ctx, t, out, options{pkg: "p", n: 1000, seed: 7, jobs: 2, least: time.Hour})
-	if !errors.Is(err, context.Canceled) || !strings.Contains(out.String(), "5 drawn, 0 tried") {
+	if !errors.Is(err, context.Canceled) || !strings.Contains(out.String(), "8 drawn, 0 tried") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -17,6 +17,7 @@ type mutant struct {
 	kind       string
 	start, end int
 	text       string
+	switched   // where the mutant is chosen, if the program has several
 }
 
 // mutantsOf returns all mutants of a source file, in the order of their places. Some of them do not compile.
@@ -28,6 +29,11 @@ func mutantsOf(name string, src []byte) ([]mutant, error) {
 	}
 	c := collector{name: name, src: src, file: fset.File(f.Pos())}
 	ast.Inspect(f, func(n ast.Node) bool {
+		if n == nil {
+			c.above = c.above[:len(c.above)-1]
+			return true
+		}
+		c.above = append(c.above, n)
 		c.visit(n)
 		return true
 	})
@@ -36,15 +42,18 @@ func mutantsOf(name string, src []byte) ([]mutant, error) {
 }
 
 type collector struct {
-	name string
-	src  []byte
-	file *token.File
-	list []mutant
+	name  string
+	src   []byte
+	file  *token.File
+	above []ast.Node // the node that is visited, and those that it is in, the outermost first
+	list  []mutant
 }
 
 // add notes a mutant that has text for what lies from one place to another.
 func (c *collector) add(kind string, from, to token.Pos, text string) {
-	c.list = append(c.list, mutant{c.name, c.file.Line(from), kind, c.file.Offset(from), c.file.Offset(to), text})
+	n, as := switchable(c.above)
+	at := switched{c.file.Offset(n.Pos()), c.file.Offset(n.End()), as}
+	c.list = append(c.list, mutant{c.name, c.file.Line(from), kind, c.file.Offset(from), c.file.Offset(to), text, at})
 }
 
 // textOf is the source of a node.

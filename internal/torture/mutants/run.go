@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/token"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -38,9 +40,13 @@ type options struct {
 type session struct {
 	options
 	path    string            // the directory of the package
+	name    string            // of the package, as its files say
 	sources map[string][]byte // its files, by name
-	tmp     string            // all that the run writes is below it
-	limit   time.Duration     // of a run of the tests
+	types   *checker
+	tmp     string         // all that the run writes is below it
+	limit   time.Duration  // of a run of the tests
+	both    program        // the program with those mutants that can be in one
+	in      map[int]mutant // those, by their numbers
 
 	mu                        sync.Mutex // of all below, and of out
 	tried, built, found, hung int
@@ -64,10 +70,14 @@ func (o options) run(ctx context.Context) (err error) {
 	if err := os.Chmod(s.tmp, 0o755); err != nil { // tests start programs from there as another user
 		return err
 	}
-	if err := s.clean(ctx); err != nil {
+	if s.types, err = newChecker(ctx, o.dir, o.pkg, s.sources); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.out, "%s: %d of %d faults, SEED=%d, a run of the tests may take %v\n", o.pkg, len(drawn), len(all), o.seed, s.limit)
+	if err := s.clean(ctx, drawn); err != nil {
+		return err
+	}
+	fmt.Fprintf(o.out, "%s: %d of %d faults, %d in one program, SEED=%d, a run of the tests may take %v\n",
+		o.pkg, len(drawn), len(all), len(s.in), o.seed, s.limit)
 	err = s.tryAll(ctx, drawn)
 	percent := 100.0
 	if s.built > 0 {
@@ -80,20 +90,20 @@ func (o options) run(ctx context.Context) (err error) {
 
 // read reads the files of the package that are no tests, and returns all mutants of them.
 func (s *session) read(ctx context.Context) (all []mutant, err error) {
-	cmd := command(ctx, "go", "list", "-json=Dir,GoFiles", "./"+s.pkg)
+	cmd := command(ctx, "go", "list", "-json=Dir,Name,GoFiles", "./"+s.pkg)
 	cmd.Dir, cmd.Stderr = s.dir, os.Stderr
 	raw, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list %s: %w", s.pkg, err)
 	}
 	var p struct {
-		Dir     string
-		GoFiles []string
+		Dir, Name string
+		GoFiles   []string
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return nil, fmt.Errorf("go list %s: %w", s.pkg, err)
 	}
-	s.path = p.Dir
+	s.path, s.name = p.Dir, p.Name
 	for _, name := range p.GoFiles {
 		src, err := os.ReadFile(filepath.Join(p.Dir, name))
 		if err != nil {
@@ -124,17 +134,100 @@ func draw(all []mutant, n int, seed uint64) (drawn []mutant) {
 	return drawn
 }
 
-// clean runs the tests without a fault: they have to pass. What they take sets the time limit.
-func (s *session) clean(ctx context.Context) error {
-	if out, ok := s.build(ctx, s.tmp, ""); !ok {
-		return fmt.Errorf("package %s without a fault: no test binary: %s", s.pkg, out)
+// A program has the tests of the package.
+type program struct {
+	path    string
+	overlay string // what it was built with; "": nothing
+}
+
+// clean runs the tests without a fault: they have to pass. What they take sets the time limit. The program has all
+// mutants that can be in one, if its tests pass as long as none is chosen.
+func (s *session) clean(ctx context.Context, drawn []mutant) (err error) {
+	if err := s.buildTogether(ctx, drawn); err != nil {
+		return err
 	}
 	began := time.Now()
-	if out, err := s.all(ctx, s.tmp, ""); err != nil {
-		return fmt.Errorf("package %s without a fault: tests: %w\n%s", s.pkg, err, out)
+	if len(s.in) > 0 {
+		_, err = s.all(ctx, s.tmp, s.both, 0)
+	}
+	if len(s.in) == 0 || err != nil {
+		s.in = nil
+		p, out, ok := s.build(ctx, s.tmp, "")
+		if !ok {
+			return fmt.Errorf("package %s without a fault: no test binary: %s", s.pkg, out)
+		}
+		began = time.Now()
+		if out, err := s.all(ctx, s.tmp, p, 0); err != nil {
+			return fmt.Errorf("package %s without a fault: tests: %w\n%s", s.pkg, err, out)
+		}
 	}
 	s.limit = max(s.least, 5*time.Since(began)).Round(time.Millisecond)
 	return nil
+}
+
+// buildTogether builds one program with the mutants, which are numbered from 1 on, but for those in which the compiler
+// finds errors.
+func (s *session) buildTogether(ctx context.Context, drawn []mutant) error {
+	s.in = map[int]mutant{}
+	for i, m := range drawn { // a fault that leaves a variable without a use would compile there only
+		src := s.sources[m.file]
+		if m.fits(src) && len(s.types.check(map[string][]byte{m.file: m.apply(src)})) == 0 {
+			s.in[i+1] = m
+		}
+	}
+	dir := filepath.Join(s.tmp, "together")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	for len(s.in) > 0 {
+		wrong := s.types.check(s.mixed())
+		for _, at := range wrong {
+			s.leaveOut(at)
+		}
+		if len(wrong) == 0 {
+			break
+		}
+	}
+	if len(s.in) == 0 {
+		return nil
+	}
+	overlay, err := s.overlay(dir, s.mixed())
+	if err != nil {
+		return err
+	}
+	p, _, ok := s.build(ctx, dir, overlay)
+	if s.both = p; !ok {
+		s.in = nil
+	}
+	return nil
+}
+
+// leaveOut takes the mutants of a line with an error out of the program that has several. Without any there, those of
+// the next line above are: a missing return is found at the end of a function.
+func (s *session) leaveOut(wrong token.Position) {
+	line, before := 0, len(s.in)
+	for _, m := range s.in {
+		if m.file == wrong.Filename && m.line <= wrong.Line {
+			line = max(line, m.line)
+		}
+	}
+	maps.DeleteFunc(s.in, func(_ int, m mutant) bool { return m.file == wrong.Filename && m.line == line })
+	if before == len(s.in) { // something else is wrong
+		s.in = nil
+	}
+}
+
+// mixed are the files with all mutants that are to be in one program.
+func (s *session) mixed() map[string][]byte {
+	files := map[string][]byte{"mutant_chosen.go": fmt.Appendf(nil, chooser, s.name)}
+	for name, src := range s.sources {
+		its := maps.Clone(s.in)
+		maps.DeleteFunc(its, func(_ int, m mutant) bool { return m.file != name })
+		if len(its) > 0 {
+			files[name] = together(src, its)
+		}
+	}
+	return files
 }
 
 // tryAll tries mutants, so many side by side. The first error ends it.
@@ -146,7 +239,7 @@ func (s *session) tryAll(ctx context.Context, drawn []mutant) error {
 	for range s.jobs {
 		all.Go(func() {
 			for i := range queue {
-				if err := s.try(ctx, strconv.Itoa(i), drawn[i]); err != nil {
+				if err := s.try(ctx, i+1, drawn[i]); err != nil {
 					cancel(err)
 				}
 			}
@@ -163,21 +256,27 @@ func (s *session) tryAll(ctx context.Context, drawn []mutant) error {
 	return context.Cause(ctx)
 }
 
-// try builds a mutant and runs the tests on it, in a directory of its own that goes afterwards.
-func (s *session) try(ctx context.Context, name string, m mutant) (err error) {
-	dir := filepath.Join(s.tmp, name)
-	defer func() { err = errors.Join(err, removeAll(dir)) }()
-	overlay, err := s.overlay(dir, m)
-	if err != nil {
+// try runs the tests on the mutant with a number. What is not in the program that has several gets one of its own. Its files are in a directory that goes afterwards.
+func (s *session) try(ctx context.Context, n int, m mutant) (err error) {
+	dir := filepath.Join(s.tmp, strconv.Itoa(n))
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	_, built := s.build(ctx, dir, overlay)
+	defer func() { err = errors.Join(err, removeAll(dir)) }()
+	p, built := s.both, true
+	if _, in := s.in[n]; !in {
+		overlay, err := s.overlay(dir, map[string][]byte{m.file: m.apply(s.sources[m.file])})
+		if err != nil {
+			return err
+		}
+		p, _, built = s.build(ctx, dir, overlay)
+	}
 	if !built {
 		return s.note(ctx, m, false, "")
 	}
 	limited, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
-	out, err := s.all(limited, dir, overlay)
+	out, err := s.all(limited, dir, p, n)
 	switch {
 	case err == nil:
 		return s.note(ctx, m, true, "")
@@ -187,19 +286,21 @@ func (s *session) try(ctx context.Context, name string, m mutant) (err error) {
 	return s.note(ctx, m, true, finder(out))
 }
 
-// overlay writes the mutant's file into dir, and beside it what 'go build -overlay' reads: its path is returned.
-func (s *session) overlay(dir string, m mutant) (string, error) {
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return "", err
+// overlay writes files of the package into dir, and beside them what 'go build -overlay' reads: its path is returned.
+func (s *session) overlay(dir string, files map[string][]byte) (string, error) {
+	replace := map[string]string{}
+	for name, src := range files {
+		source := filepath.Join(dir, name)
+		if err := os.WriteFile(source, src, 0o644); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(s.path, name)] = source
 	}
-	source, file := filepath.Join(dir, m.file), filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(source, m.apply(s.sources[m.file]), 0o644); err != nil {
-		return "", err
-	}
-	b, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(s.path, m.file): source}})
+	b, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err
 	}
+	file := filepath.Join(dir, "overlay.json")
 	return file, os.WriteFile(file, b, 0o644)
 }
 
@@ -232,17 +333,17 @@ func (s *session) note(ctx context.Context, m mutant, built bool, by string) err
 	return nil
 }
 
-// build compiles the tests of the package into dir, with a fault if overlay is not empty. ok is whether that gave a
+// build compiles the tests of the package into dir, with faults if overlay is not empty. ok is whether that gave a
 // program.
-func (s *session) build(ctx context.Context, dir, overlay string) (out []byte, ok bool) {
-	bin := filepath.Join(dir, "tests")
-	cmd := command(ctx, "go", "test", "-c", "-p=1", "-ldflags=-s -w", "-overlay="+overlay, "-o", bin, "./"+s.pkg)
+func (s *session) build(ctx context.Context, dir, overlay string) (p program, out []byte, ok bool) {
+	p = program{filepath.Join(dir, "tests"), overlay}
+	cmd := command(ctx, "go", "test", "-c", "-p=1", "-ldflags=-s -w", "-overlay="+overlay, "-o", p.path, "./"+s.pkg)
 	cmd.Dir = s.dir
 	out, err := cmd.CombinedOutput()
-	if _, serr := os.Stat(bin); err == nil {
+	if _, serr := os.Stat(p.path); err == nil {
 		err = serr // a package without tests gives none
 	}
-	return out, err == nil
+	return p, out, err == nil
 }
 
 // memory is how much of it a run of the tests may use, in KiB: a loop that does not end must not take all of the
@@ -250,20 +351,20 @@ func (s *session) build(ctx context.Context, dir, overlay string) (out []byte, o
 const memory = 8 << 20
 
 // all runs the tests, the slow ones last, up to one that fails. Where tests are named, those are run, slow or not.
-func (s *session) all(ctx context.Context, dir, overlay string) (out []byte, err error) {
+func (s *session) all(ctx context.Context, dir string, p program, n int) (out []byte, err error) {
 	if s.slow == "" || s.tests != "" {
-		return s.test(ctx, dir, overlay, "-test.run="+s.tests)
+		return s.test(ctx, dir, p, n, "-test.run="+s.tests)
 	}
-	out, err = s.test(ctx, dir, overlay, "-test.skip="+s.slow)
+	out, err = s.test(ctx, dir, p, n, "-test.skip="+s.slow)
 	if err == nil {
-		out, err = s.test(ctx, dir, overlay, "-test.run="+s.slow)
+		out, err = s.test(ctx, dir, p, n, "-test.run="+s.slow)
 	}
 	return out, err
 }
 
-// test runs the program that build has made. Its temporary files are in dir, and rapid keeps no input that fails, which
-// it would put into the repository. Programs that the tests build have the fault, too.
-func (s *session) test(ctx context.Context, dir, overlay string, which ...string) ([]byte, error) {
+// test runs a program with the mutant of a number. Its temporary files are in dir, and rapid keeps no input that fails,
+// which it would put into the repository. Programs that the tests build have the fault, too.
+func (s *session) test(ctx context.Context, dir string, p program, n int, which ...string) ([]byte, error) {
 	tmp := filepath.Join(dir, "t")
 	if err := removeAll(tmp); err != nil {
 		return nil, err
@@ -272,11 +373,11 @@ func (s *session) test(ctx context.Context, dir, overlay string, which ...string
 		return nil, err
 	}
 	limited := fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$0" "$@"`, memory)
-	args := []string{"-c", limited, filepath.Join(dir, "tests"), "-test.failfast", "-test.count=1", "-test.timeout=0"}
+	args := []string{"-c", limited, p.path, "-test.failfast", "-test.count=1", "-test.timeout=0"}
 	cmd := command(ctx, "sh", append(args, which...)...)
-	cmd.Dir, cmd.Env = s.path, append(os.Environ(), "TMPDIR="+tmp, "RAPID_NOFAILFILE=1")
-	if overlay != "" {
-		cmd.Env = append(cmd.Env, strings.TrimSpace("GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay))
+	cmd.Dir, cmd.Env = s.path, append(os.Environ(), "TMPDIR="+tmp, "RAPID_NOFAILFILE=1", chosen+"="+strconv.Itoa(n))
+	if p.overlay != "" {
+		cmd.Env = append(cmd.Env, strings.TrimSpace("GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+p.overlay))
 	}
 	name := filepath.Join(dir, "out") // a file, since whoever holds a pipe open is waited for
 	f, err := os.Create(name)

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+)
+
+// A checker finds what the compiler would not take, in the time that the compiler needs to begin.
+type checker struct {
+	path    string            // of the package
+	sources map[string][]byte // without a fault, by name
+	files   *token.FileSet
+	imports types.Importer
+}
+
+// newChecker reads what the imports of a package and of the chooser export.
+func newChecker(ctx context.Context, dir, pkg string, sources map[string][]byte) (*checker, error) {
+	cmd := command(ctx, "go", "list", "-export", "-deps", "-json=ImportPath,Export", "os", "strconv", "./"+pkg)
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	c := &checker{sources: sources, files: token.NewFileSet()}
+	exports := map[string]string{}
+	for dec := json.NewDecoder(out); ; {
+		var p struct{ ImportPath, Export string }
+		if err = dec.Decode(&p); err != nil {
+			break
+		}
+		c.path, exports[p.ImportPath] = p.ImportPath, p.Export // the package itself is the last
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err := errors.Join(err, cmd.Wait()); err != nil {
+		return nil, fmt.Errorf("go list -export %s: %w", pkg, err)
+	}
+	c.imports = importer.ForCompiler(c.files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	return c, nil
+}
+
+// check is where errors are in the package, with some files replaced and some more.
+func (c *checker) check(replaced map[string][]byte) (wrong []token.Position) {
+	sources, list := maps.Clone(c.sources), []*ast.File{}
+	maps.Copy(sources, replaced)
+	for name, src := range sources {
+		f, err := parser.ParseFile(c.files, name, src, parser.SkipObjectResolution)
+		if err != nil {
+			return []token.Position{{Filename: name}}
+		}
+		list = append(list, f)
+	}
+	note := func(err error) {
+		if t, ok := errors.AsType[types.Error](err); ok {
+			wrong = append(wrong, c.files.Position(t.Pos))
+		}
+	}
+	conf := types.Config{Importer: c.imports, Error: note}
+	conf.Check(c.path, c.files, list, nil) //nolint:errcheck // note has it
+	return wrong
+}
