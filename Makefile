@@ -222,7 +222,7 @@ AT ?=
 RUN ?=
 .PHONY: mutants
 mutants: JOBS = 1
-mutants: ## random faults in PKG=<package>, each run with its tests; the survivors; N=300 SEED=<n> JOBS=1 AT=<file.go>:<line> RUN=<regexp>
+mutants: ## random faults in PKG=<package>, each run with its tests; the survivors; N=300 SEED=<n> JOBS=1 AT=<file.go>:<line>,... RUN=<regexp>
 	@slow="$$($(SLOW) | awk -v room='$(PKG)' '$$1 == room { print $$2 }' | paste -sd'|')"; scratch="$$($(SCRATCH))"; trap 'rm -rf "$$scratch"' EXIT; \
 	TMPDIR="$$scratch" $(GO) run ./internal/torture/mutants -slow "$${slow:+^($$slow)\$$}" -pkg '$(PKG)' -n '$(N)' -seed '$(SEED)' -jobs '$(JOBS)' -at '$(AT)' -run '$(RUN)'
 

@@ -118,13 +118,15 @@ func TestOthersBegan(t *testing.T) {
 		stands string // the cursor that the first event made: on the target, or on another
 		later  int    // operations before that event
 		forked bool
+		early  bool // it was heard of before the target was made
 		want   string
 	}{
-		"it began there":      {"target", 0, false, "after rest"},
-		"a little later":      {"target", 10, false, "after rest"},
-		"long before":         {"target", 100, false, "after rest, before rest"},
-		"it began elsewhere":  {"", 0, false, "after rest, before rest"},
-		"a fork begins there": {"target", 0, true, "after rest, before rest"},
+		"it began there":      {"target", 0, false, false, "after rest"},
+		"a little later":      {"target", 10, false, false, "after rest"},
+		"long before":         {"target", 100, false, false, "after rest, before rest"},
+		"it began elsewhere":  {"", 0, false, false, "after rest, before rest"},
+		"a fork begins there": {"target", 0, true, false, "after rest, before rest"},
+		"it was there before": {"target", 0, false, true, "after rest, before rest"},
 	} {
 		s := newStory(t)
 		s.E.Log.Records[rest].Busy = true
@@ -133,6 +135,9 @@ func TestOthersBegan(t *testing.T) {
 		s.step(rest, files{"f": "1", "before": "1"}, rest)
 		s.step(rest, files{"f": "1"}, rest)
 		r := s.session(me, model.Session{})
+		if tt.early {
+			r.Began = target.Seq
+		}
 		if tt.forked {
 			r.Fork = fork(busy, "fork")
 		}
@@ -222,6 +227,30 @@ func TestGiveBack(t *testing.T) {
 		if got := s.others(me, target, at, true); got != tt.kept {
 			t.Errorf("%s, given back: %q, want %q", what, got, tt.kept)
 		}
+	}
+}
+
+// TestGiveBackOlder: what the session wrote behind a restore says nothing of what that restore took.
+func TestGiveBackOlder(t *testing.T) {
+	s := newStory(t)
+	s.event(me)
+	first := s.step(model.Manual, files{"f": "1", "g": "1"})
+	s.step(rest, files{"f": "2", "g": "1"}, rest)
+	target := s.step(me, files{"f": "2", "g": "2"}, me)
+	only := func(path string) refs.Restore {
+		return refs.Restore{Target: first.ID, Scope: refs.Scope{Paths: refs.PathSet{path}}}
+	}
+	s.restore(refs.KindCheckout, rest, files{"f": "2", "g": "2"}, only("f"))
+	for _, f := range []string{"1", "3", "1"} {
+		s.step(me, files{"f": f, "g": "2"}, me)
+	}
+	s.restore(refs.KindCheckout, rest, files{"f": "1", "g": "2"}, only("g"))
+	now := files{"f": "1", "g": "1"}
+	if got := s.others(me, target, now, false); got != "f rest, g rest" {
+		t.Error(got)
+	}
+	if got := s.others(me, target, now, true); got != "f rest" {
+		t.Errorf("given back: %s", got)
 	}
 }
 

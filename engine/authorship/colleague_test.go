@@ -310,4 +310,7 @@ func TestOfOrigin(t *testing.T) {
 	})
 	s.E.Log.Squashes.Store(model.SquashesUnknown)
 	s.wantOthers("merged from another line", kid, first, now, "g busy, h busy")
+	s.session(lane, model.Session{Fork: fork(busy, "fork")})
+	s.step(lane, now, lane)
+	s.wantOthers("older than its line", lane, first, now, "g busy, h busy")
 }

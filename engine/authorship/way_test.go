@@ -87,20 +87,24 @@ func TestColleagueBeforeAPerson(t *testing.T) {
 // TestCameAfter: a session that began when the one that goes back was over is no colleague, unless it is at work.
 func TestCameAfter(t *testing.T) {
 	for what, tt := range map[string]struct {
-		ended  bool
-		after  time.Duration // when the other one began, from the last that was heard
-		atWork bool
-		stays  bool
+		ended    bool
+		after    time.Duration // when the other one began, from the last that was heard
+		atWork   bool
+		stays    bool
+		mineWork bool
+		unknown  bool // the other one has no record
 	}{
-		"after its end":               {true, time.Second, false, false},
-		"at its end":                  {true, 0, false, false},
-		"before its end":              {true, -time.Second, false, true},
-		"at work since":               {true, time.Second, true, true},
-		"beside it":                   {false, time.Second, false, true},
-		"long after all was silent":   {false, model.ActiveWithin + time.Second, false, false},
-		"not so long after":           {false, model.ActiveWithin, false, true},
-		"before it, and at work":      {true, -time.Hour, true, true},
-		"long after, and at work now": {false, time.Hour, true, true},
+		"after its end":               {true, time.Second, false, false, false, false},
+		"at its end":                  {true, 0, false, false, false, false},
+		"before its end":              {true, -time.Second, false, true, false, false},
+		"at work since":               {true, time.Second, true, true, false, false},
+		"beside it":                   {false, time.Second, false, true, false, false},
+		"long after all was silent":   {false, model.ActiveWithin + time.Second, false, false, false, false},
+		"not so long after":           {false, model.ActiveWithin, false, true, false, false},
+		"before it, and at work":      {true, -time.Hour, true, true, false, false},
+		"long after, and at work now": {false, time.Hour, true, true, false, false},
+		"long after, beside its work": {false, time.Hour, false, true, true, false},
+		"nothing is known of it":      {true, time.Second, false, true, false, true},
 	} {
 		s := newStory(t)
 		s.event(me)
@@ -108,11 +112,19 @@ func TestCameAfter(t *testing.T) {
 		s.step(rest, files{"f": "1", "g": "1"}, rest)
 		s.E.Log.Records[me].Ended = tt.ended
 		s.E.Log.Records[rest].First = s.E.Log.Records[me].Last.Add(tt.after)
-		s.E.Log.Records[rest].Busy = tt.atWork
+		s.E.Log.Records[rest].Busy, s.E.Log.Records[me].Busy = tt.atWork, tt.mineWork
+		if tt.unknown {
+			delete(s.E.Log.Records, rest)
+		}
 		since, err := s.authors.Others(authorship.Going{Session: me}, target, s.found(files{"f": "1", "g": "1"}), false)
 		s.Must(err)
 		if stays := since.Stay.Of("g") != ""; stays != tt.stays {
 			t.Errorf("%s: it stays: %v", what, stays)
+		}
+		since, err = s.authors.Others(authorship.Going{Session: model.Manual}, target, s.found(files{"f": "1", "g": "1"}), false)
+		s.Must(err)
+		if stays := since.Stay.Of("g") != ""; stays != (tt.atWork && !tt.unknown) {
+			t.Errorf("%s: it stays for a person: %v", what, stays)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"rewind/engine/compare"
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
+	"rewind/internal/value"
 )
 
 // TestBeside: the ancestor of two states, each in a worktree of its own, is the newest that both descend from,
@@ -83,4 +84,24 @@ func TestBeside(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestBesideOverlap: what both worktrees changed is merged, whichever store has the contents.
+func TestBesideOverlap(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
+	p.Save("")
+	q := p.Beside(t.TempDir())
+	t.Cleanup(q.Close)
+	p.Write("f", "0\n2\n3\n4\n5\n6\n7\n8\n9\n")
+	p.Save("")
+	q.Write("f", "1\n2\n3\n4\n5\n6\n7\n8\n0\n")
+	q.Save("")
+	for _, in := range [][2]*enginetest.Project{{p, q}, {q, p}} {
+		r, err := in[0].E.Compare(enginetest.Bg, in[1].E, compare.Options{A: "@", B: "@"}, 0)
+		p.Must(err)
+		if len(r.Overlaps) != 1 || r.Overlaps[0].Verdict != value.OverlapClean {
+			t.Errorf("%+v", r.Overlaps)
+		}
+	}
 }

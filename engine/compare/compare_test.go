@@ -16,6 +16,7 @@ import (
 	"rewind/engine/compare"
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/engine/restore"
 	"rewind/internal/kv"
 	"rewind/internal/value"
@@ -312,20 +313,23 @@ func TestVerdicts(t *testing.T) {
 	p := enginetest.NewProject(t)
 	link := func(to, name string) { p.Remove(name); p.Must(os.Symlink(to, p.Path(name))) }
 	mode := func(name string, perm os.FileMode) { p.Must(os.Chmod(p.Path(name), perm)) }
-	for _, name := range []string{"moved", "both moved", "x/under", "type", "mode", "modes", "removed", "kept"} {
+	for _, name := range []string{"moved", "both moved", "x/under", "type", "mode", "modes", "removed", "kept", "became", "both became"} {
 		p.Write(name, "what "+name+" has\n")
 	}
 	link("here", "link")
 	root := p.Save("base")
 	p.Must(os.Rename(p.Path("moved"), p.Path("moved to")))
 	p.Must(os.Rename(p.Path("both moved"), p.Path("to a")))
-	p.Remove("x", "type", "removed")
+	p.Remove("x", "type", "removed", "became", "both became")
+	p.Write("both became/a", "a\n")
 	p.Write("x", "a file\n")
 	link("kept", "type")
 	mode("mode", 0o600)
 	mode("modes", 0o600)
 	link("there", "link")
-	p.Write("added", "a\n")
+	for _, name := range []string{"added", "added mode", "file or folder", "one more"} {
+		p.Write(name, "a\n")
+	}
 	a := p.Save("a")
 	exactly(p, root.ID)
 	p.Write("moved", "what moved has\nand more\n")
@@ -337,13 +341,22 @@ func TestVerdicts(t *testing.T) {
 	mode("modes", 0o640)
 	link("elsewhere", "link")
 	p.Write("added", "b\n")
+	p.Write("added mode", "a\n")
+	mode("added mode", 0o755)
+	p.Write("file or folder/a", "a\n")
+	p.Remove("became", "both became")
+	p.Write("became/a", "a\n")
+	p.Write("both became/a", "a\n")
+	p.Must(os.Chmod(p.Path("both became"), 0o700))
 	b := p.Save("b")
 	got := []string{}
 	for _, o := range compared(p, a.ID.String(), b.ID.String()).Overlaps {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", o.Path, o.Verdict, o.Reason, o.Was)))
 	}
 	enginetest.Equal(t, "overlaps", got, []string{
-		"added collide added", "both moved same", "link collide link", "mode clean", "modes collide mode", "moved to clean  moved",
+		"added collide added", "added mode collide mode", "became collide type", "both became collide mode",
+		"both became/a same", "both moved same", "file or folder collide type", "file or folder/a collide blocked",
+		"link collide link", "mode clean", "modes collide mode", "moved to clean  moved",
 		"removed collide deleted", "type collide type", "x/new collide blocked",
 	})
 }
@@ -420,6 +433,19 @@ func TestForksOfForks(t *testing.T) {
 	}
 }
 
+// TestOfAFork: a fork's place is compared with the fork's newest state, if nothing else is named.
+func TestOfAFork(t *testing.T) {
+	p, first := enginetest.Begun(t)
+	first.Take("one", p.Edits("f", "1"))
+	kid := p.Opened(p.Fork("turn:1", restore.Options{}).Fork)
+	kid.Take("two", p.Edits("f", "2"))
+	first.Take("three", p.Edits("g", "3"))
+	r := compared(p, "fork:"+kid.Name(), "")
+	if s := r.Sides[1]; s.Session != kid.Name() || !s.Whole || len(s.Steps) == 0 || len(r.Sides[0].Steps) > 0 {
+		t.Errorf("%+v and %+v", r.Sides[0], s)
+	}
+}
+
 // TestNames: a word that is a session's and a checkpoint's is refused, and one that is nothing's not found.
 func TestNames(t *testing.T) {
 	p := enginetest.NewProject(t)
@@ -438,6 +464,23 @@ func TestNames(t *testing.T) {
 	if r.Sides[1].Session != "claude/"+first.ID.String()[:12] || r.Divergence != 1 || len(r.Overlaps) > 0 {
 		t.Errorf("%+v", r.Sides[1])
 	}
+	q := p.Beside(t.TempDir())
+	t.Cleanup(q.Close)
+	for _, tt := range []struct {
+		o      compare.Options
+		with   *engine.Engine
+		beside bool
+	}{
+		{compare.Options{A: "@", B: "nothing"}, nil, false},
+		{compare.Options{A: "nothing", B: "@"}, q.E, true},
+		{compare.Options{A: "@", B: "nothing"}, q.E, true},
+	} {
+		var there *oplog.BesideError
+		_, err := p.E.Compare(enginetest.Bg, tt.with, tt.o, 0)
+		if !errors.Is(err, model.ErrNotFound) || errors.As(err, &there) != tt.beside {
+			t.Errorf("%+v: %v", tt.o, err)
+		}
+	}
 	var none []value.Overlap
 	if r := compared(p, "@", "@"); r.Divergence != 0 || len(r.Overlaps) != len(none) {
 		t.Errorf("a side with itself: %v, %v", r.Divergence, r.Overlaps)
@@ -451,6 +494,8 @@ func TestStrangers(t *testing.T) {
 	p.Write("g", "0\n")
 	first := p.Save("base")
 	p.Write("f", "1\n")
+	p.Remove("g")
+	p.Write("h", "1\n")
 	other := *p.Save("other")
 	tx := p.E.Log.Objs.Begin()
 	other.Parents, other.Base = nil, objstore.ID{}

@@ -9,7 +9,10 @@ import (
 
 	"rewind/engine/compare"
 	"rewind/engine/enginetest"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/internal/value"
+	"rewind/refs"
 )
 
 // turnsOf are the turns of a side: number, prompt, steps.
@@ -46,16 +49,20 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestOthersOfWhatStayed: what another session wrote and took back between two steps is no part of the side's changes.
+// TestOthersOfWhatStayed: what others wrote and took back between two steps is no part of the side's changes, and what a
+// third one wrote behind the last step has nothing to do with them.
 func TestOthersOfWhatStayed(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", "0\n")
 	root := p.Save("base")
 	one, two := p.Agent("one"), p.Agent("two")
+	p.Write("by hand", "1\n")
 	one.Run("c1", func() { p.Write("f", "1\n") })
 	two.Run("c2", func() { p.Write("gone", "1\n") })
 	two.Run("c3", func() { p.Remove("gone"); p.Write("stays", "1\n") })
+	p.Remove("by hand")
 	one.Run("c4", func() { p.Write("f", "2\n") })
+	p.Agent("three").Run("c5", func() { p.Write("stays", "2\n") })
 	r := compared(p, root.ID.String(), "session:one")
 	got := r.Sides[1].Others
 	if len(got) != 1 || got[0].By != "claude/two" || !slices.Equal(got[0].Paths, []string{"stays"}) {
@@ -87,10 +94,49 @@ func TestModesEitherWay(t *testing.T) {
 			got[0] != want[0] || !strings.HasPrefix(got[1], want[1]) {
 			t.Errorf("%q, want %q", got, want)
 		}
+		if r.Divergence != 0.7143 { // 5 of 7 lines: all 3 of f, and 2 of the 4 of g
+			t.Errorf("divergence %v", r.Divergence)
+		}
 		for _, s := range r.Sides {
 			if len(s.Others) > 0 {
 				t.Errorf("a person's own: %+v", s.Others)
 			}
 		}
+	}
+}
+
+// TestOwnPaths: what a person set back by a restore of one path, between two saves, is no other's on a person's own side.
+func TestOwnPaths(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "0\n")
+	p.Write("g", "0\n")
+	root := p.Save("base")
+	p.Write("g", "1\n")
+	one := p.Save("one")
+	p.Write("g", "2\n")
+	p.Save("two")
+	o := restore.Options{CodeOnly: true}
+	o.Paths, o.Session = refs.PathSet{"g"}, model.SessionChoice{Session: model.Manual}
+	p.Checkout(one.ID.String(), o)
+	p.Write("f", "3\n")
+	three := p.Save("three")
+	if r := compared(p, root.ID.String(), three.ID.String()); len(r.Sides[1].Others) > 0 || len(r.Sides[1].Changes) != 2 {
+		t.Errorf("%+v, %d changes", r.Sides[1].Others, len(r.Sides[1].Changes))
+	}
+}
+
+// TestSessionBeforeAPerson: of a person's side that goes on from a session's step the session wrote what is in that.
+func TestSessionBeforeAPerson(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "0\n")
+	root := p.Save("base")
+	p.Agent("one").Run("c1", func() { p.Write("g", "1\n") })
+	exactly(p, p.Listed()[0].ID)
+	p.Write("h", "1\n")
+	mine := p.Save("mine")
+	s := compared(p, root.ID.String(), mine.ID.String()).Sides[1]
+	if len(s.Others) != 1 || s.Session != model.Manual || s.Others[0].By != "claude/one" ||
+		!slices.Equal(s.Others[0].Paths, []string{"g"}) {
+		t.Errorf("%s: %+v", s.Session, s.Others)
 	}
 }

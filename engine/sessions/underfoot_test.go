@@ -3,16 +3,21 @@ package sessions_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"rewind/engine"
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
+	"rewind/engine/sessions"
 	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/transcript"
 )
 
 // TestUnderfootOthers: who goes on from the restore, and who is of no branch of it, was not left by it; who was never
@@ -126,6 +131,8 @@ func TestMover(t *testing.T) {
 	first := put("claude/a", "stop")
 	put("claude/a", "stop", first.ID)
 	d.prompt("claude/a")
+	d.session("claude/kid", forkOf("claude/a"))
+	d.session("claude/own", nil)
 	for _, tt := range []struct {
 		what   string
 		target *model.Checkpoint
@@ -142,4 +149,124 @@ func TestMover(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", tt.what, got, err, tt.want)
 		}
 	}
+	for name, want := range map[string]string{"claude/kid": "claude/kid", "claude/own": "claude/a"} {
+		put(name, "stop", first.ID)
+		d.prompt(name)
+		if got, err := d.ss.Mover(first, model.SessionChoice{}); err != nil || got != want {
+			t.Errorf("the line of %s goes through it: %s, %v; want %s", name, got, err, want)
+		}
+	}
+	scan := put("claude/a", model.EventScan)
+	d.op(refs.Operation{Kind: refs.KindCheckpoint, Session: "claude/a", Turn: 1, Checkpoint: scan.ID})
+	if at, err := d.ss.Position(); err != nil || at.Session == "claude/a" {
+		t.Errorf("a scan that only its checkpoint knows as one: %+v, %v", at, err)
+	}
+}
+
+// TestRefused: a call that a person did not allow is none, and a turn that they stopped with that is over, unless
+// another call is open.
+func TestRefused(t *testing.T) {
+	d := newDesk(t)
+	var refusal transcript.Refusal
+	d.ss.RefusedBy(func(*model.Session) transcript.Refusal { return refusal })
+	one, two := model.Call{ID: "1", Tool: "Bash"}, model.Call{ID: "2", Tool: "Edit"}
+	for what, tt := range map[string]struct {
+		calls   []model.Call
+		busy    bool
+		refused transcript.Refusal
+		left    int
+		want    value.WorkKind
+	}{
+		"none":                 {[]model.Call{one}, false, transcript.Refusal{}, 1, value.WorkCall},
+		"the only one":         {[]model.Call{one}, false, transcript.Refusal{Calls: []string{"1"}}, 0, ""},
+		"one of two":           {[]model.Call{one, two}, false, transcript.Refusal{Calls: []string{"1"}}, 1, value.WorkCall},
+		"in a turn":            {[]model.Call{one}, true, transcript.Refusal{Calls: []string{"1"}}, 0, value.WorkTurn},
+		"and the turn is over": {[]model.Call{one}, true, transcript.Refusal{Calls: []string{"1"}, Over: true}, 0, ""},
+		"over, no call":        {nil, true, transcript.Refusal{Over: true}, 0, ""},
+		"over, another is open": {
+			[]model.Call{one, two}, true, transcript.Refusal{Calls: []string{"1"}, Over: true}, 1, value.WorkCall,
+		},
+	} {
+		d.log.Records = nil
+		d.session("claude/a", func(s *model.Session) { s.Calls, s.Busy = tt.calls, tt.busy })
+		refusal = tt.refused
+		w, ok := d.ss.AtWork(d.log.Records["claude/a"], d.log.Processes())
+		if ok != (tt.want != "") || w.Known != tt.want {
+			t.Errorf("%s: %+v, %v", what, w, ok)
+		}
+		d.ss.DropRefused("claude/a")
+		d.ss.DropRefused("claude/none")
+		if s := d.log.Records["claude/a"]; len(s.Calls) != tt.left {
+			t.Errorf("%s: %+v", what, s.Calls)
+		}
+	}
+}
+
+// TestOpenBy: where the sign of an agent cannot be read, an event of the last ten minutes is one. A session file in no
+// folder of its agent's is not asked for.
+func TestOpenBy(t *testing.T) {
+	d := newDesk(t)
+	dir := t.TempDir()
+	const id = "0199a213-81a1-7800-8aa1-bbab2a035a53"
+	lock := filepath.Join(dir, "thread-writer-locks", id+".lock")
+	d.Must(os.MkdirAll(filepath.Dir(lock), 0o700))
+	d.Must(os.Symlink(lock, lock))
+	s := model.Session{
+		Name: "codex/" + id, Agent: value.Codex, ID: id, Event: "stop",
+		Transcript: filepath.Join(dir, "sessions", "2026", "01", "02", "rollout-2026-01-02T03-04-05-"+id+".jsonl"),
+	}
+	for _, tt := range []struct {
+		ago  time.Duration
+		set  func(*model.Session)
+		want bool
+	}{
+		{0, nil, true},
+		{model.ActiveWithin - time.Second, nil, true},
+		{model.ActiveWithin, nil, false},
+		{-time.Second, nil, false},
+		{0, func(s *model.Session) { s.Ended = true }, false},
+		{0, func(s *model.Session) { s.Event = "" }, false},
+	} {
+		s := s
+		if s.Last = d.now.Add(-tt.ago); tt.set != nil {
+			tt.set(&s)
+		}
+		if got := d.ss.OpenBy(&s); (got != "") != tt.want {
+			t.Errorf("%v ago: %q", tt.ago, got)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(s.Transcript), 0o700); err != nil || !sessions.FileMissing(&s) {
+		t.Errorf("no file: %v", err)
+	}
+	if err := os.WriteFile(s.Transcript, nil, 0o600); err != nil || sessions.FileMissing(&s) {
+		t.Errorf("a file: %v", err)
+	}
+	s.Transcript = filepath.Join(dir, "x")
+	if err := os.WriteFile(s.Transcript, nil, 0o600); err != nil || !sessions.FileMissing(&s) {
+		t.Errorf("a file that is none of a session: %v", err)
+	}
+}
+
+// TestClosed: with the store closed every question is an error, whatever was known before.
+func TestClosed(t *testing.T) {
+	d := newDesk(t)
+	d.session("claude/a", nil)
+	d.prompt("claude/a")
+	d.wantActive("before", at("claude/a"), "claude/a")
+	d.Must(d.log.DB.Close())
+	for what, ask := range map[string]func() error{
+		"active": func() error { _, _, err := d.ss.Active(); return err },
+		"before": func() error { _, err := d.ss.PositionBefore(9); return err },
+		"cursor": func() error { _, err := d.ss.NewestCursor(); return err },
+		"names":  func() error { _, err := d.ss.SessionNames(); return err },
+		"id":     func() error { _, err := d.ss.SessionOfID("a"); return err },
+		"walked": func() error { _, err := d.ss.Walked(model.SessionChoice{Session: "claude/a"}); return err },
+	} {
+		if ask() == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	e, err := engine.Open(enginetest.Bg, d.Home, d.Root, d.Options()) // for the end of the test
+	d.Must(err)
+	d.E = e
 }

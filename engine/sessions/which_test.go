@@ -107,7 +107,7 @@ func TestSessionOfID(t *testing.T) {
 		t.Errorf("%+v", several)
 	}
 	for name, want := range map[string]string{
-		"claude/aaaa1111x": "aaaa1111x", "codex/bbbb": "bbbb", "claude/none12345": "none1234",
+		"claude/aaaa1111x": "aaaa1111x", "codex/bbbb": "bbbb", "claude/none12345": "none1234", "claude/bbbb": "bbbb",
 	} {
 		if got := sessions.ShortOf(name, all); got != want {
 			t.Errorf("%s is short %s, want %s", name, got, want)
@@ -343,6 +343,11 @@ func TestPositionBefore(t *testing.T) {
 			t.Errorf("before %d: %+v, %v; want %s", seq, got, err, want)
 		}
 	}
+	d.session("claude/lane", func(s *model.Session) { s.LaneOf = "claude/c" })
+	d.prompt("claude/lane")
+	if got, err := d.ss.PositionBefore(d.log.DB.LastSeq() + 1); err != nil || got != at("claude/c") {
+		t.Errorf("behind a lane: %+v, %v", got, err)
+	}
 	for want, ok := range map[string]func(*model.Session) bool{
 		"claude/b": func(*model.Session) bool { return true },
 		"claude/a": func(s *model.Session) bool { return s.Name != "claude/b" },
@@ -380,6 +385,10 @@ func TestCurrent(t *testing.T) {
 	d.op(refs.Operation{Kind: refs.KindUndo, Session: "claude/b", Restore: &refs.Restore{Goes: "claude/a"}})
 	if id, err := d.ss.NewestCursor(); err != nil || id != a {
 		t.Errorf("behind a restore: %s, %v", id.Short(), err)
+	}
+	d.op(refs.Operation{Kind: refs.KindUndo, Session: "claude/b", Restore: &refs.Restore{Goes: "claude/new"}})
+	if id, err := d.ss.NewestCursor(); err != nil || id != b {
+		t.Errorf("behind a restore to a session without a cursor: %s, %v", id.Short(), err)
 	}
 }
 
@@ -591,6 +600,7 @@ func TestActiveWithoutUse(t *testing.T) {
 	d.op(refs.Operation{Kind: refs.KindEvent, Session: a, Cause: refs.Cause{Event: model.EventSave}})
 	d.wantActive("a save", at(a), a)
 	d.prompt(kid)
+	d.wantActive("a save in a session that is used, beside its fork", at(kid), kid, a)
 	d.prompt(a)
 	d.wantActive("a fork beside its original", at(a), a, kid)
 	d.prompt("claude/none")

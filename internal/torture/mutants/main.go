@@ -18,7 +18,7 @@ func main() {
 	flag.IntVar(&o.n, "n", 300, "how many faults are drawn")
 	flag.Uint64Var(&o.seed, "seed", 0, "what the draw comes from; 0: the clock")
 	flag.IntVar(&o.jobs, "jobs", 1, "faults that are built and tested side by side")
-	flag.StringVar(&o.at, "at", "", "only faults in this line, as head.go:66")
+	flag.StringVar(&o.at, "at", "", "only faults in these lines, as head.go:66,head.go:71")
 	flag.StringVar(&o.tests, "run", "", "only these tests, as go test -run takes them")
 	flag.StringVar(&o.slow, "slow", "", "tests that run last, as go test -run takes them; not with -run")
 	flag.Parse()

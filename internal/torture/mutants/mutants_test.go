@@ -301,7 +301,7 @@ func TestRunApart(t *testing.T) {
 }
 
 func TestRunHangs(t *testing.T) {
-	got, err := mutate(t.Context(), t, options{pkg: "loop", n: 1, seed: 1, jobs: 1, at: "loop.go:5"})
+	got, err := mutate(t.Context(), t, options{pkg: "loop", n: 1, seed: 1, jobs: 1, at: "loop.go:5,none.go:1"})
 	if err != nil || !strings.Contains(got, "loop/loop.go:5: call: found by a hang\n") ||
 		!strings.Contains(got, "1 built, 1 found (1 by a hang), 0 survived: 100 %") {
 		t.Errorf("%v\n%s", err, got)

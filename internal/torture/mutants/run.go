@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ type options struct {
 	n     int
 	seed  uint64
 	jobs  int
-	at    string        // file.go:line, the only one that gets faults; "": all lines do
+	at    string        // lines, as a.go:1,b.go:2, that alone get faults; "": all lines do
 	tests string        // a regular expression as go test -run takes it; "": all tests
 	slow  string        // tests, as go test -skip takes them, that run where no other one has found a fault; "": none
 	least time.Duration // the shortest time limit of a run of the tests
@@ -115,7 +116,7 @@ func (s *session) read(ctx context.Context) (all []mutant, err error) {
 		}
 		s.sources[name] = src
 		for _, m := range list {
-			if at := m.file + ":" + strconv.Itoa(m.line); s.at == "" || s.at == at {
+			if at := m.file + ":" + strconv.Itoa(m.line); s.at == "" || slices.Contains(strings.Split(s.at, ","), at) {
 				all = append(all, m)
 			}
 		}
@@ -362,8 +363,9 @@ func (s *session) all(ctx context.Context, dir string, p program, n int) (out []
 	return out, err
 }
 
-// test runs a program with the mutant of a number. Its temporary files are in dir, and rapid keeps no input that fails,
-// which it would put into the repository. Programs that the tests build have the fault, too.
+// test runs a program with the mutant of a number. Its temporary files are in dir. rapid keeps no input that fails, which
+// it would put into the repository, and does not spend 30 s on a smaller one. Programs that the tests build have the
+// fault, too.
 func (s *session) test(ctx context.Context, dir string, p program, n int, which ...string) ([]byte, error) {
 	tmp := filepath.Join(dir, "t")
 	if err := removeAll(tmp); err != nil {
@@ -375,7 +377,7 @@ func (s *session) test(ctx context.Context, dir string, p program, n int, which 
 	limited := fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$0" "$@"`, memory)
 	args := []string{"-c", limited, p.path, "-test.failfast", "-test.count=1", "-test.timeout=0"}
 	cmd := command(ctx, "sh", append(args, which...)...)
-	cmd.Dir, cmd.Env = s.path, append(os.Environ(), "TMPDIR="+tmp, "RAPID_NOFAILFILE=1", chosen+"="+strconv.Itoa(n))
+	cmd.Dir, cmd.Env = s.path, append(os.Environ(), "TMPDIR="+tmp, "RAPID_NOFAILFILE=1", "RAPID_SHRINKTIME=0", chosen+"="+strconv.Itoa(n))
 	if p.overlay != "" {
 		cmd.Env = append(cmd.Env, strings.TrimSpace("GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+p.overlay))
 	}
