@@ -294,6 +294,7 @@ func TestSame(t *testing.T) {
 func TestOfOrigin(t *testing.T) {
 	s := newStory(t)
 	s.event(busy)
+	base := s.step(rest, files{"f": "0"}, rest)
 	first := s.step(busy, files{"f": "1"}, busy)
 	second := s.step(busy, files{"f": "1", "g": "1"}, busy)
 	s.step(busy, files{"f": "1", "g": "1", "h": "1"}, busy)
@@ -301,6 +302,7 @@ func TestOfOrigin(t *testing.T) {
 	s.event(kid, refs.Update{Name: refs.Cursor(kid), New: second.ID})
 	now := files{"f": "1", "g": "1", "h": "1"}
 	s.wantOthers("on the line of both", kid, first, now, "h busy")
+	s.wantOthers("further back on it", kid, base, now, "h busy")
 	s.wantOthers("behind it", kid, second, now, "h busy")
 	s.wantOthers("its own", busy, first, now, "")
 	squash := model.Squash{Parent: first.ID, Base: first.Tree, By: []string{busy}, Aside: []string{busy}}

@@ -349,16 +349,21 @@ func TestVerdicts(t *testing.T) {
 	p.Write("both became/a", "a\n")
 	p.Must(os.Chmod(p.Path("both became"), 0o700))
 	b := p.Save("b")
-	got := []string{}
-	for _, o := range compared(p, a.ID.String(), b.ID.String()).Overlaps {
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", o.Path, o.Verdict, o.Reason, o.Was)))
+	verdicts := func(a, b *model.Checkpoint) (list []string) {
+		for _, o := range compared(p, a.ID.String(), b.ID.String()).Overlaps {
+			list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", o.Path, o.Verdict, o.Reason, o.Was)))
+		}
+		return list
 	}
-	enginetest.Equal(t, "overlaps", got, []string{
+	want := []string{
 		"added collide added", "added mode collide mode", "became collide type", "both became collide mode",
 		"both became/a same", "both moved same", "file or folder collide type", "file or folder/a collide blocked",
 		"link collide link", "mode clean", "modes collide mode", "moved to clean  moved",
 		"removed collide deleted", "type collide type", "x/new collide blocked",
-	})
+	}
+	enginetest.Equal(t, "overlaps", verdicts(a, b), want)
+	want[slices.Index(want, "removed collide deleted")] = "removed collide modified"
+	enginetest.Equal(t, "overlaps from the other side", verdicts(b, a), want)
 }
 
 // TestOthers: in one tree two sessions write in turns; each side names what the other wrote among its states, and what
@@ -443,6 +448,11 @@ func TestOfAFork(t *testing.T) {
 	r := compared(p, "fork:"+kid.Name(), "")
 	if s := r.Sides[1]; s.Session != kid.Name() || !s.Whole || len(s.Steps) == 0 || len(r.Sides[0].Steps) > 0 {
 		t.Errorf("%+v and %+v", r.Sides[0], s)
+	}
+	for _, name := range []string{"fork:" + kid.Name() + "~1", first.Name()} {
+		if s := compared(p, name, "").Sides[1]; s.Session != first.Name() || s.Whole {
+			t.Errorf("%s beside where one stands: %+v", name, s)
+		}
 	}
 }
 

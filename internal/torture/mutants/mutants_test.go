@@ -120,8 +120,8 @@ func TestTogether(t *testing.T) {
 		"	if mutantOn__ != 8 { g(a[func() int { if mutantOn__ == 9 { return 1 }; return 0 }()]) }\n",
 		"	if mutantOn__ != 10 { return nil }\n",
 		"	} else if func() bool { if mutantOn__ == 13 { return b != nil }; return b == nil }() {\n",
-		"func() bool { if mutantOn__ == 5 { return len(a) <= 2 }; return func() bool { if mutantOn__ == 4 { return len(a) <= 4 }; " +
-			"return func() bool { if mutantOn__ == 3 { return len(a) < 3 }; return len(a) <= 3 }() }() }() && ",
+		"func() bool { if mutantOn__ == 7 { return len(a) <= 3 && ok }; return func() bool { if mutantOn__ == 6 " +
+			"{ return len(a) <= 3 || !ok }; return func() bool { if mutantOn__ == 5 { return len(a) <= 2 && !ok }; return ",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q", want)

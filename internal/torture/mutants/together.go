@@ -31,8 +31,8 @@ type switched struct {
 	as       string // its type; "": it is a statement, which is left out or not
 }
 
-// switchable is the innermost expression of a known type, of the node that has the fault and those above it, and its
-// type; "" is a statement's.
+// switchable is the innermost expression of a known type, of the node that has the fault and those above it, with all
+// that a connective joins it to, since || joins less than && does. as is its type; "" is a statement's.
 func switchable(above []ast.Node) (n ast.Node, as string) {
 	n = above[len(above)-1]
 	switch last := n.(type) {
@@ -41,21 +41,26 @@ func switchable(above []ast.Node) (n ast.Node, as string) {
 	case *ast.ExprStmt:
 		return n, ""
 	}
+	as = "int"
 	for _, up := range slices.Backward(above) {
 		switch up := up.(type) {
 		case ast.Stmt:
-			return n, "int"
+			return n, as
 		case *ast.UnaryExpr:
-			if up.Op == token.NOT {
-				return up, "bool"
+			if as == "int" && up.Op == token.NOT {
+				n, as = up, "bool"
 			}
 		case *ast.BinaryExpr:
-			if neighbours[up.Op] != 0 || connectives[up.Op] != 0 {
-				return up, "bool"
+			if as == "int" && neighbours[up.Op] != 0 || connectives[up.Op] != 0 {
+				n, as = up, "bool"
+			}
+		default:
+			if as == "bool" {
+				return n, as
 			}
 		}
 	}
-	return n, "int"
+	return n, as
 }
 
 // fits reports whether the part can be there twice: lines keep their numbers, and recover works in the function alone

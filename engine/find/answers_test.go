@@ -1,0 +1,244 @@
+package find_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"rewind/engine/enginetest"
+	"rewind/engine/find"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/internal/value"
+)
+
+// numbered are lines, each with its number and a word.
+func numbered(word string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintln(&b, word, i+1)
+	}
+	return b.String()
+}
+
+// A past is three saves, and what a session did behind them.
+type past struct {
+	*enginetest.Project
+	names map[string]string // of checkpoints, by their ids
+}
+
+func newPast(t *testing.T) past {
+	t.Helper()
+	p := past{enginetest.NewProject(t), map[string]string{}}
+	save := func(name string) { p.names[p.Save(name).ID.String()] = name }
+	link := func(to string) {
+		p.Remove("link.txt")
+		p.Must(os.Symlink(to, p.Path("link.txt")))
+	}
+	p.Write("a.txt", numbered("line", 20))
+	p.Write("d/b.txt", "needle\nhay\n")
+	link("needle")
+	save("one")
+	p.Must(os.Rename(p.Path("a.txt"), p.Path("c.txt")))
+	p.Write("c.txt", numbered("line", 20)+"more\n")
+	p.Write("d/b.txt", "needle\nstraw\n")
+	p.Write("n.txt", "new\n")
+	save("two")
+	p.Write("d/b.txt", "straw\n")
+	link("hay")
+	save("three")
+	p.Agent("one").Run("c", func() { p.Write("n.txt", "needle needle\n") })
+	p.names[p.Listed()[0].ID.String()] = "agent"
+	return p
+}
+
+// paths are the checkpoints that are found, each with its changes, the newest first.
+func (p past) paths(o find.PathsOptions) (list []string) {
+	p.T.Helper()
+	r, err := p.E.Finder.Paths(enginetest.Bg, o)
+	p.Must(err)
+	for _, c := range r.Checkpoints {
+		line := p.names[c.ID.String()]
+		for _, ch := range c.Changes {
+			line += " " + ch.Path
+			if ch.From != "" {
+				line += "<" + ch.From
+			}
+		}
+		list = append(list, line)
+	}
+	if r.More {
+		list = append(list, "more")
+	}
+	return list
+}
+
+// TestPaths: which checkpoints changed a path, a text or a line.
+func TestPaths(t *testing.T) {
+	p := newPast(t)
+	for what, tt := range map[string]struct {
+		o    find.PathsOptions
+		want []string
+	}{
+		"all": {find.PathsOptions{}, []string{
+			"agent n.txt", "three d/b.txt link.txt", "two c.txt<a.txt d/b.txt n.txt", "one .agent a.txt d d/b.txt link.txt",
+		}},
+		"a name": {find.PathsOptions{Paths: []string{"c.txt"}}, []string{"two c.txt<a.txt", "one a.txt"}},
+		"not followed": {
+			find.PathsOptions{Paths: []string{"c.txt", "n.txt"}, NoFollow: true},
+			[]string{"agent n.txt", "two c.txt n.txt"},
+		},
+		"a directory": {find.PathsOptions{Paths: []string{"d/b.txt"}}, []string{"three d/b.txt", "two d/b.txt", "one d/b.txt"}},
+		"a pattern":   {find.PathsOptions{Paths: []string{"*b.txt"}}, []string{"three d/b.txt", "two d/b.txt", "one d/b.txt"}},
+		"in a directory": {
+			find.PathsOptions{Paths: []string{"d/?.t*"}},
+			[]string{"three d/b.txt", "two d/b.txt", "one d/b.txt"},
+		},
+		"at most one":   {find.PathsOptions{Limit: 1}, []string{"agent n.txt", "more"}},
+		"at most three": {find.PathsOptions{Paths: []string{"d/b.txt"}, Limit: 3}, []string{"three d/b.txt", "two d/b.txt", "one d/b.txt"}},
+		"a session's":   {find.PathsOptions{Filter: history.Filter{Filter: value.Filter{Session: "claude/one"}}}, []string{"agent n.txt"}},
+		"a text":        {find.PathsOptions{Text: "needle"}, []string{"agent n.txt", "three d/b.txt", "one d/b.txt"}},
+		"a text twice":  {find.PathsOptions{Text: "needle needle"}, []string{"agent n.txt"}},
+		"one text":      {find.PathsOptions{Text: "needle", Limit: 1}, []string{"agent n.txt", "more"}},
+		"three texts":   {find.PathsOptions{Text: "needle", Limit: 3}, []string{"agent n.txt", "three d/b.txt", "one d/b.txt"}},
+		"a line": {
+			find.PathsOptions{Changed: find.Pattern{Text: "^n.*le$"}},
+			[]string{"agent n.txt", "three d/b.txt", "one d/b.txt"},
+		},
+		"a line of a path": {
+			find.PathsOptions{Changed: find.Pattern{Text: "str[a]w"}, Paths: []string{"d"}},
+			[]string{"two d/b.txt"},
+		},
+	} {
+		enginetest.Equal(t, what, p.paths(tt.o), tt.want)
+	}
+	if _, err := p.E.Finder.Paths(enginetest.Bg, find.PathsOptions{Paths: []string{"none"}}); !errors.Is(err, model.ErrNotFound) {
+		t.Errorf("a path that never was: %v", err)
+	}
+}
+
+// TestGrep: the lines in the order of a walk, with the spans in which they were there.
+func TestGrep(t *testing.T) {
+	p := newPast(t)
+	for what, tt := range map[string]struct {
+		o    find.GrepOptions
+		want []string
+	}{
+		"needles": {find.GrepOptions{Pattern: find.Pattern{Text: "needle"}}, []string{"d/b.txt 1", "n.txt 1"}},
+		"as many as there are": {
+			find.GrepOptions{Pattern: find.Pattern{Text: "needle"}, Limit: 2}, []string{"d/b.txt 1", "n.txt 1"},
+		},
+		"one of them":      {find.GrepOptions{Pattern: find.Pattern{Text: "needle"}, Limit: 1}, []string{"d/b.txt 1", "more"}},
+		"in a directory":   {find.GrepOptions{Pattern: find.Pattern{Text: "needle"}, Paths: []string{"d"}}, []string{"d/b.txt 1"}},
+		"in any case":      {find.GrepOptions{Pattern: find.Pattern{Text: "NEEDLE n", IgnoreCase: true}}, []string{"n.txt 1"}},
+		"a word":           {find.GrepOptions{Pattern: find.Pattern{Text: "need", Word: true}}, nil},
+		"a text":           {find.GrepOptions{Pattern: find.Pattern{Text: "needle.", Fixed: true}}, nil},
+		"two of a session": {find.GrepOptions{Pattern: find.Pattern{Text: "needle"}, Session: "claude/one"}, []string{"n.txt 1"}},
+	} {
+		r, err := p.E.Finder.Grep(enginetest.Bg, tt.o)
+		p.Must(err)
+		var got []string
+		for _, m := range r.Matches {
+			got = append(got, fmt.Sprint(m.Path, " ", m.Line))
+		}
+		if r.More {
+			got = append(got, "more")
+		}
+		enginetest.Equal(t, what, got, tt.want)
+	}
+	r, err := p.E.Finder.Grep(enginetest.Bg, find.GrepOptions{Pattern: find.Pattern{Text: "line 7"}, Before: 2, After: 3})
+	p.Must(err)
+	for i, path := range []string{"a.txt", "c.txt"} {
+		m := r.Matches[i]
+		if m.Path != path || strings.Join(m.Before, ", ") != "line 5, line 6" || strings.Join(m.After, ", ") != "line 8, line 9, line 10" {
+			t.Errorf("around: %+v", m)
+		}
+		if gone := m.Spans[0].Gone != nil; len(m.Spans) != 1 || gone != (i == 0) || m.Now == gone {
+			t.Errorf("spans: %+v", m)
+		}
+	}
+}
+
+// TestGrepSpans: of a line that came and went often the newest sixteen spans are told, and how many are older.
+func TestGrepSpans(t *testing.T) {
+	p := enginetest.NewProject(t)
+	for i := range 18 {
+		p.Write("f", "needle\n")
+		p.Save("")
+		p.Write("f", fmt.Sprintln(i))
+		p.Save("")
+	}
+	r, err := p.E.Finder.Grep(enginetest.Bg, find.GrepOptions{Pattern: find.Pattern{Text: "needle"}})
+	p.Must(err)
+	if len(r.Matches) != 1 || len(r.Matches[0].Spans) != 16 || r.Matches[0].Older != 2 {
+		t.Errorf("%+v", r.Matches)
+	}
+}
+
+// TestGrepOrder: paths are in the order of a walk.
+func TestGrepOrder(t *testing.T) {
+	p := enginetest.NewProject(t)
+	want := []string{"a", "b", "c/a", "c/b", "c.txt", "d", "e", "f"}
+	for _, name := range want {
+		p.Write(name, "needle\n")
+	}
+	p.Save("")
+	r, err := p.E.Finder.Grep(enginetest.Bg, find.GrepOptions{Pattern: find.Pattern{Text: "needle"}})
+	p.Must(err)
+	var got []string
+	for _, m := range r.Matches {
+		got = append(got, m.Path)
+	}
+	enginetest.Equal(t, "paths", got, want)
+}
+
+// TestBlame: which lines are meant, and which checkpoint they are from.
+func TestBlame(t *testing.T) {
+	p := newPast(t)
+	for _, tt := range []struct {
+		first, last int
+		want        string // the first line, how many, and the origin of the last; "": a usage error
+	}{
+		{0, 0, "1 21 two"},
+		{1, 20, "1 20 one"},
+		{20, 21, "20 2 two"},
+		{21, 0, "21 1 two"},
+		{21, 99, "21 1 two"},
+		{3, 3, "3 1 one"},
+		{22, 0, ""},
+		{5, 4, ""},
+	} {
+		r, err := p.E.Finder.Blame(enginetest.Bg, find.BlameOptions{Path: "c.txt", First: tt.first, Last: tt.last})
+		if tt.want == "" {
+			if !errors.Is(err, model.ErrUsage) {
+				t.Errorf("%d to %d: %v", tt.first, tt.last, err)
+			}
+			continue
+		}
+		p.Must(err)
+		last := r.Lines[len(r.Lines)-1]
+		got := fmt.Sprint(r.First, " ", len(r.Lines), " ", p.names[r.Origins[last.Origin].ID.String()])
+		if got != tt.want {
+			t.Errorf("%d to %d: %s, want %s", tt.first, tt.last, got, tt.want)
+		}
+		if l := r.Lines[0]; l.Line != r.First || r.Origins[l.Origin].Root != (l.Text != "more") {
+			t.Errorf("%d to %d: %+v of %+v", tt.first, tt.last, l, r.Origins[l.Origin])
+		}
+	}
+	for path, want := range map[string]error{"d": model.ErrUsage, "link.txt": model.ErrUsage, "a.txt": model.ErrNotFound} {
+		if _, err := p.E.Finder.Blame(enginetest.Bg, find.BlameOptions{Path: path}); !errors.Is(err, want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	p.Write("c.txt", "  line 1\n"+strings.TrimPrefix(numbered("line", 20), "line 1\n")+"more\n")
+	p.names[p.Save("spaced").ID.String()] = "spaced"
+	for anySpace, want := range map[bool]string{true: "one", false: "spaced"} {
+		r, err := p.E.Finder.Blame(enginetest.Bg, find.BlameOptions{Path: "c.txt", First: 1, Last: 1, AnySpace: anySpace})
+		p.Must(err)
+		if got := p.names[r.Origins[0].ID.String()]; got != want {
+			t.Errorf("any space %v: %s", anySpace, got)
+		}
+	}
+}
