@@ -242,3 +242,42 @@ func TestBlame(t *testing.T) {
 		}
 	}
 }
+
+// TestSaid: what was said in each conversation, by name, from its beginning.
+func TestSaid(t *testing.T) {
+	p := enginetest.NewProject(t)
+	for n, asked := range [][]string{{"a needle\nand more\nneedles"}, {"hay", "the needle"}} {
+		k := p.Talker(n + 1)
+		for _, text := range asked {
+			k.Ask(text)
+			k.Say("yes")
+			k.Stop()
+		}
+	}
+	one, two := "claude/"+enginetest.ClaudeID(1), "claude/"+enginetest.ClaudeID(2)
+	p.Agent("silent").Run("c", func() { p.Write("f", "needle") })
+	for what, tt := range map[string]struct {
+		o    find.GrepOptions
+		want []string
+	}{
+		"all":       {find.GrepOptions{}, []string{one + " 1 user a needle", one + " 1 user needles", two + " 2 user the needle"}},
+		"one":       {find.GrepOptions{Session: enginetest.ClaudeID(2)}, []string{two + " 2 user the needle"}},
+		"at most 1": {find.GrepOptions{Limit: 1}, []string{one + " 1 user a needle", "more"}},
+		"at most 3": {find.GrepOptions{Limit: 3}, []string{one + " 1 user a needle", one + " 1 user needles", two + " 2 user the needle"}},
+	} {
+		tt.o.Pattern = find.Pattern{Text: "needle"}
+		r, err := p.E.Finder.Said(enginetest.Bg, tt.o)
+		p.Must(err)
+		var got []string
+		for _, s := range r.Said {
+			got = append(got, fmt.Sprint(s.Session, " ", s.Turn, " ", s.Who, " ", s.Text))
+		}
+		if r.More {
+			got = append(got, "more")
+		}
+		enginetest.Equal(t, what, got, tt.want)
+		if len(r.Unread) > 0 || r.Said[0].Title == "" {
+			t.Errorf("%s: unread %v, %+v", what, r.Unread, r.Said[0])
+		}
+	}
+}
