@@ -11,6 +11,8 @@ import (
 	"rewind/engine/find"
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/restore"
+	"rewind/internal/gitinfo"
 	"rewind/internal/value"
 )
 
@@ -113,6 +115,13 @@ func TestPaths(t *testing.T) {
 		},
 	} {
 		enginetest.Equal(t, what, p.paths(tt.o), tt.want)
+	}
+	p.Write("n.txt", "unsaved\n")
+	p.Checkout("@~1", restore.Options{})
+	for all, want := range map[bool]string{false: "agent n.txt", true: " n.txt"} { // what it saved has no name here
+		if got := p.paths(find.PathsOptions{Paths: []string{"n.txt"}, All: all, Limit: 1}); got[0] != want {
+			t.Errorf("all %v: %q", all, got)
+		}
 	}
 	if _, err := p.E.Finder.Paths(enginetest.Bg, find.PathsOptions{Paths: []string{"none"}}); !errors.Is(err, model.ErrNotFound) {
 		t.Errorf("a path that never was: %v", err)
@@ -239,6 +248,70 @@ func TestBlame(t *testing.T) {
 		p.Must(err)
 		if got := p.names[r.Origins[0].ID.String()]; got != want {
 			t.Errorf("any space %v: %s", anySpace, got)
+		}
+	}
+}
+
+// repository has a file of twenty lines in a commit, and says of each line that it knows which commit brought it.
+type repository struct {
+	lines  map[int]gitinfo.CommitLine
+	err    error
+	ranges [][2]int
+}
+
+func (r *repository) FileAt(string, string, int64) ([]byte, error) {
+	return []byte(numbered("line", 20)), r.err
+}
+
+func (r *repository) BlameAt(_, _ string, ranges [][2]int, _ bool) (map[int]gitinfo.CommitLine, error) {
+	r.ranges = ranges
+	return r.lines, nil
+}
+
+// TestBlameCommitted: lines that the first checkpoint found are told with the commit that brought them, where the
+// user's repository knows; those that were changed since are not asked about.
+func TestBlameCommitted(t *testing.T) {
+	p := enginetest.NewProject(t)
+	const head = "0123456789abcdef0123456789abcdef01234567"
+	for name, content := range map[string]string{"HEAD": head + "\n", "objects/x": "", "refs/x": "", "config": ""} {
+		p.Write(".git/"+name, content)
+	}
+	p.Write("f", "first\n"+strings.ReplaceAll(numbered("line", 20), "line 4\n", "other 4\n"))
+	if cp := p.Save("one"); cp.Git.Commit != head {
+		t.Fatalf("%+v", cp.Git)
+	}
+	a, b := &gitinfo.Commit{ID: "a"}, &gitinfo.Commit{ID: "b"}
+	for what, tt := range map[string]struct {
+		git         *repository
+		first, last int
+		want        string // lines, each with the commit and the place there; "-": none
+		ranges      string
+	}{
+		"two commits": {
+			&repository{lines: map[int]gitinfo.CommitLine{1: {Commit: a, Path: "f", Line: 7}, 2: {Commit: b, Path: "g", Line: 9}}},
+			1, 4, "-1 a7 b9 -4", "[[1 3]]",
+		},
+		"behind a change": {&repository{lines: map[int]gitinfo.CommitLine{5: {Commit: a, Path: "f", Line: 5}}}, 4, 6, "-4 -5 a5", "[[3 3] [5 5]]"},
+		"none is known":   {&repository{}, 2, 3, "-2 -3", "[[1 2]]"},
+		"it cannot tell":  {&repository{err: errors.New("no")}, 2, 2, "-2", "[]"},
+		"nobody is asked": {nil, 2, 2, "-2", ""},
+	} {
+		o := find.BlameOptions{Path: "f", First: tt.first, Last: tt.last}
+		if tt.git != nil {
+			o.Git = tt.git
+		}
+		r, err := p.E.Finder.Blame(enginetest.Bg, o)
+		p.Must(err)
+		var got []string
+		for _, l := range r.Lines {
+			commit := "-"
+			if c := r.Origins[l.Origin].Commit; c != nil {
+				commit = c.ID
+			}
+			got = append(got, fmt.Sprint(commit, l.Line))
+		}
+		if line := strings.Join(got, " "); line != tt.want || tt.git != nil && fmt.Sprint(tt.git.ranges) != tt.ranges {
+			t.Errorf("%s: %s, want %s; asked %+v", what, line, tt.want, tt.git)
 		}
 	}
 }
