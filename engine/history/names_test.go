@@ -442,3 +442,46 @@ func TestShow(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestListFolded: of small steps that follow each other fast the last is listed, and those that have a tag, or on which
+// the worktree stands.
+func TestListFolded(t *testing.T) {
+	p := enginetest.NewProject(t)
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	p.E.Log.Now = func() time.Time { return now }
+	p.Write("f", "0")
+	p.Save("first")
+	a := p.Agent("a")
+	a.Prompt("x")
+	var cps []*model.Checkpoint
+	for i := range 6 {
+		cps = append(cps, p.Get(a.Run(fmt.Sprint("c", i), func() { p.Write("f", fmt.Sprint(i+1)) })))
+		now = now.Add(time.Second)
+	}
+	a.Stop()
+	listed := func(o history.ListOptions) string {
+		res, err := p.E.History.List(enginetest.Bg, o)
+		p.Must(err)
+		var got strings.Builder
+		for _, l := range res.Checkpoints {
+			got.WriteString(p.Cat(l.Checkpoint, "f"))
+		}
+		return fmt.Sprint(got.String(), " ", res.Folded)
+	}
+	for _, tt := range []struct {
+		do   func()
+		want string
+	}{
+		{func() {}, "60 5"},
+		{func() { _, err := p.E.History.Tag(enginetest.Bg, "two", cps[1].ID.String(), false); p.Must(err) }, "620 4"},
+		{func() { p.Checkout(cps[2].ID.String(), restore.Options{CodeOnly: true}) }, "6320 3"},
+	} {
+		tt.do()
+		if got := listed(history.ListOptions{}); got != tt.want {
+			t.Errorf("%s, want %s", got, tt.want)
+		}
+		if got := listed(history.ListOptions{Steps: true}); got != "6543210 0" {
+			t.Errorf("steps: %s", got)
+		}
+	}
+}

@@ -48,6 +48,7 @@ type session struct {
 	limit   time.Duration  // of a run of the tests
 	both    program        // the program with those mutants that can be in one
 	in      map[int]mutant // those, by their numbers
+	wrong   map[int]bool   // the numbers of those that do not compile
 
 	mu                        sync.Mutex // of all below, and of out
 	tried, built, found, hung int
@@ -169,10 +170,12 @@ func (s *session) clean(ctx context.Context, drawn []mutant) (err error) {
 // buildTogether builds one program with the mutants, which are numbered from 1 on, but for those in which the compiler
 // finds errors.
 func (s *session) buildTogether(ctx context.Context, drawn []mutant) error {
-	s.in = map[int]mutant{}
+	s.in, s.wrong = map[int]mutant{}, map[int]bool{}
 	for i, m := range drawn { // a fault that leaves a variable without a use would compile there only
 		src := s.sources[m.file]
-		if m.fits(src) && len(s.types.check(map[string][]byte{m.file: m.apply(src)})) == 0 {
+		if len(s.types.check(map[string][]byte{m.file: m.apply(src)})) > 0 {
+			s.wrong[i+1] = true
+		} else if m.fits(src) {
 			s.in[i+1] = m
 		}
 	}
@@ -264,8 +267,8 @@ func (s *session) try(ctx context.Context, n int, m mutant) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, removeAll(dir)) }()
-	p, built := s.both, true
-	if _, in := s.in[n]; !in {
+	p, built := s.both, !s.wrong[n]
+	if _, in := s.in[n]; built && !in {
 		overlay, err := s.overlay(dir, map[string][]byte{m.file: m.apply(s.sources[m.file])})
 		if err != nil {
 			return err
