@@ -21,6 +21,12 @@ type checker struct {
 	sources map[string][]byte // without a fault, by name
 	files   *token.FileSet
 	imports types.Importer
+	numbers map[place]string // the types of integers, where the sources have them
+}
+
+type place struct {
+	file   string
+	offset int
 }
 
 // newChecker reads what the imports of a package and of the chooser export.
@@ -34,7 +40,7 @@ func newChecker(ctx context.Context, dir, pkg string, sources map[string][]byte)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	c := &checker{sources: sources, files: token.NewFileSet()}
+	c := &checker{sources: sources, files: token.NewFileSet(), numbers: map[place]string{}}
 	exports := map[string]string{}
 	for dec := json.NewDecoder(out); ; {
 		var p struct{ ImportPath, Export string }
@@ -50,11 +56,26 @@ func newChecker(ctx context.Context, dir, pkg string, sources map[string][]byte)
 		return nil, fmt.Errorf("go list -export %s: %w", pkg, err)
 	}
 	c.imports = importer.ForCompiler(c.files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	c.typed(nil, info)
+	for e, is := range info.Types {
+		if n, ok := e.(*ast.BasicLit); ok && n.Kind == token.INT {
+			at := c.files.Position(n.Pos())
+			c.numbers[place{at.Filename, at.Offset}] = types.TypeString(types.Default(is.Type), func(p *types.Package) string {
+				if p.Path() == c.path {
+					return ""
+				}
+				return p.Name()
+			})
+		}
+	}
 	return c, nil
 }
 
 // check is where errors are in the package, with some files replaced and some more.
-func (c *checker) check(replaced map[string][]byte) (wrong []token.Position) {
+func (c *checker) check(replaced map[string][]byte) []token.Position { return c.typed(replaced, nil) }
+
+func (c *checker) typed(replaced map[string][]byte, info *types.Info) (wrong []token.Position) {
 	sources, list := maps.Clone(c.sources), []*ast.File{}
 	maps.Copy(sources, replaced)
 	for name, src := range sources {
@@ -70,6 +91,6 @@ func (c *checker) check(replaced map[string][]byte) (wrong []token.Position) {
 		}
 	}
 	conf := types.Config{Importer: c.imports, Error: note}
-	conf.Check(c.path, c.files, list, nil) //nolint:errcheck // note has it
+	conf.Check(c.path, c.files, list, info) //nolint:errcheck // note has it
 	return wrong
 }

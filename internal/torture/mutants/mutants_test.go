@@ -130,7 +130,9 @@ func TestTogether(t *testing.T) {
 	if t.Failed() {
 		t.Log(got)
 	}
-	for text, want := range map[string]bool{"a > 0": true, "a >\n0": false, "recover() == 0": false} {
+	for text, want := range map[string]bool{
+		"a > 0": true, "a >\n0": true, "a > // b\n0": false, "recover() == 0": false, "a(func() {\n}) == 0": false,
+	} {
 		list, err := mutantsOf("p.go", []byte("package p\n\nvar x = "+text+"\n"))
 		if err != nil || list[0].fits([]byte("package p\n\nvar x = "+text+"\n")) != want {
 			t.Errorf("%q: %v", text, err)
@@ -138,7 +140,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// tiny is a module: Max has a test, the others have none. Faults in Half, Never and Print are no part of a program
+// tiny is a module: Max has a test, the others have none. Faults in limit, Never and Print are no part of a program
 // with several: in Print it would compile there only. Loop does not end with a fault in its fifth line. The test of mixed fails in a program with several.
 var tiny = map[string]string{
 	"go.mod": "module tiny\n",
@@ -154,6 +156,8 @@ func Max(a, b int) int {
 func Twice(a int) int { return a * 2 }
 
 func Half() uint64 { return 2 }
+
+const limit = 1
 
 func Never() int {
 	panic("never")
@@ -274,14 +278,14 @@ func TestRun(t *testing.T) {
 		t.Fatalf("%v\n%s", err, got)
 	}
 	for _, want := range []string{
-		"p: 8 of 8 faults, 4 in one program, SEED=7, ",
+		"p: 10 of 10 faults, 6 in one program, SEED=7, ",
 		"p/p.go:4: comparison: SURVIVED\n-\tif a > b {\n+\tif a >= b {\n", // equal in effect
 		"p/p.go:5: return: found by TestMax\n",
 		"p/p.go:10: constant: SURVIVED\n-func Twice(a int) int { return a * 2 }\n+func Twice(a int) int { return a * 3 }\n",
 		"p/p.go:12: constant: SURVIVED\n-func Half() uint64 { return 2 }\n+func Half() uint64 { return 1 }\n",
-		"p/p.go:15: call: does not compile\n",
-		"p/p.go:20: call: does not compile\n",
-		"p: 8 drawn, 8 tried, 6 built, 1 found (0 by a hang), 5 survived: 17 %\n",
+		"p/p.go:17: call: does not compile\n",
+		"p/p.go:22: call: does not compile\n",
+		"p: 10 drawn, 10 tried, 8 built, 1 found (0 by a hang), 7 survived: 12 %\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q", want)
@@ -323,7 +327,7 @@ func TestRunInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &cancelled{cancel: cancel}
 	err := mutateTo(ctx, t, out, options{pkg: "p", n: 1000, seed: 7, jobs: 2, least: time.Hour})
-	if !errors.Is(err, context.Canceled) || !strings.Contains(out.String(), "8 drawn, 0 tried") {
+	if !errors.Is(err, context.Canceled) || !strings.Contains(out.String(), "10 drawn, 0 tried") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -175,7 +175,12 @@ func (s *session) buildTogether(ctx context.Context, drawn []mutant) error {
 		src := s.sources[m.file]
 		if len(s.types.check(map[string][]byte{m.file: m.apply(src)})) > 0 {
 			s.wrong[i+1] = true
-		} else if m.fits(src) {
+			continue
+		}
+		if m.as == "int" {
+			m.as = cmp.Or(s.types.numbers[place{m.file, m.from}], m.as)
+		}
+		if m.fits(src) {
 			s.in[i+1] = m
 		}
 	}

@@ -63,11 +63,12 @@ func switchable(above []ast.Node) (n ast.Node, as string) {
 	return n, as
 }
 
-// fits reports whether the part can be there twice: lines keep their numbers, and recover works in the function alone
-// that is deferred.
+// fits reports whether the part can be there twice: lines keep their numbers, so that statements and comments must not
+// be among several, and recover works in the function alone that is deferred.
 func (s switched) fits(src []byte) bool {
 	part := src[s.from:s.to]
-	return s.as == "" || !bytes.ContainsRune(part, '\n') && !bytes.Contains(part, []byte("recover("))
+	lines := bytes.ContainsRune(part, '\n') && (bytes.ContainsAny(part, "{`") || bytes.Contains(part, []byte("//")))
+	return s.as == "" || !lines && !bytes.Contains(part, []byte("recover("))
 }
 
 // together returns a source with the mutants of it, by their numbers.
@@ -107,5 +108,6 @@ func (s switched) choice(src []byte, text string, n int, m mutant) string {
 		return fmt.Sprintf("if mutantOn__ != %d { %s }", n, text)
 	}
 	other := slices.Concat(src[s.from:m.start], []byte(m.text), src[m.end:s.to])
+	other = bytes.ReplaceAll(other, []byte("\n"), []byte(" "))
 	return fmt.Sprintf("func() %s { if mutantOn__ == %d { return %s }; return %s }()", s.as, n, other, text)
 }
