@@ -485,3 +485,57 @@ func TestListFolded(t *testing.T) {
 		}
 	}
 }
+
+// TestTurnsAround: the state before the first turn is the newest that was found before its prompt, and the list of turns
+// says in which one the project stands.
+func TestTurnsAround(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "0")
+	p.Save("first")
+	a := p.Agent("a")
+	for _, found := range []string{"1", "2"} {
+		p.Write("f", found)
+		a.Start()
+	}
+	for _, made := range []string{"3", "4", "5"} {
+		a.Prompt("write " + made)
+		a.Run(made, func() { p.Write("f", made) })
+		a.Stop()
+	}
+	at := func(name, want string) {
+		t.Helper()
+		cp, err := p.E.History.Resolve(name)
+		p.Must(err)
+		if got := p.Cat(cp, "f"); got != want {
+			t.Errorf("%s has %s, want %s", name, got, want)
+		}
+	}
+	for name, want := range map[string]string{
+		"turn:0": "2", "before:1": "2", "turn:1": "3", "before:2": "3", "turn:2": "4", "before:3": "4", "turn:3": "5",
+	} {
+		at(name, want)
+	}
+	stands := func(what string, want uint64) {
+		t.Helper()
+		l, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: "claude/a"}, 0)
+		p.Must(err)
+		if l.At != want || len(l.Turns) != 3 {
+			t.Errorf("%s: it stands in turn %d of %d, want %d", what, l.At, len(l.Turns), want)
+		}
+	}
+	stands("now", 3)
+	for _, n := range []uint64{1, 2, 0, 3} {
+		name := fmt.Sprint("turn:", n)
+		p.Checkout(name, restore.Options{CodeOnly: true})
+		stands(name, n)
+	}
+	p.Write("f", "mine")
+	p.Save("mine")
+	stands("behind a save", 3)
+	o := restore.Options{CodeOnly: true}
+	o.Session = model.SessionChoice{Session: model.Manual}
+	p.Checkout("turn:0@claude/a", o)
+	p.Write("f", "more")
+	p.Save("more")
+	stands("behind a person's own save", 0)
+}
