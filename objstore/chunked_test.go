@@ -278,3 +278,25 @@ func (g *generator) Read(p []byte) (int, error) {
 	}
 	return n, nil
 }
+
+// slowReader gives nothing so many times before each byte.
+type slowReader struct{ nothing, left int }
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	if r.left--; r.left >= 0 {
+		return 0, nil
+	}
+	r.left = r.nothing
+	p[0] = 'x'
+	return 1, nil
+}
+
+// TestReadUpTo: a reader may give nothing for a while, and not for ever.
+func TestReadUpTo(t *testing.T) {
+	for nothing, want := range map[int]error{0: nil, 99: nil, 100: io.ErrNoProgress} {
+		got, err := readUpTo(nil, &slowReader{nothing, nothing}, 3)
+		if !errors.Is(err, want) || err == nil && string(got) != "xxx" {
+			t.Errorf("%d times nothing: %q, %v", nothing, got, err)
+		}
+	}
+}

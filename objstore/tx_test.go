@@ -215,6 +215,39 @@ func TestP1PowerCut(t *testing.T) {
 	}
 }
 
+// A durable commit of nothing makes durable what was written before. One removal is a change.
+func TestCommitOfLittle(t *testing.T) {
+	fs := kvtest.NewCrashFS()
+	db, err := kv.Open(t.Context(), "/store", kv.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(db)
+	id, gone := put(t, s, Blob, []byte("kept"), Zero), put(t, s, Blob, []byte("gone"), Zero)
+	tx := s.BeginAlone()
+	if err := errors.Join(tx.Drop(Blob, gone.Key()), tx.Commit(t.Context(), kv.Written)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Begin().Commit(t.Context(), kv.Durable); err != nil {
+		t.Fatal(err)
+	}
+	cut := fs.Clone(0, 1)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = kv.Open(t.Context(), "/store", kv.Options{FS: cut}); err != nil {
+		t.Fatal(err)
+	}
+	after := New(db)
+	wantObject(t, after, Blob, id, []byte("kept"))
+	if _, err := after.Get(Blob, gone); !errors.Is(err, ErrNotFound) {
+		t.Errorf("dropped: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Transactions that put the same few objects on top of each other, in every order, spilling here and there: no cycle,
 // and every base where it belongs.
 func TestRacingTransactionsFormNoCycle(t *testing.T) {
