@@ -154,6 +154,26 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestRowsAside: of rows, as of checkpoints, it is told which a restore has left behind.
+func TestRowsAside(t *testing.T) {
+	s := newShelf(t)
+	for what, o := range map[string]history.RowOptions{"4 3~ 2~ 1 0": {}, "3~ 2~ 1 0": {Before: s.cps[4].Seq}} {
+		res, err := s.E.History.Rows(enginetest.Bg, o)
+		s.Must(err)
+		var got []string
+		for i := range res.Rows {
+			line := s.name(&res.Rows[i].Listed)
+			if res.Rows[i].Aside {
+				line += "~"
+			}
+			got = append(got, line)
+		}
+		if got := strings.Join(got, " "); got != what {
+			t.Errorf("%s, want %s", got, what)
+		}
+	}
+}
+
 // TestOperations: which operations are told, and of a restore from where to where.
 func TestOperations(t *testing.T) {
 	s := newShelf(t)
