@@ -357,3 +357,51 @@ func TestPromise05CondemnedIsWrittenAgain(t *testing.T) {
 		t.Error("b is there")
 	}
 }
+
+// TestSweepOrder: wherever a sweep is stopped, what is left has its chunks and what it is built on.
+func TestSweepOrder(t *testing.T) {
+	s := newStore(t)
+	s.cut = smallCut
+	var prev ID
+	all := map[ID]bool{}
+	for i := range 12 {
+		raw := append(noise(uint64(i/4), 9000), byte(i))
+		if i%2 == 1 {
+			raw = raw[:3000]
+		}
+		prev = put(t, s, Blob, raw, prev)
+		all[prev] = true
+	}
+	c, err := s.Collect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.End()
+	on := func(ctx context.Context) error { return ctx.Err() }
+	if err := errors.Join(c.List(t.Context(), on), c.StartSweep()); err != nil {
+		t.Fatal(err)
+	}
+	c.batch = 1
+	pauses := 0
+	swept, err := c.Sweep(t.Context(), func(context.Context) error {
+		pauses++
+		for id := range all {
+			if ok, err := s.HasKey(Blob, id.Key()); err != nil || !ok {
+				continue
+			}
+			deps, err := s.Deps(Blob, id.Key())
+			if err != nil {
+				return err
+			}
+			for _, dep := range deps {
+				if ok, err := s.HasKey(Blob, dep); err != nil || !ok {
+					t.Errorf("after %d: %s lacks %s: %v", pauses, id.Short(), dep.Short(), err)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || swept.Objects != pauses || pauses <= len(all) {
+		t.Errorf("%+v in %d batches: %v", swept, pauses, err)
+	}
+}

@@ -244,3 +244,24 @@ func (m *machine) check(t *rapid.T) {
 		}
 	}
 }
+
+// TestKeys: all of a kind, ascending, until an error.
+func TestKeys(t *testing.T) {
+	s := newStore(t)
+	for i := range 5 {
+		put(t, s, Blob, fmt.Append(nil, i), Zero)
+	}
+	put(t, s, Note, []byte("other"), Zero)
+	var keys []Key
+	err := s.Keys(t.Context(), Blob, func(k Key, _ Info) error {
+		keys = append(keys, k)
+		return nil
+	})
+	if err != nil || len(keys) != 5 || !slices.IsSortedFunc(keys, func(a, b Key) int { return bytes.Compare(a[:], b[:]) }) {
+		t.Errorf("%v, %v", keys, err)
+	}
+	stop, n := errors.New("stop"), 0
+	if err := s.Keys(t.Context(), Blob, func(Key, Info) error { n++; return stop }); !errors.Is(err, stop) || n != 1 {
+		t.Errorf("stopped: %v after %d", err, n)
+	}
+}

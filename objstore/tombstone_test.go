@@ -419,3 +419,27 @@ func mustEncode(t *testing.T, raw []byte) []byte {
 	}
 	return env
 }
+
+// TestGoneIs: what is gone is not found, and is what its reason says, and nothing else.
+func TestGoneIs(t *testing.T) {
+	for reason, want := range map[Reason][3]bool{
+		Purged: {true, true, false}, Lost: {true, false, true}, Rewritten: {true, false, false},
+	} {
+		err := error(&GoneError{Blob, Key{}, Tombstone{Reason: reason}})
+		got := [3]bool{errors.Is(err, ErrNotFound), errors.Is(err, ErrPurged), errors.Is(err, ErrLost)}
+		if got != want || errors.Is(err, ErrCorrupt) {
+			t.Errorf("%c: %v, want %v", reason, got, want)
+		}
+	}
+	key := Sum(Blob, []byte("x")).Key()
+	corrupt := &CorruptError{Blob, key, errDeep}
+	for _, tt := range []struct {
+		k    Kind
+		key  Key
+		same bool
+	}{{Blob, key, true}, {Tree, key, false}, {Blob, Key{}, false}} {
+		if got := wrap("read", tt.k, tt.key, corrupt) == error(corrupt); got != tt.same {
+			t.Errorf("%s %s: named again %v", tt.k, tt.key.Short(), !got)
+		}
+	}
+}

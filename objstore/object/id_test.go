@@ -73,3 +73,18 @@ func TestParseID(t *testing.T) {
 		t.Error("IsZero")
 	}
 }
+
+// TestDigits: the digits of ids and keys are those that are printed.
+func TestDigits(t *testing.T) {
+	id := Sum(Blob, []byte("digits"))
+	for i, c := range id.String() {
+		if got := "0123456789abcdef"[id.Digit(i)]; got != byte(c) {
+			t.Errorf("digit %d is %c, want %c", i, got, c)
+		}
+	}
+	for i, c := range id.Key().String() {
+		if got := "0123456789abcdef"[id.Key().Digit(i)]; got != byte(c) {
+			t.Errorf("digit %d of the key is %c, want %c", i, got, c)
+		}
+	}
+}
