@@ -150,7 +150,10 @@ func (s *session) clean(ctx context.Context, drawn []mutant) (err error) {
 	}
 	began := time.Now()
 	if len(s.in) > 0 {
-		_, err = s.all(ctx, s.tmp, s.both, 0)
+		var out []byte
+		if out, err = s.all(ctx, s.tmp, s.both, 0); err != nil {
+			fmt.Fprintf(s.out, "%s: not in one program, whose tests fail without a fault: %s\n", s.pkg, finder(out))
+		}
 	}
 	if len(s.in) == 0 || err != nil {
 		s.in = nil
@@ -204,9 +207,10 @@ func (s *session) buildTogether(ctx context.Context, drawn []mutant) error {
 	if err != nil {
 		return err
 	}
-	p, _, ok := s.build(ctx, dir, overlay)
+	p, out, ok := s.build(ctx, dir, overlay)
 	if s.both = p; !ok {
 		s.in = nil
+		fmt.Fprintf(s.out, "%s: not in one program, which does not compile: %s", s.pkg, out)
 	}
 	return nil
 }
@@ -223,6 +227,7 @@ func (s *session) leaveOut(wrong token.Position) {
 	maps.DeleteFunc(s.in, func(_ int, m mutant) bool { return m.file == wrong.Filename && m.line == line })
 	if before == len(s.in) { // something else is wrong
 		s.in = nil
+		fmt.Fprintf(s.out, "%s: not in one program, which has an error at %s\n", s.pkg, wrong)
 	}
 }
 
@@ -346,7 +351,7 @@ func (s *session) note(ctx context.Context, m mutant, built bool, by string) err
 // program.
 func (s *session) build(ctx context.Context, dir, overlay string) (p program, out []byte, ok bool) {
 	p = program{filepath.Join(dir, "tests"), overlay}
-	cmd := command(ctx, "go", "test", "-c", "-p=1", "-ldflags=-s -w", "-overlay="+overlay, "-o", p.path, "./"+s.pkg)
+	cmd := command(ctx, "go", "test", "-c", "-vet=off", "-p=1", "-ldflags=-s -w", "-overlay="+overlay, "-o", p.path, "./"+s.pkg)
 	cmd.Dir = s.dir
 	out, err := cmd.CombinedOutput()
 	if _, serr := os.Stat(p.path); err == nil {
