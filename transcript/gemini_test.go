@@ -300,3 +300,22 @@ func TestGeminiDocumentErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestIsDocument: an older file of Gemini's is one document; those of lines, and of agents that nobody knows, are none.
+func TestIsDocument(t *testing.T) {
+	for _, tt := range []struct {
+		agent Agent
+		data  string
+		want  bool
+	}{
+		{Gemini, `{"sessionId":"x","messages":[]}`, true},
+		{Gemini, geminiData(geminiUser("a", "one")), false},
+		{Claude, `{"type":"user"}` + "\n", false},
+		{Codex, `{"type":"user"}` + "\n", false},
+		{"other", `{"messages":[]}`, false},
+	} {
+		if got := IsDocument(tt.agent, text(map[bool]string{true: "x.json", false: "x.jsonl"}[tt.want], tt.data)); got != tt.want {
+			t.Errorf("%s %.20s: %v", tt.agent, tt.data, got)
+		}
+	}
+}
