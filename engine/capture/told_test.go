@@ -2,7 +2,9 @@ package capture_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,8 @@ import (
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/hooks"
+	"rewind/refs"
+	"rewind/tree"
 )
 
 // TestSaveNotes: where nothing has changed, a message is put on the checkpoint that is there, and no message is none.
@@ -110,4 +114,100 @@ func TestRepositoryGone(t *testing.T) {
 	p.Write("f", "mine")
 	p.Save("without one")
 	gone("saved without", false)
+}
+
+// TestMissing: of what a target did not capture, that is missing which is not there now; what is missed most comes first.
+func TestMissing(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("there", "x")
+	p.Write("file/below", "x")
+	root, err := p.E.Log.Root()
+	p.Must(err)
+	defer root.Close()
+	skip := func(reason byte, paths ...string) (list []tree.Skip) {
+		for _, path := range paths {
+			list = append(list, tree.Skip{Path: path, Reason: reason})
+		}
+		return list
+	}
+	then := slices.Concat(
+		skip(tree.ReasonPipe, "pipe"), skip(tree.ReasonIgnored, "ignored b", "ignored a", "there"), skip(tree.ReasonPurged, "purged"),
+		skip(tree.ReasonSize, "large", "large now"), skip(tree.ReasonUnreadable, "unreadable"),
+		skip(tree.ReasonSecret, "secret", "there/below", "none/below"), skip(tree.ReasonTorn, "torn"),
+	)
+	now := skip(tree.ReasonSize, "large now")
+	for asked, want := range map[string]string{
+		"":        "none/below, secret, there/below, unreadable, large, purged, ignored a, ignored b, pipe",
+		"ignored": "",
+		"large":   "large",
+		"none":    "none/below",
+	} {
+		var only refs.PathSet
+		if asked != "" {
+			only = refs.PathSet{asked}
+		}
+		list, err := capture.Missing(root, then, now, only)
+		p.Must(err)
+		var got []string
+		for _, s := range list {
+			got = append(got, s.Path)
+		}
+		if got := strings.Join(got, ", "); got != want {
+			t.Errorf("%q: %s, want %s", asked, got, want)
+		}
+	}
+	for path, want := range map[string][2]bool{"there": {false, true}, "file": {true, true}, "no": {}, "there/x": {}, "no/x": {}} {
+		dir, is, err := capture.OnDisk(root, path)
+		if err != nil || [2]bool{dir, is} != want {
+			t.Errorf("%s: a directory %v, there %v, %v", path, dir, is, err)
+		}
+	}
+}
+
+// TestLanes: a session of Droid's that another one called works in a lane of that one, by the first line of its file;
+// one whose caller is not known here does not.
+func TestLanes(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "0")
+	p.Save("first")
+	tier, err := hooks.LoadTier("balanced")
+	p.Must(err)
+	dir := filepath.Join(p.User(), ".factory", "sessions", "x")
+	p.Must(os.MkdirAll(dir, 0o700))
+	id := func(n int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", n) }
+	told := func(n, caller int, text string) string {
+		path := filepath.Join(dir, id(n)+".jsonl")
+		head := `{"type":"session_start","id":"` + id(n) + `"`
+		if caller > 0 {
+			head += `,"callingSessionId":"` + id(caller) + `"`
+		}
+		p.Must(os.WriteFile(path, []byte(head+"}\n"), 0o600))
+		p.Write("f", text)
+		ev := hooks.Event{
+			Agent: hooks.Droid, Session: id(n), Cwd: p.Root, Transcript: path, Kind: hooks.AfterTool,
+			Tool: hooks.Tool{Name: "Execute", Call: text},
+		}
+		h, err := p.E.Worktree.Handle(enginetest.Bg, ev, capture.HandleOptions{Tier: tier})
+		p.Must(err)
+		return p.Get(h).Session
+	}
+	for _, tt := range []struct{ n, caller, want int }{
+		{1, 0, 1},  // a person's
+		{2, 1, 1},  // its worker
+		{3, 2, 1},  // the worker's worker
+		{4, 99, 4}, // of somebody unknown
+		{5, 5, 5},  // of itself
+		{2, 1, 1},  // once more
+	} {
+		if got := told(tt.n, tt.caller, fmt.Sprint(tt.n, tt.caller, len(p.Listed()))); got != "droid/"+id(tt.want) {
+			t.Errorf("%d, called by %d, is of %s", tt.n, tt.caller, got)
+		}
+	}
+	p.Reopen()
+	if got := told(2, 1, "after a restart"); got != "droid/"+id(1) {
+		t.Errorf("after a restart it is of %s", got)
+	}
+	if s := p.E.Log.Records["droid/"+id(3)]; s == nil || s.LaneOf != "droid/"+id(1) || !s.Ended {
+		t.Errorf("%+v", s)
+	}
 }
