@@ -405,3 +405,38 @@ func TestSweepOrder(t *testing.T) {
 		t.Errorf("%+v in %d batches: %v", swept, pauses, err)
 	}
 }
+
+// TestBarrierOfASweep: once a sweep has begun what is live is there for everybody, and what is dead for nobody.
+func TestBarrierOfASweep(t *testing.T) {
+	s := newStore(t)
+	kept, gone := put(t, s, Blob, []byte("kept"), Zero), put(t, s, Blob, []byte("gone"), Zero)
+	c, err := s.Collect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.End()
+	on := func(ctx context.Context) error { return ctx.Err() }
+	if err := c.List(t.Context(), on); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.mark(int32(c.find(Object{Blob, kept.Key()}))); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.StartSweep(); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[ID]bool{kept: true, gone: false, Sum(Blob, []byte("new")): false} {
+		if there, err := s.Has(Blob, id); err != nil || there != want {
+			t.Errorf("%s is there: %v, %v", id.Short(), there, err)
+		}
+	}
+	again := put(t, s, Blob, []byte("gone"), Zero) // somebody writes it again meanwhile
+	if _, err := c.Sweep(t.Context(), on); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []ID{kept, again} {
+		if there, err := s.Has(Blob, id); err != nil || !there {
+			t.Errorf("behind the sweep %s is there: %v, %v", id.Short(), there, err)
+		}
+	}
+}
