@@ -257,7 +257,8 @@ func TestKeys(t *testing.T) {
 		keys = append(keys, k)
 		return nil
 	})
-	if err != nil || len(keys) != 5 || !slices.IsSortedFunc(keys, func(a, b Key) int { return bytes.Compare(a[:], b[:]) }) {
+	ascending := slices.IsSortedFunc(keys, func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
+	if err != nil || len(keys) != 5 || !ascending {
 		t.Errorf("%v, %v", keys, err)
 	}
 	stop, n := errors.New("stop"), 0

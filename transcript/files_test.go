@@ -39,7 +39,9 @@ func TestCodexFiles(t *testing.T) {
 			t.Errorf("%q: %q", bad, list)
 		}
 	}
-	for path, want := range map[string]string{name("20", id("1")): id("1"), "a/" + name("21", id("1")+"_"+id("2")): id("2"), "x": ""} {
+	for path, want := range map[string]string{
+		name("20", id("1")): id("1"), "a/" + name("21", id("1")+"_"+id("2")): id("2"), "x": "",
+	} {
 		if got := CodexBaseID(path); got != want {
 			t.Errorf("%s: %s", path, got)
 		}

@@ -314,7 +314,8 @@ func TestIsDocument(t *testing.T) {
 		{Codex, `{"type":"user"}` + "\n", false},
 		{"other", `{"messages":[]}`, false},
 	} {
-		if got := IsDocument(tt.agent, text(map[bool]string{true: "x.json", false: "x.jsonl"}[tt.want], tt.data)); got != tt.want {
+		name := map[bool]string{true: "x.json", false: "x.jsonl"}[tt.want]
+		if got := IsDocument(tt.agent, text(name, tt.data)); got != tt.want {
 			t.Errorf("%s %.20s: %v", tt.agent, tt.data, got)
 		}
 	}

@@ -121,7 +121,12 @@ func TestCameAfter(t *testing.T) {
 		if stays := since.Stay.Of("g") != ""; stays != tt.stays {
 			t.Errorf("%s: it stays: %v", what, stays)
 		}
-		since, err = s.authors.Others(authorship.Going{Session: model.Manual}, target, s.found(files{"f": "1", "g": "1"}), false)
+		since, err = s.authors.Others(
+			authorship.Going{Session: model.Manual},
+			target,
+			s.found(files{"f": "1", "g": "1"}),
+			false,
+		)
 		s.Must(err)
 		if stays := since.Stay.Of("g") != ""; stays != (tt.atWork && !tt.unknown) {
 			t.Errorf("%s: it stays for a person: %v", what, stays)

@@ -313,7 +313,9 @@ func TestVerdicts(t *testing.T) {
 	p := enginetest.NewProject(t)
 	link := func(to, name string) { p.Remove(name); p.Must(os.Symlink(to, p.Path(name))) }
 	mode := func(name string, perm os.FileMode) { p.Must(os.Chmod(p.Path(name), perm)) }
-	for _, name := range []string{"moved", "both moved", "x/under", "type", "mode", "modes", "removed", "kept", "became", "both became"} {
+	for _, name := range []string{
+		"moved", "both moved", "x/under", "type", "mode", "modes", "removed", "kept", "became", "both became",
+	} {
 		p.Write(name, "what "+name+" has\n")
 	}
 	link("here", "link")
@@ -394,7 +396,10 @@ func TestOthers(t *testing.T) {
 	if n := len(r.Sides[0].Changes); n != 0 || r.Ancestor.ID != root.ID {
 		t.Errorf("%d changes of the side that is the ancestor", n)
 	}
-	if !slices.ContainsFunc(r.Sides[1].Others, func(o compare.Wrote) bool { return o.By == "" && slices.Contains(o.Paths, "by hand") }) {
+	if !slices.ContainsFunc(
+		r.Sides[1].Others,
+		func(o compare.Wrote) bool { return o.By == "" && slices.Contains(o.Paths, "by hand") },
+	) {
 		t.Errorf("what came from outside is not told: %v", got)
 	}
 }

@@ -49,7 +49,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestOthersOfWhatStayed: what others wrote and took back between two steps is no part of the side's changes, and what a
+// TestOthersOfWhatStayed: what others wrote and took back between two steps is no part of the side's changes. What a
 // third one wrote behind the last step has nothing to do with them.
 func TestOthersOfWhatStayed(t *testing.T) {
 	p := enginetest.NewProject(t)
@@ -105,7 +105,7 @@ func TestModesEitherWay(t *testing.T) {
 	}
 }
 
-// TestOwnPaths: what a person set back by a restore of one path, between two saves, is no other's on a person's own side.
+// TestOwnPaths: what a person set back by a restore of one path, between two saves, is no other's on a person's side.
 func TestOwnPaths(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", "0\n")
@@ -120,7 +120,12 @@ func TestOwnPaths(t *testing.T) {
 	p.Checkout(one.ID.String(), o)
 	p.Write("f", "3\n")
 	three := p.Save("three")
-	if r := compared(p, root.ID.String(), three.ID.String()); len(r.Sides[1].Others) > 0 || len(r.Sides[1].Changes) != 2 {
+	if r := compared(
+		p,
+		root.ID.String(),
+		three.ID.String(),
+	); len(r.Sides[1].Others) > 0 ||
+		len(r.Sides[1].Changes) != 2 {
 		t.Errorf("%+v, %d changes", r.Sides[1].Others, len(r.Sides[1].Changes))
 	}
 }

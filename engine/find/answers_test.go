@@ -80,31 +80,35 @@ func (p past) paths(o find.PathsOptions) (list []string) {
 // TestPaths: which checkpoints changed a path, a text or a line.
 func TestPaths(t *testing.T) {
 	p := newPast(t)
+	ofB := []string{"three d/b.txt", "two d/b.txt", "one d/b.txt"}
+	needles := []string{"agent n.txt", "three d/b.txt", "one d/b.txt"}
+	of := history.Filter{Filter: value.Filter{Session: "claude/one"}}
 	for what, tt := range map[string]struct {
 		o    find.PathsOptions
 		want []string
 	}{
 		"all": {find.PathsOptions{}, []string{
-			"agent n.txt", "three d/b.txt link.txt", "two c.txt<a.txt d/b.txt n.txt", "one .agent a.txt d d/b.txt link.txt",
+			"agent n.txt", "three d/b.txt link.txt", "two c.txt<a.txt d/b.txt n.txt",
+			"one .agent a.txt d d/b.txt link.txt",
 		}},
 		"a name": {find.PathsOptions{Paths: []string{"c.txt"}}, []string{"two c.txt<a.txt", "one a.txt"}},
 		"not followed": {
 			find.PathsOptions{Paths: []string{"c.txt", "n.txt"}, NoFollow: true},
 			[]string{"agent n.txt", "two c.txt n.txt"},
 		},
-		"a directory": {find.PathsOptions{Paths: []string{"d/b.txt"}}, []string{"three d/b.txt", "two d/b.txt", "one d/b.txt"}},
-		"a pattern":   {find.PathsOptions{Paths: []string{"*b.txt"}}, []string{"three d/b.txt", "two d/b.txt", "one d/b.txt"}},
+		"a file":    {find.PathsOptions{Paths: []string{"d/b.txt"}}, ofB},
+		"a pattern": {find.PathsOptions{Paths: []string{"*b.txt"}}, ofB},
 		"in a directory": {
 			find.PathsOptions{Paths: []string{"d/?.t*"}},
 			[]string{"three d/b.txt", "two d/b.txt", "one d/b.txt"},
 		},
 		"at most one":   {find.PathsOptions{Limit: 1}, []string{"agent n.txt", "more"}},
-		"at most three": {find.PathsOptions{Paths: []string{"d/b.txt"}, Limit: 3}, []string{"three d/b.txt", "two d/b.txt", "one d/b.txt"}},
-		"a session's":   {find.PathsOptions{Filter: history.Filter{Filter: value.Filter{Session: "claude/one"}}}, []string{"agent n.txt"}},
+		"at most three": {find.PathsOptions{Paths: []string{"d/b.txt"}, Limit: 3}, ofB},
+		"a session's":   {find.PathsOptions{Filter: of}, []string{"agent n.txt"}},
 		"a text":        {find.PathsOptions{Text: "needle"}, []string{"agent n.txt", "three d/b.txt", "one d/b.txt"}},
 		"a text twice":  {find.PathsOptions{Text: "needle needle"}, []string{"agent n.txt"}},
 		"one text":      {find.PathsOptions{Text: "needle", Limit: 1}, []string{"agent n.txt", "more"}},
-		"three texts":   {find.PathsOptions{Text: "needle", Limit: 3}, []string{"agent n.txt", "three d/b.txt", "one d/b.txt"}},
+		"three texts":   {find.PathsOptions{Text: "needle", Limit: 3}, needles},
 		"a line": {
 			find.PathsOptions{Changed: find.Pattern{Text: "^n.*le$"}},
 			[]string{"agent n.txt", "three d/b.txt", "one d/b.txt"},
@@ -123,14 +127,20 @@ func TestPaths(t *testing.T) {
 			t.Errorf("all %v: %q", all, got)
 		}
 	}
-	if _, err := p.E.Finder.Paths(enginetest.Bg, find.PathsOptions{Paths: []string{"none"}}); !errors.Is(err, model.ErrNotFound) {
+	if _, err := p.E.Finder.Paths(
+		enginetest.Bg,
+		find.PathsOptions{Paths: []string{"none"}},
+	); !errors.Is(
+		err,
+		model.ErrNotFound,
+	) {
 		t.Errorf("a path that never was: %v", err)
 	}
 }
 
 // TestGrep: the lines in the order of a walk, with the spans in which they were there.
 func TestGrep(t *testing.T) {
-	p := newPast(t)
+	p, needle := newPast(t), find.Pattern{Text: "needle"}
 	for what, tt := range map[string]struct {
 		o    find.GrepOptions
 		want []string
@@ -139,12 +149,14 @@ func TestGrep(t *testing.T) {
 		"as many as there are": {
 			find.GrepOptions{Pattern: find.Pattern{Text: "needle"}, Limit: 2}, []string{"d/b.txt 1", "n.txt 1"},
 		},
-		"one of them":      {find.GrepOptions{Pattern: find.Pattern{Text: "needle"}, Limit: 1}, []string{"d/b.txt 1", "more"}},
-		"in a directory":   {find.GrepOptions{Pattern: find.Pattern{Text: "needle"}, Paths: []string{"d"}}, []string{"d/b.txt 1"}},
-		"in any case":      {find.GrepOptions{Pattern: find.Pattern{Text: "NEEDLE n", IgnoreCase: true}}, []string{"n.txt 1"}},
-		"a word":           {find.GrepOptions{Pattern: find.Pattern{Text: "need", Word: true}}, nil},
-		"a text":           {find.GrepOptions{Pattern: find.Pattern{Text: "needle.", Fixed: true}}, nil},
-		"two of a session": {find.GrepOptions{Pattern: find.Pattern{Text: "needle"}, Session: "claude/one"}, []string{"n.txt 1"}},
+		"one of them":    {find.GrepOptions{Pattern: needle, Limit: 1}, []string{"d/b.txt 1", "more"}},
+		"in a directory": {find.GrepOptions{Pattern: needle, Paths: []string{"d"}}, []string{"d/b.txt 1"}},
+		"in any case": {
+			find.GrepOptions{Pattern: find.Pattern{Text: "NEEDLE n", IgnoreCase: true}}, []string{"n.txt 1"},
+		},
+		"a word":       {find.GrepOptions{Pattern: find.Pattern{Text: "need", Word: true}}, nil},
+		"a text":       {find.GrepOptions{Pattern: find.Pattern{Text: "needle.", Fixed: true}}, nil},
+		"of a session": {find.GrepOptions{Pattern: needle, Session: "claude/one"}, []string{"n.txt 1"}},
 	} {
 		r, err := p.E.Finder.Grep(enginetest.Bg, tt.o)
 		p.Must(err)
@@ -157,11 +169,15 @@ func TestGrep(t *testing.T) {
 		}
 		enginetest.Equal(t, what, got, tt.want)
 	}
-	r, err := p.E.Finder.Grep(enginetest.Bg, find.GrepOptions{Pattern: find.Pattern{Text: "line 7"}, Before: 2, After: 3})
+	r, err := p.E.Finder.Grep(
+		enginetest.Bg,
+		find.GrepOptions{Pattern: find.Pattern{Text: "line 7"}, Before: 2, After: 3},
+	)
 	p.Must(err)
 	for i, path := range []string{"a.txt", "c.txt"} {
 		m := r.Matches[i]
-		if m.Path != path || strings.Join(m.Before, ", ") != "line 5, line 6" || strings.Join(m.After, ", ") != "line 8, line 9, line 10" {
+		if m.Path != path || strings.Join(m.Before, ", ") != "line 5, line 6" ||
+			strings.Join(m.After, ", ") != "line 8, line 9, line 10" {
 			t.Errorf("around: %+v", m)
 		}
 		if gone := m.Spans[0].Gone != nil; len(m.Spans) != 1 || gone != (i == 0) || m.Now == gone {
@@ -236,7 +252,9 @@ func TestBlame(t *testing.T) {
 			t.Errorf("%d to %d: %+v of %+v", tt.first, tt.last, l, r.Origins[l.Origin])
 		}
 	}
-	for path, want := range map[string]error{"d": model.ErrUsage, "link.txt": model.ErrUsage, "a.txt": model.ErrNotFound} {
+	for path, want := range map[string]error{
+		"d": model.ErrUsage, "link.txt": model.ErrUsage, "a.txt": model.ErrNotFound,
+	} {
 		if _, err := p.E.Finder.Blame(enginetest.Bg, find.BlameOptions{Path: path}); !errors.Is(err, want) {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -244,7 +262,10 @@ func TestBlame(t *testing.T) {
 	p.Write("c.txt", "  line 1\n"+strings.TrimPrefix(numbered("line", 20), "line 1\n")+"more\n")
 	p.names[p.Save("spaced").ID.String()] = "spaced"
 	for anySpace, want := range map[bool]string{true: "one", false: "spaced"} {
-		r, err := p.E.Finder.Blame(enginetest.Bg, find.BlameOptions{Path: "c.txt", First: 1, Last: 1, AnySpace: anySpace})
+		r, err := p.E.Finder.Blame(
+			enginetest.Bg,
+			find.BlameOptions{Path: "c.txt", First: 1, Last: 1, AnySpace: anySpace},
+		)
 		p.Must(err)
 		if got := p.names[r.Origins[0].ID.String()]; got != want {
 			t.Errorf("any space %v: %s", anySpace, got)
@@ -252,9 +273,11 @@ func TestBlame(t *testing.T) {
 	}
 }
 
+type lines = map[int]gitinfo.CommitLine
+
 // repository has a file of twenty lines in a commit, and says of each line that it knows which commit brought it.
 type repository struct {
-	lines  map[int]gitinfo.CommitLine
+	lines  lines
 	err    error
 	ranges [][2]int
 }
@@ -263,7 +286,7 @@ func (r *repository) FileAt(string, string, int64) ([]byte, error) {
 	return []byte(numbered("line", 20)), r.err
 }
 
-func (r *repository) BlameAt(_, _ string, ranges [][2]int, _ bool) (map[int]gitinfo.CommitLine, error) {
+func (r *repository) BlameAt(_, _ string, ranges [][2]int, _ bool) (lines, error) {
 	r.ranges = ranges
 	return r.lines, nil
 }
@@ -288,10 +311,12 @@ func TestBlameCommitted(t *testing.T) {
 		ranges      string
 	}{
 		"two commits": {
-			&repository{lines: map[int]gitinfo.CommitLine{1: {Commit: a, Path: "f", Line: 7}, 2: {Commit: b, Path: "g", Line: 9}}},
+			&repository{lines: lines{1: {Commit: a, Path: "f", Line: 7}, 2: {Commit: b, Path: "g", Line: 9}}},
 			1, 4, "-1 a7 b9 -4", "[[1 3]]",
 		},
-		"behind a change": {&repository{lines: map[int]gitinfo.CommitLine{5: {Commit: a, Path: "f", Line: 5}}}, 4, 6, "-4 -5 a5", "[[3 3] [5 5]]"},
+		"behind a change": {
+			&repository{lines: lines{5: {Commit: a, Path: "f", Line: 5}}}, 4, 6, "-4 -5 a5", "[[3 3] [5 5]]",
+		},
 		"none is known":   {&repository{}, 2, 3, "-2 -3", "[[1 2]]"},
 		"it cannot tell":  {&repository{err: errors.New("no")}, 2, 2, "-2", "[]"},
 		"nobody is asked": {nil, 2, 2, "-2", ""},
@@ -314,6 +339,13 @@ func TestBlameCommitted(t *testing.T) {
 			t.Errorf("%s: %s, want %s; asked %+v", what, line, tt.want, tt.git)
 		}
 	}
+	p.Write("late", numbered("line", 3))
+	p.Save("two")
+	git := &repository{}
+	r, err := p.E.Finder.Blame(enginetest.Bg, find.BlameOptions{Path: "late", Git: git})
+	if p.Must(err); len(git.ranges) > 0 || r.Origins[0].Root {
+		t.Errorf("a file that came later: asked %v, %+v", git.ranges, r.Origins[0])
+	}
 }
 
 // TestSaid: what was said in each conversation, by name, from its beginning.
@@ -328,15 +360,16 @@ func TestSaid(t *testing.T) {
 		}
 	}
 	one, two := "claude/"+enginetest.ClaudeID(1), "claude/"+enginetest.ClaudeID(2)
+	all := []string{one + " 1 user a needle", one + " 1 user needles", two + " 2 user the needle"}
 	p.Agent("silent").Run("c", func() { p.Write("f", "needle") })
 	for what, tt := range map[string]struct {
 		o    find.GrepOptions
 		want []string
 	}{
-		"all":       {find.GrepOptions{}, []string{one + " 1 user a needle", one + " 1 user needles", two + " 2 user the needle"}},
+		"all":       {find.GrepOptions{}, all},
 		"one":       {find.GrepOptions{Session: enginetest.ClaudeID(2)}, []string{two + " 2 user the needle"}},
 		"at most 1": {find.GrepOptions{Limit: 1}, []string{one + " 1 user a needle", "more"}},
-		"at most 3": {find.GrepOptions{Limit: 3}, []string{one + " 1 user a needle", one + " 1 user needles", two + " 2 user the needle"}},
+		"at most 3": {find.GrepOptions{Limit: 3}, all},
 	} {
 		tt.o.Pattern = find.Pattern{Text: "needle"}
 		r, err := p.E.Finder.Said(enginetest.Bg, tt.o)

@@ -29,7 +29,8 @@ func TestFamily(t *testing.T) {
 	called := strings.NewReplacer(first.Name(), "first", kid.Name(), "kid", unused.Session, "unused")
 
 	for name, want := range map[string]string{
-		"session:" + first.ID: "first", "fork:" + kid.ID: "kid", kid.ID: "kid", "one": "first", "none": "", "-": "first",
+		"session:" + first.ID: "first", "fork:" + kid.ID: "kid", kid.ID: "kid", "one": "first", "none": "",
+		"-": "first",
 	} {
 		release := p.E.Log.Hold()
 		got, err := h.BranchNamed(name)
@@ -46,7 +47,9 @@ func TestFamily(t *testing.T) {
 		l.Checkpoint != end.ID.String() || l.How != value.FoundMade || l.NoCode != "" {
 		t.Errorf("%+v", l)
 	}
-	for name, want := range map[string]error{"turn:1": nil, "fork:" + kid.ID + "~1": nil, "fork:none": model.ErrNotFound} {
+	for name, want := range map[string]error{
+		"turn:1": nil, "fork:" + kid.ID + "~1": nil, "fork:none": model.ErrNotFound,
+	} {
 		if l, err := h.ForkPoint(enginetest.Bg, name); !errors.Is(err, want) || l != nil {
 			t.Errorf("%s: %+v, %v", name, l, err)
 		}
@@ -72,15 +75,21 @@ func TestFamily(t *testing.T) {
 	enginetest.Equal(t, "forks", got, []string{"kid +1", "unused +0"})
 
 	for name, known := range map[string]bool{
-		"fork:" + kid.ID: true, "session:" + kid.ID: true, "turn:1": true, "turn:1@" + kid.ID: true, "turn:1@none": false,
-		"@{now}": true, first.ID: true, "one": true, "fork:none": false, "none": false, end.ID.String(): true,
+		"fork:" + kid.ID: true, "session:" + kid.ID: true, "turn:1": true, "turn:1@" + kid.ID: true,
+		"turn:1@none": false,
+		"@{now}":      true, first.ID: true, "one": true, "fork:none": false, "none": false, end.ID.String(): true,
 	} {
 		if root, is := h.Whereabouts(name); root != "" || is != known {
 			t.Errorf("%s is in %q, known %v", name, root, is)
 		}
 	}
 	var none *model.NoConversationError
-	if _, err := h.Turns(enginetest.Bg, model.SessionChoice{Session: model.Manual}, 0); !errors.As(err, &none) || none.None ||
+	if _, err := h.Turns(
+		enginetest.Bg,
+		model.SessionChoice{Session: model.Manual},
+		0,
+	); !errors.As(err, &none) ||
+		none.None ||
 		none.Instead != kid.ID[:8] {
 		t.Errorf("turns of a person: %+v, %v", none, err)
 	}
@@ -97,7 +106,12 @@ func TestFamily(t *testing.T) {
 		}
 		got = append(got, line)
 	}
-	enginetest.Equal(t, "tree", got, []string{`first below "" 0`, `kid below "first" 1 current`, `unused below "first" 1`})
+	enginetest.Equal(
+		t,
+		"tree",
+		got,
+		[]string{`first below "" 0`, `kid below "first" 1 current`, `unused below "first" 1`},
+	)
 	if called.Replace(tree.Current) != "kid" || called.Replace(tree.Of) != "kid" || tree.Others != 0 {
 		t.Errorf("the tree of %s, at %s, beside %d", tree.Of, tree.Current, tree.Others)
 	}
@@ -119,7 +133,12 @@ func TestFamily(t *testing.T) {
 			t.Errorf("%s: %s, %q; want %s", name, got, why, want)
 		}
 	}
-	if list, why, err := h.Messages(enginetest.Bg, "turn:0@"+first.Name(), 3); err != nil || len(list) > 0 || why == "" {
+	if list, why, err := h.Messages(
+		enginetest.Bg,
+		"turn:0@"+first.Name(),
+		3,
+	); err != nil || len(list) > 0 ||
+		why == "" {
 		t.Errorf("before the first turn: %+v, %q, %v", list, why, err)
 	}
 	page, err := h.Page(enginetest.Bg, of.Session, "", history.Place{}, 2)
@@ -128,7 +147,16 @@ func TestFamily(t *testing.T) {
 		page.Messages[1].Text != "done: three" {
 		t.Errorf("%+v", page)
 	}
-	if _, err := h.Page(enginetest.Bg, of.Session, "", history.Place{Generation: page.Generation + 1}, 2); !errors.Is(err, history.ErrReplaced) {
+	if _, err := h.Page(
+		enginetest.Bg,
+		of.Session,
+		"",
+		history.Place{Generation: page.Generation + 1},
+		2,
+	); !errors.Is(
+		err,
+		history.ErrReplaced,
+	) {
 		t.Errorf("another generation: %v", err)
 	}
 

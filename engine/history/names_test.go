@@ -130,7 +130,9 @@ func TestList(t *testing.T) {
 		"one before": {history.ListOptions{Before: third, Limit: 1}, "2~# more"},
 		"words":      {history.ListOptions{Filter: history.Filter{Filter: value.Filter{Prompt: "3"}}}, "3~"},
 		"a session":  {history.ListOptions{Filter: history.Filter{Filter: value.Filter{Session: "none"}}}, ""},
-		"manual":     {history.ListOptions{Filter: history.Filter{Filter: value.Filter{Session: "manual"}}, Limit: 1}, "4! more"},
+		"manual": {
+			history.ListOptions{Filter: history.Filter{Filter: value.Filter{Session: "manual"}}, Limit: 1}, "4! more",
+		},
 	} {
 		res, err := s.E.History.List(enginetest.Bg, tt.o)
 		s.Must(err)
@@ -412,7 +414,9 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	var missing *model.PathError
-	for path, want := range map[string]error{"d": model.ErrUsage, "../x": model.ErrUsage, "d/e/chaptr": model.ErrNotFound} {
+	for path, want := range map[string]error{
+		"d": model.ErrUsage, "../x": model.ErrUsage, "d/e/chaptr": model.ErrNotFound,
+	} {
 		_, _, err := h.Cat(enginetest.Bg, "@", path)
 		if !errors.Is(err, want) || errors.As(err, &missing) != (path == "d/e/chaptr") {
 			t.Errorf("%s: %v", path, err)
@@ -457,7 +461,12 @@ func TestShow(t *testing.T) {
 		return tree.Skip{Path: path, Reason: tree.ReasonSecret, Hash: [32]byte{hash}}
 	}
 	before := []tree.Skip{secret("same", 1), secret("other", 1), {Path: "big", Reason: tree.ReasonSize}}
-	now := []tree.Skip{secret("same", 1), secret("other", 2), secret("new", 1), {Path: "large", Reason: tree.ReasonSize}}
+	now := []tree.Skip{
+		secret("same", 1),
+		secret("other", 2),
+		secret("new", 1),
+		{Path: "large", Reason: tree.ReasonSize},
+	}
 	if got := history.ChangedSecrets(before, now); len(got) != 2 || !got["other"] || !got["new"] {
 		t.Errorf("%v", got)
 	}
@@ -506,7 +515,7 @@ func TestListFolded(t *testing.T) {
 	}
 }
 
-// TestTurnsAround: the state before the first turn is the newest that was found before its prompt, and the list of turns
+// TestTurnsAround: the state before the first turn is the newest that was found before its prompt. The list of turns
 // says in which one the project stands.
 func TestTurnsAround(t *testing.T) {
 	p := enginetest.NewProject(t)

@@ -177,9 +177,11 @@ func TestRefused(t *testing.T) {
 		left    int
 		want    value.WorkKind
 	}{
-		"none":                 {[]model.Call{one}, false, transcript.Refusal{}, 1, value.WorkCall},
-		"the only one":         {[]model.Call{one}, false, transcript.Refusal{Calls: []string{"1"}}, 0, ""},
-		"one of two":           {[]model.Call{one, two}, false, transcript.Refusal{Calls: []string{"1"}}, 1, value.WorkCall},
+		"none":         {[]model.Call{one}, false, transcript.Refusal{}, 1, value.WorkCall},
+		"the only one": {[]model.Call{one}, false, transcript.Refusal{Calls: []string{"1"}}, 0, ""},
+		"one of two": {
+			[]model.Call{one, two}, false, transcript.Refusal{Calls: []string{"1"}}, 1, value.WorkCall,
+		},
 		"in a turn":            {[]model.Call{one}, true, transcript.Refusal{Calls: []string{"1"}}, 0, value.WorkTurn},
 		"and the turn is over": {[]model.Call{one}, true, transcript.Refusal{Calls: []string{"1"}, Over: true}, 0, ""},
 		"over, no call":        {nil, true, transcript.Refusal{Over: true}, 0, ""},

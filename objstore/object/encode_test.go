@@ -61,7 +61,12 @@ func TestEncodeDelta(t *testing.T) {
 		body, whole int
 		want        bool
 	}{
-		{500, 1024, true}, {1000, 1024, true}, {1024, 1024, false}, {500, 1025, true}, {512, 1025, true}, {513, 1025, false},
+		{500, 1024, true},
+		{1000, 1024, true},
+		{1024, 1024, false},
+		{500, 1025, true},
+		{512, 1025, true},
+		{513, 1025, false},
 	} {
 		e := Envelope{Codec: CodecDelta, Length: 2000, Index: 1, Body: make([]byte, tt.body)}
 		if got := pays(e, tt.whole); got != tt.want {

@@ -55,21 +55,25 @@ func newChecker(ctx context.Context, dir, pkg string, sources map[string][]byte)
 	if err := errors.Join(err, cmd.Wait()); err != nil {
 		return nil, fmt.Errorf("go list -export %s: %w", pkg, err)
 	}
-	c.imports = importer.ForCompiler(c.files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+	c.imports = importer.ForCompiler(c.files, "gc", open)
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
 	c.typed(nil, info)
 	for e, is := range info.Types {
 		if n, ok := e.(*ast.BasicLit); ok && n.Kind == token.INT {
 			at := c.files.Position(n.Pos())
-			c.numbers[place{at.Filename, at.Offset}] = types.TypeString(types.Default(is.Type), func(p *types.Package) string {
-				if p.Path() == c.path {
-					return ""
-				}
-				return p.Name()
-			})
+			c.numbers[place{at.Filename, at.Offset}] = types.TypeString(types.Default(is.Type), c.named)
 		}
 	}
 	return c, nil
+}
+
+// named is what a package is called in the sources, if they do not say otherwise.
+func (c *checker) named(p *types.Package) string {
+	if p.Path() == c.path {
+		return ""
+	}
+	return p.Name()
 }
 
 // check is where errors are in the package, with some files replaced and some more.

@@ -121,7 +121,8 @@ func TestTogether(t *testing.T) {
 		"	if mutantOn__ != 10 { return nil }\n",
 		"	} else if func() bool { if mutantOn__ == 13 { return b != nil }; return b == nil }() {\n",
 		"func() bool { if mutantOn__ == 7 { return len(a) <= 3 && ok }; return func() bool { if mutantOn__ == 6 " +
-			"{ return len(a) <= 3 || !ok }; return func() bool { if mutantOn__ == 5 { return len(a) <= 2 && !ok }; return ",
+			"{ return len(a) <= 3 || !ok }; return func() bool { if mutantOn__ == 5 " +
+			"{ return len(a) <= 2 && !ok }; return ",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q", want)
@@ -141,7 +142,8 @@ func TestTogether(t *testing.T) {
 }
 
 // tiny is a module: Max has a test, the others have none. Faults in limit, Never and Print are no part of a program
-// with several: in Print it would compile there only. Loop does not end with a fault in its fifth line. The test of mixed fails in a program with several.
+// with several: in Print it would compile there only. Loop does not end with a fault in its fifth line. The test of
+// mixed fails in a program with several.
 var tiny = map[string]string{
 	"go.mod": "module tiny\n",
 	"p/p.go": `package p
@@ -298,7 +300,8 @@ func TestRun(t *testing.T) {
 
 func TestRunApart(t *testing.T) {
 	got, err := mutate(t.Context(), t, options{pkg: "mixed", n: 1000, seed: 7, jobs: 1, least: time.Hour})
-	if err != nil || !strings.HasPrefix(got, "mixed: not in one program, whose tests fail without a fault: TestIs\nmixed: 2 of 2 faults, 0 in one program, ") ||
+	if err != nil || !strings.HasPrefix(got, "mixed: not in one program, whose tests fail without a fault: TestIs\n"+
+		"mixed: 2 of 2 faults, 0 in one program, ") ||
 		!strings.Contains(got, "mixed: 2 drawn, 2 tried, 2 built, 2 found (0 by a hang), 0 survived: 100 %\n") {
 		t.Errorf("%v\n%s", err, got)
 	}

@@ -270,7 +270,8 @@ func (s *session) tryAll(ctx context.Context, drawn []mutant) error {
 	return context.Cause(ctx)
 }
 
-// try runs the tests on the mutant with a number. What is not in the program that has several gets one of its own. Its files are in a directory that goes afterwards.
+// try runs the tests on the mutant with a number. What is not in the program that has several gets one of its own. Its
+// files are in a directory that goes afterwards.
 func (s *session) try(ctx context.Context, n int, m mutant) (err error) {
 	dir := filepath.Join(s.tmp, strconv.Itoa(n))
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -351,7 +352,8 @@ func (s *session) note(ctx context.Context, m mutant, built bool, by string) err
 // program.
 func (s *session) build(ctx context.Context, dir, overlay string) (p program, out []byte, ok bool) {
 	p = program{filepath.Join(dir, "tests"), overlay}
-	cmd := command(ctx, "go", "test", "-c", "-vet=off", "-p=1", "-ldflags=-s -w", "-overlay="+overlay, "-o", p.path, "./"+s.pkg)
+	args := []string{"test", "-c", "-vet=off", "-p=1", "-ldflags=-s -w", "-overlay=" + overlay, "-o", p.path, "./" + s.pkg}
+	cmd := command(ctx, "go", args...)
 	cmd.Dir = s.dir
 	out, err := cmd.CombinedOutput()
 	if _, serr := os.Stat(p.path); err == nil {
@@ -376,8 +378,8 @@ func (s *session) all(ctx context.Context, dir string, p program, n int) (out []
 	return out, err
 }
 
-// test runs a program with the mutant of a number. Its temporary files are in dir. rapid keeps no input that fails, which
-// it would put into the repository, and does not spend 30 s on a smaller one. Programs that the tests build have the
+// test runs a program with the mutant of a number. Its temporary files are in dir. rapid keeps no input that fails: it
+// would put it into the repository, and does not spend 30 s on a smaller one. Programs that the tests build have the
 // fault, too.
 func (s *session) test(ctx context.Context, dir string, p program, n int, which ...string) ([]byte, error) {
 	tmp := filepath.Join(dir, "t")
@@ -390,7 +392,8 @@ func (s *session) test(ctx context.Context, dir string, p program, n int, which 
 	limited := fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$0" "$@"`, memory)
 	args := []string{"-c", limited, p.path, "-test.failfast", "-test.count=1", "-test.timeout=0"}
 	cmd := command(ctx, "sh", append(args, which...)...)
-	cmd.Dir, cmd.Env = s.path, append(os.Environ(), "TMPDIR="+tmp, "RAPID_NOFAILFILE=1", "RAPID_SHRINKTIME=0", chosen+"="+strconv.Itoa(n))
+	cmd.Dir, cmd.Env = s.path, append(os.Environ(), "TMPDIR="+tmp, chosen+"="+strconv.Itoa(n))
+	cmd.Env = append(cmd.Env, "RAPID_NOFAILFILE=1", "RAPID_SHRINKTIME=0")
 	if p.overlay != "" {
 		cmd.Env = append(cmd.Env, strings.TrimSpace("GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+p.overlay))
 	}
