@@ -131,6 +131,7 @@ func TestRulesTrackedAndForced(t *testing.T) {
 	write(t, root+"/dist/whole/a/b", "forced")
 	write(t, root+"/dist/whole/c.log", "forced")
 	write(t, root+"/dist/never/x", "ignored")
+	check(t, os.Mkdir(root+"/dist/whole/empty", 0o755))
 	write(t, root+"/node_modules/m/index.js", "built in")
 	write(t, root+"/big", strings.Repeat("b", 100))
 	write(t, root+"/bigtracked", strings.Repeat("b", 100))
@@ -180,7 +181,7 @@ func TestRulesTrackedAndForced(t *testing.T) {
 	}
 	r = shoot(t, root, m, exact)
 	wantPaths(t, m, r, append(plain, "dist/deep/", "dist/deep/forced", "dist/whole/", "dist/whole/a/", "dist/whole/a/b",
-		"dist/whole/c.log", "big", ".env", "sub/x.log")...)
+		"dist/whole/c.log", "dist/whole/empty/", "big", ".env", "sub/x.log")...)
 	wantNoted(t, r, "i sub/private", "i dist", "b node_modules")
 	slow := shoot(t, root, m, func(s *Source) { exact(s); s.ForceBelow = nil })
 	if slow.Root != r.Root {
