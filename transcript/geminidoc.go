@@ -154,14 +154,10 @@ func (d *docReader) rest() error {
 
 // cutGeminiDocument writes the messages up to the one that ends at cut, and what stands behind all of them.
 func cutGeminiDocument(w io.Writer, src Source, cut int64) error {
-	last, found, head := int64(0), false, int64(0)
+	last, found := int64(0), false
 	err := readGeminiDocument(src, 0, newGeminiParser(), newLine(maxSummary, false), func(l *line) error {
-		end := l.Offset + l.Size
-		switch {
-		case l.Type != geminiDoc:
+		if end := l.Offset + l.Size; l.Type != geminiDoc {
 			last, found = end, found || end == cut
-		case head == 0:
-			head = end
 		}
 		return nil
 	})
