@@ -387,3 +387,37 @@ func TestSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestGrepLines: every line that matches is told with its number, whatever the expression.
+func TestGrepLines(t *testing.T) {
+	p := newPast(t)
+	for text, want := range map[string]string{
+		"line [12]$": "1 2", "[1].$": "10 11 12 13 14 15 16 17 18 19", "^more$": "21",
+	} {
+		o := find.GrepOptions{Pattern: find.Pattern{Text: text}, Paths: []string{"c.txt"}}
+		r, err := p.E.Finder.Grep(enginetest.Bg, o)
+		p.Must(err)
+		var got []string
+		for _, m := range r.Matches {
+			got = append(got, fmt.Sprint(m.Line))
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestRenameOfLineEnds: a file that got other line ends when it was moved is the same file.
+func TestRenameOfLineEnds(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("a.txt", numbered("line", 20))
+	p.Save("")
+	p.Remove("a.txt")
+	p.Write("b.txt", strings.ReplaceAll(numbered("line", 20), "\n", "\r\n"))
+	p.Save("")
+	r, err := p.E.Finder.Paths(enginetest.Bg, find.PathsOptions{Paths: []string{"b.txt"}})
+	p.Must(err)
+	if len(r.Checkpoints) != 2 || r.Checkpoints[0].Changes[0].From != "a.txt" {
+		t.Errorf("%+v", r.Checkpoints)
+	}
+}
