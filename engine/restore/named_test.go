@@ -235,9 +235,7 @@ func TestEditsThatAreNotCaptured(t *testing.T) {
 		return out
 	}
 	slices.Sort(want)
-	shown, err := p.E.History.TurnRow(enginetest.Bg, "turn:2@a", "")
-	p.Must(err)
-	s, err := p.E.History.ShowRow(enginetest.Bg, shown, nil)
+	s, _, err := p.E.History.ShowTurn(enginetest.Bg, "turn:2@a", "", nil)
 	p.Must(err)
 	var got []string
 	for _, u := range s.Uncaptured {
