@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"strconv"
 )
@@ -56,7 +55,7 @@ var errList = errors.New("git ls-tree: not what it prints")
 
 // Holds reports whether the file of the commit has the content of r, of f.Size bytes.
 func (f *CommitFile) Holds(r io.Reader) (bool, error) {
-	var h hash.Hash = sha256.New()
+	h := sha256.New()
 	if len(f.hash) == hex.EncodedLen(sha1.Size) {
 		h = sha1.New() //nolint:gosec // git's name for content
 	}

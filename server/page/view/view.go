@@ -27,7 +27,8 @@ var files embed.FS
 // templates are parsed when a page is first asked for: most daemons never are.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"count": count, "size": term.Size, "clean": clean, "short": short, "turn": naming.TurnWords, "asset": asset, "dict": dict, "sentence": sentence,
+		"count": count, "size": term.Size, "clean": clean, "short": short, "turn": naming.TurnWords,
+		"asset": asset, "dict": dict, "sentence": sentence,
 		"int": func(n uint64) int { return int(n) }, "plus": func(n, to int) int { return to + n },
 		"minus": func(n, from int) int { return from - n },
 	}).ParseFS(files, "html/*.html"))
