@@ -262,6 +262,7 @@ func TestListPages(t *testing.T) {
 		api.UndoRequest{Project: p, Walk: api.Walk{Session: first}, Wish: api.Wish{CodeOnly: true}, Steps: 3})
 	a.turn(first, "and on", "on")
 	strip := func(c api.Checkpoint) string {
+		c.Target = "" // all calls have one id here
 		b, err := json.Marshal(c)
 		if err != nil {
 			t.Fatal(err)

@@ -43,8 +43,10 @@ func newTalker(t *testing.T, agent transcript.Agent, then ...string) *talker {
 	text, err := os.ReadFile(filepath.Join("testdata", "play", string(agent)))
 	must(t, err)
 	p := &play{home: k.home, dir: filepath.Join(k.home, "p"), check: func(err error) { must(t, err) }}
+	sent := 0
 	p.send = func(dir, agent, event, payload string) {
-		id := sha256.Sum256([]byte(event + payload))
+		sent++ // Droid's stops are all the same
+		id := sha256.Sum256(fmt.Appendf(nil, "%d %s %s", sent, event, payload))
 		for range 2 { // on a busy machine a hook may give up; what comes again is recorded once
 			cmd := k.command("hook", "--agent", agent, "--event", event, "--id", fmt.Sprintf("%x", id[:8]))
 			cmd.Dir, cmd.Stdin = dir, strings.NewReader(payload)

@@ -252,7 +252,7 @@ func TestPurgedFileInTheWorktree(t *testing.T) {
 	// The restore whose safety checkpoint had it.
 	got, err = p.E.Restorer.UndoRestore(enginetest.Bg, res.Operation.Seq, restore.Options{})
 	p.Must(err)
-	enginetest.Equal(t, "kept", p.KeptNames(got), []string{"purged d/secret"})
+	enginetest.Equal(t, "kept", p.KeptNames(got), []string{"purged d/secret", "since f"})
 	if p.Slurp(p.Path("d/secret")) != "clean" {
 		t.Error("undo-restore wrote or removed it")
 	}

@@ -288,7 +288,9 @@ func TestPointInPlace(t *testing.T) {
 	p.WantTalk(p.Fork("turn:1", restore.Options{}).Path, "done: one", "one")
 	// What was cut off can still be forked.
 	p.WantTalk(p.Fork("turn:3", restore.Options{}).Path, "done: three", "one", "two", "three")
-	enginetest.Equal(t, "turns", turns(p, k), []string{"1 one 1", "2 another two 4", "3 three 3 gone"})
+	enginetest.Equal(t, "turns", turns(p, k), []string{
+		"1 one 1", "2 two 2 gone", "2 another two 4", "3 three 3 gone",
+	})
 }
 
 // Esc-Esc: what comes after goes on from an older line of the same file.

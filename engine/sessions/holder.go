@@ -87,7 +87,11 @@ func (ss *Sessions) talking(choose bool) (string, error) {
 }
 
 func hasConversation(s *model.Session) bool {
-	unused := s.Fork != nil && s.Fork.Kind != model.ByAgent && s.Event == ""
 	said := s.Turn > 0 && !s.Cursor.Transcript.IsZero()
-	return said && !unused && !s.Away()
+	return said && !isUnused(s) && !s.Away()
+}
+
+// isUnused reports whether a session is a fork of rewind's that no agent has opened.
+func isUnused(s *model.Session) bool {
+	return s.Fork != nil && s.Fork.Kind != model.ByAgent && s.Event == ""
 }

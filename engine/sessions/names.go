@@ -18,11 +18,12 @@ func (ss *Sessions) Whose() func(session string) string {
 	return naming.Whose
 }
 
-// several reports whether the project has more than one session. Two records tell; what cannot be read tells nothing.
+// several reports whether the project has more than one session, without forks that nobody has opened: who goes back
+// alone has one. Two records tell; what cannot be read tells nothing.
 func (ss *Sessions) several() bool {
 	n := 0
 	_ = ss.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, v []byte) error {
-		if s, err := model.DecodeSession(string(k[1:]), v); err == nil && s.LaneOf == "" {
+		if s, err := model.DecodeSession(string(k[1:]), v); err == nil && s.LaneOf == "" && !isUnused(s) {
 			n++
 		}
 		if n > 1 {

@@ -318,6 +318,10 @@ func TestWhose(t *testing.T) {
 	d.session("claude/aaaa", nil)
 	d.session("claude/lane", func(s *model.Session) { s.LaneOf = "claude/aaaa" })
 	told("")
+	d.session("claude/fork", func(s *model.Session) {
+		s.Event, s.Fork = "", &model.Lineage{Lineage: value.Lineage{Kind: value.ForkRestore}}
+	})
+	told("")
 	d.session("codex/bbbb", nil)
 	told("aaaa")
 	if got := d.ss.Whose()(model.Manual); got != "" {

@@ -65,7 +65,7 @@ func TestGoingBack(t *testing.T) {
 		t.Errorf("it did not go back: %s", got)
 	}
 	b.says(".notice .resume", "claude --resume")
-	b.says(".notice", "Rewound from turn 3 of claude ")
+	b.says(".notice", "Rewound from turn 3 of ")
 	if tags := p.rewind("tag"); !strings.Contains(tags, "kept-name") {
 		t.Errorf("no tag: %s", tags)
 	}
