@@ -93,11 +93,8 @@ func (m *interleaving) without(path, is, now string, a *enginetest.Agent, target
 		if w.since < target.Seq {
 			break
 		}
-		switch {
-		case w.restore:
+		if w.restore || !m.anothers(w, a, target) {
 			back.perhaps(w.was, w.is)
-		case !m.anothers(w, a, target):
-			back.surely(w.was, w.is)
 		}
 	}
 	return slices.Contains(back, is)
@@ -108,16 +105,7 @@ type reverses []string
 
 func reversing(now string) reverses { return reverses{now} }
 
-// surely takes back a change: what is as it left it becomes what was before, all else is in its way.
-func (r reverses) surely(was, is string) {
-	for i := range r {
-		if r[i] == is {
-			r[i] = was
-		}
-	}
-}
-
-// perhaps may take back a change.
+// perhaps may take back a change: two that cancel each other out are none.
 func (r *reverses) perhaps(was, is string) {
 	for _, c := range *r {
 		if c == is && !slices.Contains(*r, was) {

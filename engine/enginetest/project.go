@@ -11,6 +11,7 @@ package enginetest
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -246,7 +247,7 @@ type Listing map[string]string
 func List(t Fataler, root string) Listing {
 	t.Helper()
 	l := Listing{}
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	walk := func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -285,6 +286,13 @@ func List(t Fataler, root string) Listing {
 			l[rel] = fmt.Sprintf("f %04o %x", perm, sha256.Sum256(b))
 		}
 		return nil
+	}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		err = walk(path, d, err)
+		if path != root && errors.Is(err, fs.ErrNotExist) {
+			return nil // it went meanwhile
+		}
+		return err
 	})
 	if err != nil {
 		t.Fatalf("list %s: %v", root, err)

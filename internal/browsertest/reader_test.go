@@ -63,5 +63,6 @@ func TestReader(t *testing.T) {
 	b.says("#moment h1", "make the store larger")
 	b.press("b")
 	b.wait(`document.querySelector("dialog.sheet[open] form")`)
-	hears("alertdialog Go back to turn 2 of 5f1c0d2e: document it | Of claude 5f1c0d2e. 2 turns and 2 checkpoints lie behind it")
+	hears("alertdialog Go back to turn 2 of 5f1c0d2e: document it | " +
+		"Of claude 5f1c0d2e. 2 turns and 2 checkpoints lie behind it")
 }
