@@ -167,7 +167,8 @@ func newUndoRestore(a *app) *cobra.Command {
 			return doRestore(cmd.Context(), a, api.UndoRestore, req)
 		},
 	}
-	cmd.Flags().BoolVar(&req.Exact, "exact", false, "remove or replace files that no checkpoint has, too")
+	cmd.Flags().BoolVar(&req.Exact, "exact", false,
+		"take files that no checkpoint has and what was changed since, too")
 	codeOnlyFlag(cmd, &req.Wish)
 	contextOnlyFlag(cmd, &req.Wish)
 	cmd.Flags().BoolVar(&req.Force, "force", false,

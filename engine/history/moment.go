@@ -182,7 +182,8 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 		if err != nil {
 			return p.withoutConversation(err)
 		}
-		if n <= uint64(turns) && (cp == nil || n < h.firstTurn(s) || s.Imported) {
+		past := cp == nil || s.Imported || n < h.firstTurn(s) // the log tells nothing of it
+		if past && n <= uint64(turns) {
 			p.Transcript, p.Turn, p.Checkpoint = said, int(n), nil
 			return p, nil
 		}
