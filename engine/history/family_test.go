@@ -91,7 +91,7 @@ func TestFamily(t *testing.T) {
 	); !errors.As(err, &none) ||
 		none.None ||
 		none.Instead != kid.ID[:8] {
-		t.Errorf("turns of a person: %+v, %v", none, err)
+		t.Errorf("turns of a person: %q of %q, %q, %q: %v", none.Instead, kid.ID, unused.Session, first.ID, err)
 	}
 
 	tree, err := h.FamilyTree(enginetest.Bg, "", false, nil)

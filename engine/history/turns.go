@@ -104,7 +104,8 @@ func (h *History) turnsOf(ctx context.Context, session string, limit int) (*mode
 func (h *History) noAgents(session string) error {
 	err := &model.NoConversationError{Moment: "session " + session, Why: "it is a person's own", None: true}
 	for _, s := range h.log.ListSessions() { // the newest first
-		if s.Turn == 0 && s.Cursor.Transcript.IsZero() || h.Unseen(&s) {
+		silent := s.Turn == 0 && s.Cursor.Transcript.IsZero()
+		if silent || sessions.IsUnused(&s) || h.Unseen(&s) {
 			continue
 		}
 		all, lost := h.sessions.SessionNames()

@@ -88,10 +88,10 @@ func (ss *Sessions) talking(choose bool) (string, error) {
 
 func hasConversation(s *model.Session) bool {
 	said := s.Turn > 0 && !s.Cursor.Transcript.IsZero()
-	return said && !isUnused(s) && !s.Away()
+	return said && !IsUnused(s) && !s.Away()
 }
 
-// isUnused reports whether a session is a fork of rewind's that no agent has opened.
-func isUnused(s *model.Session) bool {
+// IsUnused reports whether a session is a fork of rewind's that no agent has opened.
+func IsUnused(s *model.Session) bool {
 	return s.Fork != nil && s.Fork.Kind != model.ByAgent && s.Event == ""
 }

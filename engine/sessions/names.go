@@ -23,7 +23,7 @@ func (ss *Sessions) Whose() func(session string) string {
 func (ss *Sessions) several() bool {
 	n := 0
 	_ = ss.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSession}}, func(k, v []byte) error {
-		if s, err := model.DecodeSession(string(k[1:]), v); err == nil && s.LaneOf == "" && !isUnused(s) {
+		if s, err := model.DecodeSession(string(k[1:]), v); err == nil && s.LaneOf == "" && !IsUnused(s) {
 			n++
 		}
 		if n > 1 {
