@@ -191,12 +191,22 @@ func (p *supervised) stop() { p.ask.Close() }
 func (p *supervised) finish(killed bool) (left []int) {
 	p.ask.Close()
 	if killed {
+		awaitEnd(p.cmd.Process.Pid)
 		p.before[p.cmd.Process.Pid] = true
 		left = endBelow(p.before, waitFor)
 	}
 	_ = p.cmd.Wait() // its reports say all
 	adopt(false)
 	return left
+}
+
+// awaitEnd waits for the end of a child, and leaves it to be waited for. A process closes its files before it gives up
+// its children: who only hears that its pipe is closed may find them below it still, and not below this one.
+func awaitEnd(id int) {
+	err := error(unix.EINTR)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Waitid(unix.P_PID, id, nil, unix.WEXITED|unix.WNOWAIT, nil)
+	}
 }
 
 // Own reports whether the mounts of a level are a user namespace's, to which other users and groups are not known.
