@@ -28,6 +28,7 @@ var tight struct {
 	n     int // of them
 	usual int
 	timer *time.Timer // of who gives back what they have left; nil: none is to
+	kept  uint64      // bytes that the heap had of the system when that was last done
 }
 
 // TightHeap begins one of them; back, to be called once, ends it.
@@ -53,13 +54,23 @@ func TightHeap() (back func()) {
 // again and again. What is known stays, so that the next answer is not slower for it.
 func giveBackSoon() {
 	tight.mu.Lock()
+	defer tight.mu.Unlock()
 	tight.timer = nil
-	tight.mu.Unlock()
+	// How much of it lives the last collection knows, but it may have been while the answer was made: what there was
+	// after the last time does not lie.
+	if kept := ofSystem(); kept > tight.kept+worthSoon {
+		debug.FreeOSMemory()
+		tight.kept = ofSystem()
+	} else {
+		tight.kept = min(tight.kept, kept)
+	}
+}
+
+// ofSystem is how many bytes the heap has of the system.
+func ofSystem() uint64 {
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
-	if live := s.NextGC * 100 / (100 + GCPercent); s.HeapSys-s.HeapReleased > live+worthSoon {
-		debug.FreeOSMemory()
-	}
+	return s.HeapSys - s.HeapReleased
 }
 
 // Memory gives back to the system what a large piece of work, such as a first snapshot, has left behind: the runtime

@@ -33,3 +33,25 @@ func TestGivenBackSoon(t *testing.T) {
 		}
 	}
 }
+
+// A collection while the answer was made has found all of it in use: that is given back none the less.
+func TestGivenBackAfterACollectionOfUse(t *testing.T) {
+	open := work.TightHeap()
+	defer open()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	before := s.HeapSys - s.HeapReleased
+	back := work.TightHeap()
+	used := make([]byte, 64<<20)
+	runtime.GC()
+	runtime.KeepAlive(used)
+	back()
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if runtime.ReadMemStats(&s); s.HeapSys-s.HeapReleased <= before+32<<20 {
+			return
+		}
+		if time.Since(begun) > 30*time.Second {
+			t.Fatalf("%d bytes are kept, %d before", s.HeapSys-s.HeapReleased, before)
+		}
+	}
+}
