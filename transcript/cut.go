@@ -99,9 +99,10 @@ func CutAt(agent Agent, src Source, at int64) (Cut, error) {
 }
 
 // CutTurn is the end of turn n, from 1; what the agent writes ahead of the next prompt is not in it. The end is the
-// last safe place in the turn that has an answer, or, if there is none, the end of what was there before its prompt:
-// not of a turn that the person went back behind with it. Only if nothing was, and the model has begun to answer, it is
-// behind the prompt. An error wraps ErrNoTurn or ErrEmpty.
+// last safe place in the turn that has an answer; if there is none, and the model has begun to answer, it is behind the
+// prompt: of a turn that was killed the prompt is left. A prompt that nothing has answered was taken back: the end is
+// that of what was there before it, not of a turn that the person went back behind with it. An error wraps ErrNoTurn or
+// ErrEmpty.
 func CutTurn(agent Agent, src Source, n int) (Cut, error) {
 	c, err := Scan(agent, src)
 	if err != nil {
@@ -134,7 +135,7 @@ func cutAt(agent Agent, src Source, at int64, c cutter) (Cut, error) {
 	if err != nil {
 		return Cut{}, err
 	}
-	if c.best.Offset == 0 && c.answered && c.why.Cause != CausePrompt {
+	if c.answered && c.best.Offset < c.begun.Offset && c.why.Cause != CausePrompt {
 		c.best = c.begun
 	}
 	if c.best.Offset == 0 && c.all {

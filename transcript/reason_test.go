@@ -91,7 +91,7 @@ func TestCutReasons(t *testing.T) {
 		{"cleared, interrupted", of().prompt("a", "").reply("b").prompt("c", "root").esc(), 2, 0, bare(2, 0)},
 		{"the first, interrupted", of().prompt("a", "").esc(), 1, 0, bare(1, 0)},
 		{
-			"in a call", of().prompt("a", "").reply("b").prompt("c", "").call("d"), 2, 2,
+			"in a call", of().prompt("a", "").reply("b").prompt("c", "").call("d"), 2, 3,
 			"the call of Bash had no result yet",
 		},
 		{
@@ -101,7 +101,7 @@ func TestCutReasons(t *testing.T) {
 		{"in the first call of all", of().prompt("a", "").call("b"), 1, 1, "the call of Bash had no result yet"},
 		{
 			"gone back, in a call",
-			of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").call("f"), 3, 2,
+			of().prompt("a", "").reply("b").prompt("c", "").reply("d").prompt("e", "b").call("f"), 3, 5,
 			"the call of Bash had no result yet",
 		},
 		{
