@@ -94,11 +94,13 @@ uninstall: ## take out hooks, programs and the link; the stores stay, and it say
 	if [ -d "$$home" ]; then echo "left: settings, and stores in global mode, in $$home"; fi; \
 	if [ -n "$$stores" ]; then echo "left: these projects' checkpoints; those in project mode are in the project's .agent/rewind"; echo "$$stores"; fi
 
+# Results are not kept (-count=1): to find out whether one still holds costs more than it saves, for tests look at
+# thousands of files.
 .PHONY: test
 test: ## every test; CI runs it after lint, which vets
 	@scratch="$$($(SCRATCH))"; trap 'rm -rf "$$scratch"' EXIT; \
 	CGO_ENABLED=0 $(GO) build -buildvcs=false $(STRIP) -o "$$scratch/programs/" ./cmd/...; \
-	TMPDIR="$$scratch" REWIND_TEST_PROGRAMS="$$scratch/programs" GOGC=$(COLLECT) $(GO) test -vet=off $(STRIP) -p 3 -parallel $(PARALLEL) -timeout 30m $(TESTFLAGS) $(LONG) ./...
+	TMPDIR="$$scratch" REWIND_TEST_PROGRAMS="$$scratch/programs" GOGC=$(COLLECT) $(GO) test -vet=off -count=1 $(STRIP) -p 3 -parallel $(PARALLEL) -timeout 30m $(TESTFLAGS) $(LONG) ./...
 
 # The tests that are left out are those of docs/slow-tests.md.
 SLOW = sed -n 's/^| \([^ ]*\) | `\(Test[A-Za-z0-9_]*\)` | .*/\1 \2/p' docs/slow-tests.md
