@@ -1,7 +1,9 @@
 package history
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
@@ -93,33 +95,38 @@ func (h *History) typedMoment(session string, is naming.Name) (*Moment, error) {
 // PromptOf is the prompt of a turn of a session: whole where its conversation has it, else as its hook told how it
 // begins; "": it is not known. The log's lock is held.
 func (h *History) PromptOf(session string, n uint64) string {
-	if text := h.promptSaid(h.log.Records[session], n); text != "" {
-		return text
+	told := &turnFacts{}
+	if at, err := taken(session, n, h.log.StoredSession, h.readTurns); err == nil {
+		if l, err := h.readTurns(at); err == nil && l.Turns[at.turn] != nil {
+			told = l.Turns[at.turn]
+		}
 	}
-	at, err := taken(session, n, h.log.StoredSession, h.readTurns)
-	if err != nil {
-		return ""
-	}
-	l, err := h.readTurns(at)
-	if f := l.Turns[at.turn]; err == nil && f != nil {
-		return f.Prompt
-	}
-	return ""
+	return cmp.Or(h.promptSaid(h.log.Records[session], n, told), told.Prompt)
 }
 
-// promptSaid is PromptOf as the conversation has it; what cannot be read is not known.
-func (h *History) promptSaid(s *model.Session, n uint64) string {
+// promptSaid is PromptOf as the conversation has it, also of a turn that the person has gone back behind; what cannot be read is not known.
+// A prompt that the agent was killed before it wrote has a number in the log and none in the conversation: of those behind it the
+// conversation's numbers are lower.
+func (h *History) promptSaid(s *model.Session, n uint64, told *turnFacts) string {
 	if s == nil || n == 0 || !model.Understood(s.Agent) {
 		return ""
 	}
 	turns, err := h.turnsTo(s, s.Cursor.Transcript)
-	if err != nil || n > uint64(len(turns)) {
+	if err != nil || n > uint64(len(turns)) && told.Prompt == "" {
+		return ""
+	}
+	for n = min(n, uint64(len(turns))); n > 0 && told.Prompt != "" && !told.begins(&turns[n-1]); {
+		n--
+	}
+	if n == 0 {
 		return ""
 	}
 	st, err := conversation.OpenEnd(h.log.Objs, s.Cursor.Transcript)
 	if err != nil {
 		return ""
 	}
+	turns = slices.Clone(turns[:n])
+	turns[n-1].Gone = false // else the next turn's prompt is the first message
 	page, err := transcript.MessagesFrom(s.Agent, sourceOf(s, st), turns, turns[n-1].At, 1)
 	if err != nil || len(page.Messages) == 0 || page.Messages[0].Who != "user" {
 		return ""
@@ -151,14 +158,25 @@ func (p *Moment) endAt(b *goneBack) {
 
 // Undone is the moment of the checkpoint that an undo goes back to, from another one. Where a person had gone back in the agent between the
 // two and no file had changed by the next prompt, it is of a turn that they had thrown away: the conversation is the one that they went
-// back to.
+// back to. Turns that only talked may lie between.
 func (h *History) Undone(to, from *model.Checkpoint) (*Moment, error) {
 	p, err := h.MomentOf(to)
 	if err != nil || p.Err != nil || from.Session != to.Session || from.Cause.Turn <= to.Cause.Turn || prompted(from) {
 		return p, err
 	}
-	if back, err := h.goneBackBefore(from.Session, from.Cause.Turn); err == nil && back != nil && uint64(back.after) < to.Cause.Turn {
-		p.Err = h.withoutGone(p, from.Cause.Turn)
+	for n := from.Cause.Turn; n > to.Cause.Turn; {
+		back, err := h.goneBackBefore(from.Session, n)
+		switch {
+		case err != nil:
+			return p, nil //nolint:nilerr // as where the person had not gone back
+		case back == nil:
+			n--
+		case uint64(back.after) < to.Cause.Turn:
+			p.Err = h.withoutGone(p, n)
+			return p, nil
+		default:
+			n = uint64(back.after)
+		}
 	}
 	return p, nil
 }
