@@ -12,7 +12,9 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
+	"rewind/internal/kv"
 	"rewind/refs"
 	"rewind/tree"
 )
@@ -52,6 +54,8 @@ func TestNotRecorded(t *testing.T) {
 		"a session's end":  {Kind: hooks.SessionEnd},
 		"what only reads":  {Kind: hooks.BeforeTool, Tool: hooks.Tool{Name: "Read", Call: "r", Class: hooks.Reader}},
 		"an event of none": {Kind: 0},
+		"a subagent":       {Kind: hooks.SubagentStart, Subagent: "s"},
+		"a subagent's end": {Kind: hooks.SubagentStop, Subagent: "s"},
 	} {
 		h := a.Send(ev, capture.HandleOptions{})
 		if h.Recorded || h.New || p.E.Log.DB.LastSeq() != before {
@@ -112,8 +116,7 @@ func TestRepositoryGone(t *testing.T) {
 		a.Run(text, func() { p.Write("f", text) })
 		gone("behind "+text, true)
 	}
-	p.Write("f", "mine")
-	p.Save("without one")
+	p.Save("without one") // though no file has changed
 	gone("saved without", false)
 }
 
@@ -191,7 +194,9 @@ func TestLanes(t *testing.T) {
 		if caller > 0 {
 			head += `,"callingSessionId":"` + id(caller) + `"`
 		}
-		p.Must(os.WriteFile(path, []byte(head+"}\n"), 0o600))
+		if caller >= 0 {
+			p.Must(os.WriteFile(path, []byte(head+"}\n"), 0o600))
+		}
 		p.Write("f", text)
 		ev := hooks.Event{
 			Agent: hooks.Droid, Session: id(n), Cwd: p.Root, Transcript: path, Kind: hooks.AfterTool,
@@ -208,6 +213,8 @@ func TestLanes(t *testing.T) {
 		{4, 99, 4}, // of somebody unknown
 		{5, 5, 5},  // of itself
 		{2, 1, 1},  // once more
+		{6, -1, 6}, // has written nothing yet
+		{6, 1, 1},  // is somebody's worker
 	} {
 		if got := told(tt.n, tt.caller, fmt.Sprint(tt.n, tt.caller, len(p.Listed()))); got != "droid/"+id(tt.want) {
 			t.Errorf("%d, called by %d, is of %s", tt.n, tt.caller, got)
@@ -219,5 +226,94 @@ func TestLanes(t *testing.T) {
 	}
 	if s := p.E.Log.Records["droid/"+id(3)]; s == nil || s.LaneOf != "droid/"+id(1) || !s.Ended {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestGoesOnFrom: a session of Droid's that goes on from another one, as its first event says, has that one's lineage.
+func TestGoesOnFrom(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Save("first")
+	tier, err := hooks.LoadTier("balanced")
+	p.Must(err)
+	dir := filepath.Join(p.User(), ".factory", "sessions", "x")
+	p.Must(os.MkdirAll(dir, 0o700))
+	id := func(n int) string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", n) }
+	for n, tt := range []struct{ previous, want string }{
+		{"", ""},
+		{id(0), "droid/" + id(0)},
+		{id(2), ""}, // itself
+		{id(9), ""}, // unknown
+	} {
+		path := filepath.Join(dir, id(n)+".jsonl")
+		p.Must(os.WriteFile(path, []byte(`{"type":"session_start","id":"`+id(n)+"\"}\n"), 0o600))
+		ev := hooks.Event{
+			Agent: hooks.Droid, Session: id(n), Cwd: p.Root, Transcript: path, Kind: hooks.SessionStart, Source: "startup", Previous: tt.previous,
+		}
+		_, err := p.E.Worktree.Handle(enginetest.Bg, ev, capture.HandleOptions{Tier: tier})
+		p.Must(err)
+		got := ""
+		if l := p.Session("droid/" + id(n)).Fork; l != nil {
+			got = l.Session
+		}
+		if got != tt.want {
+			t.Errorf("%d goes on from %q: %q, want %q", n, tt.previous, got, tt.want)
+		}
+	}
+}
+
+// TestSaveAtTip: what is unsaved at the newest state of a session is saved for that session only. The operation of a
+// step that goes on from the newest one tells of no ref, and where the cursor had gone back it tells where the branch was.
+func TestSaveAtTip(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	changes := func() (n int) {
+		p.Must(p.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
+			n = len(op.Changes)
+			return kv.ErrStop
+		}))
+		return n
+	}
+	save := func(session string) string {
+		defer p.E.Log.Hold()()
+		cp, err := p.E.Worktree.SaveAtTip(enginetest.Bg, session, "unsaved", nil)
+		p.Must(err)
+		if cp == nil {
+			return ""
+		}
+		return cp.Cause.Message + " of " + cp.Session
+	}
+	p.Write("f", "mine")
+	for _, tt := range []struct{ session, want string }{
+		{model.Manual, ""}, {k.Name(), "unsaved of " + k.Name()}, {k.Name(), ""},
+	} {
+		if got := save(tt.session); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.session, got, tt.want)
+		}
+	}
+	if n := changes(); n != 0 {
+		t.Errorf("a step tells of %d refs", n)
+	}
+	p.Checkout("turn:1", restore.Options{CodeOnly: true})
+	p.Write("f", "mine again")
+	if got := save(k.Name()); got != "unsaved of "+k.Name() {
+		t.Errorf("behind a checkout: %q", got)
+	}
+	if n := changes(); n != 1 {
+		t.Errorf("a step behind a checkout tells of %d refs", n)
+	}
+}
+
+// TestLeavesOut: an editor's lock or swap file is left out unless an ignore file above it lets it in.
+func TestLeavesOut(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("kept/.gitignore", "!*.swp\n")
+	root, err := p.E.Log.Root()
+	p.Must(err)
+	defer root.Close()
+	for path, want := range map[string]bool{
+		".f.swp": true, "f.swp.txt": false, "d/.f.swp": true, "kept/.f.swp": false, "kept/d/.f.swp": false,
+	} {
+		if got, err := p.E.Worktree.LeavesOut(root, path); err != nil || got != want {
+			t.Errorf("%s: %v, %v", path, got, err)
+		}
 	}
 }
