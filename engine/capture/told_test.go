@@ -247,7 +247,8 @@ func TestGoesOnFrom(t *testing.T) {
 		path := filepath.Join(dir, id(n)+".jsonl")
 		p.Must(os.WriteFile(path, []byte(`{"type":"session_start","id":"`+id(n)+"\"}\n"), 0o600))
 		ev := hooks.Event{
-			Agent: hooks.Droid, Session: id(n), Cwd: p.Root, Transcript: path, Kind: hooks.SessionStart, Source: "startup", Previous: tt.previous,
+			Agent: hooks.Droid, Session: id(n), Cwd: p.Root, Transcript: path, Kind: hooks.SessionStart,
+			Source: "startup", Previous: tt.previous,
 		}
 		_, err := p.E.Worktree.Handle(enginetest.Bg, ev, capture.HandleOptions{Tier: tier})
 		p.Must(err)
@@ -262,7 +263,8 @@ func TestGoesOnFrom(t *testing.T) {
 }
 
 // TestSaveAtTip: what is unsaved at the newest state of a session is saved for that session only. The operation of a
-// step that goes on from the newest one tells of no ref, and where the cursor had gone back it tells where the branch was.
+// step that goes on from the newest one tells of no ref, and where the cursor had gone back it tells where the branch
+// was.
 func TestSaveAtTip(t *testing.T) {
 	p, k := enginetest.TwoTurns(t)
 	changes := func() (n int) {

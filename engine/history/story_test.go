@@ -95,7 +95,8 @@ func words(is map[string]bool) (out string) {
 
 // turn is one of a list.
 func (s *story) turn(t *model.TurnInfo) string {
-	return fmt.Sprintf("%d %q %s", t.Number, t.Summary, s.code(t.Checkpoint)) + words(map[string]bool{"gone": t.Gone, "cut": t.Cut})
+	is := words(map[string]bool{"gone": t.Gone, "cut": t.Cut})
+	return fmt.Sprintf("%d %q %s%s", t.Number, t.Summary, s.code(t.Checkpoint), is)
 }
 
 // ask asks all about a session.
@@ -105,7 +106,8 @@ func (s *story) ask(name string, turns uint64) {
 	for _, limit := range []int{0, 2} {
 		l, err := h.Turns(enginetest.Bg, w, limit)
 		s.Must(err)
-		s.say("at most %d turns of %q, at %d, own %d, left %d of %s%s", limit, l.Title, l.At, l.OwnAt, l.LeftTurns, l.Left,
+		s.say("at most %d turns of %q, at %d, own %d, left %d of %s%s", limit, l.Title, l.At, l.OwnAt, l.LeftTurns,
+			l.Left,
 			words(map[string]bool{"more": l.More}))
 		for i := range l.Turns {
 			s.say("- %s", s.turn(&l.Turns[i]))
@@ -181,7 +183,8 @@ func (s *story) family() {
 	s.Must(err)
 	s.say("## tree of %s at %s, %d others", tree.Of, tree.Current, tree.Others)
 	for _, b := range tree.Branches {
-		s.say("- %s %q in %q, depth %d, tip %s: %d steps, %d files +%d -%d, %d not%s", b.Branch, b.Title, b.Parent, b.Depth, s.id(b.Tip),
+		s.say("- %s %q in %q, depth %d, tip %s: %d steps, %d files +%d -%d, %d not%s", b.Branch, b.Title, b.Parent,
+			b.Depth, s.id(b.Tip),
 			b.Work.Steps, b.Work.Files, b.Work.Added, b.Work.Removed, b.Work.Uncounted,
 			words(map[string]bool{"current": b.Current, "running": b.Running, "rewound": b.Rewound}))
 		if l := b.Fork; l != nil {
@@ -197,8 +200,12 @@ func (s *story) family() {
 	s.say("## sessions, %+v", left)
 	for i := range sessions {
 		info := &sessions[i]
-		s.say("- %s %q, %d turns, %d messages, newest %s%s", info.Name, info.Title, info.Turns, info.Messages, s.code(info.Newest),
-			words(map[string]bool{"current": info.Current, "running": info.Running, "missing": info.Missing, "imported": info.Imported}))
+		s.say("- %s %q, %d turns, %d messages, newest %s%s", info.Name, info.Title, info.Turns, info.Messages,
+			s.code(info.Newest),
+			words(map[string]bool{
+				"current": info.Current, "running": info.Running, "missing": info.Missing,
+				"imported": info.Imported,
+			}))
 	}
 	forks, err := h.Forks(enginetest.Bg, s.Env(), "")
 	s.Must(err)
@@ -225,8 +232,12 @@ func (s *story) rows() {
 		if r.Checkpoint != nil {
 			end = r.ID.String()
 		}
-		s.say("- %s %d %q %s: %d steps, %d found, %+v yours %s%s", r.Of, r.Turn, r.Prompt, s.code(end), len(r.Steps), len(r.Found),
-			r.Counts, r.Yours, words(map[string]bool{"aside": r.Aside, "cut": r.Cut, "current": r.Current, "safety": r.Safety, "no-code": r.NoCode}))
+		s.say("- %s %d %q %s: %d steps, %d found, %+v yours %s%s", r.Of, r.Turn, r.Prompt, s.code(end), len(r.Steps),
+			len(r.Found),
+			r.Counts, r.Yours, words(map[string]bool{
+				"aside": r.Aside, "cut": r.Cut, "current": r.Current,
+				"safety": r.Safety, "no-code": r.NoCode,
+			}))
 		if r.Turn == 0 {
 			continue
 		}
@@ -235,8 +246,10 @@ func (s *story) rows() {
 			s.say("  error: %v", err)
 			continue
 		}
-		s.say("  changes %s, %d skipped, %d gone, %d said, not captured %d, the same %t", paths(shown.Changes), len(shown.Skips),
-			len(shown.Gone), len(shown.Said), len(shown.Uncaptured), again != nil && again.Prompt == r.Prompt && len(again.Steps) == len(r.Steps))
+		s.say("  changes %s, %d skipped, %d gone, %d said, not captured %d, the same %t", paths(shown.Changes),
+			len(shown.Skips),
+			len(shown.Gone), len(shown.Said), len(shown.Uncaptured), again != nil && again.Prompt == r.Prompt &&
+				len(again.Steps) == len(r.Steps))
 	}
 }
 
@@ -331,7 +344,9 @@ func TestStory(t *testing.T) {
 	s.ask(silent.Name(), 1)
 	s.ask("claude/idle", 0)
 	s.family()
-	for _, name := range []string{"one", "[fork @4]", "[fork @1] one", "[fork @3] one", "-", "turn:3@" + first.ID, "turn:4@" + first.ID} {
+	for _, name := range []string{
+		"one", "[fork @4]", "[fork @1] one", "[fork @3] one", "-", "turn:3@" + first.ID, "turn:4@" + first.ID,
+	} {
 		release := p.E.Log.Hold()
 		got, err := p.E.History.BranchNamed(name)
 		release()
@@ -366,7 +381,9 @@ func TestStoryTakenUp(t *testing.T) {
 func TestStoryKilled(t *testing.T) {
 	p, first := enginetest.Begun(t)
 	other := p.Talker(2)
-	s := &story{Project: p, names: []string{first.Name(), "first", first.ID, "first", other.Name(), "other", other.ID, "other"}}
+	s := &story{Project: p, names: []string{
+		first.Name(), "first", first.ID, "first", other.Name(), "other", other.ID, "other",
+	}}
 	prompt := func(text string) { first.Send(hooks.Event{Kind: hooks.Prompt, Prompt: text}, capture.HandleOptions{}) }
 	first.Take("one", p.Edits("f", "1"))
 	prompt("same words") // killed
@@ -417,10 +434,12 @@ func (s *story) hold(name string) {
 	want, err := os.ReadFile(file)
 	s.Must(err)
 	got, is := strings.Split(s.out.String(), "\n"), strings.Split(string(want), "\n")
+	from := func(list []string, i int) string {
+		return strings.Join(list[min(i, len(list)):min(i+3, len(list))], "\n")
+	}
 	for i := range max(len(got), len(is)) {
 		if i >= len(got) || i >= len(is) || got[i] != is[i] {
-			s.T.Fatalf("%s, from line %d on:\n%s\nwant:\n%s", file, i+1, strings.Join(got[min(i, len(got)):min(i+3, len(got))], "\n"),
-				strings.Join(is[min(i, len(is)):min(i+3, len(is))], "\n"))
+			s.T.Fatalf("%s, from line %d on:\n%s\nwant:\n%s", file, i+1, from(got, i), from(is, i))
 		}
 	}
 }

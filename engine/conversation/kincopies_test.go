@@ -1,4 +1,4 @@
-package restore_test
+package conversation_test
 
 import (
 	"fmt"
@@ -14,9 +14,13 @@ import (
 var copies = map[string]map[string]func(*talks, *talk) *talk{
 	"codex-0.169.0": {"fork by reference": byReference, "segment": toSegment, "rolled back": rolledBack},
 	"codex-0.125.0": {
-		"fork, stamped anew": stampedAnew, "stamped anew, says nothing": stampedSilent, "backtrack": stampedCut, "rolled back": rolledBack,
+		"fork, stamped anew": stampedAnew, "stamped anew, says nothing": stampedSilent, "backtrack": stampedCut,
+		"rolled back": rolledBack,
 	},
-	"droid-0.225.2": {"--fork": droidFork, "/rewind-conversation": droidBack, "tool": droidTool, "went back in the file": droidWithin},
+	"droid-0.225.2": {
+		"--fork": droidFork, "/rewind-conversation": droidBack, "tool": droidTool,
+		"went back in the file": droidWithin,
+	},
 	"gemini-0.61.0": {"copied under another id": geminiCopy, "$rewindTo": geminiBack, "resumed": geminiResumed},
 }
 
@@ -40,8 +44,8 @@ func (f *talks) hangs(t *talk, line string, of, in *talk, turn int) {
 	bytes, ordinal := in.size(turn)
 	t.ordinal = ordinal
 	f.meta(t, line, of)
-	t.list[0].text = strings.Replace(t.list[0].text, `"history_base":{"thread_id":"`+of.id, `"history_base":{"thread_id":"`+
-		transcript.CodexBaseID(in.name), 1)
+	t.list[0].text = strings.Replace(t.list[0].text, `"history_base":{"thread_id":"`+of.id,
+		`"history_base":{"thread_id":"`+transcript.CodexBaseID(in.name), 1)
 	t.list[0].text = itsMeta.ReplaceAllStringFunc(t.list[0].text, func(s string) string {
 		key, _, _ := strings.Cut(s, ":")
 		if strings.Contains(key, "byte") {
@@ -69,7 +73,8 @@ func toSegment(f *talks, of *talk) *talk {
 		}
 	}
 	*of = talk{
-		id: old.id, kind: old.kind, parent: old.parent, turn: old.turn, of: old.of, before: &old, base: old.told, told: old.told,
+		id: old.id, kind: old.kind, parent: old.parent, turn: old.turn, of: old.of, before: &old, base: old.told,
+		told: old.told,
 		name: f.fileOf(old.id, f.id()), left: append(slices.Clone(old.left), w),
 	}
 	slices.SortFunc(of.left, func(a, b way) int { return a.turns[0] - b.turns[0] })

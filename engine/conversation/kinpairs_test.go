@@ -1,4 +1,4 @@
-package restore_test
+package conversation_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package restore_test
+package conversation_test
 
 import (
 	"bytes"
@@ -24,9 +24,10 @@ import (
 // its turns: record for record as the agent writes them, under ids and at times of their own. All say the same few
 // things.
 type cast struct {
-	agent                     value.Agent
-	version                   string
-	first, fork, cut, segment string // the line that a session, and a session that was made of another one in some way, begins with
+	agent   value.Agent
+	version string
+	// the line that a session begins with, and one that was made of another in some way
+	first, fork, cut, segment string
 	head                      []string
 	turns                     [][]string
 }
@@ -90,7 +91,8 @@ func (c *cast) take(s enginetest.DrivenSession, lines []string) {
 	for _, l := range lines {
 		l = strings.ReplaceAll(l, s.ID, mine)
 		switch {
-		case strings.HasPrefix(l, `{"sessionId"`), strings.HasPrefix(l, `{"$set":{"messages"`), strings.HasPrefix(l, `{"$set":{"sessionId"`),
+		case strings.HasPrefix(l, `{"sessionId"`), strings.HasPrefix(l, `{"$set":{"messages"`),
+			strings.HasPrefix(l, `{"$set":{"sessionId"`),
 			strings.Contains(l, `"type":"session_meta"`):
 			if !in && s.Kind == "first" && strings.HasPrefix(l, `{"$set":{"messages"`) && len(c.head) == 0 {
 				c.head = append(c.head, l)
@@ -268,7 +270,8 @@ func (f *talks) say(t *talk, lines []string) {
 		if m := itsID.FindStringSubmatch(l); m != nil { // of Droid
 			switch {
 			case t.last == "":
-			case strings.HasPrefix(m[1], "context-"), strings.Contains(l, `"interactionMode"`) && !strings.Contains(l, `"parentId":"context-`):
+			case strings.HasPrefix(m[1], "context-"),
+				strings.Contains(l, `"interactionMode"`) && !strings.Contains(l, `"parentId":"context-`):
 				l = withParent(l, t.last)
 			}
 			t.last = m[1]
@@ -324,7 +327,8 @@ func (f *talks) family() []*talk {
 		for turn := 1; turn <= min(2, first.told); turn++ {
 			var lines []string
 			for _, r := range first.list {
-				if r.turn == turn && !strings.Contains(r.text, "thread_rolled_back") && !strings.HasPrefix(r.text, `{"$`) {
+				if r.turn == turn && !strings.Contains(r.text, "thread_rolled_back") &&
+					!strings.HasPrefix(r.text, `{"$`) {
 					lines = append(lines, strings.ReplaceAll(r.text, first.id, mine))
 				}
 			}
@@ -338,8 +342,9 @@ func (f *talks) family() []*talk {
 	}
 	if f.agent == transcript.Codex { // a thread that a thread has begun, with what that one was told
 		sub := f.begin("subagent", 1)
-		sub.list[0].text = strings.Replace(strings.Replace(sub.list[0].text, `"thread_source":"user"`, `"thread_source":"subagent"`, 1),
-			`"source":"exec"`, `"source":{"subagent":{"thread_spawn":{"parent_thread_id":"`+first.id+`","depth":1}}}`, 1)
+		sub.list[0].text = strings.NewReplacer(`"thread_source":"user"`, `"thread_source":"subagent"`, `"source":"exec"`,
+			`"source":{"subagent":{"thread_spawn":{"parent_thread_id":"`+first.id+`","depth":1}}}`,
+		).Replace(sub.list[0].text)
 		sub.hidden = true
 		all = append(all, sub)
 	}
@@ -406,7 +411,8 @@ func (f *talks) see(p *enginetest.Project, list []*talk, imports int) {
 		p.Must(os.WriteFile(path, []byte(text), 0o600))
 	}
 	p.Must(os.MkdirAll(filepath.Join(p.User(), ".gemini"), 0o700))
-	p.Must(os.WriteFile(filepath.Join(p.User(), ".gemini", "projects.json"), []byte(`{"projects":{"`+p.Root+`":"proj"}}`), 0o600))
+	p.Must(os.WriteFile(filepath.Join(p.User(), ".gemini", "projects.json"),
+		[]byte(`{"projects":{"`+p.Root+`":"proj"}}`), 0o600))
 	order := f.rnd.Perm(len(list))
 	for n := range imports {
 		for _, i := range order[n*len(list)/imports : (n+1)*len(list)/imports] {

@@ -1,4 +1,4 @@
-package restore_test
+package conversation_test
 
 import (
 	"encoding/json"
@@ -113,7 +113,10 @@ func (f *families) quotes(b *branch) string {
 	return line(b.said[f.rnd.IntN(len(b.said))], "/elsewhere")
 }
 
-var kinds = []string{"/branch", "--fork-session", "--fork-session 2.1.30", "copied file", "resume 1.0", "forkSession", "tool"}
+var kinds = []string{
+	"/branch", "--fork-session", "--fork-session 2.1.30", "copied file", "resume 1.0", "forkSession",
+	"tool",
+}
 
 // copied makes a session of the first turns of another one.
 func (f *families) copied(of *branch, kind string) *branch {
@@ -157,7 +160,8 @@ func (f *families) copied(of *branch, kind string) *branch {
 	case "--fork-session", "--fork-session 2.1.30":
 		b.front = []string{line(saying{book: true, session: b.id, at: at}, "")}
 	case "resume 1.0":
-		b.front = []string{`{"type":"summary","summary":"Fake title","leafUuid":"` + of.said[len(of.said)-1].id + `"}` + "\n"}
+		b.front = []string{`{"type":"summary","summary":"Fake title","leafUuid":"` + of.said[len(of.said)-1].id + `"}` +
+			"\n"}
 	case "forkSession":
 		b.said[len(b.said)-1].at = at
 	}
@@ -186,7 +190,8 @@ func quoted(s string) string {
 func line(s saying, cwd string) string {
 	at := s.at.UTC().Format("2006-01-02T15:04:05.000Z")
 	if s.book {
-		return fmt.Sprintf(`{"type":"queue-operation","operation":"enqueue","timestamp":%q,"sessionId":%q}`+"\n", at, s.session)
+		return fmt.Sprintf(`{"type":"queue-operation","operation":"enqueue","timestamp":%q,"sessionId":%q}`+"\n", at,
+			s.session)
 	}
 	parent, content, more := "null", quoted(s.text), ""
 	if s.parent != "" {
