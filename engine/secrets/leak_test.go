@@ -368,3 +368,24 @@ func FuzzLeakFlag(f *testing.F) {
 		}
 	})
 }
+
+// TestLookPassesDamage: an operation that cannot be read is passed over, and a look that is ended says just that.
+func TestLookPassesDamage(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("a", token(1))
+	cp := p.Save("one")
+	b := p.E.Log.DB.NewBatch()
+	p.Must(b.Set(kv.OperationKey(p.E.Log.DB.LastSeq()+1), []byte("garbage")))
+	p.Must(b.Commit(enginetest.Bg, kv.Written))
+	p.Must(b.Close())
+	ctx, cancel := context.WithCancel(enginetest.Bg)
+	cancel()
+	if err := p.E.Leaks.ScanForSecrets(ctx,
+		false); err != context.Canceled { //nolint:errorlint // nothing is said with it
+		t.Errorf("a look that is ended: %v", err)
+	}
+	lookForSecrets(p)
+	if list, err := p.E.Leaks.Leaks(cp.Tree); err != nil || len(list) != 1 || list[0].Path != "a" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
