@@ -103,7 +103,8 @@ func (p *place) stores() string {
 // and then, and the stores that are known behind that.
 func TestPlaces(t *testing.T) {
 	const none = "error: find project of b: not a rewind project"
-	const empty = "error: open project a: the directory is not the one it was: it is empty; a disk that is not mounted looks like that"
+	const empty = "error: open project a: the directory is not the one it was: it is empty; " +
+		"a disk that is not mounted looks like that"
 	const missing = "error: open project a: the store is missing: "
 	const moved = "b | the project has moved here from a"
 	const copied = "b, another, copied | this is a copy of a: it has a store of its own now, with the history up to here"
@@ -112,6 +113,7 @@ func TestPlaces(t *testing.T) {
 		"the marker may be another machine's or user's"
 	const noID = "error: open project b: the store is missing: the marker names none"
 	const again = "a | the marker .agent/rewind did not name this project's store and has been written again"
+	unknown := strings.Repeat("0", 32) + "\n"
 	remove := func(names ...string) func(*place) {
 		return func(p *place) {
 			for _, name := range names {
@@ -135,10 +137,11 @@ func TestPlaces(t *testing.T) {
 		global, local [3]string // at first, then (the same where that is empty), and the stores
 	}{
 		{"as it was", all(), "a", [3]string{"a", "", "a"}, [3]string{"a", "", "a"}},
-		{"below it", func(p *place) { p.write("a/b/c/x", "1") }, "a/b/c", [3]string{"a", "", "a"}, [3]string{
-			"a", "",
-			"a",
-		}},
+		{
+			"below it", func(p *place) { p.write("a/b/c/x", "1") }, "a/b/c",
+			[3]string{"a", "", "a"},
+			[3]string{"a", "", "a"},
+		},
 		{"beside it", func(p *place) { p.write("b/x", "1") }, "b", [3]string{none, "", "a"}, [3]string{none, "", "a"}},
 		{"moved", rename, "b", [3]string{moved, "b", "b"}, [3]string{moved, "b", "b"}},
 		{"copied", clone, "b", [3]string{copied, "b, another", "a, b"}, [3]string{copied, "b, another", "a, b"}},
@@ -163,10 +166,7 @@ func TestPlaces(t *testing.T) {
 			[3]string{empty, "", "a: the store is missing"},
 		},
 		{
-			"a marker that names nobody", func(p *place) {
-				p.write("b/.agent/rewind/id", strings.Repeat("0",
-					32)+"\n")
-			}, "b",
+			"a marker that names nobody", func(p *place) { p.write("b/.agent/rewind/id", unknown) }, "b",
 			[3]string{nobody, "", "a"},
 			[3]string{nobody, "", "a"},
 		},
@@ -176,10 +176,7 @@ func TestPlaces(t *testing.T) {
 			[3]string{noID, "", "a"},
 		},
 		{
-			"its marker names another one", func(p *place) {
-				p.write("a/.agent/rewind/id", strings.Repeat("0",
-					32)+"\n")
-			}, "a",
+			"its marker names another one", func(p *place) { p.write("a/.agent/rewind/id", unknown) }, "a",
 			[3]string{again, "a", "a"},
 			[3]string{again, "a", "a"},
 		},
