@@ -107,7 +107,8 @@ func TestPlaces(t *testing.T) {
 		"a disk that is not mounted looks like that"
 	const missing = "error: open project a: the store is missing: "
 	const moved = "b | the project has moved here from a"
-	const copied = "b, another, copied | this is a copy of a: it has a store of its own now, with the history up to here"
+	const copied = "b, another, copied | this is a copy of a: " +
+		"it has a store of its own now, with the history up to here"
 	const gone = "a: the directory is gone, or not mounted (orphan)"
 	const nobody = "error: open project b: the store is missing: HOME/storage/00000000000000000000000000000000; " +
 		"the marker may be another machine's or user's"
