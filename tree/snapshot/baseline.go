@@ -178,9 +178,6 @@ func (t *todo) has(name string) bool {
 
 // unreported counts the names that differ between two states of a directory, and below, and that t does not have.
 func unreported(was, is *baseDir, t *todo, ruleFiles []string) int {
-	if was == is {
-		return 0
-	}
 	if t == nil {
 		t = &todo{}
 	}

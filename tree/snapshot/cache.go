@@ -161,12 +161,7 @@ func (c *Cache) Flush(b *kv.Batch) error {
 		c.staged = &staged{root: c.root, base: c.base}
 	}
 	s := c.staged
-	todo := s.changed(c)
-	if len(todo) == 0 {
-		todo = c.unflushed
-	} else {
-		todo = append(todo, c.unflushed...)
-	}
+	todo := append(s.changed(c), c.unflushed...)
 	s.flushed, s.left, s.disk = true, nil, c.onDisk
 	var key, val []byte
 	written, at := 0, lookup{c: c, s: s}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"rewind/internal/worktreefs"
@@ -372,14 +373,7 @@ func readAtMost(r io.Reader, limit int64) ([]byte, error) {
 
 // lists reports whether a sorted listing has a name.
 func lists(names []worktreefs.Dirent, name string) bool {
-	_, ok := slices.BinarySearchFunc(names, name, func(e worktreefs.Dirent, name string) int {
-		if e.Name < name {
-			return -1
-		}
-		if e.Name > name {
-			return 1
-		}
-		return 0
-	})
+	byName := func(e worktreefs.Dirent, name string) int { return strings.Compare(e.Name, name) }
+	_, ok := slices.BinarySearchFunc(names, name, byName)
 	return ok
 }

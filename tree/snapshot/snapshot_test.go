@@ -7,8 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
+	"rewind/tree/ignore"
 )
 
 // Promise 2, 6, T12: what is captured is exactly what is there, whatever the names, and again costs nothing.
@@ -170,5 +172,37 @@ func TestRacilyCleanFileIsReadAgain(t *testing.T) {
 	}
 	if cache.len() != 0 {
 		t.Fatal("a file that was just written is trusted")
+	}
+}
+
+// ageless is a directory whose files all have one time.
+type ageless struct {
+	worktreefs.Dir
+	at int64
+}
+
+func (d ageless) Lstat(name string) (worktreefs.Stat, error) {
+	st, err := d.Dir.Lstat(name)
+	st.Mtime, st.Ctime = d.at, d.at
+	return st, err
+}
+
+// Rules that changed within the guard of the clock are read again, too; later their stamp stands for them.
+func TestRacilyCleanRulesAreReadAgain(t *testing.T) {
+	root, m, cache, above := tempTree(t), newMemStore(), newCache(), ignore.New(ignore.Options{})
+	write(t, root+"/a", "a")
+	write(t, root+"/b", "b")
+	for _, c := range []struct {
+		rule  string
+		after time.Duration
+		noted string
+	}{{"a", guardFine - 1, "a"}, {"b", guardFine - 1, "b"}, {"a", 2 * guardFine, "b"}} {
+		write(t, root+"/.gitignore", c.rule+"\n")
+		r := shoot(t, root, m, func(s *Source) {
+			s.Root, s.Cache, s.Rules = ageless{s.Root, 5}, cache, above
+			s.now = func() time.Time { return time.Unix(0, 5).Add(c.after) }
+		})
+		cache.Committed()
+		wantNoted(t, r, "i "+c.noted)
 	}
 }

@@ -13,8 +13,9 @@ import (
 // directories in them are captured, too.
 func TestTakenDirectoriesInAnIgnoredOne(t *testing.T) {
 	root := tempTree(t)
-	write(t, root+"/.gitignore", "dist/\n")
+	write(t, root+"/.gitignore", "dist/\n*.tmp\n")
 	write(t, root+"/dist/other", "ignored")
+	write(t, root+"/dist/module/x.tmp", "ignored by the rules above, which are not its own")
 	write(t, root+"/dist/module/.gitignore", "*.log\n")
 	write(t, root+"/dist/module/f", "captured")
 	write(t, root+"/dist/module/sub/g", "captured")
@@ -28,7 +29,7 @@ func TestTakenDirectoriesInAnIgnoredOne(t *testing.T) {
 		s.Tracked = paths{"dist/module"}
 		s.Force, s.ForceBelow = ForcePaths([]string{"dist/forced"})
 	})
-	wantPaths(t, m, r, ".gitignore", "dist/", "dist/module/", "dist/module/.gitignore", "dist/module/f", "dist/module/sub/",
+	wantPaths(t, m, r, ".gitignore", "dist/", "dist/module/", "dist/module/.gitignore", "dist/module/f", "dist/module/x.tmp", "dist/module/sub/",
 		"dist/module/sub/g", "dist/module/empty/", "dist/forced/", "dist/forced/empty/")
 	wantNoted(t, r, "i dist", "i dist/module/x.log")
 }

@@ -136,7 +136,9 @@ func TestStillCalls(t *testing.T) {
 	}
 	age()
 	want("first", calls(), "readdir", 1+2*dirs)
+	before := v.cache.base
 	n := calls()
+	want("unchanged", map[string]int{"taken over": v.cache.base.taken(before)}, "taken over", 1+2*dirs)
 	for op, w := range map[string]int{
 		"readdir": 0, "open": 0, "read": 0, "opendir": 2 * dirs, "stat": 1 + 2*dirs,
 		"lstat": dirs*files + 2*dirs, // an ignore file twice: as a rule, and as a file

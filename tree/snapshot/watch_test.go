@@ -87,6 +87,13 @@ func (f *watchedFile) Read(p []byte) (int, error) {
 	return f.File.Read(p)
 }
 
+func (f *watchedFile) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.w.err("readat", f.name); err != nil {
+		return 0, err
+	}
+	return f.File.ReadAt(p, off)
+}
+
 func (w *watched) err(op, name string) error {
 	if w.fail == nil {
 		return nil

@@ -517,3 +517,74 @@ func TestMissedNothingThatOtherNamesDecide(t *testing.T) {
 		})
 	}
 }
+
+// A directory that was reported itself is listed again, though it looks as before; one that was not is taken over.
+func TestWatcherListsWhatWasTouched(t *testing.T) {
+	v := oversee(t)
+	write(t, v.root+"/d/f", "f")
+	write(t, v.root+"/d/sub/f", "f")
+	v.commit(v.same(nil))
+	for _, c := range []struct {
+		touched  string
+		listings int
+	}{{"d/f", 0}, {"d", 1}, {"d/sub", 1}} {
+		st, err := os.Stat(v.root + "/" + c.touched)
+		check(t, err)
+		check(t, os.Chmod(v.root+"/"+c.touched, st.Mode().Perm()))
+		age()
+		listings := 0
+		fs := &watched{fail: func(op, _ string) error {
+			if op == "readdir" {
+				listings++
+			}
+			return nil
+		}}
+		v.commit(v.same(func(s *Source) { s.Root, s.workers = fs.wrap(s.Root), 1 }))
+		if listings != c.listings {
+			t.Errorf("%s: %d directories listed, want %d", c.touched, listings, c.listings)
+		}
+	}
+}
+
+// What changed after a snapshot took it over is overlooked; what a snapshot does not have is not looked at.
+func TestOverlooked(t *testing.T) {
+	longer := func(path string) func(root string) error {
+		return func(root string) error { return os.WriteFile(root+"/"+path, []byte("longer"), 0o644) }
+	}
+	for name, c := range map[string]struct {
+		change func(root string) error
+		paths  []string
+		want   bool
+	}{
+		"nothing":       {nil, []string{"a", "d/f", "d/link", "x.env"}, false},
+		"no such path":  {nil, []string{"d/none", "none"}, false},
+		"content":       {longer("d/f"), []string{"a", "d/f"}, true},
+		"another one's": {longer("d/f"), []string{"a"}, false},
+		"gone":          {func(root string) error { return os.Remove(root + "/d/f") }, []string{"d/f"}, true},
+		"its directory": {func(root string) error { return os.Rename(root+"/d", root+"/e") }, []string{"d/f"}, true},
+		"a link's target": {func(root string) error {
+			return errors.Join(os.Remove(root+"/d/link"), os.Symlink("elsewhere", root+"/d/link"))
+		}, []string{"d/link"}, true},
+		"a secret's": {longer("x.env"), []string{"x.env"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := oversee(t)
+			for _, path := range []string{"a", "d/f", "x.env"} {
+				write(t, v.root+"/"+path, path)
+			}
+			check(t, os.Symlink("target", v.root+"/d/link"))
+			age()
+			v.commit(v.same(nil))
+			if got, err := v.cache.Overlooked(openRoot(t, v.root), c.paths); err != nil || got {
+				t.Errorf("without a snapshot: %v, %v", got, err)
+			}
+			v.same(nil)
+			if c.change != nil {
+				check(t, c.change(v.root))
+			}
+			if got, err := v.cache.Overlooked(openRoot(t, v.root), c.paths); err != nil || got != c.want {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+}
