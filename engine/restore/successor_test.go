@@ -48,8 +48,15 @@ func TestUndoRestoreOfOtherCursors(t *testing.T) {
 			}
 			c.since(p, p.Opened(&model.Fork{Session: fork, Path: went.Conversation.Path}))
 			before := cursor()
-			_, err := p.E.Restorer.UndoRestore(enginetest.Bg, code.Operation.Seq, restore.Options{CodeOnly: true})
+			r, err := p.E.Restorer.UndoRestore(enginetest.Bg, code.Operation.Seq, restore.Options{CodeOnly: true})
 			p.Must(err)
+			moves := map[refs.Name]bool{}
+			for _, c := range r.Operation.Changes {
+				if moves[c.Name] {
+					t.Errorf("%s is moved twice: %v", c.Name, r.Operation.Changes)
+				}
+				moves[c.Name] = true
+			}
 			want := before
 			if c.back {
 				want = first
