@@ -269,6 +269,33 @@ func TestPromise17ApplyKeepsNature(t *testing.T) {
 	}
 }
 
+// TestPromise17ApplyWithoutAList: a file whose access control list cannot be set is left as it is; of another attribute
+// it is said that it is lost.
+func TestPromise17ApplyWithoutAList(t *testing.T) {
+	dir := attrDir(t)
+	for name, c := range map[string]struct {
+		attr, value string
+		conflicts   int
+	}{"a list": {accessACL, aclOf(6, 0, 6), 1}, "another": {"user.note", "hello", 0}} {
+		from, to := applyState{name: nf("one", 0o640)}, applyState{name: nf("two", 0o640)}
+		buildState(t, dir, from)
+		setAttr(t, filepath.Join(dir, name), c.attr, c.value)
+		from[name] = readState(t, dir)[name]
+		s := &faultfs.Script{FailAt: 1, FailOp: "setattr", Err: worktreefs.ErrPermission}
+		r, err := runApply(t, dir, stepsBetween(from, to), applyBlobs{}.add(from).add(to), s)
+		if err != nil || len(r.Conflicts) != c.conflicts || len(r.Without) != 1-c.conflicts {
+			t.Errorf("%s: %v %+v", name, err, r)
+		}
+		want := to[name].data
+		if c.conflicts > 0 {
+			want = from[name].data
+		}
+		if got := readState(t, dir)[name].data; got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // TestT10Promise17NatureAfterACrash: cut short at any call and gone on with, or taken back, files are what they were
 // besides their bytes.
 func TestT10Promise17NatureAfterACrash(t *testing.T) {
@@ -518,6 +545,7 @@ func TestForesee(t *testing.T) {
 	}
 	defer root.Close()
 	steps := stepsBetween(from, to)
+	slices.Reverse(steps) // in any order
 	want, perms, err := apply.Foresee(root, steps)
 	if err != nil {
 		t.Fatal(err)

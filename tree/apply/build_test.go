@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"rewind/internal/worktreefs"
@@ -183,5 +185,94 @@ func TestRemoveTree(t *testing.T) {
 	}
 	if d := readState(t, dir).diff(applyState{}); d != "" {
 		t.Error(d)
+	}
+}
+
+// linked is a directory with a number of links of one's choice: some file systems count one for each, not two.
+type linked struct {
+	worktreefs.Dir
+	n uint64
+}
+
+func (d linked) Stat() (worktreefs.Stat, error) { return worktreefs.Stat{Nlink: d.n}, nil }
+
+// "There is none" is about a name as long as the directory itself is there.
+func TestIsNameError(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		links uint64
+		want  bool
+	}{
+		{worktreefs.ErrExist, 0, true},
+		{worktreefs.ErrBadName, 0, true},
+		{worktreefs.ErrNotExist, 2, true},
+		{worktreefs.ErrNotExist, 1, true},
+		{worktreefs.ErrNotExist, 0, false},
+		{worktreefs.ErrNotDir, 2, false},
+		{nil, 2, false},
+	} {
+		if got := apply.IsNameError(linked{n: c.links}, c.err); got != c.want {
+			t.Errorf("%v, %d links: %v", c.err, c.links, got)
+		}
+	}
+}
+
+// What is above comes first.
+func TestSortedPaths(t *testing.T) {
+	paths := map[string]bool{"a.b": true, "b": true, "a": true}
+	for i := range 9 {
+		paths[fmt.Sprintf("a/%d", i)] = true
+	}
+	got := apply.SortedPaths(paths)
+	if !slices.IsSortedFunc(got, tree.ComparePaths) || len(got) != len(paths) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Progress is told of the beginning and the end of each phase, and now and then between them.
+func TestProgress(t *testing.T) {
+	from, to := applyState{}, applyState{}
+	for i := range 2*apply.TellEach + 3 {
+		from[fmt.Sprint(i)], to[fmt.Sprint(i)] = nf("one", 0o644), nf("two", 0o644)
+	}
+	dir, b := applyDir(t), applyBlobs{}.add(from).add(to)
+	buildState(t, dir, from)
+	root, err := worktreefs.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	stage, err := apply.OpenStage(root, testStage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stage.Close()
+	var mu sync.Mutex
+	told := map[string][]int{}
+	_, err = apply.Run(t.Context(), apply.Options{
+		Root: root, Stage: stage, Op: "7", Steps: stepsBetween(from, to), Open: b.open,
+		Progress: func(phase string, done, total int) {
+			mu.Lock()
+			defer mu.Unlock()
+			if total != 0 && total != len(to) {
+				t.Errorf("%s: %d of %d", phase, done, total)
+			}
+			told[phase] = append(told[phase], done)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := 0
+	for phase, list := range told {
+		slices.Sort(list)
+		if want := []int{0, apply.TellEach, 2 * apply.TellEach, len(to)}; slices.Equal(list, want) {
+			counted++
+		} else if slices.Max(list) > 0 {
+			t.Errorf("%s: %v", phase, list)
+		}
+	}
+	if counted < 2 {
+		t.Errorf("counted are %v", told)
 	}
 }

@@ -7,7 +7,12 @@ var (
 	KeyOf    = keyOf
 	LostBits = lostBits
 	RestPerm = restoredPerm
+
+	IsNameError = isNameError
+	TellEach    = tellEach
 )
+
+func SortedPaths(m map[string]bool) []string { return sortedPaths(m) }
 
 // The sizes at which writing turns.
 const (

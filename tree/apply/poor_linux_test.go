@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"rewind/internal/value"
@@ -83,6 +84,19 @@ func TestT10NoPermissions(t *testing.T) {
 			}
 			break
 		}
+	}
+}
+
+// TestPermissionsFail: an error of the disk is none of a file system that keeps no permissions.
+func TestPermissionsFail(t *testing.T) {
+	from, to := applyState{"p": nf("same", 0o644)}, applyState{"p": nf("same", 0o755)}
+	dir := applyDir(t)
+	buildState(t, dir, from)
+	s := poorScript(false)
+	s.FailAt, s.FailOp, s.Err = 1, "chmod", syscall.EIO
+	_, err := runApply(t, dir, stepsBetween(from, to), applyBlobs{}.add(from).add(to), s)
+	if !errors.Is(err, syscall.EIO) {
+		t.Errorf("%v\n%s", err, s.Log())
 	}
 }
 
