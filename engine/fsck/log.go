@@ -146,7 +146,7 @@ func (s *fixup) operations() error {
 			return nil
 		}
 		oldest = seq
-		if cp := s.alone[seq]; cp != nil && (err != nil || op.Kind == refs.KindLost && op.Checkpoint.IsZero()) {
+		if cp := s.alone[seq]; cp != nil { // it is lost
 			return s.again(b, cp)
 		}
 		if err != nil {

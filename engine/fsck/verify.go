@@ -346,20 +346,25 @@ func (v *verifier) look(k objstore.Kind, key objstore.Key, info objstore.Info) e
 // unreached checks what nothing leads to: it would be the base of what comes. Quick looks at envelopes and at the bases
 // of deltas only.
 func (v *verifier) unreached(ctx context.Context) error {
-	met := make(map[objstore.Key]bool, len(v.seen))
+	met := make(map[keyOnly]objstore.ID, len(v.seen))
 	for o := range v.seen {
-		met[o.Id.Key()] = true
+		met[keyOnly{o.Kind, o.Id.Key()}] = o.Id
 	}
 	err := v.e.log.Objs.Walk(ctx, func(k objstore.Kind, key objstore.Key, info objstore.Info) error {
-		if met[key] && v.full {
+		id, named := met[keyOnly{k, key}]
+		if named && v.full {
 			return nil // read already
 		}
-		if !met[key] {
+		if !named {
 			v.count()
 		}
 		err := v.look(k, key, info)
-		if err == nil || ctx.Err() != nil || met[key] {
-			return nil // or named already
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		if named { // quick had only looked whether it is there
+			v.broken("the store", model.Object{Kind: k, Id: id}, err)
+			return nil
 		}
 		if g, ok, _ := v.e.log.Objs.Tombstone(k, key); !ok || g.Reason != objstore.Lost {
 			v.loose = append(v.loose, keyOnly{k, key})
