@@ -190,8 +190,8 @@ func TestJournalOfWhatHasEnded(t *testing.T) {
 	p.Save("three")
 }
 
-// The operation of a step is made again of the step, not of a state that has its place and that a merge made of it. What
-// is lost of such a state is named, though no operation made it.
+// The operation of a step is made again of the step, not of a state that has its place and that a merge made of it.
+// What is lost of such a state is named, though no operation made it.
 func TestMergedStateInARepair(t *testing.T) {
 	p := enginetest.NewProject(t)
 	text := func(first, last string) string { return first + "\n" + noise(1) + "\n" + last + "\n" }
