@@ -70,7 +70,7 @@ func (b *Bisector) answer(r *record, c choice, listed func(int) (*history.Listed
 		}
 		a.Tried = append(a.Tried, *l)
 	}
-	for i := c.bad + 1; i < c.good && i < len(r.Line) && a.Good != nil; i++ {
+	for i := c.bad + 1; i < c.good && a.Good != nil; i++ {
 		l, err := listed(i)
 		if err != nil {
 			return nil, err

@@ -201,7 +201,7 @@ func (r *record) assume(cp *model.Checkpoint, meets objstore.ID) {
 // tell takes a verdict in.
 func (b *Bisector) tell(ctx context.Context, r *record, cp *model.Checkpoint, as Verdict, why string) error {
 	e := entry{Time: b.log.Now().UTC(), Checkpoint: cp.ID, As: as, Why: why}
-	if as == Bad && (len(r.Line) == 0 || r.at(cp) < 0) {
+	if as == Bad && r.at(cp) < 0 {
 		r.Log = append(r.Log, e)
 		return b.draw(ctx, r, cp)
 	}

@@ -259,3 +259,35 @@ func TestUnsaved(t *testing.T) {
 		t.Errorf("when nobody needs it: %v, %v", there, err)
 	}
 }
+
+// A good state on another way counts where its way meets the line, the oldest state included. A session that ends leaves
+// the others alone.
+func TestGoodOnAnotherWay(t *testing.T) {
+	p := enginetest.NewProject(t)
+	var cps []*model.Checkpoint
+	for _, text := range []string{"1", "2", "3"} {
+		p.Write("f", enginetest.Big(text))
+		cps = append(cps, p.Save(text))
+	}
+	p.Checkout(cps[0].ID.String(), restore.Options{})
+	p.Write("g", enginetest.Big("4"))
+	aside := p.Save("4")
+	r, err := p.E.Bisector.Start(enginetest.Bg, bisect.Options{
+		Hand: true, Bad: cps[2].ID.String(), Good: []string{aside.ID.String()},
+	}, nil)
+	p.Must(err)
+	if r.Test == nil || r.Test.ID != cps[1].ID {
+		t.Fatalf("asked is %+v", r.Test)
+	}
+	r, err = p.E.Bisector.Mark(enginetest.Bg, r.Session, bisect.Said{As: bisect.Bad}, nil)
+	p.Must(err)
+	if a := r.Answer; a == nil || a.Good.ID != cps[0].ID || a.Bad.ID != cps[1].ID || len(a.Assumed) != 1 {
+		t.Errorf("%+v", a)
+	}
+	other := filepath.Join(p.Home.BisectDir(p.E.Log.Project.ID), "other")
+	p.Must(os.MkdirAll(other, 0o700))
+	p.Must(p.E.Bisector.Reset(r.Session))
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+}
