@@ -11,6 +11,7 @@ import (
 	"rewind/engine/gc"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/refs"
 )
 
 // TestPromise05NeededMeanwhile: what gets a name while gc is at work stays, wherever gc has come to.
@@ -95,10 +96,16 @@ func TestUntaggedGoes(t *testing.T) {
 	if p.Has(cps[1]) || p.E.Log.Rewrites() == before {
 		t.Errorf("there: %v, rewritten %d times", p.Has(cps[1]), p.E.Log.Rewrites()-before)
 	}
+	p.Must(p.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
+		if len(op.Changes) > 0 {
+			t.Errorf("operation %d names it: %v", op.Seq, op.Changes)
+		}
+		return nil
+	}))
 }
 
-// The first operation of the log counts as the others: it ends a turn here.
-func TestFirstOperationEndsATurn(t *testing.T) {
+// The first checkpoint of the log ends a turn, too: that of before a prompt.
+func TestFirstCheckpointEndsATurn(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Write("f", enginetest.Big("0"))
 	a := p.Agent("a")
