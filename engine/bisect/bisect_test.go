@@ -260,8 +260,8 @@ func TestUnsaved(t *testing.T) {
 	}
 }
 
-// A good state on another way counts where its way meets the line, the oldest state included. A session that ends leaves
-// the others alone.
+// A good state on another way counts where its way meets the line, the oldest state included. A session that ends
+// leaves the others alone.
 func TestGoodOnAnotherWay(t *testing.T) {
 	p := enginetest.NewProject(t)
 	var cps []*model.Checkpoint
