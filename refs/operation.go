@@ -170,14 +170,15 @@ type Restore struct {
 	Target objstore.ID // the checkpoint whose tree was laid out
 	Safety objstore.ID // the state before
 	Scope
-	Undoes  uint64          // of an undo-restore: the operation it reverts
-	Changed int             // paths that were changed
-	Kept    int             // paths that were kept although the target differs
-	Result  objstore.ID     // the tree that was left, where it is not the target's; zero otherwise
-	Files   []File          // session files that were changed, in the order in which they were set
-	Fork    string          // the session that was made with it
-	Goes    string          // the session whose conversation goes on from here; "": the operation's own
-	Managed []value.Managed // of an operation that manages sessions: what became of each
+	Undoes    uint64          // of an undo-restore: the operation it reverts
+	Changed   int             // paths that were changed
+	Kept      int             // paths that were kept although the target differs
+	Result    objstore.ID     // the tree that was left, where it is not the target's; zero otherwise
+	Files     []File          // session files that were changed, in the order in which they were set
+	Fork      string          // the session that was made with it
+	Goes      string          // the session whose conversation goes on from here; "": the operation's own
+	Managed   []value.Managed // of an operation that manages sessions: what became of each
+	TakesBack bool            // it took back what a session's line did: redo goes to where one was
 }
 
 // Scope is how much a restore was to set. The wish, the plan, the journal and the operation have it in common.
@@ -233,6 +234,7 @@ var restoreTable = record.New(
 	record.Bool(11, func(r *Restore) *bool { return &r.ContextOnly }),
 	record.String(12, func(r *Restore) *string { return &r.Goes }),
 	record.Records(13, ManagedTable, func(r *Restore) *[]value.Managed { return &r.Managed }),
+	record.Bool(14, func(r *Restore) *bool { return &r.TakesBack }),
 )
 
 // ManagedTable is how what became of a session stands in operations and journals.

@@ -91,8 +91,8 @@ func newRedo(a *app) *cobra.Command {
 	cmd, _ := newAlong(a, api.Redo, &cobra.Command{
 		Use:   "redo [n] [--code-only] [--session <session>] [--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]",
 		Short: "Go forward again after undo or checkout",
-		Long: "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken; the conversation " +
-			"goes with it.",
+		Long: "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken; the conversation\n" +
+			"goes with it. After 'undo --turn' it goes to where you were.",
 		Example: "  rewind redo\n  rewind redo 2",
 	})
 	return cmd

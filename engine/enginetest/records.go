@@ -29,7 +29,7 @@ func SampleJournal() *model.Journal {
 			Scope: refs.Scope{Paths: []string{"a"}, Exact: true, ContextOnly: true}, Undoes: 3,
 			Kept:  1,
 			Files: []refs.File{{Path: "/a", To: TestID("to")}, {Path: "/b", From: TestID("from"), To: TestID("to")}},
-			Goes:  "claude/b",
+			Goes:  "claude/b", TakesBack: true,
 			Managed: []value.Managed{{
 				Session: "claude/a", Was: value.MainLine, Now: value.Archived, WasTitle: "x",
 				Title: "y",

@@ -100,6 +100,7 @@ var journalTable = record.New(
 	record.String(17, func(j *Journal) *string { return &j.Goes }),
 	record.Records(18, refs.ManagedTable, func(j *Journal) *[]value.Managed { return &j.Managed }),
 	record.Bool(19, func(j *Journal) *bool { return &j.ByItself }),
+	record.Bool(20, func(j *Journal) *bool { return &j.TakesBack }),
 ).Then((*Journal).checkNames)
 
 var stepTable = record.New(

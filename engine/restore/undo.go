@@ -99,6 +99,15 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
+	back, was, err := rs.takenBack(session)
+	switch {
+	case err != nil:
+		return nil, err
+	case back != nil && n > 1:
+		return nil, &model.NoStepError{Ahead: true, There: 1}
+	case back != nil:
+		return rs.setBack(ctx, back, was, o)
+	}
 	j, err := rs.authors.Judge(authorship.Going{Session: session, Way: authorship.ByStep, KeepMine: o.KeepMine})
 	if err != nil {
 		return nil, err
@@ -120,9 +129,39 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 	return rs.Run(ctx, r, o.Progress)
 }
 
+// takenBack is the operation that moved a session's cursor last, if that took back what its line did, and the step at
+// which one was; nil: it was another one. Redo sets such a one back, since one was nowhere between the two.
+func (rs *Restorer) takenBack(session string) (back *refs.Operation, was *model.Checkpoint, err error) {
+	cursor := refs.Cursor(session)
+	its := func(op *refs.Operation) bool { return op.Session == session }
+	err = rs.log.Refs.NewestOf(0, its, func(op *refs.Operation) error {
+		i := slices.IndexFunc(op.Changes, func(c refs.Change) bool { return c.Name == cursor })
+		if i < 0 && op.Seq > rs.since() {
+			return nil
+		}
+		if i < 0 || op.Seq <= rs.since() {
+			return kv.ErrStop
+		}
+		if op.Restore != nil && op.Restore.TakesBack && !op.Thinned {
+			if was, err = rs.log.Checkpoint(op.Changes[i].Old); err == nil {
+				back = op
+			}
+		}
+		return kv.ErrStop
+	})
+	return back, was, err
+}
+
 // Ahead lists the steps from a session's cursor to its tip at which Redo stops, nearest first. Empty when the cursor is
 // the tip or not on the branch. j says which steps are the same for the session; nil: those with equal trees.
 func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
+	back, was, err := rs.takenBack(session)
+	if err != nil {
+		return nil, err
+	}
+	if back != nil {
+		return []*model.Checkpoint{was}, nil
+	}
 	tip, err := rs.log.Refs.ID(refs.Session(session))
 	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // a session without a tip has made no step
 		return nil, err
@@ -229,9 +268,18 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 	if op.Kind.Manages() {
 		return rs.undoManaged(ctx, op, o)
 	}
+	return rs.setBack(ctx, op, nil, o)
+}
+
+// setBack sets what a restore set back to what it found; known is a checkpoint of that state that a person knows, if it
+// is one: nil, or with what was unsaved the safety checkpoint is told.
+func (rs *Restorer) setBack(ctx context.Context, op *refs.Operation, known *model.Checkpoint, o Options) (*Result, error) {
 	target, err := rs.log.Checkpoint(op.Restore.Safety)
 	if err != nil {
 		return nil, err
+	}
+	if known != nil && known.Tree == target.Tree {
+		target = known
 	}
 	r := undoRequest(op, target, o)
 	if r.Before, err = rs.log.Refs.ID(refs.Cursor(op.Session)); err != nil {
