@@ -20,6 +20,7 @@ func talked(r api.RestoreResponse) bool {
 func (pr *Printer) tellConversation(r api.RestoreResponse) {
 	t := r.Conversation
 	if t == nil {
+		pr.tellPrompt(r)
 		return
 	}
 	text, resume := "", t.Resume
@@ -42,9 +43,10 @@ func (pr *Printer) tellConversation(r api.RestoreResponse) {
 	}
 	if text != "" {
 		fmt.Fprintf(pr.Out, "conversation: %s\n", text)
-		if !r.DryRun {
-			pr.resumeLine(resume)
-		}
+	}
+	pr.tellPrompt(r)
+	if text != "" && !r.DryRun {
+		pr.resumeLine(resume)
 	}
 	for _, p := range t.Removed {
 		fmt.Fprintf(pr.Out, "removed, nobody had used it: %s\n", term.Quote(string(p)))

@@ -45,7 +45,6 @@ func (pr *Printer) TellRestore(r api.RestoreResponse) {
 	pr.TellWithout(r.Without)
 	pr.tellUncaptured(r.NotCaptured)
 	pr.tellMissing(r.Missing)
-	pr.tellPrompt(r)
 	pr.tellConversation(r)
 	pr.TellAtWork(r)
 	pr.tellGit(r)
