@@ -23,6 +23,7 @@ type Lineage struct {
 	Child      string    `json:"child,omitempty"`   // the name of the fork; in answers alone, as all below
 	Depth      int       `json:"depth,omitempty"`   // forks between it and the session that its family begins with; of that: 0
 	NoCode     Text      `json:"no_code,omitempty"` // why it has no checkpoint
+	GitBy      string    `json:"git_by,omitempty"`  // how the commit of a fork that was imported was found: reflog, branch; unknown: it was not
 	NoGit      []Text    `json:"no_git,omitempty"`  // what of the user's repository could not be read at the checkpoint, below .git
 }
 
