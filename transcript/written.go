@@ -15,7 +15,7 @@ type Written struct {
 // maxWritten is how large a record may be, in bytes, that is looked into for its branch.
 const maxWritten = 1 << 20
 
-// WhenWritten finds the record of a message. ErrNoMessage: it is not there.
+// WhenWritten finds the record of a message; an error where it is not there.
 func WhenWritten(agent Agent, src Source, message string) (w Written, err error) {
 	found := errors.New("found")
 	err = Read(agent, src, 0, func(r *Record) error {
@@ -37,10 +37,10 @@ func WhenWritten(agent Agent, src Source, message string) (w Written, err error)
 	case errors.Is(err, found):
 		return w, nil
 	case err == nil:
-		err = ErrNoMessage
+		err = errNoMessage
 	}
 	return w, err
 }
 
-// ErrNoMessage says that the conversation has no message of that id.
-var ErrNoMessage = errors.New("no such message")
+// errNoMessage says that the conversation has no message of that id.
+var errNoMessage = errors.New("no such message")

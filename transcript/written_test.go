@@ -15,12 +15,13 @@ func TestWhenWritten(t *testing.T) {
 		"a": {time.Date(2026, 11, 20, 10, 0, 1, 0, time.UTC), "topic"},
 		"b": {time.Date(2026, 11, 20, 10, 0, 2, 0, time.UTC), ""},
 	} {
-		if got, err := WhenWritten(Claude, src, message); err != nil || !got.Time.Equal(want.Time) || got.Branch != want.Branch {
+		got, err := WhenWritten(Claude, src, message)
+		if err != nil || !got.Time.Equal(want.Time) || got.Branch != want.Branch {
 			t.Errorf("%s: %+v, %v, want %+v", message, got, err, want)
 		}
 	}
 	for _, message := range []string{"", "c"} {
-		if _, err := WhenWritten(Claude, src, message); !errors.Is(err, ErrNoMessage) {
+		if _, err := WhenWritten(Claude, src, message); !errors.Is(err, errNoMessage) {
 			t.Errorf("%q: %v", message, err)
 		}
 	}

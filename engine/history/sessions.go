@@ -221,11 +221,12 @@ func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]m
 			}
 		}
 	}
-	if only != "" && len(out) > 0 {
-		h.commitsThen(out[0].Lineage)
+	if only == "" {
+		return out, nil
 	}
-	if only != "" && len(out) == 0 {
+	if len(out) == 0 {
 		return nil, &value.OpError{Op: "session", Subject: only, Err: fmt.Errorf("%w: it is no fork", model.ErrNotFound)}
 	}
+	h.commitsThen(out[0].Lineage)
 	return out, nil
 }

@@ -103,7 +103,9 @@ type request struct {
 // newRequest is a restore of the given kind, of a session.
 func (o Options) newRequest(kind refs.Kind, session string) *request {
 	return &request{
-		Journal: model.Journal{Kind: kind, Session: session, Restore: refs.Restore{Scope: o.Scope, TakesBack: o.TakeBack}},
+		Journal: model.Journal{
+			Kind: kind, Session: session, Restore: refs.Restore{Scope: o.Scope, TakesBack: o.TakeBack},
+		},
 		options: o,
 	}
 }

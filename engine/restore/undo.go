@@ -155,32 +155,45 @@ func (rs *Restorer) takenBack(session string) (back *refs.Operation, was *model.
 // Ahead lists the steps from a session's cursor to its tip at which Redo stops, nearest first. Empty when the cursor is
 // the tip or not on the branch. j says which steps are the same for the session; nil: those with equal trees.
 func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
-	back, was, err := rs.takenBack(session)
-	if err != nil {
+	if back, was, err := rs.takenBack(session); err != nil {
 		return nil, err
-	}
-	if back != nil {
+	} else if back != nil {
 		return []*model.Checkpoint{was}, nil
 	}
+	return rs.stepsAhead(session, cursor, j)
+}
+
+// lineAhead is a session's branch from its tip on, which is first, up to its cursor, which is at; empty where the
+// cursor is the tip or not on the branch.
+func (rs *Restorer) lineAhead(session string, cursor objstore.ID) (
+	line []*model.Checkpoint, at *model.Checkpoint, err error,
+) {
 	tip, err := rs.log.Refs.ID(refs.Session(session))
-	if err != nil || tip == cursor || tip.IsZero() || cursor.IsZero() { // a session without a tip has made no step
-		return nil, err
+	if err != nil || tip.IsZero() || cursor.IsZero() { // a session without a tip has made no step
+		return nil, nil, err
 	}
-	var line []*model.Checkpoint // tip first
-	at, err := rs.log.Checkpoint(cursor)
-	if err != nil {
-		return nil, err
+	if at, err = rs.log.Checkpoint(cursor); err != nil {
+		return nil, nil, err
 	}
 	for id := tip; id != cursor; {
 		cp, err := rs.log.Checkpoint(id)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(cp.Parents) == 0 || cp.Seq < at.Seq { // the cursor is not on the branch
-			return nil, nil
+			return nil, nil, nil
 		}
 		line = append(line, cp)
 		id = cp.Parents[0]
+	}
+	return line, at, nil
+}
+
+// stepsAhead is Ahead where the last move took no turns back.
+func (rs *Restorer) stepsAhead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
+	line, at, err := rs.lineAhead(session, cursor)
+	if err != nil || len(line) == 0 {
+		return nil, err
 	}
 	left, err := rs.undoOrigins(session, j)
 	if err != nil {
@@ -273,7 +286,9 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 
 // setBack sets what a restore set back to what it found; known is a checkpoint of that state that a person knows, if it
 // is one: nil, or with what was unsaved the safety checkpoint is told.
-func (rs *Restorer) setBack(ctx context.Context, op *refs.Operation, known *model.Checkpoint, o Options) (*Result, error) {
+func (rs *Restorer) setBack(ctx context.Context, op *refs.Operation, known *model.Checkpoint, o Options) (
+	*Result, error,
+) {
 	target, err := rs.log.Checkpoint(op.Restore.Safety)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 // maxHeadLog is how large HEAD's log may be, in bytes: about 100,000 moves.
 const maxHeadLog = 16 << 20
 
-// HeadAt is the commit that HEAD stood on at a time, as HEAD's log tells; "": it does not reach back so far, or there is
-// none. The commit itself is not looked for.
+// HeadAt is the commit that HEAD stood on at a time, as HEAD's log tells; "": it does not reach back so far, or there
+// is none. The commit itself is not looked for.
 func (r *Repo) HeadAt(t time.Time) (string, error) {
 	data, err := readFile(filepath.Join(r.gitDir, "logs", "HEAD"), maxHeadLog)
 	if absent(err) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What HEAD's log tells of a time: the newest move that is not younger; nothing of what was before the first, and what is
-// no line of a log is passed over.
+// What HEAD's log tells of a time: the newest move that is not younger; nothing of what was before the first, and what
+// is no line of a log is passed over.
 func TestHeadIn(t *testing.T) {
 	id := func(c string) string { return strings.Repeat(c, 40) }
 	log := strings.Repeat("0", 40) + " " + id("a") + " A B <a@b> 100 +0000\tcommit (initial): x\n" +
