@@ -151,9 +151,19 @@ type sumOf struct {
 }
 
 const (
-	maxSums     = 2 << 20 // about what they take in memory, in bytes
+	maxSums     = 6 << 20 // about what they take in memory while lists are asked for, in bytes: 1,000 turns of 15 files
+	sumsAtRest  = 256     // that are kept when nothing is asked for: more are of a list of all turns
 	changeBytes = 320     // about what a change takes
 )
+
+// trim gives them up where they are more than those of a list of the newest rows.
+func (k *sums) trim() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.kept != nil && k.kept.Len() > sumsAtRest {
+		k.kept.Clear()
+	}
+}
 
 func keyOf(parts []stretch, most int) sumOf {
 	ids := make([]byte, 0, 2*len(parts)*len(objstore.ID{}))

@@ -77,8 +77,11 @@ func (k *talks) forget() {
 	}
 }
 
-// TrimCaches gives up the conversations that were read.
-func (h *History) TrimCaches() { h.talks.forget() }
+// TrimCaches gives up the conversations that were read, and what a list of all turns has summed up.
+func (h *History) TrimCaches() {
+	h.talks.forget()
+	h.sums.trim()
+}
 
 // Conversation is what a transcript of a session says, parsed. It is shared: nobody changes it. Of one that goes on from the newest that
 // was read of the session only what comes behind that is read.
