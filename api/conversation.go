@@ -90,6 +90,7 @@ type TurnsResponse struct {
 	At          uint64       `json:"at,omitempty"`     // the turn that the project stands in, or at the end of, left out or not; 0: in none
 	OwnAt       uint64       `json:"own_at,omitempty"` // the same of where the session stands: beside other agents the project may stand on one of them
 	Whose       string       `json:"whose,omitempty"`  // as of a Checkpoint
+	Loss        string       `json:"loss,omitempty"`   // as of a session
 }
 
 // FutureRequest asks for the turns behind the point that a session has gone back to.

@@ -93,7 +93,7 @@ func forkInfo(f *model.ForkInfo) api.ForkInfo {
 func turnsResponse(r *model.TurnList, whose string) api.TurnsResponse {
 	out := api.TurnsResponse{
 		Session: r.Session, Title: api.Text(r.Title), Turns: make([]api.Turn, 0, len(r.Turns)), More: r.More,
-		Whose:     whose,
+		Whose: whose, Loss: string(r.Loss),
 		Left:      r.Left,
 		LeftTurns: r.LeftTurns, At: r.At, OwnAt: r.OwnAt,
 	}

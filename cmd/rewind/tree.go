@@ -238,6 +238,7 @@ func (a *app) branchMarks(b *api.Branch) string {
 	add(b.Branch != b.Session, "left in the agent")
 	add(b.Branch == b.Session && b.Standing == "main", "main line")
 	add(b.Branch == b.Session && b.Standing == "archived", "archived")
+	add(b.Branch == b.Session && b.Loss != "", render.LossWords(b.Loss))
 	add(b.Running, "running")
 	add(b.Worktree != "", "in "+a.near(string(b.Worktree)))
 	add(b.Rewound, "rewound")

@@ -76,6 +76,10 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 				term.Sanitize(render.ShortSession(r.Left)), term.Sanitize(render.ShortSession(r.Left)))
 		}()
 	}
+	if r.Loss != "" {
+		defer a.Say("hint: %s: 'rewind sessions restore %s' lays out again what was captured of it",
+			render.LossWords(r.Loss), term.Sanitize(render.ShortSession(r.Session)))
+	}
 	if r.More {
 		defer a.Say("older ones are not shown (%s); -n 0 shows all", render.Count(int(r.Turns[0].Turn)-1, "turn"))
 	}
@@ -145,6 +149,8 @@ func turnMarks(t api.Turn, r api.TurnsResponse) string {
 	switch {
 	case t.Cut && t.Checkpoint != "":
 		marks = append(marks, fmt.Sprintf("rewound behind it, named by %.8s", t.Checkpoint))
+	case t.Gone && r.Loss != "":
+		marks = append(marks, "not in its conversation any more")
 	case t.Gone:
 		marks = append(marks, "rewound behind it")
 	}

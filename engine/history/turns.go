@@ -29,10 +29,13 @@ func (h *History) Turns(ctx context.Context, w model.SessionChoice, limit int) (
 		return nil, err
 	}
 	l, err := h.turnsOf(ctx, session, limit)
-	if err == nil {
-		err = h.addCut(l, limit)
+	if err != nil {
+		return nil, err
 	}
-	return l, err
+	if s := h.log.Records[session]; s != nil {
+		l.Loss = h.toldLoss(s)
+	}
+	return l, h.addCut(l, limit)
 }
 
 // addCut adds to a list of turns those that restores have cut off the session's file and whose numbers came again, each

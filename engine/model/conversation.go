@@ -81,6 +81,7 @@ type TurnInfo struct {
 
 // TurnList is a session's turns, in order.
 type TurnList struct {
+	Loss        value.Loss // what the agent has lost of the conversation
 	Session     string
 	Title       string
 	Turns       []TurnInfo
