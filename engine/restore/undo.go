@@ -133,6 +133,13 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 // which one was; nil: it was another one. Redo sets such a one back, since one was nowhere between the two.
 func (rs *Restorer) takenBack(session string) (back *refs.Operation, was *model.Checkpoint, err error) {
 	cursor := refs.Cursor(session)
+	at, err := rs.log.Refs.ID(cursor)
+	if err != nil {
+		return nil, nil, err
+	}
+	if tip, err := rs.log.Refs.ID(refs.Session(session)); err != nil || tip == at { // nothing lies ahead
+		return nil, nil, err
+	}
 	its := func(op *refs.Operation) bool { return op.Session == session }
 	err = rs.log.Refs.NewestOf(0, its, func(op *refs.Operation) error {
 		i := slices.IndexFunc(op.Changes, func(c refs.Change) bool { return c.Name == cursor })
