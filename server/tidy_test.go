@@ -16,9 +16,22 @@ import (
 	"rewind/engine/project"
 	"rewind/hooks"
 	"rewind/objstore"
+	"rewind/objstore/object"
 	"rewind/server/rundir"
 	"rewind/server/work"
 )
+
+// bubble runs a test with the clock of synctest. What compresses is kept for the whole process, and has channels: those
+// of a bubble are of no use outside. So what decompresses is made before it, and what compressed goes with it.
+func bubble(t *testing.T, test func(*testing.T)) {
+	oneBlock := []byte{1 | 1<<3, 0, 0, 'x'} // the last one, as it is
+	raw := object.Envelope{Codec: object.CodecZstd, Length: 1, Body: oneBlock}
+	if _, err := raw.Whole(nil); err != nil {
+		t.Fatal(err)
+	}
+	defer objstore.TrimCaches()
+	synctest.Test(t, test)
+}
 
 // resting is a daemon without a socket, and a project of its user, with the clock of a test.
 type resting struct {
@@ -117,7 +130,7 @@ func (r *resting) rests(d time.Duration) bool {
 // most once a day, once an hour while the store is too large or the disk is nearly full, and not at all where it is
 // switched off.
 func TestTidyWhenAtRest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		r := newResting(t)
 		defer func() { r.end() }()
 		for range 10 {
@@ -166,7 +179,7 @@ func TestTidyWhenAtRest(t *testing.T) {
 
 // TestTidyInTheNextDaemon: a daemon that ends before it is time runs none; the next one does.
 func TestTidyInTheNextDaemon(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		r := newResting(t)
 		r.event()
 		time.Sleep(tidyAfter - time.Second)
@@ -187,7 +200,7 @@ func TestTidyInTheNextDaemon(t *testing.T) {
 func TestPruneWhenAtRest(t *testing.T) {
 	user := t.TempDir()
 	t.Setenv("HOME", user)
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		r := newResting(t)
 		defer func() { r.end() }()
 		file := filepath.Join(user, ".claude", "projects", "p", "5f1c0d2e-1111-4222-8333-444455556666.jsonl")
