@@ -29,7 +29,8 @@ func TestTakenDirectoriesInAnIgnoredOne(t *testing.T) {
 		s.Tracked = paths{"dist/module"}
 		s.Force, s.ForceBelow = ForcePaths([]string{"dist/forced"})
 	})
-	wantPaths(t, m, r, ".gitignore", "dist/", "dist/module/", "dist/module/.gitignore", "dist/module/f", "dist/module/x.tmp", "dist/module/sub/",
+	wantPaths(t, m, r, ".gitignore", "dist/", "dist/module/", "dist/module/.gitignore", "dist/module/f",
+		"dist/module/x.tmp", "dist/module/sub/",
 		"dist/module/sub/g", "dist/module/empty/", "dist/forced/", "dist/forced/empty/")
 	wantNoted(t, r, "i dist", "i dist/module/x.log")
 }
