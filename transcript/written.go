@@ -12,8 +12,10 @@ type Written struct {
 	Branch string // "": it does not say
 }
 
-// maxWritten is how large a record may be, in bytes, that is looked into for its branch.
-const maxWritten = 1 << 20
+const (
+	maxWritten = 1 << 20 // bytes of a record that is looked into for its branch
+	maxBranch  = 250     // bytes of a name: git keeps a branch in a file
+)
 
 // WhenWritten finds the record of a message; an error where it is not there.
 func WhenWritten(agent Agent, src Source, message string) (w Written, err error) {
@@ -30,7 +32,9 @@ func WhenWritten(agent Agent, src Source, message string) (w Written, err error)
 		if n, err := src.ReadAt(raw, r.Offset); err == nil || int64(n) == r.Size {
 			_ = json.Unmarshal(raw[:n], &said) // what is cut short or no JSON says nothing
 		}
-		w.Branch = said.Branch
+		if len(said.Branch) <= maxBranch && said.Branch != "HEAD" { // that is what it says where there is none
+			w.Branch = said.Branch
+		}
 		return found
 	})
 	switch {

@@ -195,11 +195,11 @@ func (a *app) forkPoint(row func(name, text string), l *api.Lineage) {
 
 // gitWords say where the user's repository stood at a fork point.
 func gitWords(l *api.Lineage) string {
-	how := map[string]string{
-		"reflog": ", by HEAD's log of that time", "branch": ", the newest of that branch then",
+	how := map[value.GitBy]string{
+		value.GitByHeadLog: ", by HEAD's log of that time", value.GitByBranch: ", the newest of that branch then",
 	}[l.GitBy]
 	switch {
-	case l.GitBy == "unknown":
+	case l.GitBy == value.GitUnknown:
 		return "unknown: neither HEAD's log nor a branch tells of that time"
 	case l.Commit != "" && l.Branch != "":
 		return fmt.Sprintf("%.12s on %s%s", l.Commit, l.Branch, how)

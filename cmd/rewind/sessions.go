@@ -93,8 +93,13 @@ func (a *app) tellImport(req api.SessionsRequest, r api.SessionsResponse) {
 func (a *app) tellLost(list []api.SessionInfo) {
 	i := slices.IndexFunc(list, func(s api.SessionInfo) bool { return s.Loss != "" })
 	if i >= 0 {
-		a.Say("hint: 'rewind sessions restore %s' lays out again what was captured of it", render.ShortID(list[i].ID))
+		a.hintLost("", list[i].ID)
 	}
+}
+
+// hintLost says how what an agent has lost of a session is laid out again; why is put in front.
+func (a *app) hintLost(why, id string) {
+	a.Say("hint: %s'rewind sessions restore %s' lays out again what was captured of it", why, render.ShortID(id))
 }
 
 // newSessionsRestore is sessions restore.

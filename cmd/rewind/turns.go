@@ -77,8 +77,7 @@ func runTurns(ctx context.Context, a *app, req api.TurnsRequest) error {
 		}()
 	}
 	if r.Loss != "" {
-		defer a.Say("hint: %s: 'rewind sessions restore %s' lays out again what was captured of it",
-			render.LossWords(r.Loss), term.Sanitize(render.ShortSession(r.Session)))
+		defer a.hintLost(render.LossWords(r.Loss)+": ", naming.Whose(r.Session))
 	}
 	if r.More {
 		defer a.Say("older ones are not shown (%s); -n 0 shows all", render.Count(int(r.Turns[0].Turn)-1, "turn"))

@@ -146,7 +146,8 @@ func (s *fixup) operations() error {
 			return nil
 		}
 		oldest = seq
-		if cp := s.alone[seq]; cp != nil { // it is lost
+		gap := err != nil || op.Kind == refs.KindLost && op.Checkpoint.IsZero()
+		if cp := s.alone[seq]; cp != nil && gap {
 			return s.again(b, cp)
 		}
 		if err != nil {

@@ -3,18 +3,13 @@ package history
 import (
 	"rewind/engine/model"
 	"rewind/internal/gitinfo"
+	"rewind/internal/value"
 	"rewind/transcript"
 )
 
-// How the commit of a fork point of which no code was captured was found.
-const (
-	byHeadLog = "reflog" // HEAD's log says where it stood then
-	byBranch  = "branch" // the newest one of then of the branch that the record names
-	unknown   = "unknown"
-)
-
 // commitsThen adds to fork points of which no code was captured the commit that the user's repository stood on when the
-// last message was written that both have: the best that is known, and how. The log's lock is held.
+// last message was written that both have: the best that is known, and how. The log's lock is not held: a git that does
+// not answer is waited for, and hooks are not to.
 func (h *History) commitsThen(points []model.Lineage) {
 	top, ok, err := gitinfo.Toplevel(h.log.Project.Root)
 	if err != nil || !ok {
@@ -33,8 +28,8 @@ func (h *History) commitsThen(points []model.Lineage) {
 
 // written is when the last message of a fork point was written, and on which branch.
 func (h *History) written(l *model.Lineage) (w transcript.Written) {
-	s := h.log.Records[l.Session]
-	if s == nil || s.Cursor.Transcript.IsZero() {
+	s, err := h.log.StoredSession(l.Session)
+	if err != nil || s == nil || s.Cursor.Transcript.IsZero() {
 		return w
 	}
 	src, _, err := h.Source(s, s.Cursor.Transcript)
@@ -45,17 +40,17 @@ func (h *History) written(l *model.Lineage) (w transcript.Written) {
 	return w
 }
 
-func commitAt(repo *gitinfo.Repo, w transcript.Written) (commit, branch, by string) {
+func commitAt(repo *gitinfo.Repo, w transcript.Written) (commit, branch string, by value.GitBy) {
 	if w.Time.IsZero() {
-		return "", w.Branch, unknown
+		return "", "", value.GitUnknown
 	}
 	if commit, err := repo.HeadAt(w.Time); err == nil && commit != "" {
-		return commit, w.Branch, byHeadLog
+		return commit, w.Branch, value.GitByHeadLog
 	}
 	if w.Branch != "" {
 		if commit, err := repo.CommitBefore(w.Branch, w.Time); err == nil && commit != "" {
-			return commit, w.Branch, byBranch
+			return commit, w.Branch, value.GitByBranch
 		}
 	}
-	return "", w.Branch, unknown
+	return "", "", value.GitUnknown
 }

@@ -104,8 +104,8 @@ func (h *History) PromptOf(session string, n uint64) string {
 	return cmp.Or(h.promptSaid(h.log.Records[session], n, told), told.Prompt)
 }
 
-// promptSaid is PromptOf as the conversation has it, also of a turn that the person has gone back behind; what cannot be
-// read is not known. A prompt that the agent was killed before it wrote has a number in the log and none in the
+// promptSaid is PromptOf as the conversation has it, also of a turn that the person has gone back behind; what cannot
+// be read is not known. A prompt that the agent was killed before it wrote has a number in the log and none in the
 // conversation: of those behind it the conversation's numbers are lower.
 func (h *History) promptSaid(s *model.Session, n uint64, told *turnFacts) string {
 	if s == nil || n == 0 || !model.Understood(s.Agent) {

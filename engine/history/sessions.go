@@ -181,8 +181,41 @@ func (h *History) readInfo(info *model.SessionInfo, at fs.FileInfo) error {
 	return nil
 }
 
-// Forks lists the forks, newest first, each with all that it comes from; name limits it to one. A fork that an agent made by itself is one.
+// Forks lists the forks, newest first, each with all that it comes from; name limits it to one, of which git is asked,
+// too, where no code was captured. A fork that an agent made by itself is one.
 func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]model.ForkInfo, error) {
+	list, err := h.knownForks(ctx, name)
+	if err != nil || name == "" {
+		return list, err
+	}
+	if f := &list[0]; len(f.Lineage) > 0 { // else it names itself
+		h.commitsThen(f.Lineage)
+		f.Fork = &f.Lineage[0]
+	}
+	return list, nil
+}
+
+// forksWith are a session, if it is a fork, and the branches within it; from is what each session was made of.
+func (h *History) forksWith(s *model.SessionInfo, from map[string]*model.Lineage) (list []model.ForkInfo) {
+	var before []model.Lineage
+	seen := []string{s.Name}
+	for l := s.Fork; l != nil && !slices.Contains(seen, l.Session); l = from[l.Session] {
+		before = append(before, *l)
+		seen = append(seen, l.Session)
+	}
+	if s.Fork != nil {
+		own := max(s.Turns-s.Fork.Both, 0)
+		list = append(list, model.ForkInfo{SessionInfo: *s, Own: own, Branch: s.Name, Lineage: before})
+	}
+	ways := h.ways(&s.Session)
+	for k := range ways {
+		list = append(list, h.wayInfo(s, ways, &ways[k], before))
+	}
+	return list
+}
+
+// knownForks is Forks without git.
+func (h *History) knownForks(ctx context.Context, name string) ([]model.ForkInfo, error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
@@ -204,29 +237,14 @@ func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]m
 	}
 	var out []model.ForkInfo
 	for i := range all {
-		s := all[i]
-		var before []model.Lineage
-		seen := []string{s.Name}
-		for l := s.Fork; l != nil && !slices.Contains(seen, l.Session); l = from[l.Session] {
-			before = append(before, *l)
-			seen = append(seen, l.Session)
-		}
-		if s.Fork != nil && (only == "" || s.Name == only) {
-			out = append(out, model.ForkInfo{SessionInfo: s, Own: max(s.Turns-s.Fork.Both, 0), Branch: s.Name, Lineage: before})
-		}
-		ways := h.ways(&s.Session)
-		for k := range ways {
-			if only == "" || only == wayName(s.Name, &ways[k]) {
-				out = append(out, h.wayInfo(&s, ways, &ways[k], before))
+		for _, f := range h.forksWith(&all[i], from) {
+			if only == "" || f.Branch == only {
+				out = append(out, f)
 			}
 		}
 	}
-	if only == "" {
-		return out, nil
-	}
-	if len(out) == 0 {
+	if only != "" && len(out) == 0 {
 		return nil, &value.OpError{Op: "session", Subject: only, Err: fmt.Errorf("%w: it is no fork", model.ErrNotFound)}
 	}
-	h.commitsThen(out[0].Lineage)
 	return out, nil
 }

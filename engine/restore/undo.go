@@ -99,6 +99,9 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := o.checkMerge(); err != nil {
+		return nil, err
+	}
 	back, was, err := rs.takenBack(session)
 	switch {
 	case err != nil:
@@ -118,9 +121,6 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 	}
 	if len(ahead) < n {
 		return nil, &model.NoStepError{Ahead: true, There: len(ahead)}
-	}
-	if err := o.checkMerge(); err != nil {
-		return nil, err
 	}
 	o.Paths = nil // steps are of the whole tree
 	r := o.newRequest(refs.KindRedo, session)
@@ -142,12 +142,12 @@ func (rs *Restorer) takenBack(session string) (back *refs.Operation, was *model.
 	}
 	its := func(op *refs.Operation) bool { return op.Session == session }
 	err = rs.log.Refs.NewestOf(0, its, func(op *refs.Operation) error {
-		i := slices.IndexFunc(op.Changes, func(c refs.Change) bool { return c.Name == cursor })
-		if i < 0 && op.Seq > rs.since() {
-			return nil
-		}
-		if i < 0 || op.Seq <= rs.since() {
+		if op.Seq <= rs.since() {
 			return kv.ErrStop
+		}
+		i := slices.IndexFunc(op.Changes, func(c refs.Change) bool { return c.Name == cursor })
+		if i < 0 {
+			return nil
 		}
 		if op.Restore != nil && op.Restore.TakesBack && !op.Thinned {
 			if was, err = rs.log.Checkpoint(op.Changes[i].Old); err == nil {

@@ -2,7 +2,6 @@ package gitinfo
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -41,14 +40,14 @@ func headIn(log []byte, t time.Time) (commit string) {
 	return commit
 }
 
-// CommitBefore is the newest commit of a branch that is no younger than a time, by its committer's clock; "": it has
-// none. An error where there is no such branch.
+// CommitBefore is the newest commit of a branch that is no younger than a time, by its committer's clock; "": there is
+// none, or no such branch. The name may be anybody's: it is read as a ref's, so that git is not asked to understand it.
 func (r *Repo) CommitBefore(branch string, t time.Time) (string, error) {
-	ref := "refs/heads/" + branch
-	if !validRef(ref) {
-		return "", fmt.Errorf("branch %q: %w", branch, errCorrupt)
+	tip, err := r.readRef("refs/heads/" + branch)
+	if err != nil || !isHash(tip) {
+		return "", err
 	}
-	out, err := r.once("rev-list", "-1", "--before="+strconv.FormatInt(t.Unix(), 10), ref, "--")
+	out, err := r.once("rev-list", "-1", "--before="+strconv.FormatInt(t.Unix(), 10), tip, "--")
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,8 @@
 package gitinfo
 
 import (
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +23,38 @@ func TestHeadIn(t *testing.T) {
 		}
 		if got := headIn([]byte(log), time.Unix(at, 999)); got != want {
 			t.Errorf("at %d: %q, want %q", at, got, want)
+		}
+	}
+}
+
+// A branch is named by whoever wrote a session file: what git would take for more than a name is none.
+func TestCommitBefore(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		args = append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@t"}, args...)
+		cmd := exec.Command("git", args...)
+		cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=1700000000 +0000", "GIT_COMMITTER_DATE=1700000000 +0000")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("commit", "-q", "--allow-empty", "-m", "one")
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err := r.CommitBefore("main", time.Unix(1_700_000_000, 0)); err != nil || !isHash(id) {
+		t.Errorf("main: %q, %v", id, err)
+	}
+	if id, err := r.CommitBefore("main", time.Unix(1_699_999_999, 0)); err != nil || id != "" {
+		t.Errorf("before it began: %q, %v", id, err)
+	}
+	others := []string{"main~0", "main^0", "main@{0}", "main..main", "../heads/main", "-n", "", "a:b", "none"}
+	for _, name := range others {
+		if id, _ := r.CommitBefore(name, time.Unix(1_700_000_001, 0)); id != "" {
+			t.Errorf("%q: %q", name, id)
 		}
 	}
 }

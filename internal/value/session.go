@@ -23,7 +23,7 @@ type Lineage struct {
 	Child      string    `json:"child,omitempty"`   // the name of the fork; in answers alone, as all below
 	Depth      int       `json:"depth,omitempty"`   // forks between it and the session that its family begins with; of that: 0
 	NoCode     Text      `json:"no_code,omitempty"` // why it has no checkpoint
-	GitBy      string    `json:"git_by,omitempty"`  // how the commit of a fork that was imported was found: reflog, branch; unknown: it was not
+	GitBy      GitBy     `json:"git_by,omitempty"`  // how the commit was found where no code was captured
 	NoGit      []Text    `json:"no_git,omitempty"`  // what of the user's repository could not be read at the checkpoint, below .git
 }
 
@@ -50,6 +50,16 @@ func (l *Lineage) Maker() string {
 	}
 	return ForkRestore
 }
+
+// GitBy is how it became known on which commit a fork of which no code was captured was made.
+type GitBy string
+
+// The ways to find that commit; "": it was noted, or nobody asked.
+const (
+	GitByHeadLog GitBy = "reflog"  // HEAD's log says where it stood then
+	GitByBranch  GitBy = "branch"  // the newest one of then of the branch that the agent's record names
+	GitUnknown   GitBy = "unknown" // neither tells
+)
 
 // Found is how it became known that a session was made of another one.
 type Found string

@@ -54,16 +54,19 @@ func TightHeap() (back func()) {
 // again and again. What is known stays, so that the next answer is not slower for it.
 func giveBackSoon() {
 	tight.mu.Lock()
-	defer tight.mu.Unlock()
 	tight.timer = nil
+	before := tight.kept
+	tight.mu.Unlock()
 	// How much of it lives the last collection knows, but it may have been while the answer was made: what there was
 	// after the last time does not lie.
-	if kept := ofSystem(); kept > tight.kept+worthSoon {
-		debug.FreeOSMemory()
-		tight.kept = ofSystem()
-	} else {
-		tight.kept = min(tight.kept, kept)
+	kept := min(before, ofSystem())
+	if ofSystem() > before+worthSoon {
+		debug.FreeOSMemory() // nobody who answers waits for it
+		kept = ofSystem()
 	}
+	tight.mu.Lock()
+	tight.kept = kept
+	tight.mu.Unlock()
 }
 
 // ofSystem is how many bytes the heap has of the system.

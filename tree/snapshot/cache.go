@@ -161,7 +161,12 @@ func (c *Cache) Flush(b *kv.Batch) error {
 		c.staged = &staged{root: c.root, base: c.base}
 	}
 	s := c.staged
-	todo := append(s.changed(c), c.unflushed...)
+	todo := s.changed(c)
+	if len(todo) == 0 {
+		todo = c.unflushed // as it is: after a first snapshot it has all files, and is written in many parts
+	} else {
+		todo = append(todo, c.unflushed...)
+	}
 	s.flushed, s.left, s.disk = true, nil, c.onDisk
 	var key, val []byte
 	written, at := 0, lookup{c: c, s: s}

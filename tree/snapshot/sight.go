@@ -85,7 +85,7 @@ func (g *sight) end(full bool) bool {
 	if w.epoch != g.epoch || w.fs == nil {
 		return false
 	}
-	if !w.armed { // the first one of a life is full
+	if full && !w.armed {
 		w.armed, w.reason, w.since = true, "", w.now()
 	}
 	return true
