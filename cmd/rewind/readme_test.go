@@ -92,7 +92,7 @@ say() { # role, content
 }
 hook() { # event, fields
 	command=$(sed -n "s/^ *\"command\": \"\(.* $1 --agent claude\)\",*$/\1/p" ~/.claude/settings.json)
-	printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s",%s}' $id "$file" "$PWD" "$2" | sh -c "$command"
+	printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s",%s}' $id "$file" "$PWD" "$2" | sh -c "$command --deadline 60000"
 }
 tool() { # call, command
 	hook pre-tool-use '"tool_name":"Bash","tool_use_id":"'$1'"'
