@@ -15,24 +15,24 @@ func (e *Engine) Glance() (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !e.Log.Mu.TryLock() {
+	if !e.Log.TryLock() {
 		s.Activity = e.activity()
 		if s.Activity.What != "" {
 			s.HalfDone = nil // it is being done
 		}
 		return s, nil
 	}
-	e.Log.Mu.Unlock()
+	e.Log.Unlock()
 	return s, nil
 }
 
 // CanUndo reports whether the newest operation can be taken back now; while somebody is at the project it is not known,
 // and false.
 func (e *Engine) CanUndo(ctx context.Context, newest *refs.Operation, env value.AgentEnv) bool {
-	if !e.Log.Mu.TryLock() {
+	if !e.Log.TryLock() {
 		return false
 	}
-	defer e.Log.Mu.Unlock()
+	defer e.Log.Unlock()
 	return e.Restorer.CanUndo(ctx, newest, env)
 }
 

@@ -183,9 +183,9 @@ func (e *Engine) CheckProject(quick bool) ([]value.Check, error) {
 			Remedy: value.Text("have nothing clean up below " + e.Log.Project.Store),
 		})
 	}
-	e.Log.Mu.Lock()
+	e.Log.Lock()
 	j, err := e.Log.ReadJournal()
-	e.Log.Mu.Unlock()
+	e.Log.Unlock()
 	if err != nil {
 		return out, err
 	}
@@ -279,8 +279,8 @@ func (e *Engine) checkWatches(quick bool) ([]value.Check, error) {
 
 // directories counts those of the newest state that is known, the root included.
 func (e *Engine) directories() (int, error) {
-	e.Log.Mu.Lock()
-	defer e.Log.Mu.Unlock()
+	e.Log.Lock()
+	defer e.Log.Unlock()
 	was, err := e.Log.Head()
 	if err != nil {
 		return 0, err

@@ -22,8 +22,8 @@ const toldProblems = 3
 // checkConversations looks at the conversations: what keeps one from being captured, and unless quick, whether the
 // newest of each agent can be forked. No file is written for that.
 func (e *Engine) checkConversations(quick bool) ([]value.Check, error) {
-	e.Log.Mu.Lock()
-	defer e.Log.Mu.Unlock()
+	e.Log.Lock()
+	defer e.Log.Unlock()
 	if err := e.Log.LoadSessions(); err != nil {
 		return nil, err
 	}

@@ -18,8 +18,8 @@ import (
 
 // CheckRemoval refuses while the worktree needs the store, or the marker holds what nothing else does.
 func (e *Engine) CheckRemoval() error {
-	e.Log.Mu.Lock()
-	defer e.Log.Mu.Unlock()
+	e.Log.Lock()
+	defer e.Log.Unlock()
 	j, err := e.Log.ReadJournal()
 	if err != nil {
 		return err
@@ -43,8 +43,8 @@ func (e *Engine) CheckRemoval() error {
 // Footprint is how many checkpoints the log has, safety checkpoints included, and how many bytes the store takes on
 // disk.
 func (e *Engine) Footprint() (checkpoints int, diskBytes int64, err error) {
-	e.Log.Mu.Lock()
-	defer e.Log.Mu.Unlock()
+	e.Log.Lock()
+	defer e.Log.Unlock()
 	err = e.Log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety {
 			checkpoints++

@@ -50,7 +50,7 @@ const statusWait = 300 * time.Millisecond
 // lockSoon takes the log's lock, or says what holds it for longer.
 func (e *Engine) lockSoon(ctx context.Context) *value.Activity {
 	until := time.Now().Add(statusWait)
-	for !e.Log.Mu.TryLock() {
+	for !e.Log.TryLock() {
 		if time.Now().After(until) || ctx.Err() != nil {
 			return e.activity()
 		}
@@ -87,7 +87,7 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 		}
 		return s, nil
 	}
-	defer e.Log.Mu.Unlock()
+	defer e.Log.Unlock()
 	if s.HalfDone != nil { // by somebody who has ended meanwhile
 		if j, err := e.Log.ReadJournal(); err == nil && j == nil {
 			s.HalfDone = nil

@@ -68,7 +68,7 @@ func (e *Engine) atWork() (list []value.AtWork, err error) {
 	if err := e.Log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	for _, s := range e.Log.Records {
+	for _, s := range e.Log.EachSession() {
 		if s.Cwd != e.Log.Project.Root && !project.Within(s.Cwd, e.Log.Project.Root) {
 			continue
 		}
@@ -119,8 +119,8 @@ func (e *Engine) sinceMade(out *value.WorktreeState) (from *model.Checkpoint, to
 	if err != nil {
 		return nil, to, err
 	}
-	if out.Session = at.Session; e.Log.Records[at.Session] != nil {
-		out.Title = value.Text(e.Log.Records[at.Session].Title)
+	if out.Session = at.Session; e.Log.Session(at.Session) != nil {
+		out.Title = value.Text(e.Log.Session(at.Session).Title)
 	}
 	cp, err := e.Sessions.Current(at.Branch)
 	if err != nil || cp == nil {

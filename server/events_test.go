@@ -105,11 +105,11 @@ func TestEvents(t *testing.T) {
 	fork := model.Lineage{Lineage: value.Lineage{Session: "claude/s0", Kind: model.ByAgent}}
 	fork.Share(2, nil)
 	store(t, r, p, func(e *engine.Engine) {
-		e.Log.Mu.Lock()
-		defer e.Log.Mu.Unlock()
-		s := *e.Log.Records["claude/s1"]
+		e.Log.Lock()
+		defer e.Log.Unlock()
+		s := *e.Log.Session("claude/s1")
 		s.Fork = &fork
-		e.Log.Records["claude/s1"] = &s
+		e.Log.Remember(&s)
 	})
 	if found := h.want(api.EventFork); found.Session != "claude/s1" || found.Fork.Session != "claude/s0" {
 		t.Errorf("%+v", found)

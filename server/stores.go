@@ -219,7 +219,7 @@ func (s *server) forkWorktree(ctx context.Context, req api.ForkRequest, p model.
 			return err
 		}
 		out.Restore, out.Notices = nil, notices // what the directory has is told by itself
-		if made := e.Log.Records[f.Session]; made != nil {
+		if made := e.Log.Session(f.Session); made != nil {
 			out.Cwd = api.Text(made.Cwd)
 		}
 		out.Linked, brought, err = bring(ctx, e, req)

@@ -124,7 +124,7 @@ func (s *Since) stay(path, by string) bool {
 // found the worktree as the checkpoint has it, it is that event, since what was changed and changed back in between is in neither. For a
 // fork it is not: what a restore kept for others is not its own.
 func (a *Authors) beganOn(session string, cp *model.Checkpoint) (uint64, error) {
-	s := a.log.Records[session]
+	s := a.log.Session(session)
 	if s == nil || s.Fork != nil || s.Began <= cp.Seq {
 		return cp.Seq, nil
 	}

@@ -84,7 +84,7 @@ func TestOthersReverted(t *testing.T) {
 		s.Must(tx.Batch().Set(model.SquashKey(cp.ID), squash.Encode()))
 		return refs.Operation{Kind: refs.KindTag}, nil
 	})
-	s.E.Log.Squashes.Store(model.SquashesUnknown)
+	s.E.Log.HasSquashes()
 	s.wantOthers("merged", me, target, files{"f": "1", "g": "1"}, "d/ busy, g busy, r busy")
 }
 
@@ -107,7 +107,7 @@ func TestOthersUnsaved(t *testing.T) {
 		"an edit":     {[]model.Call{shell}, []model.Call{edit}, "a busy"},
 		"edited here": {[]model.Call{edit}, []model.Call{shell}, "b busy"},
 	} {
-		s.E.Log.Records[me].Calls, s.E.Log.Records[busy].Calls = tt.mine, tt.theirs
+		s.E.Log.Session(me).Calls, s.E.Log.Session(busy).Calls = tt.mine, tt.theirs
 		s.wantOthers(what, me, target, now, tt.want)
 	}
 }
@@ -129,7 +129,7 @@ func TestOthersBegan(t *testing.T) {
 		"it was there before": {"target", 0, false, true, "after rest, before rest"},
 	} {
 		s := newStory(t)
-		s.E.Log.Records[rest].Busy = true
+		s.E.Log.Session(rest).Busy = true
 		s.step(rest, files{"f": "0"}, rest)
 		target := s.step(rest, files{"f": "1"}, rest)
 		s.step(rest, files{"f": "1", "before": "1"}, rest)

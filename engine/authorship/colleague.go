@@ -50,7 +50,7 @@ func (a *Authors) Judge(g Going) (*Judge, error) {
 		j.tips = append(j.tips, id)
 	}
 	for at := j.Session; len(j.from) < sessions.MaxFamily; at = j.from[len(j.from)-1] {
-		s := a.log.Records[at]
+		s := a.log.Session(at)
 		if s != nil && s.Began > 0 {
 			j.began = min(j.began, s.Began)
 		}
@@ -65,7 +65,7 @@ func (a *Authors) Judge(g Going) (*Judge, error) {
 // wholeSession is the session that name works for, if its agent gives subagents sessions of their own; else name.
 func (a *Authors) wholeSession(name string) string {
 	for range sessions.MaxFamily {
-		s := a.log.Records[name]
+		s := a.log.Session(name)
 		if s == nil || s.LaneOf == "" {
 			break
 		}
@@ -81,7 +81,7 @@ func (a *Authors) ownPast(session string) map[string]uint64 {
 	own := map[string]uint64{session: math.MaxUint64}
 	until := uint64(math.MaxUint64)
 	for range conversation.MaxBases {
-		s := a.log.Records[session]
+		s := a.log.Session(session)
 		if s == nil || s.Fork == nil || !refs.KindOf(s.Fork.Kind).IsRestore() {
 			break
 		}
@@ -100,7 +100,7 @@ func (j *Judge) Stranger(by string, seq uint64) bool { return j.stranger(by, seq
 // atWork reports whether a session is running; each is looked at once.
 func (j *Judge) atWork(name string) bool {
 	at, known := j.working[name]
-	if s := j.e.log.Records[name]; !known && s != nil {
+	if s := j.e.log.Session(name); !known && s != nil {
 		_, at = j.e.sessions.AtWork(s, j.processes)
 		j.working[name] = at
 	}

@@ -35,7 +35,7 @@ func TestStranger(t *testing.T) {
 		s.event(rest)
 	}
 	began := s.E.Log.DB.LastSeq() + 1
-	s.E.Log.Records[me].Began = began
+	s.E.Log.Session(me).Began = began
 	s.session("claude/busylane", model.Session{LaneOf: busy})
 	s.session(kid, model.Session{Fork: fork(me, "fork")})
 	s.session("claude/busykid", model.Session{Fork: fork(me, "fork"), Busy: true})
@@ -75,14 +75,14 @@ func TestStranger(t *testing.T) {
 		{later, rest, began, true},
 		{"claude/latest", rest, began, true},
 		// the session that it was forked from began long before
-		{clone, rest, s.E.Log.Records[busy].Began, true},
-		{clone, rest, s.E.Log.Records[busy].Began - 1, false},
+		{clone, rest, s.E.Log.Session(busy).Began, true},
+		{clone, rest, s.E.Log.Session(busy).Began - 1, false},
 	} {
 		if got := s.judge(tt.session).Stranger(tt.by, tt.seq); got != tt.want {
 			t.Errorf("%s at %d, for %s: %v", tt.by, tt.seq, tt.session, got)
 		}
 	}
-	s.E.Log.Records[me].Busy = true
+	s.E.Log.Session(me).Busy = true
 	for _, tt := range []struct {
 		session string
 		seq     uint64
@@ -140,7 +140,7 @@ func TestInCall(t *testing.T) {
 		"a shell of theirs": {[]model.Call{edit("a")}, nil, []model.Call{shell}, "a"},
 	} {
 		for name, calls := range map[string][]model.Call{me: tt.mine, lane: tt.lanes, busy: tt.theirs} {
-			s.E.Log.Records[name].Calls = calls
+			s.E.Log.Session(name).Calls = calls
 		}
 		is, got := s.judge(me).InCall(), ""
 		if is == nil {
@@ -310,7 +310,7 @@ func TestOfOrigin(t *testing.T) {
 		s.Must(tx.Batch().Set(model.SquashKey(second.ID), squash.Encode()))
 		return refs.Operation{Kind: refs.KindTag}, nil
 	})
-	s.E.Log.Squashes.Store(model.SquashesUnknown)
+	s.E.Log.HasSquashes()
 	s.wantOthers("merged from another line", kid, first, now, "g busy, h busy")
 	s.session(lane, model.Session{Fork: fork(busy, "fork")})
 	s.step(lane, now, lane)

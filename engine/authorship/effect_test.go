@@ -121,7 +121,7 @@ func TestBehindRestores(t *testing.T) {
 		tt.set(s, &r)
 		s.restore(tt.kind, tt.by, all, r)
 		if tt.kind == refs.KindTag {
-			s.E.Log.Known = nil
+			s.E.Log.ForgetHead()
 		}
 		for what2, c := range map[*model.Checkpoint][]string{first: tt.first, third: tt.third} {
 			if got := s.behind(me, what2, tt.now); strings.Join(got, "; ") != strings.Join(c, "; ") {

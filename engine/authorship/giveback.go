@@ -93,7 +93,7 @@ func (j *Judge) isOwn(by string, seq uint64) bool { return seq < j.own[j.e.whole
 // inTurn reports whether a session's agent is in the middle of a turn or a call; each is looked at once.
 func (j *Judge) inTurn(session string) bool {
 	is, known := j.turning[session]
-	if s := j.e.log.Records[session]; !known && s != nil {
+	if s := j.e.log.Session(session); !known && s != nil {
 		is = j.e.sessions.InTurn(s)
 		j.turning[session] = is
 	}

@@ -1,6 +1,7 @@
 package authorship_test
 
 import (
+	"maps"
 	"testing"
 
 	"rewind/engine/authorship"
@@ -36,7 +37,7 @@ type story struct {
 func newStory(t *testing.T) *story {
 	t.Helper()
 	p := enginetest.NewProject(t)
-	p.E.Log.Records = map[string]*model.Session{}
+	p.Must(p.E.Log.LoadSessions())
 	s := &story{Project: p, authors: authorship.New(p.E.Log, p.E.Sessions, p.E.Worktree)}
 	s.session(me, model.Session{})
 	s.session(lane, model.Session{LaneOf: me})
@@ -51,8 +52,19 @@ func (s *story) session(name string, r model.Session) *model.Session {
 	if r.Began == 0 {
 		r.Began = s.E.Log.DB.LastSeq() + 1
 	}
-	s.E.Log.Records[name] = &r
+	s.E.Log.Remember(&r)
 	return &r
+}
+
+// unknown has nothing be known of a session.
+func (s *story) unknown(name string) {
+	others := maps.Collect(s.E.Log.EachSession())
+	delete(others, name)
+	s.E.Log.Forget()
+	s.Must(s.E.Log.LoadSessions())
+	for _, o := range others {
+		s.E.Log.Remember(o)
+	}
 }
 
 // fork is a lineage.
@@ -142,7 +154,7 @@ func (s *story) restore(kind refs.Kind, session string, found files, r refs.Rest
 	op := s.commit(func(*objstore.Tx, uint64) (refs.Operation, []refs.Update) {
 		return refs.Operation{Kind: kind, Session: session, Restore: &r}, nil
 	})
-	s.E.Log.Known = nil
+	s.E.Log.ForgetHead()
 	head, err := s.E.Log.Head()
 	s.Must(err)
 	s.head = head.Tree
@@ -152,7 +164,7 @@ func (s *story) restore(kind refs.Kind, session string, found files, r refs.Rest
 // found is a capture that found a worktree.
 func (s *story) found(all files) *capture.Capture {
 	s.T.Helper()
-	s.E.Log.Known = nil
+	s.E.Log.ForgetHead()
 	return &capture.Capture{Get: tree.NewMemo(s.E.Log.Objs), Res: &snapshot.Result{Root: s.tree(all)}}
 }
 

@@ -57,7 +57,7 @@ const silence = model.ActiveWithin
 // cameAfter reports whether a session began after the one that goes back was over: it had ended, or its program is
 // gone.
 func (j *Judge) cameAfter(other string) bool {
-	s, o := j.e.log.Records[j.Session], j.e.log.Records[other]
+	s, o := j.e.log.Session(j.Session), j.e.log.Session(other)
 	if s == nil || o == nil {
 		return false
 	}

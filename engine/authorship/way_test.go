@@ -110,11 +110,11 @@ func TestCameAfter(t *testing.T) {
 		s.event(me)
 		target := s.step(me, files{"f": "1"}, me)
 		s.step(rest, files{"f": "1", "g": "1"}, rest)
-		s.E.Log.Records[me].Ended = tt.ended
-		s.E.Log.Records[rest].First = s.E.Log.Records[me].Last.Add(tt.after)
-		s.E.Log.Records[rest].Busy, s.E.Log.Records[me].Busy = tt.atWork, tt.mineWork
+		s.E.Log.Session(me).Ended = tt.ended
+		s.E.Log.Session(rest).First = s.E.Log.Session(me).Last.Add(tt.after)
+		s.E.Log.Session(rest).Busy, s.E.Log.Session(me).Busy = tt.atWork, tt.mineWork
 		if tt.unknown {
-			delete(s.E.Log.Records, rest)
+			s.unknown(rest)
 		}
 		since, err := s.authors.Others(authorship.Going{Session: me}, target, s.found(files{"f": "1", "g": "1"}), false)
 		s.Must(err)

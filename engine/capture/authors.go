@@ -18,7 +18,7 @@ type OpenCalls map[string][]model.Call
 // OpenCalls are the calls that are running. The log's lock is held and the session records are loaded.
 func (wt *Worktree) OpenCalls() OpenCalls {
 	calls := OpenCalls{}
-	for name, s := range wt.log.Records {
+	for name, s := range wt.log.EachSession() {
 		if len(s.Calls) > 0 {
 			calls[name] = slices.Clone(s.Calls)
 		}

@@ -77,22 +77,16 @@ func (in *batch) run(ctx context.Context) error {
 	if c, err = in.withNamed(ctx, root, c); err != nil {
 		return err
 	}
-	noted := oplog.StoredNote{Skips: c.Res.Skips, Id: c.note}
 	if err := in.store(ctx, c); err != nil {
 		c.Discard()
 		return err
 	}
 	c.committed()
-	e.log.Noted = noted
-	for name, s := range in.sessions {
-		e.log.Records[name] = s
-	}
 	for _, a := range in.events {
 		if a.Act.Ends {
 			e.TurnEnded = a.Name
 		}
 	}
-	e.log.Known = &oplog.Head{Tree: c.Res.Root, Note: c.note, Checkpoint: in.state}
 	for _, a := range in.events {
 		a.res.Elsewhere = in.elsewhere(a, c)
 		e.seen.Add(a.Options.ID, a.res.Checkpoint)
@@ -102,7 +96,7 @@ func (in *batch) run(ctx context.Context) error {
 
 // store puts everything into one batch and commits it.
 func (in *batch) store(ctx context.Context, c *Capture) error {
-	e := in.wt
+	e, noted := in.wt, c.note
 	if err := c.FlushCache(); err != nil {
 		return err
 	}
@@ -176,11 +170,25 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 	if cp != nil {
 		cp.Late = lead.Options.Late != nil && lead.Options.Late()
 	}
-	_, err = e.log.Refs.CommitAll(ctx, c.Tx, kv.Written, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
+	return in.commit(ctx, c, cp, lead, oplog.StoredNote{Skips: c.Res.Skips, Id: noted})
+}
+
+// commit commits a capture, with its checkpoint, if it makes one, and the operations of the batch.
+func (in *batch) commit(
+	ctx context.Context, c *Capture, cp *model.Checkpoint, lead *Pending, noted oplog.StoredNote,
+) error {
+	change := in.wt.log.BeginWith(c.Tx)
+	for _, s := range in.sessions {
+		change.SetSession(s)
+	}
+	change.SetNote(noted)
+	_, err := change.CommitAll(ctx, kv.Written, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
 		if err := c.checkRoot(); err != nil {
 			return nil, nil, err
 		}
-		return in.operations(c, cp, lead, seq)
+		ops, updates, err := in.operations(c, cp, lead, seq)
+		change.SetHead(oplog.Head{Tree: c.Res.Root, Note: c.note, Checkpoint: in.state})
+		return ops, updates, err
 	})
 	return err
 }
@@ -209,7 +217,7 @@ func (in *batch) session(a *Pending) *model.Session {
 		return s
 	}
 	s := &model.Session{Name: a.Name, First: in.wt.log.Now()}
-	if old := in.wt.log.Records[a.Name]; old != nil {
+	if old := in.wt.log.Session(a.Name); old != nil {
 		c := *old
 		c.Calls, c.Imported = slices.Clone(old.Calls), false
 		s = &c
@@ -233,7 +241,7 @@ func (in *batch) tail(c *Capture, s *model.Session) {
 // turnBefore is the session's record before the event, if the checkpoint belongs to the turn before the prompt that
 // finds it: what an interrupted call had done. nil: it belongs to the event's own turn.
 func (in *batch) turnBefore(lead *Pending, cp *model.Checkpoint) *model.Session {
-	old := in.wt.log.Records[lead.Name]
+	old := in.wt.log.Session(lead.Name)
 	noTurnBefore := !lead.Act.Begins || old == nil || old.Turn == 0
 	if noTurnBefore || len(old.Calls) == 0 || !cp.ChangedBy(lead.Name) {
 		return nil
@@ -262,7 +270,7 @@ func (wt *Worktree) lineOf(finder string, by []string, owned []model.Owned) *mod
 		return nil
 	}
 	for _, name := range authors {
-		if s := wt.log.Records[name]; s != nil && s.Turn > 0 {
+		if s := wt.log.Session(name); s != nil && s.Turn > 0 {
 			return s
 		}
 	}
@@ -330,7 +338,7 @@ func (in *batch) begins(session string) (at objstore.ID, begins bool, err error)
 	if err != nil || at.IsZero() {
 		return at, err == nil, err
 	}
-	s := in.wt.log.Records[session]
+	s := in.wt.log.Session(session)
 	isFork := s != nil && s.Fork != nil && !refs.KindOf(s.Fork.Kind).IsRestore()
 	begins = isFork && s.Event == "" && s.Fork.Checkpoint == at.String()
 	if begins { // undo or a save may have moved the cursor and back
@@ -381,7 +389,7 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 			continue
 		}
 		said := in.sessions[a.Name].Cursor.Transcript
-		if old := e.log.Records[a.Name]; told[a.Name] || old != nil && old.Cursor.Transcript == said {
+		if old := e.log.Session(a.Name); told[a.Name] || old != nil && old.Cursor.Transcript == said {
 			said = objstore.ID{}
 		}
 		told[a.Name] = true
@@ -419,12 +427,9 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 			a.res = Handled{Recorded: true, Checkpoint: in.state}
 		}
 	}
-	for name, s := range in.sessions {
+	for _, s := range in.sessions {
 		if s.Began == 0 {
 			s.Began = seq
-		}
-		if err := c.Tx.Batch().Set(model.SessionKey(name), s.Encode()); err != nil {
-			return nil, nil, err
 		}
 	}
 	return ops, updates, nil

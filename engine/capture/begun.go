@@ -51,9 +51,9 @@ func (wt *Worktree) goesOnFrom(ev hooks.Event, named transcript.Parent, src tran
 		Session: model.SessionName(hooks.Event{Agent: ev.Agent, Session: id}), Message: named.Message, Time: wt.log.Now(),
 		Kind: model.ByAgent, How: value.FoundHeader,
 	}}
-	wt.log.Mu.Lock()
-	old := wt.log.Records[l.Session]
-	wt.log.Mu.Unlock()
+	wt.log.Lock()
+	old := wt.log.Session(l.Session)
+	wt.log.Unlock()
 	if old == nil || old.LaneOf != "" {
 		return nil
 	}

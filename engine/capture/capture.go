@@ -166,8 +166,8 @@ func (wt *Worktree) Capture(ctx context.Context, root worktreefs.Dir, o Options)
 
 // putNote stores the note of what was skipped; was is the id of the newest note before, for the delta.
 func (wt *Worktree) putNote(c *Capture, was objstore.ID) (objstore.ID, error) {
-	if wt.log.Noted.Is(c.Res.Skips) {
-		return wt.log.Noted.Id, nil
+	if noted := wt.log.Noted(); noted.Is(c.Res.Skips) {
+		return noted.Id, nil
 	}
 	raw, err := c.Res.Note()
 	if err != nil || raw == nil {

@@ -45,8 +45,8 @@ func unsaved(p *enginetest.Project) (fast, slow []string) {
 	for _, ch := range s.Changes {
 		fast = append(fast, showChange(ch))
 	}
-	p.E.Log.Mu.Lock()
-	defer p.E.Log.Mu.Unlock()
+	p.E.Log.Lock()
+	defer p.E.Log.Unlock()
 	root, err := p.E.Log.Root()
 	p.Must(err)
 	defer root.Close()

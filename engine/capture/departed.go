@@ -21,17 +21,17 @@ type caller struct {
 // or whose terminal was closed, says nothing, and what others change from then on is not that call's. A program that
 // cannot be seen is taken to run. again is when to look once more; 0: no need.
 func (wt *Worktree) departed(ctx context.Context) (again time.Duration, err error) {
-	wt.log.Mu.Lock()
+	wt.log.Lock()
 	var calling []model.Session
 	err = wt.log.LoadSessions()
-	for name, s := range wt.log.Records {
+	for name, s := range wt.log.EachSession() {
 		if len(s.Calls) > 0 && !s.Ended {
 			calling = append(calling, *s)
 		} else {
 			wt.callers.Delete(name)
 		}
 	}
-	wt.log.Mu.Unlock()
+	wt.log.Unlock()
 	for i := range calling {
 		s := &calling[i]
 		known, ok := wt.callers.Load(s.Name)

@@ -39,9 +39,9 @@ func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err erro
 	if err != nil {
 		return again, err
 	}
-	wt.log.Mu.Lock()
+	wt.log.Lock()
 	wt.flushRest(ctx)
-	wt.log.Mu.Unlock()
+	wt.log.Unlock()
 	reply, err := wt.replies(ctx)
 	for _, soon := range []time.Duration{gone, look, reply} {
 		if soon > 0 && (again == 0 || soon < again) {
@@ -60,9 +60,9 @@ var LateReply = []time.Duration{
 
 // replies captures what agents have written since their newest events. again is when to look once more; 0: no need.
 func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error) {
-	wt.log.Mu.Lock()
+	wt.log.Lock()
 	var heard, grown, ended []string
-	for name, s := range wt.log.Records {
+	for name, s := range wt.log.EachSession() {
 		age := wt.log.Since(s.Last)
 		noFile := s.Transcript == "" || s.LaneOf != "" || !model.Understood(s.Agent)
 		if noFile || age < 0 || age > 2*model.QuietAfter {
@@ -88,7 +88,7 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 			}
 		}
 	}
-	wt.log.Mu.Unlock()
+	wt.log.Unlock()
 	for _, name := range grown {
 		if err := wt.conversations.CaughtUp(ctx, name); err != nil {
 			wt.cannotTail(name, err)
@@ -106,23 +106,23 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 
 // cannotTail notes in memory why a conversation is not captured; the session's next event stores it.
 func (wt *Worktree) cannotTail(name string, err error) {
-	wt.log.Mu.Lock()
-	defer wt.log.Mu.Unlock()
-	if s := wt.log.Records[name]; s != nil && conversation.Problem(err) != "" {
+	wt.log.Lock()
+	defer wt.log.Unlock()
+	if s := wt.log.Session(name); s != nil && conversation.Problem(err) != "" {
 		noted := *s
 		noted.Problem = conversation.Problem(err)
-		wt.log.Records[name] = &noted
+		wt.log.Remember(&noted)
 	}
 }
 
 // quiet lists the sessions whose turn fell silent. again is when the next one could have; 0: none is in a turn.
 func (wt *Worktree) quiet() (ended []model.Session, again time.Duration, err error) {
-	wt.log.Mu.Lock()
-	defer wt.log.Mu.Unlock()
+	wt.log.Lock()
+	defer wt.log.Unlock()
 	if err := wt.log.LoadSessions(); err != nil {
 		return nil, 0, err
 	}
-	for _, s := range wt.log.Records {
+	for _, s := range wt.log.EachSession() {
 		if !s.Busy || slices.ContainsFunc(s.Calls, func(c model.Call) bool { return c.ID != model.TurnCall }) {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"rewind/engine/model"
@@ -78,16 +77,13 @@ func (wt *Worktree) Knows(ev hooks.Event) (bool, error) { return wt.knows(model.
 // knows is Knows by a session's name. It takes the log's lock only until a session is known: an event that waited here
 // would share no capture.
 func (wt *Worktree) knows(session string) (bool, error) {
-	if _, ok := wt.log.Heard.Load(session); ok {
+	if wt.log.Session(session) != nil {
 		return true, nil
 	}
-	wt.log.Mu.Lock()
-	defer wt.log.Mu.Unlock()
-	if err := wt.log.LoadSessions(); err != nil || wt.log.Records[session] == nil {
-		return false, err
-	}
-	wt.log.Heard.Store(session, true)
-	return true, nil
+	wt.log.Lock()
+	defer wt.log.Unlock()
+	err := wt.log.LoadSessions()
+	return wt.log.Session(session) != nil, err
 }
 
 // firstOf has the events of a session that is not known yet go one behind the other, in the order in which they came:
@@ -157,8 +153,8 @@ type Pending struct {
 type queue struct {
 	mu     sync.Mutex
 	events []*Pending
-	taking *atomic.Bool // a leader is at work; gc and the search for secrets stand back
-	yield  func()       // ends preemptible work; nil: none is under way
+	log    *oplog.Log // is told that a leader is at work: gc and the search for secrets stand back
+	yield  func()     // ends preemptible work; nil: none is under way
 	idle   sync.WaitGroup
 }
 
@@ -170,7 +166,7 @@ func (w *queue) add(a *Pending) (lead bool) {
 	if w.yield != nil {
 		w.yield()
 	}
-	if w.taking.Swap(true) {
+	if w.log.TakeIn(true) {
 		return false
 	}
 	w.idle.Add(1)
@@ -203,19 +199,19 @@ func (w *queue) next() []*Pending {
 	defer w.mu.Unlock()
 	pending := w.events
 	w.events = nil
-	w.taking.Store(len(pending) > 0)
+	w.log.TakeIn(len(pending) > 0)
 	return pending
 }
 
 // handleQueued takes in pending, and what comes until it has the log's lock, as one batch, and answers all.
 func (wt *Worktree) handleQueued(ctx context.Context, w *queue, pending []*Pending) {
-	wt.log.Mu.Lock()
+	wt.log.Lock()
 	var err error
 	defer func() {
 		if p := recover(); p != nil { // no request has this goroutine: a panic would end the daemon
 			err = fmt.Errorf("handle: internal error: %v\n%s", p, debug.Stack())
 		}
-		wt.log.Mu.Unlock()
+		wt.log.Unlock()
 		for _, a := range pending {
 			a.err = err
 			close(a.Done)

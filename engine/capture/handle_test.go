@@ -302,17 +302,17 @@ func TestHandleFailure(t *testing.T) {
 	p.Write("f", enginetest.Big("1"))
 	done, cancel := context.WithCancel(enginetest.Bg)
 	cancel()
-	p.E.Log.Mu.Lock()
+	p.E.Log.Lock()
 	p.Must(p.E.Worktree.LoadSeen())
 	err := p.E.Worktree.HandleBatch(done, []*capture.Pending{{Worktree: p.E.Worktree, Event: hooks.Event{
 		Agent: hooks.Claude, Session: "a",
 		Kind: hooks.Prompt,
 	}, Act: hooks.Action{Capture: true, Record: true, Begins: true}, Name: a.Name()}})
-	p.E.Log.Mu.Unlock()
+	p.E.Log.Unlock()
 	if err == nil {
 		t.Fatal("committed although the context was done")
 	}
-	if s := p.E.Log.Records[a.Name()]; s.Turn != 0 {
+	if s := p.E.Log.Session(a.Name()); s.Turn != 0 {
 		t.Errorf("turn %d", s.Turn)
 	}
 	if cp := p.Get(a.Prompt("x")); cp.Cause.Turn != 1 || p.Cat(cp, "f") != enginetest.Big("1") {
@@ -328,7 +328,7 @@ func TestLookGivesWay(t *testing.T) {
 	a.Prompt("x")
 	a.Stop()
 	p.Write("f", "overlooked until now\n")
-	p.E.Log.Taking.Store(true) // as if an event were on its way for ever
+	p.E.Log.TakeIn(true) // as if an event were on its way for ever
 	for i := range capture.MaxPreemptions {
 		if again, err := p.E.Worktree.ScanWhole(enginetest.Bg); again != capture.RetryAfter || err != nil {
 			t.Fatalf("look %d: %v, %v", i, again, err)
@@ -344,7 +344,7 @@ func TestLookGivesWay(t *testing.T) {
 		p.Cat(cur, "f") != "overlooked until now\n" {
 		t.Fatalf("%+v, %v", cur, err)
 	}
-	p.E.Log.Taking.Store(false)
+	p.E.Log.TakeIn(false)
 
 	// One that has begun is left off by the event itself, which finds what the look would have found.
 	a.Prompt("y")
@@ -352,8 +352,8 @@ func TestLookGivesWay(t *testing.T) {
 	p.Write("f", "again\n")
 	began, left := make(chan struct{}), make(chan error)
 	go func() {
-		p.E.Log.Mu.Lock()
-		defer p.E.Log.Mu.Unlock()
+		p.E.Log.Lock()
+		defer p.E.Log.Unlock()
 		left <- p.E.Worktree.Waiting.Preemptible(enginetest.Bg, func(ctx context.Context) error {
 			close(began)
 			<-ctx.Done()

@@ -25,16 +25,16 @@ func (wt *Worktree) inLane(ev hooks.Event) (_ hooks.Event, worker string, err er
 		return ev, "", nil
 	}
 	name := model.SessionName(ev)
-	of, known := wt.log.Lanes.Load(name)
+	of, known := wt.log.Lane(name)
 	if !known {
 		if of, known, err = wt.findCaller(name, ev); err != nil {
 			return ev, "", err
 		}
 		if known {
-			wt.log.Lanes.Store(name, of)
+			wt.log.KnowLane(name, of)
 		}
 	}
-	if of, _ := of.(string); of != "" {
+	if of != "" {
 		_, id := model.SplitSession(of)
 		return ev.InLane(id), name, nil
 	}
@@ -43,19 +43,19 @@ func (wt *Worktree) inLane(ev hooks.Event) (_ hooks.Event, worker string, err er
 
 // findCaller finds the name of the session that called another; "": none here did.
 func (wt *Worktree) findCaller(name string, ev hooks.Event) (of string, known bool, err error) {
-	wt.log.Mu.Lock()
-	defer wt.log.Mu.Unlock()
+	wt.log.Lock()
+	defer wt.log.Unlock()
 	if err := wt.log.LoadSessions(); err != nil {
 		return "", false, err
 	}
-	if s := wt.log.Records[name]; s != nil && (s.LaneOf != "" || !s.Cursor.Transcript.IsZero()) {
+	if s := wt.log.Session(name); s != nil && (s.LaneOf != "" || !s.Cursor.Transcript.IsZero()) {
 		return s.LaneOf, true, nil // found at an earlier event
 	}
 	id, known := callingSession(ev.Transcript)
 	if id == "" || id == ev.Session {
 		return "", known, nil
 	}
-	caller := wt.log.Records[model.SessionName(hooks.Event{Agent: ev.Agent, Session: id})]
+	caller := wt.log.Session(model.SessionName(hooks.Event{Agent: ev.Agent, Session: id}))
 	if caller == nil {
 		return "", true, nil
 	}
@@ -95,7 +95,7 @@ func (in *batch) lane(a *Pending) {
 		return
 	}
 	s := &model.Session{Name: a.worker, First: in.wt.log.Now()}
-	if old := in.wt.log.Records[a.worker]; old != nil {
+	if old := in.wt.log.Session(a.worker); old != nil {
 		if old.LaneOf != "" {
 			return
 		}

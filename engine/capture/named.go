@@ -211,7 +211,7 @@ func (in *batch) leaves(a *Pending, c *Capture, path string, reason byte) error 
 
 // announced is the call of an event's end, as it began; nil: nobody has told of that.
 func (in *batch) announced(a *Pending) *model.Call {
-	s := in.wt.log.Records[a.Name]
+	s := in.wt.log.Session(a.Name)
 	if s == nil || !a.Act.Closes || a.Event.Tool.Call == "" {
 		return nil
 	}

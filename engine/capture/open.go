@@ -48,7 +48,7 @@ type State struct {
 // NewState is the state before the first capture.
 func NewState(log *oplog.Log) *State {
 	st := new(State)
-	st.Waiting.taking = &log.Taking
+	st.Waiting.log = log
 	return st
 }
 
@@ -60,7 +60,7 @@ func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation
 // Close waits for the events that are being handled, and ends the watcher.
 func (wt *Worktree) Close() error {
 	wt.Waiting.idle.Wait()
-	wt.log.Mu.Lock()
-	defer wt.log.Mu.Unlock()
+	wt.log.Lock()
+	defer wt.log.Unlock()
 	return wt.unwatch()
 }

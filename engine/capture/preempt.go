@@ -23,7 +23,7 @@ func (w *queue) Preemptible(ctx context.Context, fn func(context.Context) error)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	w.mu.Lock()
-	if w.taking.Load() {
+	if w.log.TakesIn() {
 		stop(ErrPreempted)
 	}
 	w.yield = func() { stop(ErrPreempted) }
@@ -41,8 +41,8 @@ func (w *queue) Preemptible(ctx context.Context, fn func(context.Context) error)
 // ScanWhole is rescan, preemptible. again is when to call it once more; 0: nothing is left to do. It takes the log's
 // lock.
 func (wt *Worktree) ScanWhole(ctx context.Context) (again time.Duration, err error) {
-	wt.log.Mu.Lock()
-	defer wt.log.Mu.Unlock()
+	wt.log.Lock()
+	defer wt.log.Unlock()
 	if wt.preemptions >= MaxPreemptions {
 		err = wt.rescan(ctx)
 	} else {

@@ -251,7 +251,7 @@ func (wt *Worktree) NewStep(c *Capture, session string, cur *model.Checkpoint, c
 	if cp.By, cp.Owned, err = wt.attribute(c, was.Tree, wt.OpenCalls()); err != nil {
 		return nil, err
 	}
-	if s := wt.log.Records[session]; s != nil {
+	if s := wt.log.Session(session); s != nil {
 		if cause.Event == model.EventScan && cp.ChangedBy(session) {
 			cp.Cause.Tool, cp.Cause.Call = during(s.Calls)
 		}
@@ -296,7 +296,11 @@ func (wt *Worktree) Advance(cp *model.Checkpoint) (refs.Operation, []refs.Update
 func (wt *Worktree) CommitCapture(ctx context.Context, c *Capture, cp *model.Checkpoint, du kv.Durability,
 	prepare func(*model.Checkpoint) ([]refs.Operation, []refs.Update, error),
 ) (*model.Checkpoint, error) {
-	_, err := wt.log.Refs.CommitAll(ctx, c.Tx, du, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
+	change := wt.log.BeginWith(c.Tx)
+	if c.session != nil {
+		change.SetSession(c.session)
+	}
+	_, err := change.CommitAll(ctx, du, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
 		if err := c.checkRoot(); err != nil {
 			return nil, nil, err
 		}
@@ -307,8 +311,8 @@ func (wt *Worktree) CommitCapture(ctx context.Context, c *Capture, cp *model.Che
 		if err == nil {
 			op := &ops[0]
 			op.Time, op.Session, op.Checkpoint = cp.Time.UnixMilli(), cp.Session, cp.ID
-			if c.session != nil {
-				err = c.Tx.Batch().Set(model.SessionKey(c.session.Name), c.session.Encode())
+			if cp.Cause.Event != model.EventSafety { // what no step has stays unsaved
+				change.SetHead(oplog.Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID})
 			}
 		}
 		return ops, updates, err
@@ -319,13 +323,6 @@ func (wt *Worktree) CommitCapture(ctx context.Context, c *Capture, cp *model.Che
 	}
 	c.committed()
 	wt.flushRest(ctx)
-	if c.session != nil {
-		wt.log.Records[c.session.Name] = c.session
-	}
-	if cp.Cause.Event == model.EventSafety {
-		return cp, nil // a safety checkpoint: what no step has stays unsaved
-	}
-	wt.log.Known = &oplog.Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}
 	return cp, nil
 }
 

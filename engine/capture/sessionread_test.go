@@ -80,7 +80,7 @@ func TestPromise14FollowAfterAFailure(t *testing.T) {
 	p.Write("f", enginetest.Big("1"))
 	done, cancel := context.WithCancel(enginetest.Bg)
 	defer cancel()
-	p.E.Log.Mu.Lock()
+	p.E.Log.Lock()
 	p.Must(p.E.Worktree.LoadSeen())
 	err := p.E.Worktree.HandleBatch(done, []*capture.Pending{{
 		Worktree: p.E.Worktree, Event: hooks.Event{Agent: hooks.Claude, Session: k.ID, Kind: hooks.Stop, Transcript: k.File},
@@ -88,7 +88,7 @@ func TestPromise14FollowAfterAFailure(t *testing.T) {
 		// when all is ready to be committed
 		Options: capture.HandleOptions{Tier: k.Tier, Late: func() bool { cancel(); return false }},
 	}})
-	p.E.Log.Mu.Unlock()
+	p.E.Log.Unlock()
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("committed although the context was done: %v", err)
 	}

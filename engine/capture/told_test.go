@@ -224,7 +224,7 @@ func TestLanes(t *testing.T) {
 	if got := told(2, 0, "after a restart"); got != "droid/"+id(1) {
 		t.Errorf("after a restart it is of %s", got)
 	}
-	if s := p.E.Log.Records["droid/"+id(3)]; s == nil || s.LaneOf != "droid/"+id(1) || !s.Ended {
+	if s := p.E.Log.Session("droid/" + id(3)); s == nil || s.LaneOf != "droid/"+id(1) || !s.Ended {
 		t.Errorf("%+v", s)
 	}
 }

@@ -18,8 +18,8 @@ type watching struct {
 // Watch has the worktree watched from now on, so that captures need not look at what did not change; for an engine that
 // stays open. After an error, ErrNoWatcher among them, captures scan.
 func (wt *Worktree) Watch() error {
-	wt.log.Mu.Lock()
-	defer wt.log.Mu.Unlock()
+	wt.log.Lock()
+	defer wt.log.Unlock()
 	if wt.WatchState != nil && wt.WatchState.root == wt.log.Project.Root {
 		return nil
 	}
@@ -48,8 +48,8 @@ func (wt *Worktree) unwatch() error {
 
 // Watching says how the watcher is; nil: there is none.
 func (wt *Worktree) Watching() *value.Watcher {
-	wt.log.Mu.Lock()
-	defer wt.log.Mu.Unlock()
+	wt.log.Lock()
+	defer wt.log.Unlock()
 	if wt.WatchState == nil {
 		return nil
 	}

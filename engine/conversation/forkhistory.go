@@ -17,7 +17,7 @@ func (cs *Conversations) LinkHistory(own agentfiles.Folders, path string, gone b
 	if s == nil || s.Fork == nil || s.Agent != transcript.Claude {
 		return
 	}
-	of := cs.log.Records[s.Fork.Session]
+	of := cs.log.Session(s.Fork.Session)
 	if of == nil {
 		return
 	}
@@ -34,7 +34,7 @@ func (cs *Conversations) LinkHistory(own agentfiles.Folders, path string, gone b
 
 // sessionAt is the known session whose file path is; nil: none.
 func (cs *Conversations) sessionAt(path string) *model.Session {
-	for _, s := range cs.log.Records {
+	for _, s := range cs.log.EachSession() {
 		if s.Transcript == path {
 			return s
 		}

@@ -78,7 +78,7 @@ func (cs *Conversations) importSession(ctx context.Context, agent transcript.Age
 	if err != nil {
 		return nil, err
 	}
-	if id != "" && cs.log.Records[string(agent)+"/"+id] != nil {
+	if id != "" && cs.log.Session(string(agent)+"/"+id) != nil {
 		return nil, nil
 	}
 	f, err := OpenSession(agent, path)
@@ -87,7 +87,8 @@ func (cs *Conversations) importSession(ctx context.Context, agent transcript.Age
 	}
 	defer f.Close()
 	s := &model.Session{Agent: agent, Transcript: strings.TrimSuffix(path, zstdSuffix), Imported: true, Ended: true}
-	tx := cs.log.Objs.Begin()
+	c := cs.log.Begin()
+	tx := c.Tx
 	if s.Cursor, err = cs.advance(tx, s, f, maxSession); err == nil {
 		err = cs.fillFromTranscript(tx, s, id)
 	}
@@ -98,23 +99,22 @@ func (cs *Conversations) importSession(ctx context.Context, agent transcript.Age
 		}
 		return nil, err
 	}
-	if cs.log.Records[s.Name] != nil {
+	if cs.log.Session(s.Name) != nil {
 		tx.Discard()
 		return nil, nil
 	}
-	_, err = cs.log.Refs.Commit(ctx, tx, kv.Written, func(seq uint64) (refs.Operation, []refs.Update, error) {
+	c.SetSession(s)
+	_, err = c.Commit(ctx, kv.Written, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		s.Began = seq
 		op := refs.Operation{
 			Kind: refs.KindImport, Time: cs.log.Now().UnixMilli(), Session: s.Name, Message: path,
 			Transcript: s.Cursor.Transcript, Turn: s.Turn,
 		}
-		return op, nil, tx.Batch().Set(model.SessionKey(s.Name), s.Encode())
+		return op, nil, nil
 	})
 	if err != nil {
-		tx.Discard()
 		return nil, err
 	}
-	cs.log.Records[s.Name] = s
 	cs.saw(s.Name, f, s.Cursor.TranscriptEnd)
 	return s, nil
 }

@@ -3,6 +3,7 @@ package conversation
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,7 +20,7 @@ const maxKin = 32
 
 // kin are sessions that one may have been made of.
 type kin struct {
-	others map[string]*model.Session
+	others map[string]*model.Session // as they were then
 	list   []*model.Session
 	below  []*model.Session // sessions that were made of it, as rewind or their files say
 }
@@ -27,7 +28,7 @@ type kin struct {
 // kinOf are the sessions that begin as s does, or have what it begins with, and that which its file names. The log's
 // lock is held.
 func (cs *Conversations) kinOf(s *model.Session, t *transcript.Trace) kin {
-	k := kin{others: cs.log.Records}
+	k := kin{others: maps.Collect(cs.log.EachSession())}
 	named := k.others[namedBy(s, t)]
 	other := named != nil && named.Name != s.Name && !named.Purged
 	if other && !k.comesFrom(named, s.Name) {

@@ -2,9 +2,7 @@ package conversation
 
 import (
 	"context"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"rewind/engine/model"
@@ -95,11 +93,11 @@ func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src
 // The log's lock is held. An error is dropped, since origins are looked for again.
 func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 	for range MaxBases {
-		if cs.log.Records[name] == nil || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
+		if cs.log.Session(name) == nil || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
 			return
 		}
 		cs.resolve(ctx, name, func(read func()) { read() })
-		s := cs.log.Records[name]
+		s := cs.log.Session(name)
 		if s.Fork == nil {
 			break
 		}
@@ -115,11 +113,11 @@ func (cs *Conversations) resolveOrigins(ctx context.Context) {
 
 // ResolveOriginsUnlocked is resolveOrigins that reads conversations without the log's lock, which it takes.
 func (cs *Conversations) ResolveOriginsUnlocked(ctx context.Context, names []string) {
-	cs.log.Mu.Lock()
-	defer cs.log.Mu.Unlock()
+	cs.log.Lock()
+	defer cs.log.Unlock()
 	without := func(read func()) {
-		cs.log.Mu.Unlock()
-		defer cs.log.Mu.Lock()
+		cs.log.Unlock()
+		defer cs.log.Lock()
 		read()
 	}
 	for _, name := range names {
@@ -131,12 +129,12 @@ func (cs *Conversations) ResolveOriginsUnlocked(ctx context.Context, names []str
 
 func (cs *Conversations) resolveAll(ctx context.Context, reading func(func())) {
 	cs.loadPoints().retry()
-	names := slices.Sorted(maps.Keys(cs.log.Records))
+	names := cs.log.SessionNames()
 	for _, name := range names { // all are known before one is compared with others
 		if ctx.Err() != nil {
 			return
 		}
-		if s := cs.log.Records[name]; s != nil && cs.needsOrigin(s) {
+		if s := cs.log.Session(name); s != nil && cs.needsOrigin(s) {
 			if t, err := newTracer(cs.log.Objs, maxOrigin).trace(s); err == nil {
 				cs.points.learn(s, t)
 				cs.points.again[name] = true
@@ -149,7 +147,7 @@ func (cs *Conversations) resolveAll(ctx context.Context, reading func(func())) {
 
 // resolveAgain looks for the origins of the sessions for which that is to be done again.
 func (cs *Conversations) resolveAgain(ctx context.Context, reading func(func())) {
-	for range len(cs.log.Records) {
+	for range cs.log.EachSession() { // no more often than there are sessions
 		name := ""
 		for of := range cs.loadPoints().again {
 			if name == "" || of < name {
@@ -170,7 +168,7 @@ func (cs *Conversations) readable() bool { return cs.log.CheckWhole() == nil && 
 // resolve looks for the origin of a session where needsOrigin says so; reading runs what only reads. The log's lock is
 // held.
 func (cs *Conversations) resolve(ctx context.Context, name string, reading func(func())) {
-	s := cs.log.Records[name]
+	s := cs.log.Session(name)
 	if s == nil || !cs.needsOrigin(s) || !cs.readable() {
 		return
 	}
@@ -192,7 +190,6 @@ func (cs *Conversations) resolve(ctx context.Context, name string, reading func(
 		return
 	}
 	kin := cs.kinOf(&work, t)
-	kin.others = maps.Clone(kin.others)
 	var l *model.Lineage
 	open := false
 	reading(func() { l, open, err = kin.origin(r, &work, t) })
@@ -202,7 +199,7 @@ func (cs *Conversations) resolve(ctx context.Context, name string, reading func(
 	}
 	p = cs.loadPoints()
 	p.settle(name, open)
-	if now := cs.log.Records[name]; now != nil && !now.Purged && !made(now) {
+	if now := cs.log.Session(name); now != nil && !now.Purged && !made(now) {
 		cs.tellOrigin(ctx, p, now, l)
 	}
 }
@@ -218,7 +215,7 @@ func (cs *Conversations) lookFailed(name string, err error) {
 func (cs *Conversations) tellOrigin(ctx context.Context, p *points, now *model.Session, l *model.Lineage) {
 	name := now.Name
 	if l.Resolved() {
-		if from := cs.log.Records[l.Session]; from != nil && byLooks(from.Fork) && cs.comesFrom(from, name) {
+		if from := cs.log.Session(l.Session); from != nil && byLooks(from.Fork) && cs.comesFrom(from, name) {
 			// it was told the other way round before this one had anything of its own
 			_ = cs.recordOrigin(ctx, from.Name, nil)
 			p.again[from.Name] = true
@@ -238,45 +235,35 @@ func (cs *Conversations) comesFrom(s *model.Session, name string) bool {
 		if s.Fork.Session == name {
 			return true
 		}
-		s = cs.log.Records[s.Fork.Session]
+		s = cs.log.Session(s.Fork.Session)
 	}
 	return true
 }
 
 // PlaceOrigin stores which checkpoint the fork point of a session is. The log's lock is held.
 func (cs *Conversations) PlaceOrigin(ctx context.Context, name string, cp *model.Checkpoint) error {
-	stored := cs.log.Records[name]
+	stored := cs.log.Session(name)
 	if stored == nil || stored.Fork == nil {
 		return nil
 	}
 	s, from := *stored, *stored.Fork
 	from.At(cp)
 	s.Fork = &from
-	tx := cs.log.Objs.Begin()
-	err := tx.Batch().Set(model.SessionKey(name), s.Encode())
-	if err == nil {
-		err = tx.Commit(ctx, kv.Written)
-	}
-	if err != nil {
-		tx.Discard()
-		return err
-	}
-	cs.log.Records[name] = &s
-	return nil
+	c := cs.log.Begin()
+	c.SetSession(&s)
+	return c.CommitSilently(ctx, kv.Written)
 }
 
 // recordOrigin stores the lineage of a session, nil: that it has none. If that changes the number of its turn, the
 // newest event of the turn is recorded again with the right number, so that the turn has an end. The log's lock is
 // held.
 func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model.Lineage) error {
-	s := *cs.log.Records[name]
+	s := *cs.log.Session(name)
 	if l.Same(s.Fork) {
 		return nil
 	}
 	was := s.Turn
 	s.ComesFrom(l)
-	tx := cs.log.Objs.Begin()
-	put := func() error { return tx.Batch().Set(model.SessionKey(name), s.Encode()) }
 	var again *refs.Operation
 	if s.Turn != was {
 		err := cs.log.Refs.Newest(0, func(op *refs.Operation) error {
@@ -290,29 +277,21 @@ func (cs *Conversations) recordOrigin(ctx context.Context, name string, l *model
 			return kv.ErrStop
 		})
 		if err != nil {
-			tx.Discard()
 			return err
 		}
 	}
-	var err error
+	c := cs.log.Begin()
+	c.SetSession(&s)
 	if again == nil {
-		if err = put(); err == nil {
-			err = tx.Commit(ctx, kv.Written)
-		}
-	} else {
-		op := refs.Operation{
-			Kind: refs.KindEvent, Time: again.Time, Session: name, Checkpoint: again.Checkpoint, Turn: s.Turn,
-			Transcript: s.Cursor.Transcript, Cause: again.Cause,
-		}
-		if again.Kind == refs.KindCheckpoint {
-			op.Cause = refs.Cause{Event: s.Event}
-		}
-		_, err = cs.log.Refs.Commit(ctx, tx, kv.Written, func(uint64) (refs.Operation, []refs.Update, error) { return op, nil, put() })
+		return c.CommitSilently(ctx, kv.Written)
 	}
-	if err != nil {
-		tx.Discard()
-		return err
+	op := refs.Operation{
+		Kind: refs.KindEvent, Time: again.Time, Session: name, Checkpoint: again.Checkpoint, Turn: s.Turn,
+		Transcript: s.Cursor.Transcript, Cause: again.Cause,
 	}
-	cs.log.Records[name] = &s
-	return nil
+	if again.Kind == refs.KindCheckpoint {
+		op.Cause = refs.Cause{Event: s.Event}
+	}
+	_, err := c.Commit(ctx, kv.Written, func(uint64) (refs.Operation, []refs.Update, error) { return op, nil, nil })
+	return err
 }

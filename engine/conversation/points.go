@@ -77,7 +77,7 @@ func (cs *Conversations) loadPoints() *points {
 	_ = cs.log.DB.Scan(kv.Range{Prefix: prefix}, func(key, raw []byte) error {
 		name := string(key[len(prefix):])
 		known, err := model.DecodePoints(raw)
-		if err != nil || known.Read != model.PointsRead || cs.log.Records[name] == nil {
+		if err != nil || known.Read != model.PointsRead || cs.log.Session(name) == nil {
 			p.learnt[name] = nil
 			return nil //nolint:nilerr // it is learnt again
 		}
@@ -177,7 +177,7 @@ func (cs *Conversations) keepPoints(ctx context.Context) {
 	defer b.Close() //nolint:errcheck // after a commit there is nothing to close
 	for name, known := range p.learnt {
 		var err error
-		if known == nil || cs.log.Records[name] == nil || cs.log.Records[name].Purged {
+		if known == nil || cs.log.Session(name) == nil || cs.log.Session(name).Purged {
 			err = b.Delete(model.PointsKey(name))
 		} else {
 			err = b.Set(model.PointsKey(name), known.Encode())

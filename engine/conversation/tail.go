@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/engine/register"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -253,15 +254,15 @@ func (cs *Conversations) unpackedSession(tx *objstore.Tx, s *model.Session, f *S
 // CaughtUp captures what hooks have left of a session's file, however much that is. It takes the log's lock, but not
 // while it reads.
 func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
-	cs.log.Mu.Lock()
-	s := cs.log.Records[name]
+	cs.log.Lock()
+	s := cs.log.Session(name)
 	if s == nil || s.Purged {
-		cs.log.Mu.Unlock()
+		cs.log.Unlock()
 		return nil
 	}
 	was := s.Cursor
 	work := *s
-	cs.log.Mu.Unlock()
+	cs.log.Unlock()
 
 	agent := work.Agent
 	path, fi, err := FindFile(agent, work.Transcript)
@@ -277,7 +278,7 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	}
 	defer f.Close()
 	tx := cs.log.Objs.Begin()
-	if _, purged := cs.log.Silent.Load(name); purged { // purged since the record was read
+	if cs.log.Silenced(name) { // purged since the record was read
 		tx.Discard()
 		return nil
 	}
@@ -288,9 +289,9 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 	if err := tx.Commit(ctx, kv.Written); err != nil {
 		return err
 	}
-	cs.log.Mu.Lock()
-	defer cs.log.Mu.Unlock()
-	if now := cs.log.Records[name]; now == nil || now.Cursor != was || now.Transcript != work.Transcript {
+	cs.log.Lock()
+	defer cs.log.Unlock()
+	if now := cs.log.Session(name); now == nil || now.Cursor != was || now.Transcript != work.Transcript {
 		return nil // an event has captured the file meanwhile
 	}
 	cs.saw(name, f, work.Cursor.TranscriptEnd)
@@ -302,12 +303,12 @@ func (cs *Conversations) CaughtUp(ctx context.Context, name string) error {
 
 // moveCursor records that a conversation was captured further without an event. The log's lock is held.
 func (cs *Conversations) moveCursor(ctx context.Context, name string, to model.Cursor) error {
-	return cs.MoveCursorWith(ctx, cs.log.Objs.Begin(), name, to)
+	return cs.MoveCursorWith(ctx, cs.log.Begin(), name, to)
 }
 
-// MoveCursorWith is moveCursor in tx, which has the captured bytes. With an error tx is discarded.
-func (cs *Conversations) MoveCursorWith(ctx context.Context, tx *objstore.Tx, name string, to model.Cursor) error {
-	s := *cs.log.Records[name]
+// MoveCursorWith is moveCursor in a change, which has the captured bytes. With an error it is given up.
+func (cs *Conversations) MoveCursorWith(ctx context.Context, c *oplog.Change, name string, to model.Cursor) error {
+	s := *cs.log.Session(name)
 	s.Cursor, s.Problem = to, ""
 	op := refs.Operation{
 		Kind: refs.KindEvent, Time: cs.log.Now().UnixMilli(), Session: name, Turn: s.Turn, Transcript: to.Transcript,
@@ -315,19 +316,13 @@ func (cs *Conversations) MoveCursorWith(ctx context.Context, tx *objstore.Tx, na
 	}
 	head, err := cs.log.Head()
 	if err != nil {
-		tx.Discard()
+		c.Discard()
 		return err
 	}
 	op.Checkpoint = head.Checkpoint
-	_, err = cs.log.Refs.Commit(ctx, tx, kv.Written, func(uint64) (refs.Operation, []refs.Update, error) {
-		return op, nil, tx.Batch().Set(model.SessionKey(name), s.Encode())
-	})
-	if err != nil {
-		tx.Discard()
-		return err
-	}
-	cs.log.Records[name] = &s
-	return nil
+	c.SetSession(&s)
+	_, err = c.Commit(ctx, kv.Written, func(uint64) (refs.Operation, []refs.Update, error) { return op, nil, nil })
+	return err
 }
 
 // recheckDue reports whether so much was captured of a session's file since it was compared as a whole.
@@ -343,9 +338,9 @@ func recheckDue(s *model.Session) bool {
 // nothing else shows that an agent has changed what lies before the last block. What differs is captured as a new
 // generation. The log's lock is taken, but not while the file is read.
 func (cs *Conversations) Recheck(ctx context.Context, name string) error {
-	cs.log.Mu.Lock()
-	s := cs.log.Records[name]
-	cs.log.Mu.Unlock()
+	cs.log.Lock()
+	s := cs.log.Session(name)
+	cs.log.Unlock()
 	if s == nil || !recheckDue(s) {
 		return nil
 	}
@@ -363,9 +358,9 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	cs.log.Mu.Lock()
-	defer cs.log.Mu.Unlock()
-	now := cs.log.Records[name]
+	cs.log.Lock()
+	defer cs.log.Unlock()
+	now := cs.log.Session(name)
 	if now == nil || now.Cursor != c || now.Purged {
 		return nil
 	}
@@ -386,7 +381,7 @@ func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	if same == now.Cursor.Length { // nothing has changed that the log has to tell
 		kept := *now
 		kept.Cursor = c
-		cs.log.Records[name] = &kept
+		cs.log.Remember(&kept)
 		return nil
 	}
 	return cs.moveCursor(ctx, name, c)

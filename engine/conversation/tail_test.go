@@ -222,7 +222,7 @@ func (m *follower) quiet(*rapid.T) {
 
 func (m *follower) name() string {
 	name := string(m.agent) + "/" + m.id
-	if m.E.Log.Records[name] == nil || m.E.Log.Records[name].Transcript != m.file {
+	if m.E.Log.Session(name) == nil || m.E.Log.Session(name).Transcript != m.file {
 		return ""
 	}
 	return name

@@ -88,9 +88,9 @@ func (f *Finder) grepAll(ctx context.Context, o GrepOptions) (*GrepResult, error
 	if err != nil {
 		return nil, err
 	}
-	f.log.Mu.Lock()
+	f.log.Lock()
 	head, err := f.log.Head()
-	f.log.Mu.Unlock()
+	f.log.Unlock()
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,6 @@ package find
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strings"
 
 	"rewind/engine/model"
@@ -62,8 +60,8 @@ func (f *Finder) conversations(only string) ([]model.Session, error) {
 		return nil, err
 	}
 	var list []model.Session
-	for _, name := range slices.Sorted(maps.Keys(f.log.Records)) {
-		s := f.log.Records[name]
+	for _, name := range f.log.SessionNames() {
+		s := f.log.Session(name)
 		readable := s != nil && model.Understood(s.Agent) && !s.Cursor.Transcript.IsZero()
 		if readable && (only == "" || only == name) {
 			list = append(list, *s)

@@ -151,8 +151,8 @@ func (r *repair) verify(ctx context.Context, p model.Progress) (*verifier, error
 // canBegin refuses while a checkout is half done: to finish it, or to take it back, is the remedy, as long as it can
 // be.
 func (r *repair) canBegin(v *verifier) error {
-	r.e.log.Mu.Lock()
-	defer r.e.log.Mu.Unlock()
+	r.e.log.Lock()
+	defer r.e.log.Unlock()
 	j, err := r.e.log.ReadJournal()
 	if errors.Is(err, kv.ErrCorrupt) {
 		return r.e.log.DB.View(model.JournalKey, func(val []byte) error { r.was = slices.Clone(val); return nil })

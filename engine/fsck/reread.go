@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"rewind/engine/conversation"
@@ -60,9 +61,9 @@ func counted(n int, what string) string {
 // not stored again.
 func (r *repair) worktree(ctx context.Context, p model.Progress) error {
 	e := r.e
-	e.log.Mu.Lock()
+	e.log.Lock()
 	rules, err := e.worktree.Rules()
-	e.log.Mu.Unlock()
+	e.log.Unlock()
 	if err != nil {
 		return err
 	}
@@ -188,13 +189,13 @@ func (r *repair) conversations(ctx context.Context, v *verifier) error {
 			}
 		}
 	}
-	r.e.log.Mu.Lock()
+	r.e.log.Lock()
 	err := r.e.log.LoadSessions()
-	for _, s := range r.e.log.Records {
+	for _, s := range r.e.log.EachSession() {
 		lost.note(s.Name, s.Cursor.Path, s.Cursor.Transcript, s.Cursor.Length)
 	}
-	all := r.e.log.Records
-	r.e.log.Mu.Unlock()
+	all := maps.Collect(r.e.log.EachSession())
+	r.e.log.Unlock()
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 					return err
 				}
 			}
-			g.e.log.Squashes.Store(model.SquashesSome)
+			g.e.log.HasSquashes()
 			return nil
 		})
 		if err != nil {
@@ -108,8 +108,8 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 // it makes all batches before durable.
 func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 	e := g.e
-	e.log.Mu.Lock()
-	defer e.log.Mu.Unlock()
+	e.log.Lock()
+	defer e.log.Unlock()
 	if err := g.recheck(); err != nil {
 		return err
 	}

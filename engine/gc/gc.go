@@ -158,8 +158,8 @@ func (co *Collector) collect(ctx context.Context, c *objstore.Collection, plan *
 
 // sweepSet ends the marking under the log's lock, with nothing left to mark.
 func (co *Collector) sweepSet(m *reach) error {
-	co.log.Mu.Lock()
-	defer co.log.Mu.Unlock()
+	co.log.Lock()
+	defer co.log.Unlock()
 	if err := m.sinceRoots(); err != nil {
 		return err
 	}
@@ -169,9 +169,9 @@ func (co *Collector) sweepSet(m *reach) error {
 // beginCollection registers a collection at a moment without an open transaction, for which it waits.
 func (co *Collector) beginCollection(ctx context.Context, p *pacer) (*objstore.Collection, error) {
 	for {
-		co.log.Mu.Lock()
+		co.log.Lock()
 		c, err := co.log.Objs.Collect()
-		co.log.Mu.Unlock()
+		co.log.Unlock()
 		if err == nil {
 			if err = c.List(ctx, p.pause); err != nil {
 				c.End()

@@ -245,9 +245,9 @@ func TestForkPointsStay(t *testing.T) {
 		t.Errorf("a second gc takes %d more", r.Checkpoints)
 	}
 	p.Must(os.Remove(f.Path))
-	s := *p.E.Log.Records[f.Session]
+	s := *p.E.Log.Session(f.Session)
 	s.Standing = value.Deleted
-	p.E.Log.Records[f.Session] = &s
+	p.E.Log.Remember(&s)
 	p.Gc(gc.Options{Keep: 1})
 	if p.Has(point) {
 		t.Error("a fork that is gone keeps its fork point")

@@ -27,10 +27,10 @@ func TestPromise05NeededMeanwhile(t *testing.T) {
 		old := p.Listed()[3]
 		calls, kept := 0, false
 		_, err := p.E.Collector.GC(enginetest.Bg, gc.Options{Keep: 2, Progress: func(int, int64) {
-			if calls++; calls != n || !p.E.Log.Mu.TryLock() {
+			if calls++; calls != n || !p.E.Log.TryLock() {
 				return
 			}
-			p.E.Log.Mu.Unlock()
+			p.E.Log.Unlock()
 			_, err := p.E.History.Tag(enginetest.Bg, fmt.Sprint("t", n), old.ID.String(), false)
 			if kept = err == nil; err != nil && !errors.Is(err, model.ErrNotFound) {
 				t.Error(err)

@@ -48,12 +48,7 @@ func (p *pacer) pause(ctx context.Context) error {
 	if p.throttle {
 		time.Sleep(worked)
 	}
-	for range 100 {
-		if !p.e.log.Taking.Load() {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	p.e.log.StandBack()
 	p.from = time.Now()
 	return nil
 }

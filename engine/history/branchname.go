@@ -53,7 +53,7 @@ func (h *History) Whereabouts(name string) (root string, known bool) {
 		}
 		of, err = h.BranchNamed(name)
 	}
-	if s := h.log.Records[of]; err == nil && s != nil {
+	if s := h.log.Session(of); err == nil && s != nil {
 		return h.sessions.Elsewhere(s), true
 	}
 	return "", false
@@ -139,7 +139,7 @@ func (h *History) titleNow(s *model.Session) string {
 // without an event the end of its last turn, which may have been taken in the session that it was forked from. Nil: no code was captured.
 // The log's lock is held, the records are loaded, and the conversation is caught up with.
 func (h *History) Tip(session string) (*model.Checkpoint, error) {
-	s := h.log.Records[session]
+	s := h.log.Session(session)
 	tip, err := h.NewestOf(session)
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (h *History) CutOff(session string) (*Moment, error) {
 	if err != nil {
 		return nil, err
 	}
-	cp, err := h.cutBefore(h.log.Records[session], tip)
+	cp, err := h.cutBefore(h.log.Session(session), tip)
 	if err != nil || cp == nil {
 		return nil, err
 	}

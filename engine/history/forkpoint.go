@@ -95,7 +95,7 @@ func (h *History) whyNoCode(at turnAt) string {
 // forkPoint is all that is known of a session's fork point; nil: it is no fork. Of an agent's fork it stores which checkpoint it is, where
 // that is new. The log's lock is held and the records are loaded.
 func (h *History) forkPoint(ctx context.Context, session string) *model.Lineage {
-	s := h.log.Records[session]
+	s := h.log.Session(session)
 	if s == nil || s.Fork == nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (h *History) completed(ctx context.Context, session string, l model.Lineage
 // depth is how many forks lie between a session and the one that its family begins with. The records are loaded.
 func (h *History) depth(session string) int {
 	met := map[string]bool{}
-	for s := h.log.Records[session]; s != nil && s.Fork != nil && !met[s.Name]; s = h.log.Records[s.Fork.Session] {
+	for s := h.log.Session(session); s != nil && s.Fork != nil && !met[s.Name]; s = h.log.Session(s.Fork.Session) {
 		met[s.Name] = true
 	}
 	return len(met)
@@ -314,7 +314,7 @@ func (h *History) Way(ctx context.Context, name string) (string, error) {
 	if _, err := h.sessionList(ctx, func(s *model.SessionInfo) bool { return s.Name == session }); err != nil {
 		return "", err
 	}
-	ways := h.ways(h.log.Records[session])
+	ways := h.ways(h.log.Session(session))
 	for i := range ways {
 		if uint64(ways[i].Last()) == n.Turn {
 			return wayName(session, &ways[i]), nil
@@ -352,13 +352,13 @@ func (h *History) Kin() (func(session string, turn uint64) (title string, forks 
 }
 
 func (h *History) kinNow() (*kin, error) {
-	if !h.log.Mu.TryLock() {
+	if !h.log.TryLock() {
 		if k := h.lastKin.Load(); k != nil && k.rewrites == h.log.Rewrites() { // else something was purged since, perhaps a title
 			return k, nil
 		}
 		return &kin{}, nil
 	}
-	defer h.log.Mu.Unlock()
+	defer h.log.Unlock()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -366,7 +366,7 @@ func (h *History) kinNow() (*kin, error) {
 		return nil, err
 	}
 	k := &kin{rewrites: h.log.Rewrites(), titles: map[string]string{}, forks: map[aForked]int{}}
-	for name, s := range h.log.Records {
+	for name, s := range h.log.EachSession() {
 		k.titles[name] = s.Title
 		if known := h.known.of(name); known != nil && known.Title != "" {
 			k.titles[name] = known.Title

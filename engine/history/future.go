@@ -47,7 +47,7 @@ func (h *History) FutureOf(ctx context.Context, w model.SessionChoice) (*model.F
 // standsIn is the turn of a session's list in which the project stands, or at the end of which: of a session that it does not stand on, the
 // last that the conversation has.
 func (h *History) standsIn(l *model.TurnList) (uint64, error) {
-	s := h.log.Records[l.Session]
+	s := h.log.Session(l.Session)
 	at, err := h.sessions.Position()
 	if err != nil {
 		return 0, err
@@ -104,7 +104,7 @@ func (fu *future) add(a model.Ahead, turns []model.TurnInfo) {
 // of adds what lies behind turn n of one session, of its own turns: those behind, those cut off, and, where it is the session that was
 // asked for, those left behind in the agent.
 func (fu *future) of(l *model.TurnList, n uint64, asked bool) error {
-	s, why := fu.h.log.Records[l.Session], model.AheadFork
+	s, why := fu.h.log.Session(l.Session), model.AheadFork
 	if asked {
 		why = model.AheadCode
 		for i := range l.Turns { // the line up to the point
@@ -169,13 +169,13 @@ func (fu *future) of(l *model.TurnList, n uint64, asked bool) error {
 // before adds what the sessions have from which a session was forked, behind where its line leaves them.
 func (fu *future) before(ctx context.Context, session string, n uint64) error {
 	for range conversation.MaxBases {
-		s := fu.h.log.Records[session]
+		s := fu.h.log.Session(session)
 		if s == nil || s.Fork == nil || s.Fork.Both < 0 || !s.Fork.Resolved() {
 			return nil
 		}
 		n = s.Fork.Of(min(n, uint64(s.Fork.Both)))
 		session = s.Fork.Session
-		if fu.h.log.Records[session] == nil {
+		if fu.h.log.Session(session) == nil {
 			return nil
 		}
 		l, err := fu.h.turnsOf(ctx, session, 0)
@@ -183,7 +183,7 @@ func (fu *future) before(ctx context.Context, session string, n uint64) error {
 			return err
 		}
 		own := n
-		if up := fu.h.log.Records[session].Fork; up != nil && up.Both > 0 {
+		if up := fu.h.log.Session(session).Fork; up != nil && up.Both > 0 {
 			own = max(n, uint64(up.Both)) // the turns up to there are told with the session that they were taken in
 		}
 		if err := fu.of(l, own, false); err != nil {

@@ -101,7 +101,7 @@ func (h *History) PromptOf(session string, n uint64) string {
 			told = l.Turns[at.turn]
 		}
 	}
-	return cmp.Or(h.promptSaid(h.log.Records[session], n, told), told.Prompt)
+	return cmp.Or(h.promptSaid(h.log.Session(session), n, told), told.Prompt)
 }
 
 // promptSaid is PromptOf as the conversation has it, also of a turn that the person has gone back behind; what cannot

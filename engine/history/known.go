@@ -36,7 +36,7 @@ func (h *History) loadKnown() error {
 	return h.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixKnown}, From: model.KnownFrom()}, func(key, raw []byte) error {
 		name := string(key[1:])
 		known, err := model.DecodeKnown(raw)
-		if err != nil || h.log.Records[name] == nil {
+		if err != nil || h.log.Session(name) == nil {
 			k.learnt[name] = nil
 			return nil //nolint:nilerr // it is learnt again
 		}

@@ -27,7 +27,7 @@ func (h *History) Describe(ctx context.Context, several *sessions.SeveralSession
 		return
 	}
 	for _, name := range several.Names {
-		s := h.log.Records[name]
+		s := h.log.Session(name)
 		if s == nil {
 			continue
 		}

@@ -51,7 +51,7 @@ func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionC
 	if err != nil {
 		return nil, err
 	}
-	if p.late && session == "" && h.log.Records[p.Session] != nil { // the agent may have written the call by now
+	if p.late && session == "" && h.log.Session(p.Session) != nil { // the agent may have written the call by now
 		if err := h.CatchUp(ctx, p.Session); err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionC
 		}
 	}
 	if p.Now { // the conversation of the session, even on another session's step
-		if s := h.log.Records[session]; s != nil {
+		if s := h.log.Session(session); s != nil {
 			p.Session, p.Transcript = session, s.Cursor.Transcript
 		}
 	}
@@ -122,7 +122,7 @@ func (h *History) toEndOfTurn(p *Moment) error {
 		return err // the turn of that number is another one, after a cut in place
 	}
 	p.Transcript = said
-	p.Turn, err = h.turnsIn(h.log.Records[p.Session], said)
+	p.Turn, err = h.turnsIn(h.log.Session(p.Session), said)
 	return err
 }
 
@@ -151,7 +151,7 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 	}
 	name, n := is.String(), is.Turn
 	p := &Moment{Name: name, Session: session, Start: n == 0, Ended: true}
-	s := h.log.Records[session]
+	s := h.log.Session(session)
 	if at := h.turnAt(session, n, h.readTurns); at.session != session {
 		if p.Checkpoint, err = h.endOfTurn(at); err != nil && !errors.Is(err, model.ErrNotFound) {
 			return nil, err
@@ -215,7 +215,7 @@ func (h *History) TurnOf(session string, n uint64) (of string, number uint64) {
 
 // turnAt is where turn n of a session was taken; the session itself if the log cannot be read. The records are loaded.
 func (h *History) turnAt(session string, n uint64, log func(turnAt) (*TurnLog, error)) turnAt {
-	at, err := taken(session, n, func(session string) (*model.Session, error) { return h.log.Records[session], nil }, log)
+	at, err := taken(session, n, func(session string) (*model.Session, error) { return h.log.Session(session), nil }, log)
 	if err != nil {
 		return turnAt{session: session, turn: n}
 	}
@@ -242,18 +242,18 @@ func sourceOf(s *model.Session, st *conversation.Stored) transcript.Source {
 
 // CatchUp captures the rest of a session's file, for a person who is about to use the conversation. The log's lock is held.
 func (h *History) CatchUp(ctx context.Context, session string) error {
-	s := h.log.Records[session]
+	s := h.log.Session(session)
 	if s == nil {
 		return nil
 	}
-	tx := h.log.Objs.Begin()
+	c := h.log.Begin()
 	work := *s
-	if err := h.conversations.Tail(tx, &work, model.PersonRead); err != nil || work.Cursor == s.Cursor {
-		tx.Discard()
+	if err := h.conversations.Tail(c.Tx, &work, model.PersonRead); err != nil || work.Cursor == s.Cursor {
+		c.Discard()
 		if conversation.Problem(err) != "" && !errors.Is(err, fs.ErrNotExist) {
 			h.log.Notice(fmt.Sprintf("the conversation of %s is as it was captured last: %s", session, err.Error()))
 		}
 		return nil
 	}
-	return h.conversations.MoveCursorWith(ctx, tx, session, work.Cursor)
+	return h.conversations.MoveCursorWith(ctx, c, session, work.Cursor)
 }

@@ -15,7 +15,7 @@ import (
 // completeCall moves a moment that is a call's checkpoint, and whose conversation lacks the call, to a later capture that continues the
 // same bytes and has the call, at which it is cut.
 func (h *History) completeCall(p *Moment) error {
-	call, s := p.Checkpoint.Cause.Call, h.log.Records[p.Session]
+	call, s := p.Checkpoint.Cause.Call, h.log.Session(p.Session)
 	if call == "" || p.Turn > 0 || s == nil || !model.Understood(s.Agent) || p.Checkpoint.Cause.Event == model.EventSafety {
 		return nil
 	}

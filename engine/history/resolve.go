@@ -251,7 +251,7 @@ func (h *History) lineage(session string) (*model.Lineage, error) {
 // moment.
 func (h *History) inLog(name string, id objstore.ID) (*model.Checkpoint, error) {
 	cp, err := h.log.Checkpoint(id)
-	if err != nil || h.log.Squashes.Load() == model.SquashesNone {
+	if err != nil || h.log.NoSquashes() {
 		return cp, err
 	}
 	op, err := h.log.Refs.Operation(cp.Seq)

@@ -91,7 +91,7 @@ func (h *History) sessionList(ctx context.Context, want func(*model.SessionInfo)
 	for i := range list {
 		if info := &list[i]; info.Fork != nil && !info.Fork.Resolved() {
 			h.conversations.ResolveOrigin(ctx, info.Name)
-			if s := h.log.Records[info.Name]; s.Fork.Resolved() {
+			if s := h.log.Session(info.Name); s.Fork.Resolved() {
 				info.Fork = s.Fork
 			}
 		}
@@ -124,7 +124,7 @@ func (h *History) catchUpLong(ctx context.Context, list []model.SessionInfo) {
 		at, err := sessions.StatSession(s)
 		if err == nil && at.Size() >= s.Cursor.Length && !h.known.of(s.Name).Is(s.Transcript, osfile.StampOf(at), objstore.ID{}) &&
 			h.CatchUp(ctx, s.Name) == nil {
-			list[i].Session = *h.log.Records[s.Name]
+			list[i].Session = *h.log.Session(s.Name)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 // Tag gives the checkpoint of a name a tag, which keeps it from gc. force moves a tag that exists; without it model.ErrTagExists.
 func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model.Checkpoint, error) {
-	h.log.Mu.Lock()
-	defer h.log.Mu.Unlock()
+	h.log.Lock()
+	defer h.log.Unlock()
 	if err := checkTag(tag); err != nil {
 		return nil, err
 	}
@@ -75,8 +75,8 @@ func TagOperation(tag string, from, to objstore.ID) refs.Operation {
 
 // Untag deletes a tag; the checkpoint stays.
 func (h *History) Untag(ctx context.Context, tag string) error {
-	h.log.Mu.Lock()
-	defer h.log.Mu.Unlock()
+	h.log.Lock()
+	defer h.log.Unlock()
 	old, err := h.log.Refs.ID(refs.Tag(tag))
 	if err != nil {
 		return err

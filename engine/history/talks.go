@@ -166,7 +166,7 @@ func (h *History) keepTalks(ctx context.Context) {
 	b := h.log.DB.NewBatch()
 	defer b.Close() //nolint:errcheck // after a commit there is nothing to close
 	for name, t := range k.learnt {
-		if now, _ := k.newest.Get(name); now != t || h.log.Records[name] == nil || h.log.Records[name].Purged {
+		if now, _ := k.newest.Get(name); now != t || h.log.Session(name) == nil || h.log.Session(name).Purged {
 			continue // it is being read on
 		}
 		state := t.on.State()

@@ -157,7 +157,7 @@ func (l *TurnLog) askedBy(h *History) *TurnLog {
 func (h *History) hasTurns(err error) error {
 	var none *model.NoTurnError
 	if errors.As(err, &none) {
-		none.Turns = max(none.Turns, h.TurnCount(h.log.Records[none.Session]))
+		none.Turns = max(none.Turns, h.TurnCount(h.log.Session(none.Session)))
 	}
 	return err
 }
@@ -182,7 +182,7 @@ func (h *History) TurnCount(s *model.Session) uint64 {
 // endOfSession is the checkpoint at the end of the last turn of a session's conversation, which may have been taken in the session that it
 // was forked from; nil: no code was captured then. The records are loaded.
 func (h *History) endOfSession(session string) (*model.Checkpoint, error) {
-	p, err := h.endOfTurnMoment(session, naming.Name{Kind: naming.Turn, Turn: h.TurnCount(h.log.Records[session]), Session: session})
+	p, err := h.endOfTurnMoment(session, naming.Name{Kind: naming.Turn, Turn: h.TurnCount(h.log.Session(session)), Session: session})
 	if errors.Is(err, model.ErrNotFound) {
 		return nil, nil
 	}
@@ -238,7 +238,7 @@ func turnOf(cp *model.Checkpoint) turnAt {
 
 // endsTurn reports whether a checkpoint is the state at the end of its turn, and the turn is over.
 func (h *History) endsTurn(cp *model.Checkpoint) (bool, error) {
-	if cp.Session == model.Manual || cp.Cause.Turn == 0 || cp.Cause.Event == model.EventSafety || h.log.Records[cp.Session] == nil {
+	if cp.Session == model.Manual || cp.Cause.Turn == 0 || cp.Cause.Event == model.EventSafety || h.log.Session(cp.Session) == nil {
 		return false, nil
 	}
 	l, err := h.readTurns(turnOf(cp))

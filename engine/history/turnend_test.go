@@ -71,7 +71,7 @@ func TestPromise19QuietTurnWithoutTheHands(t *testing.T) {
 func TestPromise19EventsOfOneBatch(t *testing.T) {
 	p, k := enginetest.Begun(t)
 	k.Take("one", p.Edits("f", "1"))
-	p.E.Log.Mu.Lock()
+	p.E.Log.Lock()
 	var batch []*capture.Pending
 	for _, ev := range []hooks.Event{{Kind: hooks.Prompt, Prompt: "two"}, {Kind: hooks.Stop}, {Kind: hooks.Prompt, Prompt: "three"}} {
 		ev.Agent, ev.Session, ev.Cwd, ev.Transcript = hooks.Claude, k.ID, p.Root, k.File
@@ -82,7 +82,7 @@ func TestPromise19EventsOfOneBatch(t *testing.T) {
 		batch = append(batch, a)
 	}
 	err := p.E.Worktree.HandleBatch(enginetest.Bg, batch)
-	p.E.Log.Mu.Unlock()
+	p.E.Log.Unlock()
 	p.Must(err)
 	l, err := p.E.History.ReadTurns(k.Name(), history.AllTurns)
 	p.Must(err)

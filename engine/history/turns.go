@@ -32,7 +32,7 @@ func (h *History) Turns(ctx context.Context, w model.SessionChoice, limit int) (
 	if err != nil {
 		return nil, err
 	}
-	if s := h.log.Records[session]; s != nil {
+	if s := h.log.Session(session); s != nil {
 		l.Loss = h.toldLoss(s)
 	}
 	return l, h.addCut(l, limit)
@@ -45,7 +45,7 @@ func (h *History) addCut(l *model.TurnList, limit int) error {
 		return nil
 	}
 	fu := &future{h: h}
-	cuts, err := fu.cuts(h.log.Records[l.Session])
+	cuts, err := fu.cuts(h.log.Session(l.Session))
 	if err != nil || len(cuts) == 0 {
 		return err
 	}
@@ -73,7 +73,7 @@ func (h *History) addCut(l *model.TurnList, limit int) error {
 
 // turnsOf is Turns of a session; the log's lock is held, and the records are loaded.
 func (h *History) turnsOf(ctx context.Context, session string, limit int) (*model.TurnList, error) {
-	s := h.log.Records[session]
+	s := h.log.Session(session)
 	if s == nil {
 		return nil, h.noAgents(session)
 	}
@@ -81,10 +81,10 @@ func (h *History) turnsOf(ctx context.Context, session string, limit int) (*mode
 		return nil, err
 	}
 	h.conversations.ResolveOrigin(ctx, session)
-	s = h.log.Records[session]
+	s = h.log.Session(session)
 	l := &model.TurnList{Session: session}
 	if s.Fork != nil && s.Event == "" {
-		if of := h.log.Records[s.Fork.Session]; of != nil && of.Turn > s.Turn {
+		if of := h.log.Session(s.Fork.Session); of != nil && of.Turn > s.Turn {
 			l.Left, l.LeftTurns = of.Name, int(of.Turn-s.Turn)
 		}
 	}
@@ -131,7 +131,7 @@ func (h *History) Messages(ctx context.Context, name string, n int) (list []tran
 	if err != nil {
 		return nil, "", err
 	}
-	s := h.log.Records[p.Session]
+	s := h.log.Session(p.Session)
 	if why = unsaid(s, p); why != "" {
 		return nil, why, nil
 	}
@@ -199,7 +199,7 @@ func (h *History) Page(ctx context.Context, w model.SessionChoice, name string, 
 	if err != nil {
 		return nil, err
 	}
-	s := h.log.Records[p.Session]
+	s := h.log.Session(p.Session)
 	out := &SaidPage{Session: p.Session, Why: unsaid(s, p)}
 	if out.Why != "" {
 		return out, nil
@@ -245,7 +245,7 @@ func (h *History) now(ctx context.Context, w model.SessionChoice) (*Moment, erro
 		return nil, err
 	}
 	p := &Moment{Session: session, Now: true}
-	if s := h.log.Records[session]; s != nil {
+	if s := h.log.Session(session); s != nil {
 		p.Transcript = s.Cursor.Transcript
 	}
 	return p, nil

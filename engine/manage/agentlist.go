@@ -31,7 +31,7 @@ func AddToAgentList(ctx context.Context, agent transcript.Agent, env value.Agent
 // TellTitles has the agents' own lists show the titles that sessions were given; it returns why one does not.
 func (m *Manager) TellTitles(ctx context.Context, env value.AgentEnv, managed []value.Managed) string {
 	for _, d := range managed {
-		s := m.log.Records[d.Session]
+		s := m.log.Session(d.Session)
 		if d.Title == d.WasTitle || s == nil || !model.Understood(s.Agent) {
 			continue
 		}

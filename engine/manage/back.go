@@ -17,7 +17,7 @@ func (m *Manager) PlanUndo(op *refs.Operation, r Request) (*Plan, error) {
 	r.Kind = refs.KindUndoForks
 	p := &Plan{Request: r, manager: m, Own: register.Folders(r.Env), Undoes: op}
 	for _, d := range op.Restore.Managed {
-		if s := m.log.Records[d.Session]; s != nil {
+		if s := m.log.Session(d.Session); s != nil {
 			p.sessions = append(p.sessions, s)
 			p.Managed = append(p.Managed, value.Managed{Session: d.Session, Was: d.Now, Now: d.Was, WasTitle: d.Title, Title: d.WasTitle})
 		}
@@ -101,7 +101,7 @@ func (m *Manager) Records(managed []value.Managed, files []refs.File) ([]*model.
 	}
 	var out []*model.Session
 	for _, d := range managed {
-		s := m.log.Records[d.Session]
+		s := m.log.Session(d.Session)
 		if s == nil {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 // held counts the forks that a project has, with the bytes of their session files; what is archived or gone is none of
 // them.
 func (m *Manager) held() (n int, bytes int64) {
-	for _, s := range m.log.Records {
+	for _, s := range m.log.EachSession() {
 		if s.Fork == nil || s.LaneOf != "" || s.Standing == value.Archived {
 			continue
 		}

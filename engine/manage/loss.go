@@ -13,7 +13,7 @@ import (
 // too. Its checkpoints stay, as any others, until gc lets them go.
 func (m *Manager) lossOf(s *model.Session, going []*model.Session) model.Loss {
 	stays := func(name string) *model.Session {
-		o := m.log.Records[name]
+		o := m.log.Session(name)
 		goes := slices.ContainsFunc(going, func(g *model.Session) bool { return g.Name == name })
 		same := o == nil || o == s
 		if same || goes || sessions.FileMissing(o) {
@@ -29,7 +29,7 @@ func (m *Manager) lossOf(s *model.Session, going []*model.Session) model.Loss {
 	if s.Fork != nil && stays(s.Fork.Session) != nil {
 		shared = both
 	}
-	for name, o := range m.log.Records {
+	for name, o := range m.log.EachSession() {
 		if o.Fork == nil || stays(name) == nil {
 			continue
 		}

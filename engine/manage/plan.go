@@ -57,7 +57,7 @@ func (m *Manager) Plan(r Request) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := m.log.Records[full]
+		s := m.log.Session(full)
 		if s == nil || full == model.Manual {
 			return nil, &value.OpError{Op: r.Kind.String(), Subject: full, Err: model.Usagef("it is no agent's session")}
 		}
@@ -101,7 +101,7 @@ func (p *Plan) decide(ctx context.Context, tx *objstore.Tx) error {
 		switch p.Kind {
 		case refs.KindRename:
 			if err = p.manager.history.CatchUp(ctx, s.Name); err == nil { // what it is called now
-				err = p.rename(p.manager.log.Records[s.Name], p.Title, tx)
+				err = p.rename(p.manager.log.Session(s.Name), p.Title, tx)
 			}
 		case refs.KindDelete:
 			err = p.remove(ctx, s, tx)
@@ -166,12 +166,12 @@ func (p *Plan) promote() error {
 // nil: it is not known.
 func (m *Manager) mainOf(s *model.Session) *model.Session {
 	family := m.sessions.Family(s.Name)
-	for _, o := range m.log.Records {
+	for _, o := range m.log.EachSession() {
 		if o.Standing == value.MainLine && m.sessions.Family(o.Name) == family {
 			return o
 		}
 	}
-	return m.log.Records[family]
+	return m.log.Session(family)
 }
 
 // rename plans another title: in the session's file, where the agent has it there, and in its record.
@@ -231,7 +231,7 @@ func (p *Plan) remove(ctx context.Context, s *model.Session, tx *objstore.Tx) er
 	if err := p.manager.history.CatchUp(ctx, s.Name); err != nil && !missing {
 		return err
 	}
-	loss := p.manager.lossOf(p.manager.log.Records[s.Name], p.sessions)
+	loss := p.manager.lossOf(p.manager.log.Session(s.Name), p.sessions)
 	p.Losses = append(p.Losses, loss)
 	if loss.Turns > 0 && !p.LastCopy && !p.DryRun {
 		return &model.LastCopyError{Session: s.Name, Turns: loss.Turns}

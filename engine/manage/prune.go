@@ -118,7 +118,7 @@ func (m *Manager) broughtBack() (map[string]bool, error) {
 
 // named reports whether somebody may have given a fork its title: it is not the one that it would get of its original.
 func (m *Manager) named(f *model.ForkInfo) bool {
-	from := m.log.Records[f.Fork.Session]
+	from := m.log.Session(f.Fork.Session)
 	if from == nil {
 		return true
 	}

@@ -23,14 +23,14 @@ func TestPrunableByItself(t *testing.T) {
 	}
 	c := p.Fork("turn:2", restore.Options{Session: model.SessionChoice{Session: k.Name()}}).Session
 	enginetest.Equal(t, "as it was made", itself(), []string{c})
-	title, err := p.E.History.TitleOf(p.E.Log.Records[k.Name()])
+	title, err := p.E.History.TitleOf(p.E.Log.Session(k.Name()))
 	p.Must(err)
-	made := p.E.Log.Records[c].Fork.Kind
+	made := p.E.Log.Session(c).Fork.Kind
 	for name, want := range map[string][]string{title + " (branch)": {c}, "named": nil} {
 		done(p, refs.KindRename, name, c)
-		p.E.Log.Records[c].Fork.Kind = model.ByAgent
+		p.E.Log.Session(c).Fork.Kind = model.ByAgent
 		enginetest.Equal(t, "made by an agent, called "+name, itself(), want)
-		p.E.Log.Records[c].Fork.Kind = made
+		p.E.Log.Session(c).Fork.Kind = made
 		_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
 		p.Must(err)
 	}
@@ -46,9 +46,9 @@ func TestPrunableByItself(t *testing.T) {
 func TestRecords(t *testing.T) {
 	p, k, forks := family(t)
 	a := forks[0].Session
-	said := p.E.Log.Records[a].Fork.Transcript
-	if said.IsZero() || p.E.Log.Records[k.Name()].Cursor.Length == 0 {
-		t.Fatalf("%+v, %+v", p.E.Log.Records[a].Fork, p.E.Log.Records[k.Name()].Cursor)
+	said := p.E.Log.Session(a).Fork.Transcript
+	if said.IsZero() || p.E.Log.Session(k.Name()).Cursor.Length == 0 {
+		t.Fatalf("%+v, %+v", p.E.Log.Session(a).Fork, p.E.Log.Session(k.Name()).Cursor)
 	}
 	back := []refs.File{{Path: forks[0].Path, To: said}}
 	for what, tt := range map[string]struct {
@@ -78,7 +78,7 @@ func TestRecords(t *testing.T) {
 		},
 	} {
 		release := p.E.Log.Hold()
-		p.E.Log.Records[a].Cursor.Length = 9
+		p.E.Log.Session(a).Cursor.Length = 9
 		list, err := manager(p).Records([]value.Managed{{Session: "claude/none"}, tt.m}, tt.files)
 		release()
 		p.Must(err)
@@ -86,13 +86,13 @@ func TestRecords(t *testing.T) {
 			t.Fatalf("%s: %+v", what, list)
 		}
 		s := list[0]
-		if s == p.E.Log.Records[a] || s.Standing != tt.m.Now || s.Title != tt.title || s.Fork.Transcript != tt.origin {
+		if s == p.E.Log.Session(a) || s.Standing != tt.m.Now || s.Title != tt.title || s.Fork.Transcript != tt.origin {
 			t.Errorf("%s: %+v, of %+v", what, s, s.Fork)
 		}
-		if (s.Cursor.Length == 9) != tt.kept || s.Cursor.Path != p.E.Log.Records[a].Cursor.Path {
+		if (s.Cursor.Length == 9) != tt.kept || s.Cursor.Path != p.E.Log.Session(a).Cursor.Path {
 			t.Errorf("%s: %+v", what, s.Cursor)
 		}
-		if p.E.Log.Records[a].Fork.Transcript != said {
+		if p.E.Log.Session(a).Fork.Transcript != said {
 			t.Errorf("%s: the record has changed", what)
 		}
 	}

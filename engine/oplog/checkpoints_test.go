@@ -165,19 +165,19 @@ func TestSquashed(t *testing.T) {
 	broken := put(p, model.Checkpoint{Seq: 3, Tree: enginetest.TestID("c")})
 	check := func(what string, known int32, want uint64) {
 		t.Helper()
-		if got := read(p, merged.ID).Merged; got != want || log.Squashes.Load() != known {
-			t.Errorf("%s: %d merged, known %d", what, got, log.Squashes.Load())
+		if got := read(p, merged.ID).Merged; got != want || log.Memory().Squashes != known {
+			t.Errorf("%s: %d merged, known %d", what, got, log.Memory().Squashes)
 		}
 		if got := read(p, plain.ID); got.Merged != 0 {
 			t.Errorf("%s: %+v", what, got)
 		}
 	}
-	log.Squashes.Store(model.SquashesUnknown)
+	forget(p)
 	check("none", model.SquashesNone, 0)
 	squash := model.Squash{Parent: plain.ID, Merged: 3}
 	set(p, model.SquashKey(merged.ID), squash.Encode())
 	check("not asked again", model.SquashesNone, 0)
-	log.Squashes.Store(model.SquashesUnknown)
+	forget(p)
 	check("some", model.SquashesSome, 3)
 	enginetest.Equal(t, "parents", read(p, merged.ID).Parents, []objstore.ID{plain.ID})
 	set(p, model.SquashKey(broken.ID), []byte{0xff})
@@ -303,8 +303,8 @@ func TestJournal(t *testing.T) {
 		}
 		var of *model.HalfDoneError
 		err = log.CheckWhole()
-		if errors.As(err, &of) != half || (err == nil) == half || log.Whole != whole {
-			t.Errorf("%s: whole %v, %v", what, log.Whole, err)
+		if errors.As(err, &of) != half || (err == nil) == half || log.Memory().Whole != whole {
+			t.Errorf("%s: whole %v, %v", what, log.Memory().Whole, err)
 		}
 		if half && of.Target != enginetest.TestID("t") {
 			t.Errorf("%s: to %s", what, of.Target.Short())
@@ -321,7 +321,7 @@ func TestJournal(t *testing.T) {
 	forget(p)
 	check("looked at again", true, true, false)
 	set(p, model.JournalKey, []byte{0xff})
-	if err := log.CheckWhole(); err == nil || errors.Is(err, model.ErrHalfDone) || log.Whole {
+	if err := log.CheckWhole(); err == nil || errors.Is(err, model.ErrHalfDone) || log.Memory().Whole {
 		t.Errorf("a broken journal: %v", err)
 	}
 	tx = log.Objs.Begin()

@@ -16,8 +16,8 @@ type Head struct {
 
 // Head is the head of the project. The log's lock is held.
 func (l *Log) Head() (Head, error) {
-	if l.Known != nil {
-		return *l.Known, nil
+	if l.known != nil {
+		return *l.known, nil
 	}
 	var h Head
 	err := l.Refs.Newest(0, func(op *refs.Operation) (err error) {
@@ -46,7 +46,7 @@ func (l *Log) Head() (Head, error) {
 	if err != nil {
 		return h, err
 	}
-	l.Known = &h
+	l.known = &h
 	return h, nil
 }
 
@@ -112,7 +112,7 @@ func Before(cp *model.Checkpoint, read func(objstore.ID) (*model.Checkpoint, err
 
 // Pinned calls ref for the objects that the store must keep for the head in memory. The log's lock is held.
 func (l *Log) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
-	if h := l.Known; h != nil {
+	if h := l.known; h != nil {
 		if err := ref(objstore.Tree, h.Tree); err != nil {
 			return err
 		}
@@ -120,24 +120,32 @@ func (l *Log) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
 			return err
 		}
 	}
-	return ref(objstore.Note, l.Noted.Id)
+	return ref(objstore.Note, l.noted.Id)
 }
 
 // Forget drops what is known in memory of the log; the next call reads it from the store. The log's lock is held.
 func (l *Log) Forget() {
 	l.Refs.Forget()
 	l.Objs.Forget()
-	l.SkipIndex.Forget()
+	l.skips.Forget()
 	l.Rewrote()
-	l.Known, l.Records, l.Whole, l.Noted = nil, nil, false, StoredNote{}
+	l.records.Clear()
+	l.known, l.loaded, l.whole, l.noted = nil, false, false, StoredNote{}
+	l.squashes.Store(model.SquashesUnknown)
 }
+
+// ForgetHead has the next question for the newest state be answered by the store. The log's lock is held.
+func (l *Log) ForgetHead() { l.known = nil }
+
+// Noted is the note of the last capture that was recorded. The log's lock is held.
+func (l *Log) Noted() StoredNote { return l.noted }
 
 // Rewrote says that the log has changed otherwise than by what came to its end: what was read of it before may be
 // wrong.
 func (l *Log) Rewrote() {
 	l.rewrites.Add(1)
 	l.recent.Clear()
-	l.Tally.forget()
+	l.tally.forget()
 }
 
 // Rewrites is how often the log was rewritten since it was opened: who keeps what was read of it looks at that, and

@@ -26,12 +26,12 @@ func TestHead(t *testing.T) {
 	wantHead := func(what string, tree objstore.ID) {
 		t.Helper()
 		for _, forget := range []bool{false, true} {
-			p.E.Log.Mu.Lock()
+			p.E.Log.Lock()
 			if forget {
 				p.E.Log.Forget()
 			}
 			head, err := p.E.Log.Head()
-			p.E.Log.Mu.Unlock()
+			p.E.Log.Unlock()
 			p.Must(err)
 			if head.Tree != tree {
 				t.Errorf("%s, forgotten %v: the head has tree %s, want %s", what, forget, head.Tree.Short(), tree.Short())
@@ -109,7 +109,7 @@ func TestHeadOfWhatIsGone(t *testing.T) {
 	} {
 		record(p, op)
 		forget(p)
-		if head, err := p.E.Log.Head(); !errors.Is(err, objstore.ErrNotFound) || p.E.Log.Known != nil {
+		if head, err := p.E.Log.Head(); !errors.Is(err, objstore.ErrNotFound) || p.E.Log.Memory().Head != nil {
 			t.Errorf("%s %+v: %+v, %v", op.Kind, op.Restore, head, err)
 		}
 	}
@@ -139,10 +139,10 @@ func TestHeadByOperation(t *testing.T) {
 		{refs.KindRepair, &refs.Restore{Target: two.ID, Safety: one.ID}, objstore.ID{}},
 	} {
 		p.Must(p.E.Log.Record(enginetest.Bg, refs.Operation{Kind: c.kind, Restore: c.restore}))
-		p.E.Log.Mu.Lock()
+		p.E.Log.Lock()
 		p.E.Log.Forget()
 		head, err := p.E.Log.Head()
-		p.E.Log.Mu.Unlock()
+		p.E.Log.Unlock()
 		if err != nil || head.Tree != c.want {
 			t.Errorf("%s %+v: tree %s, %v; want %s", c.kind, c.restore, head.Tree.Short(), err, c.want.Short())
 		}

@@ -100,8 +100,8 @@ func record(p *enginetest.Project, op refs.Operation) uint64 {
 
 // forget has the log read all of the store again.
 func forget(p *enginetest.Project) {
-	p.E.Log.Mu.Lock()
-	defer p.E.Log.Mu.Unlock()
+	p.E.Log.Lock()
+	defer p.E.Log.Unlock()
 	p.E.Log.Forget()
 }
 

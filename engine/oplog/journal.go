@@ -22,13 +22,16 @@ func (l *Log) ReadJournal() (*model.Journal, error) {
 
 // CheckWhole fails with a *model.HalfDoneError while a restore is unfinished. The log's lock is held.
 func (l *Log) CheckWhole() error {
-	if l.Whole {
+	if l.whole {
 		return nil
 	}
 	j, err := l.ReadJournal()
 	if err == nil && j != nil {
 		err = &model.HalfDoneError{Target: j.Target}
 	}
-	l.Whole = err == nil
+	l.whole = err == nil
 	return err
 }
+
+// HalfDone says that a restore begins: until CheckWhole finds it done it counts as unfinished. The log's lock is held.
+func (l *Log) HalfDone() { l.whole = false }

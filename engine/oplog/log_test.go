@@ -186,20 +186,20 @@ func TestView(t *testing.T) {
 func TestHeldFor(t *testing.T) {
 	p := enginetest.NewProject(t)
 	log := p.E.Log
-	log.Mu.Lock()
+	log.Lock()
 	if d := log.HeldFor(); d != 0 {
 		t.Errorf("held by no command for %v", d)
 	}
-	log.Mu.Unlock()
+	log.Unlock()
 	release := log.Hold()
-	if d := log.HeldFor(); d <= 0 || log.Mu.TryLock() {
+	if d := log.HeldFor(); d <= 0 || log.TryLock() {
 		t.Errorf("held for %v", d)
 	}
 	release()
-	if d := log.HeldFor(); d != 0 || !log.Mu.TryLock() {
+	if d := log.HeldFor(); d != 0 || !log.TryLock() {
 		t.Errorf("held for %v since it was given back", d)
 	}
-	log.Mu.Unlock()
+	log.Unlock()
 }
 
 // TestForget: nothing that was known stays, and readers see that the log may have changed.
@@ -211,10 +211,10 @@ func TestForget(t *testing.T) {
 	p.Must(log.CheckWhole())
 	_, err := log.Sessions()
 	p.Must(err)
-	log.Noted = oplog.StoredNote{Id: enginetest.TestID("note")}
+	log.SetMemory(log.Memory().Head, oplog.StoredNote{Id: enginetest.TestID("note")})
 	before := log.Rewrites()
-	if log.Known == nil || log.Records == nil || !log.Whole {
-		t.Errorf("%v, %v, %v are known", log.Known, log.Records, log.Whole)
+	if m := log.Memory(); m.Head == nil || !m.Loaded || !m.Whole {
+		t.Errorf("%+v is known", m)
 	}
 	moved := enginetest.TestID("moved")
 	gives(t, "the tag before", objstore.Zero)(log.Refs.ID(refs.Tag("t")))
@@ -223,8 +223,8 @@ func TestForget(t *testing.T) {
 	p.Must(tx.Commit(enginetest.Bg, kv.Durable))
 	forget(p)
 	gives(t, "the tag that was moved", moved)(log.Refs.ID(refs.Tag("t")))
-	if log.Known != nil || log.Records != nil || log.Whole || !log.Noted.Id.IsZero() {
-		t.Errorf("%v, %v, %v, %v are known", log.Known, log.Records, log.Whole, log.Noted)
+	if m := log.Memory(); m.Head != nil || m.Loaded || m.Whole || !m.Note.Id.IsZero() || m.Squashes != 0 {
+		t.Errorf("%+v is known", m)
 	}
 	if n := log.Rewrites() - before; n != 1 {
 		t.Errorf("%d rewrites", n)
@@ -237,14 +237,13 @@ func TestPinned(t *testing.T) {
 	log := p.E.Log
 	noted := enginetest.TestID("noted")
 	head := oplog.Head{Tree: enginetest.TestID("tree"), Note: enginetest.TestID("note")}
-	log.Mu.Lock()
-	defer log.Mu.Unlock()
-	log.Noted = oplog.StoredNote{Id: noted}
+	log.Lock()
+	defer log.Unlock()
 	for _, tt := range []struct {
 		known *oplog.Head
 		want  []objstore.ID
 	}{{&head, []objstore.ID{head.Tree, head.Note, noted}}, {nil, []objstore.ID{noted}}} {
-		log.Known = tt.known
+		log.SetMemory(tt.known, oplog.StoredNote{Id: noted})
 		for end := range tt.want {
 			var got []objstore.ID
 			broken := errors.New("broken")
@@ -263,7 +262,7 @@ func TestPinned(t *testing.T) {
 			}
 		}
 	}
-	log.Known, log.Noted = nil, oplog.StoredNote{}
+	log.SetMemory(nil, oplog.StoredNote{})
 }
 
 // TestStoredNote: the same list is one in the same memory.

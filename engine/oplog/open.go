@@ -2,8 +2,8 @@
 // they name, sessions, squash records, messages, the newest state that is known, and the notices. It knows records and
 // their order, and nothing of what is in a conversation or how a worktree is read.
 //
-// One lock, Log.Mu, orders everything that changes a project: whoever captures, restores, collects or repairs holds it.
-// What State keeps besides is guarded by this lock, unless a field has one of its own.
+// One lock, Log.Lock, orders everything that changes a project: whoever captures, restores, collects or repairs has it.
+// What is known in memory of the log is this room's own. It changes with the store, by a Change.
 package oplog
 
 import (
@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/internal/clients"
 	"rewind/internal/kv"
@@ -36,23 +35,22 @@ type Log struct {
 
 // state is what all views of an open log share.
 type state struct {
-	Mu      sync.Mutex                // held by every change and every capture; guards what follows
-	Whole   bool                      // no restore is unfinished, and none was begun since that was looked up
-	Noted   StoredNote                // the note of the last capture that was recorded
-	Known   *Head                     // the newest state that the log knows; nil: not looked up yet
-	Records map[string]*model.Session // agents' sessions by name; nil: not loaded yet
-	held    atomic.Int64              // since when Hold has Mu, unix nanoseconds; 0: it has not
-	procs   *clients.Processes        // the processes, since held; nil: nobody has asked
-	Taking  atomic.Bool               // whether somebody takes events in
-	Heard   sync.Map                  // names of sessions that are known to have a record
-	Lanes   sync.Map                  // names of sessions to that of the session whose subagent each is, or ""
-	// names of sessions whose conversations this process has purged from: for who captures one outside of Mu
-	Silent    sync.Map
-	Tally     tally
-	rewrites  atomic.Uint64 // how often something was taken out of the log, or changed in it
-	SkipIndex skipIndex
-	recent    *recent
-	Squashes  atomic.Int32 // whether the store has squash records: one of model.Squashes...
+	mu       sync.Mutex         // held by every change and every capture; guards the next five
+	whole    bool               // no restore is unfinished, and none was begun since that was looked up
+	noted    StoredNote         // the note of the last capture that was recorded
+	known    *Head              // the newest state that the log knows; nil: not looked up yet
+	procs    *clients.Processes // the processes, since held; nil: nobody has asked
+	loaded   bool               // records has what the store has
+	records  sync.Map           // sessions, *model.Session by name: none is changed, another takes its place
+	held     atomic.Int64       // since when Hold has mu, unix nanoseconds; 0: it has not
+	taking   atomic.Bool        // whether somebody takes events in
+	lanes    sync.Map           // names of sessions to that of the session whose subagent each is, or ""
+	silent   sync.Map           // names of sessions whose conversations this process has purged from
+	tally    tally
+	rewrites atomic.Uint64 // how often something was taken out of the log, or changed in it
+	skips    skipIndex
+	recent   *recent
+	squashes atomic.Int32 // whether the store has squash records: one of model.Squashes...
 }
 
 // New is the log of an open store.

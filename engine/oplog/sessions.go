@@ -2,6 +2,7 @@ package oplog
 
 import (
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 
@@ -22,9 +23,10 @@ func (l *Log) StoredSession(name string) (s *model.Session, err error) {
 	return s, err
 }
 
-// LoadSessions reads the records of all agents' sessions into Records, once. The log's lock is held.
+// LoadSessions reads the records of all agents' sessions, once: before that the log has none in memory. Its lock is
+// held.
 func (l *Log) LoadSessions() error {
-	if l.Records != nil {
+	if l.loaded {
 		return nil
 	}
 	all := map[string]*model.Session{}
@@ -36,21 +38,80 @@ func (l *Log) LoadSessions() error {
 		all[s.Name] = s
 		return err
 	})
-	if err == nil {
-		l.Records = all
-		for name, s := range all {
-			if s.LaneOf != "" {
-				l.Lanes.Store(name, s.LaneOf)
-			}
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	l.loaded = true
+	for _, s := range all {
+		l.Remember(s)
+	}
+	return nil
+}
+
+// Session is the record of a session, read only; nil: there is none, or they are not loaded. Safe for concurrent use:
+// what must agree with other sessions' records, or with the log, is asked with its lock held.
+func (l *Log) Session(name string) *model.Session {
+	v, _ := l.records.Load(name)
+	s, _ := v.(*model.Session)
+	return s
+}
+
+// EachSession goes through the records of all sessions by name, in no order. Else it is as Session.
+func (l *Log) EachSession() iter.Seq2[string, *model.Session] {
+	return func(yield func(string, *model.Session) bool) {
+		l.records.Range(func(name, s any) bool { return yield(name.(string), s.(*model.Session)) })
+	}
+}
+
+// SessionNames are the names of all sessions, in order. Else it is as Session.
+func (l *Log) SessionNames() (list []string) {
+	for name := range l.EachSession() {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Remember has s be the record of its session in memory, where records are loaded: what it says besides the store's is
+// stored with the session's next change. The log's lock is held; s is the log's from then on.
+func (l *Log) Remember(s *model.Session) {
+	if !l.loaded {
+		return
+	}
+	l.records.Store(s.Name, s)
+	if s.LaneOf != "" {
+		l.lanes.Store(s.Name, s.LaneOf)
+	}
+}
+
+// Lane is the session whose subagent a session is, "" for none; known says whether that is known. Safe for concurrent
+// use.
+func (l *Log) Lane(name string) (of string, known bool) {
+	v, known := l.lanes.Load(name)
+	of, _ = v.(string)
+	return of, known
+}
+
+// KnowLane says whose subagent a session is; "": nobody's. Safe for concurrent use.
+func (l *Log) KnowLane(name, of string) { l.lanes.Store(name, of) }
+
+// Silence says that nothing more is to be captured of a session's conversation, for who reads its file without the
+// log's lock; Unsilence takes that back. Safe for concurrent use.
+func (l *Log) Silence(name string) { l.silent.Store(name, true) }
+
+// Unsilence takes Silence back.
+func (l *Log) Unsilence(name string) { l.silent.Delete(name) }
+
+// Silenced reports whether a session was silenced. Safe for concurrent use.
+func (l *Log) Silenced(name string) bool {
+	_, is := l.silent.Load(name)
+	return is
 }
 
 // Sessions lists the records of agents' sessions, that with the newest event first. It takes the log's lock.
 func (l *Log) Sessions() ([]model.Session, error) {
-	l.Mu.Lock()
-	defer l.Mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if err := l.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -60,7 +121,7 @@ func (l *Log) Sessions() ([]model.Session, error) {
 // ListSessions is Sessions with the log's lock held. Subagents' sessions are left out.
 func (l *Log) ListSessions() []model.Session {
 	var out []model.Session
-	for _, s := range l.Records {
+	for _, s := range l.EachSession() {
 		if s.LaneOf != "" {
 			continue // a subagent's: what it did is its caller's
 		}

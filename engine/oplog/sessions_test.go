@@ -125,13 +125,13 @@ func TestSessions(t *testing.T) {
 	}
 	want := []string{"claude/new", "claude/a", "claude/b", "claude/old"}
 	enginetest.Equal(t, "sessions", names(), want)
-	if id := p.E.Log.Records["claude/b"].Calls[0].ID; id != "call" {
+	if id := p.E.Log.Session("claude/b").Calls[0].ID; id != "call" {
 		t.Errorf("a list changes the record: %s", id)
 	}
-	if of, ok := p.E.Log.Lanes.Load("claude/lane"); !ok || of != "claude/a" {
+	if of, ok := p.E.Log.Lane("claude/lane"); !ok || of != "claude/a" {
 		t.Errorf("the lane is of %v", of)
 	}
-	if _, ok := p.E.Log.Lanes.Load("claude/a"); ok {
+	if _, ok := p.E.Log.Lane("claude/a"); ok {
 		t.Error("a session is a lane")
 	}
 	set(p, model.SessionKey("claude/newest"), (&model.Session{Last: at.Add(time.Minute)}).Encode())

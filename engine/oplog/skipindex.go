@@ -65,7 +65,7 @@ func (b *skipIndex) Forget() {
 // Made calls fn for the operations that made a step or a safety checkpoint, newest first, until it returns kv.ErrStop.
 // A long stretch without any is read once.
 func (l *Log) Made(fn func(*refs.Operation) error) error {
-	b := &l.SkipIndex
+	b := &l.skips
 	age := b.Age()
 	var newest, oldest uint64 // the stretch that is being walked; 0: none
 	for from, on := uint64(0), true; on; {

@@ -90,16 +90,16 @@ func TestMadeGivesWhatTheLogHas(t *testing.T) {
 				t.Fatalf("%v, the log has %v", g, w)
 			}
 		}
-		if len(p.E.Log.SkipIndex.Down) > i+1 {
-			t.Errorf("%d stretches are remembered", len(p.E.Log.SkipIndex.Down))
+		if len(p.E.Log.Skips().Down) > i+1 {
+			t.Errorf("%d stretches are remembered", len(p.E.Log.Skips().Down))
 		}
 	}
-	n := len(p.E.Log.SkipIndex.Down)
-	age := p.E.Log.SkipIndex.Age()
-	p.E.Log.SkipIndex.Forget()
-	p.E.Log.SkipIndex.Learn(1000, 1, age)
-	if len(p.E.Log.SkipIndex.Down) != 0 || n == 0 {
-		t.Errorf("%d stretches, %d when they are forgotten", n, len(p.E.Log.SkipIndex.Down))
+	n := len(p.E.Log.Skips().Down)
+	age := p.E.Log.Skips().Age()
+	p.E.Log.Skips().Forget()
+	p.E.Log.Skips().Learn(1000, 1, age)
+	if len(p.E.Log.Skips().Down) != 0 || n == 0 {
+		t.Errorf("%d stretches, %d when they are forgotten", n, len(p.E.Log.Skips().Down))
 	}
 }
 

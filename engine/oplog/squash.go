@@ -11,10 +11,10 @@ import (
 
 // squashed is cp with its squash record applied. It passes err on. A store without squash records is asked once.
 func (l *Log) squashed(cp *model.Checkpoint, err error) (*model.Checkpoint, error) {
-	if err != nil || l.Squashes.Load() == model.SquashesNone {
+	if err != nil || l.squashes.Load() == model.SquashesNone {
 		return cp, err
 	}
-	if l.Squashes.Load() == model.SquashesUnknown {
+	if l.squashes.Load() == model.SquashesUnknown {
 		found := model.SquashesNone
 		err := l.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSquash}}, func(_, _ []byte) error {
 			found = model.SquashesSome
@@ -23,7 +23,7 @@ func (l *Log) squashed(cp *model.Checkpoint, err error) (*model.Checkpoint, erro
 		if err != nil {
 			return nil, fmt.Errorf("checkpoint %s: squash record: %w", cp.ID.Short(), err)
 		}
-		l.Squashes.CompareAndSwap(model.SquashesUnknown, found)
+		l.squashes.CompareAndSwap(model.SquashesUnknown, found)
 		return l.squashed(cp, nil)
 	}
 	g, err := l.squash(cp.ID)
@@ -51,3 +51,9 @@ func (l *Log) squash(id objstore.ID) (g *model.Squash, err error) {
 	}
 	return g, err
 }
+
+// HasSquashes says that the store has squash records. Safe for concurrent use.
+func (l *Log) HasSquashes() { l.squashes.Store(model.SquashesSome) }
+
+// NoSquashes reports whether the store is known to have no squash records. Safe for concurrent use.
+func (l *Log) NoSquashes() bool { return l.squashes.Load() == model.SquashesNone }

@@ -27,7 +27,7 @@ type tally struct {
 
 // Counted is the number of steps and of safety checkpoints in the log, and its newest operation.
 func (l *Log) Counted() (checkpoints, safety int, last *refs.Operation, err error) {
-	t := &l.Tally
+	t := &l.tally
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var newest, pruned *refs.Operation
@@ -70,7 +70,7 @@ func (l *Log) Counted() (checkpoints, safety int, last *refs.Operation, err erro
 // Pruned is the newest operation that deleted sessions by itself and was not taken back, as Counted has seen it last,
 // read only; nil: none.
 func (l *Log) Pruned() *refs.Operation {
-	l.Tally.mu.Lock()
-	defer l.Tally.mu.Unlock()
-	return l.Tally.pruned
+	l.tally.mu.Lock()
+	defer l.tally.mu.Unlock()
+	return l.tally.pruned
 }

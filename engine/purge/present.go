@@ -48,8 +48,8 @@ func (pu *Purger) present(ctx context.Context, p *purgeScan) ([]value.Text, erro
 
 // noteNow is the note of the newest state.
 func (pu *Purger) noteNow() ([]tree.Skip, error) {
-	pu.log.Mu.Lock()
-	defer pu.log.Mu.Unlock()
+	pu.log.Lock()
+	defer pu.log.Unlock()
 	head, err := pu.log.Head()
 	if err != nil {
 		return nil, err

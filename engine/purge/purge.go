@@ -88,8 +88,8 @@ func (pu *Purger) Purge(ctx context.Context, o Options) (*value.Purged, error) {
 
 // purgeable refuses while a checkout is half done: its journal names contents that it needs.
 func (pu *Purger) purgeable() error {
-	pu.log.Mu.Lock()
-	defer pu.log.Mu.Unlock()
+	pu.log.Lock()
+	defer pu.log.Unlock()
 	return pu.log.CheckWhole()
 }
 
@@ -165,13 +165,13 @@ func (pu *Purger) anyPurged() (found bool, err error) {
 // silence has nothing more be captured of sessions whose conversations are purged, and gives what is stored of them.
 func (pu *Purger) silence(p *purgeScan, names []string) (silent []*model.Session) {
 	for _, name := range names {
-		if s := pu.log.Records[name]; s != nil {
+		if s := pu.log.Session(name); s != nil {
 			now := *s
 			// a root is made of words, too
 			now.Purged, now.Problem, now.Root = true, conversation.ErrPurgedTalk.Error(), 0
 			now.Texts(p.words.to)
 			silent = append(silent, &now)
-			pu.log.Silent.Store(name, true)
+			pu.log.Silence(name)
 		}
 	}
 	return silent
@@ -201,7 +201,8 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 		return nil, err
 	}
 	tx := pu.log.Objs.BeginAlone() // what else is under way is seen then
-	defer tx.Discard()
+	c := pu.log.BeginWith(tx)
+	defer c.Discard()
 	if err := p.run(ctx); err != nil {
 		return nil, err
 	}
@@ -217,7 +218,11 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	}
 	silent := pu.silence(p, r.Sessions)
 	now := pu.log.Now().UnixMilli()
-	op, err := pu.log.Refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
+	for _, s := range slices.Concat(p.words.sessions(), silent) {
+		c.SetSession(s)
+	}
+	c.SetNote(oplog.StoredNote{}) // it may name what is gone
+	op, err := c.Commit(ctx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		op := refs.Operation{Kind: refs.KindPurge, Time: now, Message: p.words.to(purgeMessage(r))}
 		if err := p.words.commit(tx, objstore.Tombstone{Operation: seq, Time: now}); err != nil {
 			return op, nil, err
@@ -228,16 +233,11 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 		if err := tx.Batch().DeleteRange([]byte{kv.PrefixKnown}, []byte{kv.PrefixKnown + 1}); err != nil {
 			return op, nil, err // titles are words, too
 		}
-		for _, s := range silent {
-			if err := tx.Batch().Set(model.SessionKey(s.Name), s.Encode()); err != nil {
-				return op, nil, err
-			}
-		}
 		return op, nil, nil
 	})
 	if err != nil {
 		for _, s := range silent {
-			pu.log.Silent.Delete(s.Name)
+			pu.log.Unsilence(s.Name)
 		}
 		return nil, err
 	}
@@ -246,12 +246,7 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	pu.leaks.Forget()
 	pu.log.Refs.Forget()
 	pu.log.Rewrote()
-	pu.log.Noted = oplog.StoredNote{}
-	for _, s := range p.words.sessions() {
-		pu.log.Records[s.Name] = s
-	}
 	for _, s := range silent {
-		pu.log.Records[s.Name] = s
 		delete(pu.talks.Files, s.Name)
 	}
 	r.Operation = op.Seq
@@ -286,8 +281,8 @@ func purgeMessage(r *value.Purged) string {
 }
 
 func (pu *Purger) purgeResult(ctx context.Context, p *purgeScan) (*value.Purged, error) {
-	pu.log.Mu.Lock()
-	defer pu.log.Mu.Unlock()
+	pu.log.Lock()
+	defer pu.log.Unlock()
 	return pu.purgeHeldResult(ctx, p)
 }
 
@@ -332,7 +327,7 @@ func (pu *Purger) purgeHeldResult(ctx context.Context, p *purgeScan) (*value.Pur
 			talks[cp.Session] = true
 		}
 	}
-	for name, s := range pu.log.Records {
+	for name, s := range pu.log.EachSession() {
 		if p.inTalk(s.Cursor.Transcript) || p.inTalk(s.BeganAs()) || p.inTalk(s.Cursor.Lost) {
 			talks[name] = true
 		}
@@ -354,7 +349,7 @@ func (pu *Purger) purgeHeldResult(ctx context.Context, p *purgeScan) (*value.Pur
 // agentFiles are the session files of sessions.
 func (pu *Purger) agentFiles(names []string) (files []value.Text) {
 	for _, name := range names {
-		if s := pu.log.Records[name]; s != nil && s.Transcript != "" {
+		if s := pu.log.Session(name); s != nil && s.Transcript != "" {
 			files = append(files, value.Text(s.Transcript))
 		}
 	}

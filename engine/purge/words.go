@@ -130,7 +130,7 @@ func (w *words) plan(ctx context.Context) error {
 
 // fix finds the names that stay: of sessions, which agents have, and of files that are in the project now.
 func (w *words) fix(ctx context.Context) error {
-	for name, s := range w.p.e.log.Records {
+	for name, s := range w.p.e.log.EachSession() {
 		for _, text := range []string{name, s.ID} {
 			if w.text.In([]byte(text)) {
 				w.fixed = append(w.fixed, text)

@@ -133,7 +133,7 @@ func (rs *Restorer) planSessionFiles(r *request, tx *objstore.Tx) (*conversation
 		}
 	}
 	if p.Session == model.Manual && !r.ContextOnly && !r.options.InPlace {
-		if s := rs.log.Records[r.Session]; s != nil && s.Turn > 0 && p.Checkpoint != nil && p.Checkpoint.Seq < s.Began {
+		if s := rs.log.Session(r.Session); s != nil && s.Turn > 0 && p.Checkpoint != nil && p.Checkpoint.Seq < s.Began {
 			return noConversation("it begins behind that checkpoint"), nil
 		}
 		return nil, nil
@@ -163,14 +163,14 @@ func (rs *Restorer) momentOfStep(r *request) (*history.Moment, error) {
 // descendsFrom reports whether a session is of, or was forked from it over any number of forks. Of manual, and of a
 // session that is not known, it is true.
 func (rs *Restorer) descendsFrom(session, of string) bool {
-	if session == model.Manual || rs.log.Records[session] == nil {
+	if session == model.Manual || rs.log.Session(session) == nil {
 		return true
 	}
 	for range conversation.MaxBases {
 		if session == of {
 			return true
 		}
-		s := rs.log.Records[session]
+		s := rs.log.Session(session)
 		if s == nil || s.Fork == nil {
 			break
 		}
@@ -192,7 +192,7 @@ func WhyNot(err error) string {
 // planNewSession plans a new session with the conversation up to a moment, or chooses a session that ends there
 // already.
 func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
-	s := rs.log.Records[p.Session]
+	s := rs.log.Session(p.Session)
 	t := &conversationPlan{files: rs.removalOfUnusedFork(r, tx)}
 	if s != nil && !r.mustFork && r.options.Title == "" {
 		as, turn, err := rs.existingSession(r, p, s)

@@ -80,7 +80,7 @@ func (rs *Restorer) changedLineage(get objstore.Getter, s *model.Session, to obj
 func (rs *Restorer) initialConversation(get objstore.Getter, s *model.Session) (src transcript.Source, closed func(), err error) {
 	if s.BeganAs().IsZero() {
 		_, id := model.SplitSession(s.Fork.Session)
-		return conversation.ParentSource(get, s, rs.log.Records[s.Fork.Session], id)
+		return conversation.ParentSource(get, s, rs.log.Session(s.Fork.Session), id)
 	}
 	st, err := conversation.OpenTranscript(get, s.BeganAs())
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 
 	"rewind/engine/conversation"
@@ -98,7 +97,7 @@ func (rs *Restorer) storeGrown(f refs.File, tx *objstore.Tx) (refs.File, error) 
 
 // agentOf is the agent of the session whose file path is; false: no known session has it.
 func (rs *Restorer) agentOf(path string) (transcript.Agent, bool) {
-	for _, s := range rs.log.Records {
+	for _, s := range rs.log.EachSession() {
 		if s.Transcript == path {
 			return s.Agent, true
 		}
@@ -116,7 +115,7 @@ func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx
 			}
 			continue
 		}
-		for _, s := range rs.log.Records {
+		for _, s := range rs.log.EachSession() {
 			if s.Transcript != f.Path {
 				continue
 			}
@@ -140,7 +139,7 @@ func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx
 			return err
 		}
 	}
-	if s := rs.log.Records[t.conversation.Session]; s != nil {
+	if s := rs.log.Session(t.conversation.Session); s != nil {
 		t.conversation.Path = s.Transcript
 	}
 	return nil
@@ -151,7 +150,7 @@ func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx
 func (rs *Restorer) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File {
 	own := register.Folders(r.options.Env)
 	at, err := rs.sessions.Position()
-	s := rs.log.Records[at.Session]
+	s := rs.log.Session(at.Session)
 	if r.keepForks || err != nil || at.Branch != r.Session || at.Session == r.Session || s == nil || s.Event != "" ||
 		rs.sessions.Elsewhere(s) != "" || rs.isOpen(s.Name) {
 		return nil
@@ -214,17 +213,25 @@ func (rs *Restorer) removalIfUnused(own agentfiles.Folders, made refs.File, tx *
 	return step, err == nil, err
 }
 
+// isHeardOf reports whether events of a session of an agent that has not ended have come.
+func (rs *Restorer) isHeardOf(agent transcript.Agent) bool {
+	for _, s := range rs.log.EachSession() {
+		if s.Agent == agent && s.Event != "" && !s.Ended && !s.Imported {
+			return true
+		}
+	}
+	return false
+}
+
 // isOpen reports whether an agent has a session open. If it cannot be seen on which session a running program is, a
 // session without events is taken to be closed where another one of the agent's is not: agents tell of opening a
 // session.
 func (rs *Restorer) isOpen(session string) bool {
-	s := rs.log.Records[session]
+	s := rs.log.Session(session)
 	if s == nil || rs.sessions.OpenBy(s) == "" {
 		return false
 	}
 	live := rs.sessions.Live(s, new(clients.Processes))
 	return s.Event != "" || !live.Running || !live.Guess ||
-		!slices.ContainsFunc(slices.Collect(maps.Values(rs.log.Records)), func(o *model.Session) bool {
-			return o.Agent == s.Agent && o.Event != "" && !o.Ended && !o.Imported
-		})
+		!rs.isHeardOf(s.Agent)
 }

@@ -102,7 +102,7 @@ func (rs *Restorer) saveTip(ctx context.Context, r *request) error {
 // reusableFork is the fork that an earlier one made of the same place with the title that a new one would get, and that
 // nobody has used or has open; nil: there is none.
 func (rs *Restorer) reusableFork(ctx context.Context, r *request) (*Forked, error) {
-	s := rs.log.Records[r.moment.Session]
+	s := rs.log.Session(r.moment.Session)
 	if s == nil {
 		return nil, nil
 	}
@@ -142,7 +142,7 @@ func (rs *Restorer) Clone(ctx context.Context, o Options) (*Forked, error) {
 		return nil, err
 	}
 	p := &history.Moment{Name: "session " + session, Session: session, Now: true}
-	if s := rs.log.Records[session]; s != nil {
+	if s := rs.log.Session(session); s != nil {
 		p.Transcript = s.Cursor.Transcript
 	}
 	if p.Checkpoint, err = rs.sessions.Current(session); err != nil {
@@ -191,7 +191,7 @@ func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 	default:
 		op := refs.Operation{Kind: j.Kind, Session: j.Made.Name, Checkpoint: j.Target, Message: made.Path}
 		op.Changes = rs.newSessionRefs(j.Made.Name, j.Target)
-		_, err = rs.commitOperation(ctx, tx, op, j, nil)
+		_, err = rs.commitOperation(ctx, rs.log.BeginWith(tx), op, j, nil)
 	}
 	if err != nil || r.options.SelfTest {
 		return made, errors.Join(err, removeMade(j))

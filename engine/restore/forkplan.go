@@ -72,7 +72,7 @@ func whyNoTurn(turns uint64) string {
 func (rs *Restorer) findCut(p *history.Moment, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored,
 	cut transcript.Cut, err error,
 ) {
-	s = rs.log.Records[p.Session]
+	s = rs.log.Session(p.Session)
 	switch {
 	case s == nil || p.Session == model.Manual:
 		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: "it belongs to no agent's session"}

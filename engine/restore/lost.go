@@ -35,7 +35,7 @@ func (rs *Restorer) BringBack(ctx context.Context, name string, o Options) (*Bro
 	if err != nil {
 		return nil, err
 	}
-	s := rs.log.Records[session]
+	s := rs.log.Session(session)
 	said, err := rs.lost(s, session)
 	if err != nil {
 		return nil, err

@@ -64,9 +64,9 @@ func TestPromise14LeftFile(t *testing.T) {
 	k.File = filepath.Join(p.Chats(), enginetest.ClaudeID(2)+".jsonl")
 	k.Stop()
 	p.Must(os.WriteFile(left, []byte(`{"type":"another"}`+"\n"), 0o600))
-	kept := *p.E.Log.Records[k.Name()]
+	kept := *p.E.Log.Session(k.Name())
 	kept.Cursor.Checked = 0 // it is time to look at all of it
-	p.E.Log.Records[k.Name()] = &kept
+	p.E.Log.Remember(&kept)
 	p.Settle()
 	if now := p.Session(k.Name()).Cursor; now.TranscriptEnd != was.TranscriptEnd {
 		t.Fatalf("the cursor went from %+v to %+v", was.TranscriptEnd, now.TranscriptEnd)

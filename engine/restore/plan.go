@@ -476,7 +476,7 @@ func (pl *planner) wasSkipped(ch tree.Change) bool {
 // isTalk reports whether a path is the file of a session, whose folder lies in the project: no person's work.
 func (pl *planner) isTalk(path string) bool {
 	full := filepath.Join(pl.restorer.log.Project.Root, path)
-	for _, s := range pl.restorer.log.Records {
+	for _, s := range pl.restorer.log.EachSession() {
 		for _, file := range []string{s.Transcript, s.Cursor.Path} {
 			if file == full || file != "" && refs.Below(file, full) {
 				return true

@@ -263,7 +263,7 @@ func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *mod
 			if j.Safety = cp.ID; on != "" && on == j.Session {
 				j.Before = cp.ID
 			}
-			rs.log.Whole = false
+			rs.log.HalfDone()
 			return ops, updates, c.Tx.Batch().Set(model.JournalKey, j.Encode())
 		})
 }
@@ -378,17 +378,17 @@ func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Jou
 
 // finish records the operation of a restore and deletes the journal, in one durable batch.
 func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Journal, res *Result) error {
-	rs.log.Known = nil
-	tx := rs.log.Objs.Begin()
-	left, err := rs.completeOperation(tx, &op, j, res)
+	rs.log.ForgetHead()
+	c := rs.log.Begin()
+	left, err := rs.completeOperation(c.Tx, &op, j, res)
 	if err != nil {
-		tx.Discard()
+		c.Discard()
 		return err
 	}
 	if op.Kind == refs.KindAbort {
 		j = &model.Journal{} // none of the journal's session records is written
 	}
-	res.Operation, err = rs.commitOperation(ctx, tx, op, j, left)
+	res.Operation, err = rs.commitOperation(ctx, c, op, j, left)
 	return err
 }
 
@@ -424,32 +424,31 @@ func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *mo
 	return left, rs.setResultTree(tx, op, j, res)
 }
 
-// commitOperation puts an operation into the log, with what tx holds and the session records that change, and deletes
-// the journal: one durable batch. The files are written by now, so an interrupt of ctx does not stop it. With an error
-// tx is discarded.
+// commitOperation puts an operation into the log, with what the change has and the session records that change, and
+// deletes the journal: one durable batch. The files are written by now, so an interrupt of ctx does not stop it. With
+// an error the change is given up.
 func (rs *Restorer) commitOperation(
-	ctx context.Context, tx *objstore.Tx, op refs.Operation, j *model.Journal, left []*model.Session,
+	ctx context.Context, c *oplog.Change, op refs.Operation, j *model.Journal, left []*model.Session,
 ) (*refs.Operation, error) {
 	op.Time = rs.log.Now().UnixMilli()
-	done, err := rs.log.Refs.Commit(context.WithoutCancel(ctx), tx, kv.Durable,
+	var changed []string
+	done, err := c.Commit(context.WithoutCancel(ctx), kv.Durable,
 		func(seq uint64) (refs.Operation, []refs.Update, error) {
-			err := j.Changed(seq, left,
-				func(s *model.Session) error { return tx.Batch().Set(model.SessionKey(s.Name), s.Encode()) })
+			err := j.Changed(seq, left, func(s *model.Session) error {
+				c.SetSession(s)
+				changed = append(changed, s.Name)
+				return nil
+			})
 			if err != nil {
 				return op, nil, err
 			}
-			return op, conversation.UpdatesOf(op.Changes), tx.Batch().Delete(model.JournalKey)
+			return op, conversation.UpdatesOf(op.Changes), c.Tx.Batch().Delete(model.JournalKey)
 		})
 	if err != nil {
-		tx.Discard()
 		return nil, err
 	}
-	if rs.log.Records != nil {
-		_ = j.Changed(done.Seq, left, func(s *model.Session) error {
-			rs.log.Records[s.Name] = s
-			delete(rs.conversations.Files, s.Name)
-			return nil
-		})
+	for _, name := range changed {
+		delete(rs.conversations.Files, name)
 	}
 	return done, nil
 }

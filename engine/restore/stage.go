@@ -154,10 +154,10 @@ func (rs *Restorer) removeStage(root worktreefs.Dir, op string) error {
 
 // DropEmptyStages removes the empty stages of restores that were killed, unless a restore is under way or half done.
 func (rs *Restorer) DropEmptyStages() {
-	if rs.log.Damage() != nil || !rs.log.Mu.TryLock() {
+	if rs.log.Damage() != nil || !rs.log.TryLock() {
 		return
 	}
-	defer rs.log.Mu.Unlock()
+	defer rs.log.Unlock()
 	if rs.log.CheckWhole() != nil {
 		return
 	}

@@ -29,7 +29,7 @@ func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
 	}
 	if t == nil || t.conversation.Mode == model.ConversationNone || t.conversation.Session == "" {
 		successor, err := rs.ongoingSession(r.Session)
-		s := rs.log.Records[successor]
+		s := rs.log.Session(successor)
 		known := err == nil && t != nil && s != nil
 		if known && slices.Contains(t.conversation.Removed, s.Transcript) {
 			successor = r.Session // an unused fork, which the restore removes
@@ -67,7 +67,7 @@ func (rs *Restorer) leftRecords(j *model.Journal) ([]*model.Session, error) {
 	}
 	var out []*model.Session
 	for _, name := range []string{successor, j.Session, at.Session} {
-		s, left := rs.log.Records[name], name != successor
+		s, left := rs.log.Session(name), name != successor
 		if j.Moved != nil && j.Moved.Name == name {
 			s = j.Moved
 		}
@@ -249,7 +249,7 @@ func (rs *Restorer) findUnused(r *request, p *history.Moment, s *model.Session, 
 	transcript.Cut, error,
 ) {
 	var list []*model.Session
-	for _, f := range rs.log.Records {
+	for _, f := range rs.log.EachSession() {
 		if f.Fork != nil && f.Event == "" && !f.BeganAs().IsZero() && f.Fork.Message != "" && fits(f) &&
 			rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && rs.sessions.Elsewhere(f) == "" &&
 			!sessions.FileMissing(f) {

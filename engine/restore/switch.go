@@ -29,7 +29,7 @@ func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result
 	if err != nil {
 		return nil, err
 	}
-	if s := rs.log.Records[session]; s != nil {
+	if s := rs.log.Session(session); s != nil {
 		if root := rs.sessions.Elsewhere(s); root != "" {
 			return nil, &model.ElsewhereError{Session: session, Root: root}
 		}
@@ -90,13 +90,13 @@ func (rs *Restorer) saveLeft(r *request) {
 // (history.Tip).
 func (rs *Restorer) tipOf(ctx context.Context, session string) (*history.Moment, error) {
 	p := &history.Moment{Name: "session " + session, Session: session, Now: true}
-	s := rs.log.Records[session]
+	s := rs.log.Session(session)
 	if s != nil {
 		if err := rs.history.CatchUp(ctx, session); err != nil {
 			return nil, err
 		}
 		rs.conversations.ResolveOrigin(ctx, session)
-		s = rs.log.Records[session]
+		s = rs.log.Session(session)
 		p.Transcript = s.Cursor.Transcript
 	}
 	tip, err := rs.history.Tip(session)
@@ -116,7 +116,7 @@ func (rs *Restorer) stay(r *request, err error) (*Result, error) {
 		return nil, err
 	}
 	res := &Result{Plan: &Plan{Target: r.target, Scope: r.Scope}}
-	if s := rs.log.Records[r.Session]; s != nil && !r.options.CodeOnly && r.options.Env.Home != "" {
+	if s := rs.log.Session(r.Session); s != nil && !r.options.CodeOnly && r.options.Env.Home != "" {
 		res.Conversation = &model.Conversation{
 			Mode: model.ConversationOriginal, Session: s.Name, Path: s.Transcript, Turn: int(s.Turn), Why: "the conversation ends there",
 		}

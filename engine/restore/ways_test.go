@@ -179,9 +179,9 @@ func TestCheckoutAfterARepair(t *testing.T) {
 	p.Must(p.E.Log.Record(enginetest.Bg, refs.Operation{
 		Kind: refs.KindRepair, Restore: &refs.Restore{Target: two.ID, Safety: one.ID},
 	}))
-	p.E.Log.Mu.Lock()
+	p.E.Log.Lock()
 	p.E.Log.Forget()
-	p.E.Log.Mu.Unlock()
+	p.E.Log.Unlock()
 	r := p.Checkout(one.ID.String(), restore.Options{})
 	enginetest.Equal(t, "replaced", r.Plan.Replaced, []string{"f", "g"})
 	if p.Read("f") != "1" {

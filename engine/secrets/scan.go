@@ -306,12 +306,7 @@ func (l *leakScan) pause(ctx context.Context) error {
 			case <-ctx.Done():
 			}
 		}
-		for range 100 {
-			if !l.e.log.Taking.Load() {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
+		l.e.log.StandBack()
 		l.from = time.Now()
 	}
 	return ctx.Err()

@@ -77,8 +77,8 @@ func (ss *Sessions) allowed(s *model.Session) *model.Session {
 // DropRefused takes the calls that a person did not allow out of a session's record: what changed while the question
 // stood is nobody's call. The log's lock is held.
 func (ss *Sessions) DropRefused(name string) {
-	if s := ss.log.Records[name]; s != nil && len(s.Calls) > 0 {
-		ss.log.Records[name] = ss.allowed(s)
+	if s := ss.log.Session(name); s != nil && len(s.Calls) > 0 {
+		ss.log.Remember(ss.allowed(s))
 	}
 }
 
@@ -118,7 +118,7 @@ func (ss *Sessions) Program(s *model.Session) *clients.Program {
 // another reports whether there is a newer session of the same agent, for which a running program counts that does not
 // show which session it has open.
 func (ss *Sessions) another(s *model.Session) bool {
-	for _, o := range ss.log.Records {
+	for _, o := range ss.log.EachSession() {
 		later := o.Agent == s.Agent && o.Name != s.Name && o.Last.After(s.Last)
 		heard := o.Event != "" && !o.Ended && !o.Imported
 		if later && heard {
@@ -134,7 +134,7 @@ const MaxFamily = 64
 // Family is the name of the first session that one was forked from, over all forks. Sessions of one family have the
 // same. The log's lock is held.
 func (ss *Sessions) Family(session string) string {
-	first, _ := firstOf(session, func(name string) (*model.Session, error) { return ss.log.Records[name], nil })
+	first, _ := firstOf(session, func(name string) (*model.Session, error) { return ss.log.Session(name), nil })
 	return first
 }
 

@@ -61,7 +61,7 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 			res.Conversation.Session != at.Session {
 			t.Fatalf("%q: %+v, and the project stands at %s", log, res.Conversation, at.Session)
 		}
-		if s := p.E.Log.Records[at.Session]; s == nil || s.Left {
+		if s := p.E.Log.Session(at.Session); s == nil || s.Left {
 			t.Fatalf("%q: %s goes on, and was left: %+v", log, at.Session, s)
 		}
 	}
@@ -100,8 +100,8 @@ func positionAgrees(t *testing.T, rnd *rand.Rand) {
 			at, err := p.E.Sessions.Position()
 			p.Must(err)
 			cp := p.Save("mine")
-			if cp.Session != at.Session || cp.Cause.Turn != p.E.Log.Records[at.Session].Turn ||
-				cp.Cause.Prompt != p.E.Log.Records[at.Session].Prompt {
+			if cp.Session != at.Session || cp.Cause.Turn != p.E.Log.Session(at.Session).Turn ||
+				cp.Cause.Prompt != p.E.Log.Session(at.Session).Prompt {
 				t.Fatalf("%q: the project stands at %s, and what was saved says %+v of %s", log, at.Session, cp.Cause, cp.Session)
 			}
 			agree("save", nil)

@@ -41,7 +41,7 @@ func TestMustRestAtWork(t *testing.T) {
 				s.Agent, s.Last = value.Claude, d.now.Add(-3*time.Second)
 				c.set(s)
 			})
-			s := d.log.Records["claude/a"]
+			s := d.log.Session("claude/a")
 			err := d.ss.MustRest(s, false)
 			var running *model.RunningError
 			switch {

@@ -22,7 +22,7 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Change) ([]value.A
 	}
 	family := ss.Family(cmp.Or(from, goes))
 	var list []*model.Session
-	for _, s := range ss.log.Records {
+	for _, s := range ss.log.EachSession() {
 		if !s.Ended && !s.Imported && s.Event != "" {
 			list = append(list, s)
 		}

@@ -189,16 +189,16 @@ func TestRefused(t *testing.T) {
 			[]model.Call{one, two}, true, transcript.Refusal{Calls: []string{"1"}, Over: true}, 1, value.WorkCall,
 		},
 	} {
-		d.log.Records = nil
+		d.log.Forget()
 		d.session("claude/a", func(s *model.Session) { s.Calls, s.Busy = tt.calls, tt.busy })
 		refusal = tt.refused
-		w, ok := d.ss.AtWork(d.log.Records["claude/a"], d.log.Processes())
+		w, ok := d.ss.AtWork(d.log.Session("claude/a"), d.log.Processes())
 		if ok != (tt.want != "") || w.Known != tt.want {
 			t.Errorf("%s: %+v, %v", what, w, ok)
 		}
 		d.ss.DropRefused("claude/a")
 		d.ss.DropRefused("claude/none")
-		if s := d.log.Records["claude/a"]; len(s.Calls) != tt.left {
+		if s := d.log.Session("claude/a"); len(s.Calls) != tt.left {
 			t.Errorf("%s: %+v", what, s.Calls)
 		}
 	}

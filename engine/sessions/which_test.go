@@ -50,10 +50,8 @@ func (d *desk) session(name string, set func(*model.Session)) {
 	tx := d.log.Objs.Begin()
 	d.Must(tx.Batch().Set(model.SessionKey(name), s.Encode()))
 	d.Must(tx.Commit(enginetest.Bg, kv.Durable))
-	if d.log.Records == nil {
-		d.log.Records = map[string]*model.Session{}
-	}
-	d.log.Records[name] = s
+	d.Must(d.log.LoadSessions())
+	d.log.Remember(s)
 }
 
 // op appends an operation.
@@ -463,7 +461,7 @@ func TestUnderfoot(t *testing.T) {
 		"ended":          {func(s *model.Session) { s.Busy, s.Ended = true, true }, "", -1},
 		"left":           {func(s *model.Session) { s.Busy, s.Left = true, true }, "", -1},
 	} {
-		d.log.Records = nil
+		d.log.Forget()
 		d.session("claude/a", tt.set)
 		d.session("claude/kid", forkOf("claude/a"))
 		list, err := d.ss.Underfoot("claude/kid", "claude/a", steps)

@@ -33,7 +33,7 @@ func (ss *Sessions) CheckPerson(process int) error {
 		return err
 	}
 	var newest *value.AtWork
-	for _, s := range ss.log.Records {
+	for _, s := range ss.log.EachSession() {
 		if s.Ended || s.Imported || !slices.ContainsFunc(s.Calls, runsCommands) {
 			continue
 		}

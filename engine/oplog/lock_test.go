@@ -9,12 +9,12 @@ import (
 // A command looks at the processes once, and the next one looks again.
 func TestOneLookOfACommand(t *testing.T) {
 	e := enginetest.NewProject(t).E
-	e.Log.Mu.Lock()
+	e.Log.Lock()
 	first := e.Log.Processes()
 	if e.Log.Processes() == first {
 		t.Error("a look is kept though no command is under way")
 	}
-	e.Log.Mu.Unlock()
+	e.Log.Unlock()
 	release := e.Log.Hold()
 	first = e.Log.Processes()
 	if e.Log.Processes() != first {
