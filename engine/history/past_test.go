@@ -82,6 +82,10 @@ func TestPast(t *testing.T) {
 	for i, l := range links {
 		if r := &res.Rows[i]; r.NoCode && (l != nil) != (r.Turn > 1) {
 			t.Errorf("turn %d of %s goes on from %+v", r.Turn, r.Of, l)
+		} else if r.NoCode && l != nil {
+			if b := &res.Rows[l.Row]; b.Of != r.Of || b.Turn != r.Turn-1 || l.Elided != 0 {
+				t.Errorf("turn %d of %s goes on from turn %d of %s, elided %d", r.Turn, r.Of, b.Turn, b.Of, l.Elided)
+			}
 		}
 	}
 

@@ -20,6 +20,7 @@ func TestPromise19TurnEnd(t *testing.T) {
 		"P", "pT", "ptW", "ptwS", "ptwSo", "ptwSoo", "pwSa", "pwSao", "pwsW", "pwsWo", "pwsaWaps", "pwsaWas", "pwsWta", "pwSp", "pwSps",
 		"pWo", "ptWoo", "pTo", "Po",
 		"pwAo", "pwSxo", "pwSxa", "psxpwS", "pSs", "pswsW", "pWoo", "pwA",
+		"poT", "powA",
 	} {
 		want := strings.IndexFunc(moments, func(r rune) bool { return r >= 'A' && r <= 'Z' })
 		var end history.TurnEnd[int]
