@@ -1,0 +1,394 @@
+package history_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/engine/enginetest"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/restore"
+	"rewind/internal/value"
+)
+
+// copied is a session that the agent itself made of the first lines of another one's file, up to a reply.
+func copied(p *enginetest.Project, of *enginetest.Talker, n int, reply string) *enginetest.Talker {
+	p.T.Helper()
+	k := p.Talker(n)
+	k.N = n * 10_000
+	for line := range strings.Lines(p.Slurp(of.File)) {
+		var l struct{ UUID string }
+		p.Must(json.Unmarshal([]byte(line), &l))
+		from := fmt.Sprintf(`"forkedFrom":{"sessionId":%q,"messageUuid":%q},"version"`, of.ID, l.UUID)
+		line = strings.ReplaceAll(line, `"sessionId":"`+of.ID, `"sessionId":"`+k.ID)
+		k.Append(strings.Replace(line, `"version"`, from, 1))
+		k.Parent = l.UUID
+		if strings.Contains(line, reply) {
+			break
+		}
+	}
+	return k
+}
+
+// TestAgentsFork: a fork that an agent made by itself branched off at the end of the last turn that both have; that is
+// found, stored once the turn is over, and told by all that tell of forks.
+func TestAgentsFork(t *testing.T) {
+	p, first := enginetest.TwoTurns(t)
+	kid := copied(p, first, 2, "done: one")
+	kid.Start()
+	kid.Take("other", p.Edits("g", "1"))
+	h := p.E.History
+	end, err := h.Resolve("turn:1@" + first.Name())
+	p.Must(err)
+	list, _, err := h.SessionList(enginetest.Bg, true, 0)
+	p.Must(err)
+	var found *model.Lineage
+	for i := range list {
+		if list[i].Name == kid.Name() {
+			found = list[i].Fork
+		} else if list[i].Fork != nil {
+			t.Errorf("%s is a fork of %s", list[i].Name, list[i].Fork.Session)
+		}
+	}
+	check := func(what string, l *model.Lineage) {
+		t.Helper()
+		if l == nil || l.Session != first.Name() || l.Turn != 1 || l.Both != 1 || l.Kind != model.ByAgent ||
+			l.Checkpoint != end.ID.String() || l.NoCode != "" || l.Depth != 1 || l.Child != kid.Name() {
+			t.Errorf("%s: %+v", what, l)
+		}
+	}
+	check("in the list of sessions", found)
+	l, err := h.ForkPoint(enginetest.Bg, "fork:"+kid.ID)
+	p.Must(err)
+	check("by its name", l)
+	points, err := h.ForkPoints(enginetest.Bg)
+	if p.Must(err); len(points) != 1 {
+		t.Fatalf("%d fork points", len(points))
+	}
+	check("of all", &points[0])
+	if s := p.Session(kid.Name()); s.Fork == nil || s.Fork.Checkpoint != end.ID.String() {
+		t.Errorf("stored is %+v", s.Fork)
+	}
+	cp, err := h.Resolve("fork:" + kid.ID)
+	if p.Must(err); cp.ID != end.ID {
+		t.Errorf("fork: is %q", cp.Cause.Prompt)
+	}
+	tree, err := h.FamilyTree(enginetest.Bg, "", false, nil)
+	p.Must(err)
+	if len(tree.Branches) != 2 || tree.Branches[1].Parent != first.Name() {
+		t.Fatalf("%+v", tree.Branches)
+	}
+	check("in the tree", tree.Branches[1].Fork)
+}
+
+// TestForkOfImported: where a session was imported no code of its turns is known. Its forks have none, nor have their
+// inherited turns, and it is said why; what git stood on when the last message was written is told.
+func TestForkOfImported(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "0")
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e"}, args...)...)
+		cmd.Dir = p.Root
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+			"GIT_COMMITTER_DATE=2026-11-19T10:00:00Z", "GIT_AUTHOR_DATE=2026-11-19T10:00:00Z")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q")
+	git("add", "-A")
+	git("commit", "-q", "-m", "zero")
+	p.Save("first")
+	old := p.Talker(1)
+	for _, text := range []string{"long ago", "later"} {
+		old.Used(text)
+		old.Say("done: " + text)
+	}
+	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+	p.Must(err)
+	kid := p.Opened(p.Fork("turn:1@"+old.Name(), restore.Options{}).Fork)
+	kid.Take("other", p.Edits("g", "1"))
+	h := p.E.History
+	l, err := h.ForkPoint(enginetest.Bg, "fork:"+kid.ID)
+	p.Must(err)
+	if l.Checkpoint != "" || !strings.Contains(string(l.NoCode), "was imported: the code of that time was not") {
+		t.Errorf("%+v", l)
+	}
+	release := p.E.Log.Hold()
+	p.Must(p.E.Log.LoadSessions())
+	m, err := h.Moment("", "turn:1@"+kid.Name())
+	release()
+	if err != nil || m.Checkpoint != nil || m.Turn != 1 || m.Transcript.IsZero() {
+		t.Errorf("the inherited turn: %+v, %v", m, err)
+	}
+	for what, want := range map[string]string{kid.Name(): git("rev-parse", "HEAD"), "": ""} {
+		forks, err := h.Forks(enginetest.Bg, p.Env(), what)
+		p.Must(err)
+		l := forks[0].Fork
+		if len(forks) != 1 || l.Commit != want || (l.GitBy == value.GitByHeadLog) != (want != "") {
+			t.Errorf("%q: %+v", what, l)
+		}
+	}
+	p.Must(os.RemoveAll(p.Path(".git/logs")))
+	forks, err := h.Forks(enginetest.Bg, p.Env(), kid.Name())
+	p.Must(err)
+	if l := forks[0].Fork; l.Commit != "" || l.GitBy != value.GitUnknown {
+		t.Errorf("without git's log: %+v", l)
+	}
+}
+
+// TestBranchWork: what a branch did since its fork point, taken together: files and links, their lines as far as they
+// are counted.
+func TestBranchWork(t *testing.T) {
+	p, first := enginetest.Begun(t)
+	p.Write("m", "a\nb\n")
+	p.Write("old", "1\n2\n3\n")
+	first.Take("one", p.Edits("f", "1"))
+	of := restore.Options{Session: model.SessionChoice{Session: first.Name()}}
+	kid := p.Opened(p.Fork("turn:1", of).Fork)
+	kid.Take("other", func() {
+		p.Write("n", "a\nb\n")
+		p.Write("m", "a\nc\n")
+		p.Remove("old")
+		p.Write("bin", "a\x00b\x00")
+		p.Write("large", strings.Repeat("a line\n", 50_000))
+		p.Must(os.Mkdir(p.Path("dir"), 0o755))
+	})
+	kid.Take("again", func() { p.Write("n", "a\nb\nc\n") })
+	tree, err := p.E.History.FamilyTree(enginetest.Bg, kid.Name(), false, nil)
+	p.Must(err)
+	if len(tree.Branches) != 2 {
+		t.Fatalf("%+v", tree.Branches)
+	}
+	w := tree.Branches[1].Work
+	if w.Steps != 2 || w.Files != 5 || w.Added != 4 || w.Removed != 4 || w.Uncounted != 2 {
+		t.Errorf("%+v", w)
+	}
+	if w := tree.Branches[0].Work; w.Steps != 2 || w.Files != 1 || w.Added != 40 || w.Removed != 40 {
+		t.Errorf("of the root: %+v", w)
+	}
+}
+
+// TestClashes: a branch clashes with each sibling, and with what its original did since, where they changed the same
+// files; of many files and of many branches the first are named, and all are counted.
+func TestClashes(t *testing.T) {
+	p, first := enginetest.Begun(t)
+	first.Take("one", p.Edits("f", "1"))
+	of := restore.Options{Session: model.SessionChoice{Session: first.Name()}}
+	var kids []*enginetest.Talker
+	for range 9 {
+		kids = append(kids, p.Opened(p.Fork("turn:1", of).Fork))
+	}
+	for i, kid := range kids {
+		kid.Take("other", func() {
+			for n := range 10 {
+				if i > 1 && n > 0 {
+					break // the others have one file
+				}
+				p.Write(fmt.Sprintf("d/%d", n), enginetest.Big(fmt.Sprint(i, n)))
+			}
+		})
+	}
+	first.Take("two", func() { p.Write("d/3", enginetest.Big("first")) })
+	tree, err := p.E.History.FamilyTree(enginetest.Bg, first.Name(), false, nil)
+	p.Must(err)
+	at := map[string]*history.Branch{}
+	for i := range tree.Branches {
+		at[tree.Branches[i].Branch] = &tree.Branches[i]
+	}
+	files := func(a, b string) (int, int) {
+		for _, c := range at[a].Conflicts {
+			if c.With == b {
+				return c.Files, len(c.Paths)
+			}
+		}
+		return 0, 0
+	}
+	a, b, c := kids[0].Name(), kids[1].Name(), kids[2].Name()
+	if n, named := files(a, b); n != 10 || named != 8 {
+		t.Errorf("two clash in %d files, %d named", n, named)
+	}
+	if n, named := files(a, first.Name()); n != 1 || named != 1 {
+		t.Errorf("one clashes with its original in %d files, %d named", n, named)
+	}
+	if n, _ := files(c, a); n != 1 {
+		t.Errorf("one of one file clashes in %d", n)
+	}
+	if n, _ := files(c, first.Name()); n != 0 {
+		t.Errorf("one that changed none of its original's files clashes in %d", n)
+	}
+	for name, want := range map[string]int{first.Name(): 0, a: 9, c: 8} {
+		if got := at[name]; got.Clashes != want || len(got.Conflicts) != min(want, 8) {
+			t.Errorf("%s: %d clashes, %d told; want %d", name, got.Clashes, len(got.Conflicts), want)
+		}
+	}
+}
+
+// TestEndBesideAnother: a turn that changed nothing ends with what another session's made meanwhile; one that changed
+// something ends with its own, unless it changed something in the other's, too.
+func TestEndBesideAnother(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "0")
+	p.Save("first")
+	a, b := p.Agent("a"), p.Agent("b")
+	a.Prompt("talk")
+	b.Prompt("work")
+	b.Run("b1", func() { p.Write("f", "1") })
+	b.Stop()
+	a.Stop()
+	a.Prompt("work, too")
+	a.Run("a1", func() { p.Write("f", "2") })
+	b.Prompt("work more")
+	b.Run("b2", func() { p.Write("f", "3") })
+	b.Stop()
+	a.Stop()
+	for name, want := range map[string]string{"turn:1@claude/a": "1", "turn:2@claude/a": "2", "turn:2@claude/b": "3"} {
+		cp, err := p.E.History.Resolve(name)
+		p.Must(err)
+		if got := p.Cat(cp, "f"); got != want {
+			t.Errorf("%s has %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestWayAtOnce: a branch within a session is found by its name though no list has read the session's file.
+func TestWayAtOnce(t *testing.T) {
+	p, first := enginetest.TwoTurns(t)
+	at := first.Parent
+	first.Take("left", p.Edits("f", "3"))
+	first.Parent = at
+	first.Take("gone on", p.Edits("f", "4"))
+	p.Settle()
+	p.Reopen()
+	want := "turn:3@" + first.Name()
+	for name, is := range map[string]string{
+		"turn:3@" + first.ID: want, "left": "", "turn:3": "", "before:3@" + first.ID: "",
+	} {
+		if got, err := p.E.History.Way(enginetest.Bg, name); err != nil || got != is {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{"turn:2@" + first.ID, "turn:3@none"} {
+		if got, err := p.E.History.Way(enginetest.Bg, name); err == nil || got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestPromptIsWhole: a prompt is told whole, as the conversation has it; of a turn that is not there nothing is told.
+func TestPromptIsWhole(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	long := "first line\nsecond line " + strings.Repeat("and more of it ", 1000) + "end"
+	k.Take("short", nil)
+	k.Take(long, p.Edits("f", "1"))
+	defer p.E.Log.Hold()()
+	p.Must(p.E.Log.LoadSessions())
+	for n, want := range map[uint64]string{0: "", 1: "short", 2: long, 3: ""} {
+		if got := p.E.History.PromptOf(k.Name(), n); got != want {
+			t.Errorf("of turn %d: %d bytes, want %d", n, len(got), len(want))
+		}
+	}
+}
+
+// TestTargets: what a call was about is told of its step; beside a checkpoint only of one that was found in a call.
+func TestTargets(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	h := k.Take("one", p.Edits("f", "1"))
+	p.Settle()
+	var steps []*model.Checkpoint
+	for _, l := range p.Listed() {
+		if l.Cause.Call != "" {
+			steps = append(steps, l.Checkpoint)
+		}
+	}
+	if len(steps) != 1 || h == nil {
+		t.Fatalf("%d steps of calls", len(steps))
+	}
+	if got := p.E.History.Targets(steps); len(got) != 1 || got[steps[0].Cause.Call] != "x" {
+		t.Errorf("%q", got)
+	}
+	if got := p.E.History.TargetIn(steps[0]); got != "" {
+		t.Errorf("of a step that its own event made: %q", got)
+	}
+	found := *steps[0]
+	found.Cause.Event = model.EventScan
+	if got := p.E.History.TargetIn(&found); got != "x" {
+		t.Errorf("of a step that was found in a call: %q", got)
+	}
+	found.Cause.Call = ""
+	if got := p.E.History.TargetIn(&found); got != "" {
+		t.Errorf("of a step that was found between calls: %q", got)
+	}
+}
+
+// TestTitleOf: a session's title is the one in its file, also where a person gave another when the session was made.
+func TestTitleOf(t *testing.T) {
+	p, first := enginetest.TwoTurns(t)
+	kid := p.Opened(p.Fork("turn:1", restore.Options{Title: "given"}).Fork)
+	kid.Take("other", nil)
+	title := func(want string) {
+		t.Helper()
+		p.Settle()
+		s := p.Session(kid.Name())
+		if got, err := p.E.History.TitleOf(&s); err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	title("[Fork @1] given")
+	kid.Append(fmt.Sprintf(`{"type":"custom-title","customTitle":"typed later","sessionId":%q}`+"\n", kid.ID))
+	kid.Take("more", nil)
+	title("typed later")
+	s := p.Session(first.Name())
+	if got, err := p.E.History.TitleOf(&s); err != nil || got != "one" {
+		t.Errorf("of the first: %q, %v", got, err)
+	}
+}
+
+// TestNearDigits: of an id that no checkpoint has those are told that begin with most of it.
+func TestNearDigits(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "0")
+	cp := p.Save("first")
+	id := cp.ID.String()
+	for n := 4; n < 12; n++ {
+		wrong := id[:n] + string("0123456789abcdef"[(strings.IndexByte("0123456789abcdef", id[n])+1)%16])
+		if got := p.E.History.Near(enginetest.Bg, wrong, false); len(got) != 1 || got[0] != cp.ID.Short() {
+			t.Errorf("near %s: %s", wrong, got)
+		}
+	}
+}
+
+// TestTimesApart: a row's time is its newest operation's.
+func TestTimesApart(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	now := time.Date(2027, 1, 1, 10, 0, 0, 0, time.UTC)
+	p.E.Log.Now = func() time.Time { now = now.Add(time.Second); return now }
+	k.Take("one", p.Edits("f", "1"))
+	end := now
+	p.Write("f", "2")
+	p.Save("mine")
+	for what, tt := range map[string]struct {
+		f    value.Filter
+		want int
+	}{
+		"all":           {value.Filter{}, 3},
+		"since the end": {value.Filter{Since: end.Add(-time.Second)}, 2},
+		"behind it":     {value.Filter{Since: end.Add(time.Millisecond)}, 1},
+		"up to it":      {value.Filter{Until: end}, 2},
+		"before it":     {value.Filter{Until: now.Add(-time.Hour)}, 1},
+	} {
+		res, err := p.E.History.Rows(enginetest.Bg, history.RowOptions{Filter: history.Filter{Filter: tt.f}})
+		p.Must(err)
+		if len(res.Rows) != tt.want {
+			t.Errorf("%s: %d rows, want %d", what, len(res.Rows), tt.want)
+		}
+	}
+}
