@@ -13,6 +13,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/hooks"
 	"rewind/internal/value"
 )
 
@@ -63,6 +64,9 @@ func TestAgentsFork(t *testing.T) {
 		}
 	}
 	check("in the list of sessions", found)
+	if few, left, err := h.SessionList(enginetest.Bg, true, 1); err != nil || len(few) != 1 || left.Older != 1 {
+		t.Errorf("one session: %d, %+v, %v", len(few), left, err)
+	}
 	l, err := h.ForkPoint(enginetest.Bg, "fork:"+kid.ID)
 	p.Must(err)
 	check("by its name", l)
@@ -349,6 +353,36 @@ func TestTitleOf(t *testing.T) {
 	s := p.Session(first.Name())
 	if got, err := p.E.History.TitleOf(&s); err != nil || got != "one" {
 		t.Errorf("of the first: %q, %v", got, err)
+	}
+}
+
+// TestTitleOfCodex: the title that a session of Codex was given is meant, since its file says none.
+func TestTitleOfCodex(t *testing.T) {
+	p := enginetest.NewProject(t)
+	k := p.Scribe(hooks.Codex, enginetest.Unique())
+	k.Asked("do it")
+	k.Tell(hooks.Prompt, map[string]any{"prompt": "do it"})
+	k.Says("done")
+	k.Tell(hooks.Stop, nil)
+	p.Settle()
+	s := p.Session(k.Name())
+	for given, want := range map[string]string{"given": "given", "": "do it"} {
+		s.Title = given
+		if got, err := p.E.History.TitleOf(&s); err != nil || got != want {
+			t.Errorf("given %q: %q, %v", given, got, err)
+		}
+	}
+}
+
+// TestTipOfNone: a session that made no checkpoint has no newest state.
+func TestTipOfNone(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	defer p.E.Log.Hold()()
+	p.Must(p.E.Log.LoadSessions())
+	for name, want := range map[string]bool{"claude/nobody": false, k.Name(): true} {
+		if cp, err := p.E.History.Tip(name); err != nil || (cp != nil) != want {
+			t.Errorf("%s: %v, %v", name, cp, err)
+		}
 	}
 }
 

@@ -1,0 +1,257 @@
+package history_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"rewind/engine/enginetest"
+	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/restore"
+	"rewind/transcript"
+)
+
+// TestLastMessages: of the last messages tools' answers are not counted, and are told only behind what they answer.
+func TestLastMessages(t *testing.T) {
+	said := func(who string) (list []transcript.Message) {
+		for i, w := range who {
+			word := map[rune]string{'u': "user", 'a': "assistant", 't': "tool"}[w]
+			list = append(list, transcript.Message{Who: word, Text: fmt.Sprint(i)})
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		who  string
+		n    int
+		want string
+	}{
+		{"", 3, ""},
+		{"uatata", 1, "5"},
+		{"uatata", 2, "345"},
+		{"uatata", 3, "12345"},
+		{"uatata", 4, "012345"},
+		{"uatata", 9, "012345"},
+		{"uatat", 1, "34"},
+		{"uatt", 1, "123"},
+		{"tta", 1, "2"},
+		{"tt", 3, ""},
+		{"uau", 0, ""},
+	} {
+		got := ""
+		for _, m := range history.LastMessages(said(tt.who), tt.n) {
+			got += m.Text
+		}
+		if got != tt.want {
+			t.Errorf("%d of %s: %s, want %s", tt.n, tt.who, got, tt.want)
+		}
+	}
+}
+
+// TestSaid: the newest prompt, and what was answered last behind it.
+func TestSaid(t *testing.T) {
+	for _, tt := range []struct{ said, asked, answered string }{
+		{"", "", ""},
+		{"u1 a2", "1", "2"},
+		{"u1 a2 u3 a4 a5 t6", "3", "5"},
+		{"u1 a2 u3 a4 a t6", "3", "4"},
+		{"u1 a2 u3", "3", ""},
+		{"a1 t2", "", "1"},
+	} {
+		var list []transcript.Message
+		for _, m := range strings.Fields(tt.said) {
+			who := map[byte]string{'u': "user", 'a': "assistant", 't': "tool"}[m[0]]
+			list = append(list, transcript.Message{Who: who, Text: m[1:]})
+		}
+		if asked, answered := history.Said(list); asked.Text != tt.asked || answered.Text != tt.answered {
+			t.Errorf("%s: %q, %q", tt.said, asked.Text, answered.Text)
+		}
+	}
+}
+
+// TestAlike: names are alike by themselves, by their ids and by their titles, each once, the most alike first.
+func TestAlike(t *testing.T) {
+	list := []history.Name{
+		{Kind: "tag", Name: "works"},
+		{Kind: "session", Name: "claude/abcdef", Title: "repair the parser"},
+		{Kind: "session", Name: "claude/works-too", Title: ""},
+	}
+	for name, want := range map[string]string{
+		"work":             "works claude/works-too",
+		"abcdeg":           "claude/abcdef",
+		"repair the parse": "claude/abcdef",
+		"claude/abcdeg":    "claude/abcdef",
+		"nothing like it":  "",
+	} {
+		var got []string
+		for _, n := range history.Alike(list, name) {
+			got = append(got, n.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestPages: a conversation is read page by page, from its end to its beginning and back.
+func TestPages(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	k.Take("three", p.Edits("f", "3"))
+	w := model.SessionChoice{Session: k.Name()}
+	page := func(name string, at history.Place, n int) *history.SaidPage {
+		t.Helper()
+		out, err := p.E.History.Page(enginetest.Bg, w, name, at, n)
+		p.Must(err)
+		return out
+	}
+	said := func(p *history.SaidPage) (out []string) {
+		for _, m := range p.Messages {
+			if m.Text != "" {
+				out = append(out, m.Text)
+			}
+		}
+		return out
+	}
+	all := page("", history.Place{}, 100)
+	whole := "one done done: one two done done: two three done done: three"
+	if got := strings.Join(said(all), " "); got != whole || all.Older || all.Turns != 3 {
+		t.Errorf("%s: %+v", got, all)
+	}
+	if all.End != p.Session(k.Name()).Cursor.Length || all.Next != all.End {
+		t.Errorf("it ends at %d, the next is at %d", all.End, all.Next)
+	}
+	least := int64(-1)
+	if got := strings.Join(said(page("", history.Place{From: &least}, 100)), " "); got != whole {
+		t.Errorf("from before the beginning: %s", got)
+	}
+	if got := page("", history.Place{Before: &least}, 100); len(got.Messages) > 0 || got.Older {
+		t.Errorf("before the beginning: %+v", got)
+	}
+	var forth []string
+	for at := int64(0); at < all.End; {
+		some := page("", history.Place{From: &at, Generation: all.Generation}, 2)
+		if forth = append(forth, said(some)...); some.Next <= at {
+			t.Fatalf("behind %d comes %d", at, some.Next)
+		}
+		at = some.Next
+	}
+	if got := strings.Join(forth, " "); got != whole {
+		t.Errorf("page by page: %s", got)
+	}
+	first := page("turn:1@"+k.Name(), history.Place{}, 100)
+	if got := strings.Join(said(first), " "); got != "one done done: one" || first.End >= all.End {
+		t.Errorf("to the end of the first turn: %s, %+v", got, first)
+	}
+	if none := page("turn:0@"+k.Name(), history.Place{}, 100); none.Why == "" || len(none.Messages) > 0 {
+		t.Errorf("before the first turn: %+v", none)
+	}
+}
+
+// TestRowsAreDressed: a row has the tags and messages of all its steps; the worktree stands on one row.
+func TestRowsAreDressed(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	k.Ask("one")
+	k.Work(p.Edits("f", "1"))
+	k.Work(p.Edits("f", "2"))
+	k.Say("done")
+	k.Stop()
+	k.Take("only talk", nil)
+	other := p.Agent("other")
+	other.Prompt("beside")
+	other.Run("c", func() { p.Write("g", "1") })
+	other.Stop()
+	h := p.E.History
+	rows := func() []history.Row {
+		t.Helper()
+		res, err := h.Rows(enginetest.Bg, history.RowOptions{})
+		p.Must(err)
+		return res.Rows
+	}
+	for _, cp := range rows()[2].Steps {
+		_, err := h.Tag(enginetest.Bg, "tag-"+cp.ID.Short(), cp.ID.String(), false)
+		p.Must(err)
+		_, err = p.E.Log.PutMessage(enginetest.Bg, cp, "about "+cp.ID.Short())
+		p.Must(err)
+	}
+	list := rows()
+	var got []string
+	for i := range list {
+		r := &list[i]
+		got = append(got, fmt.Sprintf("%s %q %d steps %d tags %d messages %t %s", strings.Split(r.Of, "/")[0], r.Prompt,
+			len(r.Steps), len(r.Tags), len(r.Messages), r.Current, r.ID.String()[:len(r.Short)]))
+		if r.Short == "" || !strings.HasPrefix(r.ID.String(), r.Short) || (r.Whose == "") != (r.Of == model.Manual) {
+			t.Errorf("row %d is called %q, of %q", i, r.Short, r.Whose)
+		}
+	}
+	want := []string{
+		`claude "beside" 1 steps 0 tags 0 messages true `, `claude "only talk" 0 steps 0 tags 0 messages false `,
+		`claude "one" 2 steps 2 tags 2 messages false `, `manual "" 1 steps 0 tags 0 messages false `,
+	}
+	for i := range want {
+		want[i] += list[i].Short
+	}
+	enginetest.Equal(t, "rows", got, want)
+	p.Checkout("turn:1@"+k.Name(), restore.Options{CodeOnly: true, Session: model.SessionChoice{Session: k.Name()}})
+	var current []string
+	for i, r := range rows() {
+		if r.Current {
+			current = append(current, fmt.Sprint(i, r.Prompt))
+		}
+	}
+	if len(current) != 1 {
+		t.Errorf("the worktree stands on rows %q", current)
+	}
+	one, err := h.Paths(list[2].Steps[1], 9)
+	p.Must(err)
+	none, err := h.Paths(list[2].Steps[1], 0)
+	if p.Must(err); !slices.Equal(one, []string{"f"}) || len(none) > 0 {
+		t.Errorf("paths %q, at most 0: %q", one, none)
+	}
+}
+
+// TestTreeOfWorktrees: a session of another worktree is in the tree as it is there, and is found by how its id begins;
+// what this log has of it gives way.
+func TestTreeOfWorktrees(t *testing.T) {
+	p, first := enginetest.TwoTurns(t)
+	q := p.Beside(t.TempDir())
+	t.Cleanup(q.Close)
+	k := q.Talker(5)
+	k.Take("beside", q.Edits("f", "9"))
+	there, err := q.E.History.LocalBranches(enginetest.Bg)
+	p.Must(err)
+	if len(there) != 1 || there[0].Branch != k.Name() || there[0].Worktree != q.Root || there[0].Title != "beside" ||
+		there[0].Work.Steps != 1 || there[0].Tip.IsZero() {
+		t.Fatalf("%+v", there)
+	}
+	if root, known := q.E.History.Whereabouts("session:" + first.ID); root != p.Root || !known {
+		t.Errorf("the first session is in %q, %t", root, known)
+	}
+	for _, tt := range []struct {
+		session string
+		all     bool
+		want    string
+		others  int
+	}{
+		{"", true, "first k", 0}, {"", false, "first", 1}, {k.ID[:8], false, "k", 1}, {k.Name(), true, "k first", 0},
+		{first.ID, false, "first", 1},
+	} {
+		tree, err := p.E.History.FamilyTree(enginetest.Bg, tt.session, tt.all, there)
+		p.Must(err)
+		var got []string
+		for i := range tree.Branches {
+			b := &tree.Branches[i]
+			called := map[string]string{first.Name(): "first", k.Name(): "k"}[b.Branch]
+			got = append(got, called)
+			if (b.Worktree != "") != (called == "k") || b.Current != (called == "first") || b.Running && called == "k" {
+				t.Errorf("%s goes on in %q, current %t", called, b.Worktree, b.Current)
+			}
+		}
+		if strings.Join(got, " ") != tt.want || tree.Others != tt.others {
+			t.Errorf("of %q: %s, %d others", tt.session, got, tree.Others)
+		}
+	}
+	if _, err := p.E.History.FamilyTree(enginetest.Bg, "none", false, there); err == nil {
+		t.Error("a session that nobody has")
+	}
+}
