@@ -124,6 +124,13 @@ func TestNamesOfBranches(t *testing.T) {
 // TestLateCall: what a call's checkpoint has of the conversation goes up to the call, though the agent wrote that only
 // later: it is found in later captures, also once the file was cut, and in the file where nothing was captured since.
 func TestLateCall(t *testing.T) {
+	for what, stops := range map[string]bool{"of a turn that is over": true, "of one that was cut short": false} {
+		t.Run(what, func(t *testing.T) { lateCall(t, stops) })
+	}
+}
+
+func lateCall(t *testing.T, stops bool) {
+	t.Helper()
 	p, k := enginetest.Begun(t)
 	k.Take("one", p.Edits("f", "1"))
 	k.Send(hooks.Event{Kind: hooks.Prompt, Prompt: "late"}, capture.HandleOptions{})
@@ -154,15 +161,17 @@ func TestLateCall(t *testing.T) {
 	moment("before it is captured", false, false)
 	moment("where it is caught up with", true, true)
 	k.Work(p.Edits("f", "3"))
-	k.Say("done: late")
-	k.Stop()
+	if stops {
+		k.Say("done: late")
+		k.Stop()
+	}
 	moment("at last", false, true)
 	list, why, err := h.Messages(enginetest.Bg, cp.ID.String(), 2)
 	p.Must(err)
 	if len(list) < 2 || list[0].Text != "late" || why != "" {
 		t.Errorf("%+v, %q", list, why)
 	}
-	p.Back("turn:1", restore.Options{InPlace: true})
+	p.Back("turn:1", restore.Options{InPlace: true, Force: !stops})
 	moment("once the file is cut", false, true)
 }
 
