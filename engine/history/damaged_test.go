@@ -48,13 +48,10 @@ func questions(p *enginetest.Project, first, kid string) (list []question) {
 	}
 	for _, name := range []string{
 		"@", "@~1", "@{now}", "kept", "session:" + kid, "fork:" + kid, "turn:0@" + first, "turn:1@" + first,
-		"turn:2@" + first,
-		"before:1@" + first, "before:2@" + first, "turn:1@" + kid, "turn:2@" + kid, "before:2@" + kid,
+		"turn:2@" + first, "before:1@" + first, "before:2@" + first, "turn:1@" + kid, "turn:2@" + kid,
+		"before:2@" + kid,
 	} {
 		add("resolve "+name, func() (any, error) { return h.Resolve(name) })
-		add("show "+name, func() (any, error) { return h.Show(enginetest.Bg, name, nil) })
-		add("files "+name, func() (any, error) { return h.Files(name, history.FilesOptions{Deep: true}) })
-		add("cat "+name, func() (any, error) { return catOf(h, name) })
 		add("moment "+name, func() (any, error) {
 			return held(func() (any, error) { return moment(h.Moment("", name)) })
 		})
@@ -65,6 +62,11 @@ func questions(p *enginetest.Project, first, kid string) (list []question) {
 				return []any{s, r}, err
 			})
 		}
+	}
+	for _, name := range []string{"@", "turn:1@" + kid, "before:2@" + first} {
+		add("show "+name, func() (any, error) { return h.Show(enginetest.Bg, name, nil) })
+		add("files "+name, func() (any, error) { return h.Files(name, history.FilesOptions{Deep: true}) })
+		add("cat "+name, func() (any, error) { return catOf(h, name) })
 	}
 	add("list", func() (any, error) { return h.List(enginetest.Bg, history.ListOptions{All: true}) })
 	add("rows", func() (any, error) {
@@ -139,6 +141,7 @@ func (q *question) answer() (string, error) {
 // TestDamagedRecords: where one record of the store cannot be read, each question is answered as before, or with an
 // error, and never otherwise: but for what is a hint, as the reason why a conversation is not shown.
 func TestDamagedRecords(t *testing.T) {
+	t.Parallel()
 	p, first := enginetest.TwoTurns(t)
 	kid := p.Opened(p.Fork("turn:1", restore.Options{Session: model.SessionChoice{Session: first.Name()}}).Fork)
 	kid.Take("other", p.Edits("f", "3"))

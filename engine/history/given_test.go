@@ -12,6 +12,7 @@ import (
 
 // TestGivenUp: who has given up waiting gets an error, and no part of an answer that looks whole.
 func TestGivenUp(t *testing.T) {
+	t.Parallel()
 	p, first := enginetest.TwoTurns(t)
 	at := first.Parent
 	first.Take("left", p.Edits("f", "3"))

@@ -12,6 +12,7 @@ import (
 
 // TestTreeReadsItsFamily: for the tree of one family no session file of another one is read.
 func TestTreeReadsItsFamily(t *testing.T) {
+	t.Parallel()
 	p, first := enginetest.TwoTurns(t)
 	other := p.Talker(2)
 	other.Take("other", nil)
@@ -44,6 +45,7 @@ func TestTreeReadsItsFamily(t *testing.T) {
 // TestAsideOfFork: who stands on a fork has what its original did up to the fork point on the line, and what that did
 // since aside; what sessions of other families did is not aside.
 func TestAsideOfFork(t *testing.T) {
+	t.Parallel()
 	p, first := enginetest.TwoTurns(t)
 	of := restore.Options{Session: model.SessionChoice{Session: first.Name()}}
 	kid := p.Opened(p.Fork("turn:1", of).Fork)
@@ -88,11 +90,11 @@ func TestAsideOfFork(t *testing.T) {
 	})
 }
 
-// TestLongAncestry: a fork of a fork of a fork hangs below each of them, as deep as that many forks, and has the turns
-// of all; its fork points are told from the nearest to the farthest.
-func TestLongAncestry(t *testing.T) {
+// forkOfForks is a session of two turns, a fork of it with one more, a fork of that, and one of that.
+func forkOfForks(t *testing.T) (p *enginetest.Project, line []*enginetest.Talker) {
+	t.Helper()
 	p, first := enginetest.TwoTurns(t)
-	line := []*enginetest.Talker{first}
+	line = append(line, first)
 	for n := range 3 {
 		at := line[len(line)-1]
 		of := restore.Options{Session: model.SessionChoice{Session: at.Name()}}
@@ -100,6 +102,14 @@ func TestLongAncestry(t *testing.T) {
 		kid.Take(fmt.Sprint("of ", n), p.Edits("f", fmt.Sprint(n+3)))
 		line = append(line, kid)
 	}
+	return p, line
+}
+
+// TestLongAncestry: a fork of a fork of a fork hangs below each of them, as deep as that many forks; its fork points
+// are told from the nearest to the farthest.
+func TestLongAncestry(t *testing.T) {
+	t.Parallel()
+	p, line := forkOfForks(t)
 	h, last := p.E.History, line[3]
 	tree, err := h.FamilyTree(enginetest.Bg, "", false, nil)
 	p.Must(err)
@@ -109,8 +119,11 @@ func TestLongAncestry(t *testing.T) {
 		if i > 0 {
 			parent = line[i-1].Name()
 		}
-		if b.Branch != line[i].Name() || b.Depth != i || b.Parent != parent || i > 0 && b.Fork.Depth != i {
+		if b.Branch != line[i].Name() || b.Depth != i || b.Parent != parent {
 			t.Errorf("branch %d: %s below %s, depth %d", i, b.Branch, b.Parent, b.Depth)
+		}
+		if i > 0 && b.Fork.Depth != i {
+			t.Errorf("the fork point of branch %d has depth %d", i, b.Fork.Depth)
 		}
 	}
 	forks, err := h.Forks(enginetest.Bg, p.Env(), last.Name())
@@ -123,6 +136,13 @@ func TestLongAncestry(t *testing.T) {
 			t.Errorf("fork point %d: %d turns of %s", i, l.Both, l.Session)
 		}
 	}
+}
+
+// TestTurnsOfAncestors: a fork of a fork of a fork has the turns of all.
+func TestTurnsOfAncestors(t *testing.T) {
+	t.Parallel()
+	p, line := forkOfForks(t)
+	h, last := p.E.History, line[3]
 	p.Must(p.E.Log.LoadSessions())
 	for n, want := range map[uint64]int{1: 0, 2: 0, 3: 1, 4: 2, 5: 3} {
 		if of, number := h.TurnOf(last.Name(), n); of != line[want].Name() || number != n {

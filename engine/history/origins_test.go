@@ -39,6 +39,7 @@ func copied(p *enginetest.Project, of *enginetest.Talker, n int, reply string) *
 // TestAgentsFork: a fork that an agent made by itself branched off at the end of the last turn that both have; that is
 // found, stored once the turn is over, and told by all that tell of forks.
 func TestAgentsFork(t *testing.T) {
+	t.Parallel()
 	p, first := enginetest.TwoTurns(t)
 	kid := copied(p, first, 2, "done: one")
 	kid.Start()
@@ -58,9 +59,12 @@ func TestAgentsFork(t *testing.T) {
 	}
 	check := func(what string, l *model.Lineage) {
 		t.Helper()
-		if l == nil || l.Session != first.Name() || l.Turn != 1 || l.Both != 1 || l.Kind != model.ByAgent ||
-			l.Checkpoint != end.ID.String() || l.NoCode != "" || l.Depth != 1 || l.Child != kid.Name() {
-			t.Errorf("%s: %+v", what, l)
+		if l == nil {
+			t.Fatalf("%s: none", what)
+		}
+		got := fmt.Sprint(l.Session, l.Child, l.Checkpoint, l.Turn, l.Both, l.Depth, l.Kind == model.ByAgent, l.NoCode)
+		if want := fmt.Sprint(first.Name(), kid.Name(), end.ID.String(), 1, 1, 1, true, ""); got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
 		}
 	}
 	check("in the list of sessions", found)
@@ -93,6 +97,7 @@ func TestAgentsFork(t *testing.T) {
 // TestForkOfImported: where a session was imported no code of its turns is known. Its forks have none, nor have their
 // inherited turns, and it is said why; what git stood on when the last message was written is told.
 func TestForkOfImported(t *testing.T) {
+	t.Parallel()
 	p := enginetest.NewProject(t)
 	p.Write("f", "0")
 	git := func(args ...string) string {
@@ -130,7 +135,8 @@ func TestForkOfImported(t *testing.T) {
 	p.Must(p.E.Log.LoadSessions())
 	m, err := h.Moment("", "turn:1@"+kid.Name())
 	release()
-	if err != nil || m.Checkpoint != nil || m.Turn != 1 || m.Transcript.IsZero() {
+	p.Must(err)
+	if m.Checkpoint != nil || m.Turn != 1 || m.Transcript.IsZero() {
 		t.Errorf("the inherited turn: %+v, %v", m, err)
 	}
 	for what, want := range map[string]string{kid.Name(): git("rev-parse", "HEAD"), "": ""} {
@@ -152,6 +158,7 @@ func TestForkOfImported(t *testing.T) {
 // TestBranchWork: what a branch did since its fork point, taken together: files and links, their lines as far as they
 // are counted.
 func TestBranchWork(t *testing.T) {
+	t.Parallel()
 	p, first := enginetest.Begun(t)
 	p.Write("m", "a\nb\n")
 	p.Write("old", "1\n2\n3\n")
@@ -172,18 +179,18 @@ func TestBranchWork(t *testing.T) {
 	if len(tree.Branches) != 2 {
 		t.Fatalf("%+v", tree.Branches)
 	}
-	w := tree.Branches[1].Work
-	if w.Steps != 2 || w.Files != 5 || w.Added != 4 || w.Removed != 4 || w.Uncounted != 2 {
-		t.Errorf("%+v", w)
-	}
-	if w := tree.Branches[0].Work; w.Steps != 2 || w.Files != 1 || w.Added != 40 || w.Removed != 40 {
-		t.Errorf("of the root: %+v", w)
+	for i, want := range [][5]int{{2, 1, 40, 40, 0}, {2, 5, 4, 4, 2}} {
+		w := tree.Branches[i].Work
+		if got := [5]int{w.Steps, w.Files, w.Added, w.Removed, w.Uncounted}; got != want {
+			t.Errorf("branch %d: %d, want %d", i, got, want)
+		}
 	}
 }
 
 // TestClashes: a branch clashes with each sibling, and with what its original did since, where they changed the same
 // files; of many files and of many branches the first are named, and all are counted.
 func TestClashes(t *testing.T) {
+	t.Parallel()
 	p, first := enginetest.Begun(t)
 	first.Take("one", p.Edits("f", "1"))
 	of := restore.Options{Session: model.SessionChoice{Session: first.Name()}}
@@ -193,10 +200,7 @@ func TestClashes(t *testing.T) {
 	}
 	for i, kid := range kids {
 		kid.Take("other", func() {
-			for n := range 10 {
-				if i > 1 && n > 0 {
-					break // the others have one file
-				}
+			for n := range []int{10, 10, 1, 1, 1, 1, 1, 1, 1}[i] {
 				p.Write(fmt.Sprintf("d/%d", n), enginetest.Big(fmt.Sprint(i, n)))
 			}
 		})
@@ -217,17 +221,12 @@ func TestClashes(t *testing.T) {
 		return 0, 0
 	}
 	a, b, c := kids[0].Name(), kids[1].Name(), kids[2].Name()
-	if n, named := files(a, b); n != 10 || named != 8 {
-		t.Errorf("two clash in %d files, %d named", n, named)
-	}
-	if n, named := files(a, first.Name()); n != 1 || named != 1 {
-		t.Errorf("one clashes with its original in %d files, %d named", n, named)
-	}
-	if n, _ := files(c, a); n != 1 {
-		t.Errorf("one of one file clashes in %d", n)
-	}
-	if n, _ := files(c, first.Name()); n != 0 {
-		t.Errorf("one that changed none of its original's files clashes in %d", n)
+	for pair, want := range map[[2]string][2]int{
+		{a, b}: {10, 8}, {a, first.Name()}: {1, 1}, {c, a}: {1, 1}, {c, first.Name()}: {},
+	} {
+		if n, named := files(pair[0], pair[1]); n != want[0] || named != want[1] {
+			t.Errorf("%s clash in %d files, %d named; want %d", pair, n, named, want)
+		}
 	}
 	for name, want := range map[string]int{first.Name(): 0, a: 9, c: 8} {
 		if got := at[name]; got.Clashes != want || len(got.Conflicts) != min(want, 8) {
@@ -239,6 +238,7 @@ func TestClashes(t *testing.T) {
 // TestEndBesideAnother: a turn that changed nothing ends with what another session's made meanwhile; one that changed
 // something ends with its own, unless it changed something in the other's, too.
 func TestEndBesideAnother(t *testing.T) {
+	t.Parallel()
 	p := enginetest.NewProject(t)
 	p.Write("f", "0")
 	p.Save("first")
@@ -265,6 +265,7 @@ func TestEndBesideAnother(t *testing.T) {
 
 // TestWayAtOnce: a branch within a session is found by its name though no list has read the session's file.
 func TestWayAtOnce(t *testing.T) {
+	t.Parallel()
 	p, first := enginetest.TwoTurns(t)
 	at := first.Parent
 	first.Take("left", p.Edits("f", "3"))
@@ -289,6 +290,7 @@ func TestWayAtOnce(t *testing.T) {
 
 // TestPromptIsWhole: a prompt is told whole, as the conversation has it; of a turn that is not there nothing is told.
 func TestPromptIsWhole(t *testing.T) {
+	t.Parallel()
 	p, k := enginetest.Begun(t)
 	long := "first line\nsecond line " + strings.Repeat("and more of it ", 1000) + "end"
 	k.Take("short", nil)
@@ -304,6 +306,7 @@ func TestPromptIsWhole(t *testing.T) {
 
 // TestTargets: what a call was about is told of its step; beside a checkpoint only of one that was found in a call.
 func TestTargets(t *testing.T) {
+	t.Parallel()
 	p, k := enginetest.Begun(t)
 	h := k.Take("one", p.Edits("f", "1"))
 	p.Settle()
@@ -335,6 +338,7 @@ func TestTargets(t *testing.T) {
 
 // TestTitleOf: a session's title is the one in its file, also where a person gave another when the session was made.
 func TestTitleOf(t *testing.T) {
+	t.Parallel()
 	p, first := enginetest.TwoTurns(t)
 	kid := p.Opened(p.Fork("turn:1", restore.Options{Title: "given"}).Fork)
 	kid.Take("other", nil)
@@ -376,6 +380,7 @@ func TestTitleOfCodex(t *testing.T) {
 
 // TestTipOfNone: a session that made no checkpoint has no newest state.
 func TestTipOfNone(t *testing.T) {
+	t.Parallel()
 	p, k := enginetest.TwoTurns(t)
 	defer p.E.Log.Hold()()
 	p.Must(p.E.Log.LoadSessions())
@@ -388,6 +393,7 @@ func TestTipOfNone(t *testing.T) {
 
 // TestNearDigits: of an id that no checkpoint has those are told that begin with most of it.
 func TestNearDigits(t *testing.T) {
+	t.Parallel()
 	p := enginetest.NewProject(t)
 	p.Write("f", "0")
 	cp := p.Save("first")
@@ -402,6 +408,7 @@ func TestNearDigits(t *testing.T) {
 
 // TestTimesApart: a row's time is its newest operation's.
 func TestTimesApart(t *testing.T) {
+	t.Parallel()
 	p, k := enginetest.Begun(t)
 	now := time.Date(2027, 1, 1, 10, 0, 0, 0, time.UTC)
 	p.E.Log.Now = func() time.Time { now = now.Add(time.Second); return now }

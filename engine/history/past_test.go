@@ -82,10 +82,8 @@ func TestPast(t *testing.T) {
 	for i, l := range links {
 		if r := &res.Rows[i]; r.NoCode && (l != nil) != (r.Turn > 1) {
 			t.Errorf("turn %d of %s goes on from %+v", r.Turn, r.Of, l)
-		} else if r.NoCode && l != nil {
-			if b := &res.Rows[l.Row]; b.Of != r.Of || b.Turn != r.Turn-1 || l.Elided != 0 {
-				t.Errorf("turn %d of %s goes on from turn %d of %s, elided %d", r.Turn, r.Of, b.Turn, b.Of, l.Elided)
-			}
+		} else {
+			onFromTheTurnBefore(t, res.Rows, i, l)
 		}
 	}
 
@@ -106,5 +104,17 @@ func TestPast(t *testing.T) {
 	_, row, err = p.E.History.ShowTurn(enginetest.Bg, "turn:3@"+enginetest.ClaudeID(3), "", nil)
 	if err != nil || !row.Coded() {
 		t.Errorf("%+v, %v", row, err)
+	}
+}
+
+// onFromTheTurnBefore holds that a row without code goes on from the turn before it, with nothing between.
+func onFromTheTurnBefore(t *testing.T, rows []history.Row, i int, l *history.Link) {
+	t.Helper()
+	r := &rows[i]
+	if !r.NoCode || l == nil {
+		return
+	}
+	if b := &rows[l.Row]; b.Of != r.Of || b.Turn != r.Turn-1 || l.Elided != 0 {
+		t.Errorf("turn %d of %s goes on from turn %d of %s, elided %d", r.Turn, r.Of, b.Turn, b.Of, l.Elided)
 	}
 }

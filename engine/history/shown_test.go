@@ -18,6 +18,7 @@ import (
 // TestUncapturedIsShown: files that a turn edited and no checkpoint has are told with it, each once, by path; with a
 // step of it those up to the step; of other turns and sessions none.
 func TestUncapturedIsShown(t *testing.T) {
+	t.Parallel()
 	p := enginetest.NewProject(t)
 	p.Write(".gitignore", "*.log\n")
 	p.Save("first")
@@ -69,6 +70,7 @@ func TestUncapturedIsShown(t *testing.T) {
 
 // TestGitGoneIsShown: where git's repository was and is no more by the end of a step, it is told where it stood.
 func TestGitGoneIsShown(t *testing.T) {
+	t.Parallel()
 	p := enginetest.NewProject(t)
 	cmd := exec.Command("git", "init", "-q", "-b", "main")
 	cmd.Dir = p.Root
@@ -109,6 +111,7 @@ func TestGitGoneIsShown(t *testing.T) {
 
 // TestNoConversation: why there is nothing of a conversation, and whose turns there are instead.
 func TestNoConversation(t *testing.T) {
+	t.Parallel()
 	p := enginetest.NewProject(t)
 	p.Write("f", "0")
 	cp := p.Save("first")

@@ -16,6 +16,7 @@ import (
 // TestThinned: a checkpoint that gc has removed is not found by its id, and a time that means it is that of the one
 // before it, which is said; of a time before it nothing is said. One whose operation cannot be read is found.
 func TestThinned(t *testing.T) {
+	t.Parallel()
 	p := enginetest.NewProject(t)
 	now := time.Now().Add(-3 * time.Hour).Truncate(time.Second)
 	p.E.Log.Now = func() time.Time { return now }
