@@ -51,7 +51,13 @@ func (k *Leaks) saidWhere(want func(session string, f *saidFlag) bool) (out []va
 		there := saidThere{objs: k.log.Objs, of: map[objstore.ID]*conversation.Stored{}}
 		for i := range l.Flags {
 			f := &l.Flags[i]
-			if want(l.Session, f) && there.has(l, f) {
+			if !want(l.Session, f) {
+				continue
+			}
+			switch has, err := there.has(l, f); {
+			case err != nil:
+				return nil, fmt.Errorf("what was said: %w", err)
+			case has:
 				out = append(out, l.value(f, count(l.Session, f.Turn, f.Operation)))
 			}
 		}
@@ -66,34 +72,43 @@ func (k *Leaks) saidWhere(want func(session string, f *saidFlag) bool) (out []va
 // saidThere tells whether the store has what was found: in the conversation as it is, or as it was then.
 type saidThere struct {
 	objs *objstore.Store
-	of   map[objstore.ID]*conversation.Stored // nil: cannot be read
+	of   map[objstore.ID]*conversation.Stored // nil: it is gone, or damaged
 }
 
-func (t *saidThere) has(l *saidLook, f *saidFlag) bool {
-	return f.Life == l.Life && t.in(l.Transcript, f) || t.in(f.In, f)
+func (t *saidThere) has(l *saidLook, f *saidFlag) (bool, error) {
+	if f.Life == l.Life {
+		if has, err := t.in(l.Transcript, f); err != nil || has {
+			return has, err
+		}
+	}
+	return t.in(f.In, f)
 }
 
-func (t *saidThere) in(id objstore.ID, f *saidFlag) bool {
+func (t *saidThere) in(id objstore.ID, f *saidFlag) (bool, error) {
 	st, known := t.of[id]
 	if !known {
-		if opened, err := conversation.OpenEnd(t.objs, id); err == nil {
-			st = opened
+		var err error
+		if st, err = conversation.OpenEnd(t.objs, id); err != nil && !passes(err) {
+			return false, err
 		}
 		t.of[id] = st
 	}
 	if st == nil || st.Size < f.To {
-		return false
+		return false, nil
 	}
 	for at := f.From; at < max(f.To, f.From+1); at += conversation.TranscriptBlock - at%conversation.TranscriptBlock {
 		blob, err := st.Block(int(at / conversation.TranscriptBlock))
+		if passes(err) {
+			return false, nil
+		}
 		if err != nil {
-			return false
+			return false, err
 		}
 		if has, err := t.objs.HasKey(objstore.Blob, blob.Key()); err != nil || !has {
-			return false
+			return false, err
 		}
 	}
-	return true
+	return true, nil
 }
 
 // SaidSecret is what was found at a place that Said lists, for who takes it out of the store: nothing to show. found
