@@ -1,0 +1,265 @@
+package conversation_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"rewind/engine/conversation"
+	"rewind/engine/enginetest"
+	"rewind/engine/model"
+	"rewind/engine/register"
+	"rewind/hooks"
+)
+
+// longLine appends a record of at least n bytes to a session's file.
+func longLine(k *enginetest.Talker, n int) {
+	k.Line("user", fmt.Sprintf(`{"role":"user","content":%q}`, strings.Repeat("long ", n/5+1)))
+}
+
+// What a hook leaves of a file is captured afterwards, once; of a session that is not known, or whose file is gone,
+// nothing is.
+func TestCaughtUp(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	before := p.Session(k.Name()).Cursor
+	longLine(k, conversation.HookRead)
+	k.Stop()
+	if at := p.Session(k.Name()).Cursor; at != before {
+		t.Fatalf("a hook has captured %d bytes", at.Length-before.Length)
+	}
+	catchUp := func(name string) { p.Must(p.E.Talks.CaughtUp(enginetest.Bg, name)) }
+	catchUp("claude/none")
+	catchUp(k.Name())
+	if got := string(p.Talk(p.Session(k.Name()))); got != p.Slurp(k.File) {
+		t.Errorf("%d bytes are captured of %d", len(got), len(p.Slurp(k.File)))
+	}
+	last := p.E.Log.DB.LastSeq()
+	catchUp(k.Name())
+	p.Must(os.Remove(k.File))
+	catchUp(k.Name())
+	if now := p.E.Log.DB.LastSeq(); now != last {
+		t.Errorf("%d operations of nothing", now-last)
+	}
+}
+
+// A session without a file, of an agent that is not understood, or of which something was purged, is not captured.
+func TestTailOfNothing(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	longLine(k, 100)
+	was := p.Session(k.Name())
+	for name, c := range map[string]struct {
+		change func(s *model.Session)
+		want   error
+	}{
+		"no file":             {func(s *model.Session) { s.Transcript = "" }, nil},
+		"another agent":       {func(s *model.Session) { s.Agent = "other" }, nil},
+		"a file that is gone": {func(s *model.Session) { s.Transcript = strings.Replace(k.File, k.ID, enginetest.ClaudeID(9), 1) }, nil},
+		"purged":              {func(s *model.Session) { s.Purged = true }, conversation.ErrPurgedTalk},
+		"too much":            {func(*model.Session) {}, conversation.ErrLater},
+	} {
+		s := was
+		c.change(&s)
+		tx := p.E.Log.Objs.Begin()
+		if err := p.E.Talks.Tail(tx, &s, 10); !errors.Is(err, c.want) || s.Cursor != was.Cursor {
+			t.Errorf("%s: %v, %+v", name, err, s.Cursor)
+		}
+		tx.Discard()
+	}
+}
+
+// What an agent changed before the last block is found when so much was added, and not before. A file that is as it was
+// makes no operation.
+func TestRecheck(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	longLine(k, conversation.TranscriptBlock)
+	k.Stop()
+	p.Settle()
+	again := func() model.Cursor {
+		t.Helper()
+		p.Must(p.E.Talks.Recheck(enginetest.Bg, k.Name()))
+		return p.Session(k.Name()).Cursor
+	}
+	p.Must(p.E.Talks.Recheck(enginetest.Bg, "claude/none"))
+	if at := again(); at.Checked != at.Length {
+		t.Fatalf("%d bytes are compared of %d", at.Checked, at.Length)
+	}
+	longLine(k, 2*conversation.TranscriptBlock)
+	k.Stop()
+	last, was := p.E.Log.DB.LastSeq(), p.Session(k.Name()).Cursor
+	if at := again(); at.Checked != at.Length || at.Transcript != was.Transcript || p.E.Log.DB.LastSeq() != last {
+		t.Errorf("%d bytes are compared of %d, %d operations", at.Checked, at.Length, p.E.Log.DB.LastSeq()-last)
+	}
+	p.Must(os.WriteFile(k.File, []byte(strings.Replace(p.Slurp(k.File), "one", "two", 1)), 0o600))
+	longLine(k, 100)
+	k.Stop()
+	if at := again(); at.Checked == at.Length || at.Generation != was.Generation {
+		t.Errorf("compared when %d bytes were added", at.Length-was.Length)
+	}
+	longLine(k, conversation.TranscriptBlock)
+	k.Stop()
+	if at := again(); at.Checked != at.Length || at.Generation != was.Generation+1 {
+		t.Errorf("compared to %d of %d, generation %d", at.Checked, at.Length, at.Generation)
+	}
+	if got := string(p.Talk(p.Session(k.Name()))); got != p.Slurp(k.File) {
+		t.Errorf("%d bytes are captured, of %d", len(got), len(p.Slurp(k.File)))
+	}
+}
+
+// A file that goes on from another one is read as the conversation that it is.
+func TestContinuation(t *testing.T) {
+	p := enginetest.NewProject(t)
+	of, err := conversation.OpenTranscript(p.E.Log.Objs, put(p, "first\nand more\n"))
+	p.Must(err)
+	whole := "first\nown\n"
+	c := conversation.Continuation{F: strings.NewReader("own\n"), Base: 6, Of: of}
+	for from := range len(whole) {
+		for to := from + 1; to <= len(whole); to++ {
+			b := make([]byte, to-from)
+			if n, err := c.ReadAt(b, int64(from)); n != len(b) || err != nil && !errors.Is(err, io.EOF) || string(b) != whole[from:to] {
+				t.Errorf("%d to %d: %q, %v", from, to, b[:n], err)
+			}
+		}
+	}
+	if n, err := c.ReadAt(make([]byte, 8), 4); n != 6 || !errors.Is(err, io.EOF) {
+		t.Errorf("beyond its end: %d, %v", n, err)
+	}
+}
+
+// Import captures what is not known yet, also of a file that its agent has compressed, and tells how far it is.
+func TestImportTells(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Save("first")
+	k := p.Talker(1)
+	k.Line("user", `{"role":"user","content":"hello"}`)
+	k.Say("there")
+	s := p.Scribe(hooks.Codex, enginetest.Unique())
+	s.Asked("hello")
+	s.Says("there")
+	text := p.Slurp(s.File)
+	enc, err := zstd.NewWriter(nil)
+	p.Must(err)
+	have(p, s.File+".zst", string(enc.EncodeAll([]byte(text), nil)))
+	have(p, s.File, "")
+	sizes := []int64{int64(len(p.Slurp(k.File))), int64(len(p.Slurp(k.File)) + len(text))}
+	stopped, cancel := context.WithCancel(enginetest.Bg)
+	cancel()
+	if res, err := p.E.Talks.Import(stopped, p.Env(), nil); !errors.Is(err, context.Canceled) || len(res.Sessions) > 0 {
+		t.Errorf("stopped: %v, %v", res, err)
+	}
+	var told []int64
+	res, err := p.E.Talks.Import(enginetest.Bg, p.Env(), func(n int, size int64) {
+		if told = append(told, size); n != len(told) {
+			t.Errorf("%d sessions at the call %d", n, len(told))
+		}
+	})
+	p.Must(err)
+	if !slices.Equal(res.Sessions, []string{k.Name(), s.Name()}) || !slices.Equal(told, sizes) || len(res.Failed) > 0 {
+		t.Errorf("%v of %v bytes, want %v; %v", res.Sessions, told, sizes, res.Failed)
+	}
+	one := p.Session(s.Name())
+	if got := p.Talk(one); !bytes.Equal(got, []byte(text)) || one.Turn != 1 || !one.Ended || !one.Imported || one.Cwd != p.Root {
+		t.Errorf("%d bytes of %d, %+v", len(got), len(text), one)
+	}
+	last := p.E.Log.DB.LastSeq()
+	again, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+	p.Must(err)
+	if len(again.Sessions) > 0 || p.E.Log.DB.LastSeq() != last {
+		t.Errorf("again: %v", again.Sessions)
+	}
+	p.Must(p.E.Talks.Tail(p.E.Log.Objs.Begin(), &one, conversation.HookRead))
+	if one.Cursor != p.Session(s.Name()).Cursor {
+		t.Errorf("captured again: %+v", one.Cursor)
+	}
+}
+
+// knownTalks is what is known of conversations, and all that was said, as text.
+func knownTalks(q *enginetest.Project) (string, error) {
+	all, err := q.E.Log.Sessions()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, s := range all {
+		fmt.Fprintln(&b, s.Name, s.Turn, s.Cursor.Length, s.Cursor.Generation, s.Cursor.Last, s.Cursor.Lost.IsZero())
+		if s.Fork != nil {
+			fmt.Fprintln(&b, "of", s.Fork.Session, s.Fork.Turn, s.Fork.How)
+		}
+		st, err := conversation.OpenTranscript(q.E.Log.Objs, s.Cursor.Transcript)
+		if err == nil {
+			_, err = io.Copy(&b, io.NewSectionReader(st, 0, st.Size))
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
+}
+
+// TestTalksWhileReadsFail: what is captured while a read of the store fails is what was said, or is captured by the
+// next attempt; an origin that was not found for that is looked for again.
+func TestTalksWhileReadsFail(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	text := p.Slurp(k.File)
+	copied := p.Talker(2)
+	have(p, copied.File, text[:strings.LastIndexByte(text[:len(text)-1], '\n')+1])
+	copied.Line("user", `{"role":"user","content":"another way"}`)
+	copied.Say("gone")
+	p.ReadFails("import", 10, func(q *enginetest.Project) (string, error) {
+		for range 2 {
+			res, err := q.E.Talks.Import(enginetest.Bg, q.Env(), nil)
+			if err == nil {
+				err = errors.Join(res.Failed...)
+			}
+			if err != nil {
+				return "", err
+			}
+		}
+		return knownTalks(q)
+	})
+	longLine(k, 3*conversation.TranscriptBlock)
+	p.ReadFails("what was left", 10, func(q *enginetest.Project) (string, error) {
+		if err := q.E.Log.LoadSessions(); err != nil {
+			return "", err
+		}
+		if err := q.E.Talks.CaughtUp(enginetest.Bg, k.Name()); err != nil {
+			return "", err
+		}
+		return knownTalks(q)
+	})
+	k.Stop()
+	have(p, k.File, strings.Replace(p.Slurp(k.File), "one", "two", 1))
+	longLine(k, conversation.TranscriptBlock)
+	k.Stop()
+	p.ReadFails("what was changed", 10, func(q *enginetest.Project) (string, error) {
+		if err := q.E.Log.LoadSessions(); err != nil {
+			return "", err
+		}
+		if err := q.E.Talks.Recheck(enginetest.Bg, k.Name()); err != nil {
+			return "", err
+		}
+		return knownTalks(q)
+	})
+}
+
+// TestFilesWhileReadsFail: whether a session file is as it was stored is told rightly, or not at all.
+func TestFilesWhileReadsFail(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	longLine(k, 2*conversation.TranscriptBlock)
+	k.Stop()
+	p.Settle()
+	id := p.Session(k.Name()).Cursor.Transcript
+	p.ReadFails("a file", 10, func(q *enginetest.Project) (string, error) {
+		as, err := conversation.IsStored(q.E.Log.Objs, register.Folders(q.Env()), k.File, id)
+		return fmt.Sprint(as), err
+	})
+}

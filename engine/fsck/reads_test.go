@@ -1,0 +1,109 @@
+package fsck_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rewind/engine/enginetest"
+	"rewind/engine/fsck"
+	"rewind/engine/model"
+	"rewind/engine/restore"
+	"rewind/internal/kv"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// told is what a check found, as text. A fault that is an error of the disk is one of the check.
+func told(f *fsck.Faults, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	var list []string
+	for _, one := range f.Faults {
+		if errors.Is(one, syscall.EIO) {
+			return "", one
+		}
+		list = append(list, one.Error())
+	}
+	slices.Sort(list)
+	return fmt.Sprintln(f.Checked, strings.Join(list, "\n"), f.Lost, f.LostOps, f.Affected), nil
+}
+
+// whole is a project with a bit of everything.
+func whole(t *testing.T) *enginetest.Project {
+	t.Helper()
+	p, k := enginetest.TwoTurns(t)
+	p.Write("d/e/f", enginetest.Big("deep"))
+	two := p.Save("two")
+	p.Checkout("@-", restore.Options{})
+	p.Write("g", enginetest.Big("1"))
+	p.Save("three")
+	_, err := p.E.History.Tag(enginetest.Bg, "t", two.ID.String(), false)
+	p.Must(err)
+	p.Fork("turn:1@"+k.Name(), restore.Options{})
+	p.Back("turn:1@"+k.Name(), restore.Options{InPlace: true})
+	k.Take("three", p.Edits("f", "3"))
+	p.Settle()
+	return p
+}
+
+// broken is one of which things are lost: the content of a file, a directory, an operation, a block of a conversation.
+func broken(t *testing.T) *enginetest.Project {
+	t.Helper()
+	p, k := enginetest.TwoTurns(t)
+	p.Write("lost", noise(1))
+	p.Write("d/e", noise(2))
+	one := p.Save("one")
+	p.Write("lost", noise(3))
+	p.Write("d/e", noise(4))
+	two := p.Save("two")
+	lost := blobOf(p, one, "lost")
+	said := p.Session(k.Name()).Cursor.Transcript
+	dir := blobOf(p, one, "d")
+	dir.Kind = objstore.Tree
+	p.Must(os.Remove(k.File))
+	drop(p, lost, dir, model.Object{Kind: objstore.Transcript, Id: said})
+	damage(p, func(b *kv.Batch) error { return b.Set(kv.OperationKey(two.Seq-1), []byte("x")) })
+	return p
+}
+
+// TestVerifyWhileReadsFail: a check of a store of which a read fails finds what is wrong and no more, or tells of that
+// read.
+func TestVerifyWhileReadsFail(t *testing.T) {
+	for name, p := range map[string]*enginetest.Project{"whole": whole(t), "broken": broken(t)} {
+		for _, full := range []bool{false, true} {
+			p.ReadFails(fmt.Sprint(name, ", full ", full), 16, func(q *enginetest.Project) (string, error) {
+				return told(q.E.Checker.Verify(enginetest.Bg, full, nil, nil))
+			})
+		}
+	}
+}
+
+// TestRepairWhileReadsFail: a repair during which a read fails puts right what is wrong, or fails and leaves it to the
+// next one. What is only not read for the moment is not lost.
+func TestRepairWhileReadsFail(t *testing.T) {
+	for name, p := range map[string]*enginetest.Project{"whole": whole(t), "broken": broken(t)} {
+		p.ReadFails(name, 16, func(q *enginetest.Project) (string, error) {
+			if _, err := q.E.Checker.Repair(enginetest.Bg, nil, nil); err != nil {
+				return "", err
+			}
+			f, err := q.E.Checker.Verify(enginetest.Bg, true, nil, nil)
+			text, err := told(f, err)
+			if err != nil {
+				return "", err
+			}
+			err = q.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
+				if op.Kind != refs.KindRepair {
+					text += fmt.Sprintln(op.Seq, op.Kind, op.Checkpoint.Short(), op.Transcript.Short())
+				}
+				return nil
+			})
+			return text, err
+		})
+	}
+}
