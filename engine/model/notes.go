@@ -54,6 +54,12 @@ func IsFormat(err error) bool {
 	return errors.As(err, &f)
 }
 
+// IsUnreadable reports whether err says that something stored is gone, or damaged, and so will be the next time. Any
+// other error may pass.
+func IsUnreadable(err error) bool {
+	return errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrCorrupt) || IsFormat(err)
+}
+
 // IsFile reports whether an entry is there and no directory.
 func IsFile(e *tree.Entry) bool { return e != nil && e.Type != tree.TypeDir }
 

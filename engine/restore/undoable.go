@@ -1,7 +1,9 @@
 package restore
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -121,19 +123,12 @@ func (rs *Restorer) undoable(ctx context.Context, list []history.Operation) (can
 		if rs.whyNotUndo(op, list[i].Undone, false) != nil {
 			continue
 		}
-		before, err := rs.log.Checkpoint(op.Restore.Safety)
+		paths, err := rs.lostBefore(op, lost)
 		if err != nil {
-			if err := ctx.Err(); err != nil {
-				return can, nil, err
-			}
-			continue
-		}
-		paths, known := lost[before.Tree]
-		if !known {
-			if paths, _, err = rs.log.LostIn(before); err != nil {
+			if ctx.Err() == nil && (model.IsUnreadable(err) || errors.Is(err, kv.ErrCorrupt)) {
 				continue
 			}
-			lost[before.Tree] = paths
+			return can, nil, cmp.Or(ctx.Err(), err)
 		}
 		set := op.Restore.Paths
 		can[i] = op.Kind.Manages() || op.Restore.ContextOnly ||
@@ -143,6 +138,21 @@ func (rs *Restorer) undoable(ctx context.Context, list []history.Operation) (can
 		}
 	}
 	return can, files, nil
+}
+
+// lostBefore is what is lost of the state before a restore; of trees that were asked about lost has it.
+func (rs *Restorer) lostBefore(op *refs.Operation, lost map[objstore.ID][]string) ([]string, error) {
+	before, err := rs.log.Checkpoint(op.Restore.Safety)
+	if err != nil {
+		return nil, err
+	}
+	paths, known := lost[before.Tree]
+	if !known {
+		if paths, _, err = rs.log.LostIn(before); err == nil {
+			lost[before.Tree] = paths
+		}
+	}
+	return paths, err
 }
 
 // withFiles completes what undoable said of operations that are of use with their session files alone. The log's lock

@@ -11,6 +11,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/internal/kv"
 	"rewind/internal/leaks"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -88,7 +89,7 @@ func (t *saidThere) in(id objstore.ID, f *saidFlag) (bool, error) {
 	st, known := t.of[id]
 	if !known {
 		var err error
-		if st, err = conversation.OpenEnd(t.objs, id); err != nil && !passes(err) {
+		if st, err = conversation.OpenEnd(t.objs, id); err != nil && !noMore(err) {
 			return false, err
 		}
 		t.of[id] = st
@@ -98,18 +99,22 @@ func (t *saidThere) in(id objstore.ID, f *saidFlag) (bool, error) {
 	}
 	for at := f.From; at < max(f.To, f.From+1); at += conversation.TranscriptBlock - at%conversation.TranscriptBlock {
 		blob, err := st.Block(int(at / conversation.TranscriptBlock))
-		if passes(err) {
+		has := false
+		if err == nil {
+			has, err = t.objs.HasKey(objstore.Blob, blob.Key())
+		}
+		if noMore(err) {
 			return false, nil
 		}
-		if err != nil {
-			return false, err
-		}
-		if has, err := t.objs.HasKey(objstore.Blob, blob.Key()); err != nil || !has {
+		if err != nil || !has {
 			return false, err
 		}
 	}
 	return true, nil
 }
+
+// noMore reports whether an error says that something is not in the store, or cannot be read ever again.
+func noMore(err error) bool { return model.IsUnreadable(err) || errors.Is(err, kv.ErrCorrupt) }
 
 // SaidSecret is what was found at a place that Said lists, for who takes it out of the store: nothing to show. found
 // may be the beginning of its

@@ -56,7 +56,7 @@ func (s *saidScan) operation(ctx context.Context, op *refs.Operation) error {
 	said := op.Transcript
 	if op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety {
 		cp, err := s.e.log.Checkpoint(op.Checkpoint)
-		if passes(err) {
+		if model.IsUnreadable(err) {
 			return nil
 		}
 		if err != nil {
@@ -72,7 +72,7 @@ func (s *saidScan) operation(ctx context.Context, op *refs.Operation) error {
 		return err
 	}
 	st, err := conversation.OpenEnd(s.e.log.Objs, said)
-	if passes(err) {
+	if model.IsUnreadable(err) {
 		return nil
 	}
 	if err != nil || look.Transcript == said && look.At >= st.Size {
@@ -135,7 +135,7 @@ func (s *saidScan) conversation(
 // unreadable reports whether a conversation could not be read for what it is: damaged, or no conversation.
 func (s *saidScan) unreadable(err error) bool {
 	var wrong *transcript.Error
-	return passes(err) || errors.As(err, &wrong)
+	return model.IsUnreadable(err) || errors.As(err, &wrong)
 }
 
 // goesOn reports whether a conversation begins with all of the one that was looked at last.
@@ -148,7 +148,7 @@ func (s *saidScan) goesOn(look *saidLook, said objstore.ID, st *conversation.Sto
 	if err == nil {
 		goesOn, err = st.GoesOn(old)
 	}
-	if passes(err) {
+	if model.IsUnreadable(err) {
 		return false, nil
 	}
 	return goesOn, err

@@ -171,14 +171,14 @@ func (l *leakScan) next(behind uint64, want func(*refs.Operation) bool) (ops []*
 // operation looks at what a checkpoint has and the step before it had not.
 func (l *leakScan) operation(ctx context.Context, op *refs.Operation) error {
 	cp, err := l.e.log.Checkpoint(op.Checkpoint)
-	if passes(err) {
+	if model.IsUnreadable(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	from := l.cursor.Tree
-	if _, err := tree.List(l.e.log.Objs, from); !from.IsZero() && passes(err) {
+	if _, err := tree.List(l.e.log.Objs, from); !from.IsZero() && model.IsUnreadable(err) {
 		from = objstore.ID{} // gc has it: all is looked at
 	}
 	resumed := l.cursor.Path
@@ -196,7 +196,7 @@ func (l *leakScan) operation(ctx context.Context, op *refs.Operation) error {
 		l.cursor.Path, l.moved = ch.Path, true
 		return l.pause(ctx)
 	})
-	if err != nil && !passes(err) {
+	if err != nil && !model.IsUnreadable(err) {
 		return err
 	}
 	l.cursor.Done, l.cursor.Path, l.moved = op.Seq, "", true
@@ -204,11 +204,6 @@ func (l *leakScan) operation(ctx context.Context, op *refs.Operation) error {
 		l.cursor.Tree = cp.Tree
 	}
 	return nil
-}
-
-// passes reports whether err says that something is gone or damaged, which others tell.
-func passes(err error) bool {
-	return errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrCorrupt) || model.IsFormat(err)
 }
 
 // content looks at one content, unless that was done.
@@ -225,7 +220,7 @@ func (l *leakScan) content(ctx context.Context, cp *model.Checkpoint, path strin
 		return nil
 	}
 	raw, err := l.e.log.Objs.Get(objstore.Blob, ent.ID)
-	if passes(err) {
+	if model.IsUnreadable(err) {
 		return nil
 	}
 	if err != nil {
