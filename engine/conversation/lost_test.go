@@ -38,22 +38,24 @@ func TestLoss(t *testing.T) {
 		of   func(s *model.Session)
 		want value.Loss
 	}{
-		"as it was":       {all, nil, value.NoLoss},
-		"gone on":         {all + first, nil, value.NoLoss},
-		"gone":            {"", nil, value.LossGone},
-		"cut":             {first, nil, value.LossCut},
-		"written anew":    {strings.ToUpper(first), nil, value.NoLoss},
-		"of a lane":       {"", func(s *model.Session) { s.LaneOf = "claude/x" }, value.NoLoss},
-		"purged":          {"", func(s *model.Session) { s.Purged = true }, value.NoLoss},
-		"nothing said":    {"", func(s *model.Session) { s.Turn = 0 }, value.NoLoss},
-		"not captured":    {"", func(s *model.Session) { s.Cursor = model.Cursor{} }, value.NoLoss},
-		"not understood":  {"", func(s *model.Session) { s.Agent = "other" }, value.NoLoss},
-		"behind a base":   {first, func(s *model.Session) { s.Cursor.Base = 1 }, value.NoLoss},
-		"lost, and gone":  {"", func(s *model.Session) { s.Cursor.Lost = put(p, "lost\n") }, value.LossGone},
-		"lost before":     {all, func(s *model.Session) { s.Cursor.Lost = put(p, "lost\n") }, value.LossCut},
-		"back again":      {all, func(s *model.Session) { s.Cursor.Lost = put(p, first) }, value.NoLoss},
-		"lost for good":   {all, func(s *model.Session) { s.Cursor.Lost = enginetest.TestID("none") }, value.NoLoss},
-		"all of it lost":  {all, func(s *model.Session) { s.Cursor.Transcript, s.Cursor.Lost = objstore.Zero, put(p, first) }, value.LossCut},
+		"as it was":      {all, nil, value.NoLoss},
+		"gone on":        {all + first, nil, value.NoLoss},
+		"gone":           {"", nil, value.LossGone},
+		"cut":            {first, nil, value.LossCut},
+		"written anew":   {strings.ToUpper(first), nil, value.NoLoss},
+		"of a lane":      {"", func(s *model.Session) { s.LaneOf = "claude/x" }, value.NoLoss},
+		"purged":         {"", func(s *model.Session) { s.Purged = true }, value.NoLoss},
+		"nothing said":   {"", func(s *model.Session) { s.Turn = 0 }, value.NoLoss},
+		"not captured":   {"", func(s *model.Session) { s.Cursor = model.Cursor{} }, value.NoLoss},
+		"not understood": {"", func(s *model.Session) { s.Agent = "other" }, value.NoLoss},
+		"behind a base":  {first, func(s *model.Session) { s.Cursor.Base = 1 }, value.NoLoss},
+		"lost, and gone": {"", func(s *model.Session) { s.Cursor.Lost = put(p, "lost\n") }, value.LossGone},
+		"lost before":    {all, func(s *model.Session) { s.Cursor.Lost = put(p, "lost\n") }, value.LossCut},
+		"back again":     {all, func(s *model.Session) { s.Cursor.Lost = put(p, first) }, value.NoLoss},
+		"lost for good":  {all, func(s *model.Session) { s.Cursor.Lost = enginetest.TestID("none") }, value.NoLoss},
+		"all of it lost": {all, func(s *model.Session) {
+			s.Cursor.Transcript, s.Cursor.Lost = objstore.Zero, put(p, first)
+		}, value.LossCut},
 		"in another file": {first, func(s *model.Session) { s.Cursor.Path += "x" }, value.NoLoss},
 	} {
 		have(p, k.File, c.is)
@@ -181,7 +183,9 @@ func TestLinkHistory(t *testing.T) {
 	}
 	none("no copy", func(s *model.Session) { s.Fork = nil })
 	none("of another agent", func(s *model.Session) { s.Agent = transcript.Codex })
-	none("of one that is not known", func(s *model.Session) { s.Fork = &model.Lineage{Lineage: value.Lineage{Session: "claude/x"}} })
+	none("of one that is not known", func(s *model.Session) {
+		s.Fork = &model.Lineage{Lineage: value.Lineage{Session: "claude/x"}}
+	})
 	none("of another file", func(s *model.Session) { s.Transcript += "x" })
 	if p.E.Talks.LinkHistory(own, path, false); !copied() {
 		t.Error("the copy has no backups")
@@ -206,9 +210,11 @@ func TestRefusedCalls(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	for name, other := range map[string]model.Session{
-		"another agent":            {Agent: transcript.Codex, Transcript: s.File},
-		"no file":                  {Agent: transcript.Claude},
-		"a file that is not there": {Agent: transcript.Claude, Transcript: filepath.Join(p.Chats(), enginetest.ClaudeID(9)+".jsonl")},
+		"another agent": {Agent: transcript.Codex, Transcript: s.File},
+		"no file":       {Agent: transcript.Claude},
+		"a file that is not there": {
+			Agent: transcript.Claude, Transcript: filepath.Join(p.Chats(), enginetest.ClaudeID(9)+".jsonl"),
+		},
 	} {
 		if r := conversation.Refused(&other); len(r.Calls) > 0 || r.Over {
 			t.Errorf("%s: %+v", name, r)

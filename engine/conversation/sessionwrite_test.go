@@ -137,7 +137,8 @@ func TestSetSessionOfOthers(t *testing.T) {
 	if err := conversation.CheckWritable(own, other); !errors.As(err, &foreign) {
 		t.Errorf("writable: %v", err)
 	}
-	if err := conversation.WriteSession(own, other, true, func(io.Writer) error { return nil }); !errors.As(err, &foreign) {
+	nothing := func(io.Writer) error { return nil }
+	if err := conversation.WriteSession(own, other, true, nothing); !errors.As(err, &foreign) {
 		t.Errorf("written: %v", err)
 	}
 	if got := has(p, other); got != "old\n" {
@@ -152,7 +153,8 @@ func TestWriteSessionFails(t *testing.T) {
 	p.Must(conversation.CheckWritable(own, path))
 	have(p, path, "old\n")
 	no := errors.New("no")
-	for at, replace := range map[string]bool{path: true, filepath.Join(p.Chats(), enginetest.ClaudeID(2)+".jsonl"): false} {
+	other := filepath.Join(p.Chats(), enginetest.ClaudeID(2)+".jsonl")
+	for at, replace := range map[string]bool{path: true, other: false} {
 		err := conversation.WriteSession(own, at, replace, func(w io.Writer) error {
 			_, err := io.WriteString(w, "new\n")
 			return errors.Join(err, no)
@@ -184,7 +186,9 @@ func TestSetSessions(t *testing.T) {
 	p, own := chats(t)
 	at := func(n int) string { return filepath.Join(p.Chats(), enginetest.ClaudeID(n)+".jsonl") }
 	old, now := put(p, "old\n"), put(p, "new\n")
-	steps := []refs.File{{Path: at(1), From: old}, {Path: at(2), From: old, To: now}, {Path: at(3), From: old, To: now}}
+	steps := []refs.File{
+		{Path: at(1), From: old}, {Path: at(2), From: old, To: now}, {Path: at(3), From: old, To: now},
+	}
 	for _, c := range []struct {
 		back bool
 		kept []string
@@ -205,7 +209,10 @@ func TestSetSessions(t *testing.T) {
 		}
 	}
 	back := conversation.ReverseFiles(steps)
-	if want := []refs.File{{Path: at(3), From: now, To: old}, {Path: at(2), From: now, To: old}, {Path: at(1), To: old}}; !slices.Equal(back, want) {
+	want := []refs.File{
+		{Path: at(3), From: now, To: old}, {Path: at(2), From: now, To: old}, {Path: at(1), To: old},
+	}
+	if !slices.Equal(back, want) {
 		t.Errorf("taken back by %v", back)
 	}
 }
@@ -253,7 +260,8 @@ func TestReadSide(t *testing.T) {
 // An error about the file that a copy is made of names that file.
 func TestSessionError(t *testing.T) {
 	of := &transcript.Error{Name: "/of", Cause: io.ErrUnexpectedEOF}
-	if err := conversation.SessionError("/copy", of); strings.Contains(err.Error(), "/copy") || !errors.Is(err, io.ErrUnexpectedEOF) {
+	err := conversation.SessionError("/copy", of)
+	if strings.Contains(err.Error(), "/copy") || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%v", err)
 	}
 	if err := conversation.SessionError("/of", of); !strings.Contains(err.Error(), "session file") {

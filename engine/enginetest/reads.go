@@ -10,9 +10,9 @@ import (
 	"rewind/internal/kv/kvtest"
 )
 
-// ReadFails holds that a disk that fails gives no wrong answer. It asks a copy of the project, then other copies, one for
-// each read of the store's tables that the question makes: that read fails there, once. Each such copy has to fail, and
-// then to give the same answer when it is asked again, or to give it at once. Of more than most reads only most are
+// ReadFails holds that a disk that fails gives no wrong answer. It asks a copy of the project, then other copies, one
+// for each read of the store's tables that the question makes: that read fails there, once. Each such copy has to fail,
+// and then to give the same answer when it is asked again, or to give it at once. Of more than most reads only most are
 // tried, spread evenly. The copies share the project's directory, which ask leaves as it is. what names the question.
 func (p *Project) ReadFails(what string, most int, ask func(q *Project) (string, error)) {
 	p.T.Helper()
@@ -31,7 +31,8 @@ func (p *Project) ReadFails(what string, most int, ask func(q *Project) (string,
 				got, err = ask(q)
 			}
 			if err != nil || got != want {
-				p.T.Fatalf("%s: read %d of %d fails (%v), then %v:\n%s\nwant\n%s", what, n, reads, first, err, got, want)
+				p.T.Fatalf("%s: read %d of %d fails (%v), then %v:\n%s\nwant\n%s",
+					what, n, reads, first, err, got, want)
 			}
 			return got, nil
 		})
