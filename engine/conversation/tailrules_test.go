@@ -268,3 +268,69 @@ func TestFilesWhileReadsFail(t *testing.T) {
 		return fmt.Sprint(as), err
 	})
 }
+
+// A last line that nobody ended is captured of a session that nobody writes, if it is a whole record; else only what is
+// before it.
+func TestUnendedLine(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Save("first")
+	for i, c := range []struct {
+		line  string
+		whole bool
+	}{{`{"type":"x","n":1}`, true}, {`{"type":"x","n":`, false}, {`12`, false}, {"", true}} {
+		k := p.Talker(i + 1)
+		k.Line("user", `{"role":"user","content":"hello"}`)
+		k.Say("there")
+		want := p.Slurp(k.File)
+		k.Append(c.line)
+		if c.whole {
+			want += c.line
+		}
+		_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+		p.Must(err)
+		if got := string(p.Talk(p.Session(k.Name()))); got != want {
+			t.Errorf("%q: %d bytes are captured, want %d", c.line, len(got), len(want))
+		}
+	}
+}
+
+// The conversation that another one was made of is read as it was captured; if it was not, in the file beside. There
+// may be neither.
+func TestParentSource(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	parent, all := p.Session(k.Name()), p.Slurp(k.File)
+	have(p, k.File, all[:len(all)/2])
+	s := &model.Session{
+		Name: "claude/" + enginetest.ClaudeID(2), Agent: hooks.Claude, ID: enginetest.ClaudeID(2),
+		Transcript: strings.Replace(k.File, k.ID, enginetest.ClaudeID(2), 1),
+	}
+	elsewhere := *s
+	elsewhere.Transcript = k.File
+	for name, c := range map[string]struct {
+		s, parent *model.Session
+		id        string
+		want      int
+	}{
+		"captured":            {s, &parent, k.ID, len(all)},
+		"not known":           {s, nil, k.ID, len(all) / 2},
+		"not captured":        {s, &model.Session{}, k.ID, len(all) / 2},
+		"not there":           {s, nil, enginetest.ClaudeID(3), 0},
+		"no id":               {s, nil, "../" + k.ID, 0},
+		"of an unlike file":   {&elsewhere, nil, k.ID, 0},
+		"of one that is lost": {s, &model.Session{Cursor: lostCursor()}, k.ID, -1},
+	} {
+		src, closed, err := conversation.ParentSource(p.E.Log.Objs, c.s, c.parent, c.id)
+		if (err != nil) != (c.want < 0) || (src.ReaderAt != nil) != (c.want > 0) || src.Size != int64(max(c.want, 0)) {
+			t.Errorf("%s: %d bytes, %v", name, src.Size, err)
+		}
+		if src.ReaderAt != nil {
+			closed()
+		}
+	}
+}
+
+// lostCursor is that of a session whose conversation is not in the store.
+func lostCursor() model.Cursor {
+	return model.Cursor{TranscriptEnd: model.TranscriptEnd{Transcript: enginetest.TestID("none")}}
+}

@@ -300,3 +300,16 @@ func TestSaidByRealAgents(t *testing.T) {
 		}
 	}
 }
+
+// TestSaidUpToAStep: what was said is looked at as far as the newest step has it, whether an event came behind it or
+// not.
+func TestSaidUpToAStep(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	k.Ask("go")
+	k.Work(func() {
+		p.Write("f", enginetest.Big("1"))
+		k.Say("it is " + token(1))
+	})
+	lookForSecrets(p)
+	wantSaid(p, "0 turn 1 record 3 reply github-pat")
+}
