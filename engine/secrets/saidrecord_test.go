@@ -153,3 +153,20 @@ func TestSaidKept(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// A look begins at the first byte or behind it, and a finding ends not before it begins, in its record.
+func TestSaidLookBounds(t *testing.T) {
+	for _, c := range []struct {
+		at, offset, from, to int64
+		right                bool
+	}{
+		{0, 0, 0, 0, true}, {1, 3, 3, 3, true}, {1, 3, 4, 5, true},
+		{-1, 3, 4, 5, false}, {1, 3, 2, 5, false}, {1, 3, 4, 3, false}, {1, -1, 4, 5, false},
+	} {
+		l := sampleSaidLook()
+		l.At, l.Flags[0].Offset, l.Flags[0].From, l.Flags[0].To = c.at, c.offset, c.from, c.to
+		if _, err := decodeSaidLook(l.encode()); (err == nil) != c.right {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
