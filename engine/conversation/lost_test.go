@@ -21,8 +21,8 @@ import (
 
 // loss is what is told to be lost of a session.
 func loss(p *enginetest.Project, s model.Session) (value.Loss, objstore.ID) {
-	p.E.Log.Mu.Lock()
-	defer p.E.Log.Mu.Unlock()
+	p.E.Log.Lock()
+	defer p.E.Log.Unlock()
 	return p.E.Talks.Loss(&s)
 }
 
@@ -170,9 +170,9 @@ func TestLinkHistory(t *testing.T) {
 		Name: "claude/" + id, Agent: transcript.Claude, ID: id, Transcript: path,
 		Fork: &model.Lineage{Lineage: value.Lineage{Session: k.Name()}},
 	}
-	p.E.Log.Mu.Lock()
-	defer p.E.Log.Mu.Unlock()
-	p.E.Log.Records[made.Name] = made
+	p.E.Log.Lock()
+	defer p.E.Log.Unlock()
+	p.E.Log.Remember(made)
 	none := func(name string, change func(s *model.Session)) {
 		was := *made
 		change(made)

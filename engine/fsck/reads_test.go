@@ -77,7 +77,7 @@ func broken(t *testing.T) *enginetest.Project {
 func TestVerifyWhileReadsFail(t *testing.T) {
 	for name, p := range map[string]*enginetest.Project{"whole": whole(t), "broken": broken(t)} {
 		for _, full := range []bool{false, true} {
-			p.ReadFails(fmt.Sprint(name, ", full ", full), 16, func(q *enginetest.Project) (string, error) {
+			p.ReadFails(fmt.Sprint(name, ", full ", full), 10, func(q *enginetest.Project) (string, error) {
 				return told(q.E.Checker.Verify(enginetest.Bg, full, nil, nil))
 			})
 		}
@@ -88,7 +88,7 @@ func TestVerifyWhileReadsFail(t *testing.T) {
 // next one. What is only not read for the moment is not lost.
 func TestRepairWhileReadsFail(t *testing.T) {
 	for name, p := range map[string]*enginetest.Project{"whole": whole(t), "broken": broken(t)} {
-		p.ReadFails(name, 16, func(q *enginetest.Project) (string, error) {
+		p.ReadFails(name, 10, func(q *enginetest.Project) (string, error) {
 			if _, err := q.E.Checker.Repair(enginetest.Bg, nil, nil); err != nil {
 				return "", err
 			}

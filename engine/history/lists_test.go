@@ -256,7 +256,10 @@ func TestTreeOfWorktrees(t *testing.T) {
 		want    string
 		others  int
 	}{
-		{"", true, "first k", 0}, {"", false, "first", 1}, {k.ID[:8], false, "k", 1}, {k.Name(), true, "k first", 0},
+		{"", true, "first k", 0},
+		{"", false, "first", 1},
+		{k.ID[:8], false, "k", 1},
+		{k.Name(), true, "k first", 0},
 		{first.ID, false, "first", 1},
 	} {
 		tree, err := p.E.History.FamilyTree(enginetest.Bg, tt.session, tt.all, there)

@@ -85,7 +85,7 @@ func TestPlansWhileReadsFail(t *testing.T) {
 			return r.Revert(enginetest.Bg, restore.PickOptions{Options: dry, Of: "a"})
 		},
 	} {
-		p.ReadFails(name, 16, func(q *enginetest.Project) (string, error) { return planText(ask(q.E.Restorer)) })
+		p.ReadFails(name, 5, func(q *enginetest.Project) (string, error) { return planText(ask(q.E.Restorer)) })
 	}
 	p.ReadFails("undoable", 16, func(q *enginetest.Project) (string, error) {
 		list, err := q.E.History.Operations(enginetest.Bg, 0, history.Restoring)

@@ -112,6 +112,6 @@ func TestListsWhileReadsFail(t *testing.T) {
 		},
 	}
 	for name, ask := range asks {
-		p.ReadFails(name, 16, ask)
+		p.ReadFails(name, 8, ask)
 	}
 }

@@ -160,8 +160,13 @@ func TestSaidLookBounds(t *testing.T) {
 		at, offset, from, to int64
 		right                bool
 	}{
-		{0, 0, 0, 0, true}, {1, 3, 3, 3, true}, {1, 3, 4, 5, true},
-		{-1, 3, 4, 5, false}, {1, 3, 2, 5, false}, {1, 3, 4, 3, false}, {1, -1, 4, 5, false},
+		{0, 0, 0, 0, true},
+		{1, 3, 3, 3, true},
+		{1, 3, 4, 5, true},
+		{-1, 3, 4, 5, false},
+		{1, 3, 2, 5, false},
+		{1, 3, 4, 3, false},
+		{1, -1, 4, 5, false},
 	} {
 		l := sampleSaidLook()
 		l.At, l.Flags[0].Offset, l.Flags[0].From, l.Flags[0].To = c.at, c.offset, c.from, c.to
