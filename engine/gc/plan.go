@@ -345,16 +345,7 @@ func (g *gcPlan) pinAll(ctx context.Context) error {
 	for _, r := range all {
 		g.pin(r.ID)
 	}
-	points, err := g.e.history.ForkPoints(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range points {
-		if id, err := objstore.ParseID(points[i].Checkpoint); err == nil { // else none was captured
-			g.pin(id)
-		}
-	}
-	ends, err := g.e.history.WayEnds(ctx)
+	ends, err := g.e.history.ForkEnds(ctx)
 	if err != nil {
 		return err
 	}

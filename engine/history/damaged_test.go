@@ -97,7 +97,7 @@ func questions(p *enginetest.Project, first, kid string) (list []question) {
 	add("fork points", func() (any, error) { return h.ForkPoints(enginetest.Bg) })
 	add("forks", func() (any, error) { return h.Forks(enginetest.Bg, p.Env(), "") })
 	add("the fork", func() (any, error) { return h.Forks(enginetest.Bg, p.Env(), kid) })
-	add("way ends", func() (any, error) { return h.WayEnds(enginetest.Bg) })
+	add("fork ends", func() (any, error) { return h.ForkEnds(enginetest.Bg) })
 	one("turns", func(name string) (any, error) { return h.Turns(enginetest.Bg, choice(name), 0) })
 	one("future", func(name string) (any, error) { return h.Future(enginetest.Bg, choice(name)) })
 	one("page", func(name string) (any, error) {
@@ -213,7 +213,7 @@ func hint(question, key string) bool {
 	if key[0] == kv.PrefixObject {
 		of = objstore.Kind(key[1])
 	}
-	return question == "operations" && of == objstore.Checkpoint || question == "way ends"
+	return question == "operations" && of == objstore.Checkpoint || question == "fork ends"
 }
 
 // forget has everything read from the store again.

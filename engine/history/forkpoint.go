@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,6 +105,19 @@ func (h *History) forkPoint(ctx context.Context, session string) *model.Lineage 
 
 // completed is forkPoint of a lineage.
 func (h *History) completed(ctx context.Context, session string, l model.Lineage) *model.Lineage {
+	p, _ := h.point(ctx, session, l) // it says itself why its code is not known
+	return p
+}
+
+// mayPass reports whether an error says nothing of what is asked for: the next time there may be none.
+func mayPass(err error) bool {
+	var none *model.NoForkCodeError
+	said := errors.As(err, &none) || errors.Is(err, model.ErrNotFound)
+	return err != nil && !said && !model.IsUnreadable(err)
+}
+
+// point is completed, with the error where the code may only not be known for now.
+func (h *History) point(ctx context.Context, session string, l model.Lineage) (*model.Lineage, error) {
 	l.Child, l.Depth = session, h.depth(l.Session)+1
 	if l.How == "" && l.Kind != model.ByAgent {
 		l.How = value.FoundMade
@@ -115,7 +129,10 @@ func (h *History) completed(ctx context.Context, session string, l model.Lineage
 		if errors.As(err, &none) {
 			l.NoCode = value.Text(none.Why)
 		}
-		return &l // with the commit of then, where it was noted
+		if !mayPass(err) {
+			err = nil
+		}
+		return &l, err // with the commit of then, where it was noted
 	}
 	noted := l.Checkpoint
 	l.At(cp)
@@ -125,7 +142,7 @@ func (h *History) completed(ctx context.Context, session string, l model.Lineage
 	if note, err := h.log.Note(cp); err == nil {
 		l.NoGit = value.Texts(model.GitUnread(note))
 	}
-	return &l
+	return &l, nil
 }
 
 // depth is how many forks lie between a session and the one that its family begins with. The records are loaded.
@@ -206,8 +223,11 @@ func (h *History) ways(s *model.Session) []transcript.Branch {
 	return k.Branches
 }
 
-// wayPoint is the fork point of a branch within a session, and the checkpoint that it ends with; nil: no code of that was captured.
-func (h *History) wayPoint(s *model.Session, ways []transcript.Branch, w *transcript.Branch) (l *model.Lineage, tip *model.Checkpoint) {
+// wayPoint is the fork point of a branch within a session, and the checkpoint that it ends with; nil: no code of that was captured. The
+// error says that code may only not be known for now.
+func (h *History) wayPoint(s *model.Session, ways []transcript.Branch, w *transcript.Branch) (
+	l *model.Lineage, tip *model.Checkpoint, failed error,
+) {
 	l = &model.Lineage{Lineage: value.Lineage{
 		Session: s.Name, Message: w.Message, Time: w.Left, Kind: model.ByAgent, How: value.FoundRecord, Child: wayName(s.Name, w),
 		Depth: h.depth(s.Name) + 1,
@@ -222,6 +242,9 @@ func (h *History) wayPoint(s *model.Session, ways []transcript.Branch, w *transc
 	end := func(n int) (*model.Checkpoint, error) {
 		at := h.turnAt(s.Name, uint64(n), h.readTurns)
 		cp, err := h.endOfTurn(at)
+		if mayPass(err) {
+			failed = err
+		}
 		if errors.Is(err, model.ErrNotFound) {
 			err = errors.New(h.whyNoCode(at))
 		}
@@ -239,12 +262,49 @@ func (h *History) wayPoint(s *model.Session, ways []transcript.Branch, w *transc
 	if tip, err = end(w.Last()); err != nil {
 		tip = nil
 	}
-	return l, tip
+	return l, tip, failed
 }
 
-// WayEnds are the checkpoints at which branches within sessions that are there part and end, as far as code was captured. The log's lock,
-// which the caller does not hold, is let go after each session, and while a file is read that is not known as it is.
-func (h *History) WayEnds(ctx context.Context) (ids []objstore.ID, err error) {
+// ForkEnds are the checkpoints that stay for the forks that are there: at which they branched off, and at which branches within sessions
+// part and end, as far as code was captured. Where that cannot be read it is an error: nothing counts as gone for it. The log's lock, which
+// the caller does not hold, is let go after each session, and while a file is read that is not known as it is.
+func (h *History) ForkEnds(ctx context.Context) (ids []objstore.ID, err error) {
+	forks, err := h.allForks()
+	if err != nil {
+		return nil, err
+	}
+	for _, session := range forks {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if ids, err = h.forkEnd(ctx, session, ids); err != nil {
+			return nil, err
+		}
+	}
+	return h.wayEnds(ctx, ids)
+}
+
+// forkEnd adds the checkpoint of a session's fork point, as it is noted and as it is found. It takes the log's lock.
+func (h *History) forkEnd(ctx context.Context, session string, ids []objstore.ID) ([]objstore.ID, error) {
+	defer h.log.Hold()()
+	s := h.log.Session(session)
+	if s == nil || s.Fork == nil {
+		return ids, nil
+	}
+	l, err := h.point(ctx, session, *s.Fork)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{s.Fork.Checkpoint, l.Checkpoint} {
+		if id, err := objstore.ParseID(name); err == nil { // else none was captured
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// wayEnds adds the checkpoints at which branches within sessions part and end.
+func (h *History) wayEnds(ctx context.Context, ids []objstore.ID) ([]objstore.ID, error) {
 	list, err := h.withWays()
 	if err == nil {
 		err = h.readAll(ctx, list)
@@ -259,7 +319,8 @@ func (h *History) WayEnds(ctx context.Context) (ids []objstore.ID, err error) {
 		release := h.log.Hold()
 		ways := h.ways(&list[i].Session)
 		for k := range ways {
-			l, tip := h.wayPoint(&list[i].Session, ways, &ways[k])
+			l, tip, failed := h.wayPoint(&list[i].Session, ways, &ways[k])
+			err = cmp.Or(err, failed)
 			if id, err := objstore.ParseID(l.Checkpoint); err == nil { // else none was captured
 				ids = append(ids, id)
 			}
@@ -269,7 +330,7 @@ func (h *History) WayEnds(ctx context.Context) (ids []objstore.ID, err error) {
 		}
 		release()
 	}
-	return ids, nil
+	return ids, err
 }
 
 // withWays are the sessions within which there may be branches.
@@ -292,7 +353,7 @@ func (h *History) withWays() (list []model.SessionInfo, err error) {
 
 // wayInfo is a branch within a session as a list of forks has it.
 func (h *History) wayInfo(of *model.SessionInfo, ways []transcript.Branch, w *transcript.Branch, before []model.Lineage) model.ForkInfo {
-	l, tip := h.wayPoint(&of.Session, ways, w)
+	l, tip, _ := h.wayPoint(&of.Session, ways, w)
 	f := model.ForkInfo{SessionInfo: *of, Branch: l.Child, Own: len(w.Turns), Lineage: append([]model.Lineage{*l}, before...)}
 	f.Title, f.Fork, f.Turns, f.Messages, f.Bytes, f.Current, f.Newest = w.Summary, l, len(w.Turns), 0, 0, false, ""
 	if tip != nil {

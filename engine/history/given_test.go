@@ -34,7 +34,7 @@ func TestGivenUp(t *testing.T) {
 		"sessions":    func(ctx context.Context) error { _, _, err := h.SessionList(ctx, true, 0); return err },
 		"forks":       func(ctx context.Context) error { _, err := h.Forks(ctx, p.Env(), ""); return err },
 		"fork points": func(ctx context.Context) error { _, err := h.ForkPoints(ctx); return err },
-		"way ends":    func(ctx context.Context) error { _, err := h.WayEnds(ctx); return err },
+		"fork ends":   func(ctx context.Context) error { _, err := h.ForkEnds(ctx); return err },
 		"density":     func(ctx context.Context) error { _, err := h.Density(ctx, 9); return err },
 		"touched":     func(ctx context.Context) error { _, err := h.Touched(ctx, 9, 9); return err },
 	} {

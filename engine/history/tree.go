@@ -283,7 +283,7 @@ func (t *treeMaker) putWay(s *model.Session, ways []transcript.Branch, n int, pa
 	w := &ways[n-1]
 	b := Branch{Session: s, Branch: wayName(s.Name, w), Way: w, Parent: parent, Depth: depth, Title: w.Summary}
 	var tip *model.Checkpoint
-	if b.Fork, tip = t.h.wayPoint(s, ways, w); tip != nil {
+	if b.Fork, tip, _ = t.h.wayPoint(s, ways, w); tip != nil {
 		b.Tip, b.Git = tip.ID, tip.Git
 		if id, err := objstore.ParseID(b.Fork.Checkpoint); err == nil {
 			did, err := t.h.work(workOf{session: s.Name, tip: tip.ID, end: id, way: w.Last()}, s.Began, w.Turns, t.read)
