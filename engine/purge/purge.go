@@ -218,7 +218,7 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	}
 	silent := pu.silence(p, r.Sessions)
 	now := pu.log.Now().UnixMilli()
-	for _, s := range slices.Concat(p.words.sessions(), silent) {
+	for _, s := range silent {
 		c.SetSession(s)
 	}
 	c.SetNote(oplog.StoredNote{}) // it may name what is gone
@@ -246,6 +246,11 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	pu.leaks.Forget()
 	pu.log.Refs.Forget()
 	pu.log.Rewrote()
+	for _, s := range p.words.sessions() { // as the store has them by now
+		if !slices.Contains(r.Sessions, s.Name) {
+			pu.log.Remember(s)
+		}
+	}
 	for _, s := range silent {
 		delete(pu.talks.Files, s.Name)
 	}
