@@ -67,7 +67,8 @@ func New(home project.Home, p *project.Project, c project.Config, db *kv.DB, o p
 
 // View is the log for another request, with the project as it was just found, and the settings that hold now.
 func (l *Log) View(p *project.Project, c project.Config) *Log {
-	v := *l
-	v.Project, v.Config = *p, c
-	return &v
+	return &Log{
+		Home: l.Home, Project: *p, Config: c, DB: l.DB, Objs: l.Objs, Refs: l.Refs,
+		Now: l.Now, Wrap: l.Wrap, state: l.state,
+	}
 }

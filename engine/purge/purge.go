@@ -246,16 +246,22 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	pu.leaks.Forget()
 	pu.log.Refs.Forget()
 	pu.log.Rewrote()
-	for _, s := range p.words.sessions() { // as the store has them by now
-		if !slices.Contains(r.Sessions, s.Name) {
-			pu.log.Remember(s)
-		}
-	}
+	pu.remember(p, r.Sessions)
 	for _, s := range silent {
 		delete(pu.talks.Files, s.Name)
 	}
 	r.Operation = op.Seq
 	return r, nil
+}
+
+// remember has the records of sessions whose words were taken out be in memory what they are in the store by now, but
+// for those that were silenced.
+func (pu *Purger) remember(p *purgeScan, silenced []string) {
+	for _, s := range p.words.sessions() {
+		if !slices.Contains(silenced, s.Name) {
+			pu.log.Remember(s)
+		}
+	}
 }
 
 // storeWhole stores what stays and is built on what goes, or gets other bytes, so that it needs neither.
