@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/internal/procstate"
 	"rewind/internal/relay"
 )
 
@@ -33,7 +34,7 @@ func TestPromise21FrozenDaemon(t *testing.T) {
 
 	var errs bytes.Buffer
 	cmd := h.command(program, "save")
-	cmd.Stderr = &errs
+	cmd.Stdout, cmd.Stderr = &errs, &errs
 	began := time.Now()
 	must(t, cmd.Start())
 	for said := fmt.Sprintf("process %d (rewindd) does not answer: it is stopped; 'kill -CONT %d'", pid, pid); ; {
@@ -46,7 +47,8 @@ func TestPromise21FrozenDaemon(t *testing.T) {
 			break
 		}
 		if took > time.Minute {
-			t.Fatalf("not said: %s", errs.String())
+			t.Fatalf("not said: %s\nthe daemon: %+v\nthe command: %+v",
+				errs.String(), procstate.See(pid), procstate.See(cmd.Process.Pid))
 		}
 	}
 	began = time.Now()
