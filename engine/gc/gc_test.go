@@ -354,16 +354,24 @@ func TestPromise05EventsDuringGC(t *testing.T) {
 			_, err := p.E.Collector.GC(enginetest.Bg, gc.Options{Keep: 2})
 			done <- err
 		}()
-		for waiting := true; waiting; {
-			select {
-			case err := <-done:
-				if err != nil && !errors.Is(err, gc.ErrReplan) {
-					t.Fatal(err)
+		var err error
+		for left := 60; ; left-- { // then it has its turn: it stands back for events, and they would never end
+			if left == 0 {
+				err = <-done
+			} else {
+				select {
+				case err = <-done:
+					left = 0
+				default:
+					work()
 				}
-				waiting = false
-			default:
-				work()
 			}
+			if left == 0 {
+				break
+			}
+		}
+		if err != nil && !errors.Is(err, gc.ErrReplan) {
+			t.Fatal(err)
 		}
 		p.Sound()
 	}

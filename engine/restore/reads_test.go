@@ -62,6 +62,8 @@ func TestPlansWhileReadsFail(t *testing.T) {
 	dry := restore.Options{Env: p.Env(), DryRun: true}
 	merge := dry
 	merge.Merge, merge.Session = true, model.SessionChoice{Session: "a"}
+	ofA := dry
+	ofA.Session = model.SessionChoice{Session: "a"}
 	took := merge
 	took.Merge, took.TakeBack = false, true
 	for name, ask := range map[string]func(r *restore.Restorer) (*restore.Result, error){
@@ -77,7 +79,7 @@ func TestPlansWhileReadsFail(t *testing.T) {
 		"taken back": func(r *restore.Restorer) (*restore.Result, error) {
 			return r.Checkout(enginetest.Bg, "target", took)
 		},
-		"undo": func(r *restore.Restorer) (*restore.Result, error) { return r.Undo(enginetest.Bg, 2, dry) },
+		"undo": func(r *restore.Restorer) (*restore.Result, error) { return r.Undo(enginetest.Bg, 2, ofA) },
 		"undo restore": func(r *restore.Restorer) (*restore.Result, error) {
 			return r.UndoRestore(enginetest.Bg, 0, dry)
 		},
