@@ -9,21 +9,26 @@ import (
 	"rewind/engine/enginetest"
 )
 
+// gitOf runs git in a project, as nobody's configuration says; env is added to its environment.
+func gitOf(p *enginetest.Project, env ...string) func(args ...string) string {
+	return func(args ...string) string {
+		p.T.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e"}, args...)...)
+		cmd.Dir = p.Root
+		cmd.Env = append(append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"), env...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			p.T.Fatalf("git %q: %v: %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+}
+
 // TestCommitIsAState: a commit names the state with its files: the one that was there before the commit, if nothing has
 // changed with it; the newest that stood on it, said to have work on top, if it was never captured.
 func TestCommitIsAState(t *testing.T) {
 	p := enginetest.NewProject(t)
-	git := func(args ...string) string {
-		t.Helper()
-		cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e"}, args...)...)
-		cmd.Dir = p.Root
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %q: %v: %s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	git := gitOf(p)
 	commit := func(message string) string {
 		t.Helper()
 		git("add", "-A")

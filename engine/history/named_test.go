@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -186,17 +185,7 @@ func lateCall(t *testing.T, stops bool) {
 func TestCommitWithMore(t *testing.T) {
 	t.Parallel()
 	p := enginetest.NewProject(t)
-	git := func(args ...string) string {
-		t.Helper()
-		cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e"}, args...)...)
-		cmd.Dir = p.Root
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %q: %v: %s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	git := gitOf(p)
 	git("init", "-q")
 	p.Write("run", "#!/bin/sh\n")
 	p.Must(os.Chmod(p.Path("run"), 0o755))

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -100,18 +99,9 @@ func TestForkOfImported(t *testing.T) {
 	t.Parallel()
 	p := enginetest.NewProject(t)
 	p.Write("f", "0")
-	git := func(args ...string) string {
-		t.Helper()
-		cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e"}, args...)...)
-		cmd.Dir = p.Root
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-			"GIT_COMMITTER_DATE=2026-11-19T10:00:00Z", "GIT_AUTHOR_DATE=2026-11-19T10:00:00Z")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %q: %v: %s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	git := gitOf(p,
+		"GIT_COMMITTER_DATE=2026-11-19T10:00:00Z", "GIT_AUTHOR_DATE=2026-11-19T10:00:00Z",
+	)
 	git("init", "-q")
 	git("add", "-A")
 	git("commit", "-q", "-m", "zero")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -72,10 +71,8 @@ func TestUncapturedIsShown(t *testing.T) {
 func TestGitGoneIsShown(t *testing.T) {
 	t.Parallel()
 	p := enginetest.NewProject(t)
-	cmd := exec.Command("git", "init", "-q", "-b", "main")
-	cmd.Dir = p.Root
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-	p.Must(cmd.Run())
+	git := gitOf(p)
+	git("init", "-q", "-b", "main")
 	show := func(cp *model.Checkpoint) string {
 		t.Helper()
 		s, err := p.E.History.Show(enginetest.Bg, cp.ID.String(), nil)
@@ -93,9 +90,7 @@ func TestGitGoneIsShown(t *testing.T) {
 	enginetest.Equal(t, "gone", got, []string{"", "", "main", ""})
 	k := p.Agent("a")
 	p.Must(os.MkdirAll(p.Path("d"), 0o755))
-	cmd = exec.Command("git", "init", "-q", "-b", "other")
-	cmd.Dir, cmd.Env = p.Root, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-	p.Must(cmd.Run())
+	git("init", "-q", "-b", "other")
 	p.Write("f", "again")
 	p.Save("")
 	k.Prompt("remove it")
