@@ -90,8 +90,8 @@ func TestLogFromAnywhere(t *testing.T) {
 	r, objs := New(db), objstore.New(db)
 	const n = 3
 	for i := range n {
-		if _, err := r.Commit(bg, objs.Begin(), kv.Written, func(uint64) (Operation, []Update, error) {
-			return Operation{Kind: KindEvent, Message: fmt.Sprint(i)}, nil, nil
+		if _, err := r.Commit(bg, objs.Begin(), kv.Written, func(uint64) ([]Operation, []Update, error) {
+			return []Operation{{Kind: KindEvent, Message: fmt.Sprint(i)}}, nil, nil
 		}); err != nil {
 			t.Fatal(err)
 		}

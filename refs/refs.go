@@ -103,24 +103,10 @@ type Update struct {
 	Old, New objstore.ID
 }
 
-// Commit appends one operation and moves names, in one batch with whatever tx holds. prepare is called with the
-// operation's sequence, under the lock that makes compare and set one act; it may put objects into tx. When a name is
-// not at its Old, the error is a *conflictError and nothing is written.
-func (r *Refs) Commit(ctx context.Context, tx Tx, du kv.Durability, prepare func(seq uint64) (Operation, []Update, error)) (*Operation,
-	error,
-) {
-	ops, err := r.CommitAll(ctx, tx, du, func(seq uint64) ([]Operation, []Update, error) {
-		op, updates, err := prepare(seq)
-		return []Operation{op}, updates, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &ops[0], nil
-}
-
-// CommitAll is Commit for several operations in a row, the first of which has sequence seq and moves the names.
-func (r *Refs) CommitAll(ctx context.Context, tx Tx, du kv.Durability,
+// Commit appends operations in a row and moves names, in one batch with whatever tx holds. prepare is called with the
+// first operation's sequence, under the lock that makes compare and set one act; it may put objects into tx. That
+// operation moves the names. When a name is not at its Old, the error is a *conflictError and nothing is written.
+func (r *Refs) Commit(ctx context.Context, tx Tx, du kv.Durability,
 	prepare func(seq uint64) ([]Operation, []Update, error),
 ) ([]Operation, error) {
 	r.mu.Lock()

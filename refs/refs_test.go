@@ -107,7 +107,7 @@ func TestModel(t *testing.T) {
 				op.Session = rapid.SampledFrom([]string{"", "claude/a", "claude/b"}).Draw(t, "session")
 				tx := objs.Begin()
 				done, err := r.Commit(bg, tx, kv.Written,
-					func(uint64) (Operation, []Update, error) { return op, ups, nil })
+					func(uint64) ([]Operation, []Update, error) { return []Operation{op}, ups, nil })
 				var conflict *conflictError
 				if wrong {
 					if !errors.As(err, &conflict) || conflict.name != ups[len(ups)-1].Name {
@@ -116,7 +116,7 @@ func TestModel(t *testing.T) {
 					tx.Discard()
 					return
 				}
-				if err != nil || done.Seq != uint64(len(log)+1) {
+				if err != nil || done[0].Seq != uint64(len(log)+1) {
 					t.Fatalf("%+v, %v", done, err)
 				}
 				log = append(log, op)

@@ -84,7 +84,7 @@ func TestOthersReverted(t *testing.T) {
 		s.Must(tx.Batch().Set(model.SquashKey(cp.ID), squash.Encode()))
 		return refs.Operation{Kind: refs.KindTag}, nil
 	})
-	s.E.Log.HasSquashes()
+	s.E.Log.KnowSquashes()
 	s.wantOthers("merged", me, target, files{"f": "1", "g": "1"}, "d/ busy, g busy, r busy")
 }
 

@@ -310,7 +310,7 @@ func TestOfOrigin(t *testing.T) {
 		s.Must(tx.Batch().Set(model.SquashKey(second.ID), squash.Encode()))
 		return refs.Operation{Kind: refs.KindTag}, nil
 	})
-	s.E.Log.HasSquashes()
+	s.E.Log.KnowSquashes()
 	s.wantOthers("merged from another line", kid, first, now, "g busy, h busy")
 	s.session(lane, model.Session{Fork: fork(busy, "fork")})
 	s.step(lane, now, lane)

@@ -80,7 +80,7 @@ func (s *story) commit(prepare func(tx *objstore.Tx, seq uint64) (refs.Operation
 		op, updates := prepare(tx, seq)
 		return op, updates, nil
 	}
-	op, err := s.E.Log.Refs.Commit(enginetest.Bg, tx, kv.Durable, made)
+	op, err := s.E.Log.BeginWith(tx).Commit(enginetest.Bg, kv.Durable, made)
 	s.Must(err)
 	return op.Seq
 }

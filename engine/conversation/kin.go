@@ -3,7 +3,6 @@ package conversation
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -20,22 +19,22 @@ const maxKin = 32
 
 // kin are sessions that one may have been made of.
 type kin struct {
-	others map[string]*model.Session // as they were then
-	list   []*model.Session
-	below  []*model.Session // sessions that were made of it, as rewind or their files say
+	of    func(name string) *model.Session // the record of a session; nil: there is none
+	list  []*model.Session
+	below []*model.Session // sessions that were made of it, as rewind or their files say
 }
 
 // kinOf are the sessions that begin as s does, or have what it begins with, and that which its file names. The log's
 // lock is held.
 func (cs *Conversations) kinOf(s *model.Session, t *transcript.Trace) kin {
-	k := kin{others: maps.Collect(cs.log.EachSession())}
-	named := k.others[namedBy(s, t)]
+	k := kin{of: cs.log.Session}
+	named := k.of(namedBy(s, t))
 	other := named != nil && named.Name != s.Name && !named.Purged
 	if other && !k.comesFrom(named, s.Name) {
 		k.list = append(k.list, named)
 	}
 	for _, name := range cs.points.sharing(s.Name, t) {
-		p := k.others[name]
+		p := k.of(name)
 		if len(k.list) == maxKin {
 			break
 		}
@@ -70,7 +69,7 @@ func (k kin) comesFrom(s *model.Session, name string) bool {
 		if s.Fork.Session == name {
 			return true
 		}
-		s = k.others[s.Fork.Session]
+		s = k.of(s.Fork.Session)
 	}
 	return true
 }
@@ -136,7 +135,7 @@ func (c candidate) open(l *model.Lineage, t *transcript.Trace) bool {
 // ofNamed is the lineage of s where it was made of the session that its file names.
 func (k kin) ofNamed(r *tracer, s *model.Session, t *transcript.Trace, named string) (*model.Lineage, error) {
 	l := model.MadeByAgent(s.Agent, t.Parent, t.First)
-	same, err := r.common(s, t, k.others[named], t.Parent.Session)
+	same, err := r.common(s, t, k.of(named), t.Parent.Session)
 	if err != nil {
 		return l, err
 	}
@@ -209,7 +208,7 @@ func (k kin) nearer(r *tracer, s *model.Session, t *transcript.Trace, named stri
 	if copied == 0 {
 		return nil, best
 	}
-	if p := k.others[named]; p != nil {
+	if p := k.of(named); p != nil {
 		if pt, err := r.trace(p); err == nil && t.Ids(pt) > 0 {
 			return nil, best
 		}
@@ -250,10 +249,10 @@ func (k kin) through(r *tracer, pt *transcript.Trace, same transcript.Same) bool
 // meant.
 func (k kin) above(r *tracer, p *model.Session, t *transcript.Trace, same transcript.Same) bool {
 	for range MaxBases {
-		if p.Fork == nil || byLooks(p.Fork) || k.others[p.Fork.Session] == nil {
+		if p.Fork == nil || byLooks(p.Fork) || k.of(p.Fork.Session) == nil {
 			return false
 		}
-		p = k.others[p.Fork.Session]
+		p = k.of(p.Fork.Session)
 		if pt, err := r.trace(p); err == nil {
 			if of := t.Common(pt); of.Named >= same.Named && of.Kept >= same.Kept && of.Turn >= same.Turn {
 				return true

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -190,6 +191,8 @@ func (cs *Conversations) resolve(ctx context.Context, name string, reading func(
 		return
 	}
 	kin := cs.kinOf(&work, t)
+	now := maps.Collect(cs.log.EachSession()) // they stay as they are while the lock is let go
+	kin.of = func(name string) *model.Session { return now[name] }
 	var l *model.Lineage
 	open := false
 	reading(func() { l, open, err = kin.origin(r, &work, t) })

@@ -43,7 +43,7 @@ func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed b
 		tx.Discard()
 		return false, err
 	}
-	op, err := e.log.Refs.Commit(ctx, tx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
+	op, err := e.log.BeginWith(tx).Commit(ctx, kv.Durable, func(seq uint64) (refs.Operation, []refs.Update, error) {
 		o := refs.Operation{
 			Kind: refs.KindRepair, Time: e.log.Now().UnixMilli(),
 			Message: r.message(first, r.out.Done[done:]),
@@ -54,7 +54,6 @@ func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed b
 		return o, nil, s.markLost(seq)
 	})
 	if err != nil {
-		tx.Discard()
 		return false, err
 	}
 	r.out.Operation = op

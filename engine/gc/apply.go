@@ -31,7 +31,7 @@ func (g *gcPlan) carryOut(ctx context.Context, p *pacer) error {
 					return err
 				}
 			}
-			g.e.log.HasSquashes()
+			g.e.log.KnowSquashes()
 			return nil
 		})
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/tree"
 )
@@ -59,6 +60,9 @@ func IsFormat(err error) bool {
 func IsUnreadable(err error) bool {
 	return errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrCorrupt) || IsFormat(err)
 }
+
+// IsLost is IsUnreadable, or damage of the store's own tables: a repair is asked for then, and may bring it back.
+func IsLost(err error) bool { return IsUnreadable(err) || errors.Is(err, kv.ErrCorrupt) }
 
 // IsFile reports whether an entry is there and no directory.
 func IsFile(e *tree.Entry) bool { return e != nil && e.Type != tree.TypeDir }

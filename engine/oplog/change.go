@@ -10,7 +10,8 @@ import (
 )
 
 // Change is a change of the log: objects, an operation, records of sessions and the newest state come into the store
-// and into memory together, or into neither. The log's lock is held while there is one, but where it says otherwise.
+// and into memory together, or into neither. Every operation comes into the log by one. Where it sets more than an
+// operation the log's lock is held until it is committed.
 type Change struct {
 	Tx       *objstore.Tx // what else comes in with it
 	log      *Log
@@ -37,8 +38,8 @@ func (c *Change) SetNote(n StoredNote) { c.note = &n }
 // Discard gives the change up.
 func (c *Change) Discard() { c.Tx.Discard() }
 
-// Commit commits the change with the operation and the moves of refs that prepare returns, see refs.Commit. With an
-// error the change is given up, and nothing is changed.
+// Commit commits the change with the operation and the moves of refs that prepare returns, see refs.Refs.Commit. With
+// an error the change is given up, and nothing is changed.
 func (c *Change) Commit(
 	ctx context.Context, du kv.Durability, prepare func(seq uint64) (refs.Operation, []refs.Update, error),
 ) (*refs.Operation, error) {
@@ -52,11 +53,11 @@ func (c *Change) Commit(
 	return &ops[0], nil
 }
 
-// CommitAll is Commit with several operations, see refs.CommitAll.
+// CommitAll is Commit with several operations, see refs.Refs.Commit.
 func (c *Change) CommitAll(
 	ctx context.Context, du kv.Durability, prepare func(seq uint64) ([]refs.Operation, []refs.Update, error),
 ) ([]refs.Operation, error) {
-	ops, err := c.log.Refs.CommitAll(ctx, c.Tx, du, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
+	ops, err := c.log.Refs.Commit(ctx, c.Tx, du, func(seq uint64) ([]refs.Operation, []refs.Update, error) {
 		ops, updates, err := prepare(seq)
 		if err == nil {
 			err = c.put()

@@ -131,7 +131,7 @@ func (l *Log) Forget() {
 	l.Rewrote()
 	l.records.Clear()
 	l.known, l.loaded, l.whole, l.noted = nil, false, false, StoredNote{}
-	l.squashes.Store(model.SquashesUnknown)
+	l.squashes.CompareAndSwap(model.SquashesNone, model.SquashesUnknown) // that there are some stays true
 }
 
 // ForgetHead has the next question for the newest state be answered by the store. The log's lock is held.

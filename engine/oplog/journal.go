@@ -33,5 +33,6 @@ func (l *Log) CheckWhole() error {
 	return err
 }
 
-// HalfDone says that a restore begins: until CheckWhole finds it done it counts as unfinished. The log's lock is held.
-func (l *Log) HalfDone() { l.whole = false }
+// BeginRestore says that a restore begins: until CheckWhole finds it done it counts as unfinished. The log's lock is
+// held.
+func (l *Log) BeginRestore() { l.whole = false }

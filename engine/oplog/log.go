@@ -50,11 +50,7 @@ func (l *Log) RecordNotices(ctx context.Context) error {
 // Record appends an operation without objects, with its updates of refs, durably. It sets op.Time.
 func (l *Log) Record(ctx context.Context, op refs.Operation, updates ...refs.Update) error {
 	op.Time = l.Now().UnixMilli()
-	tx := l.Objs.Begin()
-	_, err := l.Refs.Commit(ctx, tx, kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) { return op, updates, nil })
-	if err != nil {
-		tx.Discard()
-	}
+	_, err := l.Begin().Commit(ctx, kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) { return op, updates, nil })
 	return err
 }
 

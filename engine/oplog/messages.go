@@ -49,12 +49,11 @@ func (l *Log) PutMessage(ctx context.Context, cp *model.Checkpoint, message stri
 		list = list[1:]
 	}
 	op := refs.Operation{Kind: refs.KindNote, Time: l.Now().UnixMilli(), Checkpoint: cp.ID, Message: message}
-	tx := l.Objs.Begin()
-	_, err = l.Refs.Commit(ctx, tx, kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) {
-		return op, nil, tx.Batch().Set(model.MessageKey(cp.ID), model.EncodeMessages(list))
+	c := l.Begin()
+	_, err = c.Commit(ctx, kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) {
+		return op, nil, c.Tx.Batch().Set(model.MessageKey(cp.ID), model.EncodeMessages(list))
 	})
 	if err != nil {
-		tx.Discard()
 		return false, &value.OpError{Op: "message on checkpoint", Subject: cp.ID.Short(), Err: err}
 	}
 	return true, nil

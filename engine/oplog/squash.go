@@ -52,8 +52,8 @@ func (l *Log) squash(id objstore.ID) (g *model.Squash, err error) {
 	return g, err
 }
 
-// HasSquashes says that the store has squash records. Safe for concurrent use.
-func (l *Log) HasSquashes() { l.squashes.Store(model.SquashesSome) }
+// KnowSquashes says that the store has squash records. Safe for concurrent use.
+func (l *Log) KnowSquashes() { l.squashes.Store(model.SquashesSome) }
 
 // NoSquashes reports whether the store is known to have no squash records. Safe for concurrent use.
 func (l *Log) NoSquashes() bool { return l.squashes.Load() == model.SquashesNone }

@@ -216,7 +216,8 @@ func (rs *Restorer) removalIfUnused(own agentfiles.Folders, made refs.File, tx *
 // isHeardOf reports whether events of a session of an agent that has not ended have come.
 func (rs *Restorer) isHeardOf(agent transcript.Agent) bool {
 	for _, s := range rs.log.EachSession() {
-		if s.Agent == agent && s.Event != "" && !s.Ended && !s.Imported {
+		over := s.Ended || s.Imported
+		if s.Agent == agent && s.Event != "" && !over {
 			return true
 		}
 	}

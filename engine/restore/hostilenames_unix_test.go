@@ -43,7 +43,7 @@ func plant(p *enginetest.Project, raw []byte) {
 	b := p.E.Log.DB.NewBatch()
 	p.Must(b.Set(model.JournalKey, raw))
 	p.Must(b.Commit(enginetest.Bg, kv.Durable))
-	p.E.Log.HalfDone()
+	p.E.Log.BeginRestore()
 }
 
 // twoStates is a project at its second checkpoint, and the steps that lead back to the first.

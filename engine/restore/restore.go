@@ -263,7 +263,7 @@ func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *mod
 			if j.Safety = cp.ID; on != "" && on == j.Session {
 				j.Before = cp.ID
 			}
-			rs.log.HalfDone()
+			rs.log.BeginRestore()
 			return ops, updates, c.Tx.Batch().Set(model.JournalKey, j.Encode())
 		})
 }

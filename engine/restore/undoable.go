@@ -3,7 +3,6 @@ package restore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -125,7 +124,7 @@ func (rs *Restorer) undoable(ctx context.Context, list []history.Operation) (can
 		}
 		paths, err := rs.lostBefore(op, lost)
 		if err != nil {
-			if ctx.Err() == nil && (model.IsUnreadable(err) || errors.Is(err, kv.ErrCorrupt)) {
+			if ctx.Err() == nil && model.IsLost(err) {
 				continue
 			}
 			return can, nil, cmp.Or(ctx.Err(), err)

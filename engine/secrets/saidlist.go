@@ -11,7 +11,6 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/project"
-	"rewind/internal/kv"
 	"rewind/internal/leaks"
 	"rewind/internal/value"
 	"rewind/objstore"
@@ -89,7 +88,7 @@ func (t *saidThere) in(id objstore.ID, f *saidFlag) (bool, error) {
 	st, known := t.of[id]
 	if !known {
 		var err error
-		if st, err = conversation.OpenEnd(t.objs, id); err != nil && !noMore(err) {
+		if st, err = conversation.OpenEnd(t.objs, id); err != nil && !model.IsLost(err) {
 			return false, err
 		}
 		t.of[id] = st
@@ -103,7 +102,7 @@ func (t *saidThere) in(id objstore.ID, f *saidFlag) (bool, error) {
 		if err == nil {
 			has, err = t.objs.HasKey(objstore.Blob, blob.Key())
 		}
-		if noMore(err) {
+		if model.IsLost(err) {
 			return false, nil
 		}
 		if err != nil || !has {
@@ -112,9 +111,6 @@ func (t *saidThere) in(id objstore.ID, f *saidFlag) (bool, error) {
 	}
 	return true, nil
 }
-
-// noMore reports whether an error says that something is not in the store, or cannot be read ever again.
-func noMore(err error) bool { return model.IsUnreadable(err) || errors.Is(err, kv.ErrCorrupt) }
 
 // SaidSecret is what was found at a place that Said lists, for who takes it out of the store: nothing to show. found
 // may be the beginning of its

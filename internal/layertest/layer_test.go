@@ -187,6 +187,11 @@ func TestChecksFindBreaches(t *testing.T) {
 			"a field of that name",
 			file(t, "engine", "a.go", "package p\nfunc f() { x.Exit(1) }\nvar x struct{ Exit func(int) }"), "",
 		},
+		{
+			"an operation by another way",
+			file(t, "engine", "a.go", "package p\nfunc f() { g.log.Refs.Commit(1) }"), "use oplog.Change",
+		},
+		{"of a value", file(t, "engine", "a.go", "package p\nfunc f() { g.log.Change.Commit(1) }"), ""},
 		{"init", file(t, "engine", "a.go", "package p\nfunc init() {}"), "func init"},
 	} {
 		none := map[string]bool{}

@@ -84,8 +84,8 @@ func load(t *testing.T, root string) []pkg {
 	return pkgs
 }
 
-// read adds what a file imports and which functions of imported packages it
-// mentions, called or passed on.
+// read adds what a file imports, and which functions of imported packages and
+// methods of fields it mentions, called or passed on.
 func (p *pkg) read(file string, f *ast.File) {
 	names := map[string]string{} // name in this file to import path
 	for _, spec := range f.Imports {
@@ -107,11 +107,15 @@ func (p *pkg) read(file string, f *ast.File) {
 				p.inits = append(p.inits, file)
 			}
 		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && names[x.Name] != "" {
-				f := names[x.Name] + "." + n.Sel.Name
-				if !slices.Contains(p.calls[f], file) {
-					p.calls[f] = append(p.calls[f], file)
-				}
+			of := ""
+			switch x := n.X.(type) {
+			case *ast.Ident:
+				of = names[x.Name]
+			case *ast.SelectorExpr:
+				of = x.Sel.Name
+			}
+			if f := of + "." + n.Sel.Name; of != "" && !slices.Contains(p.calls[f], file) {
+				p.calls[f] = append(p.calls[f], file)
 			}
 		}
 		return true

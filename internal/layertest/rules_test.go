@@ -215,13 +215,19 @@ var rooms = []wall{
 
 // callBan forbids functions in some packages, but for some files.
 type callBan struct {
-	funcs   []string // package.Function, the package by its import path
+	funcs   []string // package.Function, the package by its import path; or Field.Method
 	in      []string // packages it concerns, with all below; "" is every package
 	but     map[string]string
 	replace string
 }
 
 var callBans = []callBan{
+	{
+		funcs:   []string{"Refs.Commit"},
+		in:      []string{"engine", "server"},
+		but:     map[string]string{"engine/oplog/change.go": "the one way into the log"},
+		replace: "what the log has in memory would say something else than the store: use oplog.Change",
+	},
 	{
 		funcs: []string{"os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln"},
 		in:    []string{""},
