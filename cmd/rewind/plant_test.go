@@ -50,7 +50,9 @@ func cmdPlant(ts *testscript.TestScript, neg bool, args []string) {
 			Time: 1, Kind: refs.KindCheckout, Session: "manual",
 			Restore: &refs.Restore{Target: ids[1], Safety: ids[1], Changed: 1, Files: []refs.File{f}},
 		}
-		_, err = r.Commit(ctx, tx, kv.Durable, func(uint64) (refs.Operation, []refs.Update, error) { return op, nil, nil })
+		_, err = r.Commit(ctx, tx, kv.Durable, func(uint64) ([]refs.Operation, []refs.Update, error) {
+			return []refs.Operation{op}, nil, nil
+		})
 		ts.Check(err)
 		return
 	}
