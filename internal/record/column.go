@@ -168,10 +168,13 @@ func Ascending[T any, L ~[]S, S ~string](tag uint64, of func(*T) *L) Column[T] {
 }
 
 // Decimals is a column of a list of integers from 1, in decimal.
-func Decimals[T any](tag uint64, of func(*T) *[]int) Column[T] {
-	return list(tag, of, func(dst []byte, n *int) []byte { return strconv.AppendInt(dst, int64(*n), 10) }, func(f []byte, n *int) error {
-		var err error
-		if *n, err = strconv.Atoi(string(f)); err != nil || *n < 1 || strconv.Itoa(*n) != string(f) {
+func Decimals[T any, N integer](tag uint64, of func(*T) *[]N) Column[T] {
+	put := func(dst []byte, n *N) []byte { return strconv.AppendUint(dst, uint64(*n), 10) }
+	return list(tag, of, put, func(f []byte, n *N) error {
+		v, err := strconv.ParseUint(string(f), 10, 63)
+		*n = N(v)
+		is := err == nil && v > 0 && uint64(*n) == v
+		if !is || strconv.FormatUint(v, 10) != string(f) {
 			return fmt.Errorf("%w: decimal %.20q", ErrFormat, f)
 		}
 		return nil
