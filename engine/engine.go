@@ -15,6 +15,7 @@ import (
 	"rewind/engine/gc"
 	"rewind/engine/history"
 	"rewind/engine/layout"
+	"rewind/engine/ledger"
 	"rewind/engine/manage"
 	"rewind/engine/merge"
 	"rewind/engine/model"
@@ -38,6 +39,7 @@ type Engine struct {
 	Sessions  *sessions.Sessions
 	Talks     *conversation.Conversations
 	History   *history.History
+	Ledger    *ledger.Ledger
 	Finder    *find.Finder
 	Comparer  *compare.Comparer
 	Worktree  *capture.Worktree
@@ -56,6 +58,7 @@ type Engine struct {
 type states struct {
 	leaks     secrets.State
 	sessions  sessions.State
+	ledger    ledger.State
 	talks     conversation.State
 	history   history.State
 	finder    find.State
@@ -109,7 +112,8 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	e := &Engine{Log: l, Leaks: secrets.New(l, &st.leaks), Sessions: sessions.New(l, &st.sessions), states: st}
 	e.Talks = conversation.New(l, e.Sessions, &st.talks)
 	e.Sessions.RefusedBy(conversation.Refused)
-	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, &st.history)
+	e.Ledger = ledger.New(l, &st.ledger)
+	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, e.Ledger, &st.history)
 	e.Finder = find.New(l, e.Leaks, e.Sessions, e.Talks, e.History, &st.finder)
 	e.Comparer = compare.New(l, e.Sessions, e.Talks, e.History)
 	e.Worktree = capture.New(l, e.Leaks, e.Sessions, e.Talks, st.worktree)
@@ -120,8 +124,8 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	manager := manage.New(l, e.Sessions, e.Talks, e.History)
 	e.Restorer = restore.New(l, e.Leaks, e.Sessions, e.Talks, e.History, e.Worktree, e.Authors,
 		e.Merger, manager, &st.restorer)
-	e.Collector = gc.New(l, e.History, hosts{e.Worktree, e.Bisector}, &st.collector)
-	e.Checker = fsck.New(l, e.Talks, e.Worktree)
+	e.Collector = gc.New(l, e.Ledger, e.History, hosts{e.Worktree, e.Bisector}, &st.collector)
+	e.Checker = fsck.New(l, e.Ledger, e.Talks, e.Worktree)
 	e.Purger = purge.New(l, e.Leaks, e.Talks, e.Worktree, e.Restorer)
 	return e
 }

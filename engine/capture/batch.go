@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"rewind/engine/conversation"
-	"rewind/engine/history"
+	"rewind/engine/ledger"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/hooks"
@@ -201,7 +201,7 @@ func (in *batch) standing() (*Pending, error) {
 		return nil, nil
 	}
 	for _, a := range in.events {
-		if history.TurnWordOf(model.EventWords[a.Event.Kind]) != history.WordAside {
+		if ledger.WordOf(model.EventWords[a.Event.Kind]) != ledger.Aside {
 			return a, nil
 		}
 		if at, begins, err := in.begins(a.Name); err != nil || begins && !at.IsZero() {

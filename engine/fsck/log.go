@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/engine/ledger"
 	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -359,8 +360,15 @@ func (r *repair) ended(j *model.Journal) bool {
 	return ended
 }
 
-// cache drops what is known of session files, and when objects are lost the stat cache: an entry of it may name one.
+// cache drops what is known of session files and of turns, and when objects are lost the stat cache: an entry of it may
+// name one.
 func (s *fixup) cache() error {
+	if err := ledger.Changed(s.e.log.DB, s.tx.Batch()); err != nil {
+		return err
+	}
+	if n := len(s.v.turned); n > 0 {
+		s.did("the turns of %s were folded anew", counted(n, "session"))
+	}
 	err := s.tx.Batch().DeleteRange([]byte{kv.PrefixKnown}, []byte{kv.PrefixKnown + 1})
 	if err != nil || len(s.v.bad) == 0 {
 		return err

@@ -5,17 +5,19 @@ package fsck
 import (
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
+	"rewind/engine/ledger"
 	"rewind/engine/oplog"
 )
 
 // Checker verifies and repairs an open project's store.
 type Checker struct {
 	log      *oplog.Log
+	ledger   *ledger.Ledger
 	talks    *conversation.Conversations
 	worktree *capture.Worktree
 }
 
 // New gives a view.
-func New(log *oplog.Log, c *conversation.Conversations, w *capture.Worktree) *Checker {
-	return &Checker{log, c, w}
+func New(log *oplog.Log, rows *ledger.Ledger, c *conversation.Conversations, w *capture.Worktree) *Checker {
+	return &Checker{log, rows, c, w}
 }

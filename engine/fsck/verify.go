@@ -70,8 +70,22 @@ func (v *verifier) run(ctx context.Context) error {
 	if err := v.unreached(ctx); err != nil {
 		return err
 	}
+	if err := v.turns(); err != nil {
+		return err
+	}
 	v.out.Checked = v.n
 	return v.affected(ctx)
+}
+
+// turns compares the ledger with the log.
+func (v *verifier) turns() (err error) {
+	if v.turned, err = v.e.ledger.Check(); err != nil {
+		return err
+	}
+	for _, session := range v.turned {
+		v.fault(fmt.Errorf("the stored turns of %s are not what the log says", session))
+	}
+	return nil
 }
 
 // keyOnly is an object of which only the key is known.
@@ -91,6 +105,7 @@ type verifier struct {
 	bad      map[model.Object]lost
 	loose    []keyOnly // objects that cannot be read and that nothing names
 	n        int
+	turned   []string // sessions whose rows of turns are not what the log folds to
 
 	// They keep what was built: of most objects versions before and after are read too.
 	trees, transcripts *objstore.Memo

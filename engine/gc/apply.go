@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"rewind/engine/ledger"
 	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -115,12 +116,15 @@ func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 	}
 	b := e.log.DB.NewBatch()
 	defer b.Close()
-	du := kv.Durable
+	du, past := kv.Durable, ledger.Changed
 	if write != nil {
-		du = kv.Written
+		du, past = kv.Written, ledger.Changing
 		if err := write(b); err != nil {
 			return err
 		}
+	}
+	if err := past(e.log.DB, b); err != nil {
+		return err
 	}
 	if err := b.Commit(ctx, du); err != nil {
 		return err

@@ -5,6 +5,7 @@ package gc
 
 import (
 	"rewind/engine/history"
+	"rewind/engine/ledger"
 	"rewind/engine/oplog"
 	"rewind/objstore"
 )
@@ -18,6 +19,7 @@ type Host interface {
 // Collector collects the garbage of an open project's store.
 type Collector struct {
 	log      *oplog.Log
+	ledger   *ledger.Ledger
 	history  *history.History
 	worktree Host
 	*State
@@ -27,6 +29,6 @@ type Collector struct {
 type State struct{ Run gcState }
 
 // New makes a Collector of a log, of what says where sessions were forked, and of what keeps objects in memory.
-func New(log *oplog.Log, h *history.History, w Host, st *State) *Collector {
-	return &Collector{log, h, w, st}
+func New(log *oplog.Log, rows *ledger.Ledger, h *history.History, w Host, st *State) *Collector {
+	return &Collector{log, rows, h, w, st}
 }

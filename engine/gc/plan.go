@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/history"
+	"rewind/engine/ledger"
+
 	"rewind/engine/model"
 	"rewind/hooks"
 	"rewind/internal/kv"
@@ -45,7 +46,6 @@ type opFacts struct {
 	turn    uint32
 	kind    refs.Kind
 	event   byte
-	word    history.TurnWord
 	flags   opFlags
 }
 
@@ -107,7 +107,9 @@ func (co *Collector) planGC(p *pacer, read *gcReader) (*gcPlan, error) {
 		times[i] = g.ops[i].time
 	}
 	g.clock = newClock(co.log.Now(), times)
-	g.findTurns()
+	if err := g.findTurns(); err != nil {
+		return nil, err
+	}
 	return g, g.pinAll(p.ctx)
 }
 
@@ -122,7 +124,7 @@ func (g *gcPlan) readLog(p *pacer) error {
 		g.oldest = op.Seq
 		f := opFacts{
 			time: op.Time, session: g.sessions.number(op.Session), step: -1, turn: uint32(op.Turn), kind: op.Kind,
-			event: eventKindOf(op.Cause.Event), word: history.TurnWordOf(op.Cause.Event),
+			event: eventKindOf(op.Cause.Event),
 		}
 		if !op.Transcript.IsZero() {
 			f.flags |= opTalk
@@ -154,7 +156,7 @@ func (g *gcPlan) readLog(p *pacer) error {
 			if !cp.Conversation.Transcript.IsZero() {
 				f.flags |= opTalk
 			}
-			f.event, f.word = eventKindOf(cp.Cause.Event), history.TurnWordOf(cp.Cause.Event)
+			f.event = eventKindOf(cp.Cause.Event)
 			g.steps = append(g.steps, s)
 			var parent objstore.ID
 			if len(cp.Parents) > 0 {
@@ -239,15 +241,13 @@ func namedBy(op *refs.Operation) (ids []objstore.ID) {
 	return ids
 }
 
-// findTurns finds where turns end, as history's TurnLog does, and the newest state that an event of each turn found.
-func (g *gcPlan) findTurns() {
+// findTurns finds where turns end, and the newest state that an event of each turn found.
+func (g *gcPlan) findTurns() error {
 	type turn struct {
 		session int32
 		turn    uint32
 	}
 	ended := map[turn]bool{}
-	// at: of each session, the turn of the newer moment
-	ends, at := map[turn]*history.TurnEnd[int32]{}, map[int32]uint32{}
 	heard := map[turn]opFlags{} // of each turn, the kinds of events met whose transcript counts
 	starts := map[turn]int32{}
 	first := map[int32]int32{}
@@ -260,17 +260,6 @@ func (g *gcPlan) findTurns() {
 			continue
 		}
 		t := turn{session: o.session, turn: o.turn}
-		if newer, ok := at[o.session]; ok && newer != o.turn {
-			ends[turn{session: o.session, turn: newer}].Leave()
-		}
-		at[o.session] = o.turn
-		if ends[t] == nil {
-			ends[t] = &history.TurnEnd[int32]{}
-		}
-		if e := ends[t]; !e.Closed {
-			step := o.step
-			e.Older(o.word, o.kind == refs.KindCheckpoint && step >= 0 && g.changedBy(step, o.session), &step)
-		}
 		isStep := o.step >= 0 && o.event != eventScan
 		if isStep && !(o.kind == refs.KindCheckpoint && g.steps[o.step].saved) {
 			if !ended[t] {
@@ -288,22 +277,20 @@ func (g *gcPlan) findTurns() {
 			starts[t] = i
 		}
 	}
-	for _, e := range ends {
-		if e.At != nil && *e.At >= 0 {
-			g.steps[*e.At].turnEnd = true
-		}
-	}
 	for _, i := range starts {
 		g.ops[i].flags |= opMarker
 	}
 	for _, s := range first {
 		g.steps[s].turnEnd = true // the end of turn 0
 	}
-}
-
-// changedBy reports whether a session is among the authors of a step.
-func (g *gcPlan) changedBy(step, session int32) bool {
-	return slices.Contains(strings.Split(g.by.of[g.steps[step].by], model.BySeparator), g.sessions.of[session])
+	return g.e.ledger.Each(func(_ string, t *ledger.Turn) error {
+		for _, seq := range []uint64{t.Code, t.Made} {
+			if at := seq - g.oldest; seq >= g.oldest && at < uint64(len(g.ops)) && g.ops[at].step >= 0 {
+				g.steps[g.ops[at].step].turnEnd = true
+			}
+		}
+		return nil
+	})
 }
 
 // The kinds of events by the end of a conversation that their transcript is.

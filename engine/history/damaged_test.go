@@ -4,16 +4,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/internal/kv"
+	"rewind/internal/osfile"
 	"rewind/objstore"
 )
 
@@ -153,6 +156,12 @@ func TestDamagedRecords(t *testing.T) {
 	_, err := p.E.History.Tag(enginetest.Bg, "kept", "turn:2@"+first.Name(), false)
 	p.Must(err)
 	p.Settle()
+	for _, file := range []string{first.File, kid.File} { // what a young file says is not stored
+		fi, err := os.Stat(file)
+		for p.Must(err); osfile.StampOf(fi).Young(time.Now()); {
+			time.Sleep(time.Millisecond)
+		}
+	}
 	list := questions(p, first.Name(), kid.Name())
 	want := map[string]string{}
 	for range 2 { // what is learnt at the first time is known at the second

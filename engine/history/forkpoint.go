@@ -70,16 +70,21 @@ func (h *History) forkCode(session string, l *model.Lineage, name string) (cp *m
 	if err != nil {
 		return nil, false, err
 	}
-	m := turns.EndOf(at.turn)
+	m, err := turns.endOf(at.turn)
 	switch {
+	case err != nil:
+		return nil, false, err
 	case m != nil && m.Removed, m == nil && gone != "":
 		return nil, false, none("gc has removed it")
 	case m == nil || m.Code.IsZero():
 		return nil, false, none("%s", h.whyNoCode(at))
 	}
-	f := turns.Turns[at.turn]
+	over, err := turns.over(at.turn)
+	if err != nil {
+		return nil, false, err
+	}
 	cp, err = h.log.Checkpoint(m.Code)
-	return cp, gone == "" && (turns.Newest > at.turn || f != nil && f.Over), err
+	return cp, gone == "" && over, err
 }
 
 // whyNoCode is, for people, why nothing of the code was captured at the end of a turn.
@@ -259,10 +264,13 @@ func (h *History) wayPoint(s *model.Session, ways []transcript.Branch, w *transc
 			l.NoGit = value.Texts(model.GitUnread(note))
 		}
 	}
-	if tip, err = end(w.Last()); err != nil {
-		tip = nil
+	if tip, err = end(w.Last()); err == nil {
+		return l, tip, failed
 	}
-	return l, tip, failed
+	if unread := failed != nil || model.IsUnreadable(err); unread && l.NoCode == "" {
+		l.NoCode = value.Text(fmt.Sprintf("its end cannot be read: %v", err))
+	}
+	return l, nil, failed
 }
 
 // ForkEnds are the checkpoints that stay for the forks that are there: at which they branched off, and at which branches within sessions

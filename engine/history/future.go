@@ -241,7 +241,7 @@ func (fu *future) cuts(s *model.Session) ([]model.Ahead, error) {
 
 // cutOff are the turns of a conversation that the session's file had before operation seq, and has not now, with their code.
 func (fu *future) cutOff(s *model.Session, was *transcript.Conversation, seq uint64, has map[aTurn]bool) ([]model.TurnInfo, error) {
-	log, err := fu.h.readTurns(turnAt{session: s.Name, turn: AllTurns, forked: seq - 1})
+	log, err := fu.h.readTurns(turnAt{session: s.Name, forked: seq - 1})
 	if err != nil {
 		return nil, err
 	}
@@ -252,15 +252,28 @@ func (fu *future) cutOff(s *model.Session, was *transcript.Conversation, seq uin
 			continue
 		}
 		t.Gone = true
-		if m := log.EndOf(t.Number); m != nil && !m.Code.IsZero() {
-			t.Checkpoint = m.Code.String()
-		}
-		if f := log.Turns[t.Number]; f != nil {
-			t.Checkpoints = f.checkpoints
+		if err := log.tell(&t); err != nil {
+			return nil, err
 		}
 		out = append(out, t)
 	}
 	return out, nil
+}
+
+// tell tells where a turn ends, and how many checkpoints it has.
+func (l *turnLog) tell(t *model.TurnInfo) error {
+	m, err := l.endOf(t.Number)
+	if err != nil {
+		return err
+	}
+	if m != nil && !m.Code.IsZero() {
+		t.Checkpoint = m.Code.String()
+	}
+	f, err := l.factsOf(t.Number)
+	if f != nil {
+		t.Checkpoints = f.checkpoints
+	}
+	return err
 }
 
 // MomentAhead is the end of a turn of a stretch. The records are loaded.

@@ -56,9 +56,9 @@ func (h *History) typedCode(session string, n uint64) (*model.Checkpoint, error)
 	if err != nil {
 		return nil, err
 	}
-	f := l.Turns[at.turn]
-	if f == nil || f.begin.IsZero() {
-		return nil, nil
+	f, err := l.factsOf(at.turn)
+	if err != nil || f == nil || f.begin.IsZero() {
+		return nil, err
 	}
 	return h.log.Checkpoint(f.begin)
 }
@@ -97,8 +97,10 @@ func (h *History) typedMoment(session string, is naming.Name) (*Moment, error) {
 func (h *History) PromptOf(session string, n uint64) string {
 	told := &turnFacts{}
 	if at, err := taken(session, n, h.log.StoredSession, h.readTurns); err == nil {
-		if l, err := h.readTurns(at); err == nil && l.Turns[at.turn] != nil {
-			told = l.Turns[at.turn]
+		if l, err := h.readTurns(at); err == nil {
+			if f, err := l.factsOf(at.turn); err == nil && f != nil {
+				told = f
+			}
 		}
 	}
 	return cmp.Or(h.promptSaid(h.log.Session(session), n, told), told.Prompt)

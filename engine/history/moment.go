@@ -214,7 +214,7 @@ func (h *History) TurnOf(session string, n uint64) (of string, number uint64) {
 }
 
 // turnAt is where turn n of a session was taken; the session itself if the log cannot be read. The records are loaded.
-func (h *History) turnAt(session string, n uint64, log func(turnAt) (*TurnLog, error)) turnAt {
+func (h *History) turnAt(session string, n uint64, log func(turnAt) (*turnLog, error)) turnAt {
 	at, err := taken(session, n, func(session string) (*model.Session, error) { return h.log.Session(session), nil }, log)
 	if err != nil {
 		return turnAt{session: session, turn: n}

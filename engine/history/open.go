@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"rewind/engine/conversation"
+	"rewind/engine/ledger"
 	"rewind/engine/oplog"
 	"rewind/engine/secrets"
 	"rewind/engine/sessions"
@@ -18,6 +19,7 @@ type History struct {
 	leaks         *secrets.Leaks
 	sessions      *sessions.Sessions
 	conversations *conversation.Conversations
+	ledger        *ledger.Ledger
 	*State
 }
 
@@ -33,8 +35,12 @@ type State struct {
 }
 
 // New makes a History of the rooms that it reads.
-func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, st *State) *History {
-	h := &History{log, k, s, c, st}
+func New(
+	log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, rows *ledger.Ledger,
+	st *State,
+) *History {
+	h := &History{log, k, s, c, rows, st}
+	rows.VersionsBy(h.version)
 	s.TitlesBy(h.titled)
 	return h
 }

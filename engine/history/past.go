@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -69,17 +68,11 @@ func (h *History) firstTurn(s *model.Session) uint64 {
 	if op, err := h.log.Refs.Operation(s.Began); err == nil && op.Kind != refs.KindImport && op.Turn <= 1 {
 		return 1
 	}
-	l, err := h.readTurns(turnAt{session: s.Name, turn: AllTurns})
+	l, err := h.readTurns(turnAt{session: s.Name})
 	if err != nil {
 		return 1 // what is not known is no past
 	}
-	first := uint64(0)
-	for n, f := range l.Turns {
-		if told := f.At != nil || f.Prompt != ""; told && n > 0 {
-			first = min(n, cmp.Or(first, n))
-		}
-	}
-	return first
+	return l.firstTold()
 }
 
 func pastRow(session string, turns []transcript.Turn, n uint64) Row {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"rewind/engine/ledger"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/hooks"
@@ -22,7 +23,8 @@ type rowWalk struct {
 	count  oplog.Count
 	open   map[string][]*rowParts // by session, of one turn
 	claims map[string]claim       // by session, until its next older operation
-	rows   []Row                  // those that are whole, and asked for
+	turns  map[string][]ledger.Turn
+	rows   []Row // those that are whole, and asked for
 
 	last    uint64 // the sequence of the oldest of the newest rows up to the limit
 	counted int    // of how many rows that is
@@ -33,11 +35,11 @@ type rowParts struct {
 	session  string
 	turn     uint64
 	sequence uint64 // its newest operation
+	oldest   uint64
 	at       time.Time
 	prompt   string
 	known    bool // of a step: on which side it lies
 	aside    bool
-	end      TurnEnd[rowEnd]
 	steps    []*model.Checkpoint // newest first
 	found    []*model.Checkpoint // of other sessions, in which are changes of this turn's calls
 }
@@ -49,14 +51,11 @@ type claim struct {
 	cp *model.Checkpoint
 }
 
-// rowEnd is a moment at which a turn may have ended.
-type rowEnd struct {
-	sequence uint64
-	code     objstore.ID
-}
-
 func (h *History) rowWalk(o RowOptions) (*rowWalk, error) {
-	w := &rowWalk{h: h, o: o, open: map[string][]*rowParts{}, claims: map[string]claim{}, read: h.log.Checkpoints(), count: h.log.Count()}
+	w := &rowWalk{
+		h: h, o: o, open: map[string][]*rowParts{}, claims: map[string]claim{}, turns: map[string][]ledger.Turn{},
+		read: h.log.Checkpoints(), count: h.log.Count(),
+	}
 	var err error
 	if w.line, err = h.tips(); err != nil {
 		return nil, err
@@ -149,13 +148,12 @@ func (w *rowWalk) step(op *refs.Operation, cp *model.Checkpoint) error {
 	}
 	word, own := cp.Cause.Event, cp.ChangedBy(op.Session)
 	switch {
-	case op.Turn == 0, word == model.EventSave, word == model.EventUndo, !own && TurnWordOf(word) == WordAside:
+	case op.Turn == 0, word == model.EventSave, word == model.EventUndo, !own && ledger.WordOf(word) == ledger.Aside:
 		return w.alone(cp)
 	case !own && word == model.EventWords[hooks.Prompt]: // what it found is no part of the turn that it begins
 		w.parts(op, func(*rowParts) bool { return true })
 		for _, p := range w.open[op.Session] {
 			p.prompt = cmp.Or(p.prompt, cp.Cause.Prompt)
-			p.end.Older(TurnWordOf(word), false, &rowEnd{op.Seq, op.Checkpoint})
 		}
 		return w.alone(cp)
 	}
@@ -166,7 +164,6 @@ func (w *rowWalk) step(op *refs.Operation, cp *model.Checkpoint) error {
 	p := w.parts(op, func(p *rowParts) bool { return !p.known || p.aside == aside })
 	p.known, p.aside, p.prompt = true, aside, cmp.Or(p.prompt, cp.Cause.Prompt)
 	p.steps = append(p.steps, cp)
-	p.end.Older(TurnWordOf(word), own, &rowEnd{op.Seq, op.Checkpoint})
 	return nil
 }
 
@@ -183,14 +180,13 @@ func (w *rowWalk) event(op *refs.Operation) error {
 			found = cp
 		}
 	}
-	if TurnWordOf(word) == WordAside && !own && len(w.open[op.Session]) == 0 {
+	if ledger.WordOf(word) == ledger.Aside && !own && len(w.open[op.Session]) == 0 {
 		return nil
 	}
 	p := w.parts(op, func(*rowParts) bool { return true })
 	if found != nil {
 		w.claims[op.Session] = claim{p, found}
 	}
-	p.end.Older(TurnWordOf(word), own, &rowEnd{op.Seq, op.Checkpoint})
 	if op.Message == "" || word != model.EventWords[hooks.Prompt] {
 		return nil
 	}
@@ -204,10 +200,11 @@ func (w *rowWalk) event(op *refs.Operation) error {
 func (w *rowWalk) parts(op *refs.Operation, is func(*rowParts) bool) *rowParts {
 	for _, p := range w.open[op.Session] {
 		if is(p) {
+			p.oldest = op.Seq
 			return p
 		}
 	}
-	p := &rowParts{session: op.Session, turn: op.Turn, sequence: op.Seq, at: time.UnixMilli(op.Time)}
+	p := &rowParts{session: op.Session, turn: op.Turn, sequence: op.Seq, oldest: op.Seq, at: time.UnixMilli(op.Time)}
 	w.open[op.Session] = append(w.open[op.Session], p)
 	return p
 }
@@ -238,25 +235,25 @@ func (w *rowWalk) closeAll() error {
 
 // close makes a row of a turn that was read wholly. What others changed behind its end is no part of it.
 func (w *rowWalk) close(p *rowParts) error {
-	end := p.end.At
-	if end != nil {
-		for len(p.steps) > 0 && p.steps[0].Seq > end.sequence && !p.steps[0].ChangedBy(p.session) {
-			if err := w.alone(p.steps[0]); err != nil {
-				return err
-			}
-			p.steps = p.steps[1:]
-		}
+	end, code, err := w.end(p)
+	if err != nil {
+		return err
 	}
-	var code *model.Checkpoint
-	if end != nil && !end.code.IsZero() {
-		code, _ = w.read(end.code)
+	for end > 0 && len(p.steps) > 0 {
+		newest := p.steps[0]
+		if newest.Seq <= end || newest.ChangedBy(p.session) {
+			break
+		}
+		if err := w.alone(newest); err != nil {
+			return err
+		}
+		p.steps = p.steps[1:]
 	}
 	code = p.ownEnd(code)
 	if code == nil || len(p.steps) == 0 && p.prompt == "" {
 		return nil // nothing is known of it but that it was
 	}
 	if !p.known {
-		var err error
 		if p.aside, err = w.branch.off(p.session, p.turn, 0); err != nil {
 			return err
 		}
@@ -267,6 +264,32 @@ func (w *rowWalk) close(p *rowParts) error {
 		Found: p.found, sequence: p.sequence,
 	})
 	return nil
+}
+
+// end is the operation with which a turn that was read wholly ends, and its checkpoint; 0 and nil: they are not known.
+func (w *rowWalk) end(p *rowParts) (seq uint64, cp *model.Checkpoint, err error) {
+	rows, met := w.turns[p.session]
+	if !met {
+		if rows, err = w.h.ledger.Turns(p.session); err != nil {
+			return 0, nil, err
+		}
+		w.turns[p.session] = rows
+	}
+	for _, t := range slices.Backward(rows) {
+		if t.First < p.oldest && t.Number != p.turn {
+			break
+		}
+		if within := p.oldest <= t.End && t.End <= p.sequence; !within || t.Number != p.turn {
+			continue
+		}
+		if op, err := w.h.log.Refs.Operation(t.Code); err == nil { // what cannot be read is not known
+			if id := codeOf(op); !id.IsZero() {
+				cp, _ = w.read(id)
+			}
+		}
+		return t.End, cp, nil
+	}
+	return 0, nil, nil
 }
 
 // ownEnd is the state of a turn that ends with a checkpoint, nil if none is known: where that is another session's, and

@@ -57,7 +57,7 @@ type turnAt struct {
 // taken is where turn n of a session was taken; record gives a session's record, nil if there is none, and log what the log has of a turn's
 // session. It follows at most conversation.MaxBases forks, since lineages may form a circle.
 func taken(
-	session string, n uint64, record func(session string) (*model.Session, error), log func(turnAt) (*TurnLog, error),
+	session string, n uint64, record func(session string) (*model.Session, error), log func(turnAt) (*turnLog, error),
 ) (turnAt, error) {
 	at := turnAt{session: session, turn: n}
 	for range conversation.MaxBases {
@@ -78,7 +78,11 @@ func taken(
 			if err != nil {
 				return turnAt{}, err
 			}
-			if f := l.Turns[at.turn]; f != nil && f.At != nil {
+			f, err := l.factsOf(at.turn)
+			if err != nil {
+				return turnAt{}, err
+			}
+			if f != nil && f.At != nil {
 				break
 			}
 		}
@@ -87,28 +91,18 @@ func taken(
 	return at, nil
 }
 
-// ReadTurns reads what the log has of one of a session's turns, or of all. The caller need not hold the log's lock.
-func (h *History) ReadTurns(session string, only uint64) (*TurnLog, error) {
-	return h.readTurns(turnAt{session: session, turn: only})
-}
-
-// readTurns is ReadTurns as a fork has the turns. What was read is not read again while nothing is written: several questions about one
-// moment are answered from it.
-func (h *History) readTurns(at turnAt) (*TurnLog, error) {
-	writes := h.log.DB.Writes()
-	if l := h.turns.get(at, writes); l != nil {
+// readTurns reads what the log has of a session's turns, as a fork has them. The caller need not hold the log's lock.
+// What was read is not read again while nothing is written: several questions about one moment are answered from it.
+func (h *History) readTurns(at turnAt) (*turnLog, error) {
+	at.turn = 0
+	if l := h.turns.get(at, h.log.DB.Writes()); l != nil {
 		return l.askedBy(h), nil
 	}
-	l, err := h.NewTurnLog(at.session, at.turn)
+	l, err := h.newTurnLog(at.session, at.forked)
 	if err != nil {
 		return nil, err
 	}
-	l.forked = at.forked
-	if err := h.log.Refs.NewestOf(0, l.concerns, l.Next); err != nil {
-		return l, err
-	}
-	l.done()
-	h.turns.put(at, writes, l.askedBy(nil)) // without what is this request's
+	h.turns.put(at, l.writes, l.askedBy(nil)) // without what is this request's
 	return l, nil
 }
 
@@ -116,13 +110,13 @@ func (h *History) readTurns(at turnAt) (*TurnLog, error) {
 type turnLogs struct {
 	mu     sync.Mutex
 	writes uint64
-	logs   map[turnAt]*TurnLog
-	facts  int // turns that they tell of
+	logs   map[turnAt]*turnLog
+	rows   int // that they have
 }
 
-const maxFacts = 1000 // turns that are kept
+const maxRows = 4000 // that are kept
 
-func (k *turnLogs) get(at turnAt, writes uint64) *TurnLog {
+func (k *turnLogs) get(at turnAt, writes uint64) *turnLog {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.writes != writes {
@@ -131,25 +125,23 @@ func (k *turnLogs) get(at turnAt, writes uint64) *TurnLog {
 	return k.logs[at]
 }
 
-func (k *turnLogs) put(at turnAt, writes uint64, l *TurnLog) {
+func (k *turnLogs) put(at turnAt, writes uint64, l *turnLog) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	n := 1 + len(l.Turns)
-	if k.logs == nil || k.writes != writes || k.facts+n > maxFacts {
-		k.writes, k.logs, k.facts = writes, map[turnAt]*TurnLog{}, 0
+	n := 1 + len(l.rows)
+	if k.logs == nil || k.writes != writes || k.rows+n > maxRows {
+		k.writes, k.logs, k.rows = writes, map[turnAt]*turnLog{}, 0
 	}
-	if n <= maxFacts && k.logs[at] == nil {
+	if n <= maxRows && k.logs[at] == nil {
 		k.logs[at] = l
-		k.facts += n
+		k.rows += n
 	}
 }
 
 // askedBy is what was read for another request, whose sight of the store it goes on with; nil: for none.
-func (l *TurnLog) askedBy(h *History) *TurnLog {
+func (l *turnLog) askedBy(h *History) *turnLog {
 	its := *l
-	if its.e, its.read = h, nil; h != nil {
-		its.read = h.log.Checkpoint
-	}
+	its.e, its.facts = h, nil
 	return &its
 }
 
@@ -207,10 +199,12 @@ func (h *History) endOfTurn(at turnAt) (*model.Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := l.EndOf(at.turn)
+	m, err := l.endOf(at.turn)
 	switch {
+	case err != nil:
+		return nil, err
 	case m == nil, m.Code.IsZero() && !m.Removed:
-		return nil, &model.NoTurnError{Session: at.session, Turn: at.turn, Turns: l.Newest}
+		return nil, &model.NoTurnError{Session: at.session, Turn: at.turn, Turns: l.newest}
 	case m.Removed:
 		name := naming.TurnName(at.turn, h.sessions.Whose()(at.session))
 		return nil, fmt.Errorf("checkpoint %q: %w: gc has removed it", name, model.ErrNotFound)
@@ -224,11 +218,11 @@ func (h *History) transcriptAt(at turnAt) (objstore.ID, error) {
 	if err != nil {
 		return objstore.ID{}, err
 	}
-	f := l.Turns[at.turn]
-	if f == nil || f.At == nil {
-		return objstore.ID{}, nil
+	f, err := l.factsOf(at.turn)
+	if err != nil || f == nil || f.At == nil {
+		return objstore.ID{}, err
 	}
-	return l.TranscriptAt(f)
+	return l.transcriptAt(f)
 }
 
 // turnOf is the turn of a checkpoint as it was until the conversation was cut next: the number may have come again since.
@@ -245,7 +239,13 @@ func (h *History) endsTurn(cp *model.Checkpoint) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	f := l.Turns[cp.Cause.Turn]
-	ended := f != nil && f.Over && f.At != nil
-	return ended && l.own(f).Code == cp.ID, nil
+	f, err := l.factsOf(cp.Cause.Turn)
+	if err != nil || f == nil {
+		return false, err
+	}
+	if ended := f.Over && f.At != nil; !ended {
+		return false, nil
+	}
+	end, err := l.own(f)
+	return err == nil && end.Code == cp.ID, err
 }

@@ -2,49 +2,14 @@ package history_test
 
 import (
 	"os"
-	"strings"
 	"testing"
 	"time"
 
 	"rewind/engine/capture"
 	"rewind/engine/enginetest"
-	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/hooks"
 )
-
-// A turn's moments, oldest first: p prompt, t tool event that changed nothing of its own, w work of its calls, s stop, a subagent's
-// event, o a session opened or ended, x a cut in place. The capital one is the end.
-func TestPromise19TurnEnd(t *testing.T) {
-	for _, moments := range []string{
-		"P", "pT", "ptW", "ptwS", "ptwSo", "ptwSoo", "pwSa", "pwSao", "pwsW", "pwsWo", "pwsaWaps", "pwsaWas", "pwsWta", "pwSp", "pwSps",
-		"pWo", "ptWoo", "pTo", "Po",
-		"pwAo", "pwSxo", "pwSxa", "psxpwS", "pSs", "pswsW", "pWoo", "pwA",
-		"poT", "powA",
-	} {
-		want := strings.IndexFunc(moments, func(r rune) bool { return r >= 'A' && r <= 'Z' })
-		var end history.TurnEnd[int]
-		words := map[byte]history.TurnWord{
-			'p': history.WordLoose, 't': history.WordTool, 'w': history.WordTool, 's': history.WordStop,
-			'a': history.WordLoose, 'o': history.WordAside,
-		}
-		asked := false
-		for i := len(moments) - 1; i >= 0; i-- {
-			c := moments[i] | 0x20
-			switch c {
-			case 'x':
-				end.Cut(asked)
-			default:
-				end.Older(words[c], c == 'w', &i)
-			}
-			asked = c == 'p'
-		}
-		end.Leave()
-		if end.At == nil || *end.At != want {
-			t.Errorf("%s: the end is at %v, want %d", moments, end.At, want)
-		}
-	}
-}
 
 // A turn that ends without a word, and a person who works on meanwhile: what that one did is found when the turn is seen to be over, and
 // is not in it.
@@ -85,14 +50,14 @@ func TestPromise19EventsOfOneBatch(t *testing.T) {
 	err := p.E.Worktree.HandleBatch(enginetest.Bg, batch)
 	p.E.Log.Unlock()
 	p.Must(err)
-	l, err := p.E.History.ReadTurns(k.Name(), history.AllTurns)
+	l, err := p.E.History.ReadTurns(k.Name())
 	p.Must(err)
 	for n, prompt := range map[uint64]string{2: "two", 3: "three"} {
-		if f := l.Turns[n]; f == nil || f.Prompt != prompt {
-			t.Errorf("turn %d: %+v", n, f)
+		if f, err := l.Turn(n); err != nil || f == nil || f.Prompt != prompt || f.Over != (n == 2) {
+			t.Errorf("turn %d: %+v, %v", n, f, err)
 		}
 	}
-	if !l.Turns[2].Over || l.Turns[3].Over {
+	if l.Newest() != 3 {
 		t.Error("which of the turns is over is not known")
 	}
 }

@@ -17,7 +17,7 @@ type turnList struct {
 	now  *transcript.Conversation // nil: it is not known
 	as   *conversation.Stored     // its bytes
 	lost []transcript.Turn        // of what the file had before it was cut by nobody's wish
-	logs map[turnAt]*TurnLog
+	logs map[turnAt]*turnLog
 	read map[objstore.ID]*transcript.Conversation
 	ends map[objstore.ID]*transcript.Turn // by conversation, the turn that it ends with: each is asked for by its own turn and by the next
 }
@@ -25,14 +25,14 @@ type turnList struct {
 // listTurns fills the list with the newest turns, at most limit; 0: all.
 func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript.Conversation, limit int) error {
 	t := &turnList{
-		e: h, s: s, now: now, logs: map[turnAt]*TurnLog{}, read: map[objstore.ID]*transcript.Conversation{},
+		e: h, s: s, now: now, logs: map[turnAt]*turnLog{}, read: map[objstore.ID]*transcript.Conversation{},
 		ends: map[objstore.ID]*transcript.Turn{}, lost: h.lostTurns(s),
 	}
 	own, err := t.log(turnAt{session: s.Name})
 	if err != nil {
 		return err
 	}
-	count := own.Newest
+	count := own.newest
 	if now != nil {
 		count = max(count, uint64(len(now.Turns)), uint64(len(t.lost)))
 		if t.as, err = conversation.OpenEnd(h.log.Objs, s.Cursor.Transcript); err != nil {
@@ -97,7 +97,11 @@ func (t *turnList) endedBy(cp *model.Checkpoint, count uint64) (uint64, error) {
 		if err != nil || end == cp.ID {
 			return n, err
 		}
-		if f := known.Turns[at.turn]; f != nil && f.begin == cp.ID { // as its prompt found it
+		f, err := known.factsOf(at.turn)
+		if err != nil {
+			return 0, err
+		}
+		if f != nil && f.begin == cp.ID { // as its prompt found it
 			return n - 1, nil
 		}
 	}
@@ -111,22 +115,27 @@ func (t *turnList) endedBy(cp *model.Checkpoint, count uint64) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if f := own.Turns[cp.Cause.Turn]; f != nil && f.begin != cp.ID { // an agent's notice, behind the turn's end
+	f, err := own.factsOf(cp.Cause.Turn)
+	if err != nil {
+		return 0, err
+	}
+	if f != nil && f.begin != cp.ID { // an agent's notice, behind the turn's end
 		return cp.Cause.Turn, nil
 	}
 	return cp.Cause.Turn - min(cp.Cause.Turn, 1), nil // its prompt is not answered yet
 }
 
 // end is the checkpoint with the code at the end of turn n, zero: there is none, and the session and the turn there that it is known by.
-func (t *turnList) end(n uint64) (cp objstore.ID, known *TurnLog, at turnAt, err error) {
+func (t *turnList) end(n uint64) (cp objstore.ID, known *turnLog, at turnAt, err error) {
 	at = t.e.turnAt(t.s.Name, n, t.log)
 	if known, err = t.log(at); err != nil {
 		return cp, nil, at, err
 	}
-	if m := known.EndOf(at.turn); m != nil {
+	m, err := known.endOf(at.turn)
+	if m != nil {
 		cp = m.Code
 	}
-	return cp, known, at, nil
+	return cp, known, at, err
 }
 
 // turn tells one turn: as it stands in the conversation, or where the numbers have parted, since the agent went back by itself, was killed
@@ -134,32 +143,17 @@ func (t *turnList) end(n uint64) (cp objstore.ID, known *TurnLog, at turnAt, err
 func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	info := model.TurnInfo{Number: n}
 	info.Turn = t.said(n)
-	end, known, at, err := t.end(n)
-	if err != nil {
+	f, own, here, err := t.coded(&info)
+	if f == nil || err != nil {
 		return info, err
 	}
-	if !end.IsZero() {
-		info.Checkpoint = end.String()
-	}
-	if f := known.Turns[at.turn]; f != nil && at.session != t.s.Name {
-		info.Checkpoints = f.checkpoints
-	}
-	own, err := t.log(turnAt{session: t.s.Name})
-	if err != nil {
-		return info, err
-	}
-	f := own.Turns[n]
-	if f == nil {
-		return info, nil
-	}
-	info.Checkpoints += f.checkpoints
 	gone := info.Gone
 	hooked := transcript.Turn{Summary: model.OneLine(f.Prompt), Time: f.Began} // as its hook told it
 	if info.Summary == "" && f.Prompt != "" {
 		info.Turn, hooked.Gone = hooked, info.Gone
 	}
 	// What was said elsewhere: nothing of it can be missing here but what was cut off.
-	if at.session != t.s.Name || t.now == nil || f.At == nil {
+	if !here || t.now == nil || f.At == nil {
 		info.Gone = gone
 		return info, nil
 	}
@@ -175,7 +169,7 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	}
 	lost, err := t.unsaid(own, n, was)
 	if err == nil && lost { // unless it was written late
-		said, err := own.TranscriptAt(f)
+		said, err := own.transcriptAt(f)
 		if err != nil {
 			return info, err
 		}
@@ -206,6 +200,34 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	return info, nil
 }
 
+// coded tells where a turn ends and how many checkpoints it has. f is what the session's own log knows of it, nil if it
+// has nothing; here: it was taken in the session, and not in one that that was forked from.
+func (t *turnList) coded(info *model.TurnInfo) (f *turnFacts, own *turnLog, here bool, err error) {
+	end, known, at, err := t.end(info.Number)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	if !end.IsZero() {
+		info.Checkpoint = end.String()
+	}
+	here, own = at.session == t.s.Name, known
+	if !here {
+		if f, err = known.factsOf(at.turn); f != nil {
+			info.Checkpoints = f.checkpoints
+		}
+		if err != nil {
+			return nil, nil, here, err
+		}
+		if own, err = t.log(turnAt{session: t.s.Name}); err != nil {
+			return nil, nil, here, err
+		}
+	}
+	if f, err = own.factsOf(info.Number); f != nil {
+		info.Checkpoints += f.checkpoints
+	}
+	return f, own, here, err
+}
+
 // said is turn n as the conversation has it, or had it before its file was cut.
 func (t *turnList) said(n uint64) (turn transcript.Turn) {
 	if t.now != nil && n <= uint64(len(t.now.Turns)) {
@@ -220,13 +242,17 @@ func (t *turnList) said(n uint64) (turn transcript.Turn) {
 
 // unsaid reports whether the conversation at the end of turn n has nothing of it: the agent was killed before it wrote the prompt. was is
 // the turn that it ends with.
-func (t *turnList) unsaid(own *TurnLog, n uint64, was *transcript.Turn) (bool, error) {
-	f, before := own.Turns[n], own.Turns[n-1]
-	if f.Prompt == "" {
-		return false, nil
+func (t *turnList) unsaid(own *turnLog, n uint64, was *transcript.Turn) (bool, error) {
+	f, err := own.factsOf(n)
+	if err != nil || f.Prompt == "" {
+		return false, err
 	}
 	if was == nil {
 		return true, nil
+	}
+	before, err := own.factsOf(n - 1)
+	if err != nil {
+		return false, err
 	}
 	if before == nil || before.At == nil || before.At.transcript.IsZero() {
 		return false, nil
@@ -238,7 +264,7 @@ func (t *turnList) unsaid(own *TurnLog, n uint64, was *transcript.Turn) (bool, e
 	if is, err := same(before.At.transcript); err != nil || is || !before.begins(was) {
 		return is, err
 	}
-	said, err := own.TranscriptAt(before) // the same words twice, each written late
+	said, err := own.transcriptAt(before) // the same words twice, each written late
 	if err != nil {
 		return false, err
 	}
@@ -282,8 +308,8 @@ func (t *turnList) endIn(said objstore.ID) (*transcript.Turn, error) {
 }
 
 // log reads what the log has of a turn's session, of all its turns.
-func (t *turnList) log(at turnAt) (*TurnLog, error) {
-	at.turn = AllTurns
+func (t *turnList) log(at turnAt) (*turnLog, error) {
+	at.turn = 0
 	if l := t.logs[at]; l != nil {
 		return l, nil
 	}

@@ -1,67 +1,42 @@
 package history
 
 import (
-	"maps"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"rewind/engine/ledger"
 	"rewind/engine/model"
-	"rewind/engine/oplog"
-	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
 )
 
-// TurnLog is what the log has of a session's turns. It is the one place that says what a turn is, for turn:N, for lists of turns, and
-// for the conversation that goes with a checkpoint.
-type TurnLog struct {
+// turnLog is what the log has of a session's turns: the ledger's rows, and what the operations say that those name. It
+// is the one place that says what a turn is, for turn:N, for lists of turns, and for the conversation that goes with a
+// checkpoint. Not for concurrent use.
+type turnLog struct {
 	e       *History
 	session string
 	record  *model.Session // nil: the session has none
-	files   []string       // the session's files: a restore that changed one has cut the conversation
-	began   uint64         // the session's first operation
-	forked  uint64         // the operation that made the fork for which it is read: what came behind a cut since does not count; 0: none
-	only    uint64         // the turn to be read; AllTurns: all
-	read    func(objstore.ID) (*model.Checkpoint, error)
-	count   oplog.Count
+	rows    []ledger.Turn  // that count, the oldest first
+	writes  uint64         // of the store when they were read
+	past    bool           // the session's file was changed since: what came behind that does not count
+	of      map[uint64]int // by number, the row that it means
+	ended   []uint64       // the turns that have an end, in order
+	facts   map[uint64]*turnFacts
 
-	Turns   map[uint64]*turnFacts
-	Newest  uint64            // the highest turn
-	sorted  []uint64          // the turns, unless there are more by now
-	first   *turnMoment       // the oldest moment of a turn
-	passing turnMoment        // what first points to while newer turns are passed
-	opened  *turnMoment       // the newest before the first turn
-	at      uint64            // the turn of the last moment
-	some    bool              // there was a last moment
-	turned  bool              // there were moments of two turns
-	newer   []conversationAt  // conversations captured at newer moments, those of the turn `at`, before them the nearest of a newer one
-	near    [1]conversationAt // what newer is a slice of while newer turns are passed
-	waiting []*turnMoment
-	since   *otherVersion // where the operations are of a version of the session's file that a restore has replaced
+	newest uint64 // the highest turn
 }
-
-// otherVersion is the version that a restore has made of a session's file again: by its numbers of turns it is meant, and not what was
-// said between the restore that had replaced it and this one.
-type otherVersion struct {
-	turns uint64 // that it has
-	from  uint64 // the restore that had replaced it
-}
-
-// AllTurns is, in the place of a turn's number, all turns.
-const AllTurns = ^uint64(0)
 
 // turnFacts is what the log knows of a turn.
 type turnFacts struct {
-	TurnEnd[turnMoment]
-	Over        bool // the turn has a stop, or something came after it
-	left        bool // older moments of this number are of a turn that was cut off
-	asked       bool // the oldest moment so far is a prompt
+	At          *turnMoment // where it ends; nil: it is not known
+	Over        bool        // the turn has a stop, or something came after it
 	Prompt      string
 	Began       time.Time
-	madeFor     *turnMoment // the end for which made is
 	made        objstore.ID // the newest checkpoint up to the end that the session itself made; zero: none
 	begin       objstore.ID // the oldest checkpoint at which it stood, its prompt's if that found something changed; zero: unknown
 	checkpoints int
@@ -72,279 +47,335 @@ type turnMoment struct {
 	Code       objstore.ID      // the checkpoint with the state
 	Removed    bool             // gc has removed the checkpoint
 	transcript objstore.ID      // as it was captured then
-	later      []conversationAt // conversations at newer moments
+	later      []conversationAt // conversations at newer moments, the nearest first
 }
 
-// conversationAt names a conversation: by its transcript, or by a checkpoint that has not been read for it.
+// conversationAt names a conversation by the operation that has it.
 type conversationAt struct {
-	transcript, checkpoint objstore.ID
-	next                   bool // of a moment of the following turn
+	seq  uint64
+	next bool // of a moment of a following turn
 }
 
-// NewTurnLog is an empty TurnLog, whose Next gets the project's operations, newest first.
-func (h *History) NewTurnLog(session string, only uint64) (*TurnLog, error) {
+// newTurnLog is the turnLog of a session as it was before its file was changed next behind operation forked; 0: as it
+// is.
+func (h *History) newTurnLog(session string, forked uint64) (*turnLog, error) {
 	s, err := h.log.StoredSession(session)
 	if err != nil {
 		return nil, err
 	}
-	l := &TurnLog{
-		e: h, session: session, record: s, only: only, Turns: map[uint64]*turnFacts{}, read: h.log.Checkpoints(), count: h.log.Count(),
+	rows, err := h.ledger.Turns(session)
+	if err != nil {
+		return nil, err
 	}
-	if s != nil {
-		l.began = s.Began
-		for _, path := range []string{s.Transcript, s.Cursor.Path} {
-			if path != "" {
-				l.files = append(l.files, path)
-			}
+	l := &turnLog{e: h, session: session, record: s, writes: h.log.DB.Writes()}
+	for i := range rows {
+		t := &rows[i]
+		if forked > 0 && t.Cut > forked {
+			l.past = true
+			break
 		}
+		l.past = forked > 0 && t.CutBehind() > forked
+		if t.First == 0 || t.Hidden(forked) {
+			continue
+		}
+		l.rows = append(l.rows, *t)
+		l.newest = max(l.newest, t.Number)
 	}
+	l.number()
 	return l, nil
 }
 
-// Next takes the next older operation of the project; kv.ErrStop: no more is needed.
-func (l *TurnLog) Next(op *refs.Operation) error {
-	if l.over(op) {
-		return kv.ErrStop
-	}
-	return l.older(op)
-}
-
-// done ends the reading: what is needed for that alone goes, and nothing is changed any more.
-func (l *TurnLog) done() {
-	l.sorted = slices.Sorted(maps.Keys(l.Turns))
-	if l.first == &l.passing {
-		first := l.passing
-		l.first = &first
-	}
-	l.newer, l.count, l.read = nil, nil, l.e.log.Checkpoint
-}
-
-// concerns reports whether Next does anything with an operation of which only the head is known.
-func (l *TurnLog) concerns(op *refs.Operation) bool {
-	return op.Session == l.session || op.Kind.IsRestore() || l.over(op)
-}
-
-// over reports whether an operation and those before it tell nothing more.
-func (l *TurnLog) over(op *refs.Operation) bool {
-	return op.Seq < l.began || (l.forked == 0 || op.Seq < l.forked) && l.known()
-}
-
-// known reports whether the turn that was asked for is complete.
-func (l *TurnLog) known() bool {
-	if l.only == AllTurns || l.only == 0 || !l.some || l.at >= l.only {
-		return false
-	}
-	f := l.Turns[l.only]
-	return f != nil && f.At != nil && len(l.waiting) == 0
-}
-
-// older is Next while more is needed.
-func (l *TurnLog) older(op *refs.Operation) error {
-	if op.Kind.IsRestore() && op.Restore != nil {
-		l.restored(op.Seq, op.Restore)
-		return nil
-	}
-	if op.Session != l.session || !model.InTurn(op) {
-		return nil
-	}
-	if op = l.count.Operation(op); l.since != nil && op.Turn <= l.since.turns {
-		return nil
-	}
-	l.Newest = max(l.Newest, op.Turn)
-	l.turnTo(op.Turn)
-	if l.only != AllTurns && op.Turn > l.only {
-		l.passed(op)
-		return nil
-	}
-	f := l.Turns[op.Turn]
-	if f == nil {
-		f = &turnFacts{Over: l.turned}
-		l.Turns[op.Turn] = f
-	}
-	return l.moment(f, op)
-}
-
-// turnTo begins an older turn, or one whose number comes again, unless it is the last moment's.
-func (l *TurnLog) turnTo(turn uint64) {
-	if l.some && turn != l.at {
-		l.turned = true
-		if f := l.Turns[l.at]; f != nil {
-			f.Leave()
-			f.left = f.Closed
+// number finds the row that each number means.
+func (l *turnLog) number() {
+	l.of = map[uint64]int{}
+	for i, t := range l.rows {
+		was, there := l.of[t.Number]
+		ends := t.End > 0 || t.GoesOn
+		if there && !ends && (l.rows[was].End > 0 || l.rows[was].GoesOn) {
+			continue
 		}
-		if n := len(l.newer); n > 0 {
-			nearest := l.newer[n-1]
-			for i := n - 1; nearest.transcript.IsZero() && i >= 0 && l.Turns[l.at] != nil; i-- {
-				nearest.transcript = l.conversation(l.newer[i])
-			}
-			nearest.next = true
-			l.newer = []conversationAt{nearest}
+		if l.of[t.Number] = i; ends {
+			l.ended = append(l.ended, t.Number)
 		}
 	}
-	l.at, l.some = turn, true
+	slices.Sort(l.ended)
+	l.ended = slices.Compact(l.ended)
 }
 
-// passed takes a moment of a turn that is newer than the one asked for.
-func (l *TurnLog) passed(op *refs.Operation) {
+// factsOf is what is known of turn n; nil: the log has nothing of it. Where a number comes again the newest turn that
+// has an end is meant.
+func (l *turnLog) factsOf(n uint64) (*turnFacts, error) {
+	if f, known := l.facts[n]; known {
+		return f, nil
+	}
+	at, there := l.of[n]
+	if !there {
+		return nil, nil
+	}
+	f, err := l.turn(at)
+	if err != nil {
+		return nil, err
+	}
+	if l.facts == nil {
+		l.facts = map[uint64]*turnFacts{}
+	}
+	l.facts[n] = f
+	return f, nil
+}
+
+// turn is the turn of a row, with those before it that it goes on from.
+func (l *turnLog) turn(at int) (*turnFacts, error) {
+	f, all := &turnFacts{Over: l.past}, l.rows[at]
+	if next := at + 1; next < len(l.rows) && !f.Over {
+		f.Over = slices.ContainsFunc(l.rows[next:], func(t ledger.Turn) bool { return t.Number != all.Number })
+	}
+	end := at
+	for i := at; l.goesOn(i); {
+		i--
+		if t := &l.rows[i]; all.End == 0 {
+			all.End, end = t.End, i
+		}
+		all = all.With(&l.rows[i])
+	}
+	f.Over, f.checkpoints, f.Began = f.Over || all.Over, int(all.Steps), all.Time
+	var err error
+	if f.Prompt, err = l.prompt(all.Asked); err != nil {
+		return nil, err
+	}
+	if f.begin, _, err = l.code(all.Begin); err != nil || all.End == 0 {
+		return f, err
+	}
+	if f.At, err = l.end(end); err == nil {
+		f.made, _, err = l.code(l.rows[end].Made)
+	}
+	return f, err
+}
+
+// goesOn reports whether a row is of the turn of the row before.
+func (l *turnLog) goesOn(at int) bool {
+	return at > 0 && l.rows[at].GoesOn && l.rows[at-1].Index+1 == l.rows[at].Index
+}
+
+// end is the moment at which the turn of a row ends.
+func (l *turnLog) end(at int) (*turnMoment, error) {
+	t, m := &l.rows[at], &turnMoment{}
+	var err error
+	if m.Code, m.Removed, err = l.code(t.Code); err != nil {
+		return nil, err
+	}
+	if m.transcript, err = l.said(t.Said); err != nil {
+		return nil, err
+	}
+	for _, seq := range t.Later {
+		m.later = append(m.later, conversationAt{seq: seq})
+	}
+	for _, next := range l.rows[at+1:] {
+		if next.Cut != t.Cut {
+			break
+		}
+		if next.Heard > 0 {
+			m.later = append(m.later, conversationAt{next.Heard, true})
+			break
+		}
+	}
+	return m, nil
+}
+
+// operation is an operation of a row; nil: none, or it is not there any more.
+func (l *turnLog) operation(seq uint64) (*refs.Operation, error) {
+	if seq == 0 {
+		return nil, nil
+	}
+	op, err := l.e.log.Refs.Operation(seq)
+	if errors.Is(err, refs.ErrNotFound) {
+		return nil, nil
+	}
+	return op, err
+}
+
+// code is the checkpoint that an operation names: of a restore the one that was laid out.
+func (l *turnLog) code(seq uint64) (cp objstore.ID, removed bool, err error) {
+	op, err := l.operation(seq)
+	if op == nil || err != nil {
+		return cp, false, err
+	}
+	cp = codeOf(op)
+	return cp, op.Thinned && !op.Kind.IsRestore() && cp.IsZero(), nil
+}
+
+// codeOf is the checkpoint with the code as an operation left or found it; zero: it names none.
+func codeOf(op *refs.Operation) objstore.ID {
 	switch {
+	case !op.Kind.IsRestore():
+		return op.Checkpoint
+	case op.Restore != nil:
+		return op.Restore.Target
+	}
+	return objstore.ID{}
+}
+
+// said is the conversation that an operation names: of a restore what became of the session's file.
+func (l *turnLog) said(seq uint64) (said objstore.ID, err error) {
+	op, err := l.operation(seq)
+	switch {
+	case op == nil || err != nil:
+		return said, err
 	case op.Kind == refs.KindCheckpoint:
-		l.near[0] = conversationAt{checkpoint: op.Checkpoint}
-		l.newer = l.near[:]
-	case !op.Transcript.IsZero():
-		l.near[0] = conversationAt{transcript: op.Transcript}
-		l.newer = l.near[:]
-	}
-	if op.Turn > 0 && !op.Checkpoint.IsZero() && (op.Kind == refs.KindCheckpoint || TurnWordOf(op.Cause.Event) != WordAside) {
-		l.passing = turnMoment{Code: op.Checkpoint}
-		l.first = &l.passing
-	}
-}
-
-// moment takes a moment of a turn that is asked for.
-func (l *TurnLog) moment(f *turnFacts, op *refs.Operation) error {
-	word := op.Cause.Event
-	if !f.left {
-		f.Began = time.UnixMilli(op.Time)
-		if op.Kind == refs.KindCheckpoint {
-			f.checkpoints++
+		cp, err := l.e.log.Checkpoint(op.Checkpoint)
+		if model.IsUnreadable(err) {
+			return said, nil
 		}
-		if !op.Checkpoint.IsZero() {
-			f.begin = op.Checkpoint
-		}
-	}
-	if op.Kind == refs.KindEvent && model.BeginsTurn(op) && f.Prompt == "" {
-		f.Prompt = op.Message
-	}
-	// A checkpoint is not read where its operation's word is enough: thousands are in a long session.
-	told := word != "" && TurnWordOf(word) != WordAside && f.decided()
-	if op.Kind == refs.KindCheckpoint && (f.Closed && f.Over || told) && f.Prompt != "" && len(l.waiting) == 0 {
-		if f.takeMade(op); told {
-			f.asked = f.Closed && f.asked || word == model.EventWords[hooks.Prompt]
-			f.Over = f.Over || TurnWordOf(word) == WordStop
-			f.Older(TurnWordOf(word), false, nil)
-		}
-		l.newer = append(l.newer, conversationAt{checkpoint: op.Checkpoint})
-		return nil
-	}
-	m := &turnMoment{Code: op.Checkpoint, Removed: op.Thinned && op.Checkpoint.IsZero(), transcript: op.Transcript}
-	own, read := false, l.read
-	if l.only != AllTurns && word != "" {
-		read = l.e.log.Checkpoint // few are read, mostly of late
-	}
-	if op.Kind == refs.KindCheckpoint {
-		cp, err := read(op.Checkpoint)
 		if err != nil {
-			return err
+			return said, err
 		}
-		word, m.transcript = cp.Cause.Event, cp.Conversation.Transcript
-		own = cp.ChangedBy(l.session)
-		if f.Prompt == "" && !f.left {
-			f.Prompt = cp.Cause.Prompt
-		}
-	} else if word == model.EventWords[hooks.AfterTool] && op.Kind == refs.KindEvent && !f.decided() && !op.Checkpoint.IsZero() {
-		cp, err := read(op.Checkpoint) // another session's event may have found what the call did
-		own = err == nil && cp.Session != l.session && cp.ChangedBy(l.session)
+		return cp.Conversation.Transcript, nil
+	case op.Restore == nil || l.record == nil:
+		return op.Transcript, nil
 	}
-	f.asked = f.Closed && f.asked || word == model.EventWords[hooks.Prompt]
-	f.Over = f.Over || TurnWordOf(word) == WordStop || TurnWordOf(word) == WordAside && word != model.EventScan
-	if op.Turn == 0 && l.opened == nil && !op.Checkpoint.IsZero() && word != model.EventScan {
-		l.opened = m
+	if i := ledger.FileOf(l.record, op.Restore); i >= 0 {
+		said = op.Restore.Files[i].To
 	}
-	m.later = l.newer
-	l.wait(m, TurnWordOf(word) != WordAside || own)
-	f.Older(TurnWordOf(word), own, m)
-	f.takeMade(op)
-	if f.At == m || f.work == m {
-		if m.Code.IsZero() && !m.Removed || m.transcript.IsZero() {
-			l.waiting = append(l.waiting, m)
-		}
-	}
-	if !m.transcript.IsZero() {
-		l.newer = append(slices.Clip(l.newer), conversationAt{transcript: m.transcript})
-	}
-	if op.Turn > 0 && (TurnWordOf(word) != WordAside || own) && !op.Checkpoint.IsZero() {
-		l.first = m
-	}
-	return nil
+	return said, nil
 }
 
-// wait completes the moments in waiting by what the next older moment has; with code by its checkpoint, too.
-func (l *TurnLog) wait(m *turnMoment, code bool) {
-	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMoment) bool {
-		if w.transcript.IsZero() {
-			w.transcript = m.transcript
-		}
-		if code && w.Code.IsZero() && !w.Removed {
-			w.Code, w.Removed = m.Code, m.Removed
-		}
-		return !w.transcript.IsZero() && (w.Removed || !w.Code.IsZero())
-	})
+// prompt is the prompt that an operation has, as its hook told it.
+func (l *turnLog) prompt(seq uint64) (string, error) {
+	op, err := l.operation(seq)
+	if op == nil || err != nil {
+		return "", err
+	}
+	if op.Kind == refs.KindEvent {
+		return op.Message, nil
+	}
+	if op.Kind != refs.KindCheckpoint {
+		return "", nil // gc has removed it
+	}
+	cp, err := l.e.log.Checkpoint(op.Checkpoint)
+	if model.IsUnreadable(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return cp.Cause.Prompt, nil
 }
 
-// restored takes a restore. Moments that wait for code have its target; where it changed the session's file, newer moments have nothing of
-// the conversation before.
-func (l *TurnLog) restored(seq uint64, r *refs.Restore) {
-	if len(r.Paths) == 0 && !r.ContextOnly {
-		l.wait(&turnMoment{Code: r.Target}, true)
-	}
-	i := slices.IndexFunc(r.Files, func(f refs.File) bool { return slices.Contains(l.files, f.Path) })
-	if i < 0 {
-		return
-	}
-	if l.forked > 0 && seq > l.forked { // what is newer is not the fork's
-		*l = TurnLog{
-			e: l.e, session: l.session, record: l.record, files: l.files, began: l.began, forked: l.forked, only: l.only, read: l.read,
-			count: l.count, Turns: map[uint64]*turnFacts{}, turned: true,
-		}
-		return
-	}
-	switch {
-	case l.since == nil:
-		l.since = l.versionBefore(seq, r.Files[i])
-	case seq <= l.since.from:
-		l.since = nil
-	}
-	for _, w := range l.waiting {
-		if w.transcript.IsZero() {
-			w.transcript = r.Files[i].To
-		}
-	}
-	l.waiting = slices.DeleteFunc(l.waiting, func(w *turnMoment) bool { return w.Removed || !w.Code.IsZero() })
-	for _, f := range l.Turns {
-		f.Cut(f.asked)
-		f.left = f.left || f.asked && f.Closed
-	}
-	l.newer = nil
+// over reports whether turn n is over.
+func (l *turnLog) over(n uint64) (bool, error) {
+	f, err := l.factsOf(n)
+	return l.newest > n || f != nil && f.Over, err
 }
 
-// versionBefore is the version that the restore seq has made of the session's file again; nil: it has cut the file, or when it was so
-// before
-// is not known.
-func (l *TurnLog) versionBefore(seq uint64, f refs.File) *otherVersion {
-	if f.From.IsZero() || f.To.IsZero() || l.record == nil {
+// endOf is the moment of the code at the end of turn n; nil: nothing was captured. A turn without events ends where the
+// one before it did.
+func (l *turnLog) endOf(n uint64) (*turnMoment, error) {
+	if n == 0 {
+		return l.start()
+	}
+	f, err := l.factsOf(n)
+	if err != nil {
+		return nil, err
+	}
+	if f != nil && f.At != nil {
+		return l.own(f)
+	}
+	if l.newest < n {
+		return nil, nil
+	}
+	i, _ := slices.BinarySearch(l.ended, n)
+	for _, k := range slices.Backward(l.ended[:i]) {
+		if f, err = l.factsOf(k); err != nil {
+			return nil, err
+		}
+		if f.At != nil {
+			return l.own(f)
+		}
+	}
+	return nil, nil
+}
+
+// start is the state before the first prompt: what that found, or what there was while nothing was asked.
+func (l *turnLog) start() (*turnMoment, error) {
+	var seq uint64
+	for _, t := range l.rows {
+		if t.Number > 0 && t.Found > 0 {
+			seq = t.Found
+			break
+		}
+	}
+	for _, t := range slices.Backward(l.rows) {
+		if seq == 0 && t.Number == 0 {
+			seq = t.Start
+		}
+	}
+	if seq == 0 {
+		return nil, nil
+	}
+	code, removed, err := l.code(seq)
+	if err != nil {
+		return nil, err
+	}
+	return &turnMoment{Code: code, Removed: removed}, nil
+}
+
+// firstTold is the first turn of which the log tells when it ended, or what was asked; 0: none.
+func (l *turnLog) firstTold() (first uint64) {
+	for _, t := range l.rows {
+		told := t.End > 0 || t.Asked > 0
+		if told && t.Number > 0 && (first == 0 || t.Number < first) {
+			first = t.Number
+		}
+	}
+	return first
+}
+
+// own is the end of a turn: where another session's checkpoint is the newest there, and nothing in that is the turn's,
+// the newest that its own session made.
+func (l *turnLog) own(f *turnFacts) (*turnMoment, error) {
+	m := f.At
+	if f.made.IsZero() || m.Code == f.made || m.Code.IsZero() {
+		return m, nil
+	}
+	cp, err := l.e.log.Checkpoint(m.Code)
+	if model.IsUnreadable(err) {
+		return m, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if cp.Session == l.session || cp.ChangedBy(l.session) {
+		return m, nil
+	}
+	its := *m
+	its.Code = f.made
+	return &its, nil
+}
+
+// version is the version that the restore seq has made of a session's file again; nil: it has cut the file, or when it
+// was so before is not known.
+func (h *History) version(s *model.Session, seq uint64, f refs.File) *ledger.Version {
+	if on, err := h.GoesOn(f.From, f.To); err != nil || on {
 		return nil
 	}
-	if on, err := l.e.GoesOn(f.From, f.To); err != nil || on {
-		return nil
-	}
-	turns, err := l.e.turnsIn(l.record, f.To)
+	turns, err := h.turnsIn(s, f.To)
 	if err != nil {
 		return nil
 	}
-	var was *otherVersion
-	_ = l.e.log.Refs.Newest(seq-1, func(op *refs.Operation) error { // what cannot be read is not known
-		if op.Seq < l.began {
+	var was *ledger.Version
+	restores := func(op *refs.Operation) bool { return op.Kind.IsRestore() || op.Seq < s.Began }
+	_ = h.log.Refs.NewestOf(seq-1, restores, func(op *refs.Operation) error { // what cannot be read is not known
+		if op.Seq < s.Began {
 			return kv.ErrStop
 		}
-		if !op.Kind.IsRestore() || op.Restore == nil {
+		if op.Restore == nil {
 			return nil
 		}
 		for _, o := range op.Restore.Files {
 			if o.Path != f.Path || o.From.IsZero() || o.To.IsZero() {
 				continue
 			}
-			if on, err := l.e.GoesOn(o.From, f.To); err == nil && on {
-				was = &otherVersion{uint64(turns), op.Seq}
+			if on, err := h.GoesOn(o.From, f.To); err == nil && on {
+				was = &ledger.Version{Turns: uint64(turns), From: op.Seq}
 				return kv.ErrStop
 			}
 		}
@@ -353,76 +384,10 @@ func (l *TurnLog) versionBefore(seq uint64, f refs.File) *otherVersion {
 	return was
 }
 
-// EndOf is the moment of the code at the end of turn n; nil: nothing was captured. A turn without events ends where the one before it did.
-func (l *TurnLog) EndOf(n uint64) *turnMoment {
-	if n == 0 && l.first != nil {
-		return l.first // the prompt of the first turn is the state before it
-	}
-	if n == 0 {
-		return l.opened
-	}
-	if f := l.Turns[n]; f != nil && f.At != nil {
-		return l.own(f)
-	}
-	if l.Newest > n {
-		if len(l.sorted) != len(l.Turns) {
-			l.sorted = slices.Sorted(maps.Keys(l.Turns))
-		}
-		i, _ := slices.BinarySearch(l.sorted, n)
-		for _, k := range slices.Backward(l.sorted[:i]) {
-			if f := l.Turns[k]; f.At != nil {
-				return l.own(f)
-			}
-		}
-	}
-	return nil
-}
-
-// takeMade takes an older operation of the turn for what its session made, once the end is known.
-func (f *turnFacts) takeMade(op *refs.Operation) {
-	if f.At != f.madeFor {
-		f.madeFor, f.made = f.At, objstore.ID{}
-	}
-	if f.At == nil || f.left {
-		return
-	}
-	if f.made.IsZero() && op.Kind == refs.KindCheckpoint {
-		f.made = op.Checkpoint
-	}
-}
-
-// own is the end of a turn: where another session's checkpoint is the newest there, and nothing in that is the turn's,
-// the newest that its own session made.
-func (l *TurnLog) own(f *turnFacts) *turnMoment {
-	m := f.At
-	if f.made.IsZero() || m.Code == f.made || m.Code.IsZero() {
-		return m
-	}
-	cp, err := l.read(m.Code)
-	if err != nil || cp.Session == l.session || cp.ChangedBy(l.session) {
-		return m
-	}
-	its := *m
-	its.Code = f.made
-	return &its
-}
-
-// conversation is the transcript that t names; zero: none, or gc has removed it.
-func (l *TurnLog) conversation(t conversationAt) objstore.ID {
-	if !t.transcript.IsZero() || t.checkpoint.IsZero() {
-		return t.transcript
-	}
-	cp, err := l.read(t.checkpoint)
-	if err != nil {
-		return objstore.ID{}
-	}
-	return cp.Conversation.Transcript
-}
-
-// TranscriptAt is the transcript at the end of a turn, completed by later captures that have more of the same turn: an agent may write a
-// reply, and even the turn's prompt, only after its stop. A capture in which another turn has begun, or the conversation was cut, is not
-// taken.
-func (l *TurnLog) TranscriptAt(f *turnFacts) (objstore.ID, error) {
+// transcriptAt is the transcript at the end of a turn, completed by later captures that have more of the same turn: an
+// agent may write a reply, and even the turn's prompt, only after its stop. A capture in which another turn has begun,
+// or the conversation was cut, is not taken.
+func (l *turnLog) transcriptAt(f *turnFacts) (objstore.ID, error) {
 	m, s := f.At, l.record
 	said := m.transcript
 	if s == nil || len(m.later) == 0 {
@@ -436,13 +401,13 @@ func (l *TurnLog) TranscriptAt(f *turnFacts) (objstore.ID, error) {
 		}
 	}
 	n := len(was)
-	for _, t := range slices.Backward(m.later) {
-		after := l.conversation(t)
-		if after.IsZero() || after == said {
-			continue
-		}
-		if on, err := l.e.GoesOn(after, said); err != nil || !on {
+	for _, t := range m.later {
+		after, on, err := l.after(said, t.seq)
+		if err != nil || !on {
 			return said, err
+		}
+		if after == said {
+			continue
 		}
 		now, err := l.e.turnsTo(s, after)
 		if err != nil || len(now) != len(was) && len(was) > n {
@@ -458,9 +423,21 @@ func (l *TurnLog) TranscriptAt(f *turnFacts) (objstore.ID, error) {
 	return said, nil
 }
 
+// after is the conversation that operation seq names, said itself if it names none; on: that goes on from said.
+func (l *turnLog) after(said objstore.ID, seq uint64) (after objstore.ID, on bool, err error) {
+	if after, err = l.said(seq); err != nil {
+		return said, false, err
+	}
+	if after.IsZero() || after == said {
+		return said, true, nil
+	}
+	on, err = l.e.GoesOn(after, said)
+	return after, on, err
+}
+
 // late reports whether now, which is after, has exactly one turn more than was, and that is the turn of f, which the agent had not written
 // yet at its end. next: after was captured in the following turn.
-func (l *TurnLog) late(f *turnFacts, was, now []transcript.Turn, after objstore.ID, next bool) (bool, error) {
+func (l *turnLog) late(f *turnFacts, was, now []transcript.Turn, after objstore.ID, next bool) (bool, error) {
 	n := len(was)
 	if len(now) != n+1 || f.Prompt == "" || !f.begins(&now[n]) {
 		return false, nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"rewind/engine/conversation"
+	"rewind/engine/ledger"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/agentfiles"
@@ -233,7 +234,7 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 		if err := tx.Batch().DeleteRange([]byte{kv.PrefixKnown}, []byte{kv.PrefixKnown + 1}); err != nil {
 			return op, nil, err // titles are words, too
 		}
-		return op, nil, nil
+		return op, nil, ledger.Changed(pu.log.DB, tx.Batch())
 	})
 	if err != nil {
 		for _, s := range silent {

@@ -218,7 +218,8 @@ func (w *words) object(o model.Object, raw []byte) ([]byte, error) {
 func (w *words) planRows() error {
 	return w.p.e.log.DB.Scan(kv.Range{}, func(key, val []byte) error {
 		switch key[0] {
-		case kv.PrefixObject, kv.PrefixSecret, kv.PrefixKnown: // looked at as objects; random; removed by every purge
+		// looked at as objects; random; made anew
+		case kv.PrefixObject, kv.PrefixSecret, kv.PrefixKnown, kv.PrefixLedger:
 			return nil
 		}
 		if !w.text.In(key) && !w.text.In(val) {

@@ -17,6 +17,7 @@ const (
 	PrefixLeak      = 'q'
 	PrefixMessage   = 'm'
 	PrefixKnown     = 'i'
+	PrefixLedger    = 'l'
 )
 
 // row is one line of the key space table.
@@ -45,6 +46,10 @@ var Keyspace = []row{
 		"how far contents were looked at, a flag, and the same of conversations", "engine",
 	},
 	{PrefixKnown, "`i` session, `i` 0 session, or `i` 2 session", "what a session's file says, its points, or its conversation as it was read", "engine"},
+	{
+		PrefixLedger, "`l` 0, `l` 1, or `l` 2 session 0 index(8)", "how far turns are folded, or the row of a turn",
+		"engine",
+	},
 }
 
 var formatKey = []byte{prefixFormat}

@@ -309,7 +309,7 @@ func (l *loader) take(ctx context.Context, key, val []byte) error {
 		}
 	}
 	switch key[0] {
-	case prefixFormat, PrefixStat, PrefixKnown:
+	case prefixFormat, PrefixStat, PrefixKnown, PrefixLedger:
 		return nil
 	case PrefixTombstone:
 		if l.r.o.Purged != nil && l.r.o.Purged(val) {

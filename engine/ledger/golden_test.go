@@ -1,0 +1,52 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"rewind/internal/record"
+	"rewind/internal/record/recordtest"
+)
+
+// The bytes on disk, docs/format.md#ledger.
+func TestTurnGolden(t *testing.T) {
+	want := Turn{
+		Index: 7, Number: 1, First: 2, Time: time.UnixMilli(1_800_000_000_000), Cut: 4, GoesOn: true,
+		versions: []uint64{6, 300}, Asked: 7, Begin: 8, Found: 9, End: 10, Code: 11, Said: 12, Made: 13, Heard: 14,
+		Later: []uint64{15, 300}, Steps: 16, Over: true, Start: 18, born: 28, both: 29,
+		open: open{
+			Work: 19, Stopped: true, Stop: 21, Loose: 22, Aside: true, Step: 24, Code: 25, Said: 26, Cut: 27,
+		},
+	}
+	raw := want.encode()
+	const bytes = "\x01\x01\x01\x02\x01\x02\x03\x06\x80\xa0\xf1\xc2\xb14\x04\x01\x04\x05\x01\x01" +
+		"\x06\x06\x016\x03300\x07\x01\x07\x08\x01\x08\x09\x01\x09\x0a\x01\x0a\x0b\x01\x0b" +
+		"\x0c\x01\x0c\x0d\x01\x0d\x0e\x01\x0e\x0f\x07\x0215\x03300\x10\x01\x10\x11\x01\x01" +
+		"\x12\x01\x12\x13\x01\x13\x14\x01\x01\x15\x01\x15\x16\x01\x16\x17\x01\x01\x18\x01\x18" +
+		"\x19\x01\x19\x1a\x01\x1a\x1b\x01\x1b\x1c\x01\x1c\x1d\x01\x1d"
+	if string(raw) != bytes {
+		t.Errorf("got  %q\nwant %q", raw, bytes)
+	}
+	if got, err := decodeRow(7, []byte(bytes)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("decoded %+v, %v", got, err)
+	}
+	recordtest.Documented(t, raw, "Ledger", 0)
+}
+
+// What can be read is what would be written.
+func FuzzTurn(f *testing.F) {
+	f.Add((&Turn{Number: 3, First: 9, End: 12, Later: []uint64{13}}).encode())
+	f.Add([]byte("\x0f\x02\x010"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		row, err := decodeRow(1, raw)
+		switch {
+		case err == nil && !bytes.Equal(row.encode(), raw):
+			t.Errorf("%q is read as %+v, which is %q", raw, row, row.encode())
+		case err != nil && !errors.Is(err, record.ErrFormat):
+			t.Error(err)
+		}
+	})
+}
