@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -21,10 +22,10 @@ type rowWalk struct {
 	branch *branch
 	read   func(objstore.ID) (*model.Checkpoint, error)
 	count  oplog.Count
-	open   map[string][]*rowParts // by session, of one turn
-	claims map[string]claim       // by session, until its next older operation
-	turns  map[string][]ledger.Turn
-	rows   []Row // those that are whole, and asked for
+	open   map[string][]*rowParts   // by session, of one turn
+	claims map[string]claim         // by session, until its next older operation
+	turns  map[string][]ledger.Turn // by session, its newest rows, the newest first
+	rows   []Row                    // those that are whole, and asked for
 
 	last    uint64 // the sequence of the oldest of the newest rows up to the limit
 	counted int    // of how many rows that is
@@ -268,14 +269,12 @@ func (w *rowWalk) close(p *rowParts) error {
 
 // end is the operation with which a turn that was read wholly ends, and its checkpoint; 0 and nil: they are not known.
 func (w *rowWalk) end(p *rowParts) (seq uint64, cp *model.Checkpoint, err error) {
-	rows, met := w.turns[p.session]
-	if !met {
-		if rows, err = w.h.ledger.Turns(p.session); err != nil {
-			return 0, nil, err
-		}
-		w.turns[p.session] = rows
+	rows, err := w.rowsTo(p.session, p.oldest)
+	if err != nil {
+		return 0, nil, err
 	}
-	for _, t := range slices.Backward(rows) {
+	for i := range rows {
+		t := &rows[i]
 		if t.First < p.oldest && t.Number != p.turn {
 			break
 		}
@@ -290,6 +289,26 @@ func (w *rowWalk) end(p *rowParts) (seq uint64, cp *model.Checkpoint, err error)
 		return t.End, cp, nil
 	}
 	return 0, nil, nil
+}
+
+// rowsTo are the ledger's rows of a session, the newest first, up to one that begins before an operation.
+func (w *rowWalk) rowsTo(session string, oldest uint64) ([]ledger.Turn, error) {
+	const some = 64
+	rows, below := w.turns[session], uint64(math.MaxUint64)
+	for {
+		if n := len(rows); n > 0 {
+			below = rows[n-1].Index
+			if below == 0 || rows[n-1].First < oldest {
+				return rows, nil
+			}
+		}
+		more, err := w.h.ledger.TurnsBefore(session, below, some)
+		if err != nil || len(more) == 0 {
+			return rows, err
+		}
+		rows = append(rows, more...)
+		w.turns[session] = rows
+	}
 }
 
 // ownEnd is the state of a turn that ends with a checkpoint, nil if none is known: where that is another session's, and

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"rewind/engine/model"
@@ -244,10 +245,12 @@ func (f *folding) restored(seq uint64, r *refs.Restore) error {
 	})
 }
 
-// FileOf is which of the files that a restore changed is a session's; -1: none.
+// FileOf is which of the files that a restore changed is a session's; -1: none. A file has the session's id in its name,
+// and may be in another folder since: the project was moved.
 func FileOf(s *model.Session, r *refs.Restore) int {
 	return slices.IndexFunc(r.Files, func(file refs.File) bool {
-		return file.Path != "" && (file.Path == s.Transcript || file.Path == s.Cursor.Path)
+		name := filepath.Base(file.Path)
+		return file.Path != "" && (name == filepath.Base(s.Transcript) || name == filepath.Base(s.Cursor.Path))
 	})
 }
 

@@ -84,10 +84,15 @@ func (l *Ledger) Turns(session string) ([]Turn, error) {
 }
 
 func (l *Ledger) turns(session string) ([]Turn, error) {
+	return l.numbered(session, func() ([]Turn, error) { return l.turnsOf(session) })
+}
+
+// numbered reads rows of a session, and again where it became known meanwhile that they are counted otherwise.
+func (l *Ledger) numbered(session string, read func() ([]Turn, error)) ([]Turn, error) {
 	if err := l.bringUp(); err != nil {
 		return nil, err
 	}
-	list, err := l.turnsOf(session)
+	list, err := read()
 	if err != nil || len(list) == 0 {
 		return list, err
 	}
@@ -95,14 +100,13 @@ func (l *Ledger) turns(session string) ([]Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	both := both(s)
-	if !slices.ContainsFunc(list, func(t Turn) bool { return t.First > 0 && t.both != both }) {
+	if counted(list, both(s)) {
 		return list, nil
 	}
-	if err := l.again(session, list[0].born); err != nil { // where it comes from became known meanwhile
+	if err := l.again(session, list[0].born); err != nil {
 		return nil, err
 	}
-	return l.turnsOf(session)
+	return read()
 }
 
 // Each calls fn with the rows of all sessions, those of each in order. What fn is given is not kept or changed.
@@ -154,6 +158,57 @@ func (l *Ledger) named() ([]string, error) {
 		}
 	}
 	return slices.Sorted(maps.Keys(names)), nil
+}
+
+// TurnsBefore are rows of a session with an index below another one, the newest first, at most n of them. The caller
+// need not hold the log's lock.
+func (l *Ledger) TurnsBefore(session string, below uint64, n int) ([]Turn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	read := func() ([]Turn, error) { return l.turnsBefore(session, below, n) }
+	list, err := l.numbered(session, read)
+	if errors.Is(err, record.ErrFormat) && l.refold() == nil {
+		list, err = l.numbered(session, read)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("turns of %s: %w", session, err)
+	}
+	return list, nil
+}
+
+func (l *Ledger) turnsBefore(session string, below uint64, n int) (list []Turn, err error) {
+	if below == 0 {
+		return nil, nil
+	}
+	for i, t := range l.rows[session] {
+		if i < below {
+			list = append(list, *t)
+		}
+	}
+	stored := 0
+	if !l.anew && !l.redone[session] {
+		rg := kv.Range{Prefix: turnsPrefix(session), From: turnKey(session, below-1), Reverse: true}
+		err = l.log.DB.Scan(rg, func(key, raw []byte) error {
+			t, err := decodeTurn(key, raw)
+			if err != nil {
+				return err
+			}
+			if l.rows[session][t.Index] == nil {
+				list = append(list, t)
+			}
+			if stored++; stored == n {
+				return kv.ErrStop
+			}
+			return nil
+		})
+	}
+	slices.SortFunc(list, func(a, b Turn) int { return cmp.Compare(b.Index, a.Index) })
+	return list[:min(n, len(list))], err
+}
+
+// counted reports whether the numbers of a session's rows were counted by so many turns of another one, see both.
+func counted(list []Turn, both uint64) bool {
+	return !slices.ContainsFunc(list, func(t Turn) bool { return t.First > 0 && t.both != both })
 }
 
 // both is by how many turns of another session the numbers of a session's turns are counted, see oplog.Count.

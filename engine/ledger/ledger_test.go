@@ -3,6 +3,8 @@ package ledger_test
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -220,4 +222,53 @@ func changed(p *enginetest.Project, how func(*kv.DB, *kv.Batch) error) {
 	p.Must(b.Commit(enginetest.Bg, kv.Written))
 	p.Must(b.Close())
 	p.E.Log.Rewrote()
+}
+
+// A session that nobody has asked for since it became known where it comes from is no fault.
+func TestCheckOfNumbersFromBefore(t *testing.T) {
+	p, sessions := worked(t)
+	all(p, sessions)
+	s := *p.E.Log.Session(sessions[1])
+	s.Fork = &model.Lineage{Both: 5}
+	s.Fork.Kind, s.Fork.Session = model.ByAgent, sessions[0]
+	change := p.E.Log.Begin()
+	change.SetSession(&s)
+	p.Must(change.CommitSilently(enginetest.Bg, kv.Written))
+	if differ, err := p.E.Ledger.Check(); err != nil || len(differ) > 0 {
+		t.Errorf("%v differ, %v", differ, err)
+	}
+}
+
+// The project was moved, and its agent keeps its sessions in another folder: a cut from before is one still.
+func TestRowsOfAMovedFile(t *testing.T) {
+	p, sessions := worked(t)
+	want := rows(p, sessions[0])
+	s := *p.E.Log.Session(sessions[0])
+	s.Transcript = "/elsewhere/" + filepath.Base(s.Transcript)
+	s.Cursor.Path = s.Transcript
+	change := p.E.Log.Begin()
+	change.SetSession(&s)
+	p.Must(change.CommitSilently(enginetest.Bg, kv.Written))
+	changed(p, ledger.Changed)
+	same(p, "moved", map[string][]ledger.Turn{sessions[0]: want})
+}
+
+// Rows that are asked for from the newest on are those that all are.
+func TestTurnsBefore(t *testing.T) {
+	p, sessions := worked(t)
+	want := rows(p, sessions[0])
+	slices.Reverse(want)
+	for n := 1; n <= len(want)+1; n++ {
+		var got []ledger.Turn
+		for below := uint64(math.MaxUint64); ; below = got[len(got)-1].Index {
+			more, err := p.E.Ledger.TurnsBefore(sessions[0], below, n)
+			if p.Must(err); len(more) == 0 {
+				break
+			}
+			got = append(got, more...)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%d at once: %+v\nwant %+v", n, got, want)
+		}
+	}
 }
