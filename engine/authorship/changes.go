@@ -178,6 +178,9 @@ func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn 
 		}
 		return j.step(op, cp, fn)
 	case isSetting(op):
+		if err := j.leftUnsaved(op, fn); err != nil {
+			return err
+		}
 		d := j.ofRestore(op)
 		if d.other == "" && !all && len(op.Restore.Paths) == 0 {
 			return nil
@@ -186,6 +189,61 @@ func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn 
 		return j.restore(op, after, func(ch tree.Change) { fn(op, ch, d) })
 	}
 	return nil
+}
+
+// leftUnsaved calls fn for what a restore found unsaved and left, kept or merged: no step has that, only its safety
+// checkpoint.
+func (j *Judge) leftUnsaved(op *refs.Operation, fn visitor) error {
+	if op.Thinned {
+		return nil
+	}
+	safety, err := j.e.log.Checkpoint(op.Restore.Safety)
+	if err != nil {
+		return err
+	}
+	was, err := j.e.log.Accounts(safety)
+	if err != nil || was.Tree == safety.Tree {
+		return err
+	}
+	target, goal, err := j.asked(op.Restore.Target)
+	if err != nil {
+		return err
+	}
+	left := op.Restore.Result
+	if left.IsZero() {
+		left = target.Tree
+	}
+	get := oplog.Lenient{Store: j.e.log.Objs}
+	is, to := oplog.NewLookups(get, left), oplog.NewLookups(get, goal.Tree)
+	found, of := &refs.Operation{Seq: safety.Seq, Kind: refs.KindSafety, Session: safety.Session}, safety.AuthorsOf()
+	return tree.Diff(get, was.Tree, safety.Tree, func(ch tree.Change) error {
+		left, err := is.Find(ch.Path)
+		if err != nil {
+			return err
+		}
+		there, err := to.Find(ch.Path)
+		if err == nil && !tree.Same(left, there) {
+			fn(found, ch, j.of(safety, of(ch.Path)))
+		}
+		return err
+	})
+}
+
+// asked is the checkpoint of a restore's target, and the one that was asked for: they differ where the target is a
+// state that the restore made of that, with what it merged. Such a state has no operation of its own.
+func (j *Judge) asked(id objstore.ID) (target, asked *model.Checkpoint, err error) {
+	if target, err = j.e.log.Checkpoint(id); err != nil {
+		return nil, nil, err
+	}
+	if target.Cause.Event != model.EventSafety || len(target.Parents) == 0 {
+		return target, target, nil
+	}
+	op, err := j.e.log.Refs.Operation(target.Seq)
+	if own := err == nil && (op.Checkpoint == id || op.Thinned); err != nil || own {
+		return target, target, err
+	}
+	asked, err = j.e.log.Checkpoint(target.Parents[0])
+	return target, asked, err
 }
 
 // look reads the checkpoint of a step, or of the state before a restore, and sets later to its tree. Of other operations there is none.
