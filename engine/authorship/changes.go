@@ -50,6 +50,7 @@ type Since struct {
 	Stay   Theirs          // whose change keeps the path: a colleague's, else model.Manual's
 	Shared map[string]bool // those of Stay that the session may have changed, too
 	Went   Theirs          // who else changed it last, and is no reason to keep it: a session, or model.Manual
+	Yours  map[string]bool // those that a person changed, and that is no reason to keep them
 
 	set     map[string]foundBy     // by colleagues' restores
 	unsaved map[string]*tree.Entry // what lies there now, of those that nobody's call changed
@@ -64,8 +65,8 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 		return nil, err
 	}
 	s := &Since{
-		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, set: map[string]foundBy{},
-		unsaved: map[string]*tree.Entry{},
+		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, Yours: map[string]bool{},
+		set: map[string]foundBy{}, unsaved: map[string]*tree.Entry{},
 	}
 	if err := j.unsaved(c, s.note); err != nil {
 		return nil, err
@@ -99,15 +100,25 @@ func (s *Since) note(op *refs.Operation, ch tree.Change, d judged) {
 		delete(s.Stay, ch.Path)
 		delete(s.Went, ch.Path)
 	}
-	if d.other != "" && d.stays == "" {
-		s.Went.Add(ch.Path, d.other)
+	goes := d.stays == ""
+	if goes && d.other != "" {
+		s.goes(op, ch.Path, d.other)
 	}
 	switch {
-	case d.stays == "" || !s.stay(ch.Path, d.stays):
+	case goes || !s.stay(ch.Path, d.stays):
 	case d.shared:
 		s.Shared[ch.Path] = true
 	case restored:
 		s.set[ch.Path] = foundBy{op.Seq, d.stays, ch.Old}
+	}
+}
+
+// goes enters whose change is no reason to keep a path. What a restore found unsaved and left is named where a later
+// one has set the path, too.
+func (s *Since) goes(op *refs.Operation, path, by string) {
+	s.Went.Add(path, by)
+	if left := op != nil && op.Kind == refs.KindSafety; left && by == model.Manual {
+		s.Yours[path] = true
 	}
 }
 
@@ -239,8 +250,11 @@ func (j *Judge) asked(id objstore.ID) (target, asked *model.Checkpoint, err erro
 		return target, target, nil
 	}
 	op, err := j.e.log.Refs.Operation(target.Seq)
-	if own := err == nil && (op.Checkpoint == id || op.Thinned); err != nil || own {
-		return target, target, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if op.Checkpoint == id || op.Thinned {
+		return target, target, nil
 	}
 	asked, err = j.e.log.Checkpoint(target.Parents[0])
 	return target, asked, err

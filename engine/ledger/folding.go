@@ -245,8 +245,8 @@ func (f *folding) restored(seq uint64, r *refs.Restore) error {
 	})
 }
 
-// FileOf is which of the files that a restore changed is a session's; -1: none. A file has the session's id in its name,
-// and may be in another folder since: the project was moved.
+// FileOf is which of the files that a restore changed is a session's; -1: none. A file has the session's id in its
+// name, and may be in another folder since: the project was moved.
 func FileOf(s *model.Session, r *refs.Restore) int {
 	return slices.IndexFunc(r.Files, func(file refs.File) bool {
 		name := filepath.Base(file.Path)

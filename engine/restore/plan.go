@@ -409,7 +409,7 @@ func (pl *planner) listReplaced() {
 		if pl.unsaved[s.Path] && !pl.merged[s.Path] {
 			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
 		}
-		if pl.others.Went.Of(s.Path) == model.Manual {
+		if pl.others.Yours[s.Path] || pl.others.Went.Of(s.Path) == model.Manual {
 			pl.plan.Yours = append(pl.plan.Yours, s.Path)
 		}
 	}
