@@ -81,6 +81,9 @@ func (g *Registry) Open(ctx context.Context, p *project.Project, salvage bool) (
 		}
 		if r.err != nil {
 			g.leave(r)
+			if wrote := !r.salvage; wrote && salvage && errors.Is(r.err, kv.ErrCorrupt) {
+				continue // who opened it wanted to write
+			}
 			return nil, nil, r.err
 		}
 		if !r.fits(p, salvage) {
