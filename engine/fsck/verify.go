@@ -79,7 +79,9 @@ func (v *verifier) run(ctx context.Context) error {
 
 // turns compares the ledger with the log.
 func (v *verifier) turns() (err error) {
-	if v.turned, err = v.e.ledger.Check(); err != nil {
+	if v.turned, err = v.e.ledger.Check(); model.IsLost(err) {
+		return nil // it is among the faults
+	} else if err != nil {
 		return err
 	}
 	for _, session := range v.turned {

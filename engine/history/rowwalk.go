@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -281,10 +282,15 @@ func (w *rowWalk) end(p *rowParts) (seq uint64, cp *model.Checkpoint, err error)
 		if within := p.oldest <= t.End && t.End <= p.sequence; !within || t.Number != p.turn {
 			continue
 		}
-		if op, err := w.h.log.Refs.Operation(t.Code); err == nil { // what cannot be read is not known
-			if id := codeOf(op); !id.IsZero() {
-				cp, _ = w.read(id)
-			}
+		op, err := w.h.log.Refs.Operation(t.Code)
+		if errors.Is(err, refs.ErrNotFound) {
+			return t.End, nil, nil
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+		if id := codeOf(op); !id.IsZero() {
+			cp, _ = w.read(id) // what gc has removed is not known
 		}
 		return t.End, cp, nil
 	}

@@ -95,14 +95,17 @@ func taken(
 // What was read is not read again while nothing is written: several questions about one moment are answered from it.
 func (h *History) readTurns(at turnAt) (*turnLog, error) {
 	at.turn = 0
-	if l := h.turns.get(at, h.log.DB.Writes()); l != nil {
+	writes := h.log.DB.Writes()
+	if l := h.turns.get(at, writes); l != nil {
 		return l.askedBy(h), nil
 	}
 	l, err := h.newTurnLog(at.session, at.forked)
 	if err != nil {
 		return nil, err
 	}
-	h.turns.put(at, l.writes, l.askedBy(nil)) // without what is this request's
+	if h.log.DB.Writes() == writes { // else something was written meanwhile, and be it the rows
+		h.turns.put(at, writes, l.askedBy(nil)) // without what is this request's
+	}
 	return l, nil
 }
 

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -22,7 +23,6 @@ type turnLog struct {
 	session string
 	record  *model.Session // nil: the session has none
 	rows    []ledger.Turn  // that count, the oldest first
-	writes  uint64         // of the store when they were read
 	past    bool           // the session's file was changed since: what came behind that does not count
 	of      map[uint64]int // by number, the row that it means
 	ended   []uint64       // the turns that have an end, in order
@@ -67,7 +67,7 @@ func (h *History) newTurnLog(session string, forked uint64) (*turnLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &turnLog{e: h, session: session, record: s, writes: h.log.DB.Writes()}
+	l := &turnLog{e: h, session: session, record: s}
 	for i := range rows {
 		t := &rows[i]
 		if forked > 0 && t.Cut > forked {
@@ -88,14 +88,14 @@ func (h *History) newTurnLog(session string, forked uint64) (*turnLog, error) {
 // number finds the row that each number means.
 func (l *turnLog) number() {
 	l.of = map[uint64]int{}
-	for i, t := range l.rows {
+	ends := func(t *ledger.Turn) bool { return t.End > 0 || t.GoesOn }
+	for i := range l.rows {
+		t := &l.rows[i]
 		was, there := l.of[t.Number]
-		ends := t.End > 0 || t.GoesOn
-		if there && !ends && (l.rows[was].End > 0 || l.rows[was].GoesOn) {
-			continue
-		}
-		if l.of[t.Number] = i; ends {
-			l.ended = append(l.ended, t.Number)
+		if ends(t) {
+			l.of[t.Number], l.ended = i, append(l.ended, t.Number)
+		} else if !there || !ends(&l.rows[was]) {
+			l.of[t.Number] = i
 		}
 	}
 	slices.Sort(l.ended)
@@ -321,9 +321,8 @@ func (l *turnLog) start() (*turnMoment, error) {
 // firstTold is the first turn of which the log tells when it ended, or what was asked; 0: none.
 func (l *turnLog) firstTold() (first uint64) {
 	for _, t := range l.rows {
-		told := t.End > 0 || t.Asked > 0
-		if told && t.Number > 0 && (first == 0 || t.Number < first) {
-			first = t.Number
+		if told := t.End > 0 || t.Asked > 0; told && t.Number > 0 {
+			first = min(t.Number, cmp.Or(first, t.Number))
 		}
 	}
 	return first

@@ -7,23 +7,53 @@ import (
 	"rewind/internal/kv"
 )
 
-// Check folds the log anew, and names what the stored rows say otherwise: a session, or what cannot be read. It changes
-// nothing. Rows that are not stored yet are no difference, nor are those of another fold. The log is not changed
-// meanwhile, or the result says little.
+// Check folds the log anew, and names the sessions of which the stored rows say otherwise. It changes nothing. Rows
+// that are not stored yet are no difference, nor are those of another fold, or of a past that changes meanwhile.
+// Questions are answered while it folds.
 func (l *Ledger) Check() (differ []string, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.load(); err != nil || l.anew {
+	begun, err := l.stored()
+	if err != nil || begun.Seq == 0 {
 		return nil, err
 	}
 	st := &State{head: head{Format: foldFormat}, newest: map[string]*Turn{}}
 	st.rows, st.anew, st.never = map[string]map[uint64]*Turn{}, true, true
 	is := &Ledger{log: l.log, versions: l.versions, State: st}
-	for is.head.Seq < l.head.Seq {
-		if err := is.foldTo(l.head.Seq, l.head.Seq); err != nil {
-			return nil, err
+	if err := is.foldUpTo(begun.Seq); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.load(); err != nil || l.anew || l.head.Epoch != begun.Epoch {
+		return nil, err
+	}
+	if err := is.foldUpTo(l.head.Seq); err != nil { // what came meanwhile
+		return nil, err
+	}
+	return l.differ(is)
+}
+
+// stored is how far the rows are that the store has; Seq 0: it has none that count.
+func (l *Ledger) stored() (head, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.load(); err != nil || l.anew {
+		return head{}, err
+	}
+	return l.head, nil
+}
+
+// foldUpTo folds exactly up to an operation.
+func (l *Ledger) foldUpTo(end uint64) error {
+	for l.head.Seq < end {
+		if err := l.foldTo(end, end); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// differ names the sessions whose stored rows are not those of another ledger, which has all of them waiting.
+func (l *Ledger) differ(is *Ledger) (differ []string, err error) {
 	was := map[string][]Turn{}
 	err = l.log.DB.Scan(kv.Range{Prefix: []byte{prefix, keyTurn}}, func(key, raw []byte) error {
 		session, _, _ := bytes.Cut(key[2:], []byte{0})

@@ -22,7 +22,7 @@ func TestPromise19WhereTurnsEnd(t *testing.T) {
 		"pwsWta", "pwSp", "pwSps",
 		"pWo", "ptWoo", "pTo", "Po",
 		"pwAo", "pwSxo", "pwSxa", "psxpwS", "pSs", "pswsW", "pWoo", "pwA",
-		"poT", "powA", "pwsxW", "pwsxWo", "pwSxta",
+		"poT", "powA", "pwsxW", "pwsxWo", "pwsxwS", "pwSxta",
 	} {
 		want := uint64(strings.IndexFunc(moments, func(r rune) bool { return r >= 'A' && r <= 'Z' })) + 1
 		var rows []*Turn

@@ -123,7 +123,7 @@ func (f *folding) moment(op *refs.Operation) (*moment, error) {
 	}
 	cp, err := f.read(op.Checkpoint)
 	switch {
-	case model.IsUnreadable(err), errors.Is(err, record.ErrFormat):
+	case model.IsLost(err), errors.Is(err, record.ErrFormat):
 		return m, nil
 	case err != nil:
 		return nil, err

@@ -30,7 +30,7 @@ func TestTurnGolden(t *testing.T) {
 	if string(raw) != bytes {
 		t.Errorf("got  %q\nwant %q", raw, bytes)
 	}
-	if got, err := decodeRow(7, []byte(bytes)); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := decodeTurn(turnKey("s", 7), []byte(bytes)); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("decoded %+v, %v", got, err)
 	}
 	recordtest.Documented(t, raw, "Ledger", 0)
@@ -41,7 +41,7 @@ func FuzzTurn(f *testing.F) {
 	f.Add((&Turn{Number: 3, First: 9, End: 12, Later: []uint64{13}}).encode())
 	f.Add([]byte("\x0f\x02\x010"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		row, err := decodeRow(1, raw)
+		row, err := decodeTurn(turnKey("s", 1), raw)
 		switch {
 		case err == nil && !bytes.Equal(row.encode(), raw):
 			t.Errorf("%q is read as %+v, which is %q", raw, row, row.encode())

@@ -169,16 +169,27 @@ func TestRowsOfAChangingPast(t *testing.T) {
 	}
 }
 
+func setSession(p *enginetest.Project, s *model.Session) {
+	p.T.Helper()
+	change := p.E.Log.Begin()
+	change.SetSession(s)
+	p.Must(change.CommitSilently(enginetest.Bg, kv.Written))
+}
+
+// comesFrom has it be known that an agent made a session of another one, with which it has so many turns in common.
+func comesFrom(p *enginetest.Project, session, of string, both int) {
+	p.T.Helper()
+	s := *p.E.Log.Session(session)
+	s.Fork = &model.Lineage{Both: both}
+	s.Fork.Kind, s.Fork.Session = model.ByAgent, of
+	setSession(p, &s)
+}
+
 // Where a session comes from becomes known: its turns have other numbers from then on.
 func TestRowsAreNumberedAnew(t *testing.T) {
 	p, sessions := worked(t)
 	before := rows(p, sessions[1])
-	s := *p.E.Log.Session(sessions[1])
-	s.Fork = &model.Lineage{Both: 5}
-	s.Fork.Kind, s.Fork.Session = model.ByAgent, sessions[0]
-	change := p.E.Log.Begin()
-	change.SetSession(&s)
-	p.Must(change.CommitSilently(enginetest.Bg, kv.Written))
+	comesFrom(p, sessions[1], sessions[0], 5)
 	after := rows(p, sessions[1])
 	if len(after) != len(before) {
 		t.Fatalf("%d rows, before %d", len(after), len(before))
@@ -228,12 +239,7 @@ func changed(p *enginetest.Project, how func(*kv.DB, *kv.Batch) error) {
 func TestCheckOfNumbersFromBefore(t *testing.T) {
 	p, sessions := worked(t)
 	all(p, sessions)
-	s := *p.E.Log.Session(sessions[1])
-	s.Fork = &model.Lineage{Both: 5}
-	s.Fork.Kind, s.Fork.Session = model.ByAgent, sessions[0]
-	change := p.E.Log.Begin()
-	change.SetSession(&s)
-	p.Must(change.CommitSilently(enginetest.Bg, kv.Written))
+	comesFrom(p, sessions[1], sessions[0], 5)
 	if differ, err := p.E.Ledger.Check(); err != nil || len(differ) > 0 {
 		t.Errorf("%v differ, %v", differ, err)
 	}
@@ -246,9 +252,7 @@ func TestRowsOfAMovedFile(t *testing.T) {
 	s := *p.E.Log.Session(sessions[0])
 	s.Transcript = "/elsewhere/" + filepath.Base(s.Transcript)
 	s.Cursor.Path = s.Transcript
-	change := p.E.Log.Begin()
-	change.SetSession(&s)
-	p.Must(change.CommitSilently(enginetest.Bg, kv.Written))
+	setSession(p, &s)
 	changed(p, ledger.Changed)
 	same(p, "moved", map[string][]ledger.Turn{sessions[0]: want})
 }

@@ -79,8 +79,7 @@ func (t *Turn) Hidden(seq uint64) bool {
 	return n%2 == 1
 }
 
-// CutBehind is the operation that changed the session's file behind the newest operation of its newest row; 0: none
-// did.
+// CutBehind is the operation that changed the session's file behind the row, before another row began; 0: none did.
 func (t *Turn) CutBehind() uint64 { return t.open.Cut }
 
 const prefix = kv.PrefixLedger
@@ -142,18 +141,14 @@ var turnTable = record.New(
 // encode gives the bytes of a row, docs/format.md#ledger.
 func (t *Turn) encode() []byte { return turnTable.Encode(t) }
 
-// decodeRow reads what encode wrote, and refuses everything else with record.ErrFormat.
-func decodeRow(index uint64, raw []byte) (Turn, error) {
-	t := Turn{Index: index}
-	return t, turnTable.Decode(raw, &t)
-}
-
-// decodeTurn is decodeRow of a key and its value.
+// decodeTurn reads the row under a key, which encode wrote, and refuses everything else with record.ErrFormat.
 func decodeTurn(key, raw []byte) (Turn, error) {
 	if len(key) < 8 {
 		return Turn{}, fmt.Errorf("%w: key %x of a turn", record.ErrFormat, key)
 	}
-	return decodeRow(binary.BigEndian.Uint64(key[len(key)-8:]), raw)
+	t := Turn{Index: binary.BigEndian.Uint64(key[len(key)-8:])}
+	err := turnTable.Decode(raw, &t)
+	return t, err
 }
 
 // head says how far the rows are.
