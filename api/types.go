@@ -186,9 +186,9 @@ type CheckoutRequest struct {
 }
 
 // Merging is what is to become of what others changed since, too: what goes is taken out of it. Where that does not go
-// cleanly the path stays, or with Merge has markers. Steps (undo, redo) take it out with Merge alone.
+// cleanly the path stays, or with Merge has markers. Steps (undo, redo) take it out with Merge or TakeBack alone.
 type Merging struct {
-	TakeBack bool   `json:"take_back,omitempty"` // of a checkout: what the session's line did goes, and nothing else
+	TakeBack bool   `json:"take_back,omitempty"` // of a checkout or an undo: what the session's line did goes, and nothing else
 	KeepMine bool   `json:"keep_mine,omitempty"` // what a person changed since stays
 	Merge    bool   `json:"merge,omitempty"`
 	Prefer   string `json:"prefer,omitempty"` // as in a MergeRequest

@@ -21,6 +21,7 @@ func newUndo(a *app) *cobra.Command {
 		Long: "Goes back along the checkpoints that 'rewind list' shows; checkpoints with equal files count once. Unsaved changes\n" +
 			"are the first step: they are saved before they are undone, so that 'rewind redo' brings them back. The agent's\n" +
 			"conversation goes back as a new session, as with 'rewind checkout'; --code-only leaves it alone.\n\n" +
+			"With --session it takes back what that session did last, and leaves what you did.\n" +
 			"--turn takes back the whole turn that the project stands in, or n of them: to where its prompt was\n" +
 			"typed. --to takes back all behind the end of a turn, or from its prompt on. Both take back what the\n" +
 			"session did, and leave what you and other sessions did beside that.",
@@ -112,6 +113,7 @@ func (r *along) fill(a *app, cmd *cobra.Command, args []string) error {
 	if err := a.converse(&r.Wish, nil); err != nil {
 		return err
 	}
+	r.TakeBack = cmd.Name() == "undo" && r.Session != ""
 	if len(args) > 0 {
 		n, err := strconv.Atoi(args[0])
 		if err != nil || n < 1 {

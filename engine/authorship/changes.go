@@ -358,8 +358,8 @@ func (j *Judge) Stretch(newer *model.Checkpoint) *stretch {
 	}
 }
 
-// Same reports whether newer and older are the same for the session: they differ only in paths that colleagues changed last between the
-// two.
+// Same reports whether newer and older are the same for the session: they differ only in paths that others changed last
+// between the two, or, for who takes back, others alone.
 func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 	if s.newer.Tree == older.Tree {
 		return true, nil
@@ -380,6 +380,9 @@ func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 				d.stays = ""
 			}
 			s.last.Add(ch.Path, d.stays)
+			if s.j.Way == TakeBack && d.stays == "" {
+				s.last[ch.Path] = "" // it is taken out of what others made of it since
+			}
 		})
 	})
 	same := err == nil

@@ -14,6 +14,9 @@ func (rs *Restorer) going(r *request) authorship.Going {
 	g := authorship.Going{Session: r.Session, Way: authorship.ByStep, KeepMine: r.options.KeepMine}
 	switch r.Kind {
 	case refs.KindUndo, refs.KindRedo, refs.KindUndoRestore:
+		if r.options.TakeBack && !r.Exact && r.Session != model.Manual {
+			g.Way = authorship.TakeBack
+		}
 		return g
 	}
 	if session, ok := rs.takesBack(r); ok {

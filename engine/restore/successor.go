@@ -154,7 +154,11 @@ func (rs *Restorer) otherCursorChanges(j *model.Journal) ([]refs.Change, error) 
 		}
 		if before.Session == successor && successor != j.Session && !j.ContextOnly {
 			name := refs.Cursor(successor)
-			out = slices.DeleteFunc(out, func(c refs.Change) bool { return c.Name == name })
+			moved := func(c refs.Change) bool { return c.Name == name }
+			if !slices.ContainsFunc(op.Changes, moved) { // who moved it since means it
+				return out, nil
+			}
+			out = slices.DeleteFunc(out, moved)
 			was, err := rs.refBefore(name, successor, j.Undoes)
 			if err != nil {
 				return nil, err

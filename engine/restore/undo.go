@@ -7,6 +7,7 @@ import (
 
 	"rewind/engine/authorship"
 	"rewind/engine/capture"
+	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/kv"
@@ -16,8 +17,9 @@ import (
 )
 
 // Undo goes n steps back along a session's branch. Folded steps, and steps that are the same for the session, count as
-// one. Unsaved changes count as the first step: they become a step of their own, so that Redo brings them back. A
-// *model.NoStepError when fewer than n steps lie before.
+// one. Unsaved changes count as the first step: they become a step of their own, so that Redo brings them back. With
+// Options.TakeBack only what the session did is a step, and a person's work stays. A *model.NoStepError when fewer than
+// n steps lie before.
 func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	session, err := rs.walkedSession(ctx, o)
@@ -38,7 +40,7 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 	r := o.newRequest(refs.KindUndo, session)
 	r.Before = cur.ID
 	r.choose = func(pl *planner, c *capture.Capture) error {
-		g := authorship.Going{Session: session, Way: authorship.ByStep, KeepMine: o.KeepMine}
+		g := rs.going(r)
 		theirs, err := rs.authors.Others(g, cur, c, false)
 		if err != nil {
 			return err
@@ -130,7 +132,8 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 }
 
 // takenBack is the operation that moved a session's cursor last, if that took back what its line did, and the step at
-// which one was; nil: it was another one. Redo sets such a one back, since one was nowhere between the two.
+// which one was; nil: it was another one. Redo sets such a one back, since one was nowhere between the two. One that
+// was set back already, and what did that, moved nothing together.
 func (rs *Restorer) takenBack(session string) (back *refs.Operation, was *model.Checkpoint, err error) {
 	cursor := refs.Cursor(session)
 	at, err := rs.log.Refs.ID(cursor)
@@ -140,13 +143,14 @@ func (rs *Restorer) takenBack(session string) (back *refs.Operation, was *model.
 	if tip, err := rs.log.Refs.ID(refs.Session(session)); err != nil || tip == at { // nothing lies ahead
 		return nil, nil, err
 	}
-	its := func(op *refs.Operation) bool { return op.Session == session }
+	its, undone := func(op *refs.Operation) bool { return op.Session == session }, history.Undos{}
 	err = rs.log.Refs.NewestOf(0, its, func(op *refs.Operation) error {
 		if op.Seq <= rs.since() {
 			return kv.ErrStop
 		}
+		by := undone.Of(op)
 		i := slices.IndexFunc(op.Changes, func(c refs.Change) bool { return c.Name == cursor })
-		if i < 0 {
+		if i < 0 || by > 0 || op.Kind == refs.KindUndoRestore {
 			return nil
 		}
 		if op.Restore != nil && op.Restore.TakesBack && !op.Thinned {
