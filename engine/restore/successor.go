@@ -127,50 +127,16 @@ func (rs *Restorer) tipAfterUndo(j *model.Journal) ([]refs.Change, error) {
 }
 
 // otherCursorChanges are the changes of cursors beside the restore's own session: the successor's goes to the same
-// checkpoint, and those that a reverted restore had moved go back. A cursor that was moved since stays.
-func (rs *Restorer) otherCursorChanges(j *model.Journal) ([]refs.Change, error) {
+// checkpoint, and those that a reverted restore had moved go back.
+func (rs *Restorer) otherCursorChanges(j *model.Journal) (out []refs.Change, err error) {
 	successor := cmp.Or(j.Goes, j.Session)
-	var out []refs.Change
 	if j.Kind == refs.KindUndoRestore {
-		op, err := rs.log.Refs.Operation(j.Undoes)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range op.Changes {
-			if !strings.HasPrefix(string(c.Name), refs.Cursors) || c.Name == refs.Cursor(j.Session) || c.Old.IsZero() {
-				continue
-			}
-			now, err := rs.log.Refs.ID(c.Name)
-			if err != nil {
-				return nil, err
-			}
-			if now == c.New {
-				out = append(out, refs.Change{Name: c.Name, Old: c.New, New: c.Old})
-			}
-		}
 		before, err := rs.sessions.PositionBefore(j.Undoes)
 		if err != nil {
 			return nil, err
 		}
-		if before.Session == successor && successor != j.Session && !j.ContextOnly {
-			name := refs.Cursor(successor)
-			moved := func(c refs.Change) bool { return c.Name == name }
-			if !slices.ContainsFunc(op.Changes, moved) { // who moved it since means it
-				return out, nil
-			}
-			out = slices.DeleteFunc(out, moved)
-			was, err := rs.refBefore(name, successor, j.Undoes)
-			if err != nil {
-				return nil, err
-			}
-			now, err := rs.log.Refs.ID(name)
-			if err == nil && !was.IsZero() && now != was {
-				out = append(out, refs.Change{Name: name, Old: now, New: was})
-			}
+		if out, err = rs.revertedCursors(j); err != nil || before.Session == successor {
 			return out, err
-		}
-		if before.Session == successor {
-			return out, nil
 		}
 	}
 	cursor := refs.Cursor(successor)
@@ -183,6 +149,28 @@ func (rs *Restorer) otherCursorChanges(j *model.Journal) ([]refs.Change, error) 
 		out = append(out, refs.Change{Name: cursor, Old: now, New: j.After})
 	}
 	return out, err
+}
+
+// revertedCursors are the cursors that the restore which an undo-restore reverts had moved beside its session's own:
+// they go back. One that was moved since stays: who did that stands there.
+func (rs *Restorer) revertedCursors(j *model.Journal) (out []refs.Change, err error) {
+	op, err := rs.log.Refs.Operation(j.Undoes)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range op.Changes {
+		if !strings.HasPrefix(string(c.Name), refs.Cursors) || c.Name == refs.Cursor(j.Session) || c.Old.IsZero() {
+			continue
+		}
+		now, err := rs.log.Refs.ID(c.Name)
+		if err != nil {
+			return nil, err
+		}
+		if now == c.New {
+			out = append(out, refs.Change{Name: c.Name, Old: c.New, New: c.Old})
+		}
+	}
+	return out, nil
 }
 
 // revertedTips are the changes of branches that go with an undo-restore's cursors. Where a step was made since on
