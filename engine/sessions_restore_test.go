@@ -426,6 +426,22 @@ func (m *sessions23) inPlace(t *rapid.T) {
 	m.turnsOf(a)
 }
 
+// aloneBy reports whether a path was changed since a session began, and by its own calls alone, or by nobody else's or a
+// person's.
+func (m *sessions23) aloneBy(a *actor, path string, its bool) bool {
+	some := false
+	for _, c := range m.h.changes[a.began:] {
+		if c.path != path {
+			continue
+		}
+		some = true
+		if c.restore || c.loose || its != slices.Equal(c.by, []string{a.Name()}) || !its && len(c.by) > 0 {
+			return false
+		}
+	}
+	return some && (!its || m.h.world[path] == m.h.seen[path])
+}
+
 // onlyOthers reports whether nobody but other sessions has changed a path since a session began.
 func (m *sessions23) onlyOthers(a *actor, path string) bool {
 	some := false
@@ -455,7 +471,9 @@ func (m *sessions23) undoAll(t *rapid.T) {
 	if a == nil || !holdUndo {
 		return
 	}
-	m.say("undo --session %s, until all of it is undone", a.short())
+	o := restore.Options{Session: model.SessionChoice{Session: a.Name()}}
+	o.TakeBack = rapid.Bool().Draw(t, "take back")
+	m.say("undo of %s (take back: %v), until all of it is undone", a.short(), o.TakeBack)
 	var own, others []string
 	for _, path := range paths23 {
 		touched := false
@@ -463,8 +481,9 @@ func (m *sessions23) undoAll(t *rapid.T) {
 			touched = touched || c.path == path && slices.Contains(c.by, a.Name())
 		}
 		switch {
-		case m.onlyOthers(a, path):
+		case m.onlyOthers(a, path), o.TakeBack && m.aloneBy(a, path, false):
 			others = append(others, path)
+		case o.TakeBack && !m.aloneBy(a, path, true):
 		case touched && m.theirs(a, path, a.back, a.back) == no && m.h.newFile(path) == no:
 			own = append(own, path)
 		}
@@ -485,7 +504,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 			t.Fatalf("undo: %d steps of %s, and %q are not as they were when it began: %q, %q", steps, a.Name(), left(),
 				m.h.world, a.begin)
 		}
-		r, err := m.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: a.Name()}})
+		r, err := m.E.Restorer.Undo(enginetest.Bg, 1, o)
 		if err != nil {
 			t.Fatalf("undo: step %d of %s: %v, and %q are not as they were when it began: %q, %q", steps, a.Name(), err,
 				left(), m.h.world, a.begin)
@@ -497,7 +516,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		}
 		for _, path := range others {
 			if after[path] != m.h.world[path] {
-				t.Fatalf("undo: %s is another session's, was %q and is %q", path, m.h.world[path], after[path])
+				t.Fatalf("undo: %s is another's, was %q and is %q", path, m.h.world[path], after[path])
 			}
 		}
 		if len(r.Conflicts) > 0 {
@@ -522,7 +541,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 	for i := range steps { // a redo may go over several that lists fold
 		_, err := m.E.Restorer.Redo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: a.Name()}})
 		m.say("  redo %d: %q", i, m.files())
-		if i > 0 && errors.Is(err, model.ErrNotFound) {
+		if i > 0 && errors.Is(err, model.ErrNotFound) && !o.TakeBack {
 			break
 		}
 		if err != nil {
@@ -536,7 +555,7 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		m.h.restored(a, start)
 		m.h.seen = seen
 		for path := range set {
-			if set[path] {
+			if set[path] && !o.TakeBack {
 				put(m.h.seen, path, start[path]) // the redo has laid it out
 			}
 		}
