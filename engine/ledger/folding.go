@@ -33,8 +33,8 @@ func (l *Ledger) folding(session string) *folding {
 	}
 }
 
-// slice is how many operations are folded in one batch.
-const slice = 1024
+// slice is how many operations are folded in one batch; a test takes fewer.
+var slice = 1024
 
 // fold takes the next operations in, up to last at least, or as many as are a slice, and stores their rows.
 func (l *Ledger) fold(last uint64) error {
