@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -21,16 +22,16 @@ type folding struct {
 	session string // alone; "": all
 	read    func(objstore.ID) (*model.Checkpoint, error)
 	count   oplog.Count
+	failed  error             // why the numbers of count may be wrong
 	both    map[string]uint64 // of each session that was met
 	head    head
 }
 
 // folding begins a batch.
 func (l *Ledger) folding(session string) *folding {
-	return &folding{
-		l: l, session: session, read: l.log.Checkpoints(), count: l.log.Count(), both: map[string]uint64{},
-		head: l.head,
-	}
+	f := &folding{l: l, session: session, read: l.log.Checkpoints(), both: map[string]uint64{}, head: l.head}
+	f.count = l.log.CountOr(func(err error) { f.failed = err })
+	return f
 }
 
 // slice is how many operations are folded in one batch; a test takes fewer.
@@ -98,7 +99,7 @@ func (f *folding) take(op *refs.Operation) error {
 		return nil
 	}
 	m, err := f.moment(f.count.Operation(op))
-	if err != nil {
+	if err = cmp.Or(f.failed, err); err != nil {
 		return err
 	}
 	newest, err := f.newest(op.Session)

@@ -73,10 +73,7 @@ func (l *Ledger) VersionsBy(v Versions) { l.versions = v }
 func (l *Ledger) Turns(session string) ([]Turn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list, err := l.turns(session)
-	if errors.Is(err, record.ErrFormat) && l.refold() == nil { // a row is broken: rows are derived
-		list, err = l.turns(session)
-	}
+	list, err := l.healed(func() ([]Turn, error) { return l.turns(session) })
 	if err != nil {
 		return nil, fmt.Errorf("turns of %s: %w", session, err)
 	}
@@ -113,11 +110,7 @@ func (l *Ledger) numbered(session string, read func() ([]Turn, error)) ([]Turn, 
 func (l *Ledger) Each(fn func(session string, t *Turn) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err := l.bringUp()
-	if errors.Is(err, record.ErrFormat) && l.refold() == nil {
-		err = l.bringUp()
-	}
-	if err != nil {
+	if _, err := l.healed(func() ([]Turn, error) { return nil, l.bringUp() }); err != nil {
 		return err
 	}
 	sessions, err := l.named()
@@ -125,7 +118,12 @@ func (l *Ledger) Each(fn func(session string, t *Turn) error) error {
 		return err
 	}
 	for _, session := range sessions {
-		list, err := l.turnsOf(session)
+		list, err := l.healed(func() ([]Turn, error) {
+			if err := l.bringUp(); err != nil {
+				return nil, err
+			}
+			return l.turnsOf(session)
+		})
 		if err != nil {
 			return fmt.Errorf("turns of %s: %w", session, err)
 		}
@@ -136,6 +134,15 @@ func (l *Ledger) Each(fn func(session string, t *Turn) error) error {
 		}
 	}
 	return nil
+}
+
+// healed is what read reads, after a fold of all anew where it met a row that is damaged: rows are derived.
+func (l *Ledger) healed(read func() ([]Turn, error)) ([]Turn, error) {
+	list, err := read()
+	if errors.Is(err, record.ErrFormat) && l.refold() == nil {
+		list, err = read()
+	}
+	return list, err
 }
 
 // named are the sessions that have rows.
@@ -166,10 +173,7 @@ func (l *Ledger) TurnsBefore(session string, below uint64, n int) ([]Turn, error
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	read := func() ([]Turn, error) { return l.turnsBefore(session, below, n) }
-	list, err := l.numbered(session, read)
-	if errors.Is(err, record.ErrFormat) && l.refold() == nil {
-		list, err = l.numbered(session, read)
-	}
+	list, err := l.healed(func() ([]Turn, error) { return l.numbered(session, read) })
 	if err != nil {
 		return nil, fmt.Errorf("turns of %s: %w", session, err)
 	}

@@ -1,6 +1,7 @@
 package oplog
 
 import (
+	"errors"
 	"math"
 	"time"
 
@@ -15,8 +16,11 @@ import (
 // a number may be counted twice. Not for concurrent use.
 type Count func(session string, turn, seq uint64) uint64
 
-// Count is a Count that reads each session's record once.
-func (l *Log) Count() Count {
+// Count is a Count that reads each session's record once. Where that fails numbers stay as they are written.
+func (l *Log) Count() Count { return l.CountOr(func(error) {}) }
+
+// CountOr is Count, and says to failed where reading failed, but for what is damaged.
+func (l *Log) CountOr(failed func(error)) Count {
 	known := map[string]early{}
 	return func(session string, turn, seq uint64) uint64 {
 		if turn == 0 || session == model.Manual {
@@ -24,7 +28,10 @@ func (l *Log) Count() Count {
 		}
 		e, ok := known[session]
 		if !ok {
-			e = l.early(session)
+			var err error
+			if e, err = l.early(session); err != nil && !model.IsLost(err) && !errors.Is(err, refs.ErrCorrupt) {
+				failed(err)
+			}
 			known[session] = e
 		}
 		if turn <= e.both && seq < e.until {
@@ -51,14 +58,14 @@ const clocksDiffer = time.Minute
 // early is what of a session was counted before its file was there: what has a number up to both and lies before until.
 type early struct{ both, until uint64 }
 
-// early is none where the record or the log cannot be read: numbers stay as they are written.
-func (l *Log) early(session string) early {
+// early is none where the record or the log cannot be read.
+func (l *Log) early(session string) (early, error) {
 	s, err := l.StoredSession(session)
 	if err != nil || s == nil || s.Fork == nil {
-		return early{}
+		return early{}, err
 	}
 	if s.Fork.Kind != model.ByAgent || s.Fork.Both < 1 || s.Began == 0 {
-		return early{}
+		return early{}, nil
 	}
 	first, e := true, early{both: uint64(s.Fork.Both), until: math.MaxUint64}
 	last := s.Last.Add(clocksDiffer).UnixMilli()
@@ -81,7 +88,7 @@ func (l *Log) early(session string) early {
 		return nil
 	})
 	if err != nil {
-		return early{}
+		return early{}, err
 	}
-	return e
+	return e, nil
 }

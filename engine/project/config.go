@@ -290,7 +290,7 @@ func parseSize(s value.Setting, v string) (any, error) {
 		return int64(n), nil
 	}
 	n, err := humanize.ParseBytes(v)
-	if err != nil || n > 1<<53 {
+	if err != nil || n >= 1<<53 { // as the file is read
 		return nil, fmt.Errorf("%w: %s: %q is not a size such as 1GiB", model.ErrConfig, s.Key, v)
 	}
 	return int64(n), nil

@@ -215,9 +215,10 @@ func (r *saidRecord) passage(rec *transcript.Record, p *passage.Passage) error {
 	return nil
 }
 
-// turn is the turn of the operation; a conversation that was taken in at once is asked itself.
+// turn is the turn of the operation; a conversation that was taken in at once, all its turns by one operation, is asked
+// itself.
 func (r *saidRecord) turn(at int64) uint64 {
-	if r.op.Turn > 0 || r.op.Kind != refs.KindImport {
+	if r.op.Kind != refs.KindImport {
 		return r.op.Turn
 	}
 	if !r.read {
