@@ -426,8 +426,7 @@ func (m *sessions23) inPlace(t *rapid.T) {
 	m.turnsOf(a)
 }
 
-// aloneBy reports whether a path was changed since a session began, and by its own calls alone, or by nobody else's or a
-// person's.
+// aloneBy reports whether a path was changed since a session began, and by its own calls alone, or by a person alone.
 func (m *sessions23) aloneBy(a *actor, path string, its bool) bool {
 	some := false
 	for _, c := range m.h.changes[a.began:] {

@@ -3,6 +3,7 @@ package fsck_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -234,6 +235,19 @@ func TestPromise06RepairContent(t *testing.T) {
 	wantFile(p, "dir/lost", noise(5))
 }
 
+// newestSave is the newest checkpoint of the log.
+func newestSave(p *enginetest.Project) (id objstore.ID) {
+	p.T.Helper()
+	p.Must(p.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Kind == refs.KindCheckpoint {
+			id = op.Checkpoint
+			return kv.ErrStop
+		}
+		return nil
+	}))
+	return id
+}
+
 func noise(n int64) string { return enginetest.Big(string(rune('a'+n))) + string(rune('a'+n)) }
 
 // TestPromise06RepairBlind: when the newest state cannot be read, the repair takes a checkpoint of what is there: no
@@ -250,6 +264,9 @@ func TestPromise06RepairBlind(t *testing.T) {
 	r := repair(p)
 	if r.Operation.Restore == nil {
 		t.Errorf("the repair does not say that nothing is known: %+v", r)
+	}
+	if !says(r, fmt.Sprintf("checkpoint %s holds the working tree as it is", newestSave(p).Short())) {
+		t.Errorf("%q", r.Done)
 	}
 	p.Checkout(one.ID.String(), restore.Options{})
 	wantFile(p, "d/f", "1")

@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"rewind/engine/enginetest"
 	"rewind/engine/gc"
+	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/kv"
+	"rewind/objstore"
 	"rewind/refs"
 )
 
@@ -176,6 +180,259 @@ func TestMergedStateStays(t *testing.T) {
 	}
 }
 
+// A log that lacks an operation is not thinned: nothing is known of what that named.
+func TestMissingOperation(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Set("gc.grace", "0s")
+	var cps []*model.Checkpoint
+	for i := range 5 {
+		p.Write("f", enginetest.Big(fmt.Sprint(i)))
+		cps = append(cps, p.Save(fmt.Sprint(i)))
+	}
+	dropOperation(p, cps[2].Seq)
+	want := fmt.Sprintf("operations %d to %d are missing", cps[2].Seq, cps[2].Seq)
+	_, err := p.E.Collector.GC(enginetest.Bg, gc.Options{Keep: 1})
+	if !errors.Is(err, kv.ErrCorrupt) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	for _, i := range []int{0, 1, 3, 4} {
+		if _, err := p.E.Log.Checkpoint(cps[i].ID); err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+// A checkpoint that is known to be lost leads nowhere, and is in nobody's way.
+func TestLostCheckpoint(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Set("gc.grace", "0s")
+	var cps []*model.Checkpoint
+	for i := range 5 {
+		p.Write("f", enginetest.Big(fmt.Sprint(i)))
+		cps = append(cps, p.Save(fmt.Sprint(i)))
+	}
+	tx := p.E.Log.Objs.BeginAlone()
+	for _, cp := range cps {
+		if cp.ID != cps[2].ID {
+			p.Must(tx.Unbase(objstore.Checkpoint, cp.ID.Key()))
+		}
+	}
+	p.Must(tx.Expunge(objstore.Checkpoint, cps[2].ID.Key(), objstore.Tombstone{Reason: objstore.Lost}))
+	p.Must(tx.Commit(enginetest.Bg, kv.Durable))
+	if r := p.Collect(gc.Options{Keep: 2}); r.Checkpoints != 2 || r.Kept != 2 {
+		t.Errorf("%+v", r)
+	}
+	for i, cp := range cps {
+		if _, err := p.E.Log.Checkpoint(cp.ID); (err == nil) != (i >= 3) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+// What a note names stays as long as safety steps do. Then it goes, with the messages on it and what it said of others.
+func TestNotedStays(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Set("gc.grace", "0s")
+	for _, key := range []string{"gc.keep_all", "gc.keep_turns", "gc.keep_daily"} {
+		p.Set(key, "0s")
+	}
+	p.Set("gc.keep_safety", "10d")
+	p.Write("f", enginetest.Big("0"))
+	a := p.Agent("a")
+	a.Start()
+	a.Prompt("go")
+	var cps []*model.Checkpoint
+	for i := range 6 {
+		h := a.Run(fmt.Sprint(i), func() { p.Write("f", enginetest.Big(fmt.Sprint("a", i))) })
+		cps = append(cps, p.Get(h))
+	}
+	p.E.Log.Lock()
+	_, err := p.E.Log.PutMessage(enginetest.Bg, cps[3], "the one that works")
+	p.E.Log.Unlock()
+	p.Must(err)
+	records := func() (squashes, messages int) {
+		p.Must(p.E.Log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixSquash}}, func(_, _ []byte) error {
+			squashes++
+			return nil
+		}))
+		all, err := p.E.Log.AllMessages()
+		p.Must(err)
+		return squashes, len(all)
+	}
+	later(p, 6*enginetest.ADay)
+	for i := range 2 {
+		p.Gc(gc.Options{})
+		if squashes, messages := records(); squashes != 2 || messages != 1 || !p.Has(cps[3]) || p.Has(cps[4]) {
+			t.Fatalf("%d: %d squash records, %d with messages, %d are left", i, squashes, messages, len(p.Listed()))
+		}
+	}
+	later(p, 0)
+	p.Write("f", enginetest.Big("on"))
+	p.Save("on")
+	p.Set("gc.keep_safety", "1d")
+	later(p, 2*enginetest.ADay)
+	p.Gc(gc.Options{})
+	if squashes, messages := records(); squashes != 1 || messages != 0 || p.Has(cps[3]) {
+		t.Errorf("%d squash records, %d with messages, there: %v", squashes, messages, p.Has(cps[3]))
+	}
+}
+
+// The state before a restore goes when it is old enough, is counted apart, and no step takes it in.
+func TestOldSafetyGoes(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Set("gc.grace", "0s")
+	p.Set("gc.keep_safety", "1d")
+	p.Write("f", enginetest.Big("1"))
+	one := p.Save("one")
+	p.Write("f", enginetest.Big("2"))
+	p.Save("two")
+	for i := range 2 {
+		p.Write("g", enginetest.Big(fmt.Sprint("unsaved ", i)))
+		p.Checkout(one.ID.String(), restore.Options{})
+	}
+	p.Write("f", enginetest.Big("3"))
+	three := p.Save("three")
+	later(p, 2*enginetest.ADay)
+	dry := p.Gc(gc.Options{DryRun: true})
+	r := p.Gc(gc.Options{})
+	if r.Safety != 2 || dry.Safety != 2 || r.Kept != len(p.Listed()) || r.Checkpoints != dry.Checkpoints {
+		t.Errorf("announced %+v, did %+v, %d are left", dry, r, len(p.Listed()))
+	}
+	if cp, err := p.E.Log.Checkpoint(three.ID); err != nil || slices.ContainsFunc(p.Listed(),
+		func(l history.Listed) bool { return l.Merged > uint64(r.Checkpoints) }) {
+		t.Errorf("%+v, %v", cp, err)
+	}
+}
+
+// A state before a restore that was taken back is no step: the next step takes in the steps before, and not that.
+func TestSafetyIsNotMerged(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Set("gc.grace", "0s")
+	p.Set("gc.keep_safety", "0s")
+	p.Write("f", enginetest.Big("0"))
+	p.Save("start")
+	a := p.Agent("a")
+	a.Prompt("go")
+	p.Tagged("before", a.Run("0", p.Edits("f", "1")))
+	gone := p.Get(a.Run("1", p.Edits("f", "2")))
+	p.Write("g", enginetest.Big("unsaved"))
+	p.Checkout("before", restore.Options{})
+	_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
+	p.Must(err)
+	p.Remove("g")
+	last := a.Run("2", p.Edits("f", "3"))
+	r := p.Gc(gc.Options{Keep: 1})
+	cp, err := p.E.Log.Checkpoint(last.Checkpoint)
+	p.Must(err)
+	if r.Safety == 0 || p.Has(gone) || cp.Merged != 1 || !slices.Equal(cp.Authors(), []string{a.Name()}) {
+		t.Errorf("%+v; it took in %d, by %v", r, cp.Merged, cp.Authors())
+	}
+}
+
+// A step takes in what another session did before it, whether the step before it on its own line goes or stays.
+func TestMergedFromAnotherLine(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Set("gc.grace", "0s")
+	p.Write("f", enginetest.Big("0"))
+	p.Save("start")
+	a, b := p.Agent("a"), p.Agent("b")
+	for _, x := range []*enginetest.Agent{a, b} {
+		x.Start()
+		x.Prompt("go")
+	}
+	first := a.Run("1", func() { p.Write("mine", enginetest.Big("1")) })
+	gone := p.Get(b.Run("2", func() { p.Write("theirs", enginetest.Big("2")) }))
+	second := a.Run("3", func() { p.Write("mine", enginetest.Big("3")) })
+	b.Run("4", func() { p.Write("theirs", enginetest.Big("4")) })
+	p.Tagged("first", first)
+	p.Tagged("second", second)
+	p.Gc(gc.Options{Keep: 1})
+	cp, err := p.E.Log.Checkpoint(second.Checkpoint)
+	p.Must(err)
+	both := []string{a.Name(), b.Name()}
+	if p.Has(gone) || cp.Merged != 1 || cp.Base != p.Get(first).Tree || !slices.Equal(cp.Authors(), both) {
+		t.Errorf("there: %v; it took in %d, by %v", p.Has(gone), cp.Merged, cp.Authors())
+	}
+	if len(cp.Parents) != 1 || cp.Parents[0] != first.Checkpoint || cp.Counts.Added != 1 || cp.Counts.Modified != 1 {
+		t.Errorf("its parents are %v, its counts %+v", cp.Parents, cp.Counts)
+	}
+	if of := cp.AuthorsOf(); of("mine")[0] != a.Name() || of("theirs")[0] != b.Name() || len(of("mine")) != 1 {
+		t.Errorf("mine is of %v, theirs of %v", of("mine"), of("theirs"))
+	}
+}
+
+// Whose a path is that two sessions have changed in one step is known after that step has taken in others, and after it
+// was taken in itself.
+func TestOwnedIsMerged(t *testing.T) {
+	for _, stays := range []bool{true, false} {
+		p := enginetest.NewProject(t)
+		p.Set("gc.grace", "0s")
+		p.Write("start", enginetest.Big("0"))
+		p.Save("start")
+		a, b := p.Agent("a"), p.Agent("b")
+		a.Prompt("x")
+		b.Prompt("y")
+		p.Tagged("before", a.Run("0", func() { p.Write("more", enginetest.Big("0")) }))
+		a.Run("1", func() { p.Write("more", enginetest.Big("1")) })
+		b.Before("b1")
+		h := a.Edits("a1", func() {
+			for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+				p.Write(name, enginetest.Big("1"))
+			}
+		}, "a.txt")
+		b.After("b1")
+		last := a.Run("2", func() { p.Write("more", enginetest.Big("2")) })
+		if stays {
+			p.Tagged("owned", h)
+			last = h
+		}
+		b.Run("b2", func() { p.Write("other", enginetest.Big("1")) })
+		p.Gc(gc.Options{Keep: 1})
+		cp, err := p.E.Log.Checkpoint(last.Checkpoint)
+		p.Must(err)
+		of := cp.AuthorsOf()
+		whose := fmt.Sprint(of("a.txt"), of("b.txt"), of("c.txt"), of("more"))
+		want := fmt.Sprintf("[%[1]s] [%[2]s] [%[2]s] [%[1]s]", a.Name(), b.Name())
+		if cp.Merged == 0 || p.Has(p.Get(h)) != stays || whose != want {
+			t.Errorf("stays %v: it took in %d, and they are %s, want %s", stays, cp.Merged, whose, want)
+		}
+	}
+}
+
+// Of what was said within an old turn the beginning and the end stay, and the log names nothing of what lies between.
+func TestConversationsBetweenGo(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	p.Set("gc.grace", "0s")
+	k.Ask("go")
+	for range 5 {
+		k.Work(func() {})
+	}
+	k.Say("done")
+	k.Stop()
+	k.Take("again", p.Edits("f", "1"))
+	p.Settle()
+	named := func() (n int) {
+		p.Must(p.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
+			if !op.Transcript.IsZero() {
+				n++
+			}
+			return nil
+		}))
+		return n
+	}
+	all := named()
+	p.Gc(gc.Options{})
+	young := named()
+	later(p, 2*enginetest.ADay)
+	p.Gc(gc.Options{})
+	if old := named(); all <= 4 || young != all || old != 4 {
+		t.Errorf("%d operations name what was said, %d after a day, then %d", all, young, old)
+	}
+	if got := string(p.Talk(p.Session(k.Name()))); got != p.Slurp(k.File) {
+		t.Errorf("%d bytes are left of %d", len(got), len(p.Slurp(k.File)))
+	}
+}
+
 // Of too many paths, those deepest down become their directory, and no others.
 func TestCoarseByExample(t *testing.T) {
 	for _, c := range []struct {
@@ -196,15 +453,31 @@ func TestCoarseByExample(t *testing.T) {
 }
 
 // A path is listed as of those who changed it, if those are not all; one that stands for all below it is everybody's,
-// and one that nobody is known to have changed.
+// and one that nobody is known to have changed. Of too many, the shortest lists are given.
 func TestOwned(t *testing.T) {
-	by := map[string][]string{"f": {"a"}, "d/": {"b"}, "d/g": {"a"}, "both": {"a", "b"}}
-	paths := []string{"f", "d/", "d/g", "d/h", "both", "unknown"}
-	got := fmt.Sprint(gc.Own(by, paths, []string{"a", "b"}))
-	if got != "[{[a] [f]} {[b] [d/h]}]" {
-		t.Error(got)
+	all := []string{"a", "b", "c"}
+	by := map[string][]string{
+		"f": {"a"}, "d/": {"b"}, "d/g": {"a"}, "d/e/": {"c"}, "d/e/x": {"a"}, "all": all, "z": {"a"}, "y": {"c"},
+		"fg": {"b"},
 	}
-	if got := gc.Own(by, paths, []string{"a"}); len(got) > 0 {
-		t.Errorf("of one session alone: %v", got)
+	top := map[string][]string{"/": {"b"}, "f": {"a"}, "g": {"b"}}
+	paths := []string{"z", "f", "d/", "d/g", "d/h", "d/e/x", "all", "unknown", "y", "fg"}
+	for _, c := range []struct {
+		by    map[string][]string
+		paths []string
+		all   []string
+		most  int
+		want  string
+	}{
+		{by, paths, all, 9, "[{[a b] [d/g]} {[c] [y]} {[a] [f z]} {[b] [d/h fg]}]"}, // d/e/x is everybody's
+		{by, paths, all, 6, "[{[a b] [d/g]} {[c] [y]} {[a] [f z]} {[b] [d/h fg]}]"},
+		{by, paths, all, 5, "[{[a b] [d/g]} {[c] [y]} {[a] [f z]}]"},
+		{by, paths, all, 2, "[{[a b] [d/g]} {[c] [y]}]"},
+		{by, paths, []string{"a"}, 9, "[]"}, // of one session alone
+		{top, []string{"f", "g", "h/i"}, []string{"a", "b"}, 9, "[{[b] [g h/i]}]"},
+	} {
+		if got := fmt.Sprint(gc.Own(c.by, c.paths, c.all, c.most)); got != c.want {
+			t.Errorf("%d of %q, %q: %s, want %s", c.most, c.paths, c.all, got, c.want)
+		}
 	}
 }

@@ -257,6 +257,107 @@ func TestT9Clock(t *testing.T) {
 	}
 }
 
+// TestStricter: in which steps the ages of the default policy are shortened until a store fits, down to the grace.
+func TestStricter(t *testing.T) {
+	r := byDefault()
+	r.grace = time.Minute
+	var got []string
+	for _, f := range stricter {
+		f(&r)
+		got = append(got, fmt.Sprintf("%v %v %v %v", r.all, r.turns, r.daily, r.safety))
+	}
+	ages := func(all, turns, daily, safety time.Duration) string {
+		return fmt.Sprintf("%v %v %v %v", all, turns, daily, safety)
+	}
+	want := []string{
+		ages(testDay, 7*testDay, project.Forever, 180*testDay),
+		ages(testDay, 7*testDay, 90*testDay, 90*testDay),
+		ages(testDay, testDay, 90*testDay, 90*testDay),
+		ages(testDay, testDay, 30*testDay, 30*testDay),
+		ages(testDay, testDay, 7*testDay, 7*testDay),
+		ages(time.Hour, testDay, testDay, testDay),
+		ages(time.Minute, time.Minute, time.Minute, time.Minute),
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the ages become\n%q, want\n%q", got, want)
+	}
+}
+
+// TestClockCounts: how old operations are in the log's count, and by the machine's clock.
+func TestClockCounts(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct{ ago, age, wall []time.Duration }{
+		"as it should be": {
+			[]time.Duration{3 * time.Hour, 2 * time.Hour, time.Hour},
+			[]time.Duration{3 * time.Hour, 2 * time.Hour, time.Hour},
+			[]time.Duration{3 * time.Hour, 2 * time.Hour, time.Hour},
+		},
+		"a year without anything": {
+			[]time.Duration{366 * testDay, time.Hour},
+			[]time.Duration{7*testDay + time.Hour, time.Hour},
+			[]time.Duration{366 * testDay, time.Hour},
+		},
+		"it was a day ahead": {
+			[]time.Duration{3 * time.Hour, -testDay, time.Hour},
+			[]time.Duration{testDay + 4*time.Hour, time.Hour, time.Hour},
+			[]time.Duration{3 * time.Hour, 0, 0},
+		},
+		"it was an hour behind": {
+			[]time.Duration{3 * time.Hour, 4 * time.Hour, time.Hour},
+			[]time.Duration{4 * time.Hour, 4 * time.Hour, time.Hour},
+			[]time.Duration{3 * time.Hour, 3 * time.Hour, time.Hour},
+		},
+	} {
+		times := make([]int64, len(c.ago))
+		for i, ago := range c.ago {
+			times[i] = now.Add(-ago).UnixMilli()
+		}
+		if k := newClock(now, times); !slices.Equal(k.age, c.age) || !slices.Equal(k.wall, c.wall) {
+			t.Errorf("%s: ages %v by the clock %v, want %v and %v", name, k.age, k.wall, c.age, c.wall)
+		}
+	}
+	// Weeks enough for more than a duration can tell.
+	times := make([]int64, 16_000)
+	for i := range times {
+		times[i] = now.Add(-8*testDay*time.Duration(len(times)-i)/4).UnixMilli() * 4
+	}
+	k := newClock(time.UnixMilli(now.UnixMilli()*4), times)
+	if k.age[0] != project.Forever || k.age[len(times)-1] != maxGap {
+		t.Errorf("the oldest is %v old, the newest %v", k.age[0], k.age[len(times)-1])
+	}
+	for i := range times[1:] {
+		if k.age[i] < k.age[i+1] {
+			t.Fatalf("operation %d is %v old, the next one %v", i, k.age[i], k.age[i+1])
+		}
+	}
+}
+
+// TestClockDoubt: how far the clock may be from the newest operation, and what a person is told who is refused.
+func TestClockDoubt(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	const doubt = "gc: the clock is in doubt: it says 2026-11-20T10:00:00Z, "
+	for _, c := range []struct {
+		ago, older time.Duration
+		want       string // ""; it is believed
+	}{
+		{ago: -maxAhead},
+		{ago: -maxAhead - time.Second, want: doubt + "10m1s before the newest operation"},
+		{ago: -2*time.Hour - 700*time.Millisecond, want: doubt + "2h0m1s before the newest operation"},
+		{ago: maxRest, older: time.Hour},
+		{ago: maxRest + time.Second, older: time.Nanosecond, want: doubt + "30 days after the newest operation"},
+		{ago: 400*testDay + time.Hour, older: time.Hour, want: doubt + "400 days after the newest operation"},
+		{ago: 400 * testDay},
+	} {
+		got := ""
+		if err := newClock(now, []int64{now.Add(-c.ago).UnixMilli()}).trusted(retention{older: c.older}); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("the newest is %v old, older %v: %q, want %q", c.ago, c.older, got, c.want)
+		}
+	}
+}
+
 func TestAges(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"0s": 0, "36h": 36 * time.Hour, "30d": 30 * testDay, "2w": 14 * testDay,

@@ -8,14 +8,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"rewind/engine"
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/internal/kv"
+	"rewind/internal/kv/kvtest"
 	"rewind/internal/osfile"
 	"rewind/objstore"
 )
@@ -145,17 +149,8 @@ func (q *question) answer() (string, error) {
 // error, and never otherwise: but for what is a hint, as the reason why a conversation is not shown.
 func TestDamagedRecords(t *testing.T) {
 	t.Parallel()
-	p, first := enginetest.TwoTurns(t)
-	kid := p.Opened(p.Fork("turn:1", restore.Options{Session: model.SessionChoice{Session: first.Name()}}).Fork)
-	kid.Take("other", p.Edits("f", "3"))
-	at := kid.Parent
-	kid.Take("left", nil)
-	kid.Parent = at
-	kid.Take("more", p.Edits("g", "4"))
-	p.Checkout("turn:2@"+kid.Name(), restore.Options{CodeOnly: true})
-	_, err := p.E.History.Tag(enginetest.Bg, "kept", "turn:2@"+first.Name(), false)
-	p.Must(err)
-	p.Settle()
+	p := enginetest.NewProject(t)
+	first, kid := forked(p)
 	for _, file := range []string{first.File, kid.File} { // what a young file says is not stored
 		fi, err := os.Stat(file)
 		for p.Must(err); osfile.StampOf(fi).Young(time.Now()); {
@@ -163,7 +158,7 @@ func TestDamagedRecords(t *testing.T) {
 		}
 	}
 	list := questions(p, first.Name(), kid.Name())
-	want := map[string]string{}
+	want, err := map[string]string{}, error(nil)
 	for range 2 { // what is learnt at the first time is known at the second
 		forget(p)
 		for i := range list {
@@ -212,6 +207,85 @@ func TestDamagedRecords(t *testing.T) {
 		}
 	}
 }
+
+// forked is a session of two turns, and a fork of its first in which the person has gone back and on in another way.
+func forked(p *enginetest.Project) (first, kid *enginetest.Talker) {
+	p.Write("f", enginetest.Big("0"))
+	p.Save("first")
+	first = p.Talker(1)
+	first.Take("one", p.Edits("f", "1"))
+	first.Take("two", p.Edits("f", "2"))
+	kid = p.Opened(p.Fork("turn:1", restore.Options{Session: model.SessionChoice{Session: first.Name()}}).Fork)
+	kid.Take("other", p.Edits("f", "3"))
+	at := kid.Parent
+	kid.Take("left", nil)
+	kid.Parent = at
+	kid.Take("more", p.Edits("g", "4"))
+	p.Checkout("turn:2@"+kid.Name(), restore.Options{CodeOnly: true})
+	_, err := p.E.History.Tag(enginetest.Bg, "kept", "turn:2@"+first.Name(), false)
+	p.Must(err)
+	p.Settle()
+	return first, kid
+}
+
+// TestAnswersWhileReadsFail: where one read of the store fails, each question is answered with an error, or as if it
+// had not failed: but for what is a hint.
+func TestAnswersWhileReadsFail(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	first, kid := forked(p)
+	disk := kvtest.NewFaultFS(p.FS)
+	p.Close()
+	var err error
+	p.E, err = engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: disk}})
+	p.Must(err)
+	db := p.E.Log.DB
+	disk.Hook(func(c kvtest.Call) {
+		if c.Kind == kvtest.Read { // so that the next read of a key comes here too
+			db.TrimCaches()
+		}
+	})
+	ask := func(q *question, fail int) (string, error) {
+		forget(p)
+		p.E.History.TrimCaches()
+		db.TrimCaches()
+		disk.Set(&kvtest.Fault{Kind: kvtest.Read, N: fail, Path: ".sst", Err: syscall.EIO})
+		return q.answer()
+	}
+	list := questions(p, first.Name(), kid.Name())
+	for i := range list {
+		_, err := ask(&list[i], 0)
+		p.Must(err)
+	}
+	for range 4 { // what is remembered leaves the cache no room
+		b := db.NewBatch()
+		p.Must(b.Set([]byte{0xff}, nil))
+		p.Must(b.Commit(enginetest.Bg, kv.Written))
+		p.Must(db.Compact(enginetest.Bg))
+	}
+	defer disk.Set()
+	for i := range list {
+		q := &list[i]
+		if q.name == "operations" { // from where a restore went is left out where it cannot be read
+			continue
+		}
+		want, err := ask(q, 0)
+		p.Must(err)
+		reads := disk.Calls(kvtest.Read)
+		want = whose.ReplaceAllString(want, "")
+		most := min(12, reads)
+		for k := range most {
+			got, err := ask(q, 1+k*reads/most)
+			got = whose.ReplaceAllString(got, "")
+			if err == nil && got != want && !told.MatchString(got) {
+				t.Errorf("%s: read %d of %d fails:\n%s\nwant\n%s", q.name, 1+k*reads/most, reads, got, want)
+			}
+		}
+	}
+}
+
+// whose is what a session is called, which nothing is said of where it cannot be told.
+var whose = regexp.MustCompile(`"Whose":"[^"]*",`)
 
 // told says in an answer what could not be read.
 var told = regexp.MustCompile(`"(no_code|Problem)":"[^"]|it cannot be read|"Uncounted":[1-9]`)

@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -157,5 +158,45 @@ func TestTurnsOfAncestors(t *testing.T) {
 		if p.Must(err); row == nil || row.ID != cp.ID || row.Of != line[want].Name() {
 			t.Errorf("the row of turn %d: %+v", n, row)
 		}
+	}
+}
+
+// TestTreeOfNoSession: where the project stands on nobody's session the tree is that of the newest one; without any it
+// is empty.
+func TestTreeOfNoSession(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Write("f", "0")
+	p.Save("first")
+	tree := func(session string) *history.Tree {
+		t.Helper()
+		tree, err := p.E.History.FamilyTree(enginetest.Bg, session, false, nil)
+		p.Must(err)
+		return tree
+	}
+	none := tree("")
+	if none.Of != "" || none.Current != model.Manual || len(none.Branches)+none.Others > 0 {
+		t.Errorf("%+v", none)
+	}
+	for n := range 3 {
+		k := p.Talker(n + 1)
+		k.Used(fmt.Sprint("long ago ", n))
+		k.Say(fmt.Sprint("done ", n))
+	}
+	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+	p.Must(err)
+	newest, _, err := p.E.History.SessionList(enginetest.Bg, true, 1)
+	p.Must(err)
+	for session, of := range map[string]string{"": newest[0].Name, "00000002": p.Talker(2).Name()} {
+		got := tree(session)
+		if got.Of != of || len(got.Branches) != 1 || got.Others != 2 {
+			t.Fatalf("of %q: %+v", session, got)
+		}
+		if b := &got.Branches[0]; b.Branch != of || b.Current {
+			t.Errorf("of %q: %+v", session, b)
+		}
+	}
+	if _, err := p.E.History.FamilyTree(enginetest.Bg, "none", true, nil); !errors.Is(err, model.ErrNotFound) {
+		t.Errorf("%v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
 	"rewind/hooks"
+	"rewind/internal/value"
 )
 
 // TestTitles: a title names a session whole, else by its beginning, else by a part; case does not matter. Where several
@@ -239,5 +240,86 @@ func TestSessionsOfNobody(t *testing.T) {
 				t.Errorf("%s has no newest checkpoint", s.Name)
 			}
 		}
+	}
+	if names, err := p.E.History.Names(enginetest.Bg); err != nil || len(names) != 2 {
+		t.Errorf("names: %+v, %v", names, err)
+	}
+}
+
+// TestNoBranchBefore: who wants the branch before the first one is told that there is none.
+func TestNoBranchBefore(t *testing.T) {
+	t.Parallel()
+	p, _ := enginetest.TwoTurns(t)
+	defer p.E.Log.Hold()()
+	if got, err := p.E.History.BranchNamed("-"); !errors.Is(err, model.ErrNoBranchBefore) || got != "" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestNearPaths: of a path that a checkpoint does not have those are told that are like it in the directory that is
+// there.
+func TestNearPaths(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	for _, name := range []string{"src/parser/lexer.go", "src/parsing", "readme"} {
+		p.Write(name, name)
+	}
+	cp := p.Save("first")
+	for path, want := range map[string]string{
+		"src/parser/lexr.go": "src/parser/lexer.go", "src/parsed/lexer.go/x": "src/parser", "raedme/x/y": "readme",
+		"src/parsing/x": "", "nothing like it": "", "src/parser/lexer.go/x/y": "",
+	} {
+		got := p.E.History.NearPath(&model.PathError{Checkpoint: cp.ID, Path: path})
+		if first := strings.Join(got[:min(len(got), 1)], ""); first != want {
+			t.Errorf("near %s: %s, want %s", path, got, want)
+		}
+	}
+	nowhere := &model.PathError{Checkpoint: enginetest.TestID("none"), Path: "readme"}
+	if got := p.E.History.NearPath(nowhere); got != nil {
+		t.Errorf("in a checkpoint that is not there: %s", got)
+	}
+}
+
+// TestListsOfNobody: a list of a session that nobody knows is empty; of one whose name is not told well it is an error.
+func TestListsOfNobody(t *testing.T) {
+	t.Parallel()
+	p, first := enginetest.TwoTurns(t)
+	p.Talker(2).Take("other", nil)
+	of := func(session string) history.Filter { return history.Filter{Filter: value.Filter{Session: session}} }
+	h := p.E.History
+	for session, want := range map[string]int{"none": 0, first.Name(): 2, "0000000": -1} {
+		rows, err := h.Rows(enginetest.Bg, history.RowOptions{Filter: of(session), Past: true})
+		steps, failed := h.List(enginetest.Bg, history.ListOptions{Filter: of(session)})
+		if want < 0 {
+			if !errors.Is(err, model.ErrWhichSession) || !errors.Is(failed, model.ErrWhichSession) {
+				t.Errorf("%s: %v, %v", session, err, failed)
+			}
+			continue
+		}
+		if p.Must(errors.Join(err, failed)); len(rows.Rows) != want || len(steps.Checkpoints) != want {
+			t.Errorf("%s: %d rows, %d steps", session, len(rows.Rows), len(steps.Checkpoints))
+		}
+	}
+	bad := history.Filter{Filter: value.Filter{By: "me"}}
+	_, err := h.Rows(enginetest.Bg, history.RowOptions{Filter: bad})
+	_, failed := h.List(enginetest.Bg, history.ListOptions{Filter: bad})
+	if !errors.Is(err, model.ErrUsage) || !errors.Is(failed, model.ErrUsage) {
+		t.Errorf("by me: %v, %v", err, failed)
+	}
+	if _, err := h.Forks(enginetest.Bg, p.Env(), first.Name()); !errors.Is(err, model.ErrNotFound) ||
+		!strings.Contains(err.Error(), "it is no fork") {
+		t.Errorf("the forks of what is none: %v", err)
+	}
+	if _, err := h.Forks(enginetest.Bg, p.Env(), "none"); !errors.Is(err, model.ErrNotFound) {
+		t.Errorf("the forks of nobody: %v", err)
+	}
+	old := p.Talker(3)
+	old.Used("long ago")
+	old.Say("done")
+	_, err = p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+	p.Must(err)
+	if _, err := h.Resolve("session:" + old.ID); !errors.Is(err, model.ErrNotFound) ||
+		!strings.Contains(err.Error(), "the session has none") {
+		t.Errorf("the newest of a session without any: %v", err)
 	}
 }

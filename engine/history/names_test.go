@@ -228,6 +228,31 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// TestOperationsUpTo: so many operations are the first of all, and the same is told of them.
+func TestOperationsUpTo(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	s.Checkout(s.cps[0].ID.String(), restore.Options{})
+	_, err := s.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
+	s.Must(err)
+	told := func(limit int, which history.Which) (out []string) {
+		t.Helper()
+		list, err := s.E.History.Operations(enginetest.Bg, limit, which)
+		s.Must(err)
+		for i := range list {
+			o := &list[i]
+			out = append(out, fmt.Sprint(o.Seq, o.Kind, o.Undone, s.name(o.From), s.name(o.To)))
+		}
+		return out
+	}
+	for _, which := range []history.Which{history.Changing, history.Restoring, history.Every} {
+		all := told(0, which)
+		for limit := 1; limit <= len(all)+1; limit++ {
+			enginetest.Equal(t, fmt.Sprint(limit, " of ", which), told(limit, which), all[:min(limit, len(all))])
+		}
+	}
+}
+
 // TestTags: a tag is made once, moved if that is forced, and taken away.
 func TestTags(t *testing.T) {
 	s := newShelf(t)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/capture"
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
 	"rewind/engine/model"
@@ -102,7 +103,7 @@ func TestForkOfImported(t *testing.T) {
 	git := gitOf(p,
 		"GIT_COMMITTER_DATE=2026-11-19T10:00:00Z", "GIT_AUTHOR_DATE=2026-11-19T10:00:00Z",
 	)
-	git("init", "-q")
+	git("init", "-q", "-b", "main")
 	git("add", "-A")
 	git("commit", "-q", "-m", "zero")
 	p.Save("first")
@@ -111,6 +112,8 @@ func TestForkOfImported(t *testing.T) {
 		old.Used(text)
 		old.Say("done: " + text)
 	}
+	said := strings.ReplaceAll(p.Slurp(old.File), `"version"`, `"gitBranch":"main","version"`)
+	p.Must(os.WriteFile(old.File, []byte(said), 0o600))
 	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
 	p.Must(err)
 	kid := p.Opened(p.Fork("turn:1@"+old.Name(), restore.Options{}).Fork)
@@ -137,12 +140,19 @@ func TestForkOfImported(t *testing.T) {
 			t.Errorf("%q: %+v", what, l)
 		}
 	}
-	p.Must(os.RemoveAll(p.Path(".git/logs")))
-	forks, err := h.Forks(enginetest.Bg, p.Env(), kid.Name())
-	p.Must(err)
-	if l := forks[0].Fork; l.Commit != "" || l.GitBy != value.GitUnknown {
-		t.Errorf("without git's log: %+v", l)
+	p.Must(os.RemoveAll(p.Path(".git/logs"))) // the branch that the agent wrote down is left
+	then := func(commit, branch string, by value.GitBy) {
+		t.Helper()
+		forks, err := h.Forks(enginetest.Bg, p.Env(), kid.Name())
+		p.Must(err)
+		if l := forks[0].Fork; l.Commit != commit || l.Branch != branch || l.GitBy != by {
+			t.Errorf("without git's log: %+v", l)
+		}
 	}
+	then(git("rev-parse", "HEAD"), "main", value.GitByBranch)
+	git("branch", "-q", "-m", "other")
+	p.Must(os.RemoveAll(p.Path(".git/logs")))
+	then("", "", value.GitUnknown)
 }
 
 // TestBranchWork: what a branch did since its fork point, taken together: files and links, their lines as far as they
@@ -292,6 +302,9 @@ func TestPromptIsWhole(t *testing.T) {
 			t.Errorf("of turn %d: %d bytes, want %d", n, len(got), len(want))
 		}
 	}
+	if got := p.E.History.PromptOf("claude/nobody", 1); got != "" {
+		t.Errorf("of nobody: %q", got)
+	}
 }
 
 // TestTargets: what a call was about is told of its step; beside a checkpoint only of one that was found in a call.
@@ -421,5 +434,149 @@ func TestTimesApart(t *testing.T) {
 		if len(res.Rows) != tt.want {
 			t.Errorf("%s: %d rows, want %d", what, len(res.Rows), tt.want)
 		}
+	}
+}
+
+// TestForkOfNobody: of a fork that an agent made of a session that nobody knows it is said what is not known; where its
+// agent has the file still, how much both have is found in that. With forks.detect off it is none.
+func TestForkOfNobody(t *testing.T) {
+	t.Parallel()
+	for _, there := range []bool{false, true} {
+		p, _ := enginetest.Begun(t)
+		gone := p.Talker(9)
+		gone.Used("one")
+		gone.Say("done: one")
+		gone.Used("two")
+		gone.Say("done: two")
+		kid := copied(p, gone, 2, "done: one")
+		if !there {
+			p.Must(os.Remove(gone.File))
+		}
+		kid.Start()
+		kid.Take("other", p.Edits("g", "1"))
+		h := p.E.History
+		forks, err := h.Forks(enginetest.Bg, p.Env(), "")
+		p.Must(err)
+		if len(forks) != 1 {
+			t.Fatalf("%+v", forks)
+		}
+		l := forks[0].Fork
+		got := fmt.Sprint(l.Session, l.Turn, l.Both, l.Depth, l.Checkpoint, l.NoCode)
+		want := fmt.Sprint(gone.Name(), 1, 1, 1, "", gone.Name()+" is not known here")
+		if got != want {
+			t.Errorf("the file is there: %t: %s, want %s", there, got, want)
+		}
+		tree, err := h.FamilyTree(enginetest.Bg, "", true, nil)
+		p.Must(err)
+		if len(tree.Branches) != 1 || tree.Branches[0].Parent != "" || tree.Branches[0].Depth != 0 {
+			t.Errorf("%+v", tree.Branches)
+		}
+		fu, err := h.Future(enginetest.Bg, model.SessionChoice{Session: kid.Name()})
+		if p.Must(err); len(fu.Lines) > 0 || fu.At != 2 {
+			t.Errorf("future: %+v", fu)
+		}
+		if kin, err := h.Kin(); err != nil {
+			t.Error(err)
+		} else if _, n := kin(gone.Name(), 1); n != 1 {
+			t.Errorf("%d forks at its turn", n)
+		}
+	}
+}
+
+// TestForksAreNotLookedFor: with forks.detect off a session is no fork that its agent made, and has no branches within.
+func TestForksAreNotLookedFor(t *testing.T) {
+	t.Parallel()
+	p, first := enginetest.TwoTurns(t)
+	p.Set("forks.detect", "false")
+	at := first.Parent
+	first.Take("left", p.Edits("f", "3"))
+	first.Parent = at
+	first.Take("gone on", p.Edits("f", "4"))
+	kid := copied(p, first, 2, "done: one")
+	kid.Start()
+	kid.Take("other", p.Edits("g", "1"))
+	h := p.E.History
+	tree, err := h.FamilyTree(enginetest.Bg, "", true, nil)
+	p.Must(err)
+	for i := range tree.Branches {
+		if b := &tree.Branches[i]; b.Depth != 0 || b.Fork != nil || b.Way != nil {
+			t.Errorf("%+v", b)
+		}
+	}
+	forks, err := h.Forks(enginetest.Bg, p.Env(), "")
+	p.Must(err)
+	ends, err := h.ForkEnds(enginetest.Bg)
+	if p.Must(err); len(forks)+len(ends) > 0 || len(tree.Branches) != 2 {
+		t.Errorf("%d branches, forks %+v, ends %v", len(tree.Branches), forks, ends)
+	}
+}
+
+// TestTargetsAfterCut: what calls were about is told of calls alone, of each session; also of one that was cut off the
+// session's file; a session that nobody has adds nothing.
+func TestTargetsAfterCut(t *testing.T) {
+	t.Parallel()
+	p, first := enginetest.TwoTurns(t)
+	other := p.Talker(2)
+	other.Take("other", p.Edits("g", "1"))
+	p.Settle()
+	steps := func() (list []*model.Checkpoint) {
+		for _, l := range p.Listed() {
+			list = append(list, l.Checkpoint)
+		}
+		return list
+	}
+	want := len(p.E.History.Targets(steps()))
+	if want != 3 {
+		t.Fatalf("%d calls", want)
+	}
+	p.Back("turn:1@"+first.Name(), restore.Options{InPlace: true, Session: model.SessionChoice{Session: first.Name()}})
+	all := steps()
+	nobodys := *all[len(all)-2]
+	nobodys.Session, nobodys.Cause.Call = "claude/nobody", "toolu_nobody"
+	got := p.E.History.Targets(append([]*model.Checkpoint{&nobodys}, all...))
+	if len(got) != want {
+		t.Errorf("%d calls after the cut", len(got))
+	}
+	for call, target := range got {
+		if target != "x" {
+			t.Errorf("%s is about %q", call, target)
+		}
+	}
+}
+
+// TestTurnsCountedEarly: the turns that an agent's fork took before its file was there count on from those that it has
+// of the other session, in every list.
+func TestTurnsCountedEarly(t *testing.T) {
+	t.Parallel()
+	p, first := enginetest.TwoTurns(t)
+	kid := p.Talker(2)
+	kid.Send(hooks.Event{Kind: hooks.Prompt, Prompt: "other"}, capture.HandleOptions{})
+	tool := hooks.Tool{Name: "Bash", Call: "early"}
+	kid.Send(hooks.Event{Kind: hooks.BeforeTool, Tool: tool}, capture.HandleOptions{})
+	p.Edits("f", "3")()
+	step := kid.Send(hooks.Event{Kind: hooks.AfterTool, Tool: tool}, capture.HandleOptions{}).Checkpoint
+	kid = copied(p, first, 2, "done: two")
+	kid.Used("other")
+	kid.Say("done: other")
+	kid.Stop()
+	p.Settle()
+	h := p.E.History
+	list, err := h.List(enginetest.Bg, history.ListOptions{})
+	p.Must(err)
+	if l := list.Checkpoints[0]; l.ID != step || l.Cause.Turn != 3 {
+		t.Errorf("the step is of turn %d", l.Cause.Turn)
+	}
+	rows, err := h.Rows(enginetest.Bg, history.RowOptions{})
+	p.Must(err)
+	if r := &rows.Rows[0]; r.Of != kid.Name() || r.Turn != 3 || r.Prompt != "other" {
+		t.Errorf("%+v", r)
+	}
+	ops, err := h.Operations(enginetest.Bg, 1, history.Changing)
+	if p.Must(err); ops[0].Turn != 3 {
+		t.Errorf("the operation is of turn %d", ops[0].Turn)
+	}
+	cp, err := h.Resolve("turn:3@" + kid.ID)
+	if p.Must(err); cp.ID != step {
+		t.Errorf("turn 3 is %q", cp.Cause.Prompt)
 	}
 }

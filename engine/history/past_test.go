@@ -118,3 +118,48 @@ func onFromTheTurnBefore(t *testing.T, rows []history.Row, i int, l *history.Lin
 		t.Errorf("turn %d of %s goes on from turn %d of %s, elided %d", r.Turn, r.Of, b.Turn, b.Of, l.Elided)
 	}
 }
+
+// TestPastAskedFor: of a turn without code it is told from which one it goes on, also where that is not listed; who
+// asks for a tool or for whose changes they are gets none.
+func TestPastAskedFor(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Write("f", "0")
+	p.Save("first")
+	k := p.Talker(1)
+	for n := range 3 {
+		k.Used(fmt.Sprint("turn ", n+1))
+		k.Say("there")
+	}
+	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+	p.Must(err)
+	for _, tt := range []struct {
+		f    value.Filter
+		want string
+	}{
+		{value.Filter{Prompt: "turn"}, "3>1 2>2 1"},
+		{value.Filter{Prompt: "2"}, "2>-1"},
+		{value.Filter{Prompt: "1"}, "1"},
+		{value.Filter{Agent: "codex"}, ""},
+		{value.Filter{Session: k.ID, Prompt: "3"}, "3>-1"},
+		{value.Filter{Agent: "claude", Tool: "Bash"}, ""},
+		{value.Filter{Agent: "claude", By: "outside"}, ""},
+	} {
+		o := history.RowOptions{Past: true, Filter: history.Filter{Filter: tt.f}}
+		res, err := p.E.History.Rows(enginetest.Bg, o)
+		p.Must(err)
+		links, err := p.E.History.Graph(enginetest.Bg, res.Rows)
+		p.Must(err)
+		var got []string
+		for i := range res.Rows {
+			line := fmt.Sprint(res.Rows[i].Turn)
+			if links[i] != nil {
+				line += fmt.Sprint(">", links[i].Row)
+			}
+			got = append(got, line)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%+v: %s, want %s", tt.f, got, tt.want)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/purge"
 	"rewind/hooks"
 )
 
@@ -137,5 +138,28 @@ func TestNoConversation(t *testing.T) {
 	list, why, err = h.Messages(enginetest.Bg, "turn:1@claude/silent", 3)
 	if err == nil && (len(list) > 0 || why != "the conversation had not begun, or was not captured") {
 		t.Errorf("%+v, %q", list, why)
+	}
+}
+
+// TestGoneIsShown: of a file whose content was purged it is told where a step shows it.
+func TestGoneIsShown(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter22-of-the-long-forgotten-field"
+	p := enginetest.NewProject(t)
+	p.Write("f", secret)
+	p.Write("g", "kept")
+	first := p.Save("first")
+	p.Write("f", "2")
+	p.Write("g", "kept, too")
+	second := p.Save("second")
+	p.Purge(purge.Options{Texts: [][]byte{[]byte(secret)}})
+	for _, cp := range []*model.Checkpoint{first, second} {
+		s, err := p.E.History.Show(enginetest.Bg, cp.ID.String(), nil)
+		p.Must(err)
+		var gone []string
+		for path, why := range s.Gone {
+			gone = append(gone, path+" "+why)
+		}
+		enginetest.Equal(t, "gone", gone, []string{"f purged"})
 	}
 }

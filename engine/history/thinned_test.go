@@ -9,6 +9,7 @@ import (
 
 	"rewind/engine/enginetest"
 	"rewind/engine/gc"
+	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/internal/kv"
 )
@@ -65,4 +66,45 @@ func TestThinned(t *testing.T) {
 	if cp, err := p.E.History.Resolve(cps[4].ID.String()); err != nil || cp.ID != cps[4].ID {
 		t.Errorf("whose operation cannot be read: %v", err)
 	}
+}
+
+// TestThinnedTurn: of a turn whose code gc has removed it is said where it is named. The session's list has the turn
+// without code, and a list of rows has it not.
+func TestThinnedTurn(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.Begun(t)
+	now := time.Now().Add(-72 * time.Hour).Truncate(time.Second)
+	p.E.Log.Now = func() time.Time { return now }
+	for n := range 6 {
+		k.Take(fmt.Sprint("turn ", n+1), p.Edits("f", fmt.Sprint(n+1)))
+		now = now.Add(time.Minute)
+	}
+	now = time.Now()
+	p.Set("gc.grace", "10m")
+	p.Settle()
+	p.Collect(gc.Options{Keep: 2})
+	h := p.E.History
+	l, err := h.Turns(enginetest.Bg, model.SessionChoice{Session: k.Name()}, 0)
+	p.Must(err)
+	for i := range 6 {
+		turn, gone := &l.Turns[i], i < 4
+		cp, err := h.Resolve(fmt.Sprint("turn:", i+1))
+		if errors.Is(err, model.ErrNotFound) != gone || gone && !strings.Contains(err.Error(), "gc has removed it") {
+			t.Errorf("turn %d: %v", i+1, err)
+		}
+		said := turn.Summary == fmt.Sprint("turn ", i+1) && !turn.Gone
+		if is := turn.Checkpoint == "" && turn.Checkpoints == 0; is != gone || !said {
+			t.Errorf("turn %d: %+v", i+1, turn)
+		}
+		if !gone && (cp.ID.String() != turn.Checkpoint || p.Cat(cp, "f")[:1] != fmt.Sprint(i+1)) {
+			t.Errorf("turn %d is %q", i+1, cp.Cause.Prompt)
+		}
+	}
+	res, err := h.Rows(enginetest.Bg, history.RowOptions{Past: true})
+	p.Must(err)
+	var rows []uint64
+	for i := range res.Rows {
+		rows = append(rows, res.Rows[i].Turn)
+	}
+	enginetest.Equal(t, "turns of rows", rows, []uint64{6, 5, 0})
 }

@@ -26,7 +26,7 @@ func worked(t *testing.T) (*enginetest.Project, []string) {
 		a.Take(fmt.Sprint("a", n), p.Edits("f", fmt.Sprint(n)))
 		b.Take(fmt.Sprint("b", n), p.Edits("g", fmt.Sprint(n)))
 	}
-	p.Checkout("turn:2@"+a.Name(), restore.Options{InPlace: true})
+	p.Back("turn:2@"+a.Name(), restore.Options{InPlace: true})
 	a.Take("again", p.Edits("f", "again"))
 	b.Take("more", p.Edits("g", "more"))
 	return p, []string{a.Name(), b.Name(), model.Manual}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,6 +39,18 @@ func (p *place) write(name, text string) {
 	p.Helper()
 	p.must(os.MkdirAll(filepath.Dir(p.dir(name)), 0o755))
 	p.must(os.WriteFile(p.dir(name), []byte(text), 0o644))
+}
+
+// git runs git in a directory, without anybody's configuration.
+func (p *place) git(name string, args ...string) {
+	p.Helper()
+	p.must(os.MkdirAll(p.dir(name), 0o755))
+	as := []string{"-c", "user.name=n", "-c", "user.email=e", "-C", p.dir(name)}
+	cmd := exec.Command("git", append(as, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		p.Fatalf("git %q: %v: %s", args, err, out)
+	}
 }
 
 func newPlace(t *testing.T, mode project.Mode) *place {
@@ -271,6 +284,28 @@ func TestDoubtful(t *testing.T) {
 		{"forks.detect", "true", false},
 		{"forks.prune.auto", "true", true},
 		{"forks.prune.auto", "false", false},
+		{"limits.file_size", "1073741824", false},
+		{"forks.prune.keep", "9", true},
+		{"forks.prune.keep", "11", false},
+		{"forks.prune.age", "29d", true},
+		{"forks.prune.age", "30d", false},
+		{"forks.prune.kind", "agent", true},
+		{"gc.max_size", "30G", false},
+		{"gc.min_free", "2G", true},
+		{"gc.min_free", "1M", false},
+		{"gc.keep_all", "1h", true},
+		{"gc.keep_daily", "900d", true},
+		{"gc.keep_safety", "1d", true},
+		{"gc.keep_turns", "1d", true},
+		{"gc.auto", "false", false},
+		{"agents.mcp", "true", true},
+		{"agents.mcp", "false", false},
+		{"agents.commands", "true", true},
+		{"secrets.mode", "flag", false},
+		{"secrets.patterns", "x", true},
+		{"secrets.allow", "x", true},
+		{"tiers.balanced.runtime.antiSpam.minIntervalSeconds", "90", true},
+		{"tiers.balanced.runtime.antiSpam.minIntervalSeconds", "30", false},
 		{"exclude.defaults", "x", true},
 		{"tier", "aggressive", true},
 		{"tier", "balanced", false},
@@ -285,6 +320,24 @@ func TestDoubtful(t *testing.T) {
 			t.Errorf("%s %s: %+v", tt.key, tt.value, list)
 		}
 		p.must(os.Remove(filepath.Join(project.Marker(p.dir("a")), project.ConfigName)))
+	}
+	// What a project says is measured by what holds for the user, not by what is built in.
+	p.must(project.SetConfig(p.home, "", "gc.max_size", []string{"0"}))
+	p.must(project.SetConfig(p.home, "", "forks.detect", []string{"false"}))
+	p.must(project.SetConfig(p.home, p.dir("a"), "gc.max_size", []string{"900G"}))
+	p.must(project.SetConfig(p.home, p.dir("a"), "forks.detect", []string{"false"}))
+	list, err := p.config("a").Doubtful(p.home)
+	if p.must(err); len(list) != 1 || list[0].Key != "gc.max_size" {
+		t.Errorf("%+v", list)
+	}
+	p.must(project.SetConfig(p.home, p.dir("a"), "forks.detect", []string{"true"}))
+	p.must(project.SetConfig(p.home, p.dir("a"), "gc.max_size", nil))
+	if list, err := p.config("a").Doubtful(p.home); err != nil || len(list) > 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	p.must(os.WriteFile(filepath.Join(p.home.Dir, project.ConfigName), []byte("{"), 0o600))
+	if _, err := (project.Config{}).Doubtful(p.home); err == nil {
+		t.Error("settings that cannot be read are no doubt")
 	}
 }
 

@@ -1,6 +1,7 @@
 package project_test
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"rewind/engine"
 	"rewind/engine/enginetest"
+	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/internal/value"
 )
@@ -176,5 +178,122 @@ func TestProtects(t *testing.T) {
 	}
 	if !project.Protects("tiers.claude") || !project.Protects("new.one") || project.Protects("alias.x") {
 		t.Error("what is no key of the table is taken for what it is not")
+	}
+}
+
+// TestTrashOnAnotherDisk: a store that lies where it lay, under another name, comes back from there, and goes from
+// there: of a project in project mode with the marker that was left for it.
+func TestTrashOnAnotherDisk(t *testing.T) {
+	for _, mode := range []project.Mode{project.ModeGlobal, project.ModeProject} {
+		for _, end := range []string{"back", "discarded", "swept", "its disk is gone", "anew"} {
+			p := newPlace(t, mode)
+			p.must(project.SetConfig(p.home, p.dir("a"), "gc.grace", []string{"9d"}))
+			is := p.at("a")
+			lies := &project.Trashed{Record: p.home.RecordOf(is), Mode: mode, Removed: noon}
+			name := p.id + "-1"
+			lies.Beside = filepath.Join(filepath.Dir(is.Store), ".trash-"+name)
+			note, err := json.Marshal(lies)
+			p.must(err)
+			dir := filepath.Join(p.home.Dir, "trash", name)
+			p.must(os.MkdirAll(dir, 0o700))
+			p.must(os.WriteFile(filepath.Join(dir, "removed.json"), note, 0o600))
+			p.must(os.Rename(is.Store, lies.Beside))
+			p.must(project.RemoveMarker(is))
+			if mode == project.ModeProject {
+				p.must(os.Remove(filepath.Join(p.home.Dir, "projects", p.id)))
+			}
+			if end == "its disk is gone" {
+				p.must(os.Rename(lies.Beside, p.dir("away")))
+				if p.home.TrashDue(noon) || len(p.home.Trash(noon)) > 0 || !p.home.TrashDue(noon.Add(day)) {
+					t.Errorf("%s, %s: %v", mode, end, p.home.Trash(noon))
+				}
+				continue
+			}
+			found, err := p.home.FindTrashed(p.id, noon)
+			p.must(err)
+			want := "error: find project of a: not a rewind project"
+			switch end {
+			case "back":
+				s, err := p.home.Restore(enginetest.Bg, found, 0)
+				p.must(err)
+				want = "a"
+				if s.Wrong != "" || string(s.Root) != p.dir("a") || string(s.Store) != is.Store {
+					t.Errorf("%s: back as %+v", mode, s)
+				}
+			case "anew":
+				p.set("a", project.ModeGlobal)
+				p.must(p.home.Discard(enginetest.Bg, found, 0))
+				want = "a, another"
+			case "discarded":
+				p.must(p.home.Discard(enginetest.Bg, found, 0))
+			case "swept":
+				p.must(p.home.EmptyTrash(enginetest.Bg, noon.Add(day), 0))
+			}
+			if _, err := os.Lstat(lies.Beside); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s, %s: it still lies there: %v", mode, end, err)
+			}
+			if left := inTrash(t, p.home); len(left) != 0 || p.found("a") != want {
+				t.Errorf("%s, %s: the trash has %v, found %s", mode, end, left, p.found("a"))
+			}
+			if end != "back" && end != "anew" && p.list("a") != "f" {
+				t.Errorf("%s, %s: left %s", mode, end, p.list("a"))
+			}
+		}
+	}
+}
+
+// TestTrashRefused: a store that cannot be moved is where it was, and nothing of it is in the trash.
+func TestTrashRefused(t *testing.T) {
+	p := newPlace(t, project.ModeGlobal)
+	is := p.at("a")
+	lies := project.Trashed{Record: p.home.RecordOf(is), Mode: is.Mode, Removed: noon}
+	if _, err := p.home.PutInTrash(lies, p.dir("nowhere")); !errors.Is(err, project.ErrTrash) {
+		t.Errorf("%v", err)
+	}
+	if left := inTrash(t, p.home); len(left) != 0 || p.found("a") != "a" {
+		t.Errorf("the trash has %v, found %s", left, p.found("a"))
+	}
+	t1, err := p.home.PutInTrash(lies, is.Store)
+	p.must(err)
+	p.must(p.home.Discard(enginetest.Bg, t1, 0))
+	for _, id := range []string{"ab", "ac"} {
+		id += strings.Repeat("0", 30)
+		other := project.Trashed{Record: project.Record{ID: id}, Removed: noon, NoStore: true}
+		_, err := p.home.PutInTrash(other, "")
+		p.must(err)
+	}
+	if t1, err := p.home.FindTrashed("a", noon); !errors.Is(err, model.ErrUsage) {
+		t.Errorf("of two that begin so: %+v, %v", t1, err)
+	}
+	if _, err := p.home.Restore(enginetest.Bg, t1, 0); !errors.Is(err, project.ErrNoStore) {
+		t.Errorf("what was discarded came back: %v", err)
+	}
+}
+
+// TestTrashSettings: what comes back does not take the place of newer settings, nor come where git tracks them.
+func TestTrashSettings(t *testing.T) {
+	for what, want := range map[string]string{"": "9d", "newer": "2d", "tracked": "1h"} {
+		p := newPlace(t, project.ModeGlobal)
+		p.must(project.SetConfig(p.home, p.dir("a"), "gc.grace", []string{"9d"}))
+		is := p.at("a")
+		lies := project.Trashed{Record: p.home.RecordOf(is), Mode: is.Mode, Removed: noon}
+		t1, err := p.home.PutInTrash(lies, is.Store)
+		p.must(err)
+		p.must(project.RemoveMarker(is))
+		switch what {
+		case "newer":
+			p.must(project.SetConfig(p.home, p.dir("a"), "gc.grace", []string{"2d"}))
+		case "tracked":
+			p.git("a", "init", "-q")
+			p.write("a/.agent/rewind/x", "1")
+			p.git("a", "add", "-f", ".agent/rewind/x")
+		}
+		_, err = p.home.Restore(enginetest.Bg, t1, 0)
+		if p.must(err); p.config("a").Get("gc.grace") != want {
+			t.Errorf("%s: %v, want %s", what, p.config("a").Get("gc.grace"), want)
+		}
+		if _, err := os.Lstat(p.dir("a/.agent/rewind/config.json")); (err == nil) == (what == "tracked") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

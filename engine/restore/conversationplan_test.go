@@ -2,6 +2,7 @@ package restore_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -226,4 +227,159 @@ func TestBehind(t *testing.T) {
 	if turns, checkpoints := behind("turn:1", part); turns+checkpoints > 0 {
 		t.Errorf("of a part: %d, %d", turns, checkpoints)
 	}
+}
+
+// A fork that nobody has used serves again where its place is gone to, the named one before a newer one, also by the
+// turn of another session that shares it; it is no reason to make one more.
+func TestUnusedForkServesAgain(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	k.Take("three", p.Edits("f", "3"))
+	p.Settle()
+	of := func(session string, title string) restore.Options {
+		return restore.Options{Session: model.SessionChoice{Session: session}, Title: title}
+	}
+	first := p.Back("turn:1", of(k.Name(), "first")).Conversation
+	if first.Mode != model.ConversationFork || len(p.Files()) != 2 {
+		t.Fatalf("%+v", first)
+	}
+	serves := func(what string, o restore.Options, name string, want *model.Conversation) {
+		t.Helper()
+		p.Write("f", what)
+		r := p.Back(name, o)
+		c := r.Conversation
+		is := fmt.Sprint(c.Mode, c.Session, c.Path, c.Turn, len(c.Removed))
+		same := is == fmt.Sprint(model.ConversationOriginal, want.Session, want.Path, 1, 0)
+		if !same || p.Read("f") != enginetest.Big("1") {
+			t.Errorf("%s: %+v, want %s", what, c, want.Session)
+		}
+		at, err := p.E.Sessions.Position()
+		p.Must(err)
+		if at.Session != want.Session {
+			t.Errorf("%s: the project stands at %+v", what, at)
+		}
+		if _, err := os.Stat(want.Path); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	serves("again", of(k.Name(), ""), "turn:1", first)
+	serves("by itself", of(first.Session, ""), "turn:1", first)
+	_, err := p.E.Restorer.Switch(enginetest.Bg, k.Name(), restore.Options{Env: p.Env()}) // which keeps forks
+	p.Must(err)
+	// another one of the same place, which has a title of its own
+	second := p.Back("turn:1", of(k.Name(), "second")).Conversation
+	if second.Mode != model.ConversationFork || second.Session == first.Session {
+		t.Fatalf("%+v", second)
+	}
+	serves("the named one", of(first.Session, ""), "turn:1", first)
+	serves("the newest", of(k.Name(), ""), "turn:1", second)
+
+	// a fork of the session that goes on shares the turn
+	g := p.Fork("turn:2@"+k.Name(), restore.Options{})
+	p.Opened(g.Fork).Take("of its own", p.Edits("g", "1"))
+	p.Settle()
+	p.Write("f", "away")
+	c := p.Back("turn:1@"+g.Session, restore.Options{}).Conversation
+	if c.Session != second.Session || c.Mode != model.ConversationOriginal {
+		t.Errorf("by the turn of a fork: %+v, want %s", c, second.Session)
+	}
+	if c := p.Back("turn:2@"+g.Session, restore.Options{}).Conversation; c.Session == second.Session || c.Turn != 2 {
+		t.Errorf("the turn behind it: %+v", c)
+	}
+	p.Verify()
+}
+
+// What a restore took away comes back with undo-restore as it was: a file that is gone, one with records that say
+// nothing behind it, and not one whose name somebody else has taken.
+func TestUndoRestoreOfForks(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	k.Take("three", p.Edits("f", "3"))
+	p.Settle()
+	of := restore.Options{Session: model.SessionChoice{Session: k.Name()}}
+	undo := func(seq uint64, o restore.Options) (*restore.Result, error) {
+		o.Env = p.Env()
+		return p.E.Restorer.UndoRestore(enginetest.Bg, seq, o)
+	}
+	went := p.Back("turn:1", of)
+	fork := went.Conversation.Path
+	more := p.Slurp(fork) + `{"type":"mode","mode":"normal"}` + "\n"
+	p.Must(os.WriteFile(fork, []byte(more), 0o600))
+	back, err := undo(went.Operation.Seq, restore.Options{})
+	p.Must(err)
+	enginetest.Equal(t, "removed", back.Conversation.Removed, []string{fork})
+	if len(back.Conversation.Kept) > 0 || len(p.Files()) != 1 {
+		t.Errorf("%+v, %q", back.Conversation, p.Files())
+	}
+	_, err = undo(back.Operation.Seq, restore.Options{})
+	p.Must(err)
+	if p.Slurp(fork) != more {
+		t.Error("it does not come back as it was")
+	}
+
+	other := p.Back("turn:2", of) // the first one gives way
+	if _, err := os.Stat(fork); err == nil {
+		t.Fatalf("%+v", other.Conversation)
+	}
+	p.Must(os.WriteFile(fork, []byte("somebody's\n"), 0o600))
+	alone := restore.Options{Scope: refs.Scope{ContextOnly: true}}
+	if r, err := undo(other.Operation.Seq, alone); !errors.Is(err, os.ErrExist) {
+		t.Errorf("the name is taken: %+v, %v", r, err)
+	}
+	r, err := undo(other.Operation.Seq, restore.Options{DryRun: true})
+	p.Must(err)
+	if r.Conversation.Mode != model.ConversationNone || !strings.Contains(r.Conversation.Why, "--context-only") {
+		t.Errorf("the name is taken, with the code: %+v", r.Conversation)
+	}
+	p.Must(os.Remove(fork))
+	_, err = undo(other.Operation.Seq, restore.Options{})
+	p.Must(err)
+	if p.Slurp(fork) != more || p.Read("f") != enginetest.Big("1") {
+		t.Error("the first fork does not come back")
+	}
+
+	before := p.Slurp(k.File)
+	o := of
+	o.InPlace = true
+	cut := p.Back("turn:1", o)
+	p.Must(os.Remove(k.File))
+	_, err = undo(cut.Operation.Seq, restore.Options{})
+	p.Must(err)
+	if p.Slurp(k.File) != before {
+		t.Error("the file was gone, and does not come back whole")
+	}
+	p.Verify()
+}
+
+// A fork that is cut in front of where it parted shares fewer turns with its original, and as many as before when the
+// cut is taken back.
+func TestCutOfAForkMovesWhereItParted(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	k.Take("three", p.Edits("f", "3"))
+	made := p.Fork("turn:2@"+k.Name(), restore.Options{})
+	f := p.Opened(made.Fork)
+	f.Take("mine", p.Edits("g", "1"))
+	f.Take("again", p.Edits("g", "2"))
+	p.Settle()
+	before := p.Slurp(made.Path)
+	for turn, both := range map[int]int{1: 1, 2: 2, 3: 2} {
+		cut := p.Back(fmt.Sprint("turn:", turn, "@", f.Name()), restore.Options{InPlace: true})
+		if s := p.Session(f.Name()); s.Fork.Both != both || int(s.Turn) != turn || cut.Conversation.Turn != turn {
+			t.Errorf("cut to turn %d: both have %d, turn %d, want %d", turn, s.Fork.Both, s.Turn, both)
+		}
+		if s := p.Session(f.Name()); s.Prompt != map[int]string{1: "one", 2: "two", 3: "mine"}[turn] {
+			t.Errorf("cut to turn %d: prompt %q", turn, s.Prompt)
+		}
+		_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+		p.Must(err)
+		s := p.Session(f.Name())
+		if s.Fork.Both != 2 || s.Turn != 4 || s.Prompt != "again" {
+			t.Errorf("back from turn %d: both have %d, turn %d, prompt %q", turn, s.Fork.Both, s.Turn, s.Prompt)
+		}
+		if p.Slurp(made.Path) != before {
+			t.Errorf("back from turn %d: the file is another", turn)
+		}
+	}
+	p.Verify()
 }

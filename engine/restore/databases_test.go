@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rewind/engine/enginetest"
+	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/internal/value"
 	"rewind/refs"
@@ -234,6 +235,40 @@ func TestMergeOfADatabase(t *testing.T) {
 		if conflicts == 0 || liteBytes(p) != was {
 			t.Errorf("merges %+v, changed %v", r.Plan.Merges, liteBytes(p) != was)
 		}
+	}
+}
+
+// A database goes back whole beside a file that is merged, and stays whole where another session has changed it.
+func TestDatabaseBesideAMerge(t *testing.T) {
+	t.Parallel()
+	text := func(first, last string) string { return first + strings.Repeat("\nbetween", 8) + "\n" + last + "\n" }
+	for _, others := range []bool{false, true} {
+		p, l := newLitter(t, "*.db-wal\n*.db-shm\n")
+		p.Write("g", text("1", "1"))
+		litter(t, p, l, "before")
+		a, b := p.Agent("a"), p.Agent("b")
+		for _, x := range []*enginetest.Agent{a, b} {
+			x.Start()
+			x.Prompt("go")
+		}
+		change := func(x *enginetest.Agent, call string) (*model.Checkpoint, string) {
+			h := x.Run(call, func() { l.change(); copyLite(p.T, l.path, p.Path("app.db")) })
+			says, err := readLite(p.T, p.Path("app.db"))
+			p.Must(err)
+			return p.Get(h), says
+		}
+		one, want := change(a, "1")
+		change(a, "2")
+		a.Run("3", func() { p.Write("g", text("a's", "1")) })
+		b.Run("4", func() { p.Write("g", text("a's", "b's")) })
+		if others {
+			_, want = change(b, "5")
+		}
+		r := p.Checkout(one.ID.String(), restore.Options{Merge: true, Session: model.SessionChoice{Session: a.Name()}})
+		if p.Read("g") != text("1", "b's") || !others && named(r, "app.db") {
+			t.Errorf("others %v: g is %q, kept %v", others, p.Read("g"), p.KeptNames(r))
+		}
+		wantLite(t, p, fmt.Sprint("others ", others), want)
 	}
 }
 

@@ -2,6 +2,7 @@ package restore_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -71,6 +72,59 @@ func TestDeleteSeesForksOfASegment(t *testing.T) {
 	}
 	if tried < 3 {
 		t.Errorf("%d sessions have forks of their newest segment", tried)
+	}
+	cutInPlace(t, p, files, was)
+}
+
+// cutInPlace holds that a turn of a session can be gone to in place, or is refused with the reason: it stands in
+// another file, or another file goes on from what would go. No other file is touched, and undo-restore brings back
+// what went, to the byte.
+func cutInPlace(t *testing.T, p *enginetest.Project, files map[string][]string, was map[string]string) {
+	t.Helper()
+	elsewhere, needed, done := 0, 0, 0
+	for _, session := range slices.Sorted(maps.Keys(files)) {
+		s := p.Session(session)
+		newest := s.Transcript
+		for turn := int(s.Turn) - 1; turn > 0 && (done < 3 || needed < 2); turn-- {
+			name := fmt.Sprintf("turn:%d@%s", turn, session)
+			o := restore.Options{Env: p.Env(), InPlace: true, Scope: refs.Scope{ContextOnly: true}}
+			_, err := p.E.Restorer.Checkout(enginetest.Bg, name, o)
+			var not *model.NotInPlaceError
+			var dependent *model.DependentError
+			switch {
+			case errors.As(err, &not): // so do the turns before it
+				elsewhere++
+				turn = 0
+			case errors.As(err, &dependent):
+				needed++
+				other := func(path string) bool { return was[path] == "" || path == newest }
+				if slices.ContainsFunc(dependent.Paths, other) {
+					t.Errorf("%s: %q depend on it", name, dependent.Paths)
+				}
+			default:
+				p.Must(err)
+				done++
+				if now, text := p.Session(session), p.Slurp(newest); int(now.Turn) != turn || text == was[newest] {
+					t.Errorf("%s: turn %d, of %d bytes are %d left", name, now.Turn, len(was[newest]), len(text))
+				}
+				_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+				p.Must(err)
+			}
+			asItWas(t, p, name, was)
+		}
+	}
+	if min(elsewhere, needed, done) == 0 {
+		t.Errorf("%d cut, %d stand elsewhere, of %d others depend", done, elsewhere, needed)
+	}
+}
+
+// asItWas holds that all session files are as they were.
+func asItWas(t *testing.T, p *enginetest.Project, what string, was map[string]string) {
+	t.Helper()
+	for path, text := range was {
+		if p.Slurp(path) != text {
+			t.Fatalf("%s: %s is not as it was", what, path)
+		}
 	}
 }
 

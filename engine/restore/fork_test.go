@@ -132,6 +132,36 @@ func TestFork(t *testing.T) {
 	p.Verify()
 }
 
+// A fork of a session as it is begins at the code as it is, which becomes a step; a dry run makes none. A clone has the
+// title that it is given.
+func TestForkOfWhatIsUnsaved(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	w := model.SessionChoice{Session: k.Name()}
+	p.Write("f", "unsaved")
+	steps := len(p.Listed())
+	p.Fork("@", restore.Options{Session: w, DryRun: true})
+	p.Fork("turn:2", restore.Options{Session: w})
+	if len(p.Listed()) != steps {
+		t.Errorf("%d steps, there were %d", len(p.Listed()), steps)
+	}
+	c, err := p.E.Restorer.Clone(enginetest.Bg, restore.Options{Session: w, Title: "mine", Env: p.Env()})
+	p.Must(err)
+	f := p.Fork("@", restore.Options{Session: w})
+	if c.Title != "mine" || len(p.Listed()) != steps+1 {
+		t.Errorf("clone %q; %d steps, there were %d", c.Title, len(p.Listed()), steps)
+	}
+	for _, from := range []string{c.From.Checkpoint, f.From.Checkpoint} {
+		cp, err := p.E.History.Resolve(from)
+		p.Must(err)
+		if p.Cat(cp, "f") != "unsaved" {
+			t.Errorf("it begins at %s, where f is %.8q", from, p.Cat(cp, "f"))
+		}
+	}
+	p.Verify()
+}
+
 func stat(t *testing.T, path string) fs.FileInfo {
 	t.Helper()
 	fi, err := os.Stat(path)

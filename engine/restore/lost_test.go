@@ -5,14 +5,17 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"rewind/engine/conversation"
 	"rewind/engine/enginetest"
 	"rewind/engine/gc"
+	"rewind/engine/manage"
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/internal/value"
+	"rewind/refs"
 )
 
 // TestBringBack: what an agent has lost of any agent's session is known, and laid out again to the byte; what rewind or
@@ -92,4 +95,76 @@ func TestTitleIsNoLoss(t *testing.T) {
 	if loss, _ := p.E.Talks.Loss(&s); loss != value.NoLoss || s.Cursor.Length >= int64(len(p.raw)) {
 		t.Errorf("lost %q, %d of %d", loss, s.Cursor.Length, len(p.raw))
 	}
+}
+
+// Who has nothing that could be brought back is told why, and nothing is written.
+func TestBringBackIsRefused(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	o := restore.Options{Env: p.Env()}
+	refused := func(name, says string) {
+		t.Helper()
+		r, err := p.E.Restorer.BringBack(enginetest.Bg, name, o)
+		if !errors.Is(err, model.ErrUsage) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %+v, %v; want %q", name, r, err, says)
+		}
+	}
+	refused(model.Manual, "no agent's session")
+	refused(k.Name(), "nothing is lost")
+	p.Must(os.Remove(k.File))
+	note := running(p, k.Name())
+	var open *model.RunningError
+	_, err := p.E.Restorer.BringBack(enginetest.Bg, k.Name(), o)
+	if !errors.As(err, &open) || open.Session != k.Name() {
+		t.Errorf("while it is open: %v", err)
+	}
+	p.Must(os.Remove(note))
+	if _, err := p.E.Restorer.BringBack(enginetest.Bg, "claude/nobody", o); err == nil {
+		t.Error("a session that is not known is brought back")
+	}
+	if len(p.Files()) > 0 {
+		t.Errorf("%q", p.Files())
+	}
+	r, err := p.E.Restorer.BringBack(enginetest.Bg, k.Name(), o)
+	p.Must(err)
+	if r.Operation == nil || r.Path != k.File || r.Session != k.Name() {
+		t.Errorf("%+v", r)
+	}
+	p.WantTalk(k.File, "done: two", "one", "two")
+	_, err = p.E.Restorer.Manage(enginetest.Bg, manage.Request{
+		Kind: refs.KindDelete, Sessions: []string{k.Name()}, LastCopy: true, Env: p.Env(),
+	})
+	p.Must(err)
+	refused(k.Name(), "")
+}
+
+// Where something else is in the session's file, what it lost becomes a session of its own, and the file stays.
+func TestBringBackBesideAnotherOne(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	other := strings.ReplaceAll(p.Slurp(k.File), "one", "eno")
+	other = other[:strings.LastIndex(other[:len(other)/2], "\n")+1]
+	p.Must(os.WriteFile(k.File, []byte(other), 0o600))
+	k.Stop()
+	was := p.Slurp(k.File)
+	dry, err := p.E.Restorer.BringBack(enginetest.Bg, k.Name(), restore.Options{Env: p.Env(), DryRun: true})
+	p.Must(err)
+	if dry.Fork == nil || dry.Turns != 2 || len(p.Files()) != 1 {
+		t.Errorf("dry run: %+v, %q", dry, p.Files())
+	}
+	r, err := p.E.Restorer.BringBack(enginetest.Bg, k.Name(), restore.Options{Env: p.Env()})
+	p.Must(err)
+	if r.Fork == nil || r.Operation != nil || len(p.Files()) != 2 {
+		t.Fatalf("%+v, %q", r, p.Files())
+	}
+	if r.Path != r.Fork.Path || r.Path == k.File {
+		t.Fatalf("%+v, %q", r, p.Files())
+	}
+	p.WantTalk(r.Path, "done: two", "one", "two")
+	if p.Slurp(k.File) != was {
+		t.Error("the session's own file has changed")
+	}
+	p.Verify()
 }

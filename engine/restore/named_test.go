@@ -219,14 +219,17 @@ func TestEditsThatAreNotCaptured(t *testing.T) {
 		}
 	})
 	b.Start()
-	turn(b, "beside", func() { b.Run("s9", func() { p.Write("b", "1") }) })
+	turn(b, "beside", func() {
+		b.Run("s9", func() { p.Write("b", "1") })
+		edit(b, "s10", func() { p.Write(".env.b", "K=3") }, p.Path(".env.b"))
+	})
 	want := []string{
 		".env secret", ".env.local secret", ".git/hooks/pre-commit built-in", "big.bin size", "dist/pipe pipe", "log.bin size",
 		outside + "/linked outside", outside + "/o.txt outside",
 	}
 	told := func(r *restore.Result) (out []string) {
 		for _, u := range r.Plan.Uncaptured {
-			if u.Session != "claude/a" || u.Turn != 2 {
+			if u.Path != ".env.b" && (u.Session != "claude/a" || u.Turn != 2) {
 				t.Errorf("%+v", u)
 			}
 			out = append(out, string(u.Path)+" "+u.Reason)
@@ -246,6 +249,10 @@ func TestEditsThatAreNotCaptured(t *testing.T) {
 	o := restore.Options{DryRun: true, Session: model.SessionChoice{Session: "claude/a"}}
 	enginetest.Equal(t, "going back over it", told(p.Checkout("turn:1@a", o)), want)
 	enginetest.Equal(t, "going to its end", told(p.Checkout("turn:2@a", o)), nil)
+	exact := o
+	exact.Exact = true
+	all := slices.Insert(slices.Clone(want), 1, ".env.b secret") // also what a colleague did
+	enginetest.Equal(t, "going back exactly", told(p.Checkout("turn:1@a", exact)), all)
 	p.Reopen()
 	enginetest.Equal(t, "in another process", told(p.Checkout("turn:1@a", o)), want)
 	row, err := p.E.History.TurnRow(enginetest.Bg, "turn:2@a", "")

@@ -166,3 +166,62 @@ func TestPartsSpareWhatIsNotCaptured(t *testing.T) {
 		t.Fatalf("%v; f is %q", err, p.Read("f"))
 	}
 }
+
+// A part takes what was chosen of its file: the permissions, the lines, or both; and what is below a directory that is
+// gone comes with the directories.
+func TestPartsTakeWhatWasChosen(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Write("f", "1\n2\n3\n")
+	p.Write("a/b/x", "x")
+	p.Write("a/b/y", "y")
+	p.Must(os.Chmod(p.Path("f"), 0o755))
+	p.Must(os.Chmod(p.Path("a"), 0o700))
+	first := p.Save("first")
+	p.Write("f", "one\n2\n3\n")
+	p.Must(os.Chmod(p.Path("f"), 0o644))
+	p.Remove("a")
+	p.Write("new", "n")
+	last := p.Save("last")
+	is := shown(t, p, last, "f")
+	hunks := textdiff.Diff([]byte("one\n2\n3\n"), []byte("1\n2\n3\n"), 3).Hunks
+	before := enginetest.List(t, p.Root)
+	for name, c := range map[string]struct {
+		part restore.Part
+		perm os.FileMode
+		text string
+	}{
+		"permissions": {restore.Part{Path: "f", Was: is, Mode: true}, 0o755, "one\n2\n3\n"},
+		"lines":       {restore.Part{Path: "f", Was: is, Hunks: hunks}, 0o644, "1\n2\n3\n"},
+		"both":        {restore.Part{Path: "f", Was: is, Hunks: hunks, Mode: true}, 0o755, "1\n2\n3\n"},
+		"whole":       {restore.Part{Path: "f", Was: is, Whole: true}, 0o755, "1\n2\n3\n"},
+	} {
+		parts := []restore.Part{
+			{Path: "a/b/x", Whole: true}, c.part, {Path: "new", Was: shown(t, p, last, "new"), Whole: true},
+		}
+		dry := restore.Options{DryRun: true}
+		_, err := p.E.Restorer.CheckoutParts(enginetest.Bg, first.ID.String(), parts, dry)
+		if !errors.Is(err, model.ErrUsage) {
+			t.Errorf("%s: a dry run: %v", name, err)
+		}
+		p.WantTree(before)
+		_, err = p.E.Restorer.CheckoutParts(enginetest.Bg, first.ID.String(), parts, restore.Options{})
+		p.Must(err)
+		if got := stat(t, p.Path("f")).Mode().Perm(); got != c.perm || p.Read("f") != c.text {
+			t.Errorf("%s: f is %v %q", name, got, p.Read("f"))
+		}
+		if stat(t, p.Path("a")).Mode().Perm() != 0o700 || p.Read("a/b/x") != "x" {
+			t.Errorf("%s: what is below the directory", name)
+		}
+		if _, err := os.Stat(p.Path("a/b/y")); err == nil {
+			t.Errorf("%s: what was not chosen is there", name)
+		}
+		if _, err := os.Stat(p.Path("new")); err == nil {
+			t.Errorf("%s: what the checkpoint does not have is there", name)
+		}
+		_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
+		p.Must(err)
+		p.Remove("a")
+		p.WantTree(before)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -92,29 +93,33 @@ func TestPruneByItself(t *testing.T) {
 	p.Verify()
 }
 
+// cutShort leaves the deletion of a session as it is left between the journal and the end.
+func cutShort(p *enginetest.Project, gone string) {
+	p.T.Helper()
+	root, err := p.E.Log.Root()
+	p.Must(err)
+	defer root.Close()
+	defer p.E.Log.Hold()()
+	at, err := p.E.Sessions.Current(gone)
+	p.Must(err)
+	c, err := p.E.Worktree.Capture(enginetest.Bg, root, capture.Options{})
+	p.Must(err)
+	j := &model.Journal{Kind: refs.KindDelete, Session: gone, Stage: restore.NewStageName(), ByItself: true}
+	j.Target, j.ContextOnly, j.Managed = at.ID, true, []value.Managed{{Session: gone, Now: value.Deleted}}
+	j.Before, err = p.E.Log.Refs.ID(refs.Cursor(gone))
+	p.Must(err)
+	j.After = j.Before
+	_, err = p.E.Restorer.CommitSafety(enginetest.Bg, c, j, "", "")
+	p.Must(err)
+}
+
 // TestPruneByItselfCutShort: what deletes forks by itself, and is killed, is said to have done so by whoever finishes
 // it.
 func TestPruneByItselfCutShort(t *testing.T) {
 	p, k := enginetest.TwoTurns(t)
 	p.Settle()
 	gone := p.Fork("turn:1@"+k.Name(), restore.Options{Env: p.Env()}).Session
-	root, err := p.E.Log.Root()
-	p.Must(err)
-	defer root.Close()
-	func() { // as it is left between the journal and the end
-		defer p.E.Log.Hold()()
-		at, err := p.E.Sessions.Current(gone)
-		p.Must(err)
-		c, err := p.E.Worktree.Capture(enginetest.Bg, root, capture.Options{})
-		p.Must(err)
-		j := &model.Journal{Kind: refs.KindDelete, Session: gone, Stage: restore.NewStageName(), ByItself: true}
-		j.Target, j.ContextOnly, j.Managed = at.ID, true, []value.Managed{{Session: gone, Now: value.Deleted}}
-		j.Before, err = p.E.Log.Refs.ID(refs.Cursor(gone))
-		p.Must(err)
-		j.After = j.Before
-		_, err = p.E.Restorer.CommitSafety(enginetest.Bg, c, j, "", "")
-		p.Must(err)
-	}()
+	cutShort(p, gone)
 	p.Reopen()
 	r, err := p.E.Restorer.Continue(enginetest.Bg, p.Env())
 	p.Must(err)
@@ -206,4 +211,80 @@ func TestForkLimits(t *testing.T) {
 	if _, err := p.E.Restorer.Clone(enginetest.Bg, restore.Options{Env: o.Env}); err == nil {
 		t.Error("more bytes than forks.max_size, and a clone is made")
 	}
+}
+
+// Who asks for forks to go gets those that have nothing of their own, and is told of the others, which go with
+// LastCopy; what an agent has open stays whatever was asked.
+func TestPruneForks(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	env := p.Env()
+	fork := func() *restore.Forked { return p.Fork("turn:1@"+k.Name(), restore.Options{Env: env}) }
+	gone, own, open := fork(), fork(), fork()
+	p.Opened(own.Fork).Take("of its own", p.Edits("f", "7"))
+	p.Settle()
+	k.Take("three", nil) // the project stands there
+	running(p, open.Session)
+	files := p.Files()
+	_, _, err := p.E.Restorer.PruneForks(enginetest.Bg, manage.Prune{}, manage.Request{Env: env})
+	if !errors.Is(err, model.ErrUsage) {
+		t.Errorf("nothing said: %v", err)
+	}
+	for i, c := range []struct {
+		m             manage.Request
+		deleted, left []string
+		files         int
+	}{
+		{manage.Request{DryRun: true}, []string{gone.Session}, []string{own.Session}, len(files)},
+		{manage.Request{DryRun: true, LastCopy: true}, []string{own.Session, gone.Session}, nil, len(files)},
+		{manage.Request{}, []string{gone.Session}, []string{own.Session}, len(files) - 1},
+		{manage.Request{}, nil, []string{own.Session}, len(files) - 1},
+		{manage.Request{LastCopy: true}, []string{own.Session}, nil, len(files) - 2},
+		{manage.Request{LastCopy: true}, nil, nil, len(files) - 2},
+	} {
+		c.m.Env = env
+		r, left, err := p.E.Restorer.PruneForks(enginetest.Bg, manage.Prune{Older: 1}, c.m)
+		p.Must(err)
+		var deleted, stay []string
+		for _, m := range r.Sessions {
+			deleted = append(deleted, m.Session)
+		}
+		for _, l := range left {
+			stay = append(stay, l.Session)
+		}
+		slices.Sort(deleted)
+		slices.Sort(c.deleted)
+		enginetest.Equal(t, fmt.Sprint(i, " deleted"), deleted, c.deleted)
+		enginetest.Equal(t, fmt.Sprint(i, " left"), stay, c.left)
+		if done := r.Operation != nil; done != (len(c.deleted) > 0 && !c.m.DryRun) || len(p.Files()) != c.files {
+			t.Errorf("%d: %+v, %q", i, r, p.Files())
+		}
+	}
+	for range 2 {
+		_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: env})
+		p.Must(err)
+	}
+	enginetest.Equal(t, "taken back", p.Files(), files)
+	p.Verify()
+}
+
+// What deletes forks and is killed can be taken back: they stay.
+func TestDeleteCutShortIsTakenBack(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	f := p.Fork("turn:1@"+k.Name(), restore.Options{Env: p.Env()})
+	cutShort(p, f.Session)
+	p.Reopen()
+	r, err := p.E.Restorer.Abort(enginetest.Bg, p.Env())
+	p.Must(err)
+	if r.Operation == nil || r.Operation.Kind != refs.KindAbort || len(r.Managed) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if s := p.Session(f.Session); s.Standing != value.InUse {
+		t.Errorf("%+v", s)
+	}
+	p.WantTalk(f.Path, "done: one", "one")
+	p.Verify()
 }

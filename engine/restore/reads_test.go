@@ -99,6 +99,43 @@ func TestPlansWhileReadsFail(t *testing.T) {
 	})
 }
 
+// TestSessionsWhileReadsFail: the same of what is made of sessions, and of where a session stands.
+func TestSessionsWhileReadsFail(t *testing.T) {
+	t.Parallel()
+	p, k := planned(t)
+	f := p.Fork("turn:1@"+k.Name(), restore.Options{})
+	p.Opened(f.Fork).Take("mine", p.Edits("f", "fork"))
+	p.Settle()
+	cut := p.Back("turn:1@"+f.Session, restore.Options{InPlace: true})
+	p.Settle()
+	dry := restore.Options{Env: p.Env(), DryRun: true}
+	cutAgain := dry
+	cutAgain.InPlace, cutAgain.Session = true, model.SessionChoice{Session: k.Name()}
+	ofK := dry
+	ofK.Session = cutAgain.Session
+	for name, ask := range map[string]func(r *restore.Restorer) (*restore.Result, error){
+		"in place": func(r *restore.Restorer) (*restore.Result, error) {
+			return r.Checkout(enginetest.Bg, "turn:2", cutAgain)
+		},
+		"cut taken back": func(r *restore.Restorer) (*restore.Result, error) {
+			return r.UndoRestore(enginetest.Bg, cut.Operation.Seq, dry)
+		},
+		"switch": func(r *restore.Restorer) (*restore.Result, error) { return r.Switch(enginetest.Bg, k.Name(), dry) },
+		"forward": func(r *restore.Restorer) (*restore.Result, error) {
+			return r.Forward(enginetest.Bg, 1, dry)
+		},
+		"fork": func(r *restore.Restorer) (*restore.Result, error) {
+			f, err := r.Fork(enginetest.Bg, "turn:2", ofK)
+			if err == nil && (f.Cut.Turn != 2 || f.From.Session != k.Name()) {
+				t.Errorf("fork: %+v", f.Fork)
+			}
+			return &restore.Result{Plan: &restore.Plan{}}, err
+		},
+	} {
+		p.ReadFails(name, 2, func(q *enginetest.Project) (string, error) { return planText(ask(q.E.Restorer)) })
+	}
+}
+
 // TestRestoreWhileReadsFail: a restore during which a read of the store fails is done, or has changed nothing, or is
 // half done and can be taken back; then it is done as it would have been.
 func TestRestoreWhileReadsFail(t *testing.T) {

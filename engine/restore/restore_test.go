@@ -150,6 +150,44 @@ func TestCheckoutRefusesToOverwriteSecrets(t *testing.T) {
 	}
 }
 
+// The same below a directory that is ignored now; once secrets may be stored it goes, and comes back.
+func TestCheckoutRefusesToOverwriteIgnoredSecrets(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Set("secrets.store", "true")
+	p.Reopen()
+	for _, path := range []string{"conf/b/.env", "conf/a.pem", "conf/plain"} {
+		p.Write(path, "then")
+	}
+	one := p.Save("one")
+	p.Set("secrets.store", "false")
+	p.Reopen()
+	p.Write(".gitignore", "conf/\n")
+	for _, path := range []string{"conf/b/.env", "conf/a.pem", "conf/plain"} {
+		p.Write(path, "now")
+	}
+	p.Save("two")
+	before := enginetest.List(t, p.Root)
+	_, err := p.E.Restorer.Checkout(enginetest.Bg, one.ID.String(), restore.Options{})
+	var unsaved *model.UnsavedError
+	if !errors.As(err, &unsaved) {
+		t.Fatalf("got %v", err)
+	}
+	enginetest.Equal(t, "refused", unsaved.Paths, []model.Blocked{
+		{Path: "conf/a.pem", Reason: tree.ReasonSecret}, {Path: "conf/b/.env", Reason: tree.ReasonSecret},
+	})
+	p.WantTree(before)
+	p.Set("secrets.store", "true")
+	p.Reopen()
+	p.Checkout(one.ID.String(), restore.Options{})
+	if p.Read("conf/b/.env") != "then" || p.Read("conf/plain") != "then" {
+		t.Errorf("%q, %q", p.Read("conf/b/.env"), p.Read("conf/plain"))
+	}
+	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
+	p.Must(err)
+	p.WantTree(before)
+}
+
 // A file over the size limit that is in the way is stored whole first.
 func TestCheckoutStoresFilesOverTheLimitWhole(t *testing.T) {
 	p := enginetest.NewProject(t)

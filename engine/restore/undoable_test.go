@@ -1,15 +1,21 @@
 package restore_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
 	"rewind/engine/manage"
+	"rewind/engine/model"
+	"rewind/engine/purge"
 	"rewind/engine/restore"
+	"rewind/internal/textdiff"
 	"rewind/refs"
 )
 
@@ -81,5 +87,152 @@ func TestUndoable(t *testing.T) {
 			}
 			p.Verify()
 		})
+	}
+}
+
+// What UndoRestore does not take back it refuses with the reason, and so do the list and the status.
+func TestWhatCannotBeUndone(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	went := p.Back("turn:1@"+k.Name(), restore.Options{})
+	back, err := p.E.Restorer.UndoRestore(enginetest.Bg, went.Operation.Seq, restore.Options{Env: p.Env()})
+	p.Must(err)
+	p.Write("gone", "nobody's")
+	p.Save("with it")
+	p.Purge(purge.Options{Paths: []string{"gone"}})
+	purged := p.E.Log.DB.LastSeq()
+	name := manage.Request{Kind: refs.KindRename, Sessions: []string{k.Name()}, Title: "another", Env: p.Env()}
+	named, err := p.E.Restorer.Manage(enginetest.Bg, name)
+	p.Must(err)
+	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, named.Operation.Seq, restore.Options{Env: p.Env()})
+	p.Must(err)
+	alone := refs.Scope{ContextOnly: true}
+	for what, c := range map[string]struct {
+		seq  uint64
+		of   refs.Scope
+		says string
+	}{
+		"a checkpoint":                  {1, refs.Scope{}, "not a restore"},
+		"a purge":                       {purged, refs.Scope{}, "purge"},
+		"taken back already":            {went.Operation.Seq, refs.Scope{}, "took it back already"},
+		"a name, taken back already":    {named.Operation.Seq, refs.Scope{}, "took it back already"},
+		"a name, with the context only": {named.Operation.Seq, alone, "took it back already"},
+		"none":                          {purged + 1000, refs.Scope{}, ""},
+	} {
+		_, err := p.E.Restorer.UndoRestore(enginetest.Bg, c.seq, restore.Options{Env: p.Env(), Scope: c.of})
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v; want %q", what, err, c.says)
+		}
+	}
+	// the conversation of what was taken back may come alone, and what takes back can be taken back
+	dry := restore.Options{Env: p.Env(), Scope: alone, DryRun: true}
+	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, went.Operation.Seq, dry)
+	p.Must(err)
+	again, err := p.E.Restorer.UndoRestore(enginetest.Bg, back.Operation.Seq, restore.Options{Env: p.Env()})
+	p.Must(err)
+	if p.Read("f") != enginetest.Big("1") || again.Operation.Restore.Undoes != back.Operation.Seq {
+		t.Errorf("f is %.3q", p.Read("f"))
+	}
+
+	list, err := p.E.History.Operations(enginetest.Bg, 0, history.Every)
+	p.Must(err)
+	can, err := p.E.Restorer.Undoable(enginetest.Bg, list, p.Env())
+	p.Must(err)
+	if !slices.Contains(can, true) || len(can) != len(list) {
+		t.Fatalf("%v of %d", can, len(list))
+	}
+	p.Crashed("turn:2@"+k.Name(), restore.Options{}, false, 0)
+	p.Reopen()
+	can, err = p.E.Restorer.Undoable(enginetest.Bg, list, p.Env())
+	if err != nil || len(can) != len(list) || slices.Contains(can, true) {
+		t.Errorf("while a restore is half done: %v, %v", can, err)
+	}
+	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
+	if !errors.Is(err, model.ErrHalfDone) {
+		t.Errorf("half done: %v", err)
+	}
+}
+
+// Redo sets back whole what one checkout took back, also with what was unsaved when it did, and nothing lies ahead of
+// that.
+func TestRedoOfWhatWasTakenBack(t *testing.T) {
+	t.Parallel()
+	for _, unsaved := range []bool{false, true} {
+		p, k := enginetest.TwoTurns(t)
+		k.Take("three", p.Edits("g", "3"))
+		p.Settle()
+		w := model.SessionChoice{Session: k.Name()}
+		if unsaved {
+			p.Write("f", enginetest.Big("by hand"))
+		}
+		before := enginetest.List(t, p.Root)
+		r := p.Checkout("turn:1", restore.Options{Session: w, TakeBack: true, CodeOnly: true})
+		if !r.Operation.Restore.TakesBack || p.Read("f") != enginetest.Big("1") {
+			t.Fatalf("%+v, f %.4q", r.Operation.Restore, p.Read("f"))
+		}
+		at, err := p.E.Log.Refs.ID(refs.Cursor(k.Name()))
+		p.Must(err)
+		ahead, err := p.E.Restorer.Ahead(k.Name(), at, nil)
+		p.Must(err)
+		if len(ahead) != 1 || ahead[0].Cause.Turn != 3 {
+			t.Errorf("%d steps lie ahead", len(ahead))
+		}
+		var none *model.NoStepError
+		_, err = p.E.Restorer.Redo(enginetest.Bg, 2, restore.Options{Session: w, CodeOnly: true})
+		if !errors.As(err, &none) || !none.Ahead || none.There != 1 {
+			t.Errorf("two steps: %v", err)
+		}
+		r, err = p.E.Restorer.Redo(enginetest.Bg, 1, restore.Options{Session: w, CodeOnly: true})
+		p.Must(err)
+		p.WantTree(before)
+		if known := r.Plan.Target.ID == ahead[0].ID; known == unsaved {
+			t.Errorf("unsaved %v: it goes to %s, the step is %s", unsaved, r.Plan.Target.ID.Short(),
+				ahead[0].ID.Short())
+		}
+		_, err = p.E.Restorer.Redo(enginetest.Bg, 1, restore.Options{Session: w, CodeOnly: true})
+		if !errors.As(err, &none) || none.There != 0 {
+			t.Errorf("again: %v", err)
+		}
+		p.Verify()
+	}
+}
+
+// Undo and redo where there is no step say so.
+func TestUndoOfNothing(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	if _, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{}); !errors.Is(err, model.ErrNotFound) {
+		t.Errorf("undo without a checkpoint: %v", err)
+	}
+	if _, err := p.E.Restorer.Redo(enginetest.Bg, 1, restore.Options{}); !errors.Is(err, model.ErrNotFound) {
+		t.Errorf("redo without a checkpoint: %v", err)
+	}
+	p.Write("f", "1")
+	p.Save("one")
+	p.Write("f", "2")
+	p.Save("two")
+	for _, o := range []restore.Options{
+		{Prefer: textdiff.Ours},
+		{Merge: true, Scope: refs.Scope{Exact: true}},
+		{Merge: true, Scope: refs.Scope{ContextOnly: true}},
+	} {
+		if _, err := p.E.Restorer.Undo(enginetest.Bg, 1, o); !errors.Is(err, model.ErrUsage) {
+			t.Errorf("undo: %v", err)
+		}
+		if _, err := p.E.Restorer.Redo(enginetest.Bg, 1, o); !errors.Is(err, model.ErrUsage) {
+			t.Errorf("redo: %v", err)
+		}
+	}
+	// steps are of all files, whatever paths are named
+	_, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Scope: refs.Scope{Paths: refs.PathSet{"other"}}})
+	p.Must(err)
+	if p.Read("f") != "1" {
+		t.Errorf("f is %q", p.Read("f"))
+	}
+	_, err = p.E.Restorer.Redo(enginetest.Bg, 1, restore.Options{Scope: refs.Scope{Paths: refs.PathSet{"other"}}})
+	p.Must(err)
+	if p.Read("f") != "2" {
+		t.Errorf("f is %q", p.Read("f"))
 	}
 }

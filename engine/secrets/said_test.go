@@ -128,6 +128,10 @@ func TestSaidByEveryAgent(t *testing.T) {
 		parts := map[string]int{}
 		for _, l := range list {
 			parts[l.Part]++
+			secret, err := p.E.Leaks.SaidSecret(enginetest.Bg, l.Found)
+			if err != nil || !strings.HasPrefix(secret, "gh"+"p_") {
+				t.Errorf("%s: %+v: %v", agent, l, err)
+			}
 		}
 		if parts["prompt"] != 1 || parts["tool output"] != 1 || parts["reply"] != 1 || len(list) != 3 {
 			t.Errorf("%s: %+v", agent, list)

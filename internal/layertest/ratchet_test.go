@@ -289,8 +289,10 @@ func TestMeasures(t *testing.T) {
 			"select { case <-c: case <-d: default: } }) }\n", "map[]"}, // 15
 		{"a.go", "package p\n\nfunc (r *T[K]) f() { " + eight + eight + "}\n", "map[cyclomatic a.go:T.f:17]"},
 		{"a_test.go", "package p\n\nfunc f() { " + eight + eight + "}\n", "map[]"},
-		{"engine/a.go", "package p\n\nvar x = r.log.Refs.Newest(0, f)\nvar y = l.Made(f)\nvar z = a.Newest(f)\n",
-			"map[walks engine/a.go:1]"},
+		{
+			"engine/a.go", "package p\n\nvar x = r.log.Refs.Newest(0, f)\nvar y = l.Made(f)\nvar z = a.Newest(f)\n",
+			"map[walks engine/a.go:1]",
+		},
 		{"engine/a.go", "package p\n\nvar x = e.Log.Refs.Since(1, g(e.log.Made(f)))\n", "map[walks engine/a.go:2]"},
 		{"engine/ledger/a.go", "package p\n\nvar x = r.log.Refs.Newest(0, f)\n", "map[]"},
 	} {

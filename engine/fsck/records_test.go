@@ -1,0 +1,626 @@
+package fsck_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/engine/enginetest"
+	"rewind/engine/model"
+	"rewind/engine/purge"
+	"rewind/engine/restore"
+	"rewind/hooks"
+	"rewind/internal/agentfiles"
+	"rewind/internal/kv"
+	"rewind/internal/value"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// faults are those that a check finds.
+func faults(p *enginetest.Project, full bool) []error {
+	p.T.Helper()
+	f, err := p.E.Checker.Verify(enginetest.Bg, full, nil, nil)
+	p.Must(err)
+	return f.Faults
+}
+
+// TestDamagedSessions: a session whose record cannot be read begins anew, and the bytes are kept; of one whose record
+// names a conversation that is lost only that goes.
+func TestDamagedSessions(t *testing.T) {
+	gone := enginetest.TestID("gone")
+	for name, c := range map[string]struct {
+		hurt func(s *model.Session)
+		says string
+	}{
+		"record":     {nil, "begins anew"},
+		"what it is": {func(s *model.Session) { s.Cursor.Transcript = gone }, "is captured anew"},
+		"what was":   {func(s *model.Session) { s.Cursor.Lost = gone }, "is captured anew"},
+		"began as": {func(s *model.Session) {
+			s.Fork = &model.Lineage{Turns: []int{1}, Transcript: gone}
+			s.Fork.Session, s.Fork.Kind = "claude/z", "fork"
+		}, "is captured anew"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, k := enginetest.TwoTurns(t)
+			p.Settle()
+			was := p.Session(k.Name())
+			hurt, raw := was, []byte("x")
+			if c.hurt != nil {
+				c.hurt(&hurt)
+				raw = hurt.Encode()
+			}
+			damage(p, func(b *kv.Batch) error { return b.Set(model.SessionKey(k.Name()), raw) })
+			for _, full := range []bool{false, true} {
+				if list := faults(p, full); len(list) != 1 || !strings.Contains(list[0].Error(), k.Name()) {
+					t.Errorf("full %v: %v", full, list)
+				}
+			}
+			r := repair(p)
+			if !says(r, "session "+k.Name()+" "+c.says) {
+				t.Errorf("%q", r.Done)
+			}
+			kept, err := os.ReadFile(filepath.Join(r.Quarantine, fmt.Sprintf("session-%x", k.Name())))
+			if (err == nil) != (c.hurt == nil) || err == nil && string(kept) != "x" {
+				t.Errorf("kept is %q, %v", kept, err)
+			}
+			if name == "what was" || name == "began as" {
+				now := p.Session(k.Name())
+				if !now.Cursor.Lost.IsZero() || now.Cursor.TranscriptEnd != was.Cursor.TranscriptEnd ||
+					now.Fork != nil && !now.Fork.Transcript.IsZero() {
+					t.Errorf("the session is %+v, was %+v", now, was)
+				}
+			}
+			k.Take("on", p.Edits("f", "3"))
+			p.Settle()
+			if got := string(p.Talk(p.Session(k.Name()))); got != p.Slurp(k.File) {
+				t.Errorf("%d bytes are captured of %d", len(got), len(p.Slurp(k.File)))
+			}
+			p.Verify()
+		})
+	}
+}
+
+// TestConversationsOfAllAgents: what is lost of a conversation is stored again from the session file of whichever
+// agent, but not from one that has changed.
+func TestConversationsOfAllAgents(t *testing.T) {
+	for _, agent := range []hooks.Agent{hooks.Claude, hooks.Codex, hooks.Gemini, hooks.Droid} {
+		for _, changed := range []string{"", "within", "cut"} {
+			t.Run(string(agent)+changed, func(t *testing.T) {
+				p := enginetest.NewProject(t)
+				p.Write("f", "1")
+				s := p.Scribe(agent, enginetest.ClaudeID(7))
+				for _, text := range []string{"one", "two"} {
+					s.Tell(hooks.Prompt, map[string]any{"prompt": text})
+					s.Asked(text)
+					s.Does("f", text)
+					s.Says("done " + text)
+					s.Tell(hooks.Stop, nil)
+				}
+				p.Settle()
+				was := p.Session(s.Name())
+				want := string(p.Talk(was))
+				switch file := p.Slurp(s.File); changed {
+				case "within":
+					file = strings.Replace(file, "one", "eno", 1)
+					p.Must(os.WriteFile(s.File, []byte(file), 0o600))
+				case "cut":
+					p.Must(os.WriteFile(s.File, []byte(file[:len(file)/2]), 0o600))
+				}
+				drop(p, model.Object{Kind: objstore.Transcript, Id: was.Cursor.Transcript})
+				r := repair(p)
+				again := says(r, "stored again, from the working tree and the session files")
+				now := p.Session(s.Name())
+				if changed == "" {
+					if !again || len(r.Left.Affected) > 0 || string(p.Talk(now)) != want {
+						t.Errorf("%q, affected are %+v", r.Done, r.Left.Affected)
+					}
+					return
+				}
+				if again || now.Cursor.Transcript == was.Cursor.Transcript || len(r.Left.Lost) != 1 {
+					t.Errorf("%q, lost are %+v", r.Done, r.Left.Lost)
+				}
+			})
+		}
+	}
+}
+
+// TestCheckOfJournal: what the journal of an unfinished restore names is checked, and that its session files are an
+// agent's. A repair waits for the restore to end, unless it cannot.
+func TestCheckOfJournal(t *testing.T) {
+	gone := enginetest.TestID("gone")
+	for name, c := range map[string]struct {
+		hurt   func(j *model.Journal)
+		fault  string // "": none
+		begins bool   // the repair
+	}{
+		"sound":        {func(*model.Journal) {}, "", false},
+		"target":       {func(j *model.Journal) { j.Target = gone }, "verify journal: checkpoint", true},
+		"safety":       {func(j *model.Journal) { j.Safety = gone }, "verify journal: checkpoint", true},
+		"conversation": {func(j *model.Journal) { j.Files = []refs.File{{To: gone}} }, "verify journal: conv", false},
+		"foreign file": {func(j *model.Journal) { j.Files = []refs.File{{Path: "/x"}} }, "the journal names", false},
+	} {
+		p, k := enginetest.TwoTurns(t)
+		one := p.Save("one")
+		p.Write("f", "2")
+		two := p.Save("two")
+		j := &model.Journal{
+			Kind: refs.KindCheckout, Session: model.Manual, Restore: refs.Restore{Target: one.ID, Safety: two.ID},
+			Before: two.ID, After: one.ID, Stage: "0011223344556677",
+		}
+		c.hurt(j)
+		for i := range j.Files {
+			j.Files[i].Path = cmp.Or(j.Files[i].Path, k.File)
+			j.Files[i].From = p.Session(k.Name()).Cursor.Transcript
+		}
+		damage(p, func(b *kv.Batch) error { return b.Set(model.JournalKey, j.Encode()) })
+		list := faults(p, false)
+		text := ""
+		for _, err := range list {
+			text += err.Error()
+		}
+		if len(list) > 1 || !strings.HasPrefix(text, c.fault) || (text == "") != (c.fault == "") {
+			t.Errorf("%s: %v", name, list)
+		}
+		if foreign := name == "foreign file"; errors.Is(errors.Join(list...), agentfiles.ErrForeign) != foreign {
+			t.Errorf("%s: %v", name, list)
+		}
+		_, err := p.E.Checker.Repair(enginetest.Bg, nil, nil)
+		if (err == nil) != c.begins || errors.Is(err, model.ErrHalfDone) == c.begins {
+			t.Errorf("%s: repair: %v", name, err)
+		}
+	}
+}
+
+// TestNonsense: an object whose bytes are those of its id, but none that it could have, is a fault, whatever kind it is
+// of.
+func TestNonsense(t *testing.T) {
+	for _, k := range []objstore.Kind{objstore.Checkpoint, objstore.Tree, objstore.Note, objstore.Transcript} {
+		p := enginetest.NewProject(t)
+		p.Write("f", "1")
+		cp := *p.Save("one")
+		tx := p.E.Log.Objs.Begin()
+		id, err := tx.Put(k, []byte("\xffnonsense"), objstore.ID{})
+		p.Must(err)
+		switch k {
+		case objstore.Tree:
+			cp.Tree = id
+		case objstore.Note:
+			cp.Note = id
+		case objstore.Transcript:
+			cp.Conversation.Transcript, cp.Conversation.Path, cp.Conversation.Length = id, "/x", 7
+		}
+		if k != objstore.Checkpoint {
+			p.Must(p.E.Log.PutCheckpoint(tx, &cp, cp.Seq))
+			id = cp.ID
+		}
+		p.Must(tx.Commit(enginetest.Bg, kv.Durable))
+		damage(p, func(b *kv.Batch) error { return refs.Repoint(b, refs.Tag("t"), id, cp.Seq) })
+		for _, full := range []bool{false, true} {
+			if list := faults(p, full); len(list) != 1 {
+				t.Errorf("%s, full %v: %v", k, full, list)
+			}
+		}
+		r, err := p.E.Checker.Repair(enginetest.Bg, nil, nil)
+		p.Must(err)
+		if len(r.Left.Faults) > 0 || !says(r, "1 object marked as lost") {
+			t.Errorf("%s: %q, %v", k, r.Done, r.Left.Faults)
+		}
+		id, err = p.E.Log.Refs.ID(refs.Tag("t"))
+		if p.Must(err); id.IsZero() != (k == objstore.Checkpoint) {
+			t.Errorf("%s: the tag is at %s; %q", k, id.Short(), r.Done)
+		}
+	}
+}
+
+// TestPurgedIsNoFault: what was taken out on purpose is not missed, and no repair looks for it.
+func TestPurgedIsNoFault(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("secret", noise(1))
+	o := blobOf(p, p.Save("one"), "secret")
+	p.Purge(purge.Options{Blobs: []string{o.Id.String()}})
+	for _, full := range []bool{false, true} {
+		f, err := p.E.Checker.Verify(enginetest.Bg, full, nil, nil)
+		p.Must(err)
+		if len(f.Faults)+len(f.Lost)+len(f.Affected) > 0 {
+			t.Errorf("full %v: %+v", full, f)
+		}
+	}
+	if r := repair(p); r.Operation != nil {
+		t.Errorf("%q", r.Done)
+	}
+}
+
+// TestLostOfLargeFile: a quick check misses a part of a file that is stored in parts. It is stored again from wherever
+// the working tree has the file.
+func TestLostOfLargeFile(t *testing.T) {
+	var large strings.Builder
+	for i := 0; large.Len() <= objstore.ChunkThreshold; i++ {
+		large.WriteString(strconv.Itoa(i*i*7919) + "\n")
+	}
+	p := enginetest.NewProject(t)
+	p.Write("large", large.String())
+	o := blobOf(p, p.Save("one"), "large")
+	parts, err := p.E.Log.Objs.Deps(objstore.Blob, o.Id.Key())
+	p.Must(err)
+	if len(parts) < 2 {
+		t.Fatalf("the file has %d parts", len(parts))
+	}
+	p.Must(os.Rename(p.Path("large"), p.Path("moved")))
+	damage(p, func(b *kv.Batch) error {
+		return b.Delete(append([]byte{kv.PrefixObject, byte(objstore.Blob)}, parts[1][:]...))
+	})
+	for _, full := range []bool{false, true} {
+		if list := faults(p, full); len(list) != 1 {
+			t.Errorf("full %v: %v", full, list)
+		}
+	}
+	if r := repair(p); len(r.Left.Lost) > 0 || !says(r, "1 object stored again") {
+		t.Errorf("%q, lost are %+v", r.Done, r.Left.Lost)
+	}
+	p.Verify()
+}
+
+// TestLostLinks: where a link leads is stored again from the link, if it leads there still. Files deep down are named
+// by their whole paths.
+func TestLostLinks(t *testing.T) {
+	p := enginetest.NewProject(t)
+	for _, name := range []string{"same", "other"} {
+		p.Must(os.Symlink("somewhere/"+name, p.Path(name)))
+	}
+	p.Write("d/e/f", noise(1))
+	cp := p.Save("one")
+	all := []model.Object{blobOf(p, cp, "same"), blobOf(p, cp, "other"), blobOf(p, cp, "d/e/f")}
+	p.Write(".gitignore", "same\nother\n")
+	p.Remove("other", "d")
+	p.Must(os.Symlink("elsewhere", p.Path("other")))
+	drop(p, all...)
+	r := repair(p)
+	if !says(r, "1 object stored again") || len(r.Left.Affected) != 1 ||
+		!slices.Equal(value.Strings(r.Left.Affected[0].Paths), []string{"d/e/f", "other"}) {
+		t.Errorf("%q, affected are %+v", r.Done, r.Left.Affected)
+	}
+}
+
+// TestLostTags: a tag that cannot be read is where the log says, or nowhere if the log says that it was taken away. One
+// on a checkpoint that is lost is lost.
+func TestLostTags(t *testing.T) {
+	p := enginetest.NewProject(t)
+	var cps []*model.Checkpoint
+	for i := range 3 {
+		p.Write("f", fmt.Sprint(i))
+		cps = append(cps, p.Save(fmt.Sprint(i)))
+	}
+	tag := func(name string, cp *model.Checkpoint) {
+		_, err := p.E.History.Tag(enginetest.Bg, name, cp.ID.String(), false)
+		p.Must(err)
+	}
+	tag("unread", cps[1])
+	tag("taken", cps[1])
+	p.Must(p.E.History.Untag(enginetest.Bg, "taken"))
+	tag("lost", cps[2])
+	tag("sound", cps[1])
+	damage(p, func(b *kv.Batch) error {
+		return errors.Join(b.Set([]byte("r"+string(refs.Tag("unread"))), []byte("x")),
+			b.Set([]byte("r"+string(refs.Tag("taken"))), []byte("x")))
+	})
+	drop(p, model.Object{Kind: objstore.Checkpoint, Id: cps[2].ID})
+	r := repair(p)
+	for name, want := range map[string]objstore.ID{"unread": cps[1].ID, "taken": {}, "lost": {}, "sound": cps[1].ID} {
+		id, err := p.E.Log.Refs.ID(refs.Tag(name))
+		if p.Must(err); id != want {
+			t.Errorf("%s is at %s; %q", name, id.Short(), r.Done)
+		}
+	}
+	lost := fmt.Sprintf("ref %s is lost: no checkpoint of it can be read", refs.Tag("lost"))
+	if !says(r, fmt.Sprintf("ref %s set to checkpoint %s", refs.Tag("unread"), cps[1].ID.Short())) || !says(r, lost) {
+		t.Errorf("%q", r.Done)
+	}
+}
+
+// TestOldTablesNames: in a database that was made anew a name that is older than the log's word is set to that; else it
+// is believed.
+func TestOldTablesNames(t *testing.T) {
+	for _, rebuilt := range []bool{false, true} {
+		p := enginetest.NewProject(t)
+		p.Write("f", "1")
+		one := p.Save("one")
+		p.Write("f", "2")
+		two := p.Save("two")
+		name := refs.Cursor(model.Manual)
+		damage(p, func(b *kv.Batch) error { return refs.Repoint(b, name, one.ID, one.Seq) })
+		_, err := p.E.Checker.Repair(enginetest.Bg, &kv.Repaired{Rebuilt: rebuilt}, nil)
+		p.Must(err)
+		want := one.ID
+		if rebuilt {
+			want = two.ID
+		}
+		if id, err := p.E.Log.Refs.ID(name); err != nil || id != want {
+			t.Errorf("tables anew %v: %s, %v", rebuilt, id.Short(), err)
+		}
+	}
+}
+
+// TestEventsOfLostCheckpoints: an event that found a checkpoint which is lost names it no more, and stays an event.
+func TestEventsOfLostCheckpoints(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "1")
+	p.Save("one")
+	a := p.Agent("a")
+	a.Start()
+	a.Prompt("go")
+	cp := p.Get(a.Run("1", func() { p.Write("f", "2") }))
+	a.Run("2", func() {})
+	a.Stop()
+	kinds := func() map[uint64]refs.Operation {
+		all := map[uint64]refs.Operation{}
+		p.Must(p.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
+			all[op.Seq] = *op
+			return nil
+		}))
+		return all
+	}
+	before := kinds()
+	drop(p, model.Object{Kind: objstore.Checkpoint, Id: cp.ID})
+	repair(p)
+	events := 0
+	for seq, now := range kinds() {
+		was, ok := before[seq]
+		switch {
+		case !ok || was.Checkpoint != cp.ID:
+		case was.Kind == refs.KindEvent:
+			events++
+			was.Checkpoint = objstore.ID{}
+			if fmt.Sprint(now) != fmt.Sprint(was) {
+				t.Errorf("the event is %+v, was %+v", now, was)
+			}
+		case now.Kind != refs.KindLost:
+			t.Errorf("the step is %+v", now)
+		}
+	}
+	if events == 0 {
+		t.Error("no event had found the checkpoint")
+	}
+}
+
+// TestMadeAgain: operations that are lost are made again of their checkpoints as they were: steps, states before
+// restores, and those behind the end of the log that is left. Of two checkpoints with one place the later is believed.
+func TestMadeAgain(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "1")
+	one := p.Save("one")
+	a := p.Agent("a")
+	a.Start()
+	a.Prompt("go")
+	step := p.Get(a.Run("1", func() { p.Write("f", "2") }))
+	p.Write("f", "unsaved")
+	p.Checkout(one.ID.String(), restore.Options{})
+	p.Write("f", "3")
+	p.Save("three")
+	before := map[uint64]refs.Operation{}
+	p.Must(p.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Kind == refs.KindSafety || op.Checkpoint == step.ID && op.Kind == refs.KindCheckpoint {
+			before[op.Seq] = *op
+		}
+		return nil
+	}))
+	damage(p, func(b *kv.Batch) error {
+		for seq := range before {
+			p.Must(b.Set(kv.OperationKey(seq), []byte("x")))
+		}
+		return nil
+	})
+	r := repair(p)
+	for seq, was := range before {
+		now, err := p.E.Log.Refs.Operation(seq)
+		p.Must(err)
+		told := func(op *refs.Operation) string { // a safety step is in no turn
+			turn := op.Turn
+			if op.Kind == refs.KindSafety {
+				turn = 0
+			}
+			return fmt.Sprint(op.Kind, op.Checkpoint, op.Session, op.Time, op.Cause.Event, turn)
+		}
+		if told(now) != told(&was) {
+			t.Errorf("%d is %+v, was %+v", seq, now, was)
+		}
+	}
+	if len(before) != 2 || len(r.Left.LostOps) > 0 || says(r, "stand as lost") {
+		t.Errorf("%d are made again: %q, %v", len(before), r.Done, r.Left.LostOps)
+	}
+}
+
+// TestLaterIsBelieved: of two checkpoints with one place in the log the operation is made again of the later one.
+func TestLaterIsBelieved(t *testing.T) {
+	for _, d := range []time.Duration{-time.Hour, time.Hour} {
+		p := enginetest.NewProject(t)
+		p.Write("f", "1")
+		p.Save("one")
+		p.Write("f", "2")
+		two := p.Save("two")
+		p.Write("f", "3")
+		p.Save("three")
+		want, other := two.ID, *two
+		other.Time = other.Time.Add(d)
+		tx := p.E.Log.Objs.Begin()
+		p.Must(p.E.Log.PutCheckpoint(tx, &other, two.Seq))
+		p.Must(tx.Commit(enginetest.Bg, kv.Durable))
+		if d > 0 {
+			want = other.ID
+		}
+		damage(p, func(b *kv.Batch) error { return b.Set(kv.OperationKey(two.Seq), []byte("x")) })
+		repair(p)
+		if op, err := p.E.Log.Refs.Operation(two.Seq); err != nil || op.Checkpoint != want {
+			t.Errorf("%v: %+v, %v", d, op, err)
+		}
+	}
+}
+
+// TestEndOfTheLog: where the tables were made anew, and the end of the log is lost, the operation of a checkpoint that
+// is there is made again, and the one before stands as lost.
+func TestEndOfTheLog(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "1")
+	behind := *p.Save("one")
+	last := p.E.Log.DB.LastSeq()
+	tx := p.E.Log.Objs.Begin()
+	p.Must(p.E.Log.PutCheckpoint(tx, &behind, last+2))
+	p.Must(tx.Commit(enginetest.Bg, kv.Durable))
+	files := &kv.Repaired{Rebuilt: true, Lost: []uint64{last + 1, last + 2}}
+	r, err := p.E.Checker.Repair(enginetest.Bg, files, nil)
+	p.Must(err)
+	for seq, want := range map[uint64]refs.Kind{
+		last: refs.KindCheckpoint, last + 1: refs.KindLost, last + 2: refs.KindCheckpoint, last + 3: refs.KindRepair,
+	} {
+		op, err := p.E.Log.Refs.Operation(seq)
+		if p.Must(err); op.Kind != want || seq == last+2 && op.Checkpoint != behind.ID {
+			t.Errorf("%d is %+v", seq, op)
+		}
+	}
+	want := []value.Span{{First: last + 1, Last: last + 1}}
+	if len(r.Left.Faults) > 0 || !slices.Equal(r.Left.LostOps, want) {
+		t.Errorf("%v, lost are %v; %q", r.Left.Faults, r.Left.LostOps, r.Done)
+	}
+	if id, err := p.E.Log.Refs.ID(refs.Cursor(model.Manual)); err != nil || id != behind.ID {
+		t.Errorf("the cursor is at %s, %v", id.Short(), err)
+	}
+}
+
+// TestLostRestoreIsBlind: when a restore after the newest checkpoint stands as lost, nothing is known of the working
+// tree. An operation of which nothing at all is known takes nothing from that.
+func TestLostRestoreIsBlind(t *testing.T) {
+	for _, restored := range []bool{true, false} {
+		p := enginetest.NewProject(t)
+		p.Write("f", "1")
+		one := p.Save("one")
+		p.Write("f", "2")
+		p.Save("two")
+		r := p.Checkout(one.ID.String(), restore.Options{})
+		lost := r.Operation.Lost()
+		if !restored {
+			lost = refs.Operation{Seq: lost.Seq, Kind: refs.KindLost, Time: lost.Time}
+		}
+		damage(p, func(b *kv.Batch) error {
+			return errors.Join(refs.Restate(b, &lost), b.Set([]byte("r"+string(refs.Tag("t"))), []byte("x")))
+		})
+		if r := repair(p); says(r, "holds the working tree as it is") != restored {
+			t.Errorf("a restore %v: %q", restored, r.Done)
+		}
+	}
+}
+
+// TestRepairDropsWhatIsRemembered: what is remembered of files is dropped when an object is lost, for it may name that;
+// what is remembered of session files by every repair.
+func TestRepairDropsWhatIsRemembered(t *testing.T) {
+	for _, lost := range []bool{true, false} {
+		p := enginetest.NewProject(t)
+		p.Write("f", noise(1))
+		o := blobOf(p, p.Save("one"), "f")
+		p.Remove("f")
+		damage(p, func(b *kv.Batch) error { return b.Set([]byte("r"+string(refs.Tag("t"))), []byte("x")) })
+		if lost {
+			drop(p, o)
+		}
+		stat, known := []byte{kv.PrefixStat, 'x'}, []byte{kv.PrefixKnown, 'x'}
+		b := p.E.Log.DB.NewBatch()
+		p.Must(errors.Join(b.Set(stat, []byte("x")), b.Set(known, []byte("x"))))
+		p.Must(b.Commit(enginetest.Bg, kv.Written))
+		_, err := p.E.Checker.Repair(enginetest.Bg, nil, nil)
+		p.Must(err)
+		there, err := p.E.Log.DB.Has(stat)
+		p.Must(err)
+		still, err := p.E.Log.DB.Has(known)
+		p.Must(err)
+		if there == lost || still {
+			t.Errorf("lost %v: of files %v, of session files %v", lost, there, still)
+		}
+	}
+}
+
+// ends is a context that is over when it has been asked so many times.
+type ends struct {
+	context.Context
+	left *int
+}
+
+func (c ends) Err() error {
+	if *c.left--; *c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestStopped: a check that is stopped finds no faults by that, and a repair leaves nothing that the next one does not
+// put right.
+func TestStopped(t *testing.T) {
+	p, _ := enginetest.TwoTurns(t)
+	p.Settle()
+	stopped := 0
+	for _, full := range []bool{false, true} {
+		for n := 0; ; n += 3 {
+			left := n
+			f, err := p.E.Checker.Verify(ends{enginetest.Bg, &left}, full, nil, nil)
+			if len(f.Faults)+len(f.Lost)+len(f.LostOps) > 0 {
+				t.Fatalf("full %v, stopped at %d: %+v", full, n, f)
+			}
+			if err == nil {
+				break
+			}
+			if stopped++; !errors.Is(err, context.Canceled) {
+				t.Fatalf("full %v, stopped at %d: %v", full, n, err)
+			}
+		}
+	}
+	if stopped < 10 {
+		t.Errorf("stopped %d times", stopped)
+	}
+	p.Write("lost", noise(1))
+	o := blobOf(p, p.Save("one"), "lost")
+	drop(p, o)
+	for n := 0; ; n += 10 {
+		left := n
+		r, err := p.E.Checker.Repair(ends{enginetest.Bg, &left}, nil, nil)
+		if err == nil {
+			if !says(r, "1 object stored again") && found(p, true) > 0 {
+				t.Errorf("%q", r.Done)
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("a repair, stopped at %d: %v", n, err)
+		}
+	}
+	if err := p.E.Log.Objs.Verify(enginetest.Bg, o.Kind, o.Id); err != nil {
+		t.Error(err)
+	}
+	p.Verify()
+}
+
+// TestMissingOperation: a check tells of operations that the log does not have.
+func TestMissingOperation(t *testing.T) {
+	p := enginetest.NewProject(t)
+	for i := range 6 {
+		p.Write("f", fmt.Sprint(i))
+		p.Save(fmt.Sprint(i))
+	}
+	b := p.E.Log.DB.NewBatch()
+	p.Must(errors.Join(b.Delete(kv.OperationKey(3)), b.Delete(kv.OperationKey(4))))
+	p.Must(b.Commit(enginetest.Bg, kv.Written))
+	missing := 0
+	for _, err := range faults(p, false) {
+		if strings.Contains(err.Error(), "operations 3 to 4 are missing") {
+			missing++
+		}
+	}
+	if missing != 1 {
+		t.Errorf("%v", faults(p, false))
+	}
+}

@@ -1,0 +1,339 @@
+package secrets_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"rewind/engine/conversation"
+	"rewind/engine/enginetest"
+	"rewind/engine/model"
+	"rewind/engine/project"
+	"rewind/engine/purge"
+	"rewind/engine/secrets"
+	"rewind/internal/kv"
+	"rewind/internal/leaks"
+	"rewind/internal/value"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// put sets keys of the store, and has what is in memory read again; nil: the key is taken away.
+func put(p *enginetest.Project, vals map[string][]byte) {
+	p.T.Helper()
+	b := p.E.Log.DB.NewBatch()
+	for key, val := range vals {
+		if val == nil {
+			p.Must(b.Delete([]byte(key)))
+		} else {
+			p.Must(b.Set([]byte(key), val))
+		}
+	}
+	p.Must(b.Commit(enginetest.Bg, kv.Written))
+	p.Must(b.Close())
+	p.E.Leaks.Forget()
+}
+
+// dropped takes an object out of the store, as damage does.
+func dropped(p *enginetest.Project, kind objstore.Kind, id objstore.ID) {
+	p.T.Helper()
+	key := id.Key()
+	put(p, map[string][]byte{string(append([]byte{kv.PrefixObject, byte(kind)}, key[:]...)): nil})
+	p.Reopen()
+}
+
+// TestFlagOfManyPaths: a content is flagged at each of its paths, up to so many, with the checkpoint that had it first.
+func TestFlagOfManyPaths(t *testing.T) {
+	p := enginetest.NewProject(t)
+	content := "TOKEN=" + token(1) + "\n"
+	p.Write("c.env", content)
+	p.Write("go.sum", content) // no rule is about it
+	first := p.Save("one")
+	lookForSecrets(p)
+	wantLeaks(p, "c.env github-pat:1")
+	brought := func() int {
+		t.Helper()
+		shown, err := p.E.History.Show(enginetest.Bg, first.ID.String(), nil)
+		p.Must(err)
+		return len(shown.Leaks)
+	}
+	if n := brought(); n != 1 {
+		t.Errorf("the step brought %d", n)
+	}
+	p.Set("secrets.mode", project.SecretsOff)
+	if n := brought(); n != 0 {
+		t.Errorf("in mode off the step brought %d", n)
+	}
+	p.Set("secrets.mode", project.SecretsFlag)
+	p.Write("a.env", content)
+	p.Write("b.env", content)
+	p.Save("two")
+	p.Write("b.env", content+"#\n")
+	p.Save("three")
+	lookForSecrets(p)
+	wantLeaks(p, "a.env github-pat:1, b.env github-pat:1 x2, c.env github-pat:1")
+	key := objstore.Sum(objstore.Blob, []byte(content)).Key()
+	flag := func() (f *secrets.LeakFlag) {
+		t.Helper()
+		p.Must(p.E.Log.DB.View(secrets.LeakKey(key), func(raw []byte) (err error) {
+			f, err = secrets.DecodeLeakFlag(raw)
+			return err
+		}))
+		return f
+	}
+	if f := flag(); strings.Join(f.Paths, " ") != "a.env b.env c.env" || f.Checkpoint != first.ID {
+		t.Errorf("%+v", f)
+	}
+	for i := range secrets.MaxFlagPaths {
+		p.Write(fmt.Sprintf("many/%02d", i), content)
+	}
+	p.Save("many")
+	lookForSecrets(p)
+	if f := flag(); len(f.Paths) != secrets.MaxFlagPaths || f.Paths[len(f.Paths)-1] != "many/60" {
+		t.Errorf("%d paths, the last is %s", len(f.Paths), f.Paths[len(f.Paths)-1])
+	}
+}
+
+// TestWhichContentIsTold: of several contents of a file the one that it has is told, else the one with the first line.
+func TestWhichContentIsTold(t *testing.T) {
+	p := enginetest.NewProject(t)
+	for i, lines := range []int{3, 1, 2} {
+		p.Write("a.env", strings.Repeat("\n", lines-1)+"TOKEN="+token(i))
+		p.Write("b.env", strings.Repeat("\n", 3-lines)+"TOKEN="+token(i))
+		p.Save(fmt.Sprint(i))
+	}
+	lookForSecrets(p)
+	wantLeaks(p, "a.env github-pat:2 x3, b.env github-pat:2 x3")
+	p.Write("a.env", "none")
+	p.Remove("b.env")
+	p.Save("clean")
+	lookForSecrets(p)
+	for range 8 { // in whatever order they come
+		p.E.Leaks.Forget()
+		wantLeaks(p, "a.env github-pat:1 x3, b.env github-pat:1 x3")
+	}
+}
+
+// TestFlagsOfOtherRules: what other rules have flagged is looked at by these, and is flagged no more; a flag that is
+// of other paths too stays.
+func TestFlagsOfOtherRules(t *testing.T) {
+	p := enginetest.NewProject(t)
+	key := map[string][]byte{}
+	for _, name := range []string{"alone", "of two"} {
+		p.Write(name, enginetest.Big(name))
+		key[name] = secrets.LeakKey(objstore.Sum(objstore.Blob, []byte(enginetest.Big(name))).Key())
+	}
+	p.Save("one")
+	lookForSecrets(p)
+	wantLeaks(p, "")
+	flag := func(paths ...string) []byte {
+		return (&secrets.LeakFlag{Paths: paths, Findings: []value.Finding{{Rule: "r", Line: 1}}}).Encode()
+	}
+	put(p, map[string][]byte{
+		string(key["alone"]):        flag("alone"),
+		string(key["of two"]):       flag("of two", "other"),
+		string(secrets.LeakMarkKey): (&secrets.LeakCursor{Rules: "other", Done: 9}).Encode(),
+	})
+	wantLeaks(p, "alone r:1, of two r:1, other r:1")
+	lookForSecrets(p)
+	wantLeaks(p, "of two r:1, other r:1")
+	p.Reopen()
+	wantLeaks(p, "of two r:1, other r:1")
+	if err := p.E.Log.DB.View(key["alone"], func([]byte) error { return nil }); !errors.Is(err, kv.ErrNotFound) {
+		t.Errorf("the flag is in the store: %v", err)
+	}
+}
+
+// TestLookWithoutWhatIsLost: what damage took out of the store is passed over, and all else is looked at.
+func TestLookWithoutWhatIsLost(t *testing.T) {
+	for _, what := range []objstore.Kind{objstore.Blob, objstore.Tree, objstore.Checkpoint, objstore.Transcript} {
+		p, k := enginetest.Begun(t)
+		k.Take("lost "+token(2), nil)
+		p.Settle()
+		talk := p.Session(k.Name()).Cursor.Transcript
+		k.Take("next "+token(3), p.Edits("f", "TOKEN="+token(4)))
+		p.Settle()
+		p.Write("d/lost", "TOKEN="+token(1)+"\n")
+		cp := p.Save("one")
+		dropped(p, what, map[objstore.Kind]objstore.ID{
+			objstore.Blob: objstore.Sum(objstore.Blob, []byte("TOKEN="+token(1)+"\n")), objstore.Tree: cp.Tree,
+			objstore.Checkpoint: cp.ID, objstore.Transcript: talk,
+		}[what])
+		lookForSecrets(p)
+		list, err := p.E.Leaks.Leaks(objstore.ID{})
+		p.Must(err)
+		want := "f"
+		if what == objstore.Transcript {
+			want = "d/lost f"
+		}
+		var paths []string
+		for _, l := range list {
+			paths = append(paths, string(l.Path))
+		}
+		if got := strings.Join(paths, " "); got != want {
+			t.Errorf("without a %c: %s, want %s", what, got, want)
+		}
+		if got := said(p); !strings.Contains(got, "turn 2") {
+			t.Errorf("without a %c: %s", what, got)
+		}
+	}
+}
+
+// TestFreedPaths: a file that is skipped is captured again when it is small and has no secret, and not when it is
+// large, is no file or is gone. All paths of one content are told apart.
+func TestFreedPaths(t *testing.T) {
+	p := enginetest.NewProject(t)
+	content := "TOKEN=" + token(1) + "\n"
+	names := []string{"clean.env", "clean too.env", "dir.env", "gone.env", "large.env", "link.env", "same.env"}
+	for _, name := range names {
+		p.Write(name, content)
+	}
+	p.Save("one")
+	lookForSecrets(p)
+	p.Set("secrets.mode", project.SecretsSkip)
+	before, err := p.E.Leaks.SkippedPaths()
+	p.Must(err)
+	p.Remove("dir.env", "gone.env", "link.env")
+	p.Write("clean.env", "")
+	p.Write("clean too.env", "none")
+	p.Write("dir.env/f", "none")
+	p.Write("large.env", strings.Repeat("\n", leaks.MaxSize+1))
+	p.Must(os.Symlink("clean.env", p.Path("link.env")))
+	held := func(when, want string) {
+		t.Helper()
+		secret, err := p.E.Leaks.SecretFiles()
+		p.Must(err)
+		var got []string
+		for _, name := range names {
+			if secret(name) {
+				got = append(got, name)
+			}
+		}
+		if is := strings.Join(got, " "); is != want {
+			t.Errorf("%s: %q are skipped, want %q", when, is, want)
+		}
+	}
+	held("before a look", strings.Join(names, " "))
+	lookForSecrets(p)
+	held("then", "dir.env gone.env large.env link.env same.env")
+	after, err := p.E.Leaks.SkippedPaths()
+	p.Must(err)
+	for _, c := range []struct {
+		a, b *secrets.Flagged
+		same bool
+	}{{before, after, false}, {after, after, true}, {after, nil, false}, {nil, after, false}, {nil, nil, true}} {
+		if c.a.Same(c.b) != c.same {
+			t.Errorf("%v and %v are told to be the same: %v", c.a, c.b, !c.same)
+		}
+	}
+	p.Write("large.env", strings.Repeat("\n", leaks.MaxSize))
+	p.Must(os.Remove(p.Path("link.env")))
+	p.Write("link.env", "none")
+	lookForSecrets(p)
+	held("small again", "dir.env gone.env same.env")
+	p.Save("two")
+	// With another secret a file that was freed is skipped again, and no other.
+	p.Write("clean.env", content)
+	p.Agent("s").Run("1", func() {})
+	lookForSecrets(p)
+	held("again", "clean.env dir.env gone.env same.env")
+	p.Reopen()
+	held("reopened", "clean.env dir.env gone.env same.env")
+	p.Set("secrets.allow", "dir.env")
+	held("allowed", "clean.env gone.env same.env")
+	p.Set("secrets.mode", project.SecretsFlag)
+	if skipped, err := p.E.Leaks.SkippedPaths(); err != nil || skipped != nil {
+		t.Errorf("in mode flag: %v, %v", skipped, err)
+	}
+	held("in mode flag", "")
+}
+
+// TestSaidSecretNames: a finding is named by the beginning of its name, in letters of either case, when that is one's
+// alone; what is not in the store any more is told of as such.
+func TestSaidSecretNames(t *testing.T) {
+	p, _ := spoken(t)
+	lookForSecrets(p)
+	list, err := p.E.Leaks.Said()
+	p.Must(err)
+	newest := list[0]
+	for name, right := range map[string]bool{
+		newest.Found: true, strings.ToUpper(newest.Found): true, newest.Found[:9]: true, "": false,
+		newest.Found[:3]: false, newest.Found + "0": false, "x" + newest.Found: false,
+	} {
+		secret, err := p.E.Leaks.SaidSecret(enginetest.Bg, name)
+		if right && secret != token(5) || !right && !errors.Is(err, model.ErrNotFound) {
+			t.Errorf("%q: %d bytes, %v", name, len(secret), err)
+		}
+	}
+	// The same look in two places: the name is not one's alone.
+	var key, look []byte
+	p.Must(p.E.Log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixLeak, 's'}}, func(k, raw []byte) error {
+		if len(k) > 2 {
+			key, look = bytes.Clone(k), bytes.Clone(raw)
+		}
+		return nil
+	}))
+	twice := bytes.Clone(key)
+	twice[len(twice)-1]++
+	put(p, map[string][]byte{string(twice): look})
+	if _, err := p.E.Leaks.SaidSecret(enginetest.Bg, newest.Found); !errors.Is(err, model.ErrUsage) {
+		t.Errorf("of two findings: %v", err)
+	}
+	put(p, map[string][]byte{string(twice): nil})
+	dropped(p, objstore.Transcript, p.Session(newest.Session).Cursor.Transcript)
+	if _, err := p.E.Leaks.SaidSecret(enginetest.Bg, newest.Found); !errors.Is(err, model.ErrNotFound) {
+		t.Errorf("of a conversation that is lost: %v", err)
+	}
+	if got := said(p); strings.Contains(got, "record 12") || !strings.Contains(got, "record 9") {
+		t.Errorf("of a conversation that is lost: %s", got)
+	}
+}
+
+// TestSaidOfAnImport: of a conversation that is taken in at once, without a turn, the turns are the conversation's.
+func TestSaidOfAnImport(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	for _, text := range []string{"one", "two " + token(1), "three " + token(2), "four"} {
+		k.Take(text, nil)
+	}
+	p.Settle()
+	const session = "claude/imported"
+	op := refs.Operation{
+		Kind: refs.KindImport, Session: session, Transcript: p.Session(k.Name()).Cursor.Transcript,
+		Turn: 4, // the last one, as an import has it
+	}
+	p.Must(p.E.Log.Record(enginetest.Bg, op))
+	lookForSecrets(p)
+	want := "d turn 2 record 3 prompt github-pat, d turn 2 record 4 reply github-pat, " +
+		"d turn 3 record 5 prompt github-pat, d turn 3 record 6 reply github-pat"
+	if got := said(p); !strings.HasSuffix(got, want) {
+		t.Errorf("said: %s", got)
+	}
+	for turn, want := range []int{0, 0, 2, 2, 0} {
+		if list, err := p.E.Leaks.SaidIn(session, uint64(turn)); err != nil || len(list) != want {
+			t.Errorf("in turn %d: %+v, %v", turn, list, err)
+		}
+	}
+}
+
+// TestSaidBehindAPurge: a conversation of which a purge took blocks is looked at in what is left.
+func TestSaidBehindAPurge(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	k.Take("one "+token(1), nil)
+	fill := strings.Repeat("words ", conversation.TranscriptBlock/6)
+	k.Say(fill)
+	k.Take("purged purple", nil)
+	k.Say(fill)
+	k.Take("last "+token(2), nil)
+	p.Settle()
+	p.Purge(purge.Options{Texts: [][]byte{[]byte("purple")}})
+	lookForSecrets(p)
+	got := said(p)
+	for _, want := range []string{"turn 1 record 1 prompt", "turn 1 record 2 reply", "turn 3 record"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("said: %s", got)
+		}
+	}
+}
