@@ -10,43 +10,56 @@ import (
 )
 
 // changedRecord is the record that a session has when its file becomes the transcript to, of size bytes, which ends
-// with cut. Where the file continues another one (Cursor.Base), the transcript with those records in front is stored in
-// tx.
-func (rs *Restorer) changedRecord(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (*model.Session,
-	error,
+// with cut.
+func (rs *Restorer) changedRecord(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (
+	*model.Session, error,
 ) {
+	to, size, cut, err := withBase(s, tx, to, size, cut)
+	if err != nil {
+		return nil, err
+	}
 	m := *s
 	m.Calls, m.Busy, m.Turn, m.Fork = nil, false, uint64(cut.Turn), rs.changedLineage(tx, s, to, size, cut)
 	m.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{
 		Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript,
 		Generation: s.Cursor.Generation + 1,
 	}}
+	m.Cursor.Base = s.Cursor.Base
+	m.Prompt = lastPrompt(tx, &m)
+	return &m, nil
+}
+
+// withBase is what a session's transcript is when its file becomes to, which ends with cut, and where that ends: a file
+// that continues another one has the records of its base in front, and with them it is stored in tx.
+func withBase(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (
+	objstore.ID, int64, transcript.Cut, error,
+) {
 	if s.Cursor.Base == 0 {
-		m.Prompt = lastPrompt(tx, &m)
-		return &m, nil
+		return to, size, cut, nil
 	}
-	// The records of the base stand before the file's own in what is captured.
 	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
-		return nil, err
+		return to, size, cut, err
 	}
 	w, err := st.AppendTo(tx, s.Cursor.Base)
 	if err != nil {
-		return nil, err
+		return to, size, cut, err
 	}
 	of, err := conversation.OpenTranscript(tx, to)
 	if err != nil {
-		return nil, err
+		return to, size, cut, err
 	}
 	if _, err := io.Copy(w, io.NewSectionReader(of, 0, of.Size)); err != nil {
-		return nil, err
+		return to, size, cut, err
 	}
-	m.Cursor.Base, m.Cursor.Length = s.Cursor.Base, w.Length
-	if m.Cursor.Transcript, err = w.Close(); err != nil {
-		return nil, err
+	if to, err = w.Close(); err != nil {
+		return to, size, cut, err
 	}
-	m.Prompt = lastPrompt(tx, &m)
-	return &m, nil
+	if of, err = conversation.OpenTranscript(tx, to); err == nil {
+		cut, err = cutAtEnd(s.Agent, transcript.Source{ReaderAt: of, Size: of.Size, Name: s.Transcript})
+		size = of.Size
+	}
+	return to, size, cut, err
 }
 
 // changedLineage is a fork's lineage when its file becomes the transcript to, of size bytes: how many turns it shares

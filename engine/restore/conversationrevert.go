@@ -134,8 +134,9 @@ func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx
 			if err != nil {
 				return err
 			}
-			t.conversation.Turn = cut.Turn
-			t.moved, err = rs.changedRecord(s, tx, f.To, st.Size, cut)
+			if t.moved, err = rs.changedRecord(s, tx, f.To, st.Size, cut); err == nil {
+				t.conversation.Turn = int(t.moved.Turn)
+			}
 			return err
 		}
 	}

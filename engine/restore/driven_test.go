@@ -107,8 +107,18 @@ func cutInPlace(t *testing.T, p *enginetest.Project, files map[string][]string, 
 				if now, text := p.Session(session), p.Slurp(newest); int(now.Turn) != turn || text == was[newest] {
 					t.Errorf("%s: turn %d, of %d bytes are %d left", name, now.Turn, len(was[newest]), len(text))
 				}
-				_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+				if now := p.Session(session); s.Fork != nil && now.Fork.Both != min(s.Fork.Both, turn) {
+					t.Errorf("%s: %d turns are another session's, and were %d", name, now.Fork.Both, s.Fork.Both)
+				}
+				back, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
 				p.Must(err)
+				now := p.Session(session)
+				if now.Turn != s.Turn || back.Conversation.Turn != int(s.Turn) {
+					t.Errorf("%s: turn %d is back, in the answer %d, want %d", name, now.Turn, back.Conversation.Turn, s.Turn)
+				}
+				if s.Fork != nil && now.Fork.Both != s.Fork.Both {
+					t.Errorf("%s: %d turns are another session's again, want %d", name, now.Fork.Both, s.Fork.Both)
+				}
 			}
 			asItWas(t, p, name, was)
 		}
