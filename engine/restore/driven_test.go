@@ -114,7 +114,8 @@ func cutInPlace(t *testing.T, p *enginetest.Project, files map[string][]string, 
 				p.Must(err)
 				now := p.Session(session)
 				if now.Turn != s.Turn || back.Conversation.Turn != int(s.Turn) {
-					t.Errorf("%s: turn %d is back, in the answer %d, want %d", name, now.Turn, back.Conversation.Turn, s.Turn)
+					t.Errorf("%s: turn %d is back, in the answer %d, want %d", name, now.Turn,
+						back.Conversation.Turn, s.Turn)
 				}
 				if s.Fork != nil && now.Fork.Both != s.Fork.Both {
 					t.Errorf("%s: %d turns are another session's again, want %d", name, now.Fork.Both, s.Fork.Both)
