@@ -213,7 +213,7 @@ func (u *gitUser) works() []string {
 	u.holds("checkout", hooked)
 	u.must("undo-restore")
 	u.holds("undo-restore", unsaved)
-	u.must("undo", "--session", "claude/s1")
+	u.must("undo")
 	u.holds("undo", hooked)
 	return after.git()
 }
