@@ -66,7 +66,8 @@ func TestSettingsTyped(t *testing.T) {
 		{"gc.auto", "false false", nil},
 		{"limits.file_size", "0", int64(0)},
 		{"limits.file_size", "2KiB", int64(2048)},
-		{"limits.file_size", "9007199254740994", nil},
+		{"limits.file_size", "9007199254740991", int64(1<<53 - 1)},
+		{"limits.file_size", "8PiB", nil}, // as the file is read
 		{"limits.file_size", "big", nil},
 		{"limits.file_size", "1 2", nil},
 		{"forks.max_number", "2147483647", int64(2147483647)},
