@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,7 +58,11 @@ func TestTableRun(t *testing.T) {
 	seen := map[string]bool{}
 	for _, l := range got.Table {
 		seen[l.Row] = true
-		if l.Failure != "" || l.Value <= 0 || l.Peer != "" && (l.PeerValue <= 0 || l.Ratio <= 0) {
+		least := math.SmallestNonzeroFloat64
+		if l.Row == "edits" {
+			least = 0 // a few small ones may lie in blocks that there were
+		}
+		if l.Failure != "" || l.Value < least || l.Peer != "" && min(l.PeerValue, l.Ratio) < least {
 			t.Errorf("%+v", l)
 		}
 	}
