@@ -132,7 +132,7 @@ func TestSessionsWhileReadsFail(t *testing.T) {
 			return &restore.Result{Plan: &restore.Plan{}}, err
 		},
 	} {
-		p.ReadFails(name, 2, func(q *enginetest.Project) (string, error) { return planText(ask(q.E.Restorer)) })
+		p.ReadFails(name, 1, func(q *enginetest.Project) (string, error) { return planText(ask(q.E.Restorer)) })
 	}
 }
 
