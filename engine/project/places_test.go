@@ -66,12 +66,16 @@ func newPlace(t *testing.T, mode project.Mode) *place {
 // set makes a directory a project.
 func (p *place) set(name string, mode project.Mode) (id string) {
 	p.Helper()
-	e, _, err := engine.Init(enginetest.Bg, p.home, p.dir(name), mode, project.Options{})
+	e, _, err := engine.Init(enginetest.Bg, p.home, p.dir(name), mode, patient)
 	p.must(err)
 	id = e.Project().ID
 	p.must(e.Close())
 	return id
 }
+
+// patient waits for a store: until a program is started, the process that is to be it has the lock of a store that
+// another test had open.
+var patient = project.Options{LockWait: time.Minute}
 
 // found is which project is found in a directory, and what is said of it.
 func (p *place) found(name string) string {

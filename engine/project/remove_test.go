@@ -41,7 +41,7 @@ func TestRemovalFound(t *testing.T) {
 	} {
 		p := newPlace(t, tt.mode)
 		tt.do(p)
-		r, err := project.FindRemoval(enginetest.Bg, p.home, p.dir(tt.at), project.Options{})
+		r, err := project.FindRemoval(enginetest.Bg, p.home, p.dir(tt.at), patient)
 		got := ""
 		switch {
 		case errors.Is(err, model.ErrStoreGone):

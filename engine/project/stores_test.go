@@ -222,7 +222,7 @@ func TestStoresRemoved(t *testing.T) {
 		p.must(err)
 		p.must(os.MkdirAll(p.home.StageDir(p.id), 0o700))
 		p.must(os.MkdirAll(p.home.BisectDir(p.id), 0o700))
-		o := project.Options{Now: func() time.Time { return noon }}
+		o := project.Options{Now: func() time.Time { return noon }, LockWait: patient.LockWait}
 		lies, err := p.home.RemoveStore(enginetest.Bg, s, tt.now, o)
 		p.must(err)
 		if got := p.stores(); got != "" || (lies == nil) != tt.now || (len(p.home.Trash(noon)) == 0) != tt.now {
@@ -254,14 +254,14 @@ func TestStoresRemoved(t *testing.T) {
 	p.must(err)
 	other := *s
 	other.Root = value.Text(p.dir("b"))
-	if _, err := p.home.RemoveStore(enginetest.Bg, &other, true, project.Options{}); !errors.Is(err, model.ErrUsage) {
+	if _, err := p.home.RemoveStore(enginetest.Bg, &other, true, patient); !errors.Is(err, model.ErrUsage) {
 		t.Errorf("of another directory by now: %v", err)
 	}
 	other.ID = strings.Repeat("0", 32)
-	if _, err := p.home.RemoveStore(enginetest.Bg, &other, true, project.Options{}); err == nil {
+	if _, err := p.home.RemoveStore(enginetest.Bg, &other, true, patient); err == nil {
 		t.Error("one that is not known was removed")
 	}
-	e, err := engine.Open(enginetest.Bg, p.home, p.dir("a"), project.Options{})
+	e, err := engine.Open(enginetest.Bg, p.home, p.dir("a"), patient)
 	p.must(err)
 	for _, now := range []bool{true, false} {
 		if _, err := p.home.RemoveStore(enginetest.Bg, s, now, project.Options{}); !errors.Is(err, kv.ErrBusy) {

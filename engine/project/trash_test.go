@@ -35,7 +35,7 @@ func newRemoved(t *testing.T, at time.Time) (p *removed, lies *project.Trashed) 
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	p = &removed{t, project.Home{Dir: t.TempDir()}, root}
 	p.Must(err)
-	e, _, err := engine.Init(enginetest.Bg, p.Home, root, project.ModeGlobal, project.Options{})
+	e, _, err := engine.Init(enginetest.Bg, p.Home, root, project.ModeGlobal, patient)
 	p.Must(err)
 	of := e.Project()
 	p.Must(e.Close())
