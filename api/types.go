@@ -186,9 +186,10 @@ type CheckoutRequest struct {
 }
 
 // Merging is what is to become of what others changed since, too: what goes is taken out of it. Where that does not go
-// cleanly the path stays, or with Merge has markers. Steps (undo, redo) take it out with Merge or TakeBack alone.
+// cleanly the path stays, or with Merge has markers. Steps (undo of no session, redo) take it out with Merge
+// alone.
 type Merging struct {
-	TakeBack bool   `json:"take_back,omitempty"` // of a checkout or an undo: what the session's line did goes, and nothing else
+	TakeBack bool   `json:"take_back,omitempty"` // of a checkout: what the session's line did goes, and nothing else
 	KeepMine bool   `json:"keep_mine,omitempty"` // what a person changed since stays
 	Merge    bool   `json:"merge,omitempty"`
 	Prefer   string `json:"prefer,omitempty"` // as in a MergeRequest
@@ -237,7 +238,7 @@ type ForwardRequest struct {
 	Merging
 }
 
-// UndoRequest goes Steps back, or forward for redo.
+// UndoRequest goes Steps back, or forward for redo. An undo of a named session takes back what that did, unless Exact.
 type UndoRequest struct {
 	Project
 	Walk

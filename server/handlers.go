@@ -309,11 +309,14 @@ func unfinished(e *engine.Engine, req api.CheckoutRequest) func(context.Context,
 	return e.Restorer.Continue
 }
 
+// undo of a named session takes back what that did (docs/decisions/135-undo-of-a-session-takes-back.md).
 func (s *server) undo(ctx context.Context, req api.UndoRequest, p model.Progress) (api.RestoreResponse, error) {
+	req.TakeBack = req.Session != ""
 	return s.along(ctx, req, p, refs.KindUndo, func(e *engine.Engine) along { return e.Restorer.Undo })
 }
 
 func (s *server) redo(ctx context.Context, req api.UndoRequest, p model.Progress) (api.RestoreResponse, error) {
+	req.TakeBack = false
 	return s.along(ctx, req, p, refs.KindRedo, func(e *engine.Engine) along { return e.Restorer.Redo })
 }
 

@@ -113,7 +113,6 @@ func (r *along) fill(a *app, cmd *cobra.Command, args []string) error {
 	if err := a.converse(&r.Wish, nil); err != nil {
 		return err
 	}
-	r.TakeBack = cmd.Name() == "undo" && r.Session != ""
 	if len(args) > 0 {
 		n, err := strconv.Atoi(args[0])
 		if err != nil || n < 1 {

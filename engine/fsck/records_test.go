@@ -187,22 +187,7 @@ func TestNonsense(t *testing.T) {
 		p := enginetest.NewProject(t)
 		p.Write("f", "1")
 		cp := *p.Save("one")
-		tx := p.E.Log.Objs.Begin()
-		id, err := tx.Put(k, []byte("\xffnonsense"), objstore.ID{})
-		p.Must(err)
-		switch k {
-		case objstore.Tree:
-			cp.Tree = id
-		case objstore.Note:
-			cp.Note = id
-		case objstore.Transcript:
-			cp.Conversation.Transcript, cp.Conversation.Path, cp.Conversation.Length = id, "/x", 7
-		}
-		if k != objstore.Checkpoint {
-			p.Must(p.E.Log.PutCheckpoint(tx, &cp, cp.Seq))
-			id = cp.ID
-		}
-		p.Must(tx.Commit(enginetest.Bg, kv.Durable))
+		id := p.PutNonsense(k, cp)
 		damage(p, func(b *kv.Batch) error { return refs.Repoint(b, refs.Tag("t"), id, cp.Seq) })
 		for _, full := range []bool{false, true} {
 			if list := faults(p, full); len(list) != 1 {

@@ -25,26 +25,6 @@ func objects(p *enginetest.Project) (n int) {
 	return n
 }
 
-// putNonsense stores bytes that no object of the kind has, and a checkpoint that leads to them.
-func putNonsense(p *enginetest.Project, k objstore.Kind, cp model.Checkpoint) objstore.ID {
-	p.T.Helper()
-	tx := p.E.Log.Objs.Begin()
-	id, err := tx.Put(k, []byte("\xffnonsense"), objstore.ID{})
-	p.Must(err)
-	switch k {
-	case objstore.Tree:
-		cp.Tree = id
-	case objstore.Transcript:
-		cp.Conversation.Transcript, cp.Conversation.Path, cp.Conversation.Length = id, "/x", 7
-	}
-	if k != objstore.Checkpoint {
-		p.Must(p.E.Log.PutCheckpoint(tx, &cp, cp.Seq))
-		id = cp.ID
-	}
-	p.Must(tx.Commit(enginetest.Bg, kv.Written))
-	return id
-}
-
 // hurt is a store that is to be damaged by a batch: a checkpoint of it that has a tag, and a conversation.
 type hurt struct {
 	p    *enginetest.Project
@@ -72,7 +52,7 @@ func TestPromise05DamageEndsGC(t *testing.T) {
 	}
 	nonsense := func(k objstore.Kind) func(hurt) error {
 		return func(h hurt) error {
-			return refs.Repoint(h.b, refs.Tag("bad"), putNonsense(h.p, k, *h.cp), h.cp.Seq)
+			return refs.Repoint(h.b, refs.Tag("bad"), h.p.PutNonsense(k, *h.cp), h.cp.Seq)
 		}
 	}
 	set := func(key func(h hurt) []byte) func(hurt) error {

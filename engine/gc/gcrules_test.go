@@ -74,16 +74,23 @@ func TestYoung(t *testing.T) {
 	}
 }
 
-// A log that says that a tag was taken away does not keep what it named, nor names it when it is gone. What was read of
-// the log before is read again.
-func TestUntaggedGoes(t *testing.T) {
+// saved is a project of which gc may take all but what is kept, and n checkpoints of it, each with another f.
+func saved(t *testing.T, n int) (*enginetest.Project, []*model.Checkpoint) {
+	t.Helper()
 	p := enginetest.NewProject(t)
 	p.Set("gc.grace", "0s")
 	var cps []*model.Checkpoint
-	for i := range 4 {
+	for i := range n {
 		p.Write("f", enginetest.Big(fmt.Sprint(i)))
 		cps = append(cps, p.Save(fmt.Sprint(i)))
 	}
+	return p, cps
+}
+
+// A log that says that a tag was taken away does not keep what it named, nor names it when it is gone. What was read of
+// the log before is read again.
+func TestUntaggedGoes(t *testing.T) {
+	p, cps := saved(t, 4)
 	_, err := p.E.History.Tag(enginetest.Bg, "x", cps[1].ID.String(), false)
 	p.Must(err)
 	p.Gc(gc.Options{Keep: 1})
@@ -182,13 +189,7 @@ func TestMergedStateStays(t *testing.T) {
 
 // A log that lacks an operation is not thinned: nothing is known of what that named.
 func TestMissingOperation(t *testing.T) {
-	p := enginetest.NewProject(t)
-	p.Set("gc.grace", "0s")
-	var cps []*model.Checkpoint
-	for i := range 5 {
-		p.Write("f", enginetest.Big(fmt.Sprint(i)))
-		cps = append(cps, p.Save(fmt.Sprint(i)))
-	}
+	p, cps := saved(t, 5)
 	dropOperation(p, cps[2].Seq)
 	want := fmt.Sprintf("operations %d to %d are missing", cps[2].Seq, cps[2].Seq)
 	_, err := p.E.Collector.GC(enginetest.Bg, gc.Options{Keep: 1})
@@ -204,13 +205,7 @@ func TestMissingOperation(t *testing.T) {
 
 // A checkpoint that is known to be lost leads nowhere, and is in nobody's way.
 func TestLostCheckpoint(t *testing.T) {
-	p := enginetest.NewProject(t)
-	p.Set("gc.grace", "0s")
-	var cps []*model.Checkpoint
-	for i := range 5 {
-		p.Write("f", enginetest.Big(fmt.Sprint(i)))
-		cps = append(cps, p.Save(fmt.Sprint(i)))
-	}
+	p, cps := saved(t, 5)
 	tx := p.E.Log.Objs.BeginAlone()
 	for _, cp := range cps {
 		if cp.ID != cps[2].ID {

@@ -17,7 +17,7 @@ func (l *Ledger) Check() (differ []string, err error) {
 	}
 	st := &State{head: head{Format: foldFormat}, newest: map[string]*Turn{}}
 	st.rows, st.anew, st.never = map[string]map[uint64]*Turn{}, true, true
-	is := &Ledger{log: l.log, versions: l.versions, State: st}
+	is := &Ledger{log: l.log, versions: l.versions, slice: l.slice, State: st}
 	if err := is.foldUpTo(begun.Seq); err != nil {
 		return nil, err
 	}

@@ -34,8 +34,8 @@ func (l *Ledger) folding(session string) *folding {
 	return f
 }
 
-// slice is how many operations are folded in one batch; a test takes fewer.
-var slice = 1024
+// slice is how many operations are folded in one batch.
+const slice = 1024
 
 // fold takes the next operations in, up to last at least, or as many as are a slice, and stores their rows.
 func (l *Ledger) fold(last uint64) error {
@@ -51,7 +51,7 @@ func (l *Ledger) foldTo(last, end uint64) error {
 			f.head.Seq = end
 			return kv.ErrStop
 		}
-		if n++; n > slice {
+		if n++; n > l.slice {
 			return kv.ErrStop
 		}
 		f.head.Seq = op.Seq

@@ -38,6 +38,7 @@ type Versions func(s *model.Session, seq uint64, f refs.File) *Version
 type Ledger struct {
 	log      *oplog.Log
 	versions Versions
+	slice    int // operations of a batch
 	*State
 }
 
@@ -64,7 +65,7 @@ type waiting struct {
 }
 
 // New makes a Ledger of a log.
-func New(log *oplog.Log, st *State) *Ledger { return &Ledger{log: log, State: st} }
+func New(log *oplog.Log, st *State) *Ledger { return &Ledger{log: log, slice: slice, State: st} }
 
 // VersionsBy says who tells versions of session files. It is called before the ledger is used.
 func (l *Ledger) VersionsBy(v Versions) { l.versions = v }
@@ -118,12 +119,7 @@ func (l *Ledger) Each(fn func(session string, t *Turn) error) error {
 		return err
 	}
 	for _, session := range sessions {
-		list, err := l.healed(func() ([]Turn, error) {
-			if err := l.bringUp(); err != nil {
-				return nil, err
-			}
-			return l.turnsOf(session)
-		})
+		list, err := l.healed(func() ([]Turn, error) { return l.turns(session) })
 		if err != nil {
 			return fmt.Errorf("turns of %s: %w", session, err)
 		}

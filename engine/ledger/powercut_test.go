@@ -17,7 +17,6 @@ import (
 // operations, as after gc or for a store that has none: who opens what is left answers the same, and verify finds
 // nothing.
 func TestT2PowerCutInAFold(t *testing.T) {
-	defer ledger.InSlices(3)()
 	p, sessions := worked(t)
 	want := all(p, sessions)
 	for _, percent := range []int{0, 50, 100} {
@@ -29,6 +28,7 @@ func TestT2PowerCutInAFold(t *testing.T) {
 		p.Must(ledger.Changed(e.Log.DB, b))
 		p.Must(b.Commit(enginetest.Bg, kv.Written))
 		p.Must(b.Close())
+		ledger.InSlices(e.Ledger, 3)
 		var left []*kvtest.CrashFS
 		disk.Hook(func(c kvtest.Call) {
 			if c.Kind == kvtest.Write && strings.HasSuffix(c.Path, ".log") {

@@ -220,7 +220,7 @@ func parseJSON(s value.Setting, raw any) (any, error) {
 	case int64:
 		switch v := raw.(type) {
 		case float64:
-			if v >= 0 && v < 1<<53 && v == float64(int64(v)) {
+			if v >= 0 && v < maxSize && v == float64(int64(v)) {
 				return int64(v), nil
 			}
 		case string:
@@ -281,6 +281,9 @@ func word(s value.Setting, v string) (any, error) {
 	return v, nil
 }
 
+// maxSize is above every size: a number in a settings file is whole up to there.
+const maxSize = 1 << 53
+
 func parseSize(s value.Setting, v string) (any, error) {
 	if s.Unit == "" {
 		n, err := strconv.ParseUint(v, 10, 31)
@@ -290,7 +293,7 @@ func parseSize(s value.Setting, v string) (any, error) {
 		return int64(n), nil
 	}
 	n, err := humanize.ParseBytes(v)
-	if err != nil || n >= 1<<53 { // as the file is read
+	if err != nil || n >= maxSize {
 		return nil, fmt.Errorf("%w: %s: %q is not a size such as 1GiB", model.ErrConfig, s.Key, v)
 	}
 	return int64(n), nil
@@ -299,7 +302,7 @@ func parseSize(s value.Setting, v string) (any, error) {
 // ParseSize reads a size as a person gives it; the error is ErrUsage.
 func ParseSize(v string) (int64, error) {
 	n, err := humanize.ParseBytes(v)
-	if err != nil || n == 0 || n > 1<<53 {
+	if err != nil || n == 0 || n >= maxSize {
 		return 0, model.Usagef("gc: %q is not a size such as 2GiB", v)
 	}
 	return int64(n), nil

@@ -14,52 +14,54 @@ import (
 func (rs *Restorer) changedRecord(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (
 	*model.Session, error,
 ) {
-	to, size, cut, err := withBase(s, tx, to, size, cut)
-	if err != nil {
-		return nil, err
+	if s.Cursor.Base > 0 {
+		var err error
+		if to, err = withBase(s, tx, to); err != nil {
+			return nil, err
+		}
+		if size, cut, err = cutOfStored(s, tx, to); err != nil {
+			return nil, err
+		}
 	}
 	m := *s
 	m.Calls, m.Busy, m.Turn, m.Fork = nil, false, uint64(cut.Turn), rs.changedLineage(tx, s, to, size, cut)
 	m.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{
 		Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript,
 		Generation: s.Cursor.Generation + 1,
-	}}
-	m.Cursor.Base = s.Cursor.Base
+	}, Base: s.Cursor.Base}
 	m.Prompt = lastPrompt(tx, &m)
 	return &m, nil
 }
 
-// withBase is what a session's transcript is when its file becomes to, which ends with cut, and where that ends: a file
-// that continues another one has the records of its base in front, and with them it is stored in tx.
-func withBase(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (
-	objstore.ID, int64, transcript.Cut, error,
-) {
-	if s.Cursor.Base == 0 {
-		return to, size, cut, nil
-	}
-	st, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
+// withBase is the transcript of a session whose file, which continues another one, becomes to: the records of its base
+// stand in front of the file's own in what is captured. It is stored in tx.
+func withBase(s *model.Session, tx *objstore.Tx, to objstore.ID) (id objstore.ID, err error) {
+	was, err := conversation.OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
-		return to, size, cut, err
+		return id, err
 	}
-	w, err := st.AppendTo(tx, s.Cursor.Base)
+	w, err := was.AppendTo(tx, s.Cursor.Base)
 	if err != nil {
-		return to, size, cut, err
+		return id, err
 	}
-	of, err := conversation.OpenTranscript(tx, to)
+	own, err := conversation.OpenTranscript(tx, to)
 	if err != nil {
-		return to, size, cut, err
+		return id, err
 	}
-	if _, err := io.Copy(w, io.NewSectionReader(of, 0, of.Size)); err != nil {
-		return to, size, cut, err
+	if _, err := io.Copy(w, io.NewSectionReader(own, 0, own.Size)); err != nil {
+		return id, err
 	}
-	if to, err = w.Close(); err != nil {
-		return to, size, cut, err
+	return w.Close()
+}
+
+// cutOfStored is the cut that keeps all of a stored transcript of a session, and how many bytes that is.
+func cutOfStored(s *model.Session, tx *objstore.Tx, id objstore.ID) (size int64, cut transcript.Cut, err error) {
+	st, err := conversation.OpenTranscript(tx, id)
+	if err != nil {
+		return 0, cut, err
 	}
-	if of, err = conversation.OpenTranscript(tx, to); err == nil {
-		cut, err = cutAtEnd(s.Agent, transcript.Source{ReaderAt: of, Size: of.Size, Name: s.Transcript})
-		size = of.Size
-	}
-	return to, size, cut, err
+	cut, err = cutAtEnd(s.Agent, transcript.Source{ReaderAt: st, Size: st.Size, Name: s.Transcript})
+	return st.Size, cut, err
 }
 
 // changedLineage is a fork's lineage when its file becomes the transcript to, of size bytes: how many turns it shares

@@ -126,15 +126,11 @@ func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx
 			if tx == nil {
 				return nil
 			}
-			st, err := conversation.OpenTranscript(tx, f.To)
+			size, cut, err := cutOfStored(s, tx, f.To)
 			if err != nil {
 				return err
 			}
-			cut, err := cutAtEnd(s.Agent, transcript.Source{ReaderAt: st, Size: st.Size, Name: f.Path})
-			if err != nil {
-				return err
-			}
-			if t.moved, err = rs.changedRecord(s, tx, f.To, st.Size, cut); err == nil {
+			if t.moved, err = rs.changedRecord(s, tx, f.To, size, cut); err == nil {
 				t.conversation.Turn = int(t.moved.Turn)
 			}
 			return err

@@ -13,10 +13,12 @@ import (
 func (rs *Restorer) going(r *request) authorship.Going {
 	g := authorship.Going{Session: r.Session, Way: authorship.ByStep, KeepMine: r.options.KeepMine}
 	switch r.Kind {
-	case refs.KindUndo, refs.KindRedo, refs.KindUndoRestore:
-		if r.options.TakeBack && !r.Exact && r.Session != model.Manual {
+	case refs.KindUndo:
+		if r.options.TakeBack {
 			g.Way = authorship.TakeBack
 		}
+		return g
+	case refs.KindRedo, refs.KindUndoRestore:
 		return g
 	}
 	if session, ok := rs.takesBack(r); ok {

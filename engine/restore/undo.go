@@ -18,8 +18,8 @@ import (
 
 // Undo goes n steps back along a session's branch. Folded steps, and steps that are the same for the session, count as
 // one. Unsaved changes count as the first step: they become a step of their own, so that Redo brings them back. With
-// Options.TakeBack only what the session did is a step, and a person's work stays. A *model.NoStepError when fewer than
-// n steps lie before.
+// Options.TakeBack, and without Exact, only what the session did is a step, and a person's work stays. A
+// *model.NoStepError when fewer than n steps lie before.
 func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	session, err := rs.walkedSession(ctx, o)
@@ -37,6 +37,7 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 		return nil, err
 	}
 	o.Paths = nil // steps are of the whole tree
+	o.TakeBack = o.TakeBack && !o.Exact && session != model.Manual
 	r := o.newRequest(refs.KindUndo, session)
 	r.Before = cur.ID
 	r.choose = func(pl *planner, c *capture.Capture) error {
