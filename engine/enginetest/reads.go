@@ -1,7 +1,8 @@
 package enginetest
 
 import (
-	"bytes"
+	"fmt"
+	"sync/atomic"
 	"syscall"
 
 	"rewind/engine"
@@ -10,10 +11,10 @@ import (
 	"rewind/internal/kv/kvtest"
 )
 
-// ReadFails holds that a disk that fails gives no wrong answer. It asks a copy of the project, then other copies, one
-// for each read of the store's tables that the question makes: that read fails there, once. Each such copy has to fail,
-// and then to give the same answer when it is asked again, or to give it at once. Of more than most reads only most are
-// tried, spread evenly. The copies share the project's directory, which ask leaves as it is. what names the question.
+// ReadFails holds that a read that fails gives no wrong answer. It asks a copy of the project, then other copies, one
+// for each key that the question reads: that read fails there, once. Each such copy has to fail, and then to give the
+// same answer when it is asked again, or to give it at once. Of more than most reads only most are tried, spread
+// evenly. The copies share the project's directory, which ask leaves as it is. what names the question.
 func (p *Project) ReadFails(what string, most int, ask func(q *Project) (string, error)) {
 	p.T.Helper()
 	disk := p.FS.Clone(100, 1)
@@ -39,38 +40,27 @@ func (p *Project) ReadFails(what string, most int, ask func(q *Project) (string,
 	}
 }
 
-// asked asks a copy of the project on a copy of a disk, where the read fail of tables fails; 0: none does. It returns
+// asked asks a copy of the project on a copy of a disk, where the fail-th read of a key fails; 0: none does. It returns
 // the answer, and how many reads there were.
 func (p *Project) asked(disk *kvtest.CrashFS, fail int, ask func(q *Project) (string, error)) (string, int) {
 	p.T.Helper()
+	var reads, at atomic.Int64 // at: the read that fails; negative while nothing is asked
+	at.Store(-1)
+	fault := func() error {
+		if at.Load() >= 0 && reads.Add(1) == at.Load() {
+			return fmt.Errorf("read %d: %w", fail, syscall.EIO)
+		}
+		return nil
+	}
 	q := *p
 	q.FS = disk.Clone(100, 1)
-	faulty := kvtest.NewFaultFS(q.FS)
 	var err error
-	q.E, err = engine.Open(Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: faulty}})
+	q.E, err = engine.Open(Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: q.FS, ReadFault: fault}})
 	p.Must(err)
 	defer q.Close()
 	q.E.Log.Now = p.E.Log.Now
-	db := q.E.Log.DB
-	for range 4 { // the memtables grow, until they leave the block cache no room once it is trimmed
-		var key, val []byte
-		p.Must(db.Scan(kv.Range{Reverse: true}, func(k, v []byte) error {
-			key, val = bytes.Clone(k), bytes.Clone(v)
-			return kv.ErrStop
-		}))
-		b := db.NewBatch()
-		p.Must(b.Set(key, val))
-		p.Must(b.Commit(Bg, kv.Written))
-		p.Must(db.Compact(Bg))
-	}
-	db.TrimCaches()
-	faulty.Hook(func(c kvtest.Call) {
-		if c.Kind == kvtest.Read { // so that the next read of a key comes here too
-			db.TrimCaches()
-		}
-	})
-	faulty.Set(&kvtest.Fault{Kind: kvtest.Read, N: fail, Path: ".sst", Err: syscall.EIO})
+	at.Store(int64(fail))
 	got, err := ask(&q)
 	p.Must(err)
-	return got, faulty.Calls(kvtest.Read)
+	return got, int(reads.Load())
 }

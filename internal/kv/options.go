@@ -42,6 +42,9 @@ type Options struct {
 	cacheBytes int64
 	// GroupSync is the longest time a Written commit waits for its fsync; 0: defaultGroupSync.
 	GroupSync time.Duration
+	// ReadFault is asked before each key that View, Has and Scan read; its error is the read's. It is for tests. nil:
+	// none.
+	ReadFault func() error
 }
 
 func (o Options) withDefaults() Options {

@@ -15,7 +15,9 @@ func (d *DB) View(key []byte, fn func(val []byte) error) error {
 		return err
 	}
 	defer d.life.leave()
-	d.reads.Add(1)
+	if err := d.count(); err != nil {
+		return d.fail("read", showKey(key), err)
+	}
 	val, closer, err := d.pdb.Get(key)
 	if perr := d.poison.Err(); perr != nil {
 		if err == nil {
@@ -33,6 +35,15 @@ func (d *DB) View(key []byte, fn func(val []byte) error) error {
 // Reads is how many keys View, Has and Scan have read so far.
 func (d *DB) Reads() uint64 { return d.reads.Load() }
 
+// count counts a key that is read, and gives the error that a test puts in its place.
+func (d *DB) count() error {
+	d.reads.Add(1)
+	if d.o.ReadFault == nil {
+		return nil
+	}
+	return d.o.ReadFault()
+}
+
 // Has tells whether key is present. For one that is not it is what to ask: pebble's Get leaves the filters of the
 // lowest level out, where nearly everything lies, and reads the block in which the key would stand.
 func (d *DB) Has(key []byte) (bool, error) {
@@ -40,11 +51,13 @@ func (d *DB) Has(key []byte) (bool, error) {
 		return false, err
 	}
 	defer d.life.leave()
+	if err := d.count(); err != nil {
+		return false, d.fail("read", showKey(key), err)
+	}
 	it, err := d.pdb.NewIter(&pebble.IterOptions{UseL6Filters: true})
 	if err != nil {
 		return false, d.fail("read", showKey(key), err)
 	}
-	d.reads.Add(1)
 	there := it.SeekPrefixGE(key)
 	err = errors.Join(it.Error(), it.Close())
 	if perr := d.poison.Err(); perr != nil {
@@ -83,7 +96,9 @@ func (d *DB) Scan(r Range, fn func(key, val []byte) error) error {
 	}
 	defer func() { _ = it.Close() }()
 	for ok := seek(it, r); ok; ok = step(it, r) {
-		d.reads.Add(1)
+		if err := d.count(); err != nil {
+			return d.fail("scan", showKey(it.Key()), err)
+		}
 		val, err := it.ValueAndErr()
 		if err != nil {
 			return d.fail("scan", showKey(it.Key()), err)
