@@ -1,10 +1,11 @@
-package model
+package model_test
 
 import (
 	"reflect"
 	"strings"
 	"testing"
 
+	"rewind/engine/model"
 	"rewind/refs"
 	"rewind/tree"
 )
@@ -12,11 +13,11 @@ import (
 // What an edit is in an operation and in a session record reads back as it was; records of before had paths outside of
 // the project alone.
 func TestEditsReadBack(t *testing.T) {
-	list := []Edit{{Path: "/etc/x"}, {Path: ".env", Reason: tree.ReasonSecret}, {Path: "a\nb \"c\"", Reason: tree.ReasonSize}}
-	op := &refs.Operation{Kind: refs.KindEvent, Cause: refs.Cause{Event: "post-tool-use"}, Message: JoinEdits(list)}
+	list := []model.Edit{{Path: "/etc/x"}, {Path: ".env", Reason: tree.ReasonSecret}, {Path: "a\nb \"c\"", Reason: tree.ReasonSize}}
+	op := &refs.Operation{Kind: refs.KindEvent, Cause: refs.Cause{Event: "post-tool-use"}, Message: model.JoinEdits(list)}
 	again, err := refs.DecodeOperation(1, op.Encode())
-	if err != nil || !reflect.DeepEqual(EditsOf(again), list) {
-		t.Errorf("%q %v", EditsOf(again), err)
+	if err != nil || !reflect.DeepEqual(model.EditsOf(again), list) {
+		t.Errorf("%q %v", model.EditsOf(again), err)
 	}
 	for _, other := range []refs.Operation{
 		{Kind: refs.KindEvent, Cause: refs.Cause{Event: "prompt"}, Message: "/etc/x"},
@@ -24,22 +25,22 @@ func TestEditsReadBack(t *testing.T) {
 		{Kind: refs.KindCheckpoint, Cause: refs.Cause{Event: "post-tool-use"}},
 		{Kind: refs.KindCheckpoint, Cause: refs.Cause{Event: "post-tool-use"}, Message: "?unknown"},
 	} {
-		if got := EditsOf(&other); got != nil {
+		if got := model.EditsOf(&other); got != nil {
 			t.Errorf("%+v: %v", other, got)
 		}
 	}
-	s := &Session{Uncaptured: []string{"/old"}}
+	s := &model.Session{Uncaptured: []string{"/old"}}
 	s.Edited(list)
 	s.Edited(list[:1])
-	want := []Edit{{Path: "/old"}, list[1], list[2], list[0]}
+	want := []model.Edit{{Path: "/old"}, list[1], list[2], list[0]}
 	if got := s.Edits(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}
 	for i := range 40 {
-		s.Edited([]Edit{{Path: "/" + strings.Repeat("x", i+1)}})
+		s.Edited([]model.Edit{{Path: "/" + strings.Repeat("x", i+1)}})
 	}
-	if len(s.Edits()) != maxUncaptured {
-		t.Error(len(s.Edits()))
+	if n := len(s.Edits()); n != 16 || s.Edits()[15].Path != "/"+strings.Repeat("x", 40) {
+		t.Errorf("%d are kept", n)
 	}
 }
 
@@ -54,7 +55,7 @@ func TestCoveringNamed(t *testing.T) {
 		tree.NamedSkip("u/x"),
 	}
 	for path, want := range map[string]byte{"a/b": 0, "a/c": 'z', "a/d": 'i', "a/b/x": 'i', "u/x": 'u', "v": 0} {
-		if s, ok := Covering(note, path); ok != (want != 0) || ok && s.Reason != want {
+		if s, ok := model.Covering(note, path); ok != (want != 0) || ok && s.Reason != want {
 			t.Errorf("%s: %+v %v", path, s, ok)
 		}
 	}

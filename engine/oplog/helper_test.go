@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rewind/engine/enginetest"
+	"rewind/engine/oplog"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -114,4 +115,34 @@ func gives[T comparable](t *testing.T, what string, want T) func(got T, err erro
 			t.Errorf("%s: %v, %v; want %v", what, got, err, want)
 		}
 	}
+}
+
+// asked is how many keys of the store fn reads.
+func asked(p *enginetest.Project, fn func() error) uint64 {
+	p.T.Helper()
+	before := p.E.Log.DB.Reads()
+	p.Must(fn())
+	return p.E.Log.DB.Reads() - before
+}
+
+// remember has the log know a head, or with nil none, and a note.
+func remember(p *enginetest.Project, head *oplog.Head, note oplog.StoredNote) {
+	p.T.Helper()
+	c := p.E.Log.Begin()
+	p.E.Log.ForgetHead()
+	if head != nil {
+		c.SetHead(*head)
+	}
+	c.SetNote(note)
+	p.Must(c.CommitSilently(enginetest.Bg, kv.Written))
+}
+
+// knowsHead reports whether the log knows the newest state without reading.
+func knowsHead(p *enginetest.Project) (known bool) {
+	p.T.Helper()
+	p.Must(p.E.Log.Pinned(func(k objstore.Kind, _ objstore.ID) error {
+		known = known || k == objstore.Tree
+		return nil
+	}))
+	return known
 }

@@ -207,14 +207,24 @@ func TestForget(t *testing.T) {
 	p := enginetest.NewProject(t)
 	log := p.E.Log
 	p.Write("f", "1")
+	p.Agent("a").Start()
 	p.Save("")
 	p.Must(log.CheckWhole())
 	_, err := log.Sessions()
 	p.Must(err)
-	log.SetMemory(log.Memory().Head, oplog.StoredNote{Id: enginetest.TestID("note")})
+	head, err := log.Head()
+	p.Must(err)
+	remember(p, &head, oplog.StoredNote{Id: enginetest.TestID("note")})
+	ask := map[string]func() error{
+		"the head":     func() error { _, err := log.Head(); return err },
+		"the sessions": log.LoadSessions,
+		"it is whole":  log.CheckWhole,
+	}
 	before := log.Rewrites()
-	if m := log.Memory(); m.Head == nil || !m.Loaded || !m.Whole {
-		t.Errorf("%+v is known", m)
+	for what, fn := range ask {
+		if n := asked(p, fn); n > 0 {
+			t.Errorf("%s: %d keys are read", what, n)
+		}
 	}
 	moved := enginetest.TestID("moved")
 	gives(t, "the tag before", objstore.Zero)(log.Refs.ID(refs.Tag("t")))
@@ -223,8 +233,13 @@ func TestForget(t *testing.T) {
 	p.Must(tx.Commit(enginetest.Bg, kv.Durable))
 	forget(p)
 	gives(t, "the tag that was moved", moved)(log.Refs.ID(refs.Tag("t")))
-	if m := log.Memory(); m.Head != nil || m.Loaded || m.Whole || !m.Note.Id.IsZero() || m.Squashes != 0 {
-		t.Errorf("%+v is known", m)
+	if knowsHead(p) || !log.Noted().Id.IsZero() || log.NoSquashes() {
+		t.Error("what was known is known still")
+	}
+	for what, fn := range ask {
+		if asked(p, fn) == 0 {
+			t.Errorf("%s is known still", what)
+		}
 	}
 	if n := log.Rewrites() - before; n != 1 {
 		t.Errorf("%d rewrites", n)
@@ -243,7 +258,7 @@ func TestPinned(t *testing.T) {
 		known *oplog.Head
 		want  []objstore.ID
 	}{{&head, []objstore.ID{head.Tree, head.Note, noted}}, {nil, []objstore.ID{noted}}} {
-		log.SetMemory(tt.known, oplog.StoredNote{Id: noted})
+		remember(p, tt.known, oplog.StoredNote{Id: noted})
 		for end := range tt.want {
 			var got []objstore.ID
 			broken := errors.New("broken")
@@ -262,7 +277,7 @@ func TestPinned(t *testing.T) {
 			}
 		}
 	}
-	log.SetMemory(nil, oplog.StoredNote{})
+	remember(p, nil, oplog.StoredNote{})
 }
 
 // TestStoredNote: the same list is one in the same memory.

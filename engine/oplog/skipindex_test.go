@@ -90,16 +90,26 @@ func TestMadeGivesWhatTheLogHas(t *testing.T) {
 				t.Fatalf("%v, the log has %v", g, w)
 			}
 		}
-		if len(p.E.Log.Skips().Down) > i+1 {
-			t.Errorf("%d stretches are remembered", len(p.E.Log.Skips().Down))
-		}
 	}
-	n := len(p.E.Log.Skips().Down)
-	age := p.E.Log.Skips().Age()
-	p.E.Log.Skips().Forget()
-	p.E.Log.Skips().Learn(1000, 1, age)
-	if len(p.E.Log.Skips().Down) != 0 || n == 0 {
-		t.Errorf("%d stretches, %d when they are forgotten", n, len(p.E.Log.Skips().Down))
+	all := p.E.Log.DB.LastSeq()
+	made := func() uint64 { return asked(p, func() error { got(); return nil }) }
+	if n := made(); n > all/2 {
+		t.Errorf("%d keys of %d operations are read", n, all)
+	}
+	forget(p)
+	if n := made(); n < all {
+		t.Errorf("once it is forgotten, %d keys of %d operations are read", n, all)
+	}
+	// A walk that began before that teaches nothing.
+	forget(p)
+	p.Must(p.E.Log.Made(func(op *refs.Operation) error {
+		if op.Seq == cp.Seq {
+			forget(p)
+		}
+		return nil
+	}))
+	if n := made(); n < all {
+		t.Errorf("what was read before it was forgotten is known: %d keys of %d operations are read", n, all)
 	}
 }
 
