@@ -20,10 +20,14 @@ import (
 // the target. Where the conversation is left alone it is the session that went on until now, if the restore is about
 // its branch, else the restore's own.
 func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
-	if r.options.CodeOnly || len(r.Paths) > 0 || r.options.Env.Home == "" {
+	codeOnly := r.options.CodeOnly || r.options.Env.Home == ""
+	if codeOnly && r.reverts != nil { // a restore that left the conversation alone goes back as a whole
+		codeOnly = len(r.reverts.Restore.Files) > 0
+	}
+	if codeOnly || len(r.Paths) > 0 {
 		return rs.ongoingSession(r.Session)
 	}
-	if t == nil && r.Kind == refs.KindUndoRestore {
+	if t == nil && r.reverts != nil {
 		at, err := rs.sessions.PositionBefore(r.Undoes)
 		return at.Session, err
 	}

@@ -69,3 +69,27 @@ func TestUndoRestoreOfOtherCursors(t *testing.T) {
 		})
 	}
 }
+
+// TestUndoRestoreOfTheCodePlace: a checkout from a fork to a checkpoint of another session, of which the conversation
+// stays, moves the place. Taking it back brings the place back, with the conversation asked for or not.
+func TestUndoRestoreOfTheCodePlace(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		p, k := enginetest.TwoTurns(t)
+		fork := p.Fork("turn:1@"+k.Name(), restore.Options{})
+		f := p.Opened(fork.Fork)
+		f.Take("in the fork", p.Edits("f", "fork"))
+		at := func() string {
+			at, err := p.E.Sessions.Position()
+			p.Must(err)
+			return at.Session
+		}
+		was := at()
+		p.Checkout("turn:2@"+k.Name(), restore.Options{Env: p.Env(), CodeOnly: true})
+		there := at()
+		_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env(), CodeOnly: again})
+		p.Must(err)
+		if at() != was || was == there {
+			t.Errorf("code only %v: at %s, then %s, then %s", again, was, there, at())
+		}
+	}
+}
