@@ -290,7 +290,7 @@ func (a *answers) ask(repo *gitinfo.Repo, rel string) (bool, error) {
 		return was.holds, nil
 	}
 	parts := strings.Split(rel, "/")
-	holds, err := repo.Holds(func(path []byte) bool { return onTheWay(path, parts) })
+	holds, err := repo.Holds(func(path []byte) bool { return worktreefs.OnTheWay(path, parts) })
 	if err != nil || now == nil || time.Since(now.ModTime()) < indexSettlesAfter {
 		return holds, err
 	}
@@ -301,21 +301,4 @@ func (a *answers) ask(repo *gitinfo.Repo, rel string) (bool, error) {
 	}
 	a.last[key] = answer{now, holds}
 	return holds, nil
-}
-
-// onTheWay reports whether a path of the index lies below the directory with these components, or is it, or is one
-// above it that is no plain directory. Names that a file system may take for one are one.
-func onTheWay(path []byte, parts []string) bool {
-	rest := strings.TrimSuffix(string(path), "/")
-	for _, part := range parts {
-		name, tail, more := strings.Cut(rest, "/")
-		if !worktreefs.SameName(name, part) {
-			return false
-		}
-		if !more {
-			return true
-		}
-		rest = tail
-	}
-	return true
 }

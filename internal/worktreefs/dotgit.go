@@ -49,6 +49,23 @@ func SameName(a, b string) bool {
 	return strings.TrimRight(fold(a), ". ") == strings.TrimRight(fold(b), ". ")
 }
 
+// OnTheWay reports whether a path of git's index lies below the directory with these components, or is it, or is one
+// above it that is no plain directory. Names that a file system may take for one are one.
+func OnTheWay(path []byte, parts []string) bool {
+	rest := strings.TrimSuffix(string(path), "/")
+	for _, part := range parts {
+		name, tail, more := strings.Cut(rest, "/")
+		if !SameName(name, part) {
+			return false
+		}
+		if !more {
+			return true
+		}
+		rest = tail
+	}
+	return true
+}
+
 // fold drops ignorable code points and lower-cases. Bytes that are not UTF-8 stay as they are.
 func fold(s string) string {
 	plain := true

@@ -1,6 +1,7 @@
 package worktreefs
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -80,4 +81,31 @@ func FuzzIsDotGit(f *testing.F) {
 			t.Errorf("%q is, with a space it is not", n)
 		}
 	})
+}
+
+// TestPromise17OnTheWay holds which paths of an index can have brought something into the marker.
+func TestPromise17OnTheWay(t *testing.T) {
+	for path, want := range map[string]bool{
+		".agent/rewind/id":              true,
+		".agent/rewind/store/db/x":      true,
+		".agent/rewind":                 true, // a link, a file, a submodule
+		".agent":                        true,
+		".agent/":                       true, // what a sparse index holds as a whole
+		".Agent/Rewind/id":              true, // one name where case is folded
+		".agent/rewind./id":             true,
+		".agent\u200c/rewind/id":        true,
+		".agent/notes":                  false,
+		".agent/rewinder/id":            false,
+		"a/.agent/rewind/id":            false,
+		".agents/rewind/id":             false,
+		"sub/dir/.agent/rewind/id":      false,
+		strings.Repeat("x/", 100) + "y": false,
+	} {
+		if got := OnTheWay([]byte(path), []string{".agent", "rewind"}); got != want {
+			t.Errorf("%q: %v", path, got)
+		}
+	}
+	if !OnTheWay([]byte("sub/.agent/rewind/id"), []string{"sub", ".agent", "rewind"}) {
+		t.Error("a project below the top of its repository")
+	}
 }
