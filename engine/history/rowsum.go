@@ -160,8 +160,8 @@ const (
 func (k *sums) trim() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.kept != nil && k.kept.Len() > sumsAtRest {
-		k.kept.Clear()
+	if k.kept != nil {
+		k.kept.Trim(sumsAtRest)
 	}
 }
 

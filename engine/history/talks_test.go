@@ -1,33 +1,39 @@
-package history
+package history_test
 
 import (
 	"testing"
 
-	"rewind/objstore"
+	"rewind/engine/enginetest"
 	"rewind/transcript"
 )
 
-// What was read of conversations is forgotten when something is taken out of the log, and when the daemon rests.
+// What was read of a conversation is kept, and forgotten when something is taken out of the log, and when the daemon
+// rests.
 func TestTalksAreForgotten(t *testing.T) {
-	var k talks
-	said := objstore.ID{1}
-	fill := func(rewrites uint64) {
-		k.begin(rewrites)
-		c := &transcript.Conversation{}
-		k.read.Put(said, c)
-		k.newest.Put("claude/a", &talk{said: said, is: c})
-		k.lacks.Put(lack{said: said, call: "call"}, struct{}{})
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	s := p.Session(k.Name())
+	read := func() *transcript.Conversation {
+		t.Helper()
+		c, err := p.E.History.Conversation(&s, s.Cursor.Transcript)
+		p.Must(err)
+		if len(c.Turns) != 2 {
+			t.Fatalf("%d turns", len(c.Turns))
+		}
+		return c
 	}
-	kept := func() int { return k.read.Len() + k.newest.Len() + k.lacks.Len() }
-	fill(1)
-	if k.begin(1); kept() != 3 {
-		t.Errorf("%d are kept while nothing was taken out", kept())
-	}
-	if k.begin(2); kept() != 0 {
-		t.Errorf("%d are kept after a purge", kept())
-	}
-	fill(2)
-	if k.forget(); kept() != 0 {
-		t.Errorf("%d are kept at rest", kept())
+	was := read()
+	for what, do := range map[string]func(){
+		"something is taken out": p.E.Log.Rewrote, "rest": p.E.History.TrimCaches,
+	} {
+		if read() != was {
+			t.Errorf("before %s: it is read again", what)
+		}
+		do()
+		now := read()
+		if now == was {
+			t.Errorf("%s: it is not read again", what)
+		}
+		was = now
 	}
 }

@@ -57,6 +57,13 @@ func (c *Cache[K, V]) Drop(keys ...K) {
 // Clear forgets all.
 func (c *Cache[K, V]) Clear() { c.young, c.old, c.weight = nil, nil, 0 }
 
+// Trim forgets all, where more than most values are kept.
+func (c *Cache[K, V]) Trim(most int) {
+	if c.Len() > most {
+		c.Clear()
+	}
+}
+
 // Len is how many values are kept.
 func (c *Cache[K, V]) Len() int {
 	n := len(c.young)

@@ -62,3 +62,18 @@ func TestCacheAgainstAMap(t *testing.T) {
 		})
 	})
 }
+
+// What a cache holds is forgotten as a whole, or not at all.
+func TestTrim(t *testing.T) {
+	c := New[int](4, func(int) int { return 1 })
+	for n := range 6 {
+		c.Put(n, n)
+	}
+	n := c.Len()
+	if c.Trim(n); c.Len() != n {
+		t.Errorf("%d of %d are kept, and so many may be", c.Len(), n)
+	}
+	if c.Trim(n - 1); c.Len() != 0 {
+		t.Errorf("%d are kept, and one less than there were may be", c.Len())
+	}
+}
