@@ -13,8 +13,12 @@ import (
 // What an edit is in an operation and in a session record reads back as it was; records of before had paths outside of
 // the project alone.
 func TestEditsReadBack(t *testing.T) {
-	list := []model.Edit{{Path: "/etc/x"}, {Path: ".env", Reason: tree.ReasonSecret}, {Path: "a\nb \"c\"", Reason: tree.ReasonSize}}
-	op := &refs.Operation{Kind: refs.KindEvent, Cause: refs.Cause{Event: "post-tool-use"}, Message: model.JoinEdits(list)}
+	list := []model.Edit{
+		{Path: "/etc/x"}, {Path: ".env", Reason: tree.ReasonSecret}, {Path: "a\nb \"c\"", Reason: tree.ReasonSize},
+	}
+	op := &refs.Operation{
+		Kind: refs.KindEvent, Cause: refs.Cause{Event: "post-tool-use"}, Message: model.JoinEdits(list),
+	}
 	again, err := refs.DecodeOperation(1, op.Encode())
 	if err != nil || !reflect.DeepEqual(model.EditsOf(again), list) {
 		t.Errorf("%q %v", model.EditsOf(again), err)
