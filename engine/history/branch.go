@@ -36,7 +36,7 @@ func (h *History) branch() (*branch, error) {
 			break
 		}
 		whole := l.Both >= 0 && uint64(l.Both) <= n // all that both have is on the line
-		session, n = l.Session, lastOf(l.Both, n, l.Of)
+		session, n = l.Session, l.UpTo(n)
 		if id, err := objstore.ParseID(l.Checkpoint); whole && err == nil {
 			if cp, err := h.log.Checkpoint(id); err == nil && cp.Session == session {
 				b.last[session] = cp.Seq
@@ -55,15 +55,6 @@ func (h *History) OtherLine() (func(*model.Checkpoint) (bool, error), error) {
 		return nil, err
 	}
 	return func(cp *model.Checkpoint) (bool, error) { return b.off(cp.Session, cp.Cause.Turn, cp.Seq) }, nil
-}
-
-// lastOf is the last turn that a session and the one it was forked from have in common, up to n, as that one counts; where that is not
-// known, every one.
-func lastOf(both int, n uint64, of func(uint64) uint64) uint64 {
-	if both < 0 {
-		return math.MaxUint64
-	}
-	return of(min(uint64(both), n))
 }
 
 // off reports whether a turn of a session, or a checkpoint in it (seq is its operation, else 0), is of the current session's family and not

@@ -173,7 +173,7 @@ func (fu *future) before(ctx context.Context, session string, n uint64) error {
 		if s == nil || s.Fork == nil || s.Fork.Both < 0 || !s.Fork.Resolved() {
 			return nil
 		}
-		n = s.Fork.Of(min(n, uint64(s.Fork.Both)))
+		n = s.Fork.UpTo(n)
 		session = s.Fork.Session
 		if fu.h.log.Session(session) == nil {
 			return nil

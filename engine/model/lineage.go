@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -86,4 +87,16 @@ func (l *Lineage) Of(n uint64) uint64 {
 		return n
 	}
 	return uint64(l.Turns[n-1])
+}
+
+// UpTo is the last turn of the other session that is on the line of who stands at turn n of this one, as the other
+// counts. Every one, where it is not known how far both are the same.
+func (l *Lineage) UpTo(n uint64) uint64 {
+	switch {
+	case l.Both < 0:
+		return math.MaxUint64
+	case l.Both == 0:
+		return uint64(l.Turn) // it has none of the other's turns, and goes on behind that one: Droid's /compress
+	}
+	return l.Of(min(n, uint64(l.Both)))
 }
