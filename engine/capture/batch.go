@@ -79,6 +79,7 @@ func (in *batch) run(ctx context.Context) error {
 	}
 	if err := in.store(ctx, c); err != nil {
 		c.Discard()
+		e.conversations.Failed()
 		return err
 	}
 	c.committed()

@@ -34,7 +34,7 @@ func TestLookFails(t *testing.T) {
 		{objstore.ErrPurged, false},
 		{&transcript.Error{Name: "x", Cause: errors.New("unexpected end of JSON input")}, false},
 	} {
-		if mayPass(c.err) != c.passes {
+		if model.MayPass(c.err) != c.passes {
 			t.Errorf("%v: passes %v", c.err, !c.passes)
 		}
 		if errors.Is(c.err, ErrLater) {

@@ -161,7 +161,7 @@ func (k kin) nearest(r *tracer, s *model.Session, t *transcript.Trace, named str
 	for _, p := range k.list {
 		pt, err := r.trace(p)
 		if err != nil {
-			if errors.Is(err, ErrLater) || mayPass(err) {
+			if errors.Is(err, ErrLater) || model.MayPass(err) {
 				return best, false, err
 			}
 			continue // it is damaged for good

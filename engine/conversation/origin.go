@@ -209,7 +209,7 @@ func (cs *Conversations) resolve(ctx context.Context, name string, reading func(
 
 // lookFailed notes that a session's origin could not be looked for, unless that is so for good.
 func (cs *Conversations) lookFailed(name string, err error) {
-	if mayPass(err) {
+	if model.MayPass(err) {
 		cs.loadPoints().fail(name, cs.log.Now())
 	}
 }

@@ -3,9 +3,7 @@ package conversation
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
-	"syscall"
 	"time"
 
 	"rewind/engine/model"
@@ -52,13 +50,6 @@ func (p *points) retry() {
 	clear(p.failed)
 }
 
-// mayPass reports whether an error in reading a conversation may be gone the next time: the system's, as of too many
-// open files. What is damaged, or cannot be parsed, stays so.
-func mayPass(err error) bool {
-	var of syscall.Errno
-	return errors.As(err, &of)
-}
-
 type point struct {
 	number  uint64
 	session string
@@ -86,6 +77,10 @@ func (cs *Conversations) loadPoints() *points {
 	})
 	return p
 }
+
+// Failed says that a change failed for which origins were looked for: what was learnt for it is not in the store. The
+// log's lock is held.
+func (cs *Conversations) Failed() { cs.points = points{} }
 
 // add puts a session's points into the index; they stay in memory there alone, but for where it begins.
 func (p *points) add(name string, known *model.Points) {

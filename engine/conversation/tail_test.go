@@ -419,8 +419,9 @@ func TestT14Promise14CaptureWhileWritten(t *testing.T) {
 		k := p.Talker(run + 1)
 		s := &scribbler{r: rand.New(rand.NewPCG(m.Seed-1+uint64(run), 3)), file: k.File, states: [][]byte{nil}}
 		var end sync.WaitGroup
-		stop := make(chan struct{})
+		stop, stepped := make(chan struct{}), make(chan struct{}, 1)
 		end.Go(func() {
+			defer close(stepped)
 			for {
 				select {
 				case <-stop:
@@ -431,10 +432,15 @@ func TestT14Promise14CaptureWhileWritten(t *testing.T) {
 					t.Error(err)
 					return
 				}
+				select {
+				case stepped <- struct{}{}:
+				default:
+				}
 				time.Sleep(time.Duration(s.r.IntN(800)) * time.Microsecond)
 			}
 		})
 		for i := range 12 {
+			<-stepped // else a busy machine has nothing written
 			if i%3 == 2 {
 				p.Settle()
 			} else {

@@ -219,7 +219,7 @@ func TestTalksWhileReadsFail(t *testing.T) {
 	have(p, copied.File, text[:strings.LastIndexByte(text[:len(text)-1], '\n')+1])
 	copied.Line("user", `{"role":"user","content":"another way"}`)
 	copied.Say("gone")
-	p.ReadFails("import", 10, func(q *enginetest.Project) (string, error) {
+	p.ReadFails("import", every, func(q *enginetest.Project) (string, error) {
 		for range 2 {
 			res, err := q.E.Talks.Import(enginetest.Bg, q.Env(), nil)
 			if err == nil {
@@ -232,7 +232,7 @@ func TestTalksWhileReadsFail(t *testing.T) {
 		return knownTalks(q)
 	})
 	longLine(k, 3*conversation.TranscriptBlock)
-	p.ReadFails("what was left", 10, func(q *enginetest.Project) (string, error) {
+	p.ReadFails("what was left", every, func(q *enginetest.Project) (string, error) {
 		if err := q.E.Log.LoadSessions(); err != nil {
 			return "", err
 		}
@@ -245,7 +245,7 @@ func TestTalksWhileReadsFail(t *testing.T) {
 	have(p, k.File, strings.Replace(p.Slurp(k.File), "one", "two", 1))
 	longLine(k, conversation.TranscriptBlock)
 	k.Stop()
-	p.ReadFails("what was changed", 10, func(q *enginetest.Project) (string, error) {
+	p.ReadFails("what was changed", every, func(q *enginetest.Project) (string, error) {
 		if err := q.E.Log.LoadSessions(); err != nil {
 			return "", err
 		}
@@ -263,7 +263,7 @@ func TestFilesWhileReadsFail(t *testing.T) {
 	k.Stop()
 	p.Settle()
 	id := p.Session(k.Name()).Cursor.Transcript
-	p.ReadFails("a file", 10, func(q *enginetest.Project) (string, error) {
+	p.ReadFails("a file", every, func(q *enginetest.Project) (string, error) {
 		as, err := conversation.IsStored(q.E.Log.Objs, register.Folders(q.Env()), k.File, id)
 		return fmt.Sprint(as), err
 	})

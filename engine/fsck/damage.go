@@ -1,6 +1,7 @@
 package fsck
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -40,13 +41,13 @@ func (l *lostPaths) add(path string) {
 }
 
 // affected finds the checkpoints that the damage belongs to.
-func (v *verifier) affected(ctx context.Context) error {
+func (v *verifier) affected(ctx context.Context) (err error) {
 	if len(v.bad) == 0 {
 		return nil
 	}
 	d := newDamage(v)
 	met := map[objstore.ID]bool{}
-	err := v.e.log.Refs.Log(func(_ uint64, op *refs.Operation, err error) error {
+	err = v.e.log.Refs.Log(func(_ uint64, op *refs.Operation, err error) error {
 		none := err != nil || op.Checkpoint.IsZero()
 		if none || met[op.Checkpoint] || op.Kind == refs.KindEvent {
 			return ctx.Err()
@@ -60,6 +61,7 @@ func (v *verifier) affected(ctx context.Context) error {
 	if err != nil && !errors.Is(err, kv.ErrCorrupt) {
 		return err
 	}
+	defer func() { err = cmp.Or(err, d.passing.err) }()
 	for o := range v.seen {
 		if o.Kind == objstore.Checkpoint && !met[o.Id] {
 			if a := d.checkpoint(o.Id); a != nil {
@@ -70,11 +72,22 @@ func (v *verifier) affected(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// passing is the first of the errors that may be gone the next time. What one of these says is no reason to change
+// anything.
+type passing struct{ err error }
+
+func (p *passing) note(err error) {
+	if p.err == nil && model.MayPass(err) {
+		p.err = err
+	}
+}
+
 // damage tells what is lost of trees and conversations; it remembers each.
 type damage struct {
-	v     *verifier
-	trees map[objstore.ID]lostPaths
-	talks map[objstore.ID]bool
+	v       *verifier
+	trees   map[objstore.ID]lostPaths
+	talks   map[objstore.ID]bool
+	passing passing
 }
 
 func newDamage(v *verifier) *damage {
@@ -92,6 +105,7 @@ func (d *damage) checkpoint(id objstore.ID) *value.Affected {
 	}
 	cp, err := d.v.checkpointOf(id)
 	if err != nil {
+		d.passing.note(err)
 		return nil // named as a fault already
 	}
 	lost := d.tree(cp.Tree)
@@ -113,6 +127,7 @@ func (d *damage) tree(id objstore.ID) lostPaths {
 	var l lostPaths
 	ents, err := d.v.entries(id)
 	if err != nil {
+		d.passing.note(err)
 		l.add("")
 	}
 	for _, ent := range ents {
@@ -143,6 +158,7 @@ func (d *damage) shape(id objstore.ID) bool {
 	}
 	ents, err := d.v.entries(id)
 	if err != nil {
+		d.passing.note(err)
 		return false
 	}
 	for _, ent := range ents {
@@ -170,6 +186,7 @@ func (d *damage) conversation(id objstore.ID) bool {
 			n, err = conversation.DecodeNode(id, raw)
 		}
 		if err != nil || d.bad(objstore.Blob, n.Tail) {
+			d.passing.note(err)
 			lost = true
 			break
 		}

@@ -1,6 +1,7 @@
 package fsck
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -31,7 +32,9 @@ func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed b
 	}
 	tx := e.log.Objs.BeginAlone()
 	s.tx = tx
-	err = s.run()
+	if err = s.run(); err == nil {
+		err = s.passed()
+	}
 	unchanged := err == nil && len(r.out.Done) == done
 	files := r.out.Files
 	repaired := files != nil && (files.Rebuilt || len(files.Files) > 0)
@@ -40,6 +43,9 @@ func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed b
 		return false, nil
 	}
 	blind := s.blind()
+	if err == nil {
+		err = s.passed()
+	}
 	if err != nil {
 		tx.Discard()
 		return false, err
@@ -63,6 +69,10 @@ func (r *repair) commit(ctx context.Context, v *verifier, first bool) (changed b
 	e.talks.Files = nil
 	return true, nil
 }
+
+// passed is an error that what is to be repaired hangs on, and that may be gone the next time: nothing is changed for
+// it.
+func (s *fixup) passed() error { return cmp.Or(s.v.passing.err, s.d.passing.err) }
 
 // message says in the log what was done.
 func (r *repair) message(first bool, done []string) string {
@@ -145,6 +155,9 @@ func (s *fixup) operations() error {
 		if seq == 0 {
 			return nil
 		}
+		if model.MayPass(err) {
+			return err
+		}
 		oldest = seq
 		gap := err != nil || op.Kind == refs.KindLost && op.Checkpoint.IsZero()
 		if cp := s.alone[seq]; cp != nil && gap {
@@ -190,6 +203,7 @@ func (s *fixup) unreadable(id objstore.ID) bool {
 // files and the conversation.
 func (s *fixup) sound(id objstore.ID) bool {
 	cp, err := s.e.log.Checkpoint(id)
+	s.d.passing.note(err)
 	trees := err == nil && s.d.shape(cp.Tree) && s.d.shape(cp.Base)
 	return trees && (cp.Note.IsZero() || !s.d.bad(objstore.Note, cp.Note))
 }

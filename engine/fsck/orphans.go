@@ -12,12 +12,31 @@ import (
 // A checkpoint says which operation made it, and of which session. So an operation that is lost is made again where its
 // checkpoint is there.
 
+// storedAs is the checkpoint under a key; nil: it is damaged, which is a fault of its own.
+func (s *fixup) storedAs(key objstore.Key) (*model.Checkpoint, error) {
+	var cp *model.Checkpoint
+	id, err := s.e.log.Objs.IDOf(objstore.Checkpoint, key)
+	if err == nil {
+		cp, err = s.e.log.Checkpoint(id)
+	}
+	if model.MayPass(err) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, nil //nolint:nilerr // as said
+	}
+	return cp, nil
+}
+
 // orphans finds the checkpoints whose operations the log does not have, if it lacks any. Those behind its end are put
 // into it at once.
 func (s *fixup) orphans(ctx context.Context) error {
 	e := s.e
 	have, gaps, oldest := map[uint64]bool{}, false, uint64(1)
 	err := e.log.Refs.Log(func(seq uint64, op *refs.Operation, err error) error {
+		if model.MayPass(err) {
+			return err
+		}
 		lost := err != nil || op.Kind == refs.KindLost && op.Checkpoint.IsZero()
 		have[seq] = !lost
 		gaps, oldest = gaps || lost, seq
@@ -36,13 +55,9 @@ func (s *fixup) orphans(ctx context.Context) error {
 		if k != objstore.Checkpoint {
 			return nil
 		}
-		id, err := e.log.Objs.IDOf(k, key)
-		if err != nil {
-			return nil //nolint:nilerr // it is damaged: a fault of its own
-		}
-		cp, err := e.log.Checkpoint(id)
-		if err != nil || have[cp.Seq] || cp.Seq > last+maxTail {
-			return nil //nolint:nilerr // as above
+		cp, err := s.storedAs(key)
+		if cp == nil || have[cp.Seq] || cp.Seq > last+maxTail {
+			return err
 		}
 		if old := s.alone[cp.Seq]; old == nil || believed(cp, old) {
 			s.alone[cp.Seq] = cp

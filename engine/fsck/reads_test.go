@@ -72,12 +72,46 @@ func broken(t *testing.T) *enginetest.Project {
 	return p
 }
 
+// few is a small project with a conversation, a restore and a tag.
+func few(t *testing.T) *enginetest.Project {
+	t.Helper()
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("d/g", "1"))
+	p.Settle()
+	cp := p.Save("one")
+	_, err := p.E.History.Tag(enginetest.Bg, "t", cp.ID.String(), false)
+	p.Must(err)
+	p.Checkout("@-", restore.Options{})
+	_, err = p.E.Ledger.Turns(k.Name())
+	p.Must(err)
+	return p
+}
+
+// lacks is a small project that lacks a file's content, a directory, a checkpoint and an operation.
+func lacks(t *testing.T) *enginetest.Project {
+	t.Helper()
+	p := enginetest.NewProject(t)
+	var cps []*model.Checkpoint
+	for i := range 4 {
+		p.Write("d/lost", noise(int64(i)))
+		cps = append(cps, p.Save(fmt.Sprint(i)))
+	}
+	dir := blobOf(p, cps[3], "d")
+	dir.Kind = objstore.Tree
+	damage(p, func(b *kv.Batch) error { return b.Set(kv.OperationKey(2), []byte("x")) })
+	drop(p, dir, blobOf(p, cps[1], "d/lost"), model.Object{Kind: objstore.Checkpoint, Id: cps[2].ID})
+	return p
+}
+
 // TestVerifyWhileReadsFail: a check of a store of which a read fails finds what is wrong and no more, or tells of that
 // read.
 func TestVerifyWhileReadsFail(t *testing.T) {
-	for name, p := range map[string]*enginetest.Project{"whole": whole(t), "broken": broken(t)} {
+	for name, c := range map[string]struct {
+		p    *enginetest.Project
+		most int
+	}{"whole": {whole(t), 10}, "broken": {broken(t), 10}, "few": {few(t), 40}, "lacks": {lacks(t), 40}} {
 		for _, full := range []bool{false, true} {
-			p.ReadFails(fmt.Sprint(name, ", full ", full), 10, func(q *enginetest.Project) (string, error) {
+			c.p.ReadFails(fmt.Sprint(name, ", full ", full), c.most, func(q *enginetest.Project) (string, error) {
 				return told(q.E.Checker.Verify(enginetest.Bg, full, nil, nil))
 			})
 		}
@@ -106,4 +140,27 @@ func TestRepairWhileReadsFail(t *testing.T) {
 			return text, err
 		})
 	}
+}
+
+// idle is an error if a transaction was left open: gc would wait for it for ever.
+func idle(q *enginetest.Project) error {
+	c, err := q.E.Log.Objs.Collect()
+	if err == nil {
+		c.End()
+	}
+	return err
+}
+
+// TestFailedRepairIsOver: a repair that a read makes fail leaves nothing open.
+func TestFailedRepairIsOver(t *testing.T) {
+	p := few(t)
+	p.Write("moved", noise(1))
+	moved := blobOf(p, p.Save("moved"), "moved")
+	said := p.Session("claude/" + enginetest.ClaudeID(1)).Cursor.Transcript
+	p.Must(os.Rename(p.Path("moved"), p.Path("elsewhere")))
+	drop(p, moved, model.Object{Kind: objstore.Transcript, Id: said})
+	p.ReadFails("repair", 40, func(q *enginetest.Project) (string, error) {
+		_, err := q.E.Checker.Repair(enginetest.Bg, nil, nil)
+		return fmt.Sprint(idle(q)), err
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/conversation"
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/engine/purge"
@@ -22,6 +23,7 @@ import (
 	"rewind/internal/kv"
 	"rewind/internal/value"
 	"rewind/objstore"
+	"rewind/objstore/objtest"
 	"rewind/refs"
 )
 
@@ -60,7 +62,7 @@ func TestDamagedSessions(t *testing.T) {
 			}
 			damage(p, func(b *kv.Batch) error { return b.Set(model.SessionKey(k.Name()), raw) })
 			for _, full := range []bool{false, true} {
-				if list := faults(p, full); len(list) != 1 || !strings.Contains(list[0].Error(), k.Name()) {
+				if list := faults(p, full); len(list) != 1 || !strings.Contains(list[0].Error(), "session "+k.Name()) {
 					t.Errorf("full %v: %v", full, list)
 				}
 			}
@@ -248,10 +250,10 @@ func TestLostOfLargeFile(t *testing.T) {
 			t.Errorf("full %v: %v", full, list)
 		}
 	}
-	if r := repair(p); len(r.Left.Lost) > 0 || !says(r, "1 object stored again") {
-		t.Errorf("%q, lost are %+v", r.Done, r.Left.Lost)
+	r, err := p.E.Checker.Repair(enginetest.Bg, nil, nil)
+	if p.Must(err); len(r.Left.Lost)+len(r.Left.Faults) > 0 || !says(r, "1 object stored again") {
+		t.Errorf("%q, left are %+v", r.Done, r.Left)
 	}
-	p.Verify()
 }
 
 // TestLostLinks: where a link leads is stored again from the link, if it leads there still. Files deep down are named
@@ -397,6 +399,7 @@ func TestMadeAgain(t *testing.T) {
 		}
 		return nil
 	}))
+	p.PutNonsense(objstore.Checkpoint, *one) // is nobody's, and in nobody's way
 	damage(p, func(b *kv.Batch) error {
 		for seq := range before {
 			p.Must(b.Set(kv.OperationKey(seq), []byte("x")))
@@ -458,6 +461,8 @@ func TestEndOfTheLog(t *testing.T) {
 	last := p.E.Log.DB.LastSeq()
 	tx := p.E.Log.Objs.Begin()
 	p.Must(p.E.Log.PutCheckpoint(tx, &behind, last+2))
+	far := behind
+	p.Must(p.E.Log.PutCheckpoint(tx, &far, last+1<<20+1)) // is too far behind to be believed
 	p.Must(tx.Commit(enginetest.Bg, kv.Durable))
 	files := &kv.Repaired{Rebuilt: true, Lost: []uint64{last + 1, last + 2}}
 	r, err := p.E.Checker.Repair(enginetest.Bg, files, nil)
@@ -607,5 +612,234 @@ func TestMissingOperation(t *testing.T) {
 	}
 	if missing != 1 {
 		t.Errorf("%v", faults(p, false))
+	}
+}
+
+// TestPlacesOfFaults: what an operation names and the store does not have is one fault, which says what named it. The
+// operation stands as lost if its own checkpoint is not there, or a state that it restored.
+func TestPlacesOfFaults(t *testing.T) {
+	gone := enginetest.TestID("gone")
+	restores := func(r refs.Restore) func(op *refs.Operation) {
+		return func(op *refs.Operation) {
+			if r.Target.IsZero() {
+				r.Target = op.Checkpoint
+			}
+			op.Restore = &r
+		}
+	}
+	files := func(f refs.File) refs.Restore { return refs.Restore{Files: []refs.File{f}} }
+	change := func(c refs.Change) func(op *refs.Operation) {
+		return func(op *refs.Operation) { op.Changes = []refs.Change{c} }
+	}
+	tag := refs.Tag("t")
+	const said = "conversation: transcript"
+	for name, c := range map[string]struct {
+		hurt func(op *refs.Operation)
+		kind string
+		lost bool
+	}{
+		"checkpoint":   {func(op *refs.Operation) { op.Checkpoint = gone }, "checkpoint", true},
+		"conversation": {func(op *refs.Operation) { op.Transcript = gone }, said, false},
+		"target":       {restores(refs.Restore{Target: gone}), "checkpoint", true},
+		"safety":       {restores(refs.Restore{Safety: gone}), "checkpoint", true},
+		"result":       {restores(refs.Restore{Result: gone}), "tree", false},
+		"from":         {restores(files(refs.File{Path: "/a", From: gone})), said, false},
+		"to":           {restores(files(refs.File{Path: "/a", To: gone})), said, false},
+		"old":          {change(refs.Change{Name: tag, Old: gone}), "checkpoint", false},
+		"new":          {change(refs.Change{Name: tag, New: gone}), "checkpoint", false},
+	} {
+		p := enginetest.NewProject(t)
+		p.Write("f", "1")
+		one := p.Save("one")
+		op, err := p.E.Log.Refs.Operation(one.Seq)
+		p.Must(err)
+		c.hurt(op)
+		if op.Restore != nil {
+			op.Kind = refs.KindCheckout
+		}
+		damage(p, func(b *kv.Batch) error { return refs.Restate(b, op) })
+		want := fmt.Sprintf("[verify operation %d: %s %s is missing]", one.Seq, c.kind, gone.Short())
+		if got := fmt.Sprint(faults(p, false)); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		if list := faults(p, true); len(list) != 1 {
+			t.Errorf("%s, full: %v", name, list)
+		}
+		repair(p)
+		now, err := p.E.Log.Refs.Operation(one.Seq)
+		if p.Must(err); (now.Kind == refs.KindLost) != c.lost {
+			t.Errorf("%s: after a repair it is %+v", name, now)
+		}
+	}
+}
+
+// TestStoredAgain: whatever kind of object the working tree still has is stored again; rows of turns that are not what
+// the log says are folded anew.
+func TestStoredAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		of   func(p *enginetest.Project, cp *model.Checkpoint) []model.Object
+		says string
+	}{
+		"content": {func(p *enginetest.Project, cp *model.Checkpoint) []model.Object {
+			return []model.Object{blobOf(p, cp, "d/f")}
+		}, "1 object stored again"},
+		"directory": {func(_ *enginetest.Project, cp *model.Checkpoint) []model.Object {
+			return []model.Object{{Kind: objstore.Tree, Id: cp.Tree}}
+		}, "1 object stored again"},
+		"note": {func(_ *enginetest.Project, cp *model.Checkpoint) []model.Object {
+			return []model.Object{{Kind: objstore.Note, Id: cp.Note}}
+		}, "1 object stored again"},
+		"all": {func(p *enginetest.Project, cp *model.Checkpoint) []model.Object {
+			return []model.Object{
+				blobOf(p, cp, "d/f"), {Kind: objstore.Tree, Id: cp.Tree}, {Kind: objstore.Note, Id: cp.Note},
+			}
+		}, "objects stored again"},
+		"turns": {nil, "the turns of 1 session were folded anew"},
+	} {
+		p, k := enginetest.TwoTurns(t)
+		p.Write("d/f", noise(1))
+		p.Write(".gitignore", "ignored\n")
+		p.Write("ignored", "x")
+		cp := p.Save("one")
+		p.Settle()
+		if c.of != nil {
+			drop(p, c.of(p, cp)...)
+		} else {
+			_, err := p.E.Ledger.Turns(k.Name())
+			p.Must(err)
+			damage(p, func(b *kv.Batch) error { return b.Delete(aRow(p)) })
+		}
+		for _, full := range []bool{false, true} {
+			if list := faults(p, full); len(list) == 0 {
+				t.Errorf("%s, full %v: no fault", name, full)
+			}
+		}
+		before := logOf(p)
+		r := repair(p)
+		if now := logOf(p); now != before {
+			t.Errorf("%s: the log is\n%s\nand was\n%s", name, now, before)
+		}
+		if !says(r, c.says) || len(r.Left.Lost)+len(r.Left.Affected) > 0 || r.Operation == nil {
+			t.Errorf("%s: %q, left are %+v", name, r.Done, r.Left)
+		}
+		p.SameTurns(k.Name())
+	}
+}
+
+// logOf is the log as text, without repairs.
+func logOf(p *enginetest.Project) (text string) {
+	p.T.Helper()
+	p.Must(p.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Kind != refs.KindRepair {
+			text += fmt.Sprintln(*op)
+		}
+		return nil
+	}))
+	return text
+}
+
+// aRow is the key of a row of a turn.
+func aRow(p *enginetest.Project) (row []byte) {
+	p.T.Helper()
+	p.Must(p.E.Log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixLedger, 2}}, func(key, _ []byte) error {
+		row = slices.Clone(key)
+		return kv.ErrStop
+	}))
+	return row
+}
+
+// TestBlindForLackOf: where the newest step lacks what it was made from, or its note, nothing can be compared with it:
+// the repair takes a checkpoint of what is there, and that is where the session stands then.
+func TestBlindForLackOf(t *testing.T) {
+	for name, hurt := range map[string]func(cp *model.Checkpoint){
+		"nothing": func(*model.Checkpoint) {},
+		"base":    func(cp *model.Checkpoint) { cp.Base = enginetest.TestID("gone") },
+		"note":    func(cp *model.Checkpoint) { cp.Note = enginetest.TestID("gone") },
+	} {
+		p := enginetest.NewProject(t)
+		p.Write("f", "1")
+		p.Save("one")
+		p.Write("f", "2")
+		two := *p.Save("two")
+		op, err := p.E.Log.Refs.Operation(two.Seq)
+		p.Must(err)
+		hurt(&two)
+		tx := p.E.Log.Objs.Begin()
+		p.Must(p.E.Log.PutCheckpoint(tx, &two, op.Seq))
+		p.Must(tx.Commit(enginetest.Bg, kv.Durable))
+		op.Checkpoint = two.ID
+		damage(p, func(b *kv.Batch) error {
+			return errors.Join(refs.Restate(b, op), refs.Repoint(b, refs.Cursor(model.Manual), two.ID, op.Seq),
+				refs.Repoint(b, refs.Session(model.Manual), two.ID, op.Seq),
+				b.Set([]byte("r"+string(refs.Tag("t"))), []byte("x")))
+		})
+		r := repair(p)
+		id, err := p.E.Log.Refs.ID(refs.Cursor(model.Manual))
+		p.Must(err)
+		blind := name != "nothing"
+		if says(r, "holds the working tree as it is") != blind || (id == two.ID) == blind || id != newestSave(p) {
+			t.Errorf("%s: %q, the cursor is at %s", name, r.Done, id.Short())
+		}
+	}
+}
+
+// TestChecked: a check counts each object once, whether something names it or not.
+func TestChecked(t *testing.T) {
+	p := whole(t)
+	tx := p.E.Log.Objs.Begin()
+	_, err := tx.Put(objstore.Blob, []byte("nobody's"), objstore.Zero)
+	p.Must(err)
+	p.Must(tx.Commit(enginetest.Bg, kv.Durable))
+	n := 0
+	for _, k := range objtest.Kinds() {
+		p.Must(p.E.Log.Objs.Keys(enginetest.Bg, k, func(objstore.Key, objstore.Info) error {
+			n++
+			return nil
+		}))
+	}
+	for _, full := range []bool{false, true} {
+		f, err := p.E.Checker.Verify(enginetest.Bg, full, nil, nil)
+		if p.Must(err); f.Checked != n || len(f.Faults) > 0 {
+			t.Errorf("full %v: %d are checked of %d, %v", full, f.Checked, n, f.Faults)
+		}
+	}
+}
+
+// TestConversationsOfManySessions: what is lost is stored again from each session's file, also what only an event
+// names, because the conversation has gone on since.
+func TestConversationsOfManySessions(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	other := p.Talker(2)
+	other.Take("other", p.Edits("g", "1"))
+	p.Settle()
+	chain := map[objstore.ID]bool{}
+	var all []model.Object
+	for _, s := range []string{k.Name(), other.Name()} {
+		id := p.Session(s).Cursor.Transcript
+		all = append(all, model.Object{Kind: objstore.Transcript, Id: id})
+		chain[id] = true
+	}
+	p.Must(p.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Transcript.IsZero() || chain[op.Transcript] {
+			return nil
+		}
+		chain[op.Transcript] = true
+		raw, err := p.E.Log.Objs.Get(objstore.Transcript, op.Transcript)
+		p.Must(err)
+		n, err := conversation.DecodeNode(op.Transcript, raw)
+		p.Must(err)
+		all = append(all, model.Object{Kind: objstore.Blob, Id: n.Tail})
+		return nil
+	}))
+	if len(all) < 6 {
+		t.Fatalf("only %d conversations are named", len(all))
+	}
+	drop(p, all...)
+	r := repair(p)
+	if len(r.Left.Lost)+len(r.Left.Affected) > 0 || !says(r, fmt.Sprintf("%d objects stored again", len(all))) {
+		t.Errorf("%q, left are %+v", r.Done, r.Left)
+	}
+	for _, o := range all {
+		p.Must(p.E.Log.Objs.Verify(enginetest.Bg, o.Kind, o.Id))
 	}
 }

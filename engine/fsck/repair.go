@@ -70,23 +70,28 @@ func (ck *Checker) Repair(ctx context.Context, files *kv.Repaired, p model.Progr
 	if files != nil {
 		r.out.Quarantine = files.Quarantine
 	}
+	if err := r.passes(ctx, p); err != nil {
+		return nil, errors.Join(err, r.save(ctx, p)) // what was changed already stays so
+	}
+	return r.out, r.save(ctx, p)
+}
+
+// passes repairs until there is nothing more that can be.
+func (r *repair) passes(ctx context.Context, p model.Progress) error {
 	for pass := range maxPasses {
 		v, err := r.verify(ctx, p)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.out.Left = v.out
 		if pass > 0 && len(v.out.Faults) == 0 {
 			break
 		}
-		if err := r.pass(ctx, v, pass == 0, p); err != nil {
-			return nil, err
-		}
-		if !r.again {
-			break
+		if err := r.pass(ctx, v, pass == 0, p); err != nil || !r.again {
+			return err
 		}
 	}
-	return r.out, r.save(ctx, p)
+	return nil
 }
 
 // save takes a checkpoint of the working tree where nothing that is known of it can be read: from then on it can.
@@ -119,6 +124,9 @@ func (r *repair) pass(ctx context.Context, v *verifier, first bool, p model.Prog
 		n, err := r.reread(ctx, v, p)
 		if err == nil && n > 0 {
 			v, err = r.verify(ctx, p)
+		}
+		if err == nil {
+			err = v.passing.err
 		}
 		if err != nil {
 			return err

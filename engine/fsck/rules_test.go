@@ -161,12 +161,18 @@ func TestOldestOperations(t *testing.T) {
 			for seq := uint64(1); seq <= one.Seq; seq++ {
 				p.Must(b.Delete(kv.OperationKey(seq)))
 			}
-			return nil
+			return b.Set([]byte("r"+string(refs.Tag("t"))), []byte("x")) // so that there is something to do
 		})
 		r, err := p.E.Checker.Repair(enginetest.Bg, &kv.Repaired{Rebuilt: rebuilt}, nil)
 		p.Must(err)
 		if says(r, "made again of its checkpoint "+one.ID.Short()) != rebuilt {
 			t.Errorf("tables anew %v: %q", rebuilt, r.Done)
+		}
+		for seq, want := range map[uint64]refs.Kind{1: refs.KindLost, one.Seq: refs.KindCheckpoint} {
+			op, err := p.E.Log.Refs.Operation(seq)
+			if (err == nil) != rebuilt || err == nil && op.Kind != want {
+				t.Errorf("tables anew %v: %d is %+v, %v", rebuilt, seq, op, err)
+			}
 		}
 	}
 }

@@ -47,6 +47,7 @@ func (ck *Checker) newVerifier(full bool, p model.Progress, fault func(error)) *
 		trees: ck.log.Objs.Memo(objstore.Tree), transcripts: ck.log.Objs.Memo(objstore.Transcript), checkpointOf: ck.log.Checkpoints(),
 	}
 	v.fault = func(err error) {
+		v.passing.note(err)
 		v.out.Faults = append(v.out.Faults, err)
 		if fault != nil {
 			fault(err)
@@ -107,6 +108,7 @@ type verifier struct {
 	bad      map[model.Object]lost
 	loose    []keyOnly // objects that cannot be read and that nothing names
 	n        int
+	passing  passing
 	turned   []string // sessions whose rows of turns are not what the log folds to
 
 	// They keep what was built: of most objects versions before and after are read too.
@@ -148,6 +150,7 @@ func (v *verifier) visit(ctx context.Context, from string, k objstore.Kind, id o
 
 // broken records an object that cannot be read. One that is known to be lost is no fault any more.
 func (v *verifier) broken(from string, o model.Object, err error) {
+	v.passing.note(err)
 	if _, ok := v.bad[o]; ok || errors.Is(err, objstore.ErrPurged) {
 		return
 	}

@@ -105,6 +105,14 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 	return g.slice(ctx, nil)
 }
 
+// giveUp says, once a gc that changed the log does not come to its end, that the log has changed: rows of turns are
+// folded anew, which stay as they were while it changes.
+func (co *Collector) giveUp(ctx context.Context) error {
+	co.log.Lock()
+	defer co.log.Unlock()
+	return co.commit(context.WithoutCancel(ctx), nil)
+}
+
 // slice commits one batch under the log's lock, unless something has come to need what goes (ErrReplan). With write nil
 // it makes all batches before durable.
 func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
@@ -114,7 +122,16 @@ func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 	if err := g.recheck(); err != nil {
 		return err
 	}
-	b := e.log.DB.NewBatch()
+	if err := e.commit(ctx, write); err != nil {
+		return err
+	}
+	g.begun = write != nil
+	return nil
+}
+
+// commit is slice that looks at nothing. The log's lock is held.
+func (co *Collector) commit(ctx context.Context, write func(*kv.Batch) error) error {
+	b := co.log.DB.NewBatch()
 	defer b.Close()
 	du, past := kv.Durable, ledger.Changed
 	if write != nil {
@@ -123,13 +140,13 @@ func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 			return err
 		}
 	}
-	if err := past(e.log.DB, b); err != nil {
+	if err := past(co.log.DB, b); err != nil {
 		return err
 	}
 	if err := b.Commit(ctx, du); err != nil {
 		return err
 	}
-	e.log.Rewrote()
+	co.log.Rewrote()
 	return nil
 }
 

@@ -103,7 +103,8 @@ func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swe
 	}
 	defer c.End()
 	read, err := co.gcReader(c)
-	for try := 0; err == nil && try < 4; try++ {
+	begun := false
+	for try := 1; err == nil; try++ {
 		if plan, err = co.planGC(p, read); err == nil {
 			err = plan.clock.trusted(r)
 		}
@@ -113,17 +114,25 @@ func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swe
 		}
 		if err == nil && !o.DryRun {
 			err = plan.carryOut(p.ctx, p)
+			begun = plan.begun || begun && err != nil
 		}
-		if !errors.Is(err, ErrReplan) {
+		if !errors.Is(err, ErrReplan) || try == maxTries {
 			break
 		}
 		read, err = co.gcReader(c) // again, since carryOut has written squash records
 	}
-	if err == nil {
-		swept, err = co.collect(p.ctx, c, plan, p, o)
+	if err != nil {
+		if begun {
+			err = errors.Join(err, co.giveUp(p.ctx))
+		}
+		return plan, swept, err
 	}
+	swept, err = co.collect(p.ctx, c, plan, p, o)
 	return plan, swept, err
 }
+
+// maxTries is how often a gc plans at most, while what comes into the log needs what was to go.
+const maxTries = 4
 
 // collect marks what is reached and removes the rest.
 func (co *Collector) collect(ctx context.Context, c *objstore.Collection, plan *gcPlan, p *pacer, o Options) (objstore.Swept, error) {

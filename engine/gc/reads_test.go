@@ -1,6 +1,7 @@
 package gc_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,8 +11,10 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/torture"
 	"rewind/objstore"
 	"rewind/objstore/objtest"
+	"rewind/tree"
 )
 
 // left is what a store has: its checkpoints and the keys of its objects. How many steps a checkpoint stands for is left
@@ -73,7 +76,7 @@ func thinned(t *testing.T) *enginetest.Project {
 // nothing that is needed; the next one does the rest.
 func TestGCWhileReadsFail(t *testing.T) {
 	p := thinned(t)
-	p.ReadFails("gc", 16, func(q *enginetest.Project) (string, error) {
+	p.ReadFails("gc", torture.Points(40, 2000), func(q *enginetest.Project) (string, error) {
 		_, err := q.E.Collector.GC(enginetest.Bg, gc.Options{Keep: 2})
 		if err != nil {
 			q.Sound()
@@ -81,6 +84,45 @@ func TestGCWhileReadsFail(t *testing.T) {
 		}
 		return left(q)
 	})
+}
+
+// few is a small project of saves with a tag, notes on them and an unfinished restore, of which gc takes much.
+func few(t *testing.T) *enginetest.Project {
+	t.Helper()
+	p, cps := saved(t, 6)
+	p.Write("d/g", enginetest.Big("g"))
+	last := p.Save("last")
+	p.Gc(gc.Options{Keep: 6})
+	_, err := p.E.History.Tag(enginetest.Bg, "t", cps[2].ID.String(), false)
+	p.Must(err)
+	j := journalOf([4]objstore.ID{cps[4].ID, last.ID, last.ID, cps[4].ID})
+	ent, err := tree.Lookup(p.E.Log.Objs, last.Tree, "d/g")
+	p.Must(err)
+	j.Steps = []tree.Change{{Path: "d/g", Old: &ent}}
+	j.Moved = &model.Session{Name: "claude/a", Agent: "claude", ID: "a"}
+	setJournal(p, j)
+	return p
+}
+
+// TestSmallGCWhileReadsFail: the same of each read of a small store.
+func TestSmallGCWhileReadsFail(t *testing.T) {
+	p := few(t)
+	for _, dry := range []bool{false, true} {
+		p.ReadFails(fmt.Sprint("dry ", dry), 80, func(q *enginetest.Project) (string, error) {
+			r, err := q.E.Collector.GC(enginetest.Bg, gc.Options{Keep: 2, DryRun: dry})
+			if err == nil && !dry {
+				return left(q)
+			}
+			if err == nil {
+				return fmt.Sprint(r.Kept, r.Young, r.Checkpoints, r.Safety, r.Objects, r.Bytes), nil
+			}
+			c, open := q.E.Log.Objs.Collect() // that one is over
+			if open == nil {
+				c.End()
+			}
+			return "", errors.Join(err, open)
+		})
+	}
 }
 
 // TestDryRunWhileReadsFail: what a gc would take is told rightly, or not at all.

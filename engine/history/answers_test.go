@@ -86,26 +86,18 @@ func TestPromise19AnswersBesideEvents(t *testing.T) {
 			return err
 		},
 	}
-	done := make(chan struct{})
-	var all sync.WaitGroup
-	for name, ask := range asks {
-		all.Go(func() {
-			for n := 0; ; n++ {
-				if err := ask(); err != nil {
-					t.Errorf("%s: %v", name, err)
-					return
+	for n := range 4 {
+		var all sync.WaitGroup
+		for name, ask := range asks {
+			all.Go(func() {
+				for range 2 {
+					if err := ask(); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
 				}
-				select {
-				case <-done:
-					return
-				default:
-				}
-			}
-		})
-	}
-	for n := range 6 {
+			})
+		}
 		turn(n + 2)
+		all.Wait()
 	}
-	close(done)
-	all.Wait()
 }

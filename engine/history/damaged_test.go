@@ -8,18 +8,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"rewind/engine"
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
 	"rewind/engine/model"
-	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/internal/kv"
-	"rewind/internal/kv/kvtest"
 	"rewind/internal/osfile"
 	"rewind/objstore"
 )
@@ -30,37 +26,22 @@ type question struct {
 	ask  func() (any, error)
 }
 
-// questions are those about a project, and about a fork and what it was made of.
-func questions(p *enginetest.Project, first, kid string) (list []question) {
+// about says what questions about a project name.
+type about struct {
+	names    []string // checkpoints and moments
+	shown    []string // of which all is told
+	sessions []string
+	not      *regexp.Regexp // questions that are not asked while reads fail
+}
+
+// questions are those about a project, and about sessions in it.
+func questions(p *enginetest.Project, a about) (list []question) {
 	h := p.E.History
 	add := func(name string, ask func() (any, error)) { list = append(list, question{name, ask}) }
-	one := func(name string, ask func(name string) (any, error)) {
-		for _, of := range []string{first, kid} {
-			add(name+" of "+of, func() (any, error) { return ask(of) })
-		}
-	}
-	choice := func(session string) model.SessionChoice { return model.SessionChoice{Session: session} }
-	moment := func(m *history.Moment, err error) (any, error) {
-		if err == nil && m != nil {
-			err = m.Err
-		}
-		return m, err
-	}
-	held := func(ask func() (any, error)) (any, error) {
-		defer p.E.Log.Hold()()
-		if err := p.E.Log.LoadSessions(); err != nil {
-			return nil, err
-		}
-		return ask()
-	}
-	for _, name := range []string{
-		"@", "@~1", "@{now}", "kept", "session:" + kid, "fork:" + kid, "turn:0@" + first, "turn:1@" + first,
-		"turn:2@" + first, "before:1@" + first, "before:2@" + first, "turn:1@" + kid, "turn:2@" + kid,
-		"before:2@" + kid,
-	} {
+	for _, name := range a.names {
 		add("resolve "+name, func() (any, error) { return h.Resolve(name) })
 		add("moment "+name, func() (any, error) {
-			return held(func() (any, error) { return moment(h.Moment("", name)) })
+			return held(p, func() (any, error) { return moment(h.Moment("", name)) })
 		})
 		if strings.HasPrefix(name, "turn:") && !strings.HasPrefix(name, "turn:0") {
 			add("row "+name, func() (any, error) { return h.TurnRow(enginetest.Bg, name, "") })
@@ -70,59 +51,91 @@ func questions(p *enginetest.Project, first, kid string) (list []question) {
 			})
 		}
 	}
-	for _, name := range []string{"@", "turn:1@" + kid, "before:2@" + first} {
+	for _, name := range a.shown {
 		add("show "+name, func() (any, error) { return h.Show(enginetest.Bg, name, nil) })
 		add("files "+name, func() (any, error) { return h.Files(name, history.FilesOptions{Deep: true}) })
 		add("cat "+name, func() (any, error) { return catOf(h, name) })
 	}
-	add("list", func() (any, error) { return h.List(enginetest.Bg, history.ListOptions{All: true}) })
-	add("rows", func() (any, error) {
-		return h.Rows(enginetest.Bg, history.RowOptions{All: true, Past: true})
-	})
-	add("graph", func() (any, error) {
-		res, err := h.Rows(enginetest.Bg, history.RowOptions{})
-		if err != nil {
-			return nil, err
+	list = append(list, questionsOfAll(p)...)
+	for _, name := range a.sessions {
+		for _, q := range questionsOf(p, name) {
+			add(q.name+" of "+name, q.ask)
 		}
-		return h.Graph(enginetest.Bg, res.Rows)
-	})
-	add("operations", func() (any, error) { return h.Operations(enginetest.Bg, 0, history.Every) })
-	add("density", func() (any, error) { return h.Density(enginetest.Bg, 9) })
-	add("touched", func() (any, error) { return h.Touched(enginetest.Bg, 9, 9) })
-	add("tags", func() (any, error) { return h.Tags(enginetest.Bg) })
-	add("names", func() (any, error) { return h.Names(enginetest.Bg) })
-	add("tips", func() (any, error) {
-		tips, err := h.Tips()
-		return fmt.Sprint(tips), err
-	})
-	add("sessions", func() (any, error) {
-		list, left, err := h.SessionList(enginetest.Bg, true, 0)
-		return []any{list, left}, err
-	})
-	add("tree", func() (any, error) { return h.FamilyTree(enginetest.Bg, "", true, nil) })
-	add("branches", func() (any, error) { return h.LocalBranches(enginetest.Bg) })
-	add("fork points", func() (any, error) { return h.ForkPoints(enginetest.Bg) })
-	add("forks", func() (any, error) { return h.Forks(enginetest.Bg, p.Env(), "") })
-	add("the fork", func() (any, error) { return h.Forks(enginetest.Bg, p.Env(), kid) })
-	add("fork ends", func() (any, error) { return h.ForkEnds(enginetest.Bg) })
-	one("turns", func(name string) (any, error) { return h.Turns(enginetest.Bg, choice(name), 0) })
-	one("future", func(name string) (any, error) { return h.Future(enginetest.Bg, choice(name)) })
-	one("page", func(name string) (any, error) {
-		return h.Page(enginetest.Bg, choice(name), "", history.Place{}, 100)
-	})
-	one("messages", func(name string) (any, error) {
-		list, why, err := h.Messages(enginetest.Bg, "turn:1@"+name, 9)
-		return []any{list, why}, err
-	})
-	one("newest", func(name string) (any, error) { return h.NewestOf(name) })
-	one("tip", func(name string) (any, error) {
-		return held(func() (any, error) { return h.Tip(name) })
-	})
-	one("cut off", func(name string) (any, error) {
-		return held(func() (any, error) { return moment(h.CutOff(name)) })
-	})
-	one("named", func(name string) (any, error) { return h.Named(choice(name), "@~1") })
+	}
 	return list
+}
+
+// questionsOfAll are those about lists of all that there is.
+func questionsOfAll(p *enginetest.Project) []question {
+	h := p.E.History
+	return []question{
+		{"list", func() (any, error) { return h.List(enginetest.Bg, history.ListOptions{All: true}) }},
+		{"rows", func() (any, error) { return h.Rows(enginetest.Bg, history.RowOptions{All: true, Past: true}) }},
+		{"graph", func() (any, error) {
+			res, err := h.Rows(enginetest.Bg, history.RowOptions{})
+			if err != nil {
+				return nil, err
+			}
+			return h.Graph(enginetest.Bg, res.Rows)
+		}},
+		{"operations", func() (any, error) { return h.Operations(enginetest.Bg, 0, history.Every) }},
+		{"density", func() (any, error) { return h.Density(enginetest.Bg, 9) }},
+		{"touched", func() (any, error) { return h.Touched(enginetest.Bg, 9, 9) }},
+		{"tags", func() (any, error) { return h.Tags(enginetest.Bg) }},
+		{"names", func() (any, error) { return h.Names(enginetest.Bg) }},
+		{"tips", func() (any, error) {
+			tips, err := h.Tips()
+			return fmt.Sprint(tips), err
+		}},
+		{"sessions", func() (any, error) {
+			list, left, err := h.SessionList(enginetest.Bg, true, 0)
+			return []any{list, left}, err
+		}},
+		{"tree", func() (any, error) { return h.FamilyTree(enginetest.Bg, "", true, nil) }},
+		{"branches", func() (any, error) { return h.LocalBranches(enginetest.Bg) }},
+		{"fork points", func() (any, error) { return h.ForkPoints(enginetest.Bg) }},
+		{"forks", func() (any, error) { return h.Forks(enginetest.Bg, p.Env(), "") }},
+		{"fork ends", func() (any, error) { return h.ForkEnds(enginetest.Bg) }},
+	}
+}
+
+// questionsOf are those about a session.
+func questionsOf(p *enginetest.Project, name string) []question {
+	h, w := p.E.History, model.SessionChoice{Session: name}
+	return []question{
+		{"turns", func() (any, error) { return h.Turns(enginetest.Bg, w, 0) }},
+		{"future", func() (any, error) { return h.Future(enginetest.Bg, w) }},
+		{"page", func() (any, error) { return h.Page(enginetest.Bg, w, "", history.Place{}, 100) }},
+		{"messages", func() (any, error) {
+			list, why, err := h.Messages(enginetest.Bg, "turn:1@"+name, 9)
+			return []any{list, why}, err
+		}},
+		{"newest", func() (any, error) { return h.NewestOf(name) }},
+		{"tip", func() (any, error) {
+			return held(p, func() (any, error) { return h.Tip(name) })
+		}},
+		{"cut off", func() (any, error) {
+			return held(p, func() (any, error) { return moment(h.CutOff(name)) })
+		}},
+		{"named", func() (any, error) { return h.Named(w, "@~1") }},
+	}
+}
+
+// moment is one with its conversation: where that is not known the moment is not told.
+func moment(m *history.Moment, err error) (any, error) {
+	if err == nil && m != nil {
+		err = m.Err
+	}
+	return m, err
+}
+
+// held asks with the log's lock held, and the records loaded.
+func held(p *enginetest.Project, ask func() (any, error)) (any, error) {
+	defer p.E.Log.Hold()()
+	if err := p.E.Log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	return ask()
 }
 
 func catOf(h *history.History, name string) (any, error) {
@@ -150,14 +163,16 @@ func (q *question) answer() (string, error) {
 func TestDamagedRecords(t *testing.T) {
 	t.Parallel()
 	p := enginetest.NewProject(t)
-	first, kid := forked(p)
+	first, kid, of := forked(p)
 	for _, file := range []string{first.File, kid.File} { // what a young file says is not stored
 		fi, err := os.Stat(file)
 		for p.Must(err); osfile.StampOf(fi).Young(time.Now()); {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	list := questions(p, first.Name(), kid.Name())
+	list := append(questions(p, of), question{"the fork", func() (any, error) {
+		return p.E.History.Forks(enginetest.Bg, p.Env(), kid.Name())
+	}})
 	want, err := map[string]string{}, error(nil)
 	for range 2 { // what is learnt at the first time is known at the second
 		forget(p)
@@ -189,7 +204,7 @@ func TestDamagedRecords(t *testing.T) {
 			q := &list[i]
 			got, err := q.answer()
 			switch {
-			case err != nil, told.MatchString(got), got != want[q.name] && hint(q.name, key):
+			case err != nil, unread.MatchString(got), got != want[q.name] && hint(q.name, key):
 				failed[q.name] = true
 			case got == want[q.name]:
 			default:
@@ -208,8 +223,9 @@ func TestDamagedRecords(t *testing.T) {
 	}
 }
 
-// forked is a session of two turns, and a fork of its first in which the person has gone back and on in another way.
-func forked(p *enginetest.Project) (first, kid *enginetest.Talker) {
+// forked is a session of two turns, and a fork of its first in which the person has gone back and on in another way;
+// and what can be asked of both.
+func forked(p *enginetest.Project) (first, kid *enginetest.Talker, of about) {
 	p.Write("f", enginetest.Big("0"))
 	p.Save("first")
 	first = p.Talker(1)
@@ -225,70 +241,18 @@ func forked(p *enginetest.Project) (first, kid *enginetest.Talker) {
 	_, err := p.E.History.Tag(enginetest.Bg, "kept", "turn:2@"+first.Name(), false)
 	p.Must(err)
 	p.Settle()
-	return first, kid
+	of.sessions = []string{first.Name(), kid.Name()}
+	of.names = []string{
+		"@", "@~1", "@{now}", "kept", "session:" + kid.Name(), "fork:" + kid.Name(), "turn:0@" + first.Name(),
+		"turn:1@" + first.Name(), "turn:2@" + first.Name(), "before:1@" + first.Name(), "before:2@" + first.Name(),
+		"turn:1@" + kid.Name(), "turn:2@" + kid.Name(), "before:2@" + kid.Name(),
+	}
+	of.shown = []string{"@", "turn:1@" + kid.Name(), "before:2@" + first.Name()}
+	return first, kid, of
 }
 
-// TestAnswersWhileReadsFail: where one read of the store fails, each question is answered with an error, or as if it
-// had not failed: but for what is a hint.
-func TestAnswersWhileReadsFail(t *testing.T) {
-	t.Parallel()
-	p := enginetest.NewProject(t)
-	first, kid := forked(p)
-	disk := kvtest.NewFaultFS(p.FS)
-	p.Close()
-	var err error
-	p.E, err = engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: disk}})
-	p.Must(err)
-	db := p.E.Log.DB
-	disk.Hook(func(c kvtest.Call) {
-		if c.Kind == kvtest.Read { // so that the next read of a key comes here too
-			db.TrimCaches()
-		}
-	})
-	ask := func(q *question, fail int) (string, error) {
-		forget(p)
-		p.E.History.TrimCaches()
-		db.TrimCaches()
-		disk.Set(&kvtest.Fault{Kind: kvtest.Read, N: fail, Path: ".sst", Err: syscall.EIO})
-		return q.answer()
-	}
-	list := questions(p, first.Name(), kid.Name())
-	for i := range list {
-		_, err := ask(&list[i], 0)
-		p.Must(err)
-	}
-	for range 4 { // what is remembered leaves the cache no room
-		b := db.NewBatch()
-		p.Must(b.Set([]byte{0xff}, nil))
-		p.Must(b.Commit(enginetest.Bg, kv.Written))
-		p.Must(db.Compact(enginetest.Bg))
-	}
-	defer disk.Set()
-	for i := range list {
-		q := &list[i]
-		if q.name == "operations" { // from where a restore went is left out where it cannot be read
-			continue
-		}
-		want, err := ask(q, 0)
-		p.Must(err)
-		reads := disk.Calls(kvtest.Read)
-		want = whose.ReplaceAllString(want, "")
-		most := min(12, reads)
-		for k := range most {
-			got, err := ask(q, 1+k*reads/most)
-			got = whose.ReplaceAllString(got, "")
-			if err == nil && got != want && !told.MatchString(got) {
-				t.Errorf("%s: read %d of %d fails:\n%s\nwant\n%s", q.name, 1+k*reads/most, reads, got, want)
-			}
-		}
-	}
-}
-
-// whose is what a session is called, which nothing is said of where it cannot be told.
-var whose = regexp.MustCompile(`"Whose":"[^"]*",`)
-
-// told says in an answer what could not be read.
-var told = regexp.MustCompile(`"(no_code|Problem)":"[^"]|it cannot be read|"Uncounted":[1-9]`)
+// unread says in an answer what could not be read.
+var unread = regexp.MustCompile(`"(no_code|Problem)":"[^"]|it cannot be read|"Uncounted":[1-9]`)
 
 // hint reports whether a question is answered without a record, as if that was gone.
 func hint(question, key string) bool {

@@ -32,17 +32,22 @@ func (h *History) loadKnown() error {
 	if k.is != nil && k.rewrites == h.log.Rewrites() {
 		return nil
 	}
-	k.is, k.learnt, k.rewrites = map[string]*model.Known{}, map[string]*model.Known{}, h.log.Rewrites()
-	return h.log.DB.Scan(kv.Range{Prefix: []byte{kv.PrefixKnown}, From: model.KnownFrom()}, func(key, raw []byte) error {
+	is, learnt, rewrites := map[string]*model.Known{}, map[string]*model.Known{}, h.log.Rewrites()
+	all := kv.Range{Prefix: []byte{kv.PrefixKnown}, From: model.KnownFrom()}
+	err := h.log.DB.Scan(all, func(key, raw []byte) error {
 		name := string(key[1:])
 		known, err := model.DecodeKnown(raw)
 		if err != nil || h.log.Session(name) == nil {
-			k.learnt[name] = nil
+			learnt[name] = nil
 			return nil //nolint:nilerr // it is learnt again
 		}
-		k.is[name] = known
+		is[name] = known
 		return nil
 	})
+	if err == nil {
+		k.is, k.learnt, k.rewrites = is, learnt, rewrites
+	}
+	return err
 }
 
 func (k *knowing) of(session string) *model.Known {

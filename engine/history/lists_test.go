@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/hooks"
 	"rewind/transcript"
 )
 
@@ -147,6 +149,33 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestMessagesBeforeManyAnswers: the last messages are told with what they are from, however many tools have answered
+// between them.
+func TestMessagesBeforeManyAnswers(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	k.Ask("many")
+	const calls = 100
+	var uses []string
+	for n := range calls {
+		uses = append(uses, fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{"command":"x"}}`, n))
+	}
+	k.Line("assistant", fmt.Sprintf(`{"id":"msg_many","type":"message","role":"assistant","content":[%s],`+
+		`"stop_reason":"tool_use"}`, strings.Join(uses, ",")))
+	for n := range calls {
+		k.Line("user", fmt.Sprintf(
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%d","content":"done"}]}`, n))
+	}
+	k.Stop()
+	for n, want := range map[int]string{2: "many", 3: "done: two"} {
+		list, why, err := p.E.History.Messages(enginetest.Bg, "turn:3@"+k.Name(), n)
+		p.Must(err)
+		if len(list) != n+calls || list[0].Text != want || why != "" {
+			t.Errorf("the last %d: %d, %q, %q", n, len(list), list[0].Text, why)
+		}
+	}
+}
+
 // TestPageOfAMoment: up to a moment, a conversation ends there.
 func TestPageOfAMoment(t *testing.T) {
 	t.Parallel()
@@ -259,6 +288,7 @@ func TestTreeOfWorktrees(t *testing.T) {
 		{"", true, "first k", 0},
 		{"", false, "first", 1},
 		{k.ID[:8], false, "k", 1},
+		{k.Name()[:len("claude/")+8], false, "k", 1},
 		{k.Name(), true, "k first", 0},
 		{first.ID, false, "first", 1},
 	} {
@@ -279,5 +309,66 @@ func TestTreeOfWorktrees(t *testing.T) {
 	}
 	if _, err := p.E.History.FamilyTree(enginetest.Bg, "none", false, there); err == nil {
 		t.Error("a session that nobody has")
+	}
+}
+
+// TestTreeAcrossWorktrees: a fork that was made in another worktree hangs below its original as that is where it goes
+// on, and clashes with what that did since.
+func TestTreeAcrossWorktrees(t *testing.T) {
+	t.Parallel()
+	p, first := enginetest.TwoTurns(t)
+	p.Settle()
+	q := p.Beside(t.TempDir())
+	t.Cleanup(q.Close)
+	of := restore.Options{Session: model.SessionChoice{Session: first.Name()}}
+	kid := q.Opened(q.Fork("turn:1", of).Fork)
+	kid.Take("kid's", q.Edits("f", "8"))
+	first.Take("three", p.Edits("f", "3"))
+	there, err := p.E.History.LocalBranches(enginetest.Bg)
+	p.Must(err)
+	tree, err := q.E.History.FamilyTree(enginetest.Bg, kid.Name(), true, there)
+	p.Must(err)
+	var got []string
+	for i := range tree.Branches {
+		b := &tree.Branches[i]
+		line := fmt.Sprintf("%s below %q, %d steps, here %t", b.Branch, b.Parent, b.Work.Steps, b.Worktree == "")
+		for _, c := range b.Conflicts {
+			line += fmt.Sprintf(", clashes with %s in %s", c.With, c.Paths)
+		}
+		got = append(got, line)
+	}
+	enginetest.Equal(t, "branches", got, []string{
+		first.Name() + ` below "", 3 steps, here false`,
+		fmt.Sprintf("%s below %q, 1 steps, here true, clashes with %[2]s in [f]", kid.Name(), first.Name()),
+	})
+}
+
+// TestPageOfADocument: a conversation that its agent keeps as one document ends at a moment, too.
+func TestPageOfADocument(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	const id = "0265b072-f42b-4976-8ecb-d8dde31bd890"
+	k := p.Scribe(hooks.Gemini, id)
+	p.Must(os.Remove(k.File))
+	k.File = strings.TrimSuffix(k.File, "l")
+	p.Must(os.WriteFile(k.File, p.Sample(hooks.Gemini, "0.26.0-3turns.json"), 0o600))
+	k.Tell(hooks.SessionStart, map[string]any{"source": "resume"})
+	p.Settle()
+	one := "TURN-1 please Writing alpha. TURN-1 complete."
+	two := one + " TURN-2 please Second turn. TURN-2 complete."
+	for name, want := range map[string]string{
+		"": two + " TURN-3 please TURN-3 complete.", "turn:1@" + k.Name(): one, "turn:2@" + k.Name(): two,
+	} {
+		page, err := p.E.History.Page(enginetest.Bg, model.SessionChoice{Session: k.Name()}, name, history.Place{}, 99)
+		p.Must(err)
+		var got []string
+		for _, m := range page.Messages {
+			if m.Who != "tool" && m.Text != "" {
+				got = append(got, m.Text)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("up to %q: %q", name, got)
+		}
 	}
 }

@@ -22,12 +22,12 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// What is known of a thousand sessions, of 50 KB each, takes less than 5 MB while it is at hand: what the store keeps of them, and what was
-// learnt of their files.
+// What is known of two hundred sessions, of 20 KB each, takes less than 1 MB while it is at hand: what the store keeps of
+// them, and what was learnt of their files.
 func TestKnownSessionsAreSmall(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Must(os.MkdirAll(p.Chats(), 0o700))
-	const sessions, size, most = 1000, 50 << 10, 5 << 20
+	const sessions, size, most = 200, 20 << 10, 1 << 20
 	for i := range sessions {
 		id := enginetest.ClaudeID(i + 1)
 		var b bytes.Buffer

@@ -316,6 +316,21 @@ func TestTags(t *testing.T) {
 	}
 }
 
+// TestNearest: of many names that are like one the five most alike are told.
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Write("f", "0")
+	p.Save("first")
+	for n := range 7 {
+		_, err := p.E.History.Tag(enginetest.Bg, fmt.Sprint("works-", n), "@", false)
+		p.Must(err)
+	}
+	if got := p.E.History.Near(enginetest.Bg, "works", false); len(got) != 5 || got[0] != "works-0" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestNames: what a name stands for.
 func TestNames(t *testing.T) {
 	s := newShelf(t)
@@ -340,6 +355,10 @@ func TestNames(t *testing.T) {
 		if got := cp.Cause.Prompt + cp.Cause.Message; got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+	var short *model.TooShortError
+	if _, err := h.Resolve("no"); errors.As(err, &short) {
+		t.Errorf("a word that is no id: %v", err)
 	}
 	var is *model.IsSessionError
 	for name, want := range map[string]error{

@@ -187,6 +187,23 @@ func TestBranchWork(t *testing.T) {
 	}
 }
 
+// TestBranchWorkOfManyFiles: the lines of the first of many files are counted, and the others told to be uncounted.
+func TestBranchWorkOfManyFiles(t *testing.T) {
+	t.Parallel()
+	p, first := enginetest.Begun(t)
+	first.Take("one", func() {
+		for n := range 258 {
+			p.Write(fmt.Sprint("d/", n), "a\n")
+		}
+	})
+	tree, err := p.E.History.FamilyTree(enginetest.Bg, "", false, nil)
+	p.Must(err)
+	w := tree.Branches[0].Work
+	if w.Files != 258 || w.Added != 256 || w.Uncounted != 2 {
+		t.Errorf("%+v", w)
+	}
+}
+
 // TestClashes: a branch clashes with each sibling, and with what its original did since, where they changed the same
 // files; of many files and of many branches the first are named, and all are counted.
 func TestClashes(t *testing.T) {

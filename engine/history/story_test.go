@@ -270,6 +270,12 @@ func (s *story) steps() {
 	}
 }
 
+// ticking has no two moments of a project be the same.
+func ticking(p *enginetest.Project) {
+	var ticks atomic.Int64
+	p.E.Log.Now = func() time.Time { return time.UnixMilli(1_800_000_000_000 + 1000*ticks.Add(1)) }
+}
+
 // reopened has the agent go on from where its session's file ends.
 func reopened(p *enginetest.Project, k *enginetest.Talker) {
 	all := p.Slurp(k.File)
@@ -282,8 +288,7 @@ func reopened(p *enginetest.Project, k *enginetest.Talker) {
 // not, two of them change the same file, and the code goes back. testdata/story.txt is what the room says of it.
 func TestStory(t *testing.T) {
 	p, first := enginetest.Begun(t)
-	var ticks atomic.Int64 // no two moments are the same
-	p.E.Log.Now = func() time.Time { return time.UnixMilli(1_800_000_000_000 + 1000*ticks.Add(1)) }
+	ticking(p)
 	s := &story{Project: p, names: []string{first.Name(), "first", first.ID, "first"}}
 	old := p.Talker(2)
 	for _, text := range []string{"long ago", "later"} {
@@ -422,6 +427,46 @@ func TestStoryKilled(t *testing.T) {
 	s.rows()
 	s.steps()
 	s.hold("killed")
+}
+
+// TestStoryTangled, and the next ones: what is told of the projects of which it is also told while reads fail.
+func TestStoryTangled(t *testing.T) {
+	t.Parallel()
+	p, of := tangled(t)
+	tell(p, of, 10, "tangled", "first")
+}
+
+func TestStoryOrigins(t *testing.T) {
+	t.Parallel()
+	p, of := origins(t)
+	tell(p, of, 2, "origins", "first", "old", "kid", "grand", "silent")
+}
+
+func TestStoryForked(t *testing.T) {
+	t.Parallel()
+	p, of := forkedAbout(t)
+	tell(p, of, 3, "forked", "first", "kid")
+}
+
+func TestStoryCutShort(t *testing.T) {
+	t.Parallel()
+	p, of := cutShort(t)
+	tell(p, of, 5, "cutshort", "first", "other")
+}
+
+// tell holds all that is told of a project, whose sessions are called so and have at most so many turns.
+func tell(p *enginetest.Project, of about, turns uint64, file string, called ...string) {
+	p.T.Helper()
+	s := &story{Project: p}
+	for i, name := range of.sessions {
+		_, id := model.SplitSession(name)
+		s.names = append(s.names, name, called[i], id, called[i])
+	}
+	for _, name := range of.sessions {
+		s.ask(name, turns)
+	}
+	s.family()
+	s.hold(file)
 }
 
 // hold compares with the file of that name.

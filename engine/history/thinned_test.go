@@ -3,6 +3,7 @@ package history_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -68,21 +69,47 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-// TestThinnedTurn: of a turn whose code gc has removed it is said where it is named. The session's list has the turn
-// without code, and a list of rows has it not.
-func TestThinnedTurn(t *testing.T) {
-	t.Parallel()
+// thinnedTurns is a session of six turns, of which gc has removed the first four; the last took git's repository away.
+func thinnedTurns(t *testing.T) (*enginetest.Project, *enginetest.Talker) {
+	t.Helper()
 	p, k := enginetest.Begun(t)
+	gitOf(p)("init", "-q", "-b", "main")
 	now := time.Now().Add(-72 * time.Hour).Truncate(time.Second)
 	p.E.Log.Now = func() time.Time { return now }
 	for n := range 6 {
-		k.Take(fmt.Sprint("turn ", n+1), p.Edits("f", fmt.Sprint(n+1)))
+		k.Take(fmt.Sprint("turn ", n+1), func() {
+			p.Edits("f", fmt.Sprint(n+1))()
+			if n == 5 {
+				p.Must(os.RemoveAll(p.Path(".git")))
+			}
+		})
 		now = now.Add(time.Minute)
 	}
 	now = time.Now()
 	p.Set("gc.grace", "10m")
 	p.Settle()
 	p.Collect(gc.Options{Keep: 2})
+	return p, k
+}
+
+// thinnedAbout is thinnedTurns, and what can be asked of it.
+func thinnedAbout(t *testing.T) (*enginetest.Project, about) {
+	t.Helper()
+	p, k := thinnedTurns(t)
+	of := about{
+		names: turnsOf(k.Name(), 6), shown: []string{"turn:6@" + k.Name()}, sessions: []string{k.Name()},
+	}
+	newest := p.Listed()[0]
+	ago := newest.Time.Add(-2 * time.Minute).UTC().Format(time.RFC3339)
+	of.names = append(of.names, newest.ID.String(), newest.ID.String()[:2], "@~2", "@{"+ago+"}", "0123456789")
+	return p, of
+}
+
+// TestThinnedTurn: of a turn whose code gc has removed it is said where it is named. The session's list has the turn
+// without code, and a list of rows has it not.
+func TestThinnedTurn(t *testing.T) {
+	t.Parallel()
+	p, k := thinnedTurns(t)
 	h := p.E.History
 	l, err := h.Turns(enginetest.Bg, model.SessionChoice{Session: k.Name()}, 0)
 	p.Must(err)

@@ -70,15 +70,7 @@ func TestEachRow(t *testing.T) {
 
 	p.Write("more", "2")
 	p.Save("even more")
-	readOnly := func() {
-		t.Helper()
-		p.Close()
-		o := project.Options{KV: kv.Options{FS: p.FS, ReadOnly: true}}
-		e, err := engine.Open(enginetest.Bg, p.Home, p.Root, o)
-		p.Must(err)
-		p.E = e
-	}
-	readOnly()
+	readOnly(p)
 	was := want
 	if want = all(p, sessions); reflect.DeepEqual(want, was) {
 		t.Fatal("nothing new is folded")
@@ -87,12 +79,22 @@ func TestEachRow(t *testing.T) {
 	p.Reopen()
 	sameEach(p, "written again", want)
 	forget(p)
-	readOnly()
+	readOnly(p)
 	sameEach(p, "folded anew, read only", want)
 	if keys, _ := stored(p); len(keys) > 0 {
 		t.Errorf("%d keys are written", len(keys))
 	}
 	p.Reopen()
+}
+
+// readOnly opens the project anew where nothing can be written: what is folded waits.
+func readOnly(p *enginetest.Project) {
+	p.T.Helper()
+	p.Close()
+	o := project.Options{KV: kv.Options{FS: p.FS, ReadOnly: true}}
+	e, err := engine.Open(enginetest.Bg, p.Home, p.Root, o)
+	p.Must(err)
+	p.E = e
 }
 
 // forget takes all rows out of the store.
@@ -195,60 +197,5 @@ func TestRowsOfAnotherHead(t *testing.T) {
 		write(p, keys[at], nil)
 		p.Reopen()
 		same(p, name, want)
-	}
-}
-
-// What a session's turns are counted by is not known while the log cannot be read: no row is made of that.
-func TestNumbersWhileReadsFail(t *testing.T) {
-	p, sessions := worked(t)
-	all(p, sessions)
-	p.Talker(3).Take("more", nil)
-	comesFrom(p, sessions[1], sessions[0], 5)
-	p.ReadFails("numbers", 16, func(q *enginetest.Project) (string, error) {
-		list, err := q.E.Ledger.TurnsBefore(sessions[1], 3, 2)
-		return fmt.Sprint(list), err
-	})
-}
-
-// A read that fails gives no wrong rows.
-func TestRowsWhileReadsFail(t *testing.T) {
-	p, sessions := worked(t)
-	all(p, sessions)
-	asks := []struct {
-		name         string
-		stored, anew int // how many reads fail while rows are stored, and while they are folded anew; 0: none
-		ask          func(q *enginetest.Project) (string, error)
-	}{
-		{"turns", 2, 0, func(q *enginetest.Project) (string, error) {
-			list, err := q.E.Ledger.Turns(sessions[0])
-			return fmt.Sprint(list), err
-		}},
-		{"before", 0, 3, func(q *enginetest.Project) (string, error) {
-			list, err := q.E.Ledger.TurnsBefore(sessions[1], 3, 2)
-			return fmt.Sprint(list), err
-		}},
-		{"each", 3, 3, func(q *enginetest.Project) (text string, err error) {
-			err = q.E.Ledger.Each(func(session string, row *ledger.Turn) error {
-				text += fmt.Sprintln(session, *row)
-				return nil
-			})
-			return text, err
-		}},
-		{"check", 5, 0, func(q *enginetest.Project) (string, error) {
-			differ, err := q.E.Ledger.Check()
-			return fmt.Sprint(differ), err
-		}},
-	}
-	for _, anew := range []bool{false, true} {
-		for _, a := range asks {
-			name, n := a.name, a.stored
-			if anew {
-				name, n = name+", of no rows", a.anew
-			}
-			if n > 0 {
-				p.ReadFails(name, n, a.ask)
-			}
-		}
-		forget(p)
 	}
 }

@@ -196,7 +196,7 @@ func (l *Ledger) store() {
 	}
 	clear(l.rows)
 	clear(l.redone)
-	l.anew, l.settles = false, false
+	l.anew, l.settles, l.began = false, false, true
 }
 
 // collect adds what waits to a batch.

@@ -50,3 +50,24 @@ func FuzzTurn(f *testing.F) {
 		}
 	})
 }
+
+// Where rows lie, and how far they are. Rows of a store that says otherwise are folded anew.
+func TestLedgerGolden(t *testing.T) {
+	for what, c := range map[string][2]string{
+		"row":       {string(turnKey("s", 7)), "l\x02s\x00\x00\x00\x00\x00\x00\x00\x00\x07"},
+		"head, key": {string(headKey), "l\x01"},
+		"head": {
+			string(headTable.Encode(&head{foldFormat, 2, 3, 4})),
+			"\x01\x01\x01\x02\x01\x02\x03\x01\x03\x04\x01\x04",
+		},
+		"epoch, key": {string(epochKey), "l\x00"},
+		"epoch":      {string(epochTable.Encode(&epoch{1, true})), "\x01\x01\x01\x02\x01\x01"},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %q, want %q", what, c[0], c[1])
+		}
+	}
+	if _, err := decodeTurn([]byte("l\x02s\x00\x00\x00\x07"), nil); !errors.Is(err, record.ErrFormat) {
+		t.Errorf("a key without an index: %v", err)
+	}
+}

@@ -45,7 +45,7 @@ type Ledger struct {
 // State is what all views of a Ledger share. Safe for concurrent use.
 type State struct {
 	mu       sync.Mutex
-	began    bool // rows were looked at since the project was opened
+	began    bool // rows that count were there since the project was opened
 	loaded   bool
 	rewrites uint64 // of the log, when head was read
 	head     head
@@ -273,7 +273,7 @@ func (l *Ledger) load() error {
 	if l.anew = !known || broken || l.never; l.anew {
 		l.head = head{Format: foldFormat, Epoch: e.Changes}
 	}
-	l.loaded, l.began = true, true
+	l.loaded, l.began = true, l.began || !broken
 	return nil
 }
 

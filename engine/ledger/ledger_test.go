@@ -13,6 +13,7 @@ import (
 	"rewind/engine/ledger"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/hooks"
 	"rewind/internal/kv"
 )
 
@@ -200,6 +201,23 @@ func TestRowsAreNumberedAnew(t *testing.T) {
 		}
 	}
 	p.SameTurns(sessions[1])
+}
+
+// So they have where it becomes known together with more of the turn, and nothing can be written.
+func TestRowsAreNumberedAnewInMemory(t *testing.T) {
+	t.Parallel()
+	p, sessions := worked(t)
+	before := rows(p, sessions[1])
+	comesFrom(p, sessions[1], sessions[0], 5)
+	commit(p, event(sessions[1], before[len(before)-1].Number, hooks.Stop))
+	readOnly(p)
+	after := all(p, sessions)
+	sameEach(p, "read only", after)
+	p.Reopen()
+	sameEach(p, "written", after)
+	if n := len(after[sessions[1]]); n != len(before) {
+		t.Errorf("%d rows, before %d", n, len(before))
+	}
 }
 
 // An operation that cannot be read says nothing, and hides nothing of the others.

@@ -181,6 +181,31 @@ func TestVersionsHideTurns(t *testing.T) {
 	}
 }
 
+// A version that the very change before had made again is that one: of changes in a row none is passed over.
+func TestVersionsInARow(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	const s = "claude/s"
+	setSession(p, &model.Session{Name: s, Transcript: "/" + s + ".jsonl"})
+	commit(p, event(s, 1, hooks.Prompt), event(s, 2, hooks.Prompt))
+	commit(p, changes(s, 1, 2)...)
+	commit(p, event(s, 2, hooks.Prompt))
+	cut := commit(p, slices.Concat(changes(s, 2, 1), changes(s, 1, 2), changes(s, 2, 1), changes(s, 1, 2))...)
+	versions := map[uint64]*ledger.Version{ // the first two turns, and all else
+		cut: {Turns: 2, From: cut - 2}, cut + 1: {Turns: 2, From: cut}, cut + 2: {Turns: 2, From: cut + 1},
+		cut + 3: {Turns: 2, From: cut + 2},
+	}
+	l := ledger.New(p.E.Log, &ledger.State{})
+	l.VersionsBy(func(_ *model.Session, seq uint64, _ refs.File) *ledger.Version { return versions[seq] })
+	list, err := l.Turns(s)
+	p.Must(err)
+	for i, want := range []string{"1 2 2h", "1 2 2", "1 2 2h", "1 2 2"} {
+		if is := numbers(list, cut+uint64(i)); is != want {
+			t.Errorf("behind change %d: %s, want %s", i, is, want)
+		}
+	}
+}
+
 // More operations than are folded at once are folded as few are; a check goes no further than the rows.
 func TestRowsInSlices(t *testing.T) {
 	p := enginetest.NewProject(t)

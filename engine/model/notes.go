@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"strings"
+	"syscall"
 
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -59,6 +60,13 @@ func IsFormat(err error) bool {
 // other error may pass.
 func IsUnreadable(err error) bool {
 	return errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrCorrupt) || IsFormat(err)
+}
+
+// MayPass reports whether an error in reading a conversation may be gone the next time: the system's, as of too many
+// open files. What is damaged, or cannot be parsed, stays so.
+func MayPass(err error) bool {
+	var of syscall.Errno
+	return errors.As(err, &of)
 }
 
 // IsLost is IsUnreadable, or damage of the store's own tables: a repair is asked for then, and may bring it back.

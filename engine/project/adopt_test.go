@@ -53,6 +53,11 @@ func TestPromise17Adopted(t *testing.T) {
 		t.Errorf("%+v, want %d files, %d bytes", a, files, bytes)
 	}
 	p.must(project.Adopt(enginetest.Bg, p.home, a, 0))
+	for _, name := range []string{inStore, inStore + "/db"} {
+		if fi, err := os.Stat(p.dir(name)); err != nil || fi.Mode().Perm() != 0o700 {
+			t.Errorf("%s is open to others: %v, %v", name, fi.Mode(), err)
+		}
+	}
 	if got := p.found("a"); got != "a, another" {
 		t.Errorf("adopted: %s", got)
 	}
@@ -61,11 +66,6 @@ func TestPromise17Adopted(t *testing.T) {
 	p.must(err)
 	if string(id) != is.ID+"\n" || is.Mode != project.ModeProject || !p.home.RecordOf(is).Created.Equal(a.Created) {
 		t.Errorf("it is %+v, the marker names %q", is, id)
-	}
-	for _, name := range []string{inStore, inStore + "/db"} {
-		if fi, err := os.Stat(p.dir(name)); err != nil || fi.Mode().Perm() != 0o700 {
-			t.Errorf("%s is open to others: %v, %v", name, fi.Mode(), err)
-		}
 	}
 	if _, err := project.PlanAdopt(enginetest.Bg, p.home, p.dir("a"), 0); !errors.Is(err, project.ErrNothingToAdopt) {
 		t.Errorf("adopted once more: %v", err)
@@ -121,6 +121,20 @@ func TestPromise17NotAdopted(t *testing.T) {
 			p.write("a/.git/index", "DIRC, not")
 			p.must(os.Chtimes(p.dir("a/.git/index"), noon, noon))
 		}},
+		{"a repository that is none", "whether git tracks it is not known", func(p *place) {
+			p.write("a/.git", "gitdir: nowhere\n")
+		}},
+		{"a marker that cannot be written", "", func(p *place) {
+			p.must(os.Remove(p.dir("a/.agent/rewind/id")))
+			p.must(os.Mkdir(p.dir("a/.agent/rewind/id"), 0o700))
+		}},
+		{"no room for its record", "is a directory", func(p *place) {
+			p.must(os.Remove(p.dir(inStore + "/project.json")))
+			p.must(os.Mkdir(p.dir(inStore+"/project.json"), 0o700))
+		}},
+		{"no room in Home", "note project", func(p *place) {
+			p.must(os.WriteFile(filepath.Join(p.home.Dir, "projects"), nil, 0o600))
+		}},
 		{"a record that is none", "", func(p *place) { p.write(inStore+"/project.json", "{") }},
 		{"gone", "nothing", func(p *place) { p.must(os.RemoveAll(p.dir(inStore))) }},
 		{"no marker", "nothing", func(p *place) { p.must(os.RemoveAll(p.dir("a/.agent"))) }},
@@ -139,6 +153,9 @@ func TestPromise17NotAdopted(t *testing.T) {
 			tt.do(p)
 			a, planned := project.PlanAdopt(enginetest.Bg, p.home, p.dir("a"), 0)
 			if tt.want == "nothing" {
+				if err := project.Adopt(enginetest.Bg, p.home, shown, 0); err == nil {
+					t.Error("adopted")
+				}
 				if !errors.Is(planned, project.ErrNothingToAdopt) || !errors.Is(planned, model.ErrNotFound) {
 					t.Errorf("planned: %+v, %v", a, planned)
 				}
@@ -146,15 +163,17 @@ func TestPromise17NotAdopted(t *testing.T) {
 			}
 			err = project.Adopt(enginetest.Bg, p.home, shown, 0)
 			for when, err := range map[string]error{"planned": planned, "adopted": err} {
-				if tt.what == "of a project in Home" && when == "planned" {
-					continue // the project is found, and what lies there is not asked for
+				late := tt.what == "of a project in Home" || strings.HasPrefix(tt.what, "no room")
+				if late && when == "planned" {
+					continue // what lies there is not asked for, or can be adopted
 				}
 				if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%s: %v", when, err)
 				}
 			}
-			if got := p.found("a"); tt.want == "" && got != "a, another" {
-				t.Errorf("found %s", got)
+			got := p.found("a")
+			if tt.want == "" && (got != "a, another" || p.home.Stores()[0].Created.IsZero()) {
+				t.Errorf("found %s, %+v", got, p.home.Stores())
 			}
 		})
 	}

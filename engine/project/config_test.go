@@ -381,6 +381,16 @@ func TestSettingsPassedOver(t *testing.T) {
 	if !errors.Is(err, model.ErrConfig) || string(raw) != "{" {
 		t.Errorf("what is damaged is written over: %q, %v", raw, err)
 	}
+	p.write("b/.agent", "1")
+	p.must(os.MkdirAll(p.dir("c/.agent/rewind/.gitignore"), 0o700))
+	for _, name := range []string{"b", "c", "none"} {
+		if err := project.SetConfig(p.home, p.dir(name), "tier", []string{"minimal"}); err == nil {
+			t.Errorf("%s: it cannot be written", name)
+		}
+	}
+	if got := p.list("c/.agent/rewind"); got != ".gitignore" {
+		t.Errorf("git can see %s", got)
+	}
 }
 
 // TestConfigsSeeChanges: settings that are kept are those that the files say now, whichever file or index has changed.
@@ -422,6 +432,24 @@ func TestConfigsSeeChanges(t *testing.T) {
 	load("a", "3d", false)
 	p.must(os.Remove(p.dir("a/.agent/rewind/config.json")))
 	load("a", "2d", true)
+	// whichever of time, size and file is another
+	own := filepath.Join(p.home.Dir, project.ConfigName)
+	for grace, how := range map[string][2]bool{"4d": {false, true}, "44d": {true, true}, "5d": {true, false}} {
+		sameTime, inPlace := how[0], how[1]
+		set("", "gc.grace", "1d")
+		p.must(os.Chtimes(own, noon, noon))
+		load("a", "1d", true)
+		raw, err := os.ReadFile(own)
+		p.must(err)
+		if !inPlace {
+			p.must(os.Rename(own, own+".old"))
+		}
+		p.must(os.WriteFile(own, []byte(strings.Replace(string(raw), "1d", grace, 1)), 0o600))
+		if sameTime {
+			p.must(os.Chtimes(own, noon, noon))
+		}
+		load("a", grace, true)
+	}
 	p.must(os.WriteFile(filepath.Join(p.home.Dir, project.ConfigName), []byte("{"), 0o600))
 	if _, err := cs.Load(p.home, p.dir("a")); !errors.Is(err, model.ErrConfig) {
 		t.Errorf("%v", err)

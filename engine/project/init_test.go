@@ -10,15 +10,12 @@ import (
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/engine/project"
+	"rewind/tree"
 )
 
 func (p *place) planned(name string, mode project.Mode) string {
 	p.Helper()
-	dir := p.dir(name)
-	if rest, ok := strings.CutPrefix(name, "HOME"); ok {
-		dir = p.home.Dir + rest
-	}
-	plan, err := project.PlanInit(enginetest.Bg, p.home, dir, mode, 0)
+	plan, err := project.PlanInit(enginetest.Bg, p.home, p.path(name), mode, 0)
 	if err != nil {
 		return "error: " + p.short(err.Error())
 	}
@@ -74,8 +71,32 @@ func TestInitPlanned(t *testing.T) {
 		p.write("rules/"+name+"/in/f", "1")
 	}
 	p.git("rules", "add", "-f", "kept/in/f")
-	p.must(os.MkdirAll(p.dir("own/of/rewind"), 0o755))
+	p.git("damaged", "init", "-q")
+	p.write("damaged/.gitignore", "out/\n")
+	p.write("damaged/out/in/f", "1")
+	p.write("damaged/.agent/rewind/config.json", "{")
+	p.write("a/.gitignore", "ignored/\n")
+	p.git("a/ignored/repo", "init", "-q")
+	p.write("inner/proj/.gitignore", "away/\n")
+	p.write("inner/proj/away/f", "1")
 	in := *p
+	in.id = p.set("inner/proj", global)
+	p.git("inner", "init", "-q")
+	if got := in.planned("inner/proj", ""); got != "inner/proj global HOME/storage/ID, is there" {
+		t.Errorf("in a repository: %s", got)
+	}
+	in = *newPlace(t, local)
+	in.must(os.RemoveAll(in.dir("a/.agent")))
+	if got := in.planned("a", ""); got != "a global HOME/storage/<new>" {
+		t.Errorf("a store is gone: %s", got)
+	}
+	in.must(os.Rename(in.dir("a"), in.dir("was")))
+	in.must(os.Mkdir(in.dir("a"), 0o755))
+	if got := in.planned("a", ""); got != "a global HOME/storage/<new>" {
+		t.Errorf("emptied with its store: %s", got)
+	}
+	p.must(os.MkdirAll(p.dir("own/of/rewind"), 0o755))
+	in = *p
 	in.home = project.Home{Dir: p.dir("own/of/rewind")}
 	const passed = ", passed over stored/.agent/rewind: no store that this user made here lies there"
 	for _, tt := range []struct {
@@ -88,6 +109,9 @@ func TestInitPlanned(t *testing.T) {
 		{"a", local, "error: init a: the project exists in mode global"},
 		{"a", "x", `error: init a: mode "x" is neither global nor project`},
 		{"a/repo/sub", "", "a/repo global HOME/storage/<new>"},
+		{"a/ignored/repo", "", "a/ignored/repo global HOME/storage/<new>"},
+		{"damaged/out/in", "", "damaged global HOME/storage/<new>"},
+		{"inner/proj/away", "", "% global HOME/storage/<new>, not part of inner/proj: .gitignore:1 ignores it (away/)"},
 		{"b", "", "b global HOME/storage/<new>"},
 		{"b", local, "b project b/.agent/rewind/store"},
 		{"none", "", "error: resolve none: lstat none: no such file or directory"},
@@ -135,8 +159,13 @@ func TestInitPlanned(t *testing.T) {
 	if !strings.HasPrefix(got, "error: ") || strings.Contains(got, "cannot be a project") {
 		t.Errorf("broken: %s", got)
 	}
-	if _, err := project.PlanInit(enginetest.Bg, p.home, "/", "", 0); !errors.Is(err, model.ErrBadRoot) {
+	_, err := project.PlanInit(enginetest.Bg, p.home, "/", "", 0)
+	if !errors.Is(err, model.ErrBadRoot) || !strings.HasSuffix(err.Error(), "it is a file system root") {
 		t.Errorf("the root of the file system: %v", err)
+	}
+	const linked = "git has linked it to a repository, so it is a project of its own"
+	if got := project.WhyUncaptured(tree.Skip{Size: tree.BuiltinWorktree}, nil); got != linked {
+		t.Errorf("%s", got)
 	}
 	for mode, want := range map[project.Mode]string{
 		global: "error: init own: this directory cannot be a project: it is above rewind's own directory HOME",
@@ -179,6 +208,8 @@ func TestAutoPlanned(t *testing.T) {
 	p.write("doubt/.agent/rewind/config.json", `{"secrets": {"store": true}}`)
 	p.write("settings/.agent/rewind/config.json", `{"secrets": {"mode": "skip"}}`)
 	p.write("damaged/.agent/rewind/config.json", `{`)
+	p.git(".", "init", "-q", p.home.Dir)
+	p.write("file/.git", "gitdir: nowhere\n")
 	for name, want := range map[string]string{
 		"plain/sub": "plain",
 		"plain":     "plain",
@@ -191,8 +222,10 @@ func TestAutoPlanned(t *testing.T) {
 		"new/x":     "init new/x: it is not set up by itself: it could be a project that was elsewhere",
 		"none":      "init : it is not set up by itself: it is no git repository",
 		"nowhere":   "resolve nowhere: lstat nowhere: no such file or directory",
+		"HOME":      "init HOME: this directory cannot be a project: it is rewind's own directory",
+		"file":      "init file: it is not set up by itself: its git directory is another user's",
 	} {
-		got, err := project.PlanAuto(enginetest.Bg, p.home, p.dir(name), 0)
+		got, err := project.PlanAuto(enginetest.Bg, p.home, p.path(name), 0)
 		if got = p.short(got); err != nil {
 			got += p.short(err.Error())
 		}
@@ -235,9 +268,19 @@ func TestLinkedPlanned(t *testing.T) {
 	p.write("one/sub/f", "1")
 	tree("bare", "two")
 	tree("bare", "three")
+	p.git("a/nest", "init", "-q")
+	p.git("a/nest", "commit", "-q", "--allow-empty", "-m", "x")
+	tree("a/nest", "four")
+	tree("bare", "gone")
+	p.must(os.RemoveAll(p.dir("gone")))
+	p.git("bare", "worktree", "add", "-q", "--detach", filepath.Join(p.home.Dir, "tree"))
+	p.write("a/module/.git", "gitdir: nowhere\n")
+	if got := p.found("a/module"); got != "a" {
+		t.Errorf("a module that is not linked: %s", got)
+	}
 	p.write("none/f", "1")
 	planned := func(name string) string {
-		of, root, err := project.PlanLinked(enginetest.Bg, p.home, p.dir(name), 0)
+		of, root, err := project.PlanLinked(enginetest.Bg, p.home, p.path(name), 0)
 		if err != nil {
 			if of != nil || root != "" {
 				t.Errorf("%s: %v, %s", name, of, root)
@@ -258,17 +301,31 @@ func TestLinkedPlanned(t *testing.T) {
 	}
 	const not = ": it is not set up by itself: "
 	for name, want := range map[string]string{
-		"a/in":    "a/in of a",
-		"one/sub": "one of a",
-		"a":       "error: init a" + not + "it is no linked worktree",
-		"none":    "error: init none" + not + "it is no linked worktree",
-		"two":     "error: init two" + not + "no working tree of its repository is set up",
-		"nowhere": "error: resolve nowhere: lstat nowhere: no such file or directory",
+		"a/in":      "a/in of a",
+		"one/sub":   "one of a",
+		"a":         "error: init a" + not + "it is no linked worktree",
+		"none":      "error: init none" + not + "it is no linked worktree",
+		"two":       "error: init two" + not + "no working tree of its repository is set up",
+		"four":      "error: init four" + not + "no working tree of its repository is set up",
+		"HOME/tree": "error: init HOME/tree: this directory cannot be a project: it is rewind's own directory",
+		"nowhere":   "error: resolve nowhere: lstat nowhere: no such file or directory",
 	} {
 		if got := planned(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
+	in := *p
+	in.home = project.Home{Dir: p.dir("no-home")}
+	_, _, err = project.PlanLinked(enginetest.Bg, in.home, p.dir("one"), 0)
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a home: %v", err)
+	}
+	// what names a store that is not here is said, and not that the tree is a project of its own
+	p.write("two/.agent/rewind/id", strings.Repeat("0", 32)+"\n")
+	if got := p.found("two"); !strings.Contains(got, "the store is missing") {
+		t.Errorf("a tree with a marker: %s", got)
+	}
+	p.must(os.RemoveAll(p.dir("two/.agent")))
 	p.must(p.home.NoteRemoved(p.dir("one")))
 	if got := planned("one"); got != "error: init one"+not+"its history was removed here" {
 		t.Errorf("removed: %s", got)

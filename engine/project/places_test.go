@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,23 @@ func (p *place) found(name string) string {
 
 func (p *place) short(text string) string {
 	return strings.NewReplacer(p.root+"/", "", p.root, "root", p.id, "ID", p.home.Dir, "HOME").Replace(text)
+}
+
+// path is a name below the place, or below HOME; ID stands for the id of its project.
+func (p *place) path(name string) string {
+	name = strings.ReplaceAll(name, "ID", p.id)
+	if rest, ok := strings.CutPrefix(name, "HOME"); ok {
+		return p.home.Dir + rest
+	}
+	return p.dir(name)
+}
+
+// said is what an error says; "": there is none.
+func (p *place) said(err error) string {
+	if err == nil {
+		return ""
+	}
+	return p.short(err.Error())
 }
 
 // stores are those that are known, and what is wrong with them.
@@ -227,9 +245,14 @@ func TestPlanned(t *testing.T) {
 	p.must(os.RemoveAll(p.dir("was")))
 	p.write("new/x/f", "1")
 	p.write("new/y/f", "1")
+	p.write("was/z/f", "1")
+	p.set("was/z", project.ModeProject)
+	p.must(os.RemoveAll(p.dir("was")))
+	p.write("new/z/f", "1")
+	p.write("new/a/f", "1")
 	for name, want := range map[string]string{
 		"a": "a, which is there", "a/src": "a, which is there", "new": "new", "new/x": "new/x, 1 offered",
-		"new/y": "new/y",
+		"new/y": "new/y", "new/z": "new/z", "new/a": "new/a",
 		"a/out": "a/out: not part of a: .gitignore:1 ignores it (out/)",
 	} {
 		plan, err := project.PlanInit(context.Background(), p.home, p.dir(name), "", time.Second)
@@ -255,7 +278,7 @@ func TestAges(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"30s": 30 * time.Second, "2m": 2 * time.Minute, "36h": 36 * time.Hour, "30d": 30 * day, "2w": 14 * day, "0s": 0,
 		"forever": project.Forever, "": -1, "s": -1, "3": -1, "3y": -1, "-3d": -1, "1.5h": -1, "4294967296s": -1,
-		"4294967295w": -1,
+		"4294967295w": -1, "4294967295s": 4294967295 * time.Second, "15250w": 15250 * 7 * day, "15251w": -1,
 	} {
 		got, err := project.ParseKeepAge(text)
 		if (err != nil) != (want < 0) || err == nil && got != want {
@@ -263,6 +286,8 @@ func TestAges(t *testing.T) {
 		}
 		if got, err := project.ParseAge(text); (err != nil) != (want <= 0) || err == nil && got != want {
 			t.Errorf("%q as a person's: %v, %v", text, got, err)
+		} else if err != nil && want != 0 && !strings.Contains(err.Error(), "such as 36h") {
+			t.Errorf("%q: it is not said what one is like: %v", text, err)
 		}
 	}
 }
@@ -280,6 +305,10 @@ func TestDoubtful(t *testing.T) {
 		{"gc.grace", "900d", false},
 		{"gc.max_size", "1G", true},
 		{"gc.max_size", "0", false},
+		{"gc.max_size", "1", true},
+		{"gc.max_size", "20GiB", false},
+		{"gc.min_free", "1GiB", false},
+		{"agents.commands", "false", false}, // the first of all
 		{"secrets.mode", "off", true},
 		{"secrets.mode", "skip", false},
 		{"secrets.store", "true", true},
@@ -339,6 +368,21 @@ func TestDoubtful(t *testing.T) {
 	if list, err := p.config("a").Doubtful(p.home); err != nil || len(list) > 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
+	p.must(project.SetConfig(p.home, "", "secrets.mode", []string{"off"}))
+	p.must(project.SetConfig(p.home, "", "secrets.store", []string{"true"}))
+	for _, mode := range []string{"off", "flag"} { // as the user has it, and safer
+		p.must(project.SetConfig(p.home, p.dir("a"), "secrets.mode", []string{mode}))
+		p.must(project.SetConfig(p.home, p.dir("a"), "secrets.store", []string{strconv.FormatBool(mode == "off")}))
+		if list, err := p.config("a").Doubtful(p.home); err != nil || len(list) > 0 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	}
+	// A tier that the user does not have says all that it changes.
+	p.write("a/.agent/rewind/config.json", `{"tier": "aggressive", "tiers": {"aggressive": {"runtime": {
+		"antiSpam": {"minIntervalSeconds": 90}}}}}`)
+	if list, err := p.config("a").Doubtful(p.home); err != nil || len(list) != 2 {
+		t.Errorf("%+v, %v", list, err)
+	}
 	p.must(os.WriteFile(filepath.Join(p.home.Dir, project.ConfigName), []byte("{"), 0o600))
 	if _, err := (project.Config{}).Doubtful(p.home); err == nil {
 		t.Error("settings that cannot be read are no doubt")
@@ -359,17 +403,21 @@ func TestTrashFound(t *testing.T) {
 		{project.ModeGlobal, "set up anew", "of  global, settings false, found a, another"},
 		{project.ModeProject, "there", "of a project, settings true, found a"},
 		{project.ModeProject, "moved", "of  global, settings false, found " + gone},
+		{project.ModeProject, "moved without its seal", "of  global, settings false, found " + gone},
 		{project.ModeProject, "set up anew", "of  global, settings false, found a, another"},
 	} {
 		p, now := newPlace(t, tt.mode), time.Now()
 		p.must(project.SetConfig(p.home, p.dir("a"), "gc.grace", []string{"9d"}))
 		is, err := project.Find(context.Background(), p.home, p.dir("a"), time.Second)
 		p.must(err)
+		if strings.HasSuffix(tt.what, "seal") {
+			p.must(os.Remove(p.dir("a/.agent/rewind/store/seal")))
+		}
 		_, err = p.home.PutInTrash(project.Trashed{Record: p.home.RecordOf(is), Mode: tt.mode, Removed: now}, is.Store)
 		p.must(err)
 		p.must(project.RemoveMarker(is))
 		switch tt.what {
-		case "moved":
+		case "moved", "moved without its seal":
 			p.must(os.Rename(p.dir("a"), p.dir("b")))
 		case "set up anew":
 			p.set("a", project.ModeGlobal)
@@ -395,6 +443,9 @@ func TestTrashFound(t *testing.T) {
 			p.short(string(back.Root)), back.Mode, config.IsSet("gc.grace"), p.found("a"))
 		if got != tt.want {
 			t.Errorf("%s, %s: %s, want %s", tt.mode, tt.what, got, tt.want)
+		}
+		if _, err := os.Lstat(filepath.Join(string(back.Store), "seal")); (err == nil) != (back.Mode == "project") {
+			t.Errorf("%s, %s: the seal: %v", tt.mode, tt.what, err)
 		}
 	}
 }

@@ -3,7 +3,9 @@ package project_test
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"rewind/engine"
@@ -75,6 +77,41 @@ func TestProjectsRememberOnlyWhatIsStillSo(t *testing.T) {
 	check("that", moved)
 }
 
+// TestProjectsRemembered: what opening a project had to settle is told, and only so many directories are remembered.
+func TestProjectsRemembered(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, project.ModeGlobal)
+	p.must(os.Rename(p.dir("a"), p.dir("b")))
+	p.write("b/sub/f", "1")
+	var ps project.Projects
+	find := func(name string, notices, remembered int) {
+		t.Helper()
+		is, err := ps.Find(enginetest.Bg, p.home, p.dir(name), 0)
+		if p.must(err); len(is.Notices) != notices || len(ps.Found) != remembered {
+			t.Errorf("%s: %q, %d are remembered", name, is.Notices, len(ps.Found))
+		}
+	}
+	find("b", 1, 0)
+	find("b", 0, 1)
+	for n := range 254 {
+		ps.Found[strconv.Itoa(n)] = ps.Found[p.dir("b")]
+	}
+	find("b/sub", 0, 256)
+	p.must(os.Mkdir(p.dir("b/linked"), 0o755))
+	find("b/linked", 0, 1)
+	// a tree that git links is no part of the project any more
+	p.git("repo", "init", "-q")
+	p.git("repo", "commit", "-q", "--allow-empty", "-m", "x")
+	p.git("repo", "worktree", "add", "-q", "--detach", p.dir("b/linked"))
+	var linked *project.LinkedError
+	if _, err := ps.Find(enginetest.Bg, p.home, p.dir("b/linked"), 0); !errors.As(err, &linked) {
+		t.Errorf("linked: %v", err)
+	}
+	if _, err := ps.Find(enginetest.Bg, p.home, p.dir("none"), 0); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("of no directory: %v", err)
+	}
+}
+
 // A store in a project is believed until somebody else may have been at it, also by who has believed it a moment ago.
 func TestPromise17ProjectsAskAgain(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -87,10 +124,24 @@ func TestPromise17ProjectsAskAgain(t *testing.T) {
 	}
 	var ps project.Projects
 	at := func(name string) string { return filepath.Join(root, ".agent", "rewind", name) }
+	git := func(args ...string) error { return exec.Command("git", append([]string{"-C", root}, args...)...).Run() }
+	raw, err := os.ReadFile(at("store/seal"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		what     string
 		do, undo func() error
 	}{
+		{
+			"another seal", func() error { return os.WriteFile(at("store/seal"), []byte("x"), 0o600) },
+			func() error { return os.WriteFile(at("store/seal"), raw, 0o600) },
+		},
+		{
+			"git tracks the store",
+			func() error { return errors.Join(git("init", "-q"), git("add", "-f", ".agent/rewind/store/seal")) },
+			func() error { return os.RemoveAll(filepath.Join(root, ".git")) },
+		},
 		{
 			"the store is open to others", func() error { return os.Chmod(at("store"), 0o777) },
 			func() error { return os.Chmod(at("store"), 0o700) },

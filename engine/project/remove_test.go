@@ -164,6 +164,9 @@ func TestMarkerWritten(t *testing.T) {
 		t.Error("it was written without need")
 	}
 	write(three, one, three+"\n"+two+"\n")
+	if got := p.list("a/.agent/rewind"); got != ".gitignore id" {
+		t.Errorf("beside what it should have: %s", got)
+	}
 	for _, text := range []string{"", "*.x\n"} {
 		p.write("a/.agent/rewind/.gitignore", text)
 		write(three, "", three+"\n"+two+"\n")

@@ -106,6 +106,28 @@ func TestPromise17Believed(t *testing.T) {
 			p.must(err)
 			p.must(os.WriteFile(path, append(raw, strings.Repeat(" ", 64<<10-len(raw))...), 0o600))
 		}, "a"},
+		{"its record is another's", local, func(p *place) {
+			p.must(os.WriteFile(filepath.Join(p.home.Dir, "projects", p.id), []byte("{}"), 0o600))
+		}, not + "no store that this user made here lies there"},
+		{"it is empty, and its record does not know which it was", global, func(p *place) {
+			r := p.home.RecordOf(p.at("a"))
+			r.Device, r.Inode = 0, 0
+			p.must(r.Write(p.home))
+			p.must(os.RemoveAll(p.dir("a/.agent")))
+			p.must(os.Remove(p.dir("a/f")))
+		}, "a | the marker .agent/rewind was gone and has been written again"},
+		{"it is empty, and of another disk", global, func(p *place) {
+			r := p.home.RecordOf(p.at("a"))
+			r.Device++
+			p.must(r.Write(p.home))
+			p.must(os.RemoveAll(p.dir("a/.agent")))
+			p.must(os.Remove(p.dir("a/f")))
+		}, "error: open project a: the directory is not the one it was: it is empty; " +
+			"a disk that is not mounted looks like that"},
+		{"no marker can be there", global, func(p *place) {
+			p.must(os.RemoveAll(p.dir("a/.agent")))
+			p.write("a/.agent", "1")
+		}, "a"},
 		{"the marker is tracked", global, func(p *place) {
 			p.git("a", "init", "-q")
 			p.git("a", "add", "-f", ".agent/rewind/id")
@@ -215,6 +237,24 @@ func TestPromise17Elsewhere(t *testing.T) {
 			rename(p)
 			p.must(os.WriteFile(filepath.Join(p.home.Storage(), p.id, "project.json"), []byte("{"), 0o600))
 		}, "b | project.json of the store could not be read and has been written again", "b"},
+		{"moved, and a copy is where it was", global, func(p *place) {
+			rename(p)
+			p.must(os.CopyFS(p.dir("a"), os.DirFS(p.dir("b"))))
+		}, moved, "b"},
+		{"moved to where another was", global, func(p *place) {
+			p.write("b/f", "1")
+			p.set("b", global)
+			p.must(os.RemoveAll(p.dir("b")))
+			rename(p)
+		}, moved, "b"},
+		{"a store that names no store's id", local, func(p *place) {
+			rename(p)
+			p.must(os.Remove(p.dir("b/.agent/rewind/id")))
+			r := p.home.RecordOf(&project.Project{ID: p.id})
+			r.ID = "x"
+			p.must(r.Write(p.home))
+			p.must(r.SealIn(p.dir("b"), "store"))
+		}, not + "no store that this user made here lies there", ""},
 		{"moved below another", global, func(p *place) {
 			p.write("b/c/f", "1")
 			p.must(os.Rename(p.dir("a"), p.dir("b/c/a")))
@@ -242,6 +282,13 @@ func TestPromise17Elsewhere(t *testing.T) {
 	if _, err := project.Find(t.Context(), p.home, p.dir("a"), 0); !errors.Is(err, project.ErrNotMounted) {
 		t.Errorf("a file where it was: %v", err)
 	}
+	if got := p.stores(); got != "a: the directory is gone, or not mounted (orphan)" {
+		t.Errorf("a file where it was: %s", got)
+	}
+	is, err := project.FindWith(t.Context(), &project.Finder{Home: p.home, Accept: true}, p.dir("a"))
+	if p.must(err); is.ID != p.id || is.Ino != 0 {
+		t.Errorf("accepted all the same: %+v", is)
+	}
 	// Another directory that stays where the project was is taken for it.
 	p.must(os.Remove(p.dir("a")))
 	p.write("a/x", "1")
@@ -249,36 +296,49 @@ func TestPromise17Elsewhere(t *testing.T) {
 	if got := p.found("a"); got != gone || p.found("a") != "a" {
 		t.Errorf("another one: %s", got)
 	}
+	if is := p.at("a"); is.Ino == 0 || p.home.RecordOf(is).Inode != is.Ino || p.home.RecordOf(is).Device != is.Dev {
+		t.Errorf("another one is %+v, noted %+v", is, p.home.RecordOf(is))
+	}
 }
 
 // TestPromise17StoreIsClosed: a store in a project whose directories a backup opened to others is closed again, to its
-// last directory.
+// last directory, also where the project was moved or copied.
 func TestPromise17StoreIsClosed(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, project.ModeProject)
-	p.must(os.MkdirAll(p.dir(inStore+"/quarantine/1/db/archive/none"), 0o755))
-	p.write(inStore+"/db/x", "1")
-	p.must(filepath.WalkDir(p.dir(inStore), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.IsDir() {
+	const copied = "b, another, copied | this is a copy of a: " +
+		"it has a store of its own now, with the history up to here"
+	for want, do := range map[string]func(p *place){
+		"a":                                     func(*place) {},
+		"b | the project has moved here from a": func(p *place) { p.must(os.Rename(p.dir("a"), p.dir("b"))) },
+		copied:                                  func(p *place) { p.must(os.CopyFS(p.dir("b"), os.DirFS(p.dir("a")))) },
+	} {
+		p := newPlace(t, project.ModeProject)
+		p.must(os.MkdirAll(p.dir(inStore+"/quarantine/1/db/archive/none"), 0o755))
+		p.write(inStore+"/db/x", "1")
+		p.must(filepath.WalkDir(p.dir(inStore), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.IsDir() {
+				return err
+			}
+			return os.Chmod(path, 0o755)
+		}))
+		do(p)
+		if got := p.found(want[:1]); got != want {
+			t.Fatal(got)
+		}
+		store := want[:1] + inStore[1:]
+		p.must(filepath.WalkDir(p.dir(store), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || !e.IsDir() {
+				return err
+			}
+			fi, err := e.Info()
+			if open := filepath.Base(path) == "none"; err == nil && (fi.Mode().Perm() != 0o700) != open {
+				t.Errorf("%s: %v", path, fi.Mode())
+			}
 			return err
+		}))
+		if fi, err := os.Stat(p.dir(store + "/db/x")); err != nil || fi.Mode().Perm() != 0o644 {
+			t.Errorf("%v, %v", fi.Mode(), err)
 		}
-		return os.Chmod(path, 0o755)
-	}))
-	if got := p.found("a"); got != "a" {
-		t.Fatal(got)
-	}
-	p.must(filepath.WalkDir(p.dir(inStore), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.IsDir() {
-			return err
-		}
-		fi, err := e.Info()
-		if open := filepath.Base(path) == "none"; err == nil && (fi.Mode().Perm() != 0o700) != open {
-			t.Errorf("%s: %v", path, fi.Mode())
-		}
-		return err
-	}))
-	if fi, err := os.Stat(p.dir(inStore + "/db/x")); err != nil || fi.Mode().Perm() != 0o644 {
-		t.Errorf("%v, %v", fi.Mode(), err)
 	}
 }
 
@@ -318,7 +378,15 @@ func TestPromise17OtherUsers(t *testing.T) {
 			}
 		}
 	}
-	p := newPlace(t, global)
+	p := newPlace(t, local)
+	p.must(os.Lchown(p.dir(inStore), -1, 65534))
+	for perm, want := range map[os.FileMode]string{0o750: "a", 0o770: "others may write in it"} {
+		p.must(os.Chmod(p.dir(inStore), perm))
+		if got := p.found("a"); !strings.Contains(got, want) {
+			t.Errorf("of another group, %v: %s", perm, got)
+		}
+	}
+	p = newPlace(t, global)
 	p.must(os.Rename(p.dir("a"), p.dir("b")))
 	p.write("a/x", "1")
 	p.must(os.Lchown(p.dir("a"), 65534, 65534))
@@ -395,6 +463,16 @@ func TestSealIn(t *testing.T) {
 	if err := r.SealIn(p.dir("a"), "store"); err == nil || !strings.Contains(err.Error(), "others may write in it") {
 		t.Errorf("open to others: %v", err)
 	}
+	p.write("b/.agent", "1")
+	p.must(os.MkdirAll(p.dir("c/.agent/rewind/.gitignore"), 0o700))
+	for _, name := range []string{"b", "c", "none"} {
+		if err := project.MakeOwn(p.dir(name), "store"); err == nil {
+			t.Errorf("made in %s", name)
+		}
+	}
+	if got := p.list("c/.agent/rewind"); got != ".gitignore" {
+		t.Errorf("git can see %s", got)
+	}
 	err = project.MakeOwn(p.dir("a"), "store")
 	if err == nil || !strings.Contains(err.Error(), "others may write in it") {
 		t.Errorf("made once more: %v", err)
@@ -432,11 +510,74 @@ func TestHomeInUse(t *testing.T) {
 		}
 	}
 	p.must(p.home.EmptyTrash(ctx, noon, 0)) // there is nothing to be done
+	p.must(os.MkdirAll(filepath.Join(p.home.Dir, "trash/x"), 0o700))
+	if err := p.home.EmptyTrash(ctx, noon, 0); !errors.Is(err, kv.ErrBusy) {
+		t.Errorf("empty the trash: %v", err)
+	}
+	p.write("file", "1")
+	if _, err := (project.Home{Dir: p.dir("file/x")}).Lock(ctx, 0); err == nil || errors.Is(err, kv.ErrBusy) {
+		t.Errorf("where no home can be: %v", err)
+	}
 	unlock()
 	if got := p.stores(); got != "a: the directory is gone, or not mounted (orphan)" {
 		t.Error(got)
 	}
 	if got := p.found("b"); got != "b | the project has moved here from a" {
 		t.Error(got)
+	}
+}
+
+// meanwhile is a context whose user is overtaken: when it asks how long it may take, something has been done.
+type meanwhile struct {
+	context.Context
+
+	do func()
+}
+
+func (m *meanwhile) Deadline() (time.Time, bool) {
+	if do := m.do; do != nil {
+		m.do = nil
+		do()
+	}
+	return m.Context.Deadline()
+}
+
+// TestSettledMeanwhile: what another process has done with a project that was moved or copied, until Home is locked, is
+// seen: nothing is settled twice.
+func TestSettledMeanwhile(t *testing.T) {
+	t.Parallel()
+	find := func(p *place) { p.found("b") }
+	rename := func(p *place) { p.must(os.Rename(p.dir("a"), p.dir("b"))) }
+	for _, tt := range []struct {
+		what         string
+		do, settle   func(p *place)
+		want, stores string
+	}{
+		{"moved", rename, find, "b", "b"},
+		{"copied", func(p *place) { p.must(os.CopyFS(p.dir("b"), os.DirFS(p.dir("a")))) }, find, "b, another", "a, b"},
+		{
+			"no marker any more", rename, func(p *place) { p.must(os.RemoveAll(p.dir("b/.agent"))) },
+			"error: open project b: the store is missing: the marker names none",
+			"a: the directory is gone, or not mounted (orphan)",
+		},
+		{
+			"no store any more", rename, func(p *place) { p.must(os.RemoveAll(p.path("HOME/storage/ID"))) },
+			"error: open project b: the store is missing: the marker names none", "",
+		},
+	} {
+		p := newPlace(t, project.ModeGlobal)
+		tt.do(p)
+		ctx := &meanwhile{t.Context(), func() { tt.settle(p) }}
+		got := ""
+		if is, err := project.Find(ctx, p.home, p.dir("b"), time.Minute); err != nil {
+			got = "error: " + p.short(err.Error())
+		} else if got = p.short(is.Root); is.ID != p.id {
+			got += ", another"
+		} else if len(is.Notices) > 0 {
+			got += " | " + is.Notices[0]
+		}
+		if got != tt.want || ctx.do != nil || p.stores() != tt.stores {
+			t.Errorf("%s: %s; %s", tt.what, got, p.stores())
+		}
 	}
 }

@@ -33,6 +33,10 @@ func TestStoresFoundByID(t *testing.T) {
 	p.record(two, "a")
 	p.write("x-is-no-store", "1")
 	p.must(os.Mkdir(filepath.Join(p.home.Storage(), "none"), 0o700))
+	p.record(strings.Repeat("ad", 15), "a") // no ids
+	p.record("AD"+strings.Repeat("0", 30), "a")
+	both := project.Record{ID: one, Root: p.dir("b"), Mode: project.ModeProject} // the store in Home counts
+	p.must(both.Write(p.home))
 	for id, want := range map[string]string{one: one, "ab": one, "ac": two, "a": "", "": "", "ad": "", one + "0": ""} {
 		s, err := p.home.FindStore(id)
 		switch {
@@ -70,6 +74,10 @@ func TestStoresTold(t *testing.T) {
 		p.write("a/.agent/rewind/id", unknown)
 		p.must(os.RemoveAll(p.dir("was")))
 	}
+	replace := func(p *place) {
+		p.must(os.Rename(p.dir("a"), p.dir("was")))
+		p.write("a/x", "1")
+	}
 	for _, tt := range []struct {
 		what string
 		mode project.Mode
@@ -77,6 +85,15 @@ func TestStoresTold(t *testing.T) {
 		want string
 		size bool // what it takes is known
 	}{
+		{"another directory", project.ModeGlobal, replace, "a", true},
+		{"a copy of it", project.ModeGlobal, func(p *place) {
+			replace(p)
+			p.must(os.CopyFS(p.dir("a/.agent"), os.DirFS(p.dir("was/.agent"))))
+		}, "a", true},
+		{"it was emptied", project.ModeGlobal, func(p *place) {
+			p.must(os.RemoveAll(p.dir("a/.agent")))
+			p.must(os.Remove(p.dir("a/f")))
+		}, "a", true},
 		{"as it is", project.ModeGlobal, func(*place) {}, "a", true},
 		{"as it is", project.ModeProject, func(*place) {}, "a", true},
 		{"its record is damaged", project.ModeGlobal, func(p *place) {
@@ -121,6 +138,25 @@ func TestStoresTold(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// TestStoreMeasured: what a store takes is what its files have, and it was used when the newest of them changed.
+func TestStoreMeasured(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, project.ModeGlobal)
+	was, err := p.home.FindStore(p.id)
+	p.must(err)
+	in := func(name string) string { return filepath.Join(p.home.Storage(), p.id, name) }
+	at := time.Now().AddDate(1, 0, 0).Truncate(time.Second)
+	p.must(os.WriteFile(in("db/new"), []byte("seven.."), 0o600))
+	p.must(os.Chtimes(in("db/new"), at, at))
+	p.must(os.Symlink("nowhere", in("link")))
+	p.must(os.Mkdir(in("later"), 0o700))
+	p.must(os.Chtimes(in("later"), at.Add(day), at.Add(day)))
+	now, err := p.home.FindStore(p.id)
+	if p.must(err); now.DiskBytes != was.DiskBytes+7 || !now.Used.Equal(at) {
+		t.Errorf("%+v, was %+v", now, was)
 	}
 }
 
@@ -171,6 +207,23 @@ func TestStoresJoined(t *testing.T) {
 			"in project mode", local, gone, "b",
 			"join store ID: it is a store in project mode, and is not in b/.agent/rewind",
 		},
+		{"in project mode, with another seal", local, func(p *place) {
+			p.must(os.Rename(p.dir("a"), p.dir("b")))
+			p.write("b/.agent/rewind/store/seal", "x")
+		}, "b", "join store ID: it is a store in project mode, and is not in b/.agent/rewind"},
+		{"of a directory that is not mounted", global, func(p *place) {
+			gone(p)
+			p.must(os.Mkdir(p.dir("a"), 0o755))
+		}, "b", "b; b"},
+		{"where no marker can be", global, func(p *place) {
+			strip(p)
+			p.write("b/.agent", "1")
+		}, "b", "b; b"},
+		{"to one whose store in it is gone", global, func(p *place) {
+			strip(p)
+			p.set("b", local)
+			p.must(os.RemoveAll(p.dir("b/.agent")))
+		}, "b", "b; : it belongs to no directory (orphan), b"},
 		{"in project mode, moved", local, func(p *place) { p.must(os.Rename(p.dir("a"), p.dir("b"))) }, "b", "b; b"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -222,9 +275,15 @@ func TestStoresRemoved(t *testing.T) {
 		p.must(err)
 		p.must(os.MkdirAll(p.home.StageDir(p.id), 0o700))
 		p.must(os.MkdirAll(p.home.BisectDir(p.id), 0o700))
+		old := project.Trashed{Record: project.Record{ID: p.id}, Removed: noon.Add(-day), NoStore: true}
+		_, err = p.home.PutInTrash(old, "")
+		p.must(err)
 		o := project.Options{Now: func() time.Time { return noon }, LockWait: patient.LockWait}
 		lies, err := p.home.RemoveStore(enginetest.Bg, s, tt.now, o)
 		p.must(err)
+		if names := inTrash(t, p.home); len(names) > 1 || len(names) == 1 && tt.now {
+			t.Errorf("%+v: what is due is left: %v", tt, names)
+		}
 		if got := p.stores(); got != "" || (lies == nil) != tt.now || (len(p.home.Trash(noon)) == 0) != tt.now {
 			t.Errorf("%+v: %q, %+v", tt, got, lies)
 		}
@@ -301,6 +360,10 @@ func TestStoresOfOneDirectory(t *testing.T) {
 	lost.Inode++
 	note("6", lost)
 	counts("6")
+	moved := at
+	moved.Device++
+	moved.Created = noon.AddDate(3, 0, 0)
+	note("7", moved)
 	note("3", at)
 	counts("3")
 	newer := at
@@ -316,7 +379,7 @@ func TestStoresOfOneDirectory(t *testing.T) {
 	p.must(os.RemoveAll(p.dir("a/.agent")))
 	note("2", *now.At("")) // of no directory
 	counts("3")
-	if len(p.home.Stores()) != 5 || len(p.home.Projects()) != 1 || p.home.ByRoot()[""] != nil {
+	if len(p.home.Stores()) != 6 || len(p.home.Projects()) != 1 || p.home.ByRoot()[""] != nil {
 		t.Errorf("%v, %v", p.home.Stores(), p.home.Projects())
 	}
 }

@@ -142,6 +142,12 @@ func TestTrashAfterAKill(t *testing.T) {
 				return os.WriteFile(filepath.Join(dir, "removed.json"), []byte(`{"record":{"id":"`+lies.Record.ID+`"},"beside":"`+p.Root+`"}`), 0o600)
 			},
 		},
+		{
+			"a note of no store", func() error {
+				return os.WriteFile(filepath.Join(dir, "removed.json"),
+					[]byte(`{"record":{"id":"../x"},"mode":"global","removed":"2026-11-26T12:00:00Z"}`), 0o600)
+			},
+		},
 	} {
 		p.Must(os.MkdirAll(filepath.Join(dir, "store"), 0o700))
 		p.Must(os.WriteFile(filepath.Join(dir, "removed.json"), []byte(
@@ -256,6 +262,10 @@ func TestTrashRefused(t *testing.T) {
 	t1, err := p.home.PutInTrash(lies, is.Store)
 	p.must(err)
 	p.must(p.home.Discard(enginetest.Bg, t1, 0))
+	if t1.Info(p.home).DiskBytes != 0 {
+		t.Errorf("what was discarded takes room: %+v", t1.Info(p.home))
+	}
+	p.must(p.home.Discard(enginetest.Bg, t1, 0)) // also where another has done it
 	for _, id := range []string{"ab", "ac"} {
 		id += strings.Repeat("0", 30)
 		other := project.Trashed{Record: project.Record{ID: id}, Removed: noon, NoStore: true}
@@ -272,15 +282,27 @@ func TestTrashRefused(t *testing.T) {
 
 // TestTrashSettings: what comes back does not take the place of newer settings, nor come where git tracks them.
 func TestTrashSettings(t *testing.T) {
-	for what, want := range map[string]string{"": "9d", "newer": "2d", "tracked": "1h"} {
+	for what, want := range map[string]string{
+		"": "9d", "newer": "2d", "tracked": "1h", "theirs": "1h", "no marker": "1h",
+	} {
 		p := newPlace(t, project.ModeGlobal)
 		p.must(project.SetConfig(p.home, p.dir("a"), "gc.grace", []string{"9d"}))
 		is := p.at("a")
 		lies := project.Trashed{Record: p.home.RecordOf(is), Mode: is.Mode, Removed: noon}
+		if what == "theirs" {
+			p.git("a", "init", "-q")
+			p.git("a", "add", "-f", ".agent/rewind/config.json")
+		}
 		t1, err := p.home.PutInTrash(lies, is.Store)
 		p.must(err)
 		p.must(project.RemoveMarker(is))
+		p.must(p.home.NoteRemoved(p.dir("a")))
 		switch what {
+		case "theirs":
+			p.must(os.RemoveAll(p.dir("a/.agent")))
+			p.must(os.RemoveAll(p.dir("a/.git")))
+		case "no marker":
+			p.write("a/.agent", "1")
 		case "newer":
 			p.must(project.SetConfig(p.home, p.dir("a"), "gc.grace", []string{"2d"}))
 		case "tracked":
@@ -292,8 +314,47 @@ func TestTrashSettings(t *testing.T) {
 		if p.must(err); p.config("a").Get("gc.grace") != want {
 			t.Errorf("%s: %v, want %s", what, p.config("a").Get("gc.grace"), want)
 		}
-		if _, err := os.Lstat(p.dir("a/.agent/rewind/config.json")); (err == nil) == (what == "tracked") {
+		if _, err := os.Lstat(p.dir("a/.agent/rewind/config.json")); (err == nil) != (want != "1h") {
 			t.Errorf("%s: %v", what, err)
 		}
+		if list, err := os.ReadDir(filepath.Join(p.home.Dir, "removed")); err != nil || len(list) != 0 {
+			t.Errorf("%s: it counts as removed: %v, %v", what, list, err)
+		}
+	}
+	p := noProject(t)
+	p.must(os.MkdirAll(p.home.Dir, 0o700))
+	p.must(os.WriteFile(filepath.Join(p.home.Dir, "removed"), nil, 0o600))
+	if p.home.NoteRemoved(p.dir("a")) == nil || p.home.ForgetRemoved(p.dir("a")) == nil {
+		t.Error("where nothing can be noted it was")
+	}
+}
+
+// TestTrashBehindARecord: of a store in project mode a record alone is brought back, but not over one that is in use,
+// or of another store.
+func TestTrashBehindARecord(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, project.ModeProject)
+	is := p.at("a")
+	r := p.home.RecordOf(is)
+	lies, err := p.home.PutInTrash(project.Trashed{Record: r, Mode: is.Mode, Removed: noon, NoStore: true}, "")
+	p.must(err)
+	refuse := func(what string) {
+		t.Helper()
+		if _, err := p.home.Restore(enginetest.Bg, lies, 0); !errors.Is(err, model.ErrUsage) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	refuse("its store is there")
+	p.must(os.Rename(is.Store, p.dir("away")))
+	r.Seal = project.NewSeal()
+	p.must(r.Write(p.home))
+	refuse("of another store")
+	r.Seal = lies.Record.Seal
+	p.must(r.Write(p.home))
+	_, err = p.home.Restore(enginetest.Bg, lies, 0)
+	p.must(err)
+	p.must(os.Rename(p.dir("away"), is.Store))
+	if got := p.found("a"); got != "a" {
+		t.Errorf("found %s", got)
 	}
 }

@@ -18,13 +18,15 @@ import (
 // A cloner makes what looks like a store.
 type cloner struct {
 	seq uint64
+	in  string // a directory in it
 	err error
 }
 
 func (c cloner) LastSeq() uint64 { return c.seq }
 
 func (c cloner) Clone(dst string) error {
-	return errors.Join(os.Mkdir(dst, 0o700), os.WriteFile(filepath.Join(dst, "format"), nil, 0o600), c.err)
+	err := os.MkdirAll(filepath.Join(dst, c.in), 0o700)
+	return errors.Join(err, os.WriteFile(filepath.Join(dst, "format"), nil, 0o600), c.err)
 }
 
 func (p *place) at(name string) *project.Project {
@@ -97,6 +99,18 @@ func TestWorktreeFamily(t *testing.T) {
 	const want = `a of ""; b:x of "a", unfinished; c of "b", unfinished, here; b of "a"`
 	if got := p.family(c, names); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	// what all were made of is gone, and records name each other
+	in := *p
+	in.home = project.Home{Dir: t.TempDir()}
+	for n, from := range map[string]string{"1": "2", "2": "1", "3": "4"} {
+		r := project.Record{ID: strings.Repeat(n, 32), Mode: project.ModeGlobal, Created: noon}
+		r.From = &project.Origin{Store: strings.Repeat(from, 32)}
+		p.must(os.MkdirAll(filepath.Join(in.home.Storage(), r.ID), 0o700))
+		p.must(r.Write(in.home))
+	}
+	if got := in.home.Family(strings.Repeat("3", 32)); len(got) != 1 || !got[0].Here {
+		t.Errorf("of what is gone: %+v", got)
 	}
 	if got := p.family(other, names); got != `d of "", here` {
 		t.Errorf("of another: %s", got)
@@ -176,8 +190,17 @@ func TestWorktreeDropped(t *testing.T) {
 	if got := stored(); !slices.Equal(got, want) || p.found("e") != "error: find project of e: not a rewind project" {
 		t.Errorf("stores: %v, found %s", got, p.found("e"))
 	}
+	id, err = p.home.MakeWorktree(enginetest.Bg, p.at("a"), p.dir("e"), cloner{in: "project.json"}, true, 0)
+	if id != "" || err == nil || !slices.Equal(stored(), want) {
+		t.Errorf("without room for a record: %q, %v, stores %v", id, err, stored())
+	}
 	if err := os.Remove(p.dir("e/f")); err != nil {
 		t.Error(err)
+	}
+	p.write("e/.agent", "1") // where no marker can be
+	id, err = p.home.MakeWorktree(enginetest.Bg, p.at("a"), p.dir("e"), cloner{}, true, 0)
+	if p.must(err); p.at("e").ID != id {
+		t.Errorf("made %s, found %s", id, p.found("e"))
 	}
 }
 
@@ -188,6 +211,7 @@ func TestWorktreePlanned(t *testing.T) {
 	p.must(os.MkdirAll(p.dir("real/a"), 0o755))
 	p.must(os.Symlink(p.dir("real"), p.dir("link")))
 	p.must(os.Symlink(p.dir("nowhere"), p.dir("dangling")))
+	p.must(os.Symlink("loop", p.dir("loop")))
 	const there = `: it is there already; name a directory that is to be made`
 	for name, want := range map[string]string{
 		"b":         "b",
@@ -198,6 +222,7 @@ func TestWorktreePlanned(t *testing.T) {
 		"dangling":  there,
 		"a/b":       ": it lies in the project a, which would capture it, too; name a directory beside that",
 		"a/f/b":     ": lstat a/f/b: not a directory",
+		"loop/b":    ": resolve loop: EvalSymlinks: too many links",
 		"HOME/b":    ": this directory cannot be a project: it is rewind's own directory",
 		"real/../b": "b",
 	} {

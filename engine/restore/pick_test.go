@@ -14,6 +14,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/internal/textdiff"
+	"rewind/internal/torture"
 	"rewind/internal/value"
 )
 
@@ -21,6 +22,7 @@ import (
 // and with files of its own. Taking out one's work leaves the bytes of the others exactly, takes all of its own, and is
 // undone at once.
 func TestRevertOfASessionLeavesTheOthers(t *testing.T) {
+	enginetest.SetChecks(t, torture.Points(60, 5000), 0)
 	dir, run := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {
 		run++

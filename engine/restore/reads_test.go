@@ -1,26 +1,46 @@
 package restore_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"os"
 	"strings"
 	"testing"
 
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
+	"rewind/engine/manage"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/internal/textdiff"
+	"rewind/internal/value"
+	"rewind/refs"
 )
 
-// planned is a project with two sessions and restores, of which much can be planned.
+// planned is a project in which a plan meets all that there is: sessions at work in the same files, a database, files
+// that rules leave out and calls have named, directories of others, a directory that a colleague removed, and what is
+// unsaved.
 func planned(t *testing.T) (*enginetest.Project, *enginetest.Talker) {
 	t.Helper()
 	text := func(first, last string) string { return first + strings.Repeat("\nbetween", 8) + "\n" + last + "\n" }
 	p, k := enginetest.TwoTurns(t)
+	database := func(version string) func() {
+		return func() {
+			p.Write("db/app.db", "SQLite format 3\x00"+version)
+			p.Write("db/app.db-wal", "\x37\x7f\x06\x82"+version)
+		}
+	}
+	p.Write(".gitignore", "*.json\ndist/\n*-wal\n")
+	p.Write("local.json", "v1")
+	p.Write("dist/js/x.js", "x1")
 	p.Write("g", text("1", "1"))
 	p.Write("d/e/h", enginetest.Big("1"))
-	one := p.Save("one")
+	p.Write("lib/x", "then")
+	p.Write("away/x", "x")
+	p.Write("away/own", "own")
+	database("1")()
+	p.Save("one")
 	p.Write("d/e/h", enginetest.Big("2"))
 	p.Save("two")
 	a, b := p.Agent("a"), p.Agent("b")
@@ -29,36 +49,39 @@ func planned(t *testing.T) (*enginetest.Project, *enginetest.Talker) {
 		x.Prompt("go")
 	}
 	p.Tagged("target", a.Run("1", func() { p.Write("own", enginetest.Big("1")) }))
-	a.Run("2", func() { p.Write("g", text("a's", "1")) })
-	b.Run("3", func() { p.Write("g", text("a's", "b's")) })
+	edit(a, "e1", func() { p.Write("local.json", "v2") }, "local.json")
+	edit(a, "e2", func() { p.Write("dist/new/n.js", "n1") }, "dist/new/n.js")
+	edit(a, "e3", func() { p.Write(".env", "K=2") }, ".env")
+	a.Run("2", func() { p.Write("g", text("a's", "1")); p.Remove("away/own") })
+	a.Run("3", database("2"))
+	b.Run("4", func() { p.Write("g", text("a's", "b's")); p.Remove("away") })
+	p.Must(os.MkdirAll(p.Path("lib/refs"), 0o755))
+	p.Must(os.MkdirAll(p.Path("lib/objects"), 0o755))
+	p.Must(os.MkdirAll(p.Path("sub/.git/refs"), 0o755))
+	p.Must(os.MkdirAll(p.Path("sub/.git/objects"), 0o755))
+	p.Write("lib/HEAD", "ref: refs/heads/main\n")
+	p.Write("sub/.git/HEAD", "ref: refs/heads/main\n")
+	p.Write("sub/x", "of another repository")
 	k.Take("three", p.Edits("d/e/k", "3"))
-	p.Back("turn:1@"+k.Name(), restore.Options{})
-	_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
-	p.Must(err)
-	p.Checkout(one.ID.String(), restore.Options{CodeOnly: true})
 	p.Write("f", enginetest.Big("unsaved"))
+	p.Write("new", "no checkpoint has it")
 	p.Settle()
+	p.Reopen() // what the copies would each write out is written
 	return p, k
 }
 
-// planText is what a restore would do, as text.
-func planText(r *restore.Result, err error) (string, error) {
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for _, s := range r.Plan.Steps {
-		fmt.Fprintln(&b, s.Path, s.Old, s.New)
-	}
-	for _, k := range r.Plan.Kept {
-		fmt.Fprintln(&b, "kept", k.Path, k.Reason)
-	}
-	return b.String(), nil
+type question func(r *restore.Restorer) (*restore.Result, error)
+
+// askOf is a question as places.fail asks it, and places.does.
+func askOf(ask question) func(q *enginetest.Project) (string, error) {
+	return func(q *enginetest.Project) (string, error) { return told(ask(q.E.Restorer)) }
 }
 
 // TestPlansWhileReadsFail: what a restore would do is told rightly, or not at all, where a read of the store fails.
 func TestPlansWhileReadsFail(t *testing.T) {
+	t.Parallel()
 	p, k := planned(t)
+	seen := newPlaces()
 	dry := restore.Options{Env: p.Env(), DryRun: true}
 	merge := dry
 	merge.Merge, merge.Session = true, model.SessionChoice{Session: "a"}
@@ -66,30 +89,56 @@ func TestPlansWhileReadsFail(t *testing.T) {
 	ofA.Session = model.SessionChoice{Session: "a"}
 	took := merge
 	took.Merge, took.TakeBack = false, true
-	for name, ask := range map[string]func(r *restore.Restorer) (*restore.Result, error){
-		"checkout": func(r *restore.Restorer) (*restore.Result, error) {
-			return r.Checkout(enginetest.Bg, "target", dry)
+	exactly := dry
+	exactly.Exact = true
+	paths := dry
+	paths.Paths = refs.PathSet{"db/app.db", "lib/x", "away"}
+	mine := took
+	mine.KeepMine = true
+	to := func(name string, o restore.Options) question {
+		return func(r *restore.Restorer) (*restore.Result, error) { return r.Checkout(enginetest.Bg, name, o) }
+	}
+	of := restore.PickOptions{Options: dry, Of: "a"}
+	for name, ask := range map[string]question{
+		"checkout":   to("target", dry),
+		"merge":      to("target", merge),
+		"turn":       to("turn:1@"+k.Name(), dry),
+		"of a":       to("target", ofA),
+		"exact":      to("target", exactly),
+		"paths":      to("target", paths),
+		"taken back": to("target", took),
+		"kept mine":  to("target", mine),
+		"undo":       func(r *restore.Restorer) (*restore.Result, error) { return r.Undo(enginetest.Bg, 2, ofA) },
+		"undo, taken back": func(r *restore.Restorer) (*restore.Result, error) {
+			return r.Undo(enginetest.Bg, 2, mine)
 		},
-		"merge": func(r *restore.Restorer) (*restore.Result, error) {
-			return r.Checkout(enginetest.Bg, "target", merge)
-		},
-		"turn": func(r *restore.Restorer) (*restore.Result, error) {
-			return r.Checkout(enginetest.Bg, "turn:1@"+k.Name(), dry)
-		},
-		"taken back": func(r *restore.Restorer) (*restore.Result, error) {
-			return r.Checkout(enginetest.Bg, "target", took)
-		},
-		"undo": func(r *restore.Restorer) (*restore.Result, error) { return r.Undo(enginetest.Bg, 2, ofA) },
+		"revert": func(r *restore.Restorer) (*restore.Result, error) { return r.Revert(enginetest.Bg, of) },
+	} {
+		seen.fail(p, name, askOf(ask))
+	}
+	p.Back("turn:1@"+k.Name(), restore.Options{})
+	_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+	p.Must(err)
+	p.Checkout("target", restore.Options{CodeOnly: true})
+	p.Write("f", enginetest.Big("unsaved"))
+	p.Settle()
+	for name, ask := range map[string]question{
+		"again": to("@", dry),
 		"undo restore": func(r *restore.Restorer) (*restore.Result, error) {
 			return r.UndoRestore(enginetest.Bg, 0, dry)
 		},
-		"revert": func(r *restore.Restorer) (*restore.Result, error) {
-			return r.Revert(enginetest.Bg, restore.PickOptions{Options: dry, Of: "a"})
+		"undo restore 2": func(r *restore.Restorer) (*restore.Result, error) {
+			list, err := p.E.History.Operations(enginetest.Bg, 0, history.Restoring)
+			if err != nil {
+				return nil, err
+			}
+			return r.UndoRestore(enginetest.Bg, list[1].Seq, dry)
 		},
+		"redo": func(r *restore.Restorer) (*restore.Result, error) { return r.Redo(enginetest.Bg, 1, ofA) },
 	} {
-		p.ReadFails(name, 5, func(q *enginetest.Project) (string, error) { return planText(ask(q.E.Restorer)) })
+		seen.fail(p, name, askOf(ask))
 	}
-	p.ReadFails("undoable", 16, func(q *enginetest.Project) (string, error) {
+	seen.fail(p, "undoable", func(q *enginetest.Project) (string, error) {
 		list, err := q.E.History.Operations(enginetest.Bg, 0, history.Restoring)
 		if err != nil {
 			return "", err
@@ -97,86 +146,193 @@ func TestPlansWhileReadsFail(t *testing.T) {
 		can, err := q.E.Restorer.Undoable(enginetest.Bg, list, q.Env())
 		return fmt.Sprint(can), err
 	})
+	seen.fail(p, "ahead", func(q *enginetest.Project) (string, error) {
+		var text string
+		for _, session := range []string{"claude/a", k.Name()} {
+			at, err := q.E.Log.Refs.ID(refs.Cursor(session))
+			if err != nil {
+				return "", err
+			}
+			steps, err := q.E.Restorer.Ahead(session, at, nil)
+			if err != nil {
+				return "", err
+			}
+			for _, cp := range steps {
+				text += cp.ID.Short() + " "
+			}
+			text += "\n"
+		}
+		return text, nil
+	})
 }
 
-// TestSessionsWhileReadsFail: the same of what is made of sessions, and of where a session stands.
-func TestSessionsWhileReadsFail(t *testing.T) {
+// TestRestoresWhileReadsFail: the same of what is done.
+func TestRestoresWhileReadsFail(t *testing.T) {
 	t.Parallel()
 	p, k := planned(t)
-	f := p.Fork("turn:1@"+k.Name(), restore.Options{})
-	p.Opened(f.Fork).Take("mine", p.Edits("f", "fork"))
-	p.Settle()
-	cut := p.Back("turn:1@"+f.Session, restore.Options{InPlace: true})
-	p.Settle()
-	dry := restore.Options{Env: p.Env(), DryRun: true}
-	cutAgain := dry
-	cutAgain.InPlace, cutAgain.Session = true, model.SessionChoice{Session: k.Name()}
-	ofK := dry
-	ofK.Session = cutAgain.Session
-	for name, ask := range map[string]func(r *restore.Restorer) (*restore.Result, error){
-		"in place": func(r *restore.Restorer) (*restore.Result, error) {
-			return r.Checkout(enginetest.Bg, "turn:2", cutAgain)
+	seen := newPlaces()
+	o := restore.Options{Env: p.Env()}
+	ofA := o
+	ofA.Session = model.SessionChoice{Session: "a"}
+	merge := ofA
+	merge.Merge = true
+	ofK := o
+	ofK.Session = model.SessionChoice{Session: k.Name()}
+	cut := ofK
+	cut.InPlace = true
+	newest := p.Listed()[0].Checkpoint
+	parts := []restore.Part{
+		{Path: "away/x", Whole: true},
+		{Path: "db/app.db", Was: shown(t, p, newest, "db/app.db"), Whole: true},
+		{
+			Path: "g", Was: shown(t, p, newest, "g"), Mode: true,
+			Hunks: textdiff.Diff([]byte(p.Read("g")), []byte("g\n"), 1).Hunks,
 		},
-		"cut taken back": func(r *restore.Restorer) (*restore.Result, error) {
-			return r.UndoRestore(enginetest.Bg, cut.Operation.Seq, dry)
-		},
-		"switch": func(r *restore.Restorer) (*restore.Result, error) { return r.Switch(enginetest.Bg, k.Name(), dry) },
-		"forward": func(r *restore.Restorer) (*restore.Result, error) {
-			return r.Forward(enginetest.Bg, 1, dry)
-		},
-		"fork": func(r *restore.Restorer) (*restore.Result, error) {
-			f, err := r.Fork(enginetest.Bg, "turn:2", ofK)
-			if err == nil && (f.Cut.Turn != 2 || f.From.Session != k.Name()) {
-				t.Errorf("fork: %+v", f.Fork)
-			}
-			return &restore.Result{Plan: &restore.Plan{}}, err
-		},
+	}
+	for _, c := range []struct {
+		what string
+		do   question
+	}{
+		{"merge", func(r *restore.Restorer) (*restore.Result, error) {
+			return r.Checkout(enginetest.Bg, "target", merge)
+		}},
+		{"turn", func(r *restore.Restorer) (*restore.Result, error) {
+			return r.Checkout(enginetest.Bg, "turn:1@"+k.Name(), o)
+		}},
+		{"cut", func(r *restore.Restorer) (*restore.Result, error) {
+			return r.Checkout(enginetest.Bg, "turn:1", cut)
+		}},
+		{"undo", func(r *restore.Restorer) (*restore.Result, error) { return r.Undo(enginetest.Bg, 1, ofK) }},
+		{"undo of a", func(r *restore.Restorer) (*restore.Result, error) { return r.Undo(enginetest.Bg, 1, ofA) }},
+		{"revert", func(r *restore.Restorer) (*restore.Result, error) {
+			return r.Revert(enginetest.Bg, restore.PickOptions{Options: o, Of: "a"})
+		}},
+		{"parts", func(r *restore.Restorer) (*restore.Result, error) {
+			return r.CheckoutParts(enginetest.Bg, "target", parts, restore.Options{})
+		}},
 	} {
-		p.ReadFails(name, 1, func(q *enginetest.Project) (string, error) { return planText(ask(q.E.Restorer)) })
+		seen.does(p, c.what, askOf(c.do))
 	}
 }
 
-// TestRestoreWhileReadsFail: a restore during which a read of the store fails is done, or has changed nothing, or is
-// half done and can be taken back; then it is done as it would have been.
-func TestRestoreWhileReadsFail(t *testing.T) {
-	p, _ := planned(t)
-	before := enginetest.List(t, p.Root)
-	files := map[string]string{}
-	for path, is := range before {
-		if strings.HasPrefix(is, "f ") {
-			files[path] = p.Read(path)
+// forkedText is what a fork tells.
+func forkedText(f *restore.Forked, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintln(forkText(f.Fork), f.Reused, f.Restored)
+	if f.Restore == nil {
+		return text, nil
+	}
+	more, err := told(f.Restore, nil)
+	return text + more, err
+}
+
+// TestSessionsWhileReadsFail: the same of what is made of sessions.
+func TestSessionsWhileReadsFail(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	k.Take("three", p.Edits("f", "3"))
+	p.Settle()
+	seen := newPlaces()
+	o := restore.Options{Env: p.Env(), Session: model.SessionChoice{Session: k.Name()}}
+	fork := func(name string, o restore.Options) func(q *enginetest.Project) (string, error) {
+		return func(q *enginetest.Project) (string, error) {
+			return forkedText(q.E.Restorer.Fork(enginetest.Bg, name, o))
 		}
 	}
-	reset := func() {
-		for path := range enginetest.List(t, p.Root) {
-			p.Remove(path)
-		}
-		for path, text := range files {
-			p.Write(path, text)
-		}
-	}
-	p.ReadFails("checkout", 16, func(q *enginetest.Project) (string, error) {
-		j, err := q.E.Log.ReadJournal()
-		if err == nil && j != nil {
-			_, err = q.E.Restorer.Abort(enginetest.Bg, q.Env())
-			q.WantTree(before)
-		}
-		if err == nil {
-			_, err = q.E.Restorer.Checkout(enginetest.Bg, "target", restore.Options{Env: q.Env()})
-		}
-		now := enginetest.List(t, p.Root)
-		if err != nil {
-			if j, jerr := q.E.Log.ReadJournal(); j == nil {
-				p.Must(jerr)
-				q.WantTree(before)
+	seen.does(p, "fork", fork("turn:2", o))
+	seen.does(p, "clone", func(q *enginetest.Project) (string, error) {
+		return forkedText(q.E.Restorer.Clone(enginetest.Bg, o))
+	})
+	goes, again := o, o
+	goes.Checkout, again.Reuse = true, true
+	p.Write("f", "unsaved")
+	seen.does(p, "fork and go", fork("turn:1", goes))
+	f := p.Fork("turn:1", o)
+	seen.does(p, "the same fork again", fork("turn:1", again))
+	used := p.Opened(p.Fork("turn:2", o).Fork)
+	used.Take("in the fork", p.Edits("f", "fork"))
+	ofFork := o
+	ofFork.Session.Session = used.Name()
+	p.Settle()
+	do := func(ask question) { seen.does(p, "a restore", askOf(ask)) }
+	do(func(r *restore.Restorer) (*restore.Result, error) { return r.Switch(enginetest.Bg, k.Name(), o) })
+	do(func(r *restore.Restorer) (*restore.Result, error) {
+		return r.Checkout(enginetest.Bg, "turn:1@"+k.Name(), o)
+	})
+	do(func(r *restore.Restorer) (*restore.Result, error) {
+		return r.Undo(enginetest.Bg, 1, ofFork)
+	})
+	cut := o
+	cut.InPlace = true
+	p.Back("turn:1", cut)
+	p.Settle()
+	do(func(r *restore.Restorer) (*restore.Result, error) { return r.Forward(enginetest.Bg, 1, o) })
+	do(func(r *restore.Restorer) (*restore.Result, error) { return r.Switch(enginetest.Bg, k.Name(), cut) })
+	do(func(r *restore.Restorer) (*restore.Result, error) { return r.UndoRestore(enginetest.Bg, 0, o) })
+	manages := func(m manage.Request) func(q *enginetest.Project) (string, error) {
+		m.Env = p.Env()
+		return func(q *enginetest.Project) (string, error) {
+			r, err := q.E.Restorer.Manage(enginetest.Bg, m)
+			if err != nil {
+				return "", err
 			}
+			return fmt.Sprint(r.Sessions, r.Losses, r.Kept, r.Problem), nil
+		}
+	}
+	rename := manage.Request{Kind: refs.KindRename, Sessions: []string{f.Session}, Title: "another"}
+	gone := manage.Request{Kind: refs.KindDelete, Sessions: []string{f.Session, k.Name()}, LastCopy: true}
+	seen.does(p, "rename", manages(rename))
+	seen.does(p, "delete", manages(gone))
+	gone.Env = p.Env()
+	_, err := p.E.Restorer.Manage(enginetest.Bg, gone)
+	p.Must(err)
+	do(func(r *restore.Restorer) (*restore.Result, error) { return r.UndoRestore(enginetest.Bg, 0, o) })
+	p.Must(os.Remove(used.File))
+	seen.does(p, "bring back", func(q *enginetest.Project) (string, error) {
+		r, err := q.E.Restorer.BringBack(enginetest.Bg, used.Name(), o)
+		if err != nil {
 			return "", err
 		}
-		reset()
-		var b strings.Builder
-		for _, path := range slices.Sorted(maps.Keys(now)) {
-			fmt.Fprintln(&b, path, now[path])
-		}
-		return b.String(), nil
+		return fmt.Sprint(r.Session, r.Path, r.Turns, r.Fork), nil
 	})
+}
+
+// TestResumeWhileReadsFail: what was cut short is finished, or taken back, when that is asked for again.
+func TestResumeWhileReadsFail(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	k.Take("three", p.Edits("f", "3"))
+	p.Settle()
+	seen, cut := newPlaces(), restore.Options{InPlace: true}
+	for _, c := range []struct {
+		name    string
+		o       restore.Options
+		applied bool
+		end     func(r *restore.Restorer, ctx context.Context, env value.AgentEnv) (*restore.Result, error)
+	}{
+		{"turn:2", cut, false, (*restore.Restorer).Abort},
+		{"turn:2", restore.Options{}, true, (*restore.Restorer).AbortCode},
+		{"turn:2", cut, true, (*restore.Restorer).ContinueCode},
+		{"turn:1", restore.Options{}, false, (*restore.Restorer).Continue},
+	} {
+		c.o.Session.Session = k.Name()
+		p.Crashed(c.name, c.o, c.applied, 0)
+		st := standingOf(p)
+		seen.fail(p, c.name, func(q *enginetest.Project) (string, error) {
+			text, err := told(c.end(q.E.Restorer, enginetest.Bg, q.Env()))
+			if stays := (*staysError)(nil); errors.As(err, &stays) {
+				st.done(q)
+				return "", fmt.Errorf("%w: %w", errOver, err)
+			}
+			if err != nil {
+				return "", err
+			}
+			return text + st.done(q), nil
+		})
+		p.Reopen()
+		_, err := c.end(p.E.Restorer, enginetest.Bg, p.Env())
+		p.Must(err)
+	}
 }

@@ -2,9 +2,12 @@ package secrets_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +22,7 @@ import (
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
+	"rewind/tree"
 )
 
 // put sets keys of the store, and has what is in memory read again; nil: the key is taken away.
@@ -259,10 +263,15 @@ func TestSaidSecretNames(t *testing.T) {
 	list, err := p.E.Leaks.Said()
 	p.Must(err)
 	newest := list[0]
-	for name, right := range map[string]bool{
+	names := map[string]bool{
 		newest.Found: true, strings.ToUpper(newest.Found): true, newest.Found[:9]: true, "": false,
 		newest.Found[:3]: false, newest.Found + "0": false, "x" + newest.Found: false,
-	} {
+	}
+	short := newest.Found[:4]
+	if !slices.ContainsFunc(list[1:], func(l value.SaidLeak) bool { return strings.HasPrefix(l.Found, short) }) {
+		names[short] = true
+	}
+	for name, right := range names {
 		secret, err := p.E.Leaks.SaidSecret(enginetest.Bg, name)
 		if right && secret != token(5) || !right && !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("%q: %d bytes, %v", name, len(secret), err)
@@ -334,6 +343,185 @@ func TestSaidBehindAPurge(t *testing.T) {
 	for _, want := range []string{"turn 1 record 1 prompt", "turn 1 record 2 reply", "turn 3 record"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("said: %s", got)
+		}
+	}
+}
+
+// TestAddedByChanges: what changes brought is told of the paths that were asked for and are not allowed, and only where
+// there is another content.
+func TestAddedByChanges(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	write := func(content string) tree.Entry {
+		p.Write("d/f", content)
+		p.Write("g", content)
+		p.Save(content)
+		return tree.Entry{Name: "f", Type: tree.TypeFile, ID: objstore.Sum(objstore.Blob, []byte(content)), Perm: 0o644}
+	}
+	none, one, two := write("none\n"), write("TOKEN="+token(1)+"\n"), write("\nTOKEN="+token(2)+"\n")
+	exec, dir := one, one
+	exec.Perm, dir.Type = 0o755, tree.TypeDir
+	lookForSecrets(p)
+	for _, c := range []struct {
+		name     string
+		path     string
+		old, new *tree.Entry
+		only     refs.PathSet
+		want     string
+	}{
+		{"new", "d/f", nil, &one, nil, "1"},
+		{"gone", "d/f", &one, nil, nil, ""},
+		{"clean", "d/f", &one, &none, nil, ""},
+		{"dirty", "d/f", &none, &one, nil, "1"},
+		{"a directory", "d/f", nil, &dir, nil, ""},
+		{"another mode", "d/f", &one, &exec, nil, ""},
+		{"another secret", "d/f", &one, &two, nil, "2"},
+		{"of a path without a flag", "h", nil, &one, nil, ""},
+		{"asked for", "d/f", nil, &one, refs.PathSet{"d"}, "1"},
+		{"not asked for", "d/f", nil, &one, refs.PathSet{"g"}, ""},
+		{"allowed", "g", nil, &one, nil, ""},
+	} {
+		p.Set("secrets.allow", "g")
+		change := []tree.Change{{Path: c.path, Old: c.old, New: c.new}}
+		list, err := p.E.Leaks.Added(enginetest.Bg, change, c.only)
+		p.Must(err)
+		var got []string
+		for _, l := range list {
+			if string(l.Path) != c.path || l.Contents != 1 {
+				t.Errorf("%s: %+v", c.name, l)
+			}
+			for _, f := range l.Findings {
+				got = append(got, fmt.Sprint(f.Line))
+			}
+		}
+		if is := strings.Join(got, " "); is != c.want {
+			t.Errorf("%s: lines %q, want %q", c.name, is, c.want)
+		}
+	}
+	// A content before that is lost had nothing.
+	dropped(p, objstore.Blob, one.ID)
+	list, err := p.E.Leaks.Added(enginetest.Bg, []tree.Change{{Path: "d/f", Old: &one, New: &two}}, nil)
+	if p.Must(err); len(list) != 1 {
+		t.Errorf("behind a lost content: %+v", list)
+	}
+}
+
+// TestSaidWhere: what was said is listed of one session, of a turn of it, and of a range of operations with its end.
+func TestSaidWhere(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.Begun(t)
+	other := p.Talker(2)
+	for n := range 3 {
+		k.Take(fmt.Sprint("k ", token(2*n)), nil)
+		other.Take(fmt.Sprint("o ", token(2*n+1)), nil)
+	}
+	p.Settle()
+	lookForSecrets(p)
+	all, err := p.E.Leaks.Said()
+	p.Must(err)
+	if len(all) != 12 {
+		t.Fatalf("said: %+v", all)
+	}
+	if !slices.IsSortedFunc(all, func(a, b value.SaidLeak) int { return cmp.Compare(b.Operation, a.Operation) }) {
+		t.Errorf("the newest is not first: %+v", all)
+	}
+	only := func(list []value.SaidLeak, want func(l value.SaidLeak) bool) []value.SaidLeak {
+		return slices.DeleteFunc(slices.Clone(list), func(l value.SaidLeak) bool { return !want(l) })
+	}
+	own := only(all, func(l value.SaidLeak) bool { return l.Session == k.Name() })
+	first, last := own[len(own)-1].Operation, own[0].Operation
+	for _, c := range []struct{ behind, upTo uint64 }{
+		{0, last}, {0, last - 1}, {0, first}, {first - 1, first}, {first, last}, {first - 1, last + 9}, {last, last},
+	} {
+		got, err := p.E.Leaks.SaidBy(k.Name(), c.behind, c.upTo)
+		p.Must(err)
+		want := only(own, func(l value.SaidLeak) bool { return l.Operation > c.behind && l.Operation <= c.upTo })
+		if !slices.Equal(got, want) {
+			t.Errorf("behind %d up to %d: %+v, want %+v", c.behind, c.upTo, got, want)
+		}
+	}
+	for turn, n := range []int{0, 2, 2, 2, 0} {
+		got, err := p.E.Leaks.SaidIn(k.Name(), uint64(turn))
+		p.Must(err)
+		want := only(own, func(l value.SaidLeak) bool { return l.Turn == uint64(turn) })
+		if len(got) != n || !slices.Equal(got, want) {
+			t.Errorf("in turn %d: %+v, want %+v", turn, got, want)
+		}
+	}
+}
+
+// spokenLine is a prompt as a session file of Claude Code has it.
+func spokenLine(text string) string {
+	return `{"parentUuid":null,"type":"user","uuid":"u","message":{"role":"user","content":"` + text + `"}}` + "\n"
+}
+
+// taken stores a conversation of one block, which an operation takes in at once.
+func taken(p *enginetest.Project, session, text string) (block, talk objstore.ID) {
+	p.T.Helper()
+	tx := p.E.Log.Objs.Begin()
+	block, err := tx.Put(objstore.Blob, []byte(text), objstore.ID{})
+	p.Must(err)
+	node := conversation.Node{Length: int64(len(text)), Tail: block}
+	talk, err = tx.Put(objstore.Transcript, node.Encode(), objstore.ID{})
+	p.Must(err)
+	p.Must(tx.Commit(enginetest.Bg, kv.Durable))
+	p.Must(p.E.Log.Record(enginetest.Bg, refs.Operation{Kind: refs.KindImport, Session: session, Transcript: talk}))
+	return block, talk
+}
+
+// TestSaidPassesDamage: a conversation that breaks off, is damaged or of an agent that is not known is passed over, and
+// those behind it are looked at.
+func TestSaidPassesDamage(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	taken(p, "gemini/broken", `{"sessionId":"x","messages":[{"id":"p","type":"user","content":"hi"} 7`)
+	lost, _ := taken(p, "claude/1", spokenLine(token(1)))
+	taken(p, "other/2", spokenLine(token(2)))
+	taken(p, "claude/3", "no record\n"+spokenLine(token(3)))
+	_, talk := taken(p, "claude/4", spokenLine(token(4)))
+	dropped(p, objstore.Blob, lost)
+	lookForSecrets(p)
+	wantSaid(p, "3 turn 1 record 2 prompt github-pat", "4 turn 1 record 1 prompt github-pat")
+	// What comes where the conversation was that is lost since is looked at from its beginning.
+	dropped(p, objstore.Transcript, talk)
+	taken(p, "claude/4", spokenLine("none")+spokenLine(token(5)))
+	lookForSecrets(p)
+	wantSaid(p, "3 turn 1 record 2 prompt github-pat", "4 turn 2 record 2 prompt github-pat")
+}
+
+// TestSaidInItsPlace: each finding has the secret of its rule and place, also where a conversation is another one
+// since, as long as the one before, longer, or shorter.
+func TestSaidInItsPlace(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	lab := "gl" + "pat-" + token(7)[4:24]
+	for _, c := range []struct {
+		name, text string
+		want       map[string]string // by record and rule
+	}{
+		{"one", spokenLine(token(1)), map[string]string{"1 github-pat": token(1)}},
+		{"another one", spokenLine(token(2)), map[string]string{"1 github-pat": token(2)}},
+		{
+			"it goes on", spokenLine(token(2)) + spokenLine(token(3)),
+			map[string]string{"1 github-pat": token(2), "2 github-pat": token(3)},
+		},
+		{"shorter", spokenLine(token(4)), map[string]string{"1 github-pat": token(4), "2 github-pat": token(3)}},
+		{
+			"two in a line", spokenLine(token(5) + " and " + lab),
+			map[string]string{"1 github-pat": token(5), "1 gitlab-pat": lab, "2 github-pat": token(3)},
+		},
+	} {
+		taken(p, "claude/1", c.text)
+		lookForSecrets(p)
+		list, err := p.E.Leaks.Said()
+		p.Must(err)
+		got := map[string]string{}
+		for _, l := range list {
+			got[fmt.Sprint(l.Record, " ", l.Rule)], err = p.E.Leaks.SaidSecret(enginetest.Bg, l.Found)
+			p.Must(err)
+		}
+		if !maps.Equal(got, c.want) {
+			t.Errorf("%s: %d findings %q, want %q", c.name, len(list), got, c.want)
 		}
 	}
 }

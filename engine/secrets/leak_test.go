@@ -115,6 +115,21 @@ func TestPromise15ContentThatLooksLikeASecret(t *testing.T) {
 	wantLeaks(p, "src/auth.json github-pat:1")
 }
 
+// TestLookPassesAllowed: of what is allowed nothing is written down, and of a content whose other path is not it is.
+func TestLookPassesAllowed(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Set("secrets.allow", "allowed*")
+	p.Write("allowed", "TOKEN="+token(1)+"\n")
+	p.Write("allowed too", "TOKEN="+token(2)+"\n")
+	p.Write("other", "TOKEN="+token(2)+"\n")
+	p.Save("one")
+	lookForSecrets(p)
+	wantLeaks(p, "other github-pat:1")
+	p.Set("secrets.allow")
+	wantLeaks(p, "other github-pat:1")
+}
+
 func TestLookForSecretsOff(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Set("secrets.mode", project.SecretsOff)
@@ -200,6 +215,34 @@ func TestLookForSecretsInSteps(t *testing.T) {
 		if got := leaksOf(p); !strings.HasSuffix(got, strings.Join(want, ", ")) {
 			t.Fatalf("%d at once: %s, want %v", most+1, got, want)
 		}
+	}
+	// How far it got is written down where much was passed over, and else not each time.
+	secrets.OpsAtOnce = 3
+	tags := func(names ...string) {
+		t.Helper()
+		for _, name := range names {
+			_, err := p.E.History.Tag(enginetest.Bg, name, "@", false)
+			p.Must(err)
+		}
+		lookForSecrets(p)
+	}
+	mark := func(key []byte) (done uint64) {
+		t.Helper()
+		p.Must(p.E.Log.DB.View(key, func(raw []byte) error {
+			m, err := secrets.DecodeLeakMark(raw)
+			if err == nil {
+				done = m.Done
+			}
+			return err
+		}))
+		return done
+	}
+	before, last := mark(secrets.LeakMarkKey), p.E.Log.DB.LastSeq()
+	if tags("few", "as-few"); before != last || mark(secrets.LeakMarkKey) != last || mark(saidMark) != last {
+		t.Errorf("up to %d, then %d and %d", before, mark(secrets.LeakMarkKey), mark(saidMark))
+	}
+	if tags("more"); mark(secrets.LeakMarkKey) != last+3 || mark(saidMark) != last+3 {
+		t.Errorf("up to %d and %d, want %d", mark(secrets.LeakMarkKey), mark(saidMark), last+3)
 	}
 	secrets.OpsAtOnce = 1024
 }
@@ -314,8 +357,8 @@ func TestSecretsSkip(t *testing.T) {
 
 func TestLookForSecretsGivesWay(t *testing.T) {
 	p := enginetest.NewProject(t)
-	for i := range 20 {
-		p.Write(fmt.Sprint(i), strings.Repeat("the key of the token\n", 2000)+fmt.Sprint(i))
+	for i := range 4 {
+		p.Write(fmt.Sprint(i), strings.Repeat("the key of the token\n", 500)+fmt.Sprint(i))
 	}
 	p.Save("one")
 	ctx, cancel := context.WithTimeout(enginetest.Bg, time.Nanosecond)
@@ -329,6 +372,11 @@ func TestLookForSecretsGivesWay(t *testing.T) {
 	p.Must(p.E.Leaks.ScanForSecrets(enginetest.Bg, true))
 	p.E.Leaks.Scan.Mu.Unlock()
 	p.Must(p.E.Leaks.ScanForSecrets(enginetest.Bg, true))
+	p.E.Leaks.Scan.Mu.Lock()
+	if p.E.Leaks.DropRules(); p.E.Leaks.Scan.Scanner == nil {
+		t.Error("the rules are gone while somebody asks them")
+	}
+	p.E.Leaks.Scan.Mu.Unlock()
 	if p.E.TrimCaches(); p.E.Leaks.Scan.Scanner != nil {
 		t.Error("the rules are kept at rest")
 	}

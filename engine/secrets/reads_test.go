@@ -2,18 +2,27 @@ package secrets_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
 	"rewind/engine/project"
+	"rewind/engine/secrets"
+	"rewind/internal/kv"
+	"rewind/internal/leaks"
+	"rewind/internal/torture"
 	"rewind/internal/value"
 	"rewind/tree"
 )
 
-// told is what the room tells of contents and of conversations, as text.
+// saidMark is the key of how far conversations were looked at.
+var saidMark = []byte{kv.PrefixLeak, 's'}
+
+// told is what the room tells of contents and of conversations, as text: what the store has of it.
 func told(p *enginetest.Project) (string, error) {
+	p.E.Leaks.Forget()
 	cp, err := p.E.History.Resolve("@")
 	if err != nil {
 		return "", err
@@ -49,23 +58,36 @@ func failing(t *testing.T) (*enginetest.Project, *enginetest.Talker) {
 // TestLookWhileReadsFail: a look at contents and conversations of which a read of the store fails flags all the same,
 // or fails and is done by the next one.
 func TestLookWhileReadsFail(t *testing.T) {
+	t.Parallel()
 	p, _ := failing(t)
-	p.ReadFails("a look", 32, func(q *enginetest.Project) (string, error) {
-		if err := q.E.Leaks.ScanForSecrets(enginetest.Bg, false); err != nil {
-			return "", err
-		}
-		return told(q)
-	})
-}
-
-// TestFreedWhileReadsFail: so does a look at files that were left out, of which one has no secret any more.
-func TestFreedWhileReadsFail(t *testing.T) {
-	p, _ := failing(t)
+	rules, err := leaks.New()
+	p.Must(err)
+	look := func(what string, tell func(q *enginetest.Project) (string, error)) {
+		p.ReadFails(what, torture.Points(60, math.MaxInt32), func(q *enginetest.Project) (string, error) {
+			q.E.Leaks.Scan.Scanner = rules // to read them takes longer than all else
+			q.E.Leaks.Forget()
+			if err := q.E.Leaks.ScanForSecrets(enginetest.Bg, false); err != nil {
+				return "", err
+			}
+			return tell(q)
+		})
+	}
+	look("a look", told)
+	put(p, map[string][]byte{string(secrets.LeakMarkKey): nil, string(saidMark): nil})
+	look("a look anew", told)
+	forgotten := map[string][]byte{}
+	p.Must(p.E.Log.DB.Scan(kv.Range{Prefix: secrets.LeakMarkKey}, func(key, _ []byte) error {
+		forgotten[string(key)] = nil
+		return nil
+	}))
+	put(p, forgotten)
+	look("the first look", told)
+	// Files that were left out are looked at, too: one has no secret any more.
 	p.Set("secrets.mode", project.SecretsSkip)
-	p.ReadFails("a look at files", 16, func(q *enginetest.Project) (string, error) {
-		if err := q.E.Leaks.ScanForSecrets(enginetest.Bg, false); err != nil {
-			return "", err
-		}
+	lookForSecrets(p)
+	p.Write("d/other", "none")
+	look("a look at files", func(q *enginetest.Project) (string, error) {
+		q.E.Leaks.Forget()
 		secret, err := q.E.Leaks.SecretFiles()
 		if err != nil {
 			return "", err
@@ -74,8 +96,30 @@ func TestFreedWhileReadsFail(t *testing.T) {
 	})
 }
 
+// TestFirstLookWhileReadsFail: so does a look at contents that were never looked at.
+func TestFirstLookWhileReadsFail(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	for n, name := range []string{"prod.env", "d/other", "d/none", "e/copy"} {
+		p.Write(name, []string{"TOKEN=" + token(0), "TOKEN=" + token(1), "none", "TOKEN=" + token(0)}[n])
+		if n > 0 {
+			p.Save(name)
+		}
+	}
+	rules, err := leaks.New()
+	p.Must(err)
+	p.ReadFails("the first look", math.MaxInt32, func(q *enginetest.Project) (string, error) {
+		q.E.Leaks.Scan.Scanner = rules
+		if err := q.E.Leaks.ScanForSecrets(enginetest.Bg, false); err != nil {
+			return "", err
+		}
+		return told(q)
+	})
+}
+
 // TestListsWhileReadsFail: a list of what looks like a secret is whole, or an error.
 func TestListsWhileReadsFail(t *testing.T) {
+	t.Parallel()
 	p, k := failing(t)
 	lookForSecrets(p)
 	said, err := p.E.Leaks.Said()
@@ -112,6 +156,6 @@ func TestListsWhileReadsFail(t *testing.T) {
 		},
 	}
 	for name, ask := range asks {
-		p.ReadFails(name, 8, ask)
+		p.ReadFails(name, math.MaxInt32, ask)
 	}
 }

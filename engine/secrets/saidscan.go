@@ -104,11 +104,12 @@ func (s *saidScan) conversation(
 	src := transcript.Source{ReaderAt: gapped{st}, Size: st.Size, Ended: true}
 	document := transcript.IsDocument(agent, src)
 	clean := func(_, _ int64) bool { return false }
-	switch goesOn, err := s.goesOn(look, said, st); {
-	case err != nil:
+	goesOn, err := s.goesOn(look, said, st)
+	if err == nil && (!goesOn || document) {
+		clean, err = s.anew(look, st)
+	}
+	if err != nil {
 		return err
-	case !goesOn || document:
-		clean = s.anew(look, st)
 	}
 	look.Transcript = said
 	r := &saidRecord{s: s, ctx: ctx, op: op, look: look, st: st, before: look.Records}
@@ -123,7 +124,7 @@ func (s *saidScan) conversation(
 			return s.pause(ctx)
 		},
 	}
-	err := ps.Read(agent, src, look.At)
+	err = ps.Read(agent, src, look.At)
 	if err != nil && (ctx.Err() != nil || !s.unreadable(err)) {
 		return err
 	}
@@ -135,7 +136,7 @@ func (s *saidScan) conversation(
 // unreadable reports whether a conversation could not be read for what it is: damaged, or no conversation.
 func (s *saidScan) unreadable(err error) bool {
 	var wrong *transcript.Error
-	return model.IsUnreadable(err) || errors.As(err, &wrong)
+	return model.IsUnreadable(err) || errors.As(err, &wrong) && !model.MayPass(err)
 }
 
 // goesOn reports whether a conversation begins with all of the one that was looked at last.
@@ -156,15 +157,10 @@ func (s *saidScan) goesOn(look *saidLook, said objstore.ID, st *conversation.Sto
 
 // anew begins a conversation from its beginning, and gives which parts of it were looked at before: where the blocks
 // are the same.
-func (s *saidScan) anew(look *saidLook, st *conversation.Stored) (clean func(from, to int64) bool) {
-	same := map[int]bool{}
-	if old, err := conversation.OpenEnd(s.e.log.Objs, look.Transcript); err == nil && old.Size > 0 {
-		for k := range int((min(st.Size, old.Size, look.At) + conversation.TranscriptBlock - 1) / conversation.TranscriptBlock) {
-			a, aerr := st.Block(k)
-			b, berr := old.Block(k)
-			whole := int64(k+1)*conversation.TranscriptBlock <= look.At || look.At == old.Size
-			same[k] = whole && errors.Join(aerr, berr) == nil && a == b
-		}
+func (s *saidScan) anew(look *saidLook, st *conversation.Stored) (clean func(from, to int64) bool, err error) {
+	same, err := s.same(look, st)
+	if err != nil {
+		return nil, err
 	}
 	clean = func(from, to int64) bool {
 		for k := from / conversation.TranscriptBlock; k*conversation.TranscriptBlock < to; k++ {
@@ -180,7 +176,31 @@ func (s *saidScan) anew(look *saidLook, st *conversation.Stored) (clean func(fro
 		}
 	}
 	look.Life, look.At, look.Records = look.Life+1, 0, 0
-	return clean
+	return clean, nil
+}
+
+// same are the blocks of a conversation that were looked at before, in the one that was looked at last.
+func (s *saidScan) same(look *saidLook, st *conversation.Stored) (map[int]bool, error) {
+	same := map[int]bool{}
+	old, err := conversation.OpenEnd(s.e.log.Objs, look.Transcript)
+	switch {
+	case err != nil && !model.IsUnreadable(err):
+		return nil, err
+	case err != nil || old.Size <= 0:
+		return same, nil
+	}
+	const block = conversation.TranscriptBlock
+	for k := range int((min(st.Size, old.Size, look.At) + block - 1) / block) {
+		a, aerr := st.Block(k)
+		b, berr := old.Block(k)
+		err := errors.Join(aerr, berr)
+		if err != nil && !model.IsUnreadable(err) {
+			return nil, err
+		}
+		whole := int64(k+1)*block <= look.At || look.At == old.Size
+		same[k] = whole && err == nil && a == b
+	}
+	return same, nil
 }
 
 // saidRecord is a record that is looked at.

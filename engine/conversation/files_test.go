@@ -1,0 +1,313 @@
+package conversation_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"rewind/engine/conversation"
+	"rewind/engine/enginetest"
+	"rewind/hooks"
+	"rewind/transcript"
+)
+
+// TestSessionOpened: a session file is opened where the agent lays its files out, through links within its folder, and
+// nowhere else.
+func TestSessionOpened(t *testing.T) {
+	t.Parallel()
+	p, _ := chats(t)
+	path := func(n int) string { return filepath.Join(p.Chats(), enginetest.ClaudeID(n)+".jsonl") }
+	have(p, path(1), "{}\n")
+	have(p, p.Path("out"), "{}\n")
+	p.Must(os.Symlink(path(1), path(2)))
+	p.Must(os.Symlink(p.Path("out"), path(3)))
+	p.Must(os.Symlink(path(4), path(4)))
+	p.Must(os.Mkdir(path(5), 0o700))
+	for name, want := range map[string]string{
+		path(1): "", path(2): "", path(3): "it leads out of ", path(4): "too many", path(5): "not a regular file",
+		path(6): "no such file", p.Path("out"): "out",
+	} {
+		f, err := conversation.OpenSession(hooks.Claude, name)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", filepath.Base(name), err)
+		}
+		if err == nil {
+			if f.Path != name || f.Document() || f.Compressed() {
+				t.Errorf("%+v", f)
+			}
+			f.Close()
+		}
+	}
+}
+
+// TestSessionCopied: the bytes that are asked for are copied, and an end that comes too early is one of a file that is
+// being written.
+func TestSessionCopied(t *testing.T) {
+	t.Parallel()
+	p, _ := chats(t)
+	path := filepath.Join(p.Chats(), enginetest.ClaudeID(1)+".jsonl")
+	have(p, path, "0123456789")
+	for _, old := range []bool{false, true} { // what may be written at this moment is read twice
+		if old {
+			at := time.Now().Add(-time.Hour)
+			p.Must(os.Chtimes(path, at, at))
+		}
+		f, err := conversation.OpenSession(hooks.Claude, path)
+		p.Must(err)
+		var b bytes.Buffer
+		if err := f.CopyTo(&b, 2, 10); err != nil || b.String() != "23456789" {
+			t.Errorf("%q, %v", &b, err)
+		}
+		if err := f.CopyTo(io.Discard, 2, 11); !errors.Is(err, conversation.ErrMoving) {
+			t.Errorf("beyond its end: %v", err)
+		}
+		no := errors.New("no")
+		if err := f.CopyTo(failing{no}, 0, 10); !errors.Is(err, no) || errors.Is(err, conversation.ErrMoving) {
+			t.Errorf("to what takes nothing: %v", err)
+		}
+		// it is written while it is read: a byte changes between both passes
+		err = f.CopyTo(&changing{func() { have(p, path, "01234x6789") }}, 0, 10)
+		if !errors.Is(err, conversation.ErrMoving) {
+			t.Errorf("written meanwhile: %v", err)
+		}
+		f.Close()
+		have(p, path, "0123456789")
+	}
+}
+
+// failing takes nothing.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// changing does something at the first write.
+type changing struct{ do func() }
+
+func (c *changing) Write(b []byte) (int, error) {
+	if c.do != nil {
+		c.do()
+		c.do = nil
+	}
+	return len(b), nil
+}
+
+// TestUnpacked: a compressed file is read up to the end of its last line, and no more than may be.
+func TestUnpacked(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	path := filepath.Join(p.User(), ".codex", "sessions", "2026", "11", "20",
+		"rollout-2026-11-20T10-00-00-"+enginetest.ClaudeID(1)+".jsonl.zst")
+	p.Must(os.MkdirAll(filepath.Dir(path), 0o700))
+	enc, err := zstd.NewWriter(nil)
+	p.Must(err)
+	packed := func(text string) string { return string(enc.EncodeAll([]byte(text), nil)) }
+	long := strings.Repeat("a line of some words\n", 20_000)
+	for _, c := range []struct {
+		is   string
+		most int64
+		want string
+		err  error
+	}{
+		{packed("one\ntwo\n"), 8, "one\ntwo\n", nil},
+		{packed("one\ntwo\n"), 7, "", conversation.ErrLater},
+		{packed("one\ntwo"), 8, "one\n", nil},
+		{packed("one"), 8, "", nil},
+		{packed(""), 8, "", nil},
+		{packed(long + "end"), 1 << 20, long, nil},
+		{packed(long)[:60], 1 << 20, "", io.ErrUnexpectedEOF},
+		{"no frame", 8, "", zstd.ErrMagicMismatch},
+	} {
+		have(p, path, c.is)
+		f, err := conversation.OpenSession(hooks.Codex, path)
+		p.Must(err)
+		var b bytes.Buffer
+		err = conversation.Unpacked(f, &b, c.most)
+		f.Close()
+		if !errors.Is(err, c.err) || err == nil && b.String() != c.want {
+			t.Errorf("%.10q of at most %d: %d bytes, %v", c.is, c.most, b.Len(), err)
+		}
+	}
+}
+
+// TestTailLimits: what is appended is captured as long as it is no more than may be read, also of a file that is
+// captured for the first time; the newest record with an id is known however long the lines behind it are.
+func TestTailLimits(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	was := p.Session(k.Name())
+	tail := func(most int64) error {
+		tx := p.E.Log.Objs.Begin()
+		defer tx.Discard()
+		s := was
+		return p.E.Talks.Tail(tx, &s, most)
+	}
+	size := int64(len(p.Slurp(k.File)))
+	longLine(k, 100)
+	added := int64(len(p.Slurp(k.File))) - size
+	if err := tail(added - 1); !errors.Is(err, conversation.ErrLater) {
+		t.Errorf("of more than may be read: %v", err)
+	}
+	p.Must(tail(added))
+	was.Cursor.Path = ""
+	if err := tail(size + added - 1); !errors.Is(err, conversation.ErrLater) {
+		t.Errorf("anew, of more than may be read: %v", err)
+	}
+	p.Must(tail(size + added))
+	for n, pad := range []int{1, 64 << 10, 600 << 10} {
+		k := p.Talker(n + 2)
+		k.Line("user", `{"role":"user","content":"hello"}`)
+		k.Say("there")
+		for range pad/1000 + 1 {
+			k.Append(`{"type":"x","pad":"` + strings.Repeat("x", 980) + `"}` + "\n")
+		}
+		whole := p.Slurp(k.File)
+		k.Append(`{"type":"x","pad":"` + strings.Repeat("x", 40<<10)) // not ended, and longer than a buffer
+		_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+		p.Must(err)
+		s := p.Session(k.Name())
+		if s.Cursor.Last != k.Parent || s.Cursor.Length != int64(len(whole)) {
+			t.Errorf("%d bytes behind it: the newest is %q, want %q; %d bytes of %d",
+				pad, s.Cursor.Last, k.Parent, s.Cursor.Length, len(whole))
+		}
+	}
+	none := p.Talker(9)
+	none.Append(`{"type":"x"`)
+	none.Stop()
+	if at := p.Session(none.Name()).Cursor; at.Length != 0 || !at.Transcript.IsZero() {
+		t.Errorf("of no whole line: %+v", at)
+	}
+}
+
+// TestCodexBases: a conversation that goes on in file after file is captured as a whole; why it cannot be, where a file
+// that it continues is not there any more, or not as it was.
+func TestCodexBases(t *testing.T) {
+	t.Parallel()
+	forked := func(t *testing.T, deep int) (*enginetest.Project, *talks, []*talk) {
+		t.Helper()
+		p := enginetest.NewProject(t)
+		p.Save("first")
+		f := &talks{
+			families: &families{rnd: rand.New(rand.NewPCG(7, 7)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)},
+			cast:     castOf(t, transcript.Codex, "0.169.0", p.Root), root: p.Root,
+		}
+		list := []*talk{f.begin("first", 2)}
+		for len(list) <= deep {
+			list = append(list, byReference(f, list[len(list)-1]))
+		}
+		return p, f, list
+	}
+	text := func(s *talk) (all string) {
+		for _, r := range s.list {
+			all += r.text
+		}
+		return all
+	}
+	write := func(p *enginetest.Project, s *talk, text string) string {
+		path := filepath.Join(p.User(), filepath.FromSlash(s.name))
+		p.Must(os.MkdirAll(filepath.Dir(path), 0o700))
+		have(p, path, text)
+		return path
+	}
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		do   func(p *enginetest.Project, path, text string)
+		want string
+	}{
+		"as it was": {func(*enginetest.Project, string, string) {}, ""},
+		"gone on":   {func(p *enginetest.Project, path, text string) { have(p, path, text+"{}\n") }, ""},
+		"gone":      {func(p *enginetest.Project, path, _ string) { have(p, path, "") }, "is not there"},
+		"cut": {func(p *enginetest.Project, path, text string) {
+			have(p, path, text[:len(text)/2])
+		}, "is not as it was"},
+		"compressed": {func(p *enginetest.Project, path, text string) {
+			have(p, path, "")
+			have(p, path+".zst", string(enc.EncodeAll([]byte(text), nil)))
+		}, "is compressed"},
+	} {
+		p, _, list := forked(t, 1)
+		first := text(list[0])
+		path := write(p, list[0], first)
+		write(p, list[1], text(list[1]))
+		c.do(p, path, first)
+		res, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+		p.Must(err)
+		said := fmt.Sprint(errors.Join(res.Failed...))
+		if (len(res.Failed) == 0) != (c.want == "") || c.want != "" && !strings.Contains(said, c.want) {
+			t.Errorf("%s: %s", what, said)
+		}
+		if c.want != "" {
+			continue
+		}
+		s := p.Session("codex/" + list[1].id)
+		if got := string(p.Talk(s)); got != first+text(list[1]) || s.Cursor.Base != int64(len(first)) {
+			t.Errorf("%s: %d bytes behind %d are captured", what, len(got), s.Cursor.Base)
+		}
+	}
+	p, _, list := forked(t, conversation.MaxBases+1)
+	whole := ""
+	for n, s := range list {
+		if write(p, s, text(s)); n <= conversation.MaxBases {
+			whole += text(s)
+		}
+	}
+	res, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+	p.Must(err)
+	if len(res.Failed) != 1 || !strings.Contains(res.Failed[0].Error(), "it goes back through more than 32 files") {
+		t.Errorf("%v", res.Failed)
+	}
+	if got := string(p.Talk(p.Session("codex/" + list[conversation.MaxBases].id))); got != whole {
+		t.Errorf("%d bytes are captured of %d", len(got), len(whole))
+	}
+}
+
+// TestSessionFound: a session's file is found where its agent says, and one of Codex's beside it, compressed. That
+// there is none is no error.
+func TestSessionFound(t *testing.T) {
+	t.Parallel()
+	p, _ := chats(t)
+	dir := filepath.Join(p.User(), ".codex", "sessions", "2026", "11", "20")
+	p.Must(os.MkdirAll(dir, 0o700))
+	claude := func(n int) string { return filepath.Join(p.Chats(), enginetest.ClaudeID(n)+".jsonl") }
+	codex := func(n int) string {
+		return filepath.Join(dir, "rollout-2026-11-20T10-00-00-"+enginetest.ClaudeID(n)+".jsonl")
+	}
+	for _, path := range []string{
+		claude(1), claude(2) + ".zst", codex(1), codex(2) + ".zst", codex(3), codex(3) + ".zst",
+	} {
+		have(p, path, "{}\n")
+	}
+	p.Must(os.Symlink(claude(4), claude(4)))
+	for _, c := range []struct {
+		agent       hooks.Agent
+		path, found string
+		ok          bool
+	}{
+		{hooks.Claude, claude(1), claude(1), true},
+		{hooks.Claude, claude(2), "", true},
+		{hooks.Claude, claude(3), "", true},
+		{hooks.Claude, claude(4), "", false},
+		{hooks.Claude, p.Path("f"), "", false},
+		{hooks.Codex, codex(1), codex(1), true},
+		{hooks.Codex, codex(2), codex(2) + ".zst", true},
+		{hooks.Codex, codex(3), codex(3), true},
+		{hooks.Codex, codex(4), "", true},
+	} {
+		found, fi, err := conversation.FindFile(c.agent, c.path)
+		if found != c.found || (fi != nil) != (found != "") || (err == nil) != c.ok {
+			t.Errorf("%s: %q, %v, %v", c.path, found, fi, err)
+		}
+	}
+}
