@@ -13,6 +13,7 @@ import (
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
 	"rewind/hooks"
+	"rewind/internal/torture"
 )
 
 // TestPromise19AnswersBesideEvents: every command may be given while events come in, and once more under the race detector.
@@ -86,11 +87,11 @@ func TestPromise19AnswersBesideEvents(t *testing.T) {
 			return err
 		},
 	}
-	for n := range 4 {
+	for n := range torture.Points(4, 40) {
 		var all sync.WaitGroup
 		for name, ask := range asks {
 			all.Go(func() {
-				for range 2 {
+				for range torture.Points(2, 20) {
 					if err := ask(); err != nil {
 						t.Errorf("%s: %v", name, err)
 					}

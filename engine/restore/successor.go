@@ -21,7 +21,7 @@ import (
 // its branch, else the restore's own.
 func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
 	codeOnly := r.options.CodeOnly || r.options.Env.Home == ""
-	if codeOnly && r.reverts != nil { // a restore that left the conversation alone goes back as a whole
+	if codeOnly && r.reverts != nil && !r.redoes { // a restore that left the conversation alone goes back as a whole
 		codeOnly = len(r.reverts.Restore.Files) > 0
 	}
 	if codeOnly || len(r.Paths) > 0 {
