@@ -20,11 +20,7 @@ import (
 // the target. Where the conversation is left alone it is the session that went on until now, if the restore is about
 // its branch, else the restore's own.
 func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
-	codeOnly := r.options.CodeOnly || r.options.Env.Home == ""
-	if codeOnly && r.reverts != nil && !r.redoes { // a restore that left the conversation alone goes back as a whole
-		codeOnly = len(r.reverts.Restore.Files) > 0
-	}
-	if codeOnly || len(r.Paths) > 0 {
+	if r.leavesConversation() || len(r.Paths) > 0 {
 		return rs.ongoingSession(r.Session)
 	}
 	if t == nil && r.reverts != nil {
@@ -41,6 +37,16 @@ func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
 		return successor, err
 	}
 	return t.conversation.Session, nil
+}
+
+// leavesConversation reports whether the conversation stays behind. That of a restore that left it alone does not: it
+// goes back as a whole. Redo, which reverts one, too, goes on with its session.
+func (r *request) leavesConversation() bool {
+	codeOnly := r.options.CodeOnly || r.options.Env.Home == ""
+	if codeOnly && r.reverts != nil && !r.redoes {
+		return len(r.reverts.Restore.Files) > 0
+	}
+	return codeOnly
 }
 
 // ongoingSession is the session that goes on when a restore moves a session's cursor and leaves the conversation alone.
