@@ -553,6 +553,9 @@ func (m *sessions23) undoAll(t *rapid.T) {
 	if steps > 0 {
 		m.h.restored(a, start)
 		m.h.seen = seen
+		if o.TakeBack {
+			m.pos = pos // each redo goes to where one was
+		}
 		for path := range set {
 			if set[path] && !o.TakeBack {
 				put(m.h.seen, path, start[path]) // the redo has laid it out

@@ -28,6 +28,7 @@ type batch struct {
 	was      oplog.Head
 	state    objstore.ID // the checkpoint whose tree the worktree has; zero: none
 	named    naming      // the files that calls name and rules leave out
+	traced   []string    // sessions whose origin was looked for
 	apart    bool        // the checkpoint is of another turn than the event that found it, which is recorded by itself
 }
 
@@ -79,7 +80,7 @@ func (in *batch) run(ctx context.Context) error {
 	}
 	if err := in.store(ctx, c); err != nil {
 		c.Discard()
-		e.conversations.Failed()
+		e.conversations.ForgetOrigins(in.traced)
 		return err
 	}
 	c.committed()
@@ -236,7 +237,9 @@ func (in *batch) tail(c *Capture, s *model.Session) {
 		return // FollowUp captures it
 	}
 	s.Problem = conversation.Problem(err)
-	in.wt.conversations.OriginInHook(c.Tx, s)
+	if in.wt.conversations.OriginInHook(c.Tx, s) {
+		in.traced = append(in.traced, s.Name)
+	}
 }
 
 // turnBefore is the session's record before the event, if the checkpoint belongs to the turn before the prompt that

@@ -46,20 +46,21 @@ func (cs *Conversations) needsOrigin(s *model.Session) bool {
 func made(s *model.Session) bool { return s.Fork != nil && s.Fork.Kind != model.ByAgent }
 
 // OriginInHook looks for the origin of a session whose conversation is captured for the first time, in tx, and sets it
-// in s, as long as that takes a hook no time. The log's lock is held.
-func (cs *Conversations) OriginInHook(tx *objstore.Tx, s *model.Session) {
+// in s, as long as that takes a hook no time. It reports whether it learnt anything: ForgetOrigins is called if tx is
+// not committed. The log's lock is held.
+func (cs *Conversations) OriginInHook(tx *objstore.Tx, s *model.Session) bool {
 	p := cs.loadPoints()
 	if p.of[s.Name] != nil || s.Fork.Resolved() || !cs.needsOrigin(s) {
-		return
+		return false
 	}
 	r := newTracer(tx, hookOrigin)
 	t, err := r.trace(s)
 	if err != nil {
-		return // the daemon does it
+		return false // the daemon does it
 	}
 	l, open, err := cs.kinOf(s, t).origin(r, s, t)
 	if err != nil {
-		return
+		return false
 	}
 	p.learn(s, t)
 	p.settle(s.Name, open)
@@ -68,6 +69,7 @@ func (cs *Conversations) OriginInHook(tx *objstore.Tx, s *model.Session) {
 	if l.Resolved() {
 		s.ComesFrom(l)
 	}
+	return true
 }
 
 // ParentSource is the conversation of the session with the id, which s was made of: as it was captured (parent, nil: it

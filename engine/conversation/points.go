@@ -78,9 +78,15 @@ func (cs *Conversations) loadPoints() *points {
 	return p
 }
 
-// Failed says that a change failed for which origins were looked for: what was learnt for it is not in the store. The
-// log's lock is held.
-func (cs *Conversations) Failed() { cs.points = points{} }
+// ForgetOrigins forgets what OriginInHook learnt of sessions, for a change that failed: it is not in the store, and
+// their origins are looked for again. The log's lock is held.
+func (cs *Conversations) ForgetOrigins(names []string) {
+	for _, name := range names {
+		delete(cs.points.of, name)
+		delete(cs.points.learnt, name)
+		cs.points.at = slices.DeleteFunc(cs.points.at, func(a point) bool { return a.session == name })
+	}
+}
 
 // add puts a session's points into the index; they stay in memory there alone, but for where it begins.
 func (p *points) add(name string, known *model.Points) {

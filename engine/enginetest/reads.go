@@ -52,15 +52,23 @@ func (p *Project) asked(disk *kvtest.CrashFS, fail int, ask func(q *Project) (st
 		}
 		return nil
 	}
+	q := p.Copied(disk, fault)
+	defer q.Close()
+	at.Store(int64(fail))
+	got, err := ask(q)
+	p.Must(err)
+	return got, int(reads.Load())
+}
+
+// Copied is the project with its store on a copy of a disk, where fault says before each key that is read whether that
+// fails. It has the project's directory, and the caller closes it.
+func (p *Project) Copied(disk *kvtest.CrashFS, fault func() error) *Project {
+	p.T.Helper()
 	q := *p
 	q.FS = disk.Clone(100, 1)
 	var err error
 	q.E, err = engine.Open(Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: q.FS, ReadFault: fault}})
 	p.Must(err)
-	defer q.Close()
 	q.E.Log.Now = p.E.Log.Now
-	at.Store(int64(fail))
-	got, err := ask(&q)
-	p.Must(err)
-	return got, int(reads.Load())
+	return &q
 }

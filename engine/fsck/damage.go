@@ -41,13 +41,13 @@ func (l *lostPaths) add(path string) {
 }
 
 // affected finds the checkpoints that the damage belongs to.
-func (v *verifier) affected(ctx context.Context) (err error) {
+func (v *verifier) affected(ctx context.Context) error {
 	if len(v.bad) == 0 {
 		return nil
 	}
 	d := newDamage(v)
 	met := map[objstore.ID]bool{}
-	err = v.e.log.Refs.Log(func(_ uint64, op *refs.Operation, err error) error {
+	err := v.e.log.Refs.Log(func(_ uint64, op *refs.Operation, err error) error {
 		none := err != nil || op.Checkpoint.IsZero()
 		if none || met[op.Checkpoint] || op.Kind == refs.KindEvent {
 			return ctx.Err()
@@ -61,7 +61,6 @@ func (v *verifier) affected(ctx context.Context) (err error) {
 	if err != nil && !errors.Is(err, kv.ErrCorrupt) {
 		return err
 	}
-	defer func() { err = cmp.Or(err, d.passing.err) }()
 	for o := range v.seen {
 		if o.Kind == objstore.Checkpoint && !met[o.Id] {
 			if a := d.checkpoint(o.Id); a != nil {
@@ -69,7 +68,7 @@ func (v *verifier) affected(ctx context.Context) (err error) {
 			}
 		}
 	}
-	return ctx.Err()
+	return cmp.Or(ctx.Err(), d.passing.err)
 }
 
 // passing is the first of the errors that may be gone the next time. What one of these says is no reason to change

@@ -105,9 +105,8 @@ func (g *gcPlan) rewrite(ctx context.Context, p *pacer) error {
 	return g.slice(ctx, nil)
 }
 
-// giveUp says, once a gc that changed the log does not come to its end, that the log has changed: rows of turns are
-// folded anew, which stay as they were while it changes.
-func (co *Collector) giveUp(ctx context.Context) error {
+// changed says that no more of the log will change: rows of turns, which stay as they were meanwhile, are folded anew.
+func (co *Collector) changed(ctx context.Context) error {
 	co.log.Lock()
 	defer co.log.Unlock()
 	return co.commit(context.WithoutCancel(ctx), nil)
@@ -122,11 +121,7 @@ func (g *gcPlan) slice(ctx context.Context, write func(*kv.Batch) error) error {
 	if err := g.recheck(); err != nil {
 		return err
 	}
-	if err := e.commit(ctx, write); err != nil {
-		return err
-	}
-	g.begun = write != nil
-	return nil
+	return e.commit(ctx, write)
 }
 
 // commit is slice that looks at nothing. The log's lock is held.
@@ -146,6 +141,7 @@ func (co *Collector) commit(ctx context.Context, write func(*kv.Batch) error) er
 	if err := b.Commit(ctx, du); err != nil {
 		return err
 	}
+	co.Run.changing = write != nil
 	co.log.Rewrote()
 	return nil
 }

@@ -30,7 +30,8 @@ type Options struct {
 
 // gcState is what all views of a store share of gc.
 type gcState struct {
-	Mu sync.Mutex // held while a gc is under way
+	Mu       sync.Mutex // held while a gc is under way
+	changing bool       // rows of turns wait for the end of what a gc changes in the log. Mu is held
 }
 
 // GC thins the log as the policy says, then removes what nothing leads to any more, and gives the space back. It holds
@@ -103,7 +104,6 @@ func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swe
 	}
 	defer c.End()
 	read, err := co.gcReader(c)
-	begun := false
 	for try := 1; err == nil; try++ {
 		if plan, err = co.planGC(p, read); err == nil {
 			err = plan.clock.trusted(r)
@@ -114,20 +114,18 @@ func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swe
 		}
 		if err == nil && !o.DryRun {
 			err = plan.carryOut(p.ctx, p)
-			begun = plan.begun || begun && err != nil
 		}
 		if !errors.Is(err, ErrReplan) || try == maxTries {
 			break
 		}
 		read, err = co.gcReader(c) // again, since carryOut has written squash records
 	}
-	if err != nil {
-		if begun {
-			err = errors.Join(err, co.giveUp(p.ctx))
-		}
-		return plan, swept, err
+	if co.Run.changing { // the plan that began was not carried out to its end
+		err = errors.Join(err, co.changed(p.ctx))
 	}
-	swept, err = co.collect(p.ctx, c, plan, p, o)
+	if err == nil {
+		swept, err = co.collect(p.ctx, c, plan, p, o)
+	}
 	return plan, swept, err
 }
 

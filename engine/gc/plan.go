@@ -31,7 +31,6 @@ type gcPlan struct {
 	by       numbered // lists of sessions, joined by model.BySeparator
 	clock    *clock
 	squashes map[objstore.ID]*model.Squash
-	begun    bool // it has changed the log, and is not at its end
 
 	checked uint64 // recheck has looked at the operations up to this one
 

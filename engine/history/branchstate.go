@@ -132,7 +132,13 @@ func (h *History) workOfSteps(steps []*model.Checkpoint, read func(objstore.ID) 
 		if len(w.paths) < maxWorkPaths {
 			w.paths = append(w.paths, ch.Path)
 		}
-		if w.Files > maxWorkFiles || !h.countLines(w, ch) {
+		counted := false
+		if w.Files <= maxWorkFiles {
+			if counted, err = h.countLines(w, ch); err != nil {
+				return nil, err
+			}
+		}
+		if !counted {
 			w.Uncounted++
 		}
 	}
@@ -141,27 +147,30 @@ func (h *History) workOfSteps(steps []*model.Checkpoint, read func(objstore.ID) 
 }
 
 // countLines adds the lines of one changed file; false: they are not told.
-func (h *History) countLines(w *Work, ch tree.Change) bool {
+func (h *History) countLines(w *Work, ch tree.Change) (bool, error) {
 	var sides [2][]byte
 	for i, ent := range []*tree.Entry{ch.Old, ch.New} {
 		if !model.IsFile(ent) {
 			continue
 		}
 		if ent.Size > maxLineBytes {
-			return false
+			return false, nil
 		}
 		var err error
-		if sides[i], err = h.log.Objs.Get(objstore.Blob, ent.ID); err != nil {
-			return false
+		if sides[i], err = h.log.Objs.Get(objstore.Blob, ent.ID); model.MayPass(err) {
+			return false, err
+		}
+		if err != nil {
+			return false, nil // lost, or purged
 		}
 	}
 	d := textdiff.Diff(sides[0], sides[1], 0)
 	if d.Kind != textdiff.Text {
-		return false
+		return false, nil
 	}
 	added, removed := textdiff.Stat(d.Hunks)
 	w.Added, w.Removed = w.Added+added, w.Removed+removed
-	return true
+	return true, nil
 }
 
 // A Clash is another branch that has changed files which one has changed too, each since its own fork point.

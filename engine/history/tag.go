@@ -150,7 +150,10 @@ func (h *History) Names(context.Context) ([]Name, error) {
 	for _, r := range all {
 		list = append(list, Name{Kind: namesTag, Name: r.Name.Base(), Checkpoint: r.ID})
 	}
-	if err := errors.Join(h.log.LoadSessions(), h.loadKnown()); err != nil {
+	if err := h.log.LoadSessions(); err != nil {
+		return nil, err
+	}
+	if err := h.loadKnown(); err != nil {
 		return nil, err
 	}
 	for _, s := range h.log.ListSessions() {

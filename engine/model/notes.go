@@ -62,8 +62,8 @@ func IsUnreadable(err error) bool {
 	return errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrCorrupt) || IsFormat(err)
 }
 
-// MayPass reports whether an error in reading a conversation may be gone the next time: the system's, as of too many
-// open files. What is damaged, or cannot be parsed, stays so.
+// MayPass reports whether an error in reading may be gone the next time: the system's, as of too many open files. What
+// is damaged, or cannot be parsed, stays so.
 func MayPass(err error) bool {
 	var of syscall.Errno
 	return errors.As(err, &of)

@@ -12,12 +12,9 @@ import (
 	"sync"
 	"syscall"
 
-	"rewind/engine"
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
-	"rewind/engine/project"
 	"rewind/engine/restore"
-	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
 	"rewind/objstore"
 	"rewind/refs"
@@ -113,18 +110,14 @@ func (s *places) once(
 		failed, s.failed[place], fails = place, true, false
 		return fmt.Errorf("%s: %w", place, syscall.EIO)
 	}
-	q := *p
-	q.FS = disk.Clone(100, 1)
-	var err error
-	q.E, err = engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: q.FS, ReadFault: fault}})
-	p.Must(err)
+	q := p.Copied(disk, fault)
 	defer q.Close()
-	q.E.Log.Now = p.E.Log.Now
-	if got, first = ask(&q); first != nil && !errors.Is(first, errOver) {
+	if got, first = ask(q); first != nil && !errors.Is(first, errOver) {
 		if failed == "" {
 			p.Must(first)
 		}
-		if got, err = ask(&q); err != nil {
+		var err error
+		if got, err = ask(q); err != nil {
 			p.T.Fatalf("a read at %s fails (%v), and then: %v", failed, first, err)
 		}
 	}

@@ -98,7 +98,6 @@ type request struct {
 	clone      bool            // of a fork: the whole conversation
 	merges     bool            // it makes contents, even for a dry run; nobody's place changes, so that no step is nothing to do
 	reverts    *refs.Operation // the operation that an undo-restore reverts
-	redoes     bool            // redo asks for that, and goes on with its session
 }
 
 // newRequest is a restore of the given kind, of a session.

@@ -39,11 +39,11 @@ func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
 	return t.conversation.Session, nil
 }
 
-// leavesConversation reports whether the conversation stays behind. That of a restore that left it alone does not: it
-// goes back as a whole. Redo, which reverts one, too, goes on with its session.
+// leavesConversation reports whether the conversation stays behind. What reverts a restore that left it alone leaves
+// nothing behind: all of that goes back.
 func (r *request) leavesConversation() bool {
 	codeOnly := r.options.CodeOnly || r.options.Env.Home == ""
-	if codeOnly && r.reverts != nil && !r.redoes {
+	if codeOnly && r.reverts != nil {
 		return len(r.reverts.Restore.Files) > 0
 	}
 	return codeOnly

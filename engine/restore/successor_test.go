@@ -93,3 +93,41 @@ func TestUndoRestoreOfTheCodePlace(t *testing.T) {
 		}
 	}
 }
+
+// TestRedoBringsThePlaceBack: after undo of a session, made from another one, redo of it has the project stand where it
+// stood before, with the conversation, without it, and where there is none.
+func TestRedoBringsThePlaceBack(t *testing.T) {
+	for _, talks := range []bool{true, false} {
+		for _, codeOnly := range []bool{true, false} {
+			p := enginetest.NewProject(t)
+			p.Write("f", "0")
+			p.Save("first")
+			other := "claude/b"
+			if talks {
+				k := p.Talker(2)
+				k.Take("one", p.Edits("g", "1"))
+				k.Take("two", p.Edits("g", "2"))
+				other = k.Name()
+			} else {
+				b := p.Agent("b")
+				b.Start()
+				b.Prompt("go")
+				b.Run("1", func() { p.Write("g", "1") })
+				b.Run("2", func() { p.Write("g", "2") })
+				b.Stop()
+			}
+			here := p.Talker(1)
+			here.Take("here", p.Edits("f", "1"))
+			o := restore.Options{
+				Session: model.SessionChoice{Session: other}, TakeBack: true, Env: p.Env(), CodeOnly: codeOnly,
+			}
+			_, err := p.E.Restorer.Undo(enginetest.Bg, 1, o)
+			p.Must(err)
+			_, err = p.E.Restorer.Redo(enginetest.Bg, 1, o)
+			p.Must(err)
+			if at, err := p.E.Sessions.Position(); err != nil || at.Session != here.Name() {
+				t.Errorf("talks %v, code only %v: at %+v, %v", talks, codeOnly, at, err)
+			}
+		}
+	}
+}

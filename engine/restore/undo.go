@@ -309,7 +309,6 @@ func (rs *Restorer) setBack(ctx context.Context, op *refs.Operation, known *mode
 		target = known
 	}
 	r := undoRequest(op, target, o)
-	r.redoes = known != nil
 	if r.Before, err = rs.log.Refs.ID(refs.Cursor(op.Session)); err != nil {
 		return nil, err
 	}
