@@ -123,15 +123,21 @@ func (ss *Sessions) SessionOfID(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var found []string
+	var found, whole []string
 	for _, full := range all {
 		_, id, _ := strings.Cut(full, "/")
 		if full == name {
 			return full, nil
 		}
+		if id == name {
+			whole = append(whole, full)
+		}
 		if id != "" && strings.HasPrefix(id, name) || strings.HasPrefix(full, name) && strings.Contains(name, "/") {
 			found = append(found, full)
 		}
+	}
+	if len(whole) > 0 { // other ids that begin so are not meant
+		found = whole
 	}
 	switch len(found) {
 	case 0:
