@@ -1,6 +1,7 @@
 package conversation_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
+	"rewind/internal/torture"
 )
 
 // A saying is a record of a made-up session file.
@@ -287,6 +289,9 @@ func (f *families) wear(all []*branch) {
 func TestPromise19Kin(t *testing.T) {
 	var all score
 	for seed := range uint64(8) {
+		if !torture.Today(int(seed)) {
+			continue
+		}
 		f := &families{rnd: rand.New(rand.NewPCG(19, seed)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 		var list []*branch
 		for range 60 {
@@ -326,33 +331,87 @@ func see(t enginetest.Fataler, p *enginetest.Project, list []*branch, rnd *rand.
 	}
 }
 
+// orders is a question of which sessions were made of which: three families that a seed gives.
+type orders struct {
+	f    *families
+	list []*branch
+}
+
+func ordersOf(seed uint64) *orders {
+	f := &families{
+		rnd: rand.New(rand.NewPCG(seed, 0)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
+	}
+	return &orders{f, slices.Concat(f.family(), f.family(), f.family())}
+}
+
+// found are the origins of all in a new project, which see brings them to.
+func (o *orders) found(t *testing.T, see func(p *enginetest.Project)) map[string]*model.Lineage {
+	p := enginetest.NewProject(t)
+	p.Write("f", enginetest.Big("0"))
+	p.Save("first")
+	see(p)
+	all := map[string]*model.Lineage{}
+	for _, b := range o.list {
+		all[b.id] = p.Session("claude/" + b.id).Fork
+	}
+	return all
+}
+
+func sameOrigins(t enginetest.Fataler, what string, want, got map[string]*model.Lineage) {
+	t.Helper()
+	for id, l := range want {
+		if !l.Same(got[id]) {
+			t.Fatalf("%s: at once %+v, %s %+v", id, l, what, got[id])
+		}
+	}
+}
+
 // Whatever order files are seen in, and however many at a time, the same is found as when all are seen at once.
 func TestPromise19KinAnyOrder(t *testing.T) {
+	anyOrder := func(rt enginetest.Fataler, seed uint64) {
+		o := ordersOf(seed)
+		in := func(imports int) map[string]*model.Lineage {
+			return o.found(t, func(p *enginetest.Project) { see(rt, p, o.list, o.f.rnd, imports) })
+		}
+		sameOrigins(rt, "one by one", in(1), in(len(o.list)))
+	}
+	anyOrder(t, 0x74b) // what is found of one has another looked at again: more looks than there are sessions
 	enginetest.SetChecks(t, 10, 19)
-	rapid.Check(t, func(rt *rapid.T) {
-		f := &families{
-			rnd: rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0)),
-			now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
-		}
-		list := slices.Concat(f.family(), f.family(), f.family())
-		found := func(imports int) map[string]*model.Lineage {
-			p := enginetest.NewProject(t)
-			p.Write("f", enginetest.Big("0"))
-			p.Save("first")
-			see(rt, p, list, f.rnd, imports)
-			all := map[string]*model.Lineage{}
-			for _, b := range list {
-				all[b.id] = p.Session("claude/" + b.id).Fork
+	rapid.Check(t, func(rt *rapid.T) { anyOrder(rt, rapid.Uint64().Draw(rt, "seed")) })
+}
+
+// endsAfter is a context that has ended when it was asked so often whether it has.
+type endsAfter struct {
+	context.Context
+	left int
+}
+
+func (c *endsAfter) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestPromise19KinInterrupted: an import that is interrupted anywhere, by somebody who then leaves, is made up for by
+// the next one.
+func TestPromise19KinInterrupted(t *testing.T) {
+	o := ordersOf(0x74b)
+	whole := func(p *enginetest.Project) { see(t, p, o.list, rand.New(rand.NewPCG(1, 1)), 1) }
+	want := o.found(t, whole)
+	for asked := 0; asked < 3*len(o.list); asked += torture.Points(7, 1) {
+		got := o.found(t, func(p *enginetest.Project) {
+			p.Must(os.MkdirAll(p.Chats(), 0o700))
+			for _, b := range o.list {
+				p.Must(os.WriteFile(filepath.Join(p.Chats(), b.id+".jsonl"), []byte(b.lines(p.Root)), 0o600))
 			}
-			return all
-		}
-		once, bit := found(1), found(len(list))
-		for id, l := range once {
-			if !l.Same(bit[id]) {
-				rt.Fatalf("%s: at once %+v, one by one %+v", id, l, bit[id])
-			}
-		}
-	})
+			_, _ = p.E.Talks.Import(&endsAfter{enginetest.Bg, asked}, p.Env(), nil)
+			p.Reopen()
+			_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+			p.Must(err)
+		})
+		sameOrigins(t, fmt.Sprintf("interrupted when it had asked %d times", asked), want, got)
+	}
 }
 
 // BenchmarkPromise19KinKnown looks for the origins of 1,000 sessions that are known, in a daemon that has just begun.

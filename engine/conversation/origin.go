@@ -148,18 +148,23 @@ func (cs *Conversations) resolveAll(ctx context.Context, reading func(func())) {
 	cs.keepPoints(ctx)
 }
 
-// resolveAgain looks for the origins of the sessions for which that is to be done again.
+// maxAgain is how often an origin is looked for in a row, where what is found of others undoes it each time.
+const maxAgain = 8
+
+// resolveAgain looks for the origins of the sessions for which that is to be done again, until there is none.
 func (cs *Conversations) resolveAgain(ctx context.Context, reading func(func())) {
-	for range cs.log.EachSession() { // no more often than there are sessions
+	looks := map[string]int{}
+	for ctx.Err() == nil {
 		name := ""
 		for of := range cs.loadPoints().again {
-			if name == "" || of < name {
+			if looks[of] < maxAgain && (name == "" || of < name) {
 				name = of
 			}
 		}
-		if name == "" || ctx.Err() != nil {
+		if name == "" {
 			return
 		}
+		looks[name]++
 		cs.resolve(ctx, name, reading)
 		delete(cs.points.again, name)
 	}

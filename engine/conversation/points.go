@@ -3,6 +3,7 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -168,17 +169,25 @@ func (p *points) sharing(name string, t *transcript.Trace) []string {
 	return list
 }
 
-// keepPoints stores what was learnt. The log's lock is held. An error is dropped: it will be learnt again.
+// keepPoints stores what was learnt. The log's lock is held. An error is dropped: it will be learnt again. Of a session
+// whose origin is still to be looked for again nothing is stored, so that whoever opens the store next looks.
 func (cs *Conversations) keepPoints(ctx context.Context) {
 	p := &cs.points
-	if len(p.learnt) == 0 || cs.log.Damage() != nil || cs.log.CheckWhole() != nil {
+	if len(p.learnt)+len(p.again) == 0 || cs.log.Damage() != nil || cs.log.CheckWhole() != nil {
 		return
 	}
 	b := cs.log.DB.NewBatch()
 	defer b.Close() //nolint:errcheck // after a commit there is nothing to close
+	for name := range p.again {
+		if p.learnt[name] == nil {
+			p.learnt[name] = nil
+		}
+	}
 	for name, known := range p.learnt {
 		var err error
-		if known == nil || cs.log.Session(name) == nil || cs.log.Session(name).Purged {
+		s := cs.log.Session(name)
+		gone := s == nil || s.Purged
+		if known == nil || gone || p.again[name] {
 			err = b.Delete(model.PointsKey(name))
 		} else {
 			err = b.Set(model.PointsKey(name), known.Encode())
@@ -188,7 +197,7 @@ func (cs *Conversations) keepPoints(ctx context.Context) {
 		}
 	}
 	if b.Commit(ctx, kv.Written) == nil {
-		clear(p.learnt)
+		maps.DeleteFunc(p.learnt, func(name string, known *model.Points) bool { return known == nil || !p.again[name] })
 	}
 }
 

@@ -123,29 +123,35 @@ func (ss *Sessions) SessionOfID(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var found, whole []string
-	for _, full := range all {
-		_, id, _ := strings.Cut(full, "/")
-		if full == name {
-			return full, nil
-		}
-		if id == name {
-			whole = append(whole, full)
-		}
-		if id != "" && strings.HasPrefix(id, name) || strings.HasPrefix(full, name) && strings.Contains(name, "/") {
-			found = append(found, full)
-		}
-	}
-	if len(whole) > 0 { // other ids that begin so are not meant
-		found = whole
-	}
-	switch len(found) {
+	switch found := meant(name, all); len(found) {
 	case 0:
 		return "", &value.OpError{Op: "session", Subject: name, Typed: true, Err: model.ErrNotFound}
 	case 1:
 		return found[0], nil
+	default:
+		return "", &SeveralSessionsError{Names: found, Prefix: name}
 	}
-	return "", &SeveralSessionsError{Names: found, Prefix: name}
+}
+
+// meant are the sessions among all that a name or an id stands for: those whose it is, else those that begin so.
+func meant(name string, all []string) []string {
+	var whole, begin []string
+	for _, full := range all {
+		_, id, _ := strings.Cut(full, "/")
+		agent := strings.Contains(name, "/") && strings.HasPrefix(full, name)
+		switch {
+		case full == name:
+			return []string{full}
+		case id == name:
+			whole = append(whole, full)
+		case agent, id != "" && strings.HasPrefix(id, name):
+			begin = append(begin, full)
+		}
+	}
+	if len(whole) > 0 {
+		return whole
+	}
+	return begin
 }
 
 // minShortID is how many characters ShortOf gives at least.

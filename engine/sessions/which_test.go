@@ -88,7 +88,8 @@ func TestSessionOfID(t *testing.T) {
 	enginetest.Equal(t, "names", names, all)
 	for name, want := range map[string]string{
 		"claude/aaaa1111x": "claude/aaaa1111x", "aaaa1111y": "claude/aaaa1111y", "bb": "codex/bb",
-		"bbb": "codex/bbbb", "codex/bbb": "codex/bbbb", "gem": "", "gemini/": "gemini/branch", "code": "", "none": "", "claude/lane": "", "lane": "",
+		"bbb": "codex/bbbb", "codex/bbb": "codex/bbbb", "gem": "", "gemini/": "gemini/branch", "code": "",
+		"none": "", "claude/lane": "", "lane": "",
 		"gemini/branch": "gemini/branch", "bran": "gemini/branch", "claude/none": "",
 	} {
 		got, err := d.ss.SessionOfID(name)
