@@ -150,7 +150,7 @@ page: ## the page's script and style, of server/page/view/src
 	$(GO) test ./server/page/view -run TestDistIsMadeOfSrc -update
 
 .PHONY: screens
-screens: ## pictures of every view and dialog of the page into screens/; needs chromium and npm
+screens: ## pictures of every view and dialog of the page into screens/; needs chromium-headless-shell or chromium, and npm
 	$(GO) test ./internal/browsertest -count 1 -run 'TestViews|TestAxe' -screens '$(CURDIR)/screens'
 
 .PHONY: pictures

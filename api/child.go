@@ -24,6 +24,9 @@ type Child struct {
 	Version string   // of this client; a rewindd of another one does nothing for it
 	Command string   // the command line, for remedies
 	Stderr  *os.File // the child's; nil: none
+	// Serve answers in the child's place, from in until that ends, and returns the exit code; nil: the program at Path
+	// does. Tests have one, since a process costs more than most of what it is asked.
+	Serve func(in, out *os.File) int
 
 	busy  sync.Mutex // held by a request until its body is closed
 	run   *running   // nil: none runs
@@ -32,17 +35,17 @@ type Child struct {
 
 // running is a child that runs.
 type running struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *os.File
-	r   *bufio.Reader
+	wait func() int // for its end; its exit code, -1: a signal
+	in   io.WriteCloser
+	out  *os.File
+	r    *bufio.Reader
 }
 
-// end lets the child end, and waits for it.
-func (p *running) end() {
+// end lets the child end, waits for it, and returns its exit code.
+func (p *running) end() int {
 	_ = p.in.Close()
 	_ = p.out.Close()
-	_ = p.cmd.Wait()
+	return p.wait()
 }
 
 // RoundTrip implements http.RoundTripper. The body has to be closed before the next request. The end of the request's
@@ -98,24 +101,44 @@ func (c *Child) start() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = theirs.Close() }()
 	out, ours, err := os.Pipe()
 	if err != nil {
-		_ = in.Close()
+		_, _ = theirs.Close(), in.Close()
 		return err
 	}
-	defer func() { _ = ours.Close() }()
+	wait, err := c.serve(theirs, ours)
+	if err != nil {
+		_, _ = in.Close(), out.Close()
+		return &StartError{c.Path, err}
+	}
+	c.run = &running{wait, in, out, bufio.NewReader(out)}
+	return nil
+}
+
+// serve starts what answers; in and out are its own.
+func (c *Child) serve(in, out *os.File) (wait func() int, err error) {
+	close := func() { _, _ = in.Close(), out.Close() }
+	if c.Serve != nil {
+		code := make(chan int, 1)
+		go func() {
+			defer close()
+			code <- c.Serve(in, out)
+		}()
+		return func() int { return <-code }, nil
+	}
+	defer close()
 	cmd := exec.Command(c.Path, "serve")
-	cmd.Stdin, cmd.Stdout = theirs, ours
+	cmd.Stdin, cmd.Stdout = in, out
 	if c.Stderr != nil {
 		cmd.Stderr = c.Stderr
 	}
 	if err := cmd.Start(); err != nil {
-		_, _ = in.Close(), out.Close()
-		return &StartError{c.Path, err}
+		return nil, err
 	}
-	c.run = &running{cmd, in, out, bufio.NewReader(out)}
-	return nil
+	return func() int {
+		_ = cmd.Wait()
+		return cmd.ProcessState.ExitCode()
+	}, nil
 }
 
 // Wait ends the child when it has answered, and returns when that has let go of its stores. Later requests fail with
@@ -129,16 +152,16 @@ func (c *Child) Wait() {
 
 // died is the error of a child that went without a whole answer.
 func (c *Child) died() error {
-	p := c.run
-	c.finish()
-	return &EndedError{p.cmd.ProcessState.ExitCode()}
+	return &EndedError{c.finish()}
 }
 
-func (c *Child) finish() {
+// finish ends the child that runs, if any, and returns its exit code.
+func (c *Child) finish() (code int) {
 	if c.run != nil {
-		c.run.end()
+		code = c.run.end()
 		c.run = nil
 	}
+	return code
 }
 
 // childBody is an answer's body; the next request can begin when it is closed.

@@ -13,7 +13,10 @@ import (
 
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
+	"rewind/internal/torture"
 )
+
+func init() { torture.Draws() }
 
 // TestStoreAgainstMap drives a store and a Go map with the same calls: what was committed comes back, also after
 // reopening; what was swept is gone; what was discarded is gone or harmless.
@@ -39,7 +42,7 @@ func TestStoreAgainstMap(t *testing.T) {
 		checkLines(rt, m.s)
 		total += m.deltas
 	})
-	if total < 50 {
+	if total < torture.Points(10, 50) {
 		t.Errorf("only %d deltas were made", total)
 	}
 }

@@ -18,8 +18,11 @@ import (
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
 	"rewind/internal/record/recordtest"
+	"rewind/internal/torture"
 	"rewind/objstore"
 )
+
+func init() { torture.Draws() }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

@@ -2,13 +2,19 @@ package transcript
 
 import (
 	"io"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rewind/internal/torture"
 )
+
+func init() { torture.Draws() }
 
 // hostileCodex and hostileGemini are what nobody writes in good faith.
 func hostileCodex() []string {
@@ -123,7 +129,7 @@ func TestLongCodexAndGemini(t *testing.T) {
 	size, bound := longSize()
 	meta := codexLines()
 	word := strings.Repeat(`some \"words\" and é\n`, 100)
-	for name, s := range map[string][3]string{
+	lines := map[string][3]string{
 		"codex/output": {
 			meta + `{"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"`, word,
 			`"}}`,
@@ -160,7 +166,12 @@ func TestLongCodexAndGemini(t *testing.T) {
 			`,{"id":"m","type":"gemini","content":"some words"}`, `]}`,
 		},
 		"gemini/behind them": {"{\n\"sessionId\":\"x\",\"messages\":[" + geminiUser("p", "x") + `],"x":"`, word, `"}`},
-	} {
+	}
+	for i, name := range slices.Sorted(maps.Keys(lines)) {
+		if !torture.Today(i) {
+			continue
+		}
+		s := lines[name]
 		t.Run(name, func(t *testing.T) {
 			file := &peak{long: long{head: s[0], fill: s[1], tail: s[2] + "\n", times: size / int64(len(s[1]))}}
 			if name == "gemini/rewinds" { // many lines, not a long one

@@ -55,12 +55,12 @@ func lengthy(t *rapid.T, agent Agent, all []sample) []byte {
 	return out
 }
 
-// eachLong checks long conversations of each agent. It draws a third of what rapid does, but at full size.
+// eachLong checks long conversations of each agent. It draws a third of what others do, but at full size.
 func eachLong(t *testing.T, check func(t *rapid.T, agent Agent, data []byte)) {
 	all := samples(t)
 	checks := flag.Lookup("rapid.checks").Value
 	was := checks.String()
-	if err := checks.Set(strconv.Itoa(torture.Points(34, 100))); err != nil {
+	if err := checks.Set(strconv.Itoa(torture.Points(12, 100))); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = checks.Set(was) }()

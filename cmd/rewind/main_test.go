@@ -65,6 +65,7 @@ func (o outer) Run() int {
 		}
 	}
 	self = realProgram // for commands in this process
+	serveHere = func(in, out *os.File) int { return server.Main([]string{"serve"}, version(), in, out, os.Stderr) }
 	return o.M.Run()
 }
 

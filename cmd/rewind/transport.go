@@ -34,13 +34,16 @@ func newTransport(command string) *transport {
 	return &transport{
 		off: os.Getenv("REWIND_DAEMON") == "off", own: &api.Child{
 			Path: daemonProgram(), Version: version(), Command: command,
-			Stderr: os.Stderr,
+			Stderr: os.Stderr, Serve: serveHere,
 		},
 	}
 }
 
 // self is the path of this program; tests are another one.
 var self = os.Executable
+
+// serveHere is in the place of a process of a command's own; nil but in tests.
+var serveHere func(in, out *os.File) int
 
 // daemonProgram is rewindd beside this program, links followed: an upgrade replaces a link's target. It is not looked
 // for anywhere else: what is installed together belongs together.

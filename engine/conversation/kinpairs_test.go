@@ -14,6 +14,7 @@ import (
 	"rewind/engine/enginetest"
 	"rewind/hooks"
 	"rewind/internal/osfile"
+	"rewind/internal/torture"
 )
 
 // A pairKind is how one session was made of another by something that names nothing: it copies records under new ids,
@@ -200,7 +201,8 @@ func TestKinPairs(t *testing.T) {
 			told++
 		}
 	}
-	each := (1600 + told - 1) / told
+	want := torture.Points(400, 1600)
+	each := (want + told - 1) / told
 	var all score
 	var list []*laying
 	var late time.Time
@@ -239,7 +241,7 @@ func TestKinPairs(t *testing.T) {
 		}
 	}
 	t.Logf("%d pairs of %d kinds: %.4f right", all.forks, told, all.forksRight())
-	if all.forks < 1600 || all.forksRight() < 0.99 || all.invented > all.forks/100 {
+	if all.forks < want || all.forksRight() < 0.99 || all.invented > all.forks/100 {
 		t.Errorf("of %d pairs %d are right, and %d originals are told to be copies", all.forks, all.right, all.invented)
 	}
 }

@@ -292,8 +292,11 @@ func TestTranscriptStorage(t *testing.T) {
 		most  float64
 		bytes func(i int) []byte
 	}{
-		{"lines of text", 10_000, 1, func(int) []byte { return wordsOf(r) }},
-		{"random bytes", 2_000, 2.2, func(i int) []byte { return someBytes(100+r.IntN(1900), uint64(i)) }},
+		{"lines of text", torture.Points(3000, 10_000), 1, func(int) []byte { return wordsOf(r) }},
+		{
+			"random bytes", torture.Points(600, 2000), 2.2,
+			func(i int) []byte { return someBytes(100+r.IntN(1900), uint64(i)) },
+		},
 	} {
 		p := enginetest.NewProject(t)
 		_, before := stored(p)

@@ -44,7 +44,7 @@ import (
 // Main runs the tests of one room: rapid as often as the matrix asks for, and no goroutine left behind.
 func Main(m *testing.M) {
 	// the command line still wins
-	if err := flag.Set("rapid.checks", strconv.Itoa(torture.Points(200, 5000))); err != nil {
+	if err := flag.Set("rapid.checks", strconv.Itoa(torture.Points(67, 5000))); err != nil {
 		panic(err)
 	}
 	if os.Getenv(childEnv) != "" {

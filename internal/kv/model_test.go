@@ -12,7 +12,10 @@ import (
 
 	"rewind/internal/kv"
 	"rewind/internal/kv/kvtest"
+	"rewind/internal/torture"
 )
+
+func init() { torture.Draws() }
 
 // valueSizes lie on both sides of the blocks of a table, of those that are checked before pebble does, and of what a
 // log's block holds.

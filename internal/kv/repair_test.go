@@ -16,6 +16,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"rewind/internal/kv"
+	"rewind/internal/torture"
 )
 
 // repairs are the options of a repair whose lost operations say so.
@@ -75,10 +76,7 @@ func contents(t *testing.T, dir string) map[string]bool {
 // is no more than what lay in the damaged place, and every file of the old database is there still.
 func TestT6Promise06Repair(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(20)
-	if os.Getenv("REWIND_TORTURE") != "" {
-		seeds = 100
-	}
+	seeds := uint64(torture.Points(20, 100))
 	for _, clean := range []bool{true, false} {
 		origin := filepath.Join(t.TempDir(), "store")
 		want := corruptible(t, origin, clean)
@@ -98,6 +96,9 @@ func TestT6Promise06Repair(t *testing.T) {
 					all += len(stepKeys(n))
 				}
 				for i := range seeds {
+					if !torture.Today(int(i)) {
+						continue
+					}
 					r := rand.New(rand.NewPCG(i, 34))
 					dir := filepath.Join(t.TempDir(), "store")
 					must(t, os.CopyFS(dir, os.DirFS(origin)))

@@ -9,7 +9,11 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"rewind/internal/torture"
 )
+
+func init() { torture.Draws() }
 
 // applyHunks is the meaning of hunks, written without looking at how they are
 // made: it checks every old line and every position.

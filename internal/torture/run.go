@@ -2,6 +2,7 @@ package torture
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -41,6 +42,14 @@ var today = uint64(time.Now().Unix() / (24 * 60 * 60))
 
 // Today reports whether case n of many is of today: each is on one day of three, and always at full size.
 func Today(n int) bool { return Full() || (uint64(n)+Seed())%3 == 0 }
+
+// Draws has rapid check each property of the calling test's package on a third of its hundred cases, all of them at
+// full size: they are others in every run. The command line still wins. It is for an init.
+func Draws() {
+	if err := flag.Set("rapid.checks", strconv.Itoa(Points(34, 100))); err != nil {
+		panic(err)
+	}
+}
 
 // OnDisk has the temporary directories of a test be on a disk. Those of a whole run may be in memory, where a file
 // system has not the stamps, attributes and limits of a disk. The test cannot be parallel.

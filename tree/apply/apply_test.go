@@ -14,6 +14,8 @@ import (
 	"rewind/tree"
 )
 
+func init() { torture.Draws() }
+
 const (
 	liteHead = "SQLite format 3\x00"
 	walHead  = "\x37\x7f\x06\x82"

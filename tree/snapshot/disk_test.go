@@ -13,10 +13,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/internal/torture"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/tree"
 )
+
+func init() { torture.Draws() }
 
 // item is one path as a person would describe it.
 type item struct {
