@@ -8,18 +8,29 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"rewind/engine/enginetest"
 )
 
-// heap is what is live on the heap, in bytes.
+// heap is what is live on the heap, in bytes, when it has become still: a store that was opened, or closed, writes and
+// lets go for a moment.
 func heap() int64 {
-	var m runtime.MemStats
-	for range 3 { // what the first finds to be finalised the next takes away
-		runtime.GC()
+	const still, looks = 64 << 10, 5 // bytes; readings in a row
+	var was int64
+	for same := 0; same < looks; time.Sleep(10 * time.Millisecond) {
+		var m runtime.MemStats
+		for range 3 { // what the first finds to be finalised the next takes away
+			runtime.GC()
+		}
+		runtime.ReadMemStats(&m)
+		if now := int64(m.HeapAlloc); now-was < still && was-now < still {
+			same++
+		} else {
+			was, same = now, 0
+		}
 	}
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
+	return was
 }
 
 // What is known of two hundred sessions, of 20 KB each, takes less than 1 MB while it is at hand: what the store keeps of
