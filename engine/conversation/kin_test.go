@@ -393,8 +393,8 @@ func (c *endsAfter) Err() error {
 	return nil
 }
 
-// TestPromise19KinInterrupted: an import that is interrupted anywhere, by somebody who then leaves, is made up for by
-// the next one.
+// TestPromise19KinInterrupted: an import that is interrupted anywhere, by somebody who then looks at single sessions
+// and leaves, is made up for by the next one.
 func TestPromise19KinInterrupted(t *testing.T) {
 	o := ordersOf(0x74b)
 	whole := func(p *enginetest.Project) { see(t, p, o.list, rand.New(rand.NewPCG(1, 1)), 1) }
@@ -406,6 +406,11 @@ func TestPromise19KinInterrupted(t *testing.T) {
 				p.Must(os.WriteFile(filepath.Join(p.Chats(), b.id+".jsonl"), []byte(b.lines(p.Root)), 0o600))
 			}
 			_, _ = p.E.Talks.Import(&endsAfter{enginetest.Bg, asked}, p.Env(), nil)
+			p.E.Log.Lock() // somebody looks at one after the other, each before what it was made of
+			for _, b := range slices.Backward(o.list) {
+				p.E.Talks.ResolveOrigin(enginetest.Bg, "claude/"+b.id)
+			}
+			p.E.Log.Unlock()
 			p.Reopen()
 			_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
 			p.Must(err)
