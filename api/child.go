@@ -117,16 +117,16 @@ func (c *Child) start() error {
 
 // serve starts what answers; in and out are its own.
 func (c *Child) serve(in, out *os.File) (wait func() int, err error) {
-	close := func() { _, _ = in.Close(), out.Close() }
+	release := func() { _, _ = in.Close(), out.Close() }
 	if c.Serve != nil {
 		code := make(chan int, 1)
 		go func() {
-			defer close()
+			defer release()
 			code <- c.Serve(in, out)
 		}()
 		return func() int { return <-code }, nil
 	}
-	defer close()
+	defer release()
 	cmd := exec.Command(c.Path, "serve")
 	cmd.Stdin, cmd.Stdout = in, out
 	if c.Stderr != nil {

@@ -16,7 +16,7 @@ import (
 	"rewind/internal/torture"
 )
 
-func init() { torture.Draws() }
+func init() { torture.Draws(34, 100) }
 
 // TestStoreAgainstMap drives a store and a Go map with the same calls: what was committed comes back, also after
 // reopening; what was swept is gone; what was discarded is gone or harmless.

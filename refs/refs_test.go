@@ -22,7 +22,7 @@ import (
 	"rewind/objstore"
 )
 
-func init() { torture.Draws() }
+func init() { torture.Draws(34, 100) }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

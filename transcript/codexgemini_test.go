@@ -14,7 +14,7 @@ import (
 	"rewind/internal/torture"
 )
 
-func init() { torture.Draws() }
+func init() { torture.Draws(34, 100) }
 
 // hostileCodex and hostileGemini are what nobody writes in good faith.
 func hostileCodex() []string {

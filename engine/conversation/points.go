@@ -177,9 +177,9 @@ func (cs *Conversations) keepPoints(ctx context.Context) {
 		return
 	}
 	b := cs.log.DB.NewBatch()
-	defer b.Close() //nolint:errcheck // after a commit there is nothing to close
-	for name := range p.again {
-		if p.learnt[name] == nil {
+	defer b.Close()             //nolint:errcheck // after a commit there is nothing to close
+	for name := range p.again { // what is stored of it goes
+		if _, learnt := p.learnt[name]; !learnt {
 			p.learnt[name] = nil
 		}
 	}

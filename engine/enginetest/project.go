@@ -43,10 +43,7 @@ import (
 
 // Main runs the tests of one room: rapid as often as the matrix asks for, and no goroutine left behind.
 func Main(m *testing.M) {
-	// the command line still wins
-	if err := flag.Set("rapid.checks", strconv.Itoa(torture.Points(67, 5000))); err != nil {
-		panic(err)
-	}
+	torture.Draws(67, 5000)
 	if os.Getenv(childEnv) != "" {
 		os.Exit(m.Run()) // a store that failed for good leaves goroutines; its process ends
 	}

@@ -75,7 +75,7 @@ func forkOf(name string) func(*model.Session) {
 // TestSessionOfID: a session by its name, or how its id begins.
 func TestSessionOfID(t *testing.T) {
 	d := newDesk(t)
-	for _, name := range []string{"claude/aaaa1111x", "claude/aaaa1111y", "codex/bbbb", "codex/bb", "claude/c"} {
+	for _, name := range []string{"claude/aaaa1111x", "claude/aaaa1111y", "codex/bbbb", "claude/c", "droid/q", "droid/qq"} {
 		d.session(name, nil)
 	}
 	d.session("claude/lane", func(s *model.Session) { s.LaneOf = "claude/c" })
@@ -84,13 +84,13 @@ func TestSessionOfID(t *testing.T) {
 	}
 	names, err := d.ss.SessionNames()
 	d.Must(err)
-	all := []string{"claude/aaaa1111x", "claude/aaaa1111y", "claude/c", "codex/bb", "codex/bbbb", "gemini/branch"}
+	all := []string{"claude/aaaa1111x", "claude/aaaa1111y", "claude/c", "codex/bbbb", "droid/q", "droid/qq", "gemini/branch"}
 	enginetest.Equal(t, "names", names, all)
 	for name, want := range map[string]string{
-		"claude/aaaa1111x": "claude/aaaa1111x", "aaaa1111y": "claude/aaaa1111y", "bb": "codex/bb",
-		"bbb": "codex/bbbb", "codex/bbb": "codex/bbbb", "gem": "", "gemini/": "gemini/branch", "code": "",
-		"none": "", "claude/lane": "", "lane": "",
+		"claude/aaaa1111x": "claude/aaaa1111x", "aaaa1111y": "claude/aaaa1111y", "bb": "codex/bbbb",
+		"codex/b": "codex/bbbb", "codex/": "codex/bbbb", "code": "", "none": "", "claude/lane": "", "lane": "",
 		"gemini/branch": "gemini/branch", "bran": "gemini/branch", "claude/none": "",
+		"q": "droid/q", "qq": "droid/qq", // whole, though another one begins so
 	} {
 		got, err := d.ss.SessionOfID(name)
 		if got != want || (err == nil) != (want != "") || errors.Is(err, model.ErrNotFound) != (want == "") {

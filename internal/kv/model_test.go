@@ -15,7 +15,7 @@ import (
 	"rewind/internal/torture"
 )
 
-func init() { torture.Draws() }
+func init() { torture.Draws(34, 100) }
 
 // valueSizes lie on both sides of the blocks of a table, of those that are checked before pebble does, and of what a
 // log's block holds.

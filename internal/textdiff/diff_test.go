@@ -13,7 +13,7 @@ import (
 	"rewind/internal/torture"
 )
 
-func init() { torture.Draws() }
+func init() { torture.Draws(34, 100) }
 
 // applyHunks is the meaning of hunks, written without looking at how they are
 // made: it checks every old line and every position.

@@ -43,10 +43,10 @@ var today = uint64(time.Now().Unix() / (24 * 60 * 60))
 // Today reports whether case n of many is of today: each is on one day of three, and always at full size.
 func Today(n int) bool { return Full() || (uint64(n)+Seed())%3 == 0 }
 
-// Draws has rapid check each property of the calling test's package on a third of its hundred cases, all of them at
-// full size: they are others in every run. The command line still wins. It is for an init.
-func Draws() {
-	if err := flag.Set("rapid.checks", strconv.Itoa(Points(34, 100))); err != nil {
+// Draws has rapid check each property of a package's tests on so many cases, others in every run. It is called before
+// flags are parsed: the command line wins.
+func Draws(ci, full int) {
+	if err := flag.Set("rapid.checks", strconv.Itoa(Points(ci, full))); err != nil {
 		panic(err)
 	}
 }

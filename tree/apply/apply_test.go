@@ -14,7 +14,7 @@ import (
 	"rewind/tree"
 )
 
-func init() { torture.Draws() }
+func init() { torture.Draws(34, 100) }
 
 const (
 	liteHead = "SQLite format 3\x00"

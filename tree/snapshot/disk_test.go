@@ -19,7 +19,7 @@ import (
 	"rewind/tree"
 )
 
-func init() { torture.Draws() }
+func init() { torture.Draws(34, 100) }
 
 // item is one path as a person would describe it.
 type item struct {
