@@ -75,7 +75,8 @@ func forkOf(name string) func(*model.Session) {
 // TestSessionOfID: a session by its name, or how its id begins.
 func TestSessionOfID(t *testing.T) {
 	d := newDesk(t)
-	for _, name := range []string{"claude/aaaa1111x", "claude/aaaa1111y", "codex/bbbb", "claude/c", "droid/q", "droid/qq"} {
+	begun := []string{"claude/aaaa1111x", "claude/aaaa1111y", "codex/bbbb", "claude/c", "droid/q", "droid/qq"}
+	for _, name := range begun {
 		d.session(name, nil)
 	}
 	d.session("claude/lane", func(s *model.Session) { s.LaneOf = "claude/c" })
@@ -84,7 +85,9 @@ func TestSessionOfID(t *testing.T) {
 	}
 	names, err := d.ss.SessionNames()
 	d.Must(err)
-	all := []string{"claude/aaaa1111x", "claude/aaaa1111y", "claude/c", "codex/bbbb", "droid/q", "droid/qq", "gemini/branch"}
+	all := []string{
+		"claude/aaaa1111x", "claude/aaaa1111y", "claude/c", "codex/bbbb", "droid/q", "droid/qq", "gemini/branch",
+	}
 	enginetest.Equal(t, "names", names, all)
 	for name, want := range map[string]string{
 		"claude/aaaa1111x": "claude/aaaa1111x", "aaaa1111y": "claude/aaaa1111y", "bb": "codex/bbbb",
