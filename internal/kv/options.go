@@ -103,5 +103,8 @@ func (d *DB) pebbleOptions(cache *pebble.Cache) *pebble.Options {
 		o.Levels[i].Compression = func() *sstable.CompressionProfile { return compression }
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
+	// Each process that opens the store writes a table of what the last one left in its log. To set an encoder of zstd
+	// up costs more than that table; what stays is compressed again where compactions take it.
+	o.Levels[0].Compression = func() *sstable.CompressionProfile { return sstable.SnappyCompression }
 	return o
 }
