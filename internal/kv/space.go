@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -76,11 +77,11 @@ func (s *space) write() error {
 	buf := make([]byte, 256<<10)
 	x := uint64(0x9e3779b97f4a7c15)
 	for n := 0; n < BallastBytes && err == nil; n += len(buf) {
-		for i := range buf {
+		for i := 0; i < len(buf); i += 8 {
 			x ^= x << 13
 			x ^= x >> 7
 			x ^= x << 17
-			buf[i] = byte(x)
+			binary.LittleEndian.PutUint64(buf[i:], x)
 		}
 		_, err = f.Write(buf)
 	}
