@@ -7,17 +7,23 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 )
 
 // serverTable is a line that begins our table in Codex's configuration, or one below it; tableLine one that begins any.
 var (
-	serverTable = regexp.MustCompile(`^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*"?` + serverName + `"?[ \t]*(\.[^\]]*)?\][ \t]*(#.*)?\r?\n?$`)
-	tableLine   = regexp.MustCompile(`^[ \t]*\[`)
+	serverTable = pattern(`^[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*"?` + serverName + `"?[ \t]*(\.[^\]]*)?\][ \t]*(#.*)?\r?\n?$`)
+	tableLine   = pattern(`^[ \t]*\[`)
 	// inlineTable is one that a later table cannot add to. The library reads that all the same; Codex does not.
-	inlineTable = regexp.MustCompile(`(?m)^[ \t]*["']?mcp_servers["']?[ \t]*[=.]`)
+	inlineTable = pattern(`(?m)^[ \t]*["']?mcp_servers["']?[ \t]*[=.]`)
 )
+
+// pattern is an expression that few processes need.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // registerTOML appends the table, or corrects its program. What comes out is read again: it must say what the file
 // said, and that.
@@ -39,7 +45,7 @@ func registerTOML(file []byte, program string) ([]byte, error) {
 				fmt.Errorf("hooks: settings: mcp_servers.%s is not as rewind writes it; correct its command by hand",
 					serverName)
 		}
-	} else if inlineTable.Match(file) {
+	} else if inlineTable().Match(file) {
 		return nil, fmt.Errorf("hooks: settings: mcp_servers is written in one line, add %s by hand", serverName)
 	} else {
 		nl := newlineOf(file)
@@ -80,14 +86,14 @@ func unregisterTOML(file []byte) ([]byte, error) {
 	in := false
 	for line := range bytes.Lines(file) {
 		switch {
-		case serverTable.Match(line):
+		case serverTable().Match(line):
 			if !in {
 				out = dropBlankLine(out)
 			}
 			in, pending = true, nil
 		case in && saysNothing(line):
 			pending = append(pending, line...)
-		case in && !tableLine.Match(line):
+		case in && !tableLine().Match(line):
 			pending = nil
 		default:
 			if in && len(bytes.TrimSpace(out)) == 0 {

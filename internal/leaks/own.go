@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -60,25 +61,30 @@ var placeNames = []string{
 	"developer", "development",
 }
 
+// They are made when the first file is looked at: most processes look at none.
 var (
 	// variable is what a template, a shell, or a format puts a value into.
-	variable = regexp.MustCompile(`\$\{|\$\(|\{\{|\}\}|<%|%>|#\{|\\\(|%[-+#0-9.]*[sdvqxr]|^&` +
+	variable = lazily(`\$\{|\$\(|\{\{|\}\}|<%|%>|#\{|\\\(|%[-+#0-9.]*[sdvqxr]|^&` +
 		`|^(?:\$[A-Za-z_]\w*|%\w+%|@\w+@|\{[\w.]*\}|<.*>|\[.*\])$`)
-	testPath = regexp.MustCompile(`(?i)(?:^|/)(?:tests?|testing|testdata|testutils?|__tests__|__mocks__|mocks?|specs?` +
+	testPath = lazily(`(?i)(?:^|/)(?:tests?|testing|testdata|testutils?|__tests__|__mocks__|mocks?|specs?` +
 		`|fixtures?|examples?|samples?|e2e|snapshots?)(?:/|$)|_test\.\w+$|(?:^|/)test_[^/]*$` +
 		`|[.-](?:tests?|spec|example|sample|stories)(?:\.\w+)*$`)
 	// ownHosts are hosts on which a password guards little: this machine, and names that are kept for examples.
-	ownHosts = regexp.MustCompile(`(?i)^(?:[^.]*|127(?:\.\d+){3}|0\.0\.0\.0|\[.*|(?:[\w-]+\.)*example(?:\.\w+)?` +
+	ownHosts = lazily(`(?i)^(?:[^.]*|127(?:\.\d+){3}|0\.0\.0\.0|\[.*|(?:[\w-]+\.)*example(?:\.\w+)?` +
 		`|(?:[\w-]+\.)+(?:test|invalid|localhost|local))$`)
 )
 
+func lazily(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 // testData reports whether a file is one of tests or an example by its name: passwords in those are made up.
-func testData(path string) bool { return testPath.MatchString(path) }
+func testData(path string) bool { return testPath().MatchString(path) }
 
 // standsFor reports whether a text stands for a password and is none: a usual word, a variable, a mask.
 func standsFor(s string) bool {
 	low := strings.ToLower(s)
-	if slices.Contains(placeNames, low) || variable.MatchString(s) {
+	if slices.Contains(placeNames, low) || variable().MatchString(s) {
 		return true
 	}
 	return slices.ContainsFunc(placeWords, func(w string) bool { return strings.Contains(low, w) })
@@ -112,10 +118,10 @@ func bare(s string) bool {
 // example only what looks random is one.
 func urlPassword(path string, g []string) bool {
 	user, pass, host := g[1], g[2], g[3]
-	if !genuine(path, pass) || strings.EqualFold(user, pass) || variable.MatchString(host) {
+	if !genuine(path, pass) || strings.EqualFold(user, pass) || variable().MatchString(host) {
 		return false
 	}
-	if ownHosts.MatchString(host) {
+	if ownHosts().MatchString(host) {
 		mayBe := len(pass) >= 8 && hasDigit(pass)
 		return mayBe && hasLetter(pass) && entropy(pass) > 2.75
 	}
