@@ -21,16 +21,16 @@ func TestKillManageT10(t *testing.T) {
 		return []string{"sessions", "restore", "5f1c0d2e"}
 	}
 	killConversations(t, []conversationCase{
-		{name: "delete", agent: transcript.Claude, args: remove, points: 12},
-		{name: "undo-restore of delete", agent: transcript.Claude, then: remove, args: undo, points: 12, leaves: true},
-		{name: "rename", agent: transcript.Droid, args: []string{"forks", "rename", "9fb54b8e", "mine"}, points: 10},
-		{name: "promote", agent: transcript.Claude, then: []string{"fork", "turn:1"}, argsOf: promote, standings: true, points: 12},
-		{name: "archive", agent: transcript.Claude, args: archive, standings: true, points: 12},
+		{name: "delete", agent: transcript.Claude, args: remove, points: 5},
+		{name: "undo-restore of delete", agent: transcript.Claude, then: remove, args: undo, points: 5, leaves: true},
+		{name: "rename", agent: transcript.Droid, args: []string{"forks", "rename", "9fb54b8e", "mine"}, points: 5},
+		{name: "promote", agent: transcript.Claude, then: []string{"fork", "turn:1"}, argsOf: promote, standings: true, points: 5},
+		{name: "archive", agent: transcript.Claude, args: archive, standings: true, points: 5},
 		{
 			name: "restore", agent: transcript.Claude, then: archive, args: []string{"forks", "restore", "5f1c0d2e"}, standings: true,
-			points: 12,
+			points: 5,
 		},
-		{name: "what its agent lost", agent: transcript.Claude, argsOf: lost, points: 12},
+		{name: "what its agent lost", agent: transcript.Claude, argsOf: lost, points: 5},
 		{name: "undo-restore of archive", agent: transcript.Claude, then: archive, args: undo, standings: true, rare: true},
 	})
 }

@@ -11,8 +11,8 @@ func TestKillSwitchT10(t *testing.T) {
 	t.Parallel()
 	then := []string{"checkout", "turn:1"}
 	for _, c := range []conversationCase{
-		{name: "switch", agent: transcript.Claude, then: then, args: []string{"switch", "-"}, points: 16},
-		{name: "switch with a tag", agent: transcript.Droid, then: then, args: []string{"switch", "-", "--tag", "left"}, points: 12},
+		{name: "switch", agent: transcript.Claude, then: then, args: []string{"switch", "-"}, points: 6},
+		{name: "switch with a tag", agent: transcript.Droid, then: then, args: []string{"switch", "-", "--tag", "left"}, points: 5},
 	} {
 		t.Run(string(c.agent)+" "+c.name, func(t *testing.T) {
 			t.Parallel()

@@ -104,11 +104,7 @@ func TestScript(t *testing.T) {
 			} {
 				env.Setenv(v[0], v[1])
 			}
-			env.Defer(func() {
-				stop := exec.Command("rewind", "daemon", "stop")
-				stop.Env = env.Vars
-				_ = stop.Run()
-			})
+			env.Defer(func() { endBelow(env.WorkDir, env.Vars) })
 			return os.WriteFile(config, []byte("[user]\n\tname = A\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n"+
 				"[commit]\n\tgpgSign = false\n[protocol \"file\"]\n\tallow = always\n[advice]\n\tdefaultBranchName = false\n"), 0o644)
 		},

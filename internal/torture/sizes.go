@@ -75,7 +75,7 @@ var Sizes = []Size{
 	{"engine/conversation.TestT14Promise14CaptureWhileWritten", 34, 1000, "runs", 0.07},
 	{"engine.TestT18Promise12Interleaving", 67, 5000, "runs", 0.2},
 	{"engine.TestT23Promise19Sessions", 67, 5000, "runs", 0.3},
-	{"cmd/rewind.TestT21Promise17Hostile", 111, 1330, "scenes", 0.5},
+	{"cmd/rewind.TestT21Promise17Hostile", 56, 1330, "scenes", 0.5},
 	{"engine.TestT20ModelRestore", 1, 3600, "seconds", 1}, // 67 runs in any case, 200 at full size
 }
 
