@@ -72,7 +72,8 @@ func newTalker(t *testing.T, agent transcript.Agent, then ...string) *talker {
 // reset lays the home out as it was before the command that is killed.
 func (k *talker) reset() {
 	k.t.Helper()
-	k.alone()
+	endBelow(k.home, nil)
+	k.served = false
 	k.someone.reset()
 }
 
