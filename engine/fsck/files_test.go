@@ -16,6 +16,7 @@ import (
 	"rewind/engine/project"
 	"rewind/internal/kv"
 	"rewind/internal/value"
+	"rewind/objstore"
 )
 
 // onDisk is a project whose store lies on a real disk, in tables.
@@ -46,7 +47,8 @@ func TestRepairFiles(t *testing.T) {
 	p.Close()
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	o := project.Options{Now: func() time.Time { return now }}
-	told := func(int, int64) {}
+	calls := 0
+	told := func(int, int64) { calls++ }
 	whole, err := fsck.RepairFiles(enginetest.Bg, &of, o, told)
 	if err != nil || whole.Rebuilt || len(whole.Files)+len(whole.Damage) > 0 || whole.Quarantine != "" {
 		t.Errorf("nothing is wrong: %+v, %v", whole, err)
@@ -63,10 +65,13 @@ func TestRepairFiles(t *testing.T) {
 		t.Errorf("a repair before that of the files: %+v, %v", r, err)
 	}
 	_ = p.E.Close() // its tables are damaged
-	for _, progress := range []func(int, int64){nil, told} {
+	for again, progress := range []func(int, int64){told, nil} {
 		files, err := fsck.RepairFiles(enginetest.Bg, &of, o, progress)
 		p.Must(err)
-		if progress != nil { // done before
+		if calls == 0 {
+			t.Error("nothing is told of the progress")
+		}
+		if again > 0 { // done before
 			if files.Rebuilt {
 				t.Error("made anew twice")
 			}
@@ -88,11 +93,14 @@ func TestRepairFiles(t *testing.T) {
 		p.Verify()
 		p.Close()
 	}
-	if err := os.RemoveAll(of.Store); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fsck.RepairFiles(enginetest.Bg, &of, o, nil); err == nil ||
-		!strings.HasPrefix(err.Error(), "repair store "+of.Store) {
+}
+
+// TestRepairFilesOfNoStore: where there is no store, none is made.
+func TestRepairFilesOfNoStore(t *testing.T) {
+	of := enginetest.NewProject(t).E.Project()
+	of.Store = filepath.Join(t.TempDir(), "none")
+	_, err := fsck.RepairFiles(enginetest.Bg, &of, project.Options{}, nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "repair store "+of.Store) {
 		t.Errorf("no store: %v", err)
 	}
 }
@@ -166,5 +174,9 @@ func TestCheckTells(t *testing.T) {
 	left := []value.Lost{{Kind: "blob", ID: lost.Id.String(), Place: value.Text(place)}}
 	if len(told) < 2 || fmt.Sprint(r.Left.Lost) != fmt.Sprint(left) {
 		t.Errorf("told %v, lost are %+v", told, r.Left.Lost)
+	}
+	mark, _, err := p.E.Log.Objs.Tombstone(lost.Kind, lost.Id.Key())
+	if p.Must(err); mark.Reason != objstore.Lost || mark.Text != place || mark.Operation != r.Operation.Seq {
+		t.Errorf("it is marked as %+v by operation %d", mark, r.Operation.Seq)
 	}
 }

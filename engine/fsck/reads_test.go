@@ -109,7 +109,7 @@ func TestVerifyWhileReadsFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		p    *enginetest.Project
 		most int
-	}{"whole": {whole(t), 10}, "broken": {broken(t), 10}, "few": {few(t), 40}, "lacks": {lacks(t), 40}} {
+	}{"whole": {whole(t), 40}, "broken": {broken(t), 40}, "few": {few(t), 200}, "lacks": {lacks(t), 200}} {
 		for _, full := range []bool{false, true} {
 			c.p.ReadFails(fmt.Sprint(name, ", full ", full), c.most, func(q *enginetest.Project) (string, error) {
 				return told(q.E.Checker.Verify(enginetest.Bg, full, nil, nil))
@@ -122,7 +122,7 @@ func TestVerifyWhileReadsFail(t *testing.T) {
 // next one. What is only not read for the moment is not lost.
 func TestRepairWhileReadsFail(t *testing.T) {
 	for name, p := range map[string]*enginetest.Project{"whole": whole(t), "broken": broken(t)} {
-		p.ReadFails(name, 10, func(q *enginetest.Project) (string, error) {
+		p.ReadFails(name, 40, func(q *enginetest.Project) (string, error) {
 			if _, err := q.E.Checker.Repair(enginetest.Bg, nil, nil); err != nil {
 				return "", err
 			}
@@ -159,7 +159,7 @@ func TestFailedRepairIsOver(t *testing.T) {
 	said := p.Session("claude/" + enginetest.ClaudeID(1)).Cursor.Transcript
 	p.Must(os.Rename(p.Path("moved"), p.Path("elsewhere")))
 	drop(p, moved, model.Object{Kind: objstore.Transcript, Id: said})
-	p.ReadFails("repair", 40, func(q *enginetest.Project) (string, error) {
+	p.ReadFails("repair", 100, func(q *enginetest.Project) (string, error) {
 		_, err := q.E.Checker.Repair(enginetest.Bg, nil, nil)
 		return fmt.Sprint(idle(q)), err
 	})

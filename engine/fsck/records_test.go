@@ -39,17 +39,24 @@ func faults(p *enginetest.Project, full bool) []error {
 // names a conversation that is lost only that goes.
 func TestDamagedSessions(t *testing.T) {
 	gone := enginetest.TestID("gone")
+	same := func(was model.Cursor) model.Cursor { return was }
 	for name, c := range map[string]struct {
 		hurt func(s *model.Session)
 		says string
+		left func(was model.Cursor) model.Cursor
 	}{
-		"record":     {nil, "begins anew"},
-		"what it is": {func(s *model.Session) { s.Cursor.Transcript = gone }, "is captured anew"},
-		"what was":   {func(s *model.Session) { s.Cursor.Lost = gone }, "is captured anew"},
+		"record": {nil, "begins anew", nil},
+		"what it is": {
+			func(s *model.Session) { s.Cursor.Transcript, s.Cursor.Generation = gone, 3 }, "is captured anew",
+			func(model.Cursor) model.Cursor {
+				return model.Cursor{TranscriptEnd: model.TranscriptEnd{Generation: 3}}
+			},
+		},
+		"what was": {func(s *model.Session) { s.Cursor.Lost = gone }, "is captured anew", same},
 		"began as": {func(s *model.Session) {
 			s.Fork = &model.Lineage{Turns: []int{1}, Transcript: gone}
 			s.Fork.Session, s.Fork.Kind = "claude/z", "fork"
-		}, "is captured anew"},
+		}, "is captured anew", same},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, k := enginetest.TwoTurns(t)
@@ -74,10 +81,9 @@ func TestDamagedSessions(t *testing.T) {
 			if (err == nil) != (c.hurt == nil) || err == nil && string(kept) != "x" {
 				t.Errorf("kept is %q, %v", kept, err)
 			}
-			if name == "what was" || name == "began as" {
+			if c.hurt != nil {
 				now := p.Session(k.Name())
-				if !now.Cursor.Lost.IsZero() || now.Cursor.TranscriptEnd != was.Cursor.TranscriptEnd ||
-					now.Fork != nil && !now.Fork.Transcript.IsZero() {
+				if now.Cursor != c.left(was.Cursor) || now.Fork != nil && !now.Fork.Transcript.IsZero() {
 					t.Errorf("the session is %+v, was %+v", now, was)
 				}
 			}
@@ -485,25 +491,66 @@ func TestEndOfTheLog(t *testing.T) {
 }
 
 // TestLostRestoreIsBlind: when a restore after the newest checkpoint stands as lost, nothing is known of the working
-// tree. An operation of which nothing at all is known takes nothing from that.
+// tree, unless a repair has said so already. An operation of which nothing at all is known takes nothing from that.
 func TestLostRestoreIsBlind(t *testing.T) {
-	for _, restored := range []bool{true, false} {
+	type restored struct {
+		p  *enginetest.Project
+		b  *kv.Batch
+		op refs.Operation
+	}
+	lost := func(r restored) error {
+		now := r.op.Lost()
+		return refs.Restate(r.b, &now)
+	}
+	for name, c := range map[string]struct {
+		hurt  func(r restored) error
+		blind bool
+	}{
+		"lost": {lost, true},
+		"unread": {func(r restored) error {
+			return r.b.Set(kv.OperationKey(r.op.Seq), []byte("x"))
+		}, true},
+		"its target is lost": {func(r restored) error {
+			r.op.Restore.Target = enginetest.TestID("gone")
+			return refs.Restate(r.b, &r.op)
+		}, true},
+		"nothing is known": {func(r restored) error {
+			return refs.Restate(r.b, &refs.Operation{Seq: r.op.Seq, Kind: refs.KindLost, Time: r.op.Time})
+		}, false},
+		"said": {func(r restored) error {
+			r.p.Must(r.p.E.Log.Record(enginetest.Bg, refs.Operation{
+				Kind: refs.KindRepair, Restore: &refs.Restore{Scope: refs.Scope{ContextOnly: true}},
+			}))
+			return lost(r)
+		}, false},
+	} {
 		p := enginetest.NewProject(t)
 		p.Write("f", "1")
 		one := p.Save("one")
 		p.Write("f", "2")
 		p.Save("two")
 		r := p.Checkout(one.ID.String(), restore.Options{})
-		lost := r.Operation.Lost()
-		if !restored {
-			lost = refs.Operation{Seq: lost.Seq, Kind: refs.KindLost, Time: lost.Time}
-		}
 		damage(p, func(b *kv.Batch) error {
-			return errors.Join(refs.Restate(b, &lost), b.Set([]byte("r"+string(refs.Tag("t"))), []byte("x")))
+			hurt := c.hurt(restored{p, b, *r.Operation})
+			return errors.Join(hurt, b.Set([]byte("r"+string(refs.Tag("t"))), []byte("x")))
 		})
-		if r := repair(p); says(r, "holds the working tree as it is") != restored {
-			t.Errorf("a restore %v: %q", restored, r.Done)
+		if r := repair(p); says(r, "holds the working tree as it is") != c.blind {
+			t.Errorf("%s: %q", name, r.Done)
 		}
+	}
+}
+
+// TestMadeAgainIsKnown: an operation that is made again says what the working tree is, whatever is lost before it.
+func TestMadeAgainIsKnown(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "1")
+	one := p.Save("one")
+	p.Write("f", "2")
+	two := p.Save("two")
+	damage(p, func(b *kv.Batch) error { return b.Set(kv.OperationKey(two.Seq), []byte("x")) })
+	drop(p, model.Object{Kind: objstore.Tree, Id: one.Tree})
+	if r := repair(p); says(r, "holds the working tree as it is") || !says(r, "1 object marked as lost") {
+		t.Errorf("%q", r.Done)
 	}
 }
 
@@ -561,7 +608,7 @@ func TestStopped(t *testing.T) {
 			if len(f.Faults)+len(f.Lost)+len(f.LostOps) > 0 {
 				t.Fatalf("full %v, stopped at %d: %+v", full, n, f)
 			}
-			if err == nil {
+			if err == nil && left >= 0 {
 				break
 			}
 			if stopped++; !errors.Is(err, context.Canceled) {
@@ -578,7 +625,7 @@ func TestStopped(t *testing.T) {
 	for n := 0; ; n += 10 {
 		left := n
 		r, err := p.E.Checker.Repair(ends{enginetest.Bg, &left}, nil, nil)
-		if err == nil {
+		if err == nil && left >= 0 {
 			if !says(r, "1 object stored again") && found(p, true) > 0 {
 				t.Errorf("%q", r.Done)
 			}
@@ -680,6 +727,11 @@ func TestStoredAgain(t *testing.T) {
 		of   func(p *enginetest.Project, cp *model.Checkpoint) []model.Object
 		says string
 	}{
+		"spoilt": {func(p *enginetest.Project, cp *model.Checkpoint) []model.Object {
+			p.Must(os.Rename(p.Path("d"), p.Path("moved"))) // nothing is at the path that names it
+			spoil(p, blobOf(p, cp, "d/f"))
+			return nil
+		}, "1 object stored again"},
 		"content": {func(p *enginetest.Project, cp *model.Checkpoint) []model.Object {
 			return []model.Object{blobOf(p, cp, "d/f")}
 		}, "1 object stored again"},
@@ -751,19 +803,24 @@ func aRow(p *enginetest.Project) (row []byte) {
 // TestBlindForLackOf: where the newest step lacks what it was made from, or its note, nothing can be compared with it:
 // the repair takes a checkpoint of what is there, and that is where the session stands then.
 func TestBlindForLackOf(t *testing.T) {
-	for name, hurt := range map[string]func(cp *model.Checkpoint){
-		"nothing": func(*model.Checkpoint) {},
-		"base":    func(cp *model.Checkpoint) { cp.Base = enginetest.TestID("gone") },
-		"note":    func(cp *model.Checkpoint) { cp.Note = enginetest.TestID("gone") },
+	for name, hurt := range map[string]func(p *enginetest.Project, cp *model.Checkpoint){
+		"nothing": func(*enginetest.Project, *model.Checkpoint) {},
+		"base":    func(_ *enginetest.Project, cp *model.Checkpoint) { cp.Base = enginetest.TestID("gone") },
+		"note":    func(_ *enginetest.Project, cp *model.Checkpoint) { cp.Note = enginetest.TestID("gone") },
+		"directory": func(p *enginetest.Project, cp *model.Checkpoint) {
+			dir := blobOf(p, cp, "d/e")
+			p.Write("d/e/f", "3")
+			drop(p, model.Object{Kind: objstore.Tree, Id: dir.Id})
+		},
 	} {
 		p := enginetest.NewProject(t)
-		p.Write("f", "1")
-		p.Save("one")
-		p.Write("f", "2")
+		p.Write("d/e/f", "1")
+		one := p.Save("one")
+		p.Write("d/e/f", "2")
 		two := *p.Save("two")
 		op, err := p.E.Log.Refs.Operation(two.Seq)
 		p.Must(err)
-		hurt(&two)
+		hurt(p, &two)
 		tx := p.E.Log.Objs.Begin()
 		p.Must(p.E.Log.PutCheckpoint(tx, &two, op.Seq))
 		p.Must(tx.Commit(enginetest.Bg, kv.Durable))
@@ -771,12 +828,30 @@ func TestBlindForLackOf(t *testing.T) {
 		damage(p, func(b *kv.Batch) error {
 			return errors.Join(refs.Restate(b, op), refs.Repoint(b, refs.Cursor(model.Manual), two.ID, op.Seq),
 				refs.Repoint(b, refs.Session(model.Manual), two.ID, op.Seq),
+				refs.Repoint(b, refs.Tag("kept"), two.ID, op.Seq),
 				b.Set([]byte("r"+string(refs.Tag("t"))), []byte("x")))
 		})
+		blind := name != "nothing"
+		f, err := p.E.Checker.Verify(enginetest.Bg, true, nil, nil)
+		if p.Must(err); blind != (len(f.Faults) == 2) { // the tag is one
+			t.Errorf("%s: %v", name, f.Faults)
+		}
+		noted := slices.ContainsFunc(f.Affected, func(a value.Affected) bool { return a.Note })
+		if noted != (name == "note") {
+			t.Errorf("%s: affected are %+v", name, f.Affected)
+		}
 		r := repair(p)
 		id, err := p.E.Log.Refs.ID(refs.Cursor(model.Manual))
 		p.Must(err)
-		blind := name != "nothing"
+		if blind {
+			saved, err := p.E.Log.Checkpoint(id)
+			if p.Must(err); !slices.Equal(saved.Parents, []objstore.ID{one.ID}) {
+				t.Errorf("%s: what is saved goes on from %v", name, saved.Parents)
+			}
+		}
+		if kept, err := p.E.Log.Refs.ID(refs.Tag("kept")); err != nil || kept != two.ID {
+			t.Errorf("%s: the tag is at %s, %v", name, kept.Short(), err)
+		}
 		if says(r, "holds the working tree as it is") != blind || (id == two.ID) == blind || id != newestSave(p) {
 			t.Errorf("%s: %q, the cursor is at %s", name, r.Done, id.Short())
 		}
@@ -841,5 +916,20 @@ func TestConversationsOfManySessions(t *testing.T) {
 	}
 	for _, o := range all {
 		p.Must(p.E.Log.Objs.Verify(enginetest.Bg, o.Kind, o.Id))
+	}
+}
+
+// TestRepairWithoutItsDirectory: a repair waits for the project's directory, which may have what is lost.
+func TestRepairWithoutItsDirectory(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", noise(1))
+	drop(p, blobOf(p, p.Save("one"), "f"))
+	p.Must(os.Rename(p.Root, p.Root+" moved"))
+	if _, err := p.E.Checker.Repair(enginetest.Bg, nil, nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a repair: %v", err)
+	}
+	p.Must(os.Rename(p.Root+" moved", p.Root))
+	if r := repair(p); !says(r, "1 object stored again") || len(r.Left.Lost) > 0 {
+		t.Errorf("%q", r.Done)
 	}
 }

@@ -121,6 +121,9 @@ func (r *repair) pass(ctx context.Context, v *verifier, first bool, p model.Prog
 		}
 	}
 	if len(v.bad) > 0 {
+		if v.passing.err != nil { // it does not know all that is bad
+			return v.passing.err
+		}
 		n, err := r.reread(ctx, v, p)
 		if err == nil && n > 0 {
 			v, err = r.verify(ctx, p)

@@ -262,6 +262,9 @@ func TestPromise06RepairBlind(t *testing.T) {
 	p.Write("d/g", "unsaved")
 	drop(p, model.Object{Kind: objstore.Tree, Id: two.Tree})
 	r := repair(p)
+	if a := r.Left.Affected; len(a) != 1 || !slices.Equal(value.Strings(a[0].Paths), []string{""}) {
+		t.Errorf("affected: %+v", a)
+	}
 	if r.Operation.Restore == nil {
 		t.Errorf("the repair does not say that nothing is known: %+v", r)
 	}
@@ -379,6 +382,11 @@ func TestPromise06RepairHealsDeltas(t *testing.T) {
 	drop(p, model.Object{Kind: objstore.Tree, Id: one.Tree})
 	if err := p.E.Log.Objs.Verify(enginetest.Bg, objstore.Tree, two.Tree); err == nil {
 		t.Fatal("the second tree does not stand on the first")
+	}
+	for _, full := range []bool{false, true} { // each that cannot be read is one fault
+		if list := faults(p, full); len(list) != 3 {
+			t.Errorf("full %v: %v", full, list)
+		}
 	}
 	repair(p)
 	p.Write("d/a", "2")

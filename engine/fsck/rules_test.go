@@ -2,9 +2,12 @@ package fsck_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rewind/engine/enginetest"
 	"rewind/engine/fsck"
@@ -61,23 +64,27 @@ func TestSpoiltObjects(t *testing.T) {
 // Of a checkpoint so many paths are named, and of more how many they are.
 func TestAffectedPaths(t *testing.T) {
 	const most = 100
-	for _, n := range []int{most, most + 1} {
+	for n, dir := range map[int]string{most: "", most + 1: "d/e/", most + 2: ""} {
 		p := enginetest.NewProject(t)
 		p.Write("d/f", "kept")
 		var all []model.Object
 		for i := range n {
-			p.Write(fmt.Sprintf("%03d", i), enginetest.Big(fmt.Sprint(i)))
+			p.Write(fmt.Sprintf("%s%03d", dir, i), enginetest.Big(fmt.Sprint(i)))
 		}
 		cp := p.Save("one")
 		for i := range n {
-			all = append(all, blobOf(p, cp, fmt.Sprintf("%03d", i)))
-			p.Remove(fmt.Sprintf("%03d", i))
+			all = append(all, blobOf(p, cp, fmt.Sprintf("%s%03d", dir, i)))
+			p.Remove(fmt.Sprintf("%s%03d", dir, i))
 		}
 		drop(p, all...)
 		f, err := p.E.Checker.Verify(enginetest.Bg, false, nil, nil)
 		p.Must(err)
 		if len(f.Affected) != 1 || len(f.Affected[0].Paths) != most || f.Affected[0].More != n-most {
 			t.Errorf("%d lost: %d affected, %+v", n, len(f.Affected), f.Affected)
+			continue
+		}
+		if first := string(f.Affected[0].Paths[0]); first != dir+"000" {
+			t.Errorf("the first of %d is %q", n, first)
 		}
 	}
 }
@@ -109,7 +116,18 @@ func TestLostOperations(t *testing.T) {
 		p.Must(err)
 		return f.LostOps
 	}
+	p.E.Log.Now = func() time.Time { return time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC) }
 	r := repair(p)
+	// Those behind the lost ones are stored as what differs from these.
+	if !says(r, "5 operations of the log stand as lost") || filepath.Base(r.Quarantine) != "20261120T100000Z-keys" {
+		t.Errorf("%q, kept in %s", r.Done, r.Quarantine)
+	}
+	for _, i := range lost {
+		kept, err := os.ReadFile(filepath.Join(r.Quarantine, fmt.Sprintf("operation-%d", cps[i].Seq)))
+		if err != nil || string(kept) != "x" {
+			t.Errorf("kept is %q, %v", kept, err)
+		}
+	}
 	want := []value.Span{{First: cps[3].Seq, Last: cps[3].Seq}, {First: cps[0].Seq, Last: cps[1].Seq}}
 	if got := spans(); !slices.Equal(got, want) {
 		t.Errorf("lost are %v, want %v; %q", got, want, r.Done)
@@ -139,7 +157,10 @@ func TestRestoreOfLostCheckpoints(t *testing.T) {
 			p.Write("f", "unsaved")
 			r := p.Checkout(one.ID.String(), restore.Options{Scope: refs.Scope{Exact: true}})
 			drop(p, model.Object{Kind: objstore.Checkpoint, Id: of(r.Operation.Restore)})
-			repair(p)
+			did := repair(p)
+			if !says(did, "holds the working tree as it is") {
+				t.Errorf("%q", did.Done)
+			}
 			op, err := p.E.Log.Refs.Operation(r.Operation.Seq)
 			p.Must(err)
 			if op.Kind != refs.KindLost {

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
+	"rewind/engine/conversation"
 	"rewind/engine/enginetest"
 	"rewind/engine/fsck"
 	"rewind/engine/model"
@@ -30,7 +32,7 @@ func stands(q *enginetest.Project, r *fsck.RepairResult) (string, error) {
 		return "", err
 	}
 	for _, ref := range all {
-		text += fmt.Sprintln(ref.Name, ref.ID.Short())
+		text += fmt.Sprintln(ref.Name, ref.ID.Short(), ref.Seq)
 	}
 	err = q.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Kind != refs.KindRepair {
@@ -98,7 +100,32 @@ func hurts(t *testing.T) map[string]*enginetest.Project {
 	drop(p, blobOf(p, one, "d/lost"), dir, model.Object{Kind: objstore.Checkpoint, Id: one.ID})
 	p.Remove("d/lost")
 	all["lost"] = p
+	all["said at many times"] = saidOften(t)
 	return all
+}
+
+// saidOften lost every state of a conversation that its session file still has.
+func saidOften(t *testing.T) *enginetest.Project {
+	t.Helper()
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("f", "1"))
+	k.Take("two", nil)
+	p.Settle()
+	said := []model.Object{{Kind: objstore.Transcript, Id: p.Session(k.Name()).Cursor.Transcript}}
+	p.Must(p.E.Log.Refs.Newest(0, func(op *refs.Operation) error {
+		node := model.Object{Kind: objstore.Transcript, Id: op.Transcript}
+		if op.Transcript.IsZero() || slices.Contains(said[1:], node) {
+			return nil
+		}
+		raw, err := p.E.Log.Objs.Get(objstore.Transcript, op.Transcript)
+		p.Must(err)
+		n, err := conversation.DecodeNode(op.Transcript, raw)
+		p.Must(err)
+		said = append(said, node, model.Object{Kind: objstore.Blob, Id: n.Tail})
+		return nil
+	}))
+	drop(p, said...)
+	return p
 }
 
 // TestSmallRepairsWhileReadsFail: whichever read of a repair fails, the repair does the same, or fails and is done by
@@ -107,7 +134,7 @@ func TestSmallRepairsWhileReadsFail(t *testing.T) {
 	now := time.Now()
 	for name, p := range hurts(t) {
 		p.E.Log.Now = func() time.Time { return now } // so that what is saved is the same
-		p.ReadFails(name, torture.Points(40, 1000), func(q *enginetest.Project) (string, error) {
+		p.ReadFails(name, torture.Points(90, 1000), func(q *enginetest.Project) (string, error) {
 			r, err := q.E.Checker.Repair(enginetest.Bg, nil, nil)
 			if err != nil && r != nil { // it is done, and the step behind it was not taken: a person takes it
 				_, err = q.E.Worktree.Save(enginetest.Bg, "", "after a repair", nil)
