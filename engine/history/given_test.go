@@ -20,13 +20,22 @@ func TestGivenUp(t *testing.T) {
 	first.Take("gone on", p.Edits("f", "4"))
 	p.Opened(p.Fork("turn:1", restore.Options{}).Fork).Take("other", p.Edits("f", "5"))
 	p.Settle()
+	old := p.Talker(7)
+	old.Used("long ago")
+	old.Say("done")
+	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+	p.Must(err)
 	h := p.E.History
 	res, err := h.Rows(enginetest.Bg, history.RowOptions{})
 	p.Must(err)
 	ctx, cancel := context.WithCancel(enginetest.Bg)
 	cancel()
 	for name, ask := range map[string]func(ctx context.Context) error{
-		"rows":        func(ctx context.Context) error { _, err := h.Rows(ctx, history.RowOptions{}); return err },
+		"rows": func(ctx context.Context) error { _, err := h.Rows(ctx, history.RowOptions{}); return err },
+		"past": func(ctx context.Context) error {
+			_, err := h.Rows(ctx, history.RowOptions{Past: true, Before: 1 << 52})
+			return err
+		},
 		"row":         func(ctx context.Context) error { _, err := h.TurnRow(ctx, "turn:1", ""); return err },
 		"graph":       func(ctx context.Context) error { _, err := h.Graph(ctx, res.Rows); return err },
 		"tree":        func(ctx context.Context) error { _, err := h.FamilyTree(ctx, "", true, nil); return err },

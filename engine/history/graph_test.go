@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"rewind/engine/enginetest"
@@ -32,6 +34,7 @@ func TestGraphIsAncestry(t *testing.T) {
 			res, err := p.E.History.Rows(enginetest.Bg, o)
 			p.Must(err)
 			n, e, f := graphIsAncestry(t, p, res.Rows)
+			graphOfSome(t, p, res.Rows)
 			links, elided, forks = links+n, elided+e, forks+f
 		}
 		for _, steps := range []bool{true, false} {
@@ -146,6 +149,77 @@ func graphIsAncestry(t *testing.T, p *enginetest.Project, rows []history.Row) (l
 		}
 	}
 	return links, elided, forks
+}
+
+// graphOfSome holds the links where rows come in another order, which are the same, and where every third is left out.
+func graphOfSome(t *testing.T, p *enginetest.Project, rows []history.Row) {
+	t.Helper()
+	want, err := p.E.History.Graph(enginetest.Bg, rows)
+	p.Must(err)
+	other := slices.Clone(rows)
+	slices.Reverse(other)
+	got, err := p.E.History.Graph(enginetest.Bg, other)
+	p.Must(err)
+	for i, l := range want {
+		m := got[len(got)-1-i]
+		if l == nil || m == nil {
+			if l != m {
+				t.Fatalf("row %d goes on from %+v, in another order from %+v", i, l, m)
+			}
+			continue
+		}
+		row := l.Row
+		if row >= 0 {
+			row = len(rows) - 1 - row
+		}
+		if m.Row != row || m.Elided != l.Elided {
+			t.Fatalf("row %d goes on from %+v, in another order from %+v", i, l, m)
+		}
+	}
+	var some []history.Row
+	for i := range rows {
+		if i%3 > 0 {
+			some = append(some, rows[i])
+		}
+	}
+	graphIsAncestry(t, p, some)
+}
+
+// TestGraphOfIdleTurns: what a session did where a turn of it that changed nothing stood goes on from that turn, with
+// nothing between, also where the row of that state is not listed.
+func TestGraphOfIdleTurns(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("f", "1"))
+	k.Take("talk", nil)
+	k.Take("more talk", nil)
+	k.Take("two", p.Edits("f", "2"))
+	res, err := p.E.History.Rows(enginetest.Bg, history.RowOptions{})
+	p.Must(err)
+	for _, tt := range []struct{ without, want string }{
+		{"", "1+0 2+0 3+0 4+0 -"},
+		{"one", "1+0 2+0 3+1 -"},
+		{"more talk", "1+0 2+0 3+0 -"},
+		{"two", "1+0 2+0 3+0 -"},
+		{"talk", "1+0 2+0 3+0 -"},
+	} {
+		rows := slices.DeleteFunc(slices.Clone(res.Rows), func(r history.Row) bool {
+			return r.Prompt == tt.without && r.Turn > 0
+		})
+		links, err := p.E.History.Graph(enginetest.Bg, rows)
+		p.Must(err)
+		var got []string
+		for _, l := range links {
+			if l == nil {
+				got = append(got, "-")
+				continue
+			}
+			got = append(got, fmt.Sprintf("%d+%d", l.Row, l.Elided))
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("without %q: %s, want %s", tt.without, got, tt.want)
+		}
+	}
 }
 
 // lineOf is a checkpoint and all before it, by first parents.

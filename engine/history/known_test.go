@@ -11,6 +11,7 @@ import (
 	"rewind/engine/purge"
 	"rewind/engine/restore"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 )
 
 // listed is the only session of a list.
@@ -148,14 +149,25 @@ func TestKinWaitsForNobody(t *testing.T) {
 		t.Errorf("%q, %d", title, forks)
 	}
 	free()
-	p.Fork("turn:1", restore.Options{Title: "another way"})
+	kid := p.Fork("turn:1", restore.Options{Title: "another way"}).Fork.Session
 	_, _, err := p.E.History.SessionList(enginetest.Bg, true, 0)
 	p.Must(err)
 	if title, forks := told(); title != "one" || forks != 1 {
 		t.Errorf("%q, %d", title, forks)
 	}
-	defer p.E.Log.Hold()()
+	release := p.E.Log.Hold()
 	if title, _ := told(); title != "one" {
 		t.Errorf("%q while somebody is at the project", title)
+	}
+	p.E.Log.Rewrote() // perhaps a title was purged
+	if title, forks := told(); title != "" || forks != 0 {
+		t.Errorf("%q, %d once something is taken out of the log", title, forks)
+	}
+	release()
+	for standing, want := range map[value.Standing]int{value.MainLine: 1, value.Archived: 1, value.Deleted: 0} {
+		recorded(p, kid, func(s *model.Session) { s.Standing = standing })
+		if _, forks := told(); forks != want {
+			t.Errorf("%d forks, of which one is %q", forks, standing)
+		}
 	}
 }

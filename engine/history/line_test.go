@@ -91,6 +91,29 @@ func TestAsideOfFork(t *testing.T) {
 	})
 }
 
+// TestAsideBehindAForkPoint: who stands on a fork that was made within a turn has on the line what the original did in
+// that turn before, and what it did in it since aside.
+func TestAsideBehindAForkPoint(t *testing.T) {
+	t.Parallel()
+	p, first := enginetest.TwoTurns(t)
+	first.Ask("three")
+	first.Work(p.Edits("f", "3"))
+	of := restore.Options{Session: model.SessionChoice{Session: first.Name()}}
+	kid := p.Opened(p.Fork("turn:3", of).Fork)
+	first.Work(p.Edits("f", "4"))
+	first.Say("done: three")
+	first.Stop()
+	kid.Take("kid's", p.Edits("f", "5"))
+	res, err := p.E.History.List(enginetest.Bg, history.ListOptions{Steps: true})
+	p.Must(err)
+	var got []string
+	for i := range res.Checkpoints {
+		l := &res.Checkpoints[i]
+		got = append(got, fmt.Sprint(p.Cat(l.Checkpoint, "f")[:1], l.Aside))
+	}
+	enginetest.Equal(t, "aside", got, []string{"5false", "4true", "3false", "2false", "1false", "0false"})
+}
+
 // forkOfForks is a session of two turns, a fork of it with one more, a fork of that, and one of that.
 func forkOfForks(t *testing.T) (p *enginetest.Project, line []*enginetest.Talker) {
 	t.Helper()

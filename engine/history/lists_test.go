@@ -312,6 +312,38 @@ func TestTreeOfWorktrees(t *testing.T) {
 	}
 }
 
+// TestTreeOfAlikeNames: of sessions of another worktree whose ids begin alike none is meant; what this worktree has
+// itself stays as it is here.
+func TestTreeOfAlikeNames(t *testing.T) {
+	t.Parallel()
+	p, _ := enginetest.TwoTurns(t)
+	q := p.Beside(t.TempDir())
+	t.Cleanup(q.Close)
+	for _, n := range []int{0x50000001, 0x50000002} {
+		q.Talker(n).Take(fmt.Sprintf("alike %x", n), nil)
+	}
+	there, err := q.E.History.LocalBranches(enginetest.Bg)
+	p.Must(err)
+	for _, name := range []string{"none", "5000", "claude/5000"} {
+		if _, err := p.E.History.FamilyTree(enginetest.Bg, name, false, there); err == nil {
+			t.Errorf("%s: a session that nobody has, or several", name)
+		}
+	}
+	here, err := p.E.History.LocalBranches(enginetest.Bg)
+	p.Must(err)
+	tree, err := p.E.History.FamilyTree(enginetest.Bg, "50000002", true, append(here, there...))
+	p.Must(err)
+	var got []string
+	for i := range tree.Branches {
+		b := &tree.Branches[i]
+		got = append(got, fmt.Sprintf("%.15s %t %s %t", b.Branch, b.Worktree == q.Root, b.Title, b.Running))
+	}
+	enginetest.Equal(t, "with its own", got[:1], []string{"claude/50000002 true alike 50000002 false"})
+	if mine := "claude/00000001 false one false"; len(got) != 3 || !slices.Contains(got, mine) || tree.Others != 0 {
+		t.Errorf("%q, %d others", got, tree.Others)
+	}
+}
+
 // TestTreeAcrossWorktrees: a fork that was made in another worktree hangs below its original as that is where it goes
 // on, and clashes with what that did since.
 func TestTreeAcrossWorktrees(t *testing.T) {

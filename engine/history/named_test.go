@@ -138,6 +138,7 @@ func lateCall(t *testing.T, stops bool) {
 	t.Helper()
 	p, k := enginetest.Begun(t)
 	k.Take("one", p.Edits("f", "1"))
+	k.Take("two", nil)
 	k.Send(hooks.Event{Kind: hooks.Prompt, Prompt: "late"}, capture.HandleOptions{})
 	tool := hooks.Tool{Name: "Bash", Call: "toolu_late"}
 	k.Send(hooks.Event{Kind: hooks.BeforeTool, Tool: tool}, capture.HandleOptions{})

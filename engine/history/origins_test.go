@@ -395,6 +395,29 @@ func TestTitleOfCodex(t *testing.T) {
 		if got, err := p.E.History.TitleOf(&s); err != nil || got != want {
 			t.Errorf("given %q: %q, %v", given, got, err)
 		}
+		recorded(p, k.Name(), func(s *model.Session) { s.Title = given })
+		titles := map[string]string{}
+		l, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: k.Name()}, 0)
+		p.Must(err)
+		titles["turns"] = l.Title
+		list, _, err := p.E.History.SessionList(enginetest.Bg, true, 0)
+		p.Must(err)
+		titles["list"] = list[0].Title
+		tree, err := p.E.History.FamilyTree(enginetest.Bg, "", false, nil)
+		p.Must(err)
+		titles["tree"] = tree.Branches[0].Title
+		for where, title := range titles {
+			if title != want {
+				t.Errorf("given %q, the %s has %q", given, where, title)
+			}
+		}
+		for _, name := range []string{"given", "do it"} {
+			release := p.E.Log.Hold()
+			_, err := p.E.History.BranchNamed(name)
+			if release(); (err == nil) != (name == want) {
+				t.Errorf("given %q, named %q: %v", given, name, err)
+			}
+		}
 	}
 }
 
@@ -471,7 +494,13 @@ func TestForkOfNobody(t *testing.T) {
 		}
 		kid.Start()
 		kid.Take("other", p.Edits("g", "1"))
+		gitOf(p)("init", "-q")
 		h := p.E.History
+		its, err := h.Forks(enginetest.Bg, p.Env(), kid.Name())
+		p.Must(err)
+		if l := its[0].Fork; l.Commit != "" || l.GitBy != value.GitUnknown {
+			t.Errorf("by git: %+v", l)
+		}
 		forks, err := h.Forks(enginetest.Bg, p.Env(), "")
 		p.Must(err)
 		if len(forks) != 1 {
@@ -525,6 +554,40 @@ func TestForksAreNotLookedFor(t *testing.T) {
 	ends, err := h.ForkEnds(enginetest.Bg)
 	if p.Must(err); len(forks)+len(ends) > 0 || len(tree.Branches) != 2 {
 		t.Errorf("%d branches, forks %+v, ends %v", len(tree.Branches), forks, ends)
+	}
+}
+
+// TestTurnsOfBeforeACut: a fork has the turns of its original as that had them, also once the original's file was cut,
+// and their numbers have come again: those that changed nothing, too.
+func TestTurnsOfBeforeACut(t *testing.T) {
+	t.Parallel()
+	p, first := enginetest.Begun(t)
+	first.Take("one", p.Edits("f", "1"))
+	first.Take("talk", nil)
+	first.Take("three", p.Edits("f", "3"))
+	of := restore.Options{Session: model.SessionChoice{Session: first.Name()}}
+	kid := p.Opened(p.Fork("turn:3", of).Fork)
+	kid.Take("kid's", p.Edits("g", "1"))
+	back := of
+	back.InPlace = true
+	p.Back("turn:1@"+first.Name(), back)
+	reopened(p, first)
+	first.Take("two again", p.Edits("f", "4"))
+	first.Take("talk again", nil)
+	p.Settle()
+	for name, want := range map[string]string{
+		"turn:1@" + kid.ID: "one 1", "turn:2@" + kid.ID: "talk 1", "turn:3@" + kid.ID: "three 3",
+		"turn:4@" + kid.ID:   "kid's 3",
+		"turn:2@" + first.ID: "two again 4", "turn:3@" + first.ID: "talk again 4", "turn:1@" + first.ID: "one 1",
+	} {
+		row, err := p.E.History.TurnRow(enginetest.Bg, name, "")
+		p.Must(err)
+		cp, err := p.E.History.Resolve(name)
+		p.Must(err)
+		got := row.Prompt + " " + p.Cat(cp, "f")[:1]
+		if got != want || row.ID != cp.ID {
+			t.Errorf("%s: %s, its row has %s; want %s", name, got, p.Cat(row.Checkpoint, "f")[:1], want)
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ func TestAnswersWhileReadsFail(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(t *testing.T) (*enginetest.Project, about){
 		"forked": forkedAbout, "tangled": tangled, "beside": besideAbout, "origins": origins,
-		"thinned": thinnedAbout, "cut short": cutShort,
+		"thinned": thinnedAbout, "cut short": cutShort, "unheard": unheard, "before": before, "older": older,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -253,12 +253,52 @@ func furtherQuestions(p *enginetest.Project, a about) (list []question) {
 	add("previous", func() (any, error) {
 		return held(p, func() (any, error) { return h.BranchNamed("-") })
 	})
+	for _, o := range []history.ListOptions{
+		{Filter: history.Filter{Filter: value.Filter{By: "agent"}}}, {Before: 9, Limit: 2},
+	} {
+		add(fmt.Sprint("steps before ", o.Before), func() (any, error) { return h.List(enginetest.Bg, o) })
+	}
+	list = append(list, questionsOfNobody(p)...)
 	for _, name := range a.sessions {
 		for _, q := range furtherOf(p, name) {
 			add(q.name+" of "+name, q.ask)
 		}
 	}
 	return list
+}
+
+// questionsOfNobody are some about the session that the project stands on, or whichever has a turn.
+func questionsOfNobody(p *enginetest.Project) []question {
+	h, whose := p.E.History, model.SessionChoice{}
+	named := func(name string) func() (any, error) {
+		return func() (any, error) {
+			return held(p, func() (any, error) { return moment(h.NamedMoment(enginetest.Bg, name, whose)) })
+		}
+	}
+	return []question{
+		{"turns of any", func() (any, error) { return h.Turns(enginetest.Bg, whose, 1) }},
+		{"future of any", func() (any, error) { return h.Future(enginetest.Bg, whose) }},
+		{"page of any", func() (any, error) { return h.Page(enginetest.Bg, whose, "", history.Place{}, 2) }},
+		{"named of any", func() (any, error) { return h.Named(whose, "turn:1") }},
+		{"resolved of any", func() (any, error) { return h.Resolve("turn:1") }},
+		{"row of any", func() (any, error) { return h.TurnRow(enginetest.Bg, "turn:1", "") }},
+		{"shown of any", func() (any, error) {
+			s, r, err := h.ShowTurn(enginetest.Bg, "turn:9", "", nil)
+			return []any{s, r}, err
+		}},
+		{"moment of any", named("turn:1")},
+		{"now of any", named("@")},
+		{"of nobody", named("turn:1@nobody")},
+		{"tree of any", func() (any, error) { return h.FamilyTree(enginetest.Bg, "", false, nil) }},
+		{"graph of all", func() (any, error) {
+			res, err := h.Rows(enginetest.Bg, history.RowOptions{All: true, Past: true, Changes: 1})
+			if err != nil {
+				return nil, err
+			}
+			some := slices.DeleteFunc(res.Rows, func(r history.Row) bool { return r.Turn == 1 && !r.NoCode })
+			return h.Graph(enginetest.Bg, some)
+		}},
+	}
 }
 
 func furtherOf(p *enginetest.Project, name string) []question {
@@ -286,6 +326,23 @@ func furtherOf(p *enginetest.Project, name string) []question {
 			return h.Page(enginetest.Bg, model.SessionChoice{}, "turn:1@"+name, history.Place{}, 3)
 		}},
 		{"branch 3", func() (any, error) { return h.Way(enginetest.Bg, "turn:3@"+name) }},
+		{"the fork point", func() (any, error) { return h.ForkPoint(enginetest.Bg, "fork:"+name) }},
+		{"the first turn's name", func() (any, error) {
+			return h.Named(model.SessionChoice{Session: name}, "turn:1~1")
+		}},
+		{"what it stands on", func() (any, error) { return h.ResolveIn(name, "@~1") }},
+		{"the newest but one", func() (any, error) { return h.Resolve("session:" + name + "~1") }},
+		{"branch named", func() (any, error) {
+			return held(p, func() (any, error) { return h.BranchNamed("session:" + name) })
+		}},
+		{"what all said", func() (any, error) {
+			list, why, err := h.Messages(enginetest.Bg, "session:"+name, 9)
+			return []any{list, why}, err
+		}},
+		{"what else is before", func() (any, error) {
+			rows, err := h.Rows(enginetest.Bg, history.RowOptions{Filter: of, Past: true, Before: 1 << 52})
+			return rows, err
+		}},
 		{"what lies ahead", func() (any, error) {
 			return held(p, func() (any, error) {
 				f, err := h.FutureOf(enginetest.Bg, model.SessionChoice{Session: name})
@@ -333,10 +390,10 @@ func (f *failing) begin(n int) {
 }
 
 // readsFail asks all questions while one read after the other fails: so many that behind each call of all by which a
-// read is asked for a few have failed.
+// read is asked for a few have failed, and the question with them, or some have and were of no account.
 func readsFail(p *enginetest.Project, a about) {
 	p.T.Helper()
-	const few = 2
+	const few, some = 2, 3
 	var f failing
 	o, now := p.Options(), p.E.Log.Now
 	o.KV.ReadFault = f.fault
@@ -355,7 +412,7 @@ func readsFail(p *enginetest.Project, a about) {
 	for i := range list {
 		ask(&list[i], 0) // what is learnt at the first time is known at the second
 	}
-	tried := map[uintptr]int{} // by call
+	tried, shown := map[uintptr]int{}, map[uintptr]int{} // by call
 	for i := range list {
 		q := &list[i]
 		if a.not != nil && a.not.MatchString(q.name) {
@@ -363,23 +420,26 @@ func readsFail(p *enginetest.Project, a about) {
 		}
 		want := ask(q, 0)
 		for n, calls := range f.reads {
-			if !slices.ContainsFunc(calls, func(pc uintptr) bool { return tried[pc] < few }) {
+			if !slices.ContainsFunc(calls, func(pc uintptr) bool { return shown[pc] < few && tried[pc] < some }) {
 				continue
 			}
+			is := q.failsAt(p, want, n+1, ask)
 			for _, pc := range calls {
-				tried[pc]++
+				if tried[pc]++; is {
+					shown[pc]++
+				}
 			}
-			q.failsAt(p, want, n+1, ask)
 		}
 	}
 }
 
-// failsAt holds what a question is answered where its n-th read fails, and once that is over.
-func (q *question) failsAt(p *enginetest.Project, want string, n int, ask func(q *question, at int) string) {
+// failsAt holds what a question is answered where its n-th read fails, and once that is over. It reports whether the
+// question failed.
+func (q *question) failsAt(p *enginetest.Project, want string, n int, ask func(q *question, at int) string) bool {
 	p.T.Helper()
 	got := ask(q, n)
 	if got == want {
-		return
+		return false
 	}
 	if got != failed && !hinted(got, want) {
 		p.T.Fatalf("%s: read %d fails:\n%s", q.name, n, apart(got, want))
@@ -387,6 +447,7 @@ func (q *question) failsAt(p *enginetest.Project, want string, n int, ask func(q
 	if again := told(q); again != want {
 		p.T.Fatalf("%s once read %d has failed:\n%s", q.name, n, apart(again, want))
 	}
+	return got == failed
 }
 
 // failed is what a question is answered that fails with the read.
@@ -415,8 +476,10 @@ func hinted(got, want string) bool {
 }
 
 var (
-	// hints are what a session is called, what it lost, how many turns it has, and why no code was captured.
-	hints = regexp.MustCompile(`"(Whose|Loss)":"[^"]*",?|(has|of) \d+ turns|"no_code":"(\\.|[^"\\])*"`)
+	// hints are what a session is called, what it lost, how many turns it has, why no code was captured, and with what
+	// a branch clashes.
+	hints = regexp.MustCompile(`"(Whose|Loss)":"[^"]*",?|(has|of) \d+ turns|"no_code":"(\\.|[^"\\])*"|` +
+		`"Conflicts":(null|\[.*?\]),"Clashes":\d+`)
 	// sides are between which states a restore went, which is left out where one of them cannot be read.
 	sides = regexp.MustCompile(`"(From|To)":null`)
 	// talkOnly is said of turns of which only the conversation is known.

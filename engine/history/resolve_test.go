@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"rewind/engine/enginetest"
-	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/objstore"
 )
@@ -65,7 +64,7 @@ func TestPromise19TooShort(t *testing.T) {
 		if !errors.As(err, &short) || !errors.Is(err, model.ErrNotFound) {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if len(short.Begin) != min(begin, history.MaxBegin) || short.More != (begin > history.MaxBegin) {
+		if len(short.Begin) != min(begin, 5) || short.More != (begin > 5) {
 			t.Errorf("%s: %d begin so: %v", name, begin, err)
 		}
 		for _, id := range short.Begin {

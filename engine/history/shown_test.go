@@ -103,6 +103,14 @@ func TestGitGoneIsShown(t *testing.T) {
 	if s.GitGone.Branch != "other" || len(row.Steps) != 2 {
 		t.Errorf("of the turn: %+v, %d steps", s.GitGone, len(row.Steps))
 	}
+	git("init", "-q", "-b", "third")
+	p.Write("f", "7")
+	p.Save("")
+	p.Must(os.WriteFile(p.Path(".git/HEAD"), []byte("nothing\n"), 0o600)) // it is there, and broken
+	p.Write("f", "8")
+	if got := show(p.Save("")); got != "" {
+		t.Errorf("of a repository that is broken: %q", got)
+	}
 }
 
 // TestNoConversation: why there is nothing of a conversation, and whose turns there are instead.

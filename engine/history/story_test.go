@@ -454,7 +454,8 @@ func TestStoryCutShort(t *testing.T) {
 	tell(p, of, 5, "cutshort", "first", "other")
 }
 
-// tell holds all that is told of a project, whose sessions are called so and have at most so many turns.
+// tell holds all that is told of a project, whose sessions are called so and have at most so many turns; 0: each as
+// many as it has.
 func tell(p *enginetest.Project, of about, turns uint64, file string, called ...string) {
 	p.T.Helper()
 	s := &story{Project: p}
@@ -463,10 +464,90 @@ func tell(p *enginetest.Project, of about, turns uint64, file string, called ...
 		s.names = append(s.names, name, called[i], id, called[i])
 	}
 	for _, name := range of.sessions {
-		s.ask(name, turns)
+		n := turns
+		if n == 0 {
+			n = s.E.Log.Session(name).Turn
+		}
+		s.ask(name, n)
 	}
 	s.family()
+	s.told(of.sessions)
 	s.hold(file)
+}
+
+// told tells of each session what else is told of it, and from which row each row goes on.
+func (s *story) told(sessions []string) {
+	h := s.E.History
+	kin, err := h.Kin()
+	s.Must(err)
+	s.say("## told")
+	for _, name := range sessions {
+		_, id := model.SplitSession(name)
+		title, forks := kin(name, 1)
+		root, known := h.Whereabouts("session:" + id)
+		s.say("- %s %q, %d forked at its first turn, here %t", name, title, forks, root == "" && known)
+		for _, name := range []string{"@", "turn:1", "before:2~1"} {
+			got, err := h.Named(model.SessionChoice{Session: id}, name)
+			s.say("  %s: %s %v", name, s.called(got), err)
+		}
+		if cp, err := h.Resolve("fork:" + id); err == nil || !strings.Contains(err.Error(), "is no fork") {
+			s.say("  fork point: %s, %v", s.code(idOf(cp)), err)
+		}
+	}
+	names, err := h.Names(enginetest.Bg)
+	s.Must(err)
+	for _, n := range names {
+		s.say("- %s %s %q of %s, %s", n.Kind, n.Name, n.Title, n.Session, s.id(n.Checkpoint))
+	}
+	points, err := h.ForkPoints(enginetest.Bg)
+	s.Must(err)
+	for i := range points {
+		l := &points[i]
+		s.say("- %s of %s at %d, %s %s", l.Child, l.Session, l.Both, s.code(l.Checkpoint), l.NoCode)
+	}
+	rows, err := h.Rows(enginetest.Bg, history.RowOptions{Past: true})
+	s.Must(err)
+	links, err := h.Graph(enginetest.Bg, rows.Rows)
+	s.Must(err)
+	for i, l := range links {
+		if l != nil {
+			s.say("- row %d goes on from %d, %d between, forked %t", i, l.Row, l.Elided, l.Fork != nil)
+		}
+	}
+	s.targets()
+}
+
+// targets tells what calls were about, by turn, and what turns said last.
+func (s *story) targets() {
+	h := s.E.History
+	list := s.Listed()
+	var steps []*model.Checkpoint
+	for i := range list {
+		steps = append(steps, list[i].Checkpoint)
+	}
+	about := h.Targets(steps)
+	for _, cp := range steps {
+		list, why, err := h.Messages(enginetest.Bg, cp.ID.String(), 9)
+		asked, answered := history.Said(list)
+		s.say("- %s %d: about %q, asked %q, answered %q %s %v", cp.Session, cp.Cause.Turn, about[cp.Cause.Call],
+			asked.Text, answered.Text, why, err)
+	}
+}
+
+// called is a name with the code in place of an id.
+func (s *story) called(name string) string {
+	id, back, _ := strings.Cut(name, "~")
+	if _, err := objstore.ParseID(id); err == nil {
+		return s.code(id) + "~" + back
+	}
+	return name
+}
+
+func idOf(cp *model.Checkpoint) string {
+	if cp == nil {
+		return ""
+	}
+	return cp.ID.String()
 }
 
 // hold compares with the file of that name.

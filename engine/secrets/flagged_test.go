@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -142,6 +143,15 @@ func TestFlagsOfOtherRules(t *testing.T) {
 		string(secrets.LeakMarkKey): (&secrets.LeakCursor{Rules: "other", Done: 9}).Encode(),
 	})
 	wantLeaks(p, "alone r:1, of two r:1, other r:1")
+	rules := p.E.Leaks.Scan.Scanner
+	p.ReadFails("a look by these rules", math.MaxInt32, func(q *enginetest.Project) (string, error) {
+		q.E.Leaks.Scan.Scanner = rules
+		q.E.Leaks.Forget()
+		if err := q.E.Leaks.ScanForSecrets(enginetest.Bg, false); err != nil {
+			return "", err
+		}
+		return told(q)
+	})
 	lookForSecrets(p)
 	wantLeaks(p, "of two r:1, other r:1")
 	p.Reopen()
@@ -236,8 +246,11 @@ func TestFreedPaths(t *testing.T) {
 	p.Write("large.env", strings.Repeat("\n", leaks.MaxSize))
 	p.Must(os.Remove(p.Path("link.env")))
 	p.Write("link.env", "none")
-	lookForSecrets(p)
+	first := asks(p)
 	held("small again", "dir.env gone.env same.env")
+	if again := asks(p); again > first/8 {
+		t.Errorf("the rules are asked about what was judged: %d and %d times", first, again)
+	}
 	p.Save("two")
 	// With another secret a file that was freed is skipped again, and no other.
 	p.Write("clean.env", content)
@@ -253,6 +266,65 @@ func TestFreedPaths(t *testing.T) {
 		t.Errorf("in mode flag: %v, %v", skipped, err)
 	}
 	held("in mode flag", "")
+}
+
+// asks is a look, and how often it asked whether it is ended: once for each rule that is asked about a text.
+func asks(p *enginetest.Project) int64 {
+	p.T.Helper()
+	n := int64(0)
+	p.Must(p.E.Leaks.ScanForSecrets(&counted{Context: enginetest.Bg, n: &n}, false))
+	return n
+}
+
+// TestLookOnce: a content that comes back, and a conversation's part that stays, is not looked at again.
+func TestLookOnce(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	write := func(name, content string) int64 {
+		t.Helper()
+		p.Write(name, content)
+		p.Save(content)
+		return asks(p)
+	}
+	first := write("f", "one")
+	write("f", "two")
+	if again := write("f", "one"); again > first/2 {
+		t.Errorf("a content is asked about %d times, and %d times when it comes back", first, again)
+	}
+	if elsewhere := write("g", "one"); elsewhere < first { // the path decides, too
+		t.Errorf("a content is asked about %d times, and %d times at another path", first, elsewhere)
+	}
+	// Of a conversation of two blocks the second is another one.
+	begin := strings.Repeat(spokenLine("none"), 20)
+	begin += spokenLine(strings.Repeat("x", conversation.TranscriptBlock-len(begin)-len(spokenLine(""))))
+	said := func(session, text string) int64 {
+		t.Helper()
+		taken(p, session, begin, text)
+		return asks(p)
+	}
+	all := said("claude/1", spokenLine("two"))
+	if again := said("claude/1", spokenLine("another")); again > all/2 {
+		t.Errorf("a conversation is asked about %d times, and %d times when its end is another", all, again)
+	}
+	if other := said("claude/2", spokenLine("two")); other < all {
+		t.Errorf("a conversation is asked about %d times, and another %d times", all, other)
+	}
+}
+
+// TestLookWithoutItsDirectory: files that were left out cannot be judged where the project's directory is gone.
+func TestLookWithoutItsDirectory(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Write("a", "TOKEN="+token(1))
+	p.Save("one")
+	lookForSecrets(p)
+	p.Set("secrets.mode", project.SecretsSkip)
+	p.Must(os.Rename(p.Root, p.Root+" moved"))
+	if err := p.E.Leaks.ScanForSecrets(enginetest.Bg, false); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a look: %v", err)
+	}
+	p.Must(os.Rename(p.Root+" moved", p.Root))
+	lookForSecrets(p)
 }
 
 // TestSaidSecretNames: a finding is named by the beginning of its name, in letters of either case, when that is one's
@@ -398,11 +470,13 @@ func TestAddedByChanges(t *testing.T) {
 			t.Errorf("%s: lines %q, want %q", c.name, is, c.want)
 		}
 	}
-	// A content before that is lost had nothing.
+	// A content that is lost has no secret of another, neither before it nor behind it.
 	dropped(p, objstore.Blob, one.ID)
-	list, err := p.E.Leaks.Added(enginetest.Bg, []tree.Change{{Path: "d/f", Old: &one, New: &two}}, nil)
-	if p.Must(err); len(list) != 1 {
-		t.Errorf("behind a lost content: %+v", list)
+	for _, ch := range []tree.Change{{Path: "d/f", Old: &one, New: &two}, {Path: "d/f", Old: &two, New: &one}} {
+		list, err := p.E.Leaks.Added(enginetest.Bg, []tree.Change{ch}, nil)
+		if p.Must(err); len(list) != 1 {
+			t.Errorf("with a lost content: %+v", list)
+		}
 	}
 }
 
@@ -455,18 +529,22 @@ func spokenLine(text string) string {
 	return `{"parentUuid":null,"type":"user","uuid":"u","message":{"role":"user","content":"` + text + `"}}` + "\n"
 }
 
-// taken stores a conversation of one block, which an operation takes in at once.
-func taken(p *enginetest.Project, session, text string) (block, talk objstore.ID) {
+// taken stores a conversation by its blocks, which an operation takes in at once. It gives the last block, too.
+func taken(p *enginetest.Project, session string, blocks ...string) (last, id objstore.ID) {
 	p.T.Helper()
 	tx := p.E.Log.Objs.Begin()
-	block, err := tx.Put(objstore.Blob, []byte(text), objstore.ID{})
-	p.Must(err)
-	node := conversation.Node{Length: int64(len(text)), Tail: block}
-	talk, err = tx.Put(objstore.Transcript, node.Encode(), objstore.ID{})
-	p.Must(err)
+	var node conversation.Node
+	for _, text := range blocks {
+		var err error
+		last, err = tx.Put(objstore.Blob, []byte(text), objstore.ID{})
+		p.Must(err)
+		node = conversation.Node{Length: node.Length + int64(len(text)), Tail: last, Parent: id}
+		id, err = tx.Put(objstore.Transcript, node.Encode(), objstore.ID{})
+		p.Must(err)
+	}
 	p.Must(tx.Commit(enginetest.Bg, kv.Durable))
-	p.Must(p.E.Log.Record(enginetest.Bg, refs.Operation{Kind: refs.KindImport, Session: session, Transcript: talk}))
-	return block, talk
+	p.Must(p.E.Log.Record(enginetest.Bg, refs.Operation{Kind: refs.KindImport, Session: session, Transcript: id}))
+	return last, id
 }
 
 // TestSaidPassesDamage: a conversation that breaks off, is damaged or of an agent that is not known is passed over, and
@@ -507,7 +585,7 @@ func TestSaidInItsPlace(t *testing.T) {
 		},
 		{"shorter", spokenLine(token(4)), map[string]string{"1 github-pat": token(4), "2 github-pat": token(3)}},
 		{
-			"two in a line", spokenLine(token(5) + " and " + lab),
+			"two in a line", spokenLine(lab + " and " + token(5)),
 			map[string]string{"1 github-pat": token(5), "1 gitlab-pat": lab, "2 github-pat": token(3)},
 		},
 	} {
@@ -516,6 +594,12 @@ func TestSaidInItsPlace(t *testing.T) {
 		list, err := p.E.Leaks.Said()
 		p.Must(err)
 		got := map[string]string{}
+		inOrder := func(a, b value.SaidLeak) int {
+			return cmp.Or(cmp.Compare(b.Operation, a.Operation), b.Record-a.Record, cmp.Compare(a.Rule, b.Rule))
+		}
+		if !slices.IsSortedFunc(list, inOrder) {
+			t.Errorf("%s: not in order: %+v", c.name, list)
+		}
 		for _, l := range list {
 			got[fmt.Sprint(l.Record, " ", l.Rule)], err = p.E.Leaks.SaidSecret(enginetest.Bg, l.Found)
 			p.Must(err)

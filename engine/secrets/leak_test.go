@@ -123,11 +123,12 @@ func TestLookPassesAllowed(t *testing.T) {
 	p.Write("allowed", "TOKEN="+token(1)+"\n")
 	p.Write("allowed too", "TOKEN="+token(2)+"\n")
 	p.Write("other", "TOKEN="+token(2)+"\n")
+	p.Write("large", token(5)+strings.Repeat("\n", leaks.MaxSize-len(token(5)))) // as large as one that is looked at
 	p.Save("one")
 	lookForSecrets(p)
-	wantLeaks(p, "other github-pat:1")
+	wantLeaks(p, "large github-pat:1, other github-pat:1")
 	p.Set("secrets.allow")
-	wantLeaks(p, "other github-pat:1")
+	wantLeaks(p, "large github-pat:1, other github-pat:1")
 }
 
 func TestLookForSecretsOff(t *testing.T) {
@@ -243,6 +244,10 @@ func TestLookForSecretsInSteps(t *testing.T) {
 	}
 	if tags("more"); mark(secrets.LeakMarkKey) != last+3 || mark(saidMark) != last+3 {
 		t.Errorf("up to %d and %d, want %d", mark(secrets.LeakMarkKey), mark(saidMark), last+3)
+	}
+	put(p, map[string][]byte{string(saidMark): nil})
+	if lookForSecrets(p); mark(saidMark) != last+3 {
+		t.Errorf("conversations alone: up to %d, want %d", mark(saidMark), last+3)
 	}
 	secrets.OpsAtOnce = 1024
 }

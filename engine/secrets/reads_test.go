@@ -1,6 +1,8 @@
 package secrets_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,17 +14,33 @@ import (
 	"rewind/engine/secrets"
 	"rewind/internal/kv"
 	"rewind/internal/leaks"
-	"rewind/internal/torture"
 	"rewind/internal/value"
+	"rewind/objstore"
 	"rewind/tree"
 )
 
 // saidMark is the key of how far conversations were looked at.
 var saidMark = []byte{kv.PrefixLeak, 's'}
 
-// told is what the room tells of contents and of conversations, as text: what the store has of it.
+// told is what the room tells of contents and of conversations, and what the store has of it but how far it got: that
+// is not written down each time.
 func told(p *enginetest.Project) (string, error) {
 	p.E.Leaks.Forget()
+	text, err := lists(p)
+	if err != nil {
+		return "", err
+	}
+	err = p.E.Log.DB.Scan(kv.Range{Prefix: secrets.LeakMarkKey}, func(key, val []byte) error {
+		if len(key) > len(saidMark) {
+			text += fmt.Sprintf("%q %q\n", key, val)
+		}
+		return nil
+	})
+	return text, err
+}
+
+// lists is what the room tells.
+func lists(p *enginetest.Project) (string, error) {
 	cp, err := p.E.History.Resolve("@")
 	if err != nil {
 		return "", err
@@ -35,8 +53,12 @@ func told(p *enginetest.Project) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	secret, err := p.E.Leaks.SecretFiles()
+	if err != nil {
+		return "", err
+	}
 	at, err := p.E.Leaks.ReadLeakCursor()
-	return fmt.Sprintln(files, said, at.Done, at.Tree), err
+	return fmt.Sprintln(files, said, secret("prod.env"), secret("d/other"), at), err
 }
 
 // failing is a project in whose files and conversations secrets were captured, two that were not looked at yet.
@@ -62,38 +84,31 @@ func TestLookWhileReadsFail(t *testing.T) {
 	p, _ := failing(t)
 	rules, err := leaks.New()
 	p.Must(err)
-	look := func(what string, tell func(q *enginetest.Project) (string, error)) {
-		p.ReadFails(what, torture.Points(60, math.MaxInt32), func(q *enginetest.Project) (string, error) {
+	look := func(what string, most int) {
+		p.ReadFails(what, most, func(q *enginetest.Project) (string, error) {
 			q.E.Leaks.Scan.Scanner = rules // to read them takes longer than all else
 			q.E.Leaks.Forget()
 			if err := q.E.Leaks.ScanForSecrets(enginetest.Bg, false); err != nil {
 				return "", err
 			}
-			return tell(q)
+			return told(q)
 		})
 	}
-	look("a look", told)
+	look("a look", math.MaxInt32)
 	put(p, map[string][]byte{string(secrets.LeakMarkKey): nil, string(saidMark): nil})
-	look("a look anew", told)
+	look("a look anew", 30)
 	forgotten := map[string][]byte{}
 	p.Must(p.E.Log.DB.Scan(kv.Range{Prefix: secrets.LeakMarkKey}, func(key, _ []byte) error {
 		forgotten[string(key)] = nil
 		return nil
 	}))
 	put(p, forgotten)
-	look("the first look", told)
+	look("the first look", math.MaxInt32)
 	// Files that were left out are looked at, too: one has no secret any more.
 	p.Set("secrets.mode", project.SecretsSkip)
 	lookForSecrets(p)
 	p.Write("d/other", "none")
-	look("a look at files", func(q *enginetest.Project) (string, error) {
-		q.E.Leaks.Forget()
-		secret, err := q.E.Leaks.SecretFiles()
-		if err != nil {
-			return "", err
-		}
-		return fmt.Sprint(secret("prod.env"), secret("d/other")), nil
-	})
+	look("a look at files", math.MaxInt32)
 }
 
 // TestFirstLookWhileReadsFail: so does a look at contents that were never looked at.
@@ -158,4 +173,68 @@ func TestListsWhileReadsFail(t *testing.T) {
 	for name, ask := range asks {
 		p.ReadFails(name, math.MaxInt32, ask)
 	}
+}
+
+// TestLookEnded: a look that is ended at any point says that it was, and the process knows then what the store has. The
+// next one ends with what one has that was not ended.
+func TestLookEnded(t *testing.T) {
+	t.Parallel()
+	rules, err := leaks.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(what string, p *enginetest.Project, between int) {
+		disk := p.FS.Clone(100, 1)
+		// ended gives how often the look asked whether it is ended, and what is known when it was looked at all.
+		ended := func(after int) (int, string) {
+			q := p.Copied(disk, nil)
+			defer q.Close()
+			q.E.Leaks.Scan.Scanner = rules
+			ctx := &stopAfter{Context: enginetest.Bg, left: after}
+			err := q.E.Leaks.ScanForSecrets(ctx, false)
+			if (ctx.left < 0) != errors.Is(err, context.Canceled) || ctx.left >= 0 && err != nil {
+				t.Fatalf("%s, ended at %d: %v", what, after, err)
+			}
+			known, err := lists(q)
+			p.Must(err)
+			q.E.Leaks.Forget()
+			stored, err := lists(q)
+			if p.Must(err); known != stored {
+				t.Fatalf("%s, ended at %d: it knows\n%s\nand the store has\n%s", what, after, known, stored)
+			}
+			lookForSecrets(q)
+			text, err := told(q)
+			p.Must(err)
+			return after - ctx.left, text
+		}
+		asked, want := ended(math.MaxInt32)
+		for at := 0; at < asked; at++ {
+			if at%between != 0 && at < asked-5 {
+				continue // the rules are asked
+			}
+			if _, got := ended(at); got != want {
+				t.Fatalf("%s, ended at %d of %d:\n%s\nwant\n%s", what, at, asked, got, want)
+			}
+		}
+	}
+	// Files that no rule is asked about, and flags of other rules.
+	p := enginetest.NewProject(t)
+	other := map[string][]byte{}
+	for _, name := range []string{"d/other", "prod.env"} {
+		p.Write(name, "\x00"+name)
+		flag := secrets.LeakFlag{Paths: []string{name}, Findings: []value.Finding{{Rule: "r", Line: 1}}}
+		if name == "prod.env" {
+			flag.Paths = append(flag.Paths, "two")
+		}
+		other[string(secrets.LeakKey(objstore.Sum(objstore.Blob, []byte("\x00"+name)).Key()))] = flag.Encode()
+	}
+	p.Save("one")
+	p.Set("secrets.mode", project.SecretsSkip)
+	put(p, other)
+	look("files", p, 1)
+	talks := enginetest.NewProject(t)
+	talks.Save("one")
+	taken(talks, "claude/1", spokenLine(token(1))+spokenLine("none"))
+	taken(talks, "claude/1", spokenLine(token(1))+spokenLine("none")+spokenLine(token(2)))
+	look("conversations", talks, 61)
 }

@@ -175,3 +175,23 @@ func TestSaidLookBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestRemembered: what a look remembers of contents and of conversations, so that it is not looked at or told again, is
+// forgotten before it is too much.
+func TestRemembered(t *testing.T) {
+	l := &leakScan{e: New(nil, &State{})}
+	r := &saidRecord{s: &saidScan{told: map[uint64]int{}}, look: &saidLook{Session: "a/b"}}
+	for i := range maxLooked + 1 {
+		l.looked(scannedAt{path: fmt.Sprint(i)})
+		r.found(leaks.Match{Secret: fmt.Sprint(i)}, saidFlag{Rule: "r", Part: "reply", Record: i})
+		if i < maxLooked && len(l.e.Scan.scanned) != i+1 {
+			t.Fatalf("of %d contents %d are remembered", i+1, len(l.e.Scan.scanned))
+		}
+		if len(r.s.told) > maxLooked+1 {
+			t.Fatalf("%d hashes are remembered", len(r.s.told))
+		}
+	}
+	if n := len(l.e.Scan.scanned); n != 1 {
+		t.Errorf("%d contents are remembered", n)
+	}
+}
