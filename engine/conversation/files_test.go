@@ -16,6 +16,7 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/enginetest"
+	"rewind/engine/model"
 	"rewind/hooks"
 	"rewind/transcript"
 )
@@ -81,6 +82,38 @@ func TestSessionCopied(t *testing.T) {
 		}
 		f.Close()
 		have(p, path, "0123456789")
+	}
+}
+
+// TestDocumentCopied: of a file that is written anew as a whole only what was there at one time is copied, and the same
+// bytes written again may be of another time.
+func TestDocumentCopied(t *testing.T) {
+	t.Parallel()
+	p, _ := chats(t)
+	file := p.Path("f")
+	for path, document := range map[string]bool{"x.json": true, "x.jsonl": false} {
+		for _, again := range []bool{false, true} {
+			have(p, file, "{}\n")
+			f, err := conversation.OpenReal(hooks.Claude, path, file)
+			p.Must(err)
+			if f.Document() != document || f.Path != path {
+				t.Errorf("%s: %+v", path, f)
+			}
+			err = f.CopyTo(&changing{func() {
+				if again {
+					have(p, file, "{}\n")
+					p.Must(chtimes(file, f.Info.ModTime().Add(time.Second)))
+				}
+			}}, 0, 3)
+			want := error(nil)
+			if document && again {
+				want = conversation.ErrMoving
+			}
+			if !errors.Is(err, want) {
+				t.Errorf("%s, written again %v: %v", path, again, err)
+			}
+			f.Close()
+		}
 	}
 }
 
@@ -163,13 +196,12 @@ func TestTailLimits(t *testing.T) {
 		t.Errorf("anew, of more than may be read: %v", err)
 	}
 	p.Must(tail(size + added))
-	for n, pad := range []int{1, 64 << 10, 600 << 10} {
+	for n, pad := range []int{1, 64 << 10, 600 << 10, 6 << 20} {
 		k := p.Talker(n + 2)
 		k.Line("user", `{"role":"user","content":"hello"}`)
 		k.Say("there")
-		for range pad/1000 + 1 {
-			k.Append(`{"type":"x","pad":"` + strings.Repeat("x", 980) + `"}` + "\n")
-		}
+		width := 980 * (1 + 9*(n%2)) // also longer than is read at once
+		k.Append(strings.Repeat(`{"type":"x","pad":"`+strings.Repeat("x", width)+`"}`+"\n", pad/width+1))
 		whole := p.Slurp(k.File)
 		k.Append(`{"type":"x","pad":"` + strings.Repeat("x", 40<<10)) // not ended, and longer than a buffer
 		_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
@@ -188,36 +220,54 @@ func TestTailLimits(t *testing.T) {
 	}
 }
 
+// forked are sessions of Codex's, each a fork by reference of the one before, and so many of them deep.
+func forked(t *testing.T, deep int) (*enginetest.Project, []*talk) {
+	t.Helper()
+	p := enginetest.NewProject(t)
+	p.Save("first")
+	f := &talks{
+		families: &families{rnd: rand.New(rand.NewPCG(7, 7)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)},
+		cast:     castOf(t, transcript.Codex, "0.169.0", p.Root), root: p.Root,
+	}
+	list := []*talk{f.begin("first", 2)}
+	for len(list) <= deep {
+		list = append(list, byReference(f, list[len(list)-1]))
+	}
+	return p, list
+}
+
+func textOf(s *talk) (all string) {
+	for _, r := range s.list {
+		all += r.text
+	}
+	return all
+}
+
+// write makes a session's file, and returns its path.
+func write(p *enginetest.Project, s *talk) string {
+	path := filepath.Join(p.User(), filepath.FromSlash(s.name))
+	p.Must(os.MkdirAll(filepath.Dir(path), 0o700))
+	have(p, path, textOf(s))
+	return path
+}
+
+// TestCodexBaseGone: what is continued over two files cannot be captured where the first of them is gone.
+func TestCodexBaseGone(t *testing.T) {
+	t.Parallel()
+	p, list := forked(t, 2)
+	for _, s := range list[1:] {
+		write(p, s)
+	}
+	res, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+	if p.Must(err); len(res.Failed) != 2 || !strings.Contains(res.Failed[1].Error(), "is not there") {
+		t.Errorf("%v", res.Failed)
+	}
+}
+
 // TestCodexBases: a conversation that goes on in file after file is captured as a whole; why it cannot be, where a file
 // that it continues is not there any more, or not as it was.
 func TestCodexBases(t *testing.T) {
 	t.Parallel()
-	forked := func(t *testing.T, deep int) (*enginetest.Project, *talks, []*talk) {
-		t.Helper()
-		p := enginetest.NewProject(t)
-		p.Save("first")
-		f := &talks{
-			families: &families{rnd: rand.New(rand.NewPCG(7, 7)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)},
-			cast:     castOf(t, transcript.Codex, "0.169.0", p.Root), root: p.Root,
-		}
-		list := []*talk{f.begin("first", 2)}
-		for len(list) <= deep {
-			list = append(list, byReference(f, list[len(list)-1]))
-		}
-		return p, f, list
-	}
-	text := func(s *talk) (all string) {
-		for _, r := range s.list {
-			all += r.text
-		}
-		return all
-	}
-	write := func(p *enginetest.Project, s *talk, text string) string {
-		path := filepath.Join(p.User(), filepath.FromSlash(s.name))
-		p.Must(os.MkdirAll(filepath.Dir(path), 0o700))
-		have(p, path, text)
-		return path
-	}
 	enc, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -237,10 +287,10 @@ func TestCodexBases(t *testing.T) {
 			have(p, path+".zst", string(enc.EncodeAll([]byte(text), nil)))
 		}, "is compressed"},
 	} {
-		p, _, list := forked(t, 1)
-		first := text(list[0])
-		path := write(p, list[0], first)
-		write(p, list[1], text(list[1]))
+		p, list := forked(t, 1)
+		first := textOf(list[0])
+		path := write(p, list[0])
+		write(p, list[1])
 		c.do(p, path, first)
 		res, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
 		p.Must(err)
@@ -252,15 +302,17 @@ func TestCodexBases(t *testing.T) {
 			continue
 		}
 		s := p.Session("codex/" + list[1].id)
-		if got := string(p.Talk(s)); got != first+text(list[1]) || s.Cursor.Base != int64(len(first)) {
+		if got := string(p.Talk(s)); got != first+textOf(list[1]) || s.Cursor.Base != int64(len(first)) {
 			t.Errorf("%s: %d bytes behind %d are captured", what, len(got), s.Cursor.Base)
 		}
+		have(p, path, "")
+		goneOn(p, s, first)
 	}
-	p, _, list := forked(t, conversation.MaxBases+1)
+	p, list := forked(t, conversation.MaxBases+1)
 	whole := ""
 	for n, s := range list {
-		if write(p, s, text(s)); n <= conversation.MaxBases {
-			whole += text(s)
+		if write(p, s); n <= conversation.MaxBases {
+			whole += textOf(s)
 		}
 	}
 	res, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
@@ -271,6 +323,45 @@ func TestCodexBases(t *testing.T) {
 	if got := string(p.Talk(p.Session("codex/" + list[conversation.MaxBases].id))); got != whole {
 		t.Errorf("%d bytes are captured of %d", len(got), len(whole))
 	}
+}
+
+// goneOn has a conversation that was captured go on behind its base, whose file is gone: it is captured further,
+// compared as a whole, and known when its agent has compressed it.
+func goneOn(p *enginetest.Project, was model.Session, base string) {
+	p.T.Helper()
+	now := func(what, text string, generation uint64) {
+		p.T.Helper()
+		p.Must(p.E.Talks.CaughtUp(enginetest.Bg, was.Name))
+		s := p.Session(was.Name)
+		at := s.Cursor
+		if string(p.Talk(s)) != base+text || at.Base != was.Cursor.Base || at.Generation != generation {
+			p.T.Fatalf("%s: wants %d bytes behind %d: %+v", what, len(base+text), was.Cursor.Base, at)
+		}
+	}
+	first := was.Cursor.Generation
+	res, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+	if p.Must(err); len(res.Failed)+len(res.Sessions) > 0 {
+		p.T.Fatalf("imported again: %v, %v", res.Sessions, res.Failed)
+	}
+	text := p.Slurp(was.Transcript)
+	for what, size := range map[string]int{"a line": 10, "many lines": conversation.TranscriptBlock} {
+		text += fmt.Sprintf(`{"timestamp":"2026-11-20T10:00:00.000Z","type":"x","payload":{"pad":%q}}`+"\n",
+			strings.Repeat("x", size))
+		have(p, was.Transcript, text)
+		now(what, text, first)
+	}
+	p.Must(p.E.Talks.Recheck(enginetest.Bg, was.Name))
+	if at := p.Session(was.Name).Cursor; at.Checked != at.Length || at.Generation != first {
+		p.T.Fatalf("compared: %d of %d bytes, generation %d", at.Checked, at.Length, at.Generation)
+	}
+	enc, err := zstd.NewWriter(nil)
+	p.Must(err)
+	have(p, was.Transcript, "")
+	have(p, was.Transcript+".zst", string(enc.EncodeAll([]byte(text), nil)))
+	now("compressed", text, first)
+	text += "{}\n"
+	have(p, was.Transcript+".zst", string(enc.EncodeAll([]byte(text), nil)))
+	now("compressed, and longer", text, first+1)
 }
 
 // TestSessionFound: a session's file is found where its agent says, and one of Codex's beside it, compressed. That
@@ -311,3 +402,6 @@ func TestSessionFound(t *testing.T) {
 		}
 	}
 }
+
+// chtimes sets when a file was written last.
+func chtimes(path string, at time.Time) error { return os.Chtimes(path, at, at) }

@@ -56,6 +56,9 @@ func TestLoss(t *testing.T) {
 		"all of it lost": {all, func(s *model.Session) {
 			s.Cursor.Transcript, s.Cursor.Lost = objstore.Zero, put(p, first)
 		}, value.LossCut},
+		"not there any more": {all, func(s *model.Session) {
+			s.Cursor.Transcript, s.Cursor.Lost = enginetest.TestID("none"), put(p, first)
+		}, value.LossCut},
 		"in another file": {first, func(s *model.Session) { s.Cursor.Path += "x" }, value.NoLoss},
 	} {
 		have(p, k.File, c.is)
@@ -73,6 +76,31 @@ func TestLoss(t *testing.T) {
 		}
 		if got != value.NoLoss && said != whole {
 			t.Errorf("%s: the whole is %s, want %s", name, said.Short(), whole.Short())
+		}
+	}
+}
+
+// A conversation begins with all of a session's file, or the file has something else.
+func TestBegins(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	s, all := p.Session(k.Name()), p.Slurp(k.File)
+	first := all[:strings.IndexByte(all, '\n')+1]
+	for _, c := range []struct {
+		what, is string
+		of       objstore.ID
+		want     bool
+	}{
+		{"all of it", all, s.Cursor.Transcript, true},
+		{"its beginning", first, s.Cursor.Transcript, true},
+		{"more", all + "{}\n", s.Cursor.Transcript, false},
+		{"something else", strings.ToUpper(first), s.Cursor.Transcript, false},
+		{"no file", "", s.Cursor.Transcript, false},
+		{"of what is not there", all, enginetest.TestID("none"), false},
+	} {
+		have(p, k.File, c.is)
+		if got := p.E.Talks.Begins(&s, c.of); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
 		}
 	}
 }
@@ -195,6 +223,11 @@ func TestLinkHistory(t *testing.T) {
 	}
 	if len(p.E.Log.Project.Notices) > 0 {
 		t.Errorf("%q", p.E.Log.Project.Notices)
+	}
+	have(p, history(id), "no folder") // so that nothing can be linked
+	p.E.Talks.LinkHistory(own, path, false)
+	if n := p.E.Log.Project.Notices; len(n) != 1 || !strings.Contains(n[0], made.Name) {
+		t.Errorf("of what cannot be linked: %q", n)
 	}
 }
 

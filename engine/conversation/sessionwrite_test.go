@@ -120,7 +120,8 @@ func TestSetSessionOfOthers(t *testing.T) {
 	have(p, other, "old\n")
 	p.Must(os.Symlink(other, path))
 	step := refs.File{Path: path, From: put(p, "old\n"), To: put(p, "new\n")}
-	if err := conversation.SetSession(p.E.Log.Objs, own, step); !errors.Is(err, conversation.ErrSessionChanged) {
+	err := conversation.SetSession(p.E.Log.Objs, own, step)
+	if !errors.Is(err, conversation.ErrSessionChanged) || !errors.Is(err, agentfiles.ErrNotPlain) {
 		t.Errorf("a link: %v", err)
 	}
 	if as, err := conversation.IsStored(p.E.Log.Objs, own, path, step.From); as || err != nil {
@@ -234,6 +235,17 @@ func TestLeftAlone(t *testing.T) {
 	}
 }
 
+// Changes of refs become updates that expect what there was; no two new ids are the same.
+func TestUpdates(t *testing.T) {
+	c := refs.Change{Name: "x", Old: enginetest.TestID("old"), New: enginetest.TestID("new")}
+	if got := conversation.UpdatesOf([]refs.Change{c, c}); len(got) != 2 || refs.Change(got[1]) != c {
+		t.Errorf("%+v", got)
+	}
+	if a, b := conversation.Random(), conversation.Random(); a == b {
+		t.Errorf("%x twice", a)
+	}
+}
+
 // A file beside a session file may be missing only where it need not be there.
 func TestReadSide(t *testing.T) {
 	p, own := chats(t)
@@ -247,6 +259,10 @@ func TestReadSide(t *testing.T) {
 	have(p, path, "text")
 	if raw, err := conversation.ReadSide(own, transcript.Side{From: path}); string(raw) != "text" || err != nil {
 		t.Errorf("%q, %v", raw, err)
+	}
+	p.Must(os.Truncate(path, 16<<20))
+	if raw, err := conversation.ReadSide(own, transcript.Side{From: path}); len(raw) != 16<<20 || err != nil {
+		t.Errorf("%d bytes are read of as many as may be, %v", len(raw), err)
 	}
 	p.Must(os.Truncate(path, 16<<20+1))
 	if raw, err := conversation.ReadSide(own, transcript.Side{From: path, Optional: true}); err == nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -17,6 +18,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/hooks"
+	"rewind/refs"
 )
 
 // longLine appends a record of at least n bytes to a session's file.
@@ -37,7 +39,27 @@ func TestCaughtUp(t *testing.T) {
 	}
 	catchUp := func(name string) { p.Must(p.E.Talks.CaughtUp(enginetest.Bg, name)) }
 	catchUp("claude/none")
+	purged := p.Session(k.Name())
+	whole := purged
+	purged.Purged = true
+	p.E.Log.Remember(&purged)
+	if catchUp(k.Name()); p.Session(k.Name()).Cursor != before {
+		t.Error("what was purged is captured")
+	}
+	whole.Problem = "why"
+	now := p.E.Log.Now()
+	p.E.Log.Now = func() time.Time { return now }
+	p.E.Log.Remember(&whole)
 	catchUp(k.Name())
+	head, err := p.E.Log.Head()
+	p.Must(err)
+	s, op := p.Session(k.Name()), newest(p)
+	got := fmt.Sprint(op.Kind, op.Session, op.Turn, op.Transcript, op.Checkpoint, op.Cause.Event, op.Time, s.Problem)
+	want := fmt.Sprint(refs.KindEvent, k.Name(), 2, s.Cursor.Transcript, head.Checkpoint, model.EventScan,
+		now.UnixMilli(), "")
+	if got != want {
+		t.Errorf("it is told as %s, want %s", got, want)
+	}
 	if got := string(p.Talk(p.Session(k.Name()))); got != p.Slurp(k.File) {
 		t.Errorf("%d bytes are captured of %d", len(got), len(p.Slurp(k.File)))
 	}
@@ -75,6 +97,13 @@ func TestTailOfNothing(t *testing.T) {
 		}
 		tx.Discard()
 	}
+	s := was
+	s.Transcript += "/.."
+	tx := p.E.Log.Objs.Begin()
+	defer tx.Discard()
+	if err := p.E.Talks.Tail(tx, &s, 10); err == nil || s.Cursor != was.Cursor {
+		t.Errorf("what is no session file: %+v", s.Cursor)
+	}
 }
 
 // What an agent changed before the last block is found when so much was added, and not before. A file that is as it was
@@ -92,6 +121,28 @@ func TestRecheck(t *testing.T) {
 	p.Must(p.E.Talks.Recheck(enginetest.Bg, "claude/none"))
 	if at := again(); at.Checked != at.Length {
 		t.Fatalf("%d bytes are compared of %d", at.Checked, at.Length)
+	}
+	for what, c := range map[string]struct {
+		change func(s *model.Session)
+		due    bool
+	}{
+		"a block more":    {func(s *model.Session) { s.Cursor.Checked -= conversation.TranscriptBlock }, true},
+		"almost a block":  {func(s *model.Session) { s.Cursor.Checked -= conversation.TranscriptBlock - 1 }, false},
+		"in another file": {func(s *model.Session) { s.Cursor.Checked, s.Transcript = 0, k.File+".new" }, false},
+		"purged":          {func(s *model.Session) { s.Cursor.Checked, s.Purged = 0, true }, false},
+		"almost an eighth": {func(s *model.Session) {
+			s.Cursor.Checked = 16 * conversation.TranscriptBlock
+			s.Cursor.Length = 18*conversation.TranscriptBlock - 1
+		}, false},
+	} {
+		is := p.Session(k.Name())
+		s := is
+		c.change(&s)
+		p.E.Log.Remember(&s)
+		if at := again(); (at.Checked == at.Length) != c.due || at.Generation != s.Cursor.Generation {
+			t.Errorf("%s: %d bytes are compared of %d", what, at.Checked, at.Length)
+		}
+		p.E.Log.Remember(&is)
 	}
 	longLine(k, 2*conversation.TranscriptBlock)
 	k.Stop()

@@ -348,3 +348,26 @@ func TestTranscriptStorageOfOneLine(t *testing.T) {
 		t.Error(fmt.Sprint(st), err)
 	}
 }
+
+// What is captured anew costs what has changed of it, block by block.
+func TestTranscriptStorageOfAnother(t *testing.T) {
+	p := enginetest.NewProject(t)
+	for _, size := range []int{2 * conversation.TranscriptBlock, 3*conversation.TranscriptBlock - 100} {
+		b := someBytes(size, uint64(size))
+		was := put(p, string(b))
+		for at := 0; at < size; at += conversation.TranscriptBlock {
+			b[at+100]++
+		}
+		_, before := stored(p)
+		tx := p.E.Log.Objs.Begin()
+		st, err := conversation.OpenTranscript(tx, was)
+		p.Must(err)
+		w, err := st.AppendTo(tx, 0)
+		p.Must(err)
+		putAll(t, tx, w, b)
+		p.Must(tx.Commit(context.Background(), kv.Written))
+		if _, after := stored(p); after-before > 3000 {
+			t.Errorf("%d bytes are stored of %d of which a few have changed", after-before, size)
+		}
+	}
+}
