@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -41,9 +42,11 @@ import (
 	"rewind/tree"
 )
 
-// Main runs the tests of one room: rapid as often as the matrix asks for, and no goroutine left behind.
+// Main runs the tests of one room: rapid as often as the matrix asks for, with the modes of files that goldens have, and
+// no goroutine left behind.
 func Main(m *testing.M) {
 	torture.Draws(67, 5000)
+	syscall.Umask(0o022)
 	if os.Getenv(childEnv) != "" {
 		os.Exit(m.Run()) // a store that failed for good leaves goroutines; its process ends
 	}

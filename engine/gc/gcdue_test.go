@@ -112,6 +112,19 @@ func TestTidyWhenDue(t *testing.T) {
 			t.Errorf("%+v: it ran at %v", c, ran)
 		}
 	}
+	// As large as it may be it fits.
+	p.Set("gc.auto", "true")
+	p.Set("gc.min_free", "0")
+	size, err := p.E.Log.DB.DiskBytes()
+	p.Must(err)
+	for _, most := range []int64{size, size - 1} {
+		p.Set("gc.max_size", fmt.Sprint(most))
+		p.Must(p.E.Log.DB.Touch(gc.GcRan, now.Add(-time.Hour)))
+		r, err := p.E.Collector.Tidy(enginetest.Bg)
+		if p.Must(err); (r != nil) != (most < size) {
+			t.Errorf("%d of %d bytes: %+v", size, most, r)
+		}
+	}
 }
 
 // TestTidyInDoubt: a run by itself that does not trust the clock, or that another one is in the way of, is none and no

@@ -265,6 +265,12 @@ func TestForkPointsStay(t *testing.T) {
 	s := *p.E.Log.Session(f.Session)
 	s.Standing = value.Deleted
 	p.E.Log.Remember(&s)
+	for _, key := range []string{"gc.keep_all", "gc.keep_turns", "gc.keep_daily"} {
+		p.Set(key, "0s")
+	}
+	if p.Gc(gc.Options{}); !p.Has(point) {
+		t.Error("the operation that made the fork names nothing")
+	}
 	p.Gc(gc.Options{Keep: 1})
 	if p.Has(point) {
 		t.Error("a fork that is gone keeps its fork point")

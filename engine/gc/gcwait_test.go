@@ -116,6 +116,24 @@ func TestGCStoppedWhileItWaits(t *testing.T) {
 	}
 }
 
+// A collection that somebody else has begun is not waited for.
+func TestGCWhileCollected(t *testing.T) {
+	p, dir, _, _ := garbage(t)
+	c, err := p.E.Log.Objs.Collect()
+	p.Must(err)
+	defer c.End()
+	ctx, cancel := context.WithCancel(enginetest.Bg)
+	defer cancel()
+	waited := false
+	_, err = p.E.Collector.GC(waits{ctx, func() { waited = true; cancel() }}, gc.Options{Keep: 1})
+	if err == nil || waited {
+		t.Errorf("waited %v, %v", waited, err)
+	}
+	if err := p.E.Log.Objs.Verify(enginetest.Bg, objstore.Tree, dir); err != nil || len(p.Listed()) != 13 {
+		t.Errorf("%d are left, %v", len(p.Listed()), err)
+	}
+}
+
 // How far a store has to shrink: the ages are shortened until it fits, and what cannot be is told.
 func TestMaxSize(t *testing.T) {
 	const steps = 40

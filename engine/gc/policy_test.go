@@ -124,6 +124,55 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
+// TestPolicyEdges: each age ends when it is reached, and not a moment before.
+func TestPolicyEdges(t *testing.T) {
+	only := func(set func(*retention, time.Duration)) func(*retention) {
+		return func(r *retention) { *r = retention{}; set(r, testDay) }
+	}
+	all := func(r *retention, d time.Duration) { r.all = d }
+	safety := func(r *retention, d time.Duration) { r.safety = d }
+	for name, c := range map[string]struct {
+		r     func(*retention)
+		entry logged
+		ages  string // "age" or "wall"
+	}{
+		"grace": {only(func(r *retention, d time.Duration) { r.grace = d }), logged{}, "age"},
+		"all":   {only(all), logged{step: true}, "age"},
+		"turns": {
+			only(func(r *retention, d time.Duration) { r.turns = d }),
+			logged{step: true, turnEnd: true},
+			"age",
+		},
+		"daily":        {only(func(r *retention, d time.Duration) { r.daily = d }), logged{step: true}, "age"},
+		"saved":        {only(safety), logged{step: true, saved: true}, "age"},
+		"safety":       {only(safety), logged{safety: true}, "age"},
+		"names":        {only(safety), logged{names: true}, "age"},
+		"conversation": {only(all), logged{conversation: true}, "age"},
+		"older": {
+			only(func(r *retention, d time.Duration) { r.all, r.older = project.Forever, d }),
+			logged{step: true},
+			"wall",
+		},
+		"older, named": {
+			only(func(r *retention, d time.Duration) { r.safety, r.older = project.Forever, d }),
+			logged{names: true},
+			"wall",
+		},
+	} {
+		r := byDefault()
+		c.r(&r)
+		for _, d := range []time.Duration{testDay - 1, testDay, testDay + 1} {
+			l := c.entry
+			if l.age = d; c.ages == "wall" {
+				l.age, l.wall = 0, d
+			}
+			if got := r.keeps([]logged{l}); got[0] != (d < testDay) {
+				t.Errorf("%s, %v old: kept %v", name, d, got[0])
+			}
+		}
+	}
+}
+
 // TestPromise05PolicyIsMonotone: who asks for more is never given less, what is pinned or young stays, and what the
 // policy has left it leaves again.
 func TestPromise05PolicyIsMonotone(t *testing.T) {

@@ -108,7 +108,7 @@ func few(t *testing.T) *enginetest.Project {
 func TestSmallGCWhileReadsFail(t *testing.T) {
 	p := few(t)
 	for _, dry := range []bool{false, true} {
-		p.ReadFails(fmt.Sprint("dry ", dry), 80, func(q *enginetest.Project) (string, error) {
+		p.ReadFails(fmt.Sprint("dry ", dry), 250, func(q *enginetest.Project) (string, error) {
 			r, err := q.E.Collector.GC(enginetest.Bg, gc.Options{Keep: 2, DryRun: dry})
 			if err == nil && !dry {
 				return left(q)
@@ -128,7 +128,7 @@ func TestSmallGCWhileReadsFail(t *testing.T) {
 // TestDryRunWhileReadsFail: what a gc would take is told rightly, or not at all.
 func TestDryRunWhileReadsFail(t *testing.T) {
 	p := thinned(t)
-	p.ReadFails("a dry run", 16, func(q *enginetest.Project) (string, error) {
+	p.ReadFails("a dry run", 60, func(q *enginetest.Project) (string, error) {
 		r, err := q.E.Collector.GC(enginetest.Bg, gc.Options{Keep: 2, DryRun: true})
 		if err != nil {
 			return "", err

@@ -2,10 +2,12 @@ package restore_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,10 +27,75 @@ import (
 // reads a thousand keys at two hundred places: one failure at each says as much as one of each key.
 type places struct {
 	failed map[string]bool
+	told   []string                       // what is answered where no read fails
 	known  map[[stackDepth]uintptr]string // the place of a stack
 }
 
 const stackDepth = 48
+
+var update = flag.Bool("update", false, "write the answers in testdata anew")
+
+var (
+	// drawn are ids that are drawn for what is new.
+	drawn = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	// hashes and lengths of what an agent wrote are other ones in each directory, whose name is in it.
+	hashes  = regexp.MustCompile(`[0-9a-f]{64,}`)
+	lengths = regexp.MustCompile(`(^|[ {\[])[0-9]{4}($|[ }\]])`)
+	// folders of session files are named after the directory
+	folders = regexp.MustCompile(`/projects/[^/\s\]]+`)
+	// states before, which are there already where something is done once more
+	states = regexp.MustCompile(`(?m)^states: .*$`)
+)
+
+// steady is an answer without what differs from run to run.
+func steady(p *enginetest.Project, text string) string {
+	p.T.Helper()
+	for _, dir := range [][2]string{{p.Root, "ROOT"}, {p.User(), "USER"}} {
+		text = strings.ReplaceAll(text, dir[0], dir[1])
+	}
+	text = folders.ReplaceAllString(text, "/projects/ROOT")
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "ROOT") {
+			continue
+		}
+		line = drawn.ReplaceAllStringFunc(line, func(id string) string {
+			if strings.HasSuffix(id, "-0000-4000-8000-000000000000") {
+				return id
+			}
+			return "DRAWN"
+		})
+		lines[i] = lengths.ReplaceAllString(hashes.ReplaceAllString(line, "HASH"), "${1}LENGTH${2}")
+	}
+	for _, of := range []string{"USER", "claude/"} { // in the order of what was drawn
+		for from := 0; from < len(lines); from++ {
+			to := from
+			for to < len(lines) && strings.HasPrefix(lines[to], of) {
+				to++
+			}
+			slices.Sort(lines[from:to])
+			from = max(from, to)
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// hold holds that what was answered is what a file in testdata says.
+func (s *places) hold(p *enginetest.Project, name string) {
+	p.T.Helper()
+	got, file := strings.Join(s.told, ""), "testdata/"+name+".txt"
+	if *update {
+		p.Must(os.MkdirAll("testdata", 0o755))
+		p.Must(os.WriteFile(file, []byte(got), 0o644))
+	}
+	is, want := strings.Split(got, "\n"), strings.Split(p.Slurp(file), "\n")
+	for i := range max(len(is), len(want)) {
+		if i >= len(is) || i >= len(want) || is[i] != want[i] {
+			p.T.Fatalf("%s, line %d:\n%v\nwant\n%v", file, i+1, is[min(i, len(is)):min(i+1, len(is))],
+				want[min(i, len(want)):min(i+1, len(want))])
+		}
+	}
+}
 
 func newPlaces() *places {
 	return &places{failed: map[string]bool{}, known: map[[stackDepth]uintptr]string{}}
@@ -79,8 +146,12 @@ func (s *places) fail(p *enginetest.Project, what string, ask func(q *enginetest
 	p.T.Helper()
 	disk := p.FS.Clone(100, 1)
 	want, _, _ := s.once(p, disk, false, ask)
+	s.told = append(s.told, "== "+what+"\n"+steady(p, want))
 	for {
 		got, failed, first := s.once(p, disk, true, ask)
+		if first != nil && states.ReplaceAllString(got, "") == states.ReplaceAllString(want, "") {
+			got = want
+		}
 		if got != want && !errors.Is(first, errOver) {
 			p.T.Fatalf("%s: a read at %s fails (%v), then:\n%s\nwant\n%s", what, failed, first, got, want)
 		}
@@ -149,7 +220,17 @@ func told(r *restore.Result, err error) (string, error) {
 	}
 	say("stays", p.Kept, p.Missing, p.Uncaptured, r.KeptDirs, r.Conflicts, r.Without)
 	say("goes", p.Yours, p.Taken, p.Merges)
+	state := func(cp *model.Checkpoint) string {
+		if cp == nil {
+			return "-"
+		}
+		return fmt.Sprint(cp.Tree.Short(), cp.Session, cp.Cause, cp.By, cp.Owned, cp.Counts)
+	}
+	say("states", state(p.Target), state(r.Safety), state(r.Saved), state(r.Lent), r.Operation == nil, p.Replaced)
 	say("for", p.Git, p.Scope, p.Target.Session, p.Target.Cause, r.Prompt, r.KeptFor, r.PlanHash, r.Changed, r.Managed)
+	if r.Behind != nil {
+		say("behind", *r.Behind)
+	}
 	for _, w := range r.AtWork {
 		say("at work", w.Session, w.Paths, w.Files, w.Left)
 	}
@@ -211,7 +292,7 @@ func recorded(q *enginetest.Project, before map[string]bool) string {
 	}
 	if r := op.Restore; r != nil {
 		fmt.Fprintln(&b, code(r.Target), code(r.Safety), r.Scope, r.Changed, r.Kept,
-			r.Result, len(r.Files), named(r.Fork), named(r.Goes),
+			r.Result.Short(), len(r.Files), named(r.Fork), named(r.Goes),
 			r.Managed, r.TakesBack)
 	}
 	at, err := q.E.Sessions.Position()

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,7 +101,7 @@ func TestPlansWhileReadsFail(t *testing.T) {
 		return func(r *restore.Restorer) (*restore.Result, error) { return r.Checkout(enginetest.Bg, name, o) }
 	}
 	of := restore.PickOptions{Options: dry, Of: "a"}
-	for name, ask := range map[string]question{
+	first := map[string]question{
 		"checkout":   to("target", dry),
 		"merge":      to("target", merge),
 		"turn":       to("turn:1@"+k.Name(), dry),
@@ -113,8 +115,9 @@ func TestPlansWhileReadsFail(t *testing.T) {
 			return r.Undo(enginetest.Bg, 2, mine)
 		},
 		"revert": func(r *restore.Restorer) (*restore.Result, error) { return r.Revert(enginetest.Bg, of) },
-	} {
-		seen.fail(p, name, askOf(ask))
+	}
+	for _, name := range slices.Sorted(maps.Keys(first)) {
+		seen.fail(p, name, askOf(first[name]))
 	}
 	p.Back("turn:1@"+k.Name(), restore.Options{})
 	_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
@@ -122,7 +125,7 @@ func TestPlansWhileReadsFail(t *testing.T) {
 	p.Checkout("target", restore.Options{CodeOnly: true})
 	p.Write("f", enginetest.Big("unsaved"))
 	p.Settle()
-	for name, ask := range map[string]question{
+	then := map[string]question{
 		"again": to("@", dry),
 		"undo restore": func(r *restore.Restorer) (*restore.Result, error) {
 			return r.UndoRestore(enginetest.Bg, 0, dry)
@@ -135,8 +138,9 @@ func TestPlansWhileReadsFail(t *testing.T) {
 			return r.UndoRestore(enginetest.Bg, list[1].Seq, dry)
 		},
 		"redo": func(r *restore.Restorer) (*restore.Result, error) { return r.Redo(enginetest.Bg, 1, ofA) },
-	} {
-		seen.fail(p, name, askOf(ask))
+	}
+	for _, name := range slices.Sorted(maps.Keys(then)) {
+		seen.fail(p, name, askOf(then[name]))
 	}
 	seen.fail(p, "undoable", func(q *enginetest.Project) (string, error) {
 		list, err := q.E.History.Operations(enginetest.Bg, 0, history.Restoring)
@@ -158,12 +162,13 @@ func TestPlansWhileReadsFail(t *testing.T) {
 				return "", err
 			}
 			for _, cp := range steps {
-				text += cp.ID.Short() + " "
+				text += cp.Tree.Short() + " "
 			}
 			text += "\n"
 		}
 		return text, nil
 	})
+	seen.hold(p, "plans")
 }
 
 // TestRestoresWhileReadsFail: the same of what is done.
@@ -213,6 +218,7 @@ func TestRestoresWhileReadsFail(t *testing.T) {
 	} {
 		seen.does(p, c.what, askOf(c.do))
 	}
+	seen.hold(p, "restores")
 }
 
 // forkedText is what a fork tells.
@@ -297,6 +303,7 @@ func TestSessionsWhileReadsFail(t *testing.T) {
 		}
 		return fmt.Sprint(r.Session, r.Path, r.Turns, r.Fork), nil
 	})
+	seen.hold(p, "sessions")
 }
 
 // TestResumeWhileReadsFail: what was cut short is finished, or taken back, when that is asked for again.
@@ -320,6 +327,11 @@ func TestResumeWhileReadsFail(t *testing.T) {
 		c.o.Session.Session = k.Name()
 		p.Crashed(c.name, c.o, c.applied, 0)
 		st := standingOf(p)
+		list, err := p.E.History.Operations(enginetest.Bg, 0, history.Restoring)
+		p.Must(err)
+		if can, err := p.E.Restorer.Undoable(enginetest.Bg, list, p.Env()); err != nil || slices.Contains(can, true) {
+			t.Errorf("%s, half done: undoable is %v, %v", c.name, can, err)
+		}
 		seen.fail(p, c.name, func(q *enginetest.Project) (string, error) {
 			text, err := told(c.end(q.E.Restorer, enginetest.Bg, q.Env()))
 			if stays := (*staysError)(nil); errors.As(err, &stays) {
@@ -332,7 +344,8 @@ func TestResumeWhileReadsFail(t *testing.T) {
 			return text + st.done(q), nil
 		})
 		p.Reopen()
-		_, err := c.end(p.E.Restorer, enginetest.Bg, p.Env())
+		_, err = c.end(p.E.Restorer, enginetest.Bg, p.Env())
 		p.Must(err)
 	}
+	seen.hold(p, "resumed")
 }
