@@ -42,8 +42,8 @@ import (
 	"rewind/tree"
 )
 
-// Main runs the tests of one room: rapid as often as the matrix asks for, with the modes of files that goldens have, and
-// no goroutine left behind.
+// Main runs the tests of one room: rapid as often as the matrix asks for, files with the modes that goldens have, no
+// goroutine left behind.
 func Main(m *testing.M) {
 	torture.Draws(67, 5000)
 	syscall.Umask(0o022)
