@@ -100,7 +100,7 @@ uninstall: ## take out hooks, programs and the link; the stores stay, and it say
 test: ## every test; CI runs it after lint, which vets
 	@scratch="$$($(SCRATCH))"; trap 'rm -rf "$$scratch"' EXIT; \
 	CGO_ENABLED=0 $(GO) build -buildvcs=false $(STRIP) -o "$$scratch/programs/" ./cmd/...; \
-	TMPDIR="$$scratch" REWIND_TEST_PROGRAMS="$$scratch/programs" GOGC=$(COLLECT) $(GO) test -vet=off -count=1 $(STRIP) -p 4 -parallel $(PARALLEL) -timeout 30m $(TESTFLAGS) $(LONG) ./...
+	TMPDIR="$$scratch" REWIND_TEST_PROGRAMS="$$scratch/programs" GOGC=$(COLLECT) $(GO) test -vet=off -count=1 $(STRIP) -p 3 -parallel $(PARALLEL) -timeout 30m $(TESTFLAGS) $(LONG) ./...
 
 # The tests that are left out are those of docs/slow-tests.md.
 SLOW = sed -n 's/^| \([^ ]*\) | `\(Test[A-Za-z0-9_]*\)` | .*/\1 \2/p' docs/slow-tests.md
