@@ -659,4 +659,11 @@ func TestTurnsCountedEarly(t *testing.T) {
 	if p.Must(err); cp.ID != step {
 		t.Errorf("turn 3 is %q", cp.Cause.Prompt)
 	}
+	p.ReadFails("turn 3", 200, func(q *enginetest.Project) (string, error) {
+		r, err := q.E.History.TurnRow(enginetest.Bg, "turn:3@"+kid.ID, "")
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprint(r != nil && r.ID == step), nil
+	})
 }

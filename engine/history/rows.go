@@ -102,7 +102,7 @@ func (h *History) logRows(ctx context.Context, o RowOptions, res *RowResult) err
 		return w.older(op)
 	})
 	if err == nil {
-		err = w.closeAll()
+		err = cmp.Or(w.closeAll(), w.failed)
 	}
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ type rowWalk struct {
 	turns  map[string][]ledger.Turn // by session, its newest rows, the newest first
 	rows   []Row                    // those that are whole, and asked for
 
+	failed  error  // a read of the numbers of turns: rows by numbers that may be wrong are none
 	last    uint64 // the sequence of the oldest of the newest rows up to the limit
 	counted int    // of how many rows that is
 }
@@ -56,8 +57,9 @@ type claim struct {
 func (h *History) rowWalk(o RowOptions) (*rowWalk, error) {
 	w := &rowWalk{
 		h: h, o: o, open: map[string][]*rowParts{}, claims: map[string]claim{}, turns: map[string][]ledger.Turn{},
-		read: h.log.Checkpoints(), count: h.log.Count(),
+		read: h.log.Checkpoints(),
 	}
+	w.count = h.log.CountOr(func(err error) { w.failed = err })
 	var err error
 	if w.line, err = h.tips(); err != nil {
 		return nil, err
