@@ -128,6 +128,10 @@ func TestLostIsRemembered(t *testing.T) {
 	if at := capture(all); !at.Lost.IsZero() || at.Transcript != whole {
 		t.Errorf("back again: lost is %s", at.Lost.Short())
 	}
+	if at := capture(strings.Replace(first, "one", "eno", 1)); at.Lost != whole {
+		t.Errorf("changed and cut: lost is %s, want %s", at.Lost.Short(), whole.Short())
+	}
+	capture(all)
 	last := all[strings.LastIndexByte(all[:len(all)-1], '\n')+1:]
 	if at := capture(last); !at.Lost.IsZero() {
 		t.Errorf("made shorter by the agent: lost is %s", at.Lost.Short())
