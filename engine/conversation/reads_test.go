@@ -15,6 +15,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/hooks"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -279,4 +280,38 @@ func TestSweep(t *testing.T) {
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("what cannot be read is stored: %v", err)
 	}
+}
+
+// TestImportWhileReadsFail: an import has all sessions, or says that one failed, and the next has it.
+func TestImportWhileReadsFail(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Save("first")
+	var names []string
+	for _, agent := range value.Agents() {
+		s := p.Scribe(agent, enginetest.Unique())
+		s.Asked("hello")
+		s.Says("there")
+		names = append(names, s.Name())
+	}
+	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+	p.Must(err)
+	later := p.Scribe(hooks.Codex, enginetest.Unique())
+	later.Asked("hello")
+	names = append(names, later.Name())
+	p.ReadFails("import", every, func(q *enginetest.Project) (string, error) {
+		res, err := q.E.Talks.Import(enginetest.Bg, q.Env(), nil)
+		if err == nil {
+			err = errors.Join(res.Failed...)
+		}
+		if err != nil {
+			return "", err
+		}
+		var told strings.Builder
+		for _, name := range names {
+			s := q.Session(name)
+			fmt.Fprintln(&told, name, s.Imported, s.Cursor.Length, s.Cursor.Transcript, s.Turn)
+		}
+		return told.String(), nil
+	})
 }
