@@ -130,14 +130,22 @@ func Remove(in *os.Root, path string) error {
 		return nil
 	}
 	if err == nil && fi.IsDir() {
-		err = in.Chmod(path, 0o700)
+		err = unlessGone(in.Chmod(path, 0o700))
 		if list, lerr := readDir(in, path); lerr == nil {
 			for _, e := range list {
 				err = errors.Join(err, Remove(in, filepath.Join(path, e.Name())))
 			}
 		}
 	}
-	return errors.Join(err, in.Remove(path))
+	return errors.Join(err, unlessGone(in.Remove(path)))
+}
+
+// unlessGone is an error, but for that of what somebody else has removed meanwhile.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func (c *Copier) copy(ctx context.Context, path string, fi fs.FileInfo) error {

@@ -169,3 +169,28 @@ func TestReflink(t *testing.T) {
 		t.Errorf("the original has %q", b)
 	}
 }
+
+// TestRemoveAtOnce: several who remove the same directory have removed it.
+func TestRemoveAtOnce(t *testing.T) {
+	t.Parallel()
+	in, err := os.OpenRoot(t.TempDir())
+	must(t, err)
+	defer in.Close()
+	for range 20 {
+		for i := range 30 {
+			must(t, in.MkdirAll(fmt.Sprintf("d/%d/sub", i), 0o755))
+		}
+		done := make(chan error)
+		for range 4 {
+			go func() { done <- Remove(in, "d") }()
+		}
+		for range 4 {
+			if err := <-done; err != nil {
+				t.Errorf("%v", err)
+			}
+		}
+		if _, err := in.Lstat("d"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("it is there: %v", err)
+		}
+	}
+}
