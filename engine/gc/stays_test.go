@@ -3,7 +3,6 @@ package gc_test
 import (
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -200,21 +199,5 @@ func TestWhatStays(t *testing.T) {
 		}
 		q.Close()
 	}
-	hold(p, "testdata/stays.txt", out)
-}
-
-// hold holds that a text is what a file says.
-func hold(p *enginetest.Project, file, text string) {
-	p.T.Helper()
-	if *update {
-		p.Must(os.MkdirAll("testdata", 0o755))
-		p.Must(os.WriteFile(file, []byte(text), 0o644))
-	}
-	got, want := strings.Split(text, "\n"), strings.Split(p.Slurp(file), "\n")
-	for i := range max(len(got), len(want)) {
-		if i >= len(got) || i >= len(want) || got[i] != want[i] {
-			p.T.Fatalf("%s, line %d:\n%v\nwant\n%v", file, i+1, got[min(i, len(got)):min(i+1, len(got))],
-				want[min(i, len(want)):min(i+1, len(want))])
-		}
-	}
+	p.Golden(*update, "stays", out)
 }

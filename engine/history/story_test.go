@@ -551,21 +551,4 @@ func idOf(cp *model.Checkpoint) string {
 }
 
 // hold compares with the file of that name.
-func (s *story) hold(name string) {
-	file := "testdata/" + name + ".txt"
-	if *update {
-		s.Must(os.MkdirAll("testdata", 0o755))
-		s.Must(os.WriteFile(file, s.out.Bytes(), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	s.Must(err)
-	got, is := strings.Split(s.out.String(), "\n"), strings.Split(string(want), "\n")
-	from := func(list []string, i int) string {
-		return strings.Join(list[min(i, len(list)):min(i+3, len(list))], "\n")
-	}
-	for i := range max(len(got), len(is)) {
-		if i >= len(got) || i >= len(is) || got[i] != is[i] {
-			s.T.Fatalf("%s, from line %d on:\n%s\nwant:\n%s", file, i+1, from(got, i), from(is, i))
-		}
-	}
-}
+func (s *story) hold(name string) { s.Golden(*update, name, s.out.String()) }

@@ -83,18 +83,7 @@ func steady(p *enginetest.Project, text string) string {
 // hold holds that what was answered is what a file in testdata says.
 func (s *places) hold(p *enginetest.Project, name string) {
 	p.T.Helper()
-	got, file := strings.Join(s.told, ""), "testdata/"+name+".txt"
-	if *update {
-		p.Must(os.MkdirAll("testdata", 0o755))
-		p.Must(os.WriteFile(file, []byte(got), 0o644))
-	}
-	is, want := strings.Split(got, "\n"), strings.Split(p.Slurp(file), "\n")
-	for i := range max(len(is), len(want)) {
-		if i >= len(is) || i >= len(want) || is[i] != want[i] {
-			p.T.Fatalf("%s, line %d:\n%v\nwant\n%v", file, i+1, is[min(i, len(is)):min(i+1, len(is))],
-				want[min(i, len(want)):min(i+1, len(want))])
-		}
-	}
+	p.Golden(*update, name, strings.Join(s.told, ""))
 }
 
 func newPlaces() *places {
