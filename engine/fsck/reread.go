@@ -183,11 +183,10 @@ func (l lostTalks) note(session, path string, id objstore.ID, length int64) {
 // is kept if one of these is what was captured.
 func (r *repair) conversations(ctx context.Context, v *verifier) error {
 	lost := lostTalks{newDamage(v), map[string]*sessionFile{}}
-	var unread passing
 	for o := range v.seen {
 		if o.Kind == objstore.Checkpoint {
 			cp, err := r.e.log.Checkpoint(o.Id)
-			if unread.note(err); err == nil {
+			if lost.damage.passing.note(err); err == nil {
 				lost.note(cp.Session, cp.Conversation.Path, cp.Conversation.Transcript, cp.Conversation.Length)
 			}
 		}
@@ -207,14 +206,14 @@ func (r *repair) conversations(ctx context.Context, v *verifier) error {
 			return ctx.Err()
 		}
 		raw, err := r.e.log.Objs.Get(objstore.Transcript, op.Transcript)
-		if unread.note(err); err == nil {
+		if lost.damage.passing.note(err); err == nil {
 			if n, err := conversation.DecodeNode(op.Transcript, raw); err == nil {
 				lost.note(op.Session, all[op.Session].Cursor.Path, op.Transcript, n.Length)
 			}
 		}
 		return ctx.Err()
 	})
-	if err = cmp.Or(err, lost.damage.passing.err, unread.err); err != nil {
+	if err = cmp.Or(err, lost.damage.passing.err); err != nil {
 		return err
 	}
 	for path, t := range lost.files {
