@@ -106,7 +106,14 @@ func (b *Bisector) load(session string) (*record, error) {
 
 // save writes a session: durably, where a person leads it.
 func (b *Bisector) save(session string, r *record) error {
-	if err := os.MkdirAll(b.dir(session), 0o700); err != nil {
+	err := os.MkdirAll(b.dir(session), 0o700)
+	for range 10 { // one that ends takes the directory above away where nothing is in it
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		err = os.MkdirAll(b.dir(session), 0o700)
+	}
+	if err != nil {
 		return err
 	}
 	raw, err := json.Marshal(r)
