@@ -12,6 +12,7 @@ const (
 	worthGiving = 1 << 20                // bytes
 	soon        = 400 * time.Millisecond // after an answer to a page
 	worthSoon   = 8 << 20                // bytes
+	believed    = 4                      // answers, of what a collection has left
 	// CollectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of
 	// the time of large pieces of work.
 	CollectAt = 50
@@ -57,9 +58,10 @@ func giveBackSoon() {
 	tight.timer = nil
 	before := tight.kept
 	tight.mu.Unlock()
-	// How much of it lives the last collection knows, but it may have been while the answer was made: what there was
-	// after the last time does not lie.
+	// How much of it lives the last collection knows, but it may have been while the answer was made. So may the last
+	// time that this was done, by another answer: what it left is believed a little less each time.
 	kept := min(before, ofSystem())
+	kept -= min(kept, worthSoon/believed)
 	if ofSystem() > before+worthSoon {
 		debug.FreeOSMemory() // nobody who answers waits for it
 		kept = ofSystem()
