@@ -82,9 +82,9 @@ func killConversation(t *testing.T, c conversationCase) (leftovers int64) {
 		kill(n, back)
 	}
 	missing := func() bool { return c.args[0] != "fork" && count.states["continued"]*count.states["aborted"] == 0 }
-	// few calls lie between the journal and the end, and the last calls leave nothing
+	// few calls lie between the journal and the end, and the very last ones leave nothing
 	for n := calls; n > 0 && (missing() || c.leaves && k.leftovers == 0); n-- {
-		if !slices.Contains(list, n) && (missing() || n <= calls*4/5) {
+		if !slices.Contains(list, n) && (missing() || n <= calls*9/10) {
 			kill(n, count.states["aborted"] < count.states["continued"])
 		}
 	}
