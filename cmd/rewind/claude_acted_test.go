@@ -37,6 +37,7 @@ type toolUse struct {
 //	resume SESSION        the session goes on in this window, its program's own start hook included
 //	in DIR                it works in another directory from now on
 //	prompt TEXT           a person types
+//	blocked TEXT          a person types, and another hook refuses it: the conversation never has it
 //	notice                a background task has ended
 //	write FILE TEXT       a whole call of an editor
 //	bash COMMAND          a whole call of a shell
@@ -72,6 +73,8 @@ func (a *actor) act(word string, args []string) {
 		a.Dir = dir
 	case "prompt", "notice":
 		a.prompt(word, args[0])
+	case "blocked":
+		a.hook("UserPromptSubmit", map[string]any{"prompt": args[0]})
 	case "write", "bash":
 		a.begin(word, args[0])
 		a.does(word, args)

@@ -97,8 +97,8 @@ func (f *Finder) saidIn(s *model.Session, whose string, g *grep, out *SaidResult
 				return nil
 			}
 			one := value.Said{
-				Session: s.Name, Agent: s.Agent, Title: value.Text(title), Turn: uint64(max(m.Turn, 0)), Whose: whose,
-				Who: m.Who, Time: m.Time.UTC(),
+				Session: s.Name, Agent: s.Agent, Title: value.Text(title), Turn: f.history.Number(s, m.Turn),
+				Whose: whose, Who: m.Who, Time: m.Time.UTC(),
 			}
 			one.Text, one.Cut = shown(value.Text(line))
 			out.Said = append(out.Said, one)

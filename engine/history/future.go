@@ -60,7 +60,8 @@ func (h *History) standsIn(l *model.TurnList) (uint64, error) {
 			return 0, err // before its first prompt
 		}
 	}
-	return max(h.TurnCount(s), h.shared(s)), nil
+	last, err := h.lastSaid(s)
+	return max(last, h.shared(s)), err
 }
 
 // shared is how many turns a session that nobody has gone on with has of the one that it was forked from.
@@ -123,7 +124,10 @@ func (fu *future) of(l *model.TurnList, n uint64, asked bool) error {
 			cut[of(&c.Turns[i])] = true
 		}
 	}
-	has := fu.h.TurnCount(s)
+	has, err := fu.h.lastSaid(s)
+	if err != nil {
+		return err
+	}
 	var behind, gone []model.TurnInfo
 	for i := range l.Turns {
 		switch t := &l.Turns[i]; {
@@ -140,16 +144,9 @@ func (fu *future) of(l *model.TurnList, n uint64, asked bool) error {
 	}
 	parts := append([]model.Ahead{line}, cuts...)
 	parts[0].Turns = behind
-	slices.SortStableFunc(parts, func(a, b model.Ahead) int {
-		switch is, other := near(a), near(b); {
-		case is == other:
-			return 0
-		case is:
-			return -1
-		}
-		return 1
-	})
-	for _, p := range parts {
+	nearer := slices.DeleteFunc(slices.Clone(parts), func(a model.Ahead) bool { return !near(a) })
+	farther := slices.DeleteFunc(parts, near)
+	for _, p := range append(nearer, farther...) {
 		turns := p.Turns
 		p.Title, p.Turns = l.Title, nil
 		fu.add(p, turns)
@@ -202,9 +199,9 @@ func (fu *future) cuts(s *model.Session) ([]model.Ahead, error) {
 	if err != nil {
 		return nil, err
 	}
-	has := map[aTurn]bool{}
-	for i := range now.Turns {
-		has[of(&model.TurnInfo{Turn: now.Turns[i], Number: uint64(i + 1)})] = true
+	has, err := fu.has(s, now)
+	if err != nil {
+		return nil, err
 	}
 	type cut struct {
 		seq  uint64
@@ -239,19 +236,45 @@ func (fu *future) cuts(s *model.Session) ([]model.Ahead, error) {
 	return out, err
 }
 
+// has are the turns of a session as its conversation is.
+func (fu *future) has(s *model.Session, now *transcript.Conversation) (map[aTurn]bool, error) {
+	num, err := fu.h.numbersNow(s, now.Turns)
+	if err != nil {
+		return nil, err
+	}
+	log, err := fu.h.readTurns(turnAt{session: s.Name})
+	if err != nil {
+		return nil, err
+	}
+	turns, err := log.numbered(now.Turns, num)
+	has := map[aTurn]bool{}
+	for i := range turns {
+		has[of(&turns[i])] = true
+	}
+	return has, err
+}
+
 // cutOff are the turns of a conversation that the session's file had before operation seq, and has not now, with their code.
 func (fu *future) cutOff(s *model.Session, was *transcript.Conversation, seq uint64, has map[aTurn]bool) ([]model.TurnInfo, error) {
 	log, err := fu.h.readTurns(turnAt{session: s.Name, forked: seq - 1})
 	if err != nil {
 		return nil, err
 	}
+	num, err := log.numbersThen(was.Turns)
+	if err != nil {
+		return nil, err
+	}
+	turns, err := log.numbered(was.Turns, num)
+	if err != nil {
+		return nil, err
+	}
 	var out []model.TurnInfo
-	for i := range was.Turns {
-		t := model.TurnInfo{Turn: was.Turns[i], Number: uint64(i + 1)}
+	for _, t := range turns {
 		if has[of(&t)] {
 			continue
 		}
-		t.Gone = true
+		_, said := num.place(t.Number)
+		t.Gone = said
 		if err := log.tell(&t); err != nil {
 			return nil, err
 		}
@@ -282,7 +305,12 @@ func (h *History) MomentAhead(a *model.Ahead, t *model.TurnInfo) (*Moment, error
 	if a.Transcript.IsZero() {
 		return h.endOfTurnMoment(a.Session, n)
 	}
-	p := &Moment{Name: n.String(), Session: a.Session, Transcript: a.Transcript, Turn: int(t.Number), Ended: true}
+	num, _, err := h.numbersBefore(h.log.Session(a.Session), a.Transcript, a.Operation)
+	if err != nil {
+		return nil, err
+	}
+	p := &Moment{Name: n.String(), Session: a.Session, Transcript: a.Transcript, Number: t.Number, Ended: true}
+	p.Turn, _ = num.place(t.Number)
 	id, err := objstore.ParseID(t.Checkpoint)
 	if err != nil {
 		return p, nil //nolint:nilerr // no code was captured then

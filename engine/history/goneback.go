@@ -20,7 +20,8 @@ import (
 // goneBack is what the prompt of a turn goes on from where the person had gone back before they typed it.
 type goneBack struct {
 	said  objstore.ID // the conversation that has the prompt
-	after int         // the turn of it; 0: none is left
+	after int         // the turn of it, by its place; 0: none is left
+	then  uint64      // the number of that turn
 }
 
 // goneBackBefore tells whether the person had gone back before the prompt of turn n of a session; nil: they had not, or it is not known, or
@@ -35,14 +36,22 @@ func (h *History) goneBackBefore(session string, n uint64) (*goneBack, error) {
 		return nil, err
 	}
 	c, err := h.Conversation(s, s.Cursor.Transcript)
-	if err != nil || n > uint64(len(c.Turns)) {
+	if err != nil {
 		return nil, nil //nolint:nilerr // the code goes back whatever the conversation is like
 	}
-	after := c.Turns[n-1].After
-	if uint64(after)+1 == n {
+	num, err := h.numbersNow(s, c.Turns)
+	if err != nil {
+		return nil, err
+	}
+	place, said := num.place(n)
+	if !said || place > len(c.Turns) {
 		return nil, nil
 	}
-	return &goneBack{s.Cursor.Transcript, after}, nil
+	after := c.Turns[place-1].After
+	if after+1 == place {
+		return nil, nil
+	}
+	return &goneBack{s.Cursor.Transcript, after, num.of(after)}, nil
 }
 
 // typedCode is the code as the prompt of turn n of a session found it: exactly what was there, with what a person had
@@ -107,29 +116,30 @@ func (h *History) PromptOf(session string, n uint64) string {
 }
 
 // promptSaid is PromptOf as the conversation has it, also of a turn that the person has gone back behind; what cannot
-// be read is not known. A prompt that the agent was killed before it wrote has a number in the log and none in the
-// conversation: of those behind it the conversation's numbers are lower.
+// be read is not known.
 func (h *History) promptSaid(s *model.Session, n uint64, told *turnFacts) string {
 	if s == nil || n == 0 || !model.Understood(s.Agent) {
 		return ""
 	}
 	turns, err := h.turnsTo(s, s.Cursor.Transcript)
-	if err != nil || n > uint64(len(turns)) && told.Prompt == "" {
+	if err != nil {
 		return ""
 	}
-	for n = min(n, uint64(len(turns))); n > 0 && told.Prompt != "" && !told.begins(&turns[n-1]); {
-		n--
+	num, err := h.numbersNow(s, turns)
+	place, said := num.place(n)
+	if has := said && place <= len(turns); err != nil || !has {
+		return ""
 	}
-	if n == 0 {
+	if told.Prompt != "" && !told.begins(&turns[place-1]) {
 		return ""
 	}
 	st, err := conversation.OpenEnd(h.log.Objs, s.Cursor.Transcript)
 	if err != nil {
 		return ""
 	}
-	turns = slices.Clone(turns[:n])
-	turns[n-1].Gone = false // else the next turn's prompt is the first message
-	page, err := transcript.MessagesFrom(s.Agent, sourceOf(s, st), turns, turns[n-1].At, 1)
+	turns = slices.Clone(turns[:place])
+	turns[place-1].Gone = false // else the next turn's prompt is the first message
+	page, err := transcript.MessagesFrom(s.Agent, sourceOf(s, st), turns, turns[place-1].At, 1)
 	if err != nil || len(page.Messages) == 0 || page.Messages[0].Who != "user" {
 		return ""
 	}
@@ -173,11 +183,11 @@ func (h *History) Undone(to, from *model.Checkpoint) (*Moment, error) {
 			return p, nil //nolint:nilerr // as where the person had not gone back
 		case back == nil:
 			n--
-		case uint64(back.after) < to.Cause.Turn:
+		case back.then < to.Cause.Turn:
 			p.Err = h.withoutGone(p, n)
 			return p, nil
 		default:
-			n = uint64(back.after)
+			n = back.then
 		}
 	}
 	return p, nil

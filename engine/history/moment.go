@@ -19,7 +19,8 @@ type Moment struct {
 	Checkpoint *model.Checkpoint // nil: no code was captured then
 	Session    string            // the session whose conversation it is
 	Transcript objstore.ID       // the conversation up to the moment; zero: none was captured
-	Turn       int               // the conversation up to the end of this turn; 0: all of Transcript
+	Turn       int               // the conversation up to the end of the turn at this place; 0: all of Transcript
+	Number     uint64            // of that turn, where a restore has replaced Transcript; 0: see History.Number
 	Ended      bool              // the end of a turn was asked for
 	Start      bool              // before the first prompt
 	Now        bool              // the current state, with the conversation as it is

@@ -177,7 +177,11 @@ func (h *History) TurnCount(s *model.Session) uint64 {
 // endOfSession is the checkpoint at the end of the last turn of a session's conversation, which may have been taken in the session that it
 // was forked from; nil: no code was captured then. The records are loaded.
 func (h *History) endOfSession(session string) (*model.Checkpoint, error) {
-	p, err := h.endOfTurnMoment(session, naming.Name{Kind: naming.Turn, Turn: h.TurnCount(h.log.Session(session)), Session: session})
+	last, err := h.lastSaid(h.log.Session(session))
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.endOfTurnMoment(session, naming.Name{Kind: naming.Turn, Turn: last, Session: session})
 	if errors.Is(err, model.ErrNotFound) {
 		return nil, nil
 	}

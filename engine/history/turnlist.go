@@ -16,6 +16,7 @@ type turnList struct {
 	s    *model.Session
 	now  *transcript.Conversation // nil: it is not known
 	as   *conversation.Stored     // its bytes
+	num  numbers                  // of it
 	lost []transcript.Turn        // of what the file had before it was cut by nobody's wish
 	logs map[turnAt]*turnLog
 	read map[objstore.ID]*transcript.Conversation
@@ -34,7 +35,10 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 	}
 	count := own.newest
 	if now != nil {
-		count = max(count, uint64(len(now.Turns)), uint64(len(t.lost)))
+		if t.num, err = h.numbersNow(s, now.Turns); err != nil {
+			return err
+		}
+		count = max(count, t.num.of(len(now.Turns)), uint64(len(t.lost)))
 		if t.as, err = conversation.OpenEnd(h.log.Objs, s.Cursor.Transcript); err != nil {
 			return err
 		}
@@ -148,7 +152,7 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 		return info, err
 	}
 	gone := info.Gone
-	hooked := transcript.Turn{Summary: model.OneLine(f.Prompt), Time: f.Began} // as its hook told it
+	hooked := f.told()
 	if info.Summary == "" && f.Prompt != "" {
 		info.Turn, hooked.Gone = hooked, info.Gone
 	}
@@ -188,7 +192,7 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	if was == nil || !info.Gone && info.User == was.User && info.Start == was.Start {
 		return info, nil
 	}
-	if f.Prompt != "" && n <= uint64(len(t.now.Turns)) && !info.Gone && f.begins(&info.Turn) && !f.begins(was) {
+	if _, has := t.placed(n); f.Prompt != "" && has && !info.Gone && f.begins(&info.Turn) && !f.begins(was) {
 		return info, nil // the file had nothing of the turn yet when it ended
 	}
 	info.Turn, info.Gone = *was, true
@@ -230,14 +234,23 @@ func (t *turnList) coded(info *model.TurnInfo) (f *turnFacts, own *turnLog, here
 
 // said is turn n as the conversation has it, or had it before its file was cut.
 func (t *turnList) said(n uint64) (turn transcript.Turn) {
-	if t.now != nil && n <= uint64(len(t.now.Turns)) {
-		return t.now.Turns[n-1]
+	if at, has := t.placed(n); has {
+		return t.now.Turns[at-1]
+	}
+	if _, said := t.num.place(n); !said {
+		return turn
 	}
 	if n <= uint64(len(t.lost)) {
 		turn = t.lost[n-1]
 	}
 	turn.Gone = t.now != nil
 	return turn
+}
+
+// placed is the place of turn n in the conversation; false: it does not have it now.
+func (t *turnList) placed(n uint64) (at int, has bool) {
+	at, said := t.num.place(n)
+	return at, said && t.now != nil && at <= len(t.now.Turns)
 }
 
 // unsaid reports whether the conversation at the end of turn n has nothing of it: the agent was killed before it wrote the prompt. was is
@@ -250,7 +263,7 @@ func (t *turnList) unsaid(own *turnLog, n uint64, was *transcript.Turn) (bool, e
 	if was == nil {
 		return true, nil
 	}
-	before, err := own.factsOf(n - 1)
+	before, err := own.factsBefore(n)
 	if err != nil {
 		return false, err
 	}

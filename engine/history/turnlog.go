@@ -54,6 +54,7 @@ type turnMoment struct {
 type conversationAt struct {
 	seq  uint64
 	next bool // of a moment of a following turn
+	far  bool // with another one between
 }
 
 // newTurnLog is the turnLog of a session as it was before its file was changed next behind operation forked; 0: as it
@@ -123,6 +124,20 @@ func (l *turnLog) factsOf(n uint64) (*turnFacts, error) {
 	return f, nil
 }
 
+// factsBefore is factsOf of the turn before turn n as it was then: its number may have come again since.
+func (l *turnLog) factsBefore(n uint64) (*turnFacts, error) {
+	at := l.of[n]
+	if l.of[n-1] <= at {
+		return l.factsOf(n - 1)
+	}
+	for i := at - 1; i >= 0; i-- {
+		if l.rows[i].Number == n-1 {
+			return l.turn(i)
+		}
+	}
+	return nil, nil
+}
+
 // turn is the turn of a row, with those before it that it goes on from.
 func (l *turnLog) turn(at int) (*turnFacts, error) {
 	f, all := &turnFacts{Over: l.past}, l.rows[at]
@@ -169,14 +184,16 @@ func (l *turnLog) end(at int) (*turnMoment, error) {
 	for _, seq := range t.Later {
 		m.later = append(m.later, conversationAt{seq: seq})
 	}
+	far := false
 	for _, next := range l.rows[at+1:] {
 		if next.Cut != t.Cut {
 			break
 		}
 		if next.Heard > 0 {
-			m.later = append(m.later, conversationAt{next.Heard, true})
+			m.later = append(m.later, conversationAt{next.Heard, true, far})
 			break
 		}
+		far = far || next.Number != t.Number
 	}
 	return m, nil
 }
@@ -413,7 +430,7 @@ func (l *turnLog) transcriptAt(f *turnFacts) (objstore.ID, error) {
 			return said, err
 		}
 		if len(now) != len(was) {
-			if late, err := l.late(f, was, now, after, t.next); err != nil || !late {
+			if late, err := l.late(f, was, now, after, t); err != nil || !late {
 				return said, err
 			}
 		}
@@ -435,21 +452,28 @@ func (l *turnLog) after(said objstore.ID, seq uint64) (after objstore.ID, on boo
 }
 
 // late reports whether now, which is after, has exactly one turn more than was, and that is the turn of f, which the agent had not written
-// yet at its end. next: after was captured in the following turn.
-func (l *turnLog) late(f *turnFacts, was, now []transcript.Turn, after objstore.ID, next bool) (bool, error) {
+// yet at its end. after was captured at a later moment.
+func (l *turnLog) late(f *turnFacts, was, now []transcript.Turn, after objstore.ID, at conversationAt) (bool, error) {
 	n := len(was)
 	if len(now) != n+1 || f.Prompt == "" || !f.begins(&now[n]) {
 		return false, nil
 	}
-	if !next || n == 0 || !f.begins(&was[n-1]) {
+	if !at.next || n == 0 || !f.begins(&was[n-1]) {
 		return true, nil
+	}
+	if at.far {
+		return false, nil // the same words again, behind a prompt that was never said
 	}
 	// A prompt without an answer may be the next turn's, in the same words.
 	c, err := l.e.Conversation(l.record, after)
 	return err == nil && c.Turns[n].Messages > 1, err
 }
 
-// begins reports whether a turn of a conversation, whose summary may be cut short, begins with the prompt that the hook told.
+// begins reports whether a turn of a conversation, whose summary may be cut short, has the prompt that the hook told.
 func (f *turnFacts) begins(t *transcript.Turn) bool {
-	return strings.HasPrefix(model.OneLine(f.Prompt), strings.TrimSuffix(t.Summary, "…"))
+	prompt := model.OneLine(f.Prompt)
+	if begin, cut := strings.CutSuffix(t.Summary, "…"); cut {
+		return strings.HasPrefix(prompt, begin)
+	}
+	return prompt == t.Summary
 }

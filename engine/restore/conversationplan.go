@@ -244,7 +244,8 @@ func (rs *Restorer) addFork(r *request, p *history.Moment, t *conversationPlan, 
 	}
 	t.fork = plan
 	t.conversation = model.Conversation{
-		Mode: model.ConversationFork, Fork: plan.fork(), Session: plan.name, Path: plan.Path, Turn: plan.Cut.Turn,
+		Mode: model.ConversationFork, Fork: plan.fork(), Session: plan.name, Path: plan.Path,
+		Turn:    rs.number(rs.log.Session(p.Session), p, plan.Cut),
 		Removed: rs.sessionFiles(t.files),
 	}
 	if tx == nil {
@@ -340,11 +341,11 @@ func (rs *Restorer) endsAt(s *model.Session, p *history.Moment) (bool, int, erro
 		return false, 0, err
 	}
 	if p.Now {
-		return true, len(c.Turns), nil
+		return true, int(rs.history.Number(s, len(c.Turns))), nil
 	}
 	_, _, _, cut, err := rs.findCut(p, false)
 	if err != nil {
 		return false, 0, err
 	}
-	return cut.Messages == c.Messages && cut.Turn == len(c.Turns), cut.Turn, nil
+	return cut.Messages == c.Messages && cut.Turn == len(c.Turns), rs.number(s, p, cut), nil
 }

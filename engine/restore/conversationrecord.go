@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"io"
 
 	"rewind/engine/conversation"
@@ -10,10 +11,10 @@ import (
 )
 
 // changedRecord is the record that a session has when its file becomes the transcript to, of size bytes, which ends
-// with cut.
-func (rs *Restorer) changedRecord(s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut) (
-	*model.Session, error,
-) {
+// with cut, in the turn of a number; 0: as the conversation counts.
+func (rs *Restorer) changedRecord(
+	s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut, number int,
+) (*model.Session, error) {
 	if s.Cursor.Base > 0 {
 		var err error
 		if to, err = withBase(s, tx, to); err != nil {
@@ -24,7 +25,8 @@ func (rs *Restorer) changedRecord(s *model.Session, tx *objstore.Tx, to objstore
 		}
 	}
 	m := *s
-	m.Calls, m.Busy, m.Turn, m.Fork = nil, false, uint64(cut.Turn), rs.changedLineage(tx, s, to, size, cut)
+	number = cmp.Or(number, cut.Turn)
+	m.Calls, m.Busy, m.Turn, m.Fork = nil, false, uint64(number), rs.changedLineage(tx, s, to, size, cut)
 	m.Cursor = model.Cursor{TranscriptEnd: model.TranscriptEnd{
 		Transcript: to, Length: size, Last: cut.LastMessage, Path: s.Transcript,
 		Generation: s.Cursor.Generation + 1,

@@ -130,7 +130,13 @@ func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx
 			if err != nil {
 				return err
 			}
-			if t.moved, err = rs.changedRecord(s, tx, f.To, size, cut); err == nil {
+			number := 0
+			if s.Cursor.Base == 0 { // else the file has a part of the conversation only
+				if number, err = rs.history.NumberBefore(s, f.To, r.reverts.Seq); err != nil {
+					return err
+				}
+			}
+			if t.moved, err = rs.changedRecord(s, tx, f.To, size, cut, number); err == nil {
 				t.conversation.Turn = int(t.moved.Turn)
 			}
 			return err

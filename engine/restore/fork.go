@@ -117,7 +117,7 @@ func (rs *Restorer) reusableFork(ctx context.Context, r *request) (*Forked, erro
 	if err != nil || f == nil {
 		return nil, nil //nolint:nilerr // a new one fails with the reason
 	}
-	title, err := rs.newTitle(s, "", cut.Turn, false)
+	title, err := rs.newTitle(s, "", rs.number(s, r.moment, cut), false)
 	if err != nil || title != f.Title {
 		return nil, err
 	}

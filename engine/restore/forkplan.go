@@ -158,7 +158,7 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 		f.source = f.Live.Source(cut.Offset)
 		f.source.Ended = true
 	}
-	if title, err = rs.newTitle(s, title, cut.Turn, clone); err != nil {
+	if title, err = rs.newTitle(s, title, rs.number(s, p, cut), clone); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -175,9 +175,7 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 		Kind: kind,
 	}}
 	f.lineage.How = value.FoundMade
-	if f.lineage.Share(cut.Turn, nil); cut.Turns != nil {
-		f.lineage.Share(len(cut.Turns), cut.Turns)
-	}
+	f.lineage.Share(rs.shares(s, cut))
 	if p.Checkpoint != nil {
 		f.lineage.At(p.Checkpoint)
 	}
@@ -185,6 +183,34 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 		f.lastPrompt = c.Turns[cut.Turn-1].Summary
 	}
 	return f, nil
+}
+
+// number is the number, in lists and names, of the turn of a session with which a cut of a moment's conversation ends.
+func (rs *Restorer) number(s *model.Session, p *history.Moment, cut transcript.Cut) int {
+	if p.Number > 0 {
+		return int(p.Number)
+	}
+	return int(rs.history.Number(s, cut.Turn))
+}
+
+// shares is how many turns a cut of a session has, and which of its turns they are where their numbers are others.
+func (rs *Restorer) shares(s *model.Session, cut transcript.Cut) (both int, turns []int) {
+	both, turns = cut.Turn, cut.Turns
+	if turns != nil {
+		both = len(turns)
+	}
+	if int(rs.history.Number(s, cut.Turn)) == cut.Turn {
+		return both, turns
+	}
+	its := make([]int, both)
+	for i := range its {
+		place := i + 1
+		if turns != nil {
+			place = turns[i]
+		}
+		its[i] = int(rs.history.Number(s, place))
+	}
+	return both, its
 }
 
 // placeFork says where the file of a fork of s goes, and in which directory its session is gone on with. The fork is

@@ -58,7 +58,7 @@ func (rs *Restorer) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) 
 		return nil, &model.DependentError{Session: s.Name, Paths: on}
 	}
 	t := &conversationPlan{conversation: model.Conversation{
-		Mode: model.ConversationInPlace, Session: s.Name, Path: f.Path, Turn: cut.Turn, Version: to.other,
+		Mode: model.ConversationInPlace, Session: s.Name, Path: f.Path, Turn: rs.number(s, p, cut), Version: to.other,
 	}}
 	if tx == nil {
 		return t, nil
@@ -76,7 +76,7 @@ func (rs *Restorer) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) 
 		return t, nil
 	}
 	t.files = []refs.File{{Path: f.Path, From: from, To: id}}
-	t.moved, err = rs.changedRecord(s, tx, id, size, cut)
+	t.moved, err = rs.changedRecord(s, tx, id, size, cut, t.conversation.Turn)
 	return t, err
 }
 

@@ -289,10 +289,10 @@ func (rs *Restorer) findUnused(r *request, p *history.Moment, s *model.Session, 
 // endsAtCut reports whether the fork f was made to end where a cut of s, of its family, does.
 func (rs *Restorer) endsAtCut(f, s *model.Session, cut transcript.Cut) bool {
 	if f.Fork.Session == s.Name {
-		return cut.Turn == f.Fork.Turn && cut.LastMessage == f.Fork.Message
+		return int(rs.history.Number(s, cut.Turn)) == f.Fork.Turn && cut.LastMessage == f.Fork.Message
 	}
 	a, n := rs.history.TurnOf(f.Name, uint64(f.Fork.Both))
-	b, m := rs.history.TurnOf(s.Name, uint64(cut.Turn))
+	b, m := rs.history.TurnOf(s.Name, rs.history.Number(s, cut.Turn))
 	if a != b || n != m || n == 0 {
 		return false
 	}

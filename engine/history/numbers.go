@@ -1,0 +1,209 @@
+package history
+
+import (
+	"slices"
+
+	"rewind/engine/model"
+	"rewind/objstore"
+	"rewind/transcript"
+)
+
+// numbers tell which turn of a conversation has which number in the log. They are the same, but for prompts that never
+// came into the conversation: another hook refused one, or the agent was killed before it wrote it. Such a turn has a
+// number, under which its code is found, and those behind it have a higher one than their place in the conversation.
+// The zero value is of a conversation without such turns.
+type numbers struct {
+	silent []uint64 // the numbers of turns that the conversation does not have, in order
+}
+
+// of is the number of the turn at a place of the conversation, from 1; 0: of none.
+func (n numbers) of(place int) uint64 {
+	number := uint64(max(place, 0))
+	for _, s := range n.silent {
+		if number == 0 || s > number {
+			break
+		}
+		number++
+	}
+	return number
+}
+
+// place is where the conversation has the turn with a number, or will have it. Of a turn that it does not have: where
+// the one before it is, and said is false.
+func (n numbers) place(number uint64) (place int, said bool) {
+	i, silent := slices.BinarySearch(n.silent, number)
+	if silent {
+		i++
+	}
+	return int(number) - i, !silent
+}
+
+// numbersNow are the numbers of a session's conversation as it is.
+func (h *History) numbersNow(s *model.Session, turns []transcript.Turn) (numbers, error) {
+	if s == nil || s.Turn <= uint64(len(turns)) {
+		return numbers{}, nil
+	}
+	l, err := h.readTurns(turnAt{session: s.Name})
+	if err != nil {
+		return numbers{}, err
+	}
+	return l.numbers(turns, s.Turn)
+}
+
+// numbers finds which turns up to last a conversation does not have. Where that does not tell all by which the log has
+// more turns, as when the file was cut by nobody's wish, places are numbers.
+func (l *turnLog) numbers(turns []transcript.Turn, last uint64) (numbers, error) {
+	left := len(turns) // whose numbers are not found yet
+	if last <= uint64(left) {
+		return numbers{}, nil
+	}
+	var silent []uint64
+	for n := last; n > 0; n-- {
+		is, writing, err := l.isSilent(n, turns[:left])
+		switch {
+		case err != nil:
+			return numbers{}, err
+		case is && writing && n == last: // the agent may write its prompt yet
+		case is:
+			silent = append(silent, n)
+		case left == 0:
+			return numbers{}, nil
+		default:
+			left--
+		}
+	}
+	if left > 0 {
+		return numbers{}, nil
+	}
+	slices.Reverse(silent)
+	return numbers{silent}, nil
+}
+
+// isSilent reports whether a conversation does not have turn n, where turns are those of it that may be the turn or
+// one before: it had as many turns at the end of the turn as at the end of the one before. Where none was captured at
+// one of the two, words tell. writing: the turn is not over.
+func (l *turnLog) isSilent(n uint64, turns []transcript.Turn) (is, writing bool, err error) {
+	f, err := l.factsOf(n)
+	if err != nil || !f.toldToItsEnd() {
+		return false, false, err
+	}
+	now, known, err := l.turnsAtEnd(f)
+	if err != nil {
+		return false, false, err
+	}
+	before := &turnFacts{At: &turnMoment{}}
+	if n > 1 {
+		before, err = l.factsOf(n - 1)
+		if ended := before != nil && before.At != nil; !ended || err != nil {
+			return false, false, err
+		}
+	}
+	was, knew, err := l.turnsAtEnd(before)
+	if err != nil {
+		return false, false, err
+	}
+	if knew = knew || n == 1; known && knew {
+		return now == was, !f.Over, nil
+	}
+	return len(turns) == 0 || !f.begins(&turns[len(turns)-1]), !f.Over, nil
+}
+
+// toldToItsEnd reports whether the log has the prompt of a turn, and where it ends up to now.
+func (f *turnFacts) toldToItsEnd() bool { return f != nil && f.At != nil && f.Prompt != "" }
+
+// turnsAtEnd is how many turns the conversation had at the end of a turn that has one.
+func (l *turnLog) turnsAtEnd(f *turnFacts) (count int, known bool, err error) {
+	if l.record == nil {
+		return 0, false, nil
+	}
+	said, err := l.transcriptAt(f)
+	if err != nil || said.IsZero() {
+		return 0, false, err
+	}
+	count, err = l.e.turnsIn(l.record, said)
+	return count, err == nil, err
+}
+
+// numbered are the turns of a conversation under their numbers, with those that it does not have, as their hooks told.
+func (l *turnLog) numbered(turns []transcript.Turn, num numbers) ([]model.TurnInfo, error) {
+	out := make([]model.TurnInfo, len(turns)+len(num.silent))
+	for i := range out {
+		out[i].Number = uint64(i + 1)
+		place, said := num.place(out[i].Number)
+		if said {
+			out[i].Turn = turns[place-1]
+			continue
+		}
+		f, err := l.factsOf(out[i].Number)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Turn = f.told()
+	}
+	return out, nil
+}
+
+// told is a turn as its hook told it.
+func (f *turnFacts) told() transcript.Turn {
+	return transcript.Turn{Summary: model.OneLine(f.Prompt), Time: f.Began}
+}
+
+// Number is the number, in lists and names, of the turn at a place of a session's conversation as it is; the place
+// where that cannot be read. The records are loaded.
+func (h *History) Number(s *model.Session, place int) uint64 {
+	place = max(place, 0)
+	if s == nil || !hasTalk(s) {
+		return uint64(place)
+	}
+	turns, err := h.turnsTo(s, s.Cursor.Transcript)
+	if err != nil {
+		return uint64(place)
+	}
+	n, err := h.numbersNow(s, turns)
+	if err != nil {
+		return uint64(place)
+	}
+	return n.of(place)
+}
+
+// lastSaid is the number of the last turn that a session's conversation has; 0: it has none.
+func (h *History) lastSaid(s *model.Session) (uint64, error) {
+	if s == nil || !hasTalk(s) {
+		return 0, nil
+	}
+	turns, err := h.turnsTo(s, s.Cursor.Transcript)
+	if err != nil {
+		return 0, err
+	}
+	n, err := h.numbersNow(s, turns)
+	return n.of(len(turns)), err
+}
+
+// NumberBefore is the number of the last turn of a conversation that a session's file had before an operation. The
+// records are loaded.
+func (h *History) NumberBefore(s *model.Session, said objstore.ID, seq uint64) (int, error) {
+	n, turns, err := h.numbersBefore(s, said, seq)
+	return int(n.of(turns)), err
+}
+
+// numbersBefore are the numbers of a conversation that a session's file had before an operation, and how many turns
+// it has.
+func (h *History) numbersBefore(s *model.Session, said objstore.ID, seq uint64) (n numbers, count int, err error) {
+	turns, err := h.turnsTo(s, said)
+	if err != nil {
+		return n, 0, err
+	}
+	l, err := h.readTurns(turnAt{session: s.Name, forked: seq - 1})
+	if err == nil {
+		n, err = l.numbersThen(turns)
+	}
+	return n, len(turns), err
+}
+
+// numbersThen are the numbers of a conversation as it was where the log ends.
+func (l *turnLog) numbersThen(turns []transcript.Turn) (numbers, error) {
+	if len(l.rows) == 0 {
+		return numbers{}, nil
+	}
+	return l.numbers(turns, l.rows[len(l.rows)-1].Number)
+}
