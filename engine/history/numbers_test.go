@@ -53,6 +53,9 @@ func (p *typist) types(t *rapid.T, refused bool) {
 		p.k.Stop()
 		p.code = p.Read("f")[:1]
 	}
+	if rapid.Bool().Draw(t, "more is written") {
+		titled(p.k, text)
+	}
 	p.now = append(p.now, aPrompt{uint64(len(p.now) + 1), text, !refused, p.code})
 }
 

@@ -173,14 +173,14 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	}
 	lost, err := t.unsaid(own, n, was)
 	if err == nil && lost { // unless it was written late
-		said, err := own.transcriptAt(f)
+		var said objstore.ID
+		if said, err = own.transcriptAt(f); err == nil {
+			was, err = t.ended(said)
+		}
 		if err != nil {
 			return info, err
 		}
-		if was, err = t.ended(said); err != nil {
-			return info, err
-		}
-		lost = said == f.At.transcript
+		lost, err = t.unsaid(own, n, was)
 	}
 	if err != nil || lost {
 		if lost && f.Over {
