@@ -58,7 +58,7 @@ func (l *turnLog) numbers(turns []transcript.Turn, last uint64) (numbers, error)
 		return numbers{}, nil
 	}
 	var silent []uint64
-	for n := last; n > 0; n-- {
+	for n := last; n > uint64(left); n-- { // in front of that each has its own
 		is, writing, err := l.isSilent(n, turns[:left])
 		switch {
 		case err != nil:
@@ -72,16 +72,13 @@ func (l *turnLog) numbers(turns []transcript.Turn, last uint64) (numbers, error)
 			left--
 		}
 	}
-	if left > 0 {
-		return numbers{}, nil
-	}
 	slices.Reverse(silent)
 	return numbers{silent}, nil
 }
 
 // isSilent reports whether a conversation does not have turn n, where turns are those of it that may be the turn or
-// one before: it had as many turns at the end of the turn as at the end of the one before. Where none was captured at
-// one of the two, words tell. writing: the turn is not over.
+// one before: it ended with the same turn at the end of the turn as at the end of the one before. Where none was
+// captured at one of the two, words tell. writing: the turn is not over.
 func (l *turnLog) isSilent(n uint64, turns []transcript.Turn) (is, writing bool, err error) {
 	f, err := l.factsOf(n)
 	if err != nil || !f.toldToItsEnd() {
@@ -103,25 +100,34 @@ func (l *turnLog) isSilent(n uint64, turns []transcript.Turn) (is, writing bool,
 		return false, false, err
 	}
 	if knew = knew || n == 1; known && knew {
-		return now == was, !f.Over, nil
+		return endAlike(now, was), !f.Over, nil
 	}
 	return len(turns) == 0 || !f.begins(&turns[len(turns)-1]), !f.Over, nil
+}
+
+// endAlike reports whether two versions of a conversation end with the same turn.
+func endAlike(a, b []transcript.Turn) bool {
+	last := len(a) - 1
+	if last < 0 || len(a) != len(b) {
+		return len(a) == len(b)
+	}
+	return a[last].User == b[last].User && a[last].Start == b[last].Start
 }
 
 // toldToItsEnd reports whether the log has the prompt of a turn, and where it ends up to now.
 func (f *turnFacts) toldToItsEnd() bool { return f != nil && f.At != nil && f.Prompt != "" }
 
-// turnsAtEnd is how many turns the conversation had at the end of a turn that has one.
-func (l *turnLog) turnsAtEnd(f *turnFacts) (count int, known bool, err error) {
+// turnsAtEnd are the turns that the conversation had at the end of a turn that has one.
+func (l *turnLog) turnsAtEnd(f *turnFacts) (turns []transcript.Turn, known bool, err error) {
 	if l.record == nil {
-		return 0, false, nil
+		return nil, false, nil
 	}
 	said, err := l.transcriptAt(f)
 	if err != nil || said.IsZero() {
-		return 0, false, err
+		return nil, false, err
 	}
-	count, err = l.e.turnsIn(l.record, said)
-	return count, err == nil, err
+	turns, err = l.e.turnsTo(l.record, said)
+	return turns, err == nil, err
 }
 
 // numbered are the turns of a conversation under their numbers, with those that it does not have, as their hooks told.
