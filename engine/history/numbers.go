@@ -172,6 +172,26 @@ func (h *History) Number(s *model.Session, place int) uint64 {
 	return n.of(place)
 }
 
+// numberMessages gives messages of a conversation the numbers of their turns for places.
+func (h *History) numberMessages(s *model.Session, said objstore.ID, list []transcript.Message) error {
+	turns, err := h.turnsTo(s, s.Cursor.Transcript)
+	if err != nil {
+		return err
+	}
+	n, err := h.numbersNow(s, turns)
+	if err != nil || len(n.silent) == 0 {
+		return err
+	}
+	on, err := h.GoesOn(s.Cursor.Transcript, said)
+	if err != nil || !on {
+		return err // it was cut since
+	}
+	for i := range list {
+		list[i].Turn = int(n.of(list[i].Turn))
+	}
+	return nil
+}
+
 // lastSaid is the number of the last turn that a session's conversation has; 0: it has none.
 func (h *History) lastSaid(s *model.Session) (uint64, error) {
 	if s == nil || !hasTalk(s) {

@@ -11,6 +11,7 @@ import (
 
 	"rewind/engine/capture"
 	"rewind/engine/enginetest"
+	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/hooks"
@@ -94,6 +95,19 @@ func (p *typist) looks() {
 		}
 	}
 	p.numbers()
+	page, err := p.E.History.Page(enginetest.Bg, model.SessionChoice{Session: s.Name}, "", history.Place{}, 1000)
+	p.Must(err)
+	asked := map[int]string{}
+	for _, m := range page.Messages {
+		if m.Who == "user" {
+			asked[m.Turn] = m.Text
+		}
+	}
+	for _, a := range p.said() {
+		if asked[int(a.number)] != a.text {
+			p.T.Fatalf("on a page turn %d begins with %q of %+v", a.number, asked[int(a.number)], p.now)
+		}
+	}
 	ahead, err := p.E.History.Future(enginetest.Bg, model.SessionChoice{Session: s.Name})
 	p.Must(err)
 	for _, a := range ahead.Lines {

@@ -222,13 +222,16 @@ func (h *History) Page(ctx context.Context, w model.SessionChoice, name string, 
 	out.Turns, out.End = len(turns), src.Size
 	if at.From != nil {
 		out.Page, err = transcript.MessagesFrom(s.Agent, src, turns, max(*at.From, 0), n)
-		return out, err
+	} else {
+		before := src.Size
+		if at.Before != nil {
+			before = max(*at.Before, 0)
+		}
+		out.Page, err = transcript.MessagesBefore(s.Agent, src, turns, before, n)
 	}
-	before := src.Size
-	if at.Before != nil {
-		before = max(*at.Before, 0)
+	if err == nil {
+		err = h.numberMessages(s, p.Transcript, out.Page.Messages)
 	}
-	out.Page, err = transcript.MessagesBefore(s.Agent, src, turns, before, n)
 	return out, err
 }
 
