@@ -16,9 +16,9 @@ func testBlocked(w *world, d driver) {
 	w.install()
 	hook := filepath.Join(w.home, "no.sh")
 	w.write(hook, "if grep -q forbidden; then echo 'not here' >&2; exit 2; fi\n")
-	w.writeJSON(filepath.Join(w.home, ".claude", "settings.json"), map[string]any{"hooks": map[string]any{
-		"UserPromptSubmit": []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "sh " + hook}}}},
-	}})
+	own := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "sh " + hook}}}
+	w.writeJSON(filepath.Join(w.home, ".claude", "settings.json"),
+		map[string]any{"hooks": map[string]any{"UserPromptSubmit": []any{own}}})
 	w.rewind("init")
 	t := d.open(w, "")
 	refused := func(prompt string) {
