@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -13,11 +14,25 @@ import (
 	"rewind/internal/relay"
 )
 
-// stopped stops the daemon of a home, as a machine does that swaps, and returns its number.
+// stopped stops the daemon of a home, as a machine does that swaps, and returns its number. The signal has been sent
+// when a thread may answer yet: it waits for each.
 func (h *daemonHome) stopped(program string) int {
 	h.t.Helper()
 	pid := h.daemon(program).PID
 	must(h.t, syscall.Kill(pid, syscall.SIGSTOP))
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	must(h.t, err)
+	for _, path := range threads {
+		for began := time.Now(); ; time.Sleep(time.Millisecond) {
+			b, err := os.ReadFile(path)
+			if err != nil || bytes.Contains(b, []byte(") T ")) {
+				break // it has ended, or it is stopped
+			}
+			if time.Since(began) > time.Minute {
+				h.t.Fatalf("a thread of the daemon runs on: %s", b)
+			}
+		}
+	}
 	return pid
 }
 

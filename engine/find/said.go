@@ -80,7 +80,7 @@ func (f *Finder) saidIn(s *model.Session, whose string, g *grep, out *SaidResult
 	if err != nil {
 		return err
 	}
-	title := s.Title
+	title, number := s.Title, f.history.Numbers(s)
 	for _, m := range messages {
 		if title == "" && m.Who == "user" {
 			title = model.OneLine(m.Text)
@@ -97,7 +97,7 @@ func (f *Finder) saidIn(s *model.Session, whose string, g *grep, out *SaidResult
 				return nil
 			}
 			one := value.Said{
-				Session: s.Name, Agent: s.Agent, Title: value.Text(title), Turn: f.history.Number(s, m.Turn),
+				Session: s.Name, Agent: s.Agent, Title: value.Text(title), Turn: number(m.Turn),
 				Whose: whose, Who: m.Who, Time: m.Time.UTC(),
 			}
 			one.Text, one.Cut = shown(value.Text(line))

@@ -156,20 +156,22 @@ func (f *turnFacts) told() transcript.Turn {
 
 // Number is the number, in lists and names, of the turn at a place of a session's conversation as it is; the place
 // where that cannot be read. The records are loaded.
-func (h *History) Number(s *model.Session, place int) uint64 {
-	place = max(place, 0)
+func (h *History) Number(s *model.Session, place int) uint64 { return h.Numbers(s)(place) }
+
+// Numbers is Number for many places of a session.
+func (h *History) Numbers(s *model.Session) func(place int) uint64 {
 	if s == nil || !hasTalk(s) {
-		return uint64(place)
+		return numbers{}.of
 	}
 	turns, err := h.turnsTo(s, s.Cursor.Transcript)
 	if err != nil {
-		return uint64(place)
+		return numbers{}.of
 	}
 	n, err := h.numbersNow(s, turns)
 	if err != nil {
-		return uint64(place)
+		return numbers{}.of
 	}
-	return n.of(place)
+	return n.of
 }
 
 // numberMessages gives messages of a conversation the numbers of their turns for places.

@@ -199,7 +199,8 @@ func (rs *Restorer) shares(s *model.Session, cut transcript.Cut) (both int, turn
 	if turns != nil {
 		both = len(turns)
 	}
-	if int(rs.history.Number(s, cut.Turn)) == cut.Turn {
+	number := rs.history.Numbers(s)
+	if int(number(cut.Turn)) == cut.Turn {
 		return both, turns
 	}
 	its := make([]int, both)
@@ -208,7 +209,7 @@ func (rs *Restorer) shares(s *model.Session, cut transcript.Cut) (both int, turn
 		if turns != nil {
 			place = turns[i]
 		}
-		its[i] = int(rs.history.Number(s, place))
+		its[i] = int(number(place))
 	}
 	return both, its
 }
