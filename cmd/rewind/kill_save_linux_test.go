@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,10 +47,14 @@ func TestKillSaveT1(t *testing.T) {
 			c.prepare(fixture)
 			before := checkpoints(t, fixture)
 
-			dir := fixture + "-copy"
-			clone(t, fixture, dir)
-			_, _, calls := killed(t, dir, 0, "save", "three")
-			discard(t, dir)
+			// Beside other work what the store does in the background is done before the program ends, or not: the fewest count.
+			dir, calls := fixture+"-copy", math.MaxInt
+			for range 3 {
+				clone(t, fixture, dir)
+				_, _, n := killed(t, dir, 0, "save", "three")
+				calls = min(calls, n)
+				discard(t, dir)
+			}
 
 			var k kills
 			for i, n := range torture.Spread(c.want, calls, m.Seed) {

@@ -192,7 +192,8 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	if was == nil || !info.Gone && info.User == was.User && info.Start == was.Start {
 		return info, nil
 	}
-	if _, has := t.placed(n); f.Prompt != "" && has && !info.Gone && f.begins(&info.Turn) && !f.begins(was) {
+	_, has := t.placed(n)
+	if itsOwn := has && !info.Gone && f.begins(&info.Turn); itsOwn && f.Prompt != "" && !f.begins(was) {
 		return info, nil // the file had nothing of the turn yet when it ended
 	}
 	info.Turn, info.Gone = *was, true

@@ -11,14 +11,25 @@ import (
 
 // What an answer has left behind is given back soon after it, while others are still asked for.
 func TestGivenBackSoon(t *testing.T) {
-	debug.FreeOSMemory()
+	before := settled(t)
 	open := work.TightHeap() // a page, which stays
 	defer open()
-	before := held()
 	back := work.TightHeap()
 	runtime.KeepAlive(answer())
 	back()
-	givenBack(t, before)
+	givenBack(t, before, func() {})
+}
+
+// settled waits until nothing of another test is to be given back, and returns what the heap has then.
+func settled(t *testing.T) uint64 {
+	t.Helper()
+	for begun := time.Now(); !work.Settled(); time.Sleep(20 * time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			t.Fatal("something is to be given back, and is not")
+		}
+	}
+	debug.FreeOSMemory()
+	return held()
 }
 
 // held is how many bytes the heap has of the system.
@@ -36,40 +47,40 @@ func answer() (pieces [][]byte) {
 	return pieces
 }
 
-// givenBack waits until most of an answer is given back, while a page asks again and again.
-func givenBack(t *testing.T, before uint64) {
+// givenBack waits until most of an answer is given back.
+func givenBack(t *testing.T, before uint64, meanwhile func()) {
 	t.Helper()
 	for begun := time.Now(); held() > before+32<<20; time.Sleep(20 * time.Millisecond) {
 		if time.Since(begun) > time.Minute {
 			t.Fatalf("%d bytes are kept, %d before", held(), before)
 		}
-		work.TightHeap()()
+		meanwhile()
 	}
 }
 
 // What a collection found in use, for another answer was being made, is given back a few answers later.
 func TestGivenBackAfterACollectionBetween(t *testing.T) {
-	debug.FreeOSMemory()
+	before := settled(t)
 	open := work.TightHeap()
 	defer open()
-	before := held()
 	other := answer()
+	asks := func() { work.TightHeap()() } // a page, again and again
 	for begun := time.Now(); time.Since(begun) < time.Second; time.Sleep(20 * time.Millisecond) {
-		work.TightHeap()()
+		asks()
 	}
 	runtime.KeepAlive(other)
-	givenBack(t, before)
+	givenBack(t, before, asks)
 }
 
 // A collection while the answer was made has found all of it in use: that is given back none the less.
 func TestGivenBackAfterACollectionOfUse(t *testing.T) {
+	before := settled(t)
 	open := work.TightHeap()
 	defer open()
-	before := held()
 	back := work.TightHeap()
 	used := make([]byte, 64<<20)
 	runtime.GC()
 	runtime.KeepAlive(used)
 	back()
-	givenBack(t, before)
+	givenBack(t, before, func() {})
 }
