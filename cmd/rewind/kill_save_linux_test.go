@@ -47,7 +47,7 @@ func TestKillSaveT1(t *testing.T) {
 			c.prepare(fixture)
 			before := checkpoints(t, fixture)
 
-			// Beside other work what the store does in the background is done before the program ends, or not: the fewest count.
+			// What the store does in the background is done before the program ends, or not: the fewest count.
 			dir, calls := fixture+"-copy", math.MaxInt
 			for range 3 {
 				clone(t, fixture, dir)
