@@ -156,7 +156,13 @@ func (e *Engine) View(ctx context.Context, p *project.Project, c project.Config)
 		}
 	}
 	l.Remark()
-	return rooms(l, e.states), nil
+	v := rooms(l, e.states)
+	if told := model.AskerOf(ctx).Told; told != nil {
+		v.Ledger.Tells(func(done, total int) {
+			told(value.Progress{Phase: "reading the log", Files: done, Total: total})
+		})
+	}
+	return v, nil
 }
 
 // Warning is what happened to the files of the store while it was open, without a loss; "": nothing.

@@ -38,7 +38,8 @@ type Versions func(s *model.Session, seq uint64, f refs.File) *Version
 type Ledger struct {
 	log      *oplog.Log
 	versions Versions
-	slice    int // operations of a batch
+	told     func(done, total int) // of operations; nil: nobody waits
+	slice    int                   // operations of a batch
 	*State
 }
 
@@ -69,6 +70,10 @@ func New(log *oplog.Log, st *State) *Ledger { return &Ledger{log: log, slice: sl
 
 // VersionsBy says who tells versions of session files. It is called before the ledger is used.
 func (l *Ledger) VersionsBy(v Versions) { l.versions = v }
+
+// Tells has whoever waits be told how many of the log's operations are folded, where that takes more than one batch: a
+// store of a version that had no rows, or whose rows count no more. It is called before the ledger is used.
+func (l *Ledger) Tells(told func(done, total int)) { l.told = told }
 
 // Turns are the rows of a session, the oldest first, up to the end of the log. The caller need not hold the log's lock.
 func (l *Ledger) Turns(session string) ([]Turn, error) {
@@ -249,6 +254,9 @@ func (l *Ledger) bringUp() error {
 		if err := l.fold(last); err != nil {
 			l.loaded = false // rows in memory may be newer than those of the store
 			return err
+		}
+		if l.told != nil && l.head.Seq < last {
+			l.told(int(l.head.Seq), int(last))
 		}
 	}
 	return nil

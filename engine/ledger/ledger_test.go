@@ -15,6 +15,7 @@ import (
 	"rewind/engine/restore"
 	"rewind/hooks"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -292,5 +293,44 @@ func TestTurnsBefore(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%d at once: %+v\nwant %+v", n, got, want)
 		}
+	}
+}
+
+// Who waits while a long log is folded is told how far that is; where one batch is enough there is nothing to tell.
+func TestFoldIsTold(t *testing.T) {
+	p, sessions := worked(t)
+	want := all(p, sessions)
+	var told []value.Progress
+	ctx := model.WithAsker(enginetest.Bg, model.Asker{Told: func(at value.Progress) { told = append(told, at) }})
+	project := p.E.Project()
+	v, err := p.E.View(ctx, &project, p.E.Log.Config)
+	p.Must(err)
+	ledger.InSlices(v.Ledger, 7)
+	read := func() []value.Progress {
+		t.Helper()
+		told = nil
+		for session, list := range want {
+			got, err := v.Ledger.Turns(session)
+			p.Must(err)
+			if !reflect.DeepEqual(got, list) {
+				t.Errorf("%s: %+v\nwant %+v", session, got, list)
+			}
+		}
+		return told
+	}
+	if got := read(); len(got) > 0 {
+		t.Errorf("told of rows that were there: %+v", got)
+	}
+	b := p.E.Log.DB.NewBatch()
+	p.Must(ledger.Changed(p.E.Log.DB, b))
+	p.Must(b.Commit(enginetest.Bg, kv.Written))
+	p.Must(b.Close())
+	p.E.Log.Rewrote()
+	var all []value.Progress
+	for last, at := int(p.E.Log.DB.LastSeq()), 7; at < last; at += 7 {
+		all = append(all, value.Progress{Phase: "reading the log", Files: at, Total: last})
+	}
+	if got := read(); len(all) < 3 || !slices.Equal(got, all) {
+		t.Errorf("told %+v\nwant %+v", got, all)
 	}
 }
