@@ -389,7 +389,11 @@ func TestGCProgress(t *testing.T) {
 		p.Save(fmt.Sprint(i))
 	}
 	var told []int
-	r := p.Collect(gc.Options{Keep: 3, Progress: func(n int, _ int64) { told = append(told, n) }})
+	r := p.Collect(gc.Options{Keep: 3, Progress: func(n int, bytes int64) {
+		if told = append(told, n); bytes != 0 { // it counts no bytes
+			t.Errorf("%d bytes are told of", bytes)
+		}
+	}})
 	if len(told) == 0 || !slices.IsSorted(told) || told[len(told)-1] < r.Objects {
 		t.Errorf("%+v, told %v", r, told)
 	}

@@ -58,6 +58,17 @@ func TestPromise05DamageEndsGC(t *testing.T) {
 	set := func(key func(h hurt) []byte) func(hurt) error {
 		return func(h hurt) error { return h.b.Set(key(h), []byte("x")) }
 	}
+	did := func(op refs.Operation) func(hurt) error {
+		return func(h hurt) error {
+			if op.Restore != nil && op.Restore.Target.IsZero() {
+				op.Restore.Target = h.cp.ID
+			}
+			return h.p.E.Log.Record(enginetest.Bg, op)
+		}
+	}
+	went := func(r refs.Restore) func(hurt) error {
+		return did(refs.Operation{Kind: refs.KindCheckout, Session: model.Manual, Restore: &r})
+	}
 	session := func() *model.Session { return &model.Session{Name: "claude/b", Agent: "claude", ID: "b"} }
 	for name, do := range map[string]func(hurt) error{
 		"nothing":      func(hurt) error { return nil }, // then the rest goes
@@ -73,19 +84,29 @@ func TestPromise05DamageEndsGC(t *testing.T) {
 			h.p.Must(err)
 			return n.Tail
 		}),
-		"checkpoint's bytes":   nonsense(objstore.Checkpoint),
-		"tree's bytes":         nonsense(objstore.Tree),
-		"conversation's bytes": nonsense(objstore.Transcript),
-		"ref":                  func(h hurt) error { return refs.Repoint(h.b, refs.Tag("bad"), gone, 1) },
-		"ref's record":         set(func(hurt) []byte { return []byte("r" + string(refs.Tag("bad"))) }),
-		"operation's record":   set(func(h hurt) []byte { return kv.OperationKey(h.cp.Seq) }),
-		"session's record":     set(func(hurt) []byte { return model.SessionKey("claude/z") }),
-		"journal's record":     set(func(hurt) []byte { return model.JournalKey }),
-		"squash record":        set(func(h hurt) []byte { return model.SquashKey(h.cp.ID) }),
-		"journal's target":     journal(func(j *model.Journal) { j.Target = gone }),
-		"journal's after":      journal(func(j *model.Journal) { j.After = gone }),
-		"journal's from":       journal(func(j *model.Journal) { j.Files = []refs.File{{Path: "/a", From: gone}} }),
-		"journal's to":         journal(func(j *model.Journal) { j.Files = []refs.File{{Path: "/a", To: gone}} }),
+		"tree of a step that goes": drop(objstore.Tree, func(h hurt) objstore.ID {
+			cp, err := h.p.E.History.Resolve("turn:1")
+			h.p.Must(err)
+			return cp.Tree
+		}),
+		"operation's conversation": did(refs.Operation{Kind: refs.KindImport, Session: "claude/b", Transcript: gone}),
+		"restore's target":         went(refs.Restore{Target: gone}),
+		"restore's result":         went(refs.Restore{Result: gone}),
+		"restore's from":           went(refs.Restore{Files: []refs.File{{Path: "/a", From: gone}}}),
+		"restore's to":             went(refs.Restore{Files: []refs.File{{Path: "/a", To: gone}}}),
+		"checkpoint's bytes":       nonsense(objstore.Checkpoint),
+		"tree's bytes":             nonsense(objstore.Tree),
+		"conversation's bytes":     nonsense(objstore.Transcript),
+		"ref":                      func(h hurt) error { return refs.Repoint(h.b, refs.Tag("bad"), gone, 1) },
+		"ref's record":             set(func(hurt) []byte { return []byte("r" + string(refs.Tag("bad"))) }),
+		"operation's record":       set(func(h hurt) []byte { return kv.OperationKey(h.cp.Seq) }),
+		"session's record":         set(func(hurt) []byte { return model.SessionKey("claude/z") }),
+		"journal's record":         set(func(hurt) []byte { return model.JournalKey }),
+		"squash record":            set(func(h hurt) []byte { return model.SquashKey(h.cp.ID) }),
+		"journal's target":         journal(func(j *model.Journal) { j.Target = gone }),
+		"journal's after":          journal(func(j *model.Journal) { j.After = gone }),
+		"journal's from":           journal(func(j *model.Journal) { j.Files = []refs.File{{Path: "/a", From: gone}} }),
+		"journal's to":             journal(func(j *model.Journal) { j.Files = []refs.File{{Path: "/a", To: gone}} }),
 		"journal's made": journal(func(j *model.Journal) {
 			j.Made = session()
 			j.Made.Cursor.Transcript = gone

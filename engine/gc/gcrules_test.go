@@ -72,6 +72,13 @@ func TestYoung(t *testing.T) {
 			t.Errorf("%+v: %+v", c.o, r)
 		}
 	}
+	// What the settings alone would take is not counted.
+	for _, key := range []string{"gc.keep_all", "gc.keep_turns", "gc.keep_daily", "gc.keep_safety"} {
+		p.Set(key, "0s")
+	}
+	if r := p.Gc(gc.Options{}); r.Young != 0 || r.Checkpoints != 0 {
+		t.Errorf("by the settings: %+v", r)
+	}
 }
 
 // saved is a project of which gc may take all but what is kept, and n checkpoints of it, each with another f.

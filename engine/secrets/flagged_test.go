@@ -325,6 +325,14 @@ func TestLookWithoutItsDirectory(t *testing.T) {
 	}
 	p.Must(os.Rename(p.Root+" moved", p.Root))
 	lookForSecrets(p)
+	// Where none was left out there is none to be judged.
+	q := enginetest.NewProject(t)
+	q.Write("a", "none")
+	q.Save("one")
+	q.Set("secrets.mode", project.SecretsSkip)
+	q.Must(os.Rename(q.Root, q.Root+" moved"))
+	lookForSecrets(q)
+	q.Must(os.Rename(q.Root+" moved", q.Root))
 }
 
 // TestSaidSecretNames: a finding is named by the beginning of its name, in letters of either case, when that is one's

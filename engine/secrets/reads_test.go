@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
+	"rewind/engine"
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
 	"rewind/engine/project"
@@ -237,4 +240,77 @@ func TestLookEnded(t *testing.T) {
 	taken(talks, "claude/1", spokenLine(token(1))+spokenLine("none"))
 	taken(talks, "claude/1", spokenLine(token(1))+spokenLine("none")+spokenLine(token(2)))
 	look("conversations", talks, 61)
+}
+
+// TestLookTellsOfReads: a look that cannot read how far it got, or what came since, says so: it does not begin as if
+// nothing was known.
+func TestLookTellsOfReads(t *testing.T) {
+	t.Parallel()
+	p, _ := failing(t)
+	disk := p.FS.Clone(100, 1)
+	for fail := 1; fail <= 10; fail++ {
+		n := -fail - 1<<20 // while nothing is looked at
+		q := p.Copied(disk, func() error {
+			if n++; n == 0 {
+				return syscall.EIO
+			}
+			return nil
+		})
+		n = -fail
+		if err := q.E.Leaks.ScanForSecrets(enginetest.Bg, false); !errors.Is(err, syscall.EIO) {
+			t.Errorf("read %d fails: %v", fail, err)
+		}
+		q.Close()
+	}
+}
+
+// TestLookAtWhatMayOnlyBeRead: a look at a store that may only be read fails, and the process knows what the store has.
+func TestLookAtWhatMayOnlyBeRead(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Write("a", "TOKEN="+token(1))
+	p.Save("one")
+	disk := p.FS.Clone(100, 1)
+	q := *p
+	q.FS = disk
+	var err error
+	q.E, err = engine.Open(enginetest.Bg, p.Home, p.Root, project.Options{KV: kv.Options{FS: disk, ReadOnly: true}})
+	p.Must(err)
+	defer q.Close()
+	if err := q.E.Leaks.ScanForSecrets(enginetest.Bg, false); !errors.Is(err, kv.ErrReadOnly) {
+		t.Errorf("a look: %v", err)
+	}
+	if list, err := q.E.Leaks.Leaks(objstore.ID{}); err != nil || len(list) > 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// TestLookReadsOnlyWhatIsAskedAbout: what is empty, too large or allowed is not read.
+func TestLookReadsOnlyWhatIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	reads := func(name, content string) (n int) {
+		p := enginetest.NewProject(t)
+		p.Set("secrets.allow", "allowed")
+		p.Write(name, content)
+		p.Save("one")
+		q := p.Copied(p.FS.Clone(100, 1), func() error { n++; return nil })
+		defer q.Close()
+		n = 0
+		lookForSecrets(q)
+		return n
+	}
+	read := reads("f", "content")
+	for _, c := range []struct {
+		name, content string
+		read          bool
+	}{
+		{"f", "c", true},
+		{"f", "", false},
+		{"f", strings.Repeat("\n", leaks.MaxSize+1), false},
+		{"allowed", "content", false},
+	} {
+		if n := reads(c.name, c.content); (n == read) != c.read || n > read {
+			t.Errorf("%s of %d bytes: %d reads, and %d where it is read", c.name, len(c.content), n, read)
+		}
+	}
 }

@@ -123,7 +123,8 @@ func TestSaidKept(t *testing.T) {
 		t.Errorf("%d are kept, and %d are not", len(r.look.Flags), r.look.More)
 	}
 
-	r.look.Flags = nil
+	// What is of the record, but not beside the turn, stays.
+	r.look.Flags = []saidFlag{{Rule: "r", Part: "thinking", Record: 1}}
 	for _, tt := range []struct {
 		secret, rule, part string
 		record             int
@@ -149,7 +150,7 @@ func TestSaidKept(t *testing.T) {
 	for _, f := range r.look.Flags {
 		got = append(got, fmt.Sprint(f.Rule, f.Record))
 	}
-	if got := strings.Join(got, " "); got != "r2 s1 r3 r6" {
+	if got := strings.Join(got, " "); got != "r1 r2 s1 r3 r6" {
 		t.Errorf("%s", got)
 	}
 }
