@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/capture"
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/hooks"
 	"rewind/refs"
 )
 
@@ -382,4 +384,307 @@ func TestCutOfAForkMovesWhereItParted(t *testing.T) {
 		}
 	}
 	p.Verify()
+}
+
+// A session whose file is gone goes on in a new one, also where it ends at the target.
+func TestCheckoutOfASessionWithoutItsFile(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	p.Must(os.Remove(k.File))
+	for name, asked := range map[string][]string{"turn:2@": {"one", "two"}, "turn:1@": {"one"}} {
+		c := p.Back(name+k.Name(), restore.Options{}).Conversation
+		if c.Mode != model.ConversationFork || c.Turn != len(asked) || c.Fork.From.Session != k.Name() {
+			t.Fatalf("%s: %+v", name, c)
+		}
+		p.WantTalk(c.Path, "done: "+asked[len(asked)-1], asked...)
+		_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+		p.Must(err)
+	}
+	p.Verify()
+}
+
+// Where the agent's folder is none, the code goes alone and says why; what is of no use without the
+// conversation is refused, and nothing is made there.
+func TestSessionFolderThatIsNone(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	k.Take("three", p.Edits("f", "3"))
+	p.Settle()
+	cut := p.Back("turn:2", restore.Options{InPlace: true})
+	p.Settle()
+	before, was := enginetest.List(t, p.Root), p.Slurp(k.File)
+	away := p.Chats() + "-away"
+	p.Must(os.Rename(p.Chats(), away))
+	p.Must(os.WriteFile(p.Chats(), []byte("no directory"), 0o600))
+	alone := refs.Scope{ContextOnly: true}
+	of := restore.Options{Env: p.Env(), Session: model.SessionChoice{Session: k.Name()}}
+	checkout := func(set func(o *restore.Options)) func() error {
+		o := of
+		set(&o)
+		return func() error { _, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1", o); return err }
+	}
+	fork := func(set func(o *restore.Options)) func() error {
+		o := of
+		set(&o)
+		return func() error { _, err := p.E.Restorer.Fork(enginetest.Bg, "turn:1", o); return err }
+	}
+	for name, do := range map[string]func() error{
+		"the conversation alone": checkout(func(o *restore.Options) { o.Scope = alone }),
+		"in place":               checkout(func(o *restore.Options) { o.InPlace = true }),
+		"fork":                   fork(func(*restore.Options) {}),
+		"fork, tried":            fork(func(o *restore.Options) { o.SelfTest = true }),
+		"fork, a dry run":        fork(func(o *restore.Options) { o.DryRun = true }),
+		"fork with the code":     fork(func(o *restore.Options) { o.Checkout = true }),
+		"clone":                  func() error { _, err := p.E.Restorer.Clone(enginetest.Bg, of); return err },
+		"undo-restore": func() error {
+			o := restore.Options{Env: p.Env(), Scope: alone}
+			_, err := p.E.Restorer.UndoRestore(enginetest.Bg, cut.Operation.Seq, o)
+			return err
+		},
+	} {
+		if err := do(); err == nil || !strings.Contains(err.Error(), p.Chats()) {
+			t.Errorf("%s: %v", name, err)
+		}
+		p.WantTree(before)
+	}
+	c := p.Back("turn:1", of).Conversation
+	if c.Mode != model.ConversationNone || !strings.Contains(c.Why, p.Chats()) || p.Read("f") != enginetest.Big("1") {
+		t.Errorf("with the code: %+v, f %.3q", c, p.Read("f"))
+	}
+	_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+	p.Must(err)
+	p.WantTree(before)
+	r, err := p.E.Restorer.UndoRestore(enginetest.Bg, cut.Operation.Seq, restore.Options{Env: p.Env()})
+	p.Must(err)
+	if r.Conversation.Mode != model.ConversationNone || p.Read("f") != enginetest.Big("3") {
+		t.Errorf("taken back: %+v, f %.3q", r.Conversation, p.Read("f"))
+	}
+	p.Must(os.Remove(p.Chats()))
+	p.Must(os.Rename(away, p.Chats()))
+	if p.Slurp(k.File) != was || len(p.Files()) != 1 {
+		t.Errorf("the session has changed, or %q is there", p.Files())
+	}
+	p.Verify()
+}
+
+// Undo goes along the code's line: whose conversation goes back is that of the step which it comes to, where the
+// session that goes back comes from there, and none where it does not.
+func TestUndoToAStepOfAnother(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	k.Take("three", p.Edits("f", "3"))
+	p.Settle()
+	made := p.Fork("turn:2@"+k.Name(), restore.Options{Checkout: true})
+	f := p.Opened(made.Fork)
+	f.Take("mine", p.Edits("f", "mine"))
+	p.Settle()
+	of := restore.Options{Env: p.Env(), Session: model.SessionChoice{Session: f.Name()}}
+	r, err := p.E.Restorer.Undo(enginetest.Bg, 1, of)
+	p.Must(err)
+	c := r.Conversation
+	if c == nil || c.Mode != model.ConversationFork || c.Turn != 2 || p.Read("f") != enginetest.Big("2") {
+		t.Errorf("to where the fork begins: %+v, f %.3q", c, p.Read("f"))
+	}
+	p.WantTalk(r.Conversation.Path, "done: two", "one", "two")
+	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+	p.Must(err)
+	r, err = p.E.Restorer.Undo(enginetest.Bg, 2, of)
+	p.Must(err)
+	p.WantTalk(r.Conversation.Path, "done: one", "one")
+	p.Verify()
+}
+
+// A call in the middle of a turn is gone to with the conversation up to its result, also where the agent wrote both
+// only after its hooks.
+func TestCheckoutOfACall(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.Begun(t)
+	tool := hooks.Tool{Name: "Bash", Call: "toolu_late"}
+	k.Ask("one")
+	k.Send(hooks.Event{Kind: hooks.BeforeTool, Tool: tool}, capture.HandleOptions{})
+	p.Write("f", enginetest.Big("1"))
+	first := k.Send(hooks.Event{Kind: hooks.AfterTool, Tool: tool}, capture.HandleOptions{})
+	k.Line("assistant", `{"id":"msg_late","type":"message","role":"assistant","content":[{"type":"tool_use",`+
+		`"id":"toolu_late","name":"Bash","input":{"command":"x"}}],"stop_reason":"tool_use"}`)
+	k.Line("user", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_late","content":"done"}]}`)
+	k.Work(p.Edits("f", "2"))
+	k.Say("done: one")
+	k.Stop()
+	p.Settle()
+	whole := p.Slurp(k.File)
+	for _, inPlace := range []bool{false, true} {
+		r := p.Back(first.Checkpoint.String(), restore.Options{InPlace: inPlace})
+		text := p.Slurp(r.Conversation.Path)
+		said := strings.Count(text, `"tool_result"`) == 1 && !strings.Contains(text, "done: one")
+		if !said || r.Conversation.Turn != 1 || p.Read("f") != enginetest.Big("1") {
+			t.Errorf("in place %v: %+v, f %.3q:\n%s", inPlace, r.Conversation, p.Read("f"), text)
+		}
+		_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+		p.Must(err)
+		if p.Slurp(k.File) != whole || p.Read("f") != enginetest.Big("2") {
+			t.Errorf("in place %v, taken back: f %.3q", inPlace, p.Read("f"))
+		}
+	}
+}
+
+// The newest step of a turn that is under way is gone to with what was said since, in the session itself; once the
+// session was cut to before it, with what was said then.
+func TestCheckoutOfTheNewestStep(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("f", "1"))
+	k.Ask("two")
+	h := k.Work(p.Edits("f", "2"))
+	k.Say("more")
+	p.Write("f", "unsaved")
+	c := p.Back(h.Checkpoint.String(), restore.Options{}).Conversation
+	if c.Mode != model.ConversationOriginal || c.Path != k.File || c.Turn != 2 || len(p.Files()) != 1 ||
+		p.Read("f") != enginetest.Big("2") {
+		t.Errorf("%+v, f %.3q, %q", c, p.Read("f"), p.Files())
+	}
+	p.Settle()
+	p.Back("turn:1", restore.Options{InPlace: true, Force: true})
+	c = p.Back(h.Checkpoint.String(), restore.Options{}).Conversation
+	if c.Mode != model.ConversationFork || p.Read("f") != enginetest.Big("2") {
+		t.Fatalf("after the cut: %+v, f %.3q", c, p.Read("f"))
+	}
+	if asked, _ := p.Prompts(c.Path); len(asked) < 2 || asked[0] != "one" || asked[1] != "two" {
+		t.Errorf("after the cut: %q", asked)
+	}
+}
+
+// A session in which nothing was said yet tells nothing of its conversation where the code goes back.
+func TestCheckoutOfASessionThatSaidNothing(t *testing.T) {
+	t.Parallel()
+	for _, says := range []bool{false, true} {
+		p, k := enginetest.Begun(t)
+		first := p.Listed()[0].ID.String()
+		k.Append(`{"type":"mode","mode":"normal","sessionId":"` + k.ID + `"}` + "\n")
+		k.Start()
+		if says {
+			k.Take("one", nil)
+		}
+		p.Write("f", "unsaved")
+		c := p.Back(first, restore.Options{Session: model.SessionChoice{Session: k.Name()}}).Conversation
+		if (c != nil) != says || c != nil && (c.Mode != model.ConversationNone || c.Why == "") {
+			t.Errorf("says something %v: %+v", says, c)
+		}
+	}
+}
+
+// What was said last is captured before a step back is planned, unless the code goes alone.
+func TestUndoCapturesWhatWasSaidLast(t *testing.T) {
+	t.Parallel()
+	for _, codeOnly := range []bool{false, true} {
+		p, k := enginetest.TwoTurns(t)
+		p.Settle()
+		k.Used("at last")
+		_, err := p.E.Restorer.Undo(enginetest.Bg, 1, restore.Options{Env: p.Env(), CodeOnly: codeOnly, DryRun: true})
+		p.Must(err)
+		got := string(p.Talk(p.Session(k.Name())))
+		if strings.Contains(got, "at last") == codeOnly {
+			t.Errorf("the code alone %v: %d of %d bytes are captured", codeOnly, len(got), len(p.Slurp(k.File)))
+		}
+	}
+}
+
+// A conversation that cannot be read is no reason to leave the code, and none to tell how the conversation would go
+// later: it would not.
+func TestCheckoutBesideWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	one := p.Listed()[1].Checkpoint
+	for _, cp := range p.Listed() {
+		if cp.Cause.Turn == 1 && cp.Session == k.Name() {
+			one = cp.Checkpoint
+			break
+		}
+	}
+	hurt := *one
+	hurt.Conversation.Transcript = said(p, "{\"type\":\"user\",\n")
+	hurt.Conversation.Length = 16
+	hurt = *stored(p, hurt, nil, nil)
+	r := p.Back(hurt.ID.String(), restore.Options{})
+	c := r.Conversation
+	if c.Mode != model.ConversationNone || c.Why == "" || strings.Contains(c.Why, "--context-only") ||
+		p.Read("f") != enginetest.Big("1") {
+		t.Errorf("%+v, f %.3q", c, p.Read("f"))
+	}
+	o := restore.Options{Env: p.Env(), Scope: talkAlone}
+	_, err := p.E.Restorer.Checkout(enginetest.Bg, hurt.ID.String(), o)
+	if err == nil {
+		t.Error("the conversation alone is gone to")
+	}
+}
+
+// The code alone, a part of it, and code of which nobody says where sessions lie, go without a word of the
+// conversation.
+func TestCheckoutWithoutAConversation(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	was := p.Slurp(k.File)
+	for name, o := range map[string]restore.Options{
+		"the code alone":     {CodeOnly: true, Env: p.Env()},
+		"a part":             {Scope: refs.Scope{Paths: refs.PathSet{"f"}}, Env: p.Env()},
+		"nobody's directory": {},
+	} {
+		r := p.Checkout("turn:1@"+k.Name(), o)
+		if r.Conversation != nil || p.Read("f") != enginetest.Big("1") || len(p.Files()) != 1 {
+			t.Errorf("%s: %+v, f %.3q", name, r.Conversation, p.Read("f"))
+		}
+		r, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, o)
+		p.Must(err)
+		if r.Conversation != nil || p.Read("f") != enginetest.Big("2") || p.Slurp(k.File) != was {
+			t.Errorf("%s, taken back: %+v, f %.3q", name, r.Conversation, p.Read("f"))
+		}
+	}
+}
+
+// The end of a turn is gone to without what was only said behind it, and in front of a prompt with the prompt told.
+func TestCheckoutBehindWhichOnlyTalkCame(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("f", "1"))
+	two := k.Take("two", p.Edits("f", "2"))
+	k.Take("only talk", nil)
+	p.Settle()
+	for name, want := range map[string]string{"before:2": "two", "before:3": "only talk", "turn:1": "", "@": ""} {
+		o := restore.Options{DryRun: true, Session: model.SessionChoice{Session: k.Name()}}
+		if got := p.Back(name, o).Prompt; got != want {
+			t.Errorf("%s is in front of %q, want %q", name, got, want)
+		}
+	}
+	c := p.Back(two.Checkpoint.String(), restore.Options{}).Conversation
+	if c.Mode != model.ConversationFork || c.Turn != 2 {
+		t.Fatalf("%+v", c)
+	}
+	p.WantTalk(c.Path, "done: two", "one", "two")
+}
+
+// Who finishes a cut hears whether the file was set to another version of itself.
+func TestContinueTellsOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("f", "1"))
+	two := k.Take("two", p.Edits("f", "2"))
+	p.Settle()
+	end := func(name string, version bool) {
+		t.Helper()
+		p.Crashed(name, restore.Options{InPlace: true}, true, 0)
+		r, err := p.E.Restorer.Continue(enginetest.Bg, p.Env())
+		p.Must(err)
+		if c := r.Conversation; c.Mode != model.ConversationInPlace || c.Version != version {
+			t.Errorf("%s: %+v", name, c)
+		}
+		p.Settle()
+	}
+	end("turn:1", false)
+	k.Parent = lastUUID(p.Slurp(k.File))
+	k.Take("another two", p.Edits("f", "3"))
+	p.Settle()
+	end(two.Checkpoint.String(), true)
+	p.WantTalk(k.File, "done: two", "one", "two")
 }

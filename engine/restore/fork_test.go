@@ -272,3 +272,139 @@ func TestForkAndGo(t *testing.T) {
 		}
 	}
 }
+
+// Who wants a fork that is there already gets it where it is of the same place and title, of a fork and no checkout,
+// and nobody has used it or has it open; else a new one. A dry run tells which.
+func TestForkThatIsThereServes(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	k.Take("three", p.Edits("f", "3"))
+	p.Settle()
+	again := func(name string, o restore.Options) *restore.Forked {
+		t.Helper()
+		o.Reuse = true
+		dry := o
+		dry.DryRun = true
+		files := len(p.Files())
+		told := p.Fork(name+"@"+k.Name(), dry)
+		f := p.Fork(name+"@"+k.Name(), o)
+		if told.Reused != f.Reused || f.Reused && told.Path != f.Path || f.Reused != (len(p.Files()) == files) {
+			t.Errorf("%s: told %v %s, then %v %s; %d files, were %d", name, told.Reused, told.Path, f.Reused, f.Path,
+				len(p.Files()), files)
+		}
+		return f
+	}
+	went := p.Back("turn:1@"+k.Name(), restore.Options{}).Conversation
+	titled := p.Fork("turn:1@"+k.Name(), restore.Options{Title: "mine"})
+	first := again("turn:1", restore.Options{})
+	if first.Reused || first.Path == went.Path || first.Path == titled.Path {
+		t.Errorf("there was none: %+v", first)
+	}
+	serves := again("turn:1", restore.Options{})
+	if !serves.Reused || serves.Session != first.Session || serves.Title != first.Title || serves.Path != first.Path {
+		t.Errorf("%+v, want %+v", serves, first)
+	}
+	if serves.From.Both != 1 || serves.Cut.Messages != first.Cut.Messages {
+		t.Errorf("%+v, %+v", serves.From, serves.Cut)
+	}
+	if other := again("turn:2", restore.Options{}); other.Reused || other.From.Turn != 2 {
+		t.Errorf("another place: %+v", other)
+	}
+	note := running(p, first.Session)
+	open := again("turn:1", restore.Options{})
+	p.Must(os.Remove(note))
+	if open.Reused {
+		t.Errorf("while it is open: %+v", open)
+	}
+	for _, f := range []*restore.Forked{first, open} {
+		p.Opened(f.Fork).Used("more")
+	}
+	if used := again("turn:1", restore.Options{}); used.Reused {
+		t.Errorf("of those that are used: %+v", used)
+	}
+	var none *model.NoConversationError
+	byHand := p.Listed()[len(p.Listed())-1].ID.String()
+	_, err := p.E.Restorer.Fork(enginetest.Bg, byHand, restore.Options{Env: p.Env(), Reuse: true})
+	if !errors.As(err, &none) {
+		t.Errorf("of nobody's: %v", err)
+	}
+	p.Verify()
+}
+
+// A session of an agent whose files are not understood cannot be forked, cut or cloned, which is said, and its code can
+// be gone to.
+func TestForkOfAnAgentThatIsNotUnderstood(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	tier, err := hooks.LoadTier("balanced")
+	p.Must(err)
+	send := func(ev hooks.Event) *capture.Handled {
+		ev.Agent, ev.Session, ev.Cwd, ev.Transcript = "other", "x", p.Root, filepath.Join(p.User(), "x.jsonl")
+		h, err := p.E.Worktree.Handle(enginetest.Bg, ev, capture.HandleOptions{Tier: tier})
+		p.Must(err)
+		return h
+	}
+	for _, text := range []string{"1", "2"} {
+		send(hooks.Event{Kind: hooks.Prompt, Prompt: text})
+		p.Write("f", text)
+		send(hooks.Event{Kind: hooks.Stop})
+	}
+	of := restore.Options{Env: p.Env(), Session: model.SessionChoice{Session: "other/x"}}
+	cut, alone := of, of
+	cut.InPlace, alone.ContextOnly = true, true
+	for name, do := range map[string]func() error{
+		"fork":  func() error { _, err := p.E.Restorer.Fork(enginetest.Bg, "turn:1", of); return err },
+		"clone": func() error { _, err := p.E.Restorer.Clone(enginetest.Bg, of); return err },
+		"cut":   func() error { _, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1", cut); return err },
+		"alone": func() error { _, err := p.E.Restorer.Checkout(enginetest.Bg, "turn:1", alone); return err },
+	} {
+		var none *model.NoConversationError
+		if err := do(); !errors.As(err, &none) || !strings.Contains(none.Why, "other are not understood") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r := p.Back("turn:1", of)
+	c := r.Conversation
+	if p.Read("f") != "1" || c.Mode != model.ConversationNone || strings.Contains(c.Why, "--context-only") {
+		t.Errorf("f %q, %+v", p.Read("f"), c)
+	}
+}
+
+// A prompt that never came into the conversation has a number, and the turns behind it have theirs: a fork tells them
+// by those.
+func TestForkTellsItsTurnsByTheirNumbers(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("f", "1"))
+	k.Send(hooks.Event{Kind: hooks.Prompt, Prompt: "refused"}, capture.HandleOptions{})
+	k.Stop()
+	k.Take("three", p.Edits("f", "3"))
+	k.Take("four", p.Edits("f", "4"))
+	p.Settle()
+	of := restore.Options{Session: model.SessionChoice{Session: k.Name()}}
+	for name, c := range map[string]struct {
+		turn  int
+		asked []string
+		turns []int
+	}{
+		"turn:1": {1, []string{"one"}, nil},
+		"turn:3": {3, []string{"one", "three"}, []int{1, 3}},
+		"@":      {4, []string{"one", "three", "four"}, []int{1, 3, 4}},
+	} {
+		f := p.Fork(name, of)
+		p.WantTalk(f.Path, "done: "+c.asked[len(c.asked)-1], c.asked...)
+		if f.From.Turn != c.turn || f.From.Both != len(c.asked) {
+			t.Errorf("%s: %+v, want turn %d", name, f.From, c.turn)
+		}
+		enginetest.Equal(t, name, f.From.Turns, c.turns)
+		if s := p.Session(f.Session); s.Prompt != c.asked[len(c.asked)-1] {
+			t.Errorf("%s: its last prompt is %q", name, s.Prompt)
+		}
+	}
+	cut := of
+	cut.InPlace = true
+	if r := p.Back("turn:3", cut); r.Conversation.Turn != 3 || p.Session(k.Name()).Turn != 3 {
+		t.Errorf("cut: %+v, turn %d", r.Conversation, p.Session(k.Name()).Turn)
+	}
+	p.Verify()
+}

@@ -179,3 +179,63 @@ func TestForkEveryAgent(t *testing.T) {
 		})
 	}
 }
+
+// What an agent keeps beside a session goes with its fork, and where there is nothing of that the fork has nothing.
+func TestForkWithoutWhatLiesBeside(t *testing.T) {
+	t.Parallel()
+	for n, tt := range agentSamples {
+		if tt.side == "" {
+			continue
+		}
+		p := newSampled(t, n)
+		p.stop()
+		side := func(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".settings.json" }
+		for _, there := range []bool{true, false} {
+			if !there {
+				p.Must(os.Remove(p.named(tt.side)))
+			}
+			f := p.Fork("turn:1", restore.Options{})
+			if _, err := os.Stat(side(f.Path)); (err == nil) != there {
+				t.Errorf("beside the session something is there %v, beside the fork: %v", there, err)
+			}
+			r := p.Back("turn:1", restore.Options{
+				Session: model.SessionChoice{Session: p.name}, Scope: refs.Scope{ContextOnly: true},
+			})
+			if _, err := os.Stat(side(r.Conversation.Path)); (err == nil) != there {
+				t.Errorf("beside the session something is there %v, beside that of a restore: %v", there, err)
+			}
+			_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+			p.Must(err)
+			for _, path := range []string{r.Conversation.Path, side(r.Conversation.Path)} {
+				if _, err := os.Stat(path); err == nil {
+					t.Errorf("taken back, %s is there", filepath.Base(path))
+				}
+			}
+		}
+		p.Verify()
+	}
+}
+
+// A fork tells whether its original was compacted behind the place where it parts, and so does none of a session that
+// was cut to before that since.
+func TestForkBeforeACompaction(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for !strings.Contains(agentSamples[n].file, "compact") {
+		n++
+	}
+	p := newSampled(t, n)
+	p.stop()
+	w := model.SessionChoice{Session: p.name}
+	wantLater := func(what string, want bool) {
+		t.Helper()
+		for _, name := range []string{"turn:1", "turn:2"} {
+			if f := p.Fork(name, restore.Options{Session: w, DryRun: true}); f.Cut.LaterCompaction != want {
+				t.Errorf("%s, %s: compacted later %v", what, name, !want)
+			}
+		}
+	}
+	wantLater("as it is", true)
+	p.Back("turn:1", restore.Options{Session: w, InPlace: true, Scope: refs.Scope{ContextOnly: true}})
+	wantLater("once it was cut", false)
+}

@@ -276,3 +276,71 @@ func TestNamedFilesOfAColleague(t *testing.T) {
 	enginetest.Equal(t, "kept", p.KeptNames(r), []string{"session local.json"})
 	_ = a
 }
+
+// Where the target has a file in place of the ignored directory in which an edit made one, or a directory that is not
+// there any more, the file that was made goes, and comes back.
+func TestNamedFilesWhereTheTargetHasAnother(t *testing.T) {
+	t.Parallel()
+	for _, file := range []bool{true, false} {
+		p := enginetest.NewProject(t)
+		p.Write(".gitignore", "dist/\n")
+		p.Write("f", "1")
+		if file {
+			p.Write("dist", "a file")
+		}
+		a := p.Agent("a")
+		a.Start()
+		turn(a, "first", func() { a.Run("s1", func() { p.Write("a", "1") }) })
+		p.Remove("dist")
+		p.Must(os.MkdirAll(p.Path("dist/was"), 0o755))
+		turn(a, "second", func() {
+			edit(a, "e1", func() { p.Write("dist/new/n.js", "n1") }, "dist/new/n.js")
+			edit(a, "e2", func() { p.Write("dist/was/w.js", "w1") }, "dist/was/w.js")
+		})
+		turn(a, "third", func() { a.Run("s2", func() { p.Write("f", "2") }) })
+		before := enginetest.List(t, p.Root)
+		r := p.Checkout("turn:1", restore.Options{})
+		want := "f=1"
+		if file {
+			want += " dist=a file"
+		}
+		if got := names(p, "f", "dist", "dist/new/n.js", "dist/was/w.js"); got != want {
+			t.Errorf("a file there %v: %s, want %s; kept %v", file, got, want, p.KeptNames(r))
+		}
+		p.Reopen()
+		_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
+		p.Must(err)
+		p.WantTree(before)
+		p.Checkout("turn:2", restore.Options{})
+		if got := names(p, "f", "dist/new/n.js", "dist/was/w.js"); got != "f=1 dist/new/n.js=n1 dist/was/w.js=w1" {
+			t.Errorf("a file there %v: to the turn: %s", file, got)
+		}
+		p.Sound()
+	}
+}
+
+// A named file that is in view with the project's first checkpoint was not known before: it stays for who goes back to
+// what a session found.
+func TestNamedFilesOfTheFirstCheckpoint(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Write(".gitignore", "*.json\n")
+	p.Write("local.json", "v1")
+	a := p.Agent("a")
+	edit(a, "e1", func() { p.Write("local.json", "v2") }, "local.json")
+	p.Write("f", "1")
+	one := p.Save("one")
+	edit(a, "e2", func() { p.Write("local.json", "v3") }, "local.json")
+	p.Write("f", "2")
+	p.Save("two")
+	first := p.Listed()[len(p.Listed())-1]
+	p.Checkout(one.ID.String(), restore.Options{})
+	if got := names(p, "f", "local.json"); got != "f=1 local.json=v2" {
+		t.Errorf("back: %s", got)
+	}
+	p.Checkout(first.ID.String(), restore.Options{})
+	if got := names(p, "local.json"); got != "local.json=v1" {
+		t.Errorf("at the first: %s", got)
+	}
+	p.Sound()
+}

@@ -225,3 +225,67 @@ func TestPartsTakeWhatWasChosen(t *testing.T) {
 		p.WantTree(before)
 	}
 }
+
+// Parts of what has none are refused, and so are those of a place without code; directories may be chosen with what is
+// below them.
+func TestPartsOfWhatHasNone(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Write("f", "1\n")
+	p.Write("was", "a file")
+	p.Must(os.Symlink("f", p.Path("is")))
+	p.Write("d/e/x", "x")
+	p.Write("d/e/y", "y")
+	first := p.Save("first")
+	p.Remove("was", "is", "d")
+	p.Must(os.Symlink("f", p.Path("was")))
+	p.Write("is", "a file")
+	p.Write("f", strings.Repeat("0123456789\n", textdiff.MaxBytes/11+1))
+	last := p.Save("last")
+	k := p.Talker(1)
+	k.Line("user", `{"role":"user","content":"one"}`) // it was said before anything was captured of it
+	k.Say("done: one")
+	k.Take("two", nil)
+	p.Settle()
+	before := enginetest.List(t, p.Root)
+	hunks := textdiff.Diff([]byte("2\n"), []byte("1\n"), 3).Hunks
+	is := func(path string) *tree.Entry { return shown(t, p, last, path) }
+	for name, c := range map[string]struct {
+		of   string
+		part restore.Part
+		says string
+	}{
+		"a link now":  {first.ID.String(), restore.Part{Path: "was", Was: is("was"), Mode: true}, "no parts"},
+		"a link then": {first.ID.String(), restore.Part{Path: "is", Was: is("is"), Mode: true}, "no parts"},
+		"too large":   {first.ID.String(), restore.Part{Path: "f", Was: is("f"), Hunks: hunks}, "too large"},
+		"no code":     {"turn:1@" + k.Name(), restore.Part{Path: "f", Was: is("f"), Whole: true}, ""},
+	} {
+		parts := []restore.Part{c.part}
+		r, err := p.E.Restorer.CheckoutParts(enginetest.Bg, c.of, parts, restore.Options{})
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %+v, %v", name, r, err)
+			continue
+		}
+		if none := (*model.NoCodeError)(nil); errors.As(err, &none) != (name == "no code") {
+			t.Errorf("%s: %v", name, err)
+		}
+		p.WantTree(before)
+	}
+	for _, parts := range [][]restore.Part{
+		{{Path: "d", Whole: true}, {Path: "d/e/x", Whole: true}},
+		{{Path: "d/e", Whole: true}, {Path: "d/e/x", Whole: true}, {Path: "f", Was: is("f"), Whole: true}},
+	} {
+		r, err := p.E.Restorer.CheckoutParts(enginetest.Bg, first.ID.String(), parts, restore.Options{})
+		p.Must(err)
+		if names(p, "d/e/x", "d/e/y") != "d/e/x=x" || r.Plan.Target.ID != first.ID {
+			t.Errorf("%q", names(p, "d/e/x", "d/e/y"))
+		}
+		if (p.Read("f") == "1\n") != (len(parts) == 3) {
+			t.Errorf("f is %.8q", p.Read("f"))
+		}
+		_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
+		p.Must(err)
+		p.Remove("d")
+		p.WantTree(before)
+	}
+}

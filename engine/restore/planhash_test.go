@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"rewind/engine/enginetest"
+	"rewind/engine/manage"
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/internal/value"
+	"rewind/refs"
 )
 
 // planOf is the hash of what a dry run says.
@@ -191,5 +193,63 @@ func TestPlanOfACutIsRefused(t *testing.T) {
 		if _, err := do(restore.Options{Env: p.Env(), Plan: bad}); !errors.Is(err, model.ErrUsage) {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+}
+
+// A session file that a cut would leave as it is makes no other plan than was shown; neither does a plan for which a
+// dry run is done once more.
+func TestPlanOfACutOfNothing(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	p.Write("f", enginetest.Big("by hand"))
+	p.Save("by hand")
+	was := p.Slurp(k.File)
+	do := func(o restore.Options) (*restore.Result, error) {
+		return p.E.Restorer.Checkout(enginetest.Bg, "turn:2@"+k.Name(), o)
+	}
+	o := restore.Options{InPlace: true, Env: p.Env()}
+	beside := restore.Options{Env: p.Env()}
+	o.Plan = planOf(p, do, o)
+	if other := planOf(p, do, beside); other == o.Plan {
+		t.Error("beside is planned as in place")
+	}
+	again := o
+	again.DryRun = true
+	if r, err := do(again); err != nil || r.PlanHash != o.Plan {
+		t.Errorf("a dry run of the plan: %v", err)
+	}
+	r, err := do(o)
+	p.Must(err)
+	if r.PlanHash != o.Plan || r.Conversation.Mode != model.ConversationOriginal || p.Slurp(k.File) != was {
+		t.Errorf("%s, want %s: %+v", r.PlanHash, o.Plan, r.Conversation)
+	}
+}
+
+// A plan for sessions is done, or refused where what becomes of them is something else.
+func TestPlanOfWhatIsManaged(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	_, err := p.E.Restorer.Manage(enginetest.Bg, manage.Request{
+		Kind: refs.KindRename, Sessions: []string{k.Name()}, Title: "named", Env: p.Env(),
+	})
+	p.Must(err)
+	undo := func(o restore.Options) (*restore.Result, error) { return p.E.Restorer.UndoRestore(enginetest.Bg, 0, o) }
+	plan := planOf(p, undo, restore.Options{})
+	k.Say("meanwhile")
+	var changed *restore.PlanChangedError
+	_, err = undo(restore.Options{Env: p.Env(), Plan: plan})
+	if !errors.As(err, &changed) || !slices.Equal(changed.Parts, []value.PlanPart{value.PlanConversation}) {
+		t.Fatalf("%v", err)
+	}
+	enginetest.Equal(t, "paths", changed.Paths, []value.Text{value.Text(k.File)})
+	if s := p.Session(k.Name()); s.Title != "named" {
+		t.Errorf("it was done: %q", s.Title)
+	}
+	r, err := undo(restore.Options{Env: p.Env(), Plan: changed.Plan})
+	p.Must(err)
+	if r.PlanHash != changed.Plan || p.Session(k.Name()).Title == "named" {
+		t.Errorf("%s, want %s", r.PlanHash, changed.Plan)
 	}
 }

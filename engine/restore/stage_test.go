@@ -5,11 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"rewind/engine/enginetest"
 	"rewind/engine/project"
 	"rewind/engine/restore"
+	"rewind/internal/worktreefs"
+	"rewind/internal/worktreefs/faultfs"
 )
 
 // leftovers are the files in all stages of a project.
@@ -102,4 +106,90 @@ func TestLeftovers(t *testing.T) {
 	p.Must(os.MkdirAll(filepath.Join(here, op), 0o700))
 	p.Must(os.WriteFile(filepath.Join(here, op, "a"), []byte("1"), 0o600))
 	enginetest.Equal(t, "of another project", leftovers(p), nil)
+}
+
+// A restore needs no Home where the marker's directory can be made, and makes one where it cannot.
+func TestStageWithoutHome(t *testing.T) {
+	t.Parallel()
+	p, _ := enginetest.TwoTurns(t)
+	p.Must(os.RemoveAll(p.Home.Dir))
+	p.Checkout("turn:1", restore.Options{})
+	if _, err := os.Stat(p.Home.Dir); err == nil || p.Read("f") != enginetest.Big("1") {
+		t.Errorf("f is %.3q, or Home was made", p.Read("f"))
+	}
+	enginetest.Equal(t, "leftovers", leftovers(p), nil)
+	p.Remove(filepath.Dir(project.MarkerDir))
+	p.Write(filepath.Dir(project.MarkerDir), "a person's file")
+	p.Checkout("turn:2", restore.Options{})
+	if _, err := os.Stat(p.Home.Dir); err != nil || p.Read("f") != enginetest.Big("2") {
+		t.Errorf("f is %.3q, Home: %v", p.Read("f"), err)
+	}
+	if _, err := os.Stat(p.Home.StageDir(p.E.Project().ID)); err == nil {
+		t.Error("a stage is left in Home")
+	}
+}
+
+// A stage with bytes of a racing edit serves the restore that is carried on, or taken back, and keeps them.
+func TestStageThatHoldsBytes(t *testing.T) {
+	t.Parallel()
+	for _, back := range []bool{false, true} {
+		p, one, _, _ := twoStates(t)
+		before := enginetest.List(t, p.Root)
+		j := p.Crashed(one.ID.String(), restore.Options{}, false, 0)
+		in := project.MarkerDir + "/" + project.MarkerStage + "/" + j.Stage + "/bytes"
+		if _, err := os.Stat(filepath.Dir(p.Path(in))); err != nil { // not in Home, which is there
+			t.Errorf("the stage: %v", err)
+		}
+		p.Write(in, "of a racing edit")
+		p.Reopen()
+		p.Must(codeAlone(p, back))
+		if back {
+			p.WantTree(before)
+		} else if p.Read("f") != "1" {
+			t.Errorf("f is %q", p.Read("f"))
+		}
+		enginetest.Equal(t, "leftovers", leftovers(p), []string{in})
+		p.E.Restorer.DropEmptyStages()
+		enginetest.Equal(t, "leftovers", leftovers(p), []string{in})
+	}
+}
+
+// What cannot be listed of the stages is an error that names them; a stage that cannot be opened is passed over.
+func TestLeftoversThatCannotBeListed(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Must(os.RemoveAll(p.Home.Dir))
+	at := project.MarkerDir + "/" + project.MarkerStage
+	p.Write(at+"/"+restore.NewStageName()+"/a", "1")
+	list := func(s *faultfs.Script) ([]string, error) {
+		t.Helper()
+		p.E.Log.Wrap = func(d worktreefs.Dir) worktreefs.Dir { return faultfs.Wrap(d, s) }
+		root, err := p.E.Log.Root()
+		p.E.Log.Wrap = nil
+		p.Must(err)
+		defer root.Close()
+		dirs, err := p.E.Restorer.StageDirs(root)
+		p.Must(err)
+		if len(dirs) != 1 {
+			t.Fatalf("%d directories", len(dirs))
+		}
+		defer dirs[0].Close()
+		s.Reads, s.Err = true, syscall.EIO // from here on
+		return dirs[0].Leftovers()
+	}
+	if files, err := list(&faultfs.Script{}); err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for op, calls := range map[string]int{"opendir": strings.Count(at, "/") + 1, "readdir": 2} {
+		for n := 1; n <= calls; n++ {
+			files, err := list(&faultfs.Script{FailOp: op, FailAt: n})
+			if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), at) || len(files) > 0 {
+				t.Errorf("%s %d: %q, %v", op, n, files, err)
+			}
+		}
+	}
+	files, err := list(&faultfs.Script{FailOp: "opendir", FailAt: strings.Count(at, "/") + 2})
+	if err != nil || len(files) > 0 {
+		t.Errorf("a stage that cannot be opened: %q, %v", files, err)
+	}
 }

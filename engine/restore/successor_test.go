@@ -1,6 +1,8 @@
 package restore_test
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"rewind/engine/enginetest"
@@ -130,4 +132,192 @@ func TestRedoBringsThePlaceBack(t *testing.T) {
 			}
 		}
 	}
+}
+
+// stateOf is whether a session is left, in a turn, and in which calls.
+func stateOf(s model.Session) string {
+	var calls []string
+	for _, c := range s.Calls {
+		calls = append(calls, c.ID)
+	}
+	return fmt.Sprint(s.Left, s.Busy, calls)
+}
+
+// A restore leaves the sessions of the family that do not go on, and what they were in the middle of is over; one on
+// another branch in the middle of a turn goes on.
+func TestWhoIsLeft(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		do   func(p *enginetest.Project, k, fork *enginetest.Talker)
+		k    string // what becomes of the session whose cursor moves
+		fork string // and of the fork on which the project stood
+	}{
+		"at rest": {
+			func(*enginetest.Project, *enginetest.Talker, *enginetest.Talker) {}, "false false []", "true false []",
+		},
+		"in a turn": {func(_ *enginetest.Project, _, fork *enginetest.Talker) {
+			fork.Ask("go")
+		}, "false false []", "false true []"},
+		"in a call": {func(_ *enginetest.Project, _, fork *enginetest.Talker) {
+			fork.Ask("go")
+			fork.Before("open")
+		}, "false false []", "false true [open]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, k := enginetest.TwoTurns(t)
+			p.Settle()
+			fork := p.Opened(p.Back("turn:1", restore.Options{}).Conversation.Fork)
+			fork.Take("of its own", p.Edits("g", "fork"))
+			p.Settle()
+			if got := stateOf(p.Session(k.Name())); got != "true false []" {
+				t.Errorf("behind the first: %s", got)
+			}
+			c.do(p, k, fork)
+			p.Checkout("turn:2", restore.Options{Session: model.SessionChoice{Session: k.Name()}, CodeOnly: true})
+			if got := stateOf(p.Session(k.Name())); got != c.k {
+				t.Errorf("the session: %s, want %s", got, c.k)
+			}
+			if got := stateOf(p.Session(fork.Name())); got != c.fork {
+				t.Errorf("the fork: %s, want %s", got, c.fork)
+			}
+		})
+	}
+}
+
+// The turn of a session whose own restore goes on in a fork is over, but a tool that runs runs.
+func TestTurnThatIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, tier := range []string{"balanced", "minimal"} {
+		p, k := enginetest.TwoTurns(t)
+		p.Settle()
+		k.Agent = p.AgentIn(k.ID, tier)
+		k.Ask("three")
+		k.Before("open")
+		r := p.Back("turn:1@"+k.Name(), restore.Options{})
+		s := p.Session(k.Name())
+		if r.Conversation.Fork == nil || stateOf(s) != "true false [open]" {
+			t.Errorf("%s: %+v", tier, s)
+		}
+		if f := p.Session(r.Conversation.Session); f.Left || f.Busy || len(f.Calls) > 0 {
+			t.Errorf("%s: the fork: %+v", tier, f)
+		}
+		b := p.Talker(2) // of another family
+		b.Take("else", nil)
+		if p.Session(b.Name()).Left {
+			t.Errorf("%s: another session is left", tier)
+		}
+	}
+}
+
+// Of several unused forks of a place the restore's own serves before others, then the newest.
+func TestWhichForkServes(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	fork := func(o restore.Options) *restore.Forked { return p.Fork("turn:1@"+k.Name(), o) }
+	var made []string
+	for range 3 {
+		made = append(made, fork(restore.Options{}).Session)
+	}
+	reuse := func(session string) string {
+		t.Helper()
+		o := restore.Options{Reuse: true, DryRun: true, Session: model.SessionChoice{Session: session}}
+		f := fork(o)
+		if !f.Reused {
+			t.Errorf("for %q none serves", session)
+		}
+		return f.Session
+	}
+	if got := reuse(""); got != made[2] {
+		t.Errorf("%s serves, of %q", got, made)
+	}
+	p.Must(os.Remove(p.Session(made[2]).Transcript))
+	if got := reuse(""); got != made[1] {
+		t.Errorf("without the newest %s serves, of %q", got, made)
+	}
+	p.Opened(&model.Fork{Session: made[1], Path: p.Session(made[1]).Transcript}).Used("by hand")
+	if got := reuse(""); got != made[0] {
+		t.Errorf("with the next in use %s serves, of %q", got, made)
+	}
+}
+
+// Who goes to a place before all conversations leaves an unused fork, which goes, and stands on the session that it was
+// made of.
+func TestGoingBeforeAllThatWasSaid(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	first := p.Listed()[len(p.Listed())-1]
+	fork := p.Back("turn:1", restore.Options{}).Conversation.Fork
+	r := p.Back(first.ID.String(), restore.Options{})
+	at, err := p.E.Sessions.Position()
+	p.Must(err)
+	_, err = os.Stat(fork.Path)
+	if gone := err != nil; gone == (at.Session == fork.Session) || p.Read("f") != enginetest.Big("0") {
+		t.Errorf("at %+v, the fork is gone: %v; %+v", at, gone, r.Conversation)
+	}
+	before := at
+	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()})
+	p.Must(err)
+	if at, err = p.E.Sessions.Position(); err != nil || at.Session != fork.Session {
+		t.Errorf("taken back, at %+v, %v, then %+v; of %s", at, err, before, k.Name())
+	}
+	if _, err := os.Stat(fork.Path); err != nil {
+		t.Errorf("taken back: %v", err)
+	}
+	p.Verify()
+}
+
+// An undo-restore of whom the agents' files are not known leaves the conversation, as one of the code alone does: the
+// session that goes on stays the same.
+func TestUndoRestoreWithoutTheConversation(t *testing.T) {
+	t.Parallel()
+	stood := map[bool]string{}
+	for _, codeOnly := range []bool{true, false} {
+		p, k := enginetest.TwoTurns(t)
+		p.Settle()
+		fork := p.Back("turn:1", restore.Options{}).Conversation.Fork
+		o := restore.Options{CodeOnly: codeOnly}
+		if codeOnly {
+			o.Env = p.Env()
+		}
+		r, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, o)
+		p.Must(err)
+		at, err := p.E.Sessions.Position()
+		p.Must(err)
+		if _, err := os.Stat(fork.Path); err != nil || p.Read("f") != enginetest.Big("2") {
+			t.Errorf("code only %v: %v, f %.3q, %+v", codeOnly, err, p.Read("f"), r.Conversation)
+		}
+		stood[codeOnly] = map[string]string{k.Name(): "the session", fork.Session: "the fork"}[at.Session]
+	}
+	if stood[true] != stood[false] || stood[true] == "" {
+		t.Errorf("at %v", stood)
+	}
+}
+
+// A restore records the refs that it moves, and no other: the session that goes on may stand at the target already.
+func TestCursorsThatDoNotMove(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	fork := p.Back("turn:1", restore.Options{}).Conversation.Session
+	of := restore.Options{Session: model.SessionChoice{Session: k.Name()}, CodeOnly: true, Env: p.Env()}
+	for _, name := range []string{"turn:2", "turn:1", "turn:0", "turn:1"} {
+		p.Write("f", "unsaved")
+		r := p.Checkout(name, of)
+		moved := map[refs.Name]bool{}
+		for _, c := range r.Operation.Changes {
+			if c.Old == c.New || moved[c.Name] {
+				t.Errorf("%s: %+v", name, r.Operation.Changes)
+			}
+			moved[c.Name] = true
+		}
+		at, err := p.E.Sessions.Position()
+		p.Must(err)
+		if own, err := p.E.Log.Refs.ID(refs.Cursor(k.Name())); err != nil || own != r.Plan.Target.ID {
+			t.Errorf("%s: the session is at %s, %v; %s goes on, of %s", name, own.Short(), err, at.Session, fork)
+		}
+	}
+	p.Verify()
 }

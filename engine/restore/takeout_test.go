@@ -225,3 +225,33 @@ func TestMergeLeavesTheOthers(t *testing.T) {
 		t.Errorf("%d paths were merged", merged)
 	}
 }
+
+// A merge takes nothing out of a file that no checkpoint has: one that a person made where others removed theirs.
+func TestMergeLeavesWhatIsNew(t *testing.T) {
+	t.Parallel()
+	text := func(first, last string) string { return first + strings.Repeat("\nbetween", 8) + "\n" + last + "\n" }
+	for _, anew := range []bool{true, false} {
+		p := enginetest.NewProject(t)
+		p.Write("f", "1")
+		p.Write("g", text("1", "1"))
+		p.Save("before")
+		a, b := p.Agent("a"), p.Agent("b")
+		for _, x := range []*enginetest.Agent{a, b} {
+			x.Start()
+			x.Prompt("go")
+		}
+		one := p.Get(a.Run("1", func() { p.Write("f", "2") }))
+		a.Run("2", func() { p.Write("f", "3"); p.Write("g", text("a's", "1")) })
+		b.Run("3", func() { p.Write("g", text("a's", "b's")) })
+		want := text("1", "b's")
+		if anew {
+			b.Run("4", func() { p.Remove("g") })
+			want = text("a's", "mine")
+			p.Write("g", want)
+		}
+		r := p.Checkout(one.ID.String(), restore.Options{Merge: true, Session: model.SessionChoice{Session: "a"}})
+		if p.Read("g") != want || p.Read("f") != "2" {
+			t.Errorf("made anew %v: g %q, f %q; %+v", anew, p.Read("g"), p.Read("f"), r.Plan.Merges)
+		}
+	}
+}

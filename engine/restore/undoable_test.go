@@ -7,12 +7,18 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
+	"rewind/engine"
 	"rewind/engine/enginetest"
+	"rewind/engine/gc"
 	"rewind/engine/history"
 	"rewind/engine/manage"
 	"rewind/engine/model"
+	"rewind/engine/project"
 	"rewind/engine/purge"
 	"rewind/engine/restore"
 	"rewind/internal/textdiff"
@@ -234,5 +240,154 @@ func TestUndoOfNothing(t *testing.T) {
 	p.Must(err)
 	if p.Read("f") != "2" {
 		t.Errorf("f is %q", p.Read("f"))
+	}
+}
+
+// What gc has taken the state before of is not taken back, and is told so; neither is what took a restore back half
+// done.
+func TestWhatIsNoRestoreAnyMore(t *testing.T) {
+	t.Parallel()
+	p, one, two, _ := twoStates(t)
+	went := p.Checkout(one.ID.String(), restore.Options{})
+	p.Crashed(two.ID.String(), restore.Options{}, false, 0)
+	p.Reopen()
+	aborted, err := p.E.Restorer.Abort(enginetest.Bg, p.Env())
+	p.Must(err)
+	refused := func(seq uint64, is error, says string) {
+		t.Helper()
+		_, err := p.E.Restorer.UndoRestore(enginetest.Bg, seq, restore.Options{})
+		if !errors.Is(err, is) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%d: %v, want %q", seq, err, says)
+		}
+	}
+	can := func() []bool {
+		t.Helper()
+		list, err := p.E.History.Operations(enginetest.Bg, 0, history.Every)
+		p.Must(err)
+		var of []bool
+		all, err := p.E.Restorer.Undoable(enginetest.Bg, list, p.Env())
+		p.Must(err)
+		for i, op := range list {
+			if op.Seq == went.Operation.Seq || op.Seq == aborted.Operation.Seq {
+				of = append(of, all[i])
+			}
+		}
+		return of
+	}
+	refused(aborted.Operation.Seq, model.ErrUsage, "not a restore")
+	enginetest.Equal(t, "undoable", can(), []bool{false, true})
+	for n := range 2 {
+		p.E.Log.Now = func() time.Time { return time.Now().Add(time.Duration(n+1) * 200 * enginetest.ADay) }
+		p.Write("later", fmt.Sprint(n))
+		p.Save("later")
+		p.Set("gc.grace", "0s")
+		p.Gc(gc.Options{Keep: 2})
+	}
+	refused(went.Operation.Seq, model.ErrNotFound, "gc has removed the state before it")
+	refused(0, model.ErrNoRestore, "")
+	if of := can(); slices.Contains(of, true) {
+		t.Errorf("undoable: %v", of)
+	}
+}
+
+// A store that is damaged is only read: nothing is said to be undoable, and no stage is removed.
+func TestUndoableOfADamagedStore(t *testing.T) {
+	t.Parallel()
+	p, one, _, _ := twoStates(t)
+	p.Checkout(one.ID.String(), restore.Options{})
+	list, err := p.E.History.Operations(enginetest.Bg, 0, history.Restoring)
+	p.Must(err)
+	stage := project.MarkerDir + "/" + project.MarkerStage + "/" + restore.NewStageName()
+	p.Must(os.MkdirAll(p.Path(stage), 0o700))
+	p.Close()
+	for _, salvage := range []bool{false, true} {
+		if salvage {
+			hurt(p)
+		}
+		o := p.Options()
+		o.Salvage = salvage
+		p.E, err = engine.Open(enginetest.Bg, p.Home, p.Root, o)
+		p.Must(err)
+		if (p.E.Log.Damage() != nil) != salvage {
+			t.Fatalf("salvage %v: %v", salvage, p.E.Log.Damage())
+		}
+		can, err := p.E.Restorer.Undoable(enginetest.Bg, list, p.Env())
+		if err != nil || len(can) != 1 || can[0] == salvage {
+			t.Errorf("salvage %v: %v, %v", salvage, can, err)
+		}
+		if !salvage {
+			p.Close()
+			continue
+		}
+		p.E.Restorer.DropEmptyStages()
+		if _, err := os.Stat(p.Path(stage)); err != nil {
+			t.Errorf("the stage: %v", err)
+		}
+	}
+}
+
+// hurt has a closed store know of operations that it does not have.
+func hurt(p *enginetest.Project) {
+	p.T.Helper()
+	f, err := p.FS.Create(p.FS.PathJoin(p.E.Log.Project.Store, "tide"), "test")
+	p.Must(err)
+	_, err = f.Write([]byte("100000\n"))
+	p.Must(err)
+	p.Must(errors.Join(f.Sync(), f.Close()))
+}
+
+// Where a read of the store fails, whether something can be undone is told rightly, or not at all.
+func TestUndoableWhileReadsFail(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	p.Back("turn:1@"+k.Name(), restore.Options{Scope: refs.Scope{ContextOnly: true}})
+	p.Checkout("turn:1@"+k.Name(), restore.Options{CodeOnly: true})
+	_, err := p.E.Restorer.Manage(enginetest.Bg, manage.Request{
+		Kind: refs.KindRename, Sessions: []string{k.Name()}, Title: "another", Env: p.Env(),
+	})
+	p.Must(err)
+	list, err := p.E.History.Operations(enginetest.Bg, 0, history.Restoring)
+	p.Must(err)
+	disk := p.FS.Clone(100, 1)
+	ask := func(n int64) (can []bool, reads int64, err error) {
+		var at atomic.Int64
+		at.Store(-1 << 40)
+		q := p.Copied(disk, func() error {
+			if at.Add(1) == n {
+				return syscall.EIO
+			}
+			return nil
+		})
+		defer q.Close()
+		at.Store(0)
+		can, err = q.E.Restorer.Undoable(enginetest.Bg, list, q.Env())
+		reads = at.Load()
+		return can, reads, err
+	}
+	want, reads, err := ask(0)
+	p.Must(err)
+	enginetest.Equal(t, "undoable", want, []bool{true, true, true})
+	if reads < 10 {
+		t.Fatalf("only %d reads", reads)
+	}
+	failed := 0
+	for n := int64(1); n <= reads; n++ {
+		can, _, err := ask(n)
+		if err != nil {
+			failed++
+			if can[2] {
+				t.Errorf("read %d of %d: %v, %v", n, reads, can, err)
+			}
+			continue
+		}
+		for i, is := range can {
+			if is && !want[i] {
+				t.Errorf("read %d of %d: %v", n, reads, can)
+			}
+		}
+	}
+	if failed == 0 {
+		t.Error("nothing failed")
 	}
 }
