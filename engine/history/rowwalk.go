@@ -319,13 +319,13 @@ func (w *rowWalk) rowsTo(session string, oldest uint64) ([]ledger.Turn, error) {
 	}
 }
 
-// ownEnd is the state of a turn that ends with a checkpoint, nil if none is known: where that is another session's, and
-// nothing in it is the turn's, the newest that its own session made.
+// ownEnd is the state of a turn that ends with a checkpoint, nil if none is known: where nothing in that is the turn's,
+// the newest that its own session made.
 func (p *rowParts) ownEnd(end *model.Checkpoint) *model.Checkpoint {
 	if len(p.steps) == 0 {
 		return end
 	}
-	if end == nil || end.Session != p.session && !end.ChangedBy(p.session) {
+	if end == nil || !isEndOf(end, p.steps[0], p.session) {
 		return p.steps[0]
 	}
 	return end

@@ -8,7 +8,9 @@ import (
 
 	"rewind/engine/capture"
 	"rewind/engine/enginetest"
+	"rewind/engine/history"
 	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
 )
 
@@ -31,6 +33,30 @@ func TestPromise19QuietTurnWithoutTheHands(t *testing.T) {
 	}
 	if cp, err := p.E.History.Resolve("@"); err != nil || p.Cat(cp, "f")[:1] != "2" {
 		t.Errorf("the person's change is not captured: %v, %v", cp, err)
+	}
+}
+
+// A turn during which somebody goes back behind what it did, and that changes nothing more, is what it did: in its name
+// and in its row.
+func TestPromise19TakenBackInTheTurn(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("f", "1"))
+	k.Ask("two")
+	k.Work(p.Edits("f", "2"))
+	p.Back("turn:1", restore.Options{CodeOnly: true})
+	k.Work(func() {})
+	k.Stop()
+	for name, want := range map[string]string{"turn:1": "1", "turn:2": "2", "@": "1"} {
+		if cp, err := p.E.History.Resolve(name); err != nil || p.Cat(cp, "f")[:1] != want {
+			t.Errorf("%s: %v, %v, want the code %s", name, cp, err, want)
+		}
+	}
+	res, err := p.E.History.Rows(enginetest.Bg, history.RowOptions{})
+	p.Must(err)
+	for _, row := range res.Rows {
+		if row.Turn > 0 && p.Cat(row.Checkpoint, "f")[:1] != fmt.Sprint(row.Turn) {
+			t.Errorf("the row of turn %d has %s", row.Turn, p.Cat(row.Checkpoint, "f"))
+		}
 	}
 }
 

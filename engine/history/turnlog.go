@@ -345,8 +345,8 @@ func (l *turnLog) firstTold() (first uint64) {
 	return first
 }
 
-// own is the end of a turn: where another session's checkpoint is the newest there, and nothing in that is the turn's,
-// the newest that its own session made.
+// own is the end of a turn: where nothing in the newest checkpoint there is the turn's, for it is another session's or
+// a restore went back to it meanwhile, the newest that its own session made.
 func (l *turnLog) own(f *turnFacts) (*turnMoment, error) {
 	m := f.At
 	if f.made.IsZero() || m.Code == f.made || m.Code.IsZero() {
@@ -359,12 +359,25 @@ func (l *turnLog) own(f *turnFacts) (*turnMoment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cp.Session == l.session || cp.ChangedBy(l.session) {
+	made, err := l.e.log.Checkpoint(f.made)
+	if err != nil && !model.IsUnreadable(err) {
+		return nil, err
+	}
+	if isEndOf(cp, made, l.session) {
 		return m, nil
 	}
 	its := *m
 	its.Code = f.made
 	return &its, nil
+}
+
+// isEndOf reports whether something in the newest checkpoint at the end of a turn may be the turn's, of which made is
+// the newest that its session made; nil: it is not known any more.
+func isEndOf(end, made *model.Checkpoint, session string) bool {
+	if wentBack := made != nil && end.Seq < made.Seq; wentBack && made.ChangedBy(session) {
+		return false
+	}
+	return end.Session == session || end.ChangedBy(session)
 }
 
 // version is the version that the restore seq has made of a session's file again; nil: it has cut the file, or when it
