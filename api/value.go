@@ -67,6 +67,8 @@ type (
 	AtWork = value.AtWork
 	// Behind is what of a session's branch lies behind a moment of it.
 	Behind = value.Behind
+	// TurnsOf are turns of a session that follow one another.
+	TurnsOf = value.TurnsOf
 	// Tool is an agent's tool call.
 	Tool = value.Tool
 	// Progress is how far long work has come.

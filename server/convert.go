@@ -197,7 +197,7 @@ func operation(op *refs.Operation) api.Operation {
 
 func listedOperation(o *history.Operation, canUndo bool) api.Operation {
 	op := operation(&o.Operation)
-	op.Undone, op.CanUndo = o.Undone, canUndo
+	op.Undone, op.CanUndo, op.TookBack = o.Undone, canUndo, o.TookBack
 	if o.From != nil {
 		from := moment(*o.From)
 		op.From = &from

@@ -196,6 +196,9 @@ func restoreMarks(op api.Operation) string {
 	if op.Undoes > 0 {
 		parts = append(parts, fmt.Sprintf("took back %d", op.Undoes))
 	}
+	if op.TookBack != nil {
+		parts = append(parts, "took back "+tookWords(op))
+	}
 	if op.Undone > 0 {
 		parts = append(parts, fmt.Sprintf("undone by %d", op.Undone))
 	}
@@ -206,6 +209,15 @@ func restoreMarks(op api.Operation) string {
 		parts = append(parts, "only "+strings.Join(value.Strings(op.Paths), ", "))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// tookWords are the turns that a restore took back, with their session where the project has several.
+func tookWords(op api.Operation) string {
+	text := naming.TurnName(op.TookBack.First, "")
+	if last := op.TookBack.Last; last > op.TookBack.First {
+		text = fmt.Sprintf("%s to %d", text, last)
+	}
+	return ofSession(text, op.TookBack.Whose)
 }
 
 // whatWords say what a restore went about, where that is not code and conversation, and of an operation on sessions

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"rewind/engine/ledger"
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
 )
@@ -16,6 +18,9 @@ type Operation struct {
 	refs.Operation
 	From, To *Listed // of a restore: the checkpoint that the project stood on, and the one that it went to; nil: gc has removed it
 	Undone   uint64  // the undo-restore in effect that took it back; 0: none
+	// of a restore that took turns of its session back: the first and the last of them; nil: it is none, or gc has
+	// removed where it went
+	TookBack *value.TurnsOf
 }
 
 // Undos tells, of all operations from the newest on, by which undo-restore in effect one was taken back.
@@ -58,7 +63,7 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		}
 		return nil
 	}
-	undos, count := Undos{}, h.log.Count()
+	undos, count, took := Undos{}, h.log.Count(), h.takenTurns(read)
 	shown := func(op *refs.Operation) bool {
 		switch {
 		case limit > 0 && len(list) == limit, op.Kind.Undoes():
@@ -82,11 +87,54 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		o := Operation{Operation: *count.Operation(op), Undone: undone}
 		if restores {
 			o.From, o.To = side(op.Restore.Safety), side(op.Restore.Target)
+			if o.TookBack, err = took(op); err != nil {
+				return err
+			}
 		}
 		list = append(list, o)
 		return nil
 	})
 	return list, err
+}
+
+// takenTurns gives which turns of its session a restore took back: those that began behind the state to which it went.
+// Each session's rows are read once.
+func (h *History) takenTurns(
+	read func(objstore.ID) (*model.Checkpoint, error),
+) func(*refs.Operation) (*value.TurnsOf, error) {
+	known, whose := map[string][]ledger.Turn{}, h.sessions.Whose()
+	return func(op *refs.Operation) (*value.TurnsOf, error) {
+		if !op.Restore.TakesBack {
+			return nil, nil
+		}
+		target, err := read(op.Restore.Target)
+		if model.IsUnreadable(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows, met := known[op.Session]
+		if !met {
+			if rows, err = h.ledger.Turns(op.Session); err != nil {
+				return nil, err
+			}
+			known[op.Session] = rows
+		}
+		var out *value.TurnsOf
+		for i := range rows {
+			t := &rows[i]
+			behind := t.Number > 0 && target.Seq <= t.First && t.First < op.Seq
+			if !behind || t.Hidden(op.Seq-1) {
+				continue
+			}
+			if out == nil {
+				out = &value.TurnsOf{First: t.Number, Last: t.Number, Whose: whose(op.Session)}
+			}
+			out.First, out.Last = min(out.First, t.Number), max(out.Last, t.Number)
+		}
+		return out, nil
+	}
 }
 
 // Density is how many checkpoints were taken when.

@@ -68,3 +68,10 @@ type Behind struct {
 	Turns       int    `json:"turns"`       // of the conversation, those that changed nothing too
 	Checkpoints int    `json:"checkpoints"` // steps
 }
+
+// TurnsOf are turns of a session that follow one another, by their numbers.
+type TurnsOf struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+	Whose string `json:"whose,omitempty"` // what the session is called, where the project has several
+}
