@@ -98,16 +98,14 @@ type databaseFiles struct {
 
 // settle decides about the database at a path, if it is one and the request changes it.
 func (d *databases) settle(path string) error {
+	if len(d.changed(append(tree.Companions(path), path))) == 0 {
+		return nil // nothing of it is asked for, so it need not be readable
+	}
 	f, err := d.filesOf(path)
 	if err != nil || f == nil {
 		return err
 	}
-	var changed []string
-	for _, p := range append(f.companions, path) {
-		if _, ok := d.changes[p]; ok {
-			changed = append(changed, p)
-		}
-	}
+	changed := d.changed(append(f.companions, path))
 	if len(changed) == 0 {
 		return nil
 	}
@@ -129,6 +127,14 @@ func (d *databases) settle(path string) error {
 		}
 	}
 	return nil
+}
+
+// changed are those paths that the request changes.
+func (d *databases) changed(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+		_, ok := d.changes[p]
+		return !ok
+	})
 }
 
 // filesOf are the files of the database at a path; nil: there is none, now or in the target.

@@ -765,7 +765,7 @@ func TestPartOfADatabaseThatIsItsMode(t *testing.T) {
 }
 
 // Content of a database that is missing from the store is named before anything is done, by a dry run, too: whether a
-// file beside it is its log cannot be told.
+// file beside it is its log cannot be told. Of a file beside that is asked for alone it says nothing.
 func TestDatabaseOfWhichContentIsMissing(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []string{"a.db", "a.db-wal"} {
@@ -800,6 +800,10 @@ func TestDatabaseOfWhichContentIsMissing(t *testing.T) {
 				t.Errorf("%s is gone, %s: %v", gone, name, err)
 			}
 			p.WantTree(before)
+		}
+		p.Must(checkout(restore.Options{Scope: only("f")})())
+		if is := laid(p, map[string]string{"a.db": "", "f": ""}); is["a.db"] != "db2" || is["f"] != "1" {
+			t.Errorf("%s is gone, a file beside it: %q", gone, is)
 		}
 	}
 }
