@@ -73,30 +73,10 @@ func (pl *planner) merge(c *capture.Capture, g authorship.Going, away *merge.Cha
 	if err := pl.addParents(c, m); err != nil {
 		return nil, err
 	}
-	if err := pl.dropTargets(c, m); err != nil {
-		return nil, err
-	}
 	if !r.options.Merge {
 		m.List = pl.withoutStuck(g, m.List)
 	}
 	return m, nil
-}
-
-// dropTargets lets what a merge makes as the target has it be set as anything else: nothing of others is left there.
-func (pl *planner) dropTargets(c *capture.Capture, m *merge.Merged) error {
-	then := oplog.NewLookups(lostAsEmpty{c.Get, pl.lostTrees}, pl.target.Tree)
-	for path, to := range m.Set {
-		is, err := then.Find(path)
-		if err != nil {
-			return err
-		}
-		if tree.Same(is, to) {
-			delete(m.Set, path)
-			pl.others.Stay[path] = ""
-			m.List = slices.DeleteFunc(m.List, func(v value.Merge) bool { return string(v.Path) == path })
-		}
-	}
-	return nil
 }
 
 // withoutStuck takes out of a list of merges what could not be merged, and stays.
