@@ -92,7 +92,7 @@ func TestDocumentCopied(t *testing.T) {
 	p, _ := chats(t)
 	file := p.Path("f")
 	for path, document := range map[string]bool{"x.json": true, "x.jsonl": false} {
-		for _, again := range []bool{false, true} {
+		for now, again := range map[string]bool{"": false, "{}\n": true, "{}\n\n": true} {
 			have(p, file, "{}\n")
 			f, err := conversation.OpenReal(hooks.Claude, path, file)
 			p.Must(err)
@@ -101,8 +101,9 @@ func TestDocumentCopied(t *testing.T) {
 			}
 			err = f.CopyTo(&changing{func() {
 				if again {
-					have(p, file, "{}\n")
-					p.Must(chtimes(file, f.Info.ModTime().Add(time.Second)))
+					have(p, file, now)
+					longer := len(now) > 3 // then its time is as it was
+					p.Must(chtimes(file, f.Info.ModTime().Add(map[bool]time.Duration{false: time.Second}[longer])))
 				}
 			}}, 0, 3)
 			want := error(nil)
@@ -110,7 +111,7 @@ func TestDocumentCopied(t *testing.T) {
 				want = conversation.ErrMoving
 			}
 			if !errors.Is(err, want) {
-				t.Errorf("%s, written again %v: %v", path, again, err)
+				t.Errorf("%s, written again as %q: %v", path, now, err)
 			}
 			f.Close()
 		}
@@ -151,6 +152,8 @@ func TestUnpacked(t *testing.T) {
 		err  error
 	}{
 		{packed("one\ntwo\n"), 8, "one\ntwo\n", nil},
+		{packed("\n"), 8, "\n", nil},
+		{packed("\nhalf"), 8, "\n", nil},
 		{packed("one\ntwo\n"), 7, "", conversation.ErrLater},
 		{packed("one\ntwo"), 8, "one\n", nil},
 		{packed("one"), 8, "", nil},
@@ -279,6 +282,10 @@ func TestCodexBases(t *testing.T) {
 		"as it was": {func(*enginetest.Project, string, string) {}, ""},
 		"gone on":   {func(p *enginetest.Project, path, text string) { have(p, path, text+"{}\n") }, ""},
 		"gone":      {func(p *enginetest.Project, path, _ string) { have(p, path, "") }, "is not there"},
+		"no file": {func(p *enginetest.Project, path, _ string) {
+			have(p, path, "")
+			p.Must(os.Mkdir(path, 0o700))
+		}, "not a regular file"},
 		"cut": {func(p *enginetest.Project, path, text string) {
 			have(p, path, text[:len(text)/2])
 		}, "is not as it was"},
@@ -322,6 +329,42 @@ func TestCodexBases(t *testing.T) {
 	}
 	if got := string(p.Talk(p.Session("codex/" + list[conversation.MaxBases].id))); got != whole {
 		t.Errorf("%d bytes are captured of %d", len(got), len(whole))
+	}
+}
+
+// TestCodexBaseInSegment: what is forked off a thread that went back has all files of the thread in front; it cannot be
+// captured where the first of them is not there.
+func TestCodexBaseInSegment(t *testing.T) {
+	t.Parallel()
+	p, list := forked(t, 0)
+	f := &talks{
+		families: &families{rnd: rand.New(rand.NewPCG(8, 8)), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)},
+		cast:     castOf(t, transcript.Codex, "0.169.0", p.Root), root: p.Root,
+	}
+	of := list[0]
+	f.more(of, 2)
+	toSegment(f, of)
+	fork := byReference(f, of)
+	first := write(p, of.before)
+	write(p, of)
+	write(p, fork)
+	text := p.Slurp(first)
+	for _, gone := range []bool{true, false} {
+		have(p, first, "")
+		if gone {
+			p.Must(os.Mkdir(first, 0o700))
+		} else {
+			have(p, first, text)
+		}
+		res, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+		if p.Must(err); gone != (len(res.Failed) > 0) || gone && len(res.Sessions) > 0 {
+			t.Errorf("the first is gone %v: imported %q, failed %v", gone, res.Sessions, res.Failed)
+		}
+	}
+	for s, want := range map[*talk]string{of: text + textOf(of), fork: text + textOf(of) + textOf(fork)} {
+		if got := string(p.Talk(p.Session("codex/" + s.id))); got != want {
+			t.Errorf("%s: %d bytes are captured, want %d", s.kind, len(got), len(want))
+		}
 	}
 }
 

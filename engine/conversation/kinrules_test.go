@@ -95,8 +95,9 @@ func TestShared(t *testing.T) {
 
 // A member is a session of a made-up family of Claude's.
 type member struct {
-	s *model.Session
-	t *transcript.Trace
+	s    *model.Session
+	t    *transcript.Trace
+	lost bool // what was captured of it
 }
 
 // idOf is the id of a session that is called a letter.
@@ -105,11 +106,12 @@ func idOf(letter string) string { return "0000000" + letter + "-0000-4000-8000-0
 // toldAs makes a session of words. A word is a turn, of which all sessions that have it say the same: a letter and the
 // minute when it was said. What is behind it says how it stands there: "@a" it says that it is the session a's, "<a" it
 // says that it was copied from a, "~" under ids of this session's own, "~a" under those that a gave. "+a1" is a summary
-// that names what was said there. The first word is the session's id.
+// that names what was said there. The first word is the session's id; "!" behind it: the store has not what it says.
 func toldAs(t *testing.T, text string) member {
 	t.Helper()
 	words := strings.Fields(text)
-	id := idOf(words[0])
+	letter, lost := strings.CutSuffix(words[0], "!")
+	id := idOf(letter)
 	var b strings.Builder
 	parent := "null"
 	for _, w := range words[1:] {
@@ -126,7 +128,7 @@ func toldAs(t *testing.T, text string) member {
 			as = idOf(of)
 		}
 		if _, ids, ok := strings.Cut(w, "~"); ok {
-			if uuid = words[0] + said; ids != "" && ids[0] != '<' {
+			if uuid = letter + said; ids != "" && ids[0] != '<' {
 				uuid = ids[:1] + said
 			}
 		}
@@ -151,7 +153,7 @@ func toldAs(t *testing.T, text string) member {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return member{s, of}
+	return member{s, of, lost}
 }
 
 // TestOriginOf: what a session was made of, of those that begin as it does, in whatever order they are asked.
@@ -210,15 +212,28 @@ func TestOriginOf(t *testing.T) {
 		{"names one that has less", "b a1@a a2 b5, a a1 a4, c a1 a2 c3", "", "c at 2 by ids"},
 		{"names one that goes on with it", "b a1@a a2@a b3, a a1 a2 c4 a6, c a1 a2 c4", "c:b", "a at 2 by header"},
 		{"grandchild", "a a1 a2 a3, b b1, c a1 a2 c4", "b:a c:b", "none"},
+		{"as much as its child", "m a1 a2 m5, n a1 a2 n6, a a1 a2 a3", "n:m", "a at 2 by ids"},
+		{"as much as what its own is of", "e a1 a2 e5, b a1 a2 b3, z a1 a2 z4", "b:z", "z at 2 by ids"},
+		{"fewer words, more ids", "d a1 a2 a5~ d7, a a1 a2 a4, c a1 a2~ a5~ c6", "", "a at 2 by ids"},
+		{"the named is gone, an older has as much", "d a1@a a2@a d5, b a1@b a2@b b3", "", "a at 2 by header"},
+		{"the named is gone, an older has more", "d a1@a a2 d5, b a1@b a2@b b3", "", "b at 2 by ids"},
+		{"the named is gone, of one turn", "d a1@a d5", "", "a at 1 by header"},
+		{"its parent has less by ids", "c a1 a2 c5, b a1 a2 b4, a a1 a2~ a3", "b:a", "b at 2 by ids"},
+		{"of a fork of what is gone", "c a1 a2 c5, b a1 a2 b4", "b:x", "b at 2 by ids"},
+		{"of a fork of what is lost", "c a1 a2 c5, b a1 a2 b4, a! a1 a2 a3", "b:a", "b at 2 by ids"},
+		{"its child is lost", "a a1 a2 a3, b! a1@a a2@a b4", "b:a", "none"},
+		{"one beside is lost", "c a1~b<a a2~b<a c5, b a1~<a a2~<a b4, a a1 a2 a3, d! d1", "", "b at 2 by ids"},
 	} {
 		var list []member
 		for text := range strings.SplitSeq(c.family, ", ") {
 			list = append(list, toldAs(t, text))
 		}
 		of := map[string]*model.Session{}
-		r := newTracer(nil, 0)
+		r := newTracer(getter{err: objstore.ErrNotFound}, 0)
 		for _, m := range list {
-			of[m.s.Name], r.is[m.s.Name] = m.s, m.t
+			if of[m.s.Name] = m.s; !m.lost {
+				r.is[m.s.Name] = m.t
+			}
 		}
 		for _, pair := range strings.Fields(c.made) {
 			by, from, _ := strings.Cut(pair, ":")
@@ -294,16 +309,21 @@ func TestLookFails(t *testing.T) {
 		if model.MayPass(c.err) != c.passes {
 			t.Errorf("%v: passes %v", c.err, !c.passes)
 		}
-		if errors.Is(c.err, ErrLater) {
-			continue
-		}
 		p := &model.Session{Name: "claude/p", Agent: transcript.Claude, ID: "p"}
 		p.Cursor.Transcript = objstore.ID{1}
-		k := kin{list: []*model.Session{p}}
+		k := kin{of: func(string) *model.Session { return p }, list: []*model.Session{p}}
 		r := newTracer(getter{err: c.err}, maxOrigin)
-		_, _, err := k.nearest(r, &model.Session{Name: "claude/s", Agent: transcript.Claude}, &transcript.Trace{}, "")
-		if (err != nil) != c.passes {
+		s := &model.Session{Name: "claude/s", Agent: transcript.Claude, ID: "s"}
+		_, _, err := k.nearest(r, s, &transcript.Trace{}, "")
+		if (err != nil) != (c.passes || errors.Is(c.err, ErrLater)) {
 			t.Errorf("%v: the nearest is told with %v", c.err, err)
+		}
+		// what its file names is not told without that one
+		for _, named := range []transcript.Trace{{Header: true}, {Own: true, Shown: 1}} {
+			named.Parent.Session = p.ID
+			if _, _, err := k.origin(r, s, &named); !errors.Is(err, c.err) {
+				t.Errorf("%v: the origin that %+v names is told with %v", c.err, named.Parent, err)
+			}
 		}
 	}
 }
@@ -329,7 +349,7 @@ func TestLookIsRepeated(t *testing.T) {
 	for range 40 {
 		p.fail("a", now)
 	}
-	if d := p.failed["a"].next.Sub(now); d <= 0 || d > 2*time.Hour {
+	if d := p.failed["a"].next.Sub(now); d != time.Second<<12 {
 		t.Errorf("at last it is repeated %v later", d)
 	}
 	p.retry()

@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -201,6 +202,15 @@ func TestTurnTold(t *testing.T) {
 			copied.Say("gone")
 			copied.Stop()
 		}, "stop"},
+		"another's conversation went on": {func(p *enginetest.Project, copied *enginetest.Talker) {
+			copied.Stop()
+			other := p.Talker(4)
+			other.Line("user", `{"role":"user","content":"elsewhere"}`)
+			_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
+			p.Must(err)
+			other.Say("gone on")
+			p.Must(p.E.Talks.CaughtUp(enginetest.Bg, other.Name()))
+		}, "stop"},
 		"another's event": {func(p *enginetest.Project, copied *enginetest.Talker) {
 			copied.Stop()
 			p.Talker(3).Ask("something else")
@@ -397,6 +407,11 @@ func TestSeenFile(t *testing.T) {
 			p.Must(os.Rename(k.File+".new", k.File))
 		}, true},
 		"longer": {func() { have(p, k.File, text+"{}\n"); p.Must(chtimes(k.File, at)) }, true},
+		"read, and not recorded": {func() {
+			have(p, k.File, other)
+			p.Must(chtimes(k.File, at.Add(time.Second)))
+			tail()
+		}, true},
 		"never seen": {func() {
 			have(p, k.File, other)
 			p.Must(chtimes(k.File, at))
@@ -412,6 +427,60 @@ func TestSeenFile(t *testing.T) {
 		c.do()
 		if id := tail(); (id != was.Cursor.Transcript) != c.read {
 			t.Errorf("%s: read %v", what, !c.read)
+		}
+	}
+}
+
+// TestLinkMoved: a session file that is a link is read where it leads now, though what it led to is gone.
+func TestLinkMoved(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	text := p.Slurp(k.File)
+	have(p, k.File, "")
+	for n, more := range []string{"", "{}\n", "{}\n{}\n"} {
+		to := filepath.Join(p.Chats(), fmt.Sprint(n))
+		have(p, to, text+more)
+		p.Must(os.Symlink(to, k.File+".new"))
+		p.Must(os.Rename(k.File+".new", k.File))
+		if n > 0 {
+			have(p, filepath.Join(p.Chats(), fmt.Sprint(n-1)), "")
+		}
+		k.Stop()
+		if at := p.Session(k.Name()).Cursor; at.Length != int64(len(text+more)) || at.Path != k.File {
+			t.Errorf("%d: captured to %+v, want %d", n, at, len(text+more))
+		}
+	}
+}
+
+// TestLastLineLater: a last line that nobody ended is captured when the file has become quiet since it was seen, though
+// it is the same file; not in a hook.
+func TestLastLineLater(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	p.Settle()
+	was, text := p.Session(k.Name()), p.Slurp(k.File)
+	now := p.E.Log.Now()
+	p.E.Log.Now = func() time.Time { return now }
+	k.Append(`{"type":"x"}`)
+	p.Must(chtimes(k.File, now))
+	for _, c := range []struct {
+		what string
+		most int64
+		age  time.Duration
+		more int
+	}{
+		{"busy", conversation.HookRead + 1, 0, 0},
+		{"quiet, in a hook", conversation.HookRead, model.QuietAfter, 0},
+		{"quiet", conversation.HookRead + 1, 0, len(`{"type":"x"}`)},
+	} {
+		now = now.Add(c.age)
+		s := was
+		tx := p.E.Log.Objs.Begin()
+		p.Must(p.E.Talks.Tail(tx, &s, c.most))
+		tx.Discard()
+		if want := int64(len(text) + c.more); s.Cursor.Length != want {
+			t.Errorf("%s: captured to %d, want %d", c.what, s.Cursor.Length, want)
 		}
 	}
 }

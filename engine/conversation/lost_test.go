@@ -60,6 +60,7 @@ func TestLoss(t *testing.T) {
 			s.Cursor.Transcript, s.Cursor.Lost = enginetest.TestID("none"), put(p, first)
 		}, value.LossCut},
 		"in another file": {first, func(s *model.Session) { s.Cursor.Path += "x" }, value.NoLoss},
+		"no session file": {first, func(s *model.Session) { s.Transcript += "/.." }, value.NoLoss},
 	} {
 		have(p, k.File, c.is)
 		one := s
@@ -136,6 +137,65 @@ func TestLostIsRemembered(t *testing.T) {
 	if at := capture(last); !at.Lost.IsZero() {
 		t.Errorf("made shorter by the agent: lost is %s", at.Lost.Short())
 	}
+	capture(all)
+	if at := capture(strings.ReplaceAll(all, "-1111-", "-2222-")); !at.Lost.IsZero() {
+		t.Errorf("as long as before: lost is %s", at.Lost.Short())
+	}
+	capture(all)
+	k.File = strings.Replace(k.File, k.ID, enginetest.ClaudeID(3), 1)
+	if at := capture(first); !at.Lost.IsZero() || at.Length != int64(len(first)) {
+		t.Errorf("in another file: lost is %s; %d bytes", at.Lost.Short(), at.Length)
+	}
+	k = p.Talker(4) // its records have no ids
+	const a, b = `{"type":"x","n":1}` + "\n", `{"type":"x","n":2}` + "\n"
+	whole = capture(a + b).Transcript
+	if at := capture(a); at.Lost != whole {
+		t.Errorf("cut, without ids: lost is %s, want %s", at.Lost.Short(), whole.Short())
+	}
+	capture(a + b)
+	if at := capture(b); !at.Lost.IsZero() {
+		t.Errorf("changed, without ids: lost is %s", at.Lost.Short())
+	}
+}
+
+// TestDocumentLoss: a document is written anew as a whole: a shorter one has lost nothing.
+func TestDocumentLoss(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	s := p.Scribe(hooks.Gemini, enginetest.Unique())
+	path := strings.TrimSuffix(s.File, "l")
+	const text = `{"sessionId":"x","messages":[{"id":"a","type":"user","content":"go"}]}`
+	one := model.Session{
+		Name: "gemini/x", Agent: hooks.Gemini, Transcript: path, Turn: 1,
+		Cursor: model.Cursor{TranscriptEnd: end(put(p, text), len(text), path)},
+	}
+	for is, want := range map[string]value.Loss{
+		text: value.NoLoss, text[:30]: value.NoLoss, "": value.LossGone,
+	} {
+		have(p, path, is)
+		if got, _ := loss(p, one); got != want {
+			t.Errorf("%q: %q, want %q", is, got, want)
+		}
+		if is == "" {
+			continue
+		}
+		now := one
+		tx := p.E.Log.Objs.Begin()
+		p.Must(p.E.Talks.Tail(tx, &now, conversation.HookRead))
+		tx.Discard()
+		if at := now.Cursor; at.Length != int64(len(is)) || !at.Lost.IsZero() {
+			t.Errorf("%q: captured to %+v", is, at)
+		}
+	}
+	have(p, path, text[:30])
+	if got := p.E.Talks.FileOf(&one, strings.Replace(path, "10-11", "10-12", 1)); got != path {
+		t.Errorf("of a file that is not there: %s", got)
+	}
+	broken := strings.Replace(path, "10-11", "10-12", 1)
+	have(p, broken, text[:30])
+	if got := p.E.Talks.FileOf(&one, broken); got != broken {
+		t.Errorf("of a file that cannot be read: %s", got)
+	}
 }
 
 // A file of Gemini's in which nothing was said is not the session's, and goes with the session's.
@@ -156,14 +216,16 @@ func TestStubs(t *testing.T) {
 	have(p, stub, header)
 	have(p, other, strings.ReplaceAll(header, s.ID, short+s.ID[9:]+"0"))
 	have(p, said, p.Slurp(s.File))
-	have(p, large, header+strings.Repeat(" ", 64<<10)+"\n")
+	have(p, large, padded(header, 64<<10+1))
+	atMost := strings.Replace(s.File, "10-11", "10-17", 1)
+	have(p, atMost, padded(header, 64<<10))
 	have(p, filepath.Join(filepath.Dir(s.File), "session-2026-11-20T10-12-00000000.jsonl"), header)
 	one := p.Session(s.Name())
-	if got := p.E.Talks.Stubs(&one); !slices.Equal(got, []string{stub}) {
+	if got := p.E.Talks.Stubs(&one); !slices.Equal(got, []string{stub, atMost}) {
 		t.Errorf("stubs: %q", got)
 	}
 	for path, want := range map[string]string{
-		s.File: s.File, stub: s.File, said: said, large: large, stub + "x": stub + "x",
+		s.File: s.File, stub: s.File, atMost: s.File, said: said, large: large, stub + "x": stub + "x",
 		strings.Replace(s.File, "10-11", "10-16", 1): s.File,
 	} {
 		if got := p.E.Talks.FileOf(&one, path); got != want {
@@ -175,6 +237,26 @@ func TestStubs(t *testing.T) {
 	if got := p.E.Talks.FileOf(&none, stub); got != stub {
 		t.Errorf("of what was not captured: %s", got)
 	}
+	none = one
+	none.Transcript = ""
+	if got := p.E.Talks.FileOf(&none, stub); got != stub {
+		t.Errorf("of one that has no file: %s", got)
+	}
+	for id, want := range map[string][]string{short: {stub, atMost}, short[1:]: nil} {
+		for _, path := range []string{stub, atMost} {
+			have(p, path, strings.ReplaceAll(header, s.ID, id))
+		}
+		of := model.Session{Agent: hooks.Gemini, ID: id, Transcript: s.File}
+		if got := p.E.Talks.Stubs(&of); !slices.Equal(got, want) {
+			t.Errorf("of the id %s: %q, want %q", id, got, want)
+		}
+	}
+	have(p, stub, header)
+	none = one
+	none.Transcript = stub
+	if got := p.E.Talks.Stubs(&none); slices.Contains(got, stub) {
+		t.Errorf("its own file is another one: %q", got)
+	}
 	one.Agent = hooks.Claude
 	if got := p.E.Talks.Stubs(&one); got != nil {
 		t.Errorf("of Claude: %q", got)
@@ -182,6 +264,11 @@ func TestStubs(t *testing.T) {
 	if got := p.E.Talks.FileOf(&one, stub); got != stub {
 		t.Errorf("of Claude: %s", got)
 	}
+}
+
+// padded is a text of one line with spaces behind it, as many bytes long as n.
+func padded(text string, n int) string {
+	return text + strings.Repeat(" ", n-len(text)-1) + "\n"
 }
 
 // A copy of a session of Claude's gets the agent's backups of it, and they go with it. Nothing is done for others.

@@ -142,6 +142,7 @@ func TestTranscriptsWhileReadsFail(t *testing.T) {
 	p.ReadFails("blocks", every, func(q *enginetest.Project) (string, error) { return "", c.blocks(q.E.Log.Objs) })
 	for i, text := range []string{
 		string(all), string(all[:10]), string(all[:block+7]), changed(2*block + 20), string(all) + "more",
+		changed(5), string(all) + string(someBytes(2*block, 6)),
 	} {
 		c := beginning{t, all, whole, text, put(p, text)}
 		for name, ask := range map[string]func(objstore.Getter) error{

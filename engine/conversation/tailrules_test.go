@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +135,9 @@ func TestRecheck(t *testing.T) {
 			s.Cursor.Checked = 16 * conversation.TranscriptBlock
 			s.Cursor.Length = 18*conversation.TranscriptBlock - 1
 		}, false},
+		"gone": {func(s *model.Session) {
+			s.Cursor.Checked, s.Cursor.Path, s.Transcript = 0, k.File+"x", k.File+"x"
+		}, false},
 	} {
 		is := p.Session(k.Name())
 		s := is
@@ -163,6 +167,25 @@ func TestRecheck(t *testing.T) {
 	}
 	if got := string(p.Talk(p.Session(k.Name()))); got != p.Slurp(k.File) {
 		t.Errorf("%d bytes are captured, of %d", len(got), len(p.Slurp(k.File)))
+	}
+}
+
+// TestRecheckDue: a long file is compared as a whole when it has grown by an eighth, and not before.
+func TestRecheckDue(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	const part = conversation.TranscriptBlock + 100
+	have(p, k.File, longer(p.Slurp(k.File), 9*part))
+	k.Stop()
+	p.Settle()
+	for checked, due := range map[int64]bool{8 * part: true, 8*part + 8: false} {
+		s := p.Session(k.Name())
+		s.Cursor.Checked = checked
+		p.E.Log.Remember(&s)
+		p.Must(p.E.Talks.Recheck(enginetest.Bg, k.Name()))
+		if at := p.Session(k.Name()).Cursor; at.Length != 9*part || (at.Checked == at.Length) != due {
+			t.Errorf("of %d bytes, %d compared: compared to %d", at.Length, checked, at.Checked)
+		}
 	}
 }
 
@@ -368,6 +391,7 @@ func TestParentSource(t *testing.T) {
 		"not captured":        {s, &model.Session{}, k.ID, len(all) / 2},
 		"not there":           {s, nil, enginetest.ClaudeID(3), 0},
 		"no id":               {s, nil, "../" + k.ID, 0},
+		"no id, and a way":    {s, nil, "../" + filepath.Base(p.Chats()) + "/" + k.ID, 0},
 		"of an unlike file":   {&elsewhere, nil, k.ID, 0},
 		"of one that is lost": {s, &model.Session{Cursor: lostCursor()}, k.ID, -1},
 	} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -192,24 +193,95 @@ func TestPromise06DamagedTranscripts(t *testing.T) {
 	whole := put(objstore.Blob, make([]byte, conversation.TranscriptBlock))
 	short := put(objstore.Blob, make([]byte, 10))
 	one := node(conversation.TranscriptBlock, objstore.ID{}, whole)
-	for name, id := range map[string]objstore.ID{
-		"a block that is too short":       node(conversation.TranscriptBlock, objstore.ID{}, short),
-		"a block that is too long":        node(11, objstore.ID{}, whole),
-		"a parent that is missing":        node(conversation.TranscriptBlock+10, enginetest.TestID("none"), short),
-		"a block that is missing":         node(10, objstore.ID{}, enginetest.TestID("none")),
-		"a parent with another length":    node(2*conversation.TranscriptBlock+10, one, short),
-		"a parent that is no whole block": node(conversation.TranscriptBlock+10, node(10, objstore.ID{}, short), short),
-		"a parent that is longer": node(conversation.TranscriptBlock+10,
-			node(2*conversation.TranscriptBlock, one, whole), short),
-		"a length that nothing could stand in": node(1<<53, one, short),
-		"no record":                            put(objstore.Transcript, []byte("x")),
+	read := map[string]func(objstore.Getter, objstore.ID) (*conversation.Stored, error){
+		"all": conversation.OpenTranscript, "its end": conversation.OpenEnd,
+	}
+	for name, c := range map[string]struct {
+		id   objstore.ID
+		want error
+	}{
+		"a block that is too short":    {node(conversation.TranscriptBlock, objstore.ID{}, short), kv.ErrCorrupt},
+		"a block that is too long":     {node(11, objstore.ID{}, whole), kv.ErrCorrupt},
+		"a parent that is missing":     {node(conversation.TranscriptBlock+10, none, short), objstore.ErrNotFound},
+		"a block that is missing":      {node(10, objstore.ID{}, none), objstore.ErrNotFound},
+		"a record that is missing":     {none, objstore.ErrNotFound},
+		"a parent with another length": {node(2*conversation.TranscriptBlock+10, one, short), kv.ErrCorrupt},
+		"a parent that is no whole block": {
+			node(conversation.TranscriptBlock+10, node(10, objstore.ID{}, short), short), kv.ErrCorrupt,
+		},
+		"a parent that is longer": {node(conversation.TranscriptBlock+10,
+			node(2*conversation.TranscriptBlock, one, whole), short), kv.ErrCorrupt},
+		"a length that nothing could stand in": {node(1<<53, one, short), kv.ErrCorrupt},
+		"no record":                            {put(objstore.Transcript, []byte("x")), kv.ErrCorrupt},
 	} {
-		if st, err := conversation.OpenTranscript(tx, id); err == nil {
-			if _, err = io.ReadAll(io.NewSectionReader(st, 0, st.Size)); err == nil {
-				t.Errorf("%s: read as %d bytes", name, st.Size)
+		for part, open := range read {
+			st, err := open(tx, c.id)
+			if err == nil {
+				_, err = io.ReadAll(io.NewSectionReader(st, 0, st.Size))
 			}
+			mustBe(t, name+", read from "+part, err, c.want)
+		}
+		_, err := conversation.ResumeTranscript(tx, c.id)
+		if ends := strings.HasPrefix(name, "a block") || strings.Contains(name, "record"); ends {
+			mustBe(t, name+", gone on with", err, c.want)
 		}
 	}
+}
+
+// TestTranscriptsCompared: how far a transcript is the same as another one or a file, where one of them ends, or cannot
+// be read.
+func TestTranscriptsCompared(t *testing.T) {
+	t.Parallel()
+	const block = conversation.TranscriptBlock
+	p := enginetest.NewProject(t)
+	all := someBytes(4*block, 8)
+	two := put(p, string(all[:2*block]))
+	st, err := conversation.OpenTranscript(p.E.Log.Objs, two)
+	p.Must(err)
+	if n, err := st.Common(bytes.NewReader(all), 2*block); n != 2*block || err != nil {
+		t.Errorf("all of it: %d, %v", n, err)
+	}
+	for _, length := range []int{2*block + 1, 3 * block, 4 * block} {
+		n, is, err := st.BeginsWith(put(p, string(all[:length])))
+		if n != int64(length) || is || err != nil {
+			t.Errorf("it begins with what has %d bytes more: %v, %v", length-2*block, is, err)
+		}
+	}
+	no := errors.New("no")
+	for _, left := range []int{0, 2 * block} { // as many reads of a block go well
+		file := &failingAt{bytes.NewReader(append(all[:block:block], all...)), left / block, no}
+		if n, err := st.Begins(file, 2*block); !errors.Is(err, no) && left == 0 {
+			t.Errorf("%d bytes of what cannot be read, %v", n, err)
+		}
+		file.left = left / block
+		if n, err := st.Common(file, 2*block); !errors.Is(err, no) {
+			t.Errorf("%d bytes of what cannot be read, %v", n, err)
+		}
+	}
+	st, err = conversation.OpenTranscript(p.E.Log.Objs, put(p, "abc\x00def"))
+	p.Must(err)
+	if n, err := st.Common(strings.NewReader("abc"), 7); n != 3 || err != nil {
+		t.Errorf("of a file that has become shorter: %d, %v", n, err)
+	}
+	st, err = conversation.OpenTranscript(p.E.Log.Objs, objstore.Zero)
+	p.Must(err)
+	if id, err := st.Block(0); !id.IsZero() || err != nil {
+		t.Errorf("of nothing: %v, %v", id, err)
+	}
+}
+
+// failingAt fails when it was read so often.
+type failingAt struct {
+	io.ReaderAt
+	left int
+	err  error
+}
+
+func (f *failingAt) ReadAt(p []byte, off int64) (int, error) {
+	if f.left--; f.left < 0 {
+		return 0, f.err
+	}
+	return f.ReaderAt.ReadAt(p, off)
 }
 
 // The bytes on disk, docs/format.md#transcript.

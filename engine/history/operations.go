@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -63,7 +64,7 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		}
 		return nil
 	}
-	undos, count, took := Undos{}, h.log.Count(), h.takenTurns(read)
+	undos, count := Undos{}, h.log.Count()
 	shown := func(op *refs.Operation) bool {
 		switch {
 		case limit > 0 && len(list) == limit, op.Kind.Undoes():
@@ -87,14 +88,22 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		o := Operation{Operation: *count.Operation(op), Undone: undone}
 		if restores {
 			o.From, o.To = side(op.Restore.Safety), side(op.Restore.Target)
-			if o.TookBack, err = took(op); err != nil {
-				return err
-			}
 		}
 		list = append(list, o)
 		return nil
 	})
-	return list, err
+	return list, cmp.Or(err, h.tellTaken(list, read))
+}
+
+// tellTaken says of restores which turns they took back.
+func (h *History) tellTaken(list []Operation, read func(objstore.ID) (*model.Checkpoint, error)) (err error) {
+	took := h.takenTurns(read)
+	for i := range list {
+		if op := &list[i].Operation; err == nil && op.Restore != nil {
+			list[i].TookBack, err = took(op)
+		}
+	}
+	return err
 }
 
 // takenTurns gives which turns of its session a restore took back: those that began behind the state to which it went.
