@@ -346,10 +346,10 @@ type Operation struct {
 	CanUndo    bool      `json:"can_undo"`
 	From       *Moment   `json:"from,omitempty"` // of a restore, where restores were asked for
 	To         *Moment   `json:"to,omitempty"`
-	Undone     uint64    `json:"undone,omitempty"`    // the operation that took it back
-	TookBack   *TurnsOf  `json:"took_back,omitempty"` // the session's turns, of a restore that took some back
-	What       string    `json:"what,omitempty"`      // of a restore: code, context, both, in-place, paths, merge, sessions
+	Undone     uint64    `json:"undone,omitempty"` // the operation that took it back
+	What       string    `json:"what,omitempty"`   // of a restore: code, context, both, in-place, paths, merge, sessions
 	Managed    []Managed `json:"managed,omitempty"`
+	TookBack   *TurnsOf  `json:"took_back,omitempty"` // the session's turns, of a restore that took some back
 }
 
 // TagRequest sets a tag, or deletes it.

@@ -295,12 +295,7 @@ func TestChangedMeanwhile(t *testing.T) {
 // rewind has told its origin, since.
 func TestOriginMeanwhile(t *testing.T) {
 	t.Parallel()
-	p, k := enginetest.TwoTurns(t)
-	c := p.Talker(2)
-	have(p, c.File, unnamed(p, k, c))
-	c.Used("another way")
-	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
-	p.Must(err)
+	p, k, c := importedCopy(t)
 	is := p.Session(c.Name())
 	if got, want := origin(is), k.Name()+" at 2 by content"; got != want {
 		t.Fatalf("the copy is of %s, want %s", got, want)

@@ -75,15 +75,22 @@ func TestImportFails(t *testing.T) {
 	}
 }
 
-// TestNothingWhileHalfDone: while a restore is unfinished nothing is imported, and no origin is told.
-func TestNothingWhileHalfDone(t *testing.T) {
-	t.Parallel()
-	p, k := enginetest.TwoTurns(t)
-	c := p.Talker(2)
+// importedCopy is a project with a session, and a copy of it that names no origin, went on and was imported.
+func importedCopy(t *testing.T) (p *enginetest.Project, k, c *enginetest.Talker) {
+	t.Helper()
+	p, k = enginetest.TwoTurns(t)
+	c = p.Talker(2)
 	have(p, c.File, unnamed(p, k, c))
 	c.Used("another way")
 	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
 	p.Must(err)
+	return p, k, c
+}
+
+// TestNothingWhileHalfDone: while a restore is unfinished nothing is imported, and no origin is told.
+func TestNothingWhileHalfDone(t *testing.T) {
+	t.Parallel()
+	p, _, c := importedCopy(t)
 	is := p.Session(c.Name())
 	p.Crashed("turn:1", restore.Options{}, false, 0)
 	p.Reopen()

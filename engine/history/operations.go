@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -45,6 +44,17 @@ const (
 	Every
 )
 
+// has reports whether an operation may be one that is listed.
+func (w Which) has(op *refs.Operation) bool {
+	switch w {
+	case Restoring:
+		return op.Kind.CanUndo() || op.Kind == refs.KindAbort // and has a Restore
+	case Changing:
+		return op.Kind != refs.KindSafety && op.Kind != refs.KindEvent && op.Kind != refs.KindThinned
+	}
+	return true
+}
+
 // Operations lists the log, newest first, at most limit operations, 0: all.
 func (h *History) Operations(_ context.Context, limit int, which Which) (list []Operation, err error) {
 	dress, err := h.Dresser()
@@ -66,15 +76,8 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 	}
 	undos, count := Undos{}, h.log.Count()
 	shown := func(op *refs.Operation) bool {
-		switch {
-		case limit > 0 && len(list) == limit, op.Kind.Undoes():
-			return true
-		case which == Restoring:
-			return op.Kind.CanUndo() || op.Kind == refs.KindAbort // and has a Restore
-		case which == Changing:
-			return op.Kind != refs.KindSafety && op.Kind != refs.KindEvent && op.Kind != refs.KindThinned
-		}
-		return true
+		full := limit > 0 && len(list) == limit
+		return full || op.Kind.Undoes() || which.has(op)
 	}
 	err = h.log.Refs.NewestOf(0, shown, func(op *refs.Operation) error {
 		if limit > 0 && len(list) == limit {
@@ -92,58 +95,56 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		list = append(list, o)
 		return nil
 	})
-	return list, cmp.Or(err, h.tellTaken(list, read))
-}
-
-// tellTaken says of restores which turns they took back.
-func (h *History) tellTaken(list []Operation, read func(objstore.ID) (*model.Checkpoint, error)) (err error) {
-	took := h.takenTurns(read)
-	for i := range list {
-		if op := &list[i].Operation; err == nil && op.Restore != nil {
-			list[i].TookBack, err = took(op)
-		}
+	if err == nil {
+		err = h.tellTaken(list, read)
 	}
-	return err
+	return list, err
 }
 
-// takenTurns gives which turns of its session a restore took back: those that began behind the state to which it went.
-// Each session's rows are read once.
-func (h *History) takenTurns(
-	read func(objstore.ID) (*model.Checkpoint, error),
-) func(*refs.Operation) (*value.TurnsOf, error) {
+// tellTaken says of restores which turns of their sessions they took back. Each session's rows are read once.
+func (h *History) tellTaken(list []Operation, read func(objstore.ID) (*model.Checkpoint, error)) error {
 	known, whose := map[string][]ledger.Turn{}, h.sessions.Whose()
-	return func(op *refs.Operation) (*value.TurnsOf, error) {
-		if !op.Restore.TakesBack {
-			return nil, nil
+	for i := range list {
+		op := &list[i]
+		if op.Restore == nil || !op.Restore.TakesBack {
+			continue
 		}
 		target, err := read(op.Restore.Target)
 		if model.IsUnreadable(err) {
-			return nil, nil
+			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		rows, met := known[op.Session]
 		if !met {
 			if rows, err = h.ledger.Turns(op.Session); err != nil {
-				return nil, err
+				return err
 			}
 			known[op.Session] = rows
 		}
-		var out *value.TurnsOf
-		for i := range rows {
-			t := &rows[i]
-			behind := t.Number > 0 && target.Seq <= t.First && t.First < op.Seq
-			if !behind || t.Hidden(op.Seq-1) {
-				continue
-			}
-			if out == nil {
-				out = &value.TurnsOf{First: t.Number, Last: t.Number, Whose: whose(op.Session)}
-			}
-			out.First, out.Last = min(out.First, t.Number), max(out.Last, t.Number)
+		if op.TookBack = begunBetween(rows, target.Seq, op.Seq); op.TookBack != nil {
+			op.TookBack.Whose = whose(op.Session)
 		}
-		return out, nil
 	}
+	return nil
+}
+
+// begunBetween are the turns that began at operation from or behind it, and before operation to, at which the session's
+// file had them; nil: none.
+func begunBetween(rows []ledger.Turn, from, to uint64) (turns *value.TurnsOf) {
+	for i := range rows {
+		t := &rows[i]
+		began := t.Number > 0 && from <= t.First && t.First < to
+		if !began || t.Hidden(to-1) {
+			continue
+		}
+		if turns == nil {
+			turns = &value.TurnsOf{First: t.Number}
+		}
+		turns.First, turns.Last = min(turns.First, t.Number), max(turns.Last, t.Number)
+	}
+	return turns
 }
 
 // Density is how many checkpoints were taken when.

@@ -193,7 +193,8 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 		return info, nil
 	}
 	_, has := t.placed(n)
-	if itsOwn := has && !info.Gone && f.begins(&info.Turn); itsOwn && f.Prompt != "" && !f.begins(was) {
+	itsOwn := has && !info.Gone && f.begins(&info.Turn)
+	if itsOwn && f.Prompt != "" && !f.begins(was) {
 		return info, nil // the file had nothing of the turn yet when it ended
 	}
 	info.Turn, info.Gone = *was, true

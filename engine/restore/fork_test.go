@@ -374,13 +374,7 @@ func TestForkOfAnAgentThatIsNotUnderstood(t *testing.T) {
 // by those.
 func TestForkTellsItsTurnsByTheirNumbers(t *testing.T) {
 	t.Parallel()
-	p, k := enginetest.Begun(t)
-	k.Take("one", p.Edits("f", "1"))
-	k.Send(hooks.Event{Kind: hooks.Prompt, Prompt: "refused"}, capture.HandleOptions{})
-	k.Stop()
-	k.Take("three", p.Edits("f", "3"))
-	k.Take("four", p.Edits("f", "4"))
-	p.Settle()
+	p, k := refusedSecond(t)
 	of := restore.Options{Session: model.SessionChoice{Session: k.Name()}}
 	for name, c := range map[string]struct {
 		turn  int

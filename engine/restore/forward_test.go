@@ -10,9 +10,9 @@ import (
 	"rewind/hooks"
 )
 
-// A turn ahead is told by its number, which may be another one than its place in the conversation.
-func TestForwardTellsNumbers(t *testing.T) {
-	t.Parallel()
+// refusedSecond is a session of four turns, of which the conversation has not the second: another hook refused it.
+func refusedSecond(t *testing.T) (*enginetest.Project, *enginetest.Talker) {
+	t.Helper()
 	p, k := enginetest.Begun(t)
 	k.Take("one", p.Edits("f", "1"))
 	k.Send(hooks.Event{Kind: hooks.Prompt, Prompt: "refused"}, capture.HandleOptions{})
@@ -20,6 +20,13 @@ func TestForwardTellsNumbers(t *testing.T) {
 	k.Take("three", p.Edits("f", "3"))
 	k.Take("four", p.Edits("f", "4"))
 	p.Settle()
+	return p, k
+}
+
+// A turn ahead is told by its number, which may be another one than its place in the conversation.
+func TestForwardTellsNumbers(t *testing.T) {
+	t.Parallel()
+	p, k := refusedSecond(t)
 	of := model.SessionChoice{Session: k.Name()}
 	p.Back("turn:1", restore.Options{Session: of, InPlace: true})
 	p.Settle()

@@ -5,7 +5,7 @@ import "time"
 // Progress is how far long work has come.
 type Progress struct {
 	Phase string `json:"phase,omitempty"` // what is being done, in words for a person; "": what was asked for
-	Files int    `json:"files"`
+	Files int    `json:"files"`           // or operations, where the log is read
 	Total int    `json:"total,omitempty"` // of so many; 0: unknown
 	Bytes int64  `json:"bytes"`
 }
