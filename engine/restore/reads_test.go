@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
@@ -56,6 +57,8 @@ func planned(t *testing.T) (*enginetest.Project, *enginetest.Talker) {
 	edit(a, "e3", func() { p.Write(".env", "K=2") }, ".env")
 	a.Run("2", func() { p.Write("g", text("a's", "1")); p.Remove("away/own") })
 	a.Run("3", database("2"))
+	for a := time.Now().UnixMilli(); time.Now().UnixMilli() == a; { // records have milliseconds, and b's is to be later
+	}
 	b.Run("4", func() { p.Write("g", text("a's", "b's")); p.Remove("away") })
 	p.Must(os.MkdirAll(p.Path("lib/refs"), 0o755))
 	p.Must(os.MkdirAll(p.Path("lib/objects"), 0o755))
