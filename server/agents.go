@@ -13,13 +13,14 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/register"
-	"rewind/internal/detach"
 	"rewind/internal/programs"
 	"rewind/internal/textdiff"
 	"rewind/internal/value"
 )
 
-func (s *server) setHooks(ctx context.Context, req api.HooksRequest, _ model.Progress) (out api.HooksResponse, err error) {
+func (s setup) setHooks(
+	ctx context.Context, req api.HooksRequest, _ model.Progress,
+) (out api.HooksResponse, err error) {
 	o := register.Options{Remove: req.Remove, Refresh: req.Refresh, DryRun: req.DryRun, Agents: req.Agents}
 	for _, agent := range req.Agents {
 		if !slices.Contains(value.Agents(), agent) {
@@ -117,7 +118,9 @@ func settingsDiff(c register.SettingsChange) api.FileDiff {
 // keptHint is the remedy of a removal that would take kept bytes with it.
 const keptHint = "move them out of .agent/rewind/stage first"
 
-func (s *server) remove(ctx context.Context, req api.RemoveRequest, _ model.Progress) (out api.RemoveResponse, err error) {
+func (s setup) remove(
+	ctx context.Context, req api.RemoveRequest, _ model.Progress,
+) (out api.RemoveResponse, err error) {
 	if !req.DryRun {
 		if err := s.fromPerson(ctx, req.ProjectDir()); err != nil {
 			return out, err
@@ -154,14 +157,14 @@ func (s *server) remove(ctx context.Context, req api.RemoveRequest, _ model.Prog
 		if t == nil && !req.Now {
 			t, _ = s.home.FindTrashed(r.Project.ID, o.Clock()) // by a removal that was cut short
 		}
-		out.Trash = s.inTrash(t)
+		out.Trash = stores{s.server}.inTrash(t)
 		return err
 	})
 }
 
 // removeHooks takes the hooks of all agents out with the last project, or those of none: hooks without a project would
 // stay for ever.
-func (s *server) removeHooks(ctx context.Context, req api.RemoveRequest) (*register.Result, error) {
+func (s setup) removeHooks(ctx context.Context, req api.RemoveRequest) (*register.Result, error) {
 	o := register.Options{Remove: true, DryRun: true}
 	plan, err := register.SetHooks(ctx, s.home, req.Env, o)
 	if err = errors.Join(err, plan.Err()); err != nil {
@@ -176,7 +179,7 @@ func (s *server) removeHooks(ctx context.Context, req api.RemoveRequest) (*regis
 }
 
 // removal finds the project that is to go, and refuses what must not.
-func (s *server) removal(ctx context.Context, dir string, out *api.RemoveResponse) (r *project.Removal, err error) {
+func (s setup) removal(ctx context.Context, dir string, out *api.RemoveResponse) (r *project.Removal, err error) {
 	err = s.withLockWait(ctx, func(wait time.Duration) error {
 		r, err = project.FindRemoval(ctx, s.home, dir, project.Options{LockWait: wait})
 		return err
@@ -202,109 +205,4 @@ func (s *server) removal(ctx context.Context, dir string, out *api.RemoveRespons
 			&api.Error{Code: api.CodeOf(api.WordUnsaved), Word: api.WordUnsaved, Message: clean(err), Hint: keptHint}
 	}
 	return r, err
-}
-
-// validate looks at everything. What keeps a project from being opened is a finding like any other.
-func (s *server) validate(ctx context.Context, req api.ValidateRequest, _ model.Progress) (out api.ValidateResponse, err error) {
-	var checks []value.Check
-	root, began, agents := "", time.Time{}, []model.Session(nil)
-	var here *project.Project
-	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		p := e.Project()
-		root, began, out.Notices = p.Root, e.Began(), p.Notices
-		var err error
-		if agents, err = e.Log.Sessions(); err != nil {
-			return err
-		}
-		more, err := e.CheckProject(req.Quick)
-		checks = append(checks, more...)
-		here = &p
-		if d := s.degraded.get(&p); d != nil {
-			checks = append(checks, value.Check{
-				Name: "degraded", Level: value.LevelFinding, Remedy: "rewind save",
-				Text: value.Textf("hooks could not do their work, since %s, %d times, last: %s",
-					d.Since.Format(time.RFC3339), d.Count, d.Error),
-			})
-		}
-		return err
-	})
-	if err != nil {
-		if ctx.Err() != nil {
-			return out, err
-		}
-		told := tell(err)
-		checks = append(checks, value.Check{
-			Name: "project", Level: value.LevelFinding, Text: value.Text(told.Message),
-			Remedy: value.Text(told.Hint),
-		})
-	}
-	if here != nil {
-		checks = append(checks, s.checkBlind(ctx, here)...)
-	}
-	checks = append(append(checks, s.checkDaemon()), s.checkLimits()...)
-	checks = append(checks, s.checkKilled()...)
-	if c, some := register.Unanswered(s.home, root); some {
-		checks = append(checks, c)
-	}
-	if !req.Quick {
-		checks = append(checks, s.checkOwners()...)
-	}
-	checks = append(checks, engine.CheckAgents(ctx, s.home, req.Env, root, began, agents, req.Quick)...)
-	out.Checks = checks
-	for _, c := range checks {
-		if c.Level == value.LevelFinding {
-			out.Findings++
-		}
-	}
-	return out, nil
-}
-
-// checkLimits looks at what the process that answers may do.
-func (s *server) checkLimits() []value.Check {
-	var out []value.Check
-	for _, l := range detach.Limits() {
-		c := value.Check{Name: "limits", Level: value.LevelNote, Text: value.Text(l.Text)}
-		if l.Serious {
-			c.Level, c.Remedy = value.LevelFinding,
-				"raise the limit where this command was called; who may not raise it starts another shell"
-			if s.daemon != nil {
-				c.Remedy = "rewind daemon stop, then run a command where that limit is higher"
-			}
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-func (s *server) checkDaemon() value.Check {
-	c := value.Check{Name: "daemon", Level: value.LevelNote, Text: "not running; the next event of an agent starts one"}
-	if d := s.daemonInfo(); d.Running {
-		c.Level, c.Text = value.LevelOK, value.Textf("process %d, version %s", d.PID, d.Version)
-	}
-	return c
-}
-
-// checkKilled tells of a daemon that ended without a word. It is a finding where the kernel says that it has killed for
-// memory; else somebody may have done it on purpose.
-func (s *server) checkKilled() []value.Check {
-	k := s.run.Killed()
-	if k == nil {
-		return nil
-	}
-	c := value.Check{
-		Name: "killed", Level: value.LevelNote,
-		Text: value.Textf("the daemon before this one, process %d, ended without a word, found at %s", k.PID,
-			k.Found.Format(time.RFC3339)),
-	}
-	if k.Limit == 0 {
-		return []value.Check{c}
-	}
-	c.Text += value.Textf(", perhaps for memory (limit %d MiB", k.Limit>>20)
-	if k.Kills > 0 {
-		c.Level = value.LevelFinding
-		c.Remedy = "give it more memory, or keep large files out (limits.file_size, .rewindignore); 'rewind daemon stop' ends this finding"
-		c.Text += value.Textf("; processes that the kernel has killed here: %d", k.Kills)
-	}
-	c.Text += ")"
-	return []value.Check{c}
 }

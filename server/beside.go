@@ -12,7 +12,6 @@ import (
 	"rewind/api"
 	"rewind/engine"
 	"rewind/engine/compare"
-	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/internal/value"
@@ -294,25 +293,6 @@ func (s *server) two(ctx context.Context, a, b place, open func(context.Context,
 	})
 }
 
-// changeAt says where a change lies, and names it there: both ends of a range, in the same worktree. A worktree alone
-// is all that it did since it and the one that asks were one.
-func (s *server) changeAt(ctx context.Context, dir string, change api.Text) (place, error) {
-	at, err := s.placeOf(ctx, dir, change)
-	if err != nil || at.there || at.name == "" {
-		return at, err
-	}
-	from, to, isRange := strings.Cut(at.name, "..")
-	if !isRange {
-		to = from
-	}
-	ends, err := s.settle(ctx, dir, api.Text(from), api.Text(to))
-	if err != nil || ends[0].root != ends[1].root {
-		return at, err
-	}
-	ends[0].name = at.name
-	return ends[0], nil
-}
-
 // sinceParted is all that a worktree did since another one and it were one, as a range there.
 func sinceParted(ctx context.Context, there, here *engine.Engine) (string, error) {
 	r, err := there.Comparer.Compare(ctx, compare.Options{A: "@", B: "@", With: here.Comparer})
@@ -333,14 +313,4 @@ func notices(x, y *engine.Engine) []string {
 		list = slices.Concat(list, y.Project().Notices)
 	}
 	return list
-}
-
-// branchesBeside are the branches that go on in other worktrees of a project's family.
-func (s *server) branchesBeside(ctx context.Context, dir string) (list []history.Branch, notices []string, err error) {
-	notices, err = s.eachBeside(ctx, dir, func(_ value.Worktree, e *engine.Engine) error {
-		own, err := e.History.LocalBranches(ctx)
-		list = append(list, own...)
-		return err
-	})
-	return list, notices, err
 }

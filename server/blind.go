@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"rewind/engine/project"
 	"rewind/hooks"
 	"rewind/internal/gitinfo"
-	"rewind/internal/value"
 	"rewind/server/rundir"
 )
 
@@ -41,7 +39,7 @@ func (e *blindError) Error() string {
 func (e *blindError) Is(target error) bool { return target == model.ErrNoProject }
 
 // seeing is projectOf for what the project captures: of a place where it captures nothing a *blindError.
-func (s *server) seeing(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*project.Project, error) {
+func (s intake) seeing(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*project.Project, error) {
 	p, err := s.projectOf(ctx, ev, call, dir)
 	place := dir
 	if tellsBeginning[ev.Agent] && filepath.IsAbs(call.began) {
@@ -134,7 +132,7 @@ func (s *server) holder(ctx context.Context, top string) *project.Project {
 // besides looks at where an agent works now, which may be another place than where its session began: a worktree that
 // is set up gets the event, too, which is in dirs then; in another tree of which nothing is captured, that is said. An
 // agent that looks into build/ has not moved there.
-func (s *server) besides(ctx context.Context, p *project.Project, dir string, dirs []string, ev hooks.Event, call *hookCall,
+func (s intake) besides(ctx context.Context, p *project.Project, dir string, dirs []string, ev hooks.Event, call *hookCall,
 ) (hookSay, []string) {
 	visited := dir + "\x00visited" // by a session of elsewhere; one that begins there is looked at
 	if dir == "" || dir == p.Root {
@@ -162,7 +160,7 @@ func (s *server) besides(ctx context.Context, p *project.Project, dir string, di
 }
 
 // passOn hands an event of an agent that works blind to the projects that capture files which its call names.
-func (s *server) passOn(ctx context.Context, ev hooks.Event, call *hookCall, blind *blindError) error {
+func (s intake) passOn(ctx context.Context, ev hooks.Event, call *hookCall, blind *blindError) error {
 	var failed error
 	told := map[string]bool{}
 	for _, path := range ev.Tool.Paths {
@@ -182,7 +180,7 @@ func (s *server) passOn(ctx context.Context, ev hooks.Event, call *hookCall, bli
 }
 
 // sayBlind notes that an agent works where nothing is captured, and what its user is told of it, once a session.
-func (s *server) sayBlind(ctx context.Context, ev hooks.Event, b *blindError) hookSay {
+func (s intake) sayBlind(ctx context.Context, ev hooks.Event, b *blindError) hookSay {
 	s.blind.add(b.holder.ID, blindPlace{
 		Session: string(ev.Agent) + "/" + ev.Session, Dir: b.dir, At: b.at, Why: b.why,
 		Last: time.Now().UTC().Truncate(time.Second),
@@ -264,34 +262,6 @@ func (b *blindness) write(id string, list []blindPlace) {
 	if _, err := rundir.Make(b.home); err == nil {
 		_ = b.dir.Write(blindName(id), append(data, '\n'))
 	}
-}
-
-// checkBlind lists where agents work and nothing is captured, and forgets what has been mended since.
-func (s *server) checkBlind(ctx context.Context, p *project.Project) (checks []value.Check) {
-	s.blind.mu.Lock()
-	list := s.blind.read(p.ID)
-	s.blind.mu.Unlock()
-	mended := map[blindPlace]bool{}
-	for _, b := range list {
-		q, err := s.find(ctx, b.Dir)
-		var blind *blindError
-		if _, err = s.look(ctx, q, err, b.Dir, nil); !errors.As(err, &blind) || time.Since(b.Last) > blindAge {
-			mended[b] = true
-			continue
-		}
-		agent, id, _ := strings.Cut(b.Session, "/")
-		checks = append(checks, value.Check{
-			Name: "blind", Level: value.LevelFinding, Last: &b.Last,
-			Text:   value.Textf("%s %.8s works in %s, outside of what is captured: %s", agent, id, b.Dir, blind.why),
-			Remedy: value.Textf("run 'rewind init' in %s", b.Dir),
-		})
-	}
-	if len(mended) > 0 {
-		s.blind.mu.Lock()
-		defer s.blind.mu.Unlock()
-		s.blind.write(p.ID, slices.DeleteFunc(s.blind.read(p.ID), func(b blindPlace) bool { return mended[b] }))
-	}
-	return checks
 }
 
 // sights remembers for a short time which directories are captured, so that an agent in a directory of a project costs

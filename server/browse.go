@@ -17,7 +17,9 @@ import (
 	"rewind/tree"
 )
 
-func (s *server) listProjects(ctx context.Context, req api.ProjectsRequest, _ model.Progress) (out api.ProjectsResponse, err error) {
+func (s states) listProjects(
+	ctx context.Context, req api.ProjectsRequest, _ model.Progress,
+) (out api.ProjectsResponse, err error) {
 	out.Projects = []api.ProjectInfo{}
 	all := s.home.Stores()
 	if req.ProjectDir() != "" {
@@ -85,7 +87,7 @@ func projectSessions(ctx context.Context, e *engine.Engine, to *api.ProjectInfo)
 	return nil
 }
 
-func (s *server) names(ctx context.Context, req api.NamesRequest, _ model.Progress) (out api.NamesResponse, err error) {
+func (s states) names(ctx context.Context, req api.NamesRequest, _ model.Progress) (out api.NamesResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		out = api.NamesResponse{Names: []api.Name{}, Notices: e.Project().Notices}
 		list, err := e.History.Names(ctx)
@@ -110,7 +112,7 @@ func (s *server) names(ctx context.Context, req api.NamesRequest, _ model.Progre
 // kinds are the words for what a path is.
 var kinds = map[tree.Type]string{tree.TypeFile: "file", tree.TypeSymlink: "link", tree.TypeDir: "dir"}
 
-func (s *server) files(ctx context.Context, req api.FilesRequest, _ model.Progress) (out api.FilesResponse, err error) {
+func (s states) files(ctx context.Context, req api.FilesRequest, _ model.Progress) (out api.FilesResponse, err error) {
 	err = s.placed(ctx, req.ProjectDir(), []api.Text{req.Checkpoint}, func(at []place) error {
 		return s.read(ctx, at[0].root, func(e *engine.Engine) (err error) {
 			defer func() { err = at[0].tell(e, err) }()
@@ -151,58 +153,6 @@ func (s *server) files(ctx context.Context, req api.FilesRequest, _ model.Progre
 
 // pageMessages is how many messages a page has where nobody says.
 const pageMessages = 50
-
-func (s *server) messages(ctx context.Context, req api.MessagesRequest, _ model.Progress) (out api.MessagesResponse, err error) {
-	if req.Before != nil && req.From != nil || req.Limit < 0 {
-		return out, model.Usagef("a page is before a place or from one on, and has a limit that is not negative")
-	}
-	names := []api.Text{}
-	if req.Checkpoint != "" {
-		names = append(names, req.Checkpoint)
-	}
-	err = s.placed(ctx, req.ProjectDir(), names, func(at []place) error {
-		if len(at) == 0 {
-			at = []place{{root: req.ProjectDir()}}
-		}
-		return s.read(ctx, at[0].root, func(e *engine.Engine) (err error) {
-			defer func() { err = at[0].tell(e, err) }()
-			name := at[0].name
-			if at[0].there || name != "" {
-				if name, err = e.History.Named(req.Walk, at[0].at()); err != nil {
-					return err
-				}
-			}
-			where := history.Place{Before: req.Before, From: req.From, Generation: req.Generation}
-			r, err := e.History.Page(ctx, req.Walk, name, where, cmp.Or(req.Limit, pageMessages))
-			if err != nil {
-				return err
-			}
-			out = messagesResponse(r)
-			out.Notices = e.Project().Notices
-			return nil
-		})
-	})
-	return out, err
-}
-
-func messagesResponse(r *history.SaidPage) api.MessagesResponse {
-	out := api.MessagesResponse{
-		Session: r.Session, Generation: r.Generation, Turns: r.Turns, Messages: []api.Message{}, End: r.End,
-		Conversation: api.Text(r.Why),
-	}
-	for _, m := range r.Messages {
-		one := message(m)
-		one.At, one.Turn = &m.At, m.Turn
-		out.Messages = append(out.Messages, one)
-	}
-	if r.Older && len(out.Messages) > 0 {
-		out.Older = out.Messages[0].At
-	}
-	if r.Next < r.End {
-		out.Newer = &r.Next
-	}
-	return out
-}
 
 // nearTo gives an error of what a project has not the names that it has.
 func nearTo(ctx context.Context, e *engine.Engine, err error) error {

@@ -13,7 +13,9 @@ import (
 	"rewind/internal/value"
 )
 
-func (s *server) compare(ctx context.Context, req api.CompareRequest, _ model.Progress) (out api.CompareResponse, err error) {
+func (s states) compare(
+	ctx context.Context, req api.CompareRequest, _ model.Progress,
+) (out api.CompareResponse, err error) {
 	at, err := s.settle(ctx, req.ProjectDir(), req.A, req.B)
 	if err != nil {
 		return out, err

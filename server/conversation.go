@@ -1,8 +1,8 @@
 package server
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -17,7 +17,26 @@ import (
 	"rewind/refs"
 )
 
-func (s *server) sessions(ctx context.Context, req api.SessionsRequest, p model.Progress) (out api.SessionsResponse, err error) {
+// conversations answers what sessions, their turns and their forks are, and makes forks.
+type conversations struct{ *server }
+
+func (s conversations) routes() {
+	handle(s.server, api.Sessions, s.sessions)
+	handle(s.server, api.Turns, s.turns)
+	handle(s.server, api.Messages, s.messages)
+	handle(s.server, api.Future, s.future)
+	handle(s.server, api.MakeFork, s.fork)
+	handle(s.server, api.MakeClone, s.clone)
+	handle(s.server, api.Forks, s.forks)
+	handle(s.server, api.Tree, s.tree)
+	handle(s.server, api.ManageForks, s.manageForks)
+	handle(s.server, api.BringBack, s.bringBack)
+	handle(s.server, api.PruneForks, s.pruneForks)
+}
+
+func (s conversations) sessions(
+	ctx context.Context, req api.SessionsRequest, p model.Progress,
+) (out api.SessionsResponse, err error) {
 	open := s.read
 	if req.Import {
 		open = s.project
@@ -59,7 +78,7 @@ func (s *server) sessions(ctx context.Context, req api.SessionsRequest, p model.
 
 // sessionsBeside adds to a list of sessions those that go on in other worktrees of the family; what this one has of
 // such a session gives way.
-func (s *server) sessionsBeside(ctx context.Context, req api.SessionsRequest, out *api.SessionsResponse) error {
+func (s conversations) sessionsBeside(ctx context.Context, req api.SessionsRequest, out *api.SessionsResponse) error {
 	at := map[string]int{}
 	for i := range out.Sessions {
 		at[out.Sessions[i].Session] = i
@@ -96,7 +115,9 @@ func (s *server) sessionsBeside(ctx context.Context, req api.SessionsRequest, ou
 	return err
 }
 
-func (s *server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progress) (out api.TurnsResponse, err error) {
+func (s conversations) turns(
+	ctx context.Context, req api.TurnsRequest, _ model.Progress,
+) (out api.TurnsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := e.History.Turns(ctx, req.Walk, req.Limit)
 		if err != nil {
@@ -109,7 +130,9 @@ func (s *server) turns(ctx context.Context, req api.TurnsRequest, _ model.Progre
 	return out, err
 }
 
-func (s *server) future(ctx context.Context, req api.FutureRequest, _ model.Progress) (out api.FutureResponse, err error) {
+func (s conversations) future(
+	ctx context.Context, req api.FutureRequest, _ model.Progress,
+) (out api.FutureResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		f, err := e.History.Future(ctx, req.Walk)
 		if err != nil {
@@ -134,54 +157,9 @@ func (s *server) future(ctx context.Context, req api.FutureRequest, _ model.Prog
 	return out, err
 }
 
-func (s *server) forward(ctx context.Context, req api.ForwardRequest, p model.Progress) (out api.RestoreResponse, err error) {
-	if err := checkTitle(req.Title); err != nil {
-		return out, err
-	}
-	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		o := options(req.Walk, req.Wish, nil, p)
-		o.Tag = string(req.Tag)
-		if err := merging(&o, req.Merging); err != nil {
-			return err
-		}
-		r, err := e.Restorer.Forward(ctx, max(req.Turns, 1), o)
-		if err != nil {
-			return err
-		}
-		out, err = restoreResponse(e, refs.KindCheckout, req.DryRun, r)
-		out.ContextOnly = req.ContextOnly
-		return err
-	})
-	return out, err
-}
-
-func (s *server) switchTo(ctx context.Context, req api.SwitchRequest, p model.Progress) (out api.RestoreResponse, err error) {
-	if req.Title != "" {
-		return out, model.Usagef("a switch makes no session that could have a title")
-	}
-	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
-		o := options(api.Walk{}, req.Wish, nil, p)
-		o.Tag = string(req.Tag)
-		if err := merging(&o, req.Merging); err != nil {
-			return err
-		}
-		r, err := e.Restorer.Switch(ctx, string(req.Branch), o)
-		if err != nil {
-			return err
-		}
-		out, err = restoreResponse(e, refs.KindSwitch, req.DryRun, r)
-		out.ContextOnly = req.ContextOnly
-		return err
-	})
-	if errors.Is(err, model.ErrNotFound) {
-		if at, lost := s.settle(ctx, req.ProjectDir(), req.Branch); lost == nil && at[0].there {
-			err = &model.ElsewhereError{Session: at[0].name, Root: at[0].root}
-		}
-	}
-	return out, err
-}
-
-func (s *server) fork(ctx context.Context, req api.ForkRequest, p model.Progress) (out api.ForkResponse, err error) {
+func (s conversations) fork(
+	ctx context.Context, req api.ForkRequest, p model.Progress,
+) (out api.ForkResponse, err error) {
 	if err := checkTitle(req.Title); err != nil {
 		return out, err
 	}
@@ -189,7 +167,7 @@ func (s *server) fork(ctx context.Context, req api.ForkRequest, p model.Progress
 		return out, model.Usagef("a plan is of what is restored: it goes with checkout")
 	}
 	if req.Worktree != "" {
-		return s.forkWorktree(ctx, req, p)
+		return worktrees{s.server}.fork(ctx, req, p)
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		f, err := e.Restorer.Fork(ctx, string(req.Checkpoint), restore.Options{
@@ -206,7 +184,9 @@ func (s *server) fork(ctx context.Context, req api.ForkRequest, p model.Progress
 	return out, err
 }
 
-func (s *server) clone(ctx context.Context, req api.CloneRequest, p model.Progress) (out api.ForkResponse, err error) {
+func (s conversations) clone(
+	ctx context.Context, req api.CloneRequest, p model.Progress,
+) (out api.ForkResponse, err error) {
 	if err := checkTitle(req.Title); err != nil {
 		return out, err
 	}
@@ -223,7 +203,9 @@ func (s *server) clone(ctx context.Context, req api.CloneRequest, p model.Progre
 	return out, err
 }
 
-func (s *server) forks(ctx context.Context, req api.ForksRequest, _ model.Progress) (out api.ForksResponse, err error) {
+func (s conversations) forks(
+	ctx context.Context, req api.ForksRequest, _ model.Progress,
+) (out api.ForksResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		list, err := e.History.Forks(ctx, req.Env, req.Fork)
 		if err != nil {
@@ -286,7 +268,9 @@ var managing = map[string]refs.Kind{
 	api.DoPromote: refs.KindPromote,
 }
 
-func (s *server) manageForks(ctx context.Context, req api.ManageRequest, _ model.Progress) (out api.ManageResponse, err error) {
+func (s conversations) manageForks(
+	ctx context.Context, req api.ManageRequest, _ model.Progress,
+) (out api.ManageResponse, err error) {
 	if err := checkTitle(req.Title); err != nil {
 		return out, err
 	}
@@ -310,7 +294,7 @@ func (s *server) manageForks(ctx context.Context, req api.ManageRequest, _ model
 	return out, err
 }
 
-func (s *server) bringBack(ctx context.Context, req api.BringBackRequest, p model.Progress) (
+func (s conversations) bringBack(ctx context.Context, req api.BringBackRequest, p model.Progress) (
 	out api.BringBackResponse, err error,
 ) {
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
@@ -334,7 +318,9 @@ func (s *server) bringBack(ctx context.Context, req api.BringBackRequest, p mode
 	return out, err
 }
 
-func (s *server) pruneForks(ctx context.Context, req api.PruneRequest, _ model.Progress) (out api.ManageResponse, err error) {
+func (s conversations) pruneForks(
+	ctx context.Context, req api.PruneRequest, _ model.Progress,
+) (out api.ManageResponse, err error) {
 	choice := manage.Prune{Unused: req.Unused, Keep: req.Keep, Makers: req.Kinds}
 	for _, kind := range req.Kinds {
 		if !slices.Contains(value.ForkMakers(), kind) {
@@ -362,7 +348,9 @@ func (s *server) pruneForks(ctx context.Context, req api.PruneRequest, _ model.P
 	return out, err
 }
 
-func (s *server) tree(ctx context.Context, req api.TreeRequest, _ model.Progress) (out api.TreeResponse, err error) {
+func (s conversations) tree(
+	ctx context.Context, req api.TreeRequest, _ model.Progress,
+) (out api.TreeResponse, err error) {
 	there, left, err := s.branchesBeside(ctx, req.ProjectDir())
 	if err != nil {
 		return out, err
@@ -465,6 +453,72 @@ func branch(b *history.Branch) api.Branch {
 	}
 	for _, c := range b.Conflicts {
 		out.Conflicts = append(out.Conflicts, api.Clash{Session: c.With, Files: c.Files, Paths: value.Texts(c.Paths)})
+	}
+	return out
+}
+
+// branchesBeside are the branches that go on in other worktrees of a project's family.
+func (s conversations) branchesBeside(
+	ctx context.Context, dir string,
+) (list []history.Branch, notices []string, err error) {
+	notices, err = s.eachBeside(ctx, dir, func(_ value.Worktree, e *engine.Engine) error {
+		own, err := e.History.LocalBranches(ctx)
+		list = append(list, own...)
+		return err
+	})
+	return list, notices, err
+}
+
+func (s conversations) messages(
+	ctx context.Context, req api.MessagesRequest, _ model.Progress,
+) (out api.MessagesResponse, err error) {
+	if req.Before != nil && req.From != nil || req.Limit < 0 {
+		return out, model.Usagef("a page is before a place or from one on, and has a limit that is not negative")
+	}
+	names := []api.Text{}
+	if req.Checkpoint != "" {
+		names = append(names, req.Checkpoint)
+	}
+	err = s.placed(ctx, req.ProjectDir(), names, func(at []place) error {
+		if len(at) == 0 {
+			at = []place{{root: req.ProjectDir()}}
+		}
+		return s.read(ctx, at[0].root, func(e *engine.Engine) (err error) {
+			defer func() { err = at[0].tell(e, err) }()
+			name := at[0].name
+			if at[0].there || name != "" {
+				if name, err = e.History.Named(req.Walk, at[0].at()); err != nil {
+					return err
+				}
+			}
+			where := history.Place{Before: req.Before, From: req.From, Generation: req.Generation}
+			r, err := e.History.Page(ctx, req.Walk, name, where, cmp.Or(req.Limit, pageMessages))
+			if err != nil {
+				return err
+			}
+			out = messagesResponse(r)
+			out.Notices = e.Project().Notices
+			return nil
+		})
+	})
+	return out, err
+}
+
+func messagesResponse(r *history.SaidPage) api.MessagesResponse {
+	out := api.MessagesResponse{
+		Session: r.Session, Generation: r.Generation, Turns: r.Turns, Messages: []api.Message{}, End: r.End,
+		Conversation: api.Text(r.Why),
+	}
+	for _, m := range r.Messages {
+		one := message(m)
+		one.At, one.Turn = &m.At, m.Turn
+		out.Messages = append(out.Messages, one)
+	}
+	if r.Older && len(out.Messages) > 0 {
+		out.Older = out.Messages[0].At
+	}
+	if r.Next < r.End {
+		out.Newer = &r.Next
 	}
 	return out
 }

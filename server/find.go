@@ -17,7 +17,22 @@ import (
 	"rewind/tree"
 )
 
-func (s *server) paths(ctx context.Context, req api.PathsRequest, _ model.Progress) (out api.PathsResponse, err error) {
+// searches answers where something was, and who wrote it.
+type searches struct{ *server }
+
+func (s searches) routes() {
+	handle(s.server, api.Paths, s.paths)
+	handle(s.server, api.Grep, s.grep)
+	handle(s.server, api.Blame, s.blame)
+	handle(s.server, api.Bisect, s.bisect)
+	handle(s.server, api.BisectStart, s.bisectStart)
+	handle(s.server, api.BisectMark, s.bisectMark)
+	handle(s.server, api.BisectReset, s.bisectReset)
+}
+
+func (s searches) paths(
+	ctx context.Context, req api.PathsRequest, _ model.Progress,
+) (out api.PathsResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
@@ -85,7 +100,7 @@ func pathChanges(c find.Changed) []api.Change {
 	return out
 }
 
-func (s *server) grep(ctx context.Context, req api.GrepRequest, p model.Progress) (out api.GrepResponse, err error) {
+func (s searches) grep(ctx context.Context, req api.GrepRequest, p model.Progress) (out api.GrepResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {
@@ -167,7 +182,9 @@ func moment(l history.Listed) api.Moment {
 	return m
 }
 
-func (s *server) blame(ctx context.Context, req api.BlameRequest, _ model.Progress) (out api.BlameResponse, err error) {
+func (s searches) blame(
+	ctx context.Context, req api.BlameRequest, _ model.Progress,
+) (out api.BlameResponse, err error) {
 	err = s.placed(ctx, req.ProjectDir(), []api.Text{req.Checkpoint}, func(at []place) error {
 		out, err = s.blameAt(ctx, req, at[0])
 		return err
@@ -175,7 +192,7 @@ func (s *server) blame(ctx context.Context, req api.BlameRequest, _ model.Progre
 	return out, err
 }
 
-func (s *server) blameAt(ctx context.Context, req api.BlameRequest, at place) (out api.BlameResponse, err error) {
+func (s searches) blameAt(ctx context.Context, req api.BlameRequest, at place) (out api.BlameResponse, err error) {
 	err = s.read(ctx, at.root, func(e *engine.Engine) (err error) {
 		defer func() { err = at.tell(e, err) }()
 		paths, err := relative(e, at.dir, []api.Text{req.Path})
@@ -221,7 +238,9 @@ func (s *server) blameAt(ctx context.Context, req api.BlameRequest, at place) (o
 	return out, err
 }
 
-func (s *server) bisect(ctx context.Context, req api.BisectRequest, _ model.Progress) (out api.BisectResponse, err error) {
+func (s searches) bisect(
+	ctx context.Context, req api.BisectRequest, _ model.Progress,
+) (out api.BisectResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		r, err := e.Bisector.Show(ctx, cmp.Or(req.Bisection, bisect.Manual))
 		if err == nil {
@@ -232,10 +251,14 @@ func (s *server) bisect(ctx context.Context, req api.BisectRequest, _ model.Prog
 	return out, err
 }
 
-func (s *server) bisectStart(ctx context.Context, req api.BisectStartRequest, p model.Progress) (out api.BisectResponse, err error) {
+func (s searches) bisectStart(
+	ctx context.Context, req api.BisectStartRequest, p model.Progress,
+) (out api.BisectResponse, err error) {
 	err = s.bisecting(ctx, req.ProjectDir(), req.Bad != "" || req.Hand && len(req.Good) == 0,
 		func(e *engine.Engine) error {
-			o := bisect.Options{Hand: req.Hand, Newer: req.Newer, NoLinks: req.NoLinks, Mounts: bisect.Mounts(req.Mounts)}
+			o := bisect.Options{
+				Hand: req.Hand, Newer: req.Newer, NoLinks: req.NoLinks, Mounts: bisect.Mounts(req.Mounts),
+			}
 			var err error
 			if req.Bad != "" {
 				if o.Bad, err = e.History.Named(req.Walk, string(req.Bad)); err != nil {
@@ -261,7 +284,9 @@ func (s *server) bisectStart(ctx context.Context, req api.BisectStartRequest, p 
 	return out, err
 }
 
-func (s *server) bisectMark(ctx context.Context, req api.BisectMarkRequest, p model.Progress) (out api.BisectResponse, err error) {
+func (s searches) bisectMark(
+	ctx context.Context, req api.BisectMarkRequest, p model.Progress,
+) (out api.BisectResponse, err error) {
 	as := bisect.Verdict(req.As)
 	if as != bisect.Good && as != bisect.Bad && as != bisect.Skip {
 		return out, model.Usagef("%q: want good, bad or skip", req.As)
@@ -284,14 +309,16 @@ func (s *server) bisectMark(ctx context.Context, req api.BisectMarkRequest, p mo
 }
 
 // bisecting is read for a request that saves nothing, else project.
-func (s *server) bisecting(ctx context.Context, dir string, reads bool, fn func(*engine.Engine) error) error {
+func (s searches) bisecting(ctx context.Context, dir string, reads bool, fn func(*engine.Engine) error) error {
 	if reads {
 		return s.read(ctx, dir, fn)
 	}
 	return s.project(ctx, dir, fn)
 }
 
-func (s *server) bisectReset(ctx context.Context, req api.BisectResetRequest, _ model.Progress) (out api.BisectResetResponse, err error) {
+func (s searches) bisectReset(
+	ctx context.Context, req api.BisectResetRequest, _ model.Progress,
+) (out api.BisectResetResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		err := e.Bisector.Reset(cmp.Or(req.Bisection, bisect.Manual))
 		if errors.Is(err, bisect.ErrNone) {

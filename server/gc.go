@@ -20,7 +20,7 @@ import (
 	"rewind/server/work"
 )
 
-func (s *server) gc(ctx context.Context, req api.GCRequest, p model.Progress) (out api.GCResponse, err error) {
+func (s upkeep) gc(ctx context.Context, req api.GCRequest, p model.Progress) (out api.GCResponse, err error) {
 	o := gc.Options{DryRun: req.DryRun, Keep: req.Keep, Progress: p}
 	if req.MaxSize != "" {
 		if o.MaxSize, err = project.ParseSize(req.MaxSize); err != nil {
@@ -54,7 +54,7 @@ func (s *server) gc(ctx context.Context, req api.GCRequest, p model.Progress) (o
 	return out, err
 }
 
-func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progress) (out api.PurgeResponse, err error) {
+func (s upkeep) purge(ctx context.Context, req api.PurgeRequest, p model.Progress) (out api.PurgeResponse, err error) {
 	if !req.DryRun {
 		if err := s.fromPerson(ctx, req.ProjectDir()); err != nil {
 			return out, err
@@ -102,7 +102,7 @@ func (s *server) purge(ctx context.Context, req api.PurgeRequest, p model.Progre
 
 // renewed closes a project's store and opens it again: what its MANIFEST has of keys, in which names were, is gone
 // then.
-func (s *server) renewed(ctx context.Context, dir string) error {
+func (s upkeep) renewed(ctx context.Context, dir string) error {
 	p, err := s.find(ctx, dir)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ const renewWait = 20 * time.Second
 
 // purgeBeside looks for what was purged in the other worktrees of the family: their stores began with all that this one
 // had.
-func (s *server) purgeBeside(ctx context.Context, dir string, o purge.Options, out *api.PurgeResponse) error {
+func (s upkeep) purgeBeside(ctx context.Context, dir string, o purge.Options, out *api.PurgeResponse) error {
 	p, err := s.find(ctx, dir)
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func beginGC(t *testing.T, s *server) *collecting {
 	there := make(chan struct{})
 	go func() {
 		told := false
-		_, err := s.gc(t.Context(), api.GCRequest{Project: api.Project{Dir: api.Text(dir)}}, func(int, int64) {
+		_, err := upkeep{s}.gc(t.Context(), api.GCRequest{Project: api.Project{Dir: api.Text(dir)}}, func(int, int64) {
 			if !told {
 				told = true
 				close(there)

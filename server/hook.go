@@ -24,6 +24,9 @@ import (
 	"rewind/server/rundir"
 )
 
+// intake takes hooks in: it finds the project that an event belongs to, has it captured, and says where nothing is.
+type intake struct{ *server }
+
 const (
 	hookDeadline    = time.Second            // of a client that names none
 	maxHookDeadline = time.Minute            // a client that waits longer is answered all the same
@@ -72,7 +75,7 @@ type hookReply interface {
 }
 
 // hook answers an agent: always, always in time, whatever happens. What it began goes on.
-func (s *server) hook(call *hookCall, payload io.Reader, reply hookReply) {
+func (s intake) hook(call *hookCall, payload io.Reader, reply hookReply) {
 	ev, err := s.parseHook(payload, call, reply)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		s.log.Warn("hook: the client died before it had sent all", "agent", call.agent, "event", call.word)
@@ -142,7 +145,7 @@ func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() hookSa
 }
 
 // parseHook reads the payload, for no longer than the client waits.
-func (s *server) parseHook(payload io.Reader, call *hookCall, reply hookReply) (ev hooks.Event, err error) {
+func (s intake) parseHook(payload io.Reader, call *hookCall, reply hookReply) (ev hooks.Event, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.panicked("hook: parse", p)
@@ -158,7 +161,7 @@ func (s *server) parseHook(payload io.Reader, call *hookCall, reply hookReply) (
 }
 
 // handleHook does the work of a hook and returns what the agent's user should read.
-func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) (say hookSay) {
+func (s intake) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) (say hookSay) {
 	var p *project.Project
 	fail := func(err error) {
 		if p != nil {
@@ -176,12 +179,7 @@ func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	if dir == "" {
 		dir = call.cwd
 	}
-	found, err := s.seeing(ctx, ev, call, dir)
-	if errors.Is(err, model.ErrNoProject) && !errors.Is(err, project.ErrUntrusted) {
-		if made := s.setUp(ctx, ev, dir); made != nil {
-			found, err = made, nil
-		}
-	}
+	found, err := s.projectFor(ctx, ev, call, dir)
 	var blind *blindError
 	if errors.As(err, &blind) {
 		if err := s.passOn(ctx, ev, call, blind); err != nil {
@@ -189,16 +187,12 @@ func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 		}
 		return s.sayBlind(ctx, ev, blind)
 	}
-	if errors.Is(err, model.ErrNoProject) && !errors.Is(err, project.ErrUntrusted) {
+	if noProject(err) {
 		return s.warn(ev, "", fmt.Sprintf("rewind: no checkpoints here: run 'rewind init' in %s", printable(dir)))
 	}
 	if err != nil {
 		fail(err)
-		if told := tell(err); told.Word == api.WordNoProject {
-			return s.warn(ev, told.Message,
-				fmt.Sprintf("rewind: no checkpoints here: %s; %s", printable(told.Message), told.Hint))
-		}
-		return hookSay{}
+		return s.sayRefused(ev, err)
 	}
 	p = found
 	dirs, err := s.takeIn(ctx, p, ev, call)
@@ -222,8 +216,36 @@ func (s *server) handleHook(ctx context.Context, ev hooks.Event, call *hookCall)
 	return say
 }
 
+// projectFor is the project that an event of a directory belongs to; one is set up where that is asked for.
+func (s intake) projectFor(
+	ctx context.Context, ev hooks.Event, call *hookCall, dir string,
+) (*project.Project, error) {
+	p, err := s.seeing(ctx, ev, call, dir)
+	if noProject(err) {
+		if made := s.setUp(ctx, ev, dir); made != nil {
+			return made, nil
+		}
+	}
+	return p, err
+}
+
+// noProject reports whether a directory belongs to no project, and not to one that is not trusted.
+func noProject(err error) bool {
+	return errors.Is(err, model.ErrNoProject) && !errors.Is(err, project.ErrUntrusted)
+}
+
+// sayRefused tells why the project of a directory takes no event, where its user can do something about it.
+func (s intake) sayRefused(ev hooks.Event, err error) hookSay {
+	told := tell(err)
+	if told.Word != api.WordNoProject {
+		return hookSay{}
+	}
+	return s.warn(ev, told.Message,
+		fmt.Sprintf("rewind: no checkpoints here: %s; %s", printable(told.Message), told.Hint))
+}
+
 // takeIn hands an event to its project, and returns where else it names files.
-func (s *server) takeIn(ctx context.Context, p *project.Project, ev hooks.Event, call *hookCall) (elsewhere []string, err error) {
+func (s intake) takeIn(ctx context.Context, p *project.Project, ev hooks.Event, call *hookCall) (elsewhere []string, err error) {
 	c, err := s.configs.Load(s.home, p.Root)
 	if err != nil {
 		return nil, err
@@ -257,7 +279,7 @@ var quietStderr = map[hooks.Agent]bool{hooks.Claude: true, hooks.Codex: true, ho
 
 // warn tells, once in a session and about one matter, that what its tools change is kept nowhere, or elsewhere than one
 // may think.
-func (s *server) warn(ev hooks.Event, about, text string) hookSay {
+func (s intake) warn(ev hooks.Event, about, text string) hookSay {
 	changes := (ev.Kind == hooks.BeforeTool || ev.Kind == hooks.AfterTool) && ev.Tool.Class != hooks.Reader
 	if !changes || !s.firstWarning(ev, about) {
 		return hookSay{}
@@ -266,7 +288,7 @@ func (s *server) warn(ev hooks.Event, about, text string) hookSay {
 }
 
 // firstWarning reports whether a session was not warned of a matter yet, and can be.
-func (s *server) firstWarning(ev hooks.Event, about string) bool {
+func (s intake) firstWarning(ev hooks.Event, about string) bool {
 	if !quietStderr[ev.Agent] || ev.Session == "" {
 		return false
 	}

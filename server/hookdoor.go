@@ -45,7 +45,7 @@ func (d *daemon) takeHook(x *door.Exchange) {
 	defer w.Done()
 	call := newCall(time.Now(), x.Wait)
 	call.agent, call.word, call.cwd, call.began, call.id = x.Agent, x.Event, x.Cwd, x.Began, x.ID
-	d.server.hook(call, x, wireReply{x})
+	intake{d.server}.hook(call, x, wireReply{x})
 }
 
 type wireReply struct{ *door.Exchange }
@@ -60,7 +60,7 @@ func (r wireReply) answer(say hookSay) {
 func (r wireReply) again() { r.Answer(hookwire.Answer{Status: hookwire.Draining}) }
 
 // hookHTTP is hook for the API's route: the answer is always 200.
-func (s *server) hookHTTP(w http.ResponseWriter, r *http.Request) {
+func (s intake) hookHTTP(w http.ResponseWriter, r *http.Request) {
 	call, err := readHookCall(r.Header, time.Now())
 	if err != nil {
 		s.log.Warn("hook", "error", err)

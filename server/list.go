@@ -21,7 +21,7 @@ const (
 	stepPaths  = 8
 )
 
-func (s *server) list(ctx context.Context, req api.ListRequest, _ model.Progress) (out api.ListResponse, err error) {
+func (s states) list(ctx context.Context, req api.ListRequest, _ model.Progress) (out api.ListResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		out = api.ListResponse{Checkpoints: []api.Checkpoint{}}
 		var err error
@@ -230,7 +230,7 @@ func endOf(r *history.Row) api.Checkpoint {
 	return c
 }
 
-func (s *server) show(ctx context.Context, req api.ShowRequest, _ model.Progress) (out api.ShowResponse, err error) {
+func (s states) show(ctx context.Context, req api.ShowRequest, _ model.Progress) (out api.ShowResponse, err error) {
 	if req.Checkpoint == "" {
 		return out, model.Usagef("the checkpoint's name is empty")
 	}
@@ -241,7 +241,7 @@ func (s *server) show(ctx context.Context, req api.ShowRequest, _ model.Progress
 	return out, err
 }
 
-func (s *server) showAt(ctx context.Context, req api.ShowRequest, at place) (out api.ShowResponse, err error) {
+func (s states) showAt(ctx context.Context, req api.ShowRequest, at place) (out api.ShowResponse, err error) {
 	err = s.read(ctx, at.root, func(e *engine.Engine) (err error) {
 		defer func() { err = at.tell(e, err) }()
 		paths, err := relative(e, at.dir, req.Paths)
@@ -347,7 +347,9 @@ func cursor(cp *model.Checkpoint) *api.Cursor {
 // densitySpans is how many spans a density has at most where nobody says.
 const densitySpans = 120
 
-func (s *server) density(ctx context.Context, req api.DensityRequest, _ model.Progress) (out api.DensityResponse, err error) {
+func (s states) density(
+	ctx context.Context, req api.DensityRequest, _ model.Progress,
+) (out api.DensityResponse, err error) {
 	if req.Most < 0 {
 		return out, model.Usagef("a number of spans is not negative")
 	}

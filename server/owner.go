@@ -13,7 +13,6 @@ import (
 	"rewind/internal/osfile"
 	"rewind/internal/owner"
 	"rewind/internal/relay"
-	"rewind/internal/value"
 )
 
 // tellHome makes what is wrong with rewind's own directory an error of the API. command is the command line that was
@@ -132,38 +131,3 @@ func mended(r *owner.Report, dryRun bool) api.MendResponse {
 
 // foreignNamed is how many files of others a check names.
 const foreignNamed = 5
-
-// checkOwners looks for what in rewind's own directory is another user's.
-func (s *server) checkOwners() []value.Check {
-	r, err := owner.Find(s.home.Dir)
-	switch {
-	// a link to it is not followed here
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || err == nil && r.Foreign() == 0:
-		return nil
-	case err != nil:
-		return []value.Check{{
-			Name: "files", Level: value.LevelFinding, Text: value.Text(clean(err)),
-			Remedy: value.Text("look at it: ls -la " + s.home.Dir),
-		}}
-	}
-	text, n := "", 0
-	for _, list := range [][]owner.Entry{r.Left, r.Given, r.Aside, r.Removed} {
-		for _, e := range list {
-			if n++; n <= foreignNamed {
-				text += fmt.Sprintf("\n  %s (%s)", e.Path, osfile.UserName(e.UID))
-			}
-		}
-	}
-	if n > foreignNamed {
-		text += fmt.Sprintf("\n  and %d more", n-foreignNamed)
-	}
-	c := value.Check{
-		Name: "files", Level: value.LevelFinding,
-		Text:   value.Text("in " + s.home.Dir + " are files of other users:" + text),
-		Remedy: "rewind doctor --mend",
-	}
-	if len(r.Left) > 0 {
-		c.Remedy = value.Text("sudo env REWIND_HOME=" + s.home.Dir + " rewind doctor --mend")
-	}
-	return []value.Check{c}
-}

@@ -68,7 +68,9 @@ const (
 	touchedCheckpoints = 500
 )
 
-func (s *server) entries(ctx context.Context, req api.EntriesRequest, _ model.Progress) (out api.EntriesResponse, err error) {
+func (s states) entries(
+	ctx context.Context, req api.EntriesRequest, _ model.Progress,
+) (out api.EntriesResponse, err error) {
 	at, err := s.placeOf(ctx, req.ProjectDir(), req.Checkpoint)
 	if err != nil {
 		return out, err

@@ -49,7 +49,7 @@ func (b *sessionHomes) at(ev hooks.Event, root string) {
 var tellsBeginning = map[hooks.Agent]bool{hooks.Claude: true, hooks.Gemini: true, hooks.Droid: true}
 
 // projectOf finds the project that an event goes to: where its session began. dir is where the agent works now.
-func (s *server) projectOf(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*project.Project, error) {
+func (s intake) projectOf(ctx context.Context, ev hooks.Event, call *hookCall, dir string) (*project.Project, error) {
 	opens := ev.Kind == hooks.SessionStart && ev.Source != "compact"
 	var places []string
 	if tellsBeginning[ev.Agent] && filepath.IsAbs(call.began) {
@@ -73,7 +73,7 @@ func (s *server) projectOf(ctx context.Context, ev hooks.Event, call *hookCall, 
 
 // around is the project around p if that is the one that knows an event's session: the session began there, and no
 // agent or daemon is left that could tell.
-func (s *server) around(ctx context.Context, ev hooks.Event, p *project.Project) *project.Project {
+func (s intake) around(ctx context.Context, ev hooks.Event, p *project.Project) *project.Project {
 	outer, err := s.find(ctx, filepath.Dir(p.Root))
 	none := err != nil || outer.Root == p.Root
 	if none || s.knows(ctx, p, ev) || !s.knows(ctx, outer, ev) {
@@ -82,7 +82,7 @@ func (s *server) around(ctx context.Context, ev hooks.Event, p *project.Project)
 	return outer
 }
 
-func (s *server) knows(ctx context.Context, p *project.Project, ev hooks.Event) (known bool) {
+func (s intake) knows(ctx context.Context, p *project.Project, ev hooks.Event) (known bool) {
 	_ = s.opened(ctx, p, false, func(e *engine.Engine) (err error) {
 		known, err = e.Worktree.Knows(ev)
 		return err
@@ -92,7 +92,7 @@ func (s *server) knows(ctx context.Context, p *project.Project, ev hooks.Event) 
 
 // elsewhere hands an event to the projects that have files which its call names: what the session does there is in
 // their history, too.
-func (s *server) elsewhere(ctx context.Context, p *project.Project, dirs []string, ev hooks.Event, call *hookCall) error {
+func (s intake) elsewhere(ctx context.Context, p *project.Project, dirs []string, ev hooks.Event, call *hookCall) error {
 	var failed error
 	told := map[string]bool{p.Root: true}
 	for _, dir := range dirs {
@@ -109,7 +109,7 @@ func (s *server) elsewhere(ctx context.Context, p *project.Project, dirs []strin
 
 // setUp sets up the project in which an agent works, where init.worktrees or init.auto asks for that, and returns it;
 // nil: it is left to a person. A process of one command has no time for that.
-func (s *server) setUp(ctx context.Context, ev hooks.Event, dir string) *project.Project {
+func (s intake) setUp(ctx context.Context, ev hooks.Event, dir string) *project.Project {
 	if s.daemon == nil || dir == "" {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (s *server) setUp(ctx context.Context, ev hooks.Event, dir string) *project
 
 // linkUp sets up the working tree around dir that git has linked to a repository which is set up: as a worktree of that
 // project, with the state that is there now as its first checkpoint.
-func (s *server) linkUp(ctx context.Context, dir string) bool {
+func (s intake) linkUp(ctx context.Context, dir string) bool {
 	of, root, err := project.PlanLinked(ctx, s.home, dir, hookPatience)
 	if err != nil {
 		s.log.Debug("init.worktrees", "error", clean(err))
@@ -160,7 +160,7 @@ func (s *server) linkUp(ctx context.Context, dir string) bool {
 
 // initAuto is init.auto. It is done when a prompt has come, not when an agent is merely started: while the model thinks
 // the first checkpoint is taken, before any tool changes a file.
-func (s *server) initAuto(ctx context.Context, ev hooks.Event, dir string) bool {
+func (s intake) initAuto(ctx context.Context, ev hooks.Event, dir string) bool {
 	switch ev.Kind {
 	case hooks.Prompt, hooks.BeforeTool, hooks.AfterTool:
 	default:
@@ -171,7 +171,7 @@ func (s *server) initAuto(ctx context.Context, ev hooks.Event, dir string) bool 
 		s.log.Info("init.auto", "error", clean(err))
 		return false
 	}
-	if _, err := s.init(ctx, api.InitRequest{Project: api.Project{Dir: api.Text(root)}}, func(int, int64) {}); err != nil {
+	if _, err := (setup{s.server}).init(ctx, api.InitRequest{Project: api.Project{Dir: api.Text(root)}}, func(int, int64) {}); err != nil {
 		s.log.Error("init.auto", "error", clean(err))
 		return false
 	}

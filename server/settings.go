@@ -14,7 +14,7 @@ import (
 	"rewind/internal/kv"
 )
 
-func (s *server) config(ctx context.Context, req api.ConfigRequest, _ model.Progress) (api.ConfigResponse, error) {
+func (s setup) config(ctx context.Context, req api.ConfigRequest, _ model.Progress) (api.ConfigResponse, error) {
 	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
 	if err != nil {
 		return api.ConfigResponse{}, err
@@ -26,7 +26,7 @@ func (s *server) config(ctx context.Context, req api.ConfigRequest, _ model.Prog
 	return api.ConfigResponse{Settings: c.Settings()}, nil
 }
 
-func (s *server) setConfig(ctx context.Context, req api.SetConfigRequest, p model.Progress) (api.ConfigResponse, error) {
+func (s setup) setConfig(ctx context.Context, req api.SetConfigRequest, p model.Progress) (api.ConfigResponse, error) {
 	root, err := s.configRoot(ctx, req.ProjectDir(), req.Global)
 	if err != nil {
 		return api.ConfigResponse{}, err
@@ -53,7 +53,7 @@ func (s *server) setConfig(ctx context.Context, req api.SetConfigRequest, p mode
 }
 
 // configRoot is the project whose settings are meant; "" outside of one.
-func (s *server) configRoot(ctx context.Context, dir string, global bool) (string, error) {
+func (s setup) configRoot(ctx context.Context, dir string, global bool) (string, error) {
 	if global {
 		return "", nil
 	}
@@ -67,7 +67,7 @@ func (s *server) configRoot(ctx context.Context, dir string, global bool) (strin
 	return p.Root, nil
 }
 
-func (s *server) version(context.Context, api.VersionRequest, model.Progress) (api.VersionResponse, error) {
+func (s setup) version(context.Context, api.VersionRequest, model.Progress) (api.VersionResponse, error) {
 	return api.About(s.o.version), nil
 }
 
@@ -76,7 +76,7 @@ var _ = [1]struct{}{}[kv.FormatVersion-api.StoreFormat]
 
 // doubtfulThere are settings that lie in a project which is to be set up, and would have rewind remember less: a line
 // each.
-func (s *server) doubtfulThere(p *project.InitPlan) (lines []string) {
+func (s setup) doubtfulThere(p *project.InitPlan) (lines []string) {
 	if p.Exists {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (s *server) doubtfulThere(p *project.InitPlan) (lines []string) {
 }
 
 // askSettings refuses to set up a project while nobody has said that its doubtful settings hold.
-func (s *server) askSettings(p *project.InitPlan, accepted bool) error {
+func (s setup) askSettings(p *project.InitPlan, accepted bool) error {
 	lines := s.doubtfulThere(p)
 	if accepted || len(lines) == 0 {
 		return nil
@@ -112,7 +112,7 @@ func (s *server) askSettings(p *project.InitPlan, accepted bool) error {
 }
 
 // removedHere tells of a store that a project had before, and that can be brought back.
-func (s *server) removedHere(p *project.InitPlan) (notes []string) {
+func (s setup) removedHere(p *project.InitPlan) (notes []string) {
 	for _, t := range s.home.Trash(s.engineOptions().Clock()) {
 		if !p.Exists && t.Record.Root == p.Root {
 			notes = append(notes, fmt.Sprintf("the history that was removed here lies in the trash until %s: 'rewind stores restore "+
@@ -125,7 +125,7 @@ func (s *server) removedHere(p *project.InitPlan) (notes []string) {
 
 // settingsThere tells of settings that lay in a project before it was set up, since whoever unpacked it there may not
 // have made them.
-func (s *server) settingsThere(p *project.InitPlan) []string {
+func (s setup) settingsThere(p *project.InitPlan) []string {
 	if p.Exists {
 		return nil
 	}

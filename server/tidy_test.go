@@ -96,7 +96,7 @@ func (r *resting) event() {
 	now := time.Now()
 	ev := r.ev
 	ev.Agent, ev.Kind, ev.Prompt, ev.Session, ev.Cwd = hooks.Claude, hooks.Prompt, "go", cmp.Or(ev.Session, "s"), r.root
-	r.d.server.handleHook(context.Background(), ev, &hookCall{agent: "claude", cwd: r.root, since: now, until: now.Add(time.Minute)})
+	intake{r.d.server}.handleHook(context.Background(), ev, &hookCall{agent: "claude", cwd: r.root, since: now, until: now.Add(time.Minute)})
 }
 
 func (r *resting) set(key, value string) {
@@ -215,7 +215,7 @@ func TestPruneWhenAtRest(t *testing.T) {
 `)
 		r.ev = hooks.Event{Session: "5f1c0d2e-1111-4222-8333-444455556666", Transcript: file}
 		r.event()
-		f, err := r.d.server.fork(t.Context(), api.ForkRequest{
+		f, err := conversations{r.d.server}.fork(t.Context(), api.ForkRequest{
 			Project: api.Project{Dir: api.Text(r.root)}, Checkpoint: "@", Env: api.AgentEnv{Home: api.Text(user)},
 		}, nil)
 		if err != nil {

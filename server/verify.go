@@ -11,7 +11,19 @@ import (
 	"rewind/internal/kv"
 )
 
-func (s *server) verify(ctx context.Context, req api.VerifyRequest, p model.Progress) (out api.VerifyResponse, err error) {
+// upkeep looks whether a store is whole, mends it, and makes it smaller.
+type upkeep struct{ *server }
+
+func (s upkeep) routes() {
+	handle(s.server, api.Verify, s.verify)
+	handle(s.server, api.Repair, s.repair)
+	handle(s.server, api.Purge, s.purge)
+	handle(s.server, api.GC, s.gc)
+}
+
+func (s upkeep) verify(
+	ctx context.Context, req api.VerifyRequest, p model.Progress,
+) (out api.VerifyResponse, err error) {
 	begun := false
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		begun = true
@@ -53,7 +65,9 @@ func texts(errs []error) []api.Text {
 
 // repair repairs first the files, if the store does not open or its tables are damaged, while nobody has it open; then
 // what is in it, beside the events of agents.
-func (s *server) repair(ctx context.Context, req api.RepairRequest, p model.Progress) (out api.RepairResponse, err error) {
+func (s upkeep) repair(
+	ctx context.Context, req api.RepairRequest, p model.Progress,
+) (out api.RepairResponse, err error) {
 	project, err := s.find(ctx, req.ProjectDir())
 	if err != nil {
 		return out, err
