@@ -206,7 +206,7 @@ func TestKeys(t *testing.T) {
 	b := profile(t)
 	b.enter(p)
 	chosen := `document.querySelector(".row a[aria-current]").closest(".row").dataset.id`
-	top := eval[string](b, chosen)
+	top := until[string](b, chosen)
 	for _, down := range []string{"j", "["} {
 		b.press(down)
 		b.wait(chosen + ` !== "` + top + `" && document.querySelector("#moment [data-moment]").dataset.moment === ` + chosen)

@@ -72,7 +72,7 @@ func TestLive(t *testing.T) {
 	dots := eval[int](lanes, `document.querySelectorAll("circle").length`)
 	b.press("j")
 	chosen := `document.querySelector(".row a[aria-current]").closest(".row").dataset.id`
-	reading := eval[string](b, chosen)
+	reading := until[string](b, chosen)
 	b.wait(`document.querySelector("#moment [data-moment]").dataset.moment === "` + reading + `"`)
 
 	tool := p.open("while somebody looks")

@@ -44,7 +44,7 @@ func TestSteps(t *testing.T) {
 	const turn, steps = `[...document.querySelectorAll(".row")].find((r) => r.innerText.includes("tidy everything"))`,
 		`[...document.querySelectorAll(".row.step")].map((r) => r.innerText)`
 	b.says("#moment", "No file changed") // of the turn that changed nothing, although one stood where it does
-	b.eval(turn + `.querySelector("a").click()`)
+	b.hit(turn + `.querySelector("a")`)
 	for _, file := range []string{"one.txt", "two.txt", "parser.go"} {
 		b.says("#moment", file)
 	}
@@ -75,9 +75,9 @@ func TestSteps(t *testing.T) {
 		turn: {"tidy everything", "All tidy.", "and then"}, `[...document.querySelectorAll(".row.step")][1]`: {"write two", "write one", "rm parser.go"},
 	} {
 		b.open("")
-		b.eval(turn + `.querySelector("[data-steps]").click()`)
+		b.hit(turn + `.querySelector("[data-steps]")`)
 		b.wait(steps + `.length === 3`)
-		b.eval(of + `.querySelector("a").click()`)
+		b.hit(of + `.querySelector("a")`)
 		b.says("#moment h1", want.head)
 		b.wait(fmt.Sprintf(`document.querySelector("#moment .talk").innerText.includes(%q)`, want.said))
 		b.ask(`#moment [data-act="checkout"]`)
@@ -90,7 +90,7 @@ func TestSteps(t *testing.T) {
 		if of != turn {
 			b.says("#moment", "2 files changed") // of the row that ends there, all
 		}
-		id := eval[string](b, `document.querySelector(".notice .resume code").innerText.match(/--resume (\S+)/)[1]`)
+		id := until[string](b, `document.querySelector(".notice .resume code").innerText.match(/--resume (\S+)/)[1]`)
 		talk, err := os.ReadFile(filepath.Join(filepath.Dir(p.file), id+".jsonl"))
 		p.must(err)
 		if !strings.Contains(string(talk), want.said) || strings.Contains(string(talk), want.not) {
@@ -109,7 +109,7 @@ func TestCompared(t *testing.T) {
 	b.enter(p)
 	b.open("/compare?a=claude/" + first + "&b=claude/" + fork)
 	const own = `[...document.querySelectorAll(".sides section:last-child .turns details")].at(-1)`
-	b.eval(own + `.open = true`)
+	b.wait(`((e) => e && (e.open = true))(` + own + `)`)
 	b.wait(own + `.innerText.includes("Done: leave the store, say what it is") && !` + own + `.innerText.includes("document it")`)
 	// not its own
 	b.wait(`document.querySelector(".sides section:last-child .turns").innerText.includes("claude 5f1c0d2e 4")`)

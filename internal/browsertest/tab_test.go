@@ -140,21 +140,28 @@ func (b *tab) eval(js string) {
 	b.do(chromedp.Evaluate[chromedp.Void](js))
 }
 
-// wait waits until an expression is true in the page, over documents that come and go.
-func (b *tab) wait(js string) {
+// until is the value of an expression once it has one, over documents and lists that come and go.
+func until[T comparable](b *tab, js string) T {
 	b.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(15 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(b.ctx, patience)
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+js+")"))
+		v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js))
 		cancel()
-		if ok {
-			return
+		var none T
+		if err == nil && v != none {
+			return v
 		}
 		if time.Now().After(end) {
 			b.Fatalf("it never was so: %s (%v)\n%s", js, err, b.text())
 		}
 	}
 }
+
+// wait waits until an expression is true in the page.
+func (b *tab) wait(js string) { b.Helper(); until[bool](b, "!!("+js+")") }
+
+// hit clicks what an expression finds, once it is there.
+func (b *tab) hit(js string) { b.Helper(); b.wait("((e) => e && (e.click(), true))(" + js + ")") }
 
 // text is what the page says.
 func (b *tab) text() string {
@@ -204,8 +211,7 @@ func (b *tab) scheme(name string) {
 // row is the path of the moment, below the project's, whose row in the log has some words.
 func (b *tab) row(words string) string {
 	b.Helper()
-	b.says(".row", words)
-	return eval[string](b, fmt.Sprintf(`[...document.querySelectorAll(".row")].find((r) => r.innerText.includes(%q))
+	return until[string](b, fmt.Sprintf(`[...document.querySelectorAll(".row")].find((r) => r.innerText.includes(%q))
 		.querySelector("a").pathname.replace(/^.*\/p\/[^/]*/, "")`, words))
 }
 
@@ -214,7 +220,7 @@ func (b *tab) checkpoint(words string) string {
 	b.Helper()
 	b.open("")
 	b.open(b.row(words))
-	return eval[string](b, `document.querySelector('a[href$="/files"]').pathname.match(/\/c\/([0-9a-f]+)\/files/)[1]`)
+	return until[string](b, `document.querySelector('a[href$="/files"]').pathname.match(/\/c\/([0-9a-f]+)\/files/)[1]`)
 }
 
 // views are the paths of all views of a project that usual made, below the project's.
