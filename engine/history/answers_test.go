@@ -16,7 +16,8 @@ import (
 	"rewind/internal/torture"
 )
 
-// TestPromise19AnswersBesideEvents: every command may be given while events come in, and once more under the race detector.
+// TestPromise19AnswersBesideEvents: every command may be given while events come in, and once more under the race
+// detector.
 func TestPromise19AnswersBesideEvents(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, b := p.Scribe(hooks.Claude, enginetest.Unique()), p.Scribe(hooks.Codex, enginetest.Unique())

@@ -8,8 +8,8 @@ import (
 	"rewind/objstore"
 )
 
-// A branch tells what of the family of the current session lies on its line: its own turns, and those of the sessions that it was forked
-// from up to there. For one goroutine.
+// A branch tells what of the family of the current session lies on its line: its own turns, and those of the sessions
+// that it was forked from up to there. For one goroutine.
 type branch struct {
 	h     *History
 	upTo  map[string]uint64 // by session, the last turn that is on the line
@@ -47,8 +47,8 @@ func (h *History) branch() (*branch, error) {
 	return b, err
 }
 
-// OtherLine gives what says of checkpoints whether they are of the current session's family and not on its line, as List does. For one
-// goroutine.
+// OtherLine gives what says of checkpoints whether they are of the current session's family and not on its line, as
+// List does. For one goroutine.
 func (h *History) OtherLine() (func(*model.Checkpoint) (bool, error), error) {
 	b, err := h.branch()
 	if err != nil {
@@ -57,8 +57,8 @@ func (h *History) OtherLine() (func(*model.Checkpoint) (bool, error), error) {
 	return func(cp *model.Checkpoint) (bool, error) { return b.off(cp.Session, cp.Cause.Turn, cp.Seq) }, nil
 }
 
-// off reports whether a turn of a session, or a checkpoint in it (seq is its operation, else 0), is of the current session's family and not
-// on its line.
+// off reports whether a turn of a session, or a checkpoint in it (seq is its operation, else 0), is of the current
+// session's family and not on its line.
 func (b *branch) off(session string, turn, seq uint64) (bool, error) {
 	if upTo, on := b.upTo[session]; on {
 		if last := b.last[session]; seq > 0 && last > 0 {

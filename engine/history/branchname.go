@@ -15,10 +15,10 @@ import (
 	"rewind/transcript"
 )
 
-// BranchNamed is the session whose branch a name stands for: of "-" the one that the project stood on before the present one; else the one
-// that FindSession finds, with "session:" or "fork:" before the name or not. The log's lock is held. Errors: model.ErrNotFound,
-// *sessions.SeveralSessionsError.
-func (h *History) BranchNamed(name string) (string, error) {
+// BranchNamed is the session whose branch a name stands for: of "-" the one that the project stood on before the
+// present one; else the one that FindSession finds, with "session:" or "fork:" before the name or not. The log's lock
+// is held. Errors: model.ErrNotFound, *sessions.SeveralSessionsError.
+func (h *nameReader) BranchNamed(name string) (string, error) {
 	if name == "-" {
 		return h.previousBranch()
 	}
@@ -28,10 +28,10 @@ func (h *History) BranchNamed(name string) (string, error) {
 	return h.sessions.FindSession(name)
 }
 
-// Whereabouts says where what a name stands for goes on: a checkpoint, or a session, by its id or title. known: this log has it; root is
-// that of the worktree in which the session goes on, if that is another one. Names that mean something in each worktree are known in all.
-// The log's lock is not held.
-func (h *History) Whereabouts(name string) (root string, known bool) {
+// Whereabouts says where what a name stands for goes on: a checkpoint, or a session, by its id or title. known: this
+// log has it; root is that of the worktree in which the session goes on, if that is another one. Names that mean
+// something in each worktree are known in all. The log's lock is not held.
+func (h *nameReader) Whereabouts(name string) (root string, known bool) {
 	defer h.log.Hold()()
 	n, err := ParseName(name)
 	if h.log.LoadSessions() != nil {
@@ -60,7 +60,7 @@ func (h *History) Whereabouts(name string) (root string, known bool) {
 }
 
 // previousBranch is BranchNamed of "-".
-func (h *History) previousBranch() (string, error) {
+func (h *nameReader) previousBranch() (string, error) {
 	session, err := h.sessions.Previous(func(s *model.Session) bool { return !h.Unseen(s) })
 	if err == nil && session == "" {
 		err = &value.OpError{Op: "switch", Subject: "-", Typed: true, Err: model.ErrNoBranchBefore}
@@ -68,9 +68,9 @@ func (h *History) previousBranch() (string, error) {
 	return session, err
 }
 
-// titled are the sessions that a title stands for: those whose title is that, or where none is and it need not be whole, begins so, or has
-// it in it. Case does not matter. The log's lock may be held or not.
-func (h *History) titled(title string, whole bool) (found []string, err error) {
+// titled are the sessions that a title stands for: those whose title is that, or where none is and it need not be
+// whole, begins so, or has it in it. Case does not matter. The log's lock may be held or not.
+func (h *talkReader) titled(title string, whole bool) (found []string, err error) {
 	fold := func(title string) string { return strings.ToLower(strings.TrimSpace(model.OneLine(title))) }
 	want := fold(title)
 	if want == "" {
@@ -103,8 +103,9 @@ func (h *History) titled(title string, whole bool) (found []string, err error) {
 	return found, err
 }
 
-// titleNow is a session's title as its file has it now; of a long one as it was when it was read last. The log's lock may be held or not.
-func (h *History) titleNow(s *model.Session) string {
+// titleNow is a session's title as its file has it now; of a long one as it was when it was read last. The log's lock
+// may be held or not.
+func (h *talkReader) titleNow(s *model.Session) string {
 	if s.Agent == transcript.Codex && s.Title != "" || !model.Understood(s.Agent) {
 		return s.Title
 	}
@@ -135,10 +136,11 @@ func (h *History) titleNow(s *model.Session) string {
 	return cmp.Or(known.Title, s.Title)
 }
 
-// Tip is the newest state of a session: the tip of its branch, but where the session's file was cut in place the cursor; of a session
-// without an event the end of its last turn, which may have been taken in the session that it was forked from. Nil: no code was captured.
-// The log's lock is held, the records are loaded, and the conversation is caught up with.
-func (h *History) Tip(session string) (*model.Checkpoint, error) {
+// Tip is the newest state of a session: the tip of its branch, but where the session's file was cut in place the
+// cursor; of a session without an event the end of its last turn, which may have been taken in the session that it was
+// forked from. Nil: no code was captured. The log's lock is held, the records are loaded, and the conversation is
+// caught up with.
+func (h *nameReader) Tip(session string) (*model.Checkpoint, error) {
 	s := h.log.Session(session)
 	tip, err := h.NewestOf(session)
 	if err != nil {
@@ -153,8 +155,9 @@ func (h *History) Tip(session string) (*model.Checkpoint, error) {
 	return h.log.Checkpoint(tip)
 }
 
-// tipOrCut is the tip of a session's branch, or its cursor where the conversation does not go on from the tip's any more: the file was cut.
-func (h *History) tipOrCut(s *model.Session, tip objstore.ID) (objstore.ID, error) {
+// tipOrCut is the tip of a session's branch, or its cursor where the conversation does not go on from the tip's any
+// more: the file was cut.
+func (h *nameReader) tipOrCut(s *model.Session, tip objstore.ID) (objstore.ID, error) {
 	cp, err := h.cutBefore(s, tip)
 	if err != nil || cp == nil {
 		return tip, err
@@ -166,9 +169,9 @@ func (h *History) tipOrCut(s *model.Session, tip objstore.ID) (objstore.ID, erro
 	return at, err
 }
 
-// CutOff is the moment of the newest step of a session whose file was cut to before that, and not gone on with; nil: it was not. The log's
-// lock is held, the records are loaded, and the conversation is caught up with.
-func (h *History) CutOff(session string) (*Moment, error) {
+// CutOff is the moment of the newest step of a session whose file was cut to before that, and not gone on with; nil: it
+// was not. The log's lock is held, the records are loaded, and the conversation is caught up with.
+func (h *nameReader) CutOff(session string) (*Moment, error) {
 	tip, err := h.NewestOf(session)
 	if err != nil {
 		return nil, err
@@ -180,9 +183,9 @@ func (h *History) CutOff(session string) (*Moment, error) {
 	return h.MomentOf(cp)
 }
 
-// cutBefore is the checkpoint tip, a session's newest step, if the session's conversation does not go on from that one's any more; else
-// nil.
-func (h *History) cutBefore(s *model.Session, tip objstore.ID) (*model.Checkpoint, error) {
+// cutBefore is the checkpoint tip, a session's newest step, if the session's conversation does not go on from that
+// one's any more; else nil.
+func (h *turnReader) cutBefore(s *model.Session, tip objstore.ID) (*model.Checkpoint, error) {
 	if s == nil || tip.IsZero() || s.Cursor.Transcript.IsZero() {
 		return nil, nil
 	}

@@ -28,7 +28,8 @@ const (
 	maxWorks     = 2 << 20 // about what the works that are remembered take in memory, in bytes
 )
 
-// works are those that were asked for last: what lies between two checkpoints stays what it is. Safe for concurrent use.
+// works are those that were asked for last: what lies between two checkpoints stays what it is. Safe for concurrent
+// use.
 type works struct {
 	mu   sync.Mutex
 	kept *cache.Cache[workOf, *Work]
@@ -67,9 +68,9 @@ func (k *works) put(of workOf, w *Work) {
 	k.kept.Put(of, w)
 }
 
-// work is what a session's line did from its tip back to a checkpoint (the zero id: from its beginning), in these turns alone (nil: in
-// all). Steps of other sessions that lie on the line are not its own. It is shared: nobody changes it. What is remembered is told without
-// a checkpoint being read.
+// work is what a session's line did from its tip back to a checkpoint (the zero id: from its beginning), in these turns
+// alone (nil: in all). Steps of other sessions that lie on the line are not its own. It is shared: nobody changes it.
+// What is remembered is told without a checkpoint being read.
 func (h *History) work(of workOf, began uint64, turns []int, read func(objstore.ID) (*model.Checkpoint, error)) (*Work, error) {
 	of.rewrites = h.log.Rewrites()
 	if w := h.works.get(of); w != nil {
@@ -185,8 +186,8 @@ const (
 	maxClashPaths = 8
 )
 
-// clashes finds which branches have changed the same files as others that were forked from the same session, or as that one since. A branch
-// within a session collides with nothing: its code and what came after it are one line.
+// clashes finds which branches have changed the same files as others that were forked from the same session, or as that
+// one since. A branch within a session collides with nothing: its code and what came after it are one line.
 func (t *treeMaker) clashes() {
 	at := map[string]int{}
 	for i := range t.out {

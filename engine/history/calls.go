@@ -14,8 +14,9 @@ import (
 	"rewind/tree"
 )
 
-// Targets gives what the tool calls that made checkpoints were about (the path, the command), by the calls' ids. Of each conversation is
-// read, as far as it was captured, what is around where it ended then; what is not there, as a subagent's, is left out.
+// Targets gives what the tool calls that made checkpoints were about (the path, the command), by the calls' ids. Of
+// each conversation is read, as far as it was captured, what is around where it ended then; what is not there, as a
+// subagent's, is left out.
 func (h *History) Targets(steps []*model.Checkpoint) map[string]string {
 	type asked struct {
 		ids    map[string]bool
@@ -68,7 +69,8 @@ func (h *History) TargetIn(cp *model.Checkpoint) string {
 	return h.Targets([]*model.Checkpoint{cp})[cp.Cause.Call]
 }
 
-// Said is the prompt that a checkpoint's turn began with and what was answered last before it, as far as they are told: each "" if not.
+// Said is the prompt that a checkpoint's turn began with and what was answered last before it, as far as they are told:
+// each "" if not.
 func Said(list []transcript.Message) (asked, answered transcript.Message) {
 	for i := len(list) - 1; i >= 0 && asked.Who == ""; i-- {
 		switch m := list[i]; {
@@ -81,8 +83,9 @@ func Said(list []transcript.Message) (asked, answered transcript.Message) {
 	return asked, answered
 }
 
-// uncaptured are the files that a turn of a session edited, and that no checkpoint has as they were: of what it did up to an operation.
-func (h *History) uncaptured(session string, turn, upTo uint64) (list []value.Uncaptured, err error) {
+// uncaptured are the files that a turn of a session edited, and that no checkpoint has as they were: of what it did up
+// to an operation.
+func (h *talkReader) uncaptured(session string, turn, upTo uint64) (list []value.Uncaptured, err error) {
 	if turn == 0 {
 		return nil, nil
 	}
@@ -104,8 +107,8 @@ func (h *History) uncaptured(session string, turn, upTo uint64) (list []value.Un
 	return list, err
 }
 
-// gitGone is where git's repository stood before the first of some steps, if there is none at the last; the zero value: it is there, or was
-// not.
+// gitGone is where git's repository stood before the first of some steps, if there is none at the last; the zero value:
+// it is there, or was not.
 func (h *History) gitGone(first, last *model.Checkpoint) (was model.GitHead, err error) {
 	if last.Git != was || len(first.Parents) == 0 {
 		return was, nil

@@ -9,8 +9,8 @@ import (
 	"rewind/engine/history"
 )
 
-// TestDensity: every checkpoint is counted once, in at most so many spans that do not overlap; a list from a span's newest on begins
-// with it.
+// TestDensity: every checkpoint is counted once, in at most so many spans that do not overlap; a list from a span's
+// newest on begins with it.
 func TestDensity(t *testing.T) {
 	p := enginetest.NewProject(t)
 	gaps := []time.Duration{time.Minute, time.Second, 40 * time.Hour, time.Second, -time.Hour, 3 * time.Minute, 400 * 24 * time.Hour}

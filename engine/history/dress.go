@@ -55,5 +55,6 @@ func (h *History) Dresser() (func(*model.Checkpoint) (Listed, error), error) {
 	return d.dress, nil
 }
 
-// Tips are the checkpoints at which branches end and sessions stand: what is neither one of them nor before one was left behind.
+// Tips are the checkpoints at which branches end and sessions stand: what is neither one of them nor before one was
+// left behind.
 func (h *History) Tips() (map[objstore.ID]bool, error) { return h.tips() }

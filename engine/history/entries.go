@@ -13,7 +13,8 @@ import (
 	"rewind/tree"
 )
 
-// Entries are the names in a directory as a checkpoint has it, those of directories with a slash behind; "" is the root.
+// Entries are the names in a directory as a checkpoint has it, those of directories with a slash behind; "" is the
+// root.
 func (h *History) Entries(name, dir string) (list []string, err error) {
 	r, err := h.Files(name, FilesOptions{Dir: dir})
 	if errors.Is(err, model.ErrUsage) { // a file has none
@@ -54,7 +55,8 @@ type File struct {
 	Entry tree.Entry
 }
 
-// Files lists what a checkpoint has in a directory. Only directories are read, and none that lies wholly in front of After.
+// Files lists what a checkpoint has in a directory. Only directories are read, and none that lies wholly in front of
+// After.
 func (h *History) Files(name string, o FilesOptions) (*FilesResult, error) {
 	cp, err := h.Resolve(name)
 	if err != nil {
@@ -90,8 +92,9 @@ func (h *History) Files(name string, o FilesOptions) (*FilesResult, error) {
 	return r, err
 }
 
-// Touched are the paths of files that the newest checkpoints added, changed or deleted, the newest first: at most so many, of at most so
-// many checkpoints. What was gone by then or came later is not asked for: who looks at the worktree sees which of them are not there.
+// Touched are the paths of files that the newest checkpoints added, changed or deleted, the newest first: at most so
+// many, of at most so many checkpoints. What was gone by then or came later is not asked for: who looks at the worktree
+// sees which of them are not there.
 func (h *History) Touched(ctx context.Context, most, checkpoints int) (list []string, err error) {
 	known := map[string]bool{}
 	read := h.log.Checkpoints()

@@ -10,7 +10,7 @@ import (
 // commitsThen adds to fork points of which no code was captured the commit that the user's repository stood on when the
 // last message was written that both have: the best that is known, and how. The log's lock is not held: a git that does
 // not answer is waited for, and hooks are not to.
-func (h *History) commitsThen(points []model.Lineage) {
+func (h *talkReader) commitsThen(points []model.Lineage) {
 	top, ok, err := gitinfo.Toplevel(h.log.Project.Root)
 	if err != nil || !ok {
 		return
@@ -27,7 +27,7 @@ func (h *History) commitsThen(points []model.Lineage) {
 }
 
 // written is when the last message of a fork point was written, and on which branch.
-func (h *History) written(l *model.Lineage) (w transcript.Written) {
+func (h *talkReader) written(l *model.Lineage) (w transcript.Written) {
 	s, err := h.log.StoredSession(l.Session)
 	if err != nil || s == nil || s.Cursor.Transcript.IsZero() {
 		return w

@@ -14,12 +14,13 @@ import (
 	"rewind/transcript"
 )
 
-// A fork point is where a session branched off: the turn that it has in common with the one that it was made of, and the code at the end of
-// that turn. A fork that rewind made has its checkpoint from the beginning. Of one that an agent made it is looked for, and stored once
-// that turn is over: from then on nothing moves it.
+// A fork point is where a session branched off: the turn that it has in common with the one that it was made of, and
+// the code at the end of that turn. A fork that rewind made has its checkpoint from the beginning. Of one that an agent
+// made it is looked for, and stored once that turn is over: from then on nothing moves it.
 
-// forkedAt is the checkpoint where a fork branched off: the one that it was made at, or the end of the last turn that both sessions have.
-func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
+// forkedAt is the checkpoint where a fork branched off: the one that it was made at, or the end of the last turn that
+// both sessions have.
+func (h *forkReader) forkedAt(n naming.Name) (*model.Checkpoint, error) {
 	name, l, err := h.forkOf(n)
 	if err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func (h *History) forkedAt(n naming.Name) (*model.Checkpoint, error) {
 }
 
 // forkOf is the session of "fork:x" and its lineage.
-func (h *History) forkOf(n naming.Name) (session string, l *model.Lineage, err error) {
+func (h *forkReader) forkOf(n naming.Name) (session string, l *model.Lineage, err error) {
 	if session, err = h.sessions.FindSession(n.Text); err != nil {
 		return "", nil, err
 	}
@@ -42,31 +43,20 @@ func (h *History) forkOf(n naming.Name) (session string, l *model.Lineage, err e
 	return session, l, err
 }
 
-// forkCode is the checkpoint of a fork point, which name is; rests says that it stays that one. A *model.NoForkCodeError where no code was
-// captured there, or it is gone.
-func (h *History) forkCode(session string, l *model.Lineage, name string) (cp *model.Checkpoint, rests bool, err error) {
+// forkCode is the checkpoint of a fork point, which name is; rests says that it stays that one. A
+// *model.NoForkCodeError where no code was captured there, or it is gone.
+func (h *forkReader) forkCode(session string, l *model.Lineage, name string) (cp *model.Checkpoint, rests bool, err error) {
 	none := func(format string, args ...any) error {
 		return &model.NoForkCodeError{Name: name, Session: session, Why: fmt.Sprintf(format, args...)}
 	}
-	gone := ""
-	if id, err := objstore.ParseID(l.Checkpoint); err == nil {
-		cp, err := h.inLog(name, id)
-		if err == nil || !errors.Is(err, model.ErrNotFound) && !errors.Is(err, objstore.ErrNotFound) {
-			return cp, err == nil, err
-		}
-		gone = "gc has removed it"
+	cp, gone, err := h.namedBy(l, name)
+	if err != nil || cp != nil {
+		return cp, err == nil, err
 	}
 	if l.Both < 0 || !l.Resolved() {
 		return nil, false, none("how much of %s it has is not known", l.Session)
 	}
-	at, err := taken(session, uint64(l.Both), h.log.StoredSession, h.readTurns)
-	if err != nil {
-		return nil, false, err
-	}
-	if at.session == session { // a circle of lineages
-		at = turnAt{session: l.Session, turn: uint64(l.Turn)}
-	}
-	turns, err := h.readTurns(at)
+	turns, at, err := h.partedAt(session, l)
 	if err != nil {
 		return nil, false, err
 	}
@@ -74,7 +64,7 @@ func (h *History) forkCode(session string, l *model.Lineage, name string) (cp *m
 	switch {
 	case err != nil:
 		return nil, false, err
-	case m != nil && m.Removed, m == nil && gone != "":
+	case m != nil && m.Removed, m == nil && gone:
 		return nil, false, none("gc has removed it")
 	case m == nil || m.Code.IsZero():
 		return nil, false, none("%s", h.whyNoCode(at))
@@ -84,11 +74,37 @@ func (h *History) forkCode(session string, l *model.Lineage, name string) (cp *m
 		return nil, false, err
 	}
 	cp, err = h.log.Checkpoint(m.Code)
-	return cp, gone == "" && over, err
+	return cp, !gone && over, err
+}
+
+// partedAt is the turn behind which a fork went on by itself, and the turns of the session that took it.
+func (h *forkReader) partedAt(session string, l *model.Lineage) (*turnLog, turnAt, error) {
+	at, err := taken(session, uint64(l.Both), h.log.StoredSession, h.readTurns)
+	if err != nil {
+		return nil, at, err
+	}
+	if at.session == session { // a circle of lineages
+		at = turnAt{session: l.Session, turn: uint64(l.Turn)}
+	}
+	turns, err := h.readTurns(at)
+	return turns, at, err
+}
+
+// namedBy is the checkpoint that a lineage names; nil: it names none, or one that gc has removed.
+func (h *forkReader) namedBy(l *model.Lineage, name string) (cp *model.Checkpoint, gone bool, err error) {
+	id, err := objstore.ParseID(l.Checkpoint)
+	if err != nil {
+		return nil, false, nil //nolint:nilerr // it names none
+	}
+	cp, err = h.inLog(name, id)
+	if errors.Is(err, model.ErrNotFound) || errors.Is(err, objstore.ErrNotFound) {
+		return nil, true, nil
+	}
+	return cp, false, err
 }
 
 // whyNoCode is, for people, why nothing of the code was captured at the end of a turn.
-func (h *History) whyNoCode(at turnAt) string {
+func (h *forkReader) whyNoCode(at turnAt) string {
 	switch s, err := h.log.StoredSession(at.session); {
 	case err != nil || s == nil:
 		return fmt.Sprintf("%s is not known here", at.session)
@@ -98,9 +114,9 @@ func (h *History) whyNoCode(at turnAt) string {
 	return fmt.Sprintf("no code was captured at turn %d of %s", at.turn, at.session)
 }
 
-// forkPoint is all that is known of a session's fork point; nil: it is no fork. Of an agent's fork it stores which checkpoint it is, where
-// that is new. The log's lock is held and the records are loaded.
-func (h *History) forkPoint(ctx context.Context, session string) *model.Lineage {
+// forkPoint is all that is known of a session's fork point; nil: it is no fork. Of an agent's fork it stores which
+// checkpoint it is, where that is new. The log's lock is held and the records are loaded.
+func (h *forkReader) forkPoint(ctx context.Context, session string) *model.Lineage {
 	s := h.log.Session(session)
 	if s == nil || s.Fork == nil {
 		return nil
@@ -109,7 +125,7 @@ func (h *History) forkPoint(ctx context.Context, session string) *model.Lineage 
 }
 
 // completed is forkPoint of a lineage.
-func (h *History) completed(ctx context.Context, session string, l model.Lineage) *model.Lineage {
+func (h *forkReader) completed(ctx context.Context, session string, l model.Lineage) *model.Lineage {
 	p, _ := h.point(ctx, session, l) // it says itself why its code is not known
 	return p
 }
@@ -122,7 +138,7 @@ func mayPass(err error) bool {
 }
 
 // point is completed, with the error where the code may only not be known for now.
-func (h *History) point(ctx context.Context, session string, l model.Lineage) (*model.Lineage, error) {
+func (h *forkReader) point(ctx context.Context, session string, l model.Lineage) (*model.Lineage, error) {
 	l.Child, l.Depth = session, h.depth(l.Session)+1
 	if l.How == "" && l.Kind != model.ByAgent {
 		l.How = value.FoundMade
@@ -151,7 +167,7 @@ func (h *History) point(ctx context.Context, session string, l model.Lineage) (*
 }
 
 // depth is how many forks lie between a session and the one that its family begins with. The records are loaded.
-func (h *History) depth(session string) int {
+func (h *forkReader) depth(session string) int {
 	met := map[string]bool{}
 	for s := h.log.Session(session); s != nil && s.Fork != nil && !met[s.Name]; s = h.log.Session(s.Fork.Session) {
 		met[s.Name] = true
@@ -160,7 +176,7 @@ func (h *History) depth(session string) int {
 }
 
 // ForkPoint is the fork point that a name stands for, fork:x; nil: it is another name.
-func (h *History) ForkPoint(ctx context.Context, name string) (*model.Lineage, error) {
+func (h *forkReader) ForkPoint(ctx context.Context, name string) (*model.Lineage, error) {
 	n, err := ParseName(name)
 	if err != nil || n.Kind != naming.Fork || n.Back > 0 {
 		return nil, err
@@ -176,9 +192,9 @@ func (h *History) ForkPoint(ctx context.Context, name string) (*model.Lineage, e
 	return h.forkPoint(ctx, session), nil
 }
 
-// ForkPoints are those of all sessions that are forks and are there, in the order of Forks. The log's lock, which the caller does not hold,
-// is let go after each.
-func (h *History) ForkPoints(ctx context.Context) (list []model.Lineage, err error) {
+// ForkPoints are those of all sessions that are forks and are there, in the order of Forks. The log's lock, which the
+// caller does not hold, is let go after each.
+func (h *forkReader) ForkPoints(ctx context.Context) (list []model.Lineage, err error) {
 	forks, err := h.allForks()
 	for _, session := range forks {
 		if err == nil {
@@ -197,7 +213,7 @@ func (h *History) ForkPoints(ctx context.Context) (list []model.Lineage, err err
 }
 
 // allForks are the names of the sessions that are forks and are there.
-func (h *History) allForks() (names []string, err error) {
+func (h *forkReader) allForks() (names []string, err error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
@@ -210,9 +226,9 @@ func (h *History) allForks() (names []string, err error) {
 	return names, nil
 }
 
-// A person can go another way within one session, in the agent itself: the turns that they left stay in its file (transcript.Branches).
-// Such
-// a branch is named by the turn that it ends with, turn:n@session, which is a name of the end of its code and conversation anyway.
+// A person can go another way within one session, in the agent itself: the turns that they left stay in its file
+// (transcript.Branches). Such a branch is named by the turn that it ends with, turn:n@session, which is a name of the
+// end of its code and conversation anyway.
 
 // wayName is the name of a branch within a session.
 func wayName(session string, w *transcript.Branch) string {
@@ -220,7 +236,7 @@ func wayName(session string, w *transcript.Branch) string {
 }
 
 // ways are the branches within a session, as far as its file is known; of one that goes on in another worktree none.
-func (h *History) ways(s *model.Session) []transcript.Branch {
+func (h *forkReader) ways(s *model.Session) []transcript.Branch {
 	k := h.known.of(s.Name)
 	if k == nil || !h.log.Config.Detects() || h.sessions.Elsewhere(s) != "" {
 		return nil
@@ -228,9 +244,9 @@ func (h *History) ways(s *model.Session) []transcript.Branch {
 	return k.Branches
 }
 
-// wayPoint is the fork point of a branch within a session, and the checkpoint that it ends with; nil: no code of that was captured. The
-// error says that code may only not be known for now.
-func (h *History) wayPoint(s *model.Session, ways []transcript.Branch, w *transcript.Branch) (
+// wayPoint is the fork point of a branch within a session, and the checkpoint that it ends with; nil: no code of that
+// was captured. The error says that code may only not be known for now.
+func (h *forkReader) wayPoint(s *model.Session, ways []transcript.Branch, w *transcript.Branch) (
 	l *model.Lineage, tip *model.Checkpoint, failed error,
 ) {
 	l = &model.Lineage{Lineage: value.Lineage{
@@ -273,10 +289,11 @@ func (h *History) wayPoint(s *model.Session, ways []transcript.Branch, w *transc
 	return l, nil, failed
 }
 
-// ForkEnds are the checkpoints that stay for the forks that are there: at which they branched off, and at which branches within sessions
-// part and end, as far as code was captured. Where that cannot be read it is an error: nothing counts as gone for it. The log's lock, which
-// the caller does not hold, is let go after each session, and while a file is read that is not known as it is.
-func (h *History) ForkEnds(ctx context.Context) (ids []objstore.ID, err error) {
+// ForkEnds are the checkpoints that stay for the forks that are there: at which they branched off, and at which
+// branches within sessions part and end, as far as code was captured. Where that cannot be read it is an error: nothing
+// counts as gone for it. The log's lock, which the caller does not hold, is let go after each session, and while a file
+// is read that is not known as it is.
+func (h *forkReader) ForkEnds(ctx context.Context) (ids []objstore.ID, err error) {
 	forks, err := h.allForks()
 	if err != nil {
 		return nil, err
@@ -293,7 +310,7 @@ func (h *History) ForkEnds(ctx context.Context) (ids []objstore.ID, err error) {
 }
 
 // forkEnd adds the checkpoint of a session's fork point, as it is noted and as it is found. It takes the log's lock.
-func (h *History) forkEnd(ctx context.Context, session string, ids []objstore.ID) ([]objstore.ID, error) {
+func (h *forkReader) forkEnd(ctx context.Context, session string, ids []objstore.ID) ([]objstore.ID, error) {
 	defer h.log.Hold()()
 	s := h.log.Session(session)
 	if s == nil || s.Fork == nil {
@@ -312,7 +329,7 @@ func (h *History) forkEnd(ctx context.Context, session string, ids []objstore.ID
 }
 
 // wayEnds adds the checkpoints at which branches within sessions part and end.
-func (h *History) wayEnds(ctx context.Context, ids []objstore.ID) ([]objstore.ID, error) {
+func (h *forkReader) wayEnds(ctx context.Context, ids []objstore.ID) ([]objstore.ID, error) {
 	list, err := h.withWays()
 	if err == nil {
 		err = h.readAll(ctx, list)
@@ -342,7 +359,7 @@ func (h *History) wayEnds(ctx context.Context, ids []objstore.ID) ([]objstore.ID
 }
 
 // withWays are the sessions within which there may be branches.
-func (h *History) withWays() (list []model.SessionInfo, err error) {
+func (h *forkReader) withWays() (list []model.SessionInfo, err error) {
 	defer h.log.Hold()()
 	if err = h.log.LoadSessions(); err == nil {
 		err = h.loadKnown()
@@ -360,7 +377,7 @@ func (h *History) withWays() (list []model.SessionInfo, err error) {
 }
 
 // wayInfo is a branch within a session as a list of forks has it.
-func (h *History) wayInfo(of *model.SessionInfo, ways []transcript.Branch, w *transcript.Branch, before []model.Lineage) model.ForkInfo {
+func (h *forkReader) wayInfo(of *model.SessionInfo, ways []transcript.Branch, w *transcript.Branch, before []model.Lineage) model.ForkInfo {
 	l, tip, _ := h.wayPoint(&of.Session, ways, w)
 	f := model.ForkInfo{SessionInfo: *of, Branch: l.Child, Own: len(w.Turns), Lineage: append([]model.Lineage{*l}, before...)}
 	f.Title, f.Fork, f.Turns, f.Messages, f.Bytes, f.Current, f.Newest = w.Summary, l, len(w.Turns), 0, 0, false, ""
@@ -371,7 +388,7 @@ func (h *History) wayInfo(of *model.SessionInfo, ways []transcript.Branch, w *tr
 }
 
 // Way is the branch within a session that a name stands for, with the session's whole name; "": it is another name.
-func (h *History) Way(ctx context.Context, name string) (string, error) {
+func (h *forkReader) Way(ctx context.Context, name string) (string, error) {
 	n, err := ParseName(name)
 	if err != nil || !n.IsTurn() || n.Session == "" || n.Before {
 		return "", nil //nolint:nilerr // it may be a title
@@ -408,9 +425,10 @@ type aForked struct {
 	turn    uint64
 }
 
-// Kin tells of a turn what its session is called, as far as that is known without its file, and how many sessions were forked at it, those
-// that were deleted left out. Whoever lists waits for nobody: while somebody is at the project it is what was told last.
-func (h *History) Kin() (func(session string, turn uint64) (title string, forks int), error) {
+// Kin tells of a turn what its session is called, as far as that is known without its file, and how many sessions were
+// forked at it, those that were deleted left out. Whoever lists waits for nobody: while somebody is at the project it
+// is what was told last.
+func (h *forkReader) Kin() (func(session string, turn uint64) (title string, forks int), error) {
 	k, err := h.kinNow()
 	if err != nil {
 		return nil, err
@@ -420,7 +438,7 @@ func (h *History) Kin() (func(session string, turn uint64) (title string, forks 
 	}, nil
 }
 
-func (h *History) kinNow() (*kin, error) {
+func (h *forkReader) kinNow() (*kin, error) {
 	if !h.log.TryLock() {
 		if k := h.lastKin.Load(); k != nil && k.rewrites == h.log.Rewrites() { // else something was purged since, perhaps a title
 			return k, nil

@@ -13,16 +13,16 @@ import (
 	"rewind/transcript"
 )
 
-// Future lists the turns behind the point that a session has gone back to, in stretches, the nearest first: its own, those that were cut
-// off its file though their numbers came again, those that the person left behind in the agent, and those of the sessions that it was
-// forked from, also where it has gone on since.
-func (h *History) Future(ctx context.Context, w model.SessionChoice) (*model.Future, error) {
+// Future lists the turns behind the point that a session has gone back to, in stretches, the nearest first: its own,
+// those that were cut off its file though their numbers came again, those that the person left behind in the agent, and
+// those of the sessions that it was forked from, also where it has gone on since.
+func (h *turnReader) Future(ctx context.Context, w model.SessionChoice) (*model.Future, error) {
 	defer h.log.Hold()()
 	return h.FutureOf(ctx, w)
 }
 
 // FutureOf is Future for who holds the log's lock.
-func (h *History) FutureOf(ctx context.Context, w model.SessionChoice) (*model.Future, error) {
+func (h *turnReader) FutureOf(ctx context.Context, w model.SessionChoice) (*model.Future, error) {
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -44,9 +44,9 @@ func (h *History) FutureOf(ctx context.Context, w model.SessionChoice) (*model.F
 	return fu.out, fu.before(ctx, session, fu.out.At)
 }
 
-// standsIn is the turn of a session's list in which the project stands, or at the end of which: of a session that it does not stand on, the
-// last that the conversation has.
-func (h *History) standsIn(l *model.TurnList) (uint64, error) {
+// standsIn is the turn of a session's list in which the project stands, or at the end of which: of a session that it
+// does not stand on, the last that the conversation has.
+func (h *turnReader) standsIn(l *model.TurnList) (uint64, error) {
 	s := h.log.Session(l.Session)
 	at, err := h.sessions.Position()
 	if err != nil {
@@ -65,7 +65,7 @@ func (h *History) standsIn(l *model.TurnList) (uint64, error) {
 }
 
 // shared is how many turns a session that nobody has gone on with has of the one that it was forked from.
-func (h *History) shared(s *model.Session) uint64 {
+func (h *turnReader) shared(s *model.Session) uint64 {
 	if s.Fork == nil || s.Event != "" || s.Fork.Both < 0 {
 		return 0
 	}
@@ -74,7 +74,7 @@ func (h *History) shared(s *model.Session) uint64 {
 
 // future makes a Future.
 type future struct {
-	h    *History
+	h    *turnReader
 	out  *model.Future
 	seen map[aTurn]bool // that are listed, or that the line up to the point has
 }
@@ -102,8 +102,8 @@ func (fu *future) add(a model.Ahead, turns []model.TurnInfo) {
 	}
 }
 
-// of adds what lies behind turn n of one session, of its own turns: those behind, those cut off, and, where it is the session that was
-// asked for, those left behind in the agent.
+// of adds what lies behind turn n of one session, of its own turns: those behind, those cut off, and, where it is the
+// session that was asked for, those left behind in the agent.
 func (fu *future) of(l *model.TurnList, n uint64, asked bool) error {
 	s, why := fu.h.log.Session(l.Session), model.AheadFork
 	if asked {
@@ -190,7 +190,8 @@ func (fu *future) before(ctx context.Context, session string, n uint64) error {
 	return nil
 }
 
-// cuts are the turns that restores have cut off a session's file, the newest cut first, those left out that the file has now.
+// cuts are the turns that restores have cut off a session's file, the newest cut first, those left out that the file
+// has now.
 func (fu *future) cuts(s *model.Session) ([]model.Ahead, error) {
 	if s == nil || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return nil, nil
@@ -254,7 +255,8 @@ func (fu *future) has(s *model.Session, now *transcript.Conversation) (map[aTurn
 	return has, err
 }
 
-// cutOff are the turns of a conversation that the session's file had before operation seq, and has not now, with their code.
+// cutOff are the turns of a conversation that the session's file had before operation seq, and has not now, with their
+// code.
 func (fu *future) cutOff(s *model.Session, was *transcript.Conversation, seq uint64, has map[aTurn]bool) ([]model.TurnInfo, error) {
 	log, err := fu.h.readTurns(turnAt{session: s.Name, forked: seq - 1})
 	if err != nil {
@@ -300,7 +302,7 @@ func (l *turnLog) tell(t *model.TurnInfo) error {
 }
 
 // MomentAhead is the end of a turn of a stretch. The records are loaded.
-func (h *History) MomentAhead(a *model.Ahead, t *model.TurnInfo) (*Moment, error) {
+func (h *turnReader) MomentAhead(a *model.Ahead, t *model.TurnInfo) (*Moment, error) {
 	n := naming.Name{Kind: naming.Turn, Turn: t.Number, Session: a.Session}
 	if a.Transcript.IsZero() {
 		return h.endOfTurnMoment(a.Session, n)

@@ -13,9 +13,9 @@ import (
 	"rewind/transcript"
 )
 
-// A person can go back in the agent itself: the turns behind that place stay in its file, and the next prompt goes on from further up.
-// Where that prompt was typed the agent had not written it yet, so that the conversation that was captured there ends with what was thrown
-// away. A later capture has the prompt, and with it where it goes on from.
+// A person can go back in the agent itself: the turns behind that place stay in its file, and the next prompt goes on
+// from further up. Where that prompt was typed the agent had not written it yet, so that the conversation that was
+// captured there ends with what was thrown away. A later capture has the prompt, and with it where it goes on from.
 
 // goneBack is what the prompt of a turn goes on from where the person had gone back before they typed it.
 type goneBack struct {
@@ -24,9 +24,9 @@ type goneBack struct {
 	then  uint64      // the number of that turn
 }
 
-// goneBackBefore tells whether the person had gone back before the prompt of turn n of a session; nil: they had not, or it is not known, or
-// the turn was said in another session. The caller need not hold the log's lock.
-func (h *History) goneBackBefore(session string, n uint64) (*goneBack, error) {
+// goneBackBefore tells whether the person had gone back before the prompt of turn n of a session; nil: they had not, or
+// it is not known, or the turn was said in another session. The caller need not hold the log's lock.
+func (h *turnReader) goneBackBefore(session string, n uint64) (*goneBack, error) {
 	s, err := h.log.StoredSession(session)
 	if err != nil || s == nil || n == 0 || !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() {
 		return nil, err
@@ -56,7 +56,7 @@ func (h *History) goneBackBefore(session string, n uint64) (*goneBack, error) {
 
 // typedCode is the code as the prompt of turn n of a session found it: exactly what was there, with what a person had
 // changed since the turn before. nil: the log does not have it. The caller need not hold the log's lock.
-func (h *History) typedCode(session string, n uint64) (*model.Checkpoint, error) {
+func (h *turnReader) typedCode(session string, n uint64) (*model.Checkpoint, error) {
 	at, err := taken(session, n, h.log.StoredSession, h.readTurns)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (h *History) typedCode(session string, n uint64) (*model.Checkpoint, error)
 
 // typedMoment is the moment of before:N: the code as the prompt of turn N found it, and the conversation that it goes
 // on from, which is the end of the turn before unless the person had gone back.
-func (h *History) typedMoment(session string, is naming.Name) (*Moment, error) {
+func (h *turnReader) typedMoment(session string, is naming.Name) (*Moment, error) {
 	cp, err := h.typedCode(session, is.Turn+1)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (h *History) typedMoment(session string, is naming.Name) (*Moment, error) {
 
 // PromptOf is the prompt of a turn of a session: whole where its conversation has it, else as its hook told how it
 // begins; "": it is not known. The log's lock is held.
-func (h *History) PromptOf(session string, n uint64) string {
+func (h *turnReader) PromptOf(session string, n uint64) string {
 	told := &turnFacts{}
 	if at, err := taken(session, n, h.log.StoredSession, h.readTurns); err == nil {
 		if l, err := h.readTurns(at); err == nil {
@@ -117,7 +117,7 @@ func (h *History) PromptOf(session string, n uint64) string {
 
 // promptSaid is PromptOf as the conversation has it, also of a turn that the person has gone back behind; what cannot
 // be read is not known.
-func (h *History) promptSaid(s *model.Session, n uint64, told *turnFacts) string {
+func (h *turnReader) promptSaid(s *model.Session, n uint64, told *turnFacts) string {
 	if s == nil || n == 0 || !model.Understood(s.Agent) {
 		return ""
 	}
@@ -146,9 +146,9 @@ func (h *History) promptSaid(s *model.Session, n uint64, told *turnFacts) string
 	return page.Messages[0].Text
 }
 
-// withoutGone has a moment, at which the prompt of turn n of its session was typed or which that turn went back behind, stand for the
-// conversation that the prompt goes on from.
-func (h *History) withoutGone(p *Moment, n uint64) error {
+// withoutGone has a moment, at which the prompt of turn n of its session was typed or which that turn went back behind,
+// stand for the conversation that the prompt goes on from.
+func (h *turnReader) withoutGone(p *Moment, n uint64) error {
 	back, err := h.goneBackBefore(p.Session, n)
 	if err != nil || back == nil {
 		return err
@@ -168,10 +168,10 @@ func (p *Moment) endAt(b *goneBack) {
 	p.Transcript, p.Turn, p.Start = b.said, b.after, b.after == 0
 }
 
-// Undone is the moment of the checkpoint that an undo goes back to, from another one. Where a person had gone back in the agent between the
-// two and no file had changed by the next prompt, it is of a turn that they had thrown away: the conversation is the one that they went
-// back to. Turns that only talked may lie between.
-func (h *History) Undone(to, from *model.Checkpoint) (*Moment, error) {
+// Undone is the moment of the checkpoint that an undo goes back to, from another one. Where a person had gone back in
+// the agent between the two and no file had changed by the next prompt, it is of a turn that they had thrown away: the
+// conversation is the one that they went back to. Turns that only talked may lie between.
+func (h *turnReader) Undone(to, from *model.Checkpoint) (*Moment, error) {
 	p, err := h.MomentOf(to)
 	if err != nil || p.Err != nil || from.Session != to.Session || from.Cause.Turn <= to.Cause.Turn || prompted(from) {
 		return p, err

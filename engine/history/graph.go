@@ -16,9 +16,10 @@ type Link struct {
 	Fork *model.Lineage
 }
 
-// Graph says of each row which of the others it goes on from: of those whose end its own end goes back to, by first parents, the nearest. A
-// turn that changed nothing is no state: it hangs on the row where it stood, and what its session did next there hangs on it. Nil: the row
-// goes on from nothing. Links make no circle; where turns overlap, one may lead to a row that is listed above.
+// Graph says of each row which of the others it goes on from: of those whose end its own end goes back to, by first
+// parents, the nearest. A turn that changed nothing is no state: it hangs on the row where it stood, and what its
+// session did next there hangs on it. Nil: the row goes on from nothing. Links make no circle; where turns overlap, one
+// may lead to a row that is listed above.
 func (h *History) Graph(ctx context.Context, rows []Row) ([]*Link, error) {
 	g := &graph{
 		rows: rows, read: h.log.Checkpoints(), ends: map[objstore.ID]int{}, within: map[objstore.ID]bool{}, idle: map[standing][]int{},

@@ -16,8 +16,9 @@ import (
 	"rewind/objstore"
 )
 
-// TestGraphIsAncestry: in random histories of three sessions, with saves, undos and checkouts between, whatever the list was asked for,
-// each row goes on from the one that a reading of its whole line finds, with as many checkpoints between as are in no row.
+// TestGraphIsAncestry: in random histories of three sessions, with saves, undos and checkouts between, whatever the
+// list was asked for, each row goes on from the one that a reading of its whole line finds, with as many checkpoints
+// between as are in no row.
 func TestGraphIsAncestry(t *testing.T) {
 	links, elided, forks := 0, 0, 0
 	for seed := range uint64(4) {
@@ -117,7 +118,8 @@ func graphIsAncestry(t *testing.T, p *enginetest.Project, rows []history.Row) (l
 			}
 			begins = k == len(line)-1
 		}
-		// Rows of turns that changed nothing hang between a state and what its session did next there: they are stepped over.
+		// Rows of turns that changed nothing hang between a state and what its session did next there: they are stepped
+		// over.
 		at, count, steps := link, 0, 0
 		for at != nil {
 			if count += at.Elided; at.Row < 0 || len(rows[at.Row].Steps) > 0 {

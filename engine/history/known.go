@@ -14,8 +14,8 @@ import (
 	"rewind/transcript"
 )
 
-// knowing is what lists of sessions have learnt of session files: the store has the same, so that a daemon begins with it. Safe for
-// concurrent use.
+// knowing is what lists of sessions have learnt of session files: the store has the same, so that a daemon begins with
+// it. Safe for concurrent use.
 type knowing struct {
 	mu       sync.Mutex
 	rewrites uint64                  // of the log, when it was loaded
@@ -23,9 +23,9 @@ type knowing struct {
 	learnt   map[string]*model.Known // what the store has not yet; nil: to be removed
 }
 
-// loadKnown reads what the store knows of session files, once until something is taken out of the log. What cannot be read is not known.
-// The log's lock is held, and the records are loaded.
-func (h *History) loadKnown() error {
+// loadKnown reads what the store knows of session files, once until something is taken out of the log. What cannot be
+// read is not known. The log's lock is held, and the records are loaded.
+func (h *talkReader) loadKnown() error {
 	k := &h.known
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -56,9 +56,9 @@ func (k *knowing) of(session string) *model.Known {
 	return k.is[session]
 }
 
-// learn notes what a session's file says. A file that is being written says nothing that lasts (settled: no), but has its title by then:
-// it is known by that, is read again when it is asked for, and is not stored. Nothing that somebody purged from a session comes back into
-// the store by its title.
+// learn notes what a session's file says. A file that is being written says nothing that lasts (settled: no), but has
+// its title by then: it is known by that, is read again when it is asked for, and is not stored. Nothing that somebody
+// purged from a session comes back into the store by its title.
 func (k *knowing) learn(s *model.Session, known *model.Known, settled bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -78,7 +78,7 @@ func (k *knowing) learn(s *model.Session, known *model.Known, settled bool) {
 }
 
 // keepKnown stores what was learnt. The log's lock is held. An error is dropped: it will be learnt again.
-func (h *History) keepKnown(ctx context.Context) {
+func (h *talkReader) keepKnown(ctx context.Context) {
 	k := &h.known
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -103,9 +103,9 @@ func (h *History) keepKnown(ctx context.Context) {
 	}
 }
 
-// know is what a session's file says, or what is stored of it if it is not there (at nil), or begins in another file. Only a file that is
-// not known as it is is read. nil: there is nothing to read.
-func (h *History) know(s *model.Session, at fs.FileInfo) (*model.Known, error) {
+// know is what a session's file says, or what is stored of it if it is not there (at nil), or begins in another file.
+// Only a file that is not known as it is is read. nil: there is nothing to read.
+func (h *talkReader) know(s *model.Session, at fs.FileInfo) (*model.Known, error) {
 	known := h.known.of(s.Name)
 	if at == nil || s.Cursor.Base > 0 {
 		if s.Cursor.Transcript.IsZero() {
@@ -139,7 +139,7 @@ func (h *History) know(s *model.Session, at fs.FileInfo) (*model.Known, error) {
 }
 
 // readKnown reads a session's file, and learns what it says.
-func (h *History) readKnown(s *model.Session) (*model.Known, error) {
+func (h *talkReader) readKnown(s *model.Session) (*model.Known, error) {
 	began := time.Now()
 	f, err := conversation.OpenSession(s.Agent, s.Transcript)
 	if err != nil {

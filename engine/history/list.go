@@ -15,8 +15,8 @@ import (
 	"rewind/tree"
 )
 
-// Describe fills in what tells the sessions of an error apart for a person: title, turns, when they were heard of. What cannot be read
-// is left out.
+// Describe fills in what tells the sessions of an error apart for a person: title, turns, when they were heard of. What
+// cannot be read is left out.
 func (h *History) Describe(ctx context.Context, several *sessions.SeveralSessionsError) {
 	all, err := h.sessions.SessionNames()
 	if err != nil || len(several.Sessions) > 0 {
@@ -77,8 +77,9 @@ type ListResult struct {
 	Folded      int  // minor ones were left out
 }
 
-// List returns checkpoints, newest first by operation sequence. What a newer one says of an older is known on each page: whether it is
-// folded, and on the line. So of those in front of a page as much is read as that needs, and nothing is looked up.
+// List returns checkpoints, newest first by operation sequence. What a newer one says of an older is known on each
+// page: whether it is folded, and on the line. So of those in front of a page as much is read as that needs, and
+// nothing is looked up.
 func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

@@ -64,7 +64,8 @@ func TestCommandsDoNotReadTheHistory(t *testing.T) {
 	}
 }
 
-// TestPositionReadsFewCheckpoints: who was at work in ten minutes of many calls is told without reading each call's checkpoint.
+// TestPositionReadsFewCheckpoints: who was at work in ten minutes of many calls is told without reading each call's
+// checkpoint.
 func TestPositionReadsFewCheckpoints(t *testing.T) {
 	p := enginetest.NewProject(t)
 	a, b := p.Agent("a"), p.Agent("b")

@@ -33,8 +33,8 @@ func heap() int64 {
 	return was
 }
 
-// What is known of two hundred sessions, of 20 KB each, takes less than 1 MB while it is at hand: what the store keeps of
-// them, and what was learnt of their files.
+// What is known of two hundred sessions, of 20 KB each, takes less than 1 MB while it is at hand: what the store keeps
+// of them, and what was learnt of their files.
 func TestKnownSessionsAreSmall(t *testing.T) {
 	p := enginetest.NewProject(t)
 	p.Must(os.MkdirAll(p.Chats(), 0o700))

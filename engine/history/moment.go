@@ -30,7 +30,7 @@ type Moment struct {
 }
 
 // NamedMoment is the moment that a command names, with the conversation captured up to now. The log's lock is held.
-func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionChoice) (*Moment, error) {
+func (h *nameReader) NamedMoment(ctx context.Context, name string, w model.SessionChoice) (*Moment, error) {
 	n, err := ParseName(name)
 	if err != nil {
 		return nil, err
@@ -40,25 +40,17 @@ func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionC
 		w.Session = n.Session
 	}
 	if n.OfSession() || w.Session != "" {
-		if session, err = h.meant(w, n); err != nil {
-			return nil, err
+		if session, err = h.meant(w, n); err == nil {
+			err = h.CatchUp(ctx, session)
 		}
-		if err := h.CatchUp(ctx, session); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		h.conversations.ResolveOrigin(ctx, session)
 	}
-	p, err := h.Moment(session, name)
+	p, err := h.momentByNow(ctx, session, name)
 	if err != nil {
 		return nil, err
-	}
-	if p.late && session == "" && h.log.Session(p.Session) != nil { // the agent may have written the call by now
-		if err := h.CatchUp(ctx, p.Session); err != nil {
-			return nil, err
-		}
-		if p, err = h.Moment(session, name); err != nil {
-			return nil, err
-		}
 	}
 	if p.Now { // the conversation of the session, even on another session's step
 		if s := h.log.Session(session); s != nil {
@@ -68,8 +60,24 @@ func (h *History) NamedMoment(ctx context.Context, name string, w model.SessionC
 	return p, nil
 }
 
-// Moment is the moment that a name stands for; session "" is the current one. The conversation is what has been captured.
-func (h *History) Moment(session, name string) (*Moment, error) {
+// momentByNow is Moment. Where the conversation lacked the moment's call the agent may have written it by now.
+func (h *nameReader) momentByNow(ctx context.Context, session, name string) (*Moment, error) {
+	p, err := h.Moment(session, name)
+	if err != nil || !p.late || session != "" {
+		return p, err
+	}
+	if h.log.Session(p.Session) == nil {
+		return p, nil
+	}
+	if err := h.CatchUp(ctx, p.Session); err != nil {
+		return nil, err
+	}
+	return h.Moment(session, name)
+}
+
+// Moment is the moment that a name stands for; session "" is the current one. The conversation is what has been
+// captured.
+func (h *nameReader) Moment(session, name string) (*Moment, error) {
 	n, err := ParseName(name)
 	if err != nil {
 		return nil, err
@@ -93,9 +101,9 @@ func (h *History) Moment(session, name string) (*Moment, error) {
 	return p, nil
 }
 
-// MomentOf is the moment of a checkpoint. The last checkpoint of a turn that has ended stands for the end of the turn, since what was said
-// after it changed no code.
-func (h *History) MomentOf(cp *model.Checkpoint) (*Moment, error) {
+// MomentOf is the moment of a checkpoint. The last checkpoint of a turn that has ended stands for the end of the turn,
+// since what was said after it changed no code.
+func (h *turnReader) MomentOf(cp *model.Checkpoint) (*Moment, error) {
 	p := &Moment{Name: cp.ID.Short(), Checkpoint: cp, Session: cp.Session, Transcript: cp.Conversation.Transcript}
 	last, err := h.endsTurn(cp)
 	if err != nil {
@@ -114,7 +122,7 @@ func (h *History) MomentOf(cp *model.Checkpoint) (*Moment, error) {
 }
 
 // toEndOfTurn moves a moment that is the last checkpoint of a turn to the conversation at the end of that turn.
-func (h *History) toEndOfTurn(p *Moment) error {
+func (h *turnReader) toEndOfTurn(p *Moment) error {
 	said, err := h.transcriptAt(turnOf(p.Checkpoint))
 	if err != nil || said.IsZero() {
 		return err
@@ -128,7 +136,7 @@ func (h *History) toEndOfTurn(p *Moment) error {
 }
 
 // GoesOn reports whether the transcript said begins with all of the transcript of.
-func (h *History) GoesOn(said, of objstore.ID) (bool, error) {
+func (h *talkReader) GoesOn(said, of objstore.ID) (bool, error) {
 	a, err := conversation.OpenEnd(h.log.Objs, said)
 	if err != nil {
 		return false, err
@@ -140,9 +148,10 @@ func (h *History) GoesOn(said, of objstore.ID) (bool, error) {
 	return a.GoesOn(b)
 }
 
-// endOfTurnMoment is the moment of turn:N: the code and the conversation at the end of the turn, as the session's events tell. A turn from
-// before rewind knew the session is found by its place in the conversation; one from before a fork is the other session's.
-func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, error) {
+// endOfTurnMoment is the moment of turn:N: the code and the conversation at the end of the turn, as the session's
+// events tell. A turn from before rewind knew the session is found by its place in the conversation; one from before a
+// fork is the other session's.
+func (h *turnReader) endOfTurnMoment(session string, is naming.Name) (*Moment, error) {
 	session, err := h.turnSession(session, is)
 	if err != nil {
 		return nil, err
@@ -152,53 +161,56 @@ func (h *History) endOfTurnMoment(session string, is naming.Name) (*Moment, erro
 	}
 	name, n := is.String(), is.Turn
 	p := &Moment{Name: name, Session: session, Start: n == 0, Ended: true}
-	s := h.log.Session(session)
-	if at := h.turnAt(session, n, h.readTurns); at.session != session {
-		if p.Checkpoint, err = h.endOfTurn(at); err != nil && !errors.Is(err, model.ErrNotFound) {
-			return nil, err
-		}
+	s, at := h.log.Session(session), h.turnAt(session, n, h.readTurns)
+	var missing error
+	if p.Checkpoint, missing = h.endOfTurn(at); missing != nil && !errors.Is(missing, model.ErrNotFound) {
+		return nil, missing
+	}
+	if at.session != session {
 		p.Transcript, p.Turn = s.Cursor.Transcript, int(n)
 		return p, nil
 	}
-	cp, missing := h.endOfTurn(turnAt{session: session, turn: n})
-	if missing != nil && !errors.Is(missing, model.ErrNotFound) {
-		return nil, missing
-	}
-	p.Checkpoint = cp
-	if p.Start {
-		if cp == nil {
-			return nil, h.hasTurns(missing)
-		}
-		return p, nil
-	}
-	p.Transcript, err = h.transcriptAt(turnAt{session: session, turn: n})
-	if err == nil && !p.Transcript.IsZero() && s != nil {
-		p.Turn, err = h.turnsIn(s, p.Transcript) // without what the agent wrote behind the turn, as a compaction
-	}
-	if err != nil {
-		return p.withoutConversation(err)
-	}
-	if p.Transcript.IsZero() && s != nil && !s.Cursor.Transcript.IsZero() {
-		said, turns, err := h.saidOf(s, n)
-		if err != nil {
+	if !p.Start {
+		if err := h.saidAtEnd(p, s, n); err != nil {
 			return p.withoutConversation(err)
 		}
-		past := cp == nil || s.Imported || n < h.firstTurn(s) // the log tells nothing of it
-		if past && n <= uint64(turns) {
-			p.Transcript, p.Turn, p.Checkpoint = said, int(n), nil
-			return p, nil
-		}
-		if cp == nil && s.Imported {
-			return nil, &model.NoTurnError{Session: session, Turn: n, Turns: uint64(turns)}
-		}
 	}
-	if cp == nil && p.Transcript.IsZero() {
+	if p.Checkpoint == nil && p.Transcript.IsZero() {
 		return nil, h.hasTurns(missing)
 	}
 	return p, nil
 }
 
-// withoutConversation is the moment with err as the reason why its conversation is not known; err itself if there is no code either.
+// saidAtEnd sets the conversation of the moment at which turn n ended, and drops the moment's checkpoint where the log
+// tells nothing of the turn.
+func (h *turnReader) saidAtEnd(p *Moment, s *model.Session, n uint64) (err error) {
+	p.Transcript, err = h.transcriptAt(turnAt{session: p.Session, turn: n})
+	switch {
+	case err != nil || s == nil:
+		return err
+	case !p.Transcript.IsZero():
+		p.Turn, err = h.turnsIn(s, p.Transcript) // without what the agent wrote behind the turn, as a compaction
+		return err
+	case s.Cursor.Transcript.IsZero():
+		return nil
+	}
+	said, turns, err := h.saidOf(s, n)
+	if err != nil {
+		return err
+	}
+	past := p.Checkpoint == nil || s.Imported || n < h.firstTurn(s) // the log tells nothing of it
+	if past && n <= uint64(turns) {
+		p.Transcript, p.Turn, p.Checkpoint = said, int(n), nil
+		return nil
+	}
+	if p.Checkpoint == nil && s.Imported {
+		return &model.NoTurnError{Session: p.Session, Turn: n, Turns: uint64(turns)}
+	}
+	return nil
+}
+
+// withoutConversation is the moment with err as the reason why its conversation is not known; err itself if there is no
+// code either.
 func (p *Moment) withoutConversation(err error) (*Moment, error) {
 	if p.Checkpoint == nil {
 		return nil, err
@@ -207,15 +219,15 @@ func (p *Moment) withoutConversation(err error) (*Moment, error) {
 	return p, nil
 }
 
-// TurnOf is the session in which turn n of a session was taken, and its number there: another session's if the turn lies before a fork. The
-// records are loaded.
-func (h *History) TurnOf(session string, n uint64) (of string, number uint64) {
+// TurnOf is the session in which turn n of a session was taken, and its number there: another session's if the turn
+// lies before a fork. The records are loaded.
+func (h *turnReader) TurnOf(session string, n uint64) (of string, number uint64) {
 	at := h.turnAt(session, n, h.readTurns)
 	return at.session, at.turn
 }
 
 // turnAt is where turn n of a session was taken; the session itself if the log cannot be read. The records are loaded.
-func (h *History) turnAt(session string, n uint64, log func(turnAt) (*turnLog, error)) turnAt {
+func (h *turnReader) turnAt(session string, n uint64, log func(turnAt) (*turnLog, error)) turnAt {
 	at, err := taken(session, n, func(session string) (*model.Session, error) { return h.log.Session(session), nil }, log)
 	if err != nil {
 		return turnAt{session: session, turn: n}
@@ -224,7 +236,7 @@ func (h *History) turnAt(session string, n uint64, log func(turnAt) (*turnLog, e
 }
 
 // Source is a transcript of a session, to be read.
-func (h *History) Source(s *model.Session, said objstore.ID) (transcript.Source, *conversation.Stored, error) {
+func (h *talkReader) Source(s *model.Session, said objstore.ID) (transcript.Source, *conversation.Stored, error) {
 	st, err := conversation.OpenTranscript(h.log.Objs, said)
 	return sourceOf(s, st), st, err
 }
@@ -241,8 +253,9 @@ func sourceOf(s *model.Session, st *conversation.Stored) transcript.Source {
 	return transcript.Source{ReaderAt: st, Size: st.Size, Name: name, Ended: true} // Ended: captures end with a whole record
 }
 
-// CatchUp captures the rest of a session's file, for a person who is about to use the conversation. The log's lock is held.
-func (h *History) CatchUp(ctx context.Context, session string) error {
+// CatchUp captures the rest of a session's file, for a person who is about to use the conversation. The log's lock is
+// held.
+func (h *talkReader) CatchUp(ctx context.Context, session string) error {
 	s := h.log.Session(session)
 	if s == nil {
 		return nil

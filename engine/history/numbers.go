@@ -39,7 +39,7 @@ func (n numbers) place(number uint64) (place int, said bool) {
 }
 
 // numbersNow are the numbers of a session's conversation as it is.
-func (h *History) numbersNow(s *model.Session, turns []transcript.Turn) (numbers, error) {
+func (h *turnReader) numbersNow(s *model.Session, turns []transcript.Turn) (numbers, error) {
 	if s == nil || s.Turn <= uint64(len(turns)) {
 		return numbers{}, nil
 	}
@@ -156,10 +156,10 @@ func (f *turnFacts) told() transcript.Turn {
 
 // Number is the number, in lists and names, of the turn at a place of a session's conversation as it is; the place
 // where that cannot be read. The records are loaded.
-func (h *History) Number(s *model.Session, place int) uint64 { return h.Numbers(s)(place) }
+func (h *turnReader) Number(s *model.Session, place int) uint64 { return h.Numbers(s)(place) }
 
 // Numbers is Number for many places of a session.
-func (h *History) Numbers(s *model.Session) func(place int) uint64 {
+func (h *turnReader) Numbers(s *model.Session) func(place int) uint64 {
 	if s == nil || !hasTalk(s) {
 		return numbers{}.of
 	}
@@ -175,7 +175,7 @@ func (h *History) Numbers(s *model.Session) func(place int) uint64 {
 }
 
 // numberMessages gives messages of a conversation the numbers of their turns for places.
-func (h *History) numberMessages(s *model.Session, said objstore.ID, list []transcript.Message) error {
+func (h *turnReader) numberMessages(s *model.Session, said objstore.ID, list []transcript.Message) error {
 	turns, err := h.turnsTo(s, s.Cursor.Transcript)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (h *History) numberMessages(s *model.Session, said objstore.ID, list []tran
 }
 
 // lastSaid is the number of the last turn that a session's conversation has; 0: it has none.
-func (h *History) lastSaid(s *model.Session) (uint64, error) {
+func (h *turnReader) lastSaid(s *model.Session) (uint64, error) {
 	if s == nil || !hasTalk(s) {
 		return 0, nil
 	}
@@ -209,14 +209,14 @@ func (h *History) lastSaid(s *model.Session) (uint64, error) {
 
 // NumberBefore is the number of the last turn of a conversation that a session's file had before an operation. The
 // records are loaded.
-func (h *History) NumberBefore(s *model.Session, said objstore.ID, seq uint64) (int, error) {
+func (h *turnReader) NumberBefore(s *model.Session, said objstore.ID, seq uint64) (int, error) {
 	n, turns, err := h.numbersBefore(s, said, seq)
 	return int(n.of(turns)), err
 }
 
 // numbersBefore are the numbers of a conversation that a session's file had before an operation, and how many turns
 // it has.
-func (h *History) numbersBefore(s *model.Session, said objstore.ID, seq uint64) (n numbers, count int, err error) {
+func (h *turnReader) numbersBefore(s *model.Session, said objstore.ID, seq uint64) (n numbers, count int, err error) {
 	turns, err := h.turnsTo(s, said)
 	if err != nil {
 		return n, 0, err

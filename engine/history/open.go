@@ -1,5 +1,5 @@
-// Package history is the log for people: it is the one place where a name (an id's prefix, a tag, a time, turn:5, @~3) becomes a checkpoint
-// or a moment, and it gives the lists: checkpoints, turns, messages, sessions, tags, operations.
+// Package history is the log for people: it is the one place where a name (an id's prefix, a tag, a time, turn:5, @~3)
+// becomes a checkpoint or a moment, and it gives the lists: checkpoints, turns, messages, sessions, tags, operations.
 package history
 
 import (
@@ -13,15 +13,30 @@ import (
 	"rewind/objstore"
 )
 
-// History answers what people ask of an open project's log.
-type History struct {
-	log           *oplog.Log
-	leaks         *secrets.Leaks
-	sessions      *sessions.Sessions
-	conversations *conversation.Conversations
-	ledger        *ledger.Ledger
-	*State
-}
+// History answers what people ask of an open project's log: its lists and pictures are its own. Below it is a layer for
+// each question that others ask in turn, and a layer asks only those below:
+//
+//	nameReader    which state, moment or session a name means
+//	forkReader    which sessions there are, and where forks part
+//	turnReader    what a turn is: where it begins and ends, its number, its prompt
+//	talkReader    what a stored conversation says
+type History struct{ *nameReader }
+
+type (
+	nameReader struct{ *forkReader }
+	forkReader struct{ *turnReader }
+	turnReader struct {
+		*talkReader
+		ledger *ledger.Ledger
+	}
+	talkReader struct {
+		log           *oplog.Log
+		leaks         *secrets.Leaks
+		sessions      *sessions.Sessions
+		conversations *conversation.Conversations
+		*State
+	}
+)
 
 // State is what all views of a History share. Its parts have locks of their own.
 type State struct {
@@ -39,13 +54,14 @@ func New(
 	log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, rows *ledger.Ledger,
 	st *State,
 ) *History {
-	h := &History{log, k, s, c, rows, st}
+	h := &History{&nameReader{&forkReader{&turnReader{&talkReader{log, k, s, c, st}, rows}}}}
 	rows.VersionsBy(h.version)
 	s.TitlesBy(h.titled)
 	return h
 }
 
-// memo reads objects of one kind, each mostly a version of one that was read a moment ago, through a memo, and others as they are.
+// memo reads objects of one kind, each mostly a version of one that was read a moment ago, through a memo, and others
+// as they are.
 type memo struct {
 	objstore.Getter
 	kind objstore.Kind

@@ -162,8 +162,8 @@ type Span struct {
 
 const longestSpan = 1 << 20 * time.Hour // 120 years: clocks that differ by more are not to be drawn
 
-// Density counts the checkpoints of the whole log in at most so many spans, which are as short as that lets them be, and no shorter than a
-// minute. It reads the log and no object.
+// Density counts the checkpoints of the whole log in at most so many spans, which are as short as that lets them be,
+// and no shorter than a minute. It reads the log and no object.
 func (h *History) Density(ctx context.Context, most int) (*Density, error) {
 	d := &Density{Length: time.Minute}
 	err := h.log.Refs.Newest(0, func(op *refs.Operation) error {

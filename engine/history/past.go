@@ -18,7 +18,7 @@ import (
 
 // past are the turns of a session, from the first, of which only its conversation is known. A conversation that cannot
 // be read has none. The caller need not hold the log's lock.
-func (h *History) past(s *model.Session) []transcript.Turn {
+func (h *turnReader) past(s *model.Session) []transcript.Turn {
 	if s == nil || s.LaneOf != "" || !hasTalk(s) {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (h *History) past(s *model.Session) []transcript.Turn {
 }
 
 // lostTurns are the turns of the conversation that a session's file had before it was cut by nobody's wish.
-func (h *History) lostTurns(s *model.Session) []transcript.Turn {
+func (h *turnReader) lostTurns(s *model.Session) []transcript.Turn {
 	if s.Cursor.Lost.IsZero() {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (h *History) lostTurns(s *model.Session) []transcript.Turn {
 
 // saidOf is the conversation of a session that has its turn n, and how many turns it has: as its file is, or as that
 // was before it was cut.
-func (h *History) saidOf(s *model.Session, n uint64) (said objstore.ID, turns int, err error) {
+func (h *turnReader) saidOf(s *model.Session, n uint64) (said objstore.ID, turns int, err error) {
 	turns, err = h.turnsIn(s, s.Cursor.Transcript)
 	if err != nil || n <= uint64(turns) {
 		return s.Cursor.Transcript, turns, err
@@ -61,7 +61,7 @@ func (h *History) saidOf(s *model.Session, n uint64) (said objstore.ID, turns in
 }
 
 // firstTurn is the first turn of a session that the log tells of; 0: it tells of none.
-func (h *History) firstTurn(s *model.Session) uint64 {
+func (h *turnReader) firstTurn(s *model.Session) uint64 {
 	if s.Imported {
 		return 0
 	}
@@ -83,7 +83,7 @@ func pastRow(session string, turns []transcript.Turn, n uint64) Row {
 }
 
 // pastTurn is the row of a turn of which only the conversation is known; nil: it is none.
-func (h *History) pastTurn(at turnAt) (*Row, error) {
+func (h *turnReader) pastTurn(at turnAt) (*Row, error) {
 	s, err := h.log.StoredSession(at.session)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (h *History) ShowTurn(ctx context.Context, name, end string, paths []string
 }
 
 // catchUpTurn captures what the file of a turn's session has more than its stored conversation.
-func (h *History) catchUpTurn(ctx context.Context, name string) error {
+func (h *turnReader) catchUpTurn(ctx context.Context, name string) error {
 	n, err := ParseName(name)
 	if err != nil || !n.IsTurn() {
 		return err
@@ -134,7 +134,7 @@ func (h *History) catchUpTurn(ctx context.Context, name string) error {
 }
 
 // catchUpWhole is CatchUp where the store may be written.
-func (h *History) catchUpWhole(ctx context.Context, session string) error {
+func (h *turnReader) catchUpWhole(ctx context.Context, session string) error {
 	if h.log.CheckWhole() != nil || h.log.Damage() != nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (h *History) catchUpWhole(ctx context.Context, session string) error {
 }
 
 // NoCode is the error of who wants the code of a moment of which only the conversation is known, by this name.
-func (h *History) NoCode(op, name string, p *Moment) error {
+func (h *turnReader) NoCode(op, name string, p *Moment) error {
 	e := &model.NoCodeError{Op: op, Name: name}
 	all, err := h.sessions.SessionNames()
 	if err == nil && p.Turn > 0 {
@@ -158,7 +158,7 @@ const pastBase = 1 << 52
 // pastWalk gives the turns of which only the conversation is known, of all sessions, the newest first. No more
 // conversations are read than that needs: a session is opened when its newest event is newer than the next turn.
 type pastWalk struct {
-	h     *History
+	h     *turnReader
 	o     RowOptions
 	still []*model.Session // not opened yet, the one with the newest event first
 	open  []pastSession
@@ -169,7 +169,7 @@ type pastSession struct {
 	turns []transcript.Turn // that are still to come
 }
 
-func (h *History) pastWalk(o RowOptions) (*pastWalk, error) {
+func (h *turnReader) pastWalk(o RowOptions) (*pastWalk, error) {
 	w := &pastWalk{h: h, o: o}
 	if o.Tool != "" || o.By != "" { // nothing is known of calls and changes
 		return w, nil
@@ -243,7 +243,7 @@ func (w *pastWalk) owns(r *Row) (bool, error) {
 }
 
 // addPast adds to rows of the log, which has no more of them, the turns that it has nothing of, behind so many others.
-func (h *History) addPast(ctx context.Context, o RowOptions, behind uint64, res *RowResult) error {
+func (h *turnReader) addPast(ctx context.Context, o RowOptions, behind uint64, res *RowResult) error {
 	w, err := h.pastWalk(o)
 	if err != nil {
 		return err

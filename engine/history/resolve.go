@@ -16,9 +16,9 @@ import (
 	"rewind/refs"
 )
 
-// Resolve is the checkpoint that a name stands for; package naming has the grammar of names. Errors: model.ErrNotFound, model.ErrUsage,
-// *model.TooShortError, *objstore.AmbiguousError, *sessions.SeveralSessionsError.
-func (h *History) Resolve(name string) (*model.Checkpoint, error) { return h.ResolveIn("", name) }
+// Resolve is the checkpoint that a name stands for; package naming has the grammar of names. Errors: model.ErrNotFound,
+// model.ErrUsage, *model.TooShortError, *objstore.AmbiguousError, *sessions.SeveralSessionsError.
+func (h *nameReader) Resolve(name string) (*model.Checkpoint, error) { return h.ResolveIn("", name) }
 
 // ParseName parses a name; the error is a model.ErrUsage.
 func ParseName(name string) (naming.Name, error) {
@@ -29,9 +29,10 @@ func ParseName(name string) (naming.Name, error) {
 	return n, err
 }
 
-// Named is a name that means the same for every session: the session of w is put into a name that depends on one. Where several sessions
-// are at work and w does not say which, a turn is an error, and "@" is that of the session whose cursor was moved last.
-func (h *History) Named(w model.SessionChoice, name string) (string, error) {
+// Named is a name that means the same for every session: the session of w is put into a name that depends on one. Where
+// several sessions are at work and w does not say which, a turn is an error, and "@" is that of the session whose
+// cursor was moved last.
+func (h *nameReader) Named(w model.SessionChoice, name string) (string, error) {
 	if w.Session == "" && name == "" {
 		return name, nil
 	}
@@ -55,7 +56,7 @@ func (h *History) Named(w model.SessionChoice, name string) (string, error) {
 }
 
 // meant is the session that a request is about which has this name in it.
-func (h *History) meant(w model.SessionChoice, n naming.Name) (string, error) {
+func (h *nameReader) meant(w model.SessionChoice, n naming.Name) (string, error) {
 	if n.Kind == naming.Turn {
 		return h.sessions.OfTurn(w, n.Turn)
 	}
@@ -63,7 +64,7 @@ func (h *History) meant(w model.SessionChoice, n naming.Name) (string, error) {
 }
 
 // ResolveIn is Resolve with the session that counts as the current one; "": the project's.
-func (h *History) ResolveIn(session, name string) (*model.Checkpoint, error) {
+func (h *nameReader) ResolveIn(session, name string) (*model.Checkpoint, error) {
 	n, err := ParseName(name)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (h *History) ResolveIn(session, name string) (*model.Checkpoint, error) {
 }
 
 // find is ResolveIn for a parsed name.
-func (h *History) find(session string, n naming.Name) (*model.Checkpoint, error) {
+func (h *nameReader) find(session string, n naming.Name) (*model.Checkpoint, error) {
 	cp, err := h.base(session, n)
 	for i := 0; err == nil && i < n.Back; i++ {
 		if len(cp.Parents) == 0 {
@@ -87,7 +88,7 @@ func (h *History) find(session string, n naming.Name) (*model.Checkpoint, error)
 }
 
 // base is the checkpoint of a name without its steps back.
-func (h *History) base(session string, n naming.Name) (*model.Checkpoint, error) {
+func (h *nameReader) base(session string, n naming.Name) (*model.Checkpoint, error) {
 	none := func(why string) error {
 		return &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: fmt.Errorf("%w%s", model.ErrNotFound, why)}
 	}
@@ -134,7 +135,7 @@ func (h *History) base(session string, n naming.Name) (*model.Checkpoint, error)
 }
 
 // orSession is a *model.IsSessionError where a name that no checkpoint has is a session's; else err.
-func (h *History) orSession(n naming.Name, err error) error {
+func (h *nameReader) orSession(n naming.Name, err error) error {
 	session, none := h.sessions.FindSession(n.Text)
 	if none != nil || session == model.Manual {
 		return err
@@ -146,31 +147,25 @@ func (h *History) orSession(n naming.Name, err error) error {
 	return &model.IsSessionError{Name: n.String(), Session: session, Short: sessions.ShortOf(session, all)}
 }
 
-// word is the checkpoint whose id begins with the name, or that a tag names. An id comes before a tag that looks like one.
-func (h *History) word(n naming.Name) (*model.Checkpoint, error) {
+// word is the checkpoint whose id begins with the name, or that a tag names. An id comes before a tag that looks like
+// one.
+func (h *nameReader) word(n naming.Name) (*model.Checkpoint, error) {
 	if id, err := objstore.ParseID(n.Text); err == nil { // a whole id is found in a damaged store, too
 		if ok, err := h.log.Objs.Has(objstore.Checkpoint, id); err == nil && ok {
 			return h.inLog(n.String(), id)
 		}
 	}
-	tagged := objstore.Zero
-	if tag := refs.Tag(n.Text); tag.Check() == nil {
-		var err error
-		if tagged, err = h.log.Refs.ID(tag); err != nil {
-			return nil, err
-		}
+	tagged, err := h.tagged(n.Text)
+	if err != nil {
+		return nil, err
 	}
 	id, err := h.log.Objs.Resolve(objstore.Checkpoint, strings.ToLower(n.Text))
 	none := errors.Is(err, objstore.ErrNotFound) || errors.Is(err, objstore.ErrBadID)
 	switch {
 	case none && !tagged.IsZero():
 		return h.log.Checkpoint(tagged)
-	case none && n.Digits() && len(n.Text) < naming.MinDigits:
-		return nil, h.tooShort(n)
-	case none && n.Digits() && len(n.Text) >= naming.MinCommit:
-		return h.stoodOn(n)
 	case none:
-		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: model.ErrNotFound}
+		return h.noWord(n)
 	case err != nil:
 		return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: err}
 	}
@@ -182,10 +177,31 @@ func (h *History) word(n naming.Name) (*model.Checkpoint, error) {
 	return h.inLog(n.String(), id)
 }
 
+// tagged is the checkpoint of a tag; zero: there is none of that name.
+func (h *nameReader) tagged(name string) (objstore.ID, error) {
+	tag := refs.Tag(name)
+	if tag.Check() != nil {
+		return objstore.Zero, nil
+	}
+	return h.log.Refs.ID(tag)
+}
+
+// noWord is what a word names that is neither a tag nor how an id begins: where the worktree stood at a commit, or
+// nothing.
+func (h *nameReader) noWord(n naming.Name) (*model.Checkpoint, error) {
+	switch {
+	case n.Digits() && len(n.Text) < naming.MinDigits:
+		return nil, h.tooShort(n)
+	case n.Digits() && len(n.Text) >= naming.MinCommit:
+		return h.stoodOn(n)
+	}
+	return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: model.ErrNotFound}
+}
+
 // stoodOn is the checkpoint with the state that was the commit whose hash begins with the name, else the newest that
 // was taken while the user's repository stood on it; it is said if work lies on top. Names of commits are looked at
 // last: the whole log is read for one.
-func (h *History) stoodOn(n naming.Name) (*model.Checkpoint, error) {
+func (h *nameReader) stoodOn(n naming.Name) (*model.Checkpoint, error) {
 	want := strings.ToLower(n.Text)
 	var s stood
 	read := h.log.Checkpoints()
@@ -215,7 +231,7 @@ func (h *History) stoodOn(n naming.Name) (*model.Checkpoint, error) {
 }
 
 // tooShort is a *model.TooShortError with the ids of checkpoints that begin with the digits of a name.
-func (h *History) tooShort(n naming.Name) error {
+func (h *nameReader) tooShort(n naming.Name) error {
 	short := &model.TooShortError{Name: n.String()}
 	err := h.log.Made(func(op *refs.Operation) error {
 		if !strings.HasPrefix(op.Checkpoint.String(), strings.ToLower(n.Text)) {
@@ -239,7 +255,7 @@ func (h *History) tooShort(n naming.Name) error {
 const MaxBegin = 5
 
 // lineage is the lineage of a session; nil: it is no fork.
-func (h *History) lineage(session string) (*model.Lineage, error) {
+func (h *talkReader) lineage(session string) (*model.Lineage, error) {
 	s, err := h.log.StoredSession(session)
 	if s == nil || err != nil {
 		return nil, err
@@ -247,9 +263,9 @@ func (h *History) lineage(session string) (*model.Lineage, error) {
 	return s.Fork, nil
 }
 
-// inLog reads a checkpoint that was named by its id. One that gc has taken out of the log is an error, since its objects may go at any
-// moment.
-func (h *History) inLog(name string, id objstore.ID) (*model.Checkpoint, error) {
+// inLog reads a checkpoint that was named by its id. One that gc has taken out of the log is an error, since its
+// objects may go at any moment.
+func (h *talkReader) inLog(name string, id objstore.ID) (*model.Checkpoint, error) {
 	cp, err := h.log.Checkpoint(id)
 	if err != nil || h.log.NoSquashes() {
 		return cp, err
@@ -268,7 +284,7 @@ func (h *History) inLog(name string, id objstore.ID) (*model.Checkpoint, error) 
 }
 
 // at is the newest step from time t or before.
-func (h *History) at(name string, t time.Time) (*model.Checkpoint, error) {
+func (h *nameReader) at(name string, t time.Time) (*model.Checkpoint, error) {
 	var id objstore.ID
 	thinned := false // gc has removed a newer one
 	err := h.log.Refs.Newest(0, func(op *refs.Operation) error {

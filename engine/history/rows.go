@@ -39,8 +39,8 @@ type RowOptions struct {
 	All   bool   // safety checkpoints too
 	Past  bool   // behind all others, turns of which only the conversation is known
 	Limit int    // at most so many; 0: all
-	// Changes is how many changes a row has at most; 0: all. With a limit, what was counted once is not counted again, nor what a
-	// checkpoint has counted.
+	// Changes is how many changes a row has at most; 0: all. With a limit, what was counted once is not counted again,
+	// nor what a checkpoint has counted.
 	Changes int
 
 	Before uint64 // only rows of which all is older than this operation; 0: all
@@ -53,8 +53,9 @@ type RowResult struct {
 	Next uint64 // where they were: what Before takes for them
 }
 
-// Rows lists turns, and between them the checkpoints that are no turn's: what a person saved, and what came from outside between two turns.
-// Where turns of several sessions overlap, each has a row of its own. No more of the log is read than the rows need.
+// Rows lists turns, and between them the checkpoints that are no turn's: what a person saved, and what came from
+// outside between two turns. Where turns of several sessions overlap, each has a row of its own. No more of the log is
+// read than the rows need.
 func (h *History) Rows(ctx context.Context, o RowOptions) (*RowResult, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -152,8 +153,9 @@ func (h *History) fill(ctx context.Context, rows []Row, most int, read func(objs
 	return nil
 }
 
-// TurnRow is the turn that a name stands for, see naming; nil: it names no turn (before:5 is a state), or one of which nothing is known.
-// Of a turn that has several rows, since somebody went back into it, it is the newest; end is the checkpoint with which another one ends.
+// TurnRow is the turn that a name stands for, see naming; nil: it names no turn (before:5 is a state), or one of which
+// nothing is known. Of a turn that has several rows, since somebody went back into it, it is the newest; end is the
+// checkpoint with which another one ends.
 func (h *History) TurnRow(ctx context.Context, name, end string) (*Row, error) {
 	n, err := ParseName(name)
 	if err != nil || !n.IsTurn() || n.Before || n.Turn == 0 {

@@ -12,8 +12,8 @@ import (
 	"rewind/tree"
 )
 
-// TestRowsOverlap: turns of two sessions that overlap are a row each, with what each changed, taken together; its checkpoint is what turn:N
-// is. What a person saved, or changed between two turns, is none of theirs.
+// TestRowsOverlap: turns of two sessions that overlap are a row each, with what each changed, taken together; its
+// checkpoint is what turn:N is. What a person saved, or changed between two turns, is none of theirs.
 func TestRowsOverlap(t *testing.T) {
 	p := enginetest.NewProject(t)
 	remove := func(name string) { p.Must(os.Remove(filepath.Join(p.Root, name))) }

@@ -84,7 +84,8 @@ func (s *summing) stretches(r *Row) (parts []stretch, err error) {
 	return parts, nil
 }
 
-// compare reads trees. counted is what a checkpoint that is all of it says of itself: the rest needs not be read then. nil: there is none.
+// compare reads trees. counted is what a checkpoint that is all of it says of itself: the rest needs not be read then.
+// nil: there is none.
 func (s *summing) compare(parts []stretch, counted *model.Counts) (got sum, err error) {
 	paths := map[string]int{}
 	for _, p := range parts {
@@ -139,7 +140,8 @@ func (s *sum) beside(p stretch, ch tree.Change, most int) {
 	}
 }
 
-// sums are what rows that were listed lately have changed: what lies between two trees stays what it is. Safe for concurrent use.
+// sums are what rows that were listed lately have changed: what lies between two trees stays what it is. Safe for
+// concurrent use.
 type sums struct {
 	mu   sync.Mutex
 	kept *cache.Cache[sumOf, sum]

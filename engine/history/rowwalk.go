@@ -47,8 +47,8 @@ type rowParts struct {
 	found    []*model.Checkpoint // of other sessions, in which are changes of this turn's calls
 }
 
-// A claim is a checkpoint of another session that a turn's call found there at its end, and in which are changes of the session: the
-// call's, if it is younger than what the session did before.
+// A claim is a checkpoint of another session that a turn's call found there at its end, and in which are changes of the
+// session: the call's, if it is younger than what the session did before.
 type claim struct {
 	by *rowParts
 	cp *model.Checkpoint
@@ -171,7 +171,8 @@ func (w *rowWalk) step(op *refs.Operation, cp *model.Checkpoint) error {
 	return nil
 }
 
-// event takes an event that made no checkpoint. A prompt begins its turn: what is older has the number of another one, if any.
+// event takes an event that made no checkpoint. A prompt begins its turn: what is older has the number of another one,
+// if any.
 func (w *rowWalk) event(op *refs.Operation) error {
 	if err := w.leave(op.Session, op.Turn); err != nil {
 		return err

@@ -23,9 +23,9 @@ type Left struct {
 	Older  int // than those up to the limit
 }
 
-// SessionList lists the sessions of agents, the one with the newest event first: at most limit (0: all), and with all archived and deleted
-// ones, too.
-func (h *History) SessionList(ctx context.Context, all bool, limit int) (list []model.SessionInfo, left Left, err error) {
+// SessionList lists the sessions of agents, the one with the newest event first: at most limit (0: all), and with all
+// archived and deleted ones, too.
+func (h *forkReader) SessionList(ctx context.Context, all bool, limit int) (list []model.SessionInfo, left Left, err error) {
 	defer h.log.Hold()()
 	n := 0
 	list, err = h.sessionList(ctx, func(info *model.SessionInfo) bool {
@@ -43,10 +43,10 @@ func (h *History) SessionList(ctx context.Context, all bool, limit int) (list []
 	return list, left, err
 }
 
-// sessionList is SessionList for those that want says; the log's lock is held. Of what want is given only the record is there, whether an
-// agent is at it, and, of a deleted one, whether its file is missing. A session that a fork made, and whose file went away before anybody
-// opened it, is none.
-func (h *History) sessionList(ctx context.Context, want func(*model.SessionInfo) bool) ([]model.SessionInfo, error) {
+// sessionList is SessionList for those that want says; the log's lock is held. Of what want is given only the record is
+// there, whether an agent is at it, and, of a deleted one, whether its file is missing. A session that a fork made, and
+// whose file went away before anybody opened it, is none.
+func (h *forkReader) sessionList(ctx context.Context, want func(*model.SessionInfo) bool) ([]model.SessionInfo, error) {
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -57,13 +57,9 @@ func (h *History) sessionList(ctx context.Context, want func(*model.SessionInfo)
 	if err != nil {
 		return nil, err
 	}
-	tips, err := h.log.Refs.List(refs.Sessions)
+	newest, err := h.newestSteps()
 	if err != nil {
 		return nil, err
-	}
-	newest := make(map[refs.Name]objstore.ID, len(tips))
-	for _, tip := range tips {
-		newest[tip.Name] = tip.ID
 	}
 	var list []model.SessionInfo
 	for _, s := range h.log.ListSessions() {
@@ -89,21 +85,36 @@ func (h *History) sessionList(ctx context.Context, want func(*model.SessionInfo)
 	h.keepKnown(ctx)
 	h.keepTalks(ctx)
 	for i := range list {
-		if info := &list[i]; info.Fork != nil && !info.Fork.Resolved() {
-			h.conversations.ResolveOrigin(ctx, info.Name)
-			if s := h.log.Session(info.Name); s.Fork.Resolved() {
-				info.Fork = s.Fork
-			}
-		}
 		if info := &list[i]; info.Fork != nil {
-			info.Fork = h.completed(ctx, info.Name, *info.Fork)
+			h.resolveFork(ctx, info)
 		}
 	}
 	return list, err
 }
 
+// newestSteps are the newest steps of sessions, by the names of their refs.
+func (h *forkReader) newestSteps() (map[refs.Name]objstore.ID, error) {
+	tips, err := h.log.Refs.List(refs.Sessions)
+	newest := make(map[refs.Name]objstore.ID, len(tips))
+	for _, tip := range tips {
+		newest[tip.Name] = tip.ID
+	}
+	return newest, err
+}
+
+// resolveFork completes what is known of where a fork came from.
+func (h *forkReader) resolveFork(ctx context.Context, info *model.SessionInfo) {
+	if !info.Fork.Resolved() {
+		h.conversations.ResolveOrigin(ctx, info.Name)
+		if s := h.log.Session(info.Name); s.Fork.Resolved() {
+			info.Fork = s.Fork
+		}
+	}
+	info.Fork = h.completed(ctx, info.Name, *info.Fork)
+}
+
 // toldLoss is what an agent has lost of a session, unless a person has put that away.
-func (h *History) toldLoss(s *model.Session) value.Loss {
+func (h *talkReader) toldLoss(s *model.Session) value.Loss {
 	if s.Away() {
 		return value.NoLoss
 	}
@@ -112,7 +123,7 @@ func (h *History) toldLoss(s *model.Session) value.Loss {
 }
 
 // catchUpLong captures what has come of long conversations, so that only that is read. The log's lock is held.
-func (h *History) catchUpLong(ctx context.Context, list []model.SessionInfo) {
+func (h *talkReader) catchUpLong(ctx context.Context, list []model.SessionInfo) {
 	if h.log.CheckWhole() != nil || h.log.Damage() != nil {
 		return
 	}
@@ -129,14 +140,16 @@ func (h *History) catchUpLong(ctx context.Context, list []model.SessionInfo) {
 	}
 }
 
-// Unseen reports whether a session is none that a person knows of: only opened, or made by a restore or a fork and taken away again.
-func (h *History) Unseen(s *model.Session) bool {
+// Unseen reports whether a session is none that a person knows of: only opened, or made by a restore or a fork and
+// taken away again.
+func (h *talkReader) Unseen(s *model.Session) bool {
 	return (s.Fork != nil && s.Fork.Kind != model.ByAgent && s.Event == "" || s.Turn == 0 && s.Cursor.Transcript.IsZero()) &&
 		model.Understood(s.Agent) && sessions.FileMissing(s)
 }
 
-// readAll reads what the conversations of sessions say, several at a time: the files where they are there, for they are the newest.
-func (h *History) readAll(ctx context.Context, list []model.SessionInfo) error {
+// readAll reads what the conversations of sessions say, several at a time: the files where they are there, for they are
+// the newest.
+func (h *forkReader) readAll(ctx context.Context, list []model.SessionInfo) error {
 	next := make(chan *model.SessionInfo)
 	var wg sync.WaitGroup
 	for range min(len(list), max(2, runtime.GOMAXPROCS(0))) {
@@ -163,7 +176,7 @@ func (h *History) readAll(ctx context.Context, list []model.SessionInfo) error {
 }
 
 // readInfo completes info by what the session's file says, at as it was looked at; nil: it is missing.
-func (h *History) readInfo(info *model.SessionInfo, at fs.FileInfo) error {
+func (h *talkReader) readInfo(info *model.SessionInfo, at fs.FileInfo) error {
 	if !model.Understood(info.Agent) {
 		return nil
 	}
@@ -183,7 +196,7 @@ func (h *History) readInfo(info *model.SessionInfo, at fs.FileInfo) error {
 
 // Forks lists the forks, newest first, each with all that it comes from; name limits it to one, of which git is asked,
 // too, where no code was captured. A fork that an agent made by itself is one.
-func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]model.ForkInfo, error) {
+func (h *forkReader) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]model.ForkInfo, error) {
 	list, err := h.knownForks(ctx, name)
 	if err != nil || name == "" {
 		return list, err
@@ -196,7 +209,7 @@ func (h *History) Forks(ctx context.Context, _ value.AgentEnv, name string) ([]m
 }
 
 // forksWith are a session, if it is a fork, and the branches within it; from is what each session was made of.
-func (h *History) forksWith(s *model.SessionInfo, from map[string]*model.Lineage) (list []model.ForkInfo) {
+func (h *forkReader) forksWith(s *model.SessionInfo, from map[string]*model.Lineage) (list []model.ForkInfo) {
 	var before []model.Lineage
 	seen := []string{s.Name}
 	for l := s.Fork; l != nil && !slices.Contains(seen, l.Session); l = from[l.Session] {
@@ -215,7 +228,7 @@ func (h *History) forksWith(s *model.SessionInfo, from map[string]*model.Lineage
 }
 
 // knownForks is Forks without git.
-func (h *History) knownForks(ctx context.Context, name string) ([]model.ForkInfo, error) {
+func (h *forkReader) knownForks(ctx context.Context, name string) ([]model.ForkInfo, error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err

@@ -15,8 +15,9 @@ import (
 	"rewind/tree"
 )
 
-// Tag gives the checkpoint of a name a tag, which keeps it from gc. force moves a tag that exists; without it model.ErrTagExists.
-func (h *History) Tag(ctx context.Context, tag, name string, force bool) (*model.Checkpoint, error) {
+// Tag gives the checkpoint of a name a tag, which keeps it from gc. force moves a tag that exists; without it
+// model.ErrTagExists.
+func (h *nameReader) Tag(ctx context.Context, tag, name string, force bool) (*model.Checkpoint, error) {
 	h.log.Lock()
 	defer h.log.Unlock()
 	if err := checkTag(tag); err != nil {
@@ -57,7 +58,7 @@ func tagExists(tag string, names objstore.ID) error {
 }
 
 // FreeTag fails unless a tag can be made of a name: a model.ErrUsage, or model.ErrTagExists.
-func (h *History) FreeTag(tag string) error {
+func (h *nameReader) FreeTag(tag string) error {
 	if err := checkTag(tag); err != nil {
 		return err
 	}
@@ -68,13 +69,14 @@ func (h *History) FreeTag(tag string) error {
 	return err
 }
 
-// TagOperation is the operation that moves a tag from one checkpoint to another, the zero id for none. Its changes are to be made with it.
+// TagOperation is the operation that moves a tag from one checkpoint to another, the zero id for none. Its changes are
+// to be made with it.
 func TagOperation(tag string, from, to objstore.ID) refs.Operation {
 	return refs.Operation{Kind: refs.KindTag, Message: tag, Changes: []refs.Change{{Name: refs.Tag(tag), Old: from, New: to}}}
 }
 
 // Untag deletes a tag; the checkpoint stays.
-func (h *History) Untag(ctx context.Context, tag string) error {
+func (h *nameReader) Untag(ctx context.Context, tag string) error {
 	h.log.Lock()
 	defer h.log.Unlock()
 	old, err := h.log.Refs.ID(refs.Tag(tag))
@@ -88,7 +90,7 @@ func (h *History) Untag(ctx context.Context, tag string) error {
 }
 
 // MoveTag moves a tag from one checkpoint to another, the zero id for none, with an operation, durably.
-func (h *History) MoveTag(ctx context.Context, tag string, from, to objstore.ID) error {
+func (h *nameReader) MoveTag(ctx context.Context, tag string, from, to objstore.ID) error {
 	return h.log.Record(ctx, TagOperation(tag, from, to), refs.Update{Name: refs.Tag(tag), Old: from, New: to})
 }
 
@@ -138,9 +140,9 @@ const (
 	namesBranch  NameKind = "branch"
 )
 
-// Names lists all names that somebody has given, or an agent: tags by name, then sessions, the newest first, each with the branches within
-// it. It is told from records; no session file is read.
-func (h *History) Names(context.Context) ([]Name, error) {
+// Names lists all names that somebody has given, or an agent: tags by name, then sessions, the newest first, each with
+// the branches within it. It is told from records; no session file is read.
+func (h *nameReader) Names(context.Context) ([]Name, error) {
 	defer h.log.Hold()()
 	all, err := h.log.Refs.List(refs.Tags)
 	if err != nil {
@@ -200,9 +202,9 @@ func Alike(list []Name, name string) (out []Name) {
 // maxNear is how many names are given for one that nobody has.
 const maxNear = 5
 
-// Near are the names that are most like one that is not found: of sessions and branches alone, or of whatever a checkpoint is called by. Of
-// one that is there, and has not what was asked, there are none.
-func (h *History) Near(ctx context.Context, name string, sessions bool) (out []string) {
+// Near are the names that are most like one that is not found: of sessions and branches alone, or of whatever a
+// checkpoint is called by. Of one that is there, and has not what was asked, there are none.
+func (h *nameReader) Near(ctx context.Context, name string, sessions bool) (out []string) {
 	n, err := naming.Parse(name)
 	switch {
 	case sessions:
@@ -234,8 +236,9 @@ func (h *History) Near(ctx context.Context, name string, sessions bool) (out []s
 	return out
 }
 
-// NearPath are the paths that are most like one that a checkpoint does not have: of what is in the directory that it has of it.
-func (h *History) NearPath(e *model.PathError) []string {
+// NearPath are the paths that are most like one that a checkpoint does not have: of what is in the directory that it
+// has of it.
+func (h *nameReader) NearPath(e *model.PathError) []string {
 	cp, err := h.log.Checkpoint(e.Checkpoint)
 	for path := e.Path; err == nil && path != ""; {
 		dir, name := tree.Split(path)
@@ -259,7 +262,7 @@ func (h *History) NearPath(e *model.PathError) []string {
 }
 
 // idsNear are checkpoints whose ids begin as one does that no checkpoint has, as far as that goes.
-func (h *History) idsNear(id string, most int) (list []string) {
+func (h *nameReader) idsNear(id string, most int) (list []string) {
 	for id = strings.ToLower(id); most > 0 && len(id) > naming.MinDigits; {
 		id = id[:len(id)-1]
 		found, err := h.log.Objs.Resolve(objstore.Checkpoint, id)

@@ -13,8 +13,8 @@ import (
 	"rewind/transcript"
 )
 
-// talks are the captured conversations that were read last, since a command asks for one several times; the newest of a session goes on
-// when more of it is captured. Safe for concurrent use.
+// talks are the captured conversations that were read last, since a command asks for one several times; the newest of a
+// session goes on when more of it is captured. Safe for concurrent use.
 type talks struct {
 	mu       sync.Mutex
 	rewrites uint64 // of the log, when the first was read
@@ -45,8 +45,8 @@ const (
 	maxLacks    = 256
 	longTalk    = 4 << 20  // bytes, from which a conversation is stored as it was read; again when so much has come
 	maxState    = 16 << 20 // bytes of what is stored of one
-	// callNear is how far from the end of a conversation, as it was when a call's hook came, the record of that call stands at most: agents
-	// write it around that time.
+	// callNear is how far from the end of a conversation, as it was when a call's hook came, the record of that call
+	// stands at most: agents write it around that time.
 	callNear = 2 << 20
 )
 
@@ -65,7 +65,8 @@ func (k *talks) begin(rewrites uint64) {
 	k.learnt = map[string]*talk{}
 }
 
-// forget gives up what is kept: it is read again when somebody asks. What is being read on meanwhile is kept when it is done.
+// forget gives up what is kept: it is read again when somebody asks. What is being read on meanwhile is kept when it is
+// done.
 func (k *talks) forget() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -78,62 +79,73 @@ func (k *talks) forget() {
 }
 
 // TrimCaches gives up the conversations that were read, and what a list of all turns has summed up.
-func (h *History) TrimCaches() {
+func (h *talkReader) TrimCaches() {
 	h.talks.forget()
 	h.sums.trim()
 }
 
-// Conversation is what a transcript of a session says, parsed. It is shared: nobody changes it. Of one that goes on from the newest that
-// was read of the session only what comes behind that is read.
-func (h *History) Conversation(s *model.Session, said objstore.ID) (*transcript.Conversation, error) {
-	k := &h.talks
-	k.mu.Lock()
-	k.begin(h.log.Rewrites())
-	rewrites := k.rewrites
-	c, ok := k.read.Get(said)
-	was, _ := k.newest.Get(s.Name)
-	if ok || was != nil && was.said == said {
-		k.mu.Unlock()
-		if !ok {
-			c = was.is
-		}
+// Conversation is what a transcript of a session says, parsed. It is shared: nobody changes it. Of one that goes on
+// from the newest that was read of the session only what comes behind that is read.
+func (h *talkReader) Conversation(s *model.Session, said objstore.ID) (*transcript.Conversation, error) {
+	rewrites := h.log.Rewrites()
+	c, was := h.talks.take(s.Name, said, rewrites)
+	if c != nil {
 		return c, nil
 	}
-	k.newest.Drop(s.Name)
-	k.mu.Unlock()
-
 	if was == nil {
 		was = h.storedTalk(s)
 	}
 	next, err := h.readOn(s, said, was)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.rewrites != rewrites {
-		if err != nil {
-			return nil, err
-		}
-		return next.is, nil
-	}
-	keep := was
-	if err == nil && (was == nil || next.on == was.on || said == s.Cursor.Transcript) {
-		keep = next
-	} else if err == nil {
-		k.read.Put(said, next.is)
-	}
-	if keep != nil {
-		k.newest.Put(s.Name, keep)
-	}
-	if keep != nil && keep == next && said == s.Cursor.Transcript && next.size-next.kept >= longTalk && !s.Purged {
-		k.learnt[s.Name] = next
-	}
+	h.talks.keep(s, rewrites, was, next)
 	if err != nil {
 		return nil, err
 	}
 	return next.is, nil
 }
 
+// take is a conversation that was read, or else the newest one of the session, to be read on: nobody else has that one
+// until it is kept. Both are nil where there is none.
+func (k *talks) take(session string, said objstore.ID, rewrites uint64) (*transcript.Conversation, *talk) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.begin(rewrites)
+	if c, ok := k.read.Get(said); ok {
+		return c, nil
+	}
+	was, _ := k.newest.Get(session)
+	if was != nil && was.said == said {
+		return was.is, nil
+	}
+	k.newest.Drop(session)
+	return nil, was
+}
+
+// keep keeps what was read of a session, and what it went on from; next is nil where that failed. If something was
+// taken out of the log meanwhile nothing is kept.
+func (k *talks) keep(s *model.Session, rewrites uint64, was, next *talk) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.rewrites != rewrites {
+		return
+	}
+	newest := next != nil && next.said == s.Cursor.Transcript
+	if next != nil && (newest || was == nil || next.on == was.on) {
+		k.newest.Put(s.Name, next)
+		if newest && next.size-next.kept >= longTalk && !s.Purged {
+			k.learnt[s.Name] = next
+		}
+		return
+	}
+	if next != nil {
+		k.read.Put(next.said, next.is)
+	}
+	if was != nil {
+		k.newest.Put(s.Name, was)
+	}
+}
+
 // storedTalk is how the store has the conversation of a session; nil: it has it not.
-func (h *History) storedTalk(s *model.Session) *talk {
+func (h *talkReader) storedTalk(s *model.Session) *talk {
 	if s.Cursor.Length < longTalk {
 		return nil
 	}
@@ -151,8 +163,9 @@ func (h *History) storedTalk(s *model.Session) *talk {
 	return t
 }
 
-// keepTalks stores what was read of long conversations. The log's lock is held. An error is dropped: they are read again.
-func (h *History) keepTalks(ctx context.Context) {
+// keepTalks stores what was read of long conversations. The log's lock is held. An error is dropped: they are read
+// again.
+func (h *talkReader) keepTalks(ctx context.Context) {
 	k := &h.talks
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -185,7 +198,7 @@ func (h *History) keepTalks(ctx context.Context) {
 }
 
 // readOn reads a transcript: of one that begins with was the rest.
-func (h *History) readOn(s *model.Session, said objstore.ID, was *talk) (*talk, error) {
+func (h *talkReader) readOn(s *model.Session, said objstore.ID, was *talk) (*talk, error) {
 	st, err := conversation.OpenEnd(h.log.Objs, said)
 	if err != nil {
 		return nil, err
@@ -210,7 +223,7 @@ func (h *History) readOn(s *model.Session, said objstore.ID, was *talk) (*talk, 
 }
 
 // turnsTo are the turns of a transcript of a session; what is told of the last one may have come later.
-func (h *History) turnsTo(s *model.Session, said objstore.ID) ([]transcript.Turn, error) {
+func (h *talkReader) turnsTo(s *model.Session, said objstore.ID) ([]transcript.Turn, error) {
 	now := s.Cursor.Transcript
 	if said != now && !now.IsZero() {
 		st, err := conversation.OpenEnd(h.log.Objs, now)
@@ -243,13 +256,13 @@ func turnsBefore(turns []transcript.Turn, length int64) []transcript.Turn {
 }
 
 // turnsIn counts the turns of a transcript.
-func (h *History) turnsIn(s *model.Session, said objstore.ID) (int, error) {
+func (h *talkReader) turnsIn(s *model.Session, said objstore.ID) (int, error) {
 	turns, err := h.turnsTo(s, said)
 	return len(turns), err
 }
 
 // hasCall reports whether a transcript has a call, whose hook came when the conversation ended at a place in it.
-func (h *History) hasCall(s *model.Session, said objstore.ID, at int64, call string) (bool, error) {
+func (h *talkReader) hasCall(s *model.Session, said objstore.ID, at int64, call string) (bool, error) {
 	if said.IsZero() {
 		return false, nil
 	}

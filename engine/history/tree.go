@@ -44,7 +44,8 @@ type Tree struct {
 	Others   int      // sessions of other families
 }
 
-// LocalBranches are the branches that go on in this worktree, for the trees of others of its family. The log's lock is not held.
+// LocalBranches are the branches that go on in this worktree, for the trees of others of its family. The log's lock is
+// not held.
 func (h *History) LocalBranches(ctx context.Context) (list []Branch, err error) {
 	defer h.log.Hold()()
 	t, all, err := h.newTree(ctx)
@@ -90,10 +91,10 @@ func (h *History) newTree(ctx context.Context) (*treeMaker, []model.Session, err
 	return t, slices.DeleteFunc(h.log.ListSessions(), func(s model.Session) bool { return h.Unseen(&s) }), nil
 }
 
-// FamilyTree is the tree of a session's family ("": of the one where the project stands, or else the newest); with all, those of every
-// family, that one's first. It is told from records, and session files are read that changed. there are the branches that go on in other
-// worktrees, and
-// known of them are told as they are there; the record that this log has of one ends where the worktree began.
+// FamilyTree is the tree of a session's family ("": of the one where the project stands, or else the newest); with all,
+// those of every family, that one's first. It is told from records, and session files are read that changed. there are
+// the branches that go on in other worktrees, and known of them are told as they are there; the record that this log
+// has of one ends where the worktree began.
 func (h *History) FamilyTree(ctx context.Context, session string, all bool, there []Branch) (*Tree, error) {
 	defer h.log.Hold()()
 	t, list, err := h.newTree(ctx)
@@ -166,8 +167,8 @@ func one(is bool) int {
 	return 0
 }
 
-// running reports whether an agent is at work on a session or has it open, with one look at the machine's processes. The log's lock is held
-// by Hold.
+// running reports whether an agent is at work on a session or has it open, with one look at the machine's processes.
+// The log's lock is held by Hold.
 func (h *History) running(s *model.Session) bool {
 	_, is := h.sessions.AtWork(s, h.log.Processes())
 	return is
@@ -187,7 +188,8 @@ type treeMaker struct {
 	met      []int                  // of each of out, and of an original, the branch, from 1, that was last found to clash with it
 }
 
-// parent is what a session hangs on; "": nothing that is known here, or lineages that form a circle, which agents' files may.
+// parent is what a session hangs on; "": nothing that is known here, or lineages that form a circle, which agents'
+// files may.
 func (t *treeMaker) parent(s *model.Session) string {
 	p := s.From()
 	if t.known[p] == nil {
@@ -297,8 +299,8 @@ func (t *treeMaker) putWay(s *model.Session, ways []transcript.Branch, n int, pa
 	return t.putBelow(s, ways, n, b.Branch, depth+1)
 }
 
-// putBelow adds what hangs on a session (n 0), or on branch number n within it: branches within it that parted there, and the forks that
-// were made of its turns.
+// putBelow adds what hangs on a session (n 0), or on branch number n within it: branches within it that parted there,
+// and the forks that were made of its turns.
 func (t *treeMaker) putBelow(s *model.Session, ways []transcript.Branch, n int, parent string, depth int) error {
 	in := map[int]int{} // of turns, the branch that they are in
 	for i := range ways {
@@ -360,8 +362,9 @@ func (t *treeMaker) learn(list []model.Session, first string, all bool) error {
 	return err
 }
 
-// knownTitle is a session's title, as a list of sessions has found it in its file last, or how its newest prompt begins.
-func (h *History) knownTitle(s *model.Session) string {
+// knownTitle is a session's title, as a list of sessions has found it in its file last, or how its newest prompt
+// begins.
+func (h *talkReader) knownTitle(s *model.Session) string {
 	k := h.known.of(s.Name)
 	if k == nil || s.Agent == transcript.Codex && s.Title != "" { // the file of one of Codex does not say
 		return cmp.Or(s.Title, s.Prompt)
@@ -370,7 +373,7 @@ func (h *History) knownTitle(s *model.Session) string {
 }
 
 // TitleOf is a session's title: as its file has it, else as it was given when the session was made.
-func (h *History) TitleOf(s *model.Session) (string, error) {
+func (h *talkReader) TitleOf(s *model.Session) (string, error) {
 	if s.Title != "" && s.Agent == transcript.Codex {
 		return s.Title, nil // the file does not say
 	}
@@ -409,7 +412,7 @@ func (t *treeMaker) state(b *Branch) error {
 }
 
 // heads are the checkpoints that refs of a class name, by session.
-func (h *History) heads(class string) (map[string]objstore.ID, error) {
+func (h *talkReader) heads(class string) (map[string]objstore.ID, error) {
 	all, err := h.log.Refs.List(class)
 	heads := make(map[string]objstore.ID, len(all))
 	for _, r := range all {

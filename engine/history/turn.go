@@ -12,9 +12,9 @@ import (
 	"rewind/objstore"
 )
 
-// turn is the checkpoint at the end of a turn, of the session that the name says, else of session ("": the current one). Turn 0 is the
-// state before the first prompt. A turn from before a fork is the other session's.
-func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error) {
+// turn is the checkpoint at the end of a turn, of the session that the name says, else of session ("": the current
+// one). Turn 0 is the state before the first prompt. A turn from before a fork is the other session's.
+func (h *turnReader) turn(session string, n naming.Name) (*model.Checkpoint, error) {
 	session, err := h.turnSession(session, n)
 	if err != nil {
 		return nil, err
@@ -45,17 +45,19 @@ func (h *History) turn(session string, n naming.Name) (*model.Checkpoint, error)
 	return cp, err
 }
 
-// A turnAt is where the log has a turn: a fork's turns from before it was made are another session's. That one may have been cut in place
-// since, and its numbers may have come again: what the log has behind the first such cut does not count.
+// A turnAt is where the log has a turn: a fork's turns from before it was made are another session's. That one may have
+// been cut in place since, and its numbers may have come again: what the log has behind the first such cut does not
+// count.
 type turnAt struct {
 	session string
 	turn    uint64
-	// the operation that made the fork, or after which the turn is not followed through a cut; 0: it is the session's own turn
+	// the operation that made the fork, or after which the turn is not followed through a cut; 0: it is the session's
+	// own turn
 	forked uint64
 }
 
-// taken is where turn n of a session was taken; record gives a session's record, nil if there is none, and log what the log has of a turn's
-// session. It follows at most conversation.MaxBases forks, since lineages may form a circle.
+// taken is where turn n of a session was taken; record gives a session's record, nil if there is none, and log what the
+// log has of a turn's session. It follows at most conversation.MaxBases forks, since lineages may form a circle.
 func taken(
 	session string, n uint64, record func(session string) (*model.Session, error), log func(turnAt) (*turnLog, error),
 ) (turnAt, error) {
@@ -69,8 +71,8 @@ func taken(
 			break
 		}
 		if at.turn > uint64(s.Fork.Both) {
-			// A fork that has the turn no more was cut in place behind the fork that was made of it. It had inherited the turn, unless it
-			// had made one of that number by then.
+			// A fork that has the turn no more was cut in place behind the fork that was made of it. It had inherited
+			// the turn, unless it had made one of that number by then.
 			if at.forked == 0 {
 				break
 			}
@@ -93,7 +95,7 @@ func taken(
 
 // readTurns reads what the log has of a session's turns, as a fork has them. The caller need not hold the log's lock.
 // What was read is not read again while nothing is written: several questions about one moment are answered from it.
-func (h *History) readTurns(at turnAt) (*turnLog, error) {
+func (h *turnReader) readTurns(at turnAt) (*turnLog, error) {
 	at.turn = 0
 	writes := h.log.DB.Writes()
 	if l := h.turns.get(at, writes); l != nil {
@@ -142,14 +144,15 @@ func (k *turnLogs) put(at turnAt, writes uint64, l *turnLog) {
 }
 
 // askedBy is what was read for another request, whose sight of the store it goes on with; nil: for none.
-func (l *turnLog) askedBy(h *History) *turnLog {
+func (l *turnLog) askedBy(h *turnReader) *turnLog {
 	its := *l
 	its.e, its.facts = h, nil
 	return &its
 }
 
-// hasTurns adds to an error about a turn how many the session has, with those of which there is no event. The records are loaded.
-func (h *History) hasTurns(err error) error {
+// hasTurns adds to an error about a turn how many the session has, with those of which there is no event. The records
+// are loaded.
+func (h *turnReader) hasTurns(err error) error {
 	var none *model.NoTurnError
 	if errors.As(err, &none) {
 		none.Turns = max(none.Turns, h.TurnCount(h.log.Session(none.Session)))
@@ -163,7 +166,7 @@ func hasTalk(s *model.Session) bool {
 }
 
 // TurnCount is how many turns the captured conversation of a session has; 0 if it cannot be read.
-func (h *History) TurnCount(s *model.Session) uint64 {
+func (h *turnReader) TurnCount(s *model.Session) uint64 {
 	if s == nil || !hasTalk(s) {
 		return 0
 	}
@@ -174,9 +177,9 @@ func (h *History) TurnCount(s *model.Session) uint64 {
 	return uint64(turns)
 }
 
-// endOfSession is the checkpoint at the end of the last turn of a session's conversation, which may have been taken in the session that it
-// was forked from; nil: no code was captured then. The records are loaded.
-func (h *History) endOfSession(session string) (*model.Checkpoint, error) {
+// endOfSession is the checkpoint at the end of the last turn of a session's conversation, which may have been taken in
+// the session that it was forked from; nil: no code was captured then. The records are loaded.
+func (h *turnReader) endOfSession(session string) (*model.Checkpoint, error) {
 	last, err := h.lastSaid(h.log.Session(session))
 	if err != nil {
 		return nil, err
@@ -192,16 +195,16 @@ func (h *History) endOfSession(session string) (*model.Checkpoint, error) {
 }
 
 // turnSession is the session whose turn a name means: its own, else session, "" for the current one.
-func (h *History) turnSession(session string, n naming.Name) (string, error) {
+func (h *turnReader) turnSession(session string, n naming.Name) (string, error) {
 	if n.Session != "" {
 		return h.sessions.FindSession(n.Session)
 	}
 	return h.sessions.OrHolder(session, n.Turn)
 }
 
-// endOfTurn is the checkpoint at the end of a turn, as the log has it. Where a conversation was cut in place a number comes
-// again: the newest turn of that number is meant.
-func (h *History) endOfTurn(at turnAt) (*model.Checkpoint, error) {
+// endOfTurn is the checkpoint at the end of a turn, as the log has it. Where a conversation was cut in place a number
+// comes again: the newest turn of that number is meant.
+func (h *turnReader) endOfTurn(at turnAt) (*model.Checkpoint, error) {
 	l, err := h.readTurns(at)
 	if err != nil {
 		return nil, err
@@ -220,7 +223,7 @@ func (h *History) endOfTurn(at turnAt) (*model.Checkpoint, error) {
 }
 
 // transcriptAt is the transcript at the end of a turn, as the log has it; zero: no event of that turn was recorded.
-func (h *History) transcriptAt(at turnAt) (objstore.ID, error) {
+func (h *turnReader) transcriptAt(at turnAt) (objstore.ID, error) {
 	l, err := h.readTurns(at)
 	if err != nil {
 		return objstore.ID{}, err
@@ -232,13 +235,14 @@ func (h *History) transcriptAt(at turnAt) (objstore.ID, error) {
 	return l.transcriptAt(f)
 }
 
-// turnOf is the turn of a checkpoint as it was until the conversation was cut next: the number may have come again since.
+// turnOf is the turn of a checkpoint as it was until the conversation was cut next: the number may have come again
+// since.
 func turnOf(cp *model.Checkpoint) turnAt {
 	return turnAt{session: cp.Session, turn: cp.Cause.Turn, forked: cp.Seq}
 }
 
 // endsTurn reports whether a checkpoint is the state at the end of its turn, and the turn is over.
-func (h *History) endsTurn(cp *model.Checkpoint) (bool, error) {
+func (h *turnReader) endsTurn(cp *model.Checkpoint) (bool, error) {
 	if cp.Session == model.Manual || cp.Cause.Turn == 0 || cp.Cause.Event == model.EventSafety || h.log.Session(cp.Session) == nil {
 		return false, nil
 	}

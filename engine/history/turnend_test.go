@@ -14,8 +14,8 @@ import (
 	"rewind/hooks"
 )
 
-// A turn that ends without a word, and a person who works on meanwhile: what that one did is found when the turn is seen to be over, and
-// is not in it.
+// A turn that ends without a word, and a person who works on meanwhile: what that one did is found when the turn is
+// seen to be over, and is not in it.
 func TestPromise19QuietTurnWithoutTheHands(t *testing.T) {
 	p, k := enginetest.Begun(t)
 	k.Ask("one")

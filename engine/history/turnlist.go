@@ -9,10 +9,10 @@ import (
 	"rewind/transcript"
 )
 
-// turnList makes the list of a session's turns. The log is read once for each session on its line, and of the conversations that it names
-// only those that the newest does not begin with.
+// turnList makes the list of a session's turns. The log is read once for each session on its line, and of the
+// conversations that it names only those that the newest does not begin with.
 type turnList struct {
-	e    *History
+	e    *turnReader
 	s    *model.Session
 	now  *transcript.Conversation // nil: it is not known
 	as   *conversation.Stored     // its bytes
@@ -24,7 +24,7 @@ type turnList struct {
 }
 
 // listTurns fills the list with the newest turns, at most limit; 0: all.
-func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript.Conversation, limit int) error {
+func (h *turnReader) listTurns(l *model.TurnList, s *model.Session, now *transcript.Conversation, limit int) error {
 	t := &turnList{
 		e: h, s: s, now: now, logs: map[turnAt]*turnLog{}, read: map[objstore.ID]*transcript.Conversation{},
 		ends: map[objstore.ID]*transcript.Turn{}, lost: h.lostTurns(s),
@@ -58,9 +58,10 @@ func (h *History) listTurns(l *model.TurnList, s *model.Session, now *transcript
 	return t.stands(l, count)
 }
 
-// stands fills in where the project stands, and where the session does. Several agents work side by side: what one of them did last is
-// where the project stands, and the others stand where they are all the same. The checkpoint on which a session of another family
-// stands may be one of this session's, at which that one began, and says nothing of where this one is.
+// stands fills in where the project stands, and where the session does. Several agents work side by side: what one of
+// them did last is where the project stands, and the others stand where they are all the same. The checkpoint on which
+// a session of another family stands may be one of this session's, at which that one began, and says nothing of where
+// this one is.
 func (t *turnList) stands(l *model.TurnList, count uint64) error {
 	at, err := t.e.sessions.Position()
 	if err != nil {
@@ -94,7 +95,8 @@ func (t *turnList) standsAt(session string, count uint64) (uint64, error) {
 	return n, err
 }
 
-// endedBy is the newest turn that ends with a checkpoint, else, if that is of the session, the one in which it was taken; 0: none.
+// endedBy is the newest turn that ends with a checkpoint, else, if that is of the session, the one in which it was
+// taken; 0: none.
 func (t *turnList) endedBy(cp *model.Checkpoint, count uint64) (uint64, error) {
 	for n := count; n > 0; n-- {
 		end, known, at, err := t.end(n)
@@ -129,7 +131,8 @@ func (t *turnList) endedBy(cp *model.Checkpoint, count uint64) (uint64, error) {
 	return cp.Cause.Turn - min(cp.Cause.Turn, 1), nil // its prompt is not answered yet
 }
 
-// end is the checkpoint with the code at the end of turn n, zero: there is none, and the session and the turn there that it is known by.
+// end is the checkpoint with the code at the end of turn n, zero: there is none, and the session and the turn there
+// that it is known by.
 func (t *turnList) end(n uint64) (cp objstore.ID, known *turnLog, at turnAt, err error) {
 	at = t.e.turnAt(t.s.Name, n, t.log)
 	if known, err = t.log(at); err != nil {
@@ -142,8 +145,8 @@ func (t *turnList) end(n uint64) (cp objstore.ID, known *turnLog, at turnAt, err
 	return cp, known, at, err
 }
 
-// turn tells one turn: as it stands in the conversation, or where the numbers have parted, since the agent went back by itself, was killed
-// or the file was cut, as it stood when it ended.
+// turn tells one turn: as it stands in the conversation, or where the numbers have parted, since the agent went back by
+// itself, was killed or the file was cut, as it stood when it ended.
 func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	info := model.TurnInfo{Number: n}
 	info.Turn = t.said(n)
@@ -255,8 +258,8 @@ func (t *turnList) placed(n uint64) (at int, has bool) {
 	return at, said && t.now != nil && at <= len(t.now.Turns)
 }
 
-// unsaid reports whether the conversation at the end of turn n has nothing of it: the agent was killed before it wrote the prompt. was is
-// the turn that it ends with.
+// unsaid reports whether the conversation at the end of turn n has nothing of it: the agent was killed before it wrote
+// the prompt. was is the turn that it ends with.
 func (t *turnList) unsaid(own *turnLog, n uint64, was *transcript.Turn) (bool, error) {
 	f, err := own.factsOf(n)
 	if err != nil || f.Prompt == "" {

@@ -8,7 +8,8 @@ import (
 	"rewind/hooks"
 )
 
-// A prompt that the agent writes down after the hook, behind one that ended by Esc and of which no event has the conversation either.
+// A prompt that the agent writes down after the hook, behind one that ended by Esc and of which no event has the
+// conversation either.
 func TestPromise19TurnsOfPromptsWrittenLate(t *testing.T) {
 	p := enginetest.NewProject(t)
 	s := p.Scribe(hooks.Claude, "000000a0-0000-4000-8000-000000000000")

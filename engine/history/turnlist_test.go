@@ -14,8 +14,8 @@ import (
 	"rewind/transcript"
 )
 
-// Codex goes back in its terminal: it opens the conversation anew in another file, and the prompts that are heard count on. The turn that
-// was left behind can still be named, and so can the one after it.
+// Codex goes back in its terminal: it opens the conversation anew in another file, and the prompts that are heard count
+// on. The turn that was left behind can still be named, and so can the one after it.
 func TestTurnsAfterCodexWentBack(t *testing.T) {
 	p := enginetest.NewProject(t)
 	dir := filepath.Join(p.User(), ".codex", "sessions", "2026", "11", "20")
@@ -73,7 +73,8 @@ func nthLine(b []byte, n int) int {
 	return len(b)
 }
 
-// Droid writes what goes ahead of a prompt long before its prompt: a turn that has begun that far is not the end of the one before.
+// Droid writes what goes ahead of a prompt long before its prompt: a turn that has begun that far is not the end of the
+// one before.
 func TestTurnsOfDroid(t *testing.T) {
 	p := enginetest.NewProject(t)
 	dir := filepath.Join(p.User(), ".factory", "sessions", "-p")

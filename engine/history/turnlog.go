@@ -19,7 +19,7 @@ import (
 // is the one place that says what a turn is, for turn:N, for lists of turns, and for the conversation that goes with a
 // checkpoint. Not for concurrent use.
 type turnLog struct {
-	e       *History
+	e       *turnReader
 	session string
 	record  *model.Session // nil: the session has none
 	rows    []ledger.Turn  // that count, the oldest first
@@ -59,7 +59,7 @@ type conversationAt struct {
 
 // newTurnLog is the turnLog of a session as it was before its file was changed next behind operation forked; 0: as it
 // is.
-func (h *History) newTurnLog(session string, forked uint64) (*turnLog, error) {
+func (h *turnReader) newTurnLog(session string, forked uint64) (*turnLog, error) {
 	s, err := h.log.StoredSession(session)
 	if err != nil {
 		return nil, err
@@ -382,7 +382,7 @@ func isEndOf(end, made *model.Checkpoint, session string) bool {
 
 // version is the version that the restore seq has made of a session's file again; nil: it has cut the file, or when it
 // was so before is not known.
-func (h *History) version(s *model.Session, seq uint64, f refs.File) *ledger.Version {
+func (h *turnReader) version(s *model.Session, seq uint64, f refs.File) *ledger.Version {
 	if on, err := h.GoesOn(f.From, f.To); err != nil || on {
 		return nil
 	}
@@ -464,8 +464,8 @@ func (l *turnLog) after(said objstore.ID, seq uint64) (after objstore.ID, on boo
 	return after, on, err
 }
 
-// late reports whether now, which is after, has exactly one turn more than was, and that is the turn of f, which the agent had not written
-// yet at its end. after was captured at a later moment.
+// late reports whether now, which is after, has exactly one turn more than was, and that is the turn of f, which the
+// agent had not written yet at its end. after was captured at a later moment.
 func (l *turnLog) late(f *turnFacts, was, now []transcript.Turn, after objstore.ID, at conversationAt) (bool, error) {
 	n := len(was)
 	if len(now) != n+1 || f.Prompt == "" || !f.begins(&now[n]) {

@@ -17,9 +17,10 @@ import (
 	"rewind/transcript"
 )
 
-// Turns lists the turns of a session: those that events tell of, each as its conversation stood at its end, and those that were there
-// before. A turn that the conversation does not hold any more is there, too, and can be forked. At most limit, the newest; 0: all.
-func (h *History) Turns(ctx context.Context, w model.SessionChoice, limit int) (*model.TurnList, error) {
+// Turns lists the turns of a session: those that events tell of, each as its conversation stood at its end, and those
+// that were there before. A turn that the conversation does not hold any more is there, too, and can be forked. At most
+// limit, the newest; 0: all.
+func (h *turnReader) Turns(ctx context.Context, w model.SessionChoice, limit int) (*model.TurnList, error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (h *History) Turns(ctx context.Context, w model.SessionChoice, limit int) (
 
 // addCut adds to a list of turns those that restores have cut off the session's file and whose numbers came again, each
 // in front of the turn that has its number now; those whose numbers did not come again are there.
-func (h *History) addCut(l *model.TurnList, limit int) error {
+func (h *turnReader) addCut(l *model.TurnList, limit int) error {
 	if len(l.Turns) == 0 {
 		return nil
 	}
@@ -72,7 +73,7 @@ func (h *History) addCut(l *model.TurnList, limit int) error {
 }
 
 // turnsOf is Turns of a session; the log's lock is held, and the records are loaded.
-func (h *History) turnsOf(ctx context.Context, session string, limit int) (*model.TurnList, error) {
+func (h *turnReader) turnsOf(ctx context.Context, session string, limit int) (*model.TurnList, error) {
 	s := h.log.Session(session)
 	if s == nil {
 		return nil, h.noAgents(session)
@@ -103,8 +104,9 @@ func (h *History) turnsOf(ctx context.Context, session string, limit int) (*mode
 	return l, h.listTurns(l, s, now, limit)
 }
 
-// noAgents is the error of who wants the turns of a session that is no agent's. The log's lock is held, and the records are loaded.
-func (h *History) noAgents(session string) error {
+// noAgents is the error of who wants the turns of a session that is no agent's. The log's lock is held, and the records
+// are loaded.
+func (h *turnReader) noAgents(session string) error {
 	err := &model.NoConversationError{Moment: "session " + session, Why: "it is a person's own", None: true}
 	for _, s := range h.log.ListSessions() { // the newest first
 		silent := s.Turn == 0 && s.Cursor.Transcript.IsZero()
@@ -120,9 +122,9 @@ func (h *History) noAgents(session string) error {
 	return err
 }
 
-// Messages gives the last n messages of the conversation before a checkpoint, in order, as a person reads them; why says why there are
-// none.
-func (h *History) Messages(ctx context.Context, name string, n int) (list []transcript.Message, why string, err error) {
+// Messages gives the last n messages of the conversation before a checkpoint, in order, as a person reads them; why
+// says why there are none.
+func (h *nameReader) Messages(ctx context.Context, name string, n int) (list []transcript.Message, why string, err error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, "", err
@@ -165,8 +167,8 @@ func unsaid(s *model.Session, p *Moment) string {
 	return ""
 }
 
-// Place is where messages are asked for: a page before a byte of the conversation (Before), or from one on (From); the zero Place is the
-// end of it. Generation, unless 0, is the one that the byte is of.
+// Place is where messages are asked for: a page before a byte of the conversation (Before), or from one on (From); the
+// zero Place is the end of it. Generation, unless 0, is the one that the byte is of.
 type Place struct {
 	Before, From *int64
 	Generation   uint64
@@ -182,9 +184,10 @@ type SaidPage struct {
 	Why        string // there is none
 }
 
-// Page gives n messages of a session's conversation, as far as it is captured now, or up to the moment that a name stands for. What is read
-// for it is around the place; what a person went back behind, and the numbers of turns, are known from what was read of the session before.
-func (h *History) Page(ctx context.Context, w model.SessionChoice, name string, at Place, n int) (*SaidPage, error) {
+// Page gives n messages of a session's conversation, as far as it is captured now, or up to the moment that a name
+// stands for. What is read for it is around the place; what a person went back behind, and the numbers of turns, are
+// known from what was read of the session before.
+func (h *nameReader) Page(ctx context.Context, w model.SessionChoice, name string, at Place, n int) (*SaidPage, error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, err
@@ -239,7 +242,7 @@ func (h *History) Page(ctx context.Context, w model.SessionChoice, name string, 
 var ErrReplaced = errors.New("the session file is another one now")
 
 // now is the newest moment of a session that was asked for, with the conversation captured up to now.
-func (h *History) now(ctx context.Context, w model.SessionChoice) (*Moment, error) {
+func (h *turnReader) now(ctx context.Context, w model.SessionChoice) (*Moment, error) {
 	session, err := h.sessions.OfTurn(w, 0)
 	if err != nil {
 		return nil, err
@@ -255,7 +258,7 @@ func (h *History) now(ctx context.Context, w model.SessionChoice) (*Moment, erro
 }
 
 // sourceAt is the conversation up to a moment, to be read.
-func (h *History) sourceAt(s *model.Session, p *Moment) (transcript.Source, error) {
+func (h *nameReader) sourceAt(s *model.Session, p *Moment) (transcript.Source, error) {
 	agent := s.Agent
 	st, err := conversation.OpenEnd(h.log.Objs, p.Transcript)
 	src := sourceOf(s, st)
@@ -315,6 +318,6 @@ func LastMessages(list []transcript.Message, n int) []transcript.Message {
 }
 
 // NewestOf is a session's newest checkpoint; zero: it has none.
-func (h *History) NewestOf(session string) (objstore.ID, error) {
+func (h *talkReader) NewestOf(session string) (objstore.ID, error) {
 	return h.log.Refs.ID(refs.Session(session))
 }

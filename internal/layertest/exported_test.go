@@ -248,9 +248,9 @@ func (u *usage) unusedOf(pkg *types.Package, short string) (names []string) {
 		if !ok {
 			continue
 		}
-		for m := range named.Methods() {
-			if !u.implements(named, m.Name()) {
-				report(m, name+"."+m.Name())
+		for m := range types.NewMethodSet(types.NewPointer(named)).Methods() {
+			if own(pkg, named, m.Obj()) && !u.implements(named, m.Obj().Name()) {
+				report(m.Obj(), name+"."+m.Obj().Name())
 			}
 		}
 		s, ok := named.Underlying().(*types.Struct)
@@ -264,6 +264,17 @@ func (u *usage) unusedOf(pkg *types.Package, short string) (names []string) {
 		}
 	}
 	return names
+}
+
+// own reports whether a method is one of a type of the package, or of an unexported one that it embeds: nobody else can
+// name that.
+func own(pkg *types.Package, of *types.Named, method types.Object) bool {
+	recv := method.Type().(*types.Signature).Recv().Type()
+	if p, ok := recv.(*types.Pointer); ok {
+		recv = p.Elem()
+	}
+	n, ok := recv.(*types.Named)
+	return ok && (n.Obj() == of.Obj() || n.Obj().Pkg() == pkg && !n.Obj().Exported())
 }
 
 // usesValueOf reports whether a constant of a type of the package is used: then all values of the type are there for

@@ -17,6 +17,7 @@ import (
 type symbols struct {
 	in  map[string]map[string]bool // package to names: of the package, methods, fields, and tests
 	of  map[string]map[string]bool // type to its methods and fields
+	on  map[string]map[string]bool // type to the types that it embeds, whose methods and fields it has
 	all map[string]bool            // functions, methods and types of all packages
 }
 
@@ -74,7 +75,21 @@ func (s *symbols) has(span string) (known, ours bool) {
 	if names := s.in[m[1]]; names != nil && ast.IsExported(m[2]) {
 		return names[m[2]] && (m[3] == "" || names[m[3]]), true
 	}
-	return s.of[m[1]][m[2]], ast.IsExported(m[1]) && ast.IsExported(m[2])
+	return s.member(m[1], m[2], map[string]bool{}), ast.IsExported(m[1]) && ast.IsExported(m[2])
+}
+
+// member reports whether a type has a method or a field, or embeds one that has.
+func (s *symbols) member(of, name string, seen map[string]bool) bool {
+	if s.of[of][name] {
+		return true
+	}
+	seen[of] = true // types of two packages may have one name
+	for on := range s.on[of] {
+		if !seen[on] && s.member(on, name, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasPrefix reports whether the code has a name that begins so: a document may name tests as `TestName*` or
@@ -88,9 +103,15 @@ func (s *symbols) hasPrefix(prefix string) bool {
 	return false
 }
 
+func newSymbols() *symbols {
+	return &symbols{
+		map[string]map[string]bool{}, map[string]map[string]bool{}, map[string]map[string]bool{}, map[string]bool{},
+	}
+}
+
 // readSymbols reads the declarations of all files of Go, tests too.
 func readSymbols(t *testing.T, dir string) *symbols {
-	s := &symbols{map[string]map[string]bool{}, map[string]map[string]bool{}, map[string]bool{}}
+	s := newSymbols()
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -139,6 +160,9 @@ func (s *symbols) read(pkg string, f *ast.File) {
 			declare(n.Name.Name)
 			ast.Inspect(n.Type, func(in ast.Node) bool {
 				if field, ok := in.(*ast.Field); ok {
+					if on, ok := embedded(field); ok {
+						add(s.on, n.Name.Name, on)
+					}
 					for _, id := range field.Names {
 						add(s.of, n.Name.Name, id.Name)
 						add(s.in, pkg, id.Name)
@@ -155,21 +179,34 @@ func (s *symbols) read(pkg string, f *ast.File) {
 	})
 }
 
+// embedded is the name of the type that a field embeds.
+func embedded(f *ast.Field) (string, bool) {
+	of := f.Type
+	if p, ok := of.(*ast.StarExpr); ok {
+		of = p.X
+	}
+	if id, ok := of.(*ast.Ident); ok && len(f.Names) == 0 {
+		return id.Name, true
+	}
+	return "", false
+}
+
 // TestSymbols: each form of a name is found, and one that is not in the code is a breach.
 func TestSymbols(t *testing.T) {
-	const code = "package kv\ntype DB struct{ Dir string }\n" +
+	const code = "package kv\ntype DB struct{ Dir string; *lower }\ntype lower struct{ Deep int }\n" +
 		"func (d *DB) Close() {}\nfunc Open() {}\nfunc TestOpen() {}\n"
 	f, err := parser.ParseFile(token.NewFileSet(), "a.go", code, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &symbols{map[string]map[string]bool{}, map[string]map[string]bool{}, map[string]bool{}}
+	s := newSymbols()
 	s.read("kv", f)
 	for _, c := range []struct {
 		text      string
 		seen, bad int
 	}{
 		{"`kv.Open`, `kv.DB.Dir`, `DB.Close`, `kv.Open(ctx)`, `Open(x)`, `TestOpen`, `TestOp<Agent>`, `TestO*`", 8, 0},
+		{"`DB.Deep`", 1, 0},
 		{"`kv.Shut`, `DB.Shut`, `Shut()`, `TestShut`, `FuzzOpen`, `TestShut*`, `Store.Close`, `kv.DB.Shut`", 8, 8},
 		{"`os.Open`, `kv.go`, `README.md`, `gc.keep`, `print()`, kv.Shut, `Makefile`", 0, 0},
 	} {
