@@ -50,7 +50,7 @@ func Conversation(j *model.Journal) *model.Conversation {
 }
 
 // isOtherVersion reports whether steps set a session file to what it did not begin with.
-func (rs *Restorer) isOtherVersion(steps []refs.File) bool {
+func (rs *talkPlanner) isOtherVersion(steps []refs.File) bool {
 	return slices.ContainsFunc(steps, func(f refs.File) bool {
 		if f.From.IsZero() || f.To.IsZero() {
 			return false
@@ -63,7 +63,7 @@ func (rs *Restorer) isOtherVersion(steps []refs.File) bool {
 // dropConversation makes a restore whose session files could not be set one of the code alone. Session files that were
 // set are set back. Those that cannot be are put into j.KeptFiles, so that the operation names them: their bytes stay
 // in the store, and undo-restore finds them.
-func (rs *Restorer) dropConversation(j *model.Journal, res *Result, why error) {
+func (rs *talkPlanner) dropConversation(j *model.Journal, res *Result, why error) {
 	for _, f := range conversation.ReverseFiles(j.Files) {
 		_ = conversation.SetSession(rs.log.Objs, j.Folders, f) // what is not as it was is found below
 	}
@@ -84,7 +84,7 @@ func (rs *Restorer) dropConversation(j *model.Journal, res *Result, why error) {
 
 // notifyAgents tells the agents' lists and caches of the session files in set, which were changed. The restore is done
 // by now: a failure becomes a notice, or c.Fork's problem.
-func (rs *Restorer) notifyAgents(ctx context.Context, env value.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
+func (rs *talkPlanner) notifyAgents(ctx context.Context, env value.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
 	for _, f := range set {
 		if f.From.IsZero() || f.To.IsZero() {
 			rs.conversations.LinkHistory(register.Folders(env), f.Path, f.To.IsZero())
@@ -101,7 +101,7 @@ func (rs *Restorer) notifyAgents(ctx context.Context, env value.AgentEnv, j *mod
 }
 
 // catchUp captures what a session's file has beyond its transcript, for a restore that takes the conversation along.
-func (rs *Restorer) catchUp(ctx context.Context, session string, o Options) error {
+func (rs *runner) catchUp(ctx context.Context, session string, o Options) error {
 	if o.CodeOnly || o.Env.Home == "" {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (rs *Restorer) catchUp(ctx context.Context, session string, o Options) erro
 }
 
 // sessionFiles are the paths of files that are a known session's own, without the files that agents keep beside them.
-func (rs *Restorer) sessionFiles(files []refs.File) []string {
+func (rs *talkPlanner) sessionFiles(files []refs.File) []string {
 	var out []string
 	for _, f := range files {
 		if _, ok := rs.agentOf(f.Path); ok {

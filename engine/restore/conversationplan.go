@@ -44,7 +44,7 @@ func (t *conversationPlan) Close() {
 // about one. With tx nil, for a dry run, nothing is stored. What keeps the conversation from going becomes the plan's
 // reason, and the code goes alone; it is an error only if the request is of no use without the conversation, or if the
 // log names a file of no agent's.
-func (rs *Restorer) PlanConversation(r *request, tx *objstore.Tx) (*conversationPlan, error) {
+func (rs *talkPlanner) PlanConversation(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	if r.options.CodeOnly || len(r.Paths) > 0 || r.options.Env.Home == "" {
 		return nil, nil
 	}
@@ -73,7 +73,7 @@ func (r *request) mustHaveConversation() bool {
 
 // planCodeOnly is the plan when the conversation cannot go, which is why. An unused fork of earlier restores is removed
 // all the same, unless the request names it.
-func (rs *Restorer) planCodeOnly(r *request, why error, tx *objstore.Tx) *conversationPlan {
+func (rs *talkPlanner) planCodeOnly(r *request, why error, tx *objstore.Tx) *conversationPlan {
 	if r.reverts != nil {
 		return noConversation(whyNotReverted(r.reverts.Seq, why))
 	}
@@ -119,7 +119,7 @@ func (t *conversationPlan) checkWritable(own agentfiles.Folders) error {
 }
 
 // planSessionFiles is PlanConversation without its fallback: whatever keeps the conversation from going is an error.
-func (rs *Restorer) planSessionFiles(r *request, tx *objstore.Tx) (*conversationPlan, error) {
+func (rs *talkPlanner) planSessionFiles(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	if r.Kind == refs.KindUndoRestore {
 		return rs.planRevert(r, tx)
 	}
@@ -133,10 +133,7 @@ func (rs *Restorer) planSessionFiles(r *request, tx *objstore.Tx) (*conversation
 		}
 	}
 	if p.Session == model.Manual && !r.ContextOnly && !r.options.InPlace {
-		if s := rs.log.Session(r.Session); s != nil && s.Turn > 0 && p.Checkpoint != nil && p.Checkpoint.Seq < s.Began {
-			return noConversation("it begins behind that checkpoint"), nil
-		}
-		return nil, nil
+		return rs.planOfNobody(r, p), nil
 	}
 	if r.moment == nil && !rs.descendsFrom(r.Session, p.Session) {
 		// undo has gone back beyond the fork that r.Session is
@@ -148,8 +145,20 @@ func (rs *Restorer) planSessionFiles(r *request, tx *objstore.Tx) (*conversation
 	return rs.planNewSession(r, p, tx)
 }
 
+// planOfNobody plans for a state that no session made: the conversation stays, or begins behind it.
+func (rs *talkPlanner) planOfNobody(r *request, p *history.Moment) *conversationPlan {
+	s := rs.log.Session(r.Session)
+	if s == nil || s.Turn == 0 || p.Checkpoint == nil {
+		return nil
+	}
+	if p.Checkpoint.Seq >= s.Began {
+		return nil
+	}
+	return noConversation("it begins behind that checkpoint")
+}
+
 // momentOfStep is the moment of the step that a restore without a name goes to.
-func (rs *Restorer) momentOfStep(r *request) (*history.Moment, error) {
+func (rs *talkPlanner) momentOfStep(r *request) (*history.Moment, error) {
 	if r.Kind != refs.KindUndo {
 		return rs.history.MomentOf(r.target)
 	}
@@ -162,7 +171,7 @@ func (rs *Restorer) momentOfStep(r *request) (*history.Moment, error) {
 
 // descendsFrom reports whether a session is of, or was forked from it over any number of forks. Of manual, and of a
 // session that is not known, it is true.
-func (rs *Restorer) descendsFrom(session, of string) bool {
+func (rs *talkPlanner) descendsFrom(session, of string) bool {
 	if session == model.Manual || rs.log.Session(session) == nil {
 		return true
 	}
@@ -191,7 +200,7 @@ func WhyNot(err error) string {
 
 // planNewSession plans a new session with the conversation up to a moment, or chooses a session that ends there
 // already.
-func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
+func (rs *talkPlanner) planNewSession(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s := rs.log.Session(p.Session)
 	t := &conversationPlan{files: rs.removalOfUnusedFork(r, tx)}
 	if s != nil && !r.mustFork && r.options.Title == "" {
@@ -222,7 +231,7 @@ func (rs *Restorer) planNewSession(r *request, p *history.Moment, tx *objstore.T
 
 // addFork adds to the plan t the session that a fork of a moment makes, its record and its files. The session file is
 // checked as its agent would read it before it gets a name. With tx nil nothing is stored or checked.
-func (rs *Restorer) addFork(r *request, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
+func (rs *talkPlanner) addFork(r *request, p *history.Moment, t *conversationPlan, tx *objstore.Tx) (err error) {
 	kind, own := r.Kind.String(), register.Folders(r.options.Env)
 	if r.clone {
 		kind = "clone"
@@ -287,7 +296,7 @@ func (rs *Restorer) addFork(r *request, p *history.Moment, t *conversationPlan, 
 
 // existingSession is a session that ends, as it is, where a moment of s does, and its turn there: r's own session if it
 // is an unused fork, else s, else another unused fork; nil: none does.
-func (rs *Restorer) existingSession(r *request, p *history.Moment, s *model.Session) (*model.Session, int, error) {
+func (rs *talkPlanner) existingSession(r *request, p *history.Moment, s *model.Session) (*model.Session, int, error) {
 	f, err := rs.findUnusedFork(r, p, s)
 	if err != nil {
 		return nil, 0, err
@@ -312,7 +321,7 @@ func (rs *Restorer) existingSession(r *request, p *history.Moment, s *model.Sess
 
 // extendToNow moves a moment that is a session's newest step to the present end of the conversation. Nothing said since
 // changed code, so who goes to the newest code leaves none of it behind.
-func (rs *Restorer) extendToNow(s *model.Session, p *history.Moment) error {
+func (rs *talkPlanner) extendToNow(s *model.Session, p *history.Moment) error {
 	if p.Checkpoint == nil || p.Turn > 0 || p.Ended {
 		return nil
 	}
@@ -329,7 +338,7 @@ func (rs *Restorer) extendToNow(s *model.Session, p *history.Moment) error {
 
 // endsAt reports whether a session's conversation ends, as it is, where a moment's does, and in which turn: nothing
 // that a model sees comes after.
-func (rs *Restorer) endsAt(s *model.Session, p *history.Moment) (bool, int, error) {
+func (rs *talkPlanner) endsAt(s *model.Session, p *history.Moment) (bool, int, error) {
 	if !model.Understood(s.Agent) || s.Cursor.Transcript.IsZero() || rs.sessions.Elsewhere(s) != "" {
 		return false, 0, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 // changedRecord is the record that a session has when its file becomes the transcript to, of size bytes, which ends
 // with cut, in the turn of a number; 0: as the conversation counts.
-func (rs *Restorer) changedRecord(
+func (rs *talkPlanner) changedRecord(
 	s *model.Session, tx *objstore.Tx, to objstore.ID, size int64, cut transcript.Cut, number int,
 ) (*model.Session, error) {
 	if s.Cursor.Base > 0 {
@@ -69,7 +69,7 @@ func cutOfStored(s *model.Session, tx *objstore.Tx, id objstore.ID) (size int64,
 // changedLineage is a fork's lineage when its file becomes the transcript to, of size bytes: how many turns it shares
 // with the session that it was forked from. A cut can go behind the fork, and an undo-restore brings those turns back.
 // Where that cannot be read, it shares no more than before.
-func (rs *Restorer) changedLineage(get objstore.Getter, s *model.Session, to objstore.ID, size int64, cut transcript.Cut) *model.Lineage {
+func (rs *talkPlanner) changedLineage(get objstore.Getter, s *model.Session, to objstore.ID, size int64, cut transcript.Cut) *model.Lineage {
 	if s.Fork == nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (rs *Restorer) changedLineage(get objstore.Getter, s *model.Session, to obj
 
 // initialConversation is the conversation that a fork began with: the transcript that rewind wrote, else that of the
 // session which its agent made it of. closed, where err is nil and src has a reader, must be called.
-func (rs *Restorer) initialConversation(get objstore.Getter, s *model.Session) (src transcript.Source, closed func(), err error) {
+func (rs *talkPlanner) initialConversation(get objstore.Getter, s *model.Session) (src transcript.Source, closed func(), err error) {
 	if s.BeganAs().IsZero() {
 		_, id := model.SplitSession(s.Fork.Session)
 		return conversation.ParentSource(get, s, rs.log.Session(s.Fork.Session), id)

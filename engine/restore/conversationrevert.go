@@ -19,7 +19,7 @@ import (
 
 // planRevert plans to take back what the reverted restore did to session files: a session that it made is removed if
 // nobody has used it, one that it cut gets its whole file back. nil: the restore changed none.
-func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, error) {
+func (rs *talkPlanner) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	op := r.reverts
 	if op == nil || len(op.Restore.Files) == 0 {
 		return nil, nil
@@ -36,31 +36,42 @@ func (rs *Restorer) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, 
 		}
 	}
 	for _, f := range conversation.ReverseFiles(op.Restore.Files) {
-		as, err := conversation.IsStored(rs.log.Objs, own, f.Path, f.From)
-		if err == nil && f.To.IsZero() {
-			if f, as, err = rs.removalIfUnused(own, refs.File{Path: f.Path, To: f.From}, tx); rs.isOpen(op.Restore.Fork) ||
-				len(t.conversation.Kept) > 0 {
-				as = false // files beside a session that is kept stay, too
-			}
-		}
-		switch {
-		case err != nil:
+		if err := rs.revertFile(own, op, f, t, tx); err != nil {
 			return nil, err
-		case as:
-			t.files = append(t.files, f)
-		case f.To.IsZero():
-			// the session was used since
-			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...)
-		case f.From.IsZero():
-			return nil, model.UndoError(op.Seq, &value.OpError{Op: "session file", Subject: f.Path, Err: fs.ErrExist})
-		default:
-			if f, err = rs.storeGrown(f, tx); err != nil {
-				return nil, err
-			}
-			t.files = append(t.files, f)
 		}
 	}
 	return t, rs.setReverted(r, t, tx)
+}
+
+// revertFile plans what becomes of one session file of an operation that is taken back; f goes from what the operation
+// left to what was there before.
+func (rs *talkPlanner) revertFile(
+	own agentfiles.Folders, op *refs.Operation, f refs.File, t *conversationPlan, tx *objstore.Tx,
+) error {
+	as, err := conversation.IsStored(rs.log.Objs, own, f.Path, f.From)
+	if err == nil && f.To.IsZero() {
+		if f, as, err = rs.removalIfUnused(own, refs.File{Path: f.Path, To: f.From}, tx); rs.isOpen(op.Restore.Fork) ||
+			len(t.conversation.Kept) > 0 {
+			as = false // files beside a session that is kept stay, too
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case as:
+		t.files = append(t.files, f)
+	case f.To.IsZero():
+		// the session was used since
+		t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...)
+	case f.From.IsZero():
+		return model.UndoError(op.Seq, &value.OpError{Op: "session file", Subject: f.Path, Err: fs.ErrExist})
+	default:
+		if f, err = rs.storeGrown(f, tx); err != nil {
+			return err
+		}
+		t.files = append(t.files, f)
+	}
+	return nil
 }
 
 // planForeign is the plan when an operation names a session file that must not be touched. If no agent has such files
@@ -75,7 +86,7 @@ func planForeign(r *request, op *refs.Operation, err error) (*conversationPlan, 
 
 // storeGrown completes the step that brings a session file back although the agent has appended to it: the file's
 // present bytes are stored and become the step's From.
-func (rs *Restorer) storeGrown(f refs.File, tx *objstore.Tx) (refs.File, error) {
+func (rs *talkPlanner) storeGrown(f refs.File, tx *objstore.Tx) (refs.File, error) {
 	agent, ok := rs.agentOf(f.Path)
 	if !ok {
 		return f, &value.OpError{Op: "session file", Subject: f.Path, Err: conversation.ErrSessionChanged}
@@ -96,7 +107,7 @@ func (rs *Restorer) storeGrown(f refs.File, tx *objstore.Tx) (refs.File, error) 
 }
 
 // agentOf is the agent of the session whose file path is; false: no known session has it.
-func (rs *Restorer) agentOf(path string) (transcript.Agent, bool) {
+func (rs *talkPlanner) agentOf(path string) (transcript.Agent, bool) {
 	for _, s := range rs.log.EachSession() {
 		if s.Transcript == path {
 			return s.Agent, true
@@ -107,7 +118,7 @@ func (rs *Restorer) agentOf(path string) (transcript.Agent, bool) {
 
 // setReverted says in the plan t whose conversation comes back and with which turn, and fails while an agent has that
 // session open.
-func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx) error {
+func (rs *talkPlanner) setReverted(r *request, t *conversationPlan, tx *objstore.Tx) error {
 	for _, f := range t.files {
 		if f.From.IsZero() || f.To.IsZero() {
 			if f.To.IsZero() {
@@ -150,22 +161,12 @@ func (rs *Restorer) setReverted(r *request, t *conversationPlan, tx *objstore.Tx
 
 // removalOfUnusedFork are the steps that remove the session which earlier restores have made and left current, if
 // nobody has used it and nothing was saved in it: a run of restores leaves one session behind, not one for each.
-func (rs *Restorer) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File {
+func (rs *talkPlanner) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File {
 	own := register.Folders(r.options.Env)
-	at, err := rs.sessions.Position()
-	s := rs.log.Session(at.Session)
-	if r.keepForks || err != nil || at.Branch != r.Session || at.Session == r.Session || s == nil || s.Event != "" ||
-		rs.sessions.Elsewhere(s) != "" || rs.isOpen(s.Name) {
+	made := rs.unusedForkHere(r)
+	if made == nil {
 		return nil
 	}
-	op, err := rs.log.Refs.Operation(s.Began)
-	if err != nil || op.Restore == nil || op.Restore.Fork != s.Name {
-		return nil
-	}
-	if tip, err := rs.history.NewestOf(s.Name); err != nil || s.Fork == nil || tip.String() != s.Fork.Checkpoint {
-		return nil
-	}
-	made := op.Restore
 	var out []refs.File
 	// the session's own file first: what lies beside one that is used stays
 	for _, f := range slices.Backward(made.Files) {
@@ -180,10 +181,34 @@ func (rs *Restorer) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File
 	return out
 }
 
+// unusedForkHere is what the operation did that made the fork in which one stands, where nobody has used it; nil: there
+// is none.
+func (rs *talkPlanner) unusedForkHere(r *request) *refs.Restore {
+	at, err := rs.sessions.Position()
+	if r.keepForks || err != nil {
+		return nil
+	}
+	s := rs.log.Session(at.Session)
+	if at.Branch != r.Session || at.Session == r.Session || s == nil {
+		return nil
+	}
+	if s.Event != "" || rs.sessions.Elsewhere(s) != "" || rs.isOpen(s.Name) {
+		return nil
+	}
+	op, err := rs.log.Refs.Operation(s.Began)
+	if err != nil || op.Restore == nil || op.Restore.Fork != s.Name {
+		return nil
+	}
+	if tip, err := rs.history.NewestOf(s.Name); err != nil || s.Fork == nil || tip.String() != s.Fork.Checkpoint {
+		return nil
+	}
+	return op.Restore
+}
+
 // removalIfUnused is the step that removes a session file which a restore made. ok: nobody has used the file. It has
 // the bytes that it was made with, or behind them only records that say nothing (Codex 0.125 appends the session's
 // name).
-func (rs *Restorer) removalIfUnused(own agentfiles.Folders, made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
+func (rs *talkPlanner) removalIfUnused(own agentfiles.Folders, made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
 	step = refs.File{Path: made.Path, From: made.To}
 	if ok, err = conversation.IsStored(rs.log.Objs, own, made.Path, made.To); err != nil || ok {
 		return step, ok, err
@@ -217,7 +242,7 @@ func (rs *Restorer) removalIfUnused(own agentfiles.Folders, made refs.File, tx *
 }
 
 // isHeardOf reports whether events of a session of an agent that has not ended have come.
-func (rs *Restorer) isHeardOf(agent transcript.Agent) bool {
+func (rs *talkPlanner) isHeardOf(agent transcript.Agent) bool {
 	for _, s := range rs.log.EachSession() {
 		over := s.Ended || s.Imported
 		if s.Agent == agent && s.Event != "" && !over {
@@ -230,7 +255,7 @@ func (rs *Restorer) isHeardOf(agent transcript.Agent) bool {
 // isOpen reports whether an agent has a session open. If it cannot be seen on which session a running program is, a
 // session without events is taken to be closed where another one of the agent's is not: agents tell of opening a
 // session.
-func (rs *Restorer) isOpen(session string) bool {
+func (rs *talkPlanner) isOpen(session string) bool {
 	s := rs.log.Session(session)
 	if s == nil || rs.sessions.OpenBy(s) == "" {
 		return false

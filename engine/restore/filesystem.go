@@ -22,7 +22,7 @@ const probeName = "probe"
 
 // lacks says what the worktree's file system cannot do of what a restore asks for. It is tried once for a root's device
 // while the store is open, in the marker's directory, or, where there is none, in a directory that no capture sees.
-func (rs *Restorer) lacks() (worktreefs.Lacks, error) {
+func (rs *stager) lacks() (worktreefs.Lacks, error) {
 	root, err := rs.log.Root()
 	if err != nil {
 		return worktreefs.Lacks{}, err
@@ -55,7 +55,7 @@ func (rs *Restorer) lacks() (worktreefs.Lacks, error) {
 
 // Weaker says for people what a restore cannot promise on the worktree's file system; "": nothing, or it could not be
 // tried.
-func (rs *Restorer) Weaker() string {
+func (rs *stager) Weaker() string {
 	lacks, err := rs.lacks()
 	if err != nil {
 		return ""

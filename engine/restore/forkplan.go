@@ -69,7 +69,7 @@ func whyNoTurn(turns uint64) string {
 
 // findCut is the conversation of a moment and where to cut it: behind the moment's turn or call, or with all at its
 // end. A *model.NoConversationError where nothing was captured that could be cut.
-func (rs *Restorer) findCut(p *history.Moment, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored,
+func (rs *talkPlanner) findCut(p *history.Moment, all bool) (s *model.Session, src transcript.Source, st *conversation.Stored,
 	cut transcript.Cut, err error,
 ) {
 	s = rs.log.Session(p.Session)
@@ -115,7 +115,7 @@ func (rs *Restorer) findCut(p *history.Moment, all bool) (s *model.Session, src 
 }
 
 // compactedLater reports whether the session, as it is now, was compacted behind a cut.
-func (rs *Restorer) compactedLater(s *model.Session, st *conversation.Stored, cut transcript.Cut) (bool, error) {
+func (rs *talkPlanner) compactedLater(s *model.Session, st *conversation.Stored, cut transcript.Cut) (bool, error) {
 	now, err := rs.history.Conversation(s, s.Cursor.Transcript)
 	if err != nil || len(now.Compactions) == 0 || now.Compactions[len(now.Compactions)-1].Offset < cut.Offset {
 		return false, err
@@ -143,7 +143,7 @@ func cutAtEnd(agent transcript.Agent, src transcript.Source) (transcript.Cut, er
 
 // PlanFork decides what a fork of a moment is: the cut, its file, its name and title ("": of the session's own), its
 // lineage of the given kind. The caller closes the plan. Nothing is written.
-func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) (*forkPlan, error) {
+func (rs *talkPlanner) PlanFork(p *history.Moment, title, kind string, clone bool) (*forkPlan, error) {
 	s, src, st, cut, err := rs.findCut(p, clone)
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (rs *Restorer) PlanFork(p *history.Moment, title, kind string, clone bool) 
 }
 
 // number is the number, in lists and names, of the turn of a session with which a cut of a moment's conversation ends.
-func (rs *Restorer) number(s *model.Session, p *history.Moment, cut transcript.Cut) int {
+func (rs *talkPlanner) number(s *model.Session, p *history.Moment, cut transcript.Cut) int {
 	if p.Number > 0 {
 		return int(p.Number)
 	}
@@ -194,7 +194,7 @@ func (rs *Restorer) number(s *model.Session, p *history.Moment, cut transcript.C
 }
 
 // shares is how many turns a cut of a session has, and which of its turns they are where their numbers are others.
-func (rs *Restorer) shares(s *model.Session, cut transcript.Cut) (both int, turns []int) {
+func (rs *talkPlanner) shares(s *model.Session, cut transcript.Cut) (both int, turns []int) {
 	both, turns = cut.Turn, cut.Turns
 	if turns != nil {
 		both = len(turns)
@@ -216,7 +216,7 @@ func (rs *Restorer) shares(s *model.Session, cut transcript.Cut) (both int, turn
 
 // placeFork says where the file of a fork of s goes, and in which directory its session is gone on with. The fork is
 // told where that is not the original's.
-func (rs *Restorer) placeFork(s *model.Session, f *transcript.Fork) (path, cwd string, err error) {
+func (rs *talkPlanner) placeFork(s *model.Session, f *transcript.Fork) (path, cwd string, err error) {
 	from := rs.sessions.Elsewhere(s)
 	if from == "" {
 		path, err = transcript.ForkPath(s.Agent, s.Cursor.Path, f.ID, f.Time)
@@ -234,7 +234,7 @@ func (rs *Restorer) placeFork(s *model.Session, f *transcript.Fork) (path, cwd s
 
 // openLive opens the session's file if it begins with the first length bytes of what was captured. nil: it does not, it
 // is one document, or the session continues another's file.
-func (rs *Restorer) openLive(s *model.Session, st *conversation.Stored, length int64) (*conversation.SessionFile, error) {
+func (rs *talkPlanner) openLive(s *model.Session, st *conversation.Stored, length int64) (*conversation.SessionFile, error) {
 	if s.Cursor.Base > 0 {
 		return nil, nil
 	}
@@ -255,7 +255,7 @@ func (rs *Restorer) openLive(s *model.Session, st *conversation.Stored, length i
 
 // newTitle is the title of a fork of a session that ends with a turn, or of a clone; given is what a person wants ("":
 // the session's own).
-func (rs *Restorer) newTitle(s *model.Session, given string, turn int, clone bool) (string, error) {
+func (rs *talkPlanner) newTitle(s *model.Session, given string, turn int, clone bool) (string, error) {
 	title := given
 	if given == "" {
 		var err error
@@ -289,7 +289,7 @@ func (p *forkPlan) fork() *model.Fork {
 }
 
 // newSessionRefs are the changes that make a new session's branch and cursor; none for the zero checkpoint.
-func (rs *Restorer) newSessionRefs(session string, at objstore.ID) []refs.Change {
+func (rs *runner) newSessionRefs(session string, at objstore.ID) []refs.Change {
 	if at.IsZero() {
 		return nil
 	}

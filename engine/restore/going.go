@@ -10,7 +10,7 @@ import (
 )
 
 // going is who goes back with a request, and how: which changes behind the target it takes away (docs/sessions.md).
-func (rs *Restorer) going(r *request) authorship.Going {
+func (rs *runner) going(r *request) authorship.Going {
 	g := authorship.Going{Session: r.Session, Way: authorship.ByStep, KeepMine: r.options.KeepMine}
 	switch r.Kind {
 	case refs.KindUndo:
@@ -39,7 +39,7 @@ func (rs *Restorer) going(r *request) authorship.Going {
 // takesBack is the session whose line a request takes back; else it goes to a state. Who stands on another branch of
 // the family takes that one's line back where the target is on it, and goes to it where it is not: what two branches
 // did is not mixed.
-func (rs *Restorer) takesBack(r *request) (session string, ok bool) {
+func (rs *runner) takesBack(r *request) (session string, ok bool) {
 	at, err := rs.sessions.Position()
 	elsewhere := err == nil && at.Session != r.Session && at.Branch != r.Session
 	if !r.options.TakeBack || !elsewhere || rs.sessions.Family(at.Session) != rs.sessions.Family(r.Session) {

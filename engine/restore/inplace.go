@@ -19,7 +19,7 @@ import (
 // planInPlace plans to set the session file itself to the conversation of a moment: it is cut, or where it does not
 // begin with that conversation any more it becomes another version of itself, from the store. It refuses while the
 // agent has the session open, and where another session's file depends on what would go.
-func (rs *Restorer) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
+func (rs *talkPlanner) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s, _, st, cut, err := rs.findCut(p, false)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ type version struct {
 // versionOf is the version of a session's file that ends with the cut of a stored conversation: the beginning of the
 // file as it is now, or if it has another one, what was captured. A *model.NotInPlaceError where that is none of this
 // file.
-func (rs *Restorer) versionOf(s *model.Session, f *conversation.SessionFile, st *conversation.Stored, cut transcript.Cut) (version, error) {
+func (rs *talkPlanner) versionOf(s *model.Session, f *conversation.SessionFile, st *conversation.Stored, cut transcript.Cut) (version, error) {
 	refuse := func(why string) (version, error) {
 		return version{}, &model.NotInPlaceError{Session: s.Name, Why: why}
 	}
@@ -128,7 +128,7 @@ func (rs *Restorer) versionOf(s *model.Session, f *conversation.SessionFile, st 
 
 // isVersion reports whether was, which was captured of a session without the records that stand in another file, is a
 // version of the session's file: it is of the same session, and goes on from the same records.
-func (rs *Restorer) isVersion(s *model.Session, live, was transcript.Source, st *conversation.Stored) (bool, error) {
+func (rs *talkPlanner) isVersion(s *model.Session, live, was transcript.Source, st *conversation.Stored) (bool, error) {
 	now, err := transcript.Scan(s.Agent, live)
 	if err != nil {
 		now = &transcript.Conversation{ID: s.ID} // it is damaged, and is stored before it goes

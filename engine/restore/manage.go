@@ -27,7 +27,7 @@ type Managed struct {
 // Manage renames, deletes, archives, brings back into lists or promotes sessions, all of those named or none: one
 // operation, which UndoRestore takes back. Session files are changed as by a restore: their bytes are stored with the
 // journal first. The outcomes are those of Checkout and of manage.Plan.Decide.
-func (rs *Restorer) Manage(ctx context.Context, r manage.Request) (*Managed, error) {
+func (rs *undoer) Manage(ctx context.Context, r manage.Request) (*Managed, error) {
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (rs *Restorer) Manage(ctx context.Context, r manage.Request) (*Managed, err
 }
 
 // undoManaged takes back an operation that managed sessions.
-func (rs *Restorer) undoManaged(ctx context.Context, op *refs.Operation, o Options) (*Result, error) {
+func (rs *undoer) undoManaged(ctx context.Context, op *refs.Operation, o Options) (*Result, error) {
 	if err := rs.conversations.ReadySessions(); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (rs *Restorer) undoManaged(ctx context.Context, op *refs.Operation, o Optio
 }
 
 // carryOut carries out a plan: decide, store, journal, set the files, record. hash is Options.Plan.
-func (rs *Restorer) carryOut(ctx context.Context, p *manage.Plan, hash string) (*Managed, error) {
+func (rs *undoer) carryOut(ctx context.Context, p *manage.Plan, hash string) (*Managed, error) {
 	root, err := rs.HoldRoot()
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (rs *Restorer) carryOut(ctx context.Context, p *manage.Plan, hash string) (
 // PruneForks deletes the forks that p chooses, in one operation. Without m.LastCopy those that have turns which no
 // other session has stay: they are left. One that an agent has opened meanwhile stays, too, and one whose file another
 // session goes on from.
-func (rs *Restorer) PruneForks(ctx context.Context, p manage.Prune, m manage.Request) (r *Managed, left []model.Loss, err error) {
+func (rs *undoer) PruneForks(ctx context.Context, p manage.Prune, m manage.Request) (r *Managed, left []model.Loss, err error) {
 	names, err := rs.manager.Prunable(ctx, p, m.Env)
 	if err != nil {
 		return nil, nil, err
@@ -165,14 +165,14 @@ func (rs *Restorer) PruneForks(ctx context.Context, p manage.Prune, m manage.Req
 }
 
 // TellManyForks makes a notice of a project's forks, if there are many. The log's lock is held.
-func (rs *Restorer) TellManyForks() {
+func (rs *runner) TellManyForks() {
 	if many := rs.manager.Many(); many != "" {
 		rs.log.Notice(many)
 	}
 }
 
 // PruneByItself deletes the forks that the settings say, if they say so; nil: nothing was deleted. Nobody waits for it.
-func (rs *Restorer) PruneByItself(ctx context.Context, env value.AgentEnv) (*Managed, error) {
+func (rs *undoer) PruneByItself(ctx context.Context, env value.AgentEnv) (*Managed, error) {
 	p, on := rs.manager.Automatic()
 	if !on {
 		return nil, nil

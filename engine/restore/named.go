@@ -55,7 +55,7 @@ func isNamedIn(note []tree.Skip, path string) bool {
 }
 
 // completed is the tree of a checkpoint with paths as they were first known behind it.
-func (rs *Restorer) completed(c *capture.Capture, cp *model.Checkpoint, paths []string) (objstore.ID, map[string]bool, error) {
+func (rs *runner) completed(c *capture.Capture, cp *model.Checkpoint, paths []string) (objstore.ID, map[string]bool, error) {
 	first, err := rs.firstSeen(cp, paths)
 	if err != nil {
 		return cp.Tree, nil, err
@@ -117,7 +117,7 @@ func addWithParents(set map[string]*tree.Entry, path string, state, has *oplog.L
 }
 
 // firstSeen has for paths the first checkpoint behind another one that lists them as named.
-func (rs *Restorer) firstSeen(after *model.Checkpoint, paths []string) (map[string]*model.Checkpoint, error) {
+func (rs *runner) firstSeen(after *model.Checkpoint, paths []string) (map[string]*model.Checkpoint, error) {
 	first, names, read := map[string]*model.Checkpoint{}, map[objstore.ID][]string{}, rs.log.Checkpoints()
 	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= after.Seq {
@@ -195,7 +195,7 @@ func seenSteps(steps []tree.Change, set map[string]bool, wanted *oplog.Lookups) 
 // uncaptured are the files that calls of agents' edit tools changed behind the target of a request and that no
 // checkpoint has as they were: of colleagues only where the request takes what they changed. The newest call of each is
 // told.
-func (rs *Restorer) uncaptured(r *request, target *model.Checkpoint) (list []value.Uncaptured, err error) {
+func (rs *runner) uncaptured(r *request, target *model.Checkpoint) (list []value.Uncaptured, err error) {
 	if r.ContextOnly || len(r.Paths) > 0 {
 		return nil, nil
 	}
@@ -236,7 +236,7 @@ func (rs *Restorer) uncaptured(r *request, target *model.Checkpoint) (list []val
 }
 
 // takes reports of an operation whether a request takes back what its session did then.
-func (rs *Restorer) takes(r *request) (func(*refs.Operation) bool, error) {
+func (rs *runner) takes(r *request) (func(*refs.Operation) bool, error) {
 	if r.Exact {
 		return func(*refs.Operation) bool { return true }, nil
 	}

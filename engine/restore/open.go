@@ -20,34 +20,51 @@ import (
 	"rewind/internal/value"
 )
 
-// Restorer restores an open project. Its commands (Checkout, Undo, Redo, UndoRestore, Continue, Abort, Fork, Clone,
-// Manage) hold the log's lock until they return, and what they call wants it held.
-type Restorer struct {
-	log           *oplog.Log
-	leaks         *secrets.Leaks
-	sessions      *sessions.Sessions
-	conversations *conversation.Conversations
-	history       *history.History
-	worktree      *capture.Worktree
-	authors       *authorship.Authors
-	merger        *merge.Merger
-	manager       *manage.Manager
-	state         *State
-	shown         shownPlan // the log's lock orders who uses it
-}
+// Restorer goes to where one asks to be, in each way of asking: checkout, switch, forward, parts, pick, revert, fork.
+// Its commands hold the log's lock until they return, and what they call wants it held. Below it is a layer for each
+// part of that, and a layer asks only those below:
+//
+//	undoer         takes back what was done, and restores themselves; manages forks
+//	runner         plans files, carries out, records, and goes on with what was killed
+//	talkPlanner    plans what becomes of the conversation
+//	stager         holds the root, and the directories in which files wait
+type Restorer struct{ *undoer }
+
+type (
+	undoer struct{ *runner }
+	runner struct {
+		*talkPlanner
+		worktree *capture.Worktree
+		authors  *authorship.Authors
+		merger   *merge.Merger
+		manager  *manage.Manager
+		shown    shownPlan // the log's lock orders who uses it
+	}
+	talkPlanner struct {
+		*stager
+		leaks         *secrets.Leaks
+		sessions      *sessions.Sessions
+		conversations *conversation.Conversations
+		history       *history.History
+	}
+	stager struct {
+		log   *oplog.Log
+		state *State
+	}
+)
 
 // New makes a Restorer of the rooms that it works with.
-func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History, w *capture.Worktree,
-	a *authorship.Authors, g *merge.Merger, m *manage.Manager, st *State,
+func New(
+	log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History,
+	w *capture.Worktree, a *authorship.Authors, g *merge.Merger, m *manage.Manager, st *State,
 ) *Restorer {
-	return &Restorer{
-		log: log, leaks: k, sessions: s, conversations: c, history: h, worktree: w, authors: a, merger: g, manager: m, state: st,
-	}
+	talks := &talkPlanner{&stager{log, st}, k, s, c, h}
+	return &Restorer{&undoer{&runner{talkPlanner: talks, worktree: w, authors: a, merger: g, manager: m}}}
 }
 
 // progress is the function that tells how far a restore's steps are: to who waits for the restore, and to who asks for
 // the state meanwhile.
-func (rs *Restorer) progress(ctx context.Context) func(phase string, done, total int) {
+func (rs *runner) progress(ctx context.Context) func(phase string, done, total int) {
 	told := model.AskerOf(ctx).Told
 	return func(phase string, done, total int) {
 		r := value.Progress{Phase: phase, Files: done, Total: total}

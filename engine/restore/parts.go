@@ -109,7 +109,7 @@ func (pl *planner) putParts(c *capture.Capture, from *model.Checkpoint, parts []
 // (Base), and what it is called. It has no operation of its own: the restore's names it, and with that it stays and
 // goes. Its place in the log is of's, and it is older than that, so that a repair which finds both there believes the
 // other. For it to need no other checkpoint it has no parents.
-func (rs *Restorer) putState(c *capture.Capture, of *model.Checkpoint, cp model.Checkpoint) (*model.Checkpoint, error) {
+func (rs *runner) putState(c *capture.Capture, of *model.Checkpoint, cp model.Checkpoint) (*model.Checkpoint, error) {
 	cp.Time, cp.Session, cp.Note, cp.Cause.Event = of.Time.Add(-time.Millisecond), of.Session, of.Note,
 		model.EventSafety
 	cp.Counts.Skipped = of.Counts.Skipped
@@ -117,7 +117,7 @@ func (rs *Restorer) putState(c *capture.Capture, of *model.Checkpoint, cp model.
 }
 
 // shortOf is what a message calls a checkpoint of which a state was made.
-func (rs *Restorer) shortOf(cp *model.Checkpoint) string {
+func (rs *runner) shortOf(cp *model.Checkpoint) string {
 	of := cp.ID.String()[:8]
 	if cp.Cause.Turn > 0 {
 		of += " (" + naming.TurnWords(cp.Cause.Turn, rs.sessions.Whose()(cp.Session)) + ")"
@@ -179,7 +179,7 @@ func (pl *planner) partSteps(c *capture.Capture, from *model.Checkpoint, parts [
 }
 
 // unchanged fails unless the captured worktree has at the part's path what it had when the part was chosen.
-func (rs *Restorer) unchanged(c *capture.Capture, p Part, is *tree.Entry) error {
+func (rs *runner) unchanged(c *capture.Capture, p Part, is *tree.Entry) error {
 	switch {
 	case is == nil && p.Was == nil:
 		return rs.refuseUncaptured(c, p.Path)
@@ -192,7 +192,7 @@ func (rs *Restorer) unchanged(c *capture.Capture, p Part, is *tree.Entry) error 
 }
 
 // refuseUncaptured fails if something is at a path that no part can be based on, since it is not captured.
-func (rs *Restorer) refuseUncaptured(c *capture.Capture, path string) error {
+func (rs *runner) refuseUncaptured(c *capture.Capture, path string) error {
 	if !model.Covered(c.Res.Skips, path) {
 		return nil
 	}

@@ -54,7 +54,7 @@ type GitHeads struct {
 
 // planner makes one plan.
 type planner struct {
-	restorer    *Restorer
+	restorer    *runner
 	root        worktreefs.Dir
 	request     *request
 	target      *model.Checkpoint
@@ -83,7 +83,7 @@ type planner struct {
 // Plan captures the worktree through root and decides what becomes of each path. On success the capture, which the
 // caller commits or discards, holds every byte that the steps replace or remove, ignored files included. An
 // *UnsavedError when bytes are in the way that must not or cannot be stored.
-func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p model.Progress) (*Plan, *capture.Capture, error) {
+func (rs *runner) Plan(ctx context.Context, root worktreefs.Dir, r *request, p model.Progress) (*Plan, *capture.Capture, error) {
 	pl := &planner{
 		restorer: rs, root: root, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{},
 		kept:     map[string]value.Kept{},
@@ -104,25 +104,15 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p
 	}
 	if err == nil && len(o.Force) > 0 {
 		c.Discard()
-		if c, err = rs.worktree.Capture(ctx, root, o); err != nil {
+		if c, err = pl.captureTargets(ctx, root, o); c == nil {
 			return nil, nil, err
-		}
-		if err = pl.refuseSecrets(c, o.Force); err == nil {
-			err = pl.takeOut(c) // what it makes is in the capture's transaction
-		}
-		if err == nil {
-			err = pl.compareWithTarget(c)
 		}
 	}
 	if err == nil {
 		err = pl.decide(c)
 	}
 	if err == nil {
-		pl.plan.Git.Then, pl.plan.Git.Now = pl.target.Git, c.Git
-		pl.plan.Git.Gone = !c.Repo && pl.target.Git != (model.GitHead{})
-		pl.plan.Git.State = rs.worktree.GitState()
-	}
-	if err == nil {
+		pl.tellGit(c)
 		pl.plan.Missing, err = capture.Missing(root, pl.targetSkips, c.Res.Skips, pl.request.Paths)
 		pl.plan.Missing = slices.DeleteFunc(pl.plan.Missing, func(s tree.Skip) bool { return pl.seen[s.Path] })
 	}
@@ -134,6 +124,30 @@ func (rs *Restorer) Plan(ctx context.Context, root worktreefs.Dir, r *request, p
 		return nil, nil, err
 	}
 	return pl.plan, c, nil
+}
+
+// captureTargets captures the worktree with what the target has and no checkpoint would; nil: it could not be captured.
+func (pl *planner) captureTargets(
+	ctx context.Context, root worktreefs.Dir, o capture.Options,
+) (*capture.Capture, error) {
+	c, err := pl.restorer.worktree.Capture(ctx, root, o)
+	if err != nil {
+		return nil, err
+	}
+	if err = pl.refuseSecrets(c, o.Force); err == nil {
+		err = pl.takeOut(c) // what it makes is in the capture's transaction
+	}
+	if err == nil {
+		err = pl.compareWithTarget(c)
+	}
+	return c, err
+}
+
+// tellGit tells where git stood then, and stands now.
+func (pl *planner) tellGit(c *capture.Capture) {
+	pl.plan.Git.Then, pl.plan.Git.Now = pl.target.Git, c.Git
+	pl.plan.Git.Gone = !c.Repo && pl.target.Git != (model.GitHead{})
+	pl.plan.Git.State = pl.restorer.worktree.GitState()
 }
 
 // captureWorktree captures the worktree, chooses the target and fills changes. A capture believes the watcher; a

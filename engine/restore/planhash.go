@@ -47,7 +47,7 @@ const maxShown = 4096
 // settlePlan gives a dry run the hash of its plan, and fails with a *PlanChangedError if the request names another one.
 // The hash depends on what would be done alone: not on names that are drawn for it or that the request gives (a tag, a
 // title: a person may think of one when the plan is shown), on times, or on what is only told.
-func (rs *Restorer) settlePlan(r *request, res *Result, conv *conversationPlan, successor string) error {
+func (rs *runner) settlePlan(r *request, res *Result, conv *conversationPlan, successor string) error {
 	if !r.options.DryRun && r.options.Plan == "" {
 		return nil // nobody asks
 	}
@@ -62,7 +62,7 @@ func (rs *Restorer) settlePlan(r *request, res *Result, conv *conversationPlan, 
 }
 
 // matchPlan sets the hash of a plan that is made of these lines, and compares it with the one that is asked for.
-func (rs *Restorer) matchPlan(o Options, res *Result, parts [len(planParts)][]planLine) error {
+func (rs *runner) matchPlan(o Options, res *Result, parts [len(planParts)][]planLine) error {
 	if !o.DryRun && o.Plan == "" {
 		return nil // nobody asks
 	}
@@ -211,7 +211,7 @@ func sizeOf(path string) int64 {
 }
 
 // settleManaged is settlePlan for an operation on sessions.
-func (rs *Restorer) settleManaged(p *manage.Plan, hash string) (string, error) {
+func (rs *runner) settleManaged(p *manage.Plan, hash string) (string, error) {
 	var lines []planLine
 	for _, m := range p.Managed {
 		lines = append(lines, planLine{said: fmt.Sprintf("%q %d %d %q %q", m.Session, m.Was, m.Now, m.WasTitle, m.Title)})

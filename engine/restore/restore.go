@@ -117,7 +117,7 @@ func (r *request) setTarget(to *model.Checkpoint) {
 
 // Run carries out a request: plan, safety checkpoint with the journal, apply, operation. With a dry run it ends after
 // the plan. The outcomes are Checkout's.
-func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Result, error) {
+func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Result, error) {
 	defer rs.worktree.Restoring(r.Kind.String(), model.AskerOf(ctx).Process)()
 	root, err := rs.HoldRoot()
 	if err != nil {
@@ -137,12 +137,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 		return nil, err
 	}
 	defer conv.Close()
-	switch {
-	case r.keepCursor:
-		r.After = r.Before
-	case r.After.IsZero():
-		r.After = r.target.ID
-	}
+	r.settleCursor()
 	if r.saveOn != "" {
 		plan.Replaced = nil // a step has their bytes
 	}
@@ -150,13 +145,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	if conv != nil {
 		res.Conversation = &conv.conversation
 	}
-	successor, err := rs.successor(r, conv)
-	if err == nil {
-		res.AtWork, err = rs.sessions.Underfoot(successor, conv.forkedFrom(), plan.Steps)
-	}
-	if err == nil {
-		err = rs.settlePlan(r, res, conv, successor)
-	}
+	successor, err := rs.settle(r, res, conv)
 	if err != nil {
 		c.Discard()
 		return nil, err
@@ -164,20 +153,11 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 	res.KeptFor, _ = rs.log.Config.Get("gc.keep_safety").(string)
 	if r.options.DryRun {
 		c.Discard()
-		res.Behind = rs.behind(r)
-		without, perms, err := apply.Foresee(root, plan.Steps)
-		if err != nil {
-			return nil, rs.restoreError(err)
-		}
-		res.Without, res.perms = append(res.Without, without...), perms
-		res.adoptPerms()
-		return res, nil
+		return rs.foresee(root, r, res)
 	}
-	if len(plan.Steps) == 0 && r.Before == r.After && r.saveOn == "" && conv.isEmpty() {
-		if at, err := rs.sessions.Position(); err != nil || r.merges || at.Session == successor {
-			c.Discard()
-			return res, err
-		}
+	if none, err := rs.isNothing(r, plan, conv, successor); none || err != nil {
+		c.Discard()
+		return res, err
 	}
 	j := &r.Journal
 	j.Stage, j.Steps, j.Restore.Kept = NewStageName(), plan.Steps, len(plan.Kept)
@@ -186,6 +166,61 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 		j.Goes = successor
 	}
 	j.Folders, j.NeedsConversation = register.Folders(r.options.Env), r.mustHaveConversation()
+	return rs.perform(ctx, root, c, r, res)
+}
+
+// settleCursor sets where the session stands afterwards, where that was not asked for.
+func (r *request) settleCursor() {
+	switch {
+	case r.keepCursor:
+		r.After = r.Before
+	case r.After.IsZero():
+		r.After = r.target.ID
+	}
+}
+
+// settle decides in which session one goes on, tells who is at work on the files, and compares the plan with the one
+// that was shown.
+func (rs *runner) settle(r *request, res *Result, conv *conversationPlan) (successor string, err error) {
+	successor, err = rs.successor(r, conv)
+	if err == nil {
+		res.AtWork, err = rs.sessions.Underfoot(successor, conv.forkedFrom(), res.Plan.Steps)
+	}
+	if err == nil {
+		err = rs.settlePlan(r, res, conv, successor)
+	}
+	return successor, err
+}
+
+// foresee is the answer of a dry run.
+func (rs *runner) foresee(root worktreefs.Dir, r *request, res *Result) (*Result, error) {
+	res.Behind = rs.behind(r)
+	without, perms, err := apply.Foresee(root, res.Plan.Steps)
+	if err != nil {
+		return nil, rs.restoreError(err)
+	}
+	res.Without, res.perms = append(res.Without, without...), perms
+	res.adoptPerms()
+	return res, nil
+}
+
+// isNothing reports whether a restore changes no file and no conversation, and leaves one where one stands.
+func (rs *runner) isNothing(r *request, plan *Plan, conv *conversationPlan, successor string) (bool, error) {
+	if len(plan.Steps) > 0 || r.Before != r.After {
+		return false, nil
+	}
+	if r.saveOn != "" || !conv.isEmpty() {
+		return false, nil
+	}
+	at, err := rs.sessions.Position()
+	return r.merges || at.Session == successor, err
+}
+
+// perform keeps what is there, with the journal, and does what is planned. What cannot be done is taken back.
+func (rs *runner) perform(
+	ctx context.Context, root worktreefs.Dir, c *capture.Capture, r *request, res *Result,
+) (*Result, error) {
+	j := &r.Journal
 	durable, err := rs.MakeStage(root, j.Stage)
 	if err != nil {
 		c.Discard()
@@ -221,7 +256,7 @@ func (rs *Restorer) Run(ctx context.Context, r *request, p model.Progress) (*Res
 // CommitSafety makes the captured state a checkpoint, a step of the session on or, if that is "", on no branch, in one
 // durable batch with the journal, and with the tag that it is to have ("": none). From here on the restore is finished
 // or taken back, by whichever process comes next. c is committed, or discarded with an error.
-func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, on, tag string) (*model.Checkpoint, error) {
+func (rs *runner) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, on, tag string) (*model.Checkpoint, error) {
 	session, cause := on, model.Cause{Event: model.EventUndo, Message: "unsaved changes before " + j.Kind.String()}
 	var err error
 	if on == "" {
@@ -270,7 +305,7 @@ func (rs *Restorer) CommitSafety(ctx context.Context, c *capture.Capture, j *mod
 
 // leaves is the session whose state a restore leaves: the one on which the project stands, where that is on another
 // branch than the restore's own.
-func (rs *Restorer) leaves(j *model.Journal) (string, error) {
+func (rs *runner) leaves(j *model.Journal) (string, error) {
 	goes := j.Kind == refs.KindSwitch || j.Kind == refs.KindCheckout && len(j.Paths) == 0
 	if !goes {
 		return j.Session, nil
@@ -283,7 +318,7 @@ func (rs *Restorer) leaves(j *model.Journal) (string, error) {
 }
 
 // applyAndRecord applies the journal's steps, sets its session files and records the operation.
-func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
+func (rs *runner) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *model.Journal, res *Result) error {
 	if err := rs.checkRoot(root); err != nil {
 		return err
 	}
@@ -313,7 +348,7 @@ func (rs *Restorer) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *
 
 // syncAndFinish is finish beside a sync of the directories that held the stage. Whether the stage is gone for good does
 // not matter: one that comes back after a power cut holds nothing that is not stored.
-func (rs *Restorer) syncAndFinish(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *model.Journal, res *Result) error {
+func (rs *runner) syncAndFinish(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *model.Journal, res *Result) error {
 	if list, err := rs.StageDirs(root); err == nil {
 		for _, stages := range list {
 			if dir, err := stages.Open(); err == nil {
@@ -333,7 +368,7 @@ func withoutKept(files []refs.File, kept []string) []refs.File {
 
 // Apply carries out steps in the worktree, and adds to res what became of them. The journal's stage is made if it is
 // not there, and removed unless it holds the bytes of a racing edit.
-func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Journal, steps []tree.Change, res *Result) error {
+func (rs *runner) Apply(ctx context.Context, root worktreefs.Dir, j *model.Journal, steps []tree.Change, res *Result) error {
 	if !j.Staged {
 		durable, err := rs.MakeStage(root, j.Stage)
 		if err == nil {
@@ -377,7 +412,7 @@ func (rs *Restorer) Apply(ctx context.Context, root worktreefs.Dir, j *model.Jou
 }
 
 // finish records the operation of a restore and deletes the journal, in one durable batch.
-func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Journal, res *Result) error {
+func (rs *runner) finish(ctx context.Context, op refs.Operation, j *model.Journal, res *Result) error {
 	rs.log.ForgetHead()
 	c := rs.log.Begin()
 	left, err := rs.completeOperation(c.Tx, &op, j, res)
@@ -394,7 +429,7 @@ func (rs *Restorer) finish(ctx context.Context, op refs.Operation, j *model.Jour
 
 // completeOperation adds to the operation of a restore the refs that it moves and the tree that it leaves, and returns
 // the session records whose Left changes with it.
-func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session,
+func (rs *runner) completeOperation(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) (left []*model.Session,
 	err error,
 ) {
 	if op.Kind == refs.KindAbort {
@@ -427,7 +462,7 @@ func (rs *Restorer) completeOperation(tx *objstore.Tx, op *refs.Operation, j *mo
 // commitOperation puts an operation into the log, with what the change has and the session records that change, and
 // deletes the journal: one durable batch. The files are written by now, so an interrupt of ctx does not stop it. With
 // an error the change is given up.
-func (rs *Restorer) commitOperation(
+func (rs *runner) commitOperation(
 	ctx context.Context, c *oplog.Change, op refs.Operation, j *model.Journal, left []*model.Session,
 ) (*refs.Operation, error) {
 	op.Time = rs.log.Now().UnixMilli()

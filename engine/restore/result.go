@@ -14,26 +14,55 @@ import (
 
 // setResultTree sets the operation's Result where the head after the restore is not the target: the head before it,
 // with what the target accounts for at the paths that the restore was to set and that are now as the target has them.
-func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) error {
+func (rs *runner) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) error {
 	if len(j.Paths) > 0 {
 		return nil
 	}
-	safety, err := rs.log.Checkpoint(j.Safety)
+	safety, was, err := rs.withAccounts(j.Safety)
 	if err != nil {
 		return err
 	}
-	target, err := rs.log.Checkpoint(j.Target)
+	target, known, err := rs.withAccounts(j.Target)
 	if err != nil {
 		return err
 	}
-	was, err := rs.log.Accounts(safety)
+	if j.Trees == nil {
+		j.Trees = tree.NewMemo(rs.log.Objs)
+	}
+	w := &resultTree{
+		res: res, set: setBy(j, res),
+		found: oplog.NewLookups(j.Trees, safety.Tree), wanted: oplog.NewLookups(j.Trees, target.Tree),
+	}
+	if err := tree.Diff(j.Trees, was.Tree, known.Tree, w.take); err != nil {
+		return err
+	}
+	short, err := res.permSteps(oplog.NewLookups(j.Trees, known.Tree), w.wanted)
 	if err != nil {
 		return err
 	}
-	known, err := rs.log.Accounts(target)
-	if err != nil {
+	seen, err := seenSteps(j.Steps, w.set, w.wanted)
+	if err != nil || len(w.stays)+len(short)+len(seen) == 0 {
 		return err
 	}
+	id, err := tree.Edit(j.Trees, tx, was.Tree, w.edits(short, seen))
+	if err == nil && id != known.Tree {
+		op.Restore.Result = id
+	}
+	return err
+}
+
+// withAccounts is a checkpoint, and what the log says it has.
+func (rs *runner) withAccounts(id objstore.ID) (*model.Checkpoint, oplog.Head, error) {
+	cp, err := rs.log.Checkpoint(id)
+	if err != nil {
+		return nil, oplog.Head{}, err
+	}
+	has, err := rs.log.Accounts(cp)
+	return cp, has, err
+}
+
+// setBy are the paths that a restore had to set, and whether it did.
+func setBy(j *model.Journal, res *Result) map[string]bool {
 	set := map[string]bool{}
 	for _, s := range j.Steps {
 		set[s.Path] = true
@@ -44,58 +73,61 @@ func (rs *Restorer) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.
 	for _, d := range res.KeptDirs {
 		set[d] = false
 	}
-	if j.Trees == nil {
-		j.Trees = tree.NewMemo(rs.log.Objs)
+	return set
+}
+
+// A resultTree goes through what differs between the tree of the head before a restore and that of its target.
+type resultTree struct {
+	res           *Result
+	set           map[string]bool
+	found, wanted *oplog.Lookups
+	steps         []tree.Change
+	stays         []string // paths that stay as the head had them
+}
+
+func (w *resultTree) take(ch tree.Change) (err error) {
+	done, isStep := w.set[ch.Path]
+	if !isStep {
+		if done, err = w.isAsWanted(ch.Path); err != nil {
+			return err
+		}
 	}
-	found, wanted := oplog.NewLookups(j.Trees, safety.Tree), oplog.NewLookups(j.Trees, target.Tree)
-	var steps []tree.Change
-	var stays []string // paths that stay as the head had them
-	err = tree.Diff(j.Trees, was.Tree, known.Tree, func(ch tree.Change) error {
-		done, isStep := set[ch.Path]
-		if !isStep {
-			have, err := found.Find(ch.Path)
-			if err != nil {
-				return err
-			}
-			want, err := wanted.Find(ch.Path)
-			if err != nil {
-				return err
-			}
-			done = !res.Plan.leavesToOthers(ch.Path) && (have == nil && want == nil || have != nil && want != nil && tree.Same(have, want))
-		}
-		done = done || ch.New == nil && res.Plan.isIgnored(ch.Path)
-		if _, less := res.perms[ch.Path]; done && !less {
-			steps = append(steps, tree.Change{Path: ch.Path, New: ch.New})
-		}
-		if !done {
-			stays = append(stays, ch.Path)
-		}
+	if !done && (ch.New != nil || !w.res.Plan.isIgnored(ch.Path)) {
+		w.stays = append(w.stays, ch.Path)
 		return nil
-	})
+	}
+	if _, less := w.res.perms[ch.Path]; !less {
+		w.steps = append(w.steps, tree.Change{Path: ch.Path, New: ch.New})
+	}
+	return nil
+}
+
+// isAsWanted reports whether a path that was not set was found as the target has it, and is not left to others.
+func (w *resultTree) isAsWanted(path string) (bool, error) {
+	have, err := w.found.Find(path)
 	if err != nil {
-		return err
+		return false, err
 	}
-	short, err := res.permSteps(oplog.NewLookups(j.Trees, known.Tree), wanted)
-	if err != nil {
-		return err
+	want, err := w.wanted.Find(path)
+	if err != nil || w.res.Plan.leavesToOthers(path) {
+		return false, err
 	}
-	seen, err := seenSteps(j.Steps, set, wanted)
-	if err != nil || len(stays) == 0 && len(short) == 0 && len(seen) == 0 {
-		return err
+	if have == nil || want == nil {
+		return have == want, nil
 	}
+	return tree.Same(have, want), nil
+}
+
+// edits are what makes the head's tree out of the one before: no directory above a path that stays is removed.
+func (w *resultTree) edits(short, seen []tree.Change) []tree.Change {
+	stays := w.stays
 	for _, s := range seen {
 		stays = append(stays, s.Path)
 	}
-	// a directory above a path that stays is not removed from the head
-	steps = slices.DeleteFunc(steps, func(s tree.Change) bool {
+	steps := slices.DeleteFunc(w.steps, func(s tree.Change) bool {
 		return s.New == nil && slices.ContainsFunc(stays, func(p string) bool { return refs.Below(p, s.Path) })
 	})
-	steps = append(append(steps, short...), seen...)
-	id, err := tree.Edit(j.Trees, tx, was.Tree, steps)
-	if err == nil && id != known.Tree {
-		op.Restore.Result = id
-	}
-	return err
+	return append(append(steps, short...), seen...)
 }
 
 // permSteps are steps that give the paths with other permissions than the target's those that they have.

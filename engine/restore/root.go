@@ -18,7 +18,7 @@ var ErrExchanged = errors.New("another directory has taken the place of the proj
 
 // HoldRoot opens the worktree's root for a restore: the directory that the project's path names through no link. The
 // caller closes it.
-func (rs *Restorer) HoldRoot() (worktreefs.Dir, error) {
+func (rs *stager) HoldRoot() (worktreefs.Dir, error) {
 	root, err := rs.log.Root()
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (rs *Restorer) HoldRoot() (worktreefs.Dir, error) {
 
 // checkRoot fails with ErrExchanged if the project's path does not lead, through no link, to the directory that root
 // holds (device and inode).
-func (rs *Restorer) checkRoot(root worktreefs.Dir) error {
+func (rs *stager) checkRoot(root worktreefs.Dir) error {
 	exchanged := func(why string) error {
 		return rs.restoreError(fmt.Errorf("%w: %s", ErrExchanged, why))
 	}

@@ -32,7 +32,7 @@ func markerStages(root worktreefs.Dir) *stageDir {
 }
 
 // homeStages is the stageDir in Home; nil: Home does not exist.
-func (rs *Restorer) homeStages() (*stageDir, error) {
+func (rs *stager) homeStages() (*stageDir, error) {
 	d, err := worktreefs.OpenRoot(rs.log.Home.Dir)
 	if errors.Is(err, worktreefs.ErrNotExist) {
 		return nil, nil
@@ -62,7 +62,7 @@ func (s *stageDir) Open() (worktreefs.Dir, error) { return worktreefs.OpenPath(s
 // StageDirs are the directories where stages of this project can be, Home's first; the caller closes them. The one in
 // the project is left
 // out if the marker does not name this project.
-func (rs *Restorer) StageDirs(root worktreefs.Dir) ([]*stageDir, error) {
+func (rs *stager) StageDirs(root worktreefs.Dir) ([]*stageDir, error) {
 	list := []*stageDir{}
 	home, err := rs.homeStages()
 	if err != nil {
@@ -78,7 +78,7 @@ func (rs *Restorer) StageDirs(root worktreefs.Dir) ([]*stageDir, error) {
 }
 
 // stageDirOf is the directory that has the stage named op, or in which it is to be made. The caller closes it.
-func (rs *Restorer) stageDirOf(root worktreefs.Dir, op string) (*stageDir, error) {
+func (rs *stager) stageDirOf(root worktreefs.Dir, op string) (*stageDir, error) {
 	list, err := rs.StageDirs(root)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func NewStageName() string {
 
 // MakeStage makes the stage named op. durable must be called: it waits until the stage's name is on disk. The sync runs
 // beside what the caller does meanwhile.
-func (rs *Restorer) MakeStage(root worktreefs.Dir, op string) (durable func() error, err error) {
+func (rs *stager) MakeStage(root worktreefs.Dir, op string) (durable func() error, err error) {
 	rs.dropEmptyStages(root)
 	stages, err := rs.stageDirOf(root, op)
 	if err != nil {
@@ -139,7 +139,7 @@ func (rs *Restorer) MakeStage(root worktreefs.Dir, op string) (durable func() er
 }
 
 // removeStage removes the stage named op; worktreefs.ErrNotEmpty when it holds saved bytes.
-func (rs *Restorer) removeStage(root worktreefs.Dir, op string) error {
+func (rs *stager) removeStage(root worktreefs.Dir, op string) error {
 	stages, err := rs.stageDirOf(root, op)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (rs *Restorer) removeStage(root worktreefs.Dir, op string) error {
 }
 
 // DropEmptyStages removes the empty stages of restores that were killed, unless a restore is under way or half done.
-func (rs *Restorer) DropEmptyStages() {
+func (rs *stager) DropEmptyStages() {
 	if rs.log.Damage() != nil || !rs.log.TryLock() {
 		return
 	}
@@ -171,7 +171,7 @@ func (rs *Restorer) DropEmptyStages() {
 
 // dropEmptyStages is DropEmptyStages with the log's lock held: no stage is in use but one that is made anew where it is
 // missing.
-func (rs *Restorer) dropEmptyStages(root worktreefs.Dir) {
+func (rs *stager) dropEmptyStages(root worktreefs.Dir) {
 	list, err := rs.StageDirs(root)
 	if err != nil {
 		return
@@ -194,14 +194,14 @@ func (rs *Restorer) dropEmptyStages(root worktreefs.Dir) {
 }
 
 // syncInBackground syncs and closes a directory in a goroutine of its own; wait returns the error.
-func (rs *Restorer) syncInBackground(d worktreefs.Dir) (wait func() error) {
+func (rs *stager) syncInBackground(d worktreefs.Dir) (wait func() error) {
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(d.Sync(), d.Close()) }()
 	return func() error { return rs.restoreError(<-done) }
 }
 
 // restoreError adds to an error that a restore of this project failed with it; nil stays nil.
-func (rs *Restorer) restoreError(err error) error {
+func (rs *stager) restoreError(err error) error {
 	if err != nil {
 		err = &value.OpError{Op: "restore", Subject: rs.log.Project.Root, Err: err}
 	}

@@ -19,7 +19,7 @@ import (
 // successor is the name of the successor of a restore: the session that it makes, cuts, brings back or finds to end at
 // the target. Where the conversation is left alone it is the session that went on until now, if the restore is about
 // its branch, else the restore's own.
-func (rs *Restorer) successor(r *request, t *conversationPlan) (string, error) {
+func (rs *runner) successor(r *request, t *conversationPlan) (string, error) {
 	if r.leavesConversation() || len(r.Paths) > 0 {
 		return rs.ongoingSession(r.Session)
 	}
@@ -50,7 +50,7 @@ func (r *request) leavesConversation() bool {
 }
 
 // ongoingSession is the session that goes on when a restore moves a session's cursor and leaves the conversation alone.
-func (rs *Restorer) ongoingSession(session string) (string, error) {
+func (rs *talkPlanner) ongoingSession(session string) (string, error) {
 	at, err := rs.sessions.Position()
 	if session == at.Branch {
 		session = at.Session
@@ -62,7 +62,7 @@ func (rs *Restorer) ongoingSession(session string) (string, error) {
 // successor's family that the restore leaves, cleared for the successor. A session of another family does not change,
 // nor one on another branch in the middle of a turn: its agent goes on. The log's lock is held, and the restore is not
 // in the log yet.
-func (rs *Restorer) leftRecords(j *model.Journal) ([]*model.Session, error) {
+func (rs *runner) leftRecords(j *model.Journal) ([]*model.Session, error) {
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -75,31 +75,45 @@ func (rs *Restorer) leftRecords(j *model.Journal) ([]*model.Session, error) {
 	if j.Made != nil && j.Made.Name == successor {
 		family = rs.sessions.Family(j.Made.Fork.Session)
 	}
+	names := []string{successor}
+	for _, name := range []string{j.Session, at.Session} {
+		if !slices.Contains(names, name) && rs.sessions.Family(name) == family {
+			names = append(names, name)
+		}
+	}
 	var out []*model.Session
-	for _, name := range []string{successor, j.Session, at.Session} {
-		s, left := rs.log.Session(name), name != successor
-		if j.Moved != nil && j.Moved.Name == name {
-			s = j.Moved
-		}
-		if s == nil || s.Left == left || left && rs.sessions.Family(name) != family ||
-			slices.ContainsFunc(out, func(o *model.Session) bool { return o.Name == name }) {
+	for _, name := range names {
+		s, left := rs.recordOf(j, name), name != successor
+		if s == nil || s.Left == left {
 			continue
 		}
-		if left && name != j.Session && rs.sessions.InTurn(s) {
-			continue
+		if other := left && name != j.Session; !other || !rs.sessions.InTurn(s) {
+			out = append(out, leftRecord(s, left))
 		}
-		c := *s
-		if c.Left = left; left { // the turn is over; a tool's call counts as running until its end is reported
-			c.Busy, c.Calls = false,
-				slices.DeleteFunc(slices.Clone(s.Calls), func(k model.Call) bool { return k.ID == model.TurnCall })
-		}
-		out = append(out, &c)
 	}
 	return out, nil
 }
 
+// recordOf is the record that a session has after a restore; nil: none.
+func (rs *runner) recordOf(j *model.Journal, name string) *model.Session {
+	if j.Moved != nil && j.Moved.Name == name {
+		return j.Moved
+	}
+	return rs.log.Session(name)
+}
+
+// leftRecord is a session's record when a restore has left it, or goes on in it.
+func leftRecord(s *model.Session, left bool) *model.Session {
+	c := *s
+	if c.Left = left; left { // the turn is over; a tool's call counts as running until its end is reported
+		c.Busy, c.Calls = false,
+			slices.DeleteFunc(slices.Clone(s.Calls), func(k model.Call) bool { return k.ID == model.TurnCall })
+	}
+	return &c
+}
+
 // otherRefChanges are the changes of refs that a restore makes beside own, that of its session's cursor.
-func (rs *Restorer) otherRefChanges(j *model.Journal, own []refs.Change) ([]refs.Change, error) {
+func (rs *runner) otherRefChanges(j *model.Journal, own []refs.Change) ([]refs.Change, error) {
 	cursors, err := rs.otherCursorChanges(j)
 	if err != nil {
 		return nil, err
@@ -116,7 +130,7 @@ func (rs *Restorer) otherRefChanges(j *model.Journal, own []refs.Change) ([]refs
 
 // tipAfterUndo moves the session's branch to where an undo came from, if that is not on the branch: a checkout had gone
 // to a step of another line, and redo is to lead back there.
-func (rs *Restorer) tipAfterUndo(j *model.Journal) ([]refs.Change, error) {
+func (rs *runner) tipAfterUndo(j *model.Journal) ([]refs.Change, error) {
 	tip := refs.Session(j.Session)
 	now, err := rs.log.Refs.ID(tip)
 	if err != nil || now.IsZero() || j.Before.IsZero() || j.Before == j.After || rs.authors.LeadsTo(j.Before, now) {
@@ -138,7 +152,7 @@ func (rs *Restorer) tipAfterUndo(j *model.Journal) ([]refs.Change, error) {
 
 // otherCursorChanges are the changes of cursors beside the restore's own session: the successor's goes to the same
 // checkpoint, and those that a reverted restore had moved go back.
-func (rs *Restorer) otherCursorChanges(j *model.Journal) (out []refs.Change, err error) {
+func (rs *runner) otherCursorChanges(j *model.Journal) (out []refs.Change, err error) {
 	successor := cmp.Or(j.Goes, j.Session)
 	if j.Kind == refs.KindUndoRestore {
 		before, err := rs.sessions.PositionBefore(j.Undoes)
@@ -163,7 +177,7 @@ func (rs *Restorer) otherCursorChanges(j *model.Journal) (out []refs.Change, err
 
 // revertedCursors are the cursors that the restore which an undo-restore reverts had moved beside its session's own:
 // they go back. One that was moved since stays: who did that stands there.
-func (rs *Restorer) revertedCursors(j *model.Journal) (out []refs.Change, err error) {
+func (rs *runner) revertedCursors(j *model.Journal) (out []refs.Change, err error) {
 	op, err := rs.log.Refs.Operation(j.Undoes)
 	if err != nil {
 		return nil, err
@@ -186,7 +200,7 @@ func (rs *Restorer) revertedCursors(j *model.Journal) (out []refs.Change, err er
 // revertedTips are the changes of branches that go with an undo-restore's cursors. Where a step was made since on
 // another branch, redo would lead from the cursor's checkpoint to that step; so the branch goes back, too. The step
 // stays in the log.
-func (rs *Restorer) revertedTips(j *model.Journal, cursors []refs.Change) ([]refs.Change, error) {
+func (rs *runner) revertedTips(j *model.Journal, cursors []refs.Change) ([]refs.Change, error) {
 	var out []refs.Change
 	for _, c := range cursors {
 		session, ok := strings.CutPrefix(string(c.Name), refs.Cursors)
@@ -215,7 +229,7 @@ func (rs *Restorer) revertedTips(j *model.Journal, cursors []refs.Change) ([]ref
 
 // refBefore is the checkpoint at which a session's cursor or branch stood before operation seq; zero: not known any
 // more.
-func (rs *Restorer) refBefore(name refs.Name, session string, seq uint64) (at objstore.ID, err error) {
+func (rs *runner) refBefore(name refs.Name, session string, seq uint64) (at objstore.ID, err error) {
 	if seq <= 1 {
 		return at, nil
 	}
@@ -241,23 +255,16 @@ func (rs *Restorer) refBefore(name refs.Name, session string, seq uint64) (at ob
 
 // findUnusedFork is a fork in the family of s that ends where the moment p does and that nobody has used, r's own
 // session before others, then the newest; nil: none.
-func (rs *Restorer) findUnusedFork(r *request, p *history.Moment, s *model.Session) (*model.Session, error) {
+func (rs *talkPlanner) findUnusedFork(r *request, p *history.Moment, s *model.Session) (*model.Session, error) {
 	f, _, err := rs.findUnused(r, p, s, func(f *model.Session) bool { return refs.KindOf(f.Fork.Kind).IsRestore() })
 	return f, err
 }
 
 // findUnused is findUnusedFork of those forks that fit, with the cut.
-func (rs *Restorer) findUnused(r *request, p *history.Moment, s *model.Session, fits func(*model.Session) bool) (*model.Session,
-	transcript.Cut, error,
-) {
-	var list []*model.Session
-	for _, f := range rs.log.EachSession() {
-		if f.Fork != nil && f.Event == "" && !f.BeganAs().IsZero() && f.Fork.Message != "" && fits(f) &&
-			rs.sessions.Family(f.Name) == rs.sessions.Family(s.Name) && rs.sessions.Elsewhere(f) == "" &&
-			!sessions.FileMissing(f) {
-			list = append(list, f)
-		}
-	}
+func (rs *talkPlanner) findUnused(
+	r *request, p *history.Moment, s *model.Session, fits func(*model.Session) bool,
+) (*model.Session, transcript.Cut, error) {
+	list := rs.unusedForks(r, s, fits)
 	if len(list) == 0 {
 		return nil, transcript.Cut{}, nil
 	}
@@ -265,15 +272,6 @@ func (rs *Restorer) findUnused(r *request, p *history.Moment, s *model.Session, 
 	if err != nil {
 		return nil, cut, err
 	}
-	slices.SortFunc(list, func(a, b *model.Session) int {
-		switch r.Session {
-		case a.Name:
-			return -1
-		case b.Name:
-			return 1
-		}
-		return cmp.Compare(b.Began, a.Began)
-	})
 	for _, f := range list {
 		if !rs.endsAtCut(f, s, cut) {
 			continue
@@ -286,8 +284,36 @@ func (rs *Restorer) findUnused(r *request, p *history.Moment, s *model.Session, 
 	return nil, cut, nil
 }
 
+// unusedForks are the forks of a session's family that fit and were never heard of: the one that is asked for first,
+// then the newest.
+func (rs *talkPlanner) unusedForks(r *request, s *model.Session, fits func(*model.Session) bool) []*model.Session {
+	family := rs.sessions.Family(s.Name)
+	var list []*model.Session
+	for _, f := range rs.log.EachSession() {
+		if f.Fork == nil || f.Event != "" || f.BeganAs().IsZero() {
+			continue
+		}
+		if f.Fork.Message == "" || !fits(f) || rs.sessions.Family(f.Name) != family {
+			continue
+		}
+		if rs.sessions.Elsewhere(f) == "" && !sessions.FileMissing(f) {
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(a, b *model.Session) int {
+		switch r.Session {
+		case a.Name:
+			return -1
+		case b.Name:
+			return 1
+		}
+		return cmp.Compare(b.Began, a.Began)
+	})
+	return list
+}
+
 // endsAtCut reports whether the fork f was made to end where a cut of s, of its family, does.
-func (rs *Restorer) endsAtCut(f, s *model.Session, cut transcript.Cut) bool {
+func (rs *talkPlanner) endsAtCut(f, s *model.Session, cut transcript.Cut) bool {
 	if f.Fork.Session == s.Name {
 		return int(rs.history.Number(s, cut.Turn)) == f.Fork.Turn && cut.LastMessage == f.Fork.Message
 	}

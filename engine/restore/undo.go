@@ -20,7 +20,7 @@ import (
 // one. Unsaved changes count as the first step: they become a step of their own, so that Redo brings them back. With
 // Options.TakeBack, and without Exact, only what the session did is a step, and a person's work stays. A
 // *model.NoStepError when fewer than n steps lie before.
-func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
+func (rs *undoer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	session, err := rs.walkedSession(ctx, o)
 	if err != nil {
@@ -79,7 +79,7 @@ func (rs *Restorer) Undo(ctx context.Context, n int, o Options) (*Result, error)
 
 // walkedSession is the session whose branch undo and redo walk. It fails while a restore is unfinished, and captures
 // the conversation unless o leaves it alone.
-func (rs *Restorer) walkedSession(ctx context.Context, o Options) (string, error) {
+func (rs *undoer) walkedSession(ctx context.Context, o Options) (string, error) {
 	if err := rs.log.CheckWhole(); err != nil {
 		return "", err
 	}
@@ -92,7 +92,7 @@ func (rs *Restorer) walkedSession(ctx context.Context, o Options) (string, error
 
 // Redo goes n steps forward again, towards the tip of a session's branch; a *model.NoStepError when fewer than n lie
 // ahead.
-func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
+func (rs *undoer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	session, err := rs.walkedSession(ctx, o)
 	if err != nil {
@@ -135,7 +135,7 @@ func (rs *Restorer) Redo(ctx context.Context, n int, o Options) (*Result, error)
 // takenBack is the operation that moved a session's cursor last, if that took back what its line did, and the step at
 // which one was; nil: it was another one. Redo sets such a one back, since one was nowhere between the two. One that
 // was set back already, and what did that, moved nothing together.
-func (rs *Restorer) takenBack(session string) (back *refs.Operation, was *model.Checkpoint, err error) {
+func (rs *undoer) takenBack(session string) (back *refs.Operation, was *model.Checkpoint, err error) {
 	cursor := refs.Cursor(session)
 	at, err := rs.log.Refs.ID(cursor)
 	if err != nil {
@@ -166,7 +166,7 @@ func (rs *Restorer) takenBack(session string) (back *refs.Operation, was *model.
 
 // Ahead lists the steps from a session's cursor to its tip at which Redo stops, nearest first. Empty when the cursor is
 // the tip or not on the branch. j says which steps are the same for the session; nil: those with equal trees.
-func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
+func (rs *undoer) Ahead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
 	if back, was, err := rs.takenBack(session); err != nil {
 		return nil, err
 	} else if back != nil {
@@ -177,7 +177,7 @@ func (rs *Restorer) Ahead(session string, cursor objstore.ID, j *authorship.Judg
 
 // lineAhead is a session's branch from its tip on, which is first, up to its cursor, which is at; empty where the
 // cursor is the tip or not on the branch.
-func (rs *Restorer) lineAhead(session string, cursor objstore.ID) (
+func (rs *undoer) lineAhead(session string, cursor objstore.ID) (
 	line []*model.Checkpoint, at *model.Checkpoint, err error,
 ) {
 	tip, err := rs.log.Refs.ID(refs.Session(session))
@@ -202,7 +202,7 @@ func (rs *Restorer) lineAhead(session string, cursor objstore.ID) (
 }
 
 // stepsAhead is Ahead where the last move took no turns back.
-func (rs *Restorer) stepsAhead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
+func (rs *undoer) stepsAhead(session string, cursor objstore.ID, j *authorship.Judge) ([]*model.Checkpoint, error) {
 	line, at, err := rs.lineAhead(session, cursor)
 	if err != nil || len(line) == 0 {
 		return nil, err
@@ -249,7 +249,7 @@ func (rs *Restorer) stepsAhead(session string, cursor objstore.ID, j *authorship
 // undoOrigins are the steps that the latest undos of a session, with the redos among them, started from. Redo stops at
 // them, even if lists fold them. One on another line stands for the step of the session's branch that j takes for the
 // same; with j nil it does not.
-func (rs *Restorer) undoOrigins(session string, j *authorship.Judge) (map[objstore.ID]bool, error) {
+func (rs *undoer) undoOrigins(session string, j *authorship.Judge) (map[objstore.ID]bool, error) {
 	left, cursor := map[objstore.ID]bool{}, refs.Cursor(session)
 	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {
 		switch {
@@ -281,7 +281,7 @@ func (rs *Restorer) undoOrigins(session string, j *authorship.Judge) (map[objsto
 // UndoRestore reverts the restore of operation seq: the worktree becomes what it was before, but for files that no
 // checkpoint holds, which are kept. seq 0 stands for the newest restore in effect that is no undo-restore, so repeating
 // it goes deeper; an undo-restore is reverted by its number.
-func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Result, error) {
+func (rs *undoer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func (rs *Restorer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Re
 
 // setBack sets what a restore set back to what it found; known is a checkpoint of that state that a person knows, if it
 // is one: nil, or with what was unsaved the safety checkpoint is told.
-func (rs *Restorer) setBack(ctx context.Context, op *refs.Operation, known *model.Checkpoint, o Options) (
+func (rs *undoer) setBack(ctx context.Context, op *refs.Operation, known *model.Checkpoint, o Options) (
 	*Result, error,
 ) {
 	target, err := rs.log.Checkpoint(op.Restore.Safety)

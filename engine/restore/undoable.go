@@ -26,7 +26,7 @@ func undoRequest(op *refs.Operation, before *model.Checkpoint, o Options) *reque
 
 // since is the newest operation that was done before this worktree was made of another project, which undoes it; 0:
 // none.
-func (rs *Restorer) since() uint64 {
+func (rs *undoer) since() uint64 {
 	if of := rs.log.Project.From; of != nil {
 		return of.Since
 	}
@@ -35,21 +35,18 @@ func (rs *Restorer) since() uint64 {
 
 // operationToRevert is the operation that UndoRestore of seq reverts. One that was taken back already is no such one,
 // but for its conversation.
-func (rs *Restorer) operationToRevert(seq uint64, contextOnly bool) (found *refs.Operation, err error) {
+func (rs *undoer) operationToRevert(seq uint64, contextOnly bool) (found *refs.Operation, err error) {
 	var by uint64
 	undone := history.Undos{}
 	err = rs.log.Refs.Newest(0, func(op *refs.Operation) error {
 		is := undone.Of(op)
 		switch {
-		case seq > 0 && op.Seq > seq, seq == 0 && (is > 0 || !op.Kind.CanUndo() || op.Kind.Undoes() || op.Restore == nil):
-			if seq == 0 && op.Seq <= rs.since() {
-				return kv.ErrStop
-			}
+		case op.Seq < seq, seq == 0 && op.Seq <= rs.since():
+			return kv.ErrStop
+		case seq > 0 && op.Seq > seq, seq == 0 && !isNewestToRevert(op, is):
 			return nil
-		case seq == 0 && op.Seq <= rs.since(), op.Seq < seq:
-		default:
-			found, by = op, is
 		}
+		found, by = op, is
 		return kv.ErrStop
 	})
 	switch {
@@ -67,9 +64,16 @@ func (rs *Restorer) operationToRevert(seq uint64, contextOnly bool) (found *refs
 	return found, nil
 }
 
+// isNewestToRevert reports whether an operation can be the one that is meant where none is named; by: what took it
+// back.
+func isNewestToRevert(op *refs.Operation, by uint64) bool {
+	restores := op.Restore != nil && op.Kind.CanUndo() && !op.Kind.Undoes()
+	return restores && by == 0
+}
+
 // whyNotUndo is what the log says against taking op back, which by has taken back already; 0: it is in effect. nil:
 // nothing.
-func (rs *Restorer) whyNotUndo(op *refs.Operation, by uint64, contextOnly bool) error {
+func (rs *undoer) whyNotUndo(op *refs.Operation, by uint64, contextOnly bool) error {
 	switch {
 	case op.Seq <= rs.since():
 		return model.UndoError(op.Seq, model.Usagef("it was done in %s, before this worktree was made: undo it there",
@@ -88,7 +92,7 @@ func (rs *Restorer) whyNotUndo(op *refs.Operation, by uint64, contextOnly bool) 
 
 // Undoable says of each operation of a list whether UndoRestore of it would take it back as things are: what it needs
 // is there. What only the worktree's present files are against is not looked at.
-func (rs *Restorer) Undoable(ctx context.Context, list []history.Operation, env value.AgentEnv) ([]bool, error) {
+func (rs *undoer) Undoable(ctx context.Context, list []history.Operation, env value.AgentEnv) ([]bool, error) {
 	can, files, err := rs.undoable(ctx, list)
 	if err != nil || len(files) == 0 {
 		return can, err
@@ -98,7 +102,7 @@ func (rs *Restorer) Undoable(ctx context.Context, list []history.Operation, env 
 }
 
 // CanUndo is Undoable of the newest operation, which nothing has taken back. The log's lock is held.
-func (rs *Restorer) CanUndo(ctx context.Context, newest *refs.Operation, env value.AgentEnv) bool {
+func (rs *undoer) CanUndo(ctx context.Context, newest *refs.Operation, env value.AgentEnv) bool {
 	list := []history.Operation{{Operation: *newest}}
 	can, files, err := rs.undoable(ctx, list)
 	if err == nil && len(files) > 0 {
@@ -108,7 +112,7 @@ func (rs *Restorer) CanUndo(ctx context.Context, newest *refs.Operation, env val
 }
 
 // undoable is Undoable without a look at session files; files are the operations that are to be asked about theirs.
-func (rs *Restorer) undoable(ctx context.Context, list []history.Operation) (can []bool, files []int, err error) {
+func (rs *undoer) undoable(ctx context.Context, list []history.Operation) (can []bool, files []int, err error) {
 	can = make([]bool, len(list))
 	if rs.log.Damage() != nil {
 		return can, nil, nil
@@ -129,18 +133,18 @@ func (rs *Restorer) undoable(ctx context.Context, list []history.Operation) (can
 			}
 			return can, nil, cmp.Or(ctx.Err(), err)
 		}
-		set := op.Restore.Paths
-		can[i] = op.Kind.Manages() || op.Restore.ContextOnly ||
-			!slices.ContainsFunc(paths, func(p string) bool { return p == "" || set.Has(p) || set.HasBelow(p) })
-		if can[i] && (op.Kind.Manages() || op.Restore.ContextOnly) {
-			files = append(files, i)
+		if op.Kind.Manages() || op.Restore.ContextOnly {
+			can[i], files = true, append(files, i)
+			continue
 		}
+		set := op.Restore.Paths
+		can[i] = !slices.ContainsFunc(paths, func(p string) bool { return p == "" || set.Has(p) || set.HasBelow(p) })
 	}
 	return can, files, nil
 }
 
 // lostBefore is what is lost of the state before a restore; of trees that were asked about lost has it.
-func (rs *Restorer) lostBefore(op *refs.Operation, lost map[objstore.ID][]string) ([]string, error) {
+func (rs *undoer) lostBefore(op *refs.Operation, lost map[objstore.ID][]string) ([]string, error) {
 	before, err := rs.log.Checkpoint(op.Restore.Safety)
 	if err != nil {
 		return nil, err
@@ -156,7 +160,7 @@ func (rs *Restorer) lostBefore(op *refs.Operation, lost map[objstore.ID][]string
 
 // withFiles completes what undoable said of operations that are of use with their session files alone. The log's lock
 // is held.
-func (rs *Restorer) withFiles(ctx context.Context, can []bool, files []int, list []history.Operation, env value.AgentEnv) error {
+func (rs *undoer) withFiles(ctx context.Context, can []bool, files []int, list []history.Operation, env value.AgentEnv) error {
 	if err := rs.conversations.ReadySessions(); err != nil {
 		for _, i := range files {
 			can[i] = false
@@ -170,7 +174,7 @@ func (rs *Restorer) withFiles(ctx context.Context, can []bool, files []int, list
 }
 
 // filesUndoable is why the session files that an operation changed cannot be taken back.
-func (rs *Restorer) filesUndoable(ctx context.Context, op *refs.Operation, env value.AgentEnv) error {
+func (rs *undoer) filesUndoable(ctx context.Context, op *refs.Operation, env value.AgentEnv) error {
 	if op.Kind.Manages() {
 		p, err := rs.manager.PlanUndo(op, manage.Request{Env: env})
 		if err != nil {
