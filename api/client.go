@@ -23,7 +23,9 @@ const base = "http://rewind"
 
 // Call sends one request and returns its result. progress, unless nil, is called for each progress line, by the
 // calling goroutine. An error that the server tells is an *Error.
-func Call[Req, Resp any](ctx context.Context, c *Client, r Route[Req, Resp], req Req, progress func(Progress)) (Resp, error) {
+func Call[Req, Resp any](
+	ctx context.Context, c *Client, r Route[Req, Resp], req Req, progress func(Progress),
+) (Resp, error) {
 	var zero Resp
 	resp, err := c.send(ctx, r.Method, r.Path, req)
 	if err != nil {

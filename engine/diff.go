@@ -125,7 +125,9 @@ func (e *Engine) Diff(ctx context.Context, o DiffOptions, fn func(FileDiff) erro
 }
 
 // somewhere refuses a path that two states neither hold nor left out.
-func (e *Engine) somewhere(from *model.Checkpoint, get objstore.Getter, to objstore.ID, skipped []tree.Skip, path string) error {
+func (e *Engine) somewhere(
+	from *model.Checkpoint, get objstore.Getter, to objstore.ID, skipped []tree.Skip, path string,
+) error {
 	if path == "" {
 		return nil
 	}
@@ -159,7 +161,9 @@ func (e *Engine) listedByName(name string) (*history.Listed, error) {
 	return &l, err
 }
 
-func (e *Engine) diff(get objstore.Getter, from, to objstore.ID, only refs.PathSet, o DiffOptions, fn func(FileDiff) error) error {
+func (e *Engine) diff(
+	get objstore.Getter, from, to objstore.ID, only refs.PathSet, o DiffOptions, fn func(FileDiff) error,
+) error {
 	var changes []tree.Change
 	err := tree.Diff(get, from, to, func(ch tree.Change) error {
 		file, both := model.IsFile(ch.Old) || model.IsFile(ch.New), ch.Old != nil && ch.New != nil

@@ -57,6 +57,8 @@ func (r repositoryBelow) FileAt(commit, name string, max int64) ([]byte, error) 
 }
 
 // BlameAt implements find.Repository.
-func (r repositoryBelow) BlameAt(commit, name string, ranges [][2]int, anySpace bool) (map[int]gitinfo.CommitLine, error) {
+func (r repositoryBelow) BlameAt(
+	commit, name string, ranges [][2]int, anySpace bool,
+) (map[int]gitinfo.CommitLine, error) {
 	return r.Repo.BlameAt(commit, path.Join(r.dir, name), ranges, anySpace)
 }

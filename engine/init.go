@@ -14,7 +14,9 @@ import (
 )
 
 // Init makes the store and the marker; an existing project is left as it is. The first checkpoint is the caller's.
-func Init(ctx context.Context, home project.Home, dir string, mode project.Mode, o project.Options) (*Engine, *project.InitPlan, error) {
+func Init(
+	ctx context.Context, home project.Home, dir string, mode project.Mode, o project.Options,
+) (*Engine, *project.InitPlan, error) {
 	plan, err := SetUp(ctx, home, dir, mode, o)
 	if err != nil {
 		return nil, nil, err
@@ -30,7 +32,9 @@ func Init(ctx context.Context, home project.Home, dir string, mode project.Mode,
 }
 
 // SetUp is the part of Init that makes things; the store is not open afterwards, and RecordInit is the caller's.
-func SetUp(ctx context.Context, home project.Home, dir string, mode project.Mode, o project.Options) (*project.InitPlan, error) {
+func SetUp(
+	ctx context.Context, home project.Home, dir string, mode project.Mode, o project.Options,
+) (*project.InitPlan, error) {
 	plan, err := project.PlanInit(ctx, home, dir, mode, o.LockWait)
 	if err != nil || plan.Exists && !plan.Accept {
 		return plan, err

@@ -62,7 +62,9 @@ func (e *Engine) Footprint() (checkpoints int, diskBytes int64, err error) {
 // lies there, or at once for good (now). The store must be open nowhere. Killed anywhere it leaves a project or a
 // marker without a store, and a second call does the rest: the store gets another name first, the marker's id goes
 // last. (A kill between the id and the end leaves the marker's directory, empty.)
-func Remove(ctx context.Context, home project.Home, r *project.Removal, now bool, o project.Options) (t *project.Trashed, err error) {
+func Remove(
+	ctx context.Context, home project.Home, r *project.Removal, now bool, o project.Options,
+) (t *project.Trashed, err error) {
 	p := &r.Project
 	unlock, err := home.Lock(ctx, o.LockWait)
 	if err != nil {

@@ -53,7 +53,9 @@ func (s intake) seeing(ctx context.Context, ev hooks.Event, call *hookCall, dir 
 
 // look finds out whether a directory is captured by its project, which find gave, or find's error. It can wait for the
 // log's lock; call, if not nil, is the hook that is answered meanwhile.
-func (s *server) look(ctx context.Context, p *project.Project, err error, dir string, call *hookCall) (*project.Project, error) {
+func (s *server) look(
+	ctx context.Context, p *project.Project, err error, dir string, call *hookCall,
+) (*project.Project, error) {
 	var linked *project.LinkedError
 	if errors.As(err, &linked) {
 		if holder := s.holder(ctx, linked.Top); holder != nil {

@@ -245,7 +245,9 @@ func (s intake) sayRefused(ev hooks.Event, err error) hookSay {
 }
 
 // takeIn hands an event to its project, and returns where else it names files.
-func (s intake) takeIn(ctx context.Context, p *project.Project, ev hooks.Event, call *hookCall) (elsewhere []string, err error) {
+func (s intake) takeIn(
+	ctx context.Context, p *project.Project, ev hooks.Event, call *hookCall,
+) (elsewhere []string, err error) {
 	c, err := s.configs.Load(s.home, p.Root)
 	if err != nil {
 		return nil, err

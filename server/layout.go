@@ -8,7 +8,9 @@ import (
 	"rewind/engine/model"
 )
 
-func (s restores) layOut(ctx context.Context, req api.LayOutRequest, _ model.Progress) (out api.LayOutResponse, err error) {
+func (s restores) layOut(
+	ctx context.Context, req api.LayOutRequest, _ model.Progress,
+) (out api.LayOutResponse, err error) {
 	err = s.read(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
 		if err != nil {

@@ -133,7 +133,9 @@ func (s *server) read(ctx context.Context, dir string, fn func(*engine.Engine) e
 	return serr
 }
 
-func (s *server) opened(ctx context.Context, p *project.Project, salvage bool, fn func(*engine.Engine) error) (err error) {
+func (s *server) opened(
+	ctx context.Context, p *project.Project, salvage bool, fn func(*engine.Engine) error,
+) (err error) {
 	e, release, err := s.stores.Open(ctx, p, salvage)
 	if err != nil {
 		return err

@@ -92,7 +92,9 @@ func (s intake) knows(ctx context.Context, p *project.Project, ev hooks.Event) (
 
 // elsewhere hands an event to the projects that have files which its call names: what the session does there is in
 // their history, too.
-func (s intake) elsewhere(ctx context.Context, p *project.Project, dirs []string, ev hooks.Event, call *hookCall) error {
+func (s intake) elsewhere(
+	ctx context.Context, p *project.Project, dirs []string, ev hooks.Event, call *hookCall,
+) error {
 	var failed error
 	told := map[string]bool{p.Root: true}
 	for _, dir := range dirs {

@@ -172,7 +172,9 @@ func call[Req, Resp any](ctx context.Context, a *app, r api.Route[Req, Resp], re
 
 // ask is call for a command whose answer with --json is the response: said reports that it was written so, and nothing
 // is left to tell.
-func ask[Req, Resp any](ctx context.Context, a *app, r api.Route[Req, Resp], req Req, title string) (resp Resp, said bool, err error) {
+func ask[Req, Resp any](
+	ctx context.Context, a *app, r api.Route[Req, Resp], req Req, title string,
+) (resp Resp, said bool, err error) {
 	if resp, err = call(ctx, a, r, req, title); err == nil && a.json {
 		said, err = true, a.printJSON(resp)
 	}

@@ -46,7 +46,8 @@ func TestCheckoutSaysWhereItIs(t *testing.T) {
 	fill("two")
 	quiet("save", "two")
 
-	// counted goes back, and reports whether status told how far that is. A fast disk may be done before status is asked.
+	// counted goes back, and reports whether status told how far that is. A fast disk may be done before status is
+	// asked.
 	counted := func() bool {
 		s := onTerminal(t, dir, 24, 80, env, rewind, "checkout", "@-")
 		// a fast disk is done with a phase before anything is drawn

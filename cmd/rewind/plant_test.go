@@ -13,9 +13,9 @@ import (
 	"rewind/refs"
 )
 
-// cmdPlant: plant GLOB {journal | operation} {from | to} PATH TEXT makes the store of a project what somebody else could have prepared: its
-// journal, or the newest restore in its log, names a session file at PATH that was, or is to become, TEXT. The code of
-// it goes from the newest step to the one before.
+// cmdPlant: plant GLOB {journal | operation} {from | to} PATH TEXT makes the store of a project what somebody else
+// could have prepared: its journal, or the newest restore in its log, names a session file at PATH that was, or is to
+// become, TEXT. The code of it goes from the newest step to the one before.
 func cmdPlant(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) == 5, "plant GLOB {journal | operation} {from | to} PATH TEXT")
 	dirs, err := filepath.Glob(ts.MkAbs(args[0]))

@@ -28,7 +28,9 @@ type terminal struct {
 }
 
 // onTerminal starts a program on a new terminal of so many rows and columns. env is added to the environment.
-func onTerminal(t *testing.T, dir string, rows, columns uint16, env []string, program string, args ...string) *terminal {
+func onTerminal(
+	t *testing.T, dir string, rows, columns uint16, env []string, program string, args ...string,
+) *terminal {
 	t.Helper()
 	cmd := exec.Command(program, args...)
 	mine := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "LESS=") || strings.HasPrefix(v, "PAGER=") })

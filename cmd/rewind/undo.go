@@ -123,7 +123,9 @@ func (r *along) fill(a *app, cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func newAlong(a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd *cobra.Command) (*cobra.Command, *along) {
+func newAlong(
+	a *app, route api.Route[api.UndoRequest, api.RestoreResponse], cmd *cobra.Command,
+) (*cobra.Command, *along) {
 	req := &along{UndoRequest: api.UndoRequest{Steps: 1}}
 	cmd.Args = takes(0, 1, "one number of steps")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -7,8 +7,8 @@ import (
 	"rewind/refs"
 )
 
-// LeadsTo reports whether the checkpoint id is tip, or lies before it along first parents. If the line cannot be read that far, it does
-// not.
+// LeadsTo reports whether the checkpoint id is tip, or lies before it along first parents. If the line cannot be read
+// that far, it does not.
 func (a *Authors) LeadsTo(id, tip objstore.ID) bool {
 	if id == tip || tip.IsZero() {
 		return id == tip
@@ -24,8 +24,8 @@ func (a *Authors) LeadsTo(id, tip objstore.ID) bool {
 	return err == nil
 }
 
-// Back is the checkpoint n steps before cp along first parents. Steps that are the same for the session count once, folded ones not at all.
-// A *model.NoStepError when there are fewer.
+// Back is the checkpoint n steps before cp along first parents. Steps that are the same for the session count once,
+// folded ones not at all. A *model.NoStepError when there are fewer.
 func (j *Judge) Back(cp *model.Checkpoint, n int) (*model.Checkpoint, error) {
 	for i := range n {
 		var err error
@@ -57,8 +57,9 @@ func (j *Judge) Back(cp *model.Checkpoint, n int) (*model.Checkpoint, error) {
 	return cp, nil
 }
 
-// OnBranch is the step of the session's branch that stands for cp, a checkpoint of another branch: the newest one older than cp, if both
-// are the same for the session. Else it is cp itself. So a turn's end that was found while somebody else was at work is the session's, too.
+// OnBranch is the step of the session's branch that stands for cp, a checkpoint of another branch: the newest one older
+// than cp, if both are the same for the session. Else it is cp itself. So a turn's end that was found while somebody
+// else was at work is the session's, too.
 func (j *Judge) OnBranch(cp *model.Checkpoint) (*model.Checkpoint, error) {
 	if j.e.wholeSession(cp.Session) == j.Session {
 		return cp, nil

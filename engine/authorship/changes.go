@@ -131,9 +131,9 @@ func (s *Since) stay(path, by string) bool {
 	return s.Stay.Add(path, by)
 }
 
-// beganOn is the operation after which changes count for a restore to a checkpoint: the one that made it. If the session's first event
-// found the worktree as the checkpoint has it, it is that event, since what was changed and changed back in between is in neither. For a
-// fork it is not: what a restore kept for others is not its own.
+// beganOn is the operation after which changes count for a restore to a checkpoint: the one that made it. If the
+// session's first event found the worktree as the checkpoint has it, it is that event, since what was changed and
+// changed back in between is in neither. For a fork it is not: what a restore kept for others is not its own.
 func (a *Authors) beganOn(session string, cp *model.Checkpoint) (uint64, error) {
 	s := a.log.Session(session)
 	if s == nil || s.Fork != nil || s.Began <= cp.Seq {
@@ -175,8 +175,8 @@ func (j *Judge) unsaved(c *capture.Capture, fn visitor) error {
 	})
 }
 
-// changed calls fn for each path that an operation changed. With all false, operations in which nobody else has part are left out. later
-// is the worktree at some operation after; a checkpoint sets it to its own tree.
+// changed calls fn for each path that an operation changed. With all false, operations in which nobody else has part
+// are left out. later is the worktree at some operation after; a checkpoint sets it to its own tree.
 func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn visitor) error {
 	after := *later
 	cp, err := j.look(op, later)
@@ -260,7 +260,8 @@ func (j *Judge) asked(id objstore.ID) (target, asked *model.Checkpoint, err erro
 	return target, asked, err
 }
 
-// look reads the checkpoint of a step, or of the state before a restore, and sets later to its tree. Of other operations there is none.
+// look reads the checkpoint of a step, or of the state before a restore, and sets later to its tree. Of other
+// operations there is none.
 func (j *Judge) look(op *refs.Operation, later **oplog.Lookups) (*model.Checkpoint, error) {
 	if op.Kind != refs.KindCheckpoint && op.Kind != refs.KindSafety {
 		return nil, nil
@@ -308,8 +309,8 @@ func (j *Judge) restore(op *refs.Operation, later *oplog.Lookups, fn func(tree.C
 	})
 }
 
-// set are the trees between which lies what a restore set: of a whole tree the heads before and after; of some paths the state before and
-// the target, see left.
+// set are the trees between which lies what a restore set: of a whole tree the heads before and after; of some paths
+// the state before and the target, see left.
 func (j *Judge) set(op *refs.Operation) (from, to objstore.ID, err error) {
 	safety, err := j.e.log.Checkpoint(op.Restore.Safety)
 	if err != nil {
@@ -330,7 +331,8 @@ func (j *Judge) set(op *refs.Operation) (from, to objstore.ID, err error) {
 	return was.Tree, is.Tree, err
 }
 
-// left reports whether a restore has set a path between its trees: one of some paths only what later has as the target has it.
+// left reports whether a restore has set a path between its trees: one of some paths only what later has as the target
+// has it.
 func left(op *refs.Operation, later *oplog.Lookups, ch tree.Change) (bool, error) {
 	if paths := op.Restore.Paths; len(paths) == 0 || !paths.Has(ch.Path) {
 		return len(paths) == 0, nil
@@ -398,7 +400,8 @@ func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 	return same, err
 }
 
-// back calls fn for the operations before from, newest first, down to the one after until, and sets from for the next call.
+// back calls fn for the operations before from, newest first, down to the one after until, and sets from for the next
+// call.
 func (s *stretch) back(from *uint64, until uint64, fn func(*refs.Operation) error) error {
 	if *from <= until+1 {
 		return nil

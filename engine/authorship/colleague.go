@@ -13,10 +13,11 @@ import (
 	"rewind/refs"
 )
 
-// Judge says, for a restore of one session, whether a change is a colleague's, and so is kept: whether another session made it that is no
-// past of this one. The past is: the session itself with its lanes; what restores made it of, up to then; what sessions of its family did
-// that are not at work, or that lies on its line; and what was done before its conversation began by sessions that are not at work. A
-// person's own restores and saves are no colleague's. The log's lock is held as long as a Judge is used.
+// Judge says, for a restore of one session, whether a change is a colleague's, and so is kept: whether another session
+// made it that is no past of this one. The past is: the session itself with its lanes; what restores made it of, up to
+// then; what sessions of its family did that are not at work, or that lies on its line; and what was done before its
+// conversation began by sessions that are not at work. A person's own restores and saves are no colleague's. The log's
+// lock is held as long as a Judge is used.
 type Judge struct {
 	Going
 	e         *Authors
@@ -74,8 +75,9 @@ func (a *Authors) wholeSession(name string) string {
 	return name
 }
 
-// ownPast has the sessions whose changes are a session's own, with the operation from which they are no more: itself, for ever, and those
-// that restores made it of, up to that restore. What those had done after the target was taken back, or the session continues from there.
+// ownPast has the sessions whose changes are a session's own, with the operation from which they are no more: itself,
+// for ever, and those that restores made it of, up to that restore. What those had done after the target was taken
+// back, or the session continues from there.
 func (a *Authors) ownPast(session string) map[string]uint64 {
 	session = a.wholeSession(session)
 	own := map[string]uint64{session: math.MaxUint64}
@@ -131,8 +133,9 @@ func (j *Judge) concerns(cp *model.Checkpoint) bool {
 	return cp.HasPersons() || j.of(cp, cp.Authors()).other != ""
 }
 
-// InCall returns the function that reports whether what is new at a path is of this session's open calls alone: a shell's, or an edit that
-// names the path. An interrupted call is open until the next prompt. nil: the session has no open call.
+// InCall returns the function that reports whether what is new at a path is of this session's open calls alone: a
+// shell's, or an edit that names the path. An interrupted call is open until the next prompt. nil: the session has no
+// open call.
 func (j *Judge) InCall() func(path string) bool {
 	calls := j.e.worktree.OpenCalls()
 	seq := j.e.log.DB.LastSeq() + 1
@@ -157,7 +160,8 @@ func (j *Judge) InCall() func(path string) bool {
 	}
 }
 
-// isAncestor reports whether a checkpoint lies before the session's tip or its cursor. If the line cannot be read that far, it does not.
+// isAncestor reports whether a checkpoint lies before the session's tip or its cursor. If the line cannot be read that
+// far, it does not.
 func (j *Judge) isAncestor(cp *model.Checkpoint) bool {
 	for i, id := range j.tips {
 		for !id.IsZero() && !j.ancestors[id] {

@@ -17,8 +17,8 @@ type Step struct {
 	Wrote      func(change tree.Change) (bool, error) // reports whether what the step changed at a path is the session's
 }
 
-// Wrote are the steps in which a session, or one that works for it, changed something, the oldest first; what it wrote beside another one,
-// in a call of both, is among it. The log's lock is held, and the sessions are loaded.
+// Wrote are the steps in which a session, or one that works for it, changed something, the oldest first; what it wrote
+// beside another one, in a call of both, is among it. The log's lock is held, and the sessions are loaded.
 func (a *Authors) Wrote(session string) (list []Step, err error) {
 	session = a.wholeSession(session)
 	is := func(by string) bool { return a.wholeSession(by) == session }

@@ -160,7 +160,9 @@ func nextTick(dir worktreefs.Dir) (int64, error) {
 }
 
 // layOutNew lays a tree out in a directory that is made for it.
-func (b *Bisector) layOutNew(ctx context.Context, session string, dir worktreefs.Dir, root objstore.ID, left *[]string) error {
+func (b *Bisector) layOutNew(
+	ctx context.Context, session string, dir worktreefs.Dir, root objstore.ID, left *[]string,
+) error {
 	own, err := os.OpenRoot(b.dir(session))
 	if err != nil {
 		return err
@@ -193,7 +195,9 @@ func (b *Bisector) change(ctx context.Context, dir worktreefs.Dir, at laid, to o
 
 // apply brings the scratch directory from a tree to another. What is at a path of touched, or below it, is removed
 // first, and made anew. What was purged is not there; its paths come to left.
-func (b *Bisector) apply(ctx context.Context, dir worktreefs.Dir, from, to objstore.ID, touched map[string]bool, left *[]string) error {
+func (b *Bisector) apply(
+	ctx context.Context, dir worktreefs.Dir, from, to objstore.ID, touched map[string]bool, left *[]string,
+) error {
 	in, err := dir.OpenDir(treeName)
 	if err != nil {
 		return err

@@ -31,7 +31,9 @@ const (
 // shown makes what the links of a session ask for in the scratch directory, where the state does not have something at
 // the path itself. It decides how, when a link is needed first. mounts are the paths that who runs the command mounts
 // for this state.
-func (b *Bisector) shown(ctx context.Context, in worktreefs.Dir, session string, r *record, root objstore.ID) (mounts []string, err error) {
+func (b *Bisector) shown(
+	ctx context.Context, in worktreefs.Dir, session string, r *record, root objstore.ID,
+) (mounts []string, err error) {
 	for i := range r.Links {
 		l := &r.Links[i]
 		if l.Why != "" {

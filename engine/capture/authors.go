@@ -104,7 +104,9 @@ func (k OpenCalls) Authors() func(path string) []string {
 
 // attribute says who made the changes between the tree was and the capture: the authors of most paths, and the paths
 // with other authors. A change that is in no tree, as of a secret file, is put down to all sessions with calls.
-func (wt *Worktree) attribute(c *Capture, was objstore.ID, calls OpenCalls) (by []string, owned []model.Owned, err error) {
+func (wt *Worktree) attribute(
+	c *Capture, was objstore.ID, calls OpenCalls,
+) (by []string, owned []model.Owned, err error) {
 	names := calls.names()
 	if len(names) < 2 {
 		return names, nil, nil

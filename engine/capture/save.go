@@ -46,7 +46,9 @@ func (wt *Worktree) Save(ctx context.Context, session, message string, p model.P
 // SaveAtTip is Save for what goes on from a session's newest state, where the project stands in it and nothing else has
 // been restored or captured since: elsewhere what is unsaved is not that session's. nil: nothing was unsaved, or it
 // stands elsewhere. The log's lock is held.
-func (wt *Worktree) SaveAtTip(ctx context.Context, session, message string, p model.Progress) (*model.Checkpoint, error) {
+func (wt *Worktree) SaveAtTip(
+	ctx context.Context, session, message string, p model.Progress,
+) (*model.Checkpoint, error) {
 	at, err := wt.sessions.Position()
 	if err != nil || at.Session != session {
 		return nil, err
@@ -99,12 +101,16 @@ func (wt *Worktree) Begin(ctx context.Context, p model.Progress) error {
 
 // step captures the worktree as the next step of a session's branch, unless it is as that has it. The log's lock is
 // held.
-func (wt *Worktree) step(ctx context.Context, session string, cause model.Cause, p model.Progress) (*SaveResult, error) {
+func (wt *Worktree) step(
+	ctx context.Context, session string, cause model.Cause, p model.Progress,
+) (*SaveResult, error) {
 	return wt.stepOf(ctx, session, cause, false, p)
 }
 
 // stepOf is step; always: also where the worktree is as the branch has it.
-func (wt *Worktree) stepOf(ctx context.Context, session string, cause model.Cause, always bool, p model.Progress) (*SaveResult, error) {
+func (wt *Worktree) stepOf(
+	ctx context.Context, session string, cause model.Cause, always bool, p model.Progress,
+) (*SaveResult, error) {
 	cur, err := wt.sessions.Current(session)
 	if err != nil {
 		return nil, err
@@ -227,7 +233,9 @@ func (wt *Worktree) commitStep(ctx context.Context, c *Capture, du kv.Durability
 }
 
 // commitNext makes a checkpoint of a capture the next step of its session.
-func (wt *Worktree) commitNext(ctx context.Context, c *Capture, cp *model.Checkpoint, du kv.Durability) (*model.Checkpoint, error) {
+func (wt *Worktree) commitNext(
+	ctx context.Context, c *Capture, cp *model.Checkpoint, du kv.Durability,
+) (*model.Checkpoint, error) {
 	return wt.CommitCapture(ctx, c, cp, du, func(cp *model.Checkpoint) ([]refs.Operation, []refs.Update, error) {
 		op, updates, err := wt.Advance(cp)
 		return []refs.Operation{op}, updates, err
@@ -236,7 +244,9 @@ func (wt *Worktree) commitNext(ctx context.Context, c *Capture, cp *model.Checkp
 
 // NewStep is newCheckpoint for a step that no event made. Its authors are the sessions with running calls, its turn is
 // the session's.
-func (wt *Worktree) NewStep(c *Capture, session string, cur *model.Checkpoint, cause model.Cause) (*model.Checkpoint, error) {
+func (wt *Worktree) NewStep(
+	c *Capture, session string, cur *model.Checkpoint, cause model.Cause,
+) (*model.Checkpoint, error) {
 	if err := wt.log.LoadSessions(); err != nil {
 		return nil, err
 	}
@@ -327,7 +337,9 @@ func (wt *Worktree) CommitCapture(ctx context.Context, c *Capture, cp *model.Che
 }
 
 // newCheckpoint is a checkpoint of the capture, complete but for its sequence and its authors.
-func (wt *Worktree) newCheckpoint(c *Capture, session string, parent *model.Checkpoint, cause model.Cause) (*model.Checkpoint, error) {
+func (wt *Worktree) newCheckpoint(
+	c *Capture, session string, parent *model.Checkpoint, cause model.Cause,
+) (*model.Checkpoint, error) {
 	was, err := wt.log.Head()
 	if err != nil {
 		return nil, err

@@ -120,7 +120,9 @@ func (c *Comparer) turns(ctx context.Context, from *model.Checkpoint, s *Side) e
 // others fills in what of the side's changes others made: in a step the authors of a path, and between two steps, where
 // the worktree did not stay as the first had left it, those of the steps that lie on other lines. What a restore set in
 // between is told as from outside.
-func (c *Comparer) others(ctx context.Context, read reader, from *model.Checkpoint, s *Side, get objstore.Getter) error {
+func (c *Comparer) others(
+	ctx context.Context, read reader, from *model.Checkpoint, s *Side, get objstore.Getter,
+) error {
 	changed := map[string]bool{}
 	for _, ch := range s.Changes {
 		if model.IsFile(ch.Old) || model.IsFile(ch.New) {
@@ -158,7 +160,9 @@ func (c *Comparer) others(ctx context.Context, read reader, from *model.Checkpoi
 }
 
 // beside looks for who wrote the paths that changed between the steps of a side.
-func (c *Comparer) beside(ctx context.Context, read reader, from *model.Checkpoint, w *wrote, between map[string]bool) error {
+func (c *Comparer) beside(
+	ctx context.Context, read reader, from *model.Checkpoint, w *wrote, between map[string]bool,
+) error {
 	on, told := map[objstore.ID]bool{}, map[string]bool{}
 	for _, cp := range w.of.Steps {
 		on[cp.ID] = true

@@ -73,7 +73,9 @@ func (cs *Conversations) Import(ctx context.Context, env value.AgentEnv, p model
 }
 
 // importSession captures one session file; nil: the session is known already.
-func (cs *Conversations) importSession(ctx context.Context, agent transcript.Agent, path string) (*model.Session, error) {
+func (cs *Conversations) importSession(
+	ctx context.Context, agent transcript.Agent, path string,
+) (*model.Session, error) {
 	_, id, err := transcript.SessionFile(agent, path)
 	if err != nil {
 		return nil, err

@@ -203,7 +203,9 @@ func (c candidate) isNearerThan(best candidate, r *tracer, named string) bool {
 // nearer is the session that s was made of where its file names an older one (Claude): a copy keeps what the copy that
 // it was made of says of itself. Nothing but the ids tells: those of its records are that one's, and the older one has
 // others. nil: there is none.
-func (k kin) nearer(r *tracer, s *model.Session, t *transcript.Trace, named string) (of *model.Session, best transcript.Same) {
+func (k kin) nearer(
+	r *tracer, s *model.Session, t *transcript.Trace, named string,
+) (of *model.Session, best transcript.Same) {
 	copied := t.Copied()
 	if copied == 0 {
 		return nil, best
@@ -284,7 +286,9 @@ func share(l *model.Lineage, same transcript.Same, shown int) {
 }
 
 // common is how far s and the session with the id, whose record is parent (nil: not known), are the same.
-func (r *tracer) common(s *model.Session, t *transcript.Trace, parent *model.Session, id string) (transcript.Same, error) {
+func (r *tracer) common(
+	s *model.Session, t *transcript.Trace, parent *model.Session, id string,
+) (transcript.Same, error) {
 	if parent != nil && !parent.Cursor.Transcript.IsZero() {
 		pt, err := r.trace(parent)
 		if err != nil {

@@ -74,7 +74,9 @@ func (cs *Conversations) OriginInHook(tx *objstore.Tx, s *model.Session) bool {
 
 // ParentSource is the conversation of the session with the id, which s was made of: as it was captured (parent, nil: it
 // was not), else the agent's file beside that of s. It has no reader if there is neither; else closed must be called.
-func ParentSource(get objstore.Getter, s, parent *model.Session, id string) (src transcript.Source, closed func(), err error) {
+func ParentSource(
+	get objstore.Getter, s, parent *model.Session, id string,
+) (src transcript.Source, closed func(), err error) {
 	if parent != nil && !parent.Cursor.Transcript.IsZero() {
 		st, err := OpenTranscript(get, parent.Cursor.Transcript)
 		if err != nil {

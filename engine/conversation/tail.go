@@ -29,8 +29,8 @@ var ErrLater = errors.New("there is more than fits here")
 // it again.
 var ErrPurgedTalk = errors.New("something was purged from it; it is not captured any more")
 
-// Tail captures what was appended to a session's file since its cursor, at most `most` bytes, and moves the cursor of s.
-// Only those bytes are read, and the last block before them. A file that does not go on where the cursor ends is
+// Tail captures what was appended to a session's file since its cursor, at most `most` bytes, and moves the cursor of
+// s. Only those bytes are read, and the last block before them. A file that does not go on where the cursor ends is
 // captured anew, as another generation; blocks that are stored already are not stored again. A line without its end is
 // left for the next capture. With an error the cursor stays; ErrLater and ErrMoving pass by themselves. A hook, which
 // reads little, does not ask whether somebody still writes the last line, since that means looking at all processes.
@@ -199,7 +199,9 @@ func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, 
 }
 
 // generation captures a file from its beginning to end, as a new generation.
-func (cs *Conversations) generation(tx *objstore.Tx, s *model.Session, f *SessionFile, end, most int64) (model.Cursor, error) {
+func (cs *Conversations) generation(
+	tx *objstore.Tx, s *model.Session, f *SessionFile, end, most int64,
+) (model.Cursor, error) {
 	if end > most {
 		return s.Cursor, ErrLater
 	}
@@ -221,7 +223,9 @@ func (cs *Conversations) generation(tx *objstore.Tx, s *model.Session, f *Sessio
 }
 
 // unpackedSession captures a session file that the agent has compressed. Usually its bytes have been captured before.
-func (cs *Conversations) unpackedSession(tx *objstore.Tx, s *model.Session, f *SessionFile, most int64) (model.Cursor, error) {
+func (cs *Conversations) unpackedSession(
+	tx *objstore.Tx, s *model.Session, f *SessionFile, most int64,
+) (model.Cursor, error) {
 	old, err := OpenTranscript(tx, s.Cursor.Transcript)
 	if err != nil {
 		return s.Cursor, err

@@ -43,6 +43,8 @@ type Finder struct {
 }
 
 // New gives a view of what the rooms know.
-func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History, st *State) *Finder {
+func New(
+	log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History, st *State,
+) *Finder {
 	return &Finder{log, k, s, c, h, st}
 }

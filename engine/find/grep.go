@@ -159,7 +159,9 @@ func (g *grep) onLine(t *timeline, steps []step) (line []int, files []fileRuns, 
 
 // GrepTree searches the files of one state: its lines stand in no span. get has the state's objects; a content that it
 // has not is too large.
-func (f *Finder) GrepTree(ctx context.Context, get objstore.Getter, root objstore.ID, o GrepOptions) (*GrepResult, error) {
+func (f *Finder) GrepTree(
+	ctx context.Context, get objstore.Getter, root objstore.ID, o GrepOptions,
+) (*GrepResult, error) {
 	g, err := f.grep(o)
 	if err != nil {
 		return nil, err

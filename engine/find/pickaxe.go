@@ -13,7 +13,9 @@ import (
 
 // versions calls fn once for each distinct content that changes have, but those that are known not to have a text, file
 // by file and the oldest first; a file's earlier names count as other files.
-func (q *pathQuery) versions(ctx context.Context, found []stepChanges, text []byte, fn func(e *tree.Entry, content []byte)) error {
+func (q *pathQuery) versions(
+	ctx context.Context, found []stepChanges, text []byte, fn func(e *tree.Entry, content []byte),
+) error {
 	without := q.f.state.screen.without(text)
 	type version struct {
 		path string

@@ -13,7 +13,9 @@ import (
 // share calls do for each of n pieces of work, in order of their beginning, by as many goroutines as there are
 // processors, each of which reads for itself; until do says that it is enough, or fails. What was left out is in r
 // afterwards.
-func (f *Finder) share(ctx context.Context, r *reading, n int, do func(r *reading, i int) (more bool, err error)) error {
+func (f *Finder) share(
+	ctx context.Context, r *reading, n int, do func(r *reading, i int) (more bool, err error),
+) error {
 	var next atomic.Int64
 	var mu sync.Mutex
 	var failed error

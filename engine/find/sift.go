@@ -19,7 +19,9 @@ const (
 // sift reads all contents that the store has whole, in the order in which they lie: most files were never changed, and
 // to look each of their contents up takes longer than to search it. What is left are the few that match, and versions
 // of what was changed. files is how many are to be searched, of all that there ever were.
-func (f *Finder) sift(ctx context.Context, r *reading, files, all int, matches func(content []byte) bool) (sifted, error) {
+func (f *Finder) sift(
+	ctx context.Context, r *reading, files, all int, matches func(content []byte) bool,
+) (sifted, error) {
 	if files <= max(fewFiles, all/fewOf) {
 		return nil, nil
 	}

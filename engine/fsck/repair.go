@@ -18,7 +18,9 @@ import (
 
 // RepairFiles makes the store of a project that does not open, or whose tables are damaged, one that opens: see
 // kv.Repair. Nobody may have it open.
-func RepairFiles(ctx context.Context, p *project.Project, o project.Options, progress model.Progress) (*kv.Repaired, error) {
+func RepairFiles(
+	ctx context.Context, p *project.Project, o project.Options, progress model.Progress,
+) (*kv.Repaired, error) {
 	now := o.Now
 	if now == nil {
 		now = time.Now

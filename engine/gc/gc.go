@@ -133,7 +133,9 @@ func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swe
 const maxTries = 4
 
 // collect marks what is reached and removes the rest.
-func (co *Collector) collect(ctx context.Context, c *objstore.Collection, plan *gcPlan, p *pacer, o Options) (objstore.Swept, error) {
+func (co *Collector) collect(
+	ctx context.Context, c *objstore.Collection, plan *gcPlan, p *pacer, o Options,
+) (objstore.Swept, error) {
 	m := &reach{e: co, c: c, plan: plan, pace: p, read: plan.read}
 	if err := m.roots(); err != nil {
 		return objstore.Swept{}, err

@@ -71,7 +71,9 @@ func (k *works) put(of workOf, w *Work) {
 // work is what a session's line did from its tip back to a checkpoint (the zero id: from its beginning), in these turns
 // alone (nil: in all). Steps of other sessions that lie on the line are not its own. It is shared: nobody changes it.
 // What is remembered is told without a checkpoint being read.
-func (h *History) work(of workOf, began uint64, turns []int, read func(objstore.ID) (*model.Checkpoint, error)) (*Work, error) {
+func (h *History) work(
+	of workOf, began uint64, turns []int, read func(objstore.ID) (*model.Checkpoint, error),
+) (*Work, error) {
 	of.rewrites = h.log.Rewrites()
 	if w := h.works.get(of); w != nil {
 		return w, nil
@@ -111,7 +113,9 @@ func (h *History) work(of workOf, began uint64, turns []int, read func(objstore.
 }
 
 // workOfSteps is what steps did, the oldest first.
-func (h *History) workOfSteps(steps []*model.Checkpoint, read func(objstore.ID) (*model.Checkpoint, error)) (*Work, error) {
+func (h *History) workOfSteps(
+	steps []*model.Checkpoint, read func(objstore.ID) (*model.Checkpoint, error),
+) (*Work, error) {
 	w := &Work{Steps: len(steps)}
 	if len(steps) == 0 {
 		return w, nil

@@ -45,7 +45,9 @@ func (h *forkReader) forkOf(n naming.Name) (session string, l *model.Lineage, er
 
 // forkCode is the checkpoint of a fork point, which name is; rests says that it stays that one. A
 // *model.NoForkCodeError where no code was captured there, or it is gone.
-func (h *forkReader) forkCode(session string, l *model.Lineage, name string) (cp *model.Checkpoint, rests bool, err error) {
+func (h *forkReader) forkCode(
+	session string, l *model.Lineage, name string,
+) (cp *model.Checkpoint, rests bool, err error) {
 	none := func(format string, args ...any) error {
 		return &model.NoForkCodeError{Name: name, Session: session, Why: fmt.Sprintf(format, args...)}
 	}
@@ -377,7 +379,9 @@ func (h *forkReader) withWays() (list []model.SessionInfo, err error) {
 }
 
 // wayInfo is a branch within a session as a list of forks has it.
-func (h *forkReader) wayInfo(of *model.SessionInfo, ways []transcript.Branch, w *transcript.Branch, before []model.Lineage) model.ForkInfo {
+func (h *forkReader) wayInfo(
+	of *model.SessionInfo, ways []transcript.Branch, w *transcript.Branch, before []model.Lineage,
+) model.ForkInfo {
 	l, tip, _ := h.wayPoint(&of.Session, ways, w)
 	f := model.ForkInfo{SessionInfo: *of, Branch: l.Child, Own: len(w.Turns), Lineage: append([]model.Lineage{*l}, before...)}
 	f.Title, f.Fork, f.Turns, f.Messages, f.Bytes, f.Current, f.Newest = w.Summary, l, len(w.Turns), 0, 0, false, ""

@@ -257,7 +257,9 @@ func (fu *future) has(s *model.Session, now *transcript.Conversation) (map[aTurn
 
 // cutOff are the turns of a conversation that the session's file had before operation seq, and has not now, with their
 // code.
-func (fu *future) cutOff(s *model.Session, was *transcript.Conversation, seq uint64, has map[aTurn]bool) ([]model.TurnInfo, error) {
+func (fu *future) cutOff(
+	s *model.Session, was *transcript.Conversation, seq uint64, has map[aTurn]bool,
+) ([]model.TurnInfo, error) {
 	log, err := fu.h.readTurns(turnAt{session: s.Name, forked: seq - 1})
 	if err != nil {
 		return nil, err

@@ -282,7 +282,9 @@ func (h *History) showRow(ctx context.Context, r *Row, paths []string) (*Shown, 
 	return s, err
 }
 
-func (h *History) shown(ctx context.Context, cp *model.Checkpoint, changes []tree.Change, paths []string) (*Shown, error) {
+func (h *History) shown(
+	ctx context.Context, cp *model.Checkpoint, changes []tree.Change, paths []string,
+) (*Shown, error) {
 	s := &Shown{Gone: map[string]string{}}
 	var err error
 	if s.Listed, err = h.Listing(cp); err != nil {

@@ -123,7 +123,9 @@ func (h *History) logRows(ctx context.Context, o RowOptions, res *RowResult) err
 func (r *Row) Coded() bool { return r != nil && !r.NoCode }
 
 // fill tells of rows what is not needed to choose them.
-func (h *History) fill(ctx context.Context, rows []Row, most int, read func(objstore.ID) (*model.Checkpoint, error)) error {
+func (h *History) fill(
+	ctx context.Context, rows []Row, most int, read func(objstore.ID) (*model.Checkpoint, error),
+) error {
 	d, err := h.dresser()
 	if err != nil {
 		return err

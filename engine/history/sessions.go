@@ -25,7 +25,9 @@ type Left struct {
 
 // SessionList lists the sessions of agents, the one with the newest event first: at most limit (0: all), and with all
 // archived and deleted ones, too.
-func (h *forkReader) SessionList(ctx context.Context, all bool, limit int) (list []model.SessionInfo, left Left, err error) {
+func (h *forkReader) SessionList(
+	ctx context.Context, all bool, limit int,
+) (list []model.SessionInfo, left Left, err error) {
 	defer h.log.Hold()()
 	n := 0
 	list, err = h.sessionList(ctx, func(info *model.SessionInfo) bool {

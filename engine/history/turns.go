@@ -124,7 +124,9 @@ func (h *turnReader) noAgents(session string) error {
 
 // Messages gives the last n messages of the conversation before a checkpoint, in order, as a person reads them; why
 // says why there are none.
-func (h *nameReader) Messages(ctx context.Context, name string, n int) (list []transcript.Message, why string, err error) {
+func (h *nameReader) Messages(
+	ctx context.Context, name string, n int,
+) (list []transcript.Message, why string, err error) {
 	defer h.log.Hold()()
 	if err := h.log.LoadSessions(); err != nil {
 		return nil, "", err

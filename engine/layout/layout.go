@@ -177,7 +177,9 @@ func isGitDir(get objstore.Getter, dir string, id objstore.ID) bool {
 
 // layOutSteps makes the directory dir of the steps, which start from nothing, and returns what the file system there
 // cannot hold.
-func (l *Layouts) layOutSteps(ctx context.Context, dir string, steps []tree.Change, out *LaidOut) (left []value.Kept, err error) {
+func (l *Layouts) layOutSteps(
+	ctx context.Context, dir string, steps []tree.Change, out *LaidOut,
+) (left []value.Kept, err error) {
 	above, err := worktreefs.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return nil, err
@@ -203,7 +205,8 @@ func progress(ctx context.Context) func(phase string, done, total int) {
 }
 
 // copyRootPerm gives a directory that was laid out, which is 0700 until then, the permissions of the project's root. If
-// its group is another one, group and others get only what the root gives to both. Where the system refuses, it stays 0700.
+// its group is another one, group and others get only what the root gives to both. Where the system refuses, it stays
+// 0700.
 func (l *Layouts) copyRootPerm(above worktreefs.Dir, dir string) {
 	was, err := os.Stat(l.log.Project.Root)
 	if err != nil {

@@ -62,7 +62,9 @@ func id(s string) string {
 
 // golden fails unless a record with every field set has these bytes, they are read as that record, and a section of
 // docs/format.md has its fields.
-func golden[T any](t *testing.T, section string, sample *T, encode func(*T) []byte, decode func([]byte) (*T, error), want string) {
+func golden[T any](
+	t *testing.T, section string, sample *T, encode func(*T) []byte, decode func([]byte) (*T, error), want string,
+) {
 	t.Helper()
 	if got := encode(sample); string(got) != want {
 		t.Errorf("got  %q\nwant %q", got, want)

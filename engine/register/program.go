@@ -51,7 +51,9 @@ func source(env value.AgentEnv) (programs.Source, error) {
 
 // bringPrograms makes the programs that hooks start those of the person who asks; onlyMissing leaves those alone that
 // are there. The caller holds the lock of the home directory.
-func bringPrograms(ctx context.Context, h project.Home, env value.AgentEnv, onlyMissing, dryRun bool) ([]string, error) {
+func bringPrograms(
+	ctx context.Context, h project.Home, env value.AgentEnv, onlyMissing, dryRun bool,
+) ([]string, error) {
 	from, err := source(env)
 	if err != nil {
 		return nil, fmt.Errorf("install programs: %w", err)

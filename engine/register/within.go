@@ -165,7 +165,9 @@ func (f *commandForm) plan(e *SettingsEdit) (after []byte, ours bool, err error)
 func (f *commandForm) keep(*SettingsEdit, bool) ([]byte, bool) { return f.text, true }
 
 // CheckWithin says what of the server and the commands is not as it should be, or "", and what there is.
-func CheckWithin(ctx context.Context, h project.Home, agent hooks.Agent, env value.AgentEnv, root string) (has, wrong string) {
+func CheckWithin(
+	ctx context.Context, h project.Home, agent hooks.Agent, env value.AgentEnv, root string,
+) (has, wrong string) {
 	w, edits, err := planWithin(ctx, h, agent, env, Options{Root: root})
 	switch {
 	case err != nil:

@@ -113,7 +113,9 @@ func (rs *Restorer) moverOf(
 
 // targetOf is the checkpoint of a moment that a restore goes to; with the conversation alone, which leaves the code,
 // what a session stands on does where no code was captured.
-func (rs *Restorer) targetOf(p *history.Moment, kind refs.Kind, name string, o Options) (target *model.Checkpoint, err error) {
+func (rs *Restorer) targetOf(
+	p *history.Moment, kind refs.Kind, name string, o Options,
+) (target *model.Checkpoint, err error) {
 	target = p.Checkpoint
 	if target == nil && o.ContextOnly {
 		if target, err = rs.sessions.Current(p.Session); err != nil {
@@ -128,7 +130,9 @@ func (rs *Restorer) targetOf(p *history.Moment, kind refs.Kind, name string, o O
 
 // requestTo is the request that goes to a target, with the conversation of a moment, and moves a session's cursor
 // there.
-func (rs *Restorer) requestTo(kind refs.Kind, session string, target *model.Checkpoint, p *history.Moment, o Options) (*request, error) {
+func (rs *Restorer) requestTo(
+	kind refs.Kind, session string, target *model.Checkpoint, p *history.Moment, o Options,
+) (*request, error) {
 	if err := o.checkMerge(); err != nil {
 		return nil, err
 	}

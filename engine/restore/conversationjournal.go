@@ -84,7 +84,9 @@ func (rs *talkPlanner) dropConversation(j *model.Journal, res *Result, why error
 
 // notifyAgents tells the agents' lists and caches of the session files in set, which were changed. The restore is done
 // by now: a failure becomes a notice, or c.Fork's problem.
-func (rs *talkPlanner) notifyAgents(ctx context.Context, env value.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation) {
+func (rs *talkPlanner) notifyAgents(
+	ctx context.Context, env value.AgentEnv, j *model.Journal, set []refs.File, c *model.Conversation,
+) {
 	for _, f := range set {
 		if f.From.IsZero() || f.To.IsZero() {
 			rs.conversations.LinkHistory(register.Folders(env), f.Path, f.To.IsZero())

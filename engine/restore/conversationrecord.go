@@ -69,7 +69,9 @@ func cutOfStored(s *model.Session, tx *objstore.Tx, id objstore.ID) (size int64,
 // changedLineage is a fork's lineage when its file becomes the transcript to, of size bytes: how many turns it shares
 // with the session that it was forked from. A cut can go behind the fork, and an undo-restore brings those turns back.
 // Where that cannot be read, it shares no more than before.
-func (rs *talkPlanner) changedLineage(get objstore.Getter, s *model.Session, to objstore.ID, size int64, cut transcript.Cut) *model.Lineage {
+func (rs *talkPlanner) changedLineage(
+	get objstore.Getter, s *model.Session, to objstore.ID, size int64, cut transcript.Cut,
+) *model.Lineage {
 	if s.Fork == nil {
 		return nil
 	}
@@ -94,7 +96,9 @@ func (rs *talkPlanner) changedLineage(get objstore.Getter, s *model.Session, to 
 
 // initialConversation is the conversation that a fork began with: the transcript that rewind wrote, else that of the
 // session which its agent made it of. closed, where err is nil and src has a reader, must be called.
-func (rs *talkPlanner) initialConversation(get objstore.Getter, s *model.Session) (src transcript.Source, closed func(), err error) {
+func (rs *talkPlanner) initialConversation(
+	get objstore.Getter, s *model.Session,
+) (src transcript.Source, closed func(), err error) {
 	if s.BeganAs().IsZero() {
 		_, id := model.SplitSession(s.Fork.Session)
 		return conversation.ParentSource(get, s, rs.log.Session(s.Fork.Session), id)

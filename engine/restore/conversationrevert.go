@@ -208,7 +208,9 @@ func (rs *talkPlanner) unusedForkHere(r *request) *refs.Restore {
 // removalIfUnused is the step that removes a session file which a restore made. ok: nobody has used the file. It has
 // the bytes that it was made with, or behind them only records that say nothing (Codex 0.125 appends the session's
 // name).
-func (rs *talkPlanner) removalIfUnused(own agentfiles.Folders, made refs.File, tx *objstore.Tx) (step refs.File, ok bool, err error) {
+func (rs *talkPlanner) removalIfUnused(
+	own agentfiles.Folders, made refs.File, tx *objstore.Tx,
+) (step refs.File, ok bool, err error) {
 	step = refs.File{Path: made.Path, From: made.To}
 	if ok, err = conversation.IsStored(rs.log.Objs, own, made.Path, made.To); err != nil || ok {
 		return step, ok, err

@@ -234,7 +234,9 @@ func (rs *talkPlanner) placeFork(s *model.Session, f *transcript.Fork) (path, cw
 
 // openLive opens the session's file if it begins with the first length bytes of what was captured. nil: it does not, it
 // is one document, or the session continues another's file.
-func (rs *talkPlanner) openLive(s *model.Session, st *conversation.Stored, length int64) (*conversation.SessionFile, error) {
+func (rs *talkPlanner) openLive(
+	s *model.Session, st *conversation.Stored, length int64,
+) (*conversation.SessionFile, error) {
 	if s.Cursor.Base > 0 {
 		return nil, nil
 	}

@@ -91,7 +91,9 @@ type version struct {
 // versionOf is the version of a session's file that ends with the cut of a stored conversation: the beginning of the
 // file as it is now, or if it has another one, what was captured. A *model.NotInPlaceError where that is none of this
 // file.
-func (rs *talkPlanner) versionOf(s *model.Session, f *conversation.SessionFile, st *conversation.Stored, cut transcript.Cut) (version, error) {
+func (rs *talkPlanner) versionOf(
+	s *model.Session, f *conversation.SessionFile, st *conversation.Stored, cut transcript.Cut,
+) (version, error) {
 	refuse := func(why string) (version, error) {
 		return version{}, &model.NotInPlaceError{Session: s.Name, Why: why}
 	}

@@ -122,7 +122,9 @@ func (rs *undoer) carryOut(ctx context.Context, p *manage.Plan, hash string) (*M
 // PruneForks deletes the forks that p chooses, in one operation. Without m.LastCopy those that have turns which no
 // other session has stay: they are left. One that an agent has opened meanwhile stays, too, and one whose file another
 // session goes on from.
-func (rs *undoer) PruneForks(ctx context.Context, p manage.Prune, m manage.Request) (r *Managed, left []model.Loss, err error) {
+func (rs *undoer) PruneForks(
+	ctx context.Context, p manage.Prune, m manage.Request,
+) (r *Managed, left []model.Loss, err error) {
 	names, err := rs.manager.Prunable(ctx, p, m.Env)
 	if err != nil {
 		return nil, nil, err

@@ -16,7 +16,9 @@ import (
 // complete is the tree of a checkpoint with the named paths that it does not know, each as it was when it first came
 // into view behind the checkpoint: nothing that is known has changed it in between. Where nobody has seen it since, it
 // is as it is now. seen are those paths.
-func (pl *planner) complete(c *capture.Capture, cp *model.Checkpoint) (root objstore.ID, seen map[string]bool, err error) {
+func (pl *planner) complete(
+	c *capture.Capture, cp *model.Checkpoint,
+) (root objstore.ID, seen map[string]bool, err error) {
 	made := pl.request.merges || pl.request.partOf != nil // of the worktree as it is
 	if named := tree.Named(c.Res.Skips); len(named) > 0 && !made {
 		var unknown []string
@@ -55,7 +57,9 @@ func isNamedIn(note []tree.Skip, path string) bool {
 }
 
 // completed is the tree of a checkpoint with paths as they were first known behind it.
-func (rs *runner) completed(c *capture.Capture, cp *model.Checkpoint, paths []string) (objstore.ID, map[string]bool, error) {
+func (rs *runner) completed(
+	c *capture.Capture, cp *model.Checkpoint, paths []string,
+) (objstore.ID, map[string]bool, error) {
 	first, err := rs.firstSeen(cp, paths)
 	if err != nil {
 		return cp.Tree, nil, err

@@ -92,7 +92,9 @@ func (rs *Restorer) merge(ctx context.Context, kind refs.Kind, o PickOptions) (*
 
 // putMerged puts the captured worktree with some paths set into the capture's transaction as a checkpoint. Its own tree
 // is its base: whatever it lays out is known.
-func (rs *runner) putMerged(c *capture.Capture, change *merge.Change, kind refs.Kind, m *merge.Merged) (*model.Checkpoint, error) {
+func (rs *runner) putMerged(
+	c *capture.Capture, change *merge.Change, kind refs.Kind, m *merge.Merged,
+) (*model.Checkpoint, error) {
 	root, err := tree.Edit(c.Get, c.Tx, c.Res.Root, m.Steps())
 	if err != nil {
 		return nil, err

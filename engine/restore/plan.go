@@ -83,7 +83,9 @@ type planner struct {
 // Plan captures the worktree through root and decides what becomes of each path. On success the capture, which the
 // caller commits or discards, holds every byte that the steps replace or remove, ignored files included. An
 // *UnsavedError when bytes are in the way that must not or cannot be stored.
-func (rs *runner) Plan(ctx context.Context, root worktreefs.Dir, r *request, p model.Progress) (*Plan, *capture.Capture, error) {
+func (rs *runner) Plan(
+	ctx context.Context, root worktreefs.Dir, r *request, p model.Progress,
+) (*Plan, *capture.Capture, error) {
 	pl := &planner{
 		restorer: rs, root: root, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{},
 		kept:     map[string]value.Kept{},

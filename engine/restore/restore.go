@@ -256,7 +256,9 @@ func (rs *runner) perform(
 // CommitSafety makes the captured state a checkpoint, a step of the session on or, if that is "", on no branch, in one
 // durable batch with the journal, and with the tag that it is to have ("": none). From here on the restore is finished
 // or taken back, by whichever process comes next. c is committed, or discarded with an error.
-func (rs *runner) CommitSafety(ctx context.Context, c *capture.Capture, j *model.Journal, on, tag string) (*model.Checkpoint, error) {
+func (rs *runner) CommitSafety(
+	ctx context.Context, c *capture.Capture, j *model.Journal, on, tag string,
+) (*model.Checkpoint, error) {
 	session, cause := on, model.Cause{Event: model.EventUndo, Message: "unsaved changes before " + j.Kind.String()}
 	var err error
 	if on == "" {
@@ -348,7 +350,9 @@ func (rs *runner) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *mo
 
 // syncAndFinish is finish beside a sync of the directories that held the stage. Whether the stage is gone for good does
 // not matter: one that comes back after a power cut holds nothing that is not stored.
-func (rs *runner) syncAndFinish(ctx context.Context, root worktreefs.Dir, op refs.Operation, j *model.Journal, res *Result) error {
+func (rs *runner) syncAndFinish(
+	ctx context.Context, root worktreefs.Dir, op refs.Operation, j *model.Journal, res *Result,
+) error {
 	if list, err := rs.StageDirs(root); err == nil {
 		for _, stages := range list {
 			if dir, err := stages.Open(); err == nil {
@@ -368,7 +372,9 @@ func withoutKept(files []refs.File, kept []string) []refs.File {
 
 // Apply carries out steps in the worktree, and adds to res what became of them. The journal's stage is made if it is
 // not there, and removed unless it holds the bytes of a racing edit.
-func (rs *runner) Apply(ctx context.Context, root worktreefs.Dir, j *model.Journal, steps []tree.Change, res *Result) error {
+func (rs *runner) Apply(
+	ctx context.Context, root worktreefs.Dir, j *model.Journal, steps []tree.Change, res *Result,
+) error {
 	if !j.Staged {
 		durable, err := rs.MakeStage(root, j.Stage)
 		if err == nil {

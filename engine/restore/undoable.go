@@ -160,7 +160,9 @@ func (rs *undoer) lostBefore(op *refs.Operation, lost map[objstore.ID][]string) 
 
 // withFiles completes what undoable said of operations that are of use with their session files alone. The log's lock
 // is held.
-func (rs *undoer) withFiles(ctx context.Context, can []bool, files []int, list []history.Operation, env value.AgentEnv) error {
+func (rs *undoer) withFiles(
+	ctx context.Context, can []bool, files []int, list []history.Operation, env value.AgentEnv,
+) error {
 	if err := rs.conversations.ReadySessions(); err != nil {
 		for _, i := range files {
 			can[i] = false

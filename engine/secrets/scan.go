@@ -148,7 +148,9 @@ var OpsAtOnce uint64 = 1024
 
 // next gives those of the next operations behind one that are wanted, and the newest operation among those that were
 // looked through.
-func (l *leakScan) next(behind uint64, want func(*refs.Operation) bool) (ops []*refs.Operation, last uint64, err error) {
+func (l *leakScan) next(
+	behind uint64, want func(*refs.Operation) bool,
+) (ops []*refs.Operation, last uint64, err error) {
 	last = behind
 	n := uint64(0)
 	rg := kv.Range{Prefix: []byte{kv.PrefixOperation}, From: kv.OperationKey(behind + 1)}

@@ -79,7 +79,9 @@ func lockHolder(f *os.File) int {
 
 // processLive looks through the processes of this user for one of the agent. told are those that have said on which
 // session they are.
-func (l *Processes) processLive(agent transcript.Agent, find func() sessionPlace, session string, told map[int]bool, guess bool) Live {
+func (l *Processes) processLive(
+	agent transcript.Agent, find func() sessionPlace, session string, told map[int]bool, guess bool,
+) Live {
 	var live Live
 	var at *sessionPlace // most often no program runs: then its files need not be looked for
 	l.take()

@@ -19,7 +19,9 @@ import (
 //
 // Where nothing can be written, the lock is taken shared, so that it keeps out who could write there after all, by
 // another mount; where it cannot be had, it is left.
-func lockStore(ctx context.Context, f *storefs.FS, disk *beneath.FS, dir string, wait time.Duration) (io.Closer, error) {
+func lockStore(
+	ctx context.Context, f *storefs.FS, disk *beneath.FS, dir string, wait time.Duration,
+) (io.Closer, error) {
 	path := f.PathJoin(dir, nameLock)
 	try := func() (io.Closer, error) {
 		l, err := f.Lock(path)

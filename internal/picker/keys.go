@@ -132,8 +132,8 @@ func bindings() []binding {
 
 var every = []mode{looking, asking, finding, going, choosing, did, helping, stopped}
 
-// press does what a key is for. In the log, what is no key of its own is typed into the filter; '/' and '?' are keys only while that is
-// empty.
+// press does what a key is for. In the log, what is no key of its own is typed into the filter; '/' and '?' are keys
+// only while that is empty.
 func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	if m.mode == asking || m.mode == looking && m.log.query != "" {

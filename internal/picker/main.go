@@ -23,8 +23,8 @@ import (
 // fps is how often a second the screen is drawn at most: a key waits for 8 ms.
 const fps = 120
 
-// optionsFD is the file that a picker reads its options from, and behind them the first rows, or null. Its end says that who started it has
-// gone.
+// optionsFD is the file that a picker reads its options from, and behind them the first rows, or null. Its end says
+// that who started it has gone.
 const optionsFD = 3
 
 // Main is the process of a picker, on the terminal of who started it. It returns its exit code.

@@ -116,7 +116,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // ask runs a request beside the screen; apply gets its answer.
-func ask[Resp any](m *model, request func(ctx context.Context) (Resp, error), apply func(m *model, r Resp, err error) tea.Cmd) tea.Cmd {
+func ask[Resp any](
+	m *model, request func(ctx context.Context) (Resp, error), apply func(m *model, r Resp, err error) tea.Cmd,
+) tea.Cmd {
 	ctx := m.ctx
 	return func() tea.Msg {
 		r, err := request(ctx)

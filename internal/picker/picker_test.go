@@ -149,7 +149,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestOpensOnHere: the last turn's damage is there without a key, and two keys take it back, bound by the plan that was seen.
+// TestOpensOnHere: the last turn's damage is there without a key, and two keys take it back, bound by the plan that was
+// seen.
 func TestOpensOnHere(t *testing.T) {
 	t.Parallel()
 	m, s := opened(80, 24)
@@ -227,8 +228,8 @@ func TestUndoOfAFork(t *testing.T) {
 	}
 }
 
-// TestFirstRows has the rows that came with the picker shown without a question; those that do not come at once, and all later ones, are
-// asked for.
+// TestFirstRows has the rows that came with the picker shown without a question; those that do not come at once, and
+// all later ones, are asked for.
 func TestFirstRows(t *testing.T) {
 	ctx := context.Background()
 	shown, s := opened(80, 24)

@@ -15,8 +15,8 @@ import (
 	"rewind/internal/term"
 )
 
-// plain is the picker for who reads line by line: numbered rows and a prompt. Nothing that was printed is drawn over, and each answer ends
-// with the prompt.
+// plain is the picker for who reads line by line: numbered rows and a prompt. Nothing that was printed is drawn over,
+// and each answer ends with the prompt.
 type plain struct {
 	*model
 	in      io.Reader

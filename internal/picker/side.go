@@ -64,7 +64,8 @@ type sideText struct {
 // forget drops what was answered: what was the end of a turn need not be it any more.
 func (s *side) forget() { s.answers, s.text = nil, sideText{} }
 
-// show asks for what the right side is to show, one request at a time: who runs down the log does not wait for each row.
+// show asks for what the right side is to show, one request at a time: who runs down the log does not wait for each
+// row.
 func (m *model) show() tea.Cmd {
 	t, ok := m.target()
 	if !ok {
@@ -248,7 +249,8 @@ func fold(text string, width int, words bool) (lines []string) {
 	return lines
 }
 
-// even makes the width of text the same for everybody who counts it: tabs are blanks, and what joins emoji goes, so that each stands alone.
+// even makes the width of text the same for everybody who counts it: tabs are blanks, and what joins emoji goes, so
+// that each stands alone.
 func even(text string) string { return evenly.Replace(text) }
 
 var evenly = strings.NewReplacer("\t", strings.Repeat(" ", tabWidth), "\u200d", "", "\ufe0f", "", "\ufe0e", "", "\r", "")

@@ -60,16 +60,16 @@ func (c client) Manage(ctx context.Context, req api.ManageRequest) (api.ManageRe
 	return api.Call(ctx, c.Client, api.ManageForks, req, nil)
 }
 
-// primed is a source whose first rows have been asked for by who started the picker, while this process began. Nil, or the channel's end:
-// who started it has none, and the source is asked.
+// primed is a source whose first rows have been asked for by who started the picker, while this process began. Nil, or
+// the channel's end: who started it has none, and the source is asked.
 type primed struct {
 	source
 	rows chan *api.ListResponse
 	once sync.Once
 }
 
-// atOnce is how long a screen waits for the rows that have been asked for: what it draws first is then all that is asked for, and not an
-// empty frame.
+// atOnce is how long a screen waits for the rows that have been asked for: what it draws first is then all that is
+// asked for, and not an empty frame.
 const atOnce = 30 * time.Millisecond
 
 // soon gives the first rows if they come at once; nil: they are still to come, by List, or there are none.

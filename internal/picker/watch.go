@@ -19,8 +19,8 @@ const (
 	pollEvery = 2 * time.Second
 )
 
-// watch calls tell whenever something may have changed in a project, until ctx ends: when the daemon says so, or after a while where none
-// does.
+// watch calls tell whenever something may have changed in a project, until ctx ends: when the daemon says so, or after
+// a while where none does.
 func watch(ctx context.Context, rt http.RoundTripper, project api.Project, tell func()) {
 	news := make(chan struct{}, 1)
 	happened := func() {
@@ -59,8 +59,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// telling is the way to the daemon that tells what happens: a request to it lasts, so that the process that answers where there can be no
-// daemon, which takes one at a time, is none.
+// telling is the way to the daemon that tells what happens: a request to it lasts, so that the process that answers
+// where there can be no daemon, which takes one at a time, is none.
 type telling struct{ *transport }
 
 // RoundTrip implements http.RoundTripper.

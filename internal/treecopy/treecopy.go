@@ -44,7 +44,9 @@ type Survey struct {
 
 // Measure looks through a directory. It stops with ErrTooLarge where more than limit is there. mine reports whether
 // files of an owner and group are the asker's.
-func Measure(ctx context.Context, from *os.Root, path string, limit Size, mine func(uid, gid uint32) bool) (s Survey, err error) {
+func Measure(
+	ctx context.Context, from *os.Root, path string, limit Size, mine func(uid, gid uint32) bool,
+) (s Survey, err error) {
 	fi, err := from.Lstat(path)
 	if err != nil {
 		return s, err
@@ -52,7 +54,9 @@ func Measure(ctx context.Context, from *os.Root, path string, limit Size, mine f
 	return s, measure(ctx, from, path, fi, limit, mine, &s)
 }
 
-func measure(ctx context.Context, in *os.Root, path string, fi fs.FileInfo, limit Size, mine func(uid, gid uint32) bool, s *Survey) error {
+func measure(
+	ctx context.Context, in *os.Root, path string, fi fs.FileInfo, limit Size, mine func(uid, gid uint32) bool, s *Survey,
+) error {
 	s.Entries++
 	if fi.Mode().IsRegular() {
 		s.Bytes += fi.Size()

@@ -13,7 +13,8 @@ import (
 	"rewind/server/page/view"
 )
 
-// wish is what a person asks for: a verb, and what a sheet's form has. A name is one of a checkpoint or a session, never a path.
+// wish is what a person asks for: a verb, and what a sheet's form has. A name is one of a checkpoint or a session,
+// never a path.
 type wish struct {
 	Verb  string `json:"verb"`
 	Name  string `json:"name"`
@@ -28,7 +29,8 @@ type wish struct {
 	Plan  string `json:"plan"`
 }
 
-// act answers what a wish would do (plan), or does it (do). What was shown is what is done: the plan's name comes back with the form.
+// act answers what a wish would do (plan), or does it (do). What was shown is what is done: the plan's name comes back
+// with the form.
 func (p *Page) act(do bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := p.visit(r)
@@ -83,8 +85,8 @@ func (v *visit) carryOut(do bool) (view.Page, error) {
 	return view.Ask(v.frame, s), nil
 }
 
-// verbs are all that can be done from a browser. Each answers by the same sheet before and after; planned says that the answer names a
-// plan.
+// verbs are all that can be done from a browser. Each answers by the same sheet before and after; planned says that the
+// answer names a plan.
 var verbs = map[string]struct {
 	planned bool
 	run     func(v *visit, q wish, dryRun bool, s *view.Sheet) (done bool, err error)

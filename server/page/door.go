@@ -13,15 +13,15 @@ import (
 const (
 	cookieName = "rewind"
 	maxBody    = 1 << 20 // bytes
-	// policy lets a document load what this server has, and nothing else. Text becomes HTML only in the one place that makes it of an
-	// answer of this server's (the policy "answer").
+	// policy lets a document load what this server has, and nothing else. Text becomes HTML only in the one place that
+	// makes it of an answer of this server's (the policy "answer").
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
 		"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types answer"
 )
 
-// door lets requests in: those that call this server by its name, come from its own documents or from nowhere, and have a cookie that a
-// token was turned into. What is before the door is the same for everybody: the empty document, its script and style, and where a token is
-// given in.
+// door lets requests in: those that call this server by its name, come from its own documents or from nowhere, and have
+// a cookie that a token was turned into. What is before the door is the same for everybody: the empty document, its
+// script and style, and where a token is given in.
 func (p *Page) door(inside http.Handler) http.Handler {
 	var origin http.CrossOriginProtection
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -98,8 +98,8 @@ func (p *Page) door(inside http.Handler) http.Handler {
 	})
 }
 
-// fromHere reports whether a browser says that a request is this page's own or a person's. A link on another site is followed without the
-// cookie (SameSite), and so comes to the door's answer only.
+// fromHere reports whether a browser says that a request is this page's own or a person's. A link on another site is
+// followed without the cookie (SameSite), and so comes to the door's answer only.
 func fromHere(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -108,7 +108,8 @@ func fromHere(r *http.Request) bool {
 	return false
 }
 
-// cleanPath is a path as a browser sends it of an address that is not meant to confuse: no "//", no dots, no encoded slash.
+// cleanPath is a path as a browser sends it of an address that is not meant to confuse: no "//", no dots, no encoded
+// slash.
 func cleanPath(path string) string {
 	lower := strings.ToLower(path)
 	if strings.Contains(path, "//") || strings.Contains(lower, "%2f") || strings.Contains(lower, "%5c") || strings.Contains(path, `\`) {

@@ -224,8 +224,9 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestPromise15Door (T16): none of these requests comes in, though each has the cookie of a browser that was let in: names that lead here,
-// other origins, odd paths and methods, changes asked for by GET. None is answered with anything of a project, and none reaches the API.
+// TestPromise15Door (T16): none of these requests comes in, though each has the cookie of a browser that was let in:
+// names that lead here, other origins, odd paths and methods, changes asked for by GET. None is answered with anything
+// of a project, and none reaches the API.
 func TestPromise15Door(t *testing.T) {
 	s := open(t)
 	cookie := s.enter(t, s.token)

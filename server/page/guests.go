@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// maxGuests is how many connections may be open that no request of a browser with a cookie is being answered on. A browser opens six, and
-// opens one anew that was closed; a program that opens thousands closes its own oldest ones, and takes neither file descriptors from the
-// daemon nor the page from others.
+// maxGuests is how many connections may be open that no request of a browser with a cookie is being answered on. A
+// browser opens six, and opens one anew that was closed; a program that opens thousands closes its own oldest ones, and
+// takes neither file descriptors from the daemon nor the page from others.
 const maxGuests = 64
 
-// guests are the connections of the page's server on which nobody is being answered who was let in, the one that was idle longest first.
-// Safe for concurrent use.
+// guests are the connections of the page's server on which nobody is being answered who was let in, the one that was
+// idle longest first. Safe for concurrent use.
 type guests struct {
 	tooMany func() // told of each that was closed for another one
 
@@ -63,7 +63,8 @@ func (g *guests) remove(v *guest) {
 	}
 }
 
-// serving takes the connection of a request off the list while somebody who was let in is answered on it; done puts it back.
+// serving takes the connection of a request off the list while somebody who was let in is answered on it; done puts it
+// back.
 func (g *guests) serving(r *http.Request) (done func()) {
 	v, ok := r.Context().Value(guestKey{}).(*guest)
 	if !ok {

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// TestT16SlowConnections: a program of this user's opens connections that never finish a request, by far more than the page holds. The
-// browser that was let in is answered meanwhile and after, its stream of events goes on, and the log has a few lines.
+// TestT16SlowConnections: a program of this user's opens connections that never finish a request, by far more than the
+// page holds. The browser that was let in is answered meanwhile and after, its stream of events goes on, and the log
+// has a few lines.
 func TestT16SlowConnections(t *testing.T) {
 	s := open(t)
 	c := s.enter(t, s.token)

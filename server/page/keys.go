@@ -85,8 +85,8 @@ func (k *keys) enter(token, zone string) (cookie, project string, ok bool) {
 	return cookie, l.project, true
 }
 
-// session is who has a cookie. renew says that it is time to write down when it was used, and to give it anew: a browser that is used does
-// not lose it.
+// session is who has a cookie. renew says that it is time to write down when it was used, and to give it anew: a
+// browser that is used does not lose it.
 func (k *keys) session(cookie string) (who visitor, renew, ok bool) {
 	key := digest(sha256.Sum256([]byte(cookie)))
 	k.mu.Lock()

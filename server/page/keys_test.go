@@ -7,7 +7,8 @@ import (
 	"rewind/api"
 )
 
-// A cookie that is used stays good, over daemons: once an hour its use is to be written down. One that is not used for a week is none.
+// A cookie that is used stays good, over daemons: once an hour its use is to be written down. One that is not used for
+// a week is none.
 func TestKeysInUse(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	k := keys{now: func() time.Time { return now }}

@@ -71,7 +71,8 @@ func (p *Page) listen() error {
 		return err
 	}
 	if base == "" {
-		// Browsers send a cookie to every port of a host, but only below its path: other servers of this machine do not get it.
+		// Browsers send a cookie to every port of a host, but only below its path: other servers of this machine do not
+		// get it.
 		b := make([]byte, 4)
 		_, _ = rand.Read(b)
 		base = "/" + hex.EncodeToString(b)

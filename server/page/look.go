@@ -77,8 +77,8 @@ func (p *Page) look(h func(*visit) (view.Page, error)) http.HandlerFunc {
 	}
 }
 
-// atOnce answers with a document whose beginning is sent while the rest is made. Its status is sent with it: an error behind it is told in
-// the document alone, so that nothing is looked at so which an address may name and there is not.
+// atOnce answers with a document whose beginning is sent while the rest is made. Its status is sent with it: an error
+// behind it is told in the document alone, so that nothing is looked at so which an address may name and there is not.
 func (p *Page) atOnce(h func(*visit) (view.Page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := p.visit(r)
@@ -116,7 +116,8 @@ func (v *visit) document(h func(*visit) (view.Page, error), err error) view.Page
 // part is the one of a document that a script asks for; "": all of it.
 func part(r *http.Request) string { return r.Header.Get("Rewind-Part") }
 
-// mark puts into a document up to where the project's events are told by it, before anything of it is read: the browser goes on from there.
+// mark puts into a document up to where the project's events are told by it, before anything of it is read: the browser
+// goes on from there.
 func (v *visit) mark() {
 	if v.root == "" || part(v.Request) != "" {
 		return
@@ -199,7 +200,8 @@ func (v *visit) projects() (view.Page, error) {
 	return view.Projects(v.frame, r.Stores), nil
 }
 
-// project is the log of a project, or of one session of it, with one moment beside: the one that is named, or where the project stands.
+// project is the log of a project, or of one session of it, with one moment beside: the one that is named, or where the
+// project stands.
 func (v *visit) project() (view.Page, error) {
 	t := view.Timeline{Session: v.session(), Beside: v.frame.Base + v.URL.Path + "?from=0"}
 	if part(v.Request) == "side" {

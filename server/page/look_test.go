@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The beginning of a document is at the browser while the API is still asked for the rest, compressed or not: it fetches style and script
-// meanwhile. Behind it comes the document.
+// The beginning of a document is at the browser while the API is still asked for the rest, compressed or not: it
+// fetches style and script meanwhile. Behind it comes the document.
 func TestBeginsAtOnce(t *testing.T) {
 	s := open(t)
 	cookie := s.enter(t, s.token)

@@ -11,9 +11,10 @@ import (
 // worthPacking is the size in bytes from which an answer is compressed.
 const worthPacking = 1 << 10
 
-// An answer is what goes to a browser, compressed where the browser takes that. What is compressed has no secret of the door in it: tokens
-// and cookies stand in no body, so that its length tells nothing of them, whatever text of an agent's stands beside (BREACH). Streams of
-// events are not compressed. A browser that is gone needs no answer: errors are dropped.
+// An answer is what goes to a browser, compressed where the browser takes that. What is compressed has no secret of the
+// door in it: tokens and cookies stand in no body, so that its length tells nothing of them, whatever text of an
+// agent's stands beside (BREACH). Streams of events are not compressed. A browser that is gone needs no answer: errors
+// are dropped.
 type answer struct {
 	io.Writer
 	w http.ResponseWriter

@@ -1,6 +1,6 @@
-// Package page serves what a person looks at in a browser: on 127.0.0.1, to this user alone. It has a listener and a door of its own, since
-// the daemon's socket takes no browser in. What a browser asks for becomes requests of the API, sent to the daemon's own handler; of a
-// browser's words none is a path, an environment, or HTML.
+// Package page serves what a person looks at in a browser: on 127.0.0.1, to this user alone. It has a listener and a
+// door of its own, since the daemon's socket takes no browser in. What a browser asks for becomes requests of the API,
+// sent to the daemon's own handler; of a browser's words none is a path, an environment, or HTML.
 //
 //   - listen.go: the port, kept from one daemon to the next
 //   - door.go: who comes in: Host, origin, token, cookie
@@ -76,8 +76,8 @@ func New(o Options) *Page {
 	return p
 }
 
-// Open gives the address at which a browser that has the token in it comes in, once, to a project. env is the environment of who opens it:
-// what the page does is done for that person.
+// Open gives the address at which a browser that has the token in it comes in, once, to a project. env is the
+// environment of who opens it: what the page does is done for that person.
 func (p *Page) Open(env api.AgentEnv, project string) (string, error) {
 	if err := p.listen(); err != nil {
 		return "", fmt.Errorf("page: listen: %w", err)

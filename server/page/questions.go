@@ -74,8 +74,8 @@ func (v *visit) ops() (view.Page, error) {
 	return view.Restores(v.frame, r.Operations), nil
 }
 
-// find searches prompts, the files of all checkpoints, and conversations. The words are looked for as they are. Prompts come first: the
-// rest, which takes longer, is asked for by the page once they are there.
+// find searches prompts, the files of all checkpoints, and conversations. The words are looked for as they are. Prompts
+// come first: the rest, which takes longer, is asked for by the page once they are there.
 func (v *visit) find() (view.Page, error) {
 	query := v.URL.Query().Get("q")
 	if query == "" {
@@ -168,7 +168,8 @@ func (v *visit) findAll() (view.Page, error) {
 // lanesAtOnce is how many turns are drawn in time.
 const lanesAtOnce = 120
 
-// lanes is turns of all sessions in time, the newest or those before one; above it how much happened in all of the project's time.
+// lanes is turns of all sessions in time, the newest or those before one; above it how much happened in all of the
+// project's time.
 func (v *visit) lanes() (view.Page, error) {
 	if part(v.Request) == "strip" {
 		d, err := api.Call(v.Context(), v.page.client, api.Density, api.DensityRequest{Project: v.dir()}, nil)

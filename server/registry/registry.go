@@ -59,7 +59,9 @@ var ErrEnding = fmt.Errorf("the daemon is ending: %w", kv.ErrBusy)
 
 // New returns a registry without engines, for the projects of a home: o is for each that is opened, keep for how long
 // one stays open that nobody uses. failed is told what goes wrong that is nobody's request, by any goroutine.
-func New(home project.Home, o project.Options, keep time.Duration, configs *project.Configs, failed func(error)) *Registry {
+func New(
+	home project.Home, o project.Options, keep time.Duration, configs *project.Configs, failed func(error),
+) *Registry {
 	g := &Registry{home: home, o: o, keep: keep, configs: configs, failed: failed, stores: map[string]*resident{}}
 	g.opens, g.giveUp = context.WithCancel(context.Background())
 	return g

@@ -11,7 +11,9 @@ import (
 // others, a file that is none, what belongs to somebody else; and, where the files are to be written, those with links
 // that may have none. dirs are the names of the directories; of the others those are files for which isFile says so.
 // Nothing is opened but the directory.
-func (f *FS) Survey(dir string, dirs []string, isFile func(base string) bool, written bool) (bad []*RefusedError, err error) {
+func (f *FS) Survey(
+	dir string, dirs []string, isFile func(base string) bool, written bool,
+) (bad []*RefusedError, err error) {
 	add := func(err error) {
 		if e, ok := err.(*RefusedError); ok {
 			bad = append(bad, e)

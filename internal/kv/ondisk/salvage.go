@@ -78,7 +78,9 @@ func DataFile(name string) (num uint64, log, ok bool) {
 // OpenSalvage opens all tables and logs of the database in a directory. o are the options that its tables are read
 // with; ingested says of a key that it is only ever ingested; lost is told what cannot be read. An error is the file
 // system's.
-func OpenSalvage(f vfs.FS, db string, o sstable.ReaderOptions, ingested func(key []byte) bool, lost func(error)) (*Salvage, error) {
+func OpenSalvage(
+	f vfs.FS, db string, o sstable.ReaderOptions, ingested func(key []byte) bool, lost func(error),
+) (*Salvage, error) {
 	s := &Salvage{o: o, ingested: ingested, lost: lost}
 	if known, ok := ReadLogOffsets(f, db); ok {
 		s.synced = known.Logs

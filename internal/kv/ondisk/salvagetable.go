@@ -61,7 +61,9 @@ type salvageTable struct {
 }
 
 // openSalvageTable opens a table; lost is told each block that cannot be read.
-func openSalvageTable(in vfs.FS, path string, num uint64, o sstable.ReaderOptions, lost func(error)) (*salvageTable, error) {
+func openSalvageTable(
+	in vfs.FS, path string, num uint64, o sstable.ReaderOptions, lost func(error),
+) (*salvageTable, error) {
 	f, err := in.Open(path, vfs.SequentialReadsOption)
 	if err != nil {
 		return nil, err

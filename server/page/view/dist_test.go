@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "make dist anew from src")
 
-// What is committed as dist is what src makes, so that nobody needs the bundler to build or run; 'make page' makes it anew. All of it,
-// compressed, stays below the size that a page may have.
+// What is committed as dist is what src makes, so that nobody needs the bundler to build or run; 'make page' makes it
+// anew. All of it, compressed, stays below the size that a page may have.
 func TestDistIsMadeOfSrc(t *testing.T) {
 	dist, err := filepath.Abs("dist")
 	if err != nil {

@@ -73,7 +73,9 @@ type blamedLine struct {
 }
 
 // Content is the document of a file.
-func Content(f Frame, checkpoint, path string, content []byte, large bool, blame *api.BlameResponse, history []api.PathsCheckpoint) Page {
+func Content(
+	f Frame, checkpoint, path string, content []byte, large bool, blame *api.BlameResponse, history []api.PathsCheckpoint,
+) Page {
 	d := &file{
 		Checkpoint: checkpoint, Short: checkpoint[:min(7, len(checkpoint))], Href: f.Path("c", checkpoint), Path: path, Raw: path,
 		Size: term.Size(int64(len(content))), BlameHref: f.Path("c", checkpoint, "file") + "?blame=1&path=" + query(path),

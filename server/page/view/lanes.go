@@ -120,8 +120,8 @@ func (f Frame) DrawStrip(d *api.DensityResponse) *Lanes {
 	return &Lanes{Strip: out}
 }
 
-// DrawLanes lays out turns, newest first, and restores. Those before an operation are older ones, 0: they are the newest; next is what
-// older ones are before, 0: there are none.
+// DrawLanes lays out turns, newest first, and restores. Those before an operation are older ones, 0: they are the
+// newest; next is what older ones are before, 0: there are none.
 func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next uint64) *Lanes {
 	out := &Lanes{Width: lanesLeft + lanesWidth, Names: lanesNames, Turns: len(rows), StripHref: f.Path("lanes")}
 	if before > 0 {
@@ -211,7 +211,8 @@ func radius(files int) int {
 	return 7
 }
 
-// scale maps moments to a line on which pauses are short, and those that follow each other at once are apart all the same.
+// scale maps moments to a line on which pauses are short, and those that follow each other at once are apart all the
+// same.
 type scale struct {
 	times []time.Time
 	xs    []int

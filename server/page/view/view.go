@@ -1,5 +1,5 @@
-// Package view makes the page's HTML of what the API answers. It is pure: no requests, no clock of its own, and all text goes through
-// html/template.
+// Package view makes the page's HTML of what the API answers. It is pure: no requests, no clock of its own, and all
+// text goes through html/template.
 //
 //   - html: the templates
 //   - src: script and style, ours alone; bundle makes dist of them, which is committed
@@ -70,7 +70,8 @@ func (f Frame) Point(name string) string {
 	return f.Path("c", name)
 }
 
-// Begin writes how a document begins, whatever is in it: what a browser needs first, so that it fetches that while the rest is made.
+// Begin writes how a document begins, whatever is in it: what a browser needs first, so that it fetches that while the
+// rest is made.
 func (f Frame) Begin(w io.Writer) error {
 	t, err := document("begin")
 	if err != nil {
@@ -79,7 +80,8 @@ func (f Frame) Begin(w io.Writer) error {
 	return t.ExecuteTemplate(w, "begin", f)
 }
 
-// Write renders the document behind its beginning, or one of its parts (part-...), for a document that is there already.
+// Write renders the document behind its beginning, or one of its parts (part-...), for a document that is there
+// already.
 func (p Page) Write(w io.Writer, part string) error {
 	t, err := document(p.name)
 	if err != nil {
@@ -115,8 +117,9 @@ func document(name string) (*template.Template, error) {
 	return t, nil
 }
 
-// visible is a document in whose text nothing is hidden and nothing moves: control characters, and marks that turn the direction of what
-// follows, are told as on a terminal. Templates escape '<' and '>' wherever they put text, so that these are the ends of tags.
+// visible is a document in whose text nothing is hidden and nothing moves: control characters, and marks that turn the
+// direction of what follows, are told as on a terminal. Templates escape '<' and '>' wherever they put text, so that
+// these are the ends of tags.
 func visible(doc string) string {
 	var b strings.Builder
 	for doc != "" {

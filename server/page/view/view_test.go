@@ -16,8 +16,8 @@ import (
 	"rewind/server/page/view"
 )
 
-// hostile is text as an agent, a repository or a person may have written it: markup, script, addresses that run, attributes that end,
-// templates, control characters, marks that turn the direction of text, bytes that are none.
+// hostile is text as an agent, a repository or a person may have written it: markup, script, addresses that run,
+// attributes that end, templates, control characters, marks that turn the direction of text, bytes that are none.
 var hostile = []string{
 	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `' onmouseover='alert(1)`,
 	`javascript:alert(1)`,
@@ -132,8 +132,8 @@ var (
 	address = regexp.MustCompile(`(?i)(?:href|src|action|formaction|data)="([^"]*)"`)
 )
 
-// TestTextIsNeverMarkup (T16): whatever a text is, a view has the same elements in the same order as with a plain word, none with a handler
-// or an address that runs or leads elsewhere, and no control characters.
+// TestTextIsNeverMarkup (T16): whatever a text is, a view has the same elements in the same order as with a plain word,
+// none with a handler or an address that runs or leads elsewhere, and no control characters.
 func TestTextIsNeverMarkup(t *testing.T) {
 	elements := func(name, text string) []string {
 		var b bytes.Buffer
