@@ -23,6 +23,7 @@ type Passed struct {
 // Why a file was left out, where nothing went wrong.
 var (
 	ErrNoFile  = errors.New("it is no plain file")
+	ErrLink    = errors.New("it is a link, and links are not followed")
 	ErrNothing = errors.New("nothing is in it")
 	ErrNowhere = errors.New("it does not say in which directory it was begun")
 )
@@ -57,9 +58,13 @@ func Find(agent Agent, root fs.FS, project string) (found []string, passed []Pas
 
 // openRegular opens a file, and nothing else.
 func openRegular(root fs.FS, path string) (fs.File, error) {
-	if fi, err := fs.Lstat(root, path); err != nil {
+	fi, err := fs.Lstat(root, path)
+	switch {
+	case err != nil:
 		return nil, err
-	} else if !fi.Mode().IsRegular() {
+	case fi.Mode().Type() == fs.ModeSymlink:
+		return nil, ErrLink
+	case !fi.Mode().IsRegular():
 		return nil, ErrNoFile
 	}
 	return root.Open(path)

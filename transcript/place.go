@@ -224,10 +224,16 @@ func findInFolders(root fs.FS, in, project string, give func(string, bool) error
 		return err
 	}
 	for _, p := range projects {
-		if !p.IsDir() || !folderOf(p.Name(), project) {
+		if !folderOf(p.Name(), project) {
 			continue
 		}
 		dir := path.Join(in, p.Name())
+		if !p.IsDir() { // a link: the agent follows it, and who looks for the sessions behind it is told why they are not here
+			if err := give(dir, false); err != nil {
+				return err
+			}
+			continue
+		}
 		files, err := fs.ReadDir(root, dir)
 		if err != nil {
 			return err

@@ -43,7 +43,8 @@ func (cs *Conversations) Import(ctx context.Context, env value.AgentEnv, p model
 		for _, p := range passed {
 			why := &value.OpError{Op: "import", Subject: filepath.Join(root, filepath.FromSlash(p.Path)), Err: register.PathCause(p.Why)}
 			switch {
-			case errors.Is(p.Why, transcript.ErrNoFile), errors.Is(p.Why, transcript.ErrNothing), errors.Is(p.Why, transcript.ErrNowhere):
+			case errors.Is(p.Why, transcript.ErrLink), errors.Is(p.Why, transcript.ErrNoFile),
+				errors.Is(p.Why, transcript.ErrNothing), errors.Is(p.Why, transcript.ErrNowhere):
 				res.Passed = append(res.Passed, why)
 			default:
 				res.Failed = append(res.Failed, why)

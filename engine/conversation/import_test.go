@@ -30,6 +30,11 @@ func TestImportFails(t *testing.T) {
 			p.Must(os.Rename(dir, filepath.Join(p.User(), "out")))
 			p.Must(os.Symlink(filepath.Join(p.User(), "out"), dir))
 		}, "it leads out of "},
+		"a project's folder that is a link": {hooks.Claude, func(p *enginetest.Project, s *enginetest.Scribe) {
+			dir := filepath.Dir(s.File)
+			p.Must(os.Rename(dir, filepath.Join(p.User(), "out")))
+			p.Must(os.Symlink(filepath.Join(p.User(), "out"), dir))
+		}, "it is a link, and links are not followed"},
 		"a broken document": {hooks.Gemini, func(p *enginetest.Project, s *enginetest.Scribe) {
 			have(p, s.File, "")
 			have(p, strings.TrimSuffix(s.File, "l"), `{"sessionId":"`+id+`","messages":[{"id":`)
