@@ -228,7 +228,7 @@ func findInFolders(root fs.FS, in, project string, give func(string, bool) error
 			continue
 		}
 		dir := path.Join(in, p.Name())
-		if !p.IsDir() { // a link: the agent follows it, and who looks for the sessions behind it is told why they are not here
+		if !p.IsDir() { // a link, which the agent follows: who looks for sessions behind it is told
 			if err := give(dir, false); err != nil {
 				return err
 			}

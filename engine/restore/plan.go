@@ -368,39 +368,17 @@ func (pl *planner) decide(c *capture.Capture) error {
 	if err := pl.compareWithBase(c); err != nil {
 		return err
 	}
-	var steps []tree.Change
-	var away []tree.Change // directories that a colleague removed
+	var d decided
 	pl.plan.ignored = ignoredDirs(c)
 	for _, ch := range pl.changes {
 		if !pl.inScope(ch) || pl.wasIgnored(ch) {
 			continue
 		}
-		if kept, err := pl.keepForeign(ch.Path); err != nil {
-			return err
-		} else if kept {
-			continue
-		}
-		why, err := pl.whyKept(ch)
-		if err != nil {
+		if err := pl.decideOn(ch, &d); err != nil {
 			return err
 		}
-		if others := why == value.KeptSession || why == value.KeptSince; others && removedDir(ch) {
-			away = append(away, ch)
-			continue
-		}
-		if why != "" {
-			pl.keep(ch.Path, why, ch.Old != nil && ch.Old.Type == tree.TypeDir)
-			continue
-		}
-		if apply.UpToDate(ch.Old, ch.New) {
-			if w, ok := apply.Withheld(ch.Path, ch.Old, ch.New); ok {
-				pl.plan.without = append(pl.plan.without, w)
-			}
-			continue
-		}
-		steps = append(steps, ch)
 	}
-	steps, err := pl.settleDatabases(c, pl.remakeDirs(away, steps))
+	steps, err := pl.settleDatabases(c, pl.remakeDirs(d.away, d.steps))
 	if err != nil {
 		return err
 	}
@@ -410,9 +388,69 @@ func (pl *planner) decide(c *capture.Capture) error {
 		}
 	}
 	pl.dropBlocked(steps, c.Res.Skips)
+	if err := pl.keepUnread(c); err != nil {
+		return err
+	}
 	pl.listReplaced()
 	pl.listKept()
 	pl.listTaken()
+	return nil
+}
+
+// decided is what the paths so far come to.
+type decided struct {
+	steps []tree.Change
+	away  []tree.Change // directories that a colleague removed
+}
+
+// decideOn sets one path, or keeps it.
+func (pl *planner) decideOn(ch tree.Change, d *decided) error {
+	if kept, err := pl.keepForeign(ch.Path); err != nil || kept {
+		return err
+	}
+	why, err := pl.whyKept(ch)
+	if err != nil {
+		return err
+	}
+	others := why == value.KeptSession || why == value.KeptSince
+	switch {
+	case others && removedDir(ch):
+		d.away = append(d.away, ch)
+	case why != "":
+		pl.keep(ch.Path, why, ch.Old != nil && ch.Old.Type == tree.TypeDir)
+	case !apply.UpToDate(ch.Old, ch.New):
+		d.steps = append(d.steps, ch)
+	default:
+		if w, ok := apply.Withheld(ch.Path, ch.Old, ch.New); ok {
+			pl.plan.without = append(pl.plan.without, w)
+		}
+	}
+	return nil
+}
+
+// keepUnread tells of what cannot be read now and is not in the target: it stays, and nobody would know.
+func (pl *planner) keepUnread(c *capture.Capture) error {
+	target := oplog.NewLookups(lostAsEmpty{c.Get, pl.lostTrees}, pl.target.Tree)
+	for _, s := range capture.Visible(c.Res.Skips) {
+		ofGit := s.Path == ".git" || refs.Below(s.Path, ".git")
+		if s.Reason != tree.ReasonUnreadable || ofGit || !pl.request.Paths.Has(s.Path) {
+			continue
+		}
+		if model.Covered(pl.targetSkips, s.Path) {
+			continue
+		}
+		ent, err := target.Find(s.Path)
+		if err != nil {
+			return err
+		}
+		isDir, there, err := capture.OnDisk(pl.root, s.Path)
+		if err != nil {
+			return err
+		}
+		if there && ent == nil {
+			pl.keep(s.Path, value.KeptUnread, isDir)
+		}
+	}
 	return nil
 }
 

@@ -41,6 +41,7 @@ type KeptReason string
 const (
 	KeptUnsaved  KeptReason = "new"      // no checkpoint holds it: first seen by this command
 	KeptSkipped  KeptReason = "skipped"  // the target did not capture it: ignored then, or over the size limit
+	KeptUnread   KeptReason = "unread"   // it cannot be read, so that no checkpoint has it
 	KeptSession  KeptReason = "session"  // another session changed it after the target
 	KeptSince    KeptReason = "since"    // somebody changed it after the restore that is taken back
 	KeptHolds    KeptReason = "holds"    // a directory with kept, ignored or skipped files in it is in the way
