@@ -79,6 +79,16 @@ type initResult struct {
 	HooksError *api.Error         `json:"hooks_error,omitempty"` // the project is set up all the same
 }
 
+func newInitResult(r api.InitResponse, done api.HooksResponse, off bool, failed error) initResult {
+	out := initResult{InitResponse: r}
+	if failed == nil && !off {
+		out.Hooks = &done
+		failed = hooksErrors(done)
+	}
+	out.HooksError = asError(failed)
+	return out
+}
+
 func runInit(ctx context.Context, a *app, o initOptions) error {
 	names, off, err := o.agents.names()
 	if err != nil {
@@ -102,15 +112,14 @@ func runInit(ctx context.Context, a *app, o initOptions) error {
 		done, failed = a.setHooks(ctx, hooks)
 	}
 	if a.json {
-		out := initResult{InitResponse: r}
-		if failed == nil && !off {
-			out.Hooks = &done
-			failed = hooksErrors(done)
-		}
-		out.HooksError = asError(failed)
-		return a.printJSON(out)
+		return a.printJSON(newInitResult(r, done, off, failed))
 	}
 	switch {
+	case failed != nil && ctx.Err() != nil:
+		return &api.Error{
+			Word: api.WordInterrupted, Message: "interrupted while hooks were registered: the project is set up",
+			Hint: "'rewind config --register-hooks' registers them",
+		}
 	case failed != nil:
 		a.hooksNote(failed)
 	case off:
