@@ -463,18 +463,21 @@ func severalSessions(told *api.Error, e *sessions.SeveralSessionsError) {
 
 func unsavedText(e *model.UnsavedError) (message, hint string) {
 	message = "the restore would overwrite files that cannot be stored; nothing was touched"
-	secret := false
+	secret, unread := false, false
 	for i, b := range e.Paths {
 		if i == 10 {
 			message += fmt.Sprintf("\n  and %d more", len(e.Paths)-i)
 			break
 		}
 		message += fmt.Sprintf("\n  %q (%s)", b.Path, tree.ReasonWord(b.Reason))
-		secret = secret || b.Reason == tree.ReasonSecret
+		secret, unread = secret || b.Reason == tree.ReasonSecret, unread || b.Reason == tree.ReasonUnreadable
 	}
 	hint = "move them away first, or leave them out by naming other paths"
 	if secret {
 		hint += "; 'rewind config secrets.store true' stores the content of secret files too"
+	}
+	if unread {
+		hint += "; 'chmod u+r' makes a file readable"
 	}
 	return message, hint
 }
