@@ -119,7 +119,7 @@ func (rs *runner) Plan(
 		pl.plan.Missing = slices.DeleteFunc(pl.plan.Missing, func(s tree.Skip) bool { return pl.seen[s.Path] })
 	}
 	if err == nil {
-		pl.plan.Uncaptured, err = rs.uncaptured(r, pl.plan.Target)
+		pl.plan.Uncaptured, err = rs.uncaptured(r, r.since())
 	}
 	if err != nil {
 		c.Discard()
@@ -234,8 +234,8 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 		pl.forgetBase()
 	}
 	pl.target = r.target
-	known := cmp.Or(r.partOf, r.target) // the parts are a state that is not stored yet
-	pl.plan.Target = known
+	pl.plan.Target = cmp.Or(r.partOf, r.target) // the parts are a state that is not stored yet
+	known := r.since()
 	if err := pl.refuseLost(known); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -85,6 +86,7 @@ type request struct {
 	namedSession string  // the session that the request names; "": none
 	target       *model.Checkpoint
 	partOf       *model.Checkpoint // the checkpoint of which the target holds parts; nil: the target is all of it
+	found        *model.Checkpoint // what the restore that is set back found; nil: the target
 	// choose, where it is not nil, sets target and saveOn once the worktree is captured
 	choose     func(*planner, *capture.Capture) error
 	saveOn     string          // the state before becomes a step of this session; "": a safety checkpoint
@@ -109,6 +111,9 @@ func (o Options) newRequest(kind refs.Kind, session string) *request {
 		options: o,
 	}
 }
+
+// since is the checkpoint behind which changes are others'.
+func (r *request) since() *model.Checkpoint { return cmp.Or(r.partOf, r.found, r.target) }
 
 // setTarget sets the checkpoint that the worktree and, unless the cursor stays, the session go to.
 func (r *request) setTarget(to *model.Checkpoint) {

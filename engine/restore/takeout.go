@@ -1,7 +1,6 @@
 package restore
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -32,7 +31,7 @@ func (pl *planner) takeOut(c *capture.Capture) error {
 		return nil
 	}
 	theirs := func(path string) bool { return pl.merged[path] || pl.others.Stay.Of(path) != "" }
-	away, err := rs.merger.Behind(c, g, cmp.Or(r.partOf, r.target), func(path string) bool {
+	away, err := rs.merger.Behind(c, g, r.since(), func(path string) bool {
 		return r.Paths.Has(path) && theirs(path)
 	})
 	if err != nil || away.Empty() {

@@ -305,10 +305,12 @@ func (rs *undoer) setBack(ctx context.Context, op *refs.Operation, known *model.
 	if err != nil {
 		return nil, err
 	}
+	found := target
 	if known != nil && known.Tree == target.Tree {
 		target = known
 	}
 	r := undoRequest(op, target, o)
+	r.found = found
 	if r.Before, err = rs.log.Refs.ID(refs.Cursor(op.Session)); err != nil {
 		return nil, err
 	}
