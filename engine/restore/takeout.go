@@ -69,6 +69,9 @@ func (pl *planner) merge(c *capture.Capture, g authorship.Going, away *merge.Cha
 	if err != nil {
 		return nil, err
 	}
+	if err := pl.leaveDirs(c, m); err != nil {
+		return nil, err
+	}
 	if err := pl.addParents(c, m); err != nil {
 		return nil, err
 	}
@@ -99,6 +102,25 @@ func (pl *planner) giveUp(path string) {
 		pl.others.Stay[path] = ""
 		pl.others.Went.Add(path, model.Manual)
 	}
+}
+
+// leaveDirs takes out of what a merge sets the directories that others removed and the target has: with such a one went
+// all that the target has below it. remakeDirs decides on them.
+func (pl *planner) leaveDirs(c *capture.Capture, m *merge.Merged) error {
+	then := oplog.NewLookups(lostAsEmpty{c.Get, pl.lostTrees}, pl.target.Tree)
+	for path, to := range m.Set {
+		if to != nil {
+			continue
+		}
+		is, err := then.Find(path)
+		if err != nil {
+			return err
+		}
+		if is != nil && is.Type == tree.TypeDir {
+			delete(m.Set, path)
+		}
+	}
+	return nil
 }
 
 // addParents adds to what a merge sets the directories that the target lacks above it. Where that has something else
