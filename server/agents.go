@@ -157,7 +157,7 @@ func (s setup) remove(
 		if t == nil && !req.Now {
 			t, _ = s.home.FindTrashed(r.Project.ID, o.Clock()) // by a removal that was cut short
 		}
-		out.Trash = stores{s.server}.inTrash(t)
+		out.Trash = stores(s).inTrash(t)
 		return err
 	})
 }

@@ -167,7 +167,7 @@ func (s conversations) fork(
 		return out, model.Usagef("a plan is of what is restored: it goes with checkout")
 	}
 	if req.Worktree != "" {
-		return worktrees{s.server}.fork(ctx, req, p)
+		return worktrees(s).fork(ctx, req, p)
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		f, err := e.Restorer.Fork(ctx, string(req.Checkpoint), restore.Options{

@@ -96,7 +96,8 @@ func (r *resting) event() {
 	now := time.Now()
 	ev := r.ev
 	ev.Agent, ev.Kind, ev.Prompt, ev.Session, ev.Cwd = hooks.Claude, hooks.Prompt, "go", cmp.Or(ev.Session, "s"), r.root
-	intake{r.d.server}.handleHook(context.Background(), ev, &hookCall{agent: "claude", cwd: r.root, since: now, until: now.Add(time.Minute)})
+	call := &hookCall{agent: "claude", cwd: r.root, since: now, until: now.Add(time.Minute)}
+	intake{r.d.server}.handleHook(context.Background(), ev, call)
 }
 
 func (r *resting) set(key, value string) {
