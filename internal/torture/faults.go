@@ -133,8 +133,8 @@ var Faults = []Fault{
 	},
 	{"notice-begins-turn", "an agent's own notification begins a turn", 19, "hooks", "TestFields"},
 	{
-		"turn-end-moved", "what a session's start finds is the end of the turn before it", 19, "engine",
-		"TestT23Promise19Sessions",
+		"turn-end-moved", "what a session's start finds is the end of the turn before it", 19, "engine/history",
+		"TestStory",
 	},
 	{
 		"view-linked", "a command of bisect writes into the project's ignored directories", 20, "engine/bisect",
