@@ -173,7 +173,8 @@ func (s intake) initAuto(ctx context.Context, ev hooks.Event, dir string) bool {
 		s.log.Info("init.auto", "error", clean(err))
 		return false
 	}
-	if _, err := setup(s).init(ctx, api.InitRequest{Project: api.Project{Dir: api.Text(root)}}, func(int, int64) {}); err != nil {
+	req := api.InitRequest{Project: api.Project{Dir: api.Text(root)}}
+	if _, err := setup(s).init(ctx, req, func(int, int64) {}); err != nil {
 		s.log.Error("init.auto", "error", clean(err))
 		return false
 	}

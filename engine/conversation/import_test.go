@@ -116,12 +116,7 @@ func TestNothingWhileHalfDone(t *testing.T) {
 // TestUnlikeOrigins: a session is told to be made of none that is another agent's, a subagent's, or not there any more.
 func TestUnlikeOrigins(t *testing.T) {
 	t.Parallel()
-	p, k := enginetest.TwoTurns(t)
-	c := p.Talker(2)
-	have(p, c.File, unnamed(p, k, c))
-	c.Used("another way")
-	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
-	p.Must(err)
+	p, k, c := importedCopy(t)
 	l := &looker{Project: p, is: p.Session(c.Name())}
 	of := p.Session(k.Name())
 	for _, x := range []struct {
@@ -154,12 +149,7 @@ func TestUnlikeOrigins(t *testing.T) {
 // found again, and what is of no session goes.
 func TestPointsOfOthers(t *testing.T) {
 	t.Parallel()
-	p, k := enginetest.TwoTurns(t)
-	c := p.Talker(2)
-	have(p, c.File, unnamed(p, k, c))
-	c.Used("another way")
-	_, err := p.E.Talks.Import(enginetest.Bg, p.Env(), nil)
-	p.Must(err)
+	p, _, c := importedCopy(t)
 	l := &looker{Project: p, is: p.Session(c.Name())}
 	known := func(name string) (raw []byte) {
 		err := p.E.Log.DB.View(model.PointsKey(name), func(val []byte) error {

@@ -87,8 +87,7 @@ func (h *talkReader) TrimCaches() {
 // Conversation is what a transcript of a session says, parsed. It is shared: nobody changes it. Of one that goes on
 // from the newest that was read of the session only what comes behind that is read.
 func (h *talkReader) Conversation(s *model.Session, said objstore.ID) (*transcript.Conversation, error) {
-	rewrites := h.log.Rewrites()
-	c, was := h.talks.take(s.Name, said, rewrites)
+	c, was, rewrites := h.talks.take(s.Name, said, h.log.Rewrites)
 	if c != nil {
 		return c, nil
 	}
@@ -104,20 +103,22 @@ func (h *talkReader) Conversation(s *model.Session, said objstore.ID) (*transcri
 }
 
 // take is a conversation that was read, or else the newest one of the session, to be read on: nobody else has that one
-// until it is kept. Both are nil where there is none.
-func (k *talks) take(session string, said objstore.ID, rewrites uint64) (*transcript.Conversation, *talk) {
+// until it is kept. Both are nil where there is none. rewrites are those of the log then.
+func (k *talks) take(
+	session string, said objstore.ID, now func() uint64,
+) (c *transcript.Conversation, was *talk, rewrites uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.begin(rewrites)
+	k.begin(now()) // asked with the lock: who comes later has no older number
 	if c, ok := k.read.Get(said); ok {
-		return c, nil
+		return c, nil, k.rewrites
 	}
-	was, _ := k.newest.Get(session)
+	was, _ = k.newest.Get(session)
 	if was != nil && was.said == said {
-		return was.is, nil
+		return was.is, nil, k.rewrites
 	}
 	k.newest.Drop(session)
-	return nil, was
+	return nil, was, k.rewrites
 }
 
 // keep keeps what was read of a session, and what it went on from; next is nil where that failed. If something was
@@ -128,19 +129,21 @@ func (k *talks) keep(s *model.Session, rewrites uint64, was, next *talk) {
 	if k.rewrites != rewrites {
 		return
 	}
-	newest := next != nil && next.said == s.Cursor.Transcript
-	if next != nil && (newest || was == nil || next.on == was.on) {
-		k.newest.Put(s.Name, next)
-		if newest && next.size-next.kept >= longTalk && !s.Purged {
-			k.learnt[s.Name] = next
+	if next == nil {
+		if was != nil {
+			k.newest.Put(s.Name, was)
 		}
 		return
 	}
-	if next != nil {
+	newest := next.said == s.Cursor.Transcript
+	if goesOn := was == nil || next.on == was.on; !newest && !goesOn {
 		k.read.Put(next.said, next.is)
-	}
-	if was != nil {
 		k.newest.Put(s.Name, was)
+		return
+	}
+	k.newest.Put(s.Name, next)
+	if newest && next.size-next.kept >= longTalk && !s.Purged {
+		k.learnt[s.Name] = next
 	}
 }
 

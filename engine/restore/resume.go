@@ -120,7 +120,10 @@ func (rs *runner) halfResult(j *model.Journal) (*Result, error) {
 	if err := rs.log.LoadSessions(); err != nil {
 		return nil, err
 	}
-	res := &Result{Plan: &Plan{Target: target, Scope: j.Scope, Steps: j.Steps}, Safety: safety, Conversation: Conversation(j)}
+	res := &Result{
+		Plan:   &Plan{Target: target, Scope: j.Scope, Steps: j.Steps},
+		Safety: safety, Conversation: Conversation(j),
+	}
 	if t := res.Conversation; t != nil && t.Mode == model.ConversationInPlace {
 		t.Version = rs.isOtherVersion(j.Files)
 	}

@@ -274,7 +274,10 @@ func own(pkg *types.Package, of *types.Named, method types.Object) bool {
 		recv = p.Elem()
 	}
 	n, ok := recv.(*types.Named)
-	return ok && (n.Obj() == of.Obj() || n.Obj().Pkg() == pkg && !n.Obj().Exported())
+	if !ok || n.Obj() == of.Obj() {
+		return ok
+	}
+	return n.Obj().Pkg() == pkg && !n.Obj().Exported()
 }
 
 // usesValueOf reports whether a constant of a type of the package is used: then all values of the type are there for
