@@ -477,7 +477,7 @@ func unsavedText(e *model.UnsavedError) (message, hint string) {
 		hint += "; 'rewind config secrets.store true' stores the content of secret files too"
 	}
 	if unread {
-		hint += "; 'chmod u+r' makes a file readable"
+		hint += "; 'chmod u+rwX' makes a file or a directory readable"
 	}
 	return message, hint
 }
