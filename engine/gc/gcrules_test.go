@@ -435,6 +435,54 @@ func TestConversationsBetweenGo(t *testing.T) {
 	}
 }
 
+// What an import took in stays with its operation, also an old one: no event of a turn names it.
+func TestImportedConversationStays(t *testing.T) {
+	p, k := enginetest.TwoTurns(t)
+	p.Set("gc.grace", "0s")
+	p.Settle()
+	op := refs.Operation{
+		Kind: refs.KindImport, Session: k.Name(), Transcript: p.Session(k.Name()).Cursor.Transcript,
+	}
+	p.Must(p.E.Log.Record(enginetest.Bg, op))
+	seq := p.E.Log.DB.LastSeq()
+	k.Take("again", p.Edits("f", "1"))
+	later(p, 60*enginetest.ADay)
+	p.Gc(gc.Options{})
+	got, err := p.E.Log.Refs.Operation(seq)
+	p.Must(err)
+	if got.Transcript != op.Transcript {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What a scan found behind a turn is not its end: the turn's own last step stays, and the scan's goes.
+func TestScanEndsNoTurn(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Set("gc.grace", "0s")
+	p.Write("f", enginetest.Big("0"))
+	a := p.Agent("a")
+	a.Start()
+	a.Prompt("go")
+	a.Run("1", p.Edits("f", "1"))
+	end := p.Get(a.Run("2", p.Edits("f", "2")))
+	a.Stop()
+	p.Write("f", enginetest.Big("a person's"))
+	p.Settle()
+	found := p.Listed()[0].Checkpoint
+	if found.Cause.Event != model.EventScan || found.Cause.Turn != 1 {
+		t.Fatalf("found by %+v", found.Cause)
+	}
+	a.Prompt("go on")
+	for i := range 3 {
+		a.Run(fmt.Sprint("on", i), p.Edits("f", fmt.Sprint("on", i)))
+	}
+	later(p, 5*enginetest.ADay)
+	p.Gc(gc.Options{})
+	if !p.Has(end) || p.Has(found) {
+		t.Errorf("the end of the turn is there: %v; what was found later: %v", p.Has(end), p.Has(found))
+	}
+}
+
 // Of too many paths, those deepest down become their directory, and no others.
 func TestCoarseByExample(t *testing.T) {
 	for _, c := range []struct {

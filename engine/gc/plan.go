@@ -182,19 +182,16 @@ func (g *gcPlan) turnAround(of, parents []objstore.ID) {
 	slices.Reverse(of)
 	slices.Reverse(parents)
 	last := int32(len(g.ops)) - 1
-	named := make(map[int32][]objstore.ID, len(g.named))
-	for i, ids := range g.named {
-		named[last-i] = ids
-	}
-	clear(g.named)
 	for i := range g.steps {
 		s := &g.steps[i]
 		s.op = last - s.op
 		g.byID[s.id] = int32(i)
 	}
-	for i, ids := range named {
-		g.named[i] = g.withParents(ids)
+	named := make(map[int32][]objstore.ID, len(g.named))
+	for i, ids := range g.named {
+		named[last-i] = g.withParents(ids)
 	}
+	g.named = named
 	for i := range g.steps {
 		if at, ok := g.byID[parents[i]]; ok {
 			g.steps[i].parent = at

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"rewind/engine/enginetest"
@@ -48,6 +49,9 @@ func everything(t enginetest.Fataler, dir string) string {
 // of a checkout has nothing written there: the real one is as the target, or as before, and the checkout can be ended
 // when it is back.
 func TestT21Promise17RootExchanged(t *testing.T) {
+	why := map[string]string{
+		"link": "it leads to /", "directory": "not the directory that it was", "nothing": "no such file",
+	}
 	for kind, step := range map[string]int{"link": 1, "directory": 4, "nothing": 4} {
 		for n := 0; ; n += step {
 			p := enginetest.NewProject(t)
@@ -117,8 +121,8 @@ func TestT21Promise17RootExchanged(t *testing.T) {
 				}
 			} else if d := real.Diff(before); d != "" {
 				t.Errorf("%s: %v, but not as before:\n%s", name, err, d)
-			} else if !errors.Is(err, restore.ErrExchanged) {
-				t.Errorf("%s: %v", name, err)
+			} else if !errors.Is(err, restore.ErrExchanged) || !strings.Contains(err.Error(), why[kind]) {
+				t.Errorf("%s: %v, want %q", name, err, why[kind])
 			}
 			if errors.Is(err, model.ErrHalfDone) {
 				t.Errorf("%s: %v", name, err)

@@ -321,3 +321,30 @@ func TestCursorsThatDoNotMove(t *testing.T) {
 	}
 	p.Verify()
 }
+
+// A step that was made after a checkout is on its branch; once the checkout was taken back, redo leads on to what lay
+// ahead before it, and not to that step.
+func TestRedoBehindAnUndoneCheckout(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	o := restore.Options{CodeOnly: true, Session: model.SessionChoice{Session: k.Name()}}
+	for _, content := range []string{"one", "two", "three"} {
+		k.Take(content, p.Edits("f", content))
+	}
+	now := func(when, want string) {
+		t.Helper()
+		if got := p.Read("f"); got != enginetest.Big(want) {
+			t.Fatalf("%s: %q", when, got)
+		}
+	}
+	_, err := p.E.Restorer.Undo(enginetest.Bg, 1, o)
+	p.Must(err)
+	now("undo", "two")
+	went := p.Checkout("turn:1@"+k.Name(), o)
+	k.Take("other", p.Edits("g", "other"))
+	_, err = p.E.Restorer.UndoRestore(enginetest.Bg, went.Operation.Seq, o)
+	p.Must(err)
+	now("the checkout taken back", "two")
+	_, err = p.E.Restorer.Redo(enginetest.Bg, 1, o)
+	p.Must(err)
+	now("redo", "three")
+}
