@@ -57,7 +57,6 @@ type Engine struct {
 // states is what all views of an open project share, by room; the log has its own in it.
 type states struct {
 	leaks     secrets.State
-	sessions  sessions.State
 	ledger    ledger.State
 	talks     conversation.State
 	history   history.State
@@ -109,10 +108,10 @@ func OpenProject(ctx context.Context, home project.Home, p *project.Project, o p
 
 // rooms gives views of what st has, for who sees the project as l does.
 func rooms(l *oplog.Log, st *states) *Engine {
-	e := &Engine{Log: l, Leaks: secrets.New(l, &st.leaks), Sessions: sessions.New(l, &st.sessions), states: st}
+	e := &Engine{Log: l, Leaks: secrets.New(l, &st.leaks), Ledger: ledger.New(l, &st.ledger), states: st}
+	e.Sessions = sessions.New(l, e.Ledger)
 	e.Talks = conversation.New(l, e.Sessions, &st.talks)
 	e.Sessions.RefusedBy(conversation.Refused)
-	e.Ledger = ledger.New(l, &st.ledger)
 	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, e.Ledger, &st.history)
 	e.Finder = find.New(l, e.Leaks, e.Sessions, e.Talks, e.History, &st.finder)
 	e.Comparer = compare.New(l, e.Sessions, e.Talks, e.History)

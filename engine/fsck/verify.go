@@ -78,8 +78,11 @@ func (v *verifier) run(ctx context.Context) error {
 	return v.affected(ctx)
 }
 
-// turns compares the ledger with the log.
+// turns compares the ledger with the log, unless that is not whole: who repairs it has the rows folded anew.
 func (v *verifier) turns() (err error) {
+	if v.torn {
+		return nil
+	}
 	if v.turned, err = v.e.ledger.Check(); model.IsLost(err) {
 		return nil // it is among the faults
 	} else if err != nil {
@@ -109,6 +112,7 @@ type verifier struct {
 	loose    []keyOnly // objects that cannot be read and that nothing names
 	n        int
 	passing  passing
+	torn     bool     // operations are missing or cannot be read
 	turned   []string // sessions whose rows of turns are not what the log folds to
 
 	// They keep what was built: of most objects versions before and after are read too.
@@ -178,10 +182,12 @@ func (v *verifier) references(ctx context.Context) error {
 	later := uint64(0)
 	err = v.e.log.Refs.Log(func(seq uint64, op *refs.Operation, err error) error {
 		if later > 0 && seq != later-1 {
+			v.torn = true
 			v.fault(fmt.Errorf("verify: operations %d to %d are missing", seq+1, later-1))
 		}
 		later = seq
 		if err != nil {
+			v.torn = true
 			v.fault(err)
 			return nil
 		}

@@ -2,8 +2,10 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
+	"rewind/engine/model"
 	"rewind/internal/kv"
 )
 
@@ -15,8 +17,8 @@ func (l *Ledger) Check() (differ []string, err error) {
 	if err != nil || begun.Seq == 0 {
 		return nil, err
 	}
-	st := &State{head: head{Format: foldFormat}, newest: map[string]*Turn{}}
-	st.rows, st.anew, st.never = map[string]map[uint64]*Turn{}, true, true
+	st := &State{head: head{Format: foldFormat}, newest: map[string]*Turn{}, waiting: nothingWaits()}
+	st.anew, st.never = true, true
 	is := &Ledger{log: l.log, versions: l.versions, slice: l.slice, State: st}
 	if err := is.foldUpTo(begun.Seq); err != nil {
 		return nil, err
@@ -89,6 +91,30 @@ func (l *Ledger) differ(is *Ledger) (differ []string, err error) {
 			differ = append(differ, session)
 		}
 	}
+	elsewhere, err := l.differsIn(is)
+	if err != nil {
+		return nil, err
+	}
+	differ = append(differ, elsewhere...)
 	slices.Sort(differ)
-	return differ, nil
+	return slices.Compact(differ), nil
+}
+
+// differsIn names the sessions of which stored rows of places are not those of another ledger.
+func (l *Ledger) differsIn(is *Ledger) (differ []string, err error) {
+	stored := map[uint64][]byte{}
+	err = l.log.DB.Scan(kv.Range{Prefix: []byte{prefix, keyPlace}}, func(key, raw []byte) error {
+		p, _ := decodePlace(key, raw) // what is no row is none of the other's
+		if want := is.places[p.first]; want == nil {
+			differ = append(differ, cmp.Or(p.Session, model.Manual))
+		}
+		stored[p.first] = bytes.Clone(raw)
+		return nil
+	})
+	for first, p := range is.places {
+		if !bytes.Equal(stored[first], p.encode()) {
+			differ = append(differ, p.Session)
+		}
+	}
+	return differ, err
 }

@@ -92,7 +92,10 @@ func (l *Ledger) again(session string, born uint64) error {
 }
 
 func (f *folding) take(op *refs.Operation) error {
-	if op.Kind.IsRestore() && op.Restore != nil {
+	if op.Kind.IsRestore() {
+		if err := f.placed(op, ""); err != nil || op.Restore == nil {
+			return err
+		}
 		return f.restored(op.Seq, op.Restore)
 	}
 	if !model.InTurn(op) || f.session != "" && op.Session != f.session {
@@ -100,6 +103,9 @@ func (f *folding) take(op *refs.Operation) error {
 	}
 	m, err := f.moment(f.count.Operation(op))
 	if err = cmp.Or(f.failed, err); err != nil {
+		return err
+	}
+	if err := f.placed(op, m.Word); err != nil {
 		return err
 	}
 	newest, err := f.newest(op.Session)
@@ -195,6 +201,7 @@ func (l *Ledger) store() {
 		return
 	}
 	clear(l.rows)
+	clear(l.places)
 	clear(l.redone)
 	l.anew, l.settles, l.began = false, false, true
 }
@@ -202,7 +209,7 @@ func (l *Ledger) store() {
 // collect adds what waits to a batch.
 func (l *Ledger) collect(b *kv.Batch) error {
 	if l.anew {
-		if err := b.DeleteRange(headKey, []byte{prefix, keyTurn + 1}); err != nil {
+		if err := l.clear(b); err != nil {
 			return err
 		}
 	}
@@ -223,7 +230,25 @@ func (l *Ledger) collect(b *kv.Batch) error {
 			}
 		}
 	}
+	for first, p := range l.places {
+		if err := b.Set(placeKey(first), p.encode()); err != nil {
+			return err
+		}
+	}
 	return b.Set(headKey, headTable.Encode(&l.head))
+}
+
+// clear takes all rows out of the store. A new store has none, and needs no tombstone.
+func (l *Ledger) clear(b *kv.Batch) error {
+	has := false
+	err := l.log.DB.Scan(kv.Range{Prefix: []byte{prefix}, From: headKey}, func(_, _ []byte) error {
+		has = true
+		return kv.ErrStop
+	})
+	if none := err == nil && !has; none {
+		return nil
+	}
+	return b.DeleteRange(headKey, []byte{prefix, keyPlace + 1})
 }
 
 // restored takes a restore in: where the code went back to, and session files that it changed.

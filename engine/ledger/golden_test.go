@@ -51,14 +51,60 @@ func FuzzTurn(f *testing.F) {
 	})
 }
 
+// The bytes on disk of where somebody worked, docs/format.md#ledger. A branch is stored where it is not the session.
+func TestPlaceGolden(t *testing.T) {
+	at := time.UnixMilli(1_800_000_000_000)
+	for want, p := range map[string]Place{
+		"\x01\x01\x09\x02\x06\x80\xa0\xf1\xc2\xb14\x03\x01s\x04\x01b\x05\x01\x03": {
+			first: 7, last: 9, Time: at, Session: "s", Branch: "b", How: Restored,
+		},
+		"\x01\x01\x07\x02\x06\x80\xa0\xf1\xc2\xb14\x03\x01s\x05\x01\x01": {
+			first: 7, last: 7, Time: at, Session: "s", Branch: "s", How: Worked,
+		},
+	} {
+		if got := p.encode(); string(got) != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+		if got, err := decodePlace(placeKey(7), []byte(want)); err != nil || got != p {
+			t.Errorf("decoded %+v, %v", got, err)
+		}
+	}
+	for name, bad := range map[string][2]string{
+		"a short key":       {"l\x03\x07", "\x01\x01\x07\x03\x01s\x05\x01\x01"},
+		"no session":        {string(placeKey(7)), "\x01\x01\x07\x05\x01\x01"},
+		"nowhere":           {string(placeKey(7)), "\x01\x01\x07\x03\x01s"},
+		"an unknown way":    {string(placeKey(7)), "\x01\x01\x07\x03\x01s\x05\x01\x05"},
+		"a branch too many": {string(placeKey(7)), "\x01\x01\x07\x03\x01s\x04\x01s\x05\x01\x01"},
+	} {
+		if _, err := decodePlace([]byte(bad[0]), []byte(bad[1])); !errors.Is(err, record.ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What can be read is what would be written.
+func FuzzPlace(f *testing.F) {
+	f.Add((&Place{last: 3, Session: "s", Branch: "b", How: Saved}).encode())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		p, err := decodePlace(placeKey(7), raw)
+		switch {
+		case err == nil && !bytes.Equal(p.encode(), raw):
+			t.Errorf("%q is read as %+v, which is %q", raw, p, p.encode())
+		case err != nil && !errors.Is(err, record.ErrFormat):
+			t.Error(err)
+		}
+	})
+}
+
 // Where rows lie, and how far they are. Rows of a store that says otherwise are folded anew.
 func TestLedgerGolden(t *testing.T) {
 	for what, c := range map[string][2]string{
 		"row":       {string(turnKey("s", 7)), "l\x02s\x00\x00\x00\x00\x00\x00\x00\x00\x07"},
+		"place":     {string(placeKey(7)), "l\x03\x00\x00\x00\x00\x00\x00\x00\x07"},
 		"head, key": {string(headKey), "l\x01"},
 		"head": {
 			string(headTable.Encode(&head{foldFormat, 2, 3, 4})),
-			"\x01\x01\x01\x02\x01\x02\x03\x01\x03\x04\x01\x04",
+			"\x01\x01\x02\x02\x01\x02\x03\x01\x03\x04\x01\x04",
 		},
 		"epoch, key": {string(epochKey), "l\x00"},
 		"epoch":      {string(epochTable.Encode(&epoch{1, true})), "\x01\x01\x01\x02\x01\x01"},

@@ -1,5 +1,6 @@
-// Package ledger keeps rows of what the log says of sessions' turns, so that nobody reads the log for it: where a turn
-// begins and ends, what its session made, which conversation goes with it.
+// Package ledger keeps rows of what the log says of sessions' turns and of where somebody worked, so that nobody reads
+// the log for it: where a turn begins and ends, what its session made, which conversation goes with it; where the
+// project stands, and where it stood before.
 //
 // The operations are the truth. A row is made of them by one function, fold, in the order of the log, and of nothing
 // else; it names operations and repeats nothing of them. Rows are brought up to the log when somebody asks, and
@@ -51,18 +52,25 @@ type State struct {
 	rewrites uint64 // of the log, when head was read
 	head     head
 	newest   map[string]*Turn // row of each session that was met; nil: it has none
-	waiting                   // what the store has not
+	place    *Place           // the newest row; nil: it was not met
+	recent   recent
+	waiting  // what the store has not
 }
 
 // waiting is what the store is to have next. Where it cannot be written, on a full disk or in a damaged store, the rows
 // are here, and questions are answered all the same.
 type waiting struct {
 	rows   map[string]map[uint64]*Turn // by session and index
+	places map[uint64]*Place           // by their oldest operations
 	anew   bool                        // no stored row counts
 	redone map[string]bool             // of these sessions no stored row counts
 	never  bool                        // it is not written
 	// who was changing the log's past was killed: nobody is any more
 	settles bool
+}
+
+func nothingWaits() waiting {
+	return waiting{rows: map[string]map[uint64]*Turn{}, places: map[uint64]*Place{}, redone: map[string]bool{}}
 }
 
 // New makes a Ledger of a log.
@@ -79,7 +87,7 @@ func (l *Ledger) Tells(told func(done, total int)) { l.told = told }
 func (l *Ledger) Turns(session string) ([]Turn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list, err := l.healed(func() ([]Turn, error) { return l.turns(session) })
+	list, err := healed(l, func() ([]Turn, error) { return l.turns(session) })
 	if err != nil {
 		return nil, fmt.Errorf("turns of %s: %w", session, err)
 	}
@@ -116,7 +124,7 @@ func (l *Ledger) numbered(session string, read func() ([]Turn, error)) ([]Turn, 
 func (l *Ledger) Each(fn func(session string, t *Turn) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, err := l.healed(func() ([]Turn, error) { return nil, l.bringUp() }); err != nil {
+	if _, err := healed(l, func() (any, error) { return nil, l.bringUp() }); err != nil {
 		return err
 	}
 	sessions, err := l.named()
@@ -124,7 +132,7 @@ func (l *Ledger) Each(fn func(session string, t *Turn) error) error {
 		return err
 	}
 	for _, session := range sessions {
-		list, err := l.healed(func() ([]Turn, error) { return l.turns(session) })
+		list, err := healed(l, func() ([]Turn, error) { return l.turns(session) })
 		if err != nil {
 			return fmt.Errorf("turns of %s: %w", session, err)
 		}
@@ -138,7 +146,7 @@ func (l *Ledger) Each(fn func(session string, t *Turn) error) error {
 }
 
 // healed is what read reads, after a fold of all anew where it met a row that is damaged: rows are derived.
-func (l *Ledger) healed(read func() ([]Turn, error)) ([]Turn, error) {
+func healed[T any](l *Ledger, read func() (T, error)) (T, error) {
 	list, err := read()
 	if errors.Is(err, record.ErrFormat) && l.refold() == nil {
 		list, err = read()
@@ -174,7 +182,7 @@ func (l *Ledger) TurnsBefore(session string, below uint64, n int) ([]Turn, error
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	read := func() ([]Turn, error) { return l.turnsBefore(session, below, n) }
-	list, err := l.healed(func() ([]Turn, error) { return l.numbered(session, read) })
+	list, err := healed(l, func() ([]Turn, error) { return l.numbered(session, read) })
 	if err != nil {
 		return nil, fmt.Errorf("turns of %s: %w", session, err)
 	}
@@ -265,8 +273,9 @@ func (l *Ledger) bringUp() error {
 // load reads how far the rows are. Rows of another past, or of another fold, do not count.
 func (l *Ledger) load() error {
 	l.loaded, l.rewrites = false, l.log.Rewrites()
-	l.newest = map[string]*Turn{}
-	l.waiting = waiting{rows: map[string]map[uint64]*Turn{}, redone: map[string]bool{}, never: l.log.Damage() != nil}
+	l.newest, l.place, l.recent = map[string]*Turn{}, nil, recent{}
+	l.waiting = nothingWaits()
+	l.never = l.log.Damage() != nil
 	var e epoch
 	if err := get(l.log.DB, epochKey, epochTable.Decode, &e); err != nil {
 		return err

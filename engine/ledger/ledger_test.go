@@ -41,6 +41,15 @@ func rows(p *enginetest.Project, session string) []ledger.Turn {
 	return list
 }
 
+func places(p *enginetest.Project) (list []ledger.Place) {
+	p.T.Helper()
+	p.Must(p.E.Ledger.Places(0, func(at *ledger.Place) error {
+		list = append(list, *at)
+		return nil
+	}))
+	return list
+}
+
 func same(p *enginetest.Project, when string, want map[string][]ledger.Turn) {
 	p.T.Helper()
 	for session, list := range want {
@@ -86,14 +95,17 @@ func TestRowsAreThoseOfTheLog(t *testing.T) {
 	if n := len(want[sessions[0]]); n < 4 {
 		t.Fatalf("%d rows", n)
 	}
+	were := places(p)
 	p.Reopen()
 	same(p, "from the store", want)
+	enginetest.Equal(t, "places from the store", places(p), were)
 	keys, _ := stored(p)
 	for _, key := range keys {
 		write(p, key, nil)
 	}
 	p.Reopen()
 	same(p, "folded at once", want)
+	enginetest.Equal(t, "places folded at once", places(p), were)
 	p.SameTurns(sessions[0])
 }
 
@@ -101,10 +113,10 @@ func TestRowsAreThoseOfTheLog(t *testing.T) {
 // no row; whatever is broken, the log is believed.
 func TestDamagedRows(t *testing.T) {
 	p, sessions := worked(t)
-	want := all(p, sessions)
+	want, were := all(p, sessions), places(p)
 	keys, vals := stored(p)
 	for i, key := range keys {
-		isRow := key[1] == 2
+		isRow := key[1] >= 2
 		other := vals[(i+1)%len(vals)]
 		for _, d := range []struct {
 			name string
@@ -136,6 +148,7 @@ func TestDamagedRows(t *testing.T) {
 				}
 			}
 			same(p, fmt.Sprintf("key %x %s", key, d.name), want)
+			enginetest.Equal(t, fmt.Sprintf("places, key %x %s", key, d.name), places(p), were)
 			if differ, err := p.E.Ledger.Check(); err != nil || len(differ) > 0 {
 				t.Errorf("key %x %s: then %v differ, %v", key, d.name, differ, err)
 			}

@@ -89,6 +89,7 @@ const (
 	keyEpoch = 0
 	keyHead  = 1
 	keyTurn  = 2
+	keyPlace = 3
 )
 
 // turnsPrefix is how the keys of a session's rows begin. No session's name has a zero byte.
@@ -160,7 +161,7 @@ type head struct {
 }
 
 // foldFormat goes up whenever fold makes other rows of the same log.
-const foldFormat = 1
+const foldFormat = 2
 
 var headKey = []byte{prefix, keyHead}
 

@@ -52,6 +52,14 @@ const QuietStop = "quiet"
 // Departed is the name of the session's end that rewind itself tells, when the program of an open call runs no more.
 const Departed = "departed"
 
+// Successor is the session that goes on from a restore; of another operation, its session.
+func Successor(op *refs.Operation) string {
+	if op.Restore == nil || op.Restore.Goes == "" || refs.Session(op.Restore.Goes).Check() != nil {
+		return op.Session
+	}
+	return op.Restore.Goes
+}
+
 // InTurn reports whether an operation tells of a moment of a session's turn: a checkpoint, also one that gc has
 // removed, or an event that found nothing changed.
 func InTurn(op *refs.Operation) bool {

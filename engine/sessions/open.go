@@ -4,6 +4,7 @@
 package sessions
 
 import (
+	"rewind/engine/ledger"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/transcript"
@@ -12,14 +13,11 @@ import (
 // Sessions answers questions about the sessions of an open project. Methods that want the log's lock held say so.
 type Sessions struct {
 	log    *oplog.Log
+	rows   *ledger.Ledger
 	titled func(title string, whole bool) ([]string, error) // nil: sessions have no titles
 	// what a person did not allow, by a session's file; nil: nobody knows
 	refusal func(*model.Session) transcript.Refusal
-	*State
 }
 
-// State is what was read of the log, in memory. It has a lock of its own.
-type State struct{ presences presenceLog }
-
-// New makes Sessions of the log.
-func New(log *oplog.Log, st *State) *Sessions { return &Sessions{log: log, State: st} }
+// New makes Sessions of the log and its rows.
+func New(log *oplog.Log, rows *ledger.Ledger) *Sessions { return &Sessions{log: log, rows: rows} }

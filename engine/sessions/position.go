@@ -2,12 +2,11 @@ package sessions
 
 import (
 	"cmp"
-	"maps"
 	"slices"
-	"sync"
+	"time"
 
+	"rewind/engine/ledger"
 	"rewind/engine/model"
-	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -34,12 +33,12 @@ func (ss *Sessions) PositionBefore(seq uint64) (Position, error) {
 	if seq <= 1 {
 		return p, nil
 	}
-	err := ss.log.Refs.Newest(seq-1, func(op *refs.Operation) error {
-		if m := ss.presence(op); m.here {
-			p = m.at
-			return kv.ErrStop
+	err := ss.rows.Places(seq, func(at *ledger.Place) error {
+		if !at.Here() {
+			return nil
 		}
-		return nil
+		p = Position{Session: at.Session, Branch: at.Branch}
+		return kv.ErrStop
 	})
 	if err != nil {
 		return p, err
@@ -54,20 +53,16 @@ func (ss *Sessions) Previous(ok func(*model.Session) bool) (string, error) {
 		return "", err
 	}
 	found, passed := "", map[string]bool{now.Session: true, model.Manual: true}
-	err = ss.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if op.Session == "" || passed[goesOf(op)] {
+	err = ss.rows.Places(0, func(p *ledger.Place) error {
+		if !p.Here() || passed[p.Session] {
 			return nil
 		}
-		m := ss.presence(op)
-		if !m.here {
-			return nil
-		}
-		at, err := ss.positionOf(m.at)
+		at, err := ss.positionOf(Position{Session: p.Session, Branch: p.Branch})
 		if err != nil {
 			return err
 		}
 		known := passed[at.Session]
-		passed[m.at.Session], passed[at.Session] = true, true
+		passed[p.Session], passed[at.Session] = true, true
 		s, err := ss.log.StoredSession(at.Session)
 		passed := err != nil || known
 		if passed || s == nil || !ok(s) {
@@ -79,125 +74,69 @@ func (ss *Sessions) Previous(ok func(*model.Session) bool) (string, error) {
 	return found, err
 }
 
-// presenceLog is what the log says of where somebody worked. Each operation is read once. It has a lock of its own,
-// since commands ask that do not wait for a capture.
-type presenceLog struct {
-	mu    sync.Mutex
-	upTo  uint64              // the newest operation that was read; 0: none
-	floor int64               // older operations were not read; unix milliseconds
-	last  presence            // the newest presence that is here
-	by    map[string]presence // the newest presence of each session
-	// The newest restore, and the newest event of an agent: a person's save between them leaves the restore's session
-	// the current one.
-	restored, heard uint64
-}
-
-// presence is what one operation says of where somebody works.
-type presence struct {
-	here    bool // the operation decides where the project stands
-	at      Position
-	seq     uint64
-	time    int64 // unix milliseconds
-	restore bool
-	person  bool // a restore, or somebody's save
-	ended   bool // the end of a session
-}
-
-// presence is what one operation says. What was captured at a session's start or end, or by a scan, says nothing: the
-// session did not do it.
-func (ss *Sessions) presence(op *refs.Operation) presence {
-	m := presence{at: Position{Session: op.Session, Branch: op.Session}, seq: op.Seq, time: op.Time}
-	event := ""
-	switch {
-	case op.Session == "":
-		return m
-	case op.Kind.IsRestore() && op.Restore != nil && len(op.Restore.Paths) > 0:
-		return m // paths alone move nothing
-	case op.Kind.IsRestore():
-		m.here, m.restore, m.person = true, true, true
-		m.at.Session = goesOf(op)
-		return m
-	case op.Kind == refs.KindCheckpoint && op.Session == model.Manual:
-		event = model.EventSave
-	case op.Kind == refs.KindEvent, op.Kind == refs.KindThinned, op.Kind == refs.KindCheckpoint && op.Cause.Event != "":
-		event = op.Cause.Event
-	case op.Kind == refs.KindCheckpoint:
-		// a lost checkpoint is taken for a step of its turn
-		if cp, err := ss.log.Checkpoint(op.Checkpoint); err == nil {
-			event = cp.Cause.Event
-		}
-	default:
-		return m
-	}
-	switch event {
-	case model.EventSafety, model.EventScan, model.EventWords[hooks.SessionStart]:
-	case model.EventSave, model.EventUndo, model.EventInit:
-		m.here, m.person = true, true
-	case model.EventWords[hooks.SessionEnd]:
-		m.ended = true
-	default:
-		m.here = op.Turn != 0
-	}
-	return m
-}
-
-// goesOf is the session that goes on from a restore; of another operation, its session.
-func goesOf(op *refs.Operation) string {
-	if op.Restore == nil || op.Restore.Goes == "" || refs.Session(op.Restore.Goes).Check() != nil {
-		return op.Session
-	}
-	return op.Restore.Goes
-}
-
 // Active is the position and, unless a restore has decided it, the sessions of agents that had events in the last ten
-// minutes, newest first, but for those that a restore left. Of the log it reads what it has not read yet of that time.
+// minutes, newest first, but for those that a restore left.
 func (ss *Sessions) Active() (at Position, names []string, err error) {
-	k := &ss.presences
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	at = Position{Session: model.Manual, Branch: model.Manual}
-	since := ss.log.Now().Add(-model.ActiveWithin).UnixMilli()
-	if since < k.floor { // the clock was set back
-		k.upTo = 0
-	}
-	if err := k.read(ss, since); err != nil || !k.last.here {
+	since := ss.log.Now().Add(-model.ActiveWithin)
+	places, err := ss.rows.Recent(since)
+	if err != nil {
 		return at, nil, err
 	}
-	if at, err = ss.positionOf(k.last.at); err != nil || k.restored > k.heard {
+	i := slices.IndexFunc(places, func(p ledger.Place) bool { return p.Here() })
+	if i < 0 {
+		return at, nil, nil
+	}
+	at, err = ss.positionOf(Position{Session: places[i].Session, Branch: places[i].Branch})
+	if err != nil || restored(places) {
 		return at, nil, err
 	}
-	families, record := map[string]bool{}, ss.reading()
-	newest := slices.SortedFunc(maps.Values(k.by), func(a, b presence) int { return cmp.Compare(b.seq, a.seq) })
-	for _, m := range newest {
-		if m.time < since {
+	names, err = ss.atWork(places, since)
+	return at, names, err
+}
+
+// restored reports whether a restore decides the position: no agent has worked since. What a person saved in between
+// leaves the restore's session the current one.
+func restored(places []ledger.Place) bool {
+	i := slices.IndexFunc(places, func(p ledger.Place) bool { return p.How == ledger.Restored || p.How == ledger.Worked })
+	return i >= 0 && places[i].How == ledger.Restored
+}
+
+// atWork are the sessions of agents among the newest places since a time.
+func (ss *Sessions) atWork(places []ledger.Place, since time.Time) (names []string, err error) {
+	families, met, record := map[string]bool{}, map[string]bool{model.Manual: true}, ss.reading()
+	for _, p := range places {
+		if p.Time.Before(since) {
 			break
 		}
-		if m.at.Session == model.Manual || m.ended {
+		known := met[p.Session]
+		met[p.Session] = true
+		if known || p.How == ledger.Ended {
 			continue
 		}
-		s, err := record(m.at.Session)
+		s, err := record(p.Session)
 		if err != nil {
-			return at, nil, err
+			return nil, err
 		}
-		name := m.at.Session
-		if s != nil {
-			name = cmp.Or(s.LaneOf, name)
+		if s == nil {
+			s = &model.Session{Event: model.EventScan} // whose record is lost
 		}
-		if s != nil && (s.Left || ss.Elsewhere(s) != "") || slices.Contains(names, name) {
+		name := cmp.Or(s.LaneOf, p.Session)
+		if s.Left || ss.Elsewhere(s) != "" || slices.Contains(names, name) {
 			continue
 		}
 		family, err := firstOf(name, record)
 		if err != nil {
-			return at, nil, err
+			return nil, err
 		}
-		unused := s != nil && s.Event == "" // a fork that nobody has used, beside a used session of its family
-		if m.person && unused && families[family] {
-			continue
+		unused := p.Person() && s.Event == ""
+		if unused && families[family] {
+			continue // a fork that nobody has used, beside a used session of its family
 		}
 		families[family] = true
 		names = append(names, name)
 	}
-	return at, names, nil
+	return names, nil
 }
 
 // positionOf is p with a subagent's session replaced by its caller, and with Branch only if both sessions are of one
@@ -232,58 +171,6 @@ func (ss *Sessions) positionOf(p Position) (Position, error) {
 	return p, err
 }
 
-// read takes in the operations since the last call, but only the newest ones down to since, and those before up to one
-// that is here. mu is held. After an error nothing has changed.
-func (k *presenceLog) read(e *Sessions, since int64) error {
-	var upTo uint64
-	var last presence
-	var restored, heard uint64
-	by := map[string]presence{}
-	err := e.log.Refs.Newest(0, func(op *refs.Operation) error {
-		upTo = max(upTo, op.Seq)
-		if op.Seq <= k.upTo || last.here && op.Time < since {
-			return kv.ErrStop
-		}
-		// The event of a checkpoint is in the checkpoint, which is not read where it cannot tell anything new: an hour
-		// of heavy work makes thousands.
-		if _, known := by[op.Session]; known && op.Kind == refs.KindCheckpoint && op.Session != model.Manual && last.here && heard > 0 {
-			return nil
-		}
-		m := e.presence(op)
-		if !m.here && !m.ended {
-			return nil
-		}
-		if m.here && !last.here {
-			last = m
-		}
-		switch {
-		case m.restore:
-			restored = max(restored, m.seq)
-		case m.here && !m.person:
-			heard = max(heard, m.seq)
-		}
-		if _, known := by[m.at.Session]; !known {
-			by[m.at.Session] = m
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if k.upTo == 0 {
-		k.by, k.floor, k.last, k.restored, k.heard = by, since, last, restored, heard
-	} else {
-		k.restored, k.heard = max(k.restored, restored), max(k.heard, heard)
-		maps.Copy(k.by, by)
-		if last.here {
-			k.last = last
-		}
-	}
-	maps.DeleteFunc(k.by, func(_ string, m presence) bool { return m.time < since })
-	k.upTo = upTo
-	return nil
-}
-
 // Walked is the session along whose branch undo and redo walk.
 func (ss *Sessions) Walked(w model.SessionChoice) (string, error) {
 	session, err := ss.Session(w)
@@ -304,7 +191,7 @@ func (ss *Sessions) NewestCursor() (objstore.ID, error) {
 		if op.Session == "" || !op.Kind.IsRestore() && op.Kind != refs.KindCheckpoint {
 			return nil
 		}
-		at, err := ss.log.Refs.ID(refs.Cursor(goesOf(op)))
+		at, err := ss.log.Refs.ID(refs.Cursor(model.Successor(op)))
 		if err == nil && at.IsZero() {
 			at, err = ss.log.Refs.ID(refs.Cursor(op.Session))
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rewind/engine/enginetest"
+	"rewind/engine/ledger"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/engine/sessions"
@@ -38,7 +39,9 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) fresh() *sessions.Sessions { return sessions.New(d.log, &sessions.State{}) }
+func (d *desk) fresh() *sessions.Sessions {
+	return sessions.New(d.log, ledger.New(d.log, &ledger.State{}))
+}
 
 // session stores a record of an agent's session, of which an event came just now.
 func (d *desk) session(name string, set func(*model.Session)) {
