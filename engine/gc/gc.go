@@ -123,6 +123,9 @@ func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swe
 	if co.Run.changing { // the plan that began was not carried out to its end
 		err = errors.Join(err, co.changed(p.ctx))
 	}
+	if err == nil && plan.Removed > 0 {
+		_ = co.ledger.BringUp() // else who asks next has to wait for all rows
+	}
 	if err == nil {
 		swept, err = co.collect(p.ctx, c, plan, p, o)
 	}

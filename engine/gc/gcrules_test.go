@@ -483,6 +483,21 @@ func TestScanEndsNoTurn(t *testing.T) {
 	}
 }
 
+// A gc has changed the log's past, and rows of it are folded anew by that gc: nobody who asks afterwards waits.
+func TestRowsAreThereAfterGC(t *testing.T) {
+	p, _ := saved(t, 60)
+	r, err := p.E.Collector.GC(enginetest.Bg, gc.Options{Keep: 40})
+	if p.Must(err); r.Checkpoints != 20 {
+		t.Fatalf("%+v", r)
+	}
+	before := p.E.Log.DB.Reads()
+	_, err = p.E.Sessions.Position()
+	p.Must(err)
+	if n := p.E.Log.DB.Reads() - before; n > 10 {
+		t.Errorf("%d keys are read", n)
+	}
+}
+
 // Of too many paths, those deepest down become their directory, and no others.
 func TestCoarseByExample(t *testing.T) {
 	for _, c := range []struct {

@@ -251,6 +251,14 @@ func (l *Ledger) turnsOf(session string) (list []Turn, err error) {
 	return list, err
 }
 
+// BringUp folds what the log has more than the rows, so that who asks next need not wait for it.
+func (l *Ledger) BringUp() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := healed(l, func() (any, error) { return nil, l.bringUp() })
+	return err
+}
+
 // bringUp folds what the log has more than the rows.
 func (l *Ledger) bringUp() error {
 	if !l.loaded || l.rewrites != l.log.Rewrites() {
