@@ -334,6 +334,13 @@ func (pl *planner) keep(path string, why value.KeptReason, isDir bool) {
 	pl.blocking[path] = !isDir || why == value.KeptBelow || why == value.KeptPurged || why == value.KeptLost
 }
 
+// keepGone says of a path that is kept whether somebody had removed it.
+func (pl *planner) keepGone(path string, gone bool) {
+	k := pl.kept[path]
+	k.Gone = gone
+	pl.kept[path] = k
+}
+
 // refuseSecrets fails with an *UnsavedError if one of the paths in hidden, which the second capture took in, is a
 // secret file whose content may not be stored.
 func (pl *planner) refuseSecrets(c *capture.Capture, hidden []string) error {
@@ -418,6 +425,7 @@ func (pl *planner) decideOn(ch tree.Change, d *decided) error {
 		d.away = append(d.away, ch)
 	case why != "":
 		pl.keep(ch.Path, why, ch.Old != nil && ch.Old.Type == tree.TypeDir)
+		pl.keepGone(ch.Path, others && ch.Old == nil)
 	case !apply.UpToDate(ch.Old, ch.New):
 		d.steps = append(d.steps, ch)
 	default:
@@ -484,6 +492,7 @@ func (pl *planner) remakeDirs(away []tree.Change, steps []tree.Change) []tree.Ch
 	for _, ch := range away {
 		if !needed[ch.Path] {
 			pl.keep(ch.Path, value.KeptSession, false)
+			pl.keepGone(ch.Path, true)
 			continue
 		}
 		steps = append(steps, tree.Change{Path: ch.Path, New: ch.New})

@@ -156,7 +156,7 @@ func entryText(e *tree.Entry) string {
 
 func keptLines(p *Plan) (lines []planLine) {
 	for _, k := range p.Kept {
-		what := fmt.Sprintf("%v %q %q %v %q", k.Dir, k.Reason, k.By, k.Shared, k.Conflict)
+		what := fmt.Sprintf("%v %q %q %v %q %v", k.Dir, k.Reason, k.By, k.Shared, k.Conflict, k.Gone)
 		lines = append(lines, planLine{string(k.Path), what})
 	}
 	return lines

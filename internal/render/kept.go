@@ -50,6 +50,11 @@ var keptWords = []struct {
 // sharedWhy is that of value.KeptSession where the session that goes back may have written the path, too.
 const sharedWhy = "%s may have written them: its call ran at the same time"
 
+// goneWhy is that of what somebody has removed.
+var goneWhy = map[value.KeptReason]string{
+	value.KeptSession: "%s removed them since", value.KeptSince: "removed since it went back",
+}
+
 // KeptWhy says why a restore leaves a path as it is.
 func KeptWhy(k api.Kept) string {
 	why := ""
@@ -58,8 +63,14 @@ func KeptWhy(k api.Kept) string {
 			why = row.why
 		}
 	}
+	if k.Gone {
+		why = goneWhy[k.Reason]
+	}
 	if k.Shared {
 		why = sharedWhy
+	}
+	if k.By == value.Person && k.Gone {
+		return "yours, removed since"
 	}
 	if k.By == value.Person {
 		return "yours, changed since"
@@ -85,6 +96,9 @@ func (pr *Printer) TellKept(list []api.Kept, made bool) {
 			became := row.became
 			if made {
 				became = row.made
+			}
+			if k.Gone {
+				became = "not brought back"
 			}
 			head := became + ", " + KeptWhy(k) + row.takes
 			if paths[head] == nil {

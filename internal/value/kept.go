@@ -9,6 +9,7 @@ type Kept struct {
 	Shared bool       `json:"shared,omitempty"` // of KeptSession: the one that goes back may have written it, too, for calls of both ran
 	// Conflict is why what goes could not be taken out of it, of KeptSession. "": nothing was to be.
 	Conflict MergeReason `json:"conflict,omitempty"`
+	Gone     bool        `json:"gone,omitempty"` // of KeptSession and KeptSince: somebody removed it
 }
 
 // Person is in the place of a session what is nobody's call: a person's, an editor's, a build's.
