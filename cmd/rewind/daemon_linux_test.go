@@ -242,6 +242,16 @@ func TestDaemonVersions(t *testing.T) {
 	h.run(two, "verify")
 }
 
+// bytesRead is how many bytes a process has read of files and sockets.
+func bytesRead(t *testing.T, pid int) (n int) {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	must(t, err)
+	_, err = fmt.Sscanf(string(b), "rchar: %d", &n)
+	must(t, err)
+	return n
+}
+
 // TestDaemonTermWhileRequestRuns: a signal lets what runs finish.
 func TestDaemonTermWhileRequestRuns(t *testing.T) {
 	t.Parallel()
@@ -256,11 +266,16 @@ func TestDaemonTermWhileRequestRuns(t *testing.T) {
 	cmd := h.command(program, "save", "m")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+	before := bytesRead(t, d.PID)
 	must(t, cmd.Start())
-	// into the middle of it; where it is done already, or not begun, the outcome is the same
-	time.Sleep(30 * time.Millisecond)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	// into the middle of it; where it is done already the outcome is the same
+	for len(ended) == 0 && bytesRead(t, d.PID) < before+4<<20 {
+		time.Sleep(time.Millisecond)
+	}
 	must(t, syscall.Kill(d.PID, syscall.SIGTERM))
-	if err := cmd.Wait(); err != nil {
+	if err := <-ended; err != nil {
 		t.Errorf("save: %v\n%s", err, out.String())
 	}
 	if s := h.run(program, "diff", "--name-only"); s != "" {
