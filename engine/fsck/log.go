@@ -381,7 +381,7 @@ func (s *fixup) cache() error {
 		return err
 	}
 	if n := len(s.v.turned); n > 0 {
-		s.did("the turns of %s were folded anew", counted(n, "session"))
+		s.did("the rows of %s were folded anew", counted(n, "session"))
 	}
 	err := s.tx.Batch().DeleteRange([]byte{kv.PrefixKnown}, []byte{kv.PrefixKnown + 1})
 	if err != nil || len(s.v.bad) == 0 {

@@ -746,7 +746,7 @@ func TestStoredAgain(t *testing.T) {
 				blobOf(p, cp, "d/f"), {Kind: objstore.Tree, Id: cp.Tree}, {Kind: objstore.Note, Id: cp.Note},
 			}
 		}, "objects stored again"},
-		"turns": {nil, "the turns of 1 session were folded anew"},
+		"turns": {nil, "the rows of 1 session were folded anew"},
 	} {
 		p, k := enginetest.TwoTurns(t)
 		p.Write("d/f", noise(1))

@@ -89,7 +89,7 @@ func (v *verifier) turns() (err error) {
 		return err
 	}
 	for _, session := range v.turned {
-		v.fault(fmt.Errorf("the stored turns of %s are not what the log says", session))
+		v.fault(fmt.Errorf("the stored rows of %s are not what the log says", session))
 	}
 	return nil
 }

@@ -123,7 +123,7 @@ func (co *Collector) gcOnce(p *pacer, r retention, o Options) (plan *gcPlan, swe
 	if co.Run.changing { // the plan that began was not carried out to its end
 		err = errors.Join(err, co.changed(p.ctx))
 	}
-	if err == nil && plan.Removed > 0 {
+	if err == nil && !o.DryRun {
 		_ = co.ledger.BringUp() // else who asks next has to wait for all rows
 	}
 	if err == nil {

@@ -91,7 +91,7 @@ func (l *Ledger) differ(is *Ledger) (differ []string, err error) {
 			differ = append(differ, session)
 		}
 	}
-	elsewhere, err := l.differsIn(is)
+	elsewhere, err := l.placesDiffer(is)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func (l *Ledger) differ(is *Ledger) (differ []string, err error) {
 	return slices.Compact(differ), nil
 }
 
-// differsIn names the sessions of which stored rows of places are not those of another ledger.
-func (l *Ledger) differsIn(is *Ledger) (differ []string, err error) {
+// placesDiffer names the sessions of which stored rows of places are not those of another ledger.
+func (l *Ledger) placesDiffer(is *Ledger) (differ []string, err error) {
 	stored := map[uint64][]byte{}
 	err = l.log.DB.Scan(kv.Range{Prefix: []byte{prefix, keyPlace}}, func(key, raw []byte) error {
 		p, _ := decodePlace(key, raw) // what is no row is none of the other's

@@ -334,10 +334,10 @@ func (pl *planner) keep(path string, why value.KeptReason, isDir bool) {
 	pl.blocking[path] = !isDir || why == value.KeptBelow || why == value.KeptPurged || why == value.KeptLost
 }
 
-// keepGone says of a path that is kept whether somebody had removed it.
-func (pl *planner) keepGone(path string, gone bool) {
+// keepGone says of a path that is kept that somebody has removed it.
+func (pl *planner) keepGone(path string) {
 	k := pl.kept[path]
-	k.Gone = gone
+	k.Gone = true
 	pl.kept[path] = k
 }
 
@@ -425,7 +425,9 @@ func (pl *planner) decideOn(ch tree.Change, d *decided) error {
 		d.away = append(d.away, ch)
 	case why != "":
 		pl.keep(ch.Path, why, ch.Old != nil && ch.Old.Type == tree.TypeDir)
-		pl.keepGone(ch.Path, others && ch.Old == nil)
+		if gone := others && ch.Old == nil; gone {
+			pl.keepGone(ch.Path)
+		}
 	case !apply.UpToDate(ch.Old, ch.New):
 		d.steps = append(d.steps, ch)
 	default:
@@ -492,7 +494,7 @@ func (pl *planner) remakeDirs(away []tree.Change, steps []tree.Change) []tree.Ch
 	for _, ch := range away {
 		if !needed[ch.Path] {
 			pl.keep(ch.Path, value.KeptSession, false)
-			pl.keepGone(ch.Path, true)
+			pl.keepGone(ch.Path)
 			continue
 		}
 		steps = append(steps, tree.Change{Path: ch.Path, New: ch.New})

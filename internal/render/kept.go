@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strings"
 
 	"rewind/api"
 	"rewind/internal/term"
@@ -93,14 +94,14 @@ func (pr *Printer) TellKept(list []api.Kept, made bool) {
 			if k.Reason != row.reason {
 				continue
 			}
-			became := row.became
+			became, takes := row.became, row.takes
 			if made {
 				became = row.made
 			}
 			if k.Gone {
-				became = "not brought back"
+				became, takes = "not brought back", strings.Replace(takes, "takes them", "brings them back", 1)
 			}
-			head := became + ", " + KeptWhy(k) + row.takes
+			head := became + ", " + KeptWhy(k) + takes
 			if paths[head] == nil {
 				heads = append(heads, head)
 			}
