@@ -281,7 +281,7 @@ func eventsOf(op *refs.Operation) (words []string) {
 	switch op.Cause.Event {
 	case model.EventWords[hooks.Prompt]:
 		words = append(words, api.EventBegan)
-	case model.EventWords[hooks.Stop]:
+	case model.EventWords[hooks.Stop], model.EventQuiet:
 		defer func() { words = append(words, api.EventEnded) }() // behind its checkpoint
 	}
 	switch {

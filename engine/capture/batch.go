@@ -302,7 +302,7 @@ func (in *batch) checkpoint(c *Capture, lead *Pending) (*model.Checkpoint, error
 		return nil, err
 	}
 	cause := model.Cause{
-		Event: model.EventWords[lead.Event.Kind], Tool: lead.Event.Tool.Name,
+		Event: model.WordOf(&lead.Event), Tool: lead.Event.Tool.Name,
 		Call: lead.Event.Tool.Call,
 	}
 	return in.wt.newCheckpoint(c, lead.Name, cur, cause)
@@ -404,7 +404,7 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 			Message:    model.JoinEdits(a.edits),
 			Transcript: said,
 			Cause: refs.Cause{
-				Event: model.EventWords[a.Event.Kind], Tool: a.Event.Tool.Name,
+				Event: model.WordOf(&a.Event), Tool: a.Event.Tool.Name,
 				Call: a.Event.Tool.Call,
 			},
 		}

@@ -50,7 +50,7 @@ func (p *Place) like(q *Place) bool {
 }
 
 // wayOf is what an operation says, by the word of its event. What was captured at a session's start or end, or by a
-// scan, its session did not do.
+// scan, its session did not do; where a turn is seen to be over without a word, nobody has done anything.
 func wayOf(op *refs.Operation, event string) How {
 	switch {
 	case op.Kind.IsRestore() && op.Restore != nil && len(op.Restore.Paths) > 0:
@@ -61,7 +61,7 @@ func wayOf(op *refs.Operation, event string) How {
 		return Saved
 	}
 	switch event {
-	case model.EventSafety, model.EventScan, model.EventWords[hooks.SessionStart]:
+	case model.EventSafety, model.EventScan, model.EventQuiet, model.EventWords[hooks.SessionStart]:
 		return nowhere
 	case model.EventSave, model.EventUndo, model.EventInit:
 		return Saved

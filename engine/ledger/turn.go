@@ -161,7 +161,7 @@ type head struct {
 }
 
 // foldFormat goes up whenever fold makes other rows of the same log.
-const foldFormat = 2
+const foldFormat = 3
 
 var headKey = []byte{prefix, keyHead}
 

@@ -21,7 +21,7 @@ var wordPrompt = model.EventWords[hooks.Prompt]
 // WordOf is the Word of an event's word.
 func WordOf(word string) Word {
 	switch word {
-	case model.EventWords[hooks.Stop]:
+	case model.EventWords[hooks.Stop], model.EventQuiet:
 		return Stop
 	case model.EventWords[hooks.BeforeTool], model.EventWords[hooks.AfterTool]:
 		return Tool

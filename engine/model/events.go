@@ -49,6 +49,17 @@ const QuietAfter = 30 * time.Second
 // QuietStop is the name of the stop that nobody announced.
 const QuietStop = "quiet"
 
+// EventQuiet is the word for that stop in causes. The agent has sent nothing.
+const EventQuiet = "quiet"
+
+// WordOf is the word for an event in causes.
+func WordOf(ev *hooks.Event) string {
+	if ev.Name == QuietStop {
+		return EventQuiet
+	}
+	return EventWords[ev.Kind]
+}
+
 // Departed is the name of the session's end that rewind itself tells, when the program of an open call runs no more.
 const Departed = "departed"
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
@@ -147,5 +148,36 @@ func TestPromise19SaveBehindACutInPlace(t *testing.T) {
 		if cp := p.Save("mine"); cp.Session != k.Name() || cp.Cause.Turn != uint64(turn) || cp.Cause.Prompt != prompt {
 			t.Errorf("a save behind turn %d is of turn %d of %s, %q", turn, cp.Cause.Turn, cp.Session, cp.Cause.Prompt)
 		}
+	}
+}
+
+// That a turn is over which ended without a word is seen half a minute later. Nobody has worked then: the project
+// stands where a person has gone back to meanwhile, in another session.
+func TestPromise19QuietTurnBehindACheckout(t *testing.T) {
+	for _, changed := range []bool{false, true} {
+		t.Run(fmt.Sprint(changed), func(t *testing.T) {
+			p, k := enginetest.Begun(t)
+			k.Take("one", p.Edits("f", "1"))
+			k.Take("two", p.Edits("f", "2"))
+			a := p.Agent("a")
+			a.Prompt("go")
+			a.Run("1", p.Edits("g", "1")) // Esc while the model thinks: no hook fires
+			o := restore.Options{Session: model.SessionChoice{Session: k.Name()}}
+			fork := p.Back("turn:1", o).Conversation.Fork
+			if changed {
+				p.Write("mine", "1")
+			}
+			now := time.Now().Add(2 * model.QuietAfter)
+			p.E.Log.Now = func() time.Time { return now }
+			p.Settle()
+			if s := p.Session("claude/a"); s.Busy {
+				t.Fatalf("the turn is not over: %+v", s)
+			}
+			at, names, err := p.E.Sessions.Active()
+			p.Must(err)
+			if at.Session != fork.Session || len(names) > 0 {
+				t.Errorf("the project stands at %+v of %q, want at %s", at, names, fork.Session)
+			}
+		})
 	}
 }

@@ -188,7 +188,7 @@ func StepText(c *api.Checkpoint) string {
 		text, outside = scanText(c, target), false
 	case c.Event == "prompt":
 		text = "before the prompt"
-	case c.Event == "stop":
+	case c.Event == "stop", c.Event == "quiet":
 		text = "end of turn"
 	default:
 		text = c.Event

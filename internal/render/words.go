@@ -37,7 +37,7 @@ func moment(c *api.Checkpoint) string {
 		return "before " + string(c.Tool.Name)
 	case c.Event == "post-tool-use" && c.Tool != nil:
 		return "after " + string(c.Tool.Name)
-	case c.Event == "stop":
+	case c.Event == "stop", c.Event == "quiet":
 		return "end of turn"
 	case c.Event == "scan" && c.Tool != nil:
 		return During(c.Tool, c.Target)
