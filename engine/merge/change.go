@@ -42,19 +42,26 @@ type edit struct {
 
 func (e edit) reverse() edit { return edit{e.to, e.from, e.toTree, e.fromTree} }
 
-// add appends what changed between two trees, where want says so. Edits that follow each other are one.
+// add appends what changed between two trees, where want says so. Edits that follow each other are one, and none where
+// the last has made it what it was.
 func (ch *Change) add(get objstore.Getter, from, to objstore.ID, want func(tree.Change) (bool, error)) error {
 	return tree.Diff(get, from, to, func(c tree.Change) error {
 		if wanted, err := want(c); err != nil || !wanted {
 			return err
 		}
 		list := ch.edits[c.Path]
-		if n := len(list); n > 0 && same(list[n-1].to, c.Old) {
+		n := len(list)
+		switch follows := n > 0 && same(list[n-1].to, c.Old); {
+		case follows && same(list[n-1].from, c.New):
+			list = list[:n-1]
+		case follows:
 			list[n-1].to, list[n-1].toTree = c.New, to
-		} else {
+		default:
 			list = append(list, edit{c.Old, c.New, from, to})
 		}
-		ch.edits[c.Path] = list
+		if ch.edits[c.Path] = list; len(list) == 0 {
+			delete(ch.edits, c.Path)
+		}
 		return nil
 	})
 }

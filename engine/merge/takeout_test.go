@@ -22,6 +22,7 @@ func TestTakeOut(t *testing.T) {
 	p.Write("f", "1\n2\n3\n4\n5\n")
 	p.Write("h", "1\n")
 	p.Write("same", "1\n")
+	p.Write("again", "1\n")
 	p.Save("base")
 	a, b := p.Agent("a"), p.Agent("b")
 	for _, k := range []*enginetest.Agent{a, b} {
@@ -34,8 +35,14 @@ func TestTakeOut(t *testing.T) {
 		p.Write("h", "a\n")
 		p.Write("d/g", "a")
 	})
-	a.Run("2", func() { p.Write("same", "2\n") })
-	b.Run("3", func() { p.Write("f", "A\n2\nB\n4\n5\n"); p.Write("h", "b\n"); p.Write("same", "1\n") })
+	a.Run("2", func() { p.Write("same", "2\n"); p.Remove("again") })
+	a.Run("3", func() { p.Write("again", "1\n") }) // as it was: what others do to it stays
+	b.Run("4", func() {
+		p.Write("f", "A\n2\nB\n4\n5\n")
+		p.Write("h", "b\n")
+		p.Write("same", "1\n")
+		p.Remove("again")
+	})
 	any := func(string) bool { return true }
 	but := func(no string) func(string) bool { return func(path string) bool { return path != no } }
 	conflict := "h: 644 <<<<<<< worktree\nb\n=======\n1\n>>>>>>> target\n"
