@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // Script is what the model says. It is not changed after Parse.
@@ -14,7 +16,9 @@ type Script struct {
 
 // Turn is how one prompt is answered: a step a request.
 type Turn struct {
-	Match     string `json:"match"`      // a regular expression over the text of a user message
+	// Match is a regular expression over the text of a user message. Where it has groups, ${1} and so on stand for them
+	// in the texts of steps, and the turn is named by the first word of what it has matched.
+	Match     string `json:"match"`
 	NeedTools *bool  `json:"needsTools"` // false: answers requests without tools too
 	Steps     []Step `json:"steps"`
 
@@ -103,9 +107,33 @@ func (s Script) pick(talk []Message, hasTools bool) (hit, bool) {
 			end := "(end of script)"
 			h.step = Step{Text: &end}
 		}
+		h.fill(talk[i].Text)
 		return h, true
 	}
 	return hit{}, false
+}
+
+// fill puts the groups of the last match in a message into the step.
+func (h *hit) fill(text string) {
+	if h.turn.pattern.NumSubexp() == 0 {
+		return
+	}
+	all := h.turn.pattern.FindAllStringSubmatchIndex(text, -1)
+	last := all[len(all)-1]
+	in := func(s *string) { *s = string(h.turn.pattern.ExpandString(nil, *s, text, last)) }
+	h.turn.Match, _, _ = strings.Cut(text[last[0]:last[1]], " ")
+	if h.step.Text != nil {
+		said := *h.step.Text
+		in(&said)
+		h.step.Text = &said
+	}
+	h.step.Tools = slices.Clone(h.step.Tools)
+	for i := range h.step.Tools {
+		t := &h.step.Tools[i]
+		for _, s := range []*string{&t.Path, &t.Content, &t.Old, &t.New, &t.Command, &t.Prompt} {
+			in(s)
+		}
+	}
 }
 
 // replies counts runs of assistant messages: some clients split one reply.

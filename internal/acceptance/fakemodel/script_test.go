@@ -39,6 +39,25 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestGroups: what the pattern of a turn has caught is in its steps, and the first word names the turn.
+func TestGroups(t *testing.T) {
+	s, err := Parse([]byte(`{"turns":[{"match":"W(\\d+)-MOVE (\\S+) (\\S+)","steps":[{"text":"W${1} done",
+		"tools":[{"do":"bash","command":"mv ${2} ${3}"}]}]},{"match":"PLAIN","steps":[{"text":"${1}"}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := "W1-MOVE a b, no: W22-MOVE c d please"
+	for range 2 { // the script stays as it is
+		h, ok := s.pick([]Message{{User, said}}, true)
+		if !ok || h.turn.Match != "W22-MOVE" || *h.step.Text != "W22 done" || h.step.Tools[0].Command != "mv c d" {
+			t.Errorf("%v, %+v", ok, h)
+		}
+	}
+	if h, ok := s.pick([]Message{{User, "PLAIN"}}, true); !ok || *h.step.Text != "${1}" {
+		t.Errorf("%v, %+v", ok, h)
+	}
+}
+
 func TestConcrete(t *testing.T) {
 	write := Tool{Do: "write", Path: "a/b.txt", Content: "x\n"}
 	edit := Tool{Do: "edit", Path: "/abs.txt", Old: "x\ny", New: "z"}
