@@ -1,6 +1,8 @@
 package authorship
 
 import (
+	"errors"
+
 	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
@@ -76,11 +78,12 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 	if err != nil {
 		return nil, err
 	}
+	pairs := &takenBack{j: j, since: since, both: map[uint64]map[string]bool{}}
 	err = a.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= since {
 			return kv.ErrStop
 		}
-		return j.changed(op, &later, false, s.note)
+		return errors.Join(j.changed(op, &later, false, pairs.without(s.note)), pairs.err)
 	})
 	if err == nil && back {
 		err = j.giveBack(s.Stay, s.set, target)

@@ -190,6 +190,47 @@ func TestOthersRestores(t *testing.T) {
 	}
 }
 
+// TestOthersTakenBack: what a restore set and an undo-restore set back is none's change.
+func TestOthersTakenBack(t *testing.T) {
+	all, old := files{"f": "2", "g": "2", "d": "2"}, files{"f": "1", "g": "1"}
+	begun := func(r refs.Restore) (s *story, first, target *model.Checkpoint, op uint64, back refs.Restore) {
+		s = newStory(t)
+		s.event(me)
+		first = s.step(model.Manual, old)
+		target = s.step(me, all, me)
+		r.Target = first.ID
+		op, safety := s.restore(refs.KindCheckout, rest, all, r)
+		return s, first, target, op, refs.Restore{Target: safety.ID, Undoes: op, Scope: r.Scope}
+	}
+	s, _, target, _, back := begun(refs.Restore{})
+	s.restore(refs.KindUndoRestore, rest, old, back)
+	s.wantOthers("set back", me, target, all, "")
+
+	s, first, target, _, back := begun(refs.Restore{})
+	op, _ := s.restore(refs.KindUndoRestore, rest, old, back)
+	s.restore(refs.KindUndoRestore, rest, all, refs.Restore{Target: first.ID, Undoes: op})
+	if got := s.others(me, target, old, false); got != "d rest, f rest, g rest" {
+		t.Errorf("and brought again: %q", got)
+	}
+
+	s, _, _, _, back = begun(refs.Restore{})
+	between := s.step(me, files{"f": "1", "g": "1", "h": "1"}, me)
+	s.restore(refs.KindUndoRestore, rest, files{"f": "1", "g": "1", "h": "1"}, back)
+	if got := s.others(me, between, all, false); got != "d rest, f rest, g rest, h rest" {
+		t.Errorf("since between the two: %q", got)
+	}
+
+	s, _, target, _, back = begun(refs.Restore{})
+	s.step(busy, files{"f": "3", "g": "1"}, busy)
+	back.Result = s.tree(files{"f": "3", "g": "2", "d": "2"})
+	s.restore(refs.KindUndoRestore, rest, files{"f": "3", "g": "1"}, back)
+	s.wantOthers("but for what was changed since", me, target, files{"f": "3", "g": "2", "d": "2"}, "f busy")
+
+	s, _, target, _, back = begun(refs.Restore{Scope: refs.Scope{Paths: refs.PathSet{"f"}}})
+	s.restore(refs.KindUndoRestore, rest, files{"f": "1", "g": "2", "d": "2"}, back)
+	s.wantOthers("of one path", me, target, all, "")
+}
+
 func talkOnly(_ *story, r *refs.Restore) { r.ContextOnly = true }
 
 // limit has a restore set some paths only.
