@@ -27,8 +27,7 @@ type hands struct {
 	rnd    *rand.Rand
 	record record
 	agents []*worker
-	made   int      // numbers of turns and files that were given out
-	tells  []string // what was done last
+	made   int // numbers of turns and files that were given out
 }
 
 // worker is an agent at work.
