@@ -147,7 +147,9 @@ func (h *hands) works() {
 		if h.rnd.IntN(3) == 0 {
 			h.person()
 		}
-		h.turn(h.agents[h.rnd.IntN(len(h.agents))])
+		a := h.agents[h.rnd.IntN(len(h.agents))]
+		h.turn(a)
+		h.checkRow(a)
 	}
 	if h.rnd.IntN(3) == 0 {
 		h.person()
@@ -357,11 +359,53 @@ func (h *hands) stops() {
 	}
 	for range 1 + h.rnd.IntN(3) {
 		a := h.agents[h.rnd.IntN(len(h.agents))]
-		h.goesBack(a, h.rnd.IntN(8))
+		h.goesBack(a, h.rnd.IntN(9))
 		if h.Failed() {
 			return
 		}
 	}
+}
+
+// checkRow holds the row of an agent's newest turn against what it did itself, and what you did meanwhile.
+func (h *hands) checkRow(a *worker) {
+	h.Helper()
+	var r struct {
+		Turns []struct {
+			Session string
+			Turn    int
+			Changes []struct {
+				Path string
+				From string `json:"renamed_from"`
+			}
+			Yours   []string
+		}
+	}
+	h.json(&r, "list", "--turns", "--limit", "0", "--session", a.id)
+	n := len(a.turns)
+	its := func(c *change) bool { return c.by == a.name && c.turn == n }
+	want := h.record.changed(a.turns[n-1].begin, its)
+	for _, row := range r.Turns {
+		if row.Turn != n || !strings.HasSuffix(row.Session, "/"+a.id) {
+			continue
+		}
+		var got []string
+		for _, c := range row.Changes {
+			for _, path := range []string{c.Path, c.From} {
+				if path != "" {
+					got = append(got, filepath.Dir(path)+"/"+filepath.Base(path))
+				}
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			h.Errorf("the row of turn %d of %s has %q, want %q", n, a.name, got, want)
+		}
+		if your := h.record.yours(a.turns[n-1]); len(row.Yours) != len(your) {
+			h.Errorf("the row of turn %d of %s has beside it %q, want %q", n, a.name, row.Yours, your)
+		}
+		return
+	}
+	h.Errorf("there is no row of turn %d of %s", n, a.name)
 }
 
 // goesBack goes back in one way, and forth again.
@@ -391,6 +435,14 @@ func (h *hands) goesBack(a *worker, way int) {
 	case 7:
 		if last > 0 {
 			h.staysBack(a)
+		}
+	case 8:
+		the := func(c *change) bool { return c.by == a.name && c.turn == at+1 }
+		later := h.record.changed(a.turns[at].end, its)
+		again := func(path string) bool { return slices.Contains(later, path) }
+		overwritten := slices.ContainsFunc(h.record.changed(a.turns[at].begin, the), again)
+		if want, clean := h.record.clean(a.turns[at].begin, the); clean && !overwritten {
+			h.thereAndBack("", a, want, "revert", fmt.Sprintf("turn:%d", at+1))
 		}
 	}
 }

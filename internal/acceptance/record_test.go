@@ -66,6 +66,27 @@ func (r *record) but(n int, goes func(*change) bool, kept bool) map[string]strin
 	return now
 }
 
+// clean is without. clean: all that others did can do without what goes.
+func (r *record) clean(n int, goes func(*change) bool) (files map[string]string, clean bool) {
+	for _, path := range r.changed(n, goes) {
+		if _, stays := r.one(path, "", n, goes, true); stays {
+			return nil, false
+		}
+	}
+	return r.but(n, goes, true), true
+}
+
+// yours are the files that you changed in a turn, before its last change.
+func (r *record) yours(t said) []string {
+	set := map[string]bool{}
+	for _, c := range r.changes[t.begin:t.end] {
+		if c.by == you {
+			set[c.path] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
 // one is a file without some of its changes: their reverse, the newest first, is made of what is there now. Where what
 // others did to it cannot do without them, it is as it was then if all of the others are you, who are not to be kept,
 // and else stays.
