@@ -377,7 +377,7 @@ func (h *hands) checkRow(a *worker) {
 				Path string
 				From string `json:"renamed_from"`
 			}
-			Yours   []string
+			Yours []string
 		}
 	}
 	h.json(&r, "list", "--turns", "--limit", "0", "--session", a.id)
