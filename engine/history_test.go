@@ -128,8 +128,7 @@ func (h *timeline) take(mine *actor, closing bool) []change {
 				t.mayEnd(c.path, h.world[c.path]) // the turn may go on
 			case i < 0 && slices.Contains(c.by, t.of.Name()):
 				// by a subagent of an earlier turn: which of the two it counts for is open
-				t.mayEnd(c.path, h.world[c.path])
-				t.hi = len(h.changes)
+				h.mayEndAt(t, c.path)
 			case i < 0:
 			case c.loose:
 				t.mayEnd(c.path, h.world[c.path])
@@ -141,13 +140,8 @@ func (h *timeline) take(mine *actor, closing bool) []change {
 			// what a turn did and another one's event took in, or that comes when the next one has begun: the turn may
 			// end here, as all lies now
 			default:
-				for _, path := range paths23 {
-					if path == c.path || t.over || t.stopped {
-						t.mayEnd(path, h.world[path])
-					}
-				}
+				h.mayEndAt(t, c.path)
 				t.own[c.path] = true
-				t.hi = len(h.changes)
 			}
 			if i < 0 && !(t.over || t.stopped) {
 				t.hi = len(h.changes)
@@ -204,6 +198,16 @@ func (t *round) mayEnd(path string, contents ...string) {
 			t.end[path] = append(slices.Clone(t.end[path]), c)
 		}
 	}
+}
+
+// mayEndAt is a change of a path that may be the newest of a turn: behind its end the turn ends as all lies then.
+func (h *timeline) mayEndAt(t *round, changed string) {
+	for _, path := range paths23 {
+		if path == changed || t.over || t.stopped {
+			t.mayEnd(path, h.world[path])
+		}
+	}
+	t.hi = len(h.changes)
 }
 
 // endsNow is an event in the turn. Its prompt and its stop are surely an end of it until more comes; at any other one
