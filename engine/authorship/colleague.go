@@ -23,7 +23,7 @@ type Judge struct {
 	e         *Authors
 	began     uint64            // the first operation of the session, or of the first one that it was forked from
 	own       map[string]uint64 // sessions whose changes are its own, with the operation from which they are no more
-	from      []string          // the sessions that it was forked from, the nearest first
+	from      map[string]uint64 // the sessions that it was forked from, with the operation that parted them
 	family    string
 	ancestors map[objstore.ID]bool // answers of isAncestor
 	tips      []objstore.ID        // where isAncestor goes on
@@ -40,8 +40,9 @@ func (a *Authors) Judge(g Going) (*Judge, error) {
 	}
 	g.Session = a.wholeSession(session)
 	j := &Judge{
-		Going: g, e: a, began: math.MaxUint64, own: a.ownPast(session), family: a.sessions.Family(session),
-		ancestors: map[objstore.ID]bool{}, working: map[string]bool{}, turning: map[string]bool{}, processes: a.log.Processes(),
+		Going: g, e: a, began: math.MaxUint64, own: a.ownPast(session), from: map[string]uint64{},
+		family: a.sessions.Family(session), ancestors: map[objstore.ID]bool{}, working: map[string]bool{},
+		turning: map[string]bool{}, processes: a.log.Processes(),
 	}
 	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {
 		id, err := a.log.Refs.ID(name)
@@ -50,7 +51,7 @@ func (a *Authors) Judge(g Going) (*Judge, error) {
 		}
 		j.tips = append(j.tips, id)
 	}
-	for at := j.Session; len(j.from) < sessions.MaxFamily; at = j.from[len(j.from)-1] {
+	for at := j.Session; len(j.from) < sessions.MaxFamily; {
 		s := a.log.Session(at)
 		if s != nil && s.Began > 0 {
 			j.began = min(j.began, s.Began)
@@ -58,7 +59,12 @@ func (a *Authors) Judge(g Going) (*Judge, error) {
 		if s == nil || s.Fork == nil {
 			break
 		}
-		j.from = append(j.from, a.wholeSession(s.Fork.Session))
+		if at = a.wholeSession(s.Fork.Session); j.from[at] > 0 {
+			break
+		}
+		if j.from[at] = s.Began; s.Began == 0 {
+			j.from[at] = math.MaxUint64
+		}
 	}
 	return j, nil
 }
@@ -110,14 +116,16 @@ func (j *Judge) atWork(name string) bool {
 }
 
 // of is judge for a checkpoint. What a session that this one was forked from did on this one's line is its past, even
-// if that session is at work; what gc merged into such a step from other lines is not.
+// if that session is at work; what it did since is not, though this one may stand there since it was opened; nor is
+// what gc merged into such a step from other lines.
 func (j *Judge) of(cp *model.Checkpoint, by []string) judged {
 	d := j.judge(by, cp.Seq)
 	if len(j.from) == 0 || d.other == "" || len(by) == 0 {
 		return d
 	}
 	rest := slices.DeleteFunc(slices.Clone(by), func(name string) bool {
-		return slices.Contains(j.from, j.e.wholeSession(name)) && !slices.Contains(cp.Aside, name) && j.isAncestor(cp)
+		past := cp.Seq < j.from[j.e.wholeSession(name)]
+		return past && !slices.Contains(cp.Aside, name) && j.isAncestor(cp)
 	})
 	if len(rest) == 0 {
 		return judged{}

@@ -305,14 +305,20 @@ func TestOfOrigin(t *testing.T) {
 	s.wantOthers("further back on it", kid, base, now, "h busy")
 	s.wantOthers("behind it", kid, second, now, "h busy")
 	s.wantOthers("its own", busy, first, now, "")
+	more := files{"f": "1", "g": "1", "h": "1", "i": "1"}
+	opened := s.step(busy, more, busy)
+	s.event(kid, refs.Update{Name: refs.Cursor(kid), Old: second.ID, New: opened.ID})
+	s.wantOthers("since it was forked, where it was opened", kid, first, more, "i busy")
+	s.event(kid, refs.Update{Name: refs.Cursor(kid), Old: opened.ID, New: second.ID})
+	s.step(busy, now, busy)
 	squash := model.Squash{Parent: first.ID, Base: first.Tree, By: []string{busy}, Aside: []string{busy}}
 	s.commit(func(tx *objstore.Tx, _ uint64) (refs.Operation, []refs.Update) {
 		s.Must(tx.Batch().Set(model.SquashKey(second.ID), squash.Encode()))
 		return refs.Operation{Kind: refs.KindTag}, nil
 	})
 	s.E.Log.KnowSquashes()
-	s.wantOthers("merged from another line", kid, first, now, "g busy, h busy")
+	s.wantOthers("merged from another line", kid, first, now, "g busy, h busy, i busy")
 	s.session(lane, model.Session{Fork: fork(busy, "fork")})
 	s.step(lane, now, lane)
-	s.wantOthers("older than its line", lane, first, now, "g busy, h busy")
+	s.wantOthers("older than its line", lane, first, now, "g busy, h busy, i busy")
 }
