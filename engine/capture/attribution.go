@@ -18,7 +18,7 @@ import (
 func apply(s *model.Session, a *Pending, now time.Time) {
 	ev := a.Event
 	s.Agent, s.ID, s.Event, s.Ended = ev.Agent, ev.Session, model.EventWords[ev.Kind], false
-	if ev.Name != model.QuietStop && ev.Name != model.Departed { // these are rewind's own: the agent has sent nothing
+	if ev.Name != model.EventQuiet && ev.Name != model.Departed { // these are rewind's own: the agent has sent nothing
 		s.Last = now
 	}
 	s.Left = s.Left && ev.Kind == hooks.SessionEnd

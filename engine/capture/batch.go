@@ -150,7 +150,7 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 		in.tail(c, s)
 		a.turn, a.prompt = s.Turn, s.Prompt // its file may have told which turns it has from another session
 	}
-	if other != nil && lead.Act.Ends && lead.Event.Name == model.QuietStop {
+	if other != nil && lead.Act.Ends && lead.Event.Name == model.EventQuiet {
 		lead.at = in.was.Checkpoint // the turn had ended before
 	}
 	if cp != nil && other == nil {
@@ -161,7 +161,7 @@ func (in *batch) store(ctx context.Context, c *Capture) error {
 			cp.Cause.Event, cp.Cause.Tool, cp.Cause.Call, in.apart = eventInterrupted, "", "", true
 		}
 		ended := !same && lead.Act.Ends
-		if ended && lead.Event.Name == model.QuietStop && !cp.ChangedBy(lead.Name) {
+		if ended && lead.Event.Name == model.EventQuiet && !cp.ChangedBy(lead.Name) {
 			cp.Cause.Event, in.apart = model.EventScan, true // changed by a person after the turn fell silent
 			lead.at = in.was.Checkpoint
 		}

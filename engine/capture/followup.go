@@ -26,8 +26,8 @@ func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err erro
 		return 0, err
 	}
 	for _, s := range quiet {
-		if _, err := wt.Handle(ctx, hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: model.QuietStop},
-			HandleOptions{Tier: wt.log.Config.HookTier()}); err != nil {
+		stop := hooks.Event{Agent: s.Agent, Session: s.ID, Kind: hooks.Stop, Name: model.EventQuiet}
+		if _, err := wt.Handle(ctx, stop, HandleOptions{Tier: wt.log.Config.HookTier()}); err != nil {
 			return again, err
 		}
 	}

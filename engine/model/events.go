@@ -46,15 +46,12 @@ const EventScan = "scan"
 // without saying so: an interrupt, an error of the model and a killed agent announce nothing in some agents.
 const QuietAfter = 30 * time.Second
 
-// QuietStop is the name of the stop that nobody announced.
-const QuietStop = "quiet"
-
-// EventQuiet is the word for that stop in causes. The agent has sent nothing.
+// EventQuiet is the name of the stop that nobody announced, and its word in causes: the agent has sent nothing.
 const EventQuiet = "quiet"
 
 // WordOf is the word for an event in causes.
 func WordOf(ev *hooks.Event) string {
-	if ev.Name == QuietStop {
+	if ev.Name == EventQuiet {
 		return EventQuiet
 	}
 	return EventWords[ev.Kind]

@@ -106,7 +106,7 @@ func (h *hands) number() int {
 	return h.made
 }
 
-// fresh is a file that nobody had.
+// newFile is the name of a file that nobody had.
 func (h *hands) newFile() string {
 	return fmt.Sprintf("%s/f%d.txt", []string{"src", "docs", "."}[h.rnd.IntN(3)], h.number())
 }
@@ -168,19 +168,20 @@ func (h *hands) person() {
 	switch kind {
 	case 0, 1:
 		p = h.newFile()
-		h.person1("writes", p, text(n))
+		h.youMake("writes", p, text(n))
 	case 2:
-		h.person1("removes", p, "")
+		h.youMake("removes", p, "")
 	case 3:
 		to, was := h.newFile(), h.record.now()[p]
-		h.person1("renames", p, "")
-		h.person1("to", to, was)
+		h.youMake("renames", p, "")
+		h.youMake("to", to, was)
 	default:
-		h.person1("edits", p, set(h.record.now()[p], you, n))
+		h.youMake("edits", p, set(h.record.now()[p], you, n))
 	}
 }
 
-func (h *hands) person1(does, path, becomes string) {
+// youMake has the person make a file what it shall be.
+func (h *hands) youMake(does, path, becomes string) {
 	h.Helper()
 	h.tell("you: %s %s", does, path)
 	h.record.did(you, 0, path, becomes)

@@ -44,13 +44,12 @@ func (r *record) did(by string, turn int, path, becomes string) {
 	r.changes = append(r.changes, change{by, turn, path, r.now()[path], becomes})
 }
 
-// without are the files as they are without some of the changes since the first n, and whose files stay as they are
-// because what somebody else did to them cannot do without.
+// without are the files as they are now, without some of the changes since the first n.
 func (r *record) without(n int, goes func(*change) bool) map[string]string {
 	return r.but(n, goes, false)
 }
 
-// but is without, with yours kept or not where it cannot do without what goes.
+// but is without. kept: what you did stays where it cannot do without what goes.
 func (r *record) but(n int, goes func(*change) bool, kept bool) map[string]string {
 	then, now := r.files(n), r.now()
 	for _, path := range r.changed(n, func(*change) bool { return true }) {
