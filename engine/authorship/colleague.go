@@ -1,7 +1,6 @@
 package authorship
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -24,7 +23,7 @@ type Judge struct {
 	e         *Authors
 	began     uint64            // the first operation of the session, or of the first one that it was forked from
 	own       map[string]uint64 // sessions whose changes are its own, with the operation from which they are no more
-	from      map[string]uint64 // the sessions that it was forked from, with the operation from which they are apart
+	from      map[string]uint64 // the sessions that it was forked from, with the operation that parted them
 	family    string
 	ancestors map[objstore.ID]bool // answers of isAncestor
 	tips      []objstore.ID        // where isAncestor goes on
@@ -63,31 +62,11 @@ func (a *Authors) Judge(g Going) (*Judge, error) {
 		if at = a.wholeSession(s.Fork.Session); j.from[at] > 0 {
 			break
 		}
-		parted, err := a.parted(s)
-		if err != nil {
-			return nil, err
+		if j.from[at] = s.Began; s.Began == 0 {
+			j.from[at] = math.MaxUint64
 		}
-		j.from[at] = parted
 	}
 	return j, nil
-}
-
-// parted is the operation from which a fork and the session that it was made of went on apart: the one behind the
-// checkpoint that it was made at, or the fork's first where that is not known any more.
-func (a *Authors) parted(fork *model.Session) (uint64, error) {
-	began := cmp.Or(fork.Began, math.MaxUint64)
-	id, err := objstore.ParseID(fork.Fork.Checkpoint)
-	if err != nil {
-		return began, nil //nolint:nilerr // it was made where no code was captured
-	}
-	cp, err := a.log.Checkpoint(id)
-	switch {
-	case err == nil:
-		return min(cp.Seq+1, began), nil
-	case model.IsLost(err):
-		return began, nil
-	}
-	return 0, err
 }
 
 // wholeSession is the session that name works for, if its agent gives subagents sessions of their own; else name.
