@@ -1,6 +1,7 @@
 package authorship
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -21,9 +22,9 @@ import (
 type Judge struct {
 	Going
 	e         *Authors
-	began     uint64            // the first operation of the session, or of the first one that it was forked from
-	own       map[string]uint64 // sessions whose changes are its own, with the operation from which they are no more
-	from      map[string]uint64 // the sessions that it was forked from, with the operation that parted them
+	began     uint64             // the first operation of the session, or of the first one that it was forked from
+	own       map[string]uint64  // sessions whose changes are its own, with the operation from which they are no more
+	from      map[string]parting // the sessions that it was forked from
 	family    string
 	ancestors map[objstore.ID]bool // answers of isAncestor
 	tips      []objstore.ID        // where isAncestor goes on
@@ -40,7 +41,7 @@ func (a *Authors) Judge(g Going) (*Judge, error) {
 	}
 	g.Session = a.wholeSession(session)
 	j := &Judge{
-		Going: g, e: a, began: math.MaxUint64, own: a.ownPast(session), from: map[string]uint64{},
+		Going: g, e: a, began: math.MaxUint64, own: a.ownPast(session), from: map[string]parting{},
 		family: a.sessions.Family(session), ancestors: map[objstore.ID]bool{}, working: map[string]bool{},
 		turning: map[string]bool{}, processes: a.log.Processes(),
 	}
@@ -59,14 +60,38 @@ func (a *Authors) Judge(g Going) (*Judge, error) {
 		if s == nil || s.Fork == nil {
 			break
 		}
-		if at = a.wholeSession(s.Fork.Session); j.from[at] > 0 {
+		if at = a.wholeSession(s.Fork.Session); j.from[at].began > 0 {
 			break
 		}
-		if j.from[at] = s.Began; s.Began == 0 {
-			j.from[at] = math.MaxUint64
+		var err error
+		if j.from[at], err = a.parted(s); err != nil {
+			return nil, err
 		}
 	}
 	return j, nil
+}
+
+// parting is where a fork and the session that it was made of part, by operations.
+type parting struct {
+	cut   uint64 // has the state that it was made at; where that is not known any more, as began
+	began uint64 // the fork's first
+}
+
+func (a *Authors) parted(fork *model.Session) (p parting, err error) {
+	p.began = cmp.Or(fork.Began, math.MaxUint64)
+	p.cut = p.began
+	id, err := objstore.ParseID(fork.Fork.Checkpoint)
+	if err != nil {
+		return p, nil //nolint:nilerr // it was made where no code was captured
+	}
+	cp, err := a.log.Checkpoint(id)
+	switch {
+	case model.IsLost(err):
+		return p, nil
+	case err == nil:
+		p.cut = min(cp.Seq, p.began)
+	}
+	return p, err
 }
 
 // wholeSession is the session that name works for, if its agent gives subagents sessions of their own; else name.
@@ -116,16 +141,15 @@ func (j *Judge) atWork(name string) bool {
 }
 
 // of is judge for a checkpoint. What a session that this one was forked from did on this one's line is its past, even
-// if that session is at work; what it did since is not, though this one may stand there since it was opened; nor is
-// what gc merged into such a step from other lines.
+// if that session is at work; what it did since is not, though this one may stand there since it was opened, nor what
+// it does behind the cut in a turn that is open; nor is what gc merged into such a step from other lines.
 func (j *Judge) of(cp *model.Checkpoint, by []string) judged {
 	d := j.judge(by, cp.Seq)
 	if len(j.from) == 0 || d.other == "" || len(by) == 0 {
 		return d
 	}
 	rest := slices.DeleteFunc(slices.Clone(by), func(name string) bool {
-		past := cp.Seq < j.from[j.e.wholeSession(name)]
-		return past && !slices.Contains(cp.Aside, name) && j.isAncestor(cp)
+		return j.isPast(name, cp.Seq) && !slices.Contains(cp.Aside, name) && j.isAncestor(cp)
 	})
 	if len(rest) == 0 {
 		return judged{}
@@ -134,6 +158,13 @@ func (j *Judge) of(cp *model.Checkpoint, by []string) judged {
 	d = j.judge(rest, cp.Seq)
 	d.shared = d.shared || d.stays != "" && less
 	return d
+}
+
+// isPast reports whether an operation of a session that this one was forked from was before the two parted.
+func (j *Judge) isPast(by string, seq uint64) bool {
+	whole := j.e.wholeSession(by)
+	p := j.from[whole]
+	return seq < p.began && (seq <= p.cut || !j.open(by, whole, j.inTurn))
 }
 
 // concerns reports whether somebody else than the session's line has part in a checkpoint.

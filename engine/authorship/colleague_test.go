@@ -309,6 +309,16 @@ func TestOfOrigin(t *testing.T) {
 	opened := s.step(busy, more, busy)
 	s.event(kid, refs.Update{Name: refs.Cursor(kid), Old: second.ID, New: opened.ID})
 	s.wantOthers("since it was forked, where it was opened", kid, first, more, "i busy")
+	late := fork(busy, "fork")
+	late.Checkpoint = first.ID.String()
+	s.session(rest, model.Session{Fork: late})
+	tip, err := s.E.Log.Refs.ID(refs.Cursor(rest))
+	s.Must(err)
+	s.event(rest, refs.Update{Name: refs.Cursor(rest), Old: tip, New: opened.ID})
+	s.wantOthers("before it was forked, behind the cut", rest, first, more, "g busy, h busy, i busy")
+	s.E.Log.Session(busy).Busy = false
+	s.wantOthers("the same, when that is over", rest, first, more, "")
+	s.E.Log.Session(busy).Busy = true
 	s.event(kid, refs.Update{Name: refs.Cursor(kid), Old: opened.ID, New: second.ID})
 	s.step(busy, now, busy)
 	squash := model.Squash{Parent: first.ID, Base: first.Tree, By: []string{busy}, Aside: []string{busy}}
