@@ -7,6 +7,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/kv"
+	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
 )
@@ -33,6 +34,7 @@ func (a *Authors) Behind(g Going, target *model.Checkpoint, c *capture.Capture) 
 		}
 		return w.older(op)
 	})
+	w.add()
 	slices.Reverse(w.list)
 	return w.list, !w.cut, err
 }
@@ -42,13 +44,24 @@ type behind struct {
 	j     *Judge
 	later *oplog.Lookups // the worktree at an operation behind
 	list  []Step
-	cut   bool // at what cannot be reversed
+	newer *Step // the newest one that is not in list: it is not known yet from where it led
+	cut   bool  // at what cannot be reversed
+}
+
+// add puts a step into the list when the next older one is known: it begins at the head that was.
+func (w *behind) add(older ...Step) {
+	if w.newer != nil {
+		w.list = append(w.list, *w.newer)
+	}
+	if w.newer = nil; len(older) > 0 {
+		w.newer = &older[0]
+	}
 }
 
 // unsaved begins with what the capture finds that is in no checkpoint.
 func (w *behind) unsaved(c *capture.Capture) error {
 	was, err := w.j.e.log.Head()
-	if err != nil || was.Tree == c.Res.Root {
+	if err != nil {
 		return err
 	}
 	of, seq := w.j.e.worktree.OpenCalls().Authors(), w.j.e.log.DB.LastSeq()+1
@@ -56,7 +69,7 @@ func (w *behind) unsaved(c *capture.Capture) error {
 		by := of(ch.Path)
 		return w.j.judge(by, seq).stays == "" && w.j.takes(by, nil), nil
 	}
-	w.list = append(w.list, Step{From: was.Tree, To: c.Res.Root, Unsaved: true, Wrote: its})
+	w.add(Step{From: was.Tree, To: c.Res.Root, Unsaved: true, Wrote: its})
 	return nil
 }
 
@@ -73,12 +86,14 @@ func (w *behind) older(op *refs.Operation) error {
 		from, err := w.j.e.log.Before(cp)
 		of := cp.AuthorsOf()
 		its := func(ch tree.Change) (bool, error) { return w.j.wrote(cp, of(ch.Path)), nil }
-		w.list = append(w.list, Step{Checkpoint: cp, From: from, To: cp.Tree, Wrote: its})
+		w.add(Step{Checkpoint: cp, From: from, To: cp.Tree, Wrote: its})
 		return err
 	case op.Kind.IsRestore() && op.Thinned && w.j.ownRestore(op):
 		w.cut = true
 		return kv.ErrStop // gc has removed what it set: what lies before cannot be reversed behind it, and stays
-	case isSetting(op) && !op.Thinned:
+	case isSetting(op) && op.Thinned:
+		w.add()
+	case isSetting(op):
 		return w.restore(op, after)
 	}
 	return nil
@@ -87,12 +102,13 @@ func (w *behind) older(op *refs.Operation) error {
 // restore adds what a restore set, and in front of it what it found unsaved, which is in no checkpoint but its safety
 // one.
 func (w *behind) restore(op *refs.Operation, after *oplog.Lookups) error {
+	set, err := w.j.laidOut(op, after)
+	if err != nil {
+		return err
+	}
+	w.beganBehind(set)
 	if w.j.ownRestore(op) {
-		step, err := w.j.laidOut(op, after)
-		if err != nil {
-			return err
-		}
-		w.list = append(w.list, step)
+		w.list = append(w.list, set)
 	}
 	safety, err := w.j.e.log.Checkpoint(op.Restore.Safety)
 	if err != nil {
@@ -100,10 +116,47 @@ func (w *behind) restore(op *refs.Operation, after *oplog.Lookups) error {
 	}
 	was, err := w.j.e.log.Accounts(safety)
 	of := safety.AuthorsOf()
-	w.list = append(w.list, Step{From: was.Tree, To: safety.Tree, Wrote: func(ch tree.Change) (bool, error) {
+	w.add(Step{From: was.Tree, To: safety.Tree, Wrote: func(ch tree.Change) (bool, error) {
 		return w.j.wrote(safety, of(ch.Path)), nil
 	}})
 	return err
+}
+
+// beganBehind puts the newer step into the list as one that began where a restore had left the worktree, and not at the
+// head: what it had set of some paths, and what it had found unsaved and left, the head does not have.
+func (w *behind) beganBehind(restore Step) {
+	if w.newer == nil {
+		return
+	}
+	get := oplog.Lenient{Store: w.j.e.log.Objs}
+	was, is := oplog.NewLookups(get, restore.From), oplog.NewLookups(get, restore.To)
+	newer := *w.newer
+	at := func(from objstore.ID, where bool) Step {
+		s := newer
+		s.From = from
+		s.Wrote = func(ch tree.Change) (bool, error) {
+			if set, err := restore.has(ch.Path, was, is); err != nil || set != where {
+				return false, err
+			}
+			return newer.Wrote(ch)
+		}
+		return s
+	}
+	w.list = append(w.list, at(restore.To, true), at(restore.From, false))
+	w.newer = nil
+}
+
+// has reports whether the step changed a path, from the state of a tree to that of another.
+func (s *Step) has(path string, from, to *oplog.Lookups) (bool, error) {
+	was, err := from.Find(path)
+	if err != nil {
+		return false, err
+	}
+	is, err := to.Find(path)
+	if err != nil || tree.Same(was, is) {
+		return false, err
+	}
+	return s.Wrote(tree.Change{Path: path, Old: was, New: is})
 }
 
 // laidOut is what a restore did to the worktree, of which later has the state at some operation behind it: of a whole

@@ -15,9 +15,14 @@ import (
 
 // behind is the work that is to be taken back, step by step: each path of the session with its content before and
 // after. What a step has of others is left out, and so are steps with nothing else.
-func (s *story) behind(session string, target *model.Checkpoint, now files) (list []string) {
+func (s *story) behind(session string, target *model.Checkpoint, now files) []string {
 	s.T.Helper()
-	steps, _, err := s.authors.Behind(authorship.Going{Session: session, Way: authorship.ByStep}, target, s.found(now))
+	return s.behindFor(authorship.Going{Session: session, Way: authorship.ByStep}, target, now)
+}
+
+func (s *story) behindFor(g authorship.Going, target *model.Checkpoint, now files) (list []string) {
+	s.T.Helper()
+	steps, _, err := s.authors.Behind(g, target, s.found(now))
 	s.Must(err)
 	content := func(ent *tree.Entry) string {
 		if ent == nil {
@@ -142,4 +147,41 @@ func TestBehindOfAPerson(t *testing.T) {
 	s.restore(refs.KindUndo, model.Manual, files{"f": "2"}, r)
 	enginetest.Equal(t, "a person's", s.behind(model.Manual, target, files{"f": "1"}), []string{"f 21, by a restore"})
 	enginetest.Equal(t, "an agent's", s.behind(me, target, files{"f": "1"}), nil)
+}
+
+// TestBehindUnsaved: what a restore found unsaved and left is one change, and what it set is where the next one begins,
+// though the head has neither.
+func TestBehindUnsaved(t *testing.T) {
+	g := authorship.Going{Session: me}
+	for what, tt := range map[string]struct {
+		paths func(*story, *refs.Restore)
+		now   files
+		want  string
+	}{
+		"left as it was":         {limit("g"), files{"f": "3", "g": "1"}, "f 23; g 21"},
+		"left, changed since":    {limit("g"), files{"f": "4", "g": "1"}, "f 23; g 21; f 34"},
+		"left, what was set too": {limit("g"), files{"f": "3", "g": "4"}, "f 23; g 21; g 14"},
+		"set":                    {limit("f"), files{"f": "1", "g": "2"}, "f 23; f 31"},
+		"set, changed since":     {limit("f"), files{"f": "4", "g": "2"}, "f 23; f 31; f 14"},
+		"set, made anew":         {limit("f"), files{"f": "3", "g": "2"}, "f 23; f 31; f 13"},
+		"set, as at the head":    {limit("f"), files{"f": "2", "g": "2"}, "f 23; f 31; f 12"},
+	} {
+		s := newStory(t)
+		s.event(me)
+		first := s.step(me, files{"f": "1", "g": "1"}, me)
+		second := s.step(me, files{"f": "2", "g": "2"}, me)
+		r := refs.Restore{Target: first.ID}
+		tt.paths(s, &r)
+		s.restore(refs.KindCheckout, me, files{"f": "3", "g": "2"}, r)
+		changes := func() string {
+			return strings.ReplaceAll(strings.Join(s.behindFor(g, second, tt.now), "; "), ", by a restore", "")
+		}
+		if got := changes(); got != tt.want {
+			t.Errorf("%s: %s, want %s", what, got, tt.want)
+		}
+		s.step(model.Manual, tt.now)
+		if got := changes(); got != tt.want {
+			t.Errorf("%s, saved since: %s, want %s", what, got, tt.want)
+		}
+	}
 }

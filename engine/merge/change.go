@@ -42,12 +42,8 @@ type edit struct {
 
 func (e edit) reverse() edit { return edit{e.to, e.from, e.toTree, e.fromTree} }
 
-// is reports whether a change is the edit.
-func (e edit) is(c tree.Change) bool { return same(e.from, c.Old) && same(e.to, c.New) }
-
 // add appends what changed between two trees, where want says so. Edits that follow each other are one, and none where
-// the last has made it what it was. The same one again is the same: what a restore of some paths has set is found once
-// more by who looks at the worktree next.
+// the last has made it what it was.
 func (ch *Change) add(get objstore.Getter, from, to objstore.ID, want func(tree.Change) (bool, error)) error {
 	return tree.Diff(get, from, to, func(c tree.Change) error {
 		if wanted, err := want(c); err != nil || !wanted {
@@ -56,8 +52,6 @@ func (ch *Change) add(get objstore.Getter, from, to objstore.ID, want func(tree.
 		list := ch.edits[c.Path]
 		n := len(list)
 		switch follows := n > 0 && same(list[n-1].to, c.Old); {
-		case n > 0 && list[n-1].is(c):
-			return nil
 		case follows && same(list[n-1].from, c.New):
 			list = list[:n-1]
 		case follows:
