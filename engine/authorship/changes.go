@@ -78,7 +78,7 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 	if err != nil {
 		return nil, err
 	}
-	pairs := &takenBack{j: j, since: since, both: map[uint64]map[string]bool{}}
+	pairs := j.takenBack(since)
 	err = a.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= since {
 			return kv.ErrStop
@@ -353,13 +353,14 @@ type stretch struct {
 	work    bool   // a colleague has part in one of the operations
 	last    Theirs // the colleague that changed a path last; "": no colleague alone
 	earlier *oplog.Lookups
+	pairs   *takenBack // of those in last
 }
 
 // Stretch begins to compare the step newer with those before it. Each operation between is read once.
 func (j *Judge) Stretch(newer *model.Checkpoint) *stretch {
 	return &stretch{
 		j: j, newer: newer, seen: newer.Seq + 1, taken: newer.Seq + 1, last: Theirs{},
-		earlier: oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, newer.Tree),
+		earlier: oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, newer.Tree), pairs: j.takenBack(newer.Seq),
 	}
 }
 
@@ -379,16 +380,9 @@ func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 			return false, err
 		}
 	}
+	s.pairs.since = min(s.pairs.since, older.Seq)
 	err := s.back(&s.taken, older.Seq, func(op *refs.Operation) error {
-		return s.j.changed(op, &s.earlier, true, func(_ *refs.Operation, ch tree.Change, d judged) {
-			if d.shared {
-				d.stays = ""
-			}
-			s.last.Add(ch.Path, d.stays)
-			if s.j.Way == TakeBack && d.stays == "" {
-				s.last[ch.Path] = "" // it is taken out of what others made of it since
-			}
-		})
+		return errors.Join(s.j.changed(op, &s.earlier, true, s.pairs.without(s.note)), s.pairs.err)
 	})
 	same := err == nil
 	if err == nil {
@@ -401,6 +395,17 @@ func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 		})
 	}
 	return same, err
+}
+
+// note takes in a change, the newest of a path first.
+func (s *stretch) note(_ *refs.Operation, ch tree.Change, d judged) {
+	if d.shared {
+		d.stays = ""
+	}
+	s.last.Add(ch.Path, d.stays)
+	if s.j.Way == TakeBack && d.stays == "" {
+		s.last[ch.Path] = "" // it is taken out of what others made of it since
+	}
 }
 
 // back calls fn for the operations before from, newest first, down to the one after until, and sets from for the next

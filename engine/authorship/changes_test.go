@@ -231,6 +231,34 @@ func TestOthersTakenBack(t *testing.T) {
 	s.wantOthers("of one path", me, target, all, "")
 }
 
+// TestSameTakenBack: steps are the same for a session also where it went back over what others did between them, and
+// forward again.
+func TestSameTakenBack(t *testing.T) {
+	s := newStory(t)
+	s.event(me)
+	older := s.step(me, files{"f": "1"}, me)
+	s.step(busy, files{"f": "2"}, busy)
+	op, safety := s.restore(refs.KindCheckout, me, files{"f": "2"}, refs.Restore{Target: older.ID})
+	same := func(what string, newer *model.Checkpoint, want bool) {
+		t.Helper()
+		if is, err := s.judge(me).Stretch(newer).Same(older); err != nil || is != want {
+			t.Errorf("%s: %v, %v, want %v", what, is, err, want)
+		}
+	}
+	same("gone back", s.step(me, files{"f": "3"}, me), false)
+	s.step(model.Manual, files{"f": "1"})
+	s.restore(refs.KindUndoRestore, me, files{"f": "1"}, refs.Restore{Target: safety.ID, Undoes: op})
+	same("and forward", s.step(busy, files{"f": "2", "g": "2"}, busy), false)
+
+	s = newStory(t)
+	s.event(me)
+	older = s.step(me, files{"f": "1"}, me)
+	s.step(busy, files{"f": "2"}, busy)
+	op, safety = s.restore(refs.KindCheckout, me, files{"f": "2"}, refs.Restore{Target: older.ID})
+	s.restore(refs.KindUndoRestore, me, files{"f": "1"}, refs.Restore{Target: safety.ID, Undoes: op})
+	same("with nothing of its own between", s.step(busy, files{"f": "2", "g": "2"}, busy), true)
+}
+
 func talkOnly(_ *story, r *refs.Restore) { r.ContextOnly = true }
 
 // limit has a restore set some paths only.

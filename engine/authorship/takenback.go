@@ -16,6 +16,11 @@ type takenBack struct {
 	err   error
 }
 
+// takenBack begins with a walk that ends at the operation since.
+func (j *Judge) takenBack(since uint64) *takenBack {
+	return &takenBack{j: j, since: since, both: map[uint64]map[string]bool{}}
+}
+
 // setBetween is what a restore set: the trees between which it lies.
 type setBetween struct {
 	by      uint64          // the undo-restore
