@@ -209,8 +209,8 @@ func (fu *future) cuts(s *model.Session) ([]model.Ahead, error) {
 		from objstore.ID
 	}
 	var made []cut
-	err = fu.h.log.Refs.NewestOf(0, func(op *refs.Operation) bool { return op.Kind.IsRestore() }, func(op *refs.Operation) error {
-		if op.Restore == nil {
+	err = fu.h.ledger.Restores(0, func(op *refs.Operation) error {
+		if !op.Kind.IsRestore() {
 			return nil
 		}
 		for _, f := range op.Restore.Files {

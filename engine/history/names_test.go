@@ -15,6 +15,7 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/restore"
 	"rewind/engine/sessions"
+	"rewind/internal/kv"
 	"rewind/internal/value"
 	"rewind/refs"
 	"rewind/tree"
@@ -215,17 +216,38 @@ func TestOperations(t *testing.T) {
 			t.Errorf("%d of %d: %s, want %s", tt.limit, tt.which, got, tt.want)
 		}
 	}
-	undos := history.Undos{}
-	for _, op := range []refs.Operation{
-		{Seq: 9, Kind: refs.KindUndoRestore, Restore: &refs.Restore{Undoes: 8}},
-		{Seq: 8, Kind: refs.KindUndoRestore, Restore: &refs.Restore{Undoes: 7}},
-		{Seq: 7, Kind: refs.KindCheckout, Restore: &refs.Restore{}},
-	} {
-		want := map[uint64]uint64{8: 9}[op.Seq]
-		if got := undos.Of(&op); got != want {
-			t.Errorf("operation %d was taken back by %d, want %d", op.Seq, got, want)
-		}
+}
+
+// TestRestores: what was taken back, and brought again, is in effect.
+func TestRestores(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	s.Checkout(s.cps[0].ID.String(), restore.Options{})
+	for range 2 {
+		var newest uint64
+		s.Must(s.E.History.Restores(func(op *refs.Operation, _ uint64) error {
+			newest = op.Seq
+			return kv.ErrStop
+		}))
+		_, err := s.E.Restorer.UndoRestore(enginetest.Bg, newest, restore.Options{})
+		s.Must(err)
 	}
+	var got []string
+	var newer uint64
+	s.Must(s.E.History.Restores(func(op *refs.Operation, undone uint64) error {
+		word := op.Kind.String()
+		switch undone {
+		case 0:
+		case newer:
+			word += " undone by the one behind it"
+		default:
+			word += fmt.Sprint(" undone by ", undone)
+		}
+		got, newer = append(got, word), op.Seq
+		return nil
+	}))
+	want := []string{"undo-restore", "undo-restore undone by the one behind it", "checkout"}
+	enginetest.Equal(t, "the newest restores", got[:3], want)
 }
 
 // TestOperationsUpTo: so many operations are the first of all, and the same is told of them.

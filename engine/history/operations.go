@@ -23,15 +23,22 @@ type Operation struct {
 	TookBack *value.TurnsOf
 }
 
-// Undos tells, of all operations from the newest on, by which undo-restore in effect one was taken back.
-type Undos map[uint64]uint64
+// undos tells, of all operations from the newest on, by which undo-restore in effect one was taken back.
+type undos map[uint64]uint64
 
 // Of is the undo-restore that took op back; 0: none.
-func (u Undos) Of(op *refs.Operation) (by uint64) {
+func (u undos) Of(op *refs.Operation) (by uint64) {
 	if by = u[op.Seq]; by == 0 && op.Kind.Undoes() && op.Restore != nil && u[op.Restore.Undoes] == 0 {
 		u[op.Restore.Undoes] = op.Seq
 	}
 	return by
+}
+
+// Restores calls fn with the operations that went back or forward, or managed sessions, the newest first, and the
+// undo-restore in effect that took each back; 0: none. fn may end that by kv.ErrStop.
+func (h *History) Restores(fn func(op *refs.Operation, undone uint64) error) error {
+	taken := undos{}
+	return h.ledger.Restores(0, func(op *refs.Operation) error { return fn(op, taken.Of(op)) })
 }
 
 // Which says what of the log is listed.
@@ -74,7 +81,7 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		}
 		return nil
 	}
-	undos, count := Undos{}, h.log.Count()
+	taken, count := undos{}, h.log.Count()
 	shown := func(op *refs.Operation) bool {
 		full := limit > 0 && len(list) == limit
 		return full || op.Kind.Undoes() || which.has(op)
@@ -83,7 +90,7 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		if limit > 0 && len(list) == limit {
 			return kv.ErrStop
 		}
-		undone := undos.Of(op)
+		undone := taken.Of(op)
 		restores := (op.Kind.CanUndo() || op.Kind == refs.KindAbort) && op.Restore != nil
 		if which == Restoring && !restores {
 			return nil

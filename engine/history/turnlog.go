@@ -382,7 +382,7 @@ func isEndOf(end, made *model.Checkpoint, session string) bool {
 
 // version is the version that the restore seq has made of a session's file again; nil: it has cut the file, or when it
 // was so before is not known.
-func (h *turnReader) version(s *model.Session, seq uint64, f refs.File) *ledger.Version {
+func (h *turnReader) version(s *model.Session, seq uint64, f refs.File, restores ledger.Before) *ledger.Version {
 	if on, err := h.GoesOn(f.From, f.To); err != nil || on {
 		return nil
 	}
@@ -391,12 +391,11 @@ func (h *turnReader) version(s *model.Session, seq uint64, f refs.File) *ledger.
 		return nil
 	}
 	var was *ledger.Version
-	restores := func(op *refs.Operation) bool { return op.Kind.IsRestore() || op.Seq < s.Began }
-	_ = h.log.Refs.NewestOf(seq-1, restores, func(op *refs.Operation) error { // what cannot be read is not known
-		if op.Seq < s.Began {
+	_ = restores(seq, func(op *refs.Operation) error { // what cannot be read is not known
+		switch {
+		case op.Seq < s.Began:
 			return kv.ErrStop
-		}
-		if op.Restore == nil {
+		case !op.Kind.IsRestore():
 			return nil
 		}
 		for _, o := range op.Restore.Files {

@@ -95,7 +95,11 @@ func (l *Ledger) differ(is *Ledger) (differ []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	differ = append(differ, elsewhere...)
+	restores, err := l.restoresDiffer(is)
+	if err != nil {
+		return nil, err
+	}
+	differ = slices.Concat(differ, elsewhere, restores)
 	slices.Sort(differ)
 	return slices.Compact(differ), nil
 }

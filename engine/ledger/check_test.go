@@ -88,7 +88,7 @@ func TestCheckMeanwhile(t *testing.T) {
 		p := newTold(t)
 		all(p.Project, []string{first})
 		checks := false
-		p.E.Ledger.VersionsBy(func(*model.Session, uint64, refs.File) *ledger.Version {
+		p.E.Ledger.VersionsBy(func(*model.Session, uint64, refs.File, ledger.Before) *ledger.Version {
 			if checks {
 				checks = false
 				meanwhile(p.Project)

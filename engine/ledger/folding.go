@@ -92,6 +92,9 @@ func (l *Ledger) again(session string, born uint64) error {
 }
 
 func (f *folding) take(op *refs.Operation) error {
+	if op.Restore != nil && f.session == "" {
+		f.l.restores = append(f.l.restores, op.Seq)
+	}
 	if op.Kind.IsRestore() {
 		if err := f.placed(op, ""); err != nil || op.Restore == nil {
 			return err
@@ -202,6 +205,7 @@ func (l *Ledger) store() {
 	}
 	clear(l.rows)
 	clear(l.places)
+	l.restores = nil
 	clear(l.redone)
 	l.anew, l.settles, l.began = false, false, true
 }
@@ -235,6 +239,11 @@ func (l *Ledger) collect(b *kv.Batch) error {
 			return err
 		}
 	}
+	for _, seq := range l.restores {
+		if err := b.Set(restoreKey(seq), nil); err != nil {
+			return err
+		}
+	}
 	return b.Set(headKey, headTable.Encode(&l.head))
 }
 
@@ -248,7 +257,7 @@ func (l *Ledger) clear(b *kv.Batch) error {
 	if none := err == nil && !has; none {
 		return nil
 	}
-	return b.DeleteRange(headKey, []byte{prefix, keyPlace + 1})
+	return b.DeleteRange(headKey, []byte{prefix, keyRestore + 1})
 }
 
 // restored takes a restore in: where the code went back to, and session files that it changed.
@@ -289,7 +298,7 @@ func (f *folding) cut(s *model.Session, seq uint64, file refs.File) error {
 	f.l.put(s.Name, cut(newest, seq))
 	var v *Version
 	if f.l.versions != nil && !file.From.IsZero() && !file.To.IsZero() {
-		v = f.l.versions(s, seq, file)
+		v = f.l.versions(s, seq, file, f.earlier)
 	}
 	if v == nil {
 		return nil

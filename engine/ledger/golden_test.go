@@ -96,15 +96,32 @@ func FuzzPlace(f *testing.F) {
 	})
 }
 
+// The row of a restore has nothing in it.
+func TestRestoreGolden(t *testing.T) {
+	if seq, err := decodeRestore(restoreKey(7), nil); seq != 7 || err != nil {
+		t.Errorf("decoded %d, %v", seq, err)
+	}
+	for name, bad := range map[string][2]string{
+		"a short key":     {"l\x04\x07", ""},
+		"a long key":      {string(restoreKey(7)) + "\x00", ""},
+		"something in it": {string(restoreKey(7)), "\x01"},
+	} {
+		if _, err := decodeRestore([]byte(bad[0]), []byte(bad[1])); !errors.Is(err, record.ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Where rows lie, and how far they are. Rows of a store that says otherwise are folded anew.
 func TestLedgerGolden(t *testing.T) {
 	for what, c := range map[string][2]string{
 		"row":       {string(turnKey("s", 7)), "l\x02s\x00\x00\x00\x00\x00\x00\x00\x00\x07"},
 		"place":     {string(placeKey(7)), "l\x03\x00\x00\x00\x00\x00\x00\x00\x07"},
+		"restore":   {string(restoreKey(7)), "l\x04\x00\x00\x00\x00\x00\x00\x00\x07"},
 		"head, key": {string(headKey), "l\x01"},
 		"head": {
 			string(headTable.Encode(&head{foldFormat, 2, 3, 4})),
-			"\x01\x01\x03\x02\x01\x02\x03\x01\x03\x04\x01\x04",
+			"\x01\x01\x04\x02\x01\x02\x03\x01\x03\x04\x01\x04",
 		},
 		"epoch, key": {string(epochKey), "l\x00"},
 		"epoch":      {string(epochTable.Encode(&epoch{1, true})), "\x01\x01\x01\x02\x01\x01"},

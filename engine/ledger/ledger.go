@@ -1,6 +1,6 @@
-// Package ledger keeps rows of what the log says of sessions' turns and of where somebody worked, so that nobody reads
-// the log for it: where a turn begins and ends, what its session made, which conversation goes with it; where the
-// project stands, and where it stood before.
+// Package ledger keeps rows of what the log says of sessions' turns, of where somebody worked, and of restores, so that
+// nobody reads the log for it: where a turn begins and ends, what its session made, which conversation goes with it;
+// where the project stands, and where it stood before; what went back, and is to be undone.
 //
 // The operations are the truth. A row is made of them by one function, fold, in the order of the log, and of nothing
 // else; it names operations and repeats nothing of them. Rows are brought up to the log when somebody asks, and
@@ -32,8 +32,11 @@ type Version struct {
 }
 
 // Versions tells what version of a session's file the operation seq has made again, by which change of it; nil: none
-// that there was before, or it is not known.
-type Versions func(s *model.Session, seq uint64, f refs.File) *Version
+// that there was before, or it is not known. It asks nothing of the ledger but restores, as of Restores.
+type Versions func(s *model.Session, seq uint64, f refs.File, restores Before) *Version
+
+// Before calls fn with operations before another one, the newest first, until it returns kv.ErrStop.
+type Before func(seq uint64, fn func(*refs.Operation) error) error
 
 // Ledger reads and brings up the rows of an open project.
 type Ledger struct {
@@ -60,11 +63,12 @@ type State struct {
 // waiting is what the store is to have next. Where it cannot be written, on a full disk or in a damaged store, the rows
 // are here, and questions are answered all the same.
 type waiting struct {
-	rows   map[string]map[uint64]*Turn // by session and index
-	places map[uint64]*Place           // by their oldest operations
-	anew   bool                        // no stored row counts
-	redone map[string]bool             // of these sessions no stored row counts
-	never  bool                        // it is not written
+	rows     map[string]map[uint64]*Turn // by session and index
+	places   map[uint64]*Place           // by their oldest operations
+	restores []uint64                    // the oldest first
+	anew     bool                        // no stored row counts
+	redone   map[string]bool             // of these sessions no stored row counts
+	never    bool                        // it is not written
 	// who was changing the log's past was killed: nobody is any more
 	settles bool
 }

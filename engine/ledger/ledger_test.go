@@ -16,6 +16,7 @@ import (
 	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/internal/value"
+	"rewind/refs"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -45,6 +46,16 @@ func places(p *enginetest.Project) (list []ledger.Place) {
 	p.T.Helper()
 	p.Must(p.E.Ledger.Places(0, func(at *ledger.Place) error {
 		list = append(list, *at)
+		return nil
+	}))
+	return list
+}
+
+// restores are the operations that the rows of restores name, the newest first.
+func restores(p *enginetest.Project) (list []uint64) {
+	p.T.Helper()
+	p.Must(p.E.Ledger.Restores(0, func(op *refs.Operation) error {
+		list = append(list, op.Seq)
 		return nil
 	}))
 	return list
@@ -95,10 +106,14 @@ func TestRowsAreThoseOfTheLog(t *testing.T) {
 	if n := len(want[sessions[0]]); n < 4 {
 		t.Fatalf("%d rows", n)
 	}
-	were := places(p)
+	were, back := places(p), restores(p)
+	if len(back) != 1 {
+		t.Fatalf("%d restores", len(back))
+	}
 	p.Reopen()
 	same(p, "from the store", want)
 	enginetest.Equal(t, "places from the store", places(p), were)
+	enginetest.Equal(t, "restores from the store", restores(p), back)
 	keys, _ := stored(p)
 	for _, key := range keys {
 		write(p, key, nil)
@@ -106,6 +121,7 @@ func TestRowsAreThoseOfTheLog(t *testing.T) {
 	p.Reopen()
 	same(p, "folded at once", want)
 	enginetest.Equal(t, "places folded at once", places(p), were)
+	enginetest.Equal(t, "restores folded at once", restores(p), back)
 	p.SameTurns(sessions[0])
 }
 
@@ -113,7 +129,7 @@ func TestRowsAreThoseOfTheLog(t *testing.T) {
 // no row; whatever is broken, the log is believed.
 func TestDamagedRows(t *testing.T) {
 	p, sessions := worked(t)
-	want, were := all(p, sessions), places(p)
+	want, were, back := all(p, sessions), places(p), restores(p)
 	keys, vals := stored(p)
 	for i, key := range keys {
 		isRow := key[1] >= 2
@@ -149,6 +165,7 @@ func TestDamagedRows(t *testing.T) {
 			}
 			same(p, fmt.Sprintf("key %x %s", key, d.name), want)
 			enginetest.Equal(t, fmt.Sprintf("places, key %x %s", key, d.name), places(p), were)
+			enginetest.Equal(t, fmt.Sprintf("restores, key %x %s", key, d.name), restores(p), back)
 			if differ, err := p.E.Ledger.Check(); err != nil || len(differ) > 0 {
 				t.Errorf("key %x %s: then %v differ, %v", key, d.name, differ, err)
 			}

@@ -71,7 +71,7 @@ func newTold(t *testing.T) *told {
 
 // know has a copy of the project know what the second change of the first session's file made again.
 func (p *told) know(q *enginetest.Project) {
-	q.E.Ledger.VersionsBy(func(_ *model.Session, seq uint64, _ refs.File) *ledger.Version {
+	q.E.Ledger.VersionsBy(func(_ *model.Session, seq uint64, _ refs.File, _ ledger.Before) *ledger.Version {
 		if seq == p.cut {
 			return nil
 		}

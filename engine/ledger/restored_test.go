@@ -144,7 +144,7 @@ func TestVersionsHideTurns(t *testing.T) {
 	}
 	var asked []uint64
 	l := ledger.New(p.E.Log, &ledger.State{})
-	l.VersionsBy(func(is *model.Session, seq uint64, _ refs.File) *ledger.Version {
+	l.VersionsBy(func(is *model.Session, seq uint64, _ refs.File, _ ledger.Before) *ledger.Version {
 		if is.Name != s {
 			t.Errorf("a version of %s", is.Name)
 		}
@@ -196,7 +196,9 @@ func TestVersionsInARow(t *testing.T) {
 		cut + 3: {Turns: 2, From: cut + 2},
 	}
 	l := ledger.New(p.E.Log, &ledger.State{})
-	l.VersionsBy(func(_ *model.Session, seq uint64, _ refs.File) *ledger.Version { return versions[seq] })
+	l.VersionsBy(func(_ *model.Session, seq uint64, _ refs.File, _ ledger.Before) *ledger.Version {
+		return versions[seq]
+	})
 	list, err := l.Turns(s)
 	p.Must(err)
 	for i, want := range []string{"1 2 2h", "1 2 2", "1 2 2h", "1 2 2"} {

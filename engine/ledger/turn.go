@@ -86,10 +86,11 @@ const prefix = kv.PrefixLedger
 
 // The second byte of a key.
 const (
-	keyEpoch = 0
-	keyHead  = 1
-	keyTurn  = 2
-	keyPlace = 3
+	keyEpoch   = 0
+	keyHead    = 1
+	keyTurn    = 2
+	keyPlace   = 3
+	keyRestore = 4
 )
 
 // turnsPrefix is how the keys of a session's rows begin. No session's name has a zero byte.
@@ -161,7 +162,7 @@ type head struct {
 }
 
 // foldFormat goes up whenever fold makes other rows of the same log.
-const foldFormat = 3
+const foldFormat = 4
 
 var headKey = []byte{prefix, keyHead}
 

@@ -105,8 +105,8 @@ func (m *Manager) rewound(session string) (bool, error) {
 // broughtBack are the sessions that somebody has brought back after they were deleted.
 func (m *Manager) broughtBack() (map[string]bool, error) {
 	back := map[string]bool{}
-	err := m.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if op.Kind == refs.KindUndoForks && op.Restore != nil {
+	err := m.history.Restores(func(op *refs.Operation, _ uint64) error {
+		if op.Kind == refs.KindUndoForks {
 			for _, d := range op.Restore.Managed {
 				back[d.Session] = back[d.Session] || d.Was == value.Deleted && d.Now != value.Deleted
 			}

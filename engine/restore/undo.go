@@ -7,7 +7,6 @@ import (
 
 	"rewind/engine/authorship"
 	"rewind/engine/capture"
-	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/kv"
@@ -134,27 +133,31 @@ func (rs *undoer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
 
 // takenBack is the operation that moved a session's cursor last, if that took back what its line did, and the step at
 // which one was; nil: it was another one. Redo sets such a one back, since one was nowhere between the two. One that
-// was set back already, and what did that, moved nothing together.
+// was set back already, and what did that, moved nothing together. Behind a step of the session it is no more the last.
 func (rs *undoer) takenBack(session string) (back *refs.Operation, was *model.Checkpoint, err error) {
 	cursor := refs.Cursor(session)
 	at, err := rs.log.Refs.ID(cursor)
 	if err != nil {
 		return nil, nil, err
 	}
-	if tip, err := rs.log.Refs.ID(refs.Session(session)); err != nil || tip == at { // nothing lies ahead
+	tip, err := rs.log.Refs.ID(refs.Session(session))
+	if err != nil || tip.IsZero() || tip == at { // nothing lies ahead
 		return nil, nil, err
 	}
-	its, undone := func(op *refs.Operation) bool { return op.Session == session }, history.Undos{}
-	err = rs.log.Refs.NewestOf(0, its, func(op *refs.Operation) error {
-		if op.Seq <= rs.since() {
+	newest, err := rs.log.Checkpoint(tip)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = rs.history.Restores(func(op *refs.Operation, undone uint64) error {
+		if op.Seq <= max(rs.since(), newest.Seq) {
 			return kv.ErrStop
 		}
-		by := undone.Of(op)
 		i := slices.IndexFunc(op.Changes, func(c refs.Change) bool { return c.Name == cursor })
-		if i < 0 || by > 0 || op.Kind == refs.KindUndoRestore {
+		switch moved := i >= 0 && op.Session == session; {
+		case !moved, undone > 0, op.Kind == refs.KindUndoRestore:
 			return nil
 		}
-		if op.Restore != nil && op.Restore.TakesBack && !op.Thinned {
+		if last := op.Changes[i].New == at && op.Restore.TakesBack; last && !op.Thinned {
 			if was, err = rs.log.Checkpoint(op.Changes[i].Old); err == nil {
 				back = op
 			}

@@ -37,9 +37,7 @@ func (rs *undoer) since() uint64 {
 // but for its conversation.
 func (rs *undoer) operationToRevert(seq uint64, contextOnly bool) (found *refs.Operation, err error) {
 	var by uint64
-	undone := history.Undos{}
-	err = rs.log.Refs.Newest(0, func(op *refs.Operation) error {
-		is := undone.Of(op)
+	err = rs.history.Restores(func(op *refs.Operation, is uint64) error {
 		switch {
 		case op.Seq < seq, seq == 0 && op.Seq <= rs.since():
 			return kv.ErrStop
@@ -54,8 +52,9 @@ func (rs *undoer) operationToRevert(seq uint64, contextOnly bool) (found *refs.O
 	case found == nil && seq == 0:
 		err = fmt.Errorf("undo-restore: %w", model.ErrNoRestore)
 	case found == nil:
-		_, err = rs.log.Refs.Operation(seq) // it is not there, or not told of
-	default:
+		found, err = rs.log.Refs.Operation(seq)
+	}
+	if err == nil {
 		err = rs.whyNotUndo(found, by, contextOnly)
 	}
 	if err != nil {

@@ -47,7 +47,8 @@ var Keyspace = []row{
 	},
 	{PrefixKnown, "`i` session, `i` 0 session, or `i` 2 session", "what a session's file says, its points, or its conversation as it was read", "engine"},
 	{
-		PrefixLedger, "`l` 0, `l` 1, or `l` 2 session 0 index(8)", "how far turns are folded, or the row of a turn",
+		PrefixLedger, "`l` 0, `l` 1, `l` 2 session 0 index(8), or `l` 3 or 4 operation(8)",
+		"how far rows are folded, or the row of a turn, a place or a restore",
 		"engine",
 	},
 }
