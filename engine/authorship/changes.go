@@ -171,10 +171,16 @@ func (j *Judge) unsaved(c *capture.Capture, fn visitor) error {
 	if err != nil {
 		return err
 	}
-	of := j.e.worktree.OpenCalls().Authors()
+	of, err := j.e.worktree.Whose(j.e.worktree.OpenCalls())
+	if err != nil {
+		return err
+	}
 	return tree.Diff(c.Get, was.Tree, c.Res.Root, func(ch tree.Change) error {
-		fn(nil, ch, j.judge(of(ch.Path), j.e.log.DB.LastSeq()+1))
-		return nil
+		by, err := of(ch)
+		if err == nil {
+			fn(nil, ch, j.judge(by, j.e.log.DB.LastSeq()+1))
+		}
+		return err
 	})
 }
 
@@ -334,11 +340,15 @@ func (j *Judge) set(op *refs.Operation) (from, to objstore.ID, err error) {
 	return was.Tree, is.Tree, err
 }
 
-// left reports whether a restore has set a path between its trees: one of some paths only what later has as the target
-// has it.
+// left reports whether a restore has set a path between its trees: one of some paths that has kept some, only what
+// later has as the target has it.
 func left(op *refs.Operation, later *oplog.Lookups, ch tree.Change) (bool, error) {
-	if paths := op.Restore.Paths; len(paths) == 0 || !paths.Has(ch.Path) {
-		return len(paths) == 0, nil
+	paths := op.Restore.Paths
+	switch all := len(paths) == 0; {
+	case all, !paths.Has(ch.Path):
+		return all, nil
+	case op.Restore.Kept == 0:
+		return true, nil
 	}
 	is, err := later.Find(ch.Path)
 	return err == nil && tree.Same(is, ch.New), err

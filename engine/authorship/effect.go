@@ -64,10 +64,14 @@ func (w *behind) unsaved(c *capture.Capture) error {
 	if err != nil {
 		return err
 	}
-	of, seq := w.j.e.worktree.OpenCalls().Authors(), w.j.e.log.DB.LastSeq()+1
+	seq := w.j.e.log.DB.LastSeq() + 1
+	of, err := w.j.e.worktree.Whose(w.j.e.worktree.OpenCalls())
+	if err != nil {
+		return err
+	}
 	its := func(ch tree.Change) (bool, error) {
-		by := of(ch.Path)
-		return w.j.judge(by, seq).stays == "" && w.j.takes(by, nil), nil
+		by, err := of(ch)
+		return w.j.judge(by, seq).stays == "" && w.j.takes(by, nil), err
 	}
 	w.add(Step{From: was.Tree, To: c.Res.Root, Unsaved: true, Wrote: its})
 	return nil
@@ -164,12 +168,7 @@ func (s *Step) has(path string, from, to *oplog.Lookups) (bool, error) {
 func (j *Judge) laidOut(op *refs.Operation, later *oplog.Lookups) (Step, error) {
 	from, to, err := j.set(op)
 	if paths := op.Restore.Paths; err != nil || len(paths) > 0 {
-		return Step{From: from, To: to, Wrote: func(ch tree.Change) (bool, error) {
-			if op.Restore.Kept == 0 { // all of it was set
-				return paths.Has(ch.Path), nil
-			}
-			return left(op, later, ch)
-		}}, err
+		return Step{From: from, To: to, Wrote: func(ch tree.Change) (bool, error) { return left(op, later, ch) }}, err
 	}
 	safety, err := j.e.log.Checkpoint(op.Restore.Safety)
 	if err != nil {

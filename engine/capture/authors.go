@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"rewind/engine/model"
+	"rewind/engine/oplog"
 	"rewind/hooks"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 )
 
@@ -102,18 +104,78 @@ func (k OpenCalls) Authors() func(path string) []string {
 	}
 }
 
+// Whose returns the function that says which sessions made a change since the last capture: as Authors of the calls.
+// What a restore of some paths has set there, and nobody has changed since, is no call's. The log's lock is held.
+func (wt *Worktree) Whose(calls OpenCalls) (func(tree.Change) ([]string, error), error) {
+	of := calls.Authors()
+	laid, err := wt.laid(calls)
+	if err != nil {
+		return nil, err
+	}
+	return func(ch tree.Change) ([]string, error) {
+		for _, l := range laid {
+			if !l.paths.Has(ch.Path) {
+				continue
+			}
+			if is, err := l.target.Find(ch.Path); err != nil || tree.Same(is, ch.New) {
+				return nil, err
+			}
+			break
+		}
+		return of(ch.Path), nil
+	}, nil
+}
+
+// laidOut is what a restore of some paths has set.
+type laidOut struct {
+	paths  refs.PathSet
+	target *oplog.Lookups
+}
+
+// laid are the restores of some paths that no step has yet, the newest first. Without calls it is of no use to know
+// them. What cannot be read any more is passed over.
+func (wt *Worktree) laid(calls OpenCalls) (list []laidOut, err error) {
+	was, err := wt.log.Head()
+	if err != nil || len(calls) == 0 {
+		return nil, err
+	}
+	for _, seq := range was.Laid {
+		op, err := wt.log.Refs.Operation(seq)
+		if err != nil {
+			return nil, err
+		}
+		target, err := wt.log.Checkpoint(op.Restore.Target)
+		if model.IsLost(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, laidOut{op.Restore.Paths, oplog.NewLookups(oplog.Lenient{Store: wt.log.Objs}, target.Tree)})
+	}
+	return list, nil
+}
+
 // attribute says who made the changes between the tree was and the capture: the authors of most paths, and the paths
 // with other authors. A change that is in no tree, as of a secret file, is put down to all sessions with calls.
 func (wt *Worktree) attribute(
 	c *Capture, was objstore.ID, calls OpenCalls,
 ) (by []string, owned []model.Owned, err error) {
 	names := calls.names()
-	if len(names) < 2 {
-		return names, nil, nil
+	head, err := wt.log.Head()
+	if alike := len(names) == 0 || len(names) == 1 && len(head.Laid) == 0; alike || err != nil {
+		return names, nil, err
 	}
-	groups, of := map[string]*model.Owned{}, calls.Authors()
+	groups := map[string]*model.Owned{}
+	of, err := wt.Whose(calls)
+	if err != nil {
+		return nil, nil, err
+	}
 	err = c.Changes(was, func(ch tree.Change) error {
-		by := of(ch.Path)
+		by, err := of(ch)
+		if err != nil {
+			return err
+		}
 		key := strings.Join(by, model.BySeparator)
 		if groups[key] == nil {
 			groups[key] = &model.Owned{By: by}
@@ -124,10 +186,10 @@ func (wt *Worktree) attribute(
 	if err != nil {
 		return nil, nil, err
 	}
-	by, owned = byMost(groups)
-	if by == nil {
-		by = names
+	if len(groups) == 0 {
+		return names, nil, nil
 	}
+	by, owned = byMost(groups)
 	return by, owned, nil
 }
 

@@ -189,7 +189,11 @@ func (in *batch) commit(
 			return nil, nil, err
 		}
 		ops, updates, err := in.operations(c, cp, lead, seq)
-		change.SetHead(oplog.Head{Tree: c.Res.Root, Note: c.note, Checkpoint: in.state})
+		head := oplog.Head{Tree: c.Res.Root, Note: c.note, Checkpoint: in.state}
+		if cp == nil {
+			head.Laid = in.was.Laid
+		}
+		change.SetHead(head)
 		return ops, updates, err
 	})
 	return err

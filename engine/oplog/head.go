@@ -12,6 +12,7 @@ type Head struct {
 	Tree       objstore.ID // zero: nothing was captured yet
 	Note       objstore.ID
 	Checkpoint objstore.ID // a checkpoint with this tree; zero: none is known
+	Laid       []uint64    // restores of some paths since the newest step or restore of the whole tree, the newest first
 }
 
 // Head is the head of the project. The log's lock is held.
@@ -20,34 +21,52 @@ func (l *Log) Head() (Head, error) {
 		return *l.known, nil
 	}
 	var h Head
-	err := l.Refs.Newest(0, func(op *refs.Operation) (err error) {
-		switch {
-		case op.Kind == refs.KindCheckpoint:
-			cp, err := l.Checkpoint(op.Checkpoint)
+	known := false
+	err := l.Refs.Newest(0, func(op *refs.Operation) error {
+		limited := op.Kind.IsRestore() && op.Restore != nil && len(op.Restore.Paths) > 0
+		if limited {
+			h.Laid = append(h.Laid, op.Seq)
+		}
+		if step := op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety; !step && op.Restore == nil {
+			return nil
+		}
+		if !known {
+			at, err := l.headOf(op)
 			if err != nil {
 				return err
 			}
-			h = Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}
-		case op.Kind == refs.KindRepair && op.Restore != nil: // what was known before a repair is not believed
-		case op.Kind == refs.KindSafety:
-			h, err = l.headAt(op.Checkpoint)
-		case op.Kind == refs.KindAbort && op.Restore != nil:
-			h, err = l.headAt(op.Restore.Safety)
-		case op.Restore != nil:
-			h, err = l.headAfter(op.Restore)
-		default:
-			return nil
+			at.Laid = h.Laid
+			h, known = at, true
 		}
-		if err != nil {
-			return err
+		if limited || op.Kind == refs.KindSafety || op.Kind == refs.KindAbort {
+			return nil // such restores may lie before it
 		}
 		return kv.ErrStop
 	})
-	if err != nil {
-		return h, err
+	if err != nil && !known {
+		return Head{}, err
 	}
 	l.known = &h
 	return h, nil
+}
+
+// headOf is the head behind a step or a restore.
+func (l *Log) headOf(op *refs.Operation) (Head, error) {
+	switch op.Kind {
+	case refs.KindCheckpoint:
+		cp, err := l.Checkpoint(op.Checkpoint)
+		if err != nil {
+			return Head{}, err
+		}
+		return Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}, nil
+	case refs.KindRepair: // what was known before a repair is not believed
+		return Head{}, nil
+	case refs.KindSafety:
+		return l.headAt(op.Checkpoint)
+	case refs.KindAbort:
+		return l.headAt(op.Restore.Safety)
+	}
+	return l.headAfter(op.Restore)
 }
 
 // headAt is the head when a restore began that found the checkpoint found: its safety checkpoint, or the step that

@@ -2,6 +2,7 @@ package oplog_test
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"rewind/engine/enginetest"
@@ -23,7 +24,7 @@ func TestHead(t *testing.T) {
 	p.Write("f", "two")
 	p.Write("g", "two")
 	second := p.Save("second")
-	wantHead := func(what string, tree objstore.ID) {
+	wantHead := func(what string, tree objstore.ID, laid ...refs.Kind) {
 		t.Helper()
 		for _, forget := range []bool{false, true} {
 			p.E.Log.Lock()
@@ -36,14 +37,25 @@ func TestHead(t *testing.T) {
 			if head.Tree != tree {
 				t.Errorf("%s, forgotten %v: the head has tree %s, want %s", what, forget, head.Tree.Short(), tree.Short())
 			}
+			var kinds []refs.Kind
+			for _, seq := range head.Laid {
+				op, err := p.E.Log.Refs.Operation(seq)
+				p.Must(err)
+				kinds = append(kinds, op.Kind)
+			}
+			enginetest.Equal(t, what+": restores of some paths since", kinds, laid)
 		}
 	}
 	wantHead("saved", second.Tree)
 	p.Checkout("@-", restore.Options{Scope: refs.Scope{Paths: refs.PathSet{"f"}}})
-	wantHead("one path restored", second.Tree)
+	wantHead("one path restored", second.Tree, refs.KindCheckout)
+	_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
+	p.Must(err)
+	wantHead("and brought back", second.Tree, refs.KindUndoRestore, refs.KindCheckout)
 	p.Checkout(second.ID.String(), restore.Options{Scope: refs.Scope{Paths: refs.PathSet{"f"}}})
 	p.Checkout("@-", restore.Options{Scope: refs.Scope{Paths: refs.PathSet{"f", "g"}}})
-	wantHead("two paths restored", second.Tree)
+	some := []refs.Kind{refs.KindCheckout, refs.KindUndoRestore, refs.KindCheckout}
+	wantHead("two paths restored", second.Tree, some...)
 	p.Write("f", "two")
 	p.Write("g", "two")
 	p.Checkout(first.ID.String(), restore.Options{})
@@ -52,7 +64,7 @@ func TestHead(t *testing.T) {
 	wantHead("edited", first.Tree)
 	// The safety checkpoint of this one is counted from the first.
 	p.Checkout(second.ID.String(), restore.Options{Scope: refs.Scope{Paths: refs.PathSet{"g"}}})
-	wantHead("edited, and one path restored", first.Tree)
+	wantHead("edited, and one path restored", first.Tree, refs.KindCheckout)
 	third := p.Save("third")
 	wantHead("saved again", third.Tree)
 	if before, err := p.E.Log.Before(third); err != nil || before != first.Tree {
@@ -82,7 +94,7 @@ func TestAccounts(t *testing.T) {
 		}},
 		{"safety before any step", model.Checkpoint{Tree: tree, Note: note, Cause: safety}, oplog.Head{Note: note}},
 	} {
-		if got, err := p.E.Log.Accounts(&c.cp); err != nil || got != c.want {
+		if got, err := p.E.Log.Accounts(&c.cp); err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, %v; want %+v", c.what, got, err, c.want)
 		}
 	}
