@@ -17,6 +17,7 @@ type timeline struct {
 	laid    bool                // a restore came after all that was taken in
 	loose   map[string]bool     // changed while a call was open that had been cut off: rewind may know that, or not
 	cut     map[string][]string // of loose: the sessions whose calls these are
+	laidBy  map[string]string   // what a restore of a path alone has set there, until that is taken in
 }
 
 // change is one path's change as rewind could take it in.
@@ -56,13 +57,16 @@ type openCall struct {
 func newHistory() *timeline {
 	return &timeline{
 		world: map[string]string{}, seen: map[string]string{}, step: map[string]string{}, loose: map[string]bool{},
-		cut: map[string][]string{},
+		cut: map[string][]string{}, laidBy: map[string]string{},
 	}
 }
 
 // authors are those who changed a path, by the open calls: one session, whatever it does; of several those whose calls
-// name it; else the shells; else all.
+// name it; else the shells; else all. What a restore of the path has set is nobody's.
 func (h *timeline) authors(path string) (by []string, turns []*round) {
+	if is, laid := h.laidBy[path]; laid && is == h.world[path] {
+		return nil, nil
+	}
 	of := map[string]*round{}
 	add := func(can func(*openCall) bool) {
 		for _, a := range h.actors {
@@ -150,6 +154,7 @@ func (h *timeline) take(mine *actor, closing bool) []change {
 	}
 	clear(h.loose)
 	clear(h.cut)
+	clear(h.laidBy)
 	h.seen = maps.Clone(h.world)
 	if len(got) > 0 {
 		h.laid = false
@@ -238,6 +243,10 @@ func (h *timeline) endsNow(t *round, stop bool) {
 func (h *timeline) restored(a *actor, after map[string]string) {
 	before := h.world
 	h.laid = true
+	for path := range h.laidBy { // the head has moved: whether it is still known to be a restore's is open
+		h.loose[path] = true
+	}
+	clear(h.laidBy)
 	for _, o := range h.actors {
 		o.moved = o.moved || o.family == a.family
 	}
@@ -263,6 +272,24 @@ func (h *timeline) restored(a *actor, after map[string]string) {
 		}
 	}
 	h.world = after
+}
+
+// laidOut is a restore having set a path alone: nobody's call has changed it, whatever runs. Until the next event or
+// save it is as unsaved as an edit.
+func (h *timeline) laidOut(a *actor, path, is string) {
+	was := h.world[path]
+	if was == is {
+		return
+	}
+	h.changes = append(h.changes, change{path: path, was: was, is: is, by: []string{a.Name()}, restore: true})
+	for _, t := range h.rounds() {
+		if !t.over && !t.stopped {
+			t.mayEnd(path, was, is)
+			t.hi = len(h.changes)
+		}
+	}
+	put(h.world, path, is)
+	h.laidBy[path] = is
 }
 
 // accounted are unsaved changes to what the target of a restore has: rewind counts them as the restore's, unless they

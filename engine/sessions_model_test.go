@@ -112,7 +112,7 @@ func TestT23Promise19Sessions(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"go": m.goOn, "go2": m.goOn, "go3": m.goOn, "go4": m.goOn, "go5": m.goOn, "go6": m.goOn,
 			"begin": m.beginActor, "user": m.user,
-			"save": m.saves, "checkout": m.checkoutTurn,
+			"save": m.saves, "checkout": m.checkoutTurn, "paths": m.checkoutPath,
 			"fork": m.forkTurn, "inplace": m.inPlace, "inplace2": m.inPlace, "inplace3": m.inPlace, "undo": m.undoAll,
 			"reopen": func(*rapid.T) { m.say("reopen"); m.Reopen() }, "kill": m.kill, "": m.look,
 		})
@@ -159,6 +159,21 @@ func (m *sessions23) hand(path, content string) {
 	put(m.h.world, path, content)
 }
 
+// renames moves a file, if it can be.
+func (m *sessions23) renames(t *rapid.T, path string) bool {
+	to := somePath23(t)
+	if m.h.world[path] == "" || to == path {
+		return false
+	}
+	m.say("  %s: %q becomes %s, which was %q", path, m.h.world[path], to, m.h.world[to])
+	m.h.touched(path)
+	m.h.touched(to)
+	content := m.h.world[path]
+	m.hand(path, "")
+	m.hand(to, content)
+	return true
+}
+
 // change draws what becomes of a path.
 func (m *sessions23) change(t *rapid.T, path, who string) {
 	m.n++
@@ -176,6 +191,9 @@ func somePath23(t *rapid.T) string { return rapid.SampledFrom(paths23).Draw(t, "
 func (m *sessions23) user(t *rapid.T) {
 	path := somePath23(t)
 	m.say("the user changes %s", path)
+	if moves := rapid.IntRange(0, 5).Draw(t, "move") == 0; moves && m.renames(t, path) {
+		return
+	}
 	m.change(t, path, "user")
 }
 
@@ -187,14 +205,18 @@ func (m *sessions23) beginActor(t *rapid.T) {
 	if len(m.h.actors) >= maxActors {
 		return
 	}
+	m.beginsOf(rapid.SampledFrom(agents23).Draw(t, "agent"), "startup")
+}
+
+// beginsOf has a session of an agent begin.
+func (m *sessions23) beginsOf(agent hooks.Agent, source string) {
 	m.n++
-	agent := rapid.SampledFrom(agents23).Draw(t, "agent")
 	a := &actor{Scribe: m.Scribe(agent, fmt.Sprintf("%08x-0000-4000-8000-000000000000", 0xa0+m.began))}
 	m.began++
 	a.family = a.Name()
 	m.h.actors = append(m.h.actors, a)
 	m.say("%s begins", a.short())
-	m.event(a, nil, hooks.SessionStart, map[string]any{"source": "startup"})
+	m.event(a, nil, hooks.SessionStart, map[string]any{"source": source})
 	a.open = true
 	m.prompt(a)
 }
@@ -341,10 +363,16 @@ func (m *sessions23) verbs(a *actor) []string {
 		out = append(out, "prompt", "prompt", "prompt", "end", "kill")
 	case len(a.turns) == 0 || a.last().stopped || a.last().over:
 		out = append(out, "prompt", "prompt", "end")
+		if a.Agent == hooks.Claude && len(m.h.actors) < maxActors {
+			out = append(out, "clear")
+		}
 	default:
 		out = append(out, "write", "write", "shell", "shell", "call", "stop", "stop", "esc", "kill")
 		if a.Agent != hooks.Gemini && len(a.lanes) < 2 {
 			out = append(out, "lane")
+		}
+		if a.Agent == hooks.Claude {
+			out = append(out, "refuse")
 		}
 	}
 	if len(a.lanes) > 0 {
@@ -411,6 +439,12 @@ func (m *sessions23) goOn(t *rapid.T) {
 	case "end":
 		m.event(a, nil, hooks.SessionEnd, map[string]any{"reason": "other"})
 		a.open, a.ended, a.lanes = false, true, nil
+	case "clear":
+		m.event(a, nil, hooks.SessionEnd, map[string]any{"reason": "clear"})
+		a.open, a.ended, a.lanes = false, true, nil
+		m.beginsOf(hooks.Claude, "clear")
+	case "refuse":
+		m.refuses(t, a)
 	case "lane":
 		m.spawn(t, a)
 	case "lanework":
@@ -461,6 +495,9 @@ func (m *sessions23) works(t *rapid.T, a *actor, c *openCall) {
 	path := c.path
 	if path == "" {
 		path = somePath23(t)
+		if moves := rapid.IntRange(0, 3).Draw(t, "move") == 0; moves && m.renames(t, path) {
+			return
+		}
 	}
 	m.change(t, path, a.short())
 }
@@ -491,6 +528,23 @@ func (m *sessions23) escape(a *actor) {
 	}
 	if a.Agent == hooks.Codex {
 		m.event(a, nil, hooks.Stop, map[string]any{"hook_event_name": "Interrupt"})
+	}
+}
+
+// refuses is a call that a person is asked about, while they may type, and that they do not allow: it never ran. The
+// turn is stopped by that, or told to go on otherwise.
+func (m *sessions23) refuses(t *rapid.T, a *actor) {
+	m.begins(t, a, nil, rapid.SampledFrom(append([]string{""}, paths23...)).Draw(t, "path"))
+	if rapid.Bool().Draw(t, "types") {
+		m.user(t)
+	}
+	c := a.call("")
+	over := rapid.Bool().Draw(t, "over")
+	m.say("  refused, over: %v", over)
+	a.Refused(c.id, over)
+	a.calls = slices.DeleteFunc(a.calls, func(o *openCall) bool { return o == c })
+	if over {
+		a.esc, a.last().whole = true, false
 	}
 }
 

@@ -359,6 +359,54 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	m.look(t)
 }
 
+// checkoutPath sets one path as it was at the end of a turn, whoever changed it since, and nothing else: the project
+// stands where it stood. Perhaps that is reverted at once.
+func (m *sessions23) checkoutPath(t *rapid.T) {
+	a, n := m.someTurn(t, func(*actor) bool { return true })
+	if a == nil {
+		return
+	}
+	path := somePath23(t)
+	m.say("checkout turn:%d --session %s -- %s", n, a.short(), path)
+	was, want := maps.Clone(m.h.world), a.turns[n-1].target()
+	r, err := m.E.Restorer.Checkout(enginetest.Bg, fmt.Sprint("turn:", n), restore.Options{
+		Session: model.SessionChoice{Session: a.Name()}, Scope: refs.Scope{Paths: refs.PathSet{path}}, Env: m.Env(),
+	})
+	if none := want == nil || slices.Contains(want[path], ""); none && errors.Is(err, model.ErrNotFound) {
+		return // the target has none
+	}
+	if err != nil {
+		t.Fatalf("checkout turn:%d of %s -- %s: %v", n, a.Name(), path, err)
+	}
+	after := m.files()
+	for _, other := range paths23 {
+		if other != path && after[other] != was[other] {
+			t.Fatalf("others: %s was %q and is %q, and %s alone was to be set", other, was[other], after[other], path)
+		}
+	}
+	if want != nil && !slices.Contains(want[path], after[path]) {
+		t.Fatalf("others: %s is %q, the target has %q", path, after[path], want[path])
+	}
+	if r.Saved != nil {
+		m.h.saved()
+	}
+	m.say("  is %q", after[path])
+	m.h.laidOut(a, path, after[path])
+	m.look(t)
+	if r.Operation == nil || rapid.IntRange(0, 2).Draw(t, "undo-restore") != 0 {
+		return
+	}
+	m.say("undo-restore")
+	if _, err := m.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: m.Env()}); err != nil {
+		t.Fatalf("undo-restore: %v", err)
+	}
+	if now := m.files(); !maps.Equal(now, was) {
+		t.Fatalf("undo: undo-restore gives %q, before it was %q", now, was)
+	}
+	m.h.laidOut(a, path, was[path])
+	m.look(t)
+}
+
 // forkTurn makes a session of the turns up to one; the code stays.
 func (m *sessions23) forkTurn(t *rapid.T) {
 	a, n := m.someTurn(t, func(*actor) bool { return len(m.h.actors) < maxActors })

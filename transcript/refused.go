@@ -36,6 +36,9 @@ func Refused(agent Agent, src Source) (r Refusal, err error) {
 	if _, err := src.ReadAt(tail, from); err != nil && !errors.Is(err, io.EOF) {
 		return r, err
 	}
+	if !bytes.Contains(tail, []byte(claudeRejected)) && !bytes.Contains(tail, []byte(claudeInterrupted)) {
+		return r, nil
+	}
 	for line := range bytes.Lines(tail) {
 		if bytes.HasSuffix(line, []byte("\n")) && bytes.HasPrefix(line, []byte("{")) {
 			r.take(claudeSaid(line))

@@ -43,7 +43,7 @@ type toolUse struct {
 //	bash COMMAND          a whole call of a shell
 //	begin write|bash ARG  a call begins
 //	done                  it ends
-//	refused               it was not allowed, and the turn ends with it (Esc)
+//	refused [on]          it was not allowed, and the turn ends with it (Esc), or goes on
 //	stop, end             the turn, the session
 func cmdClaude(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, len(args) >= 2, "claude NAME WORD [ARGUMENT...]")
@@ -84,7 +84,7 @@ func (a *actor) act(word string, args []string) {
 	case "done":
 		a.done()
 	case "refused":
-		a.refused()
+		a.refused(args[0] == "on")
 	case "stop":
 		a.said("text", "Done.", nil)
 		a.hook("Stop", map[string]any{"stop_hook_active": false})
@@ -164,11 +164,15 @@ func (a *actor) done() {
 	a.result("done")
 }
 
-// refused writes what Claude does after Esc at a permission question; no hook says so.
-func (a *actor) refused() {
+// refused writes what Claude does after Esc at a permission question, or after an answer that has it go on; no hook
+// says so.
+func (a *actor) refused(on bool) {
 	a.result("The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file " +
 		"edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to " +
 		"tell you how to proceed.")
+	if on {
+		return
+	}
 	a.record("user", map[string]any{"role": "user", "content": []any{map[string]any{
 		"type": "text", "text": "[Request interrupted by user for tool use]",
 	}}}, nil)

@@ -174,7 +174,9 @@ func TestOthersRestores(t *testing.T) {
 			limit("f", "g")(s, r)
 			r.Kept = 1
 		}, files{"f": "1", "g": "2", "d": "2"}, "f rest"},
-		"changed since": {rest, refs.KindCheckout, limit("f", "g"), files{"f": "1", "g": "3", "d": "2"}, "f rest, g rest"},
+		"changed since": {
+			rest, refs.KindCheckout, limit("f", "g"), files{"f": "1", "g": "3", "d": "2"}, "f rest, g rest",
+		},
 		"with a result": {rest, refs.KindCheckout, func(s *story, r *refs.Restore) {
 			r.Result = s.tree(files{"f": "1", "g": "2", "d": "2"})
 		}, files{"f": "1", "g": "2", "d": "2"}, "f rest"},

@@ -19,10 +19,19 @@ type OpenCalls map[string][]model.Call
 
 // OpenCalls are the calls that are running. The log's lock is held and the session records are loaded.
 func (wt *Worktree) OpenCalls() OpenCalls {
+	return wt.openCalls(func(string, model.Call) bool { return false })
+}
+
+// openCalls is OpenCalls where it is known of some that they ran: no file has to be read for those.
+func (wt *Worktree) openCalls(ran func(session string, c model.Call) bool) OpenCalls {
 	calls := OpenCalls{}
 	for name, s := range wt.log.EachSession() {
-		if len(s.Calls) > 0 {
-			calls[name] = slices.Clone(s.Calls)
+		list := s.Calls
+		if slices.ContainsFunc(list, func(c model.Call) bool { return !ran(name, c) }) {
+			list = wt.sessions.OpenCalls(s)
+		}
+		if len(list) > 0 {
+			calls[name] = slices.Clone(list)
 		}
 	}
 	return calls
@@ -30,7 +39,11 @@ func (wt *Worktree) OpenCalls() OpenCalls {
 
 // openCalls are the calls that run when the batch begins, and those that ended in it without having been announced.
 func (in *batch) openCalls() OpenCalls {
-	calls := in.wt.OpenCalls()
+	calls := in.wt.openCalls(func(session string, c model.Call) bool {
+		return slices.ContainsFunc(in.events, func(a *Pending) bool {
+			return a.Act.Closes && a.Name == session && a.Event.Tool.Call == c.ID
+		})
+	})
 	for _, a := range in.events {
 		if a.Act.Closes && !slices.ContainsFunc(calls[a.Name], func(k model.Call) bool { return k.ID == a.Event.Tool.Call }) {
 			calls[a.Name] = append(calls[a.Name], model.Call{Class: a.Event.Tool.Class, Paths: a.inside})
@@ -163,7 +176,7 @@ func (wt *Worktree) attribute(
 ) (by []string, owned []model.Owned, err error) {
 	names := calls.names()
 	head, err := wt.log.Head()
-	if alike := len(names) == 0 || len(names) == 1 && len(head.Laid) == 0; alike || err != nil {
+	if alike := len(names) < 2 && len(head.Laid) == 0; alike || err != nil {
 		return names, nil, err
 	}
 	groups := map[string]*model.Owned{}

@@ -306,6 +306,19 @@ func (s *Scribe) Interrupted(call, tool string) {
 	}
 }
 
+// Refused is what Claude Code 2.1.328 writes of a call that a person has not allowed; over: that has stopped the turn.
+func (s *Scribe) Refused(call string, over bool) {
+	s.p.T.Helper()
+	s.Claude("user", map[string]any{"role": "user", "content": []any{map[string]any{
+		"type": "tool_result", "tool_use_id": call, "is_error": true,
+		"content": "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+	}}})
+	if over {
+		why := "[Request interrupted by user for tool use]"
+		s.Claude("user", map[string]any{"role": "user", "content": texts("text", why)})
+	}
+}
+
 // eventNames are the agents' words for what they tell.
 func (s *Scribe) eventName(kind hooks.Kind) string {
 	if s.Agent == hooks.Gemini {

@@ -12,7 +12,7 @@ type Head struct {
 	Tree       objstore.ID // zero: nothing was captured yet
 	Note       objstore.ID
 	Checkpoint objstore.ID // a checkpoint with this tree; zero: none is known
-	Laid       []uint64    // restores of some paths since the newest step or restore of the whole tree, the newest first
+	Laid       []uint64    // restores of some paths since the newest step or restore of all, the newest first
 }
 
 // Head is the head of the project. The log's lock is held.

@@ -74,6 +74,10 @@ func (ss *Sessions) allowed(s *model.Session) *model.Session {
 	return &its
 }
 
+// OpenCalls are the calls of a session that run, as far as is known: one that a person did not allow never ran. The
+// log's lock is held.
+func (ss *Sessions) OpenCalls(s *model.Session) []model.Call { return ss.allowed(s).Calls }
+
 // DropRefused takes the calls that a person did not allow out of a session's record: what changed while the question
 // stood is nobody's call. The log's lock is held.
 func (ss *Sessions) DropRefused(name string) {
