@@ -61,8 +61,8 @@ func newHistory() *timeline {
 	}
 }
 
-// authors are those who changed a path, by the open calls: one session, whatever it does; of several those whose calls
-// name it; else the shells; else all. What a restore of the path has set is nobody's.
+// authors are those who changed a path, by the open calls: those whose calls name it; else the shells. What a restore of
+// the path has set is nobody's.
 func (h *timeline) authors(path string) (by []string, turns []*round) {
 	if is, laid := h.laidBy[path]; laid && is == h.world[path] {
 		return nil, nil
@@ -77,16 +77,8 @@ func (h *timeline) authors(path string) (by []string, turns []*round) {
 			}
 		}
 	}
-	add(func(*openCall) bool { return true })
-	if len(of) > 1 {
-		all := of
-		of = map[string]*round{}
-		if add(func(c *openCall) bool { return c.path == path }); len(of) == 0 {
-			add(func(c *openCall) bool { return c.path == "" })
-		}
-		if len(of) == 0 {
-			of = all
-		}
+	if add(func(c *openCall) bool { return c.path == path }); len(of) == 0 {
+		add(func(c *openCall) bool { return c.path == "" })
 	}
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		by, turns = append(by, name), append(turns, of[name])

@@ -89,7 +89,8 @@ func announcesCalls(t hooks.Tier, agent hooks.Agent) bool {
 	return slices.ContainsFunc(t.Hooks[agent], func(h hooks.Hook) bool { return h.Command == "pre-tool-use" })
 }
 
-// inside splits paths into those below root, made relative to it, and the others.
+// inside splits paths into those below root, made relative to it, and the others. One that leads over a link is there
+// also as what it leads to.
 func inside(root, cwd string, paths []string) (in, out []string) {
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
@@ -99,13 +100,13 @@ func inside(root, cwd string, paths []string) (in, out []string) {
 			p = filepath.Join(cwd, p)
 		}
 		p = filepath.Clean(p)
-		rel, ok := relativeTo(root, p)
-		if !ok { // a link may lead into the project
-			rel, ok = relativeTo(root, resolved(p))
+		n := len(in)
+		for _, p := range slices.Compact([]string{p, resolved(p)}) {
+			if rel, ok := relativeTo(root, p); ok {
+				in = append(in, filepath.ToSlash(rel))
+			}
 		}
-		if ok {
-			in = append(in, filepath.ToSlash(rel))
-		} else {
+		if len(in) == n {
 			out = append(out, p)
 		}
 	}

@@ -76,24 +76,19 @@ func (k OpenCalls) names() []string {
 }
 
 // Authors returns the function that says which sessions made the change of a path since the last capture: those whose
-// calls name the path, or a path below it; else those with a call that names none, such as a shell; else all that edit.
-// Without calls nil: the change came from outside.
+// calls name the path, or a path below it; else those with a call that may change any, such as a shell. nil: nobody's
+// call did, as what a person writes while an edit of another file is asked about. A disk may not tell case apart.
 func (k OpenCalls) Authors() func(path string) []string {
-	names := k.names()
-	if len(names) < 2 {
-		return func(string) []string { return names }
-	}
 	named := map[string][]string{}
-	var shells, editing []string
-	for _, name := range names {
+	var others []string
+	for _, name := range k.names() {
 		for _, call := range k[name] {
 			if call.Class != hooks.Editor {
-				shells = append(shells, name)
+				others = append(others, name)
 				continue
 			}
 			for _, p := range call.Paths {
-				editing = append(editing, name)
-				for ; p != "" && p != "."; p, _ = tree.Split(p) {
+				for p = strings.ToLower(p); p != "" && p != "."; p, _ = tree.Split(p) {
 					named[p] = append(named[p], name)
 				}
 			}
@@ -102,19 +97,22 @@ func (k OpenCalls) Authors() func(path string) []string {
 	for p, list := range named {
 		named[p] = slices.Compact(list) // sorted, since names are
 	}
-	rest := slices.Compact(shells)
-	if len(rest) == 0 {
-		rest = slices.Compact(editing)
-	}
-	if len(rest) == 0 {
-		rest = names // no call names a path in the project
-	}
+	others = slices.Compact(others)
 	return func(path string) []string {
-		if by := named[path]; by != nil {
+		if by := named[strings.ToLower(path)]; by != nil {
 			return by
 		}
-		return rest
+		return others
 	}
+}
+
+// alike reports whether all paths have the same authors: nobody's call runs, or those of one session, of which one may
+// change any.
+func (k OpenCalls) alike() bool {
+	for _, calls := range k {
+		return len(k) == 1 && slices.ContainsFunc(calls, func(c model.Call) bool { return c.Class != hooks.Editor })
+	}
+	return true
 }
 
 // Whose returns the function that says which sessions made a change since the last capture: as Authors of the calls.
@@ -176,7 +174,7 @@ func (wt *Worktree) attribute(
 ) (by []string, owned []model.Owned, err error) {
 	names := calls.names()
 	head, err := wt.log.Head()
-	if alike := len(names) < 2 && len(head.Laid) == 0; alike || err != nil {
+	if alike := len(head.Laid) == 0 && calls.alike(); alike || err != nil {
 		return names, nil, err
 	}
 	groups := map[string]*model.Owned{}

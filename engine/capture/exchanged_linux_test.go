@@ -177,13 +177,13 @@ func exchangedInALoop(t *testing.T) (judge func(), longest time.Duration) {
 	}
 	close(stop)
 	wg.Wait()
+	e, err := engine.Open(context.Background(), p.Home, p.Root, p.Options())
+	p.Must(err)
+	p.E = e
 	return func() {
 		if _, err := os.Lstat(filepath.Join(other, ".agent")); err == nil {
 			t.Error("the other directory got a marker")
 		}
-		e, err := engine.Open(context.Background(), p.Home, p.Root, p.Options())
-		p.Must(err)
-		p.E = e
 		p.Write("f", "at the end")
 		p.Save("at the end")
 		n := noneOfTheirs(t, p.E, "in the loop")

@@ -27,7 +27,7 @@ func TestPromise19WhoChangedIt(t *testing.T) {
 		whose map[string]string
 	}{
 		{"nobody", nil, map[string]string{"x": ""}},
-		{"one that names", []capture.OpenCalls{edit("a", "x")}, map[string]string{"x": "a", "y": "a"}},
+		{"one that names", []capture.OpenCalls{edit("a", "x")}, map[string]string{"x": "a", "X": "a", "y": ""}},
 		{
 			"one names, one does not",
 			[]capture.OpenCalls{edit("a", "d/x"), shell("b")},
@@ -37,15 +37,18 @@ func TestPromise19WhoChangedIt(t *testing.T) {
 		{
 			"two that name others",
 			[]capture.OpenCalls{edit("a", "x"), edit("b", "y")},
-			map[string]string{"x": "a", "y": "b", "z": "a b"},
+			map[string]string{"x": "a", "y": "b", "z": ""},
 		},
 		{
 			"two that name one",
 			[]capture.OpenCalls{edit("a", "x"), edit("b", "x", "y")},
 			map[string]string{"x": "a b", "y": "b"},
 		},
-		{"one edits elsewhere", []capture.OpenCalls{edit("a"), edit("b", "y")}, map[string]string{"z": "b"}},
-		{"both edit elsewhere", []capture.OpenCalls{edit("a"), edit("b")}, map[string]string{"z": "a b"}},
+		{"one edits elsewhere", []capture.OpenCalls{edit("a"), edit("b", "y")}, map[string]string{"y": "b", "z": ""}},
+		{"both edit elsewhere", []capture.OpenCalls{edit("a"), edit("b")}, map[string]string{"z": ""}},
+		{"an edit and a shell of one", []capture.OpenCalls{
+			{"a": {{ID: "1"}, {ID: "2", Class: hooks.Editor, Paths: []string{"x"}}}},
+		}, map[string]string{"x": "a", "y": "a"}},
 		{
 			"lanes of one",
 			[]capture.OpenCalls{
