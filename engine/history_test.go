@@ -61,8 +61,8 @@ func newHistory() *timeline {
 	}
 }
 
-// authors are those who changed a path, by the open calls: those whose calls name it; else the shells. What a restore of
-// the path has set is nobody's.
+// authors are those who changed a path, by the open calls: those whose calls name it; else the shells. What a restore
+// of the path has set is nobody's.
 func (h *timeline) authors(path string) (by []string, turns []*round) {
 	if is, laid := h.laidBy[path]; laid && is == h.world[path] {
 		return nil, nil
