@@ -54,8 +54,7 @@ type Since struct {
 	Went   Theirs          // who else changed it last, and is no reason to keep it: a session, or model.Manual
 	Yours  map[string]bool // those that a person changed, and that is no reason to keep them
 
-	set     map[string]foundBy     // by colleagues' restores
-	unsaved map[string]*tree.Entry // what lies there now, of those that nobody's call changed
+	set map[string]foundBy // by colleagues' restores
 }
 
 // Others has what others changed behind a target, in the eyes of who goes back: as checkpoints and restores say, and
@@ -68,23 +67,25 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 	}
 	s := &Since{
 		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, Yours: map[string]bool{},
-		set: map[string]foundBy{}, unsaved: map[string]*tree.Entry{},
+		set: map[string]foundBy{},
 	}
-	if err := j.unsaved(c, s.note); err != nil {
-		return nil, err
-	}
-	later := oplog.NewLookups(c.Get, c.Res.Root)
 	since, err := a.beganOn(j.Session, target)
 	if err != nil {
 		return nil, err
 	}
 	pairs := j.takenBack(since)
+	changes := holding(pairs.without(s.note))
+	if err := j.unsaved(c, changes.visit); err != nil {
+		return nil, err
+	}
+	later := oplog.NewLookups(c.Get, c.Res.Root)
 	err = a.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= since {
 			return kv.ErrStop
 		}
-		return errors.Join(j.changed(op, &later, false, pairs.without(s.note)), pairs.err)
+		return errors.Join(j.changed(op, &later, false, changes.visit), pairs.err)
 	})
+	changes.end()
 	if err == nil && back {
 		err = j.giveBack(s.Stay, s.set, target)
 	}
@@ -94,15 +95,6 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 // note takes in a change, the newest of a path first.
 func (s *Since) note(op *refs.Operation, ch tree.Change, d judged) {
 	restored := op != nil && op.Kind.IsRestore()
-	if op == nil && d.other == model.Manual {
-		s.unsaved[ch.Path] = ch.New
-	}
-	now, unsaved := s.unsaved[ch.Path]
-	leftSo := unsaved && tree.Same(now, ch.New)
-	if limited := restored && len(op.Restore.Paths) > 0; limited && leftSo {
-		delete(s.Stay, ch.Path)
-		delete(s.Went, ch.Path)
-	}
 	goes := d.stays == ""
 	if goes && d.other != "" {
 		s.goes(op, ch.Path, d.other)
@@ -391,9 +383,11 @@ func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 		}
 	}
 	s.pairs.since = min(s.pairs.since, older.Seq)
+	changes := holding(s.pairs.without(s.note))
 	err := s.back(&s.taken, older.Seq, func(op *refs.Operation) error {
-		return errors.Join(s.j.changed(op, &s.earlier, true, s.pairs.without(s.note)), s.pairs.err)
+		return errors.Join(s.j.changed(op, &s.earlier, true, changes.visit), s.pairs.err)
 	})
+	changes.end()
 	same := err == nil
 	if err == nil {
 		err = tree.Diff(oplog.Lenient{Store: s.j.e.log.Objs}, older.Tree, s.newer.Tree, func(ch tree.Change) error {

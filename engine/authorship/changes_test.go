@@ -235,6 +235,46 @@ func TestOthersTakenBack(t *testing.T) {
 	s, _, target, _, back = begun(refs.Restore{Scope: refs.Scope{Paths: refs.PathSet{"f"}}})
 	s.restore(refs.KindUndoRestore, rest, files{"f": "1", "g": "2", "d": "2"}, back)
 	s.wantOthers("of one path", me, target, all, "")
+
+	s, _, target, _, back = begun(refs.Restore{Scope: refs.Scope{Paths: refs.PathSet{"f"}}})
+	s.step(busy, files{"f": "1", "g": "2", "d": "2"})
+	s.restore(refs.KindUndoRestore, rest, files{"f": "1", "g": "2", "d": "2"}, back)
+	s.wantOthers("of one path, that a step has found", me, target, all, "")
+}
+
+// TestOthersFound: what a restore of some paths has set is its session's change, whoever has found it there since; what
+// is otherwise by then is of who has changed it.
+func TestOthersFound(t *testing.T) {
+	all := files{"f": "2", "g": "2"}
+	for what, tt := range map[string]struct {
+		steps []files
+		yours string
+	}{
+		"unsaved":              {nil, ""},
+		"by a step":            {[]files{{"f": "1", "g": "2"}}, ""},
+		"by a step, made anew": {[]files{{"f": "1", "g": "2"}, {"f": "3", "g": "2"}, {"f": "1", "g": "2"}}, "f"},
+		"otherwise":            {[]files{{"f": "3", "g": "3"}}, "f g"},
+	} {
+		s := newStory(t)
+		s.event(me)
+		first := s.step(me, files{"f": "1", "g": "1"}, me)
+		target := s.step(me, all, me)
+		r := refs.Restore{Target: first.ID}
+		limit("f")(s, &r)
+		s.restore(refs.KindCheckout, rest, all, r)
+		now := files{"f": "1", "g": "2"}
+		for _, now = range tt.steps {
+			s.step(model.Manual, now)
+		}
+		since, err := s.authors.Others(authorship.Going{Session: me}, target, s.found(now), false)
+		s.Must(err)
+		if by := since.Stay.Of("f"); by != rest {
+			t.Errorf("found %s: %q has set f", what, by)
+		}
+		if got := strings.Join(slices.Sorted(maps.Keys(since.Went)), " "); got != tt.yours {
+			t.Errorf("found %s: %q are a person's, want %q", what, got, tt.yours)
+		}
+	}
 }
 
 // TestSameTakenBack: steps are the same for a session also where it went back over what others did between them, and

@@ -74,6 +74,9 @@ type judged struct {
 	other  string // who made it and is not of the session's line; model.Manual: a person; "": the session alone
 }
 
+// byNobody reports whether no call made the change.
+func (d *judged) byNobody() bool { return d.other == model.Manual }
+
 // ofRestore is judge for what a restore set. Between the branches of a family it is the person's way, whichever branch
 // it moved, as long as nobody is at work on that one.
 func (j *Judge) ofRestore(op *refs.Operation) judged {
