@@ -79,7 +79,7 @@ func applyCalls(s *model.Session, a *Pending) {
 	}
 	if a.Act.Opens {
 		s.Calls = append(s.Calls, model.Call{
-			ID: ev.Tool.Call, Tool: ev.Tool.Name, Lane: ev.Subagent, Class: ev.Tool.Class, Paths: a.inside,
+			ID: ev.Tool.Call, Tool: ev.Tool.Name, Lane: ev.Subagent, Class: a.class(), Paths: a.inside,
 		})
 	}
 }
@@ -89,8 +89,18 @@ func announcesCalls(t hooks.Tier, agent hooks.Agent) bool {
 	return slices.ContainsFunc(t.Hooks[agent], func(h hooks.Hook) bool { return h.Command == "pre-tool-use" })
 }
 
-// inside splits paths into those below root, made relative to it, and the others. One that leads over a link is there
-// also as what it leads to.
+// class is what the event's call may change: of an edit tool any file, where not all are known that it names.
+func (a *Pending) class() hooks.Class {
+	if cls := a.Event.Tool.Class; cls != hooks.Editor || a.Event.Cwd != "" {
+		return cls
+	}
+	if slices.ContainsFunc(a.Event.Tool.Paths, func(p string) bool { return !filepath.IsAbs(p) }) {
+		return hooks.Changer
+	}
+	return hooks.Editor
+}
+
+// inside splits paths into those below root, made relative to it, and the others.
 func inside(root, cwd string, paths []string) (in, out []string) {
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
@@ -100,13 +110,13 @@ func inside(root, cwd string, paths []string) (in, out []string) {
 			p = filepath.Join(cwd, p)
 		}
 		p = filepath.Clean(p)
-		n := len(in)
-		for _, p := range slices.Compact([]string{p, resolved(p)}) {
-			if rel, ok := relativeTo(root, p); ok {
-				in = append(in, filepath.ToSlash(rel))
-			}
+		rel, ok := relativeTo(root, p)
+		if !ok { // a link may lead into the project
+			rel, ok = relativeTo(root, resolved(p))
 		}
-		if len(in) == n {
+		if ok {
+			in = append(in, filepath.ToSlash(rel))
+		} else {
 			out = append(out, p)
 		}
 	}

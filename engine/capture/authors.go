@@ -46,7 +46,7 @@ func (in *batch) openCalls() OpenCalls {
 	})
 	for _, a := range in.events {
 		if a.Act.Closes && !slices.ContainsFunc(calls[a.Name], func(k model.Call) bool { return k.ID == a.Event.Tool.Call }) {
-			calls[a.Name] = append(calls[a.Name], model.Call{Class: a.Event.Tool.Class, Paths: a.inside})
+			calls[a.Name] = append(calls[a.Name], model.Call{Class: a.class(), Paths: a.inside})
 		}
 	}
 	return calls

@@ -42,7 +42,7 @@ func newBeside(t *testing.T) *beside {
 			b.After("b1")
 			a.After("a2")
 		},
-		func() { b.Edits("b2", func() { p.Write("f", "2"); p.Write("d/y", "1") }, "f") },
+		func() { b.Edits("b2", func() { p.Write("f", "2"); p.Write("d/y", "1") }, "f", "d/y") },
 		func() { // what was there before the call is a person's
 			p.Write("mine", "1")
 			p.Write("d/mine", "1")

@@ -110,6 +110,28 @@ func TestTakeBackFromAnUnusedFork(t *testing.T) {
 	}
 }
 
+// What was taken back from a fork that has made no step is done again from there, too, though the project goes on in
+// another one by then: nobody has opened it, or somebody has and said nothing yet.
+func TestRedoFromAForkWithoutSteps(t *testing.T) {
+	t.Parallel()
+	for _, opened := range []bool{false, true} {
+		p, k := enginetest.TwoTurns(t)
+		k.Take("three", p.Edits("f", "3"))
+		o := restore.Options{TakeBack: true, Session: model.SessionChoice{Session: k.Name()}}
+		fork := p.Back("turn:2", o).Conversation.Fork
+		if opened {
+			_, id := model.SplitSession(fork.Session)
+			p.PickUp(hooks.Claude, id, fork.Path).Tell(hooks.SessionStart, map[string]any{"source": "resume"})
+		}
+		o.Session.Session = fork.Session
+		p.Back("turn:1", o)
+		_, err := p.E.Restorer.Redo(enginetest.Bg, 1, restore.Options{Session: o.Session})
+		if p.Must(err); p.Read("f") != enginetest.Big("2") {
+			t.Errorf("opened %v: f %.3q", opened, p.Read("f"))
+		}
+	}
+}
+
 // A file that no checkpoint holds stays where one goes back by a step, or keeps what is one's own, unless all is to be
 // as the target has it.
 func TestWhatNoCheckpointHolds(t *testing.T) {

@@ -76,8 +76,9 @@ func (rs *undoer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// walkedSession is the session whose branch undo and redo walk. It fails while a restore is unfinished, and captures
-// the conversation unless o leaves it alone.
+// walkedSession is the session whose branch undo and redo walk: of a fork that has made no step that of the session
+// which it was made of, as long as the project stands on it. It fails while a restore is unfinished, and captures the
+// conversation unless o leaves it alone.
 func (rs *undoer) walkedSession(ctx context.Context, o Options) (string, error) {
 	if err := rs.log.CheckWhole(); err != nil {
 		return "", err
@@ -85,6 +86,19 @@ func (rs *undoer) walkedSession(ctx context.Context, o Options) (string, error) 
 	session, err := rs.sessions.Walked(o.Session)
 	if err != nil {
 		return "", err
+	}
+	at, err := rs.sessions.Position()
+	if err != nil {
+		return "", err
+	}
+	if s := rs.log.Session(session); s != nil && s.Fork != nil && s.Fork.Session == at.Branch {
+		tip, err := rs.history.NewestOf(session)
+		if err != nil {
+			return "", err
+		}
+		if tip.IsZero() || tip.String() == s.Fork.Checkpoint {
+			session = at.Branch
+		}
 	}
 	return session, rs.catchUp(ctx, session, o)
 }
@@ -141,15 +155,19 @@ func (rs *undoer) takenBack(session string) (back *refs.Operation, was *model.Ch
 		return nil, nil, err
 	}
 	tip, err := rs.log.Refs.ID(refs.Session(session))
-	if err != nil || tip.IsZero() || tip == at { // nothing lies ahead
+	if err != nil || tip == at { // nothing lies ahead
 		return nil, nil, err
 	}
-	newest, err := rs.log.Checkpoint(tip)
-	if err != nil {
-		return nil, nil, err
+	since := rs.since()
+	if !tip.IsZero() { // else it has made no step
+		newest, err := rs.log.Checkpoint(tip)
+		if err != nil {
+			return nil, nil, err
+		}
+		since = max(since, newest.Seq)
 	}
 	err = rs.history.Restores(func(op *refs.Operation, undone uint64) error {
-		if op.Seq <= max(rs.since(), newest.Seq) {
+		if op.Seq <= since {
 			return kv.ErrStop
 		}
 		i := slices.IndexFunc(op.Changes, func(c refs.Change) bool { return c.Name == cursor })
