@@ -275,10 +275,14 @@ func (a *answers) line(session, kind, message string) {
 func (a *answers) hook(session, event, name, prompt string) {
 	a.t.Helper()
 	a.events++
+	tool := "Write"
+	if strings.HasPrefix(session, "00000002") { // its shell may change any file
+		tool = "Bash"
+	}
 	b, err := json.Marshal(map[string]any{
 		"session_id": session, "hook_event_name": name, "cwd": a.p.ProjectDir(), "transcript_path": a.file(session),
 		"prompt":    prompt,
-		"tool_name": "Write", "tool_use_id": "t1",
+		"tool_name": tool, "tool_use_id": "t1",
 		"tool_input": map[string]any{"file_path": filepath.Join(a.p.ProjectDir(), "a")},
 	})
 	if err != nil {
