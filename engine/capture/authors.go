@@ -37,7 +37,8 @@ func (wt *Worktree) openCalls(ran func(session string, c model.Call) bool) OpenC
 	return calls
 }
 
-// openCalls are the calls that run when the batch begins, and those that ended in it without having been announced.
+// openCalls are the calls that run when the batch begins, and those that ended in it, by what their ends say: they may
+// not have been announced, or name more.
 func (in *batch) openCalls() OpenCalls {
 	calls := in.wt.openCalls(func(session string, c model.Call) bool {
 		return slices.ContainsFunc(in.events, func(a *Pending) bool {
@@ -45,7 +46,7 @@ func (in *batch) openCalls() OpenCalls {
 		})
 	})
 	for _, a := range in.events {
-		if a.Act.Closes && !slices.ContainsFunc(calls[a.Name], func(k model.Call) bool { return k.ID == a.Event.Tool.Call }) {
+		if a.Act.Closes {
 			calls[a.Name] = append(calls[a.Name], model.Call{Class: a.class(), Paths: a.inside})
 		}
 	}
