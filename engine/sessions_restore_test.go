@@ -340,13 +340,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	if !holdUndo || rapid.IntRange(0, 2).Draw(t, "undo-restore") != 0 {
 		return
 	}
-	m.say("undo-restore")
-	if _, err := m.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: m.Env()}); err != nil {
-		t.Fatalf("undo-restore: %v", err)
-	}
-	if now := m.files(); !maps.Equal(now, was) {
-		t.Fatalf("undo: undo-restore gives %q, before it was %q", now, was)
-	}
+	m.undoRestore(t, was)
 	m.h.restored(a, was)
 	m.h.seen = seen
 	again()
@@ -357,6 +351,17 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	a.left = false
 	m.pos = append([]string{a.Name()}, pos...)
 	m.look(t)
+}
+
+// undoRestore takes back the newest restore: the files are as they were.
+func (m *sessions23) undoRestore(t *rapid.T, was map[string]string) {
+	m.say("undo-restore")
+	if _, err := m.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: m.Env()}); err != nil {
+		t.Fatalf("undo-restore: %v", err)
+	}
+	if now := m.files(); !maps.Equal(now, was) {
+		t.Fatalf("undo: undo-restore gives %q, before it was %q", now, was)
+	}
 }
 
 // checkoutPath sets one path as it was at the end of a turn, whoever changed it since, and nothing else: the project
@@ -396,13 +401,7 @@ func (m *sessions23) checkoutPath(t *rapid.T) {
 	if r.Operation == nil || rapid.IntRange(0, 2).Draw(t, "undo-restore") != 0 {
 		return
 	}
-	m.say("undo-restore")
-	if _, err := m.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: m.Env()}); err != nil {
-		t.Fatalf("undo-restore: %v", err)
-	}
-	if now := m.files(); !maps.Equal(now, was) {
-		t.Fatalf("undo: undo-restore gives %q, before it was %q", now, was)
-	}
+	m.undoRestore(t, was)
 	m.h.laidOut(a, path, was[path])
 	m.look(t)
 }

@@ -21,7 +21,8 @@ type heldChange struct {
 
 func holding(tell visitor) *held { return &held{tell: tell, list: map[string]heldChange{}} }
 
-// visit is a visitor.
+// visit takes in a change, the newest of a path first, and tells of it, or holds it until an older one shows whose it
+// is: a restore of some paths that has set the same, or anything else.
 func (h *held) visit(op *refs.Operation, ch tree.Change, d judged) {
 	step := op == nil || op.Kind == refs.KindCheckpoint
 	if step && op != h.of {

@@ -34,7 +34,7 @@ func (u undos) Of(op *refs.Operation) (by uint64) {
 	return by
 }
 
-// Restores calls fn with the operations that went back or forward, or managed sessions, the newest first, and the
+// Restores calls fn with the operations that tell of a restore (Ledger.Restores), the newest first, and the
 // undo-restore in effect that took each back; 0: none. fn may end that by kv.ErrStop.
 func (h *History) Restores(fn func(op *refs.Operation, undone uint64) error) error {
 	taken := undos{}

@@ -18,9 +18,9 @@ import (
 // restoresAtOnce is how many rows are read before somebody is asked whether more are wanted.
 const restoresAtOnce = 32
 
-// Restores calls fn with the operations before another one that went back or forward, or managed sessions, the newest
-// first; 0: with all of them. fn may end that by kv.ErrStop, and may ask the ledger. The caller need not hold the log's
-// lock.
+// Restores calls fn with the operations before another one that tell of a restore, the newest first; 0: with all of
+// them. They went back or forward, managed sessions, or put right what was half done or damaged. fn may end that by
+// kv.ErrStop, and may ask the ledger. The caller need not hold the log's lock.
 func (l *Ledger) Restores(before uint64, fn func(*refs.Operation) error) error {
 	for {
 		list, err := l.restoresBefore(before)

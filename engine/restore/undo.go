@@ -171,15 +171,19 @@ func (rs *undoer) takenBack(session string) (back *refs.Operation, was *model.Ch
 			return kv.ErrStop
 		}
 		i := slices.IndexFunc(op.Changes, func(c refs.Change) bool { return c.Name == cursor })
-		switch moved := i >= 0 && op.Session == session; {
-		case !moved, undone > 0, op.Kind == refs.KindUndoRestore:
+		its := i >= 0 && op.Session == session
+		if !its || undone > 0 || op.Kind == refs.KindUndoRestore {
 			return nil
 		}
-		if last := op.Changes[i].New == at && op.Restore.TakesBack; last && !op.Thinned {
-			if was, err = rs.log.Checkpoint(op.Changes[i].Old); err == nil {
-				back = op
-			}
+		known := op.Restore.TakesBack && !op.Thinned
+		if last := op.Changes[i].New == at; !last || !known {
+			return kv.ErrStop
 		}
+		var err error
+		if was, err = rs.log.Checkpoint(op.Changes[i].Old); err != nil {
+			return err
+		}
+		back = op
 		return kv.ErrStop
 	})
 	return back, was, err
