@@ -50,20 +50,23 @@ func (p *Place) like(q *Place) bool {
 }
 
 // wayOf is what an operation says, by the word of its event. What was captured at a session's start or end, or by a
-// scan, its session did not do; where a turn is seen to be over without a word, nobody has done anything.
+// scan, its session did not do; where a turn is seen to be over without a word, nobody has done anything. What a restore
+// saves first moves nothing: the restore behind it says where one goes, and its undo goes back to where one was.
 func wayOf(op *refs.Operation, event string) How {
 	switch {
 	case op.Kind.IsRestore() && op.Restore != nil && len(op.Restore.Paths) > 0:
 		return nowhere // paths alone move nothing
 	case op.Kind.IsRestore():
 		return Restored
+	case event == model.EventUndo:
+		return nowhere
 	case op.Kind == refs.KindCheckpoint && op.Session == model.Manual:
 		return Saved
 	}
 	switch event {
 	case model.EventSafety, model.EventScan, model.EventQuiet, model.EventWords[hooks.SessionStart]:
 		return nowhere
-	case model.EventSave, model.EventUndo, model.EventInit:
+	case model.EventSave, model.EventInit:
 		return Saved
 	case model.EventWords[hooks.SessionEnd]:
 		return Ended
