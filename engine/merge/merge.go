@@ -22,7 +22,6 @@ type Options struct {
 	Prefer  textdiff.Side
 	Clean   bool   // of TakeOut: a path with a conflict stays as it is
 	name    string // of the other side, in the markers of a conflict; "": change
-	takeOut bool
 }
 
 // Merged is what a change makes of the captured worktree.
@@ -35,7 +34,7 @@ type Merged struct {
 func (m *Merger) Into(c *capture.Capture, ch *Change, o Options) (*Merged, error) {
 	in := &merging{
 		log: m.log, from: ch.from, capture: c, get: c.Get, prefer: o.Prefer,
-		takesOut: o.takeOut, clean: o.Clean, name: cmp.Or(o.name, "change"),
+		back: o.Reverse, clean: o.Clean, name: cmp.Or(o.name, "change"),
 		now: oplog.NewLookups(c.Get, c.Res.Root), trees: lookups{},
 		paths: map[string][]edit{}, moved: map[objstore.ID]map[string]string{}, set: map[string]*tree.Entry{},
 	}
@@ -81,16 +80,15 @@ type merging struct {
 	capture *capture.Capture
 	get     objstore.Getter // what edits name, and what the capture has
 	prefer  textdiff.Side
-	// it takes out what somebody did behind a target, and sets no path that they have nothing to do with
-	takesOut bool
-	clean    bool // no path that cannot be merged is touched, and none that is elsewhere now
-	name     string
-	now      *oplog.Lookups
-	trees    lookups
-	paths    map[string][]edit
-	moved    map[objstore.ID]map[string]string // by the tree that they were in: where files are now
-	set      map[string]*tree.Entry
-	list     []value.Merge
+	back    bool // what was done is taken back
+	clean   bool // no path that cannot be merged is touched, and none that is elsewhere now
+	name    string
+	now     *oplog.Lookups
+	trees   lookups
+	paths   map[string][]edit
+	moved   map[objstore.ID]map[string]string // by the tree that they were in: where files are now
+	set     map[string]*tree.Entry
+	list    []value.Merge
 }
 
 // reverse makes of all edits what takes them back, the newest first.
@@ -304,7 +302,7 @@ func (m *merging) emptied(path string, is *tree.Entry) (bool, error) {
 // since.
 func (m *merging) whereabouts(path string, edits []edit) (string, error) {
 	first, last := edits[0], edits[len(edits)-1]
-	if m.clean || m.takesOut && last.to == nil { // what lies elsewhere now is another one's
+	if m.clean || m.back && last.to == nil { // what lies elsewhere now is another one's
 		return path, nil
 	}
 	is, err := m.find(path)
