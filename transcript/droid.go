@@ -117,6 +117,9 @@ func (p *droidParser) readMessage(s *jsonscan.Scanner, l *line) error {
 	})
 }
 
+// droidSummary is the type of the record that has a summary of what was said before.
+const droidSummary = "compaction_state"
+
 // message says what a message is. What only one of the two can see is the client's: runs of hooks, reminders. Those
 // ahead of a prompt are in its turn.
 func (p *droidParser) message(l *line) {

@@ -19,6 +19,8 @@ type Trace struct {
 	First time.Time // of its records
 	Last  time.Time
 	Own   bool // it has a message behind those that it says are another session's
+	// Summary: in front of its first message it has one of what was said in another session, as Droid's /compress writes.
+	Summary bool
 
 	base  *Base
 	named uint64          // Parent.Message
@@ -164,6 +166,7 @@ func (t *Trace) take(of *tracker, l *line) {
 		return
 	}
 	t.front(l)
+	t.Summary = t.Summary || l.Type == droidSummary && of.c.Messages == 0
 	s := step{
 		at: millis(l.Time), turn: int32(len(of.c.Turns)), record: int32(of.c.Records), //nolint:gosec // neither has so many
 		ordinal: l.Ordinal, end: l.Offset + l.Size,

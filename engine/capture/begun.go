@@ -37,7 +37,10 @@ func (wt *Worktree) begunBefore(ev hooks.Event, long func()) (turns uint64, from
 	if ev.Agent == hooks.Droid {
 		from = wt.goesOnFrom(ev, c.Parent, src)
 	}
-	return uint64(len(c.Turns)), from
+	if from != nil { // it counts on behind what its summary has
+		turns = uint64(from.Unsaid)
+	}
+	return turns + uint64(len(c.Turns)), from
 }
 
 // goesOnFrom is the lineage of a conversation that continues another, which its file names; nil: that one is not known

@@ -91,7 +91,7 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 		if p, same := k.nearer(r, s, t, named); p != nil {
 			l := model.MadeByAgent(s.Agent, transcript.Parent{Session: p.ID, Message: same.Message}, t.First)
 			l.Session, l.How = p.Name, value.FoundIDs
-			share(l, same, t.Shown)
+			share(l, p, t, same, t.Shown)
 			return l, false, nil
 		}
 	}
@@ -123,13 +123,13 @@ func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.
 	default:
 		l.How = value.FoundContent
 	}
-	share(l, best.same, shown)
+	share(l, best.of, t, best.same, shown)
 	return l, best.open(l, t), nil
 }
 
 // open reports whether a session, or what it was found by comparing to be made of, has nothing of its own.
 func (c candidate) open(l *model.Lineage, t *transcript.Trace) bool {
-	return t.Ends(l.Both) || byLooks(l) && !c.t.Goes(t)
+	return t.Ends(l.Both-l.Unsaid) || byLooks(l) && !c.t.Goes(t)
 }
 
 // ofNamed is the lineage of s where it was made of the session that its file names.
@@ -139,12 +139,18 @@ func (k kin) ofNamed(r *tracer, s *model.Session, t *transcript.Trace, named str
 	if err != nil {
 		return l, err
 	}
-	// it goes on where the other one was, and takes nothing along
-	if of := r.is[named]; t.Header && of != nil && same.Turn+same.Behind+t.Shown == 0 {
-		same.Behind = of.TurnAt(t.First)
-	}
-	share(l, same, t.Shown)
+	same.Behind = behind(r.is[named], t, same)
+	share(l, k.of(named), t, same, t.Shown)
 	return l, nil
+}
+
+// behind is the turn of the session that t's file names behind which t goes on, where it takes nothing along: the one in
+// which that was then. of is that one's trace, nil if it has none.
+func behind(of, t *transcript.Trace, same transcript.Same) int {
+	if nothing := same.Turn+same.Behind+t.Shown == 0; nothing && t.Header && of != nil {
+		return of.TurnAt(t.First)
+	}
+	return same.Behind
 }
 
 // candidate is a session that another one may have been made of.
@@ -265,11 +271,19 @@ func (k kin) above(r *tracer, p *model.Session, t *transcript.Trace, same transc
 }
 
 // share says in l how far both conversations are the same: as far as they are, or as the child's own file shows if that
-// is further, since the parent may have been cut.
-func share(l *model.Lineage, same transcript.Same, shown int) {
-	both, turns := same.Turn, same.Turns
-	if both == 0 && shown == 0 && same.Behind > 0 { // it begins with a summary of what was said up to there
-		turns = []int{same.Behind}
+// is further, since the parent may have been cut. What the parent, or the child t itself, has as a summary alone are
+// turns of both, too.
+func share(l *model.Lineage, parent *model.Session, t *transcript.Trace, same transcript.Same, shown int) {
+	both, turns, before := same.Turn, same.Turns, parent.InSummary()
+	if both == 0 && shown == 0 && same.Behind+before > 0 {
+		if before += same.Behind; t.Summary {
+			l.Unsaid = before
+			l.Share(before, nil)
+		} else {
+			l.Share(0, []int{before})
+		}
+		l.Message = cmp.Or(same.Message, l.Message)
+		return
 	}
 	if both < shown {
 		if turns != nil {
@@ -280,9 +294,8 @@ func share(l *model.Lineage, same transcript.Same, shown int) {
 		both = shown
 	}
 	l.Share(both, turns)
-	if same.Message != "" {
-		l.Message = same.Message
-	}
+	l.Below(before)
+	l.Message = cmp.Or(same.Message, l.Message)
 }
 
 // common is how far s and the session with the id, whose record is parent (nil: not known), are the same.
@@ -442,7 +455,8 @@ func CommonTurns(l *model.Lineage, get objstore.Getter, s, parent *model.Session
 	}
 	same, err := r.common(s, t, parent, parent.ID)
 	if err == nil {
-		share(l, same, t.Shown)
+		same.Behind = behind(r.is[parent.Name], t, same)
+		share(l, parent, t, same, t.Shown)
 	}
 	return err
 }

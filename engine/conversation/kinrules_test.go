@@ -70,24 +70,33 @@ func TestFileTimes(t *testing.T) {
 // TestShared: how far two conversations are the same is what they have in common, or what the child's file says.
 func TestShared(t *testing.T) {
 	for what, c := range map[string]struct {
-		same  transcript.Same
-		shown int
-		want  string // how many turns both have, the last one's number in the parent, those of all, and a message
+		same    transcript.Same
+		shown   int
+		want    string // how many turns both have, the last one's number in the parent, those of all, in a summary, and a message
+		summary bool   // the child begins with one
+		before  int    // so many turns the parent has as a summary
 	}{
-		"nothing":                     {transcript.Same{}, 0, "0 0 [] its own"},
-		"as far as they are":          {transcript.Same{Turn: 2, Message: "m"}, 0, "2 2 [] m"},
-		"the parent was cut":          {transcript.Same{Turn: 1, Message: "m"}, 3, "3 3 [] m"},
-		"the file says less":          {transcript.Same{Turn: 3, Message: "m"}, 2, "3 3 [] m"},
-		"a summary":                   {transcript.Same{Behind: 4, Message: "m"}, 0, "0 4 [4] m"},
-		"a summary, and shown":        {transcript.Same{Behind: 4, Message: "m"}, 2, "2 2 [] m"},
-		"a summary, and more":         {transcript.Same{Turn: 1, Behind: 4, Message: "m"}, 0, "1 1 [] m"},
-		"without some turns":          {transcript.Same{Turn: 2, Turns: []int{1, 4}}, 0, "2 4 [1 4] its own"},
-		"without some turns, and cut": {transcript.Same{Turn: 2, Turns: []int{1, 4}}, 4, "4 6 [1 4 5 6] its own"},
+		"nothing":                     {transcript.Same{}, 0, "0 0 [] 0 its own", false, 0},
+		"as far as they are":          {transcript.Same{Turn: 2, Message: "m"}, 0, "2 2 [] 0 m", false, 0},
+		"the parent was cut":          {transcript.Same{Turn: 1, Message: "m"}, 3, "3 3 [] 0 m", false, 0},
+		"the file says less":          {transcript.Same{Turn: 3, Message: "m"}, 2, "3 3 [] 0 m", false, 0},
+		"behind a turn":               {transcript.Same{Behind: 4, Message: "m"}, 0, "0 4 [4] 0 m", false, 0},
+		"behind a turn, and shown":    {transcript.Same{Behind: 4, Message: "m"}, 2, "2 2 [] 0 m", false, 0},
+		"behind a turn, and more":     {transcript.Same{Turn: 1, Behind: 4, Message: "m"}, 0, "1 1 [] 0 m", false, 0},
+		"without some turns":          {transcript.Same{Turn: 2, Turns: []int{1, 4}}, 0, "2 4 [1 4] 0 its own", false, 0},
+		"without some turns, and cut": {transcript.Same{Turn: 2, Turns: []int{1, 4}}, 4, "4 6 [1 4 5 6] 0 its own", false, 0},
+		"a summary":                   {transcript.Same{Behind: 4, Message: "m"}, 0, "4 4 [] 4 m", true, 0},
+		"a summary of nothing":        {transcript.Same{}, 0, "0 0 [] 0 its own", true, 0},
+		"a summary of a summary":      {transcript.Same{Behind: 4}, 0, "7 7 [] 7 its own", true, 3},
+		"a summary of a summary only": {transcript.Same{}, 0, "3 3 [] 3 its own", true, 3},
+		"made of one with a summary":  {transcript.Same{Turn: 2}, 0, "5 5 [] 3 its own", true, 3},
+		"made of one, without some":   {transcript.Same{Turn: 2, Turns: []int{1, 4}}, 0, "5 7 [1 2 3 4 7] 3 its own", true, 3},
 	} {
 		l := &model.Lineage{}
 		l.Message = "its own"
-		share(l, c.same, c.shown)
-		if got := fmt.Sprint(l.Both, " ", l.Turn, " ", l.Turns, " ", l.Message); got != c.want {
+		parent := &model.Session{Fork: &model.Lineage{Unsaid: c.before}}
+		share(l, parent, &transcript.Trace{Summary: c.summary}, c.same, c.shown)
+		if got := fmt.Sprint(l.Both, " ", l.Turn, " ", l.Turns, " ", l.Unsaid, " ", l.Message); got != c.want {
 			t.Errorf("%s: %s, want %s", what, got, c.want)
 		}
 	}

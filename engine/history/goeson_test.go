@@ -8,6 +8,8 @@ import (
 
 	"rewind/engine/enginetest"
 	"rewind/engine/history"
+	"rewind/engine/model"
+	"rewind/engine/restore"
 	"rewind/hooks"
 )
 
@@ -39,7 +41,7 @@ func TestGoesOnInANewSession(t *testing.T) {
 	b.Tell(hooks.SessionStart, map[string]any{"source": "compact"})
 	turn(b, "three")
 	p.Settle()
-	if of := p.Session(b.Name()).Fork; of == nil || of.Session != a.Name() || of.Turn != 2 {
+	if of := p.Session(b.Name()).Fork; of == nil || of.Session != a.Name() || of.Turn != 2 || of.Unsaid != 2 {
 		t.Fatalf("it goes on from %+v", of)
 	}
 	rows, err := p.E.History.Rows(enginetest.Bg, history.RowOptions{})
@@ -47,9 +49,26 @@ func TestGoesOnInANewSession(t *testing.T) {
 	var got []string
 	for i := range rows.Rows {
 		r := &rows.Rows[i]
-		got = append(got, fmt.Sprint(r.Prompt, " ", r.Aside))
+		got = append(got, fmt.Sprint(r.Turn, " ", r.Prompt, " ", r.Aside))
 	}
-	enginetest.Equal(t, "aside", got, []string{"three false", "two false", "one false", " false"})
+	enginetest.Equal(t, "aside", got, []string{"3 three false", "2 two false", "1 one false", "0  false"})
+	list, err := p.E.History.Turns(enginetest.Bg, model.SessionChoice{Session: b.Name()}, 0)
+	p.Must(err)
+	got = nil
+	for i := range list.Turns {
+		info := &list.Turns[i]
+		got = append(got, fmt.Sprint(info.Number, " ", info.Summary, " ", info.Gone, " ", list.OwnAt == info.Number))
+	}
+	enginetest.Equal(t, "turns", got, []string{"1 one false false", "2 two false false", "3 three false true"})
+	for n, want := range map[string]string{"1": a.Name() + " 1", "2": a.Name() + " 2", "3": b.Name() + " 1"} {
+		m, err := p.E.History.Moment(b.Name(), "turn:"+n)
+		p.Must(err)
+		enginetest.Equal(t, "turn:"+n, []string{fmt.Sprint(m.Session, " ", m.Turn)}, []string{want})
+	}
+	fork := p.Fork("turn:3", restore.Options{Env: p.Env(), Session: model.SessionChoice{Session: b.Name()}})
+	if of := p.Session(fork.Session).Fork; of.Turn != 3 || of.Both != 3 || of.Unsaid != 2 {
+		t.Errorf("a fork of it has %+v", of)
+	}
 	turn(a, "on")
 	rows, err = p.E.History.Rows(enginetest.Bg, history.RowOptions{})
 	p.Must(err)

@@ -156,6 +156,7 @@ func (h *turnReader) endOfTurnMoment(session string, is naming.Name) (*Moment, e
 	if err != nil {
 		return nil, err
 	}
+	session = h.saidIn(session, is.Turn)
 	if is.Before {
 		return h.typedMoment(session, is)
 	}
@@ -181,6 +182,19 @@ func (h *turnReader) endOfTurnMoment(session string, is naming.Name) (*Moment, e
 	return p, nil
 }
 
+// saidIn is the session whose conversation has turn n of a session: another one's where this one has it in the summary
+// with which it begins.
+func (h *turnReader) saidIn(session string, n uint64) string {
+	for range conversation.MaxBases {
+		s := h.log.Session(session)
+		if summed := n > 0 && n <= uint64(s.InSummary()); !summed {
+			break
+		}
+		session = s.Fork.Session
+	}
+	return session
+}
+
 // saidAtEnd sets the conversation of the moment at which turn n ended, and drops the moment's checkpoint where the log
 // tells nothing of the turn.
 func (h *turnReader) saidAtEnd(p *Moment, s *model.Session, n uint64) (err error) {
@@ -199,12 +213,12 @@ func (h *turnReader) saidAtEnd(p *Moment, s *model.Session, n uint64) (err error
 		return err
 	}
 	past := p.Checkpoint == nil || s.Imported || n < h.firstTurn(s) // the log tells nothing of it
-	if past && n <= uint64(turns) {
-		p.Transcript, p.Turn, p.Checkpoint = said, int(n), nil
+	if at, has := below(s).place(n); past && has && at <= turns {
+		p.Transcript, p.Turn, p.Checkpoint = said, at, nil
 		return nil
 	}
 	if p.Checkpoint == nil && s.Imported {
-		return &model.NoTurnError{Session: p.Session, Turn: n, Turns: uint64(turns)}
+		return &model.NoTurnError{Session: p.Session, Turn: n, Turns: below(s).of(turns)}
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // number, under which its code is found, and those behind it have a higher one than their place in the conversation.
 // The zero value is of a conversation without such turns.
 type numbers struct {
-	silent []uint64 // the numbers of turns that the conversation does not have, in order
+	silent []uint64 // the numbers of turns that the conversation does not have, in order; first those of its summary
 }
 
 // of is the number of the turn at a place of the conversation, from 1; 0: of none.
@@ -40,8 +40,8 @@ func (n numbers) place(number uint64) (place int, said bool) {
 
 // numbersNow are the numbers of a session's conversation as it is.
 func (h *turnReader) numbersNow(s *model.Session, turns []transcript.Turn) (numbers, error) {
-	if s == nil || s.Turn <= uint64(len(turns)) {
-		return numbers{}, nil
+	if n := below(s); s == nil || s.Turn <= n.of(len(turns)) {
+		return n, nil
 	}
 	l, err := h.readTurns(turnAt{session: s.Name})
 	if err != nil {
@@ -53,12 +53,10 @@ func (h *turnReader) numbersNow(s *model.Session, turns []transcript.Turn) (numb
 // numbers finds which turns up to last a conversation does not have. Where that does not tell all by which the log has
 // more turns, as when the file was cut by nobody's wish, places are numbers.
 func (l *turnLog) numbers(turns []transcript.Turn, last uint64) (numbers, error) {
+	first := below(l.record)
 	left := len(turns) // whose numbers are not found yet
-	if last <= uint64(left) {
-		return numbers{}, nil
-	}
 	var silent []uint64
-	for n := last; n > uint64(left); n-- { // in front of that each has its own
+	for n := last; n > uint64(len(first.silent)+left); n-- { // in front of that each has its own
 		is, writing, err := l.isSilent(n, turns[:left])
 		switch {
 		case err != nil:
@@ -67,13 +65,22 @@ func (l *turnLog) numbers(turns []transcript.Turn, last uint64) (numbers, error)
 		case is:
 			silent = append(silent, n)
 		case left == 0:
-			return numbers{}, nil
+			return first, nil
 		default:
 			left--
 		}
 	}
 	slices.Reverse(silent)
-	return numbers{silent}, nil
+	return numbers{append(first.silent, silent...)}, nil
+}
+
+// below are the numbers of a conversation that begins with a summary of turns, which have the first ones.
+func below(s *model.Session) numbers {
+	silent := make([]uint64, s.InSummary())
+	for i := range silent {
+		silent[i] = uint64(i + 1)
+	}
+	return numbers{silent}
 }
 
 // isSilent reports whether a conversation does not have turn n, where turns are those of it that may be the turn or
@@ -131,10 +138,12 @@ func (l *turnLog) turnsAtEnd(f *turnFacts) (turns []transcript.Turn, known bool,
 }
 
 // numbered are the turns of a conversation under their numbers, with those that it does not have, as their hooks told.
+// Those of its summary are another session's.
 func (l *turnLog) numbered(turns []transcript.Turn, num numbers) ([]model.TurnInfo, error) {
-	out := make([]model.TurnInfo, len(turns)+len(num.silent))
+	first := l.record.InSummary()
+	out := make([]model.TurnInfo, len(turns)+len(num.silent)-first)
 	for i := range out {
-		out[i].Number = uint64(i + 1)
+		out[i].Number = uint64(first + i + 1)
 		place, said := num.place(out[i].Number)
 		if said {
 			out[i].Turn = turns[place-1]
@@ -194,7 +203,7 @@ func (h *turnReader) numberMessages(s *model.Session, said objstore.ID, list []t
 	return nil
 }
 
-// lastSaid is the number of the last turn that a session's conversation has; 0: it has none.
+// lastSaid is the number of the last turn that a session's conversation has, be it in a summary; 0: it has none.
 func (h *turnReader) lastSaid(s *model.Session) (uint64, error) {
 	if s == nil || !hasTalk(s) {
 		return 0, nil
@@ -204,7 +213,7 @@ func (h *turnReader) lastSaid(s *model.Session) (uint64, error) {
 		return 0, err
 	}
 	n, err := h.numbersNow(s, turns)
-	return n.of(len(turns)), err
+	return max(n.of(len(turns)), uint64(s.InSummary())), err
 }
 
 // NumberBefore is the number of the last turn of a conversation that a session's file had before an operation. The

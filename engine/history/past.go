@@ -29,8 +29,8 @@ func (h *turnReader) past(s *model.Session) []transcript.Turn {
 	if more := h.lostTurns(s); len(more) > len(turns) {
 		turns = more
 	}
-	if first := h.firstTurn(s); first > 0 && uint64(len(turns)) >= first {
-		turns = turns[:first-1]
+	if at, _ := below(s).place(h.firstTurn(s)); at > 0 && len(turns) >= at {
+		turns = turns[:at-1]
 	}
 	return turns
 }
@@ -51,7 +51,7 @@ func (h *turnReader) lostTurns(s *model.Session) []transcript.Turn {
 // was before it was cut.
 func (h *turnReader) saidOf(s *model.Session, n uint64) (said objstore.ID, turns int, err error) {
 	turns, err = h.turnsIn(s, s.Cursor.Transcript)
-	if err != nil || n <= uint64(turns) {
+	if err != nil || n <= below(s).of(turns) {
 		return s.Cursor.Transcript, turns, err
 	}
 	if lost := len(h.lostTurns(s)); lost > turns {
@@ -65,19 +65,21 @@ func (h *turnReader) firstTurn(s *model.Session) uint64 {
 	if s.Imported {
 		return 0
 	}
-	if op, err := h.log.Refs.Operation(s.Began); err == nil && op.Kind != refs.KindImport && op.Turn <= 1 {
-		return 1
+	first := uint64(s.InSummary() + 1)
+	if op, err := h.log.Refs.Operation(s.Began); err == nil && op.Kind != refs.KindImport && op.Turn <= first {
+		return first
 	}
 	l, err := h.readTurns(turnAt{session: s.Name})
 	if err != nil {
-		return 1 // what is not known is no past
+		return first // what is not known is no past
 	}
 	return l.firstTold()
 }
 
-func pastRow(session string, turns []transcript.Turn, n uint64) Row {
-	t := &turns[n-1]
-	r := Row{Of: session, Turn: n, Prompt: t.Summary, At: t.Time, NoCode: true}
+// pastRow is the row of the turn at a place of a session's conversation.
+func pastRow(s *model.Session, turns []transcript.Turn, place int) Row {
+	t := &turns[place-1]
+	r := Row{Of: s.Name, Turn: below(s).of(place), Prompt: t.Summary, At: t.Time, NoCode: true}
 	r.Aside = t.Gone
 	return r
 }
@@ -89,10 +91,11 @@ func (h *turnReader) pastTurn(at turnAt) (*Row, error) {
 		return nil, err
 	}
 	turns := h.past(s)
-	if at.turn == 0 || at.turn > uint64(len(turns)) {
+	place, said := below(s).place(at.turn)
+	if place == 0 || !said || place > len(turns) {
 		return nil, nil
 	}
-	r := pastRow(at.session, turns, at.turn)
+	r := pastRow(s, turns, place)
 	return &r, nil
 }
 
@@ -216,7 +219,7 @@ func (w *pastWalk) next() (*Row, error) {
 			return nil, nil
 		}
 		p := &w.open[best]
-		r := pastRow(p.s.Name, p.turns, uint64(len(p.turns)))
+		r := pastRow(p.s, p.turns, len(p.turns))
 		if p.turns = p.turns[:len(p.turns)-1]; len(p.turns) == 0 {
 			w.open = slices.Delete(w.open, best, best+1)
 		}

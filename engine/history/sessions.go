@@ -219,7 +219,7 @@ func (h *forkReader) forksWith(s *model.SessionInfo, from map[string]*model.Line
 		seen = append(seen, l.Session)
 	}
 	if s.Fork != nil {
-		own := max(s.Turns-s.Fork.Both, 0)
+		own := max(s.Turns+s.Fork.Unsaid-s.Fork.Both, 0)
 		list = append(list, model.ForkInfo{SessionInfo: *s, Own: own, Branch: s.Name, Lineage: before})
 	}
 	ways := h.ways(&s.Session)

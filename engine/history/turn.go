@@ -72,8 +72,8 @@ func taken(
 		}
 		if at.turn > uint64(s.Fork.Both) {
 			// A fork that has the turn no more was cut in place behind the fork that was made of it. It had inherited
-			// the turn, unless it had made one of that number by then.
-			if at.forked == 0 {
+			// the turn, unless it had made one of that number by then. Of one that was only imported the log tells no turn.
+			if its := s.Imported && at.turn <= s.Turn; its || at.forked == 0 {
 				break
 			}
 			l, err := log(at)
@@ -165,7 +165,8 @@ func hasTalk(s *model.Session) bool {
 	return model.Understood(s.Agent) && !s.Cursor.Transcript.IsZero()
 }
 
-// TurnCount is how many turns the captured conversation of a session has; 0 if it cannot be read.
+// TurnCount is how many turns the captured conversation of a session has, those of its summary among them; 0 if it
+// cannot be read.
 func (h *turnReader) TurnCount(s *model.Session) uint64 {
 	if s == nil || !hasTalk(s) {
 		return 0
@@ -174,7 +175,7 @@ func (h *turnReader) TurnCount(s *model.Session) uint64 {
 	if err != nil {
 		return 0 // the number is a hint
 	}
-	return uint64(turns)
+	return max(below(s).of(turns), uint64(s.InSummary()))
 }
 
 // endOfSession is the checkpoint at the end of the last turn of a session's conversation, which may have been taken in

@@ -38,7 +38,8 @@ func (h *turnReader) listTurns(l *model.TurnList, s *model.Session, now *transcr
 		if t.num, err = h.numbersNow(s, now.Turns); err != nil {
 			return err
 		}
-		count = max(count, t.num.of(len(now.Turns)), uint64(len(t.lost)))
+		first := s.InSummary()
+		count = max(count, t.num.of(len(now.Turns)), uint64(first+len(t.lost)), uint64(first))
 		if t.as, err = conversation.OpenEnd(h.log.Objs, s.Cursor.Transcript); err != nil {
 			return err
 		}
@@ -149,6 +150,9 @@ func (t *turnList) end(n uint64) (cp objstore.ID, known *turnLog, at turnAt, err
 // itself, was killed or the file was cut, as it stood when it ended.
 func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	info := model.TurnInfo{Number: n}
+	if n <= uint64(t.s.InSummary()) {
+		return info, t.summed(&info)
+	}
 	info.Turn = t.said(n)
 	f, own, here, err := t.coded(&info)
 	if f == nil || err != nil {
@@ -209,6 +213,38 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	return info, nil
 }
 
+// summed tells a turn that the session has in the summary with which it begins, as the one before it has it.
+func (t *turnList) summed(info *model.TurnInfo) error {
+	if _, _, _, err := t.coded(info); err != nil {
+		return err
+	}
+	at := t.e.turnAt(t.s.Name, info.Number, t.log)
+	l, err := t.log(at)
+	if err != nil {
+		return err
+	}
+	f, err := l.factsOf(at.turn)
+	if err != nil {
+		return err
+	}
+	if f != nil {
+		info.Turn = f.told()
+	}
+	of := t.e.log.Session(at.session)
+	if of == nil || !hasTalk(of) {
+		return nil
+	}
+	turns, err := t.e.turnsTo(of, of.Cursor.Transcript)
+	if err != nil {
+		return err
+	}
+	num, err := t.e.numbersNow(of, turns)
+	if place, said := num.place(at.turn); said && place <= len(turns) {
+		info.Turn = turns[place-1]
+	}
+	return err
+}
+
 // coded tells where a turn ends and how many checkpoints it has. f is what the session's own log knows of it, nil if it
 // has nothing; here: it was taken in the session, and not in one that that was forked from.
 func (t *turnList) coded(info *model.TurnInfo) (f *turnFacts, own *turnLog, here bool, err error) {
@@ -245,8 +281,8 @@ func (t *turnList) said(n uint64) (turn transcript.Turn) {
 	if _, said := t.num.place(n); !said {
 		return turn
 	}
-	if n <= uint64(len(t.lost)) {
-		turn = t.lost[n-1]
+	if at, said := below(t.s).place(n); said && at <= len(t.lost) {
+		turn = t.lost[at-1]
 	}
 	turn.Gone = t.now != nil
 	return turn

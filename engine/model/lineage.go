@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -16,6 +17,7 @@ type Lineage struct {
 	value.Lineage
 	Both       int         // so many of its turns both have: Lineage.Turn as this session counts
 	Turns      []int       // the other's numbers of those; nil: the same. Where Both is 0, the one turn that it goes on behind
+	Unsaid     int         // so many of Both, from the first, its conversation has as a summary (Droid's /compress)
 	Transcript objstore.ID // the session file as it was made; zero: not known
 }
 
@@ -26,6 +28,34 @@ func (l *Lineage) Share(both int, turns []int) {
 	if both == 0 && len(turns) == 1 {
 		l.Turn = turns[0]
 	}
+}
+
+// Below says that both conversations begin with a summary of so many turns of a third: those have the first numbers in
+// both.
+func (l *Lineage) Below(before int) {
+	if before == 0 {
+		return
+	}
+	var turns []int
+	if l.Turns != nil {
+		for n := 1; n <= before; n++ {
+			turns = append(turns, n)
+		}
+		for _, n := range l.Turns {
+			turns = append(turns, n+before)
+		}
+	}
+	l.Unsaid = before
+	l.Share(l.Both+before, turns)
+}
+
+// InSummary is how many turns of another session a session's conversation has as a summary, with which it begins: they
+// have the first numbers, and places in the conversation begin behind them.
+func (s *Session) InSummary() int {
+	if s == nil || s.Fork == nil {
+		return 0
+	}
+	return s.Fork.Unsaid
 }
 
 // docs/format.md#session-record, 19.
@@ -42,7 +72,11 @@ var lineageTable = record.New(
 	record.String(10, func(l *Lineage) *value.Found { return &l.How }),
 	record.String(11, func(l *Lineage) *string { return &l.Commit }),
 	record.String(12, func(l *Lineage) *string { return &l.Branch }),
+	record.Count(13, func(l *Lineage) *int { return &l.Unsaid }),
 ).Then(func(l *Lineage) error {
+	if l.Unsaid > max(l.Both, 0) {
+		return fmt.Errorf("%w: %d turns in a summary of %d", record.ErrFormat, l.Unsaid, l.Both)
+	}
 	l.Share(l.Both, l.Turns)
 	return nil
 })
@@ -77,7 +111,8 @@ func (l *Lineage) Same(m *Lineage) bool {
 		return l == m
 	}
 	samePlace := l.Session == m.Session && l.Both == m.Both && l.Message == m.Message
-	return samePlace && l.How == m.How && slices.Equal(l.Turns, m.Turns)
+	sameTurns := l.Unsaid == m.Unsaid && slices.Equal(l.Turns, m.Turns)
+	return samePlace && sameTurns && l.How == m.How
 }
 
 // Of is the other session's number of turn n, which both have. It may have gone back behind turns that an agent did not
@@ -96,7 +131,7 @@ func (l *Lineage) UpTo(n uint64) uint64 {
 	case l.Both < 0:
 		return math.MaxUint64
 	case l.Both == 0:
-		return uint64(l.Turn) // it has none of the other's turns, and goes on behind that one: Droid's /compress
+		return uint64(l.Turn) // it has none of the other's turns, and goes on behind that one
 	}
 	return l.Of(min(n, uint64(l.Both)))
 }

@@ -57,7 +57,9 @@ func (s *Session) ComesFrom(l *Lineage) {
 		both = uint64(l.Both)
 	}
 	s.Fork = l
-	switch {
+	switch unsaid := uint64(s.InSummary()); {
+	case was == 0 && unsaid > 0: // its file has none of them
+		s.Turn += unsaid
 	case was > 0 && s.Turn > was: // told otherwise before
 		s.Turn += both - was
 	case was > 0:

@@ -76,7 +76,7 @@ func (rs *talkPlanner) changedLineage(
 		return nil
 	}
 	l := *s.Fork
-	l.Share(min(l.Both, cut.Turn), l.Turns)
+	l.Share(min(l.Both, l.Unsaid+cut.Turn), l.Turns)
 	made, closed, err := rs.initialConversation(get, s)
 	if err != nil || made.ReaderAt == nil {
 		return &l
@@ -89,7 +89,7 @@ func (rs *talkPlanner) changedLineage(
 	same, err := transcript.Common(s.Agent, made,
 		transcript.Source{ReaderAt: st, Size: size, Name: s.Transcript, Ended: true})
 	if err == nil {
-		l.Share(min(same.Turn, cut.Turn), l.Turns)
+		l.Share(l.Unsaid+min(same.Turn, cut.Turn), l.Turns)
 	}
 	return &l
 }

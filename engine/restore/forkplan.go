@@ -176,6 +176,7 @@ func (rs *talkPlanner) PlanFork(p *history.Moment, title, kind string, clone boo
 	}}
 	f.lineage.How = value.FoundMade
 	f.lineage.Share(rs.shares(s, cut))
+	f.lineage.Below(s.InSummary())
 	if p.Checkpoint != nil {
 		f.lineage.At(p.Checkpoint)
 	}
@@ -193,14 +194,15 @@ func (rs *talkPlanner) number(s *model.Session, p *history.Moment, cut transcrip
 	return int(rs.history.Number(s, cut.Turn))
 }
 
-// shares is how many turns a cut of a session has, and which of its turns they are where their numbers are others.
+// shares is how many turns a cut of a session has, and which of its turns they are where their numbers are others, each
+// counted behind what its summary has.
 func (rs *talkPlanner) shares(s *model.Session, cut transcript.Cut) (both int, turns []int) {
 	both, turns = cut.Turn, cut.Turns
 	if turns != nil {
 		both = len(turns)
 	}
-	number := rs.history.Numbers(s)
-	if int(number(cut.Turn)) == cut.Turn {
+	number, before := rs.history.Numbers(s), s.InSummary()
+	if int(number(cut.Turn)) == before+cut.Turn || cut.Turn == 0 {
 		return both, turns
 	}
 	its := make([]int, both)
@@ -209,7 +211,7 @@ func (rs *talkPlanner) shares(s *model.Session, cut transcript.Cut) (both int, t
 		if turns != nil {
 			place = turns[i]
 		}
-		its[i] = int(number(place))
+		its[i] = int(number(place)) - before
 	}
 	return both, its
 }

@@ -102,7 +102,8 @@ func restored(places []ledger.Place) bool {
 	return i >= 0 && places[i].How == ledger.Restored
 }
 
-// atWork are the sessions of agents among the newest places since a time.
+// atWork are the sessions of agents among the newest places since a time. One whose agent has gone on under a new id
+// since (Droid's /compress) is not: the window is the new one's.
 func (ss *Sessions) atWork(places []ledger.Place, since time.Time) (names []string, err error) {
 	families, met, record := map[string]bool{}, map[string]bool{model.Manual: true}, ss.reading()
 	for _, p := range places {
@@ -122,6 +123,9 @@ func (ss *Sessions) atWork(places []ledger.Place, since time.Time) (names []stri
 			s = &model.Session{Event: model.EventScan} // whose record is lost
 		}
 		name := cmp.Or(s.LaneOf, p.Session)
+		if before := continued(s); before != "" { // what is met behind it is older
+			met[before] = true
+		}
 		if s.Left || ss.Elsewhere(s) != "" || slices.Contains(names, name) {
 			continue
 		}
@@ -137,6 +141,14 @@ func (ss *Sessions) atWork(places []ledger.Place, since time.Time) (names []stri
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// continued is the session in whose place, in the agent's window, a session goes on under a new id; "": none.
+func continued(s *model.Session) string {
+	if s.Previous == "" || s.Fork != nil && s.Fork.Kind != model.ByAgent {
+		return ""
+	}
+	return string(s.Agent) + "/" + s.Previous
 }
 
 // positionOf is p with a subagent's session replaced by its caller, and with Branch only if both sessions are of one
