@@ -15,12 +15,11 @@ type Trace struct {
 	Parent Parent // that the file names
 	Header bool   // it names it as its parent, and not only by what its records say of themselves
 	// Shown is the turn up to which the file itself says that its records are another session's; 0: it does not say.
-	Shown int
-	First time.Time // of its records
-	Last  time.Time
-	Own   bool // it has a message behind those that it says are another session's
-	// Summary: in front of its first message it has one of what was said in another session, as Droid's /compress writes.
-	Summary bool
+	Shown   int
+	First   time.Time // of its records
+	Last    time.Time
+	Own     bool // it has a message behind those that it says are another session's
+	Summary bool // it begins with one of what was said in another session, as Droid's /compress writes it
 
 	base  *Base
 	named uint64          // Parent.Message
@@ -166,7 +165,6 @@ func (t *Trace) take(of *tracker, l *line) {
 		return
 	}
 	t.front(l)
-	t.Summary = t.Summary || l.Type == droidSummary && of.c.Messages == 0
 	s := step{
 		at: millis(l.Time), turn: int32(len(of.c.Turns)), record: int32(of.c.Records), //nolint:gosec // neither has so many
 		ordinal: l.Ordinal, end: l.Offset + l.Size,
@@ -207,8 +205,11 @@ func (t *Trace) take(of *tracker, l *line) {
 	t.steps = append(t.steps, s)
 }
 
-// front takes what a summary in front of the first message names.
+// front takes what a summary in front of the first message names, and that there is one.
 func (t *Trace) front(l *line) {
+	if l.Type == droidSummary {
+		t.Summary = !slices.ContainsFunc(t.steps, func(s step) bool { return s.message }) || t.Summary
+	}
 	inFront := len(t.steps) == 0 && len(t.sums) < maxCalls
 	if inFront && l.Type == "summary" && l.Summed != "" {
 		t.sums = append(t.sums, number64(l.Summed))

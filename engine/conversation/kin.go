@@ -144,8 +144,8 @@ func (k kin) ofNamed(r *tracer, s *model.Session, t *transcript.Trace, named str
 	return l, nil
 }
 
-// behind is the turn of the session that t's file names behind which t goes on, where it takes nothing along: the one in
-// which that was then. of is that one's trace, nil if it has none.
+// behind is the turn behind which t goes on of the session that its file names, where it takes nothing along: the one
+// in which that was then. of is that one's trace, nil if it has none.
 func behind(of, t *transcript.Trace, same transcript.Same) int {
 	if nothing := same.Turn+same.Behind+t.Shown == 0; nothing && t.Header && of != nil {
 		return of.TurnAt(t.First)

@@ -69,10 +69,11 @@ func TestFileTimes(t *testing.T) {
 
 // TestShared: how far two conversations are the same is what they have in common, or what the child's file says.
 func TestShared(t *testing.T) {
+	some := transcript.Same{Turn: 2, Turns: []int{1, 4}}
 	for what, c := range map[string]struct {
 		same    transcript.Same
 		shown   int
-		want    string // how many turns both have, the last one's number in the parent, those of all, in a summary, and a message
+		want    string // turns of both, the last one's number in the parent, those of all, those in a summary, a word
 		summary bool   // the child begins with one
 		before  int    // so many turns the parent has as a summary
 	}{
@@ -83,14 +84,14 @@ func TestShared(t *testing.T) {
 		"behind a turn":               {transcript.Same{Behind: 4, Message: "m"}, 0, "0 4 [4] 0 m", false, 0},
 		"behind a turn, and shown":    {transcript.Same{Behind: 4, Message: "m"}, 2, "2 2 [] 0 m", false, 0},
 		"behind a turn, and more":     {transcript.Same{Turn: 1, Behind: 4, Message: "m"}, 0, "1 1 [] 0 m", false, 0},
-		"without some turns":          {transcript.Same{Turn: 2, Turns: []int{1, 4}}, 0, "2 4 [1 4] 0 its own", false, 0},
-		"without some turns, and cut": {transcript.Same{Turn: 2, Turns: []int{1, 4}}, 4, "4 6 [1 4 5 6] 0 its own", false, 0},
+		"without some turns":          {some, 0, "2 4 [1 4] 0 its own", false, 0},
+		"without some turns, and cut": {some, 4, "4 6 [1 4 5 6] 0 its own", false, 0},
 		"a summary":                   {transcript.Same{Behind: 4, Message: "m"}, 0, "4 4 [] 4 m", true, 0},
 		"a summary of nothing":        {transcript.Same{}, 0, "0 0 [] 0 its own", true, 0},
 		"a summary of a summary":      {transcript.Same{Behind: 4}, 0, "7 7 [] 7 its own", true, 3},
 		"a summary of a summary only": {transcript.Same{}, 0, "3 3 [] 3 its own", true, 3},
 		"made of one with a summary":  {transcript.Same{Turn: 2}, 0, "5 5 [] 3 its own", true, 3},
-		"made of one, without some":   {transcript.Same{Turn: 2, Turns: []int{1, 4}}, 0, "5 7 [1 2 3 4 7] 3 its own", true, 3},
+		"made of one, without some":   {some, 0, "5 7 [1 2 3 4 7] 3 its own", true, 3},
 	} {
 		l := &model.Lineage{}
 		l.Message = "its own"

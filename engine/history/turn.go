@@ -72,7 +72,7 @@ func taken(
 		}
 		if at.turn > uint64(s.Fork.Both) {
 			// A fork that has the turn no more was cut in place behind the fork that was made of it. It had inherited
-			// the turn, unless it had made one of that number by then. Of one that was only imported the log tells no turn.
+			// the turn, unless it had made one of that number by then. Of an imported one the log tells no turn.
 			if its := s.Imported && at.turn <= s.Turn; its || at.forked == 0 {
 				break
 			}

@@ -50,7 +50,11 @@ func (h *turnReader) listTurns(l *model.TurnList, s *model.Session, now *transcr
 		first, l.More = count-uint64(limit)+1, true
 	}
 	for n := first; n <= count; n++ {
-		info, err := t.turn(n)
+		tell := t.turn
+		if n <= uint64(s.InSummary()) {
+			tell = t.summed
+		}
+		info, err := tell(n)
 		if err != nil {
 			return err
 		}
@@ -150,9 +154,6 @@ func (t *turnList) end(n uint64) (cp objstore.ID, known *turnLog, at turnAt, err
 // itself, was killed or the file was cut, as it stood when it ended.
 func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	info := model.TurnInfo{Number: n}
-	if n <= uint64(t.s.InSummary()) {
-		return info, t.summed(&info)
-	}
 	info.Turn = t.said(n)
 	f, own, here, err := t.coded(&info)
 	if f == nil || err != nil {
@@ -214,35 +215,36 @@ func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 }
 
 // summed tells a turn that the session has in the summary with which it begins, as the one before it has it.
-func (t *turnList) summed(info *model.TurnInfo) error {
-	if _, _, _, err := t.coded(info); err != nil {
-		return err
+func (t *turnList) summed(n uint64) (model.TurnInfo, error) {
+	info := model.TurnInfo{Number: n}
+	if _, _, _, err := t.coded(&info); err != nil {
+		return info, err
 	}
-	at := t.e.turnAt(t.s.Name, info.Number, t.log)
+	at := t.e.turnAt(t.s.Name, n, t.log)
 	l, err := t.log(at)
 	if err != nil {
-		return err
+		return info, err
 	}
 	f, err := l.factsOf(at.turn)
 	if err != nil {
-		return err
+		return info, err
 	}
 	if f != nil {
 		info.Turn = f.told()
 	}
 	of := t.e.log.Session(at.session)
 	if of == nil || !hasTalk(of) {
-		return nil
+		return info, nil
 	}
 	turns, err := t.e.turnsTo(of, of.Cursor.Transcript)
 	if err != nil {
-		return err
+		return info, err
 	}
 	num, err := t.e.numbersNow(of, turns)
 	if place, said := num.place(at.turn); said && place <= len(turns) {
 		info.Turn = turns[place-1]
 	}
-	return err
+	return info, err
 }
 
 // coded tells where a turn ends and how many checkpoints it has. f is what the session's own log knows of it, nil if it

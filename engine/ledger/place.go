@@ -50,8 +50,8 @@ func (p *Place) like(q *Place) bool {
 }
 
 // wayOf is what an operation says, by the word of its event. What was captured at a session's start or end, or by a
-// scan, its session did not do; where a turn is seen to be over without a word, nobody has done anything. What a restore
-// saves first moves nothing: the restore behind it says where one goes, and its undo goes back to where one was.
+// scan, its session did not do; where a turn is seen to be over without a word, nobody has done anything. What a
+// restore saves first moves nothing: the restore behind it says where one goes, and its undo goes back.
 func wayOf(op *refs.Operation, event string) How {
 	switch {
 	case op.Kind.IsRestore() && op.Restore != nil && len(op.Restore.Paths) > 0:
