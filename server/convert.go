@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -317,7 +318,8 @@ func sessionsOf(e *engine.Engine, list []model.Session) []api.Session {
 			continue
 		}
 		v := api.Session{
-			Session: s.Name, Agent: s.Agent, Turn: s.Turn, Prompt: api.Text(s.Prompt),
+			Session: s.Name, Agent: s.Agent, Turn: s.Turn,
+			Prompt:     api.Text(cmp.Or(s.Prompt, e.History.Untold(&list[i], s.Turn))),
 			Transcript: api.Text(s.Transcript),
 			Dir:        api.Text(s.Cwd),
 			First:      s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended,

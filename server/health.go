@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,6 +175,11 @@ func (s health) status(
 		}
 		if st.Current != nil {
 			cp := checkpoint(*st.Current)
+			for _, s := range out.Sessions {
+				if s.Session == cp.Session && s.Turn == cp.Turn {
+					cp.Prompt = cmp.Or(cp.Prompt, s.Prompt)
+				}
+			}
 			out.Current = &cp
 		}
 		if st.HalfDone != nil {

@@ -118,16 +118,8 @@ func (h *turnReader) PromptOf(session string, n uint64) string {
 // promptSaid is PromptOf as the conversation has it, also of a turn that the person has gone back behind; what cannot
 // be read is not known.
 func (h *turnReader) promptSaid(s *model.Session, n uint64, told *turnFacts) string {
-	if s == nil || n == 0 || !model.Understood(s.Agent) {
-		return ""
-	}
-	turns, err := h.turnsTo(s, s.Cursor.Transcript)
-	if err != nil {
-		return ""
-	}
-	num, err := h.numbersNow(s, turns)
-	place, said := num.place(n)
-	if has := said && place <= len(turns); err != nil || !has {
+	turns, place := h.saidTurns(s, n)
+	if place == 0 {
 		return ""
 	}
 	if told.Prompt != "" && !told.begins(&turns[place-1]) {

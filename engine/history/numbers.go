@@ -183,6 +183,36 @@ func (h *turnReader) Numbers(s *model.Session) func(place int) uint64 {
 	return n.of
 }
 
+// saidTurns are the turns of a session's conversation as it is, and the place where it has turn n, from 1; 0: it has no
+// such turn, or cannot be read.
+func (h *turnReader) saidTurns(s *model.Session, n uint64) (turns []transcript.Turn, place int) {
+	if s == nil || n == 0 || !hasTalk(s) {
+		return nil, 0
+	}
+	turns, err := h.turnsTo(s, s.Cursor.Transcript)
+	if err != nil {
+		return nil, 0
+	}
+	num, err := h.numbersNow(s, turns)
+	if place, said := num.place(n); err == nil && said && place <= len(turns) {
+		return turns, place
+	}
+	return nil, 0
+}
+
+// Untold is how turn n of a session begins, as its conversation has it, where no hook told: of one that began in another
+// project. "": it is not known.
+func (h *turnReader) Untold(s *model.Session, n uint64) string {
+	if s == nil || s.Imported {
+		return ""
+	}
+	turns, place := h.saidTurns(s, n)
+	if place == 0 {
+		return ""
+	}
+	return turns[place-1].Summary
+}
+
 // numberMessages gives messages of a conversation the numbers of their turns for places.
 func (h *turnReader) numberMessages(s *model.Session, said objstore.ID, list []transcript.Message) error {
 	turns, err := h.turnsTo(s, s.Cursor.Transcript)

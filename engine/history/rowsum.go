@@ -153,9 +153,9 @@ type sumOf struct {
 }
 
 const (
-	maxSums     = 6 << 20 // about what they take in memory while lists are asked for, in bytes: 1,000 turns of 15 files
-	sumsAtRest  = 256     // that are kept when nothing is asked for: more are of a list of all turns
-	changeBytes = 320     // about what a change takes
+	maxSums     = 12 << 20 // about what they take in memory while lists are asked for, in bytes: twice 1,000 turns of 15 files
+	sumsAtRest  = 256      // that are kept when nothing is asked for: more are of a list of all turns
+	changeBytes = 320      // about what a change takes
 )
 
 // trim gives them up where they are more than those of a list of the newest rows.

@@ -232,19 +232,10 @@ func (t *turnList) summed(n uint64) (model.TurnInfo, error) {
 	if f != nil {
 		info.Turn = f.told()
 	}
-	of := t.e.log.Session(at.session)
-	if of == nil || !hasTalk(of) {
-		return info, nil
-	}
-	turns, err := t.e.turnsTo(of, of.Cursor.Transcript)
-	if err != nil {
-		return info, err
-	}
-	num, err := t.e.numbersNow(of, turns)
-	if place, said := num.place(at.turn); said && place <= len(turns) {
+	if turns, place := t.e.saidTurns(t.e.log.Session(at.session), at.turn); place > 0 {
 		info.Turn = turns[place-1]
 	}
-	return info, err
+	return info, nil
 }
 
 // coded tells where a turn ends and how many checkpoints it has. f is what the session's own log knows of it, nil if it
