@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rewind/engine"
+	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/hooks"
@@ -161,21 +162,25 @@ func (s intake) besides(ctx context.Context, p *project.Project, dir string, dir
 	return hookSay{}, dirs
 }
 
-// passOn hands an event of an agent that works blind to the projects that capture files which its call names.
-func (s intake) passOn(ctx context.Context, ev hooks.Event, call *hookCall, blind *blindError) error {
+// passOn hands an event of an agent that works where nothing is captured to the projects that capture files which its
+// call names, and to those that have heard of a turn which it ends.
+func (s intake) passOn(ctx context.Context, ev hooks.Event, call *hookCall, from string) error {
 	var failed error
 	told := map[string]bool{}
+	dirs := s.began.ending(ev)
 	for _, path := range ev.Tool.Paths {
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(blind.dir, path)
+			path = filepath.Join(from, path)
 		}
-		dir := filepath.Dir(path)
+		dirs = append(dirs, filepath.Dir(path))
+	}
+	for _, dir := range dirs {
 		p, err := s.find(ctx, dir)
 		if p, err = s.look(ctx, p, err, dir, call); err != nil || told[p.Root] {
 			continue
 		}
 		told[p.Root] = true
-		_, err = s.takeIn(ctx, p, ev, call)
+		_, err = s.takeIn(ctx, p, ev, call, capture.HandleOptions{Recount: s.began.fresh(ev, p.Root)})
 		failed = errors.Join(failed, err)
 	}
 	return failed

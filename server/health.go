@@ -175,11 +175,7 @@ func (s health) status(
 		}
 		if st.Current != nil {
 			cp := checkpoint(*st.Current)
-			for _, s := range out.Sessions {
-				if s.Session == cp.Session && s.Turn == cp.Turn {
-					cp.Prompt = cmp.Or(cp.Prompt, s.Prompt)
-				}
-			}
+			cp.Prompt = cmp.Or(cp.Prompt, promptOf(out.Sessions, cp.Session, cp.Turn))
 			out.Current = &cp
 		}
 		if st.HalfDone != nil {
@@ -266,4 +262,13 @@ func (s health) checkOwners() []value.Check {
 		c.Remedy = value.Text("sudo env REWIND_HOME=" + s.home.Dir + " rewind doctor --mend")
 	}
 	return []value.Check{c}
+}
+
+// promptOf is the prompt of a session's newest turn, where that is the one asked for.
+func promptOf(list []api.Session, session string, turn uint64) api.Text {
+	i := slices.IndexFunc(list, func(s api.Session) bool { return s.Session == session && s.Turn == turn })
+	if i < 0 {
+		return ""
+	}
+	return list[i].Prompt
 }

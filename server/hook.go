@@ -175,6 +175,9 @@ func (s intake) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) 
 			fail(fmt.Errorf("internal error: %.200v", r))
 		}
 	}()
+	if ev.Kind == hooks.Prompt {
+		s.began.asked(ev)
+	}
 	dir := ev.Cwd
 	if dir == "" {
 		dir = call.cwd
@@ -182,12 +185,15 @@ func (s intake) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) 
 	found, err := s.projectFor(ctx, ev, call, dir)
 	var blind *blindError
 	if errors.As(err, &blind) {
-		if err := s.passOn(ctx, ev, call, blind); err != nil {
+		if err := s.passOn(ctx, ev, call, blind.dir); err != nil {
 			fail(err)
 		}
 		return s.sayBlind(ctx, ev, blind)
 	}
 	if noProject(err) {
+		if err := s.passOn(ctx, ev, call, dir); err != nil {
+			fail(err)
+		}
 		return s.warn(ev, "", fmt.Sprintf("rewind: no checkpoints here: run 'rewind init' in %s", printable(dir)))
 	}
 	if err != nil {
@@ -195,15 +201,15 @@ func (s intake) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) 
 		return s.sayRefused(ev, err)
 	}
 	p = found
-	dirs, err := s.takeIn(ctx, p, ev, call)
+	h, err := s.takeIn(ctx, p, ev, call, capture.HandleOptions{})
 	if errors.Is(err, registry.ErrEnding) {
 		call.turnedAway = func() { fail(err) }
 		return hookSay{}
 	}
 	if err == nil {
 		s.began.at(ev, p.Root)
-		say, dirs = s.besides(ctx, p, dir, dirs, ev, call)
-		err = s.elsewhere(ctx, p, dirs, ev, call)
+		say, h.Elsewhere = s.besides(ctx, p, dir, h.Elsewhere, ev, call)
+		err = s.elsewhere(ctx, p, h, ev, call)
 	}
 	if err != nil {
 		fail(err)
@@ -244,27 +250,27 @@ func (s intake) sayRefused(ev hooks.Event, err error) hookSay {
 		fmt.Sprintf("rewind: no checkpoints here: %s; %s", printable(told.Message), told.Hint))
 }
 
-// takeIn hands an event to its project, and returns where else it names files.
+// takeIn hands an event to its project. o says which turn of the session it is of, where the project cannot know; the
+// rest of it is filled in. What becomes of the event is said, and where else it names files if it is recorded.
 func (s intake) takeIn(
-	ctx context.Context, p *project.Project, ev hooks.Event, call *hookCall,
-) (elsewhere []string, err error) {
+	ctx context.Context, p *project.Project, ev hooks.Event, call *hookCall, o capture.HandleOptions,
+) (out capture.Handled, err error) {
 	c, err := s.configs.Load(s.home, p.Root)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if !c.HooksEnabled() {
-		return nil, nil
+		return out, nil
 	}
-	tier := c.HookTier()
+	o.ID, o.Late, o.Long, o.Tier = call.id, call.late.Load, call.takesLong, c.HookTier()
 	err = s.opened(ctx, p, false, func(e *engine.Engine) error {
 		call.engine.Store(e)
-		h, err := e.Worktree.Handle(ctx, ev,
-			capture.HandleOptions{ID: call.id, Late: call.late.Load, Long: call.takesLong, Tier: tier})
+		h, err := e.Worktree.Handle(ctx, ev, o)
 		if err == nil && h != nil && !h.Checkpoint.IsZero() {
 			s.degraded.clear(p)
 		}
 		if h != nil && h.Recorded {
-			elsewhere = h.Elsewhere
+			out = *h
 		}
 		if s.daemon != nil && h != nil && h.Recorded {
 			s.daemon.settling.In(followUpDelay, p)
@@ -273,7 +279,7 @@ func (s intake) takeIn(
 		}
 		return err
 	})
-	return elsewhere, err
+	return out, err
 }
 
 // quietStderr are the agents that keep what a hook writes to standard error from the model when it exits with 0.

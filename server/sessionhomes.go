@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/capture"
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/hooks"
@@ -16,8 +18,9 @@ import (
 // sessionHomes knows in which project each session of an agent began: it stays with that one, wherever the agent's
 // working directory goes.
 type sessionHomes struct {
-	mu sync.Mutex
-	in map[string]string // root of the project, by agent and session
+	mu    sync.Mutex
+	in    map[string]string   // root of the project, by agent and session
+	heard map[string][]string // roots of projects that have heard of a session since it was asked something, see fresh
 }
 
 // maxBegan bounds how many are known. One that is forgotten is found again as it was the first time.
@@ -42,6 +45,40 @@ func (b *sessionHomes) at(ev hooks.Event, root string) {
 		b.in = map[string]string{}
 	}
 	b.in[sessionKey(ev)] = root
+}
+
+// asked says that a session is asked something.
+func (b *sessionHomes) asked(ev hooks.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.heard, sessionKey(ev))
+}
+
+// fresh reports whether a project hears of a session for the first time since that was asked something, or since this
+// daemon began: which turn that is it has to find out.
+func (b *sessionHomes) fresh(ev hooks.Event, root string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := sessionKey(ev)
+	if slices.Contains(b.heard[key], root) {
+		return false
+	}
+	if b.heard == nil || len(b.heard) >= maxBegan {
+		b.heard = map[string][]string{}
+	}
+	b.heard[key] = append(b.heard[key], root)
+	return true
+}
+
+// ending are the roots of projects that have heard of the turn which an event ends; nil: it ends none.
+func (b *sessionHomes) ending(ev hooks.Event) []string {
+	ends := ev.Kind == hooks.Stop || ev.Kind == hooks.SessionEnd
+	if !ends || ev.Subagent != "" {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.heard[sessionKey(ev)])
 }
 
 // tellsBeginning are the agents that tell their hooks in the environment where the session began. Of another one the
@@ -90,20 +127,22 @@ func (s intake) knows(ctx context.Context, p *project.Project, ev hooks.Event) (
 	return known
 }
 
-// elsewhere hands an event to the projects that have files which its call names: what the session does there is in
-// their history, too.
+// elsewhere hands an event to the projects that have files which its call names, and to those that have heard of a turn
+// which it ends: what the session does there is in their history, too. They hear of no prompt, so they are told which
+// turn it is.
 func (s intake) elsewhere(
-	ctx context.Context, p *project.Project, dirs []string, ev hooks.Event, call *hookCall,
+	ctx context.Context, p *project.Project, h capture.Handled, ev hooks.Event, call *hookCall,
 ) error {
 	var failed error
 	told := map[string]bool{p.Root: true}
-	for _, dir := range dirs {
+	for _, dir := range slices.Concat(h.Elsewhere, s.began.ending(ev)) {
 		q, err := s.find(ctx, dir)
 		if err != nil || told[q.Root] {
 			continue
 		}
 		told[q.Root] = true
-		_, err = s.takeIn(ctx, q, ev, call)
+		s.began.fresh(ev, q.Root)
+		_, err = s.takeIn(ctx, q, ev, call, capture.HandleOptions{Turn: h.Turn, Recount: true})
 		failed = errors.Join(failed, err)
 	}
 	return failed

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,8 +29,11 @@ func apply(s *model.Session, a *Pending, now time.Time) {
 	if ev.Cwd != "" && ev.Subagent == "" {
 		s.Cwd = ev.Cwd
 	}
-	if a.Act.Begins {
-		s.Turn, s.Busy, s.Prompt = s.Turn+1, true, ev.Prompt
+	switch n := a.Options.Turn; {
+	case a.Act.Begins:
+		s.Turn, s.Busy, s.Prompt = cmp.Or(n, s.Turn+1), true, ev.Prompt
+	case n > 0 && n != s.Turn: // it began where this project does not hear of it
+		s.Turn, s.Busy, s.Prompt = n, true, ""
 	}
 	applyKind(s, &a.Event)
 	applyCalls(s, a)

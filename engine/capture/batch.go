@@ -385,7 +385,7 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 		}
 		ops, updates = append(ops, op), append(updates, moved...)
 		in.state = cp.ID
-		lead.res = Handled{Recorded: true, Checkpoint: cp.ID, New: true, Late: cp.Late}
+		lead.res = Handled{Recorded: true, Checkpoint: cp.ID, New: true, Late: cp.Late, Turn: lead.turn}
 	}
 	// sessions with a cursor; those whose transcript an operation of the batch names
 	placed, told := map[string]bool{}, map[string]bool{}
@@ -432,7 +432,7 @@ func (in *batch) operations(c *Capture, cp *model.Checkpoint, lead *Pending, seq
 		}
 		ops = append(ops, op)
 		if a != lead {
-			a.res = Handled{Recorded: true, Checkpoint: in.state}
+			a.res = Handled{Recorded: true, Checkpoint: in.state, Turn: a.turn}
 		}
 	}
 	for _, s := range in.sessions {

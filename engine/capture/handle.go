@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -21,6 +22,10 @@ type HandleOptions struct {
 	Late func() bool // reports, when the capture is about to be committed, whether the agent has been answered already; nil: it waits
 	Long func()      // is called when work begins that takes longer than an agent is to wait; nil: it waits
 	Tier hooks.Tier
+	// Of a session whose prompts another project hears, or nobody: the turn that the event is of, as that one counts.
+	// 0: it does not say. Recount: then the session's file is asked.
+	Turn    uint64
+	Recount bool
 }
 
 // Handled is what an event led to.
@@ -29,6 +34,7 @@ type Handled struct {
 	Checkpoint objstore.ID // the checkpoint that holds the state at the event; zero: no capture was asked for
 	New        bool        // that checkpoint was made by this event
 	Late       bool        // the new checkpoint is flagged late
+	Turn       uint64      // of the session, in which the event was
 	Elsewhere  []string    // directories with files that the call names, which may be another project's
 }
 
@@ -57,9 +63,7 @@ func (wt *Worktree) Handle(ctx context.Context, ev hooks.Event, o HandleOptions)
 	if err != nil || !known && endsSomething(ev) {
 		return &Handled{}, err
 	}
-	if !known {
-		a.turns, a.from = wt.begunBefore(ev, o.Long)
-	}
+	a.count(known)
 	if wt.Waiting.add(a) {
 		wt.Waiting.lead(context.WithoutCancel(ctx))
 	}
@@ -68,6 +72,17 @@ func (wt *Worktree) Handle(ctx context.Context, ev hooks.Event, o HandleOptions)
 		return &a.res, a.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+}
+
+// count finds out what the event's session had before, where that is not known, and which turn the event is of.
+func (a *Pending) count(known bool) {
+	o := &a.Options
+	if !known || o.Recount && o.Turn == 0 {
+		a.turns, a.from = a.Worktree.begunBefore(a.Event, o.Long)
+	}
+	if o.Recount {
+		o.Turn = cmp.Or(o.Turn, a.turns)
 	}
 }
 

@@ -217,6 +217,10 @@ func (h *turnReader) saidAtEnd(p *Moment, s *model.Session, n uint64) (err error
 		p.Transcript, p.Turn, p.Checkpoint = said, at, nil
 		return nil
 	}
+	if _, at := h.saidTurns(s, n); at > 0 { // another project heard of it, between turns that this one has heard of
+		p.Transcript, p.Turn = s.Cursor.Transcript, at
+		return nil
+	}
 	if p.Checkpoint == nil && s.Imported {
 		return &model.NoTurnError{Session: p.Session, Turn: n, Turns: below(s).of(turns)}
 	}

@@ -200,8 +200,8 @@ func (h *turnReader) saidTurns(s *model.Session, n uint64) (turns []transcript.T
 	return nil, 0
 }
 
-// Untold is how turn n of a session begins, as its conversation has it, where no hook told: of one that began in another
-// project. "": it is not known.
+// Untold is how turn n of a session begins, as its conversation has it, where no hook told: of a turn that began in
+// another project. "": it is not known.
 func (h *turnReader) Untold(s *model.Session, n uint64) string {
 	if s == nil || s.Imported {
 		return ""

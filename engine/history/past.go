@@ -93,10 +93,29 @@ func (h *turnReader) pastTurn(at turnAt) (*Row, error) {
 	turns := h.past(s)
 	place, said := below(s).place(at.turn)
 	if place == 0 || !said || place > len(turns) {
-		return nil, nil
+		turns, place, err = h.unheard(s, at)
+	}
+	if err != nil || place == 0 {
+		return nil, err
 	}
 	r := pastRow(s, turns, place)
+	r.Turn = at.turn
 	return &r, nil
+}
+
+// unheard are the turns of a session's conversation, and the place of one there of which the log has nothing: another
+// project heard of it, between turns that this one has heard of. 0: there is none.
+func (h *turnReader) unheard(s *model.Session, at turnAt) (turns []transcript.Turn, place int, err error) {
+	l, err := h.readTurns(at)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := l.factsOf(at.turn)
+	if err != nil || f != nil {
+		return nil, 0, err
+	}
+	turns, place = h.saidTurns(s, at.turn)
+	return turns, place, nil
 }
 
 // ShowTurn is Show with all of the turn that a name stands for, in the row that ends with the checkpoint end ("": the

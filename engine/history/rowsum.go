@@ -153,7 +153,7 @@ type sumOf struct {
 }
 
 const (
-	maxSums     = 12 << 20 // about what they take in memory while lists are asked for, in bytes: twice 1,000 turns of 15 files
+	maxSums     = 12 << 20 // bytes, about, in memory while lists are asked for: twice 1,000 turns of 15 files
 	sumsAtRest  = 256      // that are kept when nothing is asked for: more are of a list of all turns
 	changeBytes = 320      // about what a change takes
 )
