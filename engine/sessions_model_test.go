@@ -75,6 +75,7 @@ type sessions23 struct {
 	began int               // sessions that a person began
 	pos   []string          // the session where the project stands; several where it is left open
 	canon map[string]string // name of a lane's own session to that of the session
+	there elsewhere
 	log   []string
 }
 
@@ -98,7 +99,7 @@ func TestT23Promise19Sessions(t *testing.T) {
 			pos:   []string{model.Manual},
 			canon: map[string]string{},
 		}
-		defer func() { m.Close(); _ = os.RemoveAll(base) }()
+		defer func() { m.Close(); m.there.close(); _ = os.RemoveAll(base) }()
 		m.Write("start", enginetest.Big("start"))
 		for _, path := range paths23[:2] {
 			m.hand(path, "first")
@@ -119,6 +120,7 @@ func TestT23Promise19Sessions(t *testing.T) {
 		for _, a := range m.h.actors {
 			m.turnsOf(a)
 		}
+		m.there.back(m, t)
 	})
 }
 
@@ -374,6 +376,7 @@ func (m *sessions23) verbs(a *actor) []string {
 		if a.Agent == hooks.Claude {
 			out = append(out, "refuse")
 		}
+		out = append(out, "visit")
 	}
 	if len(a.lanes) > 0 {
 		out = append(out, "lanework", "lanework", "laneends")
@@ -431,7 +434,11 @@ func (m *sessions23) goOn(t *rapid.T) {
 		m.finishes(t, a, nil, rapid.Bool().Draw(t, "works"))
 	case "stop":
 		a.Says("done")
-		m.event(a, nil, hooks.Stop, map[string]any{"stop_hook_active": false})
+		h := m.event(a, nil, hooks.Stop, map[string]any{"stop_hook_active": false})
+		if m.there.rows[a.last()] > 0 {
+			o := capture.HandleOptions{Turn: h.Turn, Recount: true}
+			a.TellIn(m.there.Project, o, hooks.Stop, map[string]any{"stop_hook_active": false})
+		}
 	case "esc":
 		m.escape(a)
 	case "kill":
@@ -445,6 +452,8 @@ func (m *sessions23) goOn(t *rapid.T) {
 		m.beginsOf(hooks.Claude, "clear")
 	case "refuse":
 		m.refuses(t, a)
+	case "visit":
+		m.visits(t, a)
 	case "lane":
 		m.spawn(t, a)
 	case "lanework":

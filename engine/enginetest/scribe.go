@@ -343,6 +343,14 @@ func (s *Scribe) eventName(kind hooks.Kind) string {
 // Tell calls a hook with the agent's payload.
 func (s *Scribe) Tell(kind hooks.Kind, more map[string]any) *capture.Handled {
 	s.p.T.Helper()
+	return s.TellIn(s.p, capture.HandleOptions{}, kind, more)
+}
+
+// TellIn is Tell to another project than that in which the session began.
+func (s *Scribe) TellIn(
+	p *Project, o capture.HandleOptions, kind hooks.Kind, more map[string]any,
+) *capture.Handled {
+	s.p.T.Helper()
 	payload := map[string]any{
 		"session_id": s.ID, "transcript_path": s.File, "cwd": s.p.Root,
 		"hook_event_name": s.eventName(kind),
@@ -357,7 +365,8 @@ func (s *Scribe) Tell(kind hooks.Kind, more map[string]any) *capture.Handled {
 	if ev.Kind != kind {
 		s.p.T.Fatalf("%s is event %d, not %d", b, ev.Kind, kind)
 	}
-	h, err := s.p.E.Worktree.Handle(Bg, ev, capture.HandleOptions{Tier: s.tier})
+	o.Tier = s.tier
+	h, err := p.E.Worktree.Handle(Bg, ev, o)
 	if err != nil {
 		s.p.T.Fatalf("handle %s: %v", b, err)
 	}
