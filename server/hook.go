@@ -175,7 +175,7 @@ func (s intake) handleHook(ctx context.Context, ev hooks.Event, call *hookCall) 
 			fail(fmt.Errorf("internal error: %.200v", r))
 		}
 	}()
-	if ev.Kind == hooks.Prompt {
+	if ev.Kind == hooks.Prompt && ev.Subagent == "" {
 		s.began.asked(ev)
 	}
 	dir := ev.Cwd
