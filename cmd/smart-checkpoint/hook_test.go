@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -226,6 +227,10 @@ func TestPromise03Signals(t *testing.T) {
 		cmd := b.command("stop", "--agent", "claude", "--deadline", "3000")
 		cmd.Stdin = r
 		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// more than a pipe holds: the program runs, and reads
+		if _, err := w.Write(bytes.Repeat([]byte(" "), 1<<16+1)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(20 * signalsAfter) // an agent's patience is longer
