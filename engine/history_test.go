@@ -27,6 +27,7 @@ type change struct {
 	by      []string // sessions, sorted; empty: from outside
 	turns   []*round // of those sessions, in the same order
 	restore bool     // it was set by one, of that session
+	seen    string   // of a restore: what was known of the path, before what it found there
 	loose   bool     // by may be wrong: see history
 	cut     []string // of loose: the sessions that rewind may take it for
 }
@@ -246,6 +247,7 @@ func (h *timeline) restored(a *actor, after map[string]string) {
 		if before[path] != after[path] {
 			h.changes = append(h.changes, change{
 				path: path, was: before[path], is: after[path], by: []string{a.Name()}, restore: true,
+				seen: h.seen[path],
 			})
 		}
 	}

@@ -86,6 +86,9 @@ func (m *sessions23) without(a *actor, path, is string, lo int) bool {
 		if c.path == path && (c.restore || c.loose || m.whose(a, at, c.by, c.turns) != yes) {
 			back.perhaps(c.was, c.is)
 		}
+		if c.path == path && c.restore { // what it found unsaved, and left
+			back.perhaps(c.seen, c.was)
+		}
 	}
 	return slices.Contains(back, is)
 }
