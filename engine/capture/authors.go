@@ -100,12 +100,20 @@ func (k OpenCalls) Authors() func(path string) []string {
 	}
 	others = slices.Compact(others)
 	return func(path string) []string {
-		if by := named[strings.ToLower(path)]; by != nil {
+		path = strings.ToLower(path)
+		if by := named[path]; by != nil {
 			return by
+		}
+		if at := strings.LastIndex(path, beingWritten); at > 0 && named[path[:at]] != nil {
+			return named[path[:at]]
 		}
 		return others
 	}
 }
+
+// beingWritten stands in the name of a file that an edit tool writes beside the one that it names, until it takes that
+// one's place: Claude Code's a.txt.tmp.<process>.<number>. Another session's event can find it.
+const beingWritten = ".tmp."
 
 // alike reports whether all paths have the same authors: nobody's call runs, or those of one session, of which one may
 // change any.

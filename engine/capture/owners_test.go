@@ -29,6 +29,10 @@ func TestPromise19WhoChangedIt(t *testing.T) {
 		{"nobody", nil, map[string]string{"x": ""}},
 		{"one that names", []capture.OpenCalls{edit("a", "x")}, map[string]string{"x": "a", "X": "a", "y": ""}},
 		{
+			"one that writes beside", []capture.OpenCalls{edit("a", "d/x.txt"), shell("b")},
+			map[string]string{"d/x.txt.tmp.12.ab": "a", "d/y.txt.tmp.12.ab": "b", "x.txt.tmp.1": "b"},
+		},
+		{
 			"one names, one does not",
 			[]capture.OpenCalls{edit("a", "d/x"), shell("b")},
 			map[string]string{"d/x": "a", "d": "a", "d/y": "b", "y": "b"},
