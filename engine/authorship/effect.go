@@ -179,7 +179,7 @@ func (j *Judge) laidOut(op *refs.Operation, later *oplog.Lookups) (Step, error) 
 		return Step{}, err
 	}
 	get := oplog.Lenient{Store: j.e.log.Objs}
-	was, is := oplog.NewLookups(get, from), oplog.NewLookups(get, to)
+	was, is, of := oplog.NewLookups(get, from), oplog.NewLookups(get, to), safety.AuthorsOf()
 	return Step{From: safety.Tree, To: target.Tree, Wrote: func(ch tree.Change) (bool, error) {
 		if op.Restore.Kept == 0 && op.Restore.Result.IsZero() {
 			return true, nil
@@ -191,6 +191,9 @@ func (j *Judge) laidOut(op *refs.Operation, later *oplog.Lookups) (Step, error) 
 		after, err := is.Find(ch.Path)
 		if err != nil || !tree.Same(before, after) {
 			return err == nil, err
+		}
+		if kept := !op.Restore.Exact && j.of(safety, of(ch.Path)).stays != ""; kept {
+			return false, nil // who set it as the target has it came behind the restore
 		}
 		now, err := later.Find(ch.Path)
 		return err == nil && tree.Same(now, ch.New), err
