@@ -29,7 +29,8 @@ func TestPromise19WhoChangedIt(t *testing.T) {
 		{"nobody", nil, map[string]string{"x": ""}},
 		{"one that names", []capture.OpenCalls{edit("a", "x")}, map[string]string{"x": "a", "X": "a", "y": ""}},
 		{
-			"one that writes beside", []capture.OpenCalls{edit("a", "d/x.txt"), shell("b")},
+			"one that writes beside",
+			[]capture.OpenCalls{edit("a", "d/x.txt"), shell("b")},
 			map[string]string{"d/x.txt.tmp.12.ab": "a", "d/y.txt.tmp.12.ab": "b", "x.txt.tmp.1": "b"},
 		},
 		{
