@@ -109,8 +109,12 @@ func (s Socket) connect(ctx context.Context, deadline time.Time) (conn net.Conn,
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w: %w", ErrNoDaemon, err)
 	}
-	if c.Notice != "" && s.Notice != nil {
-		s.Notice(c.Notice)
+	if s.Notice != nil {
+		for _, told := range []string{c.Notice, relay.Untold(s.Home)} {
+			if told != "" {
+				s.Notice(told)
+			}
+		}
 	}
 	pid = c.PID()
 	conn, err = netConn(c)

@@ -75,7 +75,8 @@ func fnv64(s string) string {
 }
 
 // MakeDir makes the run directory of a home, for this user alone, and returns it. What is there already is checked, and
-// put right where it was opened to others.
+// put right where it was opened to others; Untold says so to who asks next, for who makes it is often a process that
+// nobody listens to.
 func MakeDir(home string) (string, error) {
 	dirs, err := runDirs(home)
 	if err != nil {
@@ -96,8 +97,12 @@ func MakeDir(home string) (string, error) {
 		} else if !errors.Is(err, os.ErrExist) {
 			return "", fail("make", dir, err)
 		}
-		if _, err := putRight(dir); err != nil {
+		told, err := putRight(dir)
+		if err != nil {
 			return "", err
+		}
+		if told != "" {
+			keepUntold(dirs[len(dirs)-1], told)
 		}
 	}
 	return dirs[len(dirs)-1], nil

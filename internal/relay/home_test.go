@@ -163,3 +163,27 @@ func TestT17LongHomeChecksBothDirectories(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a process puts right that nobody listens to is said to who asks next, once.
+func TestT17WhatMakeDirPutRightIsTold(t *testing.T) {
+	home := t.TempDir()
+	dir, err := MakeDir(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := Untold(home); said != "" {
+		t.Errorf("nothing was put right: %q", said)
+	}
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := MakeDir(home); err != nil {
+		t.Fatal(err)
+	}
+	if said := Untold(home); !strings.HasSuffix(said, "run was open to others (mode 0777), and is closed again") {
+		t.Errorf("what was put right: %q", said)
+	}
+	if said := Untold(home); said != "" {
+		t.Errorf("said twice: %q", said)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -51,6 +52,34 @@ func putRight(dir string) (notice string, err error) {
 		return "", fail("put right", dir, err)
 	}
 	return notice, nil
+}
+
+// untoldName is the file of what was put right and nobody has been told.
+const untoldName = "untold"
+
+// keepUntold notes what was put right. Where that cannot be, nothing else is in the way of what the directory is for.
+func keepUntold(dir, notice string) {
+	f, err := os.OpenFile(filepath.Join(dir, untoldName), os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return
+	}
+	_, _ = f.WriteString(notice + "\n")
+	_ = f.Close()
+}
+
+// Untold returns what MakeDir has put right in the run directory of a home since it was asked last, "" where nothing
+// was. The directory is one that TrustDirs trusts.
+func Untold(home string) string {
+	dirs, err := runDirs(home)
+	if err != nil {
+		return ""
+	}
+	path := filepath.Join(dirs[len(dirs)-1], untoldName)
+	b, err := os.ReadFile(path)
+	if err != nil || os.Remove(path) != nil {
+		return ""
+	}
+	return strings.ReplaceAll(strings.TrimSpace(string(b)), "\n", "; ")
 }
 
 // takeOut removes an entry that somebody else may have put there, and names it.
