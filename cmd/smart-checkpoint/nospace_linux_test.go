@@ -218,8 +218,8 @@ func (c spaceCase) run(t *testing.T) {
 			t.Errorf("status does not speak of space:\n%s", text)
 		}
 	}
-	if len(s.daemons()) > 0 {
-		s.noSpin()
+	for _, pid := range s.daemons() {
+		s.noSpin(pid)
 	}
 	if c.left >= 0 || c.moment != "cold" { // opening a store takes inodes
 		if out := s.must("list", "--all", "--steps"); !strings.Contains(out, first[:6]) {

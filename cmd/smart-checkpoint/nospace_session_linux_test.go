@@ -80,7 +80,7 @@ func TestT4Promise07DiskFullSession(t *testing.T) {
 	if text := s.status().Degraded.Error; !strings.Contains(text, " 0.0 MiB free") {
 		t.Errorf("status does not speak of the last hook: %q", text)
 	}
-	s.noSpin()
+	s.noSpin(s.daemon())
 
 	s.write("kept", "changed\n")
 	held := s.tree()
