@@ -208,7 +208,8 @@ func (t *Trace) take(of *tracker, l *line) {
 // front takes what a summary in front of the first message names, and that there is one.
 func (t *Trace) front(l *line) {
 	if l.Type == droidSummary {
-		t.Summary = !slices.ContainsFunc(t.steps, func(s step) bool { return s.message }) || t.Summary
+		said := slices.ContainsFunc(t.steps, func(s step) bool { return s.message })
+		t.Summary = t.Summary || !said
 	}
 	inFront := len(t.steps) == 0 && len(t.sums) < maxCalls
 	if inFront && l.Type == "summary" && l.Summed != "" {

@@ -275,16 +275,6 @@ func (k kin) above(r *tracer, p *model.Session, t *transcript.Trace, same transc
 // turns of both, too.
 func share(l *model.Lineage, parent *model.Session, t *transcript.Trace, same transcript.Same, shown int) {
 	both, turns, before := same.Turn, same.Turns, parent.InSummary()
-	if both == 0 && shown == 0 && same.Behind+before > 0 {
-		if before += same.Behind; t.Summary {
-			l.Unsaid = before
-			l.Share(before, nil)
-		} else {
-			l.Share(0, []int{before})
-		}
-		l.Message = cmp.Or(same.Message, l.Message)
-		return
-	}
 	if both < shown {
 		if turns != nil {
 			for of := turns[len(turns)-1] + 1; len(turns) < shown; of++ {
@@ -293,8 +283,18 @@ func share(l *model.Lineage, parent *model.Session, t *transcript.Trace, same tr
 		}
 		both = shown
 	}
-	l.Share(both, turns)
-	l.Below(before)
+	switch {
+	case both > 0:
+		l.Share(both, turns)
+		l.Below(before)
+	case t.Summary:
+		l.Unsaid = before + same.Behind
+		l.Share(l.Unsaid, nil)
+	case same.Behind > 0:
+		l.Share(0, []int{before + same.Behind})
+	default:
+		l.Share(0, turns)
+	}
 	l.Message = cmp.Or(same.Message, l.Message)
 }
 

@@ -90,6 +90,8 @@ func TestShared(t *testing.T) {
 		"a summary of nothing":        {transcript.Same{}, 0, "0 0 [] 0 its own", true, 0},
 		"a summary of a summary":      {transcript.Same{Behind: 4}, 0, "7 7 [] 7 its own", true, 3},
 		"a summary of a summary only": {transcript.Same{}, 0, "3 3 [] 3 its own", true, 3},
+		"nothing, of one with such":   {transcript.Same{}, 0, "0 0 [] 0 its own", false, 3},
+		"behind a turn of such":       {transcript.Same{Behind: 4}, 0, "0 7 [7] 0 its own", false, 3},
 		"made of one with a summary":  {transcript.Same{Turn: 2}, 0, "5 5 [] 3 its own", true, 3},
 		"made of one, without some":   {some, 0, "5 7 [1 2 3 4 7] 3 its own", true, 3},
 	} {

@@ -156,10 +156,10 @@ func (h *turnReader) endOfTurnMoment(session string, is naming.Name) (*Moment, e
 	if err != nil {
 		return nil, err
 	}
-	session = h.saidIn(session, is.Turn)
 	if is.Before {
-		return h.typedMoment(session, is)
+		return h.typedMoment(h.saidIn(session, is.Turn+1), is)
 	}
+	session = h.saidIn(session, is.Turn)
 	name, n := is.String(), is.Turn
 	p := &Moment{Name: name, Session: session, Start: n == 0, Ended: true}
 	s, at := h.log.Session(session), h.turnAt(session, n, h.readTurns)

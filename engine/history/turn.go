@@ -36,7 +36,7 @@ func (h *turnReader) turn(session string, n naming.Name) (*model.Checkpoint, err
 			return nil, cmp.Or(err, h.NoCode("checkpoint", n.String(), p))
 		}
 		if s, err := h.log.StoredSession(at.session); err == nil && s != nil {
-			none.Turns = max(none.Turns, h.TurnCount(s))
+			none.Turns = max(none.Turns, h.SaidTurns(s))
 			if s.Fork != nil && s.Fork.Both > 0 {
 				none.Turns = max(none.Turns, uint64(s.Fork.Both)) // a fork without events has its parent's turns
 			}
@@ -155,7 +155,7 @@ func (l *turnLog) askedBy(h *turnReader) *turnLog {
 func (h *turnReader) hasTurns(err error) error {
 	var none *model.NoTurnError
 	if errors.As(err, &none) {
-		none.Turns = max(none.Turns, h.TurnCount(h.log.Session(none.Session)))
+		none.Turns = max(none.Turns, h.SaidTurns(h.log.Session(none.Session)))
 	}
 	return err
 }
@@ -165,9 +165,19 @@ func hasTalk(s *model.Session) bool {
 	return model.Understood(s.Agent) && !s.Cursor.Transcript.IsZero()
 }
 
-// TurnCount is how many turns the captured conversation of a session has, those of its summary among them; 0 if it
-// cannot be read.
-func (h *turnReader) TurnCount(s *model.Session) uint64 {
+// SaidTurns is the number of the last turn that the captured conversation of a session has, those of its summary among
+// them; 0: it has none, or cannot be read.
+func (h *turnReader) SaidTurns(s *model.Session) uint64 {
+	last, err := h.lastSaid(s)
+	if err != nil {
+		return 0 // the number is a hint
+	}
+	return last
+}
+
+// TurnPlaces is how many turns the captured conversation of a session has, without those of its summary; 0 if it cannot
+// be read.
+func (h *turnReader) TurnPlaces(s *model.Session) int {
 	if s == nil || !hasTalk(s) {
 		return 0
 	}
@@ -175,7 +185,7 @@ func (h *turnReader) TurnCount(s *model.Session) uint64 {
 	if err != nil {
 		return 0 // the number is a hint
 	}
-	return max(below(s).of(turns), uint64(s.InSummary()))
+	return turns
 }
 
 // endOfSession is the checkpoint at the end of the last turn of a session's conversation, which may have been taken in

@@ -42,7 +42,7 @@ func (m *Manager) lossOf(s *model.Session, going []*model.Session) model.Loss {
 	}
 	loss := model.Loss{Session: s.Name, Bytes: s.Cursor.Length}
 	loss.Title, _ = m.history.TitleOf(s) // shown only
-	turns := int(m.history.Number(s, int(m.history.TurnCount(s))))
+	turns := int(m.history.SaidTurns(s))
 	loss.Turns = max(turns-shared, 0)
 	loss.Checkpoints = m.ownCheckpoints(s)
 	return loss

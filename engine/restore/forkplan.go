@@ -84,7 +84,7 @@ func (rs *talkPlanner) findCut(p *history.Moment, all bool) (s *model.Session, s
 	case p.Err != nil:
 		return nil, src, nil, cut, p.Err
 	case p.Start:
-		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: whyNoTurn(rs.history.TurnCount(s))}
+		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: whyNoTurn(rs.history.SaidTurns(s))}
 	case p.Transcript.IsZero():
 		why := "it was not captured"
 		if s.Problem != "" {

@@ -78,7 +78,7 @@ func (rs *runner) behind(r *request) *value.Behind {
 	delete(turns, turn{r.target.Session, r.target.Cause.Turn}) // of which the target is
 	b.Turns = len(turns)
 	if p := r.moment; p.Session == r.Session && (p.Turn > 0 || p.Start) { // with those that changed nothing
-		b.Turns = max(b.Turns, int(rs.history.TurnCount(rs.log.Session(r.Session)))-p.Turn)
+		b.Turns = max(b.Turns, rs.history.TurnPlaces(rs.log.Session(r.Session))-p.Turn)
 	}
 	if b.Turns == 0 && b.Checkpoints == 0 {
 		return nil
