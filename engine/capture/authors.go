@@ -104,8 +104,8 @@ func (k OpenCalls) Authors() func(path string) []string {
 		if by := named[path]; by != nil {
 			return by
 		}
-		if at := strings.LastIndex(path, beingWritten); at > 0 && named[path[:at]] != nil {
-			return named[path[:at]]
+		if by := named[writtenFor(path)]; by != nil {
+			return by
 		}
 		return others
 	}
@@ -114,6 +114,19 @@ func (k OpenCalls) Authors() func(path string) []string {
 // beingWritten stands in the name of a file that an edit tool writes beside the one that it names, until it takes that
 // one's place: Claude Code's a.txt.tmp.<process>.<number>. Another session's event can find it.
 const beingWritten = ".tmp."
+
+// writtenFor is the file in whose place an edit tool is about to put the one at path; "": no tool calls one so.
+func writtenFor(path string) string {
+	at := strings.LastIndex(path, beingWritten)
+	if at <= 0 {
+		return ""
+	}
+	number := path[at+len(beingWritten):]
+	if named := strings.TrimLeft(number, "0123456789") == number; named || strings.Contains(number, "/") {
+		return ""
+	}
+	return path[:at]
+}
 
 // alike reports whether all paths have the same authors: nobody's call runs, or those of one session, of which one may
 // change any.

@@ -34,6 +34,13 @@ func TestPromise19WhoChangedIt(t *testing.T) {
 			map[string]string{"d/x.txt.tmp.12.ab": "a", "d/y.txt.tmp.12.ab": "b", "x.txt.tmp.1": "b"},
 		},
 		{
+			"what is called so, and no tool writes",
+			[]capture.OpenCalls{edit("a", "d/x.txt"), shell("b")},
+			map[string]string{
+				"d/x.txt.tmp.d/1": "b", "d/x.txt.tmp.1/y": "b", "d/x.txt.tmp.bak": "b", "d/x.txt.tmp.": "b",
+			},
+		},
+		{
 			"one names, one does not",
 			[]capture.OpenCalls{edit("a", "d/x"), shell("b")},
 			map[string]string{"d/x": "a", "d": "a", "d/y": "b", "y": "b"},
