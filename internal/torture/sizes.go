@@ -32,7 +32,7 @@ var Rows = []Row{
 	{"T20", "random edits and restores against a model", 1, 3600, "seconds"},
 	{"T21", "hostile stores, markers, journals and repositories", 0, 0, ""},
 	{"T22", "every damage to every file of a store, after every end", 34, 1000, "damages"},
-	{"T23", "sessions, lanes, forks, cuts, kills and a user against a plain history", 67, 5000, "runs"},
+	{"T23", "sessions, lanes, forks, cuts, kills and a user against a plain history", 200, 5000, "runs"},
 	{"T24", "git, the marker or the settings broken", 0, 0, ""},
 	{"T26", "git directories of any layout, with commits and pushes between captures and restores", 0, 0, ""},
 	{"T27", "commands that destroy and leave processes, under bisect and in worktrees, killed", 0, 0, ""},
@@ -74,7 +74,7 @@ var Sizes = []Size{
 	{"tree/snapshot.TestT14Promise14FileChangesWhileRead", 100, 1000, "runs", 0.015},
 	{"engine/conversation.TestT14Promise14CaptureWhileWritten", 34, 1000, "runs", 0.07},
 	{"engine.TestT18Promise12Interleaving", 67, 5000, "runs", 0.2},
-	{"engine.TestT23Promise19Sessions", 67, 5000, "runs", 0.3},
+	{"engine.TestT23Promise19Sessions", 200, 5000, "runs", 0.3},
 	{"cmd/rewind.TestT21Promise17Hostile", 56, 1330, "scenes", 0.5},
 	{"engine.TestT20ModelRestore", 1, 3600, "seconds", 1}, // 67 runs in any case, 200 at full size
 }
