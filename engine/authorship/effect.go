@@ -192,12 +192,21 @@ func (j *Judge) laidOut(op *refs.Operation, later *oplog.Lookups) (Step, error) 
 		if err != nil || !tree.Same(before, after) {
 			return err == nil, err
 		}
-		if kept := !op.Restore.Exact && j.of(safety, of(ch.Path)).stays != ""; kept {
+		if !op.Restore.Exact && j.kept(op, safety, of(ch.Path)) {
 			return false, nil // who set it as the target has it came behind the restore
 		}
 		now, err := later.Find(ch.Path)
 		return err == nil && tree.Same(now, ch.New), err
 	}}, nil
+}
+
+// kept reports whether a restore kept what authors had changed before its safety checkpoint: a colleague's, and a
+// person's where it took a session's work back alone.
+func (j *Judge) kept(op *refs.Operation, safety *model.Checkpoint, authors []string) bool {
+	if len(authors) == 0 {
+		return op.Restore.TakesBack
+	}
+	return j.of(safety, authors).stays != ""
 }
 
 // wrote reports whether what a checkpoint's authors did is taken away by who goes back.
