@@ -18,10 +18,10 @@ type foundBy struct {
 // maxGiveBack bounds how many operations giveBack reads.
 const maxGiveBack = 1 << 14
 
-// giveBack leaves out of stay what a colleague's restore took of this session's own work, where target has it: the
-// restore went to another branch, or was exact, and now the person comes back. set has those restores by path. What a
-// restore took of its own session's work stays away, and so does all that it laid out for an agent in the middle of a
-// turn.
+// giveBack leaves out of stay what a colleague's restore took of this session's own work and of a person's, where
+// target has it: the restore went to another branch, or was exact, and now the person comes back. set has those
+// restores by path. What a restore took of its own session's work stays away, and so does all that it laid out for an
+// agent in the middle of a turn.
 func (j *Judge) giveBack(stay Theirs, set map[string]foundBy, target *model.Checkpoint) error {
 	wanted := oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, target.Tree)
 	newest := uint64(0)
@@ -74,8 +74,9 @@ func (j *Judge) giveBack(stay Theirs, set map[string]foundBy, target *model.Chec
 	})
 }
 
-// tookOf reports whether a restore of the session by, which replaced what authors had changed last, took work of this
-// session: for a restore of its family, what is no colleague's; for others, what this session alone had made.
+// tookOf reports whether a restore of the session by, which replaced what authors had changed last, took what comes
+// back with this session: for a restore of its family, what is no colleague's; for others, what this session alone had
+// made, and what nobody's call had, a person's.
 func (j *Judge) tookOf(by string, authors []string, seq uint64) bool {
 	if j.e.sessions.Family(by) == j.family {
 		return j.judge(authors, seq).stays == ""
@@ -85,7 +86,7 @@ func (j *Judge) tookOf(by string, authors []string, seq uint64) bool {
 			return false
 		}
 	}
-	return len(authors) > 0
+	return true
 }
 
 // isOwn reports whether a change by a session at an operation is this session's own.
