@@ -27,6 +27,7 @@ type change struct {
 	by      []string // sessions, sorted; empty: from outside
 	turns   []*round // of those sessions, in the same order
 	restore bool     // it was set by one, of that session
+	undone  bool     // of a restore, and of the undo-restore that took it back at once: together they are no change
 	seen    string   // of a restore: what was known of the path, before what it found there
 	loose   bool     // by may be wrong: see history
 	cut     []string // of loose: the sessions that rewind may take it for

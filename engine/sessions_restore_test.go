@@ -125,6 +125,35 @@ func (m *sessions23) theirs(a *actor, path string, lo, hi int) sure {
 	return is
 }
 
+// persons says whether what lies at a path is a person's since some change, and nobody else's: surely if all of it is
+// behind hi, perhaps if behind lo. no: nobody but others has changed it.
+func (m *sessions23) persons(path string, lo, hi int) sure {
+	is, some, others := yes, false, false
+	add := func(by []string, doubt bool) {
+		some, others = some || len(by) == 0, others || len(by) > 0
+		if doubt {
+			is = maybe
+		}
+	}
+	for at, c := range m.h.changes[lo:] {
+		if c.path == path && !c.undone {
+			add(c.by, c.restore || c.loose || lo+at < hi)
+		}
+	}
+	if m.h.world[path] != m.h.seen[path] {
+		by, _ := m.h.authors(path)
+		_, laid := m.h.laidBy[path]
+		add(by, laid || m.h.loose[path])
+	}
+	switch {
+	case is == yes && !some:
+		return no
+	case others:
+		return maybe
+	}
+	return is
+}
+
 // newFile says whether no checkpoint holds what lies at a path, nor has a restore laid it there.
 func (h *timeline) newFile(path string) sure {
 	if h.world[path] == "" || h.world[path] == h.seen[path] {
@@ -147,8 +176,8 @@ func (t *round) target() map[string][]string {
 	return t.end
 }
 
-// goes holds what a restore of a session to a turn's end did to the files.
-func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, exact bool) {
+// goes holds what a restore of a session to a turn's end did to the files. keep: a person's changes stay.
+func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, exact, keep bool) {
 	t.Helper()
 	before, after, want := m.h.world, m.files(), end.target()
 	defer func() {
@@ -174,6 +203,10 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 		}
 		was, is := before[path], after[path]
 		same, hit := was == is, slices.Contains(want[path], is)
+		mine := no
+		if keep {
+			mine = m.persons(path, end.lo, end.hi)
+		}
 		named := slices.ContainsFunc(r.Plan.Kept, func(k value.Kept) bool {
 			return string(k.Path) == path || k.Dir && refs.Below(path, string(k.Path))
 		})
@@ -187,11 +220,13 @@ func (m *sessions23) goes(t *rapid.T, a *actor, r *restore.Result, end *round, e
 			t.Fatalf("neither. %s", what)
 		case stays == yes && !same:
 			t.Fatalf("another session's change went. %s", what)
+		case mine == yes && !same:
+			t.Fatalf("a person's change went. %s", what)
 		case m.h.newFile(path) == yes && !same && !exact && !slices.Contains(r.Plan.Yours, path):
 			t.Fatalf("a file that no checkpoint holds went, unnamed. %s", what)
 		case stays == yes && !slices.Contains(want[path], was) && !named:
 			t.Fatalf("it is not named. %s", what)
-		case stays == no && !hit:
+		case stays == no && mine == no && !hit:
 			t.Fatalf("it did not go to the target. %s", what)
 		}
 	}
@@ -267,8 +302,9 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		return
 	}
 	fork, exact := rapid.Bool().Draw(t, "fork"), rapid.IntRange(0, 5).Draw(t, "exact") == 0
-	m.say("checkout turn:%d --session %s (fork %v, exact %v)", n, a.short(), fork, exact)
-	end := a.turns[n-1]
+	keep := !fork && !exact && rapid.IntRange(0, 2).Draw(t, "keep mine") == 0
+	m.say("checkout turn:%d --session %s (fork %v, exact %v, keep mine %v)", n, a.short(), fork, exact, keep)
+	end, before := a.turns[n-1], len(m.h.changes)
 	was, seen, pos, again := maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos, m.places()
 	name := fmt.Sprint("turn:", n)
 	var r *restore.Result
@@ -284,7 +320,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	} else {
 		r, err = m.E.Restorer.Checkout(enginetest.Bg, name,
 			restore.Options{
-				Session: model.SessionChoice{Session: a.Name()}, Scope: refs.Scope{Exact: exact},
+				Session: model.SessionChoice{Session: a.Name()}, Scope: refs.Scope{Exact: exact}, KeepMine: keep,
 				Env: m.Env(),
 			})
 	}
@@ -295,7 +331,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		}
 		t.Fatalf("checkout turn:%d of %s: %v", n, a.Name(), err)
 	}
-	m.goes(t, a, r, end, exact)
+	m.goes(t, a, r, end, exact, keep)
 	if r.Saved != nil { // what was unsaved is a step of the branch that was left, also when the restore is taken back
 		seen = maps.Clone(was)
 	}
@@ -345,6 +381,9 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	}
 	m.undoRestore(t, was)
 	m.h.restored(a, was)
+	for i := range m.h.changes[before:] {
+		m.h.changes[before+i].undone = m.h.changes[before+i].restore
+	}
 	m.h.seen = seen
 	again()
 	m.dropped()
@@ -464,7 +503,7 @@ func (m *sessions23) inPlace(t *rapid.T) {
 	if r.Conversation == nil || r.Conversation.Mode != model.ConversationInPlace {
 		t.Fatalf("in place: %+v", r.Conversation)
 	}
-	m.goes(t, a, r, end, false)
+	m.goes(t, a, r, end, false, false)
 	m.dropped()
 	for _, gone := range a.turns[n:] {
 		gone.over = true
