@@ -139,7 +139,7 @@ func (e *Engine) sinceMade(out *value.WorktreeState) (from *model.Checkpoint, to
 		if op.Kind == refs.KindCheckpoint {
 			out.Checkpoints++
 		}
-		if op.Restore != nil {
+		if op.Restore != nil && !op.Restore.ContextOnly {
 			began = op.Restore.Target
 		}
 		return nil

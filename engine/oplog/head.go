@@ -38,7 +38,8 @@ func (l *Log) Head() (Head, error) {
 			at.Laid = h.Laid
 			h, known = at, true
 		}
-		if limited || op.Kind == refs.KindSafety || op.Kind == refs.KindAbort {
+		aside := op.Restore != nil && op.Restore.ContextOnly
+		if limited || aside || op.Kind == refs.KindSafety || op.Kind == refs.KindAbort {
 			return nil // such restores may lie before it
 		}
 		return kv.ErrStop
@@ -79,9 +80,10 @@ func (l *Log) headAt(found objstore.ID) (Head, error) {
 	return l.Accounts(cp)
 }
 
-// headAfter is the head after a restore. One that was limited to paths is an edit like any other, and does not move it.
+// headAfter is the head after a restore. One that was limited to paths is an edit like any other, and does not move it;
+// one that left the worktree alone, as what manages sessions does, has nothing to move it.
 func (l *Log) headAfter(r *refs.Restore) (Head, error) {
-	if len(r.Paths) > 0 {
+	if len(r.Paths) > 0 || r.ContextOnly {
 		return l.headAt(r.Safety)
 	}
 	safety, err := l.Checkpoint(r.Safety)
