@@ -45,6 +45,9 @@ func (h *nameReader) Named(w model.SessionChoice, name string) (string, error) {
 		return name, err
 	}
 	whose, steps := fmt.Sprintf("turn:%d@%s", n.Turn, session), n.String()[len(n.Base):]
+	if n.Before {
+		whose = fmt.Sprintf("before:%d@%s", n.Turn+1, session)
+	}
 	if n.Kind == naming.Current {
 		cp, err := h.base(session, n)
 		if err != nil {
