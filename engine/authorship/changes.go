@@ -74,8 +74,9 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 		return nil, err
 	}
 	pairs := j.takenBack(since)
-	changes := holding(pairs.without(s.note))
-	if err := j.unsaved(c, changes.visit); err != nil {
+	changes := holding(s.note)
+	visit := pairs.without(changes.visit)
+	if err := j.unsaved(c, visit); err != nil {
 		return nil, err
 	}
 	later := oplog.NewLookups(c.Get, c.Res.Root)
@@ -83,7 +84,7 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 		if op.Seq <= since {
 			return kv.ErrStop
 		}
-		return errors.Join(j.changed(op, &later, false, changes.visit), pairs.err)
+		return errors.Join(j.changed(op, &later, false, visit), pairs.err)
 	})
 	changes.end()
 	if err == nil && back {
@@ -228,7 +229,12 @@ func (j *Judge) leftUnsaved(op *refs.Operation, fn visitor) error {
 	get := oplog.Lenient{Store: j.e.log.Objs}
 	is, to := oplog.NewLookups(get, left), oplog.NewLookups(get, goal.Tree)
 	found, of := &refs.Operation{Seq: safety.Seq, Kind: refs.KindSafety, Session: safety.Session}, safety.AuthorsOf()
+	mixes := op.Kind == refs.KindRevert || op.Kind == refs.KindPick // what it brings into what it finds
 	return tree.Diff(get, was.Tree, safety.Tree, func(ch tree.Change) error {
+		if mixes && op.Restore.Paths.Has(ch.Path) {
+			fn(found, ch, j.of(safety, of(ch.Path)))
+			return nil
+		}
 		left, err := is.Find(ch.Path)
 		if err != nil {
 			return err
@@ -383,9 +389,10 @@ func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 		}
 	}
 	s.pairs.since = min(s.pairs.since, older.Seq)
-	changes := holding(s.pairs.without(s.note))
+	changes := holding(s.note)
+	visit := s.pairs.without(changes.visit)
 	err := s.back(&s.taken, older.Seq, func(op *refs.Operation) error {
-		return errors.Join(s.j.changed(op, &s.earlier, true, changes.visit), s.pairs.err)
+		return errors.Join(s.j.changed(op, &s.earlier, true, visit), s.pairs.err)
 	})
 	changes.end()
 	same := err == nil
