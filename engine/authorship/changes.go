@@ -69,7 +69,7 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, Yours: map[string]bool{},
 		set: map[string]foundBy{},
 	}
-	since, err := a.beganOn(j.Session, target)
+	since, err := j.beganOn(target)
 	if err != nil {
 		return nil, err
 	}
@@ -130,13 +130,13 @@ func (s *Since) stay(path, by string) bool {
 // beganOn is the operation after which changes count for a restore to a checkpoint: the one that made it. If the
 // session's first event found the worktree as the checkpoint has it, it is that event, since what was changed and
 // changed back in between is in neither. For a fork it is not: what a restore kept for others is not its own.
-func (a *Authors) beganOn(session string, cp *model.Checkpoint) (uint64, error) {
-	s := a.log.Session(session)
-	if s == nil || s.Fork != nil || s.Began <= cp.Seq {
-		return cp.Seq, nil
+func (j *Judge) beganOn(cp *model.Checkpoint) (uint64, error) {
+	s := j.e.log.Session(j.Session)
+	since, cursor := max(cp.Seq, j.From), refs.Cursor(j.Session)
+	if s == nil || s.Fork != nil || s.Began <= since {
+		return since, nil
 	}
-	since, cursor := cp.Seq, refs.Cursor(session)
-	err := a.log.Refs.Newest(s.Began+beginnings, func(op *refs.Operation) error {
+	err := j.e.log.Refs.Newest(s.Began+beginnings, func(op *refs.Operation) error {
 		if op.Seq < s.Began {
 			return kv.ErrStop
 		}

@@ -20,7 +20,7 @@ func (a *Authors) Behind(g Going, target *model.Checkpoint, c *capture.Capture) 
 	if err != nil {
 		return nil, false, err
 	}
-	then, err := a.beganOn(j.Session, target)
+	then, err := j.beganOn(target)
 	if err != nil {
 		return nil, false, err
 	}

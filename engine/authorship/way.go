@@ -21,6 +21,9 @@ type Going struct {
 	Session  string
 	Way      Way
 	KeepMine bool // a person's changes stay, whatever the way is
+	// From is the operation that found the worktree as the target has it, behind which changes count; 0: the one that
+	// made the target. What came between the two, and left nothing, is in neither.
+	From uint64
 }
 
 // keepsPerson reports whether what a person did stays.

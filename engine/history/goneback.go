@@ -55,27 +55,29 @@ func (h *turnReader) goneBackBefore(session string, n uint64) (*goneBack, error)
 }
 
 // typedCode is the code as the prompt of turn n of a session found it: exactly what was there, with what a person had
-// changed since the turn before. nil: the log does not have it. The caller need not hold the log's lock.
-func (h *turnReader) typedCode(session string, n uint64) (*model.Checkpoint, error) {
+// changed since the turn before, and the operation that found it. nil: the log does not have it. The caller need not
+// hold the log's lock.
+func (h *turnReader) typedCode(session string, n uint64) (cp *model.Checkpoint, found uint64, err error) {
 	at, err := taken(session, n, h.log.StoredSession, h.readTurns)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	l, err := h.readTurns(at)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	f, err := l.factsOf(at.turn)
 	if err != nil || f == nil || f.begin.IsZero() {
-		return nil, err
+		return nil, 0, err
 	}
-	return h.log.Checkpoint(f.begin)
+	cp, err = h.log.Checkpoint(f.begin)
+	return cp, f.begun, err
 }
 
 // typedMoment is the moment of before:N: the code as the prompt of turn N found it, and the conversation that it goes
 // on from, which is the end of the turn before unless the person had gone back.
 func (h *turnReader) typedMoment(session string, is naming.Name) (*Moment, error) {
-	cp, err := h.typedCode(session, is.Turn+1)
+	cp, found, err := h.typedCode(session, is.Turn+1)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (h *turnReader) typedMoment(session string, is naming.Name) (*Moment, error
 		return nil, err
 	}
 	if back != nil && cp != nil {
-		p := &Moment{Name: cp.ID.Short(), Checkpoint: cp, Session: session, Ended: true}
+		p := &Moment{Name: cp.ID.Short(), Checkpoint: cp, Found: found, Session: session, Ended: true}
 		p.endAt(back)
 		return p, nil
 	}
@@ -96,7 +98,7 @@ func (h *turnReader) typedMoment(session string, is naming.Name) (*Moment, error
 		p, err = &Moment{Session: session, Start: is.Turn == 0, Ended: true}, nil
 	}
 	if err == nil {
-		p.Name, p.Checkpoint = is.String(), cp
+		p.Name, p.Checkpoint, p.Found = is.String(), cp, found
 	}
 	return p, err
 }

@@ -17,6 +17,7 @@ import (
 type Moment struct {
 	Name       string
 	Checkpoint *model.Checkpoint // nil: no code was captured then
+	Found      uint64            // the operation that found the worktree so; 0: the one that made Checkpoint
 	Session    string            // the session whose conversation it is
 	Transcript objstore.ID       // the conversation up to the moment; zero: none was captured
 	Turn       int               // the conversation up to the end of the turn at this place; 0: all of Transcript

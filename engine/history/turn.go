@@ -20,7 +20,7 @@ func (h *turnReader) turn(session string, n naming.Name) (*model.Checkpoint, err
 		return nil, err
 	}
 	if n.Before {
-		if cp, err := h.typedCode(session, n.Turn+1); err != nil || cp != nil {
+		if cp, _, err := h.typedCode(session, n.Turn+1); err != nil || cp != nil {
 			return cp, err
 		}
 	}

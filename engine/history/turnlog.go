@@ -38,6 +38,7 @@ type turnFacts struct {
 	Prompt      string
 	Began       time.Time
 	made        objstore.ID // the newest checkpoint up to the end that the session itself made; zero: none
+	begun       uint64      // the operation that names begin
 	begin       objstore.ID // the oldest checkpoint at which it stood, its prompt's if that found something changed; zero: unknown
 	checkpoints int
 }
@@ -157,6 +158,7 @@ func (l *turnLog) turn(at int) (*turnFacts, error) {
 	if f.Prompt, err = l.prompt(all.Asked); err != nil {
 		return nil, err
 	}
+	f.begun = all.Begin
 	if f.begin, _, err = l.code(all.Begin); err != nil || all.End == 0 {
 		return f, err
 	}

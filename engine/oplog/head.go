@@ -38,17 +38,26 @@ func (l *Log) Head() (Head, error) {
 			at.Laid = h.Laid
 			h, known = at, true
 		}
-		aside := op.Restore != nil && op.Restore.ContextOnly
-		if limited || aside || op.Kind == refs.KindSafety || op.Kind == refs.KindAbort {
-			return nil // such restores may lie before it
+		if settles(op) {
+			return kv.ErrStop
 		}
-		return kv.ErrStop
+		return nil
 	})
 	if err != nil && !known {
 		return Head{}, err
 	}
 	l.known = &h
 	return h, nil
+}
+
+// settles reports whether what lies before an operation says nothing of the head behind it: restores of some paths may
+// lie before one that made no step and set no whole tree.
+func settles(op *refs.Operation) bool {
+	switch op.Kind {
+	case refs.KindSafety, refs.KindAbort:
+		return false
+	}
+	return op.Restore == nil || len(op.Restore.Paths) == 0 && !op.Restore.ContextOnly
 }
 
 // headOf is the head behind a step or a restore.

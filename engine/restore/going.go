@@ -12,6 +12,7 @@ import (
 // going is who goes back with a request, and how: which changes behind the target it takes away (docs/sessions.md).
 func (rs *runner) going(r *request) authorship.Going {
 	g := authorship.Going{Session: r.Session, Way: authorship.ByStep, KeepMine: r.options.KeepMine}
+	g.From = r.foundBy()
 	switch r.Kind {
 	case refs.KindUndo:
 		if r.options.TakeBack {

@@ -115,6 +115,16 @@ func (o Options) newRequest(kind refs.Kind, session string) *request {
 // since is the checkpoint behind which changes are others'.
 func (r *request) since() *model.Checkpoint { return cmp.Or(r.partOf, r.found, r.target) }
 
+// foundBy is the operation that found the worktree as since has it; 0: the one that made that.
+func (r *request) foundBy() uint64 {
+	if r.moment != nil && r.moment.Checkpoint != nil && r.since() != nil {
+		if r.moment.Checkpoint.ID == r.since().ID {
+			return r.moment.Found
+		}
+	}
+	return 0
+}
+
 // setTarget sets the checkpoint that the worktree and, unless the cursor stays, the session go to.
 func (r *request) setTarget(to *model.Checkpoint) {
 	r.target, r.Target = to, to.ID
