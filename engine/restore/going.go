@@ -29,12 +29,28 @@ func (rs *runner) going(r *request) authorship.Going {
 	if g.Way = authorship.GoTo; r.asItWas {
 		g.Way = authorship.AsItWas
 	}
+	if r.asItWas && rs.others(r) {
+		g.Session = model.Manual // no session is meant, that on whose line the state lies neither
+		return g
+	}
 	of := cmp.Or(r.partOf, r.target) // whose line the target lies on says whose colleagues are meant
 	if of != nil && of.Session != model.Manual && of.Cause.Event != model.EventSafety {
 		g.Session = of.Session
 	}
 	g.Session = cmp.Or(r.namedSession, r.lineOf, g.Session)
 	return g
+}
+
+// others reports whether another session than the one that a request moves was heard of behind its target.
+func (rs *runner) others(r *request) bool {
+	since := r.since()
+	for name, s := range rs.log.EachSession() {
+		heard := since != nil && s.Last.After(since.Time)
+		if own := name == r.Session || s.LaneOf == r.Session; heard && !own {
+			return true
+		}
+	}
+	return false
 }
 
 // takesBack is the session whose line a request takes back; else it goes to a state. Who stands on another branch of
