@@ -191,17 +191,38 @@ func (j *Judge) changed(op *refs.Operation, later **oplog.Lookups, all bool, fn 
 		}
 		return j.step(op, cp, fn)
 	case isSetting(op):
-		if err := j.leftUnsaved(op, fn); err != nil {
-			return err
-		}
-		d := j.ofRestore(op)
-		if d.other == "" && !all && len(op.Restore.Paths) == 0 {
-			return nil
-		}
-		d.shared = false
-		return j.restore(op, after, func(ch tree.Change) { fn(op, ch, d) })
+		return j.setting(op, after, all, fn)
 	}
 	return nil
+}
+
+// setting is changed for a restore.
+func (j *Judge) setting(op *refs.Operation, later *oplog.Lookups, all bool, fn visitor) error {
+	if err := j.leftUnsaved(op, fn); err != nil {
+		return err
+	}
+	d := j.ofRestore(op)
+	if d.other == "" && !all && len(op.Restore.Paths) == 0 {
+		return nil
+	}
+	d.shared = false
+	back, err := j.undoneBy(op)
+	if err != nil {
+		return err
+	}
+	persons := j.judge(nil, op.Seq)
+	return j.restore(op, later, func(ch tree.Change) error {
+		is, err := back.persons(ch.Path)
+		switch {
+		case err != nil:
+			return err
+		case is:
+			fn(op, ch, persons)
+		default:
+			fn(op, ch, d)
+		}
+		return nil
+	})
 }
 
 // leftUnsaved calls fn for what a restore found unsaved and left, kept or merged: no step has that, only its safety
@@ -302,17 +323,17 @@ func (j *Judge) step(op *refs.Operation, cp *model.Checkpoint, fn visitor) error
 }
 
 // restore is changed for a restore: what it set.
-func (j *Judge) restore(op *refs.Operation, later *oplog.Lookups, fn func(tree.Change)) error {
+func (j *Judge) restore(op *refs.Operation, later *oplog.Lookups, fn func(tree.Change) error) error {
 	from, to, err := j.set(op)
 	if err != nil {
 		return err
 	}
 	return tree.Diff(oplog.Lenient{Store: j.e.log.Objs}, from, to, func(ch tree.Change) error {
 		done, err := left(op, later, ch)
-		if done {
-			fn(ch)
+		if err != nil || !done {
+			return err
 		}
-		return err
+		return fn(ch)
 	})
 }
 

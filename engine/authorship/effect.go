@@ -111,8 +111,12 @@ func (w *behind) restore(op *refs.Operation, after *oplog.Lookups) error {
 		return err
 	}
 	w.beganBehind(set)
+	back, err := w.j.undoneBy(op)
+	if err != nil {
+		return err
+	}
 	if w.j.ownRestore(op) {
-		w.list = append(w.list, set)
+		w.list = append(w.list, back.without(set, w.j.keepsPerson()))
 	}
 	safety, err := w.j.e.log.Checkpoint(op.Restore.Safety)
 	if err != nil {

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"slices"
 
 	"rewind/engine/authorship"
@@ -136,6 +137,23 @@ func (pl *planner) compareWithBase(c *capture.Capture) error {
 		return err
 	}
 	return pl.knowCompanions(c)
+}
+
+// findOfAgent fills ofAgent: where the newest restore since the base that set an unknown path left a file, a person has
+// changed that one, and made no new one.
+func (pl *planner) findOfAgent() error {
+	for path := range pl.unknown {
+		i := slices.IndexFunc(pl.restored, func(l restoredState) bool { return l.paths.Has(path) })
+		if i < 0 {
+			continue
+		}
+		have, err := cmp.Or(pl.restored[i].knownBefore, pl.restored[i].tree).Find(path)
+		if err != nil {
+			return err
+		}
+		pl.ofAgent[path] = have != nil && have.Type != tree.TypeDir
+	}
+	return nil
 }
 
 // stateOf is a state that the worktree is compared with.

@@ -64,6 +64,7 @@ type planner struct {
 	targetSkips []tree.Skip       // of the target's note, by path
 	unknown     map[string]bool
 	inCall      func(path string) bool // reports unknown paths that an open call of the session itself made; nil: none
+	ofAgent     map[string]bool        // of unknown: a restore had left the file that a person has changed since
 	unsaved     map[string]bool
 	reverted    *oplog.Lookups               // what the restore set that is taken back; nil: it is another kind
 	others      *authorship.Since            // what others changed after the target
@@ -88,6 +89,7 @@ func (rs *runner) Plan(
 ) (*Plan, *capture.Capture, error) {
 	pl := &planner{
 		restorer: rs, root: root, request: r, unknown: map[string]bool{}, unsaved: map[string]bool{},
+		ofAgent:  map[string]bool{},
 		kept:     map[string]value.Kept{},
 		blocking: map[string]bool{},
 		plan:     &Plan{Scope: r.Scope},
@@ -521,7 +523,7 @@ func (pl *planner) isInCall(path string) bool { return pl.inCall != nil && pl.in
 // isNew reports whether no checkpoint knows what is at a path, so that it is kept. Not so if the base's note lists it
 // as skipped and the target has the path (has).
 func (pl *planner) isNew(path string, has bool) bool {
-	if !pl.unknown[path] || pl.isInCall(path) {
+	if !pl.unknown[path] || pl.ofAgent[path] || pl.isInCall(path) {
 		return false
 	}
 	_, seen := model.Covering(pl.baseSkips, path)

@@ -64,7 +64,12 @@ func (pl *planner) merge(c *capture.Capture, g authorship.Going, away *merge.Cha
 	}
 	defer pl.forgetBase()
 	r := pl.request
-	may := func(path string) bool { return r.Paths.Has(path) && !pl.unknown[path] }
+	if g.Way == authorship.TakeBack {
+		if err := pl.findOfAgent(); err != nil {
+			return nil, err
+		}
+	}
+	may := func(path string) bool { return r.Paths.Has(path) && (!pl.unknown[path] || pl.ofAgent[path]) }
 	m, err := pl.restorer.merger.TakeOut(c, away, may, merge.Options{Prefer: r.options.Prefer, Clean: !r.options.Merge})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,93 @@
+package authorship
+
+import (
+	"rewind/engine/model"
+	"rewind/engine/oplog"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// undone are the steps that an undo took back, or a redo brought again. What a person had done in them is a person's
+// again: who takes back a step of their own does nothing for a session.
+type undone []undoneStep
+
+type undoneStep struct {
+	was, is *oplog.Lookups
+	of      func(path string) []string
+}
+
+// maxUndone bounds how many steps are looked at.
+const maxUndone = 64
+
+// undoneBy are the steps that an operation took back or brought again; none: it is neither, or they are not known.
+func (j *Judge) undoneBy(op *refs.Operation) (list undone, err error) {
+	if op.Kind != refs.KindUndo && op.Kind != refs.KindRedo {
+		return nil, nil
+	}
+	newest, oldest := objstore.ID{}, objstore.ID{}
+	for _, c := range op.Changes {
+		if c.Name == refs.Cursor(op.Session) {
+			newest, oldest = c.Old, c.New
+		}
+	}
+	if op.Kind == refs.KindRedo {
+		newest, oldest = oldest, newest
+	}
+	get := oplog.Lenient{Store: j.e.log.Objs}
+	for id := newest; id != oldest; {
+		cp, err := j.e.log.Checkpoint(id)
+		if model.IsLost(err) || len(list) == maxUndone {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(cp.Parents) == 0 {
+			return nil, nil
+		}
+		from, err := j.e.log.Before(cp)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, undoneStep{oplog.NewLookups(get, from), oplog.NewLookups(get, cp.Tree), cp.AuthorsOf()})
+		id = cp.Parents[0]
+	}
+	return list, nil
+}
+
+// persons reports whether a person alone had changed a path in the steps.
+func (u undone) persons(path string) (is bool, err error) {
+	for _, s := range u {
+		was, err := s.was.Find(path)
+		if err != nil {
+			return false, err
+		}
+		now, err := s.is.Find(path)
+		switch {
+		case err != nil:
+			return false, err
+		case tree.Same(was, now):
+		case len(s.of(path)) > 0:
+			return false, nil
+		default:
+			is = true
+		}
+	}
+	return is, nil
+}
+
+// without is a step without what the person had done and took back, where that is to stay.
+func (u undone) without(set Step, stays bool) Step {
+	if len(u) == 0 || !stays {
+		return set
+	}
+	wrote := set.Wrote
+	set.Wrote = func(ch tree.Change) (bool, error) {
+		if is, err := u.persons(ch.Path); is || err != nil {
+			return false, err
+		}
+		return wrote(ch)
+	}
+	return set
+}
