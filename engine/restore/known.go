@@ -156,6 +156,19 @@ func (pl *planner) findOfAgent() error {
 	return nil
 }
 
+// takesUnknown reports whether there is something that no checkpoint knows, and that the restore may take.
+func (pl *planner) takesUnknown() bool {
+	if !pl.takesNew() {
+		return false
+	}
+	for path := range pl.unknown {
+		if !pl.wasSkipped(tree.Change{Path: path}) {
+			return true
+		}
+	}
+	return false
+}
+
 // stateOf is a state that the worktree is compared with.
 type stateOf struct {
 	tree objstore.ID

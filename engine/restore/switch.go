@@ -79,7 +79,7 @@ func (rs *Restorer) saveLeft(r *request) {
 			return err
 		}
 		dirty, err := pl.dirty(c, stateOf{tree: head.Tree}, nil)
-		if err == nil && (dirty || r.Exact && len(pl.unknown) > 0) {
+		if err == nil && (dirty || pl.takesUnknown()) {
 			r.saveOn = at.Session
 		}
 		return err

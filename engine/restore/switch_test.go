@@ -84,8 +84,7 @@ func TestSwitchToWhereItStands(t *testing.T) {
 	p.Verify()
 }
 
-// What is unsaved when a branch is left becomes its newest step, and a new file only where exact would take it;
-// undo-restore brings back both.
+// What is unsaved when a branch is left becomes its newest step, a new file too; undo-restore brings back both.
 func TestSwitchSavesWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -96,7 +95,7 @@ func TestSwitchSavesWhatIsLeft(t *testing.T) {
 		"a change":              {"f", false, true},
 		"nothing":               {"", false, false},
 		"nothing, exact":        {"", true, false},
-		"a new file":            {"new", false, false},
+		"a new file":            {"new", false, true},
 		"a new file, and exact": {"new", true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
