@@ -32,18 +32,26 @@ func same(a, b *tree.Entry) bool {
 	return tree.Same(a, b)
 }
 
-// entry brings one edit to what is there.
-func (m *merging) entry(e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
+// entry brings one edit to what is there at a path. What is there becomes a directory without anything in it: what is
+// below it has edits of its own. A directory becomes a file only where these have left nothing in it.
+func (m *merging) entry(path string, e edit, ours *tree.Entry) (*tree.Entry, verdict, error) {
+	unchanged := same(ours, e.from)
+	if isDir(ours) && unchanged {
+		var err error
+		if unchanged, err = m.emptied(path, ours); err != nil {
+			return ours, verdict{}, err
+		}
+	}
 	switch {
 	case same(ours, e.to):
 		return ours, verdict{MergeVerdict: value.MergeAlready}, nil
-	case isDir(ours), isDir(e.to), isDir(e.from): // what is below would have to go, or come
-		return ours, verdict{value.MergeConflict, value.ReasonType, 0}, nil
-	case same(ours, e.from):
+	case unchanged:
 		if why, err := m.gone(e.to); err != nil || why != "" {
 			return ours, verdict{value.MergeConflict, value.ReasonGone, 0}, err
 		}
 		return e.to, verdict{MergeVerdict: value.MergeApplied}, nil
+	case isDir(ours), isDir(e.to), isDir(e.from): // what is below would have to go, or come
+		return ours, verdict{value.MergeConflict, value.ReasonType, 0}, nil
 	case ours == nil:
 		return m.decide(ours, e.to, value.ReasonDeleted)
 	case e.to == nil:

@@ -53,6 +53,9 @@ func (m *Merger) Into(c *capture.Capture, ch *Change, o Options) (*Merged, error
 	if err == nil {
 		err = in.settleDatabases()
 	}
+	if err == nil && !o.Clean { // else who goes back decides on what stays
+		err = in.keepMoved()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +105,13 @@ func (m *merging) reverse() {
 	}
 }
 
-// merge fills set and list. Directories are made with what is in them, and go when nothing is left in them.
+// merge fills set and list. Directories are made with what is in them, and go, or become files, when nothing is left in
+// them.
 func (m *merging) merge() error {
 	var dirs []string
 	for _, path := range slices.SortedFunc(maps.Keys(m.paths), tree.ComparePaths) {
 		edits := m.paths[path]
-		if onlyDirectory(edits[0].from, edits[len(edits)-1].to) {
+		if only := onlyDirectory(edits[0].from, edits[len(edits)-1].to); only || isDir(edits[0].from) {
 			dirs = append(dirs, path)
 			continue
 		}
@@ -116,10 +120,15 @@ func (m *merging) merge() error {
 		}
 	}
 	for _, path := range slices.Backward(dirs) {
-		if err := m.dir(path, m.paths[path]); err != nil {
+		bring, edits := m.dir, m.paths[path]
+		if !onlyDirectory(edits[0].from, edits[len(edits)-1].to) {
+			bring = m.path
+		}
+		if err := bring(path, edits); err != nil {
 			return err
 		}
 	}
+	slices.SortStableFunc(m.list, func(a, b value.Merge) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
 	return nil
 }
 
@@ -158,7 +167,7 @@ func (m *merging) path(path string, edits []edit) error {
 	ours := was
 	for _, e := range edits {
 		var v verdict
-		if ours, v, err = m.entry(e, ours); err != nil {
+		if ours, v, err = m.entry(at, e, ours); err != nil {
 			return err
 		}
 		if v.rank() > (verdict{MergeVerdict: told.Verdict}).rank() {

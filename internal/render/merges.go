@@ -27,6 +27,7 @@ var mergeWords = map[value.MergeReason]string{
 	value.ReasonAdded:      "%s adds it, and another one is here",
 	value.ReasonBlocked:    "a directory above it is not there, or is none",
 	value.ReasonUncaptured: "what is here is not captured",
+	value.ReasonMoved:      "%s moves it to a path where it cannot be made",
 	value.ReasonGone:       "its content is not in the store any more",
 }
 

@@ -37,5 +37,6 @@ const (
 	ReasonAdded      MergeReason = "added"      // the change adds it, and another one is there
 	ReasonBlocked    MergeReason = "blocked"    // what should be a directory above it is none
 	ReasonUncaptured MergeReason = "uncaptured" // something is there that is not captured: ignored, secret, a repository
+	ReasonMoved      MergeReason = "moved"      // the change moves it, and it cannot come to where that has it
 	ReasonGone       MergeReason = "gone"       // the content was purged, or lost
 )
