@@ -102,8 +102,9 @@ func restored(places []ledger.Place) bool {
 	return i >= 0 && places[i].How == ledger.Restored
 }
 
-// atWork are the sessions of agents among the newest places since a time. One whose agent has gone on under a new id
-// since (Droid's /compress) is not: the window is the new one's.
+// atWork are the sessions of agents among the newest places since a time. One that has ended is not, also where a
+// restore went to it since; nor is one whose agent has gone on under a new id (Droid's /compress): the window is the
+// new one's.
 func (ss *Sessions) atWork(places []ledger.Place, since time.Time) (names []string, err error) {
 	families, met, record := map[string]bool{}, map[string]bool{model.Manual: true}, ss.reading()
 	for _, p := range places {
@@ -126,7 +127,8 @@ func (ss *Sessions) atWork(places []ledger.Place, since time.Time) (names []stri
 		if before := continued(s); before != "" { // what is met behind it is older
 			met[before] = true
 		}
-		if s.Left || ss.Elsewhere(s) != "" || slices.Contains(names, name) {
+		over := s.Left || s.Ended
+		if over || ss.Elsewhere(s) != "" || slices.Contains(names, name) {
 			continue
 		}
 		family, err := firstOf(name, record)
