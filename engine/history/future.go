@@ -204,22 +204,7 @@ func (fu *future) cuts(s *model.Session) ([]model.Ahead, error) {
 	if err != nil {
 		return nil, err
 	}
-	type cut struct {
-		seq  uint64
-		from objstore.ID
-	}
-	var made []cut
-	err = fu.h.ledger.Restores(0, func(op *refs.Operation) error {
-		if !op.Kind.IsRestore() {
-			return nil
-		}
-		for _, f := range op.Restore.Files {
-			if (f.Path == s.Transcript || f.Path == s.Cursor.Path) && !f.From.IsZero() && !f.To.IsZero() {
-				made = append(made, cut{op.Seq, f.From})
-			}
-		}
-		return nil
-	})
+	made, err := fu.h.cutsOf(s)
 	var out []model.Ahead
 	for _, c := range made {
 		was, err := fu.h.Conversation(s, c.from)
@@ -235,6 +220,29 @@ func (fu *future) cuts(s *model.Session) ([]model.Ahead, error) {
 		}
 	}
 	return out, err
+}
+
+// cut is a restore that changed a session's file: its operation, and the conversation that the file had before.
+type cut struct {
+	seq  uint64
+	from objstore.ID
+}
+
+// cutsOf are the restores that changed a session's file, the newest first.
+func (h *turnReader) cutsOf(s *model.Session) (made []cut, err error) {
+	err = h.ledger.Restores(0, func(op *refs.Operation) error {
+		if !op.Kind.IsRestore() {
+			return nil
+		}
+		for _, f := range op.Restore.Files {
+			its := f.Path == s.Transcript || f.Path == s.Cursor.Path
+			if its && !f.From.IsZero() && !f.To.IsZero() {
+				made = append(made, cut{op.Seq, f.From})
+			}
+		}
+		return nil
+	})
+	return made, err
 }
 
 // has are the turns of a session as its conversation is.

@@ -26,7 +26,7 @@ func (h *turnReader) past(s *model.Session) []transcript.Turn {
 	if err != nil {
 		return nil // lists of sessions say why
 	}
-	if more := h.lostTurns(s); len(more) > len(turns) {
+	if _, more := h.beforeCut(s); len(more) > len(turns) {
 		turns = more
 	}
 	if at, _ := below(s).place(h.firstTurn(s)); at > 0 && len(turns) >= at {
@@ -35,16 +35,41 @@ func (h *turnReader) past(s *model.Session) []transcript.Turn {
 	return turns
 }
 
-// lostTurns are the turns of the conversation that a session's file had before it was cut by nobody's wish.
-func (h *turnReader) lostTurns(s *model.Session) []transcript.Turn {
-	if s.Cursor.Lost.IsZero() {
-		return nil
-	}
-	turns, err := h.turnsTo(s, s.Cursor.Lost)
+// beforeCut is the longest conversation known of a session's file before that was cut, with its turns: by nobody's
+// wish, or by a restore, as long as nobody has gone on from the cut. Of turns that the log tells of it tells that.
+func (h *turnReader) beforeCut(s *model.Session) (said objstore.ID, turns []transcript.Turn) {
+	was, err := h.cutOffUntold(s)
 	if err != nil {
-		return nil
+		was = nil // what cannot be read is not known
 	}
-	return turns
+	if !s.Cursor.Lost.IsZero() {
+		was = append(was, s.Cursor.Lost)
+	}
+	for _, id := range was {
+		if more, err := h.turnsTo(s, id); err == nil && len(more) > len(turns) {
+			said, turns = id, more
+		}
+	}
+	return said, turns
+}
+
+// cutOffUntold are the conversations of a session's file before restores that cut it, where the file begins such a one
+// and the log does not tell of all its turns.
+func (h *turnReader) cutOffUntold(s *model.Session) (was []objstore.ID, err error) {
+	now := s.Cursor.Transcript
+	if s.Cursor.Generation == 0 || now.IsZero() || h.firstTurn(s) == uint64(s.InSummary()+1) {
+		return nil, nil
+	}
+	made, err := h.cutsOf(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range made {
+		if on, err := h.GoesOn(c.from, now); err == nil && on {
+			was = append(was, c.from)
+		}
+	}
+	return was, nil
 }
 
 // saidOf is the conversation of a session that has its turn n, and how many turns it has: as its file is, or as that
@@ -54,8 +79,8 @@ func (h *turnReader) saidOf(s *model.Session, n uint64) (said objstore.ID, turns
 	if err != nil || n <= below(s).of(turns) {
 		return s.Cursor.Transcript, turns, err
 	}
-	if lost := len(h.lostTurns(s)); lost > turns {
-		return s.Cursor.Lost, lost, nil
+	if was, more := h.beforeCut(s); len(more) > turns {
+		return was, len(more), nil
 	}
 	return s.Cursor.Transcript, turns, nil
 }

@@ -17,7 +17,7 @@ type turnList struct {
 	now  *transcript.Conversation // nil: it is not known
 	as   *conversation.Stored     // its bytes
 	num  numbers                  // of it
-	lost []transcript.Turn        // of what the file had before it was cut by nobody's wish
+	lost []transcript.Turn        // of what the file had before it was cut
 	logs map[turnAt]*turnLog
 	read map[objstore.ID]*transcript.Conversation
 	ends map[objstore.ID]*transcript.Turn // by conversation, the turn that it ends with: each is asked for by its own turn and by the next
@@ -27,8 +27,9 @@ type turnList struct {
 func (h *turnReader) listTurns(l *model.TurnList, s *model.Session, now *transcript.Conversation, limit int) error {
 	t := &turnList{
 		e: h, s: s, now: now, logs: map[turnAt]*turnLog{}, read: map[objstore.ID]*transcript.Conversation{},
-		ends: map[objstore.ID]*transcript.Turn{}, lost: h.lostTurns(s),
+		ends: map[objstore.ID]*transcript.Turn{},
 	}
+	_, t.lost = h.beforeCut(s)
 	own, err := t.log(turnAt{session: s.Name})
 	if err != nil {
 		return err
