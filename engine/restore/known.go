@@ -103,6 +103,20 @@ func (pl *planner) wasRestored(path string, ent *tree.Entry) (bool, error) {
 	return false, nil
 }
 
+// setByReverted reports whether the restore that is taken back set exactly ent at path: the checkpoint that it went to
+// has it, also a safety checkpoint.
+func (pl *planner) setByReverted(path string, ent *tree.Entry) (bool, error) {
+	if pl.reverted == nil {
+		return false, nil
+	}
+	set, err := pl.reverted.Find(path)
+	if err != nil || set == nil {
+		return false, err
+	}
+	dirs := set.Type == tree.TypeDir && ent.Type == tree.TypeDir
+	return dirs || apply.MatchesRestored(ent, set), nil
+}
+
 // leaves reports whether the head that the restore left has exactly ent, a file, at path: a named one as it was first
 // known behind the target.
 func (l *restoredState) leaves(path string, ent *tree.Entry) (bool, error) {
@@ -125,13 +139,17 @@ func (pl *planner) compareWithBase(c *capture.Capture) error {
 		if err != nil || restored {
 			return err
 		}
-		if ch.Old == nil {
-			pl.unknown[ch.Path] = true
-		}
 		if model.IsFile(ch.New) {
 			pl.unsaved[ch.Path] = true
 		}
-		return nil
+		if ch.Old != nil {
+			return nil
+		}
+		set, err := pl.setByReverted(ch.Path, ch.New)
+		if !set {
+			pl.unknown[ch.Path] = true
+		}
+		return err
 	})
 	if err != nil {
 		return err
