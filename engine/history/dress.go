@@ -14,10 +14,11 @@ type dresser struct {
 	count  oplog.Count
 	cursor objstore.ID
 	whose  func(session string) string
+	asked  func(session string, turn uint64) (string, error)
 }
 
 func (h *History) dresser() (d *dresser, err error) {
-	d = &dresser{h: h, count: h.log.Count(), whose: h.sessions.Whose()}
+	d = &dresser{h: h, count: h.log.Count(), whose: h.sessions.Whose(), asked: h.Prompts()}
 	if d.tags, err = h.tagsByID(); err != nil {
 		return nil, err
 	}
@@ -39,11 +40,40 @@ func (d *dresser) dress(cp *model.Checkpoint) (Listed, error) {
 		counted := *cp
 		counted.Cause.Turn, cp = n, &counted
 	}
+	if cp.Cause.Prompt == "" && cp.Cause.Turn > 0 {
+		asked := *cp
+		var err error
+		if asked.Cause.Prompt, err = d.asked(cp.Session, cp.Cause.Turn); err != nil {
+			return Listed{Checkpoint: cp}, err
+		}
+		cp = &asked
+	}
 	short, err := d.h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
 	return Listed{
 		Checkpoint: cp, Short: short, Current: cp.ID == d.cursor, Tags: d.tags[cp.ID], Messages: d.notes[cp.ID.Key()],
 		Safety: cp.Cause.Event == model.EventSafety, Whose: d.whose(cp.Session),
 	}, err
+}
+
+// Prompts gives the prompt of a session's turn which no hook told here, as the conversation has it (Untold): the turn
+// began in another project. Each is looked up once.
+func (h *turnReader) Prompts() func(session string, turn uint64) (string, error) {
+	type turnOf struct {
+		session string
+		turn    uint64
+	}
+	known := map[turnOf]string{}
+	return func(session string, turn uint64) (string, error) {
+		k := turnOf{session, turn}
+		if prompt, ok := known[k]; ok {
+			return prompt, nil
+		}
+		s, err := h.log.StoredSession(session)
+		if err == nil && s != nil && s.LaneOf == "" {
+			known[k] = h.Untold(s, turn)
+		}
+		return known[k], err
+	}
 }
 
 // Dresser gives what dresses many checkpoints as List does. Aside is not filled in.

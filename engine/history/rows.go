@@ -146,11 +146,9 @@ func (h *History) fill(
 		r.Current = r.Current && !here
 		here = here || r.Current
 		if r.Prompt == "" && r.Turn > 0 {
-			s, err := h.log.StoredSession(r.Of)
-			if err != nil {
+			if r.Prompt, err = d.asked(r.Of, r.Turn); err != nil {
 				return err
 			}
-			r.Prompt = h.Untold(s, r.Turn)
 		}
 		if err := sums.fill(r); err != nil {
 			return err
