@@ -186,3 +186,29 @@ func (h *turnReader) Undone(to, from *model.Checkpoint) (*Moment, error) {
 	}
 	return p, nil
 }
+
+// ForkedBefore is the moment of a checkpoint of a session that another one was forked from, where the fork has not the
+// checkpoint's turn: the code is the checkpoint's, and the conversation ends with the last turn that the fork has of
+// it. nil: it has the turn, or that is not known. The records are loaded.
+func (h *turnReader) ForkedBefore(session string, cp *model.Checkpoint) (*Moment, error) {
+	shared := cp.Cause.Turn
+	for name, n := session, 0; name != cp.Session && n < conversation.MaxBases; n++ {
+		s := h.log.Session(name)
+		if s == nil || s.Fork == nil || s.InSummary() > 0 {
+			return nil, nil
+		}
+		if !s.Fork.Resolved() || s.Fork.Both <= 0 {
+			return nil, nil
+		}
+		shared, name = min(shared, uint64(s.Fork.Both)), s.Fork.Session
+	}
+	if shared == cp.Cause.Turn {
+		return nil, nil
+	}
+	p, err := h.endOfTurnMoment(session, naming.Name{Kind: naming.Turn, Turn: shared, Session: session})
+	if err != nil {
+		return nil, err
+	}
+	p.Name, p.Checkpoint = cp.ID.Short(), cp
+	return p, nil
+}

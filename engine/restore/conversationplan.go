@@ -166,6 +166,9 @@ func (rs *talkPlanner) momentOfStep(r *request) (*history.Moment, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p, err := rs.history.ForkedBefore(r.Session, r.target); err != nil || p != nil {
+		return p, err
+	}
 	return rs.history.Undone(r.target, from)
 }
 
