@@ -18,7 +18,7 @@ type dresser struct {
 }
 
 func (h *History) dresser() (d *dresser, err error) {
-	d = &dresser{h: h, count: h.log.Count(), whose: h.sessions.Whose(), asked: h.Prompts()}
+	d = &dresser{h: h, count: h.log.Count(), whose: h.sessions.Whose(), asked: h.prompts()}
 	if d.tags, err = h.tagsByID(); err != nil {
 		return nil, err
 	}
@@ -55,9 +55,9 @@ func (d *dresser) dress(cp *model.Checkpoint) (Listed, error) {
 	}, err
 }
 
-// Prompts gives the prompt of a session's turn which no hook told here, as the conversation has it (Untold): the turn
+// prompts gives the prompt of a session's turn which no hook told here, as the conversation has it (Untold): the turn
 // began in another project. Each is looked up once.
-func (h *turnReader) Prompts() func(session string, turn uint64) (string, error) {
+func (h *turnReader) prompts() func(session string, turn uint64) (string, error) {
 	type turnOf struct {
 		session string
 		turn    uint64

@@ -205,7 +205,7 @@ func (h *History) Listing(cp *model.Checkpoint) (Listed, error) {
 	}
 	d := dresser{
 		h: h, tags: tags, notes: map[objstore.Key][]string{cp.ID.Key(): notes}, count: h.log.Count(), cursor: cursor,
-		whose: h.sessions.Whose(), asked: h.Prompts(),
+		whose: h.sessions.Whose(), asked: h.prompts(),
 	}
 	l, err := d.dress(cp)
 	l.Target = h.TargetIn(cp)

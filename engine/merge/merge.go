@@ -128,7 +128,9 @@ func (m *merging) merge() error {
 			return err
 		}
 	}
-	slices.SortStableFunc(m.list, func(a, b value.Merge) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
+	slices.SortStableFunc(m.list, func(a, b value.Merge) int {
+		return tree.ComparePaths(string(a.Path), string(b.Path))
+	})
 	return nil
 }
 

@@ -127,8 +127,7 @@ func (ss *Sessions) atWork(places []ledger.Place, since time.Time) (names []stri
 		if before := continued(s); before != "" { // what is met behind it is older
 			met[before] = true
 		}
-		over := s.Left || s.Ended
-		if over || ss.Elsewhere(s) != "" || slices.Contains(names, name) {
+		if ss.gone(s) || slices.Contains(names, name) {
 			continue
 		}
 		family, err := firstOf(name, record)
@@ -144,6 +143,10 @@ func (ss *Sessions) atWork(places []ledger.Place, since time.Time) (names []stri
 	}
 	return names, nil
 }
+
+// gone reports whether nobody works in a session here any more: a restore left it, it has ended, or it goes on
+// elsewhere.
+func (ss *Sessions) gone(s *model.Session) bool { return s.Left || s.Ended || ss.Elsewhere(s) != "" }
 
 // continued is the session in whose place, in the agent's window, a session goes on under a new id; "": none.
 func continued(s *model.Session) string {
