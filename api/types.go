@@ -272,6 +272,7 @@ type RestoreResponse struct {
 	Kind         string        `json:"kind"`
 	Target       Checkpoint    `json:"target"`
 	DryRun       bool          `json:"dry_run"`
+	Whose        string        `json:"whose,omitempty"`     // the session that goes back, as of a Checkpoint; absent: no session names the target, too
 	Plan         string        `json:"plan,omitempty"`      // of a dry run, or where one was named: names exactly what would be done
 	Parts        bool          `json:"parts,omitempty"`     // of the target only what was chosen
 	Operation    uint64        `json:"operation,omitempty"` // 0: nothing was done
@@ -287,6 +288,7 @@ type RestoreResponse struct {
 	Conflicts    []Conflict    `json:"conflicts,omitempty"`
 	Worktree     Text          `json:"worktree,omitempty"`     // of pick, the other worktree that the change, and the target, are of
 	Merges       []Merge       `json:"merges,omitempty"`       // of pick and revert, of each path of the change: what became of it; of others with Merge, of each from which something was to be taken
+	Mergeable    bool          `json:"mergeable,omitempty"`    // with Merge what goes would be taken out of a path that is kept for another session, or marked there
 	KeptDirs     []Text        `json:"kept_dirs,omitempty"`    // directories that could not go: something is in them
 	Without      []Without     `json:"without,omitempty"`      // set, but without something
 	Missing      []Skip        `json:"missing,omitempty"`      // were there then, never captured, and are not there now

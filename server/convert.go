@@ -282,6 +282,9 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	if r.Operation != nil {
 		out.Operation, out.Kind = r.Operation.Seq, r.Operation.Kind.String()
 	}
+	if r.Of != "" {
+		out.Whose = e.Sessions.Whose()(r.Of)
+	}
 	out.AtWork, out.Managed, out.Plan = r.AtWork, r.Managed, r.PlanHash
 	out.Behind, out.KeptFor = r.Behind, value.Text(r.KeptFor)
 	out.Changes = changes(r.Plan.Steps, nil)
@@ -291,7 +294,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	for _, m := range r.Plan.Merges {
 		out.Partial = out.Partial || m.Verdict == value.MergeConflict
 	}
-	out.Merges = r.Plan.Merges
+	out.Merges, out.Mergeable = r.Plan.Merges, r.Plan.Mergeable
 	out.Kept, out.Taken, out.Without, out.Conflicts = r.Plan.Kept, r.Plan.Taken, without(r.Without), r.Conflicts
 	if len(r.Plan.Missing) > 0 {
 		out.Missing = skips(r.Plan.Missing)

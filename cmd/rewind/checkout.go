@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"rewind/api"
@@ -134,7 +136,8 @@ func (c *checkout) run(cmd *cobra.Command, args []string) error {
 	if req.Continue || req.Abort {
 		req.Env = agentEnv() // with --code-only, too: what was done to session files is recorded
 	}
-	err := doRestore(cmd.Context(), a, api.Checkout, *req)
+	counts := len(names) > 0 && strings.HasPrefix(names[0], "@")
+	err := doRestore(cmd.Context(), a, api.Checkout, *req, again{cmd: cmd, args: names, paths: paths, counts: counts})
 	if len(names) > 0 {
 		err = a.meantPath(err, names[0], "rewind checkout @ -- %s")
 	}

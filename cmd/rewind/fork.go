@@ -71,7 +71,7 @@ func runFork(ctx context.Context, a *app, req api.ForkRequest) error {
 		a.Notices(r.Notices)
 		a.TellForked(r, req)
 		if r.Restore != nil {
-			a.TellRestore(render.WithoutFork(*r.Restore))
+			a.TellRestore(render.WithoutFork(*r.Restore), "")
 		}
 	}
 	if r.Restore != nil {

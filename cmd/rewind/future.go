@@ -131,7 +131,7 @@ func newForward(a *app) *cobra.Command {
 			if err := a.converse(&req.Wish, nil); err != nil {
 				return err
 			}
-			return doRestore(cmd.Context(), a, api.Forward, req)
+			return doRestore(cmd.Context(), a, api.Forward, req, again{cmd: cmd, args: args, counts: true})
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false,

@@ -33,7 +33,7 @@ func checkoutParts(ctx context.Context, a *app, req api.CheckoutRequest) error {
 		return nil
 	}
 	req.Checkpoint, req.Paths, req.Parts = api.Text(d.From.ID), nil, parts
-	return doRestore(ctx, a, api.Checkout, req)
+	return doRestore(ctx, a, api.Checkout, req, again{})
 }
 
 // files asks of each path, in turn.

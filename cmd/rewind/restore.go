@@ -8,14 +8,16 @@ import (
 )
 
 // doRestore sends a restore and tells what it did.
-func doRestore[Req any](ctx context.Context, a *app, route api.Route[Req, api.RestoreResponse], req Req) error {
+func doRestore[Req any](
+	ctx context.Context, a *app, route api.Route[Req, api.RestoreResponse], req Req, g again,
+) error {
 	r, said, err := ask(ctx, a, route, req, "comparing")
 	if err != nil {
 		return err
 	}
 	if !said {
 		a.Notices(r.Notices)
-		a.TellRestore(r)
+		a.TellRestore(r, g.merging(r))
 	}
 	return render.Partial(r)
 }

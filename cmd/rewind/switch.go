@@ -43,7 +43,7 @@ func newSwitch(a *app) *cobra.Command {
 			if err := a.converse(&req.Wish, nil); err != nil {
 				return err
 			}
-			return doRestore(cmd.Context(), a, api.Switch, req)
+			return doRestore(cmd.Context(), a, api.Switch, req, again{cmd: cmd, args: args, counts: args[0] == "-"})
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false,

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 
@@ -38,7 +37,7 @@ func newUndo(a *app) *cobra.Command {
 		if err := req.fill(a, cmd, args); err != nil {
 			return err
 		}
-		return undoTurns(cmd.Context(), a, req.UndoRequest)
+		return undoTurns(cmd, a, req.UndoRequest)
 	}
 	cmd.Flags().BoolVar(&turn, "turn", false, "take back the turn that the project stands in, or n turns")
 	cmd.Flags().StringVar(&to, "to", "", "take back all behind this `turn`: turn:<n>, or before:<n>")
@@ -60,11 +59,12 @@ func undoTo(a *app, cmd *cobra.Command, req *along, args []string, to string, tu
 	req.TakeBack = true
 	return doRestore(cmd.Context(), a, api.Checkout, api.CheckoutRequest{
 		Project: req.Project, Walk: req.Walk, Wish: req.Wish, Checkpoint: api.Text(to), Merging: req.Merging,
-	})
+	}, again{cmd: cmd})
 }
 
 // undoTurns goes to before the prompt of the turn that the session stands in, or of one before it.
-func undoTurns(ctx context.Context, a *app, req api.UndoRequest) error {
+func undoTurns(cmd *cobra.Command, a *app, req api.UndoRequest) error {
+	ctx := cmd.Context()
 	r, err := api.Call(ctx, a.client, api.Turns, api.TurnsRequest{Project: req.Project, Walk: req.Walk, Limit: 1}, nil)
 	if err != nil {
 		return err
@@ -82,10 +82,11 @@ func undoTurns(ctx context.Context, a *app, req api.UndoRequest) error {
 		}
 	}
 	req.Session, req.TakeBack = r.Session, true
+	before := fmt.Sprintf("before:%d", r.OwnAt-uint64(req.Steps)+1)
 	return doRestore(ctx, a, api.Checkout, api.CheckoutRequest{
 		Project: req.Project, Walk: req.Walk, Wish: req.Wish,
-		Checkpoint: api.Text(fmt.Sprintf("before:%d", r.OwnAt-uint64(req.Steps)+1)), Merging: req.Merging,
-	})
+		Checkpoint: api.Text(before), Merging: req.Merging,
+	}, again{cmd: cmd, before: before})
 }
 
 func newRedo(a *app) *cobra.Command {
@@ -132,7 +133,7 @@ func newAlong(
 		if err := req.fill(a, cmd, args); err != nil {
 			return err
 		}
-		return doRestore(cmd.Context(), a, route, req.UndoRequest)
+		return doRestore(cmd.Context(), a, route, req.UndoRequest, again{cmd: cmd, args: args, counts: true})
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false,
 		"take files that no checkpoint has and what other sessions changed, too")
@@ -167,7 +168,7 @@ func newUndoRestore(a *app) *cobra.Command {
 				}
 				req.Operation = n
 			}
-			return doRestore(cmd.Context(), a, api.UndoRestore, req)
+			return doRestore(cmd.Context(), a, api.UndoRestore, req, again{})
 		},
 	}
 	cmd.Flags().BoolVar(&req.Exact, "exact", false,

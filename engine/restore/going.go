@@ -53,6 +53,14 @@ func (rs *runner) others(r *request) bool {
 	return false
 }
 
+// wentBack is the session that goes back with a request, as its name says it; "": it names the project as it was.
+func (rs *runner) wentBack(r *request) string {
+	if r.asItWas {
+		return ""
+	}
+	return cmp.Or(r.lineOf, r.namedSession, rs.going(r).Session)
+}
+
 // takesBack is the session whose line a request takes back; else it goes to a state. Who stands on another branch of
 // the family takes that one's line back where the target is on it, and goes to it where it is not: what two branches
 // did is not mixed.

@@ -31,6 +31,8 @@ type Plan struct {
 	Missing  []tree.Skip     // paths that the target did not capture, and that are not on disk
 	Taken    []value.Taken   // with Exact: what would be kept without it
 	Merges   []value.Merge   // of a merge: what became of each path of it, by path
+	// Mergeable: Merge would take what goes out of a path that stays for a colleague, or mark it there
+	Mergeable bool
 
 	others     authorship.Theirs  // what others changed after the target, and stays
 	Yours      []string           // what a person changed after the target, and is set: the safety checkpoint has it

@@ -40,6 +40,7 @@ type Result struct {
 	Behind       *value.Behind       // of a dry run: what of the branch lies behind the target; nil: it is the end, or not on it
 	KeptFor      string              // how long gc keeps the state before, as the setting says it
 	Prompt       string              // in front of which it went back, whole; "": not in front of one
+	Of           string              // the session that goes back, as turns are named by it; "": none names the target
 	PlanHash     string              // of a dry run, or where the request names a plan: what would be done, or was
 
 	perms map[string]uint16 // permissions of the paths that did not get the target's
@@ -156,7 +157,7 @@ func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Resul
 	if r.saveOn != "" {
 		plan.Replaced = nil // a step has their bytes
 	}
-	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.without, Prompt: r.prompt}
+	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.without, Prompt: r.prompt, Of: rs.wentBack(r)}
 	if conv != nil {
 		res.Conversation = &conv.conversation
 	}

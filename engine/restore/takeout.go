@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"rewind/engine/oplog"
 	"rewind/internal/value"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 )
 
@@ -23,22 +25,14 @@ var errStores = errors.New("what is made of a merge has to be stored")
 // merged, but for those of giveUp; undo and redo merge with it alone. What it makes is put into the capture's
 // transaction.
 func (pl *planner) takeOut(c *capture.Capture) error {
-	r, rs := pl.request, pl.restorer
+	r := pl.request
 	r.Target, pl.target = r.target.ID, r.target // an earlier look at the worktree may have made another one
-	g := rs.going(r)
-	byStep := g.Way == authorship.ByStep && !r.options.Merge
-	if byStep || pl.all() || len(pl.others.Stay) == 0 {
+	pl.plan.Mergeable = false
+	if r.Kind == refs.KindUndoRestore || pl.all() || len(pl.others.Stay) == 0 {
 		return nil
 	}
-	theirs := func(path string) bool { return pl.merged[path] || pl.others.Stay.Of(path) != "" }
-	away, err := rs.merger.Behind(c, g, r.since(), func(path string) bool {
-		return r.Paths.Has(path) && theirs(path)
-	})
-	if err != nil || away.Empty() {
-		return err
-	}
-	m, err := pl.merge(c, g, away)
-	if err != nil {
+	m, err := pl.mergeBehind(c)
+	if err != nil || m == nil {
 		return err
 	}
 	if pl.plan.Merges = m.List; len(m.Set) == 0 {
@@ -54,23 +48,29 @@ func (pl *planner) takeOut(c *capture.Capture) error {
 	return nil
 }
 
-// merge takes what is to be taken away out of the worktree.
-func (pl *planner) merge(c *capture.Capture, g authorship.Going, away *merge.Change) (*merge.Merged, error) {
-	if c.Tx == nil {
-		return nil, errStores
-	}
-	if err := pl.compareWithBase(c); err != nil {
+// mergeBehind merges what is to be taken away out of the paths that stay for others; nil: nothing is to be merged.
+func (pl *planner) mergeBehind(c *capture.Capture) (*merge.Merged, error) {
+	r, g := pl.request, pl.restorer.going(pl.request)
+	away, err := pl.restorer.merger.Behind(c, g, r.since(), func(path string) bool {
+		return r.Paths.Has(path) && (pl.merged[path] || pl.others.Stay.Of(path) != "")
+	})
+	if err != nil || away.Empty() {
 		return nil, err
 	}
-	defer pl.forgetBase()
-	r := pl.request
-	if g.Way == authorship.TakeBack {
-		if err := pl.findOfAgent(); err != nil {
-			return nil, err
-		}
+	if g.Way == authorship.ByStep && !r.options.Merge {
+		return nil, pl.foreseeMerge(c, away)
 	}
-	may := func(path string) bool { return r.Paths.Has(path) && (!pl.unknown[path] || pl.ofAgent[path]) }
-	m, err := pl.restorer.merger.TakeOut(c, away, may, merge.Options{Prefer: r.options.Prefer, Clean: !r.options.Merge})
+	m, err := pl.merge(c, g, away)
+	if err == nil && !r.options.Merge && len(pl.stuck) > 0 {
+		err = pl.foreseeMerge(c, away)
+	}
+	return m, err
+}
+
+// merge takes what is to be taken away out of the worktree.
+func (pl *planner) merge(c *capture.Capture, g authorship.Going, away *merge.Change) (*merge.Merged, error) {
+	r := pl.request
+	m, err := pl.without(c, away, merge.Options{Prefer: r.options.Prefer, Clean: !r.options.Merge})
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +84,40 @@ func (pl *planner) merge(c *capture.Capture, g authorship.Going, away *merge.Cha
 		m.List = pl.withoutStuck(g, m.List)
 	}
 	return m, nil
+}
+
+// without is the worktree without what is to be taken away.
+func (pl *planner) without(c *capture.Capture, away *merge.Change, o merge.Options) (*merge.Merged, error) {
+	if c.Tx == nil {
+		return nil, errStores
+	}
+	if err := pl.compareWithBase(c); err != nil {
+		return nil, err
+	}
+	defer pl.forgetBase()
+	r := pl.request
+	if pl.restorer.going(r).Way == authorship.TakeBack {
+		if err := pl.findOfAgent(); err != nil {
+			return nil, err
+		}
+	}
+	may := func(path string) bool { return r.Paths.Has(path) && (!pl.unknown[path] || pl.ofAgent[path]) }
+	return pl.restorer.merger.TakeOut(c, away, may, o)
+}
+
+// foreseeMerge fills the plan's Mergeable: it merges, and sets nothing.
+func (pl *planner) foreseeMerge(c *capture.Capture, away *merge.Change) error {
+	m, err := pl.without(c, away, merge.Options{})
+	if err != nil {
+		return err
+	}
+	pl.plan.Mergeable = slices.ContainsFunc(m.List, func(v value.Merge) bool {
+		path := string(cmp.Or(v.Was, v.Path))
+		stays := v.Verdict == value.MergeConflict && v.Places == 0
+		by := pl.others.Stay.Of(path)
+		return !stays && by != "" && by != model.Manual
+	})
+	return nil
 }
 
 // withoutStuck takes out of a list of merges what could not be merged, and stays.

@@ -197,7 +197,7 @@ func (o outcome) tell(pr *render.Printer) {
 		pr.Say("undo: rewind undo-restore")
 	case o.restore != nil:
 		pr.Notices(o.restore.Notices)
-		pr.TellRestore(*o.restore)
+		pr.TellRestore(*o.restore, "")
 	}
 }
 

@@ -227,7 +227,7 @@ func (p *plain) travel(word string, pr *render.Printer, lines *bufio.Scanner) {
 		req.DryRun = true
 		pr.TellForked(*p.trip.forked, req)
 	default:
-		pr.TellRestore(*p.trip.restore)
+		pr.TellRestore(*p.trip.restore, "")
 	}
 	fmt.Fprint(p.screen.Out, "do it? yes or no> ")
 	if !lines.Scan() || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(lines.Text())), "y") {

@@ -274,7 +274,7 @@ func (m *model) tripLines(width int) []string {
 		fmt.Fprintln(text, "the files of the project stay as they are")
 	case t.restore != nil:
 		pr.Notices(t.restore.Notices)
-		pr.TellRestore(*t.restore)
+		pr.TellRestore(*t.restore, "")
 		if nothing(t.restore) {
 			fmt.Fprintln(text, "\nnothing differs: there is nothing to do")
 		}

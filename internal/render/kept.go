@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"rewind/api"
@@ -116,28 +117,16 @@ func (pr *Printer) TellKept(list []api.Kept, made bool) {
 	}
 }
 
-// hintOthers says what takes what another session changed, too.
-func (pr *Printer) hintOthers(r api.RestoreResponse) {
-	var others, mixed bool
-	for _, k := range r.Kept {
-		if k.Reason == value.KeptSession && k.By != value.Person {
-			others, mixed = true, mixed || k.Conflict != ""
-		}
-	}
-	step := r.Kind == "undo" || r.Kind == "redo" // which merge when they are told to
+// hintOthers says what takes what another session changed, too. again is the command that merges; "": there is none.
+func (pr *Printer) hintOthers(r api.RestoreResponse, again string) {
+	others := slices.ContainsFunc(r.Kept, func(k api.Kept) bool {
+		return k.Reason == value.KeptSession && k.By != value.Person
+	})
 	switch {
 	case !others:
-	case !mixed && (!step || len(r.Merges) > 0): // there is nothing to take out
+	case again == "" || !r.Mergeable:
 		pr.Say("hint: --exact takes what another one changed, too")
-	case r.DryRun:
-		pr.Say("hint: --merge takes what the session did out of such a file, with markers; " +
-			"--exact all that another one changed, too")
 	default:
-		again := "checkout"
-		if r.TakenBack != "" {
-			again = "undo --to"
-		}
-		pr.Say("hint: 'rewind %s %s --merge' takes what the session did out of such a file; "+
-			"--exact, all of it", again, r.Target.Short)
+		pr.Say("hint: '%s' takes what the session did out of such a file; --exact, all of it", again)
 	}
 }

@@ -13,8 +13,9 @@ import (
 // ShownNames is how many paths of one kind a restore names on the terminal; --json has them all.
 const ShownNames = 50
 
-// TellRestore tells what a restore did or would do, and how to take it back.
-func (pr *Printer) TellRestore(r api.RestoreResponse) {
+// TellRestore tells what a restore did or would do, and how to take it back. again is the command that does the same
+// and merges; "": there is none.
+func (pr *Printer) TellRestore(r api.RestoreResponse, again string) {
 	if len(r.Managed) > 0 { // nothing else was changed
 		for _, m := range r.Managed {
 			fmt.Fprintln(pr.Out, ManagedWords(m))
@@ -40,7 +41,7 @@ func (pr *Printer) TellRestore(r api.RestoreResponse) {
 		stay = append(stay, api.Kept{Path: d, Reason: value.KeptHolds})
 	}
 	pr.TellKept(stay, false)
-	pr.hintOthers(r)
+	pr.hintOthers(r, again)
 	pr.TellConflicts(r.Conflicts)
 	pr.TellWithout(r.Without)
 	pr.tellUncaptured(r.NotCaptured)
