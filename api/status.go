@@ -29,6 +29,14 @@ type StatusRequest struct {
 	Glance bool      `json:"glance,omitempty"` // only what is known at once: nothing is compared, measured or waited for
 }
 
+// TurnAt is a turn of a session; Turn 0 is before its first.
+type TurnAt struct {
+	Session string `json:"session"`
+	Turn    uint64 `json:"turn"`
+	Whose   string `json:"whose,omitempty"`  // as of a Checkpoint
+	Prompt  Text   `json:"prompt,omitempty"` // how it begins
+}
+
 // StatusResponse is the state of the project.
 type StatusResponse struct {
 	Root         Text        `json:"root"`
@@ -40,6 +48,7 @@ type StatusResponse struct {
 	Safety       int         `json:"safety"`
 	Current      *Checkpoint `json:"current,omitempty"`
 	Position     string      `json:"position"`                // the session that goes on from here, by name; manual: no agent's
+	At           *TurnAt     `json:"at,omitempty"`            // the turn of it at whose end, or in which, the project stands; absent: no agent's session, and at a glance
 	Sessions     []Session   `json:"sessions,omitempty"`      // of agents, the newest first: no more than 20, and those with edits that no checkpoint has
 	SessionCount int         `json:"session_count,omitempty"` // how many there are
 	SessionBytes int64       `json:"session_bytes,omitempty"` // of their conversations, as far as they are captured

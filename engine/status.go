@@ -21,15 +21,16 @@ import (
 // Status is the state of a project.
 type Status struct {
 	Project     project.Project
-	Current     *history.Listed // nil before the first checkpoint
-	Position    string          // the session that goes on from here
-	Checkpoints int             // steps in the log
-	Safety      int             // safety checkpoints in the log
-	DiskBytes   int64           // all files of the store
-	Changes     []tree.Change   // of the worktree against the newest state known
-	Skips       []tree.Skip     // of the worktree
-	Ahead       int             // steps that redo can go
-	HalfDone    *objstore.ID    // the target of an unfinished restore
+	Current     *history.Listed   // nil before the first checkpoint
+	Position    string            // the session that goes on from here
+	Standing    *history.Standing // the turn of it; nil: it is no agent's, or it was not looked for
+	Checkpoints int               // steps in the log
+	Safety      int               // safety checkpoints in the log
+	DiskBytes   int64             // all files of the store
+	Changes     []tree.Change     // of the worktree against the newest state known
+	Skips       []tree.Skip       // of the worktree
+	Ahead       int               // steps that redo can go
+	HalfDone    *objstore.ID      // the target of an unfinished restore
 	LastOp      *refs.Operation
 	Pruned      *refs.Operation // deleted sessions by itself within pruneTold; nil: none did
 	Stages      []string        // files with the bytes of racing edits, which restores kept
@@ -97,13 +98,9 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 		w := e.Worktree.WatchState.Status()
 		s.Watching = &w
 	}
-	if err := e.Log.LoadSessions(); err != nil {
+	if err := e.statusSessions(s); err != nil {
 		return nil, err
 	}
-	e.Restorer.TellManyForks()
-	s.Project = e.Log.Project
-	s.Sessions = slices.DeleteFunc(e.Log.ListSessions(), func(s model.Session) bool { return e.History.Unseen(&s) })
-	s.AtWork = e.Sessions.UnderWay(s.Sessions)
 	if s.Ahead > 0 { // now with what is no step of this session's
 		j, err := e.Authors.Judge(authorship.Going{Session: branch, Way: authorship.ByStep})
 		if err != nil {
@@ -130,6 +127,19 @@ func (e *Engine) Status(ctx context.Context, p model.Progress) (*Status, error) 
 		return nil
 	})
 	return s, err
+}
+
+// statusSessions fills in the sessions, and the turn in which the project stands.
+func (e *Engine) statusSessions(s *Status) (err error) {
+	if err := e.Log.LoadSessions(); err != nil {
+		return err
+	}
+	e.Restorer.TellManyForks()
+	s.Project = e.Log.Project
+	s.Sessions = slices.DeleteFunc(e.Log.ListSessions(), func(s model.Session) bool { return e.History.Unseen(&s) })
+	s.AtWork = e.Sessions.UnderWay(s.Sessions)
+	s.Standing, err = e.History.Standing()
+	return err
 }
 
 // Tidy removes what killed restores left and nobody needs: temporary files beside session files, and empty stages.

@@ -13,6 +13,7 @@ import (
 
 	"rewind/api"
 	"rewind/engine"
+	"rewind/engine/history"
 	"rewind/engine/model"
 	"rewind/engine/project"
 	"rewind/engine/register"
@@ -170,6 +171,7 @@ func (s health) status(
 				st.Leaks...), SaidLeaks: st.Said,
 			Watcher: st.Watching, Activity: st.Activity, AtWork: st.AtWork, SessionCount: len(st.Sessions),
 		}
+		out.At = turnAt(st.Standing)
 		for i := range st.Sessions {
 			out.SessionBytes += st.Sessions[i].Cursor.Length
 		}
@@ -198,6 +200,14 @@ func (s health) status(
 	v, err := s.validate(ctx, api.ValidateRequest{Project: req.Project, Env: *req.Env, Quick: true}, p)
 	out.Checks = v.Checks
 	return out, err
+}
+
+// turnAt is where the project stands, as an answer has it.
+func turnAt(at *history.Standing) *api.TurnAt {
+	if at == nil {
+		return nil
+	}
+	return &api.TurnAt{Session: at.Session, Turn: at.Turn, Whose: at.Whose, Prompt: api.Text(at.Prompt)}
 }
 
 // checkBlind lists where agents work and nothing is captured, and forgets what has been mended since.

@@ -91,7 +91,7 @@ func (a *app) restoreTable(w io.Writer, list []api.Operation) error {
 			return render.ManagedList(op.Managed)
 		}
 		if op.Kind == "switch" { // turns of two sessions have the same numbers
-			return "to " + ofSession(sideWords(op.To, op.Target, prompt), naming.Whose(cmp.Or(op.Goes, op.Session)))
+			return switchWords(op, from, prompt, narrow)
 		}
 		return betweenWords(op, from, prompt, narrow)
 	}
@@ -154,6 +154,15 @@ func betweenWords(op api.Operation, from string, prompt int, narrow bool) string
 		text = fmt.Sprintf("%s to %d", naming.TurnName(op.From.Turn, ""), op.To.Turn)
 	}
 	return ofSession(text, op.From.Whose)
+}
+
+// switchWords say from where to which session a switch went.
+func switchWords(op api.Operation, from string, prompt int, narrow bool) string {
+	to := "to " + ofSession(sideWords(op.To, op.Target, prompt), naming.Whose(cmp.Or(op.Goes, op.Session)))
+	if narrow {
+		return to
+	}
+	return from + ownWords(op.From, op.Safety, prompt) + " " + to
 }
 
 // ownWords is sideWords with the session of a turn, where the project has several.

@@ -158,8 +158,12 @@ func (a *app) statusPlace(w io.Writer, row func(name, text string), r api.Status
 	if r.Ahead > 0 {
 		row("ahead", render.Count(r.Ahead, "step")+"; 'rewind redo' goes forward")
 	}
-	if c.Turn > 0 {
-		text := render.SessionTurn(c.Turn, c.Session) + ": " + term.Sanitize(render.Words(string(c.Prompt)))
+	at := r.At
+	if at == nil { // no agent's session goes on from here
+		at = &api.TurnAt{Session: c.Session, Turn: c.Turn, Prompt: c.Prompt}
+	}
+	if at.Turn > 0 {
+		text := render.SessionTurn(at.Turn, at.Session) + ": " + term.Sanitize(render.Words(string(at.Prompt)))
 		if a.OutTTY && a.Width > statusName {
 			text = term.Truncate(text, a.Width-statusName)
 		}

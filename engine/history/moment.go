@@ -247,11 +247,16 @@ func (h *turnReader) TurnOf(session string, n uint64) (of string, number uint64)
 
 // turnAt is where turn n of a session was taken; the session itself if the log cannot be read. The records are loaded.
 func (h *turnReader) turnAt(session string, n uint64, log func(turnAt) (*turnLog, error)) turnAt {
-	at, err := taken(session, n, func(session string) (*model.Session, error) { return h.log.Session(session), nil }, log)
+	at, err := taken(session, n, h.loaded, log)
 	if err != nil {
 		return turnAt{session: session, turn: n}
 	}
 	return at
+}
+
+// loaded is a session's record, of those that are loaded; nil: there is none.
+func (h *turnReader) loaded(session string) (*model.Session, error) {
+	return h.log.Session(session), nil
 }
 
 // Source is a transcript of a session, to be read.

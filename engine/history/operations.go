@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"rewind/engine/ledger"
 	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/internal/value"
@@ -81,7 +80,7 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		}
 		return nil
 	}
-	taken, count := undos{}, h.log.Count()
+	taken, count, places := undos{}, h.log.Count(), h.places()
 	shown := func(op *refs.Operation) bool {
 		full := limit > 0 && len(list) == limit
 		return full || op.Kind.Undoes() || which.has(op)
@@ -98,60 +97,43 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 		o := Operation{Operation: *count.Operation(op), Undone: undone}
 		if restores {
 			o.From, o.To = side(op.Restore.Safety), side(op.Restore.Target)
+			if err := places.tell(&o, dress); err != nil {
+				return err
+			}
 		}
 		list = append(list, o)
 		return nil
 	})
-	if err == nil {
-		err = h.tellTaken(list, read)
-	}
 	return list, err
 }
 
-// tellTaken says of restores which turns of their sessions they took back. Each session's rows are read once.
-func (h *History) tellTaken(list []Operation, read func(objstore.ID) (*model.Checkpoint, error)) error {
-	known, whose := map[string][]ledger.Turn{}, h.sessions.Whose()
-	for i := range list {
-		op := &list[i]
-		if op.Restore == nil || !op.Restore.TakesBack {
-			continue
-		}
-		target, err := read(op.Restore.Target)
-		if model.IsUnreadable(err) {
-			continue
-		}
+// tell says of a restore from where the project went, to where, and which turns it took back. One of some paths went
+// nowhere, and one of the conversation alone leaves the code where it is.
+func (p *places) tell(o *Operation, dress func(*model.Checkpoint) (Listed, error)) error {
+	r := o.Restore
+	if len(r.Paths) > 0 || o.Kind == refs.KindAbort || o.Kind.Manages() {
+		return nil
+	}
+	from, left, err := p.before(o.Seq)
+	if err != nil {
+		return err
+	}
+	to, _, err := p.before(o.Seq + 1)
+	if err == nil && r.TakesBack {
+		o.TookBack, err = p.tookBack(&o.Operation, from, to)
+	}
+	if err != nil || r.ContextOnly {
+		return err
+	}
+	if from != nil {
+		l, err := dress(left)
 		if err != nil {
 			return err
 		}
-		rows, met := known[op.Session]
-		if !met {
-			if rows, err = h.ledger.Turns(op.Session); err != nil {
-				return err
-			}
-			known[op.Session] = rows
-		}
-		if op.TookBack = begunBetween(rows, target.Seq, op.Seq); op.TookBack != nil {
-			op.TookBack.Whose = whose(op.Session)
-		}
+		o.From = &l
 	}
+	o.From, o.To = from.dress(o.From), to.dress(o.To)
 	return nil
-}
-
-// begunBetween are the turns that began at operation from or behind it, and before operation to, at which the session's
-// file had them; nil: none.
-func begunBetween(rows []ledger.Turn, from, to uint64) (turns *value.TurnsOf) {
-	for i := range rows {
-		t := &rows[i]
-		began := t.Number > 0 && from <= t.First && t.First < to
-		if !began || t.Hidden(to-1) {
-			continue
-		}
-		if turns == nil {
-			turns = &value.TurnsOf{First: t.Number}
-		}
-		turns.First, turns.Last = min(turns.First, t.Number), max(turns.Last, t.Number)
-	}
-	return turns
 }
 
 // Density is how many checkpoints were taken when.

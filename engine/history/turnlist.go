@@ -19,15 +19,17 @@ type turnList struct {
 	num  numbers                  // of it
 	lost []transcript.Turn        // of what the file had before it was cut
 	logs map[turnAt]*turnLog
-	read map[objstore.ID]*transcript.Conversation
-	ends map[objstore.ID]*transcript.Turn // by conversation, the turn that it ends with: each is asked for by its own turn and by the next
+	// a session's record; nil: there is none
+	record func(session string) (*model.Session, error)
+	read   map[objstore.ID]*transcript.Conversation
+	ends   map[objstore.ID]*transcript.Turn // by conversation, the turn that it ends with: each is asked for by its own turn and by the next
 }
 
 // listTurns fills the list with the newest turns, at most limit; 0: all.
 func (h *turnReader) listTurns(l *model.TurnList, s *model.Session, now *transcript.Conversation, limit int) error {
 	t := &turnList{
-		e: h, s: s, now: now, logs: map[turnAt]*turnLog{}, read: map[objstore.ID]*transcript.Conversation{},
-		ends: map[objstore.ID]*transcript.Turn{},
+		e: h, s: s, now: now, logs: map[turnAt]*turnLog{}, record: h.loaded,
+		read: map[objstore.ID]*transcript.Conversation{}, ends: map[objstore.ID]*transcript.Turn{},
 	}
 	_, t.lost = h.beforeCut(s)
 	own, err := t.log(turnAt{session: s.Name})
@@ -90,8 +92,8 @@ func (t *turnList) standsAt(session string, count uint64) (uint64, error) {
 	if err != nil || cur == nil {
 		return 0, err
 	}
-	n, err := t.endedBy(cur, count)
-	if err != nil || n > 0 || session != t.s.Name || t.s.Turn == 0 {
+	n, known, err := t.endedBy(cur, count)
+	if err != nil || known || session != t.s.Name || t.s.Turn == 0 {
 		return n, err
 	}
 	tip, err := t.e.log.Refs.ID(refs.Session(session))
@@ -101,25 +103,31 @@ func (t *turnList) standsAt(session string, count uint64) (uint64, error) {
 	return n, err
 }
 
-// endedBy is the newest turn that ends with a checkpoint, else, if that is of the session, the one in which it was
-// taken; 0: none.
-func (t *turnList) endedBy(cp *model.Checkpoint, count uint64) (uint64, error) {
+// endedBy is the newest turn that ends with a checkpoint, or behind which a prompt was typed there, else, if that is of
+// the session, the one in which it was taken. known: it is one of these; 0 is before the first.
+func (t *turnList) endedBy(cp *model.Checkpoint, count uint64) (n uint64, known bool, err error) {
 	for n := count; n > 0; n-- {
 		end, known, at, err := t.end(n)
 		if err != nil || end == cp.ID {
-			return n, err
+			return n, true, err
 		}
 		f, err := known.factsOf(at.turn)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		if f != nil && f.begin == cp.ID { // as its prompt found it
-			return n - 1, nil
+			return n - 1, true, nil
 		}
 	}
 	if cp.Session != t.s.Name {
-		return 0, nil
+		return 0, false, nil
 	}
+	n, err = t.takenIn(cp)
+	return n, n > 0, err
+}
+
+// takenIn is the turn of the session in which it made a checkpoint.
+func (t *turnList) takenIn(cp *model.Checkpoint) (uint64, error) {
 	if cp.Cause.Event != model.EventWords[hooks.Prompt] || cp.ChangedBy(cp.Session) {
 		return cp.Cause.Turn, nil
 	}
@@ -140,7 +148,9 @@ func (t *turnList) endedBy(cp *model.Checkpoint, count uint64) (uint64, error) {
 // end is the checkpoint with the code at the end of turn n, zero: there is none, and the session and the turn there
 // that it is known by.
 func (t *turnList) end(n uint64) (cp objstore.ID, known *turnLog, at turnAt, err error) {
-	at = t.e.turnAt(t.s.Name, n, t.log)
+	if at, err = t.takenAt(n); err != nil {
+		at = turnAt{session: t.s.Name, turn: n}
+	}
 	if known, err = t.log(at); err != nil {
 		return cp, nil, at, err
 	}
@@ -150,6 +160,9 @@ func (t *turnList) end(n uint64) (cp objstore.ID, known *turnLog, at turnAt, err
 	}
 	return cp, known, at, err
 }
+
+// takenAt is where turn n was taken.
+func (t *turnList) takenAt(n uint64) (turnAt, error) { return taken(t.s.Name, n, t.record, t.log) }
 
 // turn tells one turn: as it stands in the conversation, or where the numbers have parted, since the agent went back by
 // itself, was killed or the file was cut, as it stood when it ended.

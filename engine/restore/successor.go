@@ -10,8 +10,6 @@ import (
 	"rewind/engine/model"
 	"rewind/engine/register"
 	"rewind/engine/sessions"
-	"rewind/internal/kv"
-	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
 )
@@ -215,7 +213,7 @@ func (rs *runner) revertedTips(j *model.Journal, cursors []refs.Change) ([]refs.
 			}
 			continue
 		}
-		was, err := rs.refBefore(tip, session, j.Undoes)
+		was, err := rs.history.RefBefore(tip, session, j.Undoes)
 		if err != nil {
 			return nil, err
 		}
@@ -225,32 +223,6 @@ func (rs *runner) revertedTips(j *model.Journal, cursors []refs.Change) ([]refs.
 		out = append(out, refs.Change{Name: tip, Old: now, New: was})
 	}
 	return out, nil
-}
-
-// refBefore is the checkpoint at which a session's cursor or branch stood before operation seq; zero: not known any
-// more.
-func (rs *runner) refBefore(name refs.Name, session string, seq uint64) (at objstore.ID, err error) {
-	if seq <= 1 {
-		return at, nil
-	}
-	err = rs.log.Refs.Newest(seq-1, func(op *refs.Operation) error {
-		for _, c := range op.Changes {
-			if c.Name == name {
-				at = c.New
-				return kv.ErrStop
-			}
-		}
-		switch {
-		case op.Session != session:
-		case op.Kind == refs.KindCheckpoint:
-			at = op.Checkpoint
-			return kv.ErrStop
-		case op.Kind == refs.KindThinned && op.Cause.Event != model.EventSafety:
-			return kv.ErrStop // gc has removed the checkpoint
-		}
-		return nil
-	})
-	return at, err
 }
 
 // findUnusedFork is a fork in the family of s that ends where the moment p does and that nobody has used, r's own

@@ -1,0 +1,219 @@
+package history
+
+import (
+	"cmp"
+
+	"rewind/engine/model"
+	"rewind/internal/kv"
+	"rewind/internal/value"
+	"rewind/objstore"
+	"rewind/refs"
+)
+
+// Standing is the turn at whose end, or in which, the project stands.
+type Standing struct {
+	Session string // that goes on from there
+	Turn    uint64 // of it; 0: before its first
+	Prompt  string
+	Whose   string // what the session is called beside its turn; "": the project has no other one
+
+	taken turnAt // where the turn was taken: a fork has turns of the session that it was made of
+}
+
+// Standing is where the project stands now; nil: on no agent's session. The log's lock is held, and the records are
+// loaded.
+func (h *turnReader) Standing() (*Standing, error) {
+	at, err := h.sessions.Position()
+	if err != nil {
+		return nil, err
+	}
+	t, err := h.turnsOfStored(at.Session)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	own, err := t.log(turnAt{session: t.s.Name})
+	if err != nil {
+		return nil, err
+	}
+	n, err := t.standsAt(t.s.Name, max(own.newest, t.s.Turn, uint64(t.s.InSummary())))
+	if err != nil {
+		return nil, err
+	}
+	st := &Standing{Session: t.s.Name, Turn: n, Whose: h.sessions.Whose()(t.s.Name)}
+	if n == 0 {
+		return st, nil
+	}
+	if st.taken, err = t.takenAt(n); err == nil {
+		st.Prompt, err = t.promptAt(st.taken)
+	}
+	if st.Prompt == "" {
+		st.Prompt = h.PromptOf(t.s.Name, n)
+	}
+	return st, err
+}
+
+// turnsOfStored is a turnList of a session without its conversation, which needs no record that is loaded; nil: the
+// session is no agent's.
+func (h *turnReader) turnsOfStored(session string) (*turnList, error) {
+	if session == model.Manual {
+		return nil, nil
+	}
+	s, err := h.log.StoredSession(session)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	return &turnList{e: h, s: s, logs: map[turnAt]*turnLog{}, record: h.log.StoredSession}, nil
+}
+
+// places says where the project stood. What it reads of a session it reads once. Not for concurrent use.
+type places struct {
+	h     *turnReader
+	lists map[string]*turnList
+	whose func(session string) string
+}
+
+func (h *turnReader) places() *places {
+	return &places{h: h, lists: map[string]*turnList{}, whose: h.sessions.Whose()}
+}
+
+// before is where the project stood before operation seq, and the checkpoint there; nil: it is not known.
+func (p *places) before(seq uint64) (*Standing, *model.Checkpoint, error) {
+	at, err := p.h.sessions.PositionBefore(seq)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.of(at.Session, seq)
+}
+
+// of is before of one session, whether the project stood on it or not.
+func (p *places) of(session string, seq uint64) (*Standing, *model.Checkpoint, error) {
+	t, known := p.lists[session]
+	if !known {
+		var err error
+		if t, err = p.h.turnsOfStored(session); err != nil {
+			return nil, nil, err
+		}
+		p.lists[session] = t
+	}
+	if t == nil {
+		return nil, nil, nil
+	}
+	id, err := p.h.RefBefore(refs.Cursor(session), session, seq)
+	if err != nil || id.IsZero() {
+		return nil, nil, err
+	}
+	cp, err := p.h.log.Checkpoint(id)
+	if model.IsUnreadable(err) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := p.turn(t, cp, seq)
+	return st, cp, err
+}
+
+// tookBack are the turns from where the restore at operation seq found its session, to where that stands after it; nil:
+// none, or it is not known.
+func (p *places) tookBack(op *refs.Operation, from, to *Standing) (*value.TurnsOf, error) {
+	family := p.h.sessions.Family
+	if from != nil && family(from.Session) != family(op.Session) {
+		var err error
+		if from, _, err = p.of(op.Session, op.Seq); err != nil {
+			return nil, err
+		}
+	}
+	if from == nil || to == nil || from.Turn <= to.Turn {
+		return nil, nil
+	}
+	return &value.TurnsOf{First: to.Turn + 1, Last: from.Turn, Whose: p.whose(from.taken.session)}, nil
+}
+
+// turn is the turn of a session that stood on a checkpoint before operation seq.
+func (p *places) turn(t *turnList, cp *model.Checkpoint, seq uint64) (*Standing, error) {
+	own, err := t.log(turnAt{session: t.s.Name})
+	if err != nil {
+		return nil, err
+	}
+	st, newest := &Standing{Session: t.s.Name}, uint64(0)
+	if t.s.Fork != nil {
+		newest = uint64(max(t.s.Fork.Both, 0))
+	}
+	for i := range own.rows {
+		if r := &own.rows[i]; r.First < seq {
+			newest = max(newest, r.Number)
+		}
+	}
+	known := false
+	if st.Turn, known, err = t.endedBy(cp, newest); err != nil {
+		return nil, err
+	}
+	if inherited := !known && t.s.Fork != nil; inherited && cp.Session != t.s.Name {
+		st.Turn = newest // it has taken no step: what was there when it was made is of another one's turn
+	}
+	st.taken = turnAt{session: t.s.Name}
+	if st.Turn == 0 {
+		return st, nil
+	}
+	if st.taken, err = t.takenAt(st.Turn); err != nil {
+		return nil, err
+	}
+	st.Whose = p.whose(st.taken.session)
+	st.Prompt, err = t.promptAt(st.taken)
+	return st, err
+}
+
+// promptAt is how the prompt of a turn begins; "": the log does not know it.
+func (t *turnList) promptAt(at turnAt) (string, error) {
+	l, err := t.log(at)
+	if err != nil {
+		return "", err
+	}
+	f, err := l.factsOf(at.turn)
+	if err != nil || f == nil {
+		return "", err
+	}
+	return f.Prompt, nil
+}
+
+// dress gives what is told of a checkpoint the turn at which the project stood on it.
+func (st *Standing) dress(l *Listed) *Listed {
+	if st == nil || l == nil {
+		return l
+	}
+	none := l.Cause.Turn == 0 && st.Turn == 0
+	if none || l.Session == st.taken.session && l.Cause.Turn == st.taken.turn {
+		return l
+	}
+	placed, cp := *l, *l.Checkpoint
+	cp.Cause.Prompt = st.Prompt
+	cp.Session, cp.Cause.Turn = st.taken.session, st.taken.turn
+	placed.Checkpoint, placed.Whose = &cp, cmp.Or(st.Whose, placed.Whose)
+	return &placed
+}
+
+// RefBefore is the checkpoint at which a session's cursor or branch stood before operation seq; zero: not known any
+// more.
+func (h *turnReader) RefBefore(name refs.Name, session string, seq uint64) (at objstore.ID, err error) {
+	if seq <= 1 {
+		return at, nil
+	}
+	err = h.log.Refs.Newest(seq-1, func(op *refs.Operation) error {
+		for _, c := range op.Changes {
+			if c.Name == name {
+				at = c.New
+				return kv.ErrStop
+			}
+		}
+		switch {
+		case op.Session != session:
+		case op.Kind == refs.KindCheckpoint:
+			at = op.Checkpoint
+			return kv.ErrStop
+		case op.Kind == refs.KindThinned && op.Cause.Event != model.EventSafety:
+			return kv.ErrStop // gc has removed the checkpoint
+		}
+		return nil
+	})
+	return at, err
+}
