@@ -22,7 +22,8 @@ type turnList struct {
 	// a session's record; nil: there is none
 	record func(session string) (*model.Session, error)
 	read   map[objstore.ID]*transcript.Conversation
-	ends   map[objstore.ID]*transcript.Turn // by conversation, the turn that it ends with: each is asked for by its own turn and by the next
+	// by conversation, the turn that it ends with: each is asked for by its own turn and by the next
+	ends map[objstore.ID]*transcript.Turn
 }
 
 // listTurns fills the list with the newest turns, at most limit; 0: all.
