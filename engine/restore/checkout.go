@@ -89,7 +89,7 @@ func (rs *Restorer) saysOf(r *request, n naming.Name, p *history.Moment) {
 	case n.Kind == naming.Current:
 		r.lineOf = r.Session
 	}
-	if n.IsTurn() && n.Before {
+	if whole := len(r.Paths) == 0; whole && n.IsTurn() && n.Before {
 		r.prompt = rs.history.PromptOf(p.Session, n.Turn+1)
 	}
 }
