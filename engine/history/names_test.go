@@ -402,7 +402,7 @@ func TestNames(t *testing.T) {
 		{"abcdef", "works", "works"},
 		{"abcdef", "turn:1", "turn:1@claude/abcdef"},
 		{"", "turn:1", "turn:1@claude/abcdef"},
-		{"", "before:1", "turn:0@claude/abcdef"},
+		{"", "before:1", "before:1@claude/abcdef"},
 		{"manual", "@~1", s.cps[4].ID.String() + "~1"},
 		{"manual", "", s.cps[4].ID.String() + "~0"},
 	} {
