@@ -94,7 +94,7 @@ func (t *turnList) standsAt(session string, count uint64) (uint64, error) {
 		return 0, err
 	}
 	n, known, err := t.endedBy(cur, count)
-	if err != nil || known || session != t.s.Name || t.s.Turn == 0 {
+	if another := session != t.s.Name || t.s.Turn == 0; err != nil || known || another {
 		return n, err
 	}
 	tip, err := t.e.log.Refs.ID(refs.Session(session))

@@ -29,7 +29,7 @@ func (rs *runner) going(r *request) authorship.Going {
 	if g.Way = authorship.GoTo; r.asItWas {
 		g.Way = authorship.AsItWas
 	}
-	if r.asItWas && rs.others(r) {
+	if r.asItWas && rs.othersSince(r) {
 		g.Session = model.Manual // no session is meant, that on whose line the state lies neither
 		return g
 	}
@@ -41,8 +41,8 @@ func (rs *runner) going(r *request) authorship.Going {
 	return g
 }
 
-// others reports whether another session than the one that a request moves was heard of behind its target.
-func (rs *runner) others(r *request) bool {
+// othersSince reports whether another session than the one that a request moves was heard of behind its target.
+func (rs *runner) othersSince(r *request) bool {
 	since := r.since()
 	for name, s := range rs.log.EachSession() {
 		heard := since != nil && s.Last.After(since.Time)
