@@ -5,6 +5,7 @@ import (
 
 	"rewind/engine/authorship"
 	"rewind/engine/model"
+	"rewind/internal/kv"
 	"rewind/internal/naming"
 	"rewind/refs"
 )
@@ -61,14 +62,17 @@ func (rs *runner) wentBack(r *request) string {
 	return cmp.Or(r.lineOf, r.namedSession, rs.going(r).Session)
 }
 
-// takesBack is the session whose line a request takes back; else it goes to a state. Who stands on another branch of
-// the family takes that one's line back where the target is on it, and goes to it where it is not: what two branches
-// did is not mixed.
+// takesBack is the session whose line a request takes back; else it goes to a state. Who went to another branch of the
+// family takes that one's line back where the target is on it, and goes to it where it is not: what two branches did is
+// not mixed. Where both work beside each other, each is taken back for itself.
 func (rs *runner) takesBack(r *request) (session string, ok bool) {
 	at, err := rs.sessions.Position()
 	elsewhere := err == nil && at.Session != r.Session && at.Branch != r.Session
 	if !r.options.TakeBack || !elsewhere || rs.sessions.Family(at.Session) != rs.sessions.Family(r.Session) {
 		return r.Session, r.options.TakeBack
+	}
+	if rs.worksBeside(r.Session, at.Session) {
+		return r.Session, true
 	}
 	for _, name := range []refs.Name{refs.Session(at.Session), refs.Cursor(at.Session)} {
 		if tip, err := rs.log.Refs.ID(name); err == nil && rs.authors.LeadsTo(r.target.ID, tip) {
@@ -76,6 +80,33 @@ func (rs *runner) takesBack(r *request) (session string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// worksBeside reports whether a session has a step that another one's line has not, and no restore went to that one
+// since: what both did is in the worktree.
+func (rs *runner) worksBeside(session, other string) bool {
+	tip, err := rs.log.Refs.ID(refs.Session(session))
+	if err != nil || tip.IsZero() {
+		return false
+	}
+	end, err := rs.log.Refs.ID(refs.Session(other))
+	if err != nil || rs.authors.LeadsTo(tip, end) {
+		return false
+	}
+	step, err := rs.log.Checkpoint(tip)
+	if err != nil {
+		return false
+	}
+	went := false
+	err = rs.history.Restores(func(op *refs.Operation, undone uint64) error {
+		if op.Seq < step.Seq || went {
+			return kv.ErrStop
+		}
+		there := undone == 0 && op.Kind != refs.KindUndoRestore && len(op.Restore.Paths) == 0
+		went = there && model.Successor(op) == other
+		return nil
+	})
+	return err == nil && !went
 }
 
 // namesNoSession reports whether a name stands for the project as it was, whoever was at work then: a time, a tag, a
