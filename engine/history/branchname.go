@@ -137,9 +137,8 @@ func (h *talkReader) titleNow(s *model.Session) string {
 }
 
 // Tip is the newest state of a session: the tip of its branch, but where the session's file was cut in place the
-// cursor; of a session without an event the end of its last turn, which may have been taken in the session that it was
-// forked from. Nil: no code was captured. The log's lock is held, the records are loaded, and the conversation is
-// caught up with.
+// cursor; of one that has made no step the end of its last turn, which another one may have taken. Nil: no code was
+// captured. The log's lock is held, the records are loaded, and the conversation is caught up with.
 func (h *nameReader) Tip(session string) (*model.Checkpoint, error) {
 	s := h.log.Session(session)
 	tip, err := h.NewestOf(session)
@@ -152,7 +151,15 @@ func (h *nameReader) Tip(session string) (*model.Checkpoint, error) {
 	if tip, err = h.tipOrCut(s, tip); err != nil || tip.IsZero() {
 		return nil, err
 	}
-	return h.log.Checkpoint(tip)
+	cp, err := h.log.Checkpoint(tip)
+	if err != nil || s == nil || cp.Session == session {
+		return cp, err
+	}
+	end, err := h.endOfSession(session) // it begins where cp is, and has only talked
+	if err != nil || end == nil || end.Seq < cp.Seq {
+		return cp, err
+	}
+	return end, nil
 }
 
 // tipOrCut is the tip of a session's branch, or its cursor where the conversation does not go on from the tip's any
