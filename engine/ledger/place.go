@@ -51,7 +51,7 @@ func (p *Place) like(q *Place) bool {
 
 // wayOf is what an operation says, by the word of its event. What was captured at a session's start or end, or by a
 // scan, its session did not do; where a turn is seen to be over without a word, nobody has done anything. What a
-// restore saves first moves nothing: the restore behind it says where one goes, and its undo goes back.
+// restore saves first moves nothing: the restore behind it says where one goes, and its undo goes back (backTo).
 func wayOf(op *refs.Operation, event string) How {
 	switch {
 	case op.Kind.IsRestore() && op.Restore != nil && len(op.Restore.Paths) > 0:
@@ -89,11 +89,27 @@ func (f *folding) placed(op *refs.Operation, event string) error {
 	}
 	p := &Place{first: op.Seq, last: op.Seq, Time: time.UnixMilli(op.Time), How: how}
 	p.Session, p.Branch = model.Successor(op), op.Session
+	if op.Kind == refs.KindUndoRestore {
+		if err := f.l.backTo(p, op.Restore.Undoes); err != nil {
+			return err
+		}
+	}
 	if was != nil && was.like(p) {
 		p.first = was.first
 	}
 	f.l.places[p.first], f.l.place = p, p
 	return nil
+}
+
+// backTo has a place be the one before an operation, if there was one.
+func (l *Ledger) backTo(p *Place, seq uint64) error {
+	return l.scanPlaces(seq, func(was *Place) error {
+		if !was.Here() {
+			return nil
+		}
+		p.Session, p.Branch, p.How = was.Session, was.Branch, was.How
+		return kv.ErrStop
+	})
 }
 
 // newestPlace is the newest row; nil: there is none.
