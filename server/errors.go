@@ -377,6 +377,7 @@ func hintOf(err error) string {
 	var silent *model.NoConversationError
 	var noCode *model.NoCodeError
 	var session *model.IsSessionError
+	var turn *model.NoTurnError
 	switch {
 	case errors.As(err, &session):
 		const text = "'rewind switch %[1]s' goes there; session:%[1]s is its newest checkpoint, " +
@@ -388,7 +389,7 @@ func hintOf(err error) string {
 		return fmt.Sprintf(text, noCode.Moment)
 	case noCode != nil:
 		return "--context-only goes there in the conversation alone"
-	case errors.As(err, &silent) && silent.None:
+	case errors.As(err, &silent) && silent.None, errors.As(err, &turn) && turn.NoSession():
 		return "'rewind sessions --import' takes in what agents have kept of this project"
 	case silent != nil && silent.Instead != "":
 		const text = "'rewind turns %s' lists those of the newest session that has some, 'rewind sessions' the sessions"

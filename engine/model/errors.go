@@ -101,6 +101,10 @@ type NoTurnError struct {
 }
 
 func (e *NoTurnError) Error() string {
+	if e.NoSession() {
+		const text = "checkpoint \"turn:%d\": %v: no agent's session with turns is known here"
+		return fmt.Sprintf(text, e.Turn, ErrNotFound)
+	}
 	has := fmt.Sprintf("%d turns", e.Turns)
 	if e.Turns == 1 {
 		has = "1 turn"
@@ -116,6 +120,9 @@ func (e *NoTurnError) Error() string {
 func (e *NoTurnError) About() (op, subject string) {
 	return "checkpoint", fmt.Sprintf("turn:%d", e.Turn)
 }
+
+// NoSession reports whether no session was meant, for none here has turns.
+func (e *NoTurnError) NoSession() bool { return e.Session == Manual }
 
 // Is makes it an ErrNotFound.
 func (e *NoTurnError) Is(target error) bool { return target == ErrNotFound }
