@@ -151,12 +151,15 @@ func listTurn(ctx context.Context, e *engine.Engine, req api.ListRequest, out *a
 		if out.More = req.Limit > 0 && len(steps) == req.Limit; out.More {
 			break
 		}
-		if req.Before > 0 && cp.Seq >= req.Before || !f.Has(cp) {
+		if req.Before > 0 && cp.Seq >= req.Before {
 			continue
 		}
 		l, err := dress(cp)
 		if err != nil {
 			return err
+		}
+		if !f.Has(l.Checkpoint) {
+			continue
 		}
 		l.Aside = r.Aside
 		steps, listed, out.Checkpoints = append(steps, cp), append(listed, l), append(out.Checkpoints, checkpoint(l))

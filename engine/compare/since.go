@@ -67,22 +67,12 @@ func (res *Result) since(ctx context.Context, s *Side, only refs.PathSet) error 
 // turns fills in the turns of the steps, and those of the side's session that changed nothing: their prompts are in the
 // log. A turn whose number came again later was taken back, and is none.
 func (c *Comparer) turns(ctx context.Context, from *model.Checkpoint, s *Side) error {
-	type key struct {
-		session string
-		turn    uint64
+	known, err := c.turnsOfSteps(s.Steps)
+	if err != nil {
+		return err
 	}
-	known, lowest, count := map[key]*Turn{}, uint64(0), c.log.Count()
-	for _, cp := range s.Steps {
-		if cp.Cause.Turn == 0 {
-			continue
-		}
-		k := key{cp.Session, cp.Cause.Turn}
-		if known[k] == nil {
-			known[k] = &Turn{Session: k.session, Turn: k.turn, Prompt: cp.Cause.Prompt, Time: cp.Time, seq: cp.Seq}
-		}
-		known[k].Steps++
-	}
-	err := c.log.Refs.Newest(0, func(op *refs.Operation) error {
+	lowest, count := uint64(0), c.log.Count()
+	err = c.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= from.Seq || ctx.Err() != nil {
 			return kv.ErrStop
 		}
@@ -95,7 +85,7 @@ func (c *Comparer) turns(ctx context.Context, from *model.Checkpoint, s *Side) e
 			return nil
 		}
 		lowest = op.Turn
-		k := key{op.Session, op.Turn}
+		k := turnKey{op.Session, op.Turn}
 		if op.Kind != refs.KindEvent || op.Cause.Event != model.EventWords[hooks.Prompt] {
 			return nil
 		}
@@ -115,6 +105,31 @@ func (c *Comparer) turns(ctx context.Context, from *model.Checkpoint, s *Side) e
 	}
 	slices.SortFunc(s.Turns, func(a, b Turn) int { return cmp.Compare(a.seq, b.seq) })
 	return ctx.Err()
+}
+
+type turnKey struct {
+	session string
+	turn    uint64
+}
+
+// turnsOfSteps are the turns in which steps were taken.
+func (c *Comparer) turnsOfSteps(steps []*model.Checkpoint) (map[turnKey]*Turn, error) {
+	known, told := map[turnKey]*Turn{}, c.history.Told()
+	for _, cp := range steps {
+		if cp.Cause.Turn == 0 {
+			continue
+		}
+		cp, err := told(cp)
+		if err != nil {
+			return nil, err
+		}
+		k := turnKey{cp.Session, cp.Cause.Turn}
+		if known[k] == nil {
+			known[k] = &Turn{Session: k.session, Turn: k.turn, Prompt: cp.Cause.Prompt, Time: cp.Time, seq: cp.Seq}
+		}
+		known[k].Steps++
+	}
+	return known, nil
 }
 
 // others fills in what of the side's changes others made: in a step the authors of a path, and between two steps, where

@@ -154,7 +154,7 @@ type pathWalk struct {
 
 func (w *pathWalk) walk(ctx context.Context) error {
 	w.t.changed(w.marks, func(path string) bool { return w.meant.has(path) && (w.holds == nil || w.holds[path]) })
-	read := w.f.log.Checkpoints()
+	read, told := w.f.log.Checkpoints(), w.f.history.Told()
 	for i := len(w.steps) - 1; i >= 0 && !w.more; i-- {
 		s := &w.steps[i]
 		if !w.marks[i] || w.passes(s) {
@@ -174,7 +174,9 @@ func (w *pathWalk) walk(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !w.o.Has(cp) {
+		if its, err := told(cp); err != nil {
+			return err
+		} else if !w.o.Has(its) {
 			continue
 		}
 		if w.more = w.most > 0 && len(w.found) == w.most; !w.more {

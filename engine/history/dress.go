@@ -8,17 +8,43 @@ import (
 
 // dresser says of checkpoints what lists say of them, each of which costs little then.
 type dresser struct {
+	teller
 	h      *History
 	tags   map[objstore.ID][]string
 	notes  map[objstore.Key][]string
-	count  oplog.Count
 	cursor objstore.ID
 	whose  func(session string) string
-	asked  func(session string, turn uint64) (string, error)
+}
+
+// teller says in which turn checkpoints were taken.
+type teller struct {
+	count oplog.Count
+	asked func(session string, turn uint64) (string, error)
+}
+
+func (h *turnReader) teller() teller { return teller{h.log.Count(), h.prompts()} }
+
+// told is a checkpoint with the number of its turn, and with the prompt of that, as people are told them.
+func (t *teller) told(cp *model.Checkpoint) (*model.Checkpoint, error) {
+	told := *cp
+	told.Cause.Turn = t.count(cp.Session, cp.Cause.Turn, cp.Seq)
+	if cp.Cause.Prompt != "" || cp.Cause.Turn == 0 {
+		return &told, nil
+	}
+	var err error
+	told.Cause.Prompt, err = t.asked(cp.Session, told.Cause.Turn)
+	return &told, err
+}
+
+// Told gives what says in which turn checkpoints were taken: it gives each the number and the prompt of its turn, as
+// lists have them. For one goroutine.
+func (h *turnReader) Told() func(*model.Checkpoint) (*model.Checkpoint, error) {
+	t := h.teller()
+	return t.told
 }
 
 func (h *History) dresser() (d *dresser, err error) {
-	d = &dresser{h: h, count: h.log.Count(), whose: h.sessions.Whose(), asked: h.prompts()}
+	d = &dresser{h: h, teller: h.teller(), whose: h.sessions.Whose()}
 	if d.tags, err = h.tagsByID(); err != nil {
 		return nil, err
 	}
@@ -36,17 +62,9 @@ func (d *dresser) bare(cp *model.Checkpoint) bool {
 
 // dress does not fill in Aside: who walks the log knows.
 func (d *dresser) dress(cp *model.Checkpoint) (Listed, error) {
-	if n := d.count(cp.Session, cp.Cause.Turn, cp.Seq); n != cp.Cause.Turn {
-		counted := *cp
-		counted.Cause.Turn, cp = n, &counted
-	}
-	if cp.Cause.Prompt == "" && cp.Cause.Turn > 0 {
-		asked := *cp
-		var err error
-		if asked.Cause.Prompt, err = d.asked(cp.Session, cp.Cause.Turn); err != nil {
-			return Listed{Checkpoint: cp}, err
-		}
-		cp = &asked
+	cp, err := d.told(cp)
+	if err != nil {
+		return Listed{Checkpoint: cp}, err
 	}
 	short, err := d.h.log.Objs.ShortID(objstore.Checkpoint, cp.ID)
 	return Listed{

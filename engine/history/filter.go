@@ -29,7 +29,7 @@ func (f *Filter) Check() error {
 	return nil
 }
 
-// Has reports whether a checkpoint is one of those.
+// Has reports whether a checkpoint is one of those; its prompt is as History.Told has it.
 func (f *Filter) Has(cp *model.Checkpoint) bool {
 	return f.ofSession(cp.Session) && f.in(cp.Time) && f.step(cp) && (f.asks(cp.Cause.Prompt) || f.asks(cp.Cause.Message))
 }

@@ -70,6 +70,9 @@ type ListOptions struct {
 	Before uint64 // only older ones than this operation; 0: all
 }
 
+// newer reports whether an operation is newer than those that are asked for.
+func (o *ListOptions) newer(seq uint64) bool { return o.Before > 0 && seq >= o.Before }
+
 // ListResult is what List found.
 type ListResult struct {
 	Checkpoints []Listed
@@ -130,8 +133,12 @@ func (h *History) List(_ context.Context, o ListOptions) (*ListResult, error) {
 				later[on] = cp
 			}
 		}
-		if o.Before > 0 && op.Seq >= o.Before || !o.Has(cp) {
+		if o.newer(op.Seq) {
 			return nil
+		}
+		told, err := d.told(cp)
+		if err != nil || !o.Has(told) {
+			return err
 		}
 		if hide {
 			res.Folded++
@@ -204,8 +211,8 @@ func (h *History) Listing(cp *model.Checkpoint) (Listed, error) {
 		return Listed{}, err
 	}
 	d := dresser{
-		h: h, tags: tags, notes: map[objstore.Key][]string{cp.ID.Key(): notes}, count: h.log.Count(), cursor: cursor,
-		whose: h.sessions.Whose(), asked: h.prompts(),
+		h: h, teller: h.teller(), tags: tags, notes: map[objstore.Key][]string{cp.ID.Key(): notes}, cursor: cursor,
+		whose: h.sessions.Whose(),
 	}
 	l, err := d.dress(cp)
 	l.Target = h.TargetIn(cp)

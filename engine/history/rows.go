@@ -145,11 +145,6 @@ func (h *History) fill(
 		}
 		r.Current = r.Current && !here
 		here = here || r.Current
-		if r.Prompt == "" && r.Turn > 0 {
-			if r.Prompt, err = d.asked(r.Of, r.Turn); err != nil {
-				return err
-			}
-		}
 		if err := sums.fill(r); err != nil {
 			return err
 		}

@@ -23,6 +23,7 @@ type rowWalk struct {
 	branch *branch
 	read   func(objstore.ID) (*model.Checkpoint, error)
 	count  oplog.Count
+	asked  func(session string, turn uint64) (string, error)
 	open   map[string][]*rowParts   // by session, of one turn
 	claims map[string]claim         // by session, until its next older operation
 	turns  map[string][]ledger.Turn // by session, its newest rows, the newest first
@@ -57,7 +58,7 @@ type claim struct {
 func (h *History) rowWalk(o RowOptions) (*rowWalk, error) {
 	w := &rowWalk{
 		h: h, o: o, open: map[string][]*rowParts{}, claims: map[string]claim{}, turns: map[string][]ledger.Turn{},
-		read: h.log.Checkpoints(),
+		read: h.log.Checkpoints(), asked: h.prompts(),
 	}
 	w.count = h.log.CountOr(func(err error) { w.failed = err })
 	var err error
@@ -264,11 +265,10 @@ func (w *rowWalk) close(p *rowParts) error {
 		}
 	}
 	slices.Reverse(p.steps)
-	w.add(Row{
+	return w.add(Row{
 		Listed: Listed{Checkpoint: code, Aside: p.aside}, Of: p.session, Turn: p.turn, Prompt: p.prompt, At: p.at, Steps: p.steps,
 		Found: p.found, sequence: p.sequence,
 	})
-	return nil
 }
 
 // end is the operation with which a turn that was read wholly ends, and its checkpoint; 0 and nil: they are not known.
@@ -339,11 +339,10 @@ func (w *rowWalk) alone(cp *model.Checkpoint) error {
 	if err != nil {
 		return err
 	}
-	w.add(Row{
+	return w.add(Row{
 		Listed: Listed{Checkpoint: cp, Safety: safety, Aside: aside && !safety}, Of: cp.Session, At: cp.Time,
 		Steps: []*model.Checkpoint{cp}, sequence: cp.Seq,
 	})
-	return nil
 }
 
 // aside reports whether a checkpoint is not on the branch.
@@ -363,16 +362,24 @@ func (r *Row) begin() uint64 {
 }
 
 // add takes a row if it is asked for.
-func (w *rowWalk) add(r Row) {
+func (w *rowWalk) add(r Row) (err error) {
 	o := &w.o
 	asked := o.turn.turn == 0 || r.Turn == o.turn.turn && (o.turn.forked == 0 || r.begin() < o.turn.forked)
-	if r.Turn > 0 {
-		asked = asked && o.asks(r.Prompt)
-	} else {
-		asked = asked && o.asks(r.Cause.Message)
-	}
 	asked = asked && (o.Before == 0 || r.sequence < o.Before)
-	if asked && o.in(r.At) && (o.Tool == "" && o.By == "" || slices.ContainsFunc(r.Steps, o.step)) {
+	asked = asked && o.in(r.At) && (o.Tool == "" && o.By == "" || slices.ContainsFunc(r.Steps, o.step))
+	if !asked {
+		return nil
+	}
+	words := r.Prompt
+	switch {
+	case r.Turn == 0:
+		words = r.Cause.Message
+	case words == "":
+		words, err = w.asked(r.Of, r.Turn)
+		r.Prompt = words
+	}
+	if o.asks(words) {
 		w.rows = append(w.rows, r)
 	}
+	return err
 }
