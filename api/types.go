@@ -287,6 +287,7 @@ type RestoreResponse struct {
 	Taken        []Taken       `json:"taken,omitempty"` // others', and with exact what no checkpoint has
 	Conflicts    []Conflict    `json:"conflicts,omitempty"`
 	Worktree     Text          `json:"worktree,omitempty"`     // of pick, the other worktree that the change, and the target, are of
+	Turn         Text          `json:"turn,omitempty"`         // of pick and revert of a turn, its name, with its session's where there are several
 	Merges       []Merge       `json:"merges,omitempty"`       // of pick and revert, of each path of the change: what became of it; of others with Merge, of each from which something was to be taken
 	Mergeable    bool          `json:"mergeable,omitempty"`    // with Merge what goes would be taken out of a path that is kept for another session, or marked there
 	KeptDirs     []Text        `json:"kept_dirs,omitempty"`    // directories that could not go: something is in them

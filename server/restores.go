@@ -223,8 +223,9 @@ func (s restores) merge(ctx context.Context, req api.MergeRequest, p model.Progr
 		if out, err = restoreResponse(e, kind, req.DryRun, r); err != nil {
 			return err
 		}
-		if r.Lent != nil {
-			target, err := listed(there, r.Lent)
+		out.Turn = api.Text(r.Change.Turn)
+		if lent := r.Change.Lent; lent != nil {
+			target, err := listed(there, lent)
 			if err != nil {
 				return err
 			}

@@ -187,6 +187,9 @@ func (a *app) doMerge(ctx context.Context, route api.Route[api.MergeRequest, api
 	}
 	if !said {
 		a.Notices(r.Notices)
+		if r.Turn != "" && r.Worktree == "" { // else it is told as it was typed
+			what = term.Sanitize(string(r.Turn))
+		}
 		a.tellMerge(r, what)
 	}
 	return render.Partial(r)

@@ -24,6 +24,7 @@ type Ask struct {
 // Change is what is to be brought: for each path the edits, the oldest first.
 type Change struct {
 	Name  string            // for people
+	Turn  string            // the turn that it is, by its name; "": it is none
 	Of    *model.Checkpoint // the newest checkpoint that it comes from; of a change from elsewhere, one of here
 	Lent  *model.Checkpoint // of a change from elsewhere: there, the newest checkpoint that it comes from; nil: it is of here
 	edits map[string][]edit
@@ -83,7 +84,8 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 		return nil, err
 	}
 	if row.Coded() {
-		ch := &Change{Name: naming.TurnName(row.Turn, row.Whose), Of: row.Checkpoint, edits: map[string][]edit{}}
+		turn := naming.TurnName(row.Turn, row.Whose)
+		ch := &Change{Name: turn, Turn: turn, Of: row.Checkpoint, edits: map[string][]edit{}}
 		for _, cp := range slices.Concat(row.Steps, row.Found) {
 			its := cp.PartOf(row.Of)
 			if err := m.addStep(ch, cp, func(c tree.Change) (bool, error) { return its(c.Path), nil }); err != nil {

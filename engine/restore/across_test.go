@@ -49,8 +49,8 @@ func TestPickFromAWorktree(t *testing.T) {
 		if got := p.Read("f"); got != lines(n+1) {
 			t.Fatalf("change %d: f is %q", n, got)
 		}
-		if res.Lent == nil || res.Lent.ID != cp.ID {
-			t.Fatalf("change %d is said to be of %v", n, res.Lent)
+		if res.Change.Lent == nil || res.Change.Lent.ID != cp.ID {
+			t.Fatalf("change %d is said to be of %v", n, res.Change.Lent)
 		}
 		return true
 	}

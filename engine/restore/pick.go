@@ -85,7 +85,7 @@ func (rs *Restorer) merge(ctx context.Context, kind refs.Kind, o PickOptions) (*
 	}
 	res, err := rs.Run(ctx, r, o.Progress)
 	if res != nil {
-		res.Lent = change.Lent
+		res.Change = change
 	}
 	return res, err
 }

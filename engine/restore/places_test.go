@@ -215,7 +215,11 @@ func told(r *restore.Result, err error) (string, error) {
 		}
 		return fmt.Sprint(cp.Tree.Short(), cp.Session, cp.Cause, cp.By, cp.Owned, cp.Counts)
 	}
-	say("states", state(p.Target), state(r.Safety), state(r.Saved), state(r.Lent), r.Operation == nil, p.Replaced)
+	var lent *model.Checkpoint
+	if r.Change != nil {
+		lent = r.Change.Lent
+	}
+	say("states", state(p.Target), state(r.Safety), state(r.Saved), state(lent), r.Operation == nil, p.Replaced)
 	say("for", p.Git, p.Scope, p.Target.Session, p.Target.Cause, r.Prompt, r.KeptFor, r.PlanHash, r.Changed, r.Managed)
 	if r.Behind != nil {
 		say("behind", *r.Behind)

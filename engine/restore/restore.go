@@ -10,6 +10,7 @@ import (
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
 	"rewind/engine/history"
+	"rewind/engine/merge"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/engine/register"
@@ -33,7 +34,7 @@ type Result struct {
 	Conflicts    []value.Conflict    // paths that changed while the restore ran; left as they are
 	KeptDirs     []string            // directories that could not go because something is in them
 	Without      []value.Without     // paths that are set, or as the target has them, without something
-	Lent         *model.Checkpoint   // of Pick from another worktree: there, the newest checkpoint that the change comes from
+	Change       *merge.Change       // of Pick and Revert
 	Conversation *model.Conversation // nil: nothing was asked about a conversation
 	Managed      []value.Managed     // of an operation that managed sessions, taken back: what became of each
 	AtWork       []value.AtWork      // agents that were at work when it began
