@@ -92,8 +92,9 @@ type Moment struct {
 	Target  Text      `json:"target,omitempty"` // of a step that was found during a call, what that was about: a path or a command
 	Message Text      `json:"message,omitempty"`
 	Safety  bool      `json:"safety,omitempty"`
-	Merged  uint64    `json:"merged,omitempty"` // older steps that gc has merged into it: what is said of it may be true of one of them
-	Whose   string    `json:"whose,omitempty"`  // as of a Checkpoint
+	Merged  uint64    `json:"merged,omitempty"`  // older steps that gc has merged into it: what is said of it may be true of one of them
+	Whose   string    `json:"whose,omitempty"`   // as of a Checkpoint
+	Outside bool      `json:"outside,omitempty"` // of a found span, where the line came or went: nobody's call changed the file there
 }
 
 // BlameRequest asks where the lines of a file come from.

@@ -156,10 +156,15 @@ func match(m *find.Match) api.Match {
 	if len(m.After) > 0 {
 		out.After = value.Texts(m.After)
 	}
+	changed := func(l history.Listed) api.Moment {
+		at := moment(l)
+		at.Outside = !l.Safety && len(l.AuthorsOf()(m.Path)) == 0
+		return at
+	}
 	for _, s := range m.Spans {
-		span := api.FoundSpan{First: moment(s.First), Last: moment(s.Last)}
+		span := api.FoundSpan{First: changed(s.First), Last: moment(s.Last)}
 		if s.Gone != nil {
-			gone := moment(*s.Gone)
+			gone := changed(*s.Gone)
 			span.Gone = &gone
 		}
 		out.Spans = append(out.Spans, span)

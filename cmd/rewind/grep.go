@@ -222,12 +222,26 @@ func momentName(m api.Moment) string {
 		return "the first checkpoint"
 	case m.Agent != "" && m.Turn > 0:
 		text := string(m.Agent) + " " + naming.TurnWords(m.Turn, m.Whose)
-		if m.Event == "scan" && m.Tool != nil {
+		switch {
+		case m.Outside:
+			return outsideWords(m.Event) + text
+		case m.Event == "scan" && m.Tool != nil:
 			text += ", " + render.During(m.Tool, m.Target)
 		}
 		return text
 	}
 	return strings.TrimSpace(string(m.Agent) + " " + m.Event)
+}
+
+// outsideWords say where beside a turn nobody's call changed something, by the event that found it.
+func outsideWords(event string) string {
+	switch event {
+	case "prompt":
+		return "outside, before "
+	case "pre-tool-use", "post-tool-use", "stop":
+		return "outside, during "
+	}
+	return "outside, after "
 }
 
 func (a *app) saidLines(w io.Writer, r api.GrepResponse, o grepOptions) error {
