@@ -251,7 +251,10 @@ func (s states) showAt(ctx context.Context, req api.ShowRequest, at place) (out 
 		if err != nil {
 			return err
 		}
-		name, err := e.History.Named(req.Walk, at.at())
+		name, err := e.History.TalkedTurn(ctx, req.Walk, at.at())
+		if req.Whole = req.Whole || name != ""; err == nil && name == "" {
+			name, err = e.History.Named(req.Walk, at.at())
+		}
 		if err != nil {
 			return err
 		}

@@ -131,20 +131,22 @@ func (h *History) fill(
 		return err
 	}
 	sums := summing{&h.sums, newMemo(h.log.Objs, objstore.Tree), most, read}
-	here := false // a turn that changed nothing stands where the one before it does
+	var here []*Row
 	for i := range rows {
 		r := &rows[i]
 		if r.Short, err = h.log.Objs.ShortID(objstore.Checkpoint, r.ID); err != nil {
 			return err
 		}
-		r.Current, r.Whose = r.ID == d.cursor, d.whose(r.Of)
+		current := r.ID == d.cursor
+		r.Whose = d.whose(r.Of)
 		for _, cp := range r.Steps {
-			r.Current = r.Current || cp.ID == d.cursor
+			current = current || cp.ID == d.cursor
 			r.Tags = append(r.Tags, d.tags[cp.ID]...)
 			r.Messages = append(r.Messages, d.notes[cp.ID.Key()]...)
 		}
-		r.Current = r.Current && !here
-		here = here || r.Current
+		if current {
+			here = append(here, r)
+		}
 		if err := sums.fill(r); err != nil {
 			return err
 		}
@@ -152,7 +154,7 @@ func (h *History) fill(
 			return err
 		}
 	}
-	return nil
+	return h.markPlace(here)
 }
 
 // TurnRow is the turn that a name stands for, see naming; nil: it names no turn (before:5 is a state), or one of which

@@ -2,9 +2,13 @@ package history
 
 import (
 	"cmp"
+	"context"
+	"fmt"
+	"slices"
 
 	"rewind/engine/model"
 	"rewind/internal/kv"
+	"rewind/internal/naming"
 	"rewind/internal/value"
 	"rewind/objstore"
 	"rewind/refs"
@@ -23,33 +27,86 @@ type Standing struct {
 // Standing is where the project stands now; nil: on no agent's session. The log's lock is held, and the records are
 // loaded.
 func (h *turnReader) Standing() (*Standing, error) {
+	st, t, err := h.standing()
+	if err != nil || st == nil || st.Turn == 0 {
+		return st, err
+	}
+	st.Prompt, err = t.promptAt(st.taken)
+	if st.Prompt == "" {
+		st.Prompt = h.PromptOf(st.Session, st.Turn)
+	}
+	return st, err
+}
+
+// standing is Standing without the prompt, for callers that need not hold the log's lock.
+func (h *turnReader) standing() (*Standing, *turnList, error) {
 	at, err := h.sessions.Position()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t, err := h.turnsOfStored(at.Session)
 	if err != nil || t == nil {
-		return nil, err
+		return nil, nil, err
 	}
 	own, err := t.log(turnAt{session: t.s.Name})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	n, err := t.standsAt(t.s.Name, max(own.newest, t.s.Turn, uint64(t.s.InSummary())))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	st := &Standing{Session: t.s.Name, Turn: n, Whose: h.sessions.Whose()(t.s.Name)}
-	if n == 0 {
-		return st, nil
+	if n > 0 {
+		st.taken, err = t.takenAt(n)
 	}
-	if st.taken, err = t.takenAt(n); err == nil {
-		st.Prompt, err = t.promptAt(st.taken)
+	return st, t, err
+}
+
+// markPlace marks the row in which the project stands, of those that have its checkpoint: turns that only talked end
+// with the one of what came before them.
+func (h *turnReader) markPlace(rows []*Row) error {
+	var st *Standing
+	var err error
+	if len(rows) > 1 {
+		st, _, err = h.standing()
 	}
-	if st.Prompt == "" {
-		st.Prompt = h.PromptOf(t.s.Name, n)
+	at := -1
+	if st != nil && st.Turn > 0 {
+		at = slices.IndexFunc(rows, func(r *Row) bool { return r.Of == st.taken.session && r.Turn == st.taken.turn })
 	}
-	return st, err
+	if at < 0 {
+		at = slices.IndexFunc(rows, func(r *Row) bool { return r.Turn == 0 })
+	}
+	if len(rows) > 0 {
+		rows[max(at, 0)].Current = true
+	}
+	return err
+}
+
+// TalkedTurn is the turn in which the project stands, by a name that means the same for every session, where "@" is
+// asked for and the turn changed no file: the current checkpoint is of what came before it. "": there is none such.
+func (h *History) TalkedTurn(ctx context.Context, w model.SessionChoice, name string) (string, error) {
+	if n, err := ParseName(name); err != nil || n.Kind != naming.Current || n.Back > 0 {
+		return "", err
+	}
+	st, _, err := h.standing()
+	if err != nil || st == nil || st.Turn == 0 {
+		return "", err
+	}
+	if asked, err := h.sessions.NamedIn(w); err != nil || asked != "" && asked != st.Session {
+		return "", err
+	}
+	cp, err := h.sessions.Current(st.Session)
+	if err != nil || cp == nil {
+		return "", err
+	}
+	turn := fmt.Sprintf("turn:%d@%s", st.taken.turn, st.taken.session)
+	r, err := h.TurnRow(ctx, turn, "")
+	if is := err == nil && r.Coded() && len(r.Steps) == 0 && r.ID == cp.ID; !is {
+		return "", err
+	}
+	return turn, nil
 }
 
 // turnsOfStored is a turnList of a session without its conversation, which needs no record that is loaded; nil: the
