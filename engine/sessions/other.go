@@ -7,12 +7,12 @@ import (
 )
 
 // Mover is the session whose cursor a checkout of target moves: the named one; else the current one where target lies
-// on its line; else the one that target belongs to.
+// on its line, or is no session's; else the one that target belongs to.
 func (ss *Sessions) Mover(target *model.Checkpoint, w model.SessionChoice) (string, error) {
-	if w.Session == "" && target.Session != model.Manual && target.Cause.Event != model.EventSafety {
+	if w.Session == "" && target.Cause.Event != model.EventSafety {
 		at, err := ss.Position()
-		if err != nil {
-			return "", err
+		if err != nil || target.Session == model.Manual { // the project as it was: none of those at work is meant
+			return at.Branch, err
 		}
 		line, err := ss.ancestors(at.Branch, target.Seq)
 		if err != nil {
