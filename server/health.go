@@ -207,7 +207,8 @@ func turnAt(at *history.Standing) *api.TurnAt {
 	if at == nil {
 		return nil
 	}
-	return &api.TurnAt{Session: at.Session, Turn: at.Turn, Whose: at.Whose, Prompt: api.Text(at.Prompt)}
+	session, turn := at.Taken()
+	return &api.TurnAt{Session: session, Turn: turn, Whose: at.Whose, Prompt: api.Text(at.Prompt)}
 }
 
 // checkBlind lists where agents work and nothing is captured, and forgets what has been mended since.

@@ -16,24 +16,24 @@ import (
 
 // Standing is the turn at whose end, or in which, the project stands.
 type Standing struct {
-	Session string // that goes on from there
-	Turn    uint64 // of it; 0: before its first
+	session string // that goes on from there
+	turn    uint64 // of it; 0: before its first
 	Prompt  string
-	Whose   string // what the session is called beside its turn; "": the project has no other one
+	Whose   string // what the session that took it is called beside it; "": the project has no other one
 
-	taken turnAt // where the turn was taken: a fork has turns of the session that it was made of
+	taken turnAt // where the turn was taken
 }
 
 // Standing is where the project stands now; nil: on no agent's session. The log's lock is held, and the records are
 // loaded.
 func (h *turnReader) Standing() (*Standing, error) {
 	st, t, err := h.standing()
-	if err != nil || st == nil || st.Turn == 0 {
+	if err != nil || st == nil || st.turn == 0 {
 		return st, err
 	}
 	st.Prompt, err = t.promptAt(st.taken)
 	if st.Prompt == "" {
-		st.Prompt = h.PromptOf(st.Session, st.Turn)
+		st.Prompt = h.PromptOf(st.session, st.turn)
 	}
 	return st, err
 }
@@ -56,12 +56,17 @@ func (h *turnReader) standing() (*Standing, *turnList, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	st := &Standing{Session: t.s.Name, Turn: n, Whose: h.sessions.Whose()(t.s.Name)}
-	if n > 0 {
+	st := &Standing{session: t.s.Name, turn: n}
+	if st.taken = (turnAt{session: t.s.Name}); n > 0 {
 		st.taken, err = t.takenAt(n)
 	}
+	st.Whose = h.sessions.Whose()(st.taken.session)
 	return st, t, err
 }
+
+// Taken is the turn by which a person knows the place: the session that took it, and its number there. A fork has turns
+// of the session that it was made of.
+func (st *Standing) Taken() (session string, turn uint64) { return st.taken.session, st.taken.turn }
 
 // markPlace marks the row in which the project stands, of those that have its checkpoint: turns that only talked end
 // with the one of what came before them.
@@ -72,7 +77,7 @@ func (h *turnReader) markPlace(rows []*Row) error {
 		st, _, err = h.standing()
 	}
 	at := -1
-	if st != nil && st.Turn > 0 {
+	if st != nil && st.turn > 0 {
 		at = slices.IndexFunc(rows, func(r *Row) bool { return r.Of == st.taken.session && r.Turn == st.taken.turn })
 	}
 	if at < 0 {
@@ -90,23 +95,33 @@ func (h *History) TalkedTurn(ctx context.Context, w model.SessionChoice, name st
 	if n, err := ParseName(name); err != nil || n.Kind != naming.Current || n.Back > 0 {
 		return "", err
 	}
-	st, _, err := h.standing()
-	if err != nil || st == nil || st.Turn == 0 {
+	st, err := h.standingIn(w)
+	if err != nil || st == nil {
 		return "", err
 	}
-	if asked, err := h.sessions.NamedIn(w); err != nil || asked != "" && asked != st.Session {
-		return "", err
-	}
-	cp, err := h.sessions.Current(st.Session)
+	cp, err := h.sessions.Current(st.session)
 	if err != nil || cp == nil {
 		return "", err
 	}
 	turn := fmt.Sprintf("turn:%d@%s", st.taken.turn, st.taken.session)
-	r, err := h.TurnRow(ctx, turn, "")
-	if is := err == nil && r.Coded() && len(r.Steps) == 0 && r.ID == cp.ID; !is {
+	r, err := h.TurnRow(ctx, turn, cp.ID.String())
+	if err != nil || !r.Coded() || len(r.Steps) > 0 {
 		return "", err
 	}
 	return turn, nil
+}
+
+// standingIn is the standing in a turn; nil: the project stands in none, or another session is asked for.
+func (h *turnReader) standingIn(w model.SessionChoice) (*Standing, error) {
+	st, _, err := h.standing()
+	if err != nil || st == nil || st.turn == 0 {
+		return nil, err
+	}
+	asked, err := h.sessions.NamedIn(w)
+	if other := asked != "" && asked != st.session; err != nil || other {
+		return nil, err
+	}
+	return st, nil
 }
 
 // turnsOfStored is a turnList of a session without its conversation, which needs no record that is loaded; nil: the
@@ -174,16 +189,16 @@ func (p *places) of(session string, seq uint64) (*Standing, *model.Checkpoint, e
 // none, or it is not known.
 func (p *places) tookBack(op *refs.Operation, from, to *Standing) (*value.TurnsOf, error) {
 	family := p.h.sessions.Family
-	if from != nil && family(from.Session) != family(op.Session) {
+	if from != nil && family(from.session) != family(op.Session) {
 		var err error
 		if from, _, err = p.of(op.Session, op.Seq); err != nil {
 			return nil, err
 		}
 	}
-	if from == nil || to == nil || from.Turn <= to.Turn {
+	if from == nil || to == nil || from.turn <= to.turn {
 		return nil, nil
 	}
-	return &value.TurnsOf{First: to.Turn + 1, Last: from.Turn, Whose: p.whose(from.taken.session)}, nil
+	return &value.TurnsOf{First: to.turn + 1, Last: from.turn, Whose: p.whose(from.taken.session)}, nil
 }
 
 // turn is the turn of a session that stood on a checkpoint before operation seq.
@@ -192,7 +207,7 @@ func (p *places) turn(t *turnList, cp *model.Checkpoint, seq uint64) (*Standing,
 	if err != nil {
 		return nil, err
 	}
-	st, newest := &Standing{Session: t.s.Name}, uint64(0)
+	st, newest := &Standing{session: t.s.Name}, uint64(0)
 	if t.s.Fork != nil {
 		newest = uint64(max(t.s.Fork.Both, 0))
 	}
@@ -202,17 +217,17 @@ func (p *places) turn(t *turnList, cp *model.Checkpoint, seq uint64) (*Standing,
 		}
 	}
 	known := false
-	if st.Turn, known, err = t.endedBy(cp, newest); err != nil {
+	if st.turn, known, err = t.endedBy(cp, newest); err != nil {
 		return nil, err
 	}
 	if inherited := !known && t.s.Fork != nil; inherited && cp.Session != t.s.Name {
-		st.Turn = newest // it has taken no step: what was there when it was made is of another one's turn
+		st.turn = newest // it has taken no step: what was there when it was made is of another one's turn
 	}
 	st.taken = turnAt{session: t.s.Name}
-	if st.Turn == 0 {
+	if st.turn == 0 {
 		return st, nil
 	}
-	if st.taken, err = t.takenAt(st.Turn); err != nil {
+	if st.taken, err = t.takenAt(st.turn); err != nil {
 		return nil, err
 	}
 	st.Whose = p.whose(st.taken.session)
@@ -238,7 +253,7 @@ func (st *Standing) dress(l *Listed) *Listed {
 	if st == nil || l == nil {
 		return l
 	}
-	none := l.Cause.Turn == 0 && st.Turn == 0
+	none := l.Cause.Turn == 0 && st.turn == 0
 	if none || l.Session == st.taken.session && l.Cause.Turn == st.taken.turn {
 		return l
 	}
