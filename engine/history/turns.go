@@ -39,8 +39,9 @@ func (h *turnReader) Turns(ctx context.Context, w model.SessionChoice, limit int
 	return l, h.addCut(l, limit)
 }
 
-// addCut adds to a list of turns those that restores have cut off the session's file and whose numbers came again, each
-// in front of the turn that has its number now; those whose numbers did not come again are there.
+// addCut adds to a list of turns those that restores have cut off the session's file, each in front of the turn that
+// has its number now. Those whose numbers did not come again are there where the log tells of them; of those of which
+// only the conversation told no more are added than the limit leaves room for: the line as it is comes first.
 func (h *turnReader) addCut(l *model.TurnList, limit int) error {
 	if len(l.Turns) == 0 {
 		return nil
@@ -58,7 +59,8 @@ func (h *turnReader) addCut(l *model.TurnList, limit int) error {
 	var again []model.TurnInfo
 	for _, c := range slices.Backward(cuts) { // the oldest first
 		for _, t := range c.Turns {
-			if k := of(&t); !listed[k] && first <= t.Number && t.Number <= newest {
+			room := t.Number <= newest || limit == 0 || len(l.Turns)+len(again) < limit
+			if k := of(&t); !listed[k] && first <= t.Number && room {
 				listed[k], t.Cut = true, true
 				again = append(again, t)
 			}
