@@ -38,8 +38,8 @@ func (t Theirs) find(path string) (by string, known bool) {
 	return by, known
 }
 
-// Add enters a change, unless a newer one of that path is there; it reports whether it did.
-func (t Theirs) Add(path, by string) bool {
+// add enters a change, unless a newer one of that path is there; it reports whether it did.
+func (t Theirs) add(path, by string) bool {
 	if _, known := t[path]; known {
 		return false
 	}
@@ -52,7 +52,7 @@ type Since struct {
 	Stay   Theirs          // whose change keeps the path: a colleague's, else model.Manual's
 	Shared map[string]bool // those of Stay that the session may have changed, too
 	Went   Theirs          // who else changed it last, and is no reason to keep it: a session, or model.Manual
-	Yours  map[string]bool // those that a person changed, and that is no reason to keep them
+	Yours  map[string]bool // those in which there is what a person changed, also of Stay
 
 	set map[string]foundBy // by colleagues' restores
 }
@@ -73,9 +73,13 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 	if err != nil {
 		return nil, err
 	}
-	pairs := j.takenBack(since)
+	pairs, yours := j.takenBack(since), newTrails(oplog.NewLookups(c.Get, c.Res.Root))
 	changes := holding(s.note)
-	visit := pairs.without(changes.visit)
+	stays := pairs.without(changes.visit)
+	visit := func(op *refs.Operation, ch tree.Change, d judged) {
+		yours.visit(op, ch, d)
+		stays(op, ch, d)
+	}
 	if err := j.unsaved(c, visit); err != nil {
 		return nil, err
 	}
@@ -84,9 +88,17 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 		if op.Seq <= since {
 			return kv.ErrStop
 		}
-		return errors.Join(j.changed(op, &later, false, visit), pairs.err)
+		err := j.changed(op, &later, false, visit)
+		if isSetting(op) && !op.Thinned && j.alone(op) {
+			err = errors.Join(err, j.restore(op, nil, func(ch tree.Change) error {
+				yours.visit(op, ch, judged{})
+				return nil
+			}))
+		}
+		return errors.Join(err, pairs.err, yours.err)
 	})
 	changes.end()
+	yours.tell(s.Yours)
 	if err == nil && back {
 		err = j.giveBack(s.Stay, s.set, target)
 	}
@@ -98,7 +110,7 @@ func (s *Since) note(op *refs.Operation, ch tree.Change, d judged) {
 	restored := op != nil && op.Kind.IsRestore()
 	goes := d.stays == ""
 	if goes && d.other != "" {
-		s.goes(op, ch.Path, d.other)
+		s.Went.add(ch.Path, d.other)
 	}
 	switch {
 	case goes || !s.stay(ch.Path, d.stays):
@@ -109,22 +121,13 @@ func (s *Since) note(op *refs.Operation, ch tree.Change, d judged) {
 	}
 }
 
-// goes enters whose change is no reason to keep a path. What a restore found unsaved and left is named where a later
-// one has set the path, too.
-func (s *Since) goes(op *refs.Operation, path, by string) {
-	s.Went.Add(path, by)
-	if left := op != nil && op.Kind == refs.KindSafety; left && by == model.Manual {
-		s.Yours[path] = true
-	}
-}
-
 // stay enters whose change keeps a path: the newest one's, but a colleague's before a person's. It reports whether it
 // did.
 func (s *Since) stay(path, by string) bool {
 	if s.Stay[path] == model.Manual && by != model.Manual {
 		delete(s.Stay, path)
 	}
-	return s.Stay.Add(path, by)
+	return s.Stay.add(path, by)
 }
 
 // beganOn is the operation after which changes count for a restore to a checkpoint: the one that made it. If the
@@ -201,10 +204,10 @@ func (j *Judge) setting(op *refs.Operation, later *oplog.Lookups, all bool, fn v
 	if err := j.leftUnsaved(op, fn); err != nil {
 		return err
 	}
-	d := j.ofRestore(op)
-	if d.other == "" && !all && len(op.Restore.Paths) == 0 {
+	if !all && j.alone(op) {
 		return nil
 	}
+	d := j.ofRestore(op)
 	d.shared = false
 	back, err := j.undoneBy(op)
 	if err != nil {
@@ -223,6 +226,12 @@ func (j *Judge) setting(op *refs.Operation, later *oplog.Lookups, all bool, fn v
 		}
 		return nil
 	})
+}
+
+// alone reports whether a restore set the whole tree, and was the session's own.
+func (j *Judge) alone(op *refs.Operation) bool {
+	d := j.ofRestore(op)
+	return d.other == "" && len(op.Restore.Paths) == 0
 }
 
 // leftUnsaved calls fn for what a restore found unsaved and left, kept or merged: no step has that, only its safety
@@ -249,7 +258,9 @@ func (j *Judge) leftUnsaved(op *refs.Operation, fn visitor) error {
 	}
 	get := oplog.Lenient{Store: j.e.log.Objs}
 	is, to := oplog.NewLookups(get, left), oplog.NewLookups(get, goal.Tree)
-	found, of := &refs.Operation{Seq: safety.Seq, Kind: refs.KindSafety, Session: safety.Session}, safety.AuthorsOf()
+	found, of := &refs.Operation{
+		Seq: safety.Seq, Kind: refs.KindSafety, Session: safety.Session, Checkpoint: safety.ID,
+	}, safety.AuthorsOf()
 	mixes := op.Kind == refs.KindRevert || op.Kind == refs.KindPick // what it brings into what it finds
 	return tree.Diff(get, was.Tree, safety.Tree, func(ch tree.Change) error {
 		if mixes && op.Restore.Paths.Has(ch.Path) {
@@ -434,7 +445,7 @@ func (s *stretch) note(_ *refs.Operation, ch tree.Change, d judged) {
 	if d.shared {
 		d.stays = ""
 	}
-	s.last.Add(ch.Path, d.stays)
+	s.last.add(ch.Path, d.stays)
 	if s.j.Way == TakeBack && d.stays == "" {
 		s.last[ch.Path] = "" // it is taken out of what others made of it since
 	}

@@ -116,7 +116,7 @@ func (w *behind) restore(op *refs.Operation, after *oplog.Lookups) error {
 		return err
 	}
 	if w.j.ownRestore(op) {
-		w.list = append(w.list, back.without(set, w.j.keepsPerson()))
+		w.list = append(w.list, back.without(set, w.j.KeepsPerson()))
 	}
 	safety, err := w.j.e.log.Checkpoint(op.Restore.Safety)
 	if err != nil {

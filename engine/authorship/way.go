@@ -26,15 +26,15 @@ type Going struct {
 	From uint64
 }
 
-// keepsPerson reports whether what a person did stays.
-func (g Going) keepsPerson() bool { return g.KeepMine || g.Way == TakeBack }
+// KeepsPerson reports whether what a person did stays.
+func (g Going) KeepsPerson() bool { return g.KeepMine || g.Way == TakeBack }
 
 // stranger reports whether a change by a session at an operation stays, whatever branch it is on.
 func (j *Judge) stranger(by string, seq uint64) bool {
 	whole := j.e.wholeSession(by)
 	switch {
 	case whole == model.Manual:
-		return j.keepsPerson()
+		return j.KeepsPerson()
 	case seq < j.own[whole]:
 		return false
 	case j.Way == TakeBack:
@@ -94,7 +94,7 @@ func (j *Judge) ofRestore(op *refs.Operation) judged {
 func (j *Judge) judge(by []string, seq uint64) (d judged) {
 	if len(by) == 0 {
 		d.other = model.Manual
-		if j.keepsPerson() {
+		if j.KeepsPerson() {
 			d.stays = model.Manual
 		}
 		return d

@@ -72,6 +72,7 @@ type planner struct {
 	others      *authorship.Since            // what others changed after the target
 	merged      map[string]bool              // paths that a merge sets instead of leaving them to others
 	stuck       map[string]value.MergeReason // paths that stay, for what goes could not be taken out of them
+	gaveUp      map[string]bool              // paths with a person's changes that are set all the same, see giveUp
 	changes     []tree.Change                // from the worktree to the target
 	named       []string                     // the paths that calls have named, by path
 	seen        map[string]bool              // named paths that the target does not know, see complete
@@ -251,7 +252,7 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if err != nil {
 		return err
 	}
-	pl.merged, pl.stuck = map[string]bool{}, map[string]value.MergeReason{}
+	pl.merged, pl.stuck, pl.gaveUp = map[string]bool{}, map[string]value.MergeReason{}, map[string]bool{}
 	if !pl.all() {
 		pl.plan.others = pl.others.Stay
 	}
@@ -470,6 +471,7 @@ func (pl *planner) keepUnread(c *capture.Capture) error {
 
 // listReplaced fills the plan's Replaced and Yours.
 func (pl *planner) listReplaced() {
+	stay := pl.restorer.going(pl.request).KeepsPerson()
 	for _, s := range pl.plan.Steps {
 		if !model.IsFile(s.Old) {
 			continue
@@ -477,7 +479,7 @@ func (pl *planner) listReplaced() {
 		if pl.unsaved[s.Path] && !pl.merged[s.Path] {
 			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
 		}
-		if pl.others.Yours[s.Path] || pl.others.Went.Of(s.Path) == model.Manual {
+		if pl.others.Yours[s.Path] && (pl.gaveUp[s.Path] || !stay) {
 			pl.plan.Yours = append(pl.plan.Yours, s.Path)
 		}
 	}

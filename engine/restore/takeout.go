@@ -138,8 +138,7 @@ func (pl *planner) withoutStuck(g authorship.Going, list []value.Merge) []value.
 // target has: people mend what an agent broke, and then give up.
 func (pl *planner) giveUp(path string) {
 	if pl.others.Stay.Of(path) == model.Manual {
-		pl.others.Stay[path] = ""
-		pl.others.Went.Add(path, model.Manual)
+		pl.others.Stay[path], pl.gaveUp[path] = "", true
 	}
 }
 

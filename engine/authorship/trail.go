@@ -1,0 +1,86 @@
+package authorship
+
+import (
+	"slices"
+
+	"rewind/engine/oplog"
+	"rewind/objstore"
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// trails say in which paths there is, as they are now, what a person changed. They follow the states of each back from
+// the present one, and cut out what leads to a state that was passed already: a change that was taken back is no part
+// of it, whatever took it back, and is one again if it was brought back.
+type trails struct {
+	now   *oplog.Lookups
+	of    map[string][]passed
+	mixed map[string]objstore.ID // what a person had changed, as the safety checkpoint of the next restore found it
+	err   error
+}
+
+// passed is a state of a path, and who made it of the next older one.
+type passed struct {
+	state *tree.Entry
+	maker
+}
+
+// maker is a person, or a restore that mixed in what a person had changed, or another session. Behind the change of
+// another one a person's is that one's affair.
+type maker struct{ yours, theirs bool }
+
+func newTrails(now *oplog.Lookups) *trails {
+	return &trails{now: now, of: map[string][]passed{}, mixed: map[string]objstore.ID{}}
+}
+
+// visit takes in a change, the newest of a path first.
+func (t *trails) visit(op *refs.Operation, ch tree.Change, d judged) {
+	unknown := ch.Old == nil && ch.New == nil // it was changed and changed back in one step
+	if t.err != nil || unknown {
+		return
+	}
+	by := maker{yours: d.byNobody()}
+	by.theirs = !by.yours && d.other != ""
+	switch {
+	case op == nil || op.Kind == refs.KindCheckpoint:
+	case op.Kind == refs.KindSafety:
+		if by.yours {
+			t.mixed[ch.Path] = op.Checkpoint
+		}
+		return
+	default: // a restore makes nothing of its own, but mixes in what it found
+		by.yours = t.mixed[ch.Path] == op.Restore.Safety
+	}
+	way, known := t.of[ch.Path]
+	if !known {
+		is, err := t.now.Find(ch.Path)
+		if err != nil {
+			t.err = err
+			return
+		}
+		way = []passed{{state: is}}
+	}
+	t.of[ch.Path] = back(back(way, ch.New, maker{}), ch.Old, by)
+}
+
+// back is a way with the next older state, of which by made the last one.
+func back(way []passed, older *tree.Entry, by maker) []passed {
+	for i := range way {
+		if tree.Same(way[i].state, older) {
+			way[i].maker = maker{}
+			return way[:i+1]
+		}
+	}
+	way[len(way)-1].maker = by
+	return append(way, passed{state: older})
+}
+
+// tell enters the paths.
+func (t *trails) tell(yours map[string]bool) {
+	for path, way := range t.of {
+		i := slices.IndexFunc(way, func(p passed) bool { return p.yours || p.theirs })
+		if i >= 0 && way[i].yours {
+			yours[path] = true
+		}
+	}
+}
