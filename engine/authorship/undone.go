@@ -1,6 +1,8 @@
 package authorship
 
 import (
+	"errors"
+
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/objstore"
@@ -8,8 +10,8 @@ import (
 	"rewind/tree"
 )
 
-// undone are the steps that an undo took back, or a redo brought again. What a person had done in them is a person's
-// again: who takes back a step of their own does nothing for a session.
+// undone are the steps that an undo took back, or a redo or an undo-restore of it brought again. What a person had done
+// in them is a person's again: who takes back a step of their own does nothing for a session.
 type undone []undoneStep
 
 type undoneStep struct {
@@ -20,10 +22,11 @@ type undoneStep struct {
 // maxUndone bounds how many steps are looked at.
 const maxUndone = 64
 
-// undoneBy are the steps that an operation took back or brought again; none: it is neither, or they are not known.
+// undoneBy are the steps that an operation took back or brought again; none: it did neither, or they are not known.
 func (j *Judge) undoneBy(op *refs.Operation) (list undone, err error) {
-	if op.Kind != refs.KindUndo && op.Kind != refs.KindRedo {
-		return nil, nil
+	op, err = j.setBackBy(op)
+	if err != nil || op.Kind != refs.KindUndo && op.Kind != refs.KindRedo {
+		return nil, err
 	}
 	newest, oldest := objstore.ID{}, objstore.ID{}
 	for _, c := range op.Changes {
@@ -54,6 +57,22 @@ func (j *Judge) undoneBy(op *refs.Operation) (list undone, err error) {
 		id = cp.Parents[0]
 	}
 	return list, nil
+}
+
+// setBackBy is the operation that an undo-restore, over any number of others, sets back; itself where it is none, or
+// that is not known any more.
+func (j *Judge) setBackBy(op *refs.Operation) (*refs.Operation, error) {
+	for n := 0; op.Kind.Undoes() && n < maxUndone; n++ {
+		of, err := j.e.log.Refs.Operation(op.Restore.Undoes)
+		if errors.Is(err, refs.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		op = of
+	}
+	return op, nil
 }
 
 // persons reports whether a person alone had changed a path in the steps.
