@@ -145,48 +145,57 @@ func (rs *undoer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// takenBack is the operation that moved a session's cursor last, if that took back what its line did, and the step at
-// which one was; nil: it was another one. Redo sets such a one back, since one was nowhere between the two. One that
-// was set back already, and what did that, moved nothing together. Behind a step of the session it is no more the last.
+// takenBack is the operation that moved a session last, if that took back what its line did, and the step at which one
+// was; nil: it was another one. Redo sets such a one back, since one was nowhere between the two. One that was set back
+// already, and what did that, moved nothing together. Behind a step of the session it is no more the last. Where the
+// turns only talked it moved the conversation, and the cursor stays.
 func (rs *undoer) takenBack(session string) (back *refs.Operation, was *model.Checkpoint, err error) {
 	cursor := refs.Cursor(session)
 	at, err := rs.log.Refs.ID(cursor)
 	if err != nil {
 		return nil, nil, err
 	}
-	tip, err := rs.log.Refs.ID(refs.Session(session))
-	if err != nil || tip == at { // nothing lies ahead
+	since, err := rs.sinceStep(session)
+	if err != nil || at.IsZero() {
 		return nil, nil, err
-	}
-	since := rs.since()
-	if !tip.IsZero() { // else it has made no step
-		newest, err := rs.log.Checkpoint(tip)
-		if err != nil {
-			return nil, nil, err
-		}
-		since = max(since, newest.Seq)
 	}
 	err = rs.history.Restores(func(op *refs.Operation, undone uint64) error {
 		if op.Seq <= since {
 			return kv.ErrStop
 		}
-		i := slices.IndexFunc(op.Changes, func(c refs.Change) bool { return c.Name == cursor })
-		its := i >= 0 && op.Session == session
-		if !its || undone > 0 || op.Kind == refs.KindUndoRestore {
+		if op.Session != session || undone > 0 || op.Kind == refs.KindUndoRestore {
 			return nil
 		}
-		known := op.Restore.TakesBack && !op.Thinned
-		if last := op.Changes[i].New == at; !last || !known {
+		moved, takes := refs.Change{Old: at, New: at}, op.Restore.TakesBack && len(op.Restore.Paths) == 0
+		i := slices.IndexFunc(op.Changes, func(c refs.Change) bool { return c.Name == cursor })
+		if i >= 0 {
+			moved = op.Changes[i]
+		} else if !takes {
+			return nil
+		}
+		if last := moved.New == at; !last || !takes || op.Thinned {
 			return kv.ErrStop
 		}
 		var err error
-		if was, err = rs.log.Checkpoint(op.Changes[i].Old); err != nil {
-			return err
+		if was, err = rs.log.Checkpoint(moved.Old); err == nil {
+			back, err = op, kv.ErrStop
 		}
-		back = op
-		return kv.ErrStop
+		return err
 	})
 	return back, was, err
+}
+
+// sinceStep is the operation of a session's newest step, or the one behind which this worktree's own begin.
+func (rs *undoer) sinceStep(session string) (uint64, error) {
+	tip, err := rs.log.Refs.ID(refs.Session(session))
+	if err != nil || tip.IsZero() { // it has made no step
+		return rs.since(), err
+	}
+	newest, err := rs.log.Checkpoint(tip)
+	if err != nil {
+		return 0, err
+	}
+	return max(rs.since(), newest.Seq), nil
 }
 
 // Ahead lists the steps from a session's cursor to its tip at which Redo stops, nearest first. Empty when the cursor is
