@@ -117,6 +117,50 @@ func (h *turnReader) PromptOf(session string, n uint64) string {
 	return cmp.Or(h.promptSaid(h.log.Session(session), n, told), told.Prompt)
 }
 
+// PromptBehind is the prompt, as PromptOf has it, with which a session's conversation goes on behind turn n of another
+// one, or of its own: 0 is before the first. "": it does not, or the two do not share that turn. The log's lock is
+// held.
+func (h *turnReader) PromptBehind(session, of string, n uint64) (string, error) {
+	s := h.log.Session(session)
+	if s == nil {
+		return "", nil
+	}
+	if n > 0 && session != of {
+		its, err := taken(session, n, h.loaded, h.readTurns)
+		if err != nil {
+			return "", err
+		}
+		others, err := taken(of, n, h.loaded, h.readTurns)
+		if same := its.session == others.session && its.turn == others.turn; err != nil || !same {
+			return "", err
+		}
+	}
+	turns, num, err := h.numbered(s)
+	if err != nil {
+		return "", err
+	}
+	for n++; n <= s.Turn; n++ {
+		place, said := num.place(n)
+		there := place > len(turns) || !turns[place-1].Gone // the agent may write it yet
+		if said && there {
+			return h.PromptOf(session, n), nil
+		}
+	}
+	return "", nil
+}
+
+// numbered are the turns of a session's conversation as it is, and their numbers; none of a fork that nobody has
+// opened.
+func (h *turnReader) numbered(s *model.Session) (turns []transcript.Turn, num numbers, err error) {
+	if !hasTalk(s) {
+		return nil, num, nil
+	}
+	if turns, err = h.turnsTo(s, s.Cursor.Transcript); err == nil {
+		num, err = h.numbersNow(s, turns)
+	}
+	return turns, num, err
+}
+
 // promptSaid is PromptOf as the conversation has it, also of a turn that the person has gone back behind; what cannot
 // be read is not known.
 func (h *turnReader) promptSaid(s *model.Session, n uint64, told *turnFacts) string {

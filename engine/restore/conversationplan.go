@@ -66,6 +66,32 @@ func (rs *talkPlanner) PlanConversation(r *request, tx *objstore.Tx) (*conversat
 	return rs.planCodeOnly(r, err, tx), nil
 }
 
+// promptTaken is the first prompt that goes with what a restore takes out of the conversation in which one stands; "":
+// none does.
+func (rs *talkPlanner) promptTaken(r *request, t *conversationPlan) (string, error) {
+	takes := r.options.TakeBack || r.Kind == refs.KindUndo || r.Kind == refs.KindUndoRestore
+	if r.prompt != "" || !takes || t == nil {
+		return r.prompt, nil
+	}
+	to := t.conversation
+	from, err := rs.ongoingSession(r.Session)
+	if err != nil || to.Mode == model.ConversationNone || to.Session == "" {
+		return "", err
+	}
+	of, n := to.Session, uint64(to.Turn)
+	if to.Fork != nil {
+		of = to.Fork.From.Session
+	}
+	if s := rs.log.Session(of); to.Mode == model.ConversationBack && n == 0 && s != nil {
+		n = s.Turn
+	}
+	prompt, err := rs.history.PromptBehind(from, of, n)
+	if model.IsUnreadable(err) {
+		err = nil // it is only told
+	}
+	return prompt, err
+}
+
 // mustHaveConversation reports whether a restore is of no use without the conversation.
 func (r *request) mustHaveConversation() bool {
 	return r.ContextOnly || r.options.InPlace || r.mustFork

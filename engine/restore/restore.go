@@ -158,11 +158,14 @@ func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Resul
 	if r.saveOn != "" {
 		plan.Replaced = nil // a step has their bytes
 	}
-	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.without, Prompt: r.prompt, Of: rs.wentBack(r)}
+	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.without, Of: rs.wentBack(r)}
 	if conv != nil {
 		res.Conversation = &conv.conversation
 	}
 	successor, err := rs.settle(r, res, conv)
+	if err == nil {
+		res.Prompt, err = rs.promptTaken(r, conv)
+	}
 	if err != nil {
 		c.Discard()
 		return nil, err
