@@ -29,6 +29,9 @@ func (rs *talkPlanner) planRevert(r *request, tx *objstore.Tx) (*conversationPla
 		return nil, err
 	}
 	t := &conversationPlan{conversation: model.Conversation{Mode: model.ConversationBack, Session: at.Session}}
+	if op.Restore.TakesBack && rs.sessions.Family(op.Session) != rs.sessions.Family(at.Session) {
+		t.conversation.Session = op.Session // whose turns come back, wherever the person stood
+	}
 	own := register.Folders(r.options.Env)
 	for _, f := range op.Restore.Files {
 		if err := model.Placed(own, f.Path); err != nil {

@@ -21,7 +21,7 @@ func (rs *runner) successor(r *request, t *conversationPlan) (string, error) {
 	if r.leavesConversation() || len(r.Paths) > 0 {
 		return rs.ongoingSession(r.Session)
 	}
-	if t == nil && r.reverts != nil {
+	if r.reverts != nil && (t == nil || t.conversation.Mode != model.ConversationNone) {
 		at, err := rs.sessions.PositionBefore(r.Undoes)
 		return at.Session, err
 	}
