@@ -64,8 +64,13 @@ func (rs *talkPlanner) revertFile(
 	case as:
 		t.files = append(t.files, f)
 	case f.To.IsZero():
-		// the session was used since
-		t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...)
+		gone, err := conversation.IsStored(rs.log.Objs, own, f.Path, objstore.ID{})
+		if err != nil {
+			return err
+		}
+		if !gone { // the session was used since
+			t.conversation.Kept = append(t.conversation.Kept, rs.sessionFiles([]refs.File{f})...)
+		}
 	case f.From.IsZero():
 		return model.UndoError(op.Seq, &value.OpError{Op: "session file", Subject: f.Path, Err: fs.ErrExist})
 	default:
