@@ -186,14 +186,10 @@ func (h *turnReader) Numbers(s *model.Session) func(place int) uint64 {
 // saidTurns are the turns of a session's conversation as it is, and the place where it has turn n, from 1; 0: it has no
 // such turn, or cannot be read.
 func (h *turnReader) saidTurns(s *model.Session, n uint64) (turns []transcript.Turn, place int) {
-	if s == nil || n == 0 || !hasTalk(s) {
+	if s == nil || n == 0 {
 		return nil, 0
 	}
-	turns, err := h.turnsTo(s, s.Cursor.Transcript)
-	if err != nil {
-		return nil, 0
-	}
-	num, err := h.numbersNow(s, turns)
+	turns, num, err := h.numbered(s)
 	if place, said := num.place(n); err == nil && said && place <= len(turns) {
 		return turns, place
 	}

@@ -136,7 +136,7 @@ func (pl *planner) compareWithBase(c *capture.Capture) error {
 			return nil
 		}
 		restored, err := pl.wasRestored(ch.Path, ch.New)
-		if err != nil || restored {
+		if known := restored || pl.wasHidden(ch.Path, ch.New); err != nil || known {
 			return err
 		}
 		if model.IsFile(ch.New) {

@@ -72,6 +72,7 @@ type planner struct {
 	others      *authorship.Since            // what others changed after the target
 	merged      map[string]bool              // paths that a merge sets instead of leaving them to others
 	stuck       map[string]value.MergeReason // paths that stay, for what goes could not be taken out of them
+	hidden      map[string]*tree.Entry       // files that the session made and then hid, see hiddenWork
 	gaveUp      map[string]bool              // paths with a person's changes that are set all the same, see giveUp
 	changes     []tree.Change                // from the worktree to the target
 	named       []string                     // the paths that calls have named, by path
@@ -107,7 +108,7 @@ func (rs *runner) Plan(
 	}
 	pl.foreign, err = foreignOf(c, pl.target, lostAsEmpty{c.Get, pl.lostTrees})
 	if err == nil {
-		o.Force, err = pl.uncapturedTargets(root, c)
+		o.Force, err = pl.uncaptured(root, c)
 	}
 	if err == nil && len(o.Force) > 0 {
 		c.Discard()
@@ -131,6 +132,16 @@ func (rs *runner) Plan(
 		return nil, nil, err
 	}
 	return pl.plan, c, nil
+}
+
+// uncaptured are the paths that are to be captured whatever the rules say, before they may be replaced or removed.
+func (pl *planner) uncaptured(root worktreefs.Dir, c *capture.Capture) ([]string, error) {
+	targets, err := pl.uncapturedTargets(root, c)
+	if err != nil {
+		return nil, err
+	}
+	hidden, err := pl.hiddenWork(c)
+	return append(targets, hidden...), err
 }
 
 // captureTargets captures the worktree with what the target has and no checkpoint would; nil: it could not be captured.
@@ -400,7 +411,7 @@ func (pl *planner) decide(c *capture.Capture) error {
 		}
 	}
 	pl.dropBlocked(steps, c.Res.Skips)
-	if err := pl.keepUnread(c); err != nil {
+	if err := errors.Join(pl.keepUnread(c), pl.keepHidden(c)); err != nil {
 		return err
 	}
 	pl.listReplaced()

@@ -19,6 +19,7 @@ var keptWords = []struct {
 }{
 	{reason: value.KeptUnsaved, became: "kept", why: "no checkpoint has them", takes: " (--exact takes them too)"},
 	{reason: value.KeptSkipped, became: "kept", why: "the checkpoint did not capture them (ignored, too large)"},
+	{reason: value.KeptHidden, became: "kept", why: "ignored until now, and captured by no checkpoint since"},
 	{reason: value.KeptUnread, became: "kept", why: "they cannot be read: no checkpoint has them"},
 	{reason: value.KeptSession, became: "kept", why: "%s changed them since"},
 	{reason: value.KeptSince, became: "kept", why: "changed since it went back", takes: " (--exact takes them too)"},

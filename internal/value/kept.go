@@ -42,6 +42,7 @@ type KeptReason string
 const (
 	KeptUnsaved  KeptReason = "new"      // no checkpoint holds it: first seen by this command
 	KeptSkipped  KeptReason = "skipped"  // the target did not capture it: ignored then, or over the size limit
+	KeptHidden   KeptReason = "hidden"   // left out since the target, by an ignore file that is set
 	KeptUnread   KeptReason = "unread"   // it cannot be read, so that no checkpoint has it
 	KeptSession  KeptReason = "session"  // another session changed it after the target
 	KeptSince    KeptReason = "since"    // somebody changed it after the restore that is taken back
