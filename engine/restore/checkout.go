@@ -55,7 +55,7 @@ func (rs *Restorer) PrepareCheckout(ctx context.Context, name string, o Options)
 			return nil, err
 		}
 	}
-	mover, err := rs.moverOf(n, p, target, o.Session)
+	mover, err := rs.moverOf(n, p, target, o)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +97,13 @@ func (rs *Restorer) saysOf(r *request, n naming.Name, p *history.Moment) {
 // moverOf is whose cursor a checkout moves, as far as its name says it: a checkpoint at which a session stands can be
 // another one's.
 func (rs *Restorer) moverOf(
-	n naming.Name, p *history.Moment, target *model.Checkpoint, w model.SessionChoice,
+	n naming.Name, p *history.Moment, target *model.Checkpoint, o Options,
 ) (model.SessionChoice, error) {
 	var err error
-	family := rs.sessions.Family
+	w, family := o.Session, rs.sessions.Family
 	switch {
 	case w.Session != "":
-	case n.Kind == naming.Current:
+	case n.Kind == naming.Current, o.TakeBack && target.Session == model.Manual: // whose changes go is asked
 		w.Session, err = rs.sessions.Session(w)
 	case n.IsTurn() && family(target.Session) != family(p.Session):
 		w.Session = p.Session
