@@ -24,37 +24,34 @@ func (a *Authors) LeadsTo(id, tip objstore.ID) bool {
 	return err == nil
 }
 
-// Back is the checkpoint n steps before cp along first parents. Steps that are the same for the session count once,
-// folded ones not at all. A *model.NoStepError when there are fewer.
-func (j *Judge) Back(cp *model.Checkpoint, n int) (*model.Checkpoint, error) {
+// Back is the checkpoint n steps before cp along first parents, and passed are those behind it, the newest first. Steps
+// that are the same for the session count once, folded ones not at all. A *model.NoStepError when there are fewer.
+func (j *Judge) Back(cp *model.Checkpoint, n int) (to *model.Checkpoint, passed []*model.Checkpoint, err error) {
 	for i := range n {
-		var err error
 		if cp, err = j.OnBranch(cp); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		from := j.Stretch(cp)
 		for later := cp; ; {
 			same := false
 			if !oplog.Folded(cp, later) || len(cp.Parents) == 0 {
-				var err error
 				if same, err = from.Same(cp); err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 				if !same {
 					break // the first step counts even if it is folded
 				}
 			}
 			if len(cp.Parents) == 0 {
-				return nil, &model.NoStepError{There: i}
+				return nil, nil, &model.NoStepError{There: i}
 			}
-			var err error
-			later = cp
+			later, passed = cp, append(passed, cp)
 			if cp, err = j.e.log.Checkpoint(cp.Parents[0]); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
-	return cp, nil
+	return cp, passed, nil
 }
 
 // OnBranch is the step of the session's branch that stands for cp, a checkpoint of another branch: the newest one older

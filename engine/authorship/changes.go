@@ -2,6 +2,7 @@ package authorship
 
 import (
 	"errors"
+	"math"
 
 	"rewind/engine/capture"
 	"rewind/engine/model"
@@ -54,8 +55,12 @@ type Since struct {
 	Went   Theirs          // who else changed it last, and is no reason to keep it: a session, or model.Manual
 	Yours  map[string]bool // those in which there is what a person changed, also of Stay
 
-	set map[string]foundBy // by colleagues' restores
+	set  map[string]foundBy // by colleagues' restores
+	kept map[string]uint64  // of Stay, the newest operation that changed the path
 }
+
+// Before reports whether what keeps a path was done before an operation.
+func (s *Since) Before(path string, seq uint64) bool { return s.kept[path] < seq }
 
 // Others has what others changed behind a target, in the eyes of who goes back: as checkpoints and restores say, and
 // what the capture finds unsaved. back leaves out what colleagues' restores took of this session's own work, where
@@ -67,7 +72,7 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 	}
 	s := &Since{
 		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, Yours: map[string]bool{},
-		set: map[string]foundBy{},
+		set: map[string]foundBy{}, kept: map[string]uint64{},
 	}
 	since, err := j.beganOn(target)
 	if err != nil {
@@ -112,6 +117,9 @@ func (s *Since) note(op *refs.Operation, ch tree.Change, d judged) {
 	if goes && d.other != "" {
 		s.Went.add(ch.Path, d.other)
 	}
+	if !goes {
+		s.kept[ch.Path] = max(s.kept[ch.Path], seqOf(op))
+	}
 	switch {
 	case goes || !s.stay(ch.Path, d.stays):
 	case d.shared:
@@ -119,6 +127,14 @@ func (s *Since) note(op *refs.Operation, ch tree.Change, d judged) {
 	case restored:
 		s.set[ch.Path] = foundBy{op.Seq, d.stays, ch.Old}
 	}
+}
+
+// seqOf is an operation's number; of what is unsaved one behind all.
+func seqOf(op *refs.Operation) uint64 {
+	if op == nil {
+		return math.MaxUint64
+	}
+	return op.Seq
 }
 
 // stay enters whose change keeps a path: the newest one's, but a colleague's before a person's. It reports whether it

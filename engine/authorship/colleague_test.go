@@ -238,7 +238,7 @@ func TestBack(t *testing.T) {
 	minor := turn(4, true, files{"f": "5", "g": "1"}, me)
 	back := func(what string, from *model.Checkpoint, n int, want *model.Checkpoint) {
 		t.Helper()
-		got, err := s.judge(me).Back(from, n)
+		got, _, err := s.judge(me).Back(from, n)
 		s.Must(err)
 		if got.Seq != want.Seq {
 			t.Errorf("%s: operation %d, want %d", what, got.Seq, want.Seq)
@@ -251,7 +251,7 @@ func TestBack(t *testing.T) {
 	back("from what others did", theirs, 1, first)
 	back("from what changed nothing", same, 1, first)
 	for n, there := range map[int]int{3: 2, 4: 2} {
-		_, err := s.judge(me).Back(third, n)
+		_, _, err := s.judge(me).Back(third, n)
 		if none, ok := err.(*model.NoStepError); !ok || none.There != there {
 			t.Errorf("%d steps: %v", n, err)
 		}

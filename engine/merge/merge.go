@@ -62,6 +62,15 @@ func (m *Merger) Into(c *capture.Capture, ch *Change, o Options) (*Merged, error
 	return &Merged{Set: in.set, List: in.list}, nil
 }
 
+// Sets reports whether a path is set; of nil none is.
+func (r *Merged) Sets(path string) bool {
+	if r == nil {
+		return false
+	}
+	_, is := r.Set[path]
+	return is
+}
+
 // Touched are the paths that are set.
 func (r *Merged) Touched() refs.PathSet {
 	return slices.SortedFunc(maps.Keys(r.Set), tree.ComparePaths)

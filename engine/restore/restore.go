@@ -87,8 +87,9 @@ type request struct {
 	options      Options // the scope is the journal's
 	namedSession string  // the session that the request names; "": none
 	target       *model.Checkpoint
-	partOf       *model.Checkpoint // the checkpoint of which the target holds parts; nil: the target is all of it
-	found        *model.Checkpoint // what the restore that is set back found; nil: the target
+	partOf       *model.Checkpoint   // the checkpoint of which the target holds parts; nil: the target is all of it
+	found        *model.Checkpoint   // what the restore that is set back found; nil: the target
+	undone       []*model.Checkpoint // of an undo, the steps behind the target, the newest first
 	// choose, where it is not nil, sets target and saveOn once the worktree is captured
 	choose     func(*planner, *capture.Capture) error
 	saveOn     string          // the state before becomes a step of this session; "": a safety checkpoint

@@ -51,20 +51,62 @@ func (pl *planner) takeOut(c *capture.Capture) error {
 // mergeBehind merges what is to be taken away out of the paths that stay for others; nil: nothing is to be merged.
 func (pl *planner) mergeBehind(c *capture.Capture) (*merge.Merged, error) {
 	r, g := pl.request, pl.restorer.going(pl.request)
+	byStep := g.Way == authorship.ByStep && !r.options.Merge
+	var m *merge.Merged
+	if byStep {
+		var err error
+		if m, err = pl.foundByUndone(c); err != nil {
+			return nil, err
+		}
+	}
 	away, err := pl.restorer.merger.Behind(c, g, r.since(), func(path string) bool {
-		return r.Paths.Has(path) && (pl.merged[path] || pl.others.Stay.Of(path) != "")
+		return pl.stays(path) && !m.Sets(path)
 	})
 	if err != nil || away.Empty() {
-		return nil, err
+		return m, err
 	}
-	if g.Way == authorship.ByStep && !r.options.Merge {
-		return nil, pl.foreseeMerge(c, away)
+	if byStep {
+		return m, pl.foreseeMerge(c, away)
 	}
-	m, err := pl.merge(c, g, away)
+	m, err = pl.merge(c, g, away)
 	if err == nil && !r.options.Merge && len(pl.stuck) > 0 {
 		err = pl.foreseeMerge(c, away)
 	}
 	return m, err
+}
+
+// stays reports whether a path of the request stays for others, or does but for a merge.
+func (pl *planner) stays(path string) bool {
+	return pl.request.Paths.Has(path) && (pl.merged[path] || pl.others.Stay.Of(path) != "")
+}
+
+// foundByUndone is, of paths that stay for others, what the steps that an undo takes back found there, where those came
+// behind what the others did: undo leads to what the step was made in, and redo to the step again.
+func (pl *planner) foundByUndone(c *capture.Capture) (*merge.Merged, error) {
+	m, behind := &merge.Merged{Set: map[string]*tree.Entry{}}, map[string]bool{}
+	for _, cp := range pl.request.undone {
+		from, err := pl.restorer.log.Before(cp)
+		if err != nil {
+			return nil, err
+		}
+		err = tree.Diff(oplog.Lenient{Store: pl.restorer.log.Objs}, from, cp.Tree, func(ch tree.Change) error {
+			behind[ch.Path] = behind[ch.Path] || !pl.others.Before(ch.Path, cp.Seq)
+			if pl.stays(ch.Path) && !behind[ch.Path] {
+				m.Set[ch.Path] = ch.Old
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(m.Set) > 0 && c.Tx == nil {
+		return nil, errStores
+	}
+	if err := pl.leaveDirs(c, m); err != nil {
+		return nil, err
+	}
+	return m, pl.addParents(c, m)
 }
 
 // merge takes what is to be taken away out of the worktree.

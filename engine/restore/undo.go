@@ -67,9 +67,10 @@ func (rs *undoer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 			}
 			r.saveOn = r.Session
 		}
-		to, err := j.Back(cur, back)
+		to, passed, err := j.Back(cur, back)
 		if err == nil {
 			r.setTarget(to)
+			r.undone = passed
 		}
 		return err
 	}
