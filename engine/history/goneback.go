@@ -103,6 +103,17 @@ func (h *turnReader) typedMoment(session string, is naming.Name) (*Moment, error
 	return p, err
 }
 
+// TypedBefore is the moment of a checkpoint from which a session's turn n went on, though it is of another line: the
+// conversation is the one in which the prompt of the turn was typed. The records are loaded.
+func (h *turnReader) TypedBefore(session string, n uint64, cp *model.Checkpoint) (*Moment, error) {
+	is := naming.Name{Kind: naming.Turn, Turn: n - 1, Before: true, Session: session}
+	p, err := h.typedMoment(h.saidIn(session, n), is)
+	if err == nil {
+		p.Name, p.Checkpoint = cp.ID.Short(), cp
+	}
+	return p, err
+}
+
 // PromptOf is the prompt of a turn of a session: whole where its conversation has it, else as its hook told how it
 // begins; "": it is not known. The log's lock is held.
 func (h *turnReader) PromptOf(session string, n uint64) string {
@@ -231,9 +242,9 @@ func (h *turnReader) Undone(to, from *model.Checkpoint) (*Moment, error) {
 	return p, nil
 }
 
-// ForkedBefore is the moment of a checkpoint of a session that another one was forked from, where the fork has not the
-// checkpoint's turn: the code is the checkpoint's, and the conversation ends with the last turn that the fork has of
-// it. nil: it has the turn, or that is not known. The records are loaded.
+// ForkedBefore is the moment of a checkpoint of a session that another one was forked from: the code is the
+// checkpoint's, and the fork's conversation ends with its turn, or the last before it that the fork has. nil: the
+// checkpoint lies within a turn of both, or what the fork has is not known. The records are loaded.
 func (h *turnReader) ForkedBefore(session string, cp *model.Checkpoint) (*Moment, error) {
 	shared := cp.Cause.Turn
 	for name, n := session, 0; name != cp.Session && n < conversation.MaxBases; n++ {
@@ -246,8 +257,13 @@ func (h *turnReader) ForkedBefore(session string, cp *model.Checkpoint) (*Moment
 		}
 		shared, name = min(shared, uint64(s.Fork.Both)), s.Fork.Session
 	}
-	if shared == cp.Cause.Turn {
+	if session == cp.Session {
 		return nil, nil
+	}
+	if shared == cp.Cause.Turn {
+		if last, err := h.endsTurn(cp); err != nil || !last {
+			return nil, err
+		}
 	}
 	p, err := h.endOfTurnMoment(session, naming.Name{Kind: naming.Turn, Turn: shared, Session: session})
 	if err != nil {

@@ -195,7 +195,28 @@ func (rs *talkPlanner) momentOfStep(r *request) (*history.Moment, error) {
 	if p, err := rs.history.ForkedBefore(r.Session, r.target); err != nil || p != nil {
 		return p, err
 	}
+	if of := r.target.Session; of == model.Manual || !rs.descendsFrom(r.Session, of) {
+		if p, err := rs.beforeUndone(r); err != nil || p != nil {
+			return p, err
+		}
+	}
 	return rs.history.Undone(r.target, from)
+}
+
+// beforeUndone is the moment of an undo to a step of another line: the conversation is the one in which the prompt of
+// the first turn that is undone was typed. nil: that turn is not known, or its prompt was the first.
+func (rs *talkPlanner) beforeUndone(r *request) (*history.Moment, error) {
+	for _, cp := range slices.Backward(r.undone) {
+		if cp.Session != r.Session || cp.Cause.Turn == 0 {
+			continue
+		}
+		p, err := rs.history.TypedBefore(r.Session, cp.Cause.Turn, r.target)
+		if err != nil || p.Start {
+			return nil, err
+		}
+		return p, nil
+	}
+	return nil, nil
 }
 
 // descendsFrom reports whether a session is of, or was forked from it over any number of forks. Of manual, and of a
