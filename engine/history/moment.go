@@ -8,8 +8,10 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
+	"rewind/internal/kv"
 	"rewind/internal/naming"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/transcript"
 )
 
@@ -36,7 +38,7 @@ func (h *nameReader) NamedMoment(ctx context.Context, name string, w model.Sessi
 	if err != nil {
 		return nil, err
 	}
-	session := ""
+	session, asked := "", w.Session != "" // by the request itself
 	if n.Session != "" && w.Session == "" {
 		w.Session = n.Session
 	}
@@ -53,12 +55,87 @@ func (h *nameReader) NamedMoment(ctx context.Context, name string, w model.Sessi
 	if err != nil {
 		return nil, err
 	}
-	if p.Now { // the conversation of the session, even on another session's step
+	switch {
+	case p.Now: // the conversation of the session, even on another session's step
 		if s := h.log.Session(session); s != nil {
 			p.Session, p.Transcript = session, s.Cursor.Transcript
 		}
+	case asked && h.ofOthers(n, p, session):
+		return h.heardAt(session, p)
 	}
 	return p, nil
+}
+
+// ofOthers reports whether a name that says no turn stands for a step of a session of another family.
+func (h *nameReader) ofOthers(n naming.Name, p *Moment, session string) bool {
+	names := n.Kind == naming.Time || n.Kind == naming.Word
+	if cp := p.Checkpoint; !names || cp == nil || cp.Cause.Event == model.EventSafety {
+		return false
+	}
+	others := p.Session != model.Manual && session != model.Manual
+	return others && h.sessions.Family(p.Session) != h.sessions.Family(session)
+}
+
+// heardAt is the moment of another session's step with a session's own conversation: up to the end of the turn that was
+// its newest then, or, where that was under way, to its newest step.
+func (h *turnReader) heardAt(session string, then *Moment) (p *Moment, err error) {
+	cp := then.Checkpoint
+	n, step, err := h.turnOn(session, cp.Seq)
+	switch {
+	case err != nil:
+	case step != nil:
+		p, err = h.MomentOf(step)
+	default:
+		p, err = h.endOfTurnMoment(session, naming.Name{Kind: naming.Turn, Turn: n, Session: session})
+	}
+	if errors.Is(err, model.ErrNotFound) {
+		p, err = &Moment{Session: session, Err: err}, nil
+	}
+	if err == nil {
+		p.Name, p.Checkpoint = then.Name, cp
+	}
+	return p, err
+}
+
+// turnOn is the newest turn of a session that had ended at an operation, and the newest step of the turn that was under
+// way then; nil: none was, or it had made none.
+func (h *turnReader) turnOn(session string, seq uint64) (n uint64, step *model.Checkpoint, err error) {
+	if s := h.log.Session(session); s != nil && s.Fork != nil {
+		n = uint64(max(s.Fork.Both, 0))
+	}
+	l, err := h.readTurns(turnAt{session: session})
+	if err != nil {
+		return 0, nil, err
+	}
+	for i := len(l.rows) - 1; i >= 0; i-- {
+		t := &l.rows[i]
+		if ended := t.Over && t.End <= seq; ended {
+			return t.Number, nil, nil
+		}
+		if step == nil && t.First <= seq {
+			if step, err = h.newestStep(session, t.First, seq); err != nil || step != nil {
+				return 0, step, err
+			}
+		}
+	}
+	return n, nil, nil
+}
+
+// newestStep is the newest checkpoint of a session between two operations; nil: there is none.
+func (h *turnReader) newestStep(session string, from, to uint64) (step *model.Checkpoint, err error) {
+	err = h.log.Refs.Newest(to, func(op *refs.Operation) error {
+		if op.Seq < from {
+			return kv.ErrStop
+		}
+		if op.Kind != refs.KindCheckpoint || op.Session != session {
+			return nil
+		}
+		if step, err = h.log.Checkpoint(op.Checkpoint); err != nil {
+			return err
+		}
+		return kv.ErrStop
+	})
+	return step, err
 }
 
 // momentByNow is Moment. Where the conversation lacked the moment's call the agent may have written it by now.
