@@ -13,7 +13,7 @@ import (
 	"rewind/tree"
 )
 
-// complete is the tree of a checkpoint with the named paths that it does not know, each as it was when it first came
+// complete is the tree of a checkpoint with the named paths that rules hid from it, each as it was when it first came
 // into view behind the checkpoint: nothing that is known has changed it in between. Where nobody has seen it since, it
 // is as it is now. seen are those paths.
 func (pl *planner) complete(
@@ -29,7 +29,8 @@ func (pl *planner) complete(
 	return cp.Tree, nil, err
 }
 
-// unknownTo are those of named paths of which a checkpoint does not know what they were.
+// unknownTo are those of named paths of which a checkpoint does not know what they were: its note covers them. Any
+// other one that it does not have was not there.
 func (pl *planner) unknownTo(c *capture.Capture, cp *model.Checkpoint, named []string) (unknown []string, err error) {
 	note, err := pl.restorer.log.Note(cp)
 	if err != nil {
@@ -37,7 +38,7 @@ func (pl *planner) unknownTo(c *capture.Capture, cp *model.Checkpoint, named []s
 	}
 	has := oplog.NewLookups(lostAsEmpty{c.Get, pl.lostTrees}, cp.Tree)
 	for _, path := range named {
-		if isNamedIn(note, path) {
+		if isNamedIn(note, path) || !model.Covered(note, path) {
 			continue
 		}
 		ent, err := has.Find(path)
@@ -69,8 +70,8 @@ func (rs *runner) completed(
 	for _, path := range paths {
 		seen[path] = true
 		from := c.Res.Root
-		if at := first[path]; at != nil {
-			if from, err = rs.log.Before(at); err != nil {
+		if at, known := first[path]; known {
+			if from, err = at.tree(rs.log); err != nil {
 				return cp.Tree, nil, err
 			}
 		}
@@ -120,9 +121,24 @@ func addWithParents(set map[string]*tree.Entry, path string, state, has *oplog.L
 	return nil
 }
 
-// firstSeen has for paths the first checkpoint behind another one that lists them as named.
-func (rs *runner) firstSeen(after *model.Checkpoint, paths []string) (map[string]*model.Checkpoint, error) {
-	first, names, read := map[string]*model.Checkpoint{}, map[objstore.ID][]string{}, rs.log.Checkpoints()
+// sight is a checkpoint that knows of a path.
+type sight struct {
+	*model.Checkpoint
+	named bool // it lists the path as named, and has in its base what that was; else it was seen as any file
+}
+
+// tree is the one in which a path is as it came into view.
+func (s sight) tree(log *oplog.Log) (objstore.ID, error) {
+	if s.named {
+		return log.Before(s.Checkpoint)
+	}
+	return s.Tree, nil
+}
+
+// firstSeen has for paths the first checkpoint behind another one that lists them as named, or has them since no rule
+// hid them then.
+func (rs *runner) firstSeen(after *model.Checkpoint, paths []string) (map[string]sight, error) {
+	first, views, read := map[string]sight{}, map[objstore.ID]map[string]bool{}, rs.log.Checkpoints()
 	err := rs.log.Refs.Newest(0, func(op *refs.Operation) error {
 		if op.Seq <= after.Seq {
 			return kv.ErrStop
@@ -134,23 +150,43 @@ func (rs *runner) firstSeen(after *model.Checkpoint, paths []string) (map[string
 		if err != nil {
 			return err
 		}
-		named, known := names[cp.Note]
+		view, known := views[cp.Note]
 		if !known {
 			note, err := rs.log.Note(cp)
 			if err != nil {
 				return err
 			}
-			named = tree.Named(note)
-			names[cp.Note] = named
+			view = inView(note, paths)
+			views[cp.Note] = view
 		}
-		for _, path := range paths {
-			if _, has := slices.BinarySearch(named, path); has {
-				first[path] = cp
+		has := oplog.NewLookups(oplog.Lenient{Store: rs.log.Objs}, cp.Tree)
+		for path, named := range view {
+			there := named
+			if !named {
+				is, err := has.Find(path)
+				if err != nil {
+					return err
+				}
+				there = is != nil
+			}
+			if there {
+				first[path] = sight{cp, named}
 			}
 		}
 		return nil
 	})
 	return first, err
+}
+
+// inView are those of paths that a note does not cover, and whether it lists them as named.
+func inView(note []tree.Skip, paths []string) map[string]bool {
+	view := map[string]bool{}
+	for _, path := range paths {
+		if named := isNamedIn(note, path); named || !model.Covered(note, path) {
+			view[path] = named
+		}
+	}
+	return view
 }
 
 // ignoredDirs are the directories that rules leave out and that are in a capture only for what was named or is tracked
