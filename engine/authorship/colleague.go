@@ -30,6 +30,7 @@ type Judge struct {
 	tips      []objstore.ID        // where isAncestor goes on
 	working   map[string]bool      // answers of atWork
 	turning   map[string]bool      // answers of inTurn
+	later     map[string]bool      // answers of cameAfter
 	processes *clients.Processes   // of the machine, as atWork saw them first
 }
 
@@ -43,7 +44,7 @@ func (a *Authors) Judge(g Going) (*Judge, error) {
 	j := &Judge{
 		Going: g, e: a, began: math.MaxUint64, own: a.ownPast(session), from: map[string]parting{},
 		family: a.sessions.Family(session), ancestors: map[objstore.ID]bool{}, working: map[string]bool{},
-		turning: map[string]bool{}, processes: a.log.Processes(),
+		turning: map[string]bool{}, later: map[string]bool{}, processes: a.log.Processes(),
 	}
 	for _, name := range []refs.Name{refs.Session(session), refs.Cursor(session)} {
 		id, err := a.log.Refs.ID(name)

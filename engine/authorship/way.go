@@ -58,14 +58,24 @@ func (j *Judge) open(by, whole string, is func(string) bool) bool {
 const silence = model.ActiveWithin
 
 // cameAfter reports whether a session began after the one that goes back was over: it had ended, or its program is
-// gone.
+// gone. Each is looked at once.
 func (j *Judge) cameAfter(other string) bool {
-	s, o := j.e.log.Session(j.Session), j.e.log.Session(other)
-	if s == nil || o == nil {
-		return false
+	after, known := j.later[other]
+	if s, o := j.e.log.Session(j.Session), j.e.log.Session(other); !known && s != nil && o != nil {
+		after = j.wasOver(s, o)
+		j.later[other] = after
 	}
-	if s.Last.IsZero() || o.First.Before(s.Last) {
+	return after
+}
+
+// wasOver reports whether a session was over when another one began.
+func (j *Judge) wasOver(s, o *model.Session) bool {
+	switch {
+	case s.Last.IsZero():
 		return false
+	case o.First.Before(s.Last): // it was heard of since, if only as it was opened to be looked at
+		over, err := j.e.sessions.OverBefore(s.Name, o, silence)
+		return over && err == nil
 	}
 	return s.Ended || o.First.Sub(s.Last) > silence && !j.atWork(s.Name)
 }

@@ -44,6 +44,9 @@ func (p *Place) Here() bool { return p.How != Ended }
 // Person reports whether it was a person who worked there.
 func (p *Place) Person() bool { return p.How == Saved || p.How == Restored }
 
+// Since reports whether all of it lies behind an operation, or its newest does.
+func (p *Place) Since(seq uint64) (all, some bool) { return p.first > seq, p.last > seq }
+
 // like reports whether two places differ in nothing but when somebody worked there.
 func (p *Place) like(q *Place) bool {
 	return p.Session == q.Session && p.Branch == q.Branch && p.How == q.How

@@ -102,6 +102,32 @@ func restored(places []ledger.Place) bool {
 	return i >= 0 && places[i].How == ledger.Restored
 }
 
+// OverBefore reports whether a session was over when another one began: it had ended, or nothing had come of it for so
+// long and its program was started anew since. To open a session and to close it is no work: whoever did nothing else
+// since did not go on. The log's lock is held.
+func (ss *Sessions) OverBefore(name string, other *model.Session, silence time.Duration) (over bool, err error) {
+	closed := false
+	err = ss.rows.Places(0, func(p *ledger.Place) error {
+		if s := ss.log.Session(p.Session); p.Session != name && (s == nil || s.LaneOf != name) {
+			return nil
+		}
+		all, some := p.Since(other.Began)
+		switch {
+		case p.How == ledger.Ended && all:
+			closed = true
+			return nil
+		case p.How == ledger.Ended:
+			over = true
+		case p.How != ledger.Worked:
+			return nil
+		case !some:
+			over = !closed && other.First.Sub(p.Time) > silence
+		}
+		return kv.ErrStop
+	})
+	return over, err
+}
+
 // atWork are the sessions of agents among the newest places since a time. One that has ended is not, also where a
 // restore went to it since; nor is one whose agent has gone on under a new id (Droid's /compress): the window is the
 // new one's.
