@@ -79,7 +79,8 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 		return nil, err
 	}
 	pairs, yours := j.takenBack(since), newTrails(oplog.NewLookups(c.Get, c.Res.Root))
-	changes := holding(s.note)
+	keeps := withoutNothing(s.note)
+	changes := holding(keeps.visit)
 	stays := pairs.without(changes.visit)
 	visit := func(op *refs.Operation, ch tree.Change, d judged) {
 		yours.visit(op, ch, d)
@@ -103,6 +104,7 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 		return errors.Join(err, pairs.err, yours.err)
 	})
 	changes.end()
+	keeps.end()
 	yours.tell(s.Yours)
 	if err == nil && back {
 		err = j.giveBack(s.Stay, s.set, target)

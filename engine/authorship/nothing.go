@@ -1,0 +1,60 @@
+package authorship
+
+import (
+	"rewind/refs"
+	"rewind/tree"
+)
+
+// nothing finds, in a walk from the newest operation on, changes that would keep a path from what is taken away of it
+// behind them, and come to nothing together: a file that was made and moved away keeps no path. It tells of all others.
+type nothing struct {
+	tell visitor
+	runs map[string][]keeping // by path, what follows each other, the newest first
+	goes map[string]bool      // paths of which something newer is taken away
+}
+
+type keeping struct {
+	op *refs.Operation
+	heldChange
+}
+
+func withoutNothing(tell visitor) *nothing {
+	return &nothing{tell: tell, runs: map[string][]keeping{}, goes: map[string]bool{}}
+}
+
+// visit takes in a change, the newest of a path first.
+func (n *nothing) visit(op *refs.Operation, ch tree.Change, d judged) {
+	run := n.runs[ch.Path]
+	unknown := ch.Old == nil && ch.New == nil // it was changed and changed back in what gc has merged
+	keeps := d.stays != "" && !unknown
+	follows := len(run) > 0 && tree.Same(run[len(run)-1].Old, ch.New)
+	if !keeps || !follows {
+		n.release(ch.Path)
+		run = nil
+	}
+	switch {
+	case !keeps:
+		n.goes[ch.Path] = n.goes[ch.Path] || !unknown
+		n.tell(op, ch, d)
+	case follows && n.goes[ch.Path] && tree.Same(ch.Old, run[0].New):
+		delete(n.runs, ch.Path)
+	default:
+		n.runs[ch.Path] = append(run, keeping{op, heldChange{ch, d}})
+	}
+}
+
+// release tells of what is held at a path.
+func (n *nothing) release(path string) {
+	run := n.runs[path]
+	delete(n.runs, path)
+	for _, c := range run {
+		n.tell(c.op, c.Change, c.judged)
+	}
+}
+
+// end tells of all that is held.
+func (n *nothing) end() {
+	for path := range n.runs {
+		n.release(path)
+	}
+}
