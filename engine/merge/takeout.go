@@ -10,6 +10,7 @@ import (
 	"rewind/engine/oplog"
 	"rewind/internal/value"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 )
 
@@ -44,7 +45,8 @@ func (ch *Change) unknown() (list []value.Merge) {
 	return list
 }
 
-// Behind is what is taken away by who goes back to a target, at the paths that want has.
+// Behind is what is taken away by who goes back to a target, at the paths that want has. Where a directory was put in
+// the place of one of them, what is in it is taken away, too.
 func (m *Merger) Behind(
 	c *capture.Capture, g authorship.Going, target *model.Checkpoint, want func(path string) bool,
 ) (*Change, error) {
@@ -52,7 +54,23 @@ func (m *Merger) Behind(
 	if err != nil {
 		return nil, err
 	}
-	ch := &Change{edits: map[string][]edit{}, cut: !whole}
+	ch, err := m.edits(c, steps, want)
+	if err != nil {
+		return nil, err
+	}
+	if dirs := ch.madeDirs(); len(dirs) > 0 {
+		in := func(path string) bool {
+			return slices.ContainsFunc(dirs, func(dir string) bool { return refs.Below(path, dir) })
+		}
+		ch, err = m.edits(c, steps, func(path string) bool { return want(path) || in(path) })
+	}
+	ch.cut = !whole
+	return ch, err
+}
+
+// edits are what steps did at the paths that want has.
+func (m *Merger) edits(c *capture.Capture, steps []authorship.Step, want func(path string) bool) (*Change, error) {
+	ch := &Change{edits: map[string][]edit{}}
 	for _, s := range steps {
 		if s.From.IsZero() || s.To.IsZero() {
 			continue // how the project was found
@@ -72,4 +90,14 @@ func (m *Merger) Behind(
 		}
 	}
 	return ch, nil
+}
+
+// madeDirs are the paths where a directory came in the place of something else.
+func (ch *Change) madeDirs() (dirs []string) {
+	for path, list := range ch.edits {
+		if slices.ContainsFunc(list, func(e edit) bool { return e.from != nil && !isDir(e.from) && isDir(e.to) }) {
+			dirs = append(dirs, path)
+		}
+	}
+	return dirs
 }
