@@ -74,6 +74,10 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 			fmt.Fprintln(pr.Out, "  "+mergeLine(m, what))
 		}
 	}
+	gone := map[api.Text]bool{} // nothing of what others changed stays there
+	for _, c := range r.Changes {
+		gone[c.Path] = c.Status == "deleted"
+	}
 	for _, m := range list {
 		if followed(m) {
 			continue // it has been named
@@ -84,7 +88,9 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 		case value.MergeSettled:
 			settled = append(settled, m.Path)
 		case value.MergeApplied, value.MergeMerged:
-			merged = append(merged, m.Path)
+			if !gone[m.Path] {
+				merged = append(merged, m.Path)
+			}
 		}
 	}
 	if heads[0] != "" {
