@@ -66,14 +66,16 @@ func (h *nameReader) NamedMoment(ctx context.Context, name string, w model.Sessi
 	return p, nil
 }
 
-// ofOthers reports whether a name that says no turn stands for a step of a session of another family.
+// ofOthers reports whether a name that says no turn stands for a step of a session of another family than that of one
+// with a conversation.
 func (h *nameReader) ofOthers(n naming.Name, p *Moment, session string) bool {
 	names := n.Kind == naming.Time || n.Kind == naming.Word
 	if cp := p.Checkpoint; !names || cp == nil || cp.Cause.Event == model.EventSafety {
 		return false
 	}
-	others := p.Session != model.Manual && session != model.Manual
-	return others && h.sessions.Family(p.Session) != h.sessions.Family(session)
+	s := h.log.Session(session)
+	said := s != nil && !s.Cursor.Transcript.IsZero()
+	return said && p.Session != model.Manual && h.sessions.Family(p.Session) != h.sessions.Family(session)
 }
 
 // heardAt is the moment of another session's step with a session's own conversation: up to the end of the turn that was
