@@ -59,7 +59,7 @@ func (rs *undoer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 			return err
 		}
 		back := n
-		if dirty {
+		if away := o.TakeBack && rs.isAway(session); dirty && !away {
 			back-- // the unsaved changes are the first step
 			// the session that goes on now is the one that made them
 			if r.Session, err = rs.ongoingSession(session); err != nil {
@@ -75,6 +75,17 @@ func (rs *undoer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 		return err
 	}
 	return rs.Run(ctx, r, o.Progress)
+}
+
+// isAway reports whether the project stands on another branch of a session's family, and its agent is in no turn: what
+// is in the worktree is not the session's then.
+func (rs *undoer) isAway(session string) bool {
+	at, err := rs.sessions.Position()
+	if err != nil || at.Session == session || at.Branch == session {
+		return false
+	}
+	s := rs.log.Session(session)
+	return s != nil && !rs.sessions.InTurn(s) && rs.sessions.Family(at.Session) == rs.sessions.Family(session)
 }
 
 // walkedSession is the session whose branch undo and redo walk: of a fork that has made no step that of the session
