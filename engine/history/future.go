@@ -27,6 +27,9 @@ func (h *turnReader) FutureOf(ctx context.Context, w model.SessionChoice) (*mode
 		return nil, err
 	}
 	session, err := h.sessions.Session(w)
+	if err == nil {
+		session, err = h.sessions.Ongoing(session)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func (rs *talkPlanner) dropConversation(j *model.Journal, res *Result, why error
 	}
 	j.KeptFiles = append(j.KeptFiles, conversation.LeftAlone(rs.log.Objs, j)...)
 	j.Files, j.Made, j.Moved, j.Goes = nil, nil, nil, ""
-	if ongoing, err := rs.ongoingSession(j.Session); err == nil && ongoing != j.Session {
+	if ongoing, err := rs.sessions.Ongoing(j.Session); err == nil && ongoing != j.Session {
 		j.Goes = ongoing
 	}
 	if res.Conversation == nil {

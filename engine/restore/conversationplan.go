@@ -74,7 +74,7 @@ func (rs *talkPlanner) promptTaken(r *request, t *conversationPlan) (string, err
 		return r.prompt, nil
 	}
 	to := t.conversation
-	from, err := rs.ongoingSession(r.Session)
+	from, err := rs.sessions.Ongoing(r.Session)
 	if err != nil || to.Mode == model.ConversationNone || to.Session == "" {
 		return "", err
 	}

@@ -102,7 +102,7 @@ func (rs *runner) halfDone(env value.AgentEnv, codeOnly bool) (*model.Journal, e
 	if codeOnly {
 		j.KeptFiles = conversation.LeftAlone(rs.log.Objs, j)
 		j.Files, j.Made, j.Moved = nil, nil, nil
-		j.Goes, err = rs.ongoingSession(j.Session)
+		j.Goes, err = rs.sessions.Ongoing(j.Session)
 	}
 	return j, err
 }

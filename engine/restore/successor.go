@@ -19,14 +19,14 @@ import (
 // its branch, else the restore's own.
 func (rs *runner) successor(r *request, t *conversationPlan) (string, error) {
 	if r.leavesConversation() || len(r.Paths) > 0 {
-		return rs.ongoingSession(r.Session)
+		return rs.sessions.Ongoing(r.Session)
 	}
 	if r.reverts != nil && (t == nil || t.conversation.Mode != model.ConversationNone) {
 		at, err := rs.sessions.PositionBefore(r.Undoes)
 		return at.Session, err
 	}
 	if t == nil || t.conversation.Mode == model.ConversationNone || t.conversation.Session == "" {
-		successor, err := rs.ongoingSession(r.Session)
+		successor, err := rs.sessions.Ongoing(r.Session)
 		s := rs.log.Session(successor)
 		known := err == nil && t != nil && s != nil
 		if known && slices.Contains(t.conversation.Removed, s.Transcript) {
@@ -45,15 +45,6 @@ func (r *request) leavesConversation() bool {
 		return len(r.reverts.Restore.Files) > 0
 	}
 	return codeOnly
-}
-
-// ongoingSession is the session that goes on when a restore moves a session's cursor and leaves the conversation alone.
-func (rs *talkPlanner) ongoingSession(session string) (string, error) {
-	at, err := rs.sessions.Position()
-	if session == at.Branch {
-		session = at.Session
-	}
-	return session, err
 }
 
 // leftRecords are copies of the session records whose Left changes with a restore: set for the sessions of the

@@ -62,7 +62,7 @@ func (rs *undoer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 		if away := o.TakeBack && rs.isAway(session); dirty && !away {
 			back-- // the unsaved changes are the first step
 			// the session that goes on now is the one that made them
-			if r.Session, err = rs.ongoingSession(session); err != nil {
+			if r.Session, err = rs.sessions.Ongoing(session); err != nil {
 				return err
 			}
 			r.saveOn = r.Session

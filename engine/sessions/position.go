@@ -227,6 +227,15 @@ func (ss *Sessions) Walked(w model.SessionChoice) (string, error) {
 	return session, err
 }
 
+// Ongoing is the session in which a walked one goes on: right after a restore the one that the restore made.
+func (ss *Sessions) Ongoing(session string) (string, error) {
+	at, err := ss.Position()
+	if session == at.Branch {
+		session = at.Session
+	}
+	return session, err
+}
+
 // NewestCursor is the checkpoint of the cursor that was moved last.
 func (ss *Sessions) NewestCursor() (objstore.ID, error) {
 	var id objstore.ID
