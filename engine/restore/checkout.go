@@ -89,8 +89,8 @@ func (rs *Restorer) saysOf(r *request, n naming.Name, p *history.Moment) {
 	case n.Kind == naming.Current:
 		r.lineOf = r.Session
 	}
-	if whole := len(r.Paths) == 0; whole && n.IsTurn() && n.Before {
-		r.prompt = rs.history.PromptOf(p.Session, n.Turn+1)
+	if n.IsTurn() && n.Before {
+		r.front = n.Turn + 1
 	}
 }
 

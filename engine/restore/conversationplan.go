@@ -66,12 +66,17 @@ func (rs *talkPlanner) PlanConversation(r *request, tx *objstore.Tx) (*conversat
 	return rs.planCodeOnly(r, err, tx), nil
 }
 
-// promptTaken is the first prompt that goes with what a restore takes out of the conversation in which one stands; "":
-// none does.
+// promptTaken is the prompt in front of which a restore goes, as the name of its target says it, or the first that goes
+// with what it takes out of the conversation in which one stands; "": none does.
 func (rs *talkPlanner) promptTaken(r *request, t *conversationPlan) (string, error) {
 	takes := r.options.TakeBack || r.Kind == refs.KindUndo || r.Kind == refs.KindUndoRestore
-	if r.prompt != "" || !takes || t == nil {
-		return r.prompt, nil
+	switch {
+	case t == nil: // the conversation stays
+		return "", nil
+	case r.front > 0:
+		return rs.history.PromptOf(r.moment.Session, r.front), nil
+	case !takes:
+		return "", nil
 	}
 	to := t.conversation
 	from, err := rs.sessions.Ongoing(r.Session)

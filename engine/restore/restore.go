@@ -97,7 +97,7 @@ type request struct {
 	moment     *history.Moment // the moment whose conversation goes with the code; nil: the target's
 	keepForks  bool            // an unused fork of earlier restores stays
 	asItWas    bool            // no session names the target
-	prompt     string          // in front of which it goes back
+	front      uint64          // the turn in front of whose prompt the target is, as its name says; 0: it says none
 	lineOf     string          // the session whose line the target is on, as its name says; "": the target's
 	mustFork   bool            // make a new session even where an existing one ends at the target
 	clone      bool            // of a fork: the whole conversation
