@@ -20,8 +20,10 @@ func (t *conversationPlan) forkedFrom() string {
 	return t.fork.parent.Name
 }
 
-// isEmpty reports whether the plan changes no session file.
-func (t *conversationPlan) isEmpty() bool { return t == nil || len(t.files) == 0 }
+// isEmpty reports whether the plan changes no session file. That of a dry run has no files yet.
+func (t *conversationPlan) isEmpty() bool {
+	return t == nil || len(t.files) == 0 && t.conversation.Mode != model.ConversationInPlace
+}
 
 // FillJournal puts the plan's files and session records into the journal.
 func (t *conversationPlan) FillJournal(j *model.Journal) {

@@ -164,7 +164,11 @@ func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Resul
 		res.Conversation = &conv.conversation
 	}
 	successor, err := rs.settle(r, res, conv)
+	none := false
 	if err == nil {
+		none, err = rs.isNothing(r, plan, conv, successor)
+	}
+	if err == nil && !none {
 		res.Prompt, err = rs.promptTaken(r, conv)
 	}
 	if err != nil {
@@ -176,9 +180,9 @@ func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Resul
 		c.Discard()
 		return rs.foresee(root, r, res)
 	}
-	if none, err := rs.isNothing(r, plan, conv, successor); none || err != nil {
+	if none {
 		c.Discard()
-		return res, err
+		return res, nil
 	}
 	j := &r.Journal
 	j.Stage, j.Steps, j.Restore.Kept = NewStageName(), plan.Steps, len(plan.Kept)
