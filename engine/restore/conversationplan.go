@@ -69,23 +69,22 @@ func (rs *talkPlanner) PlanConversation(r *request, tx *objstore.Tx) (*conversat
 // promptTaken is the prompt in front of which a restore goes, as the name of its target says it, or the first that goes
 // with what it takes out of the conversation in which one stands; "": none does.
 func (rs *talkPlanner) promptTaken(r *request, t *conversationPlan) (string, error) {
-	takes := r.options.TakeBack || r.Kind == refs.KindUndo || r.Kind == refs.KindUndoRestore
 	switch {
 	case t == nil: // the conversation stays
 		return "", nil
 	case r.front > 0:
 		return rs.history.PromptOf(r.moment.Session, r.front), nil
-	case !takes:
+	case t.conversation.Mode == model.ConversationNone || t.conversation.Session == "":
 		return "", nil
 	}
 	to := t.conversation
-	from, err := rs.sessions.Ongoing(r.Session)
-	if err != nil || to.Mode == model.ConversationNone || to.Session == "" {
-		return "", err
-	}
 	of, n := to.Session, uint64(to.Turn)
 	if to.Fork != nil {
 		of = to.Fork.From.Session
+	}
+	from, err := rs.shortened(r, of)
+	if err != nil {
+		return "", err
 	}
 	if s := rs.log.Session(of); to.Mode == model.ConversationBack && n == 0 && s != nil {
 		n = s.Turn
@@ -95,6 +94,19 @@ func (rs *talkPlanner) promptTaken(r *request, t *conversationPlan) (string, err
 		err = nil // it is only told
 	}
 	return prompt, err
+}
+
+// shortened is the session out of whose conversation a restore takes what is behind a place in that of another one: the
+// session that is taken back, or the one in which one stands. "": that is of another family.
+func (rs *talkPlanner) shortened(r *request, of string) (string, error) {
+	if r.options.TakeBack || r.Kind == refs.KindUndo || r.Kind == refs.KindUndoRestore {
+		return rs.sessions.Ongoing(r.Session)
+	}
+	at, err := rs.sessions.Position()
+	if rs.sessions.Family(at.Session) != rs.sessions.Family(of) {
+		return "", err
+	}
+	return at.Session, err
 }
 
 // mustHaveConversation reports whether a restore is of no use without the conversation.

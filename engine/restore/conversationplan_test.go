@@ -643,7 +643,7 @@ func TestCheckoutWithoutAConversation(t *testing.T) {
 	}
 }
 
-// The end of a turn is gone to without what was only said behind it, and in front of a prompt with the prompt told.
+// The end of a turn is gone to without what was only said behind it, and the prompt in front of which one goes is told.
 func TestCheckoutBehindWhichOnlyTalkCame(t *testing.T) {
 	t.Parallel()
 	p, k := enginetest.Begun(t)
@@ -651,7 +651,7 @@ func TestCheckoutBehindWhichOnlyTalkCame(t *testing.T) {
 	two := k.Take("two", p.Edits("f", "2"))
 	k.Take("only talk", nil)
 	p.Settle()
-	for name, want := range map[string]string{"before:2": "two", "before:3": "only talk", "turn:1": "", "@": ""} {
+	for name, want := range map[string]string{"before:2": "two", "before:3": "only talk", "turn:1": "two", "@": ""} {
 		o := restore.Options{DryRun: true, Session: model.SessionChoice{Session: k.Name()}}
 		if got := p.Back(name, o).Prompt; got != want {
 			t.Errorf("%s is in front of %q, want %q", name, got, want)
