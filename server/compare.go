@@ -47,8 +47,12 @@ func (s states) compare(
 				out.Collide++
 			}
 		}
+		whose := e.Sessions.Whose()
+		if e != with { // each has sessions of its own
+			whose = naming.Whose
+		}
 		for i, to := range []*api.CompareSide{&out.A, &out.B} {
-			if *to, err = compareSide([]*engine.Engine{e, with}[i], &r.Sides[i], r.Files[i], !req.NoHunks); err != nil {
+			if *to, err = compareSide([]*engine.Engine{e, with}[i], &r.Sides[i], r.Files[i], !req.NoHunks, whose); err != nil {
 				return err
 			}
 			to.Worktree = []place{a, b}[i].worktree()
@@ -75,7 +79,8 @@ func ancestor(r *compare.Result) *api.Ancestor {
 	}
 }
 
-func compareSide(e *engine.Engine, s *compare.Side, files []engine.FileDiff, hunks bool) (api.CompareSide, error) {
+func compareSide(e *engine.Engine, s *compare.Side, files []engine.FileDiff, hunks bool, whose func(session string) string,
+) (api.CompareSide, error) {
 	out := api.CompareSide{
 		Session: s.Session, Whole: s.Whole, Tip: checkpoint(s.Tip), Checkpoints: len(s.Steps), IDs: []string{}, Turns: []api.CompareTurn{},
 		Files: []api.FileDiff{},
@@ -91,7 +96,6 @@ func compareSide(e *engine.Engine, s *compare.Side, files []engine.FileDiff, hun
 	for _, cp := range s.Steps {
 		out.IDs = append(out.IDs, cp.ID.String())
 	}
-	whose := e.Sessions.Whose()
 	for _, t := range s.Turns {
 		out.Turns = append(out.Turns, api.CompareTurn{
 			Session: t.Session, Turn: t.Turn, Whose: whose(t.Session), Prompt: api.Text(t.Prompt),
