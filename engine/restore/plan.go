@@ -482,7 +482,7 @@ func (pl *planner) keepUnread(c *capture.Capture) error {
 
 // listReplaced fills the plan's Replaced and Yours.
 func (pl *planner) listReplaced() {
-	stay := pl.restorer.going(pl.request).KeepsPerson()
+	stay := pl.restorer.going(pl.request).KeepsPerson() && !pl.all()
 	for _, s := range pl.plan.Steps {
 		if !model.IsFile(s.Old) {
 			continue

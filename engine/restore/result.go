@@ -217,7 +217,7 @@ func (pl *planner) listTaken() {
 	by := map[string][]string{}
 	for _, s := range pl.plan.Steps {
 		who := pl.others.Stay.Of(s.Path)
-		if who == "" {
+		if who == "" || who == model.Manual { // a person's are told as such
 			who = pl.strange(pl.others.Went.Of(s.Path))
 		}
 		theirs := who != "" && (model.IsFile(s.Old) || model.IsFile(s.New))
