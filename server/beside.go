@@ -125,6 +125,19 @@ func (s *server) beyond(ctx context.Context, dir string, err error) error {
 	}
 }
 
+// elsewhere gives the error of a session that is not known here the worktree of the family in which it goes on, if it
+// does.
+func (s *server) elsewhere(ctx context.Context, dir string, err error) error {
+	if !noSession(err) {
+		return err
+	}
+	_, name := about(err)
+	if at, lost := s.settle(ctx, dir, name); lost == nil && at[0].there {
+		return &model.ElsewhereError{Session: at[0].name, Root: at[0].root}
+	}
+	return err
+}
+
 // movedWorktree finds a worktree that lies where nobody has asked since it was moved there.
 func (s *server) movedWorktree(ctx context.Context, id, name string) (root, rest string, ok bool) {
 	for dir := name; dir != ""; {

@@ -177,7 +177,7 @@ const maxNearDirs = 3
 
 // asked completes the error of a request by where it was asked from.
 func (s *server) asked(ctx context.Context, dir string, err error) error {
-	return s.nearDir(ctx, dir, s.beyond(ctx, dir, err))
+	return s.nearDir(ctx, dir, s.beyond(ctx, dir, s.elsewhere(ctx, dir, err)))
 }
 
 // nearDir gives an error of a directory that is no project, or of a worktree or store that is not there, those that

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"rewind/api"
@@ -161,11 +160,6 @@ func (s restores) switchTo(
 		out.ContextOnly = req.ContextOnly
 		return err
 	})
-	if errors.Is(err, model.ErrNotFound) {
-		if at, lost := s.settle(ctx, req.ProjectDir(), req.Branch); lost == nil && at[0].there {
-			err = &model.ElsewhereError{Session: at[0].name, Root: at[0].root}
-		}
-	}
 	return out, err
 }
 
