@@ -191,6 +191,8 @@ func originWords(o api.Origin) string {
 		return string(o.Message) + render.MergedWords(o.Merged)
 	case o.Agent == "":
 		return o.Event
+	case len(o.By) == 0 && o.Event == "prompt" && o.Turn > 0:
+		return render.OutsideBefore(o.Turn, o.Whose) + render.MergedWords(o.Merged)
 	}
 	text := string(o.Agent)
 	if o.Turn > 0 {

@@ -100,7 +100,10 @@ func (pr *Printer) RowsOfPaths(list []api.PathsCheckpoint, o RowOptions) []Row {
 			text:    StepText(c),
 			changes: changesLine(list[i].Changes),
 		}
-		if c.Turn > 0 && c.Message == "" && c.Prompt != "" {
+		switch found := c.Turn > 0 && c.Message == ""; {
+		case found && c.Event == "prompt" && len(c.By) == 0: // it is no part of the turn
+			row.turn, row.text = 0, tagged(c.Tags, OutsideBefore(c.Turn, c.Whose)+MergedWords(c.Merged))
+		case found && c.Prompt != "":
 			row.text = WithPrompt(row.text, c.Event, c.Prompt)
 		}
 		row.mark, row.style = markOf(*c)
@@ -154,7 +157,7 @@ func rowText(r *api.Row) string {
 		text = "(the prompt is not known)"
 	case r.Turn > 0:
 	case c.Message == "" && c.Agent != "" && !c.Safety && c.Event == "prompt" && c.Turn > 0:
-		text = "outside, before " + naming.TurnWords(c.Turn, c.Whose)
+		text = OutsideBefore(c.Turn, c.Whose)
 	case c.Message == "" && c.Agent != "" && !c.Safety && r.Outside:
 		text = "outside"
 	default:
@@ -164,6 +167,11 @@ func rowText(r *api.Row) string {
 		text += "; noted: " + string(n)
 	}
 	return tagged(c.Tags, Words(text))
+}
+
+// OutsideBefore says of what nobody's call changed that the prompt of a turn found it.
+func OutsideBefore(turn uint64, whose string) string {
+	return "outside, before " + naming.TurnWords(turn, whose)
 }
 
 // StepText is what made a checkpoint, in the row that says its turn: the tool and what its call was about.
