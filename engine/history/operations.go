@@ -108,15 +108,19 @@ func (h *History) Operations(_ context.Context, limit int, which Which) (list []
 }
 
 // tell says of a restore from where the project went, to where, and which turns it took back. One of some paths went
-// nowhere, and one of the conversation alone leaves the code where it is.
+// nowhere: it is told from where the project stood. One of the conversation alone leaves the code where it is.
 func (p *places) tell(o *Operation, dress func(*model.Checkpoint) (Listed, error)) error {
 	r := o.Restore
-	if len(r.Paths) > 0 || o.Kind == refs.KindAbort || o.Kind.Manages() {
+	if o.Kind == refs.KindAbort || o.Kind.Manages() {
 		return nil
 	}
 	from, left, err := p.before(o.Seq)
 	if err != nil {
 		return err
+	}
+	if len(r.Paths) > 0 {
+		o.From = from.dress(o.From)
+		return nil
 	}
 	to, _, err := p.before(o.Seq + 1)
 	if err == nil && r.TakesBack {
