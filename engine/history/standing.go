@@ -188,17 +188,28 @@ func (p *places) of(session string, seq uint64) (*Standing, *model.Checkpoint, e
 // tookBack are the turns from where the restore at operation seq found its session, to where that stands after it; nil:
 // none, or it is not known.
 func (p *places) tookBack(op *refs.Operation, from, to *Standing) (*value.TurnsOf, error) {
-	family := p.h.sessions.Family
-	if from != nil && family(from.session) != family(op.Session) {
-		var err error
-		if from, _, err = p.of(op.Session, op.Seq); err != nil {
+	if from != nil {
+		same, err := p.h.sessions.SameFamily(from.session, op.Session)
+		if err == nil && !same {
+			from, _, err = p.of(op.Session, op.Seq)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	if from == nil || to == nil || from.turn <= to.turn {
 		return nil, nil
 	}
-	return &value.TurnsOf{First: to.turn + 1, Last: from.turn, Whose: p.whose(from.taken.session)}, nil
+	took := &value.TurnsOf{First: to.turn + 1, Last: from.turn, Whose: p.whose(from.taken.session)}
+	if took.First < took.Last { // prompts that another hook refused are none of it
+		_, num, err := p.h.numbered(p.lists[from.session].s)
+		for said := false; err == nil && !said && took.First < took.Last; {
+			if _, said = num.place(took.First); !said {
+				took.First++
+			}
+		}
+	}
+	return took, nil
 }
 
 // turn is the turn of a session that stood on a checkpoint before operation seq.

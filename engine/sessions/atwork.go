@@ -142,6 +142,17 @@ func (ss *Sessions) Family(session string) string {
 	return first
 }
 
+// SameFamily reports whether two sessions have the same Family. The caller need not hold the log's lock, nor have loaded
+// the records.
+func (ss *Sessions) SameFamily(a, b string) (bool, error) {
+	first, err := ss.storedFamily(a)
+	if err != nil || a == b {
+		return a == b, err
+	}
+	other, err := ss.storedFamily(b)
+	return first == other, err
+}
+
 // reading is log.StoredSession that reads each record once: members of a family have their ancestors in common.
 func (ss *Sessions) reading() func(name string) (*model.Session, error) {
 	read := map[string]*model.Session{}
