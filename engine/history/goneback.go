@@ -91,6 +91,10 @@ func (h *turnReader) typedMoment(session string, is naming.Name) (*Moment, error
 		return p, nil
 	}
 	p, err := h.endOfTurnMoment(session, is.End())
+	var none *model.NoTurnError
+	if errors.As(err, &none) {
+		none.Before = true
+	}
 	if cp == nil {
 		return p, err
 	}

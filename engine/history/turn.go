@@ -31,6 +31,7 @@ func (h *turnReader) turn(session string, n naming.Name) (*model.Checkpoint, err
 	cp, err := h.endOfTurn(at)
 	var none *model.NoTurnError
 	if errors.As(err, &none) {
+		none.Before = n.Before
 		if row, err := h.pastTurn(at); err != nil || row != nil {
 			p := &Moment{Session: at.session, Turn: int(at.turn)}
 			return nil, cmp.Or(err, h.NoCode("checkpoint", n.String(), p))

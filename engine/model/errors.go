@@ -98,28 +98,34 @@ type NoTurnError struct {
 	Session string
 	Turn    uint64
 	Turns   uint64 // so many it has
+	Before  bool   // it was asked for as what is before the turn behind it
 }
 
 func (e *NoTurnError) Error() string {
+	text := fmt.Sprintf("checkpoint %q: %v: ", e.name(), ErrNotFound)
 	if e.NoSession() {
-		const text = "checkpoint \"turn:%d\": %v: no agent's session with turns is known here"
-		return fmt.Sprintf(text, e.Turn, ErrNotFound)
+		return text + "no agent's session with turns is known here"
 	}
 	has := fmt.Sprintf("%d turns", e.Turns)
 	if e.Turns == 1 {
 		has = "1 turn"
 	}
 	if e.Turn == 0 {
-		const text = "checkpoint \"turn:0\": %v: no state before the first prompt of session %s was captured; it has %s"
-		return fmt.Sprintf(text, ErrNotFound, e.Session, has)
+		return text + fmt.Sprintf("no state before the first prompt of session %s was captured; it has %s", e.Session, has)
 	}
-	return fmt.Sprintf("checkpoint \"turn:%d\": %v: session %s has %s", e.Turn, ErrNotFound, e.Session, has)
+	return text + fmt.Sprintf("session %s has %s", e.Session, has)
+}
+
+// name is the turn as it was asked for.
+func (e *NoTurnError) name() string {
+	if e.Before {
+		return fmt.Sprintf("before:%d", e.Turn+1)
+	}
+	return naming.TurnName(e.Turn, "")
 }
 
 // About is its subject.
-func (e *NoTurnError) About() (op, subject string) {
-	return "checkpoint", fmt.Sprintf("turn:%d", e.Turn)
-}
+func (e *NoTurnError) About() (op, subject string) { return "checkpoint", e.name() }
 
 // NoSession reports whether no session was meant, for none here has turns.
 func (e *NoTurnError) NoSession() bool { return e.Session == Manual }
