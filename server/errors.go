@@ -49,7 +49,10 @@ func noTrash(err error) bool {
 	return errors.Is(err, project.ErrTrash) && errors.Is(err, syscall.ENOSPC)
 }
 
-const turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
+const (
+	turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
+	aheadHint = "'rewind future' lists what was left behind by going back"
+)
 
 // rules are tried in this order: what leaves the worktree unfinished first, then the most particular.
 var rules = []rule{
@@ -185,7 +188,7 @@ var rules = []rule{
 		as[*model.NoForkCodeError], api.WordNotFound,
 		"'rewind forks show <fork>' tells what is known of it; 'rewind fork turn:<n>' takes the conversation alone",
 	},
-	{as[*model.NoTurnAheadError], api.WordNotFound, "'rewind future' lists what was left behind by going back"},
+	{as[*model.NoTurnAheadError], api.WordNotFound, aheadHint},
 	{is(bisect.ErrNone), api.WordNotFound, "'rewind bisect start' begins one; 'rewind bisect run' leads one by itself"},
 	{is(bisect.ErrOvertaken), api.WordBusy, "'rewind bisect' says what is asked now"},
 	{
@@ -378,6 +381,7 @@ func hintOf(err error) string {
 	var noCode *model.NoCodeError
 	var session *model.IsSessionError
 	var turn *model.NoTurnError
+	var ahead *model.NoTurnAheadError
 	switch {
 	case errors.As(err, &session):
 		const text = "'rewind switch %[1]s' goes there; session:%[1]s is its newest checkpoint, " +
@@ -391,6 +395,10 @@ func hintOf(err error) string {
 		return "--context-only goes there in the conversation alone"
 	case errors.As(err, &silent) && silent.None, errors.As(err, &turn) && turn.NoSession():
 		return "'rewind sessions --import' takes in what agents have kept of this project"
+	case turn != nil && turn.Whose != "": // of several the command asks which
+		return strings.Replace(turnsHint, "turns'", "turns "+turn.Whose+"'", 1)
+	case errors.As(err, &ahead) && ahead.Whose != "":
+		return strings.Replace(aheadHint, "future'", "future "+ahead.Whose+"'", 1)
 	case silent != nil && silent.Instead != "":
 		const text = "'rewind turns %s' lists those of the newest session that has some, 'rewind sessions' the sessions"
 		return fmt.Sprintf(text, silent.Instead)

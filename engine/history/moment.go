@@ -302,7 +302,8 @@ func (h *turnReader) saidAtEnd(p *Moment, s *model.Session, n uint64) (err error
 		return nil
 	}
 	if p.Checkpoint == nil && s.Imported {
-		return &model.NoTurnError{Session: p.Session, Turn: n, Turns: below(s).of(turns)}
+		whose := h.sessions.Whose()(p.Session)
+		return &model.NoTurnError{Session: p.Session, Turn: n, Turns: below(s).of(turns), Whose: whose}
 	}
 	return nil
 }

@@ -226,7 +226,8 @@ func (h *turnReader) endOfTurn(at turnAt) (*model.Checkpoint, error) {
 	case err != nil:
 		return nil, err
 	case m == nil, m.Code.IsZero() && !m.Removed:
-		return nil, &model.NoTurnError{Session: at.session, Turn: at.turn, Turns: l.newest}
+		whose := h.sessions.Whose()(at.session)
+		return nil, &model.NoTurnError{Session: at.session, Turn: at.turn, Turns: l.newest, Whose: whose}
 	case m.Removed:
 		name := naming.TurnName(at.turn, h.sessions.Whose()(at.session))
 		return nil, fmt.Errorf("checkpoint %q: %w: gc has removed it", name, model.ErrNotFound)

@@ -99,6 +99,7 @@ type NoTurnError struct {
 	Turn    uint64
 	Turns   uint64 // so many it has
 	Before  bool   // it was asked for as what is before the turn behind it
+	Whose   string // what the session is called beside another one; "": the project has no other one
 }
 
 func (e *NoTurnError) Error() string {
@@ -196,7 +197,10 @@ func (e *NoStepError) Error() string {
 func (e *NoStepError) Is(target error) bool { return target == ErrNotFound }
 
 // NoTurnAheadError is returned for going forward over more turns than lie ahead; it is an ErrNotFound.
-type NoTurnAheadError struct{ There int }
+type NoTurnAheadError struct {
+	There int
+	Whose string // as in NoTurnError
+}
 
 func (e *NoTurnAheadError) Error() string {
 	switch e.There {

@@ -25,7 +25,8 @@ func (rs *Restorer) Forward(ctx context.Context, n int, o Options) (*Result, err
 		line = &f.Lines[0]
 	}
 	if n < 1 || n > len(line.Turns) {
-		return nil, &value.OpError{Op: "session", Subject: f.Session, Typed: true, Err: &model.NoTurnAheadError{There: len(line.Turns)}}
+		none := &model.NoTurnAheadError{There: len(line.Turns), Whose: rs.sessions.Whose()(f.Session)}
+		return nil, &value.OpError{Op: "session", Subject: f.Session, Typed: true, Err: none}
 	}
 	p, err := rs.history.MomentAhead(line, &line.Turns[n-1])
 	if err != nil {
