@@ -54,6 +54,9 @@ func (pr *Printer) RowsOfTurns(list []api.Row, o RowOptions) []Row {
 		if r.NoCode {
 			row.changes = NoCodeWords
 		}
+		if its := r.Checkpoint.Agent != "" && r.Checkpoint.Session != r.Session; its && r.Turn > 0 {
+			row.id = "" // another session's: what goes by it goes back as that one
+		}
 		row.mark, row.style = markOf(api.Checkpoint{Current: r.Current, Aside: r.Aside, Safety: r.Checkpoint.Safety})
 		outside := r.Outside && r.Turn == 0 && r.Checkpoint.Message == ""
 		if row.style == term.Plain && (outside || r.NoCode) {
