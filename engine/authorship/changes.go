@@ -78,7 +78,7 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 	if err != nil {
 		return nil, err
 	}
-	pairs, yours := j.takenBack(since), newTrails(oplog.NewLookups(c.Get, c.Res.Root))
+	pairs, yours := j.takenBack(since), j.trails(oplog.NewLookups(c.Get, c.Res.Root))
 	keeps := withoutNothing(s.note)
 	changes := holding(keeps.visit)
 	stays := pairs.without(changes.visit)

@@ -13,6 +13,7 @@ import (
 // the present one, and cut out what leads to a state that was passed already: a change that was taken back is no part
 // of it, whatever took it back, and is one again if it was brought back.
 type trails struct {
+	j     *Judge
 	now   *oplog.Lookups
 	of    map[string][]passed
 	mixed map[string]objstore.ID // what a person had changed, as the safety checkpoint of the next restore found it
@@ -29,8 +30,8 @@ type passed struct {
 // another one a person's is that one's affair.
 type maker struct{ yours, theirs bool }
 
-func newTrails(now *oplog.Lookups) *trails {
-	return &trails{now: now, of: map[string][]passed{}, mixed: map[string]objstore.ID{}}
+func (j *Judge) trails(now *oplog.Lookups) *trails {
+	return &trails{j: j, now: now, of: map[string][]passed{}, mixed: map[string]objstore.ID{}}
 }
 
 // visit takes in a change, the newest of a path first.
@@ -50,6 +51,7 @@ func (t *trails) visit(op *refs.Operation, ch tree.Change, d judged) {
 		return
 	default: // a restore makes nothing of its own, but mixes in what it found
 		by.yours = t.mixed[ch.Path] == op.Restore.Safety
+		by.theirs = by.theirs && t.j.e.sessions.Family(op.Session) != t.j.family
 	}
 	way, known := t.of[ch.Path]
 	if !known {
