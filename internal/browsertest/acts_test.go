@@ -66,6 +66,7 @@ func TestGoingBack(t *testing.T) {
 	}
 	b.says(".notice .resume", "claude --resume")
 	b.says(".notice", "Rewound from turn 3 of ")
+	b.says(".notice", "The prompt that was taken back")
 	if tags := p.rewind("tag"); !strings.Contains(tags, "kept-name") {
 		t.Errorf("no tag: %s", tags)
 	}
@@ -102,7 +103,9 @@ func TestGoingBack(t *testing.T) {
 	b.says("dialog.sheet", "The prompt that is taken back")
 	b.choose(`dialog.sheet [value=code]`)
 	b.confirm("Went to")
-	b.says(".notice", "The prompt that was taken back")
+	if strings.Contains(b.text(), "The prompt that was taken back") {
+		t.Error("the code alone took the prompt back")
+	}
 	if p.read("README.md") == whole || p.read("parser.go") == "" {
 		t.Error("before the turn is not the state before it")
 	}
