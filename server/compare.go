@@ -52,7 +52,8 @@ func (s states) compare(
 			whose = naming.Whose
 		}
 		for i, to := range []*api.CompareSide{&out.A, &out.B} {
-			if *to, err = compareSide([]*engine.Engine{e, with}[i], &r.Sides[i], r.Files[i], !req.NoHunks, whose); err != nil {
+			side, in := &r.Sides[i], []*engine.Engine{e, with}[i]
+			if *to, err = compareSide(in, side, r.Files[i], !req.NoHunks, whose); err != nil {
 				return err
 			}
 			to.Worktree = []place{a, b}[i].worktree()
@@ -79,7 +80,8 @@ func ancestor(r *compare.Result) *api.Ancestor {
 	}
 }
 
-func compareSide(e *engine.Engine, s *compare.Side, files []engine.FileDiff, hunks bool, whose func(session string) string,
+func compareSide(
+	e *engine.Engine, s *compare.Side, files []engine.FileDiff, hunks bool, whose func(session string) string,
 ) (api.CompareSide, error) {
 	out := api.CompareSide{
 		Session: s.Session, Whole: s.Whole, Tip: checkpoint(s.Tip), Checkpoints: len(s.Steps), IDs: []string{}, Turns: []api.CompareTurn{},

@@ -191,7 +191,7 @@ func originWords(o api.Origin) string {
 		return string(o.Message) + render.MergedWords(o.Merged)
 	case o.Agent == "":
 		return o.Event
-	case len(o.By) == 0 && o.Event == "prompt" && o.Turn > 0:
+	case beforePrompt(o):
 		return render.OutsideBefore(o.Turn, o.Whose) + render.MergedWords(o.Merged)
 	}
 	text := string(o.Agent)
@@ -212,6 +212,9 @@ func originWords(o api.Origin) string {
 	}
 	return text
 }
+
+// beforePrompt reports whether nobody's call changed something before a turn's prompt.
+func beforePrompt(o api.Origin) bool { return len(o.By) == 0 && o.Event == "prompt" && o.Turn > 0 }
 
 // porcelainID is how much of an id git's commits have: editors look for it.
 const porcelainID = 40

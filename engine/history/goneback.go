@@ -156,8 +156,10 @@ func (h *turnReader) PromptBehind(session, of string, n uint64) (string, error) 
 	}
 	for n++; n <= s.Turn; n++ {
 		place, said := num.place(n)
-		there := place > len(turns) || !turns[place-1].Gone // the agent may write it yet
-		if said && there {
+		if !said {
+			continue
+		}
+		if yet := place > len(turns); yet || !turns[place-1].Gone { // the agent may write it yet
 			return h.PromptOf(session, n), nil
 		}
 	}

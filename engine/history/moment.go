@@ -8,10 +8,8 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/model"
-	"rewind/internal/kv"
 	"rewind/internal/naming"
 	"rewind/objstore"
-	"rewind/refs"
 	"rewind/transcript"
 )
 
@@ -115,29 +113,12 @@ func (h *turnReader) turnOn(session string, seq uint64) (n uint64, step *model.C
 			return t.Number, nil, nil
 		}
 		if step == nil && t.First <= seq {
-			if step, err = h.newestStep(session, t.First, seq); err != nil || step != nil {
+			if step, err = h.log.StepOf(session, t.First, seq); err != nil || step != nil {
 				return 0, step, err
 			}
 		}
 	}
 	return n, nil, nil
-}
-
-// newestStep is the newest checkpoint of a session between two operations; nil: there is none.
-func (h *turnReader) newestStep(session string, from, to uint64) (step *model.Checkpoint, err error) {
-	err = h.log.Refs.Newest(to, func(op *refs.Operation) error {
-		if op.Seq < from {
-			return kv.ErrStop
-		}
-		if op.Kind != refs.KindCheckpoint || op.Session != session {
-			return nil
-		}
-		if step, err = h.log.Checkpoint(op.Checkpoint); err != nil {
-			return err
-		}
-		return kv.ErrStop
-	})
-	return step, err
 }
 
 // momentByNow is Moment. Where the conversation lacked the moment's call the agent may have written it by now.

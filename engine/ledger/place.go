@@ -92,7 +92,7 @@ func (f *folding) placed(op *refs.Operation, event string) error {
 	}
 	p := &Place{first: op.Seq, last: op.Seq, Time: time.UnixMilli(op.Time), How: how}
 	p.Session, p.Branch = model.Successor(op), op.Session
-	if op.Kind == refs.KindUndoRestore {
+	if op.Kind == refs.KindUndoRestore && op.Restore != nil {
 		if err := f.l.backTo(p, op.Restore.Undoes); err != nil {
 			return err
 		}

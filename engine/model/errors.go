@@ -112,7 +112,8 @@ func (e *NoTurnError) Error() string {
 		has = "1 turn"
 	}
 	if e.Turn == 0 {
-		return text + fmt.Sprintf("no state before the first prompt of session %s was captured; it has %s", e.Session, has)
+		const none = "no state before the first prompt of session %s was captured; it has %s"
+		return text + fmt.Sprintf(none, e.Session, has)
 	}
 	return text + fmt.Sprintf("session %s has %s", e.Session, has)
 }

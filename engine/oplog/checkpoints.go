@@ -6,7 +6,9 @@ import (
 
 	"rewind/engine/model"
 	"rewind/internal/cache"
+	"rewind/internal/kv"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 )
 
@@ -90,6 +92,23 @@ func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
 		}
 		return cp, err
 	}
+}
+
+// StepOf is the newest checkpoint of a session between two operations; nil: there is none.
+func (l *Log) StepOf(session string, from, to uint64) (step *model.Checkpoint, err error) {
+	err = l.Refs.Newest(to, func(op *refs.Operation) error {
+		if op.Seq < from {
+			return kv.ErrStop
+		}
+		if op.Kind != refs.KindCheckpoint || op.Session != session {
+			return nil
+		}
+		if step, err = l.Checkpoint(op.Checkpoint); err != nil {
+			return err
+		}
+		return kv.ErrStop
+	})
+	return step, err
 }
 
 // Note is what a checkpoint's capture skipped, by path.

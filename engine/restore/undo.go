@@ -59,7 +59,7 @@ func (rs *undoer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 			return err
 		}
 		back := n
-		if away := o.TakeBack && rs.isAway(session); dirty && !away {
+		if dirty && !rs.isAway(session, o) {
 			back-- // the unsaved changes are the first step
 			// the session that goes on now is the one that made them
 			if r.Session, err = rs.sessions.Ongoing(session); err != nil {
@@ -77,11 +77,12 @@ func (rs *undoer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// isAway reports whether the project stands on another branch of a session's family, and its agent is in no turn: what
-// is in the worktree is not the session's then.
-func (rs *undoer) isAway(session string) bool {
+// isAway reports whether who takes back stands on another branch of the session's family, and its agent is in no turn:
+// what is in the worktree is not the session's then.
+func (rs *undoer) isAway(session string, o Options) bool {
 	at, err := rs.sessions.Position()
-	if err != nil || at.Session == session || at.Branch == session {
+	on := err != nil || at.Session == session || at.Branch == session
+	if on || !o.TakeBack {
 		return false
 	}
 	s := rs.log.Session(session)

@@ -142,8 +142,8 @@ func (ss *Sessions) Family(session string) string {
 	return first
 }
 
-// SameFamily reports whether two sessions have the same Family. The caller need not hold the log's lock, nor have loaded
-// the records.
+// SameFamily reports whether two sessions have the same Family. The caller need not hold the log's lock, nor have
+// loaded the records.
 func (ss *Sessions) SameFamily(a, b string) (bool, error) {
 	first, err := ss.storedFamily(a)
 	if err != nil || a == b {

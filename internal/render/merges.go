@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rewind/api"
@@ -48,6 +49,15 @@ func MergeWords(why value.MergeReason, change string) string {
 // CollideWords says why two sides that are compared collide in a path.
 func CollideWords(why value.MergeReason) string { return cmp.Or(bothWords[why], collideWords[why]) }
 
+// withoutDeleted are those of paths that changes do not delete: of those nothing of what others changed stays.
+func withoutDeleted(paths []api.Text, changes []api.Change) []api.Text {
+	gone := map[api.Text]bool{}
+	for _, c := range changes {
+		gone[c.Path] = c.Status == "deleted"
+	}
+	return slices.DeleteFunc(paths, func(p api.Text) bool { return gone[p] })
+}
+
 // TellMerges names what is in conflict, what was settled, what was followed to another path, and counts what was there
 // already. Of a pick and a revert all else is the change.
 func (pr *Printer) TellMerges(r api.RestoreResponse) {
@@ -74,10 +84,6 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 			fmt.Fprintln(pr.Out, "  "+mergeLine(m, what))
 		}
 	}
-	gone := map[api.Text]bool{} // nothing of what others changed stays there
-	for _, c := range r.Changes {
-		gone[c.Path] = c.Status == "deleted"
-	}
 	for _, m := range list {
 		if followed(m) {
 			continue // it has been named
@@ -88,13 +94,11 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 		case value.MergeSettled:
 			settled = append(settled, m.Path)
 		case value.MergeApplied, value.MergeMerged:
-			if !gone[m.Path] {
-				merged = append(merged, m.Path)
-			}
+			merged = append(merged, m.Path)
 		}
 	}
 	if heads[0] != "" {
-		pr.Names(heads[0], merged)
+		pr.Names(heads[0], withoutDeleted(merged, r.Changes))
 	}
 	pr.Names(heads[1], settled)
 	if already > 0 {
