@@ -366,8 +366,10 @@ func (w *rowWalk) add(r Row) (err error) {
 	o := &w.o
 	asked := o.turn.turn == 0 || r.Turn == o.turn.turn && (o.turn.forked == 0 || r.begin() < o.turn.forked)
 	asked = asked && (o.Before == 0 || r.sequence < o.Before)
-	asked = asked && o.in(r.At) && (o.Tool == "" && o.By == "" || slices.ContainsFunc(r.Steps, o.step))
-	if !asked {
+	if !asked || !o.in(r.At) {
+		return nil
+	}
+	if anyStep := o.Tool == "" && o.By == ""; !anyStep && !slices.ContainsFunc(r.Steps, o.step) {
 		return nil
 	}
 	words := r.Prompt

@@ -62,10 +62,12 @@ func (m *Merger) Behind(
 		in := func(path string) bool {
 			return slices.ContainsFunc(dirs, func(dir string) bool { return refs.Below(path, dir) })
 		}
-		ch, err = m.edits(c, steps, func(path string) bool { return want(path) || in(path) })
+		if ch, err = m.edits(c, steps, func(path string) bool { return want(path) || in(path) }); err != nil {
+			return nil, err
+		}
 	}
 	ch.cut = !whole
-	return ch, err
+	return ch, nil
 }
 
 // edits are what steps did at the paths that want has.

@@ -90,7 +90,7 @@ func (rs *talkPlanner) promptTaken(r *request, t *conversationPlan) (string, err
 		n = s.Turn
 	}
 	prompt, err := rs.history.PromptBehind(from, of, n)
-	if model.IsUnreadable(err) {
+	if model.IsLost(err) {
 		err = nil // it is only told
 	}
 	return prompt, err

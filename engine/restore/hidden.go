@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -119,17 +120,17 @@ func (w *hiddenWork) find(is *oplog.Lookups, get oplog.Lenient) (err error) {
 		ent, failed := is.Find(p)
 		switch {
 		case failed != nil:
-			err = failed
 		case model.IsFile(ent):
 			w.files[p] = ent
 		case ent != nil:
-			err = tree.Walk(get, ent.ID, func(below string, e tree.Entry) error {
+			failed = tree.Walk(get, ent.ID, func(below string, e tree.Entry) error {
 				if model.IsFile(&e) {
 					w.files[tree.Join(p, below)] = &e
 				}
 				return nil
 			})
 		}
+		err = errors.Join(err, failed)
 		return ent != nil
 	})
 	return err

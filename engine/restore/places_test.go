@@ -92,15 +92,8 @@ func newPlaces() *places {
 
 // lenient are what does without what it cannot read, by design.
 var lenient = []string{
-	"(*Restorer).shortOf",             // a message calls the checkpoint without its turn
-	"(*Restorer).findUnused",          // another fork serves as well
-	"(*Restorer).reusableFork",        // so it does
-	"(*Restorer).endsAtCut",           // so it does
-	"(*Restorer).removalOfUnusedFork", // which then stays
-	"(*Restorer).behind",              // what is only told
-	"(*Restorer).isOtherVersion",      // so it is
-	"(*Restorer).changedLineage",      // shares no more than before
-	"lastPrompt",                      // what is only shown
+	"(*Restorer).reusableFork", // another fork serves as well
+	"lastPrompt",               // what is only shown
 }
 
 // here is the place that reads; "": none of this room's that matters.
