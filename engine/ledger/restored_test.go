@@ -63,6 +63,32 @@ func TestCodeBehindRestores(t *testing.T) {
 	}
 }
 
+// An undo-restore goes to the place before what it sets back, however one came there. One that gc has thinned does not
+// say what that was.
+func TestPlaceBehindUndoRestores(t *testing.T) {
+	p := enginetest.NewProject(t)
+	at := func(what, session string, how ledger.How) {
+		t.Helper()
+		if got := places(p)[0]; got.Session != session || got.Branch != session || got.How != how {
+			t.Errorf("%s: at %s, branch %s, how %d; want %s, %d", what, got.Session, got.Branch, got.How, session, how)
+		}
+	}
+	restore := func(kind refs.Kind, session string, undoes uint64) refs.Operation {
+		return refs.Operation{Kind: kind, Session: session, Restore: &refs.Restore{Undoes: undoes, Changed: 1}}
+	}
+	commit(p, event("claude/a", 1, hooks.Prompt), event("claude/b", 1, hooks.Prompt))
+	went := commit(p, restore(refs.KindCheckout, "claude/a", 0))
+	at("went to a", "claude/a", ledger.Restored)
+	back := commit(p, restore(refs.KindUndoRestore, "claude/a", went))
+	at("took that back", "claude/b", ledger.Worked)
+	commit(p, restore(refs.KindUndoRestore, "claude/a", back))
+	at("and that", "claude/a", ledger.Restored)
+	commit(p, event("claude/b", 2, hooks.Prompt))
+	commit(p, refs.Operation{Kind: refs.KindUndoRestore, Session: "claude/a", Thinned: true})
+	at("a thinned one", "claude/a", ledger.Restored)
+	p.Must(p.E.Ledger.BringUp())
+}
+
 func TestFileOf(t *testing.T) {
 	s := &model.Session{Name: "claude/x", Transcript: "/old/x.jsonl"}
 	s.Cursor.Path = "/new/y.jsonl"
