@@ -325,7 +325,7 @@ func sessionsOf(e *engine.Engine, list []model.Session) []api.Session {
 			Prompt:     api.Text(cmp.Or(s.Prompt, e.History.Untold(&list[i], s.Turn))),
 			Transcript: api.Text(s.Transcript),
 			Dir:        api.Text(s.Cwd),
-			First:      s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.Busy, Ended: s.Ended,
+			First:      s.First.UTC(), Last: s.Last.UTC(), Event: s.Event, Busy: s.TurnRuns(), Ended: s.Ended,
 			Captured: s.Cursor.Length,
 		}
 		for _, edit := range s.Edits() {
@@ -335,7 +335,7 @@ func sessionsOf(e *engine.Engine, list []model.Session) []api.Session {
 			}
 		}
 		v.NotCaptured = e.PlaceEdits(v.NotCaptured)
-		for _, c := range s.Calls {
+		for _, c := range s.OpenCalls() {
 			v.Running = append(v.Running, api.Tool{Name: api.Text(c.Tool), Call: api.Text(c.ID)})
 		}
 		out = append(out, v)

@@ -76,11 +76,11 @@ func (wt *Worktree) replies(ctx context.Context) (again time.Duration, err error
 		if fi != nil && !wt.conversations.Files[name].Same(s.Cursor.TranscriptEnd, path, fi) {
 			grown = append(grown, name)
 		}
-		if !s.Busy {
+		if !s.TurnRuns() {
 			ended = append(ended, name)
 		}
 		for _, at := range LateReply {
-			if left := at - age; left > 0 && !s.Busy && !s.Ended {
+			if left := at - age; left > 0 && !s.TurnRuns() && !s.Ended {
 				if again == 0 || left < again {
 					again = left
 				}
@@ -123,7 +123,7 @@ func (wt *Worktree) quiet() (ended []model.Session, again time.Duration, err err
 		return nil, 0, err
 	}
 	for _, s := range wt.log.EachSession() {
-		if !s.Busy || slices.ContainsFunc(s.Calls, func(c model.Call) bool { return c.ID != model.TurnCall }) {
+		if !s.TurnRuns() || slices.ContainsFunc(s.Calls, func(c model.Call) bool { return c.ID != model.TurnCall }) {
 			continue
 		}
 		silent := wt.log.Now().Sub(s.Last)

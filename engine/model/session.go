@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,6 +177,19 @@ var callTable = record.New(
 	record.Uint(4, func(c *Call) *hooks.Class { return &c.Class }).Must(func(c *Call) bool { return c.Class <= hooks.Reader }),
 	record.Strings(5, func(c *Call) *[]string { return &c.Paths }),
 )
+
+// TurnRuns reports whether the session's turn has not ended. That of one that a restore left is over, unless an
+// undo-restore comes back to it or its agent is heard of.
+func (s *Session) TurnRuns() bool { return s.Busy && !s.Left }
+
+// OpenCalls are the session's calls that run. A call counts as running until its end is reported, also of a session
+// that a restore left; the whole turn, where that stands for calls, is over then.
+func (s *Session) OpenCalls() []Call {
+	if !s.Left {
+		return s.Calls
+	}
+	return slices.DeleteFunc(slices.Clone(s.Calls), func(c Call) bool { return c.ID == TurnCall })
+}
 
 // Encode gives the bytes of a session's record, docs/format.md#session-record.
 func (s *Session) Encode() []byte { return sessionTable.Encode(s) }

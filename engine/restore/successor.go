@@ -77,7 +77,7 @@ func (rs *runner) leftRecords(j *model.Journal) ([]*model.Session, error) {
 			continue
 		}
 		if other := left && name != j.Session; !other || !rs.sessions.InTurn(s) {
-			out = append(out, leftRecord(s, left))
+			out = append(out, leftRecord(s, left, j.Kind.Undoes()))
 		}
 	}
 	return out, nil
@@ -91,13 +91,14 @@ func (rs *runner) recordOf(j *model.Journal, name string) *model.Session {
 	return rs.log.Session(name)
 }
 
-// leftRecord is a session's record when a restore has left it, or goes on in it.
-func leftRecord(s *model.Session, left bool) *model.Session {
+// leftRecord is a session's record when a restore has left it, or goes on in it. What goes on in one that was left
+// begins between turns, but where an undo-restore comes back to it: its turn runs on.
+func leftRecord(s *model.Session, left, undoes bool) *model.Session {
 	c := *s
-	if c.Left = left; left { // the turn is over; a tool's call counts as running until its end is reported
-		c.Busy, c.Calls = false,
-			slices.DeleteFunc(slices.Clone(s.Calls), func(k model.Call) bool { return k.ID == model.TurnCall })
+	if !left && !undoes {
+		c.Busy, c.Calls = false, s.OpenCalls()
 	}
+	c.Left = left
 	return &c
 }
 

@@ -137,10 +137,10 @@ func TestRedoBringsThePlaceBack(t *testing.T) {
 // stateOf is whether a session is left, in a turn, and in which calls.
 func stateOf(s model.Session) string {
 	var calls []string
-	for _, c := range s.Calls {
+	for _, c := range s.OpenCalls() {
 		calls = append(calls, c.ID)
 	}
-	return fmt.Sprint(s.Left, s.Busy, calls)
+	return fmt.Sprint(s.Left, s.TurnRuns(), calls)
 }
 
 // A restore leaves the sessions of the family that do not go on, and what they were in the middle of is over; one on
@@ -185,7 +185,8 @@ func TestWhoIsLeft(t *testing.T) {
 	}
 }
 
-// The turn of a session whose own restore goes on in a fork is over, but a tool that runs runs.
+// The turn of a session whose own restore goes on in a fork is over, but a tool that runs runs. An undo-restore comes
+// back to it as it was; a restore that goes on in it begins between turns.
 func TestTurnThatIsLeft(t *testing.T) {
 	t.Parallel()
 	for _, tier := range []string{"balanced", "minimal"} {
@@ -202,6 +203,15 @@ func TestTurnThatIsLeft(t *testing.T) {
 		if f := p.Session(r.Conversation.Session); f.Left || f.Busy || len(f.Calls) > 0 {
 			t.Errorf("%s: the fork: %+v", tier, f)
 		}
+		running := map[string]string{"balanced": "false true [open]", "minimal": "false true [turn open]"}[tier]
+		if _, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{Env: p.Env()}); err != nil {
+			t.Fatal(err)
+		}
+		if got := stateOf(p.Session(k.Name())); got != running {
+			t.Errorf("%s: behind undo-restore: %s, want %s", tier, got, running)
+		}
+		p.Back("turn:1@"+k.Name(), restore.Options{})
+		p.Checkout("turn:2", restore.Options{Session: model.SessionChoice{Session: k.Name()}, CodeOnly: true})
 		b := p.Talker(2) // of another family
 		b.Take("else", nil)
 		if p.Session(b.Name()).Left {

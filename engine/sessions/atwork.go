@@ -44,7 +44,7 @@ func (ss *Sessions) work(s *model.Session, look *clients.Processes) (value.AtWor
 		for _, c := range s.Calls {
 			w.Tools = append(w.Tools, value.Tool{Name: value.Text(c.Tool), Call: value.Text(c.ID)})
 		}
-	case s.Busy && (w.Seen != "" || silent < model.ActiveWithin):
+	case s.TurnRuns() && (w.Seen != "" || silent < model.ActiveWithin):
 		w.Known = value.WorkTurn
 	case w.Seen != "" && !live.Server: // Codex's server keeps what was closed
 		w.Known = value.WorkOpen
@@ -60,16 +60,16 @@ func (ss *Sessions) RefusedBy(read func(*model.Session) transcript.Refusal) { ss
 // allowed is a session without the calls that a person did not allow, which never ran, and without the turn that they
 // stopped with that: no event says so.
 func (ss *Sessions) allowed(s *model.Session) *model.Session {
-	if len(s.Calls) == 0 && !s.Busy || ss.refusal == nil {
-		return s
+	calls, r := s.OpenCalls(), transcript.Refusal{}
+	if ss.refusal != nil && (len(calls) > 0 || s.TurnRuns()) {
+		r = ss.refusal(s)
 	}
-	r := ss.refusal(s)
-	if len(r.Calls) == 0 && !r.Over {
+	if len(calls) == len(s.Calls) && len(r.Calls) == 0 && !r.Over {
 		return s
 	}
 	its := *s
 	never := func(c model.Call) bool { return slices.Contains(r.Calls, c.ID) }
-	its.Calls = slices.DeleteFunc(slices.Clone(s.Calls), never)
+	its.Calls = slices.DeleteFunc(slices.Clone(calls), never)
 	its.Busy = s.Busy && !(r.Over && len(its.Calls) == 0)
 	return &its
 }
@@ -88,7 +88,7 @@ func (ss *Sessions) DropRefused(name string) {
 
 // InTurn reports whether a session's agent is in the middle of a turn.
 func (ss *Sessions) InTurn(s *model.Session) bool {
-	if !s.Busy && len(s.Calls) == 0 {
+	if !s.TurnRuns() && len(s.Calls) == 0 {
 		return false
 	}
 	w, ok := ss.AtWork(s, ss.log.Processes())

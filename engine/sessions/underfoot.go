@@ -31,6 +31,7 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Change) ([]value.A
 	var out []value.AtWork
 	look := ss.log.Processes()
 	for _, s := range list[:min(len(list), mostLooked)] {
+		s = ss.runsOn(s, list)
 		w, ok := ss.work(s, look)
 		if !ok || s.Left && w.Seen == "" {
 			continue
@@ -49,6 +50,20 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Change) ([]value.A
 	return out, nil
 }
 
+// runsOn is a session as its agent goes on in it, also where a restore left it: an agent at work stays at work until its
+// stop or its end. Where another session of its family was heard of since, the person went on in that one.
+func (ss *Sessions) runsOn(s *model.Session, all []*model.Session) *model.Session {
+	wentOn := func(o *model.Session) bool {
+		return !o.Left && o.Last.After(s.Last) && ss.Family(o.Name) == ss.Family(s.Name)
+	}
+	if !s.Left || slices.ContainsFunc(all, wentOn) {
+		return s
+	}
+	its := *s
+	its.Left = false
+	return &its
+}
+
 // UnderWay is the work of those sessions of the list, newest first, that have a call or a turn under way. Processes are
 // looked at only if a record says so. The log's lock is held.
 func (ss *Sessions) UnderWay(list []model.Session) []value.AtWork {
@@ -56,7 +71,7 @@ func (ss *Sessions) UnderWay(list []model.Session) []value.AtWork {
 	look, looked := new(clients.Processes), 0
 	for i := range list {
 		s := &list[i]
-		if s.Ended || s.Imported || len(s.Calls) == 0 && !s.Busy || looked == mostLooked {
+		if s.Ended || s.Imported || len(s.Calls) == 0 && !s.TurnRuns() || looked == mostLooked {
 			continue
 		}
 		looked++

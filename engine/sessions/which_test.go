@@ -445,7 +445,8 @@ func TestAtWork(t *testing.T) {
 	}
 }
 
-// TestUnderfoot: who is at work under a restore, and the files that its calls may write.
+// TestUnderfoot: who is at work under a restore, and the files that its calls may write. One that a restore left is
+// until another one of its family is heard of.
 func TestUnderfoot(t *testing.T) {
 	d := newDesk(t)
 	dir := &tree.Entry{Type: tree.TypeDir}
@@ -466,11 +467,17 @@ func TestUnderfoot(t *testing.T) {
 		"of a directory": {func(s *model.Session) { s.Calls = []model.Call{edit("d")} }, "d", 1},
 		"nothing":        {func(*model.Session) {}, "", -1},
 		"ended":          {func(s *model.Session) { s.Busy, s.Ended = true, true }, "", -1},
-		"left":           {func(s *model.Session) { s.Busy, s.Left = true, true }, "", -1},
+		"left":           {func(s *model.Session) { s.Busy, s.Left = true, true }, "", 3},
+		"left for the fork": {func(s *model.Session) {
+			s.Busy, s.Left, s.Last = true, true, d.now.Add(-time.Second)
+		}, "", -1},
 	} {
 		d.log.Forget()
 		d.session("claude/a", tt.set)
 		d.session("claude/kid", forkOf("claude/a"))
+		if what == "left for the fork" {
+			d.session("claude/used", func(s *model.Session) { forkOf("claude/a")(s); s.Event = "prompt" })
+		}
 		list, err := d.ss.Underfoot("claude/kid", "claude/a", steps)
 		d.Must(err)
 		if len(list) != min(tt.files+1, 1) {
