@@ -3,6 +3,7 @@ package find
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"rewind/engine/history"
 	"rewind/engine/model"
@@ -200,7 +201,6 @@ func (b *blame) walk(ctx context.Context, t *trail, is []byte, now []int) error 
 				return err
 			}
 			lines := b.match(then, is, now)
-			is = then
 			b.settle(origin{step: h.at, path: h.path, prior: h.prior, was: h.name}, now, lines.news)
 			// the lines of the state before are nobody's: those that are left are told as the step has them
 			if h.prior == none {
@@ -209,18 +209,56 @@ func (b *blame) walk(ctx context.Context, t *trail, is []byte, now []int) error 
 				}
 				break
 			}
-			now = lines.over(now)
+			is, now = then, lines.over(now)
 		}
 		if b.left == 0 {
 			return nil
 		}
 		if h.prior == none { // no checkpoint is known that had the state before
+			if now, err = b.scattered(ctx, t, &h, is, now); err != nil {
+				return err
+			}
 			b.settle(origin{step: h.at, path: h.path, prior: none, older: true}, now, every(len(now)))
 			return nil
 		}
 	}
 	return nil
 }
+
+// scattered hands the lines of a state that no checkpoint has on to the older ones that have them, the newest first: a
+// restore that keeps what others changed puts a file together of several states. It gives now without them.
+func (b *blame) scattered(ctx context.Context, t *trail, h *hop, is []byte, now []int) ([]int, error) {
+	tried := map[objstore.ID]bool{}
+	for at := h.at - 1; at >= 0 && slices.ContainsFunc(now, asked); at-- {
+		e, err := t.r.trees.at(b.steps[at].tree, h.name)
+		if err != nil {
+			return nil, err
+		}
+		id := fileID(e)
+		if id.IsZero() || tried[id] {
+			continue
+		}
+		tried[id] = true
+		then, err := t.texts.content(h.name, e)
+		if err != nil {
+			return nil, err
+		}
+		lines, left := b.match(then, is, now), slices.Repeat([]int{none}, len(now))
+		for _, i := range lines.news {
+			left[i] = now[i]
+		}
+		from := *t
+		from.at, from.path, from.e = at, h.name, e
+		if err := b.walk(ctx, &from, then, lines.over(now)); err != nil {
+			return nil, err
+		}
+		now = left
+	}
+	return now, nil
+}
+
+// asked reports whether a line is one that is asked for.
+func asked(w int) bool { return w != none }
 
 // settle gives some lines of a step their origin.
 func (b *blame) settle(o origin, now, lines []int) {
