@@ -191,8 +191,8 @@ func originWords(o api.Origin) string {
 		return string(o.Message) + render.MergedWords(o.Merged)
 	case o.Agent == "":
 		return o.Event
-	case beforePrompt(o):
-		return render.OutsideBefore(o.Turn, o.Whose) + render.MergedWords(o.Merged)
+	case betweenTurns(o):
+		return render.Outside(o.Event, o.Turn, o.Whose) + render.MergedWords(o.Merged)
 	}
 	text := string(o.Agent)
 	if o.Turn > 0 {
@@ -213,8 +213,10 @@ func originWords(o api.Origin) string {
 	return text
 }
 
-// beforePrompt reports whether nobody's call changed something before a turn's prompt.
-func beforePrompt(o api.Origin) bool { return len(o.By) == 0 && o.Event == "prompt" && o.Turn > 0 }
+// betweenTurns reports whether nobody's call changed something, in no turn.
+func betweenTurns(o api.Origin) bool {
+	return len(o.By) == 0 && o.Turn > 0 && render.BetweenTurns(o.Event)
+}
 
 // porcelainID is how much of an id git's commits have: editors look for it.
 const porcelainID = 40

@@ -155,7 +155,7 @@ func (w *rowWalk) step(op *refs.Operation, cp *model.Checkpoint) error {
 	switch {
 	case op.Turn == 0, word == model.EventSave, word == model.EventUndo, !own && ledger.WordOf(word) == ledger.Aside:
 		return w.alone(cp)
-	case !own && word == model.EventWords[hooks.Prompt]: // what it found is no part of the turn that it begins
+	case !own && between(word): // what it found is no part of a turn
 		w.parts(op, func(*rowParts) bool { return true })
 		for _, p := range w.open[op.Session] {
 			p.prompt = cmp.Or(p.prompt, cp.Cause.Prompt)
@@ -170,6 +170,11 @@ func (w *rowWalk) step(op *refs.Operation, cp *model.Checkpoint) error {
 	p.known, p.aside, p.prompt = true, aside, cmp.Or(p.prompt, cp.Cause.Prompt)
 	p.steps = append(p.steps, cp)
 	return nil
+}
+
+// between reports whether an event comes between two turns: in front of the one that it begins, or behind the newest.
+func between(word string) bool {
+	return word == model.EventWords[hooks.Prompt] || word == model.EventNotice
 }
 
 // event takes an event that made no checkpoint. A prompt begins its turn: what is older has the number of another one,

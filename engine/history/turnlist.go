@@ -3,7 +3,6 @@ package history
 import (
 	"rewind/engine/conversation"
 	"rewind/engine/model"
-	"rewind/hooks"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/transcript"
@@ -123,27 +122,16 @@ func (t *turnList) endedBy(cp *model.Checkpoint, count uint64) (n uint64, known 
 	if cp.Session != t.s.Name {
 		return 0, false, nil
 	}
-	n, err = t.takenIn(cp)
-	return n, n > 0, err
+	n = takenIn(cp)
+	return n, n > 0, nil
 }
 
-// takenIn is the turn of the session in which it made a checkpoint.
-func (t *turnList) takenIn(cp *model.Checkpoint) (uint64, error) {
-	if cp.Cause.Event != model.EventWords[hooks.Prompt] || cp.ChangedBy(cp.Session) {
-		return cp.Cause.Turn, nil
+// takenIn is the turn in which the session of a checkpoint made it.
+func takenIn(cp *model.Checkpoint) uint64 {
+	if n := cp.Cause.Turn; n == 0 || !prompted(cp) || cp.ChangedBy(cp.Session) {
+		return n
 	}
-	own, err := t.log(turnAt{session: t.s.Name})
-	if err != nil {
-		return 0, err
-	}
-	f, err := own.factsOf(cp.Cause.Turn)
-	if err != nil {
-		return 0, err
-	}
-	if f != nil && f.begin != cp.ID { // an agent's notice, behind the turn's end
-		return cp.Cause.Turn, nil
-	}
-	return cp.Cause.Turn - min(cp.Cause.Turn, 1), nil // its prompt is not answered yet
+	return cp.Cause.Turn - 1 // its prompt is not answered yet
 }
 
 // end is the checkpoint with the code at the end of turn n, zero: there is none, and the session and the turn there

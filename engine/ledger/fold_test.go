@@ -14,19 +14,19 @@ import (
 )
 
 // A turn's moments, oldest first: p prompt, t tool event that changed nothing of its own, w work of its calls, s
-// stop, a subagent's event, o a session opened or ended, x a cut in place. The capital one is the end.
+// stop, a subagent's event, n a notice, o a session opened or ended, x a cut in place. The capital one is the end.
 func TestPromise19WhereTurnsEnd(t *testing.T) {
 	words := map[byte]string{
 		'p': model.EventWords[hooks.Prompt], 't': model.EventWords[hooks.BeforeTool],
 		'w': model.EventWords[hooks.AfterTool], 's': model.EventWords[hooks.Stop], 'a': "subagent-stop",
-		'o': model.EventWords[hooks.SessionEnd],
+		'o': model.EventWords[hooks.SessionEnd], 'n': model.WordOf(&hooks.Event{Kind: hooks.Prompt, Notice: true}),
 	}
 	for _, moments := range []string{
 		"P", "pT", "ptW", "ptwS", "ptwSo", "ptwSoo", "pwSa", "pwSao", "pwsW", "pwsWo", "pwsaWaps", "pwsaWas",
 		"pwsWta", "pwSp", "pwSps",
 		"pWo", "ptWoo", "pTo", "Po",
 		"pwAo", "pwSxo", "pwSxa", "psxpwS", "pSs", "pswsW", "pWoo", "pwA",
-		"poT", "powA", "pwsxW", "pwsxWo", "pwsxwS", "pwSxta",
+		"poT", "powA", "pwsxW", "pwsxWo", "pwsxwS", "pwSxta", "pwSxn", "pwSn", "pwsxnW",
 	} {
 		want := uint64(strings.IndexFunc(moments, func(r rune) bool { return r >= 'A' && r <= 'Z' })) + 1
 		var rows []*Turn

@@ -162,7 +162,7 @@ type head struct {
 }
 
 // foldFormat goes up whenever fold makes other rows of the same log.
-const foldFormat = 6
+const foldFormat = 7
 
 var headKey = []byte{prefix, keyHead}
 

@@ -49,10 +49,19 @@ const QuietAfter = 30 * time.Second
 // EventQuiet is the name of the stop that nobody announced, and its word in causes: the agent has sent nothing.
 const EventQuiet = "quiet"
 
-// WordOf is the word for an event in causes.
+// EventNotice is the word for an agent's own notification in causes: it comes as a prompt, and begins no turn.
+const EventNotice = "notice"
+
+// WordOf is the word for an event in causes. A prompt that begins no turn has another one than a person's.
 func WordOf(ev *hooks.Event) string {
-	if ev.Name == EventQuiet {
+	switch {
+	case ev.Name == EventQuiet:
 		return EventQuiet
+	case ev.Kind != hooks.Prompt:
+	case ev.Subagent != "":
+		return EventWords[hooks.SubagentStart]
+	case ev.Notice:
+		return EventNotice
 	}
 	return EventWords[ev.Kind]
 }

@@ -104,8 +104,8 @@ func (pr *Printer) RowsOfPaths(list []api.PathsCheckpoint, o RowOptions) []Row {
 			changes: changesLine(list[i].Changes),
 		}
 		switch found := c.Turn > 0 && c.Message == ""; {
-		case found && c.Event == "prompt" && len(c.By) == 0: // it is no part of the turn
-			row.turn, row.text = 0, tagged(c.Tags, OutsideBefore(c.Turn, c.Whose)+MergedWords(c.Merged))
+		case found && BetweenTurns(c.Event) && len(c.By) == 0: // it is no part of the turn
+			row.turn, row.text = 0, tagged(c.Tags, Outside(c.Event, c.Turn, c.Whose)+MergedWords(c.Merged))
 		case found && c.Prompt != "":
 			row.text = WithPrompt(row.text, c.Event, c.Prompt)
 		}
@@ -159,8 +159,8 @@ func rowText(r *api.Row) string {
 	case r.Turn > 0 && strings.TrimSpace(text) == "":
 		text = "(the prompt is not known)"
 	case r.Turn > 0:
-	case c.Message == "" && c.Agent != "" && !c.Safety && c.Event == "prompt" && c.Turn > 0:
-		text = OutsideBefore(c.Turn, c.Whose)
+	case c.Message == "" && c.Agent != "" && !c.Safety && BetweenTurns(c.Event) && c.Turn > 0:
+		text = Outside(c.Event, c.Turn, c.Whose)
 	case c.Message == "" && c.Agent != "" && !c.Safety && r.Outside:
 		text = "outside"
 	default:
@@ -172,9 +172,20 @@ func rowText(r *api.Row) string {
 	return tagged(c.Tags, Words(text))
 }
 
-// OutsideBefore says of what nobody's call changed that the prompt of a turn found it.
-func OutsideBefore(turn uint64, whose string) string {
-	return "outside, before " + naming.TurnWords(turn, whose)
+// atNotice is when something was found that an agent's own notification did.
+const atNotice = "at a notice"
+
+// BetweenTurns reports whether what an event found that nobody's call changed lies between two turns.
+func BetweenTurns(event string) bool { return event == "prompt" || event == "notice" }
+
+// Outside says of what nobody's call changed, and an event between two turns found, which turn it lies beside: before
+// the one that a prompt begins, after the one that a notice is of.
+func Outside(event string, turn uint64, whose string) string {
+	words := naming.TurnWords(turn, whose)
+	if event == "notice" {
+		return "outside, " + atNotice + " after " + words
+	}
+	return "outside, before " + words
 }
 
 // StepText is what made a checkpoint, in the row that says its turn: the tool and what its call was about.
@@ -199,6 +210,8 @@ func StepText(c *api.Checkpoint) string {
 		text, outside = scanText(c, target), false
 	case c.Event == "prompt":
 		text = "before the prompt"
+	case c.Event == "notice":
+		text = atNotice
 	case c.Event == "stop", c.Event == "quiet":
 		text = "end of turn"
 	default:

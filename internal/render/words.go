@@ -33,6 +33,8 @@ func moment(c *api.Checkpoint) string {
 	switch {
 	case c.Event == "prompt" && c.Prompt != "":
 		return "before: " + string(c.Prompt)
+	case c.Event == "notice":
+		return atNotice
 	case c.Event == "pre-tool-use" && c.Tool != nil:
 		return "before " + string(c.Tool.Name)
 	case c.Event == "post-tool-use" && c.Tool != nil:
