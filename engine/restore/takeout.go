@@ -143,7 +143,10 @@ func (pl *planner) without(c *capture.Capture, away *merge.Change, o merge.Optio
 			return nil, err
 		}
 	}
-	may := func(path string) bool { return r.Paths.Has(path) && (!pl.unknown[path] || pl.ofAgent[path]) }
+	// a new file of a person's goes like any other, also where somebody else had a file of its name
+	takesNew := o.Clean && pl.takesNew()
+	known := func(path string) bool { return !pl.unknown[path] || pl.ofAgent[path] }
+	may := func(path string) bool { return r.Paths.Has(path) && (takesNew || known(path)) }
 	return pl.restorer.merger.TakeOut(c, away, may, o)
 }
 
