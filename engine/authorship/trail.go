@@ -62,7 +62,33 @@ func (t *trails) visit(op *refs.Operation, ch tree.Change, d judged) {
 		}
 		way = []passed{{state: is}}
 	}
-	t.of[ch.Path] = back(back(way, ch.New, maker{}), ch.Old, by)
+	way = back(back(way, ch.New, maker{}), ch.Old, by)
+	if broughtBack := len(way) == 1 && op != nil && op.Restore != nil; broughtBack {
+		way, t.err = t.foundBy(op, ch, way)
+	}
+	t.of[ch.Path] = way
+}
+
+// foundBy is a way with what a person had changed, and not saved, before a restore of some paths that was taken back:
+// such a restore does not move the head, so that no step behind it has that change.
+func (t *trails) foundBy(op *refs.Operation, ch tree.Change, way []passed) ([]passed, error) {
+	if len(op.Restore.Paths) == 0 {
+		return way, nil
+	}
+	safety, err := t.j.e.log.Checkpoint(op.Restore.Safety)
+	if err != nil {
+		return way, err
+	}
+	head, err := t.j.e.log.Accounts(safety)
+	if err != nil {
+		return way, err
+	}
+	was, err := oplog.NewLookups(oplog.Lenient{Store: t.j.e.log.Objs}, head.Tree).Find(ch.Path)
+	persons := len(safety.AuthorsOf()(ch.Path)) == 0
+	if err != nil || !persons || tree.Same(was, ch.Old) {
+		return way, err
+	}
+	return back(way, was, maker{yours: true}), nil
 }
 
 // back is a way with the next older state, of which by made the last one.
