@@ -136,9 +136,9 @@ func (h *talkReader) titleNow(s *model.Session) string {
 	return cmp.Or(known.Title, s.Title)
 }
 
-// Tip is the newest state of a session: the tip of its branch, but where the session's file was cut in place the
-// cursor; of one that has made no step the end of its last turn, which another one may have taken. Nil: no code was
-// captured. The log's lock is held, the records are loaded, and the conversation is caught up with.
+// Tip is the newest state of a session: the tip of its branch, or the end of its last turn, which another one may have
+// taken, where that is newer: the session has only talked since. Where its file was cut in place it is the cursor. Nil:
+// no code was captured. The log's lock is held, the records are loaded, and the conversation is caught up with.
 func (h *nameReader) Tip(session string) (*model.Checkpoint, error) {
 	s := h.log.Session(session)
 	tip, err := h.NewestOf(session)
@@ -148,14 +148,15 @@ func (h *nameReader) Tip(session string) (*model.Checkpoint, error) {
 	if s != nil && (tip.IsZero() || s.Imported) {
 		return h.endOfSession(session)
 	}
-	if tip, err = h.tipOrCut(s, tip); err != nil || tip.IsZero() {
+	at, err := h.tipOrCut(s, tip)
+	if err != nil || at.IsZero() {
 		return nil, err
 	}
-	cp, err := h.log.Checkpoint(tip)
-	if err != nil || s == nil || cp.Session == session {
+	cp, err := h.log.Checkpoint(at)
+	if cut := at != tip; err != nil || s == nil || cut {
 		return cp, err
 	}
-	end, err := h.endOfSession(session) // it begins where cp is, and has only talked
+	end, err := h.endOfSession(session)
 	if err != nil || end == nil || end.Seq < cp.Seq {
 		return cp, err
 	}
