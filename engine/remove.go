@@ -13,7 +13,6 @@ import (
 	"rewind/engine/project"
 	"rewind/internal/kv"
 	"rewind/internal/value"
-	"rewind/refs"
 )
 
 // CheckRemoval refuses while the worktree needs the store, or the marker holds what nothing else does.
@@ -45,17 +44,12 @@ func (e *Engine) CheckRemoval() error {
 func (e *Engine) Footprint() (checkpoints int, diskBytes int64, err error) {
 	e.Log.Lock()
 	defer e.Log.Unlock()
-	err = e.Log.Refs.Newest(0, func(op *refs.Operation) error {
-		if op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety {
-			checkpoints++
-		}
-		return nil
-	})
+	steps, safety, _, err := e.Log.Counted()
 	if err != nil {
 		return 0, 0, err
 	}
 	use, err := e.Log.DB.Usage()
-	return checkpoints, use.DiskBytes, err
+	return steps + safety, use.DiskBytes, err
 }
 
 // Remove takes away a project's store and its marker, and nothing else: the store into the trash, of which it says what
