@@ -286,10 +286,7 @@ func (wt *Worktree) Advance(cp *model.Checkpoint) (refs.Operation, []refs.Update
 	if err != nil {
 		return op, nil, err
 	}
-	var parent objstore.ID
-	if len(cp.Parents) > 0 {
-		parent = cp.Parents[0]
-	}
+	parent := cp.Parent()
 	// Only a ref that does not move from the first parent to the checkpoint is told: where it had stood is
 	// found there.
 	if tip != parent {

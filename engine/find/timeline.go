@@ -123,10 +123,8 @@ func (t *timeline) grow(ctx context.Context, f *Finder) error {
 		if n := len(t.steps); n > 0 && t.steps[n-1].session == s.session {
 			s.session = t.steps[n-1].session // one text for all
 		}
-		if len(cp.Parents) > 0 {
-			if i, ok := t.places[cp.Parents[0]]; ok {
-				s.parent = i
-			}
+		if i, ok := t.places[cp.Parent()]; ok {
+			s.parent = i
 		}
 		if s.follows = cp.Base.IsZero() && s.parent != none; s.follows {
 			s.before = t.steps[s.parent].tree

@@ -2,6 +2,7 @@ package gc
 
 import (
 	"slices"
+	"time"
 
 	"rewind/objstore"
 	"rewind/refs"
@@ -58,8 +59,8 @@ func (g *gcPlan) entries() (log []logged, of []int32) {
 		o := &g.ops[i]
 		o.flags &^= opDrop
 		l := logged{
-			session: g.sessions.of[o.session], age: g.clock.age[i], wall: g.clock.wall[i], day: dayOf(o.time),
-			pinned: int32(i) >= present,
+			session: g.sessions.of[o.session], age: g.clock.age[i], wall: g.clock.wall[i],
+			day: o.time / (24 * time.Hour).Milliseconds(), pinned: int32(i) >= present,
 		}
 		if o.step >= 0 && (o.kind == refs.KindCheckpoint || o.kind == refs.KindSafety) {
 			s := &g.steps[o.step]

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"rewind/engine/ledger"
 
@@ -158,11 +157,7 @@ func (g *gcPlan) readLog(p *pacer) error {
 			}
 			f.event = eventKindOf(cp.Cause.Event)
 			g.steps = append(g.steps, s)
-			var parent objstore.ID
-			if len(cp.Parents) > 0 {
-				parent = cp.Parents[0]
-			}
-			parents = append(parents, parent)
+			parents = append(parents, cp.Parent())
 		}
 		g.ops = append(g.ops, f)
 		of = append(of, op.Checkpoint)
@@ -364,8 +359,6 @@ func (g *gcPlan) present() int32 {
 	}
 	return 0
 }
-
-func dayOf(ms int64) int64 { return ms / (24 * time.Hour).Milliseconds() }
 
 // idle reports whether the plan takes nothing out.
 func (g *gcPlan) idle() bool {

@@ -5,7 +5,6 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/sessions"
-	"rewind/objstore"
 	"rewind/refs"
 )
 
@@ -60,9 +59,7 @@ func (m *Manager) ownCheckpoints(s *model.Session) (n int) {
 			break
 		}
 		n++
-		if id = (objstore.ID{}); len(cp.Parents) > 0 {
-			id = cp.Parents[0]
-		}
+		id = cp.Parent()
 	}
 	return n
 }

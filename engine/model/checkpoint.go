@@ -35,6 +35,14 @@ type Checkpoint struct {
 	Reverted, Aside []string // as its squash record says, too
 }
 
+// Parent is the step before a checkpoint; zero: there is none.
+func (c *Checkpoint) Parent() (id objstore.ID) {
+	if len(c.Parents) > 0 {
+		id = c.Parents[0]
+	}
+	return id
+}
+
 // Owned are changed paths that have other authors than the rest of a checkpoint.
 type Owned struct {
 	By    []string // sessions, sorted; empty: from outside

@@ -44,9 +44,7 @@ func (ss *Sessions) ancestors(session string, seq uint64) (map[objstore.ID]*mode
 				break
 			}
 			line[id] = cp
-			if id = (objstore.ID{}); len(cp.Parents) > 0 {
-				id = cp.Parents[0]
-			}
+			id = cp.Parent()
 		}
 	}
 	return line, nil
