@@ -207,7 +207,8 @@ func (pu *Purger) purgeHeld(ctx context.Context, p *purgeScan) (*value.Purged, e
 	if err := p.run(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.dependents(ctx); err != nil {
+	var err error
+	if p.needing, err = p.against(ctx, objstore.Blob, p.goes); err != nil {
 		return nil, err
 	}
 	r, err := pu.purgeHeldResult(ctx, p)
@@ -272,13 +273,7 @@ func (p *purgeScan) storeWhole(ctx context.Context, tx *objstore.Tx) error {
 			return err
 		}
 	}
-	needing, err := p.words.dependents(ctx)
-	for _, o := range needing {
-		if err := tx.Unbase(o.Kind, o.Id.Key()); err != nil {
-			return err
-		}
-	}
-	return err
+	return p.words.unbase(ctx, tx)
 }
 
 func purgeMessage(r *value.Purged) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,7 +28,8 @@ const (
 func Needles(text []byte) [][]byte {
 	var out [][]byte
 	add := func(form []byte) {
-		if len(form) <= conversation.TranscriptBlock && !slicesContain(out, form) {
+		there := slices.ContainsFunc(out, func(have []byte) bool { return bytes.Equal(have, form) })
+		if len(form) <= conversation.TranscriptBlock && !there {
 			out = append(out, form)
 		}
 	}
@@ -42,15 +44,6 @@ func Needles(text []byte) [][]byte {
 		}
 	}
 	return out
-}
-
-func slicesContain(list [][]byte, b []byte) bool {
-	for _, have := range list {
-		if bytes.Equal(have, b) {
-			return true
-		}
-	}
-	return false
 }
 
 // escapes gives a text as it stands between the quotes of a JSON string.

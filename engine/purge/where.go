@@ -67,22 +67,24 @@ func (p *purgeScan) goes(key objstore.Key) bool {
 	return out || p.chunks[key]
 }
 
-// dependents finds what stays and is stored against what goes, once that is settled.
-func (p *purgeScan) dependents(ctx context.Context) error {
-	p.needing = nil
-	return p.e.log.Objs.Keys(ctx, objstore.Blob, func(key objstore.Key, info objstore.Info) error {
-		if info.Index == 0 || info.Damage != nil || p.goes(key) {
+// against are the objects of a kind that stay and are stored against what goes.
+func (p *purgeScan) against(
+	ctx context.Context, k objstore.Kind, goes func(objstore.Key) bool,
+) (list []objstore.Key, err error) {
+	err = p.e.log.Objs.Keys(ctx, k, func(key objstore.Key, info objstore.Info) error {
+		if info.Index == 0 || info.Damage != nil || goes(key) {
 			return nil
 		}
-		deps, err := p.e.log.Objs.Deps(objstore.Blob, key)
+		deps, err := p.e.log.Objs.Deps(k, key)
 		if err != nil {
 			return p.skip(key, err)
 		}
-		if slices.ContainsFunc(deps, p.goes) {
-			p.needing = append(p.needing, key)
+		if slices.ContainsFunc(deps, goes) {
+			list = append(list, key)
 		}
 		return nil
 	})
+	return list, err
 }
 
 // affected finds which checkpoints and conversations name what goes, and at which paths. A chunk that is a file of its

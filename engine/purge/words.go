@@ -347,8 +347,8 @@ func (w *words) sessions() (out []*model.Session) {
 	return out
 }
 
-// dependents finds what is stored against an object that is given other bytes.
-func (w *words) dependents(ctx context.Context) (out []model.Object, err error) {
+// unbase stores what is stored against an object that is given other bytes so that it needs it no more.
+func (w *words) unbase(ctx context.Context, tx *objstore.Tx) error {
 	changed := map[objstore.Kind]map[objstore.Key]bool{}
 	for _, o := range w.objects {
 		if changed[o.kind] == nil {
@@ -357,26 +357,15 @@ func (w *words) dependents(ctx context.Context) (out []model.Object, err error) 
 		changed[o.kind][o.id.Key()] = true
 	}
 	for k, keys := range changed {
-		err := w.p.e.log.Objs.Keys(ctx, k, func(key objstore.Key, info objstore.Info) error {
-			if info.Index == 0 || info.Damage != nil || keys[key] {
-				return nil
-			}
-			deps, err := w.p.e.log.Objs.Deps(k, key)
-			if err != nil {
-				return w.p.skip(key, err)
-			}
-			if slices.ContainsFunc(deps, func(d objstore.Key) bool { return keys[d] }) {
-				id, err := w.p.e.log.Objs.IDOf(k, key)
-				if err != nil {
-					return w.p.skip(key, err)
-				}
-				out = append(out, model.Object{Kind: k, Id: id})
-			}
-			return nil
-		})
+		needing, err := w.p.against(ctx, k, func(key objstore.Key) bool { return keys[key] })
 		if err != nil {
-			return nil, err
+			return err
+		}
+		for _, key := range needing {
+			if err := tx.Unbase(k, key); err != nil {
+				return err
+			}
 		}
 	}
-	return out, nil
+	return nil
 }
