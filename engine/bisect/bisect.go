@@ -55,7 +55,7 @@ func (b *Bisector) Start(ctx context.Context, o Options, p model.Progress) (*Res
 	if err := b.sweep(); err != nil {
 		return nil, err
 	}
-	session := newSession(model.AskerOf(ctx).Process)
+	session := fmt.Sprintf("run-%d-%d", model.AskerOf(ctx).Process, time.Now().UnixNano())
 	r := &record{Order: fromEnds, Asked: o.Links, NoLinks: o.NoLinks, Mounts: b.mountable(o.Mounts)}
 	switch {
 	case o.Hand:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,15 +118,7 @@ func (b *Bisector) readLaid(session string) *laid {
 }
 
 func (b *Bisector) writeLaid(session string, l laid) error {
-	raw, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
-	return osfile.Write(filepath.Join(b.dir(session), laidName), osfile.Options{Temporary: ".new-", Hint: true},
-		func(w io.Writer) error {
-			_, err := w.Write(raw)
-			return err
-		})
+	return b.write(session, laidName, l, true)
 }
 
 // bootID is what the system calls its present run; "": it has no word for it.
@@ -262,7 +255,7 @@ func (b *Bisector) steps(ctx context.Context, in worktreefs.Dir, from, to objsto
 		return nil, err
 	}
 	made := map[string]bool{}
-	for _, path := range slices.Sorted(keys(touched)) {
+	for _, path := range slices.Sorted(maps.Keys(touched)) {
 		more, err := b.anew(to, path)
 		if err != nil {
 			return nil, err
@@ -321,16 +314,6 @@ func (b *Bisector) present(steps []tree.Change, left *[]string) (there []tree.Ch
 		}
 	}
 	return there, nil
-}
-
-func keys(m map[string]bool) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // below reports whether a path, or one above it, is in the set.

@@ -70,9 +70,6 @@ func (b *Bisector) home() string { return b.log.Home.BisectDir(b.log.Project.ID)
 
 func (b *Bisector) dir(session string) string { return filepath.Join(b.home(), session) }
 
-// newSession names a session of a process.
-func newSession(process int) string { return fmt.Sprintf("run-%d-%d", process, time.Now().UnixNano()) }
-
 // checkName refuses what is no name of a session.
 func checkName(session string) error {
 	var process, at int64
@@ -116,19 +113,23 @@ func (b *Bisector) save(session string, r *record) error {
 	if err != nil {
 		return err
 	}
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	o := osfile.Options{Temporary: ".new-", Hint: session != Manual}
-	err = osfile.Write(filepath.Join(b.dir(session), recordName), o, func(w io.Writer) error {
-		_, err := w.Write(raw)
-		return err
-	})
-	if err != nil {
+	if err := b.write(session, recordName, r, session != Manual); err != nil {
 		return &value.OpError{Op: "bisect: write", Subject: b.dir(session), Err: err}
 	}
 	return nil
+}
+
+// write writes a file of a session.
+func (b *Bisector) write(session, name string, v any, hint bool) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	o := osfile.Options{Temporary: ".new-", Hint: hint}
+	return osfile.Write(filepath.Join(b.dir(session), name), o, func(w io.Writer) error {
+		_, err := w.Write(raw)
+		return err
+	})
 }
 
 // remove takes a session away, with its scratch directory and what a command has made in it, git repositories too; one
