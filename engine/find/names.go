@@ -120,5 +120,3 @@ func globRegexp(glob string) *regexp.Regexp {
 	}
 	return re
 }
-
-func cutPath(path string) (name, rest string, more bool) { return strings.Cut(path, "/") }

@@ -125,14 +125,11 @@ func (q *pathQuery) withLine(ctx context.Context, found []stepChanges) ([]stepCh
 		if bad != nil {
 			return false
 		}
-		was, err := r.content(c.Path, c.Old)
-		if err != nil {
-			bad = err
-			return false
+		var was, now []byte
+		if was, bad = r.content(c.Path, c.Old); bad == nil {
+			now, bad = r.content(c.Path, c.New)
 		}
-		now, err := r.content(c.Path, c.New)
-		if err != nil {
-			bad = err
+		if bad != nil {
 			return false
 		}
 		d := textdiff.Diff(was, now, 0)

@@ -63,7 +63,7 @@ type likest struct {
 func (l *likest) of(to tree.Change) (best int, err error) {
 	best, most := -1, 0
 	for i, from := range l.removed {
-		if l.taken[from.Path] || !mayBeAlike(from.Old.Size, to.New.Size) {
+		if l.taken[from.Path] || !areAlike(min(from.Old.Size, to.New.Size), from.Old.Size, to.New.Size) {
 			continue
 		}
 		a, err := l.pieces(from.Path, from.Old)
@@ -75,7 +75,7 @@ func (l *likest) of(to tree.Change) (best int, err error) {
 			return -1, err
 		}
 		common := likeness(a, b)
-		if !areAlike(common, from.Old.Size, to.New.Size) {
+		if !areAlike(int64(common), from.Old.Size, to.New.Size) {
 			continue
 		}
 		keepsName := best >= 0 && from.Old.Name == to.New.Name && l.removed[best].Old.Name != to.New.Name

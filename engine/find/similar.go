@@ -8,8 +8,6 @@ import "rewind/internal/textdiff"
 const (
 	pieceBytes = 64
 	pieceSums  = 107927
-	// alike is half, git's default: fewer bytes in common, and it is no rename.
-	alikeNum, alikeDen = 1, 2
 )
 
 // pieces counts the bytes of a content by the sums of its pieces.
@@ -45,7 +43,6 @@ func likeness(from, to map[uint32]int) (common int) {
 	return common
 }
 
-// mayBeAlike tells by the sizes alone whether two contents can be.
-func mayBeAlike(a, b int64) bool { return min(a, b)*alikeDen >= max(a, b)*alikeNum && min(a, b) > 0 }
-
-func areAlike(common int, a, b int64) bool { return int64(common)*alikeDen >= max(a, b)*alikeNum }
+// areAlike reports whether so many bytes in common are half of the larger one, as git has it: with fewer it is no
+// rename.
+func areAlike(common, a, b int64) bool { return common > 0 && 2*common >= max(a, b) }

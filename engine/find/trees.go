@@ -2,6 +2,7 @@ package find
 
 import (
 	"fmt"
+	"strings"
 
 	"rewind/internal/cache"
 	"rewind/objstore"
@@ -46,7 +47,7 @@ func (t *trees) list(id objstore.ID) ([]tree.Entry, error) {
 func (t *trees) at(root objstore.ID, path string) (*tree.Entry, error) {
 	id := root
 	for rest := path; ; {
-		name, below, more := cutPath(rest)
+		name, below, more := strings.Cut(rest, "/")
 		l, err := t.list(id)
 		if err != nil {
 			return nil, fmt.Errorf("lookup %q: %w", path, err)
