@@ -113,7 +113,7 @@ func rooms(l *oplog.Log, st *states) *Engine {
 	e.Talks = conversation.New(l, e.Sessions, &st.talks)
 	e.Sessions.RefusedBy(conversation.Refused)
 	e.History = history.New(l, e.Leaks, e.Sessions, e.Talks, e.Ledger, &st.history)
-	e.Finder = find.New(l, e.Leaks, e.Sessions, e.Talks, e.History, &st.finder)
+	e.Finder = find.New(l, e.Leaks, e.Sessions, e.History, &st.finder)
 	e.Comparer = compare.New(l, e.Sessions, e.Talks, e.History)
 	e.Worktree = capture.New(l, e.Leaks, e.Sessions, e.Talks, st.worktree)
 	e.Bisector = bisect.New(l, e.History, e.Worktree, &st.bisector)

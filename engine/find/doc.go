@@ -25,7 +25,6 @@
 package find
 
 import (
-	"rewind/engine/conversation"
 	"rewind/engine/history"
 	"rewind/engine/oplog"
 	"rewind/engine/secrets"
@@ -37,14 +36,11 @@ type Finder struct {
 	log      *oplog.Log
 	leaks    *secrets.Leaks
 	sessions *sessions.Sessions
-	talks    *conversation.Conversations
 	history  *history.History
 	state    *State
 }
 
 // New gives a view of what the rooms know.
-func New(
-	log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, c *conversation.Conversations, h *history.History, st *State,
-) *Finder {
-	return &Finder{log, k, s, c, h, st}
+func New(log *oplog.Log, k *secrets.Leaks, s *sessions.Sessions, h *history.History, st *State) *Finder {
+	return &Finder{log, k, s, h, st}
 }
