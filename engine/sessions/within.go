@@ -34,7 +34,8 @@ func (ss *Sessions) CheckPerson(process int) error {
 	}
 	var newest *value.AtWork
 	for _, s := range ss.log.EachSession() {
-		if s.Ended || s.Imported || !slices.ContainsFunc(s.Calls, runsCommands) {
+		runsCommands := slices.ContainsFunc(s.Calls, func(c model.Call) bool { return c.Class == hooks.Changer })
+		if s.Ended || s.Imported || !runsCommands {
 			continue
 		}
 		w, ok := ss.work(s, ss.log.Processes())
@@ -48,6 +49,3 @@ func (ss *Sessions) CheckPerson(process int) error {
 	}
 	return &model.WithinCallError{Call: newest}
 }
-
-// runsCommands reports whether a call can start programs.
-func runsCommands(c model.Call) bool { return c.Class == hooks.Changer }
