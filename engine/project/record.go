@@ -144,11 +144,8 @@ func (r *Record) text() ([]byte, error) {
 
 // At gives the record the directory, as it is now.
 func (r Record) At(root string) *Record {
-	r.Root, r.Device, r.Inode = root, 0, 0
-	if st, ok := statDir(root); ok {
-		r.Device, r.Inode = st.Dev, st.Ino
-	}
-	return &r
+	st, _ := statDir(root) // zero, where there is none
+	return r.atDir(root, st)
 }
 
 // atDir gives the record a directory that is held.
@@ -165,8 +162,7 @@ func (r *Record) isHeld(st worktreefs.Stat) bool {
 // is reports whether a directory is the one that was recorded.
 func (r *Record) is(dir string) bool {
 	st, ok := statDir(dir)
-	known := ok && r.Inode != 0
-	return known && st.Ino == r.Inode && st.Dev == r.Device
+	return ok && r.isHeld(st)
 }
 
 // statDir looks at a directory; ok is false where there is none.

@@ -25,7 +25,11 @@ var ErrNoWorktree = fmt.Errorf("%w", model.ErrNotFound)
 // errHasGit is for a directory that is not removed.
 var errHasGit = errors.New("it has a .git of its own, which rewind does not remove")
 
+// worktreeError says of which worktree an error is; nil: there is none.
 func worktreeError(dir string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return &value.OpError{Op: "worktree", Subject: dir, Typed: true, Err: err}
 }
 
@@ -218,8 +222,7 @@ func (h Home) DropWorktree(ctx context.Context, id string, wait time.Duration) e
 	if err != nil || r.From == nil || !r.From.Unfinished {
 		return err
 	}
-	trash := filepath.Join(h.Storage(), RemovedName+id)
-	return errors.Join(os.RemoveAll(trash), RenameDir(h.storeDir(id), trash), os.RemoveAll(trash), os.RemoveAll(h.StageDir(id)))
+	return errors.Join(h.removeNow(r), os.RemoveAll(h.StageDir(id)))
 }
 
 // RemoveWorktreeDir takes the directory of a worktree away, with all that is in it: first from its place, so that a
@@ -250,12 +253,5 @@ func RemoveWorktreeDir(root string) error {
 	if err := worktreefs.MoveOrRename(above, filepath.Base(root), above, going); err != nil {
 		return worktreeError(root, err)
 	}
-	return wrapWorktree(root, removeTree(above, going))
-}
-
-func wrapWorktree(root string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return worktreeError(root, err)
+	return worktreeError(root, removeTree(above, going))
 }
