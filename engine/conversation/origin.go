@@ -94,6 +94,9 @@ func ParentSource(
 	return f.Source(f.Info.Size()), func() { _ = f.Close() }, nil
 }
 
+// locked reads conversations with the log's lock held.
+func locked(read func()) { read() }
+
 // ResolveOrigin looks for the origin of a session, and of the sessions that it comes from, where needsOrigin says so.
 // The log's lock is held. An error is dropped, since origins are looked for again.
 func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
@@ -101,7 +104,7 @@ func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 		if cs.log.Session(name) == nil || cs.log.CheckWhole() != nil || cs.log.Damage() != nil {
 			return
 		}
-		cs.resolve(ctx, name, func(read func()) { read() })
+		cs.resolve(ctx, name, locked)
 		s := cs.log.Session(name)
 		if s.Fork == nil {
 			break
@@ -109,11 +112,6 @@ func (cs *Conversations) ResolveOrigin(ctx context.Context, name string) {
 		name = s.Fork.Session
 	}
 	cs.keepPoints(ctx)
-}
-
-// resolveOrigins is ResolveOrigin of all sessions. The log's lock is held.
-func (cs *Conversations) resolveOrigins(ctx context.Context) {
-	cs.resolveAll(ctx, func(read func()) { read() })
 }
 
 // ResolveOriginsUnlocked is resolveOrigins that reads conversations without the log's lock, which it takes.
@@ -132,7 +130,8 @@ func (cs *Conversations) ResolveOriginsUnlocked(ctx context.Context, names []str
 	cs.keepPoints(ctx)
 }
 
-func (cs *Conversations) resolveAll(ctx context.Context, reading func(func())) {
+// resolveOrigins is ResolveOrigin of all sessions. The log's lock is held.
+func (cs *Conversations) resolveOrigins(ctx context.Context) {
 	cs.loadPoints().retry()
 	names := cs.log.SessionNames()
 	for _, name := range names { // all are known before one is compared with others
@@ -146,7 +145,7 @@ func (cs *Conversations) resolveAll(ctx context.Context, reading func(func())) {
 			}
 		}
 	}
-	cs.resolveAgain(ctx, reading)
+	cs.resolveAgain(ctx, locked)
 	cs.keepPoints(ctx)
 }
 

@@ -64,18 +64,24 @@ func SessionError(path string, err error) error {
 
 // WriteSession makes a session file of what write writes, durably. With replace there may be one already.
 func WriteSession(own agentfiles.Folders, path string, replace bool, write func(io.Writer) error) error {
+	return withFile(own, path, func(f agentfiles.File) error {
+		return f.Write(replace, func(w io.Writer) error {
+			out := bufio.NewWriterSize(w, 256<<10)
+			if err := write(out); err != nil {
+				return err
+			}
+			return out.Flush()
+		})
+	})
+}
+
+// withFile does something with the session file at path, which lies in a folder of own.
+func withFile(own agentfiles.Folders, path string, do func(agentfiles.File) error) error {
 	f, err := own.Locate(path)
 	if err != nil {
 		return &model.ForeignFileError{In: "a restore", Cause: err}
 	}
-	err = f.Write(replace, func(w io.Writer) error {
-		out := bufio.NewWriterSize(w, 256<<10)
-		if err := write(out); err != nil {
-			return err
-		}
-		return out.Flush()
-	})
-	if err != nil {
+	if err := do(f); err != nil {
 		return SessionError(path, err)
 	}
 	return nil
@@ -83,14 +89,7 @@ func WriteSession(own agentfiles.Folders, path string, replace bool, write func(
 
 // RemoveSession removes a session file; fs.ErrNotExist if there is none.
 func RemoveSession(own agentfiles.Folders, path string) error {
-	f, err := own.Locate(path)
-	if err != nil {
-		return &model.ForeignFileError{In: "a restore", Cause: err}
-	}
-	if err := f.Remove(); err != nil {
-		return SessionError(path, err)
-	}
-	return nil
+	return withFile(own, path, agentfiles.File.Remove)
 }
 
 // Sweep removes what killed writers left beside the project's session files, and lists it.
@@ -249,12 +248,5 @@ func Random() (b [16]byte) {
 // CheckWritable fails with a *model.ForeignFileError if path lies in no folder of own, and with the system's error if
 // its directory cannot be written.
 func CheckWritable(own agentfiles.Folders, path string) error {
-	f, err := own.Locate(path)
-	if err != nil {
-		return &model.ForeignFileError{In: "a restore", Cause: err}
-	}
-	if err := f.Writable(); err != nil {
-		return SessionError(path, err)
-	}
-	return nil
+	return withFile(own, path, agentfiles.File.Writable)
 }
