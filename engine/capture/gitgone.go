@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"rewind/engine/model"
-	"rewind/internal/kv"
 	"rewind/internal/value"
 	"rewind/refs"
 )
@@ -40,23 +39,20 @@ func (wt *Worktree) lostRepo(c *Capture) bool {
 func (wt *Worktree) lastRepo() (at *model.Checkpoint, err error) {
 	const steps = 256 // more than that lie behind somebody who has not missed it
 	n, read := 0, wt.log.Checkpoints()
-	err = wt.log.Refs.Newest(0, func(op *refs.Operation) error {
+	_, err = wt.log.NewestMade(0, func(op *refs.Operation) (bool, error) {
 		if op.Kind != refs.KindCheckpoint {
-			return nil
+			return false, nil
 		}
 		cp, err := read(op.Checkpoint)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if cp.Git != (model.GitHead{}) {
 			at = cp
 		}
 		n++
 		byHand := cp.Cause.Event == model.EventSave || cp.Cause.Event == model.EventInit
-		if at != nil || n == steps || byHand {
-			return kv.ErrStop
-		}
-		return nil
+		return at != nil || n == steps || byHand, nil
 	})
 	return at, err
 }

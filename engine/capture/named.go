@@ -13,7 +13,6 @@ import (
 	"rewind/engine/oplog"
 	"rewind/engine/project"
 	"rewind/hooks"
-	"rewind/internal/kv"
 	"rewind/internal/worktreefs"
 	"rewind/objstore"
 	"rewind/refs"
@@ -37,20 +36,17 @@ func (wt *Worktree) namedPaths() (*snapshot.Named, error) {
 	if wt.namesRead {
 		return wt.named, nil
 	}
-	err := wt.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if op.Kind != refs.KindCheckpoint && op.Kind != refs.KindSafety {
-			return nil
-		}
+	_, err := wt.log.NewestMade(0, func(op *refs.Operation) (bool, error) {
+		var note []tree.Skip
 		cp, err := wt.log.Checkpoint(op.Checkpoint)
-		if err != nil {
-			return nil //nolint:nilerr // one that cannot be read is passed over: the one before it lists nearly the same
+		if err == nil {
+			note, err = wt.log.Note(cp)
 		}
-		note, err := wt.log.Note(cp)
 		if err != nil {
-			return nil //nolint:nilerr // as above
+			return false, nil //nolint:nilerr // it is passed over: the one before it lists nearly the same
 		}
 		wt.named = snapshot.NewNamed(tree.Named(note))
-		return kv.ErrStop
+		return true, nil
 	})
 	wt.namesRead = err == nil
 	return wt.named, err

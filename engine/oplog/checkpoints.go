@@ -29,11 +29,7 @@ func (l *Log) Orphaned(cp *model.Checkpoint, err error) (*model.Checkpoint, erro
 // PutCheckpoint puts a checkpoint into a transaction as that of operation seq, and sets its sequence and its id.
 func (l *Log) PutCheckpoint(tx *objstore.Tx, cp *model.Checkpoint, seq uint64) error {
 	cp.Seq = seq
-	var prev objstore.ID
-	if len(cp.Parents) > 0 {
-		prev = cp.Parents[0]
-	}
-	id, err := tx.Put(objstore.Checkpoint, cp.Encode(), prev)
+	id, err := tx.Put(objstore.Checkpoint, cp.Encode(), cp.Parent())
 	cp.ID = id
 	return err
 }
@@ -94,21 +90,33 @@ func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
 	}
 }
 
-// StepOf is the newest checkpoint of a session between two operations; nil: there is none.
-func (l *Log) StepOf(session string, from, to uint64) (step *model.Checkpoint, err error) {
-	err = l.Refs.Newest(to, func(op *refs.Operation) error {
-		if op.Seq < from {
-			return kv.ErrStop
+// NewestMade is the newest operation, from `from` (0: the newest) back, that made a step or a safety checkpoint and is
+// the one that is meant; nil: there is none. is may end the search by kv.ErrStop.
+func (l *Log) NewestMade(
+	from uint64, is func(*refs.Operation) (bool, error),
+) (found *refs.Operation, err error) {
+	err = l.madeFrom(from, func(op *refs.Operation) error {
+		meant, err := is(op)
+		if err == nil && meant {
+			found, err = op, kv.ErrStop
 		}
-		if op.Kind != refs.KindCheckpoint || op.Session != session {
-			return nil
-		}
-		if step, err = l.Checkpoint(op.Checkpoint); err != nil {
-			return err
-		}
-		return kv.ErrStop
+		return err
 	})
-	return step, err
+	return found, err
+}
+
+// StepOf is the newest checkpoint of a session between two operations; nil: there is none.
+func (l *Log) StepOf(session string, from, to uint64) (*model.Checkpoint, error) {
+	op, err := l.NewestMade(to, func(op *refs.Operation) (bool, error) {
+		if op.Seq < from {
+			return false, kv.ErrStop
+		}
+		return op.Kind == refs.KindCheckpoint && op.Session == session, nil
+	})
+	if op == nil || err != nil {
+		return nil, err
+	}
+	return l.Checkpoint(op.Checkpoint)
 }
 
 // Note is what a checkpoint's capture skipped, by path.

@@ -64,11 +64,14 @@ func (b *skipIndex) Forget() {
 
 // Made calls fn for the operations that made a step or a safety checkpoint, newest first, until it returns kv.ErrStop.
 // A long stretch without any is read once.
-func (l *Log) Made(fn func(*refs.Operation) error) error {
+func (l *Log) Made(fn func(*refs.Operation) error) error { return l.madeFrom(0, fn) }
+
+// madeFrom is Made from an operation back; 0: from the newest. Of a stretch in which it begins it remembers the rest.
+func (l *Log) madeFrom(from uint64, fn func(*refs.Operation) error) error {
 	b := &l.skips
 	age := b.Age()
 	var newest, oldest uint64 // the stretch that is being walked; 0: none
-	for from, on := uint64(0), true; on; {
+	for on := true; on; {
 		on = false
 		err := l.Refs.Newest(from, func(op *refs.Operation) error {
 			if op.Kind == refs.KindCheckpoint || op.Kind == refs.KindSafety {

@@ -92,6 +92,18 @@ func TestMadeGivesWhatTheLogHas(t *testing.T) {
 		}
 	}
 	all := p.E.Log.DB.LastSeq()
+	for from, list := all, want(); from >= cp.Seq; from-- { // from anywhere, the newest that lies there or before
+		for list[0] > from {
+			list = list[1:]
+		}
+		op, err := p.E.Log.NewestMade(from, func(*refs.Operation) (bool, error) { return true, nil })
+		if p.Must(err); op.Seq != list[0] {
+			t.Fatalf("from %d back it is %d, and should be %d", from, op.Seq, list[0])
+		}
+	}
+	if w, g := want(), got(); !slices.Equal(w, g) {
+		t.Fatalf("%v, the log has %v", g, w)
+	}
 	made := func() uint64 { return asked(p, func() error { got(); return nil }) }
 	if n := made(); n > all/2 {
 		t.Errorf("%d keys of %d operations are read", n, all)
