@@ -2,7 +2,6 @@ package compare_test
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -16,15 +15,7 @@ import (
 // TestBeside: the ancestor of two states, each in a worktree of its own, is the newest that both descend from,
 // whichever worktree is asked; both answers say the same of the sides, and of what both changed.
 func TestBeside(t *testing.T) {
-	enginetest.SetChecks(t, 15, 0)
-	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		p := enginetest.OpenProject(t, mkdir(t, dir, "p"), mkdir(t, dir, "h"))
-		defer p.Close()
+	inProjects(t, 15, func(t *rapid.T, p *enginetest.Project, dir string) {
 		write := func(p *enginetest.Project, n int) {
 			p.Write(rapid.SampledFrom([]string{"a", "b", "d/c"}).Draw(t, "path"),
 				fmt.Sprintf("%d\n2\n3\n4\n5\n6\n7\n8\n9\n", n))

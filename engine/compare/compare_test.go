@@ -44,15 +44,7 @@ func exactly(p *enginetest.Project, id objstore.ID) {
 // TestAncestor: where no session was forked, the ancestor of any two checkpoints is the newest of all that both descend
 // from, and what a side did since is what its line has behind that.
 func TestAncestor(t *testing.T) {
-	enginetest.SetChecks(t, 40, 0)
-	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		p := enginetest.OpenProject(t, mkdir(t, dir, "p"), mkdir(t, dir, "h"))
-		defer p.Close()
+	inProjects(t, 40, func(t *rapid.T, p *enginetest.Project, _ string) {
 		p.Save("first")
 		for n := range rapid.IntRange(3, 16).Draw(t, "steps") {
 			write := func() { p.Write(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "path"), fmt.Sprintln(n)) }
@@ -95,6 +87,21 @@ func TestAncestor(t *testing.T) {
 				t.Fatalf("divergence %v, and %v the other way", r.Divergence, other.Divergence)
 			}
 		}
+	})
+}
+
+// inProjects checks something of many projects, each in a directory of its own below dir.
+func inProjects(t *testing.T, checks int, check func(t *rapid.T, p *enginetest.Project, dir string)) {
+	enginetest.SetChecks(t, checks, 0)
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp("", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		p := enginetest.OpenProject(t, mkdir(t, dir, "p"), mkdir(t, dir, "h"))
+		defer p.Close()
+		check(t, p, dir)
 	})
 }
 
@@ -150,15 +157,7 @@ func TestOverlapAsGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is missing")
 	}
-	enginetest.SetChecks(t, 40, 0)
-	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		p := enginetest.OpenProject(t, mkdir(t, dir, "p"), mkdir(t, dir, "h"))
-		defer p.Close()
+	inProjects(t, 40, func(t *rapid.T, p *enginetest.Project, dir string) {
 		line := 0
 		unique := func() string { line++; return fmt.Sprintf("line %d\n", line) }
 		base := map[string]string{}

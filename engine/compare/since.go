@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"rewind/engine/model"
 	"rewind/engine/oplog"
-	"rewind/hooks"
 	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
@@ -58,7 +58,7 @@ func (res *Result) since(ctx context.Context, s *Side, only refs.PathSet) error 
 	if err != nil {
 		return err
 	}
-	if err := s.in.turns(ctx, from, s); err != nil {
+	if err := s.in.turns(from, s); err != nil {
 		return err
 	}
 	return s.in.others(ctx, read, from, s, res.get)
@@ -66,45 +66,33 @@ func (res *Result) since(ctx context.Context, s *Side, only refs.PathSet) error 
 
 // turns fills in the turns of the steps, and those of the side's session that changed nothing: their prompts are in the
 // log. A turn whose number came again later was taken back, and is none.
-func (c *Comparer) turns(ctx context.Context, from *model.Checkpoint, s *Side) error {
+func (c *Comparer) turns(from *model.Checkpoint, s *Side) error {
 	known, err := c.turnsOfSteps(s.Steps)
 	if err != nil {
 		return err
 	}
-	lowest, count := uint64(0), c.log.Count()
-	err = c.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if op.Seq <= from.Seq || ctx.Err() != nil {
-			return kv.ErrStop
-		}
-		others := op.Session != s.Session || !model.InTurn(op)
-		if others || !s.Whole && op.Seq > s.Tip.Seq {
-			return nil
-		}
-		op = count.Operation(op)
-		if lowest > 0 && op.Turn > lowest {
-			return nil
-		}
-		lowest = op.Turn
+	upTo := s.Tip.Seq
+	if s.Whole {
+		upTo = math.MaxUint64
+	}
+	prompts, err := c.history.Prompts(s.Session, from.Seq, upTo)
+	if err != nil {
+		return err
+	}
+	for _, op := range prompts {
 		k := turnKey{op.Session, op.Turn}
-		if op.Kind != refs.KindEvent || op.Cause.Event != model.EventWords[hooks.Prompt] {
-			return nil
-		}
 		t := known[k]
 		if t == nil {
 			t = &Turn{Session: k.session, Turn: k.turn}
 			known[k] = t
 		}
 		t.Prompt, t.Time, t.seq = cmp.Or(t.Prompt, op.Message), time.UnixMilli(op.Time), op.Seq
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	for _, t := range known {
 		s.Turns = append(s.Turns, *t)
 	}
 	slices.SortFunc(s.Turns, func(a, b Turn) int { return cmp.Compare(a.seq, b.seq) })
-	return ctx.Err()
+	return nil
 }
 
 type turnKey struct {

@@ -49,6 +49,25 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestTurnsTakenBack: a turn whose number came again was taken back, and so was what came behind it.
+func TestTurnsTakenBack(t *testing.T) {
+	p, k := enginetest.Begun(t)
+	k.Take("one", p.Edits("f", "1"))
+	first, at := "turn:1@"+k.Name(), k.Parent
+	k.Take("two", nil)
+	k.Take("three", nil)
+	o := restore.Options{InPlace: true, Force: true}
+	p.Back(first, o)
+	if got := turnsOf(compared(p, first, k.Name()).Sides[1]); !slices.Equal(got, []string{"2 two 0", "3 three 0"}) {
+		t.Errorf("before anything came again: %q", got)
+	}
+	k.Parent = at
+	k.Take("again", nil)
+	if got := turnsOf(compared(p, first, k.Name()).Sides[1]); !slices.Equal(got, []string{"2 again 0"}) {
+		t.Errorf("after that: %q", got)
+	}
+}
+
 // TestOthersOfWhatStayed: what others wrote and took back between two steps is no part of the side's changes. What a
 // third one wrote behind the last step has nothing to do with them.
 func TestOthersOfWhatStayed(t *testing.T) {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -105,6 +106,44 @@ func (h *talkReader) uncaptured(session string, turn, upTo uint64) (list []value
 	})
 	slices.SortFunc(list, func(a, b value.Uncaptured) int { return tree.ComparePaths(string(a.Path), string(b.Path)) })
 	return list, err
+}
+
+// Prompts are the operations with which turns of a session were asked for, behind one operation and up to another one,
+// the newest first, with the numbers of their turns. A turn whose number came again behind it was taken back: only the
+// newest counts, and none whose number is higher.
+func (h *turnReader) Prompts(session string, from, upTo uint64) (list []*refs.Operation, err error) {
+	rows, err := h.ledger.Turns(session)
+	if err != nil {
+		return nil, err
+	}
+	lowest := uint64(0)
+	for _, t := range slices.Backward(rows) {
+		back := lowest > 0 && t.Number > lowest
+		if t.First == 0 || t.First > upTo || back {
+			continue
+		}
+		lowest = t.Number
+		for _, seq := range slices.Compact([]uint64{t.Asked, t.First}) {
+			if seq <= from || seq > upTo {
+				continue
+			}
+			op, err := h.log.Refs.Operation(seq)
+			if errors.Is(err, refs.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if op.Kind == refs.KindEvent && model.BeginsTurn(op) {
+				op.Turn = t.Number
+				list = append(list, op)
+			}
+		}
+		if t.First <= from {
+			break
+		}
+	}
+	return list, nil
 }
 
 // gitGone is where git's repository stood before the first of some steps, if there is none at the last; the zero value:
