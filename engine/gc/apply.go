@@ -156,16 +156,24 @@ func (g *gcPlan) recheck() error {
 	if j != nil && slices.ContainsFunc([]objstore.ID{j.Target, j.Safety, j.Before, j.After}, g.goes) {
 		return ErrReplan
 	}
-	checked := g.checked
-	err = g.e.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if op.Seq < g.end() || op.Seq <= checked {
-			return kv.ErrStop
-		}
-		g.checked = max(g.checked, op.Seq)
+	g.checked, err = g.e.since(max(g.checked, g.end()-1), func(op *refs.Operation) error {
 		if g.goes(op.Checkpoint) || slices.ContainsFunc(g.withParents(namedBy(op)), g.goes) {
 			return ErrReplan
 		}
 		return nil
 	})
 	return err
+}
+
+// since calls fn with the operations behind one, the newest first, and returns the newest of all.
+func (co *Collector) since(seq uint64, fn func(*refs.Operation) error) (newest uint64, err error) {
+	newest = seq
+	err = co.log.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Seq <= seq {
+			return kv.ErrStop
+		}
+		newest = max(newest, op.Seq)
+		return fn(op)
+	})
+	return newest, err
 }

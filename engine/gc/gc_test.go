@@ -156,11 +156,7 @@ func TestPromise12OverThinnedHistory(t *testing.T) {
 	if _, err := p.E.History.Tag(enginetest.Bg, "before", target.ID.String(), false); err != nil {
 		t.Fatal(err)
 	}
-	a, b := p.Agent("a"), p.Agent("b")
-	a.Start()
-	b.Start()
-	a.Prompt("go")
-	b.Prompt("go")
+	a, b := atWork(p)
 	a.Run("1", func() { p.Write("mine", enginetest.Big("1")) })
 	gone := p.Get(b.Run("2", func() { p.Write("theirs", enginetest.Big("theirs")) }))
 	b.Run("3", func() { p.Write("other", enginetest.Big("theirs, too")) })
@@ -186,15 +182,11 @@ func TestPromise12AcrossARestore(t *testing.T) {
 	p.Set("gc.grace", "0s")
 	p.Write("x", enginetest.Big("x"))
 	p.Save("start")
-	a, b := p.Agent("a"), p.Agent("b")
+	a, b := atWork(p)
 	tag := func(name string, h *capture.Handled) {
 		_, err := p.E.History.Tag(enginetest.Bg, name, p.Get(h).ID.String(), false)
 		p.Must(err)
 	}
-	a.Start()
-	b.Start()
-	a.Prompt("go")
-	b.Prompt("go")
 	tag("target", b.Run("1", func() { p.Write("y", enginetest.Big("y")) }))
 	tag("removed", b.Run("2", func() { p.Remove("x") }))
 	between := p.Get(b.Run("3", func() { p.Write("z", enginetest.Big("z")) }))

@@ -172,11 +172,7 @@ func TestMergedStateStays(t *testing.T) {
 	text := func(first, last string) string { return first + enginetest.Big("between") + last + "\n" }
 	p.Write("f", text("1", "1"))
 	p.Save("before")
-	a, b := p.Agent("a"), p.Agent("b")
-	for _, x := range []*enginetest.Agent{a, b} {
-		x.Start()
-		x.Prompt("go")
-	}
+	a, b := atWork(p)
 	target := p.Get(a.Run("1", func() { p.Write("own", enginetest.Big("1")) }))
 	a.Run("2", func() { p.Write("f", text("a's", "1")) })
 	b.Run("3", func() { p.Write("f", text("a's", "b's")) })
@@ -337,11 +333,7 @@ func TestMergedFromAnotherLine(t *testing.T) {
 	p.Set("gc.grace", "0s")
 	p.Write("f", enginetest.Big("0"))
 	p.Save("start")
-	a, b := p.Agent("a"), p.Agent("b")
-	for _, x := range []*enginetest.Agent{a, b} {
-		x.Start()
-		x.Prompt("go")
-	}
+	a, b := atWork(p)
 	first := a.Run("1", func() { p.Write("mine", enginetest.Big("1")) })
 	gone := p.Get(b.Run("2", func() { p.Write("theirs", enginetest.Big("2")) }))
 	second := a.Run("3", func() { p.Write("mine", enginetest.Big("3")) })

@@ -154,12 +154,7 @@ func (m *reach) roots() error {
 	if err := m.sessions(); err != nil {
 		return err
 	}
-	upTo := m.upTo
-	err = m.e.log.Refs.Newest(0, func(op *refs.Operation) error {
-		if op.Seq <= upTo {
-			return kv.ErrStop
-		}
-		m.upTo = max(m.upTo, op.Seq)
+	m.upTo, err = m.e.since(m.upTo, func(op *refs.Operation) error {
 		if m.plan != nil {
 			if _, err := m.plan.rewritten(op); err != nil {
 				return err

@@ -49,11 +49,7 @@ func thinned(t *testing.T) *enginetest.Project {
 	p.Set("gc.grace", "0s")
 	p.Write("g", text("1", "1"))
 	p.Save("before")
-	a, b := p.Agent("a"), p.Agent("b")
-	for _, x := range []*enginetest.Agent{a, b} {
-		x.Start()
-		x.Prompt("go")
-	}
+	a, b := atWork(p)
 	a.Run("0", func() { p.Write("own", enginetest.Big("0")) })
 	target := p.Get(a.Run("1", func() { p.Write("own", enginetest.Big("1")) }))
 	a.Run("2", func() { p.Write("g", text("a's", "1")) })

@@ -49,11 +49,7 @@ func lived(t *testing.T) *enginetest.Project {
 	p.Write("g", text("1", "1"))
 	p.Save("by hand")
 	later(p, 10*enginetest.ADay)
-	a, b := p.Agent("a"), p.Agent("b")
-	for _, x := range []*enginetest.Agent{a, b} {
-		x.Start()
-		x.Prompt("go")
-	}
+	a, b := atWork(p)
 	a.Run("0", p.Edits("own", "0"))
 	target := p.Get(a.Run("1", p.Edits("own", "1")))
 	a.Run("2", func() { p.Write("g", text("a's", "1")) })
