@@ -103,20 +103,6 @@ func (pl *planner) wasRestored(path string, ent *tree.Entry) (bool, error) {
 	return false, nil
 }
 
-// setByReverted reports whether the restore that is taken back set exactly ent at path: the checkpoint that it went to
-// has it, also a safety checkpoint.
-func (pl *planner) setByReverted(path string, ent *tree.Entry) (bool, error) {
-	if pl.reverted == nil {
-		return false, nil
-	}
-	set, err := pl.reverted.Find(path)
-	if err != nil || set == nil {
-		return false, err
-	}
-	dirs := set.Type == tree.TypeDir && ent.Type == tree.TypeDir
-	return dirs || apply.MatchesRestored(ent, set), nil
-}
-
 // leaves reports whether the head that the restore left has exactly ent, a file, at path: a named one as it was first
 // known behind the target.
 func (l *restoredState) leaves(path string, ent *tree.Entry) (bool, error) {
@@ -145,7 +131,7 @@ func (pl *planner) compareWithBase(c *capture.Capture) error {
 		if ch.Old != nil {
 			return nil
 		}
-		set, err := pl.setByReverted(ch.Path, ch.New)
+		set, err := pl.reverted.leaves(ch.Path, ch.New)
 		if !set {
 			pl.unknown[ch.Path] = true
 		}

@@ -33,6 +33,7 @@ type Plan struct {
 	Merges   []value.Merge   // of a merge: what became of each path of it, by path
 	// Mergeable: Merge would take what goes out of a path that stays for a colleague, or mark it there
 	Mergeable bool
+	unnamed   int // of those that stay, how many are not in Kept, for nothing was asked about them
 
 	others     authorship.Theirs  // what others changed after the target, and stays
 	Yours      []string           // what a person changed after the target, and is set: the safety checkpoint has it
@@ -68,7 +69,7 @@ type planner struct {
 	inCall      func(path string) bool // reports unknown paths that an open call of the session itself made; nil: none
 	ofAgent     map[string]bool        // of unknown: a restore had left the file that a person has changed since
 	unsaved     map[string]bool
-	reverted    *oplog.Lookups               // what the restore set that is taken back; nil: it is another kind
+	reverted    *reverted                    // the restore that is taken back; nil: it is another kind
 	others      *authorship.Since            // what others changed after the target
 	merged      map[string]bool              // paths that a merge sets instead of leaving them to others
 	stuck       map[string]value.MergeReason // paths that stay, for what goes could not be taken out of them
@@ -274,21 +275,6 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 		return err
 	}
 	return pl.takeOut(c)
-}
-
-// findReverted finds what the restore set that is to be taken back.
-func (pl *planner) findReverted(c *capture.Capture) error {
-	op := pl.request.reverts
-	if op == nil || pl.request.ContextOnly {
-		return nil
-	}
-	set, err := pl.restorer.log.Checkpoint(op.Restore.Target)
-	if err != nil {
-		return err
-	}
-	root, _, err := pl.complete(c, set)
-	pl.reverted = oplog.NewLookups(lostAsEmpty{c.Get, pl.lostTrees}, root)
-	return err
 }
 
 // forgetBase clears what compareWithBase has filled: decide fills it again, for the last capture.
@@ -577,22 +563,10 @@ func (pl *planner) whyKept(ch tree.Change) (value.KeptReason, error) {
 	if err == nil && why == "" {
 		why = pl.isToStay(ch)
 	}
-	if err == nil && why == "" && !pl.all() {
-		why, err = pl.sinceReverted(ch)
+	if err != nil || pl.reverted == nil || pl.all() {
+		return why, err
 	}
-	return why, err
-}
-
-// sinceReverted is why a path stays for it is not as the restore left it that is taken back.
-func (pl *planner) sinceReverted(ch tree.Change) (value.KeptReason, error) {
-	if pl.reverted == nil {
-		return "", nil
-	}
-	set, err := pl.reverted.Find(ch.Path)
-	if err != nil || apply.UpToDate(ch.Old, set) {
-		return "", err
-	}
-	return value.KeptSince, nil
+	return pl.reverted.whyKept(ch, why)
 }
 
 // isToStay is whyKept of what could be set.

@@ -185,7 +185,7 @@ func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Resul
 		return res, nil
 	}
 	j := &r.Journal
-	j.Stage, j.Steps, j.Restore.Kept = NewStageName(), plan.Steps, len(plan.Kept)
+	j.Stage, j.Steps, j.Restore.Kept = NewStageName(), plan.Steps, len(plan.Kept)+plan.unnamed
 	conv.FillJournal(j)
 	if successor != j.Session {
 		j.Goes = successor

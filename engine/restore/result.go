@@ -204,6 +204,10 @@ func (pl *planner) listKept() {
 	paths := slices.SortedFunc(maps.Keys(pl.kept), tree.ComparePaths)
 	for _, p := range paths {
 		k, list := pl.kept[p], pl.plan.Kept
+		if pl.reverted.isBeside(p) && !pl.hinders(p) {
+			pl.plan.unnamed++
+			continue
+		}
 		if n := len(list); n > 0 && covers(list[n-1], k) {
 			continue
 		}
