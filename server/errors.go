@@ -185,6 +185,10 @@ var rules = []rule{
 			"the next one",
 	},
 	{
+		as[*model.EarlierSessionError], api.WordNotFound,
+		"'rewind switch <session>' goes there; 'rewind undo --session <session>' takes back what it did last",
+	},
+	{
 		as[*model.NoForkCodeError], api.WordNotFound,
 		"'rewind forks show <fork>' tells what is known of it; 'rewind fork turn:<n>' takes the conversation alone",
 	},

@@ -25,13 +25,14 @@ func (a *Authors) LeadsTo(id, tip objstore.ID) bool {
 }
 
 // Back is the checkpoint n steps before cp along first parents, and passed are those behind it, the newest first. Steps
-// that are the same for the session count once, folded ones not at all. A *model.NoStepError when there are fewer.
+// that are the same for the session count once, folded ones not at all. A *model.NoStepError when there are fewer, an
+// *model.EarlierSessionError where the next one is an earlier session's.
 func (j *Judge) Back(cp *model.Checkpoint, n int) (to *model.Checkpoint, passed []*model.Checkpoint, err error) {
 	for i := range n {
 		if cp, err = j.OnBranch(cp); err != nil {
 			return nil, nil, err
 		}
-		from := j.Stretch(cp)
+		from, newer := j.Stretch(cp), len(passed)
 		for later := cp; ; {
 			same := false
 			if !oplog.Folded(cp, later) || len(cp.Parents) == 0 {
@@ -50,8 +51,39 @@ func (j *Judge) Back(cp *model.Checkpoint, n int) (to *model.Checkpoint, passed 
 				return nil, nil, err
 			}
 		}
+		if of := j.earlier(passed[newer:]); of != "" {
+			return nil, nil, &model.EarlierSessionError{There: i, Session: of}
+		}
 	}
 	return cp, passed, nil
+}
+
+// earlier is the session that a step is of, where that was before the one that goes back had begun and this one has no
+// part in it; "": it is none, or a person's, or one of the family.
+func (j *Judge) earlier(step []*model.Checkpoint) (of string) {
+	if j.Session == model.Manual {
+		return ""
+	}
+	for _, cp := range step {
+		for _, name := range cp.Authors() {
+			switch past := cp.Seq < j.began; {
+			case j.e.sessions.Family(name) == j.family, name == model.Manual, j.isOwn(name, cp.Seq):
+				return ""
+			case past && of == "":
+				of = j.e.wholeSession(name)
+			}
+		}
+		if cp.Seq >= j.began && j.hasPersons(cp) {
+			return ""
+		}
+	}
+	return of
+}
+
+// hasPersons reports whether a checkpoint changed something that is nobody's call.
+func (j *Judge) hasPersons(cp *model.Checkpoint) bool {
+	from, err := j.e.log.Before(cp)
+	return cp.HasPersons() && (err != nil || from != cp.Tree)
 }
 
 // OnBranch is the step of the session's branch that stands for cp, a checkpoint of another branch: the newest one older

@@ -197,6 +197,28 @@ func (e *NoStepError) Error() string {
 // Is makes it an ErrNotFound.
 func (e *NoStepError) Is(target error) bool { return target == ErrNotFound }
 
+// EarlierSessionError is returned for an undo of more steps than a session has, where an earlier one's lie before them;
+// it is an ErrNotFound.
+type EarlierSessionError struct {
+	There   int    // so many the session has, and the person before it
+	Session string // the earlier one
+}
+
+func (e *EarlierSessionError) Error() string {
+	_, id := SplitSession(e.Session)
+	const text = "undo: %s of this session: the one before is of session %s"
+	switch e.There {
+	case 0:
+		return fmt.Sprintf(text, "nothing more", naming.ShortID(id))
+	case 1:
+		return fmt.Sprintf(text, "only one step", naming.ShortID(id))
+	}
+	return fmt.Sprintf(text, fmt.Sprintf("only %d steps", e.There), naming.ShortID(id))
+}
+
+// Is makes it an ErrNotFound.
+func (e *EarlierSessionError) Is(target error) bool { return target == ErrNotFound }
+
 // NoTurnAheadError is returned for going forward over more turns than lie ahead; it is an ErrNotFound.
 type NoTurnAheadError struct {
 	There int
