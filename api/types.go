@@ -262,7 +262,8 @@ type MergeRequest struct {
 	Change Text     `json:"change,omitempty"` // a turn, a checkpoint, or a range "A..B"
 	Of     string   `json:"of,omitempty"`     // of revert, instead of Change: all that this session wrote
 	Paths  []Text   `json:"paths,omitempty"`
-	Prefer string   `json:"prefer,omitempty"` // ours or theirs: how conflicts are settled; absent: they are written
+	Prefer string   `json:"prefer,omitempty"` // ours or theirs: how conflicts are settled; absent: pick writes them, revert only with Merge
+	Merge  bool     `json:"merge,omitempty"`  // of revert: conflicts are written; else what a person changed goes and what a session did stays
 	DryRun bool     `json:"dry_run,omitempty"`
 	Plan   string   `json:"plan,omitempty"` // as in a Wish
 }

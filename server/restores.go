@@ -198,7 +198,7 @@ func (s restores) merge(ctx context.Context, req api.MergeRequest, p model.Progr
 			Options: options(req.Walk, api.Wish{Env: req.Env, DryRun: req.DryRun, Plan: req.Plan}, paths, p),
 			Change:  at.name, Of: req.Of,
 		}
-		o.Prefer = prefer
+		o.Prefer, o.Merge = prefer, req.Merge
 		if there != e {
 			if o.From = there.Merger; at.name == "" {
 				if o.Change, err = sinceParted(ctx, there, e); err != nil {

@@ -47,13 +47,16 @@ func newRevert(a *app) *cobra.Command {
 	req := api.MergeRequest{}
 	var sides mergeSides
 	cmd := &cobra.Command{
-		Use: "revert {<checkpoint> | turn:<n> | <from>..<to>} [--ours | --theirs] [--session <session>] [--dry-run | --plan <plan>] " +
-			"[-- <path>...]\n" +
-			"  rewind revert --session <session> [--ours | --theirs] [--dry-run | --plan <plan>] [-- <path>...]",
+		Use: "revert {<checkpoint> | turn:<n> | <from>..<to>} [--merge | --ours | --theirs] [--session <session>]\n" +
+			"  [--dry-run | --plan <plan>] [-- <path>...]\n" +
+			"  rewind revert --session <session> [--merge | --ours | --theirs]\n" +
+			"  [--dry-run | --plan <plan>] [-- <path>...]",
 		Short: "Take one change out of the project, and keep what came after",
 		Long: "Takes what a turn or a checkpoint changed out of the project's files as they are now: the reverse of 'rewind pick'.\n" +
-			"What was changed since, by whomever, stays; where that is the same lines, both are written between the markers of a\n" +
-			"conflict, and the exit code is 15. With --session alone it takes out all that a session wrote.\n" +
+			"What was changed since, by whomever, stays. Where you changed the same lines the file is as it was\n" +
+			"before the change, and your version is named; where a session did it stays as it is. With --merge both\n" +
+			"are written between the markers of a conflict, and the exit code is 15. With --session alone it takes\n" +
+			"out all that a session wrote.\n" +
 			"The conversation is left alone. 'rewind undo-restore' takes it back in one step.",
 		Example: "  rewind revert turn:4\n  rewind revert --session 3f2a91c4\n  rewind revert 3f2a91c4 -- src/main.go",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -62,12 +65,16 @@ func newRevert(a *app) *cobra.Command {
 			} else if len(names) == 0 && req.Session == "" {
 				return usage("revert takes one turn, checkpoint or range, or --session; put paths after '--'")
 			}
+			if req.Merge && sides.prefer() != "" {
+				return usage("--merge and --%s exclude each other", sides.prefer())
+			}
 			return sides.check()
 		},
 		ValidArgsFunction: completePlaces(a, 1, &req.Session),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.merge(cmd, args, api.Revert, req, sides) }
 	mergeFlags(a, cmd, &req, &sides)
+	cmd.Flags().BoolVar(&req.Merge, "merge", false, "where both changed the same lines, write both, with markers")
 	sessionFlag(a, cmd, &req.Session, "turns and @ are those of this `session`; with neither, all that it wrote")
 	return cmd
 }
@@ -152,7 +159,7 @@ func (a *app) merge(cmd *cobra.Command, args []string, route api.Route[api.Merge
 	} else {
 		req.Of, req.Session = req.Session, ""
 	}
-	return a.doMerge(cmd.Context(), route, req, what)
+	return a.doMerge(cmd.Context(), route, req, what, again{cmd: cmd, args: names, paths: paths})
 }
 
 // changeName is the name of a change for a request: of a checkpoint, or of a range, whose two names are joined by "..".
@@ -180,6 +187,7 @@ func (a *app) changeName(name string) (api.Text, error) {
 }
 
 func (a *app) doMerge(ctx context.Context, route api.Route[api.MergeRequest, api.RestoreResponse], req api.MergeRequest, what string,
+	typed again,
 ) error {
 	r, said, err := ask(ctx, a, route, req, "comparing")
 	if err != nil {
@@ -190,12 +198,13 @@ func (a *app) doMerge(ctx context.Context, route api.Route[api.MergeRequest, api
 		if r.Turn != "" && r.Worktree == "" { // else it is told as it was typed
 			what = term.Sanitize(string(r.Turn))
 		}
-		a.tellMerge(r, what)
+		a.tellMerge(r, what, typed.merging(r))
 	}
 	return render.Partial(r)
 }
 
-func (a *app) tellMerge(r api.RestoreResponse, what string) {
+// tellMerge tells what a merge did; again is the command that does the same with markers.
+func (a *app) tellMerge(r api.RestoreResponse, what, again string) {
 	changed := render.Count(max(len(r.Changes)-len(r.Conflicts), 0), "path")
 	verb := map[string][2]string{"pick": {"picked", "would pick"}, "revert": {"reverted", "would revert"}}[r.Kind]
 	switch {
@@ -203,7 +212,7 @@ func (a *app) tellMerge(r api.RestoreResponse, what string) {
 		fmt.Fprintf(a.Out, "%s %s: %s to change\n", verb[1], what, changed)
 	case r.Operation > 0:
 		fmt.Fprintf(a.Out, "%s %s: %s changed\n", verb[0], what, changed)
-	case len(r.Merges) == 0:
+	case len(r.Merges)+len(r.Kept) == 0:
 		fmt.Fprintf(a.Out, "nothing to do: %s changed nothing here\n", what)
 	default:
 		fmt.Fprintf(a.Out, "nothing changed by %s\n", r.Kind)
@@ -211,8 +220,10 @@ func (a *app) tellMerge(r api.RestoreResponse, what string) {
 	if r.DryRun || len(r.Changes) <= render.ShownNames {
 		a.ChangeLines(a.Out, r.Changes, render.ShownPaths)
 	}
+	a.TellReplaced(r)
 	a.TellMerges(r)
 	a.TellKept(r.Kept, false)
+	a.HintOthers(r, again)
 	a.TellConflicts(r.Conflicts)
 	a.TellWithout(r.Without)
 	a.TellAtWork(r)

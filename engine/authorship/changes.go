@@ -152,6 +152,9 @@ func (s *Since) stay(path, by string) bool {
 // session's first event found the worktree as the checkpoint has it, it is that event, since what was changed and
 // changed back in between is in neither. For a fork it is not: what a restore kept for others is not its own.
 func (j *Judge) beganOn(cp *model.Checkpoint) (uint64, error) {
+	if j.Only != nil {
+		return j.From, nil
+	}
 	s := j.e.log.Session(j.Session)
 	since, cursor := max(cp.Seq, j.From), refs.Cursor(j.Session)
 	if s == nil || s.Fork != nil || s.Began <= since {

@@ -24,6 +24,9 @@ type Going struct {
 	// From is the operation that found the worktree as the target has it, behind which changes count; 0: the one that
 	// made the target. What came between the two, and left nothing, is in neither.
 	From uint64
+	// Only, where it is not nil, are the operations of the one change that is taken back: what else the session did
+	// stays, as others' work does, and changes count behind From.
+	Only map[uint64]bool
 }
 
 // KeepsPerson reports whether what a person did stays.
@@ -36,7 +39,7 @@ func (j *Judge) stranger(by string, seq uint64) bool {
 	case whole == model.Manual:
 		return j.KeepsPerson()
 	case seq < j.own[whole]:
-		return false
+		return !j.takesAt(seq)
 	case j.Way == TakeBack:
 		return true
 	case j.Way == ByStep:
@@ -80,6 +83,9 @@ func (j *Judge) wasOver(s, o *model.Session) bool {
 	return s.Ended || o.First.Sub(s.Last) > silence && !j.atWork(s.Name)
 }
 
+// takesAt reports whether what the session did at an operation is taken away by who goes back.
+func (j *Judge) takesAt(seq uint64) bool { return j.Only == nil || j.Only[seq] }
+
 // judged is whose a change is in the eyes of who goes back.
 type judged struct {
 	stays  string // whose change keeps the path; model.Manual: a person's; "": nobody's
@@ -94,7 +100,8 @@ func (d *judged) byNobody() bool { return d.other == model.Manual }
 // it moved, as long as nobody is at work on that one.
 func (j *Judge) ofRestore(op *refs.Operation) judged {
 	family := j.e.sessions.Family(op.Session) == j.family
-	if j.Way == TakeBack && family && !j.open(op.Session, j.e.wholeSession(op.Session), j.inTurn) {
+	works := j.Only == nil && j.open(op.Session, j.e.wholeSession(op.Session), j.inTurn)
+	if j.Way == TakeBack && family && !works {
 		return judged{}
 	}
 	return j.judge([]string{op.Session}, op.Seq-1) // the one that it made begins with it
@@ -111,7 +118,7 @@ func (j *Judge) judge(by []string, seq uint64) (d judged) {
 	}
 	for _, name := range by {
 		switch {
-		case j.isOwn(name, seq):
+		case j.isOwn(name, seq) && j.takesAt(seq):
 			d.shared = true
 			continue
 		case d.other == "":

@@ -17,6 +17,17 @@ type Step struct {
 	Wrote      func(change tree.Change) (bool, error) // reports whether what the step changed at a path is the session's
 }
 
+// Beside is, of several sessions that may have made a change, one that is none of a session's; "": there is none.
+func (a *Authors) Beside(session string, by []string) string {
+	session = a.wholeSession(session)
+	for _, name := range by {
+		if whole := a.wholeSession(name); whole != session {
+			return whole
+		}
+	}
+	return ""
+}
+
 // Wrote are the steps in which a session, or one that works for it, changed something, the oldest first; what it wrote
 // beside another one, in a call of both, is among it. The log's lock is held, and the sessions are loaded.
 func (a *Authors) Wrote(session string) (list []Step, err error) {

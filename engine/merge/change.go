@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/engine/authorship"
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/naming"
@@ -19,6 +20,7 @@ type Ask struct {
 	Change  string              // a turn, a checkpoint, or a range "A..B": what it changed
 	Of      string              // instead of Change: all that this session wrote
 	Session model.SessionChoice // whose turns are meant
+	Reverse bool                // it is to be taken out: what another session may have written, too, is no part of it
 }
 
 // Change is what is to be brought: for each path the edits, the oldest first.
@@ -28,8 +30,18 @@ type Change struct {
 	Of    *model.Checkpoint // the newest checkpoint that it comes from; of a change from elsewhere, one of here
 	Lent  *model.Checkpoint // of a change from elsewhere: there, the newest checkpoint that it comes from; nil: it is of here
 	edits map[string][]edit
-	cut   bool       // older edits are not known any more
-	from  *oplog.Log // of the worktree that has lent it
+	cut   bool            // older edits are not known any more
+	from  *oplog.Log      // of the worktree that has lent it
+	by    string          // the session that did it
+	steps map[uint64]bool // the operations of the session that did it; of what is no session's there are none
+	first uint64          // the oldest of them; 0: there is none
+	both  map[string]both // what another session may have written, too, and so is left out
+}
+
+// both is what two sessions may have written.
+type both struct {
+	other string
+	was   *tree.Entry // before the oldest of it
 }
 
 // Empty reports whether it changes nothing.
@@ -70,7 +82,7 @@ func (ch *Change) add(get objstore.Getter, from, to objstore.ID, want func(tree.
 // ChangeOf is the change that is asked for.
 func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 	if o.Of != "" {
-		return m.writtenBy(o.Of)
+		return m.writtenBy(o.Of, o.Reverse)
 	}
 	if from, to, ok := strings.Cut(o.Change, ".."); ok {
 		return m.between(ctx, from, to, o.Session)
@@ -85,10 +97,12 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 	}
 	if row.Coded() {
 		turn := naming.TurnName(row.Turn, row.Whose)
-		ch := &Change{Name: turn, Turn: turn, Of: row.Checkpoint, edits: map[string][]edit{}}
+		ch := newChange(turn, row.Checkpoint)
+		ch.Turn, ch.by = turn, row.Of
 		for _, cp := range slices.Concat(row.Steps, row.Found) {
 			its := cp.PartOf(row.Of)
-			if err := m.addStep(ch, cp, func(c tree.Change) (bool, error) { return its(c.Path), nil }); err != nil {
+			wrote := func(c tree.Change) (bool, error) { return its(c.Path), nil }
+			if err := m.addPart(ch, cp, m.alone(ch, cp, row.Of, o.Reverse, wrote)); err != nil {
 				return nil, err
 			}
 		}
@@ -98,8 +112,71 @@ func (m *Merger) ChangeOf(ctx context.Context, o Ask) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	ch := &Change{Name: nameOf(cp), Of: cp, edits: map[string][]edit{}}
+	ch := newChange(nameOf(cp), cp)
 	return ch, m.addStep(ch, cp, all)
+}
+
+func newChange(name string, of *model.Checkpoint) *Change {
+	return &Change{
+		Name: name, Of: of, by: of.Session,
+		edits: map[string][]edit{}, steps: map[uint64]bool{}, both: map[string]both{},
+	}
+}
+
+// Takes is who goes back that takes the change out, as to what else was done to its paths.
+func (ch *Change) Takes() authorship.Going {
+	from := ch.Of.Seq
+	if ch.first > 0 {
+		from = ch.first - 1
+	}
+	return authorship.Going{Session: ch.by, Way: authorship.TakeBack, From: from, Only: ch.steps}
+}
+
+// Adds reports whether nothing was at a path before the change.
+func (ch *Change) Adds(path string) bool {
+	list := ch.edits[path]
+	return len(list) > 0 && list[0].from == nil
+}
+
+// EachShared calls fn for the files that another session may have written, too, and that are not as they were before.
+func (ch *Change) EachShared(now *oplog.Lookups, fn func(path, other string)) error {
+	for path, b := range ch.both {
+		is, err := now.Find(path)
+		if err != nil {
+			return err
+		}
+		if !same(is, b.was) && !isDir(is) && !isDir(b.was) {
+			fn(path, b.other)
+		}
+	}
+	return nil
+}
+
+// alone is what a session wrote of a step, as wrote says, and, where the change is to be taken out, no other one may
+// have written, too.
+func (m *Merger) alone(
+	ch *Change, cp *model.Checkpoint, session string, reverse bool, wrote func(tree.Change) (bool, error),
+) func(tree.Change) (bool, error) {
+	of := cp.AuthorsOf()
+	return func(c tree.Change) (bool, error) {
+		its, err := wrote(c)
+		if err != nil || !its || !reverse {
+			return its, err
+		}
+		other := m.authors.Beside(session, of(c.Path))
+		if _, known := ch.both[c.Path]; other != "" && !known {
+			ch.both[c.Path] = both{other, c.Old}
+		}
+		return other == "", nil
+	}
+}
+
+// addPart is addStep of a step of the session whose change it is.
+func (m *Merger) addPart(ch *Change, cp *model.Checkpoint, want func(tree.Change) (bool, error)) error {
+	if ch.steps[cp.Seq] = true; ch.first == 0 || cp.Seq < ch.first {
+		ch.first = cp.Seq
+	}
+	return m.addStep(ch, cp, want)
 }
 
 func all(tree.Change) (bool, error) { return true, nil }
@@ -136,7 +213,7 @@ func (m *Merger) between(ctx context.Context, from, to string, who model.Session
 	if err != nil {
 		return nil, err
 	}
-	ch := &Change{Name: nameOf(a) + ".." + nameOf(b), Of: b, edits: map[string][]edit{}}
+	ch := newChange(nameOf(a)+".."+nameOf(b), b)
 	return ch, ch.add(m.log.Objs, a.Tree, b.Tree, all)
 }
 
@@ -158,9 +235,8 @@ func (m *Merger) addStep(ch *Change, cp *model.Checkpoint, want func(tree.Change
 	return ch.add(m.log.Objs, from, cp.Tree, want)
 }
 
-// writtenBy is all that a session wrote, as the checkpoints say: also what it wrote beside another one, in a call of
-// both.
-func (m *Merger) writtenBy(session string) (*Change, error) {
+// writtenBy is all that a session wrote, as the checkpoints say.
+func (m *Merger) writtenBy(session string, reverse bool) (*Change, error) {
 	name, err := m.sessions.FindSession(session)
 	if err != nil {
 		return nil, err
@@ -173,12 +249,13 @@ func (m *Merger) writtenBy(session string) (*Change, error) {
 		why := fmt.Errorf("%w: no checkpoint says that it wrote something", model.ErrNotFound)
 		return nil, &value.OpError{Op: "session", Subject: name, Typed: true, Err: why}
 	}
-	ch := &Change{Name: "session " + name, Of: steps[len(steps)-1].Checkpoint, edits: map[string][]edit{}}
+	ch := newChange("session "+name, steps[len(steps)-1].Checkpoint)
+	ch.by = name
 	for _, s := range steps {
 		if s.From.IsZero() {
 			continue // how the project was found
 		}
-		if err := m.addStep(ch, s.Checkpoint, s.Wrote); err != nil {
+		if err := m.addPart(ch, s.Checkpoint, m.alone(ch, s.Checkpoint, name, reverse, s.Wrote)); err != nil {
 			return nil, err
 		}
 	}

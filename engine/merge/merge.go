@@ -20,23 +20,29 @@ type Options struct {
 	Only    refs.PathSet // these paths of it
 	Reverse bool         // what it did is taken back
 	Prefer  textdiff.Side
-	Clean   bool   // of TakeOut: a path with a conflict stays as it is
-	name    string // of the other side, in the markers of a conflict; "": change
+	Clean   bool // a path with a conflict stays as it is
+	// Yields, of Clean, says of a path with a conflict that it becomes what it is after the change; nil: none does
+	Yields func(path string) bool
+	still  bool   // of Clean: no file is followed to another path, and who goes back decides on what stays
+	name   string // of the other side, in the markers of a conflict; "": change
 }
 
 // Merged is what a change makes of the captured worktree.
 type Merged struct {
 	Set  map[string]*tree.Entry // what paths become; nil: nothing
 	List []value.Merge          // what became of the change at each file and link, by path
+	// Yielded are paths of Set that had a conflict; List has them not
+	Yielded map[string]bool
 }
 
 // Into brings a change into a captured worktree. What it makes is put into the capture's transaction.
 func (m *Merger) Into(c *capture.Capture, ch *Change, o Options) (*Merged, error) {
 	in := &merging{
 		log: m.log, from: ch.from, capture: c, get: c.Get, prefer: o.Prefer,
-		back: o.Reverse, clean: o.Clean, name: cmp.Or(o.name, "change"),
+		back: o.Reverse, clean: o.Clean, still: o.still, yields: o.Yields, name: cmp.Or(o.name, "change"),
 		now: oplog.NewLookups(c.Get, c.Res.Root), trees: lookups{},
 		paths: map[string][]edit{}, moved: map[objstore.ID]map[string]string{}, set: map[string]*tree.Entry{},
+		yielded: map[string]bool{},
 	}
 	if ch.from != nil {
 		in.get = tree.NewMemo(oplog.Beside{Here: c.Get, There: ch.from})
@@ -53,13 +59,23 @@ func (m *Merger) Into(c *capture.Capture, ch *Change, o Options) (*Merged, error
 	if err == nil {
 		err = in.settleDatabases()
 	}
-	if err == nil && !o.Clean { // else who goes back decides on what stays
+	if err == nil && !o.still {
 		err = in.keepMoved()
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Merged{Set: in.set, List: in.list}, nil
+	return in.merged(), nil
+}
+
+// merged is what has become of all paths.
+func (m *merging) merged() *Merged {
+	out := &Merged{Set: m.set, List: m.list, Yielded: map[string]bool{}}
+	for path := range m.yielded {
+		_, out.Yielded[path] = m.set[path]
+	}
+	out.List = slices.DeleteFunc(out.List, func(t value.Merge) bool { return out.Yielded[string(t.Path)] })
+	return out
 }
 
 // Sets reports whether a path is set; of nil none is.
@@ -93,7 +109,10 @@ type merging struct {
 	get     objstore.Getter // what edits name, and what the capture has
 	prefer  textdiff.Side
 	back    bool // what was done is taken back
-	clean   bool // no path that cannot be merged is touched, and none that is elsewhere now
+	clean   bool // no path that cannot be merged is touched
+	still   bool // nor one that is elsewhere now
+	yields  func(path string) bool
+	yielded map[string]bool
 	name    string
 	now     *oplog.Lookups
 	trees   lookups
@@ -186,7 +205,12 @@ func (m *merging) path(path string, edits []edit) error {
 		}
 		told.Places += v.places
 	}
-	if stays := m.clean && told.Verdict == value.MergeConflict; !stays && !same(ours, was) {
+	if stays := m.clean && told.Verdict == value.MergeConflict; stays {
+		if ours, err = m.stuck(&told, was, edits[len(edits)-1].to); err != nil {
+			return err
+		}
+	}
+	if !same(ours, was) {
 		why, err := m.obstacle(at, was, ours, edits[0].toTree)
 		if err != nil {
 			return err
@@ -202,6 +226,35 @@ func (m *merging) path(path string, edits []edit) error {
 	}
 	m.list = append(m.list, told)
 	return nil
+}
+
+// stuck is what becomes of a path with a conflict that is not written: it stays as it was, or yields.
+func (m *merging) stuck(told *value.Merge, was, to *tree.Entry) (*tree.Entry, error) {
+	path := string(told.Path)
+	yields, err := m.isToYield(path, was, to)
+	if err != nil || !yields {
+		return was, err
+	}
+	m.yielded[path] = true
+	if same(to, was) {
+		*told = value.Merge{Path: told.Path, Was: told.Was, Verdict: value.MergeAlready}
+	}
+	return to, nil
+}
+
+// isToYield reports whether a path with a conflict becomes what the change leads to. A directory with something in it
+// does not.
+func (m *merging) isToYield(path string, was, to *tree.Entry) (bool, error) {
+	if m.yields == nil || !m.yields(path) {
+		return false, nil
+	}
+	if isDir(was) {
+		if empty, err := m.emptied(path, was); err != nil || !empty {
+			return false, err
+		}
+	}
+	why, err := m.gone(to)
+	return why == "", err
 }
 
 // obstacle is why a path cannot be set; "": it can, and the directories above it are set if they are missing.
@@ -322,7 +375,7 @@ func (m *merging) emptied(path string, is *tree.Entry) (bool, error) {
 // since.
 func (m *merging) whereabouts(path string, edits []edit) (string, error) {
 	first, last := edits[0], edits[len(edits)-1]
-	if m.clean || m.back && last.to == nil { // what lies elsewhere now is another one's
+	if m.still || m.back && last.to == nil { // what lies elsewhere now is another one's
 		return path, nil
 	}
 	is, err := m.find(path)

@@ -22,7 +22,7 @@ func (m *Merger) TakeOut(c *capture.Capture, ch *Change, may func(path string) b
 	if o.Clean && ch.cut {
 		return &Merged{List: ch.unknown()}, nil
 	}
-	o.Reverse, o.name = true, "target"
+	o.Reverse, o.still, o.name = true, o.Clean, "target"
 	r, err := m.Into(c, ch, o)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 )
 
 // PickOptions are what a person asks of Pick and Revert, beside Options, of which they take Paths, Prefer, DryRun,
-// Plan, Session and Progress.
+// Plan, Session and Progress, and Revert Merge.
 type PickOptions struct {
 	Options
 	Change string        // a turn, a checkpoint, or a range "A..B": what it changed
@@ -26,13 +26,15 @@ func (rs *Restorer) Pick(ctx context.Context, o PickOptions) (*Result, error) {
 	return rs.merge(ctx, refs.KindPick, o)
 }
 
-// Revert is Pick of the reverse of a change, or of all that a session wrote, the newest first.
+// Revert is Pick of the reverse of a change, or of all that a session wrote, the newest first. It takes back as what
+// goes back does: where a person changed the same a path becomes what it was, and Plan.Yours has it; where a session did it
+// stays, and Plan.Kept has it. With Merge there are markers.
 func (rs *Restorer) Revert(ctx context.Context, o PickOptions) (*Result, error) {
 	return rs.merge(ctx, refs.KindRevert, o)
 }
 
 func (rs *Restorer) merge(ctx context.Context, kind refs.Kind, o PickOptions) (*Result, error) {
-	ask := merge.Ask{Change: o.Change, Of: o.Of, Session: o.Session}
+	ask := merge.Ask{Change: o.Change, Of: o.Of, Session: o.Session, Reverse: kind == refs.KindRevert}
 	var change *merge.Change
 	if o.From != nil {
 		var err error
@@ -70,7 +72,11 @@ func (rs *Restorer) merge(ctx context.Context, kind refs.Kind, o PickOptions) (*
 		return nil, err
 	}
 	r.choose = func(pl *planner, c *capture.Capture) error {
-		m, err := rs.merger.Into(c, change, merge.Options{Only: only, Reverse: kind == refs.KindRevert, Prefer: o.Prefer})
+		bring := pl.bring
+		if kind == refs.KindRevert {
+			bring = pl.revert
+		}
+		m, err := bring(c, change, merge.Options{Only: only, Prefer: o.Prefer})
 		if err != nil {
 			return err
 		}

@@ -264,7 +264,10 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if err != nil {
 		return err
 	}
-	pl.merged, pl.stuck, pl.gaveUp = map[string]bool{}, map[string]value.MergeReason{}, map[string]bool{}
+	pl.merged, pl.stuck = map[string]bool{}, map[string]value.MergeReason{}
+	if pl.gaveUp = r.gaveUp; pl.gaveUp == nil {
+		pl.gaveUp = map[string]bool{}
+	}
 	if !pl.all() {
 		pl.plan.others = pl.others.Stay
 	}
@@ -468,7 +471,7 @@ func (pl *planner) keepUnread(c *capture.Capture) error {
 
 // listReplaced fills the plan's Replaced and Yours.
 func (pl *planner) listReplaced() {
-	stay := pl.restorer.going(pl.request).KeepsPerson() && !pl.all()
+	stay := pl.request.merges || pl.restorer.going(pl.request).KeepsPerson() && !pl.all()
 	for _, s := range pl.plan.Steps {
 		if !model.IsFile(s.Old) {
 			continue

@@ -55,7 +55,7 @@ func restores(p *enginetest.Project, k *enginetest.Talker) map[string]func(resto
 		},
 		"revert": func(o restore.Options) (*restore.Result, error) {
 			o.Session = walk
-			return rs.Revert(enginetest.Bg, restore.PickOptions{Options: o, Change: "turn:1"})
+			return rs.Revert(enginetest.Bg, restore.PickOptions{Options: o, Change: "turn:2"})
 		},
 	}
 }

@@ -103,6 +103,7 @@ type request struct {
 	clone      bool            // of a fork: the whole conversation
 	merges     bool            // it makes contents, even for a dry run; nobody's place changes, so that no step is nothing to do
 	reverts    *refs.Operation // the operation that an undo-restore reverts
+	gaveUp     map[string]bool // of a revert, as the planner's
 }
 
 // newRequest is a restore of the given kind, of a session.

@@ -27,6 +27,9 @@ var errStores = errors.New("what is made of a merge has to be stored")
 func (pl *planner) takeOut(c *capture.Capture) error {
 	r := pl.request
 	r.Target, pl.target = r.target.ID, r.target // an earlier look at the worktree may have made another one
+	if r.merges {                               // it has taken out what it takes out
+		return nil
+	}
 	pl.plan.Mergeable = false
 	if r.Kind == refs.KindUndoRestore || pl.all() || len(pl.others.Stay) == 0 {
 		return nil

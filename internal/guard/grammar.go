@@ -61,7 +61,7 @@ ops: all,a limit,n=
 pick: dry-run,n ours plan= session= theirs
 purge: blob= dry-run,n found= text-file= yes,y
 redo: code-only dry-run,n exact keep-mine merge ours plan= session= theirs
-revert: dry-run,n ours plan= session= theirs
+revert: dry-run,n merge ours plan= session= theirs
 save: message,m= session=
 sessions: all,a import limit,n=
 sessions restore: dry-run,n

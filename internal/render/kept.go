@@ -118,14 +118,17 @@ func (pr *Printer) TellKept(list []api.Kept, made bool) {
 	}
 }
 
-// hintOthers says what takes what another session changed, too. again is the command that merges; "": there is none.
-func (pr *Printer) hintOthers(r api.RestoreResponse, again string) {
+// HintOthers says what takes what another session changed, too. again is the command that merges; "": there is none.
+func (pr *Printer) HintOthers(r api.RestoreResponse, again string) {
 	others := slices.ContainsFunc(r.Kept, func(k api.Kept) bool {
 		return k.Reason == value.KeptSession && k.By != value.Person
 	})
-	switch {
-	case !others:
-	case again == "" || !r.Mergeable:
+	reverts := r.Kind == "revert" // it names what goes
+	switch none := again == "" || !r.Mergeable; {
+	case !others, reverts && none:
+	case reverts:
+		pr.Say("hint: '%s' takes what the session did out of such a file, with markers in it", again)
+	case none:
 		pr.Say("hint: --exact takes what another one changed, too")
 	default:
 		pr.Say("hint: '%s' takes what the session did out of such a file; --exact, all of it", again)

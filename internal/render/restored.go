@@ -29,7 +29,7 @@ func (pr *Printer) TellRestore(r api.RestoreResponse, again string) {
 	if r.DryRun || len(r.Changes) <= ShownNames {
 		pr.ChangeLines(pr.Out, r.Changes, ShownPaths)
 	}
-	pr.tellReplaced(r)
+	pr.TellReplaced(r)
 	if !r.Parts { // each was chosen
 		pr.tellTaken(r)
 	}
@@ -41,7 +41,7 @@ func (pr *Printer) TellRestore(r api.RestoreResponse, again string) {
 		stay = append(stay, api.Kept{Path: d, Reason: value.KeptHolds})
 	}
 	pr.TellKept(stay, false)
-	pr.hintOthers(r, again)
+	pr.HintOthers(r, again)
 	pr.TellConflicts(r.Conflicts)
 	pr.TellWithout(r.Without)
 	pr.tellUncaptured(r.NotCaptured)
@@ -129,7 +129,7 @@ func (pr *Printer) TellConflicts(list []api.Conflict) {
 	}
 }
 
-func (pr *Printer) tellReplaced(r api.RestoreResponse) {
+func (pr *Printer) TellReplaced(r api.RestoreResponse) {
 	head := "would replace, changed since the last checkpoint"
 	if r.Safety != nil {
 		head = fmt.Sprintf("replaced, changed since the last checkpoint; 'rewind cat %s:<path>' has them",

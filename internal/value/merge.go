@@ -40,3 +40,12 @@ const (
 	ReasonMoved      MergeReason = "moved"      // the change moves it, and it cannot come to where that has it
 	ReasonGone       MergeReason = "gone"       // the content was purged, or lost
 )
+
+// Collides reports whether a path is in conflict for two changed the same, and not for it cannot be set.
+func (r MergeReason) Collides() bool {
+	switch r {
+	case ReasonBlocked, ReasonUncaptured, ReasonMoved, ReasonGone:
+		return false
+	}
+	return true
+}
