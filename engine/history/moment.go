@@ -282,6 +282,10 @@ func (h *turnReader) saidAtEnd(p *Moment, s *model.Session, n uint64) (err error
 		p.Transcript, p.Turn = s.Cursor.Transcript, at
 		return nil
 	}
+	if said, _, at := h.inCut(s, n); at > 0 && p.Checkpoint == nil {
+		p.Transcript, p.Turn = said, at
+		return nil
+	}
 	if p.Checkpoint == nil && s.Imported {
 		whose := h.sessions.Whose()(p.Session)
 		return &model.NoTurnError{Session: p.Session, Turn: n, Turns: below(s).of(turns), Whose: whose}

@@ -85,6 +85,48 @@ func (h *turnReader) saidOf(s *model.Session, n uint64) (said objstore.ID, turns
 	return s.Cursor.Transcript, turns, nil
 }
 
+// inCut is the newest conversation that a session's file had before a restore cut it, and that has turn n, with the
+// turn's place in it; 0: none has it. What cannot be read is not known.
+func (h *turnReader) inCut(s *model.Session, n uint64) (said objstore.ID, turns []transcript.Turn, place int) {
+	if s == nil || n == 0 {
+		return said, nil, 0
+	}
+	made, err := h.cutsOf(s)
+	if err != nil {
+		return said, nil, 0
+	}
+	for _, c := range made {
+		num, count, err := h.numbersBefore(s, c.from, c.seq)
+		at, has := num.place(n)
+		if err != nil || !has || at > count {
+			continue
+		}
+		if turns, err = h.turnsTo(s, c.from); err == nil {
+			return c.from, turns, at
+		}
+	}
+	return said, nil, 0
+}
+
+// countTurns is the number of the last turn that a list of a session's turns has beside those of the log: of its
+// conversation, or of what restores have cut off that.
+func (h *turnReader) countTurns(s *model.Session) uint64 {
+	last := h.SaidTurns(s)
+	if s == nil {
+		return last
+	}
+	made, err := h.cutsOf(s)
+	if err != nil {
+		return last // the number is a hint
+	}
+	for _, c := range made {
+		if num, count, err := h.numbersBefore(s, c.from, c.seq); err == nil {
+			last = max(last, num.of(count))
+		}
+	}
+	return last
+}
+
 // firstTurn is the first turn of a session that the log tells of; 0: it tells of none.
 func (h *turnReader) firstTurn(s *model.Session) uint64 {
 	if s.Imported {
@@ -120,11 +162,15 @@ func (h *turnReader) pastTurn(at turnAt) (*Row, error) {
 	if place == 0 || !said || place > len(turns) {
 		turns, place, err = h.unheard(s, at)
 	}
+	cutOff := err == nil && place == 0
+	if cutOff {
+		_, turns, place = h.inCut(s, at.turn)
+	}
 	if err != nil || place == 0 {
 		return nil, err
 	}
 	r := pastRow(s, turns, place)
-	r.Turn = at.turn
+	r.Turn, r.Aside = at.turn, r.Aside || cutOff
 	return &r, nil
 }
 

@@ -37,7 +37,7 @@ func (h *turnReader) turn(session string, n naming.Name) (*model.Checkpoint, err
 			return nil, cmp.Or(err, h.NoCode("checkpoint", n.String(), p))
 		}
 		if s, err := h.log.StoredSession(at.session); err == nil && s != nil {
-			none.Turns = max(none.Turns, h.SaidTurns(s))
+			none.Turns = max(none.Turns, h.countTurns(s))
 			if s.Fork != nil && s.Fork.Both > 0 {
 				none.Turns = max(none.Turns, uint64(s.Fork.Both)) // a fork without events has its parent's turns
 			}
@@ -156,7 +156,7 @@ func (l *turnLog) askedBy(h *turnReader) *turnLog {
 func (h *turnReader) hasTurns(err error) error {
 	var none *model.NoTurnError
 	if errors.As(err, &none) {
-		none.Turns = max(none.Turns, h.SaidTurns(h.log.Session(none.Session)))
+		none.Turns = max(none.Turns, h.countTurns(h.log.Session(none.Session)))
 	}
 	return err
 }
