@@ -70,7 +70,7 @@ func (rs *talkPlanner) PlanConversation(r *request, tx *objstore.Tx) (*conversat
 // with what it takes out of the conversation in which one stands; "": none does.
 func (rs *talkPlanner) promptTaken(r *request, t *conversationPlan) (string, error) {
 	switch {
-	case t == nil: // the conversation stays
+	case t == nil, r.again: // the conversation stays, or has more turns than where one stands
 		return "", nil
 	case r.front > 0:
 		return rs.history.PromptOf(r.moment.Session, r.front), nil

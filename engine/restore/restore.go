@@ -104,6 +104,7 @@ type request struct {
 	merges     bool            // it makes contents, even for a dry run; nobody's place changes, so that no step is nothing to do
 	reverts    *refs.Operation // the operation that an undo-restore reverts
 	gaveUp     map[string]bool // of a revert, as the planner's
+	again      bool            // it brings the turns again that reverts has taken back
 }
 
 // newRequest is a restore of the given kind, of a session.

@@ -357,7 +357,7 @@ func (rs *undoer) setBack(ctx context.Context, op *refs.Operation, known *model.
 		target = known
 	}
 	r := undoRequest(op, target, o)
-	r.found = found
+	r.found, r.again = found, true
 	if r.Before, err = rs.log.Refs.ID(refs.Cursor(op.Session)); err != nil {
 		return nil, err
 	}
