@@ -278,11 +278,7 @@ func (h *turnReader) saidAtEnd(p *Moment, s *model.Session, n uint64) (err error
 		p.Transcript, p.Turn, p.Checkpoint = said, at, nil
 		return nil
 	}
-	if _, at := h.saidTurns(s, n); at > 0 { // another project heard of it, between turns that this one has heard of
-		p.Transcript, p.Turn = s.Cursor.Transcript, at
-		return nil
-	}
-	if said, _, at := h.inCut(s, n); at > 0 && p.Checkpoint == nil {
+	if said, at := h.untoldPlace(s, n, p.Checkpoint == nil); at > 0 {
 		p.Transcript, p.Turn = said, at
 		return nil
 	}
@@ -291,6 +287,18 @@ func (h *turnReader) saidAtEnd(p *Moment, s *model.Session, n uint64) (err error
 		return &model.NoTurnError{Session: p.Session, Turn: n, Turns: below(s).of(turns), Whose: whose}
 	}
 	return nil
+}
+
+// untoldPlace is a conversation of a session that has turn n, and the turn's place there: another project heard of it,
+// between turns that this one has heard of, or, where nobody has its code, a restore cut it off. 0: there is none.
+func (h *turnReader) untoldPlace(s *model.Session, n uint64, noCode bool) (said objstore.ID, place int) {
+	if _, place = h.saidTurns(s, n); place > 0 {
+		return s.Cursor.Transcript, place
+	}
+	if noCode {
+		said, _, place = h.inCut(s, n)
+	}
+	return said, place
 }
 
 // withoutConversation is the moment with err as the reason why its conversation is not known; err itself if there is no

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -188,6 +189,11 @@ func Outside(event string, turn uint64, whose string) string {
 	return "outside, before " + words
 }
 
+// eventWords are how a step is told that an event without a tool has found.
+var eventWords = map[string]string{
+	"prompt": "before the prompt", "notice": atNotice, "stop": "end of turn", "quiet": "end of turn",
+}
+
 // StepText is what made a checkpoint, in the row that says its turn: the tool and what its call was about.
 func StepText(c *api.Checkpoint) string {
 	text := ""
@@ -208,14 +214,8 @@ func StepText(c *api.Checkpoint) string {
 		text = "before " + tool
 	case c.Event == "scan":
 		text, outside = scanText(c, target), false
-	case c.Event == "prompt":
-		text = "before the prompt"
-	case c.Event == "notice":
-		text = atNotice
-	case c.Event == "stop", c.Event == "quiet":
-		text = "end of turn"
 	default:
-		text = c.Event
+		text = cmp.Or(eventWords[c.Event], c.Event)
 	}
 	if outside {
 		text += " (outside)"
