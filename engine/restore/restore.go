@@ -161,7 +161,8 @@ func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Resul
 	if r.saveOn != "" {
 		plan.Replaced = nil // a step has their bytes
 	}
-	res := &Result{Plan: plan, Changed: len(plan.Steps), Without: plan.without, Of: rs.wentBack(r)}
+	res := &Result{Plan: plan, Without: plan.without, Of: rs.wentBack(r)}
+	res.Changed = changedPaths(plan.Steps, len(plan.Steps))
 	if conv != nil {
 		res.Conversation = &conv.conversation
 	}
@@ -375,6 +376,12 @@ func (rs *runner) applyAndRecord(ctx context.Context, root worktreefs.Dir, j *mo
 		refs.Operation{Kind: j.Kind, Session: j.Session, Restore: &done, Message: j.Message()}, j, res)
 }
 
+// changedPaths is how many paths so many of some steps have changed: a renamed file is one, as in the list of changes.
+func changedPaths(steps []tree.Change, done int) int {
+	renames, _ := tree.Renames(steps)
+	return max(done-len(renames), 0)
+}
+
 // syncAndFinish is finish beside a sync of the directories that held the stage. Whether the stage is gone for good does
 // not matter: one that comes back after a power cut holds nothing that is not stored.
 func (rs *runner) syncAndFinish(
@@ -431,7 +438,8 @@ func (rs *runner) Apply(
 		Open:     func(id objstore.ID) (io.ReadCloser, error) { return rs.log.Objs.Open(id) },
 		Progress: rs.progress(ctx),
 	})
-	res.Changed, res.KeptDirs = done.Done, slices.DeleteFunc(done.KeptDirs, res.Plan.isIgnored)
+	res.Changed = changedPaths(res.Plan.Steps, done.Done)
+	res.KeptDirs = slices.DeleteFunc(done.KeptDirs, res.Plan.isIgnored)
 	res.Conflicts = append(res.Conflicts, done.Conflicts...)
 	res.Without, res.perms = append(res.Without, done.Without...), done.Perms
 	if err != nil {
