@@ -5,13 +5,15 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/oplog"
+	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
 )
 
-// undone are the steps that an undo took back, or a redo or an undo-restore of it brought again. What a person had done
-// in them is a person's again: who takes back a step of their own does nothing for a session.
+// undone are the steps that an undo took back, or a redo or an undo-restore of it brought again, and those behind a
+// state to which somebody went. What a person had done in them is a person's again: who takes back a step of their own
+// does nothing for a session.
 type undone []undoneStep
 
 type undoneStep struct {
@@ -24,9 +26,15 @@ const maxUndone = 64
 
 // undoneBy are the steps that an operation took back or brought again; none: it did neither, or they are not known.
 func (j *Judge) undoneBy(op *refs.Operation) (list undone, err error) {
-	op, err = j.setBackBy(op)
-	if err != nil || op.Kind != refs.KindUndo && op.Kind != refs.KindRedo {
+	if op, err = j.setBackBy(op); err != nil {
 		return nil, err
+	}
+	switch op.Kind {
+	case refs.KindUndo, refs.KindRedo:
+	case refs.KindCheckout, refs.KindSwitch:
+		return j.passedBy(op)
+	default:
+		return nil, nil
 	}
 	newest, oldest := objstore.ID{}, objstore.ID{}
 	for _, c := range op.Changes {
@@ -57,6 +65,52 @@ func (j *Judge) undoneBy(op *refs.Operation) (list undone, err error) {
 		id = cp.Parents[0]
 	}
 	return list, nil
+}
+
+// passedBy are the steps between a state and a restore that went there, with what that found unsaved: what a person
+// alone had done in them it took away, or left behind. None: it set some paths, or they are not known.
+func (j *Judge) passedBy(op *refs.Operation) (list undone, err error) {
+	whole := isSetting(op) && len(op.Restore.Paths) == 0
+	if !whole || op.Thinned || !j.KeepsPerson() {
+		return nil, nil
+	}
+	target, _, err := j.asked(op.Restore.Target)
+	if err != nil {
+		return nil, err
+	}
+	safety, err := j.e.log.Checkpoint(op.Restore.Safety)
+	if err != nil {
+		return nil, err
+	}
+	head, err := j.e.log.Accounts(safety)
+	if err != nil {
+		return nil, err
+	}
+	get := oplog.Lenient{Store: j.e.log.Objs}
+	add := func(from objstore.ID, cp *model.Checkpoint) {
+		list = append(list, undoneStep{oplog.NewLookups(get, from), oplog.NewLookups(get, cp.Tree), cp.AuthorsOf()})
+	}
+	add(head.Tree, safety)
+	_, err = j.e.log.NewestMade(op.Seq-1, func(of *refs.Operation) (bool, error) {
+		if of.Seq <= target.Seq {
+			return false, kv.ErrStop
+		}
+		if of.Kind != refs.KindCheckpoint {
+			return false, nil
+		}
+		cp, err := j.e.log.Checkpoint(of.Checkpoint)
+		if lost := model.IsLost(err); lost || len(list) == maxUndone {
+			list = nil
+			return false, kv.ErrStop
+		}
+		if err != nil {
+			return false, err
+		}
+		from, err := j.e.log.Before(cp)
+		add(from, cp)
+		return false, err
+	})
+	return list, err
 }
 
 // setBackBy is the operation that an undo-restore, over any number of others, sets back; itself where it is none, or

@@ -50,8 +50,8 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Change) ([]value.A
 	return out, nil
 }
 
-// runsOn is a session as its agent goes on in it, also where a restore left it: an agent at work stays at work until its
-// stop or its end. Where another session of its family was heard of since, the person went on in that one.
+// runsOn is a session as its agent goes on in it, also where a restore left it: an agent at work stays at work until
+// its stop or its end. Where another session of its family was heard of since, the person went on in that one.
 func (ss *Sessions) runsOn(s *model.Session, all []*model.Session) *model.Session {
 	wentOn := func(o *model.Session) bool {
 		return !o.Left && o.Last.After(s.Last) && ss.Family(o.Name) == ss.Family(s.Name)
