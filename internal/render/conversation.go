@@ -49,7 +49,11 @@ func (pr *Printer) tellConversation(r api.RestoreResponse) {
 		pr.resumeLine(resume)
 	}
 	for _, p := range t.Removed {
-		fmt.Fprintf(pr.Out, "removed, nobody had used it: %s\n", term.Quote(string(p)))
+		head := "removed, nobody had used it"
+		if r.DryRun {
+			head = "would be removed, nobody has used it"
+		}
+		fmt.Fprintf(pr.Out, "%s: %s\n", head, term.Quote(string(p)))
 	}
 	for _, p := range t.Kept {
 		fmt.Fprintf(pr.Out, "kept, somebody has used it: %s\n", term.Quote(string(p)))

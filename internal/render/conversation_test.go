@@ -88,6 +88,11 @@ func TestTellConversation(t *testing.T) {
 			out: "conversation: back as it was\n  claude --resume " + id + "\n" + `removed, nobody had used it: "/x\033"` +
 				"\nkept, somebody has used it: /y\n",
 		},
+		{
+			name: "taken back, dry run", talk: &api.Conversation{Mode: "back", Resume: resume, Removed: []api.Text{"/x"}},
+			dry: true,
+			out: "conversation: would be as it was\nwould be removed, nobody has used it: /x\n",
+		},
 	} {
 		s, out, errs := term.Test("", false)
 		a := &Printer{Streams: s}

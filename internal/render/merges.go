@@ -61,47 +61,33 @@ func withoutDeleted(paths []api.Text, changes []api.Change) []api.Text {
 // TellMerges names what is in conflict, what was settled, what was followed to another path, and counts what was there
 // already. Of a pick and a revert all else is the change.
 func (pr *Printer) TellMerges(r api.RestoreResponse) {
-	list, what := r.Merges, "going back"
-	heads := [2]string{"merged, what others changed there stays", "others had changed it too, settled as asked"}
-	if r.Kind == "pick" || r.Kind == "revert" {
-		what, heads = "the change", [2]string{"", "both had changed, settled as asked"}
+	would := ""
+	if r.DryRun {
+		would = "would be "
 	}
-	already, merged, settled := 0, []api.Text{}, []api.Text{}
-	moved := "followed to where the file is now:"
-	if heads[0] != "" {
-		moved = "merged, " + moved
+	change := r.Kind == "pick" || r.Kind == "revert"
+	moved, settledBy := would+"merged, followed", "others had changed it too, settled as asked"
+	if change {
+		moved, settledBy = would+"followed", "both had changed, settled as asked"
 	}
-	for _, head := range []string{"in conflict:", moved} {
-		first := true
-		for _, m := range list {
-			if head == moved && !followed(m) || head != moved && m.Verdict != value.MergeConflict {
-				continue
-			}
-			if first {
-				fmt.Fprintln(pr.Out, pr.Styled(term.Warn, head))
-				first = false
-			}
-			fmt.Fprintln(pr.Out, "  "+mergeLine(m, what))
-		}
-	}
-	for _, m := range list {
+	conflict := func(m api.Merge) bool { return m.Verdict == value.MergeConflict && !followed(m) }
+	pr.mergeLines("in conflict:", r, conflict)
+	pr.mergeLines(moved+" to where the file is now:", r, followed)
+	of := map[value.MergeVerdict][]api.Text{}
+	for _, m := range r.Merges {
 		if followed(m) {
 			continue // it has been named
 		}
-		switch m.Verdict {
-		case value.MergeAlready:
-			already++
-		case value.MergeSettled:
-			settled = append(settled, m.Path)
-		case value.MergeApplied, value.MergeMerged:
-			merged = append(merged, m.Path)
+		if m.Verdict == value.MergeApplied {
+			m.Verdict = value.MergeMerged
 		}
+		of[m.Verdict] = append(of[m.Verdict], m.Path)
 	}
-	if heads[0] != "" {
-		pr.Names(heads[0], withoutDeleted(merged, r.Changes))
+	if !change {
+		pr.Names(would+"merged, what others changed there stays", withoutDeleted(of[value.MergeMerged], r.Changes))
 	}
-	pr.Names(heads[1], settled)
-	if already > 0 {
+	pr.Names(settledBy, of[value.MergeSettled])
+	if already := len(of[value.MergeAlready]); already > 0 {
 		is := "path is"
 		if already > 1 {
 			is = "paths are"
@@ -110,12 +96,30 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 	}
 }
 
+// mergeLines has a line for each path of some.
+func (pr *Printer) mergeLines(head string, r api.RestoreResponse, some func(api.Merge) bool) {
+	what := "going back"
+	if r.Kind == "pick" || r.Kind == "revert" {
+		what = "the change"
+	}
+	for _, m := range r.Merges {
+		if !some(m) {
+			continue
+		}
+		if head != "" {
+			fmt.Fprintln(pr.Out, pr.Styled(term.Warn, head))
+			head = ""
+		}
+		fmt.Fprintln(pr.Out, "  "+mergeLine(m, what, r.DryRun))
+	}
+}
+
 // followed reports whether a change was made where the file is now, as it is elsewhere.
 func followed(m api.Merge) bool {
 	return m.Was != "" && (m.Verdict == value.MergeApplied || m.Verdict == value.MergeMerged)
 }
 
-func mergeLine(m api.Merge, what string) string {
+func mergeLine(m api.Merge, what string, dryRun bool) string {
 	line := term.Quote(string(m.Path))
 	if m.Was != "" {
 		line += " (was " + term.Quote(string(m.Was)) + ")"
@@ -124,7 +128,10 @@ func mergeLine(m api.Merge, what string) string {
 		return line
 	}
 	line += ": " + MergeWords(m.Reason, what)
-	if m.Places > 0 {
+	switch {
+	case m.Places > 0 && dryRun:
+		return line + ", " + Count(m.Places, "place") + " would be marked"
+	case m.Places > 0:
 		return line + ", " + Count(m.Places, "place") + " marked"
 	}
 	return line + "; it stays as it is"

@@ -34,3 +34,35 @@ func TestMergesAreNamedOnce(t *testing.T) {
 		}
 	}
 }
+
+// A dry run tells what would be, what was done is told as done.
+func TestMergesOfADryRun(t *testing.T) {
+	t.Parallel()
+	list := []api.Merge{
+		{Path: "a", Was: "b", Verdict: value.MergeMerged},
+		{Path: "c", Verdict: value.MergeApplied},
+		{Path: "d", Verdict: value.MergeConflict, Reason: value.ReasonText, Places: 1},
+	}
+	const conflict = "in conflict:\n  d: both changed the same lines, 1 place "
+	for kind, want := range map[string][2]string{
+		"checkout": {
+			conflict + "marked\nmerged, followed to where the file is now:\n  a (was b)\n" +
+				"merged, what others changed there stays:\n  c\n",
+			conflict + "would be marked\nwould be merged, followed to where the file is now:\n  a (was b)\n" +
+				"would be merged, what others changed there stays:\n  c\n",
+		},
+		"revert": {
+			conflict + "marked\nfollowed to where the file is now:\n  a (was b)\n",
+			conflict + "would be marked\nwould be followed to where the file is now:\n  a (was b)\n",
+		},
+	} {
+		for i, dry := range []bool{false, true} {
+			s, out, _ := term.Test("", false)
+			pr := &Printer{Streams: s}
+			pr.TellMerges(api.RestoreResponse{Kind: kind, Merges: list, DryRun: dry})
+			if out.String() != want[i] {
+				t.Errorf("%s, dry run %v:\n%swant\n%s", kind, dry, out, want[i])
+			}
+		}
+	}
+}
