@@ -438,7 +438,7 @@ func (rs *runner) Apply(
 		Open:     func(id objstore.ID) (io.ReadCloser, error) { return rs.log.Objs.Open(id) },
 		Progress: rs.progress(ctx),
 	})
-	res.Changed = changedPaths(res.Plan.Steps, done.Done)
+	res.Changed = changedPaths(steps, done.Done)
 	res.KeptDirs = slices.DeleteFunc(done.KeptDirs, res.Plan.isIgnored)
 	res.Conflicts = append(res.Conflicts, done.Conflicts...)
 	res.Without, res.perms = append(res.Without, done.Without...), done.Perms

@@ -138,7 +138,7 @@ func (rs *undoer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
 	case back != nil && n > 1:
 		return nil, &model.NoStepError{Ahead: true, There: 1}
 	case back != nil:
-		return rs.setBack(ctx, back, was, o)
+		return rs.setBack(ctx, back, was, true, o)
 	}
 	j, err := rs.authors.Judge(authorship.Going{Session: session, Way: authorship.ByStep, KeepMine: o.KeepMine})
 	if err != nil {
@@ -340,14 +340,14 @@ func (rs *undoer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Resu
 	if op.Kind.Manages() {
 		return rs.undoManaged(ctx, op, o)
 	}
-	return rs.setBack(ctx, op, nil, o)
+	return rs.setBack(ctx, op, nil, false, o)
 }
 
 // setBack sets what a restore set back to what it found; known is a checkpoint of that state that a person knows, if it
-// is one: nil, or with what was unsaved the safety checkpoint is told.
-func (rs *undoer) setBack(ctx context.Context, op *refs.Operation, known *model.Checkpoint, o Options) (
-	*Result, error,
-) {
+// is one: nil, or with what was unsaved the safety checkpoint is told. redo: it brings again what the restore took back.
+func (rs *undoer) setBack(
+	ctx context.Context, op *refs.Operation, known *model.Checkpoint, redo bool, o Options,
+) (*Result, error) {
 	target, err := rs.log.Checkpoint(op.Restore.Safety)
 	if err != nil {
 		return nil, err
@@ -357,7 +357,7 @@ func (rs *undoer) setBack(ctx context.Context, op *refs.Operation, known *model.
 		target = known
 	}
 	r := undoRequest(op, target, o)
-	r.found, r.again = found, true
+	r.found, r.again = found, redo
 	if r.Before, err = rs.log.Refs.ID(refs.Cursor(op.Session)); err != nil {
 		return nil, err
 	}
