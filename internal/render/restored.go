@@ -129,6 +129,8 @@ func (pr *Printer) TellConflicts(list []api.Conflict) {
 	}
 }
 
+// TellReplaced names what a restore replaces that was not saved, and what of the person's goes, with the checkpoint
+// that has them.
 func (pr *Printer) TellReplaced(r api.RestoreResponse) {
 	head := "would replace, changed since the last checkpoint"
 	if r.Safety != nil {
