@@ -344,7 +344,8 @@ func (rs *undoer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Resu
 }
 
 // setBack sets what a restore set back to what it found; known is a checkpoint of that state that a person knows, if it
-// is one: nil, or with what was unsaved the safety checkpoint is told. redo: it brings again what the restore took back.
+// is one: nil, or with what was unsaved the safety checkpoint is told. redo: it brings again what the restore took
+// back.
 func (rs *undoer) setBack(
 	ctx context.Context, op *refs.Operation, known *model.Checkpoint, redo bool, o Options,
 ) (*Result, error) {

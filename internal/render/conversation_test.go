@@ -89,8 +89,8 @@ func TestTellConversation(t *testing.T) {
 				"\nkept, somebody has used it: /y\n",
 		},
 		{
-			name: "taken back, dry run", talk: &api.Conversation{Mode: "back", Resume: resume, Removed: []api.Text{"/x"}},
-			dry: true,
+			name: "taken back, dry run", dry: true,
+			talk: &api.Conversation{Mode: "back", Resume: resume, Removed: []api.Text{"/x"}},
 			out: "conversation: would be as it was\nwould be removed, nobody has used it: /x\n",
 		},
 	} {
