@@ -91,7 +91,7 @@ func TestTellConversation(t *testing.T) {
 		{
 			name: "taken back, dry run", dry: true,
 			talk: &api.Conversation{Mode: "back", Resume: resume, Removed: []api.Text{"/x"}},
-			out: "conversation: would be as it was\nwould be removed, nobody has used it: /x\n",
+			out:  "conversation: would be as it was\nwould be removed, nobody has used it: /x\n",
 		},
 	} {
 		s, out, errs := term.Test("", false)
