@@ -479,7 +479,8 @@ func (pl *planner) listReplaced() {
 		if pl.unsaved[s.Path] && !pl.merged[s.Path] {
 			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
 		}
-		if pl.others.Yours[s.Path] && (pl.gaveUp[s.Path] || !stay) {
+		yours := pl.others.Yours[s.Path] || pl.request.merges // of a revert gaveUp says it
+		if yours && (pl.gaveUp[s.Path] || !stay) {
 			pl.plan.Yours = append(pl.plan.Yours, s.Path)
 		}
 	}
