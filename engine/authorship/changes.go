@@ -236,13 +236,9 @@ func (j *Judge) setting(op *refs.Operation, later *oplog.Lookups, all bool, fn v
 	}
 	persons := j.judge(nil, op.Seq)
 	return j.restore(op, later, func(ch tree.Change) error {
-		is, err := back.persons(ch.Path)
-		switch {
-		case err != nil:
-			return err
-		case is:
+		if back[ch.Path] {
 			fn(op, ch, persons)
-		default:
+		} else {
 			fn(op, ch, d)
 		}
 		return nil

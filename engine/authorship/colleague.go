@@ -210,9 +210,7 @@ func (j *Judge) isAncestor(cp *model.Checkpoint) bool {
 				break
 			}
 			j.ancestors[id] = true
-			if id = (objstore.ID{}); len(at.Parents) > 0 {
-				id = at.Parents[0]
-			}
+			id = at.Parent()
 		}
 		j.tips[i] = id
 	}

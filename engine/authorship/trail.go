@@ -17,7 +17,15 @@ type trails struct {
 	now   *oplog.Lookups
 	of    map[string][]passed
 	mixed map[string]objstore.ID // what a person had changed, as the safety checkpoint of the next restore found it
+	last  found
 	err   error
+}
+
+// found is what a restore found unsaved.
+type found struct {
+	safety objstore.ID
+	head   *oplog.Lookups // before that
+	of     func(path string) []string
 }
 
 // passed is a state of a path, and who made it of the next older one.
@@ -75,20 +83,31 @@ func (t *trails) foundBy(op *refs.Operation, ch tree.Change, way []passed) ([]pa
 	if len(op.Restore.Paths) == 0 {
 		return way, nil
 	}
-	safety, err := t.j.e.log.Checkpoint(op.Restore.Safety)
-	if err != nil {
+	if err := t.read(op.Restore.Safety); err != nil {
 		return way, err
 	}
-	head, err := t.j.e.log.Accounts(safety)
-	if err != nil {
-		return way, err
-	}
-	was, err := oplog.NewLookups(oplog.Lenient{Store: t.j.e.log.Objs}, head.Tree).Find(ch.Path)
-	persons := len(safety.AuthorsOf()(ch.Path)) == 0
+	was, err := t.last.head.Find(ch.Path)
+	persons := len(t.last.of(ch.Path)) == 0
 	if err != nil || !persons || tree.Same(was, ch.Old) {
 		return way, err
 	}
 	return back(way, was, maker{yours: true}), nil
+}
+
+// read reads what a restore found, once for all its paths.
+func (t *trails) read(id objstore.ID) error {
+	if t.last.safety == id {
+		return nil
+	}
+	safety, err := t.j.e.log.Checkpoint(id)
+	if err != nil {
+		return err
+	}
+	head, err := t.j.e.log.Accounts(safety)
+	if err == nil {
+		t.last = found{id, oplog.NewLookups(oplog.Lenient{Store: t.j.e.log.Objs}, head.Tree), safety.AuthorsOf()}
+	}
+	return err
 }
 
 // back is a way with the next older state, of which by made the last one.

@@ -5,37 +5,37 @@ import (
 
 	"rewind/engine/model"
 	"rewind/engine/oplog"
-	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
 )
 
-// undone are the steps that an undo took back, or a redo or an undo-restore of it brought again, and those behind a
-// state to which somebody went. What a person had done in them is a person's again: who takes back a step of their own
-// does nothing for a session.
-type undone []undoneStep
-
-type undoneStep struct {
-	was, is *oplog.Lookups
-	of      func(path string) []string
-}
+// undone has the paths that were changed in steps which an undo took back, or a redo or an undo-restore of it brought
+// again, or which lie behind a state to which somebody went; true: a person alone changed it. That is a person's again:
+// who takes back a step of their own does nothing for a session.
+type undone map[string]bool
 
 // maxUndone bounds how many steps are looked at.
-const maxUndone = 64
+const maxUndone = 1 << 10
 
-// undoneBy are the steps that an operation took back or brought again; none: it did neither, or they are not known.
-func (j *Judge) undoneBy(op *refs.Operation) (list undone, err error) {
-	if op, err = j.setBackBy(op); err != nil {
+// undoneBy has what was changed in the steps that an operation took back or brought again; nil: it did neither, or they
+// are not known.
+func (j *Judge) undoneBy(op *refs.Operation) (undone, error) {
+	op, err := j.setBackBy(op)
+	if err != nil {
 		return nil, err
 	}
 	switch op.Kind {
 	case refs.KindUndo, refs.KindRedo:
+		return j.walkedBy(op)
 	case refs.KindCheckout, refs.KindSwitch:
 		return j.passedBy(op)
-	default:
-		return nil, nil
 	}
+	return nil, nil
+}
+
+// walkedBy is undoneBy for an undo or a redo: its steps lie between the places of the cursor.
+func (j *Judge) walkedBy(op *refs.Operation) (undone, error) {
 	newest, oldest := objstore.ID{}, objstore.ID{}
 	for _, c := range op.Changes {
 		if c.Name == refs.Cursor(op.Session) {
@@ -45,31 +45,28 @@ func (j *Judge) undoneBy(op *refs.Operation) (list undone, err error) {
 	if op.Kind == refs.KindRedo {
 		newest, oldest = oldest, newest
 	}
-	get := oplog.Lenient{Store: j.e.log.Objs}
-	for id := newest; id != oldest; {
+	u := undone{}
+	for n, id := 0, newest; id != oldest; n++ {
 		cp, err := j.e.log.Checkpoint(id)
-		if model.IsLost(err) || len(list) == maxUndone {
+		if model.IsLost(err) || n == maxUndone {
 			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		if len(cp.Parents) == 0 {
+		if id = cp.Parent(); id.IsZero() {
 			return nil, nil
 		}
-		from, err := j.e.log.Before(cp)
-		if err != nil {
+		if err := j.addUndone(u, cp); err != nil {
 			return nil, err
 		}
-		list = append(list, undoneStep{oplog.NewLookups(get, from), oplog.NewLookups(get, cp.Tree), cp.AuthorsOf()})
-		id = cp.Parents[0]
 	}
-	return list, nil
+	return u, nil
 }
 
-// passedBy are the steps between a state and a restore that went there, with what that found unsaved: what a person
-// alone had done in them it took away, or left behind. None: it set some paths, or they are not known.
-func (j *Judge) passedBy(op *refs.Operation) (list undone, err error) {
+// passedBy is undoneBy for a restore that went to a state: of the steps behind that, and of what it found unsaved. It
+// took what a person had done in them away, or left it.
+func (j *Judge) passedBy(op *refs.Operation) (undone, error) {
 	whole := isSetting(op) && len(op.Restore.Paths) == 0
 	if !whole || op.Thinned || !j.KeepsPerson() {
 		return nil, nil
@@ -86,31 +83,34 @@ func (j *Judge) passedBy(op *refs.Operation) (list undone, err error) {
 	if err != nil {
 		return nil, err
 	}
-	get := oplog.Lenient{Store: j.e.log.Objs}
-	add := func(from objstore.ID, cp *model.Checkpoint) {
-		list = append(list, undoneStep{oplog.NewLookups(get, from), oplog.NewLookups(get, cp.Tree), cp.AuthorsOf()})
+	steps, err := j.e.log.StepsBetween(target.Seq, op.Seq, maxUndone)
+	if err != nil || steps == nil {
+		return nil, err
 	}
-	add(head.Tree, safety)
-	_, err = j.e.log.NewestMade(op.Seq-1, func(of *refs.Operation) (bool, error) {
-		if of.Seq <= target.Seq {
-			return false, kv.ErrStop
-		}
-		if of.Kind != refs.KindCheckpoint {
-			return false, nil
-		}
-		cp, err := j.e.log.Checkpoint(of.Checkpoint)
-		if lost := model.IsLost(err); lost || len(list) == maxUndone {
-			list = nil
-			return false, kv.ErrStop
-		}
-		if err != nil {
-			return false, err
-		}
-		from, err := j.e.log.Before(cp)
-		add(from, cp)
-		return false, err
+	u := undone{}
+	err = j.addChanged(u, head.Tree, safety)
+	for _, cp := range steps {
+		err = errors.Join(err, j.addUndone(u, cp))
+	}
+	return u, err
+}
+
+func (j *Judge) addUndone(u undone, cp *model.Checkpoint) error {
+	from, err := j.e.log.Before(cp)
+	if err != nil {
+		return err
+	}
+	return j.addChanged(u, from, cp)
+}
+
+// addChanged adds what lies between a tree and that of a checkpoint.
+func (j *Judge) addChanged(u undone, from objstore.ID, cp *model.Checkpoint) error {
+	of := cp.AuthorsOf()
+	return tree.Diff(oplog.Lenient{Store: j.e.log.Objs}, from, cp.Tree, func(ch tree.Change) error {
+		yours, known := u[ch.Path]
+		u[ch.Path] = len(of(ch.Path)) == 0 && (yours || !known)
+		return nil
 	})
-	return list, err
 }
 
 // setBackBy is the operation that an undo-restore, over any number of others, sets back; itself where it is none, or
@@ -129,27 +129,6 @@ func (j *Judge) setBackBy(op *refs.Operation) (*refs.Operation, error) {
 	return op, nil
 }
 
-// persons reports whether a person alone had changed a path in the steps.
-func (u undone) persons(path string) (is bool, err error) {
-	for _, s := range u {
-		was, err := s.was.Find(path)
-		if err != nil {
-			return false, err
-		}
-		now, err := s.is.Find(path)
-		switch {
-		case err != nil:
-			return false, err
-		case tree.Same(was, now):
-		case len(s.of(path)) > 0:
-			return false, nil
-		default:
-			is = true
-		}
-	}
-	return is, nil
-}
-
 // without is a step without what the person had done and took back, where that is to stay.
 func (u undone) without(set Step, stays bool) Step {
 	if len(u) == 0 || !stays {
@@ -157,8 +136,8 @@ func (u undone) without(set Step, stays bool) Step {
 	}
 	wrote := set.Wrote
 	set.Wrote = func(ch tree.Change) (bool, error) {
-		if is, err := u.persons(ch.Path); is || err != nil {
-			return false, err
+		if u[ch.Path] {
+			return false, nil
 		}
 		return wrote(ch)
 	}

@@ -119,6 +119,28 @@ func (l *Log) StepOf(session string, from, to uint64) (*model.Checkpoint, error)
 	return l.Checkpoint(op.Checkpoint)
 }
 
+// StepsBetween are the steps behind an operation and before another one, the newest first; nil: there are more than
+// most, or not all are known any more.
+func (l *Log) StepsBetween(behind, before uint64, most int) ([]*model.Checkpoint, error) {
+	list := []*model.Checkpoint{}
+	err := l.madeFrom(before-1, func(op *refs.Operation) error {
+		if op.Seq <= behind {
+			return kv.ErrStop
+		}
+		if op.Kind != refs.KindCheckpoint {
+			return nil
+		}
+		cp, err := l.Checkpoint(op.Checkpoint)
+		if unknown := model.IsLost(err) || len(list) == most; unknown {
+			list = nil
+			return kv.ErrStop
+		}
+		list = append(list, cp)
+		return err
+	})
+	return list, err
+}
+
 // Note is what a checkpoint's capture skipped, by path.
 func (l *Log) Note(cp *model.Checkpoint) ([]tree.Skip, error) { return l.NoteOf(cp.Note) }
 

@@ -258,3 +258,32 @@ func TestWhoseCursorMoves(t *testing.T) {
 		}
 	}
 }
+
+// What a checkout took of a person's over many steps, and the person wrote anew, is none of the work that is taken
+// back.
+func TestTakeBackWhatAPersonWroteAnew(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Write("f", "0")
+	before := p.Save("before")
+	a := p.Agent("a")
+	a.Start()
+	a.Prompt("go")
+	one := p.Get(a.Run("1", func() { p.Write("f", "1") }))
+	p.Write("mine", "first")
+	p.Save("by hand")
+	for i := range 100 {
+		a.Run(fmt.Sprint("more ", i), func() { p.Write("g", fmt.Sprint(i)) })
+	}
+	o := restore.Options{Session: model.SessionChoice{Session: a.Name()}}
+	p.Checkout(one.ID.String(), o)
+	if _, err := os.Stat(p.Path("mine")); !os.IsNotExist(err) {
+		t.Fatalf("the checkout leaves what came behind: %v", err)
+	}
+	p.Write("mine", "anew")
+	o.TakeBack = true
+	p.Checkout(before.ID.String(), o)
+	if f, mine := p.Read("f"), p.Read("mine"); f != "0" || mine != "anew" {
+		t.Errorf("f is %q, mine is %q", f, mine)
+	}
+}

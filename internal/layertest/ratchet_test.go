@@ -194,12 +194,12 @@ func walks(f *ast.File) (n int) {
 	return n
 }
 
-// isWalk reports whether a method walks the log: of refs.Store, or Made of the log.
+// isWalk reports whether a method walks the log: of refs.Store, or Made or NewestMade of the log.
 func isWalk(fn *ast.SelectorExpr) bool {
 	switch of, _ := fn.X.(*ast.SelectorExpr); {
 	case of == nil:
 		return false
-	case fn.Sel.Name == "Made":
+	case fn.Sel.Name == "Made", fn.Sel.Name == "NewestMade":
 		return strings.EqualFold(of.Sel.Name, "log")
 	default:
 		return of.Sel.Name == "Refs" && slices.Contains([]string{"Newest", "NewestOf", "Since"}, fn.Sel.Name)
