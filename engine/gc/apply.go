@@ -156,7 +156,7 @@ func (g *gcPlan) recheck() error {
 	if j != nil && slices.ContainsFunc([]objstore.ID{j.Target, j.Safety, j.Before, j.After}, g.goes) {
 		return ErrReplan
 	}
-	g.checked, err = g.e.since(max(g.checked, g.end()-1), func(op *refs.Operation) error {
+	g.checked, err = g.e.since(max(g.checked+1, g.end())-1, func(op *refs.Operation) error {
 		if g.goes(op.Checkpoint) || slices.ContainsFunc(g.withParents(namedBy(op)), g.goes) {
 			return ErrReplan
 		}

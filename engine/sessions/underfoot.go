@@ -71,7 +71,8 @@ func (ss *Sessions) UnderWay(list []model.Session) []value.AtWork {
 	look, looked := new(clients.Processes), 0
 	for i := range list {
 		s := &list[i]
-		if s.Ended || s.Imported || len(s.Calls) == 0 && !s.TurnRuns() || looked == mostLooked {
+		over, idle := s.Ended || s.Imported, len(s.Calls) == 0 && !s.TurnRuns()
+		if over || idle || looked == mostLooked {
 			continue
 		}
 		looked++

@@ -65,13 +65,12 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 	if r.DryRun {
 		would = "would be "
 	}
-	change := r.Kind == "pick" || r.Kind == "revert"
+	change := bringsChange(r)
 	moved, settledBy := would+"merged, followed", "others had changed it too, settled as asked"
 	if change {
 		moved, settledBy = would+"followed", "both had changed, settled as asked"
 	}
-	conflict := func(m api.Merge) bool { return m.Verdict == value.MergeConflict && !followed(m) }
-	pr.mergeLines("in conflict:", r, conflict)
+	pr.mergeLines("in conflict:", r, func(m api.Merge) bool { return m.Verdict == value.MergeConflict })
 	pr.mergeLines(moved+" to where the file is now:", r, followed)
 	of := map[value.MergeVerdict][]api.Text{}
 	for _, m := range r.Merges {
@@ -96,10 +95,13 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 	}
 }
 
+// bringsChange reports whether an answer is of a pick or a revert.
+func bringsChange(r api.RestoreResponse) bool { return r.Kind == "pick" || r.Kind == "revert" }
+
 // mergeLines has a line for each path of some.
 func (pr *Printer) mergeLines(head string, r api.RestoreResponse, some func(api.Merge) bool) {
 	what := "going back"
-	if r.Kind == "pick" || r.Kind == "revert" {
+	if bringsChange(r) {
 		what = "the change"
 	}
 	for _, m := range r.Merges {

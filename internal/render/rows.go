@@ -156,13 +156,14 @@ func (pr *Printer) FileDiffs(w io.Writer, files []api.FileDiff, patch, stat bool
 func rowText(r *api.Row) string {
 	c := r.Checkpoint
 	text := string(r.Prompt)
-	switch {
+	ofAgent := c.Message == "" && c.Agent != "" && !c.Safety
+	switch between := BetweenTurns(c.Event) && c.Turn > 0; {
 	case r.Turn > 0 && strings.TrimSpace(text) == "":
 		text = "(the prompt is not known)"
 	case r.Turn > 0:
-	case c.Message == "" && c.Agent != "" && !c.Safety && BetweenTurns(c.Event) && c.Turn > 0:
+	case ofAgent && between:
 		text = Outside(c.Event, c.Turn, c.Whose)
-	case c.Message == "" && c.Agent != "" && !c.Safety && r.Outside:
+	case ofAgent && r.Outside:
 		text = "outside"
 	default:
 		text = Cause(c)
