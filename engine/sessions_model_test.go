@@ -213,7 +213,11 @@ func (m *sessions23) beginActor(t *rapid.T) {
 // beginsOf has a session of an agent begin.
 func (m *sessions23) beginsOf(agent hooks.Agent, source string) {
 	m.n++
-	a := &actor{Scribe: m.Scribe(agent, fmt.Sprintf("%08x-0000-4000-8000-000000000000", 0xa0+m.began))}
+	version := 4
+	if agent == hooks.Codex {
+		version = 7 // its ids are in order of time
+	}
+	a := &actor{Scribe: m.Scribe(agent, fmt.Sprintf("%08x-0000-%d000-8000-000000000000", 0xa0+m.began, version))}
 	m.began++
 	a.family = a.Name()
 	m.h.actors = append(m.h.actors, a)

@@ -39,13 +39,13 @@ func (p *codexParser) decide(l *line) {
 		l.says.Reset()
 	}
 	l.Open = p.ahead
-	if l.Copied = inOrder(p.turn) && inOrder(p.thread) && p.turn < p.thread; !inOrder(p.turn) {
+	if l.Copied = InOrder(p.turn) && InOrder(p.thread) && p.turn < p.thread; !InOrder(p.turn) {
 		l.InTurn = ""
 	}
 }
 
-// inOrder reports whether an id is one of those that are made in order of time: a UUID of version 7 (RFC 9562, 5.7).
-func inOrder(id string) bool { return ValidID(id) && id[14] == '7' }
+// InOrder reports whether an id is one of those that are made in order of time: a UUID of version 7 (RFC 9562, 5.7).
+func InOrder(id string) bool { return ValidID(id) && id[14] == '7' }
 
 // codexPart is a file of Codex's within a conversation that several make: where it begins, and the ordinal of its first
 // record.

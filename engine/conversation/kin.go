@@ -324,7 +324,7 @@ func (r *tracer) common(
 // precedes reports whether a session was there before another one that begins alike. What both say decides if it tells,
 // then what their files' times do; so that the answer does not depend on who was heard of first, that is asked last.
 func precedes(a, b *model.Session, at, bt *transcript.Trace, same transcript.Same) bool {
-	if first := cmp.Or(named(a, b, at, bt), same.Order); first != 0 {
+	if first := cmp.Or(named(a, b, at, bt), begun(a, b), same.Order); first != 0 {
 		return first < 0
 	}
 	goes, other := at.Goes(bt), bt.Goes(at)
@@ -360,6 +360,15 @@ func named(a, b *model.Session, at, bt *transcript.Trace) int {
 	}
 	// a copy took records along that say whose they are; a summary in front is of what the other one had by then
 	return cmp.Or(tells(at.Has(b.ID), bt.Has(a.ID)), tells(at.Sums(bt), bt.Sums(at)))
+}
+
+// begun tells by the ids of two sessions, where their agent makes them in order of time, which was there first, as
+// cmp.Compare; 0: that does not tell.
+func begun(a, b *model.Session) int {
+	if !transcript.InOrder(a.ID) || !transcript.InOrder(b.ID) {
+		return 0
+	}
+	return cmp.Compare(a.ID, b.ID)
 }
 
 // summed tells by a summary in front of what has nothing of its own: clients that put one in front of a copy name no

@@ -276,6 +276,21 @@ func TestOriginOf(t *testing.T) {
 	}
 }
 
+// TestBegunInOrder: where ids are made in order of time they tell which of two was there first, whoever went on first.
+func TestBegunInOrder(t *testing.T) {
+	copied, of := toldAs(t, "b a1~ a2~ b3"), toldAs(t, "a a1 a2 a4")
+	precedes := func() bool { return precedes(of.s, copied.s, of.t, copied.t, copied.t.Common(of.t)) }
+	if precedes() {
+		t.Error("who goes on later is first, and no id says so")
+	}
+	for _, m := range []member{copied, of} {
+		m.s.ID = strings.Replace(m.s.ID, "-4000-", "-7000-", 1)
+	}
+	if !precedes() {
+		t.Error("who has the older id is not first")
+	}
+}
+
 // TestReadsNoMore: conversations are read up to a limit, and what was read is not read again.
 func TestReadsNoMore(t *testing.T) {
 	const text = `{"type":"x"}` + "\n"
