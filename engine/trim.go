@@ -3,6 +3,7 @@ package engine
 // TrimCaches gives up memory that makes work faster and can be had again. It may be called while others work.
 func (e *Engine) TrimCaches() {
 	e.Log.DB.TrimCaches()
+	e.Log.TrimCaches()
 	e.Leaks.DropRules()
 	e.History.TrimCaches()
 }

@@ -1,7 +1,6 @@
 package oplog
 
 import (
-	"bytes"
 	"fmt"
 
 	"rewind/engine/model"
@@ -44,50 +43,68 @@ func (l *Log) Checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 }
 
 const (
-	recentBytes = 1 << 20 // about what the checkpoints that were read last take in memory, as they are stored
-	recentReads = 512     // are kept of what one reader reads: who goes far back does not push out what all begin with
+	recentBytes = 24 << 20 // about what the checkpoints that were read lately take in memory: twice 10,000 of them
+	recentKept  = 1024     // that are kept when nothing is asked for: more are of a list of all turns
 )
 
 // recent are the checkpoints that many read again and again: whoever lists, the newest of the log. What an id names
-// stays what it is.
-type recent = cache.Shared[objstore.ID, []byte]
+// stays what it is, but for what gc has merged into it and which turn it counts as: each reader is told of those anew.
+type recent = cache.Shared[objstore.ID, kept]
 
-func newRecent() *recent {
-	const entry = 128 // beside the bytes
-	return cache.NewShared[objstore.ID](recentBytes, func(raw []byte) int { return len(raw) + entry })
+// A kept checkpoint is as its record says. Nobody changes it, nor what its slices hold.
+type kept struct {
+	cp    *model.Checkpoint
+	bytes int // about what it takes
 }
 
+func newRecent() *recent {
+	return cache.NewShared[objstore.ID](recentBytes, func(k kept) int { return k.bytes })
+}
+
+// TrimCaches gives up the checkpoints that were read, where they are more than a list of the newest turns reads.
+func (l *Log) TrimCaches() { l.recent.Trim(recentKept) }
+
 // Checkpoints is a function that reads checkpoints as Checkpoint does, faster for many of one line, and for those that
-// were read before.
+// were read before. The checkpoint is the caller's, what its slices hold is not.
 func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
 	count := l.Count()
 	var memo *objstore.Memo
-	left := recentReads
 	return func(id objstore.ID) (*model.Checkpoint, error) {
-		left--
-		raw, ok := l.recent.Get(id)
+		k, ok := l.recent.Get(id)
 		if !ok {
 			if memo == nil {
 				memo = l.Objs.Memo(objstore.Checkpoint)
 			}
-			rewrites := l.Rewrites()
 			var err error
-			if raw, err = memo.Get(id); err != nil {
-				return nil, fmt.Errorf("checkpoint: %w", err)
-			}
-			if left > 0 {
-				// it may have been taken out of the log meanwhile
-				if l.recent.Put(id, bytes.Clone(raw)); l.Rewrites() != rewrites {
-					l.recent.Drop(id)
-				}
+			if k, err = l.readRecent(memo, id); err != nil {
+				return nil, err
 			}
 		}
-		cp, err := l.Orphaned(l.squashed(model.DecodeCheckpoint(id, raw)))
+		its := *k.cp
+		cp, err := l.Orphaned(l.squashed(&its, nil))
 		if err == nil {
 			cp.Cause.Turn = count(cp.Session, cp.Cause.Turn, cp.Seq)
 		}
 		return cp, err
 	}
+}
+
+// readRecent reads a checkpoint, and keeps it.
+func (l *Log) readRecent(memo *objstore.Memo, id objstore.ID) (k kept, err error) {
+	rewrites := l.Rewrites()
+	raw, err := memo.Get(id)
+	if err != nil {
+		return k, fmt.Errorf("checkpoint: %w", err)
+	}
+	const fields = 1024 // about what one takes beside its bytes, with its place in the cache
+	k.bytes = len(raw) + fields
+	if k.cp, err = model.DecodeCheckpoint(id, raw); err != nil {
+		return k, err
+	}
+	if l.recent.Put(id, k); l.Rewrites() != rewrites { // it may have been taken out of the log meanwhile
+		l.recent.Drop(id)
+	}
+	return k, nil
 }
 
 // NewestMade is the newest operation, from `from` (0: the newest) back, that made a step or a safety checkpoint and is

@@ -188,13 +188,12 @@ func TestSquashed(t *testing.T) {
 	}
 }
 
-// TestCheckpointsAreReadOnce: what one reader has read the next one has, until the log is rewritten; but for what is
-// read by who goes far back.
+// TestCheckpointsAreReadOnce: what one reader has read the next one has, until the log is rewritten, or nothing is
+// asked for and they are many; what the one does with its checkpoint is not seen by the next.
 func TestCheckpointsAreReadOnce(t *testing.T) {
 	p := enginetest.NewProject(t)
 	log := p.E.Log
 	near := put(p, model.Checkpoint{Seq: 1, Tree: enginetest.TestID("a"), Session: model.Manual})
-	far := put(p, model.Checkpoint{Seq: 2, Tree: enginetest.TestID("b"), Session: model.Manual})
 	get := func(id objstore.ID) uint64 {
 		before := log.DB.Reads()
 		cp, err := log.Checkpoints()(id)
@@ -212,15 +211,24 @@ func TestCheckpointsAreReadOnce(t *testing.T) {
 	if get(near.ID) == 0 || get(near.ID) != 0 {
 		t.Error("a rewritten log is not read again, once")
 	}
+	its, err := log.Checkpoints()(near.ID)
+	p.Must(err)
+	its.Session = "somebody's"
+	if got := read(p, near.ID); got.Session != model.Manual {
+		t.Errorf("it is %q now", got.Session)
+	}
+	log.TrimCaches()
+	if get(near.ID) != 0 {
+		t.Error("the few that are read always are given up")
+	}
 	many := log.Checkpoints()
-	for range 600 {
-		_, err := many(near.ID)
+	for seq := range uint64(1100) {
+		_, err := many(put(p, model.Checkpoint{Seq: seq + 2, Tree: enginetest.TestID("a"), Session: model.Manual}).ID)
 		p.Must(err)
 	}
-	_, err := many(far.ID)
-	p.Must(err)
-	if get(far.ID) == 0 {
-		t.Error("what is read far back is kept")
+	log.TrimCaches()
+	if get(near.ID) == 0 {
+		t.Error("a list of all turns is kept")
 	}
 }
 

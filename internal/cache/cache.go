@@ -113,3 +113,10 @@ func (s *Shared[K, V]) Clear() {
 	defer s.mu.Unlock()
 	s.c.Clear()
 }
+
+// Trim is Cache.Trim.
+func (s *Shared[K, V]) Trim(most int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.c.Trim(most)
+}
