@@ -82,19 +82,23 @@ func (rs *runner) takesBack(r *request) (session string, ok bool) {
 	return "", false
 }
 
-// worksBeside reports whether a session has a step that another one's line has not, and no restore went to that one
-// since: what both did is in the worktree.
+// worksBeside reports whether the newest step of a session is not on the line of another one, where the project stands,
+// and no restore went to that one since: what both did is in the worktree. That other one may have begun on that step
+// all the same, in a project that the two came to one after the other.
 func (rs *runner) worksBeside(session, other string) bool {
 	tip, err := rs.log.Refs.ID(refs.Session(session))
 	if err != nil || tip.IsZero() {
 		return false
 	}
-	end, err := rs.log.Refs.ID(refs.Session(other))
-	if err != nil || rs.authors.LeadsTo(tip, end) {
-		return false
-	}
 	step, err := rs.log.Checkpoint(tip)
 	if err != nil {
+		return false
+	}
+	aside, err := rs.history.OtherLine()
+	if err != nil {
+		return false
+	}
+	if off, err := aside(step); err != nil || !off {
 		return false
 	}
 	went := false
