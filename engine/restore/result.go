@@ -115,7 +115,8 @@ func (w *resultTree) isAsWanted(path string) (bool, error) {
 	if have == nil || want == nil {
 		return have == want, nil
 	}
-	return tree.Same(have, want), nil
+	dirs := have.Type == tree.TypeDir && want.Type == tree.TypeDir // what is in them is asked for itself
+	return dirs || tree.Same(have, want), nil
 }
 
 // edits are what makes the head's tree out of the one before: no directory above a path that stays is removed.
