@@ -23,7 +23,7 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Change) ([]value.A
 	family := ss.Family(cmp.Or(from, goes))
 	var list []*model.Session
 	for _, s := range ss.log.EachSession() {
-		if !s.Ended && !s.Imported && s.Event != "" {
+		if heardOf(s) {
 			list = append(list, s)
 		}
 	}
@@ -31,9 +31,8 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Change) ([]value.A
 	var out []value.AtWork
 	look := ss.log.Processes()
 	for _, s := range list[:min(len(list), mostLooked)] {
-		s = ss.runsOn(s, list)
-		w, ok := ss.work(s, look)
-		if !ok || s.Left && w.Seen == "" {
+		w, ok := ss.worksOn(s, list, look)
+		if !ok {
 			continue
 		}
 		var open []model.Call
@@ -48,6 +47,19 @@ func (ss *Sessions) Underfoot(goes, from string, steps []tree.Change) ([]value.A
 		out = append(out, w)
 	}
 	return out, nil
+}
+
+// heardOf reports whether an agent was heard of in a session, and not of its end.
+func heardOf(s *model.Session) bool { return !s.Ended && !s.Imported && s.Event != "" }
+
+// worksOn is the work of one of all sessions that were heard of. One that a restore left counts while its turn runs on,
+// or its program is seen.
+func (ss *Sessions) worksOn(
+	s *model.Session, all []*model.Session, look *clients.Processes,
+) (w value.AtWork, ok bool) {
+	s = ss.runsOn(s, all)
+	w, ok = ss.work(s, look)
+	return w, ok && (!s.Left || w.Seen != "")
 }
 
 // runsOn is a session as its agent goes on in it, also where a restore left it: an agent at work stays at work until
@@ -67,16 +79,21 @@ func (ss *Sessions) runsOn(s *model.Session, all []*model.Session) *model.Sessio
 // UnderWay is the work of those sessions of the list, newest first, that have a call or a turn under way. Processes are
 // looked at only if a record says so. The log's lock is held.
 func (ss *Sessions) UnderWay(list []model.Session) []value.AtWork {
-	var out []value.AtWork
-	look, looked := new(clients.Processes), 0
+	var all, busy []*model.Session
 	for i := range list {
 		s := &list[i]
-		over, idle := s.Ended || s.Imported, len(s.Calls) == 0 && !s.TurnRuns()
-		if over || idle || looked == mostLooked {
+		if !heardOf(s) {
 			continue
 		}
-		looked++
-		if w, ok := ss.work(s, look); ok && w.Known != value.WorkOpen && (!s.Left || w.Seen != "") {
+		all = append(all, s)
+		if len(s.Calls) > 0 || s.Busy {
+			busy = append(busy, s)
+		}
+	}
+	var out []value.AtWork
+	look := new(clients.Processes)
+	for _, s := range busy[:min(len(busy), mostLooked)] {
+		if w, ok := ss.worksOn(s, all, look); ok && w.Known != value.WorkOpen {
 			out = append(out, w)
 		}
 	}

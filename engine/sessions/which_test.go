@@ -401,7 +401,7 @@ func TestCurrent(t *testing.T) {
 	}
 }
 
-// TestAtWork: who is at work, by the record alone.
+// TestAtWork: who is at work, by the record alone. What a restore left is under way until its turn stops.
 func TestAtWork(t *testing.T) {
 	d := newDesk(t)
 	call, whole := []model.Call{{ID: "1", Tool: "Bash"}}, []model.Call{{ID: model.TurnCall}}
@@ -432,7 +432,7 @@ func TestAtWork(t *testing.T) {
 			t.Errorf("%s: in a turn %v", what, got)
 		}
 		list := []model.Session{tt.s}
-		if got := len(d.ss.UnderWay(list)) == 1; got != (ok || what == "not heard of") {
+		if got := len(d.ss.UnderWay(list)) == 1; got != (ok || what == "left") {
 			t.Errorf("%s: under way %v", what, got)
 		}
 	}
