@@ -137,15 +137,23 @@ func (h *talkReader) titleNow(s *model.Session) string {
 }
 
 // Tip is the newest state of a session: the tip of its branch, or the end of its last turn, which another one may have
-// taken, where that is newer: the session has only talked since. Where its file was cut in place it is the cursor. Nil:
-// no code was captured. The log's lock is held, the records are loaded, and the conversation is caught up with.
+// taken, where that is newer: the session has only talked since. Where its file was cut in place it is the cursor, and
+// of a fork that nobody has used the step at which one stood on it last. Nil: no code was captured. The log's lock is
+// held, the records are loaded, and the conversation is caught up with.
 func (h *nameReader) Tip(session string) (*model.Checkpoint, error) {
 	s := h.log.Session(session)
 	tip, err := h.NewestOf(session)
 	if err != nil {
 		return nil, err
 	}
-	if s != nil && (tip.IsZero() || s.Imported) {
+	cursor, err := h.log.Refs.ID(refs.Cursor(session))
+	switch {
+	case err != nil:
+		return nil, err
+	case s == nil:
+	case unusedAt(s, tip) && !cursor.IsZero():
+		return h.log.Checkpoint(cursor)
+	case tip.IsZero() || s.Imported:
 		return h.endOfSession(session)
 	}
 	at, err := h.tipOrCut(s, tip)
@@ -156,11 +164,29 @@ func (h *nameReader) Tip(session string) (*model.Checkpoint, error) {
 	if cut := at != tip; err != nil || s == nil || cut {
 		return cp, err
 	}
-	end, err := h.endOfSession(session)
-	if err != nil || end == nil || end.Seq < cp.Seq {
+	return h.talkedSince(s, cp, cursor)
+}
+
+// talkedSince is the end of a session's last turn where that is newer than cp, the tip of its branch; else cp. A
+// restore may have gone back to an older step before it talked, and nobody has come back to the tip since.
+func (h *nameReader) talkedSince(
+	s *model.Session, cp *model.Checkpoint, cursor objstore.ID,
+) (*model.Checkpoint, error) {
+	end, err := h.endOfSession(s.Name)
+	if err != nil || end == nil {
 		return cp, err
 	}
+	back := cp.Session == s.Name && cp.Cause.Turn < s.Turn && cursor == end.ID
+	if end.Seq < cp.Seq && !back {
+		return cp, nil
+	}
 	return end, nil
+}
+
+// unusedAt reports whether a session is a fork that nobody has used, nor saved anything on. tip is that of its branch.
+func unusedAt(s *model.Session, tip objstore.ID) bool {
+	made := s.Fork != nil && s.Event == "" && !s.Imported
+	return made && (tip.IsZero() || tip.String() == s.Fork.Checkpoint)
 }
 
 // tipOrCut is the tip of a session's branch, or its cursor where the conversation does not go on from the tip's any
