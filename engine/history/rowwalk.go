@@ -151,14 +151,13 @@ func (w *rowWalk) step(op *refs.Operation, cp *model.Checkpoint) error {
 	if err := w.leave(op.Session, op.Turn); err != nil {
 		return err
 	}
-	word, own := cp.Cause.Event, cp.ChangedBy(op.Session)
-	switch {
-	case op.Turn == 0, word == model.EventSave, word == model.EventUndo, !own && ledger.WordOf(word) == ledger.Aside:
-		return w.alone(cp)
-	case !own && between(word): // what it found is no part of a turn
-		w.parts(op, func(*rowParts) bool { return true })
-		for _, p := range w.open[op.Session] {
-			p.prompt = cmp.Or(p.prompt, cp.Cause.Prompt)
+	word := cp.Cause.Event
+	if step := ledger.IsStep(word, cp.ChangedBy(op.Session)); op.Turn == 0 || !step {
+		if op.Turn > 0 && between(word) {
+			w.parts(op, func(*rowParts) bool { return true })
+			for _, p := range w.open[op.Session] {
+				p.prompt = cmp.Or(p.prompt, cp.Cause.Prompt)
+			}
 		}
 		return w.alone(cp)
 	}

@@ -34,7 +34,7 @@ func TestWhatCheckpointsSay(t *testing.T) {
 		{"its step", step, hooks.AfterTool, made(own, other, own), "end 2, found 2, steps 1"},
 		{"its part of a step", step, hooks.AfterTool, put(p, part), "end 2, found 2, steps 1"},
 		{"a step of another one's calls", step, hooks.AfterTool, made(own, other), "end 1, found 2, steps 1"},
-		{"a step in a conversation", step, hooks.AfterTool, put(p, talks), "end 1, asked 2, heard 2, steps 1"},
+		{"a step in a conversation", step, hooks.AfterTool, put(p, talks), "end 1, asked 2, heard 2"},
 		{"a lost step", step, hooks.AfterTool, lost, "end 1, found 2, steps 1"},
 		{"a step that is none", step, hooks.AfterTool, nonsense, "end 1, found 2, steps 1"},
 		{"found by another one's event", seen, hooks.AfterTool, made(other, other, own), "end 2, found 2"},

@@ -93,8 +93,10 @@ func (t *Turn) take(m *moment, restored uint64) {
 func (t *Turn) facts(m *moment, its bool) {
 	op, seq, word := m.Op, m.Op.Seq, WordOf(m.Word)
 	if op.Kind == refs.KindCheckpoint {
-		t.Steps++
 		t.open.Step = seq
+		if IsStep(m.Word, m.Own) {
+			t.Steps++
+		}
 	}
 	if event := op.Kind == refs.KindEvent; m.Asked && (event || t.Asked == 0) {
 		t.Asked = seq

@@ -144,12 +144,12 @@ func TestWhatRowsTell(t *testing.T) {
 		{
 			"0f names; 0o said names; 1p step asked; 1p asked; 1t own step said; 1s",
 			"turn 0 at 1, first 1, begin 1, heard 2, start 2, over",
-			"turn 1 at 3, first 3, asked 4, begin 3, found 3, end 6, code 5, said 5, made 5, heard 5, steps 2, over",
+			"turn 1 at 3, first 3, asked 4, begin 3, found 3, end 6, code 5, said 5, made 5, heard 5, steps 1, over",
 		},
 		{
 			"1p asked; 1p step asked; 1f names said; 1w step own said; 1s thinned; 1o said; 1o said; 1f said; " +
 				"1o said; 1o said; 1f said",
-			"turn 1 at 1, first 1, asked 1, begin 2, found 2, end 5, code 5, said 4, made 4, heard 3, steps 2, " +
+			"turn 1 at 1, first 1, asked 1, begin 2, found 2, end 5, code 5, said 4, made 4, heard 3, steps 1, " +
 				"later [6 7 8 11], over",
 		},
 		{
@@ -173,12 +173,12 @@ func TestWhatRowsTell(t *testing.T) {
 		},
 		{
 			"1p step; 1w own step; 2p asked; 2f step; 2s said",
-			"turn 1 at 1, first 1, begin 1, found 1, end 2, code 2, made 2, steps 2",
-			"turn 2 at 3, first 3, asked 3, begin 4, end 5, code 2, said 5, made 4, heard 5, steps 1, over",
+			"turn 1 at 1, first 1, begin 1, found 1, end 2, code 2, made 2, steps 1",
+			"turn 2 at 3, first 3, asked 3, begin 4, end 5, code 2, said 5, made 4, heard 5, over",
 		},
 		{
 			"1p asked; 1t names; 1o names; 1f step; 1s",
-			"turn 1 at 1, first 1, asked 1, begin 2, found 2, end 5, code 2, made 4, steps 1, over",
+			"turn 1 at 1, first 1, asked 1, begin 2, found 2, end 5, code 2, made 4, over",
 		},
 		{
 			"cut; restore; 1p; 1s",
@@ -212,15 +212,15 @@ func TestWhatRowsTell(t *testing.T) {
 func TestRowWithTheOneBefore(t *testing.T) {
 	for _, c := range [][2]string{
 		{
-			"1p asked step; 1t names; cut; 1t names",
+			"1p asked names; 1t step; cut; 1t names",
 			"turn 1 at 1, first 4, cut 3, asked 1, begin 1, found 4, steps 1, goes on",
 		},
 		{
 			"1p; 1w own said; cut; 1t asked step; 1s",
 			"turn 1 at 1, first 4, cut 3, asked 4, begin 4, found 4, steps 1, goes on, over",
 		},
-		{"1p; 1s; 1p step; cut; 1t", "turn 1 at 1, first 5, cut 4, begin 3, steps 1, goes on, over"},
-		{"1p; 1p step; cut; 1t step", "turn 1 at 1, first 4, cut 3, begin 2, found 4, steps 2, goes on"},
+		{"1p; 1s; 1p step; cut; 1t", "turn 1 at 1, first 5, cut 4, begin 3, goes on, over"},
+		{"1p; 1w own step; cut; 1t step", "turn 1 at 1, first 4, cut 3, begin 2, found 4, steps 2, goes on"},
 	} {
 		rows := folded(t, strings.Split(c[0], "; ")...)
 		all := rows[1].With(rows[0])

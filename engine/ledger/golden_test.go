@@ -121,7 +121,7 @@ func TestLedgerGolden(t *testing.T) {
 		"head, key": {string(headKey), "l\x01"},
 		"head": {
 			string(headTable.Encode(&head{foldFormat, 2, 3, 4})),
-			"\x01\x01\x07\x02\x01\x02\x03\x01\x03\x04\x01\x04",
+			"\x01\x01\x08\x02\x01\x02\x03\x01\x03\x04\x01\x04",
 		},
 		"epoch, key": {string(epochKey), "l\x00"},
 		"epoch":      {string(epochTable.Encode(&epoch{1, true})), "\x01\x01\x01\x02\x01\x01"},

@@ -36,7 +36,7 @@ type Turn struct {
 	Made  uint64   // the newest up to its end that made a checkpoint of the session
 	Heard uint64   // the oldest that names a conversation
 	Later []uint64 // behind its end, that name conversations; at most maxLater
-	Steps uint64   // checkpoints
+	Steps uint64   // checkpoints that are its own
 	Over  bool     // it has a stop, or something that is no part of it came behind it
 	Start uint64   // of turn 0, the newest that names a checkpoint
 
@@ -162,7 +162,7 @@ type head struct {
 }
 
 // foldFormat goes up whenever fold makes other rows of the same log.
-const foldFormat = 7
+const foldFormat = 8
 
 var headKey = []byte{prefix, keyHead}
 

@@ -31,3 +31,15 @@ func WordOf(word string) Word {
 	}
 	return Loose
 }
+
+// IsStep reports whether a checkpoint that an event made is a step of the turn that it came in. own: a call of the
+// turn's session changed something. What a prompt or a notice finds came before it.
+func IsStep(word string, own bool) bool {
+	switch {
+	case word == model.EventSave || word == model.EventUndo:
+		return false
+	case own:
+		return true
+	}
+	return word != wordPrompt && word != model.EventNotice && WordOf(word) != Aside
+}
