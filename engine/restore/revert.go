@@ -24,7 +24,10 @@ func (pl *planner) revert(c *capture.Capture, change *merge.Change, o merge.Opti
 		return nil, err
 	}
 	o.Reverse, o.Clean = true, !r.options.Merge && o.Prefer == textdiff.Neither
-	o.Yields = func(path string) bool { return others.Stay.Of(path) == model.Manual }
+	o.Yields = func(path string) bool {
+		by := others.Stay.Of(path)
+		return by == model.Manual || by == "" // a restore of the family: the person went there
+	}
 	m, err := pl.restorer.merger.Into(c, change, o)
 	if err != nil {
 		return nil, err
