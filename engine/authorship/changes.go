@@ -62,6 +62,14 @@ type Since struct {
 // Before reports whether what keeps a path was done before an operation.
 func (s *Since) Before(path string, seq uint64) bool { return s.kept[path] < seq }
 
+// SharedWith are the sessions that may have written what the session may have changed, too.
+func (s *Since) SharedWith() (by []string) {
+	for path := range s.Shared {
+		by = append(by, s.Stay.Of(path))
+	}
+	return model.Sorted(by)
+}
+
 // Others has what others changed behind a target, in the eyes of who goes back: as checkpoints and restores say, and
 // what the capture finds unsaved. back leaves out what colleagues' restores took of this session's own work, where
 // target has it.

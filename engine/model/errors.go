@@ -176,8 +176,9 @@ func (e *CommitsError) Error() string { return "several git commits begin so" }
 
 // NoStepError is returned for an undo or a redo of more steps than there are; it is an ErrNotFound.
 type NoStepError struct {
-	Ahead bool // of a redo
-	There int  // so many there are
+	Ahead  bool     // of a redo
+	There  int      // so many there are
+	Shared []string // other sessions that may have written what the session did, which stays
 }
 
 func (e *NoStepError) Error() string {
@@ -185,10 +186,13 @@ func (e *NoStepError) Error() string {
 	if e.Ahead {
 		text, end, lie = "redo: no step to go forward to: ", "none lies ahead", "ahead"
 	}
-	switch e.There {
-	case 0:
+	switch {
+	case len(e.Shared) > 0:
+		_, id := SplitSession(e.Shared[0])
+		return text + "what it did stays, session " + naming.ShortID(id) + " may have written it"
+	case e.There == 0:
 		return text + end
-	case 1:
+	case e.There == 1:
 		return text + "only one lies " + lie
 	}
 	return fmt.Sprintf("%sonly %d lie %s", text, e.There, lie)

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -68,13 +69,23 @@ func (rs *undoer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 			r.saveOn = r.Session
 		}
 		to, passed, err := j.Back(cur, back)
-		if err == nil {
-			r.setTarget(to)
-			r.undone = passed
+		if err != nil {
+			return withShared(err, theirs)
 		}
-		return err
+		r.setTarget(to)
+		r.undone = passed
+		return nil
 	}
 	return rs.Run(ctx, r, o.Progress)
+}
+
+// withShared has an error that no step is there say who else may have written what there is.
+func withShared(err error, theirs *authorship.Since) error {
+	var none *model.NoStepError
+	if errors.As(err, &none) {
+		none.Shared = theirs.SharedWith()
+	}
+	return err
 }
 
 // isAway reports whether who takes back stands on another branch of the session's family, and its agent is in no turn:
