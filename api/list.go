@@ -37,7 +37,8 @@ type Detail struct {
 	Lines   bool `json:"lines,omitempty"`   // how many lines of each
 	Patch   bool `json:"patch,omitempty"`   // and which
 	Context int  `json:"context,omitempty"` // unchanged lines around a change
-	Most    int  `json:"most,omitempty"`    // none of it where more paths changed; 0: any number
+	First   int  `json:"first,omitempty"`   // lines and patch of the paths from this one on; those before it are only named
+	Most    int  `json:"most,omitempty"`    // and of so many; 0: of all. Those behind them are only named
 }
 
 // ListResponse is newest first.

@@ -23,6 +23,8 @@ type DiffOptions struct {
 	Paths     []string
 	Context   int     // unchanged lines around a change
 	NoText    bool    // only which paths differ
+	First     int     // the texts of those from this one on
+	Most      int     // and of so many; 0: of all. The others are named without
 	Back      bool    // what going from To back to From changes; nothing is taken for a rename
 	Beside    *Engine // of another worktree of the family, that a side is in, too; nil: of none
 	FromThere bool    // From is a name there
@@ -202,12 +204,12 @@ func (e *Engine) diffChanges(get objstore.Getter, changes []tree.Change, o DiffO
 		}
 		secret = func(path string) bool { return here(path) || also(path) }
 	}
-	for _, d := range diffs {
+	for i, d := range diffs {
 		d.Secret = secret(d.Path) || d.RenamedFrom != "" && secret(d.RenamedFrom)
 		if d.Gone, err = e.Log.GoneChange(there, d.Change); err != nil {
 			return err
 		}
-		readable := d.RenamedFrom == "" && !o.NoText
+		readable := d.RenamedFrom == "" && o.wantsText(i)
 		if readable && !d.Secret && d.Gone == "" {
 			if d.Text, err = textOf(get, d.Change, o.Context); err != nil {
 				return err
@@ -246,6 +248,14 @@ func diffsOf(changes []tree.Change, back bool) []FileDiff {
 	}
 	slices.SortStableFunc(diffs, func(a, b FileDiff) int { return tree.ComparePaths(a.Path, b.Path) })
 	return diffs
+}
+
+// wantsText reports whether the text of the path with this number is asked for.
+func (o *DiffOptions) wantsText(i int) bool {
+	if o.NoText || i < o.First {
+		return false
+	}
+	return o.Most == 0 || i < o.First+o.Most
 }
 
 func textOf(get objstore.Getter, ch tree.Change, context int) (textdiff.Result, error) {

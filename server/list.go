@@ -322,10 +322,11 @@ func wantsFiles(d api.Detail) bool { return d.Names || d.Lines || d.Patch }
 
 // files tells of changes as much as is asked for.
 func files(ctx context.Context, e *engine.Engine, list []tree.Change, d api.Detail) (out []api.FileDiff, err error) {
-	if !wantsFiles(d) || d.Most > 0 && len(list) > d.Most {
+	if !wantsFiles(d) {
 		return nil, nil
 	}
-	err = e.DiffChanges(list, engine.DiffOptions{Context: d.Context, NoText: !d.Lines && !d.Patch},
+	o := engine.DiffOptions{Context: d.Context, NoText: !d.Lines && !d.Patch, First: d.First, Most: d.Most}
+	err = e.DiffChanges(list, o,
 		func(f engine.FileDiff) error {
 			one := fileDiff(f)
 			if !d.Patch {

@@ -239,16 +239,16 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: %s", going.key, p.rewind("status"))
 		}
 	}
-	split := eval[bool](b, `!!document.querySelector("table.split")`)
+	split := eval[bool](b, `!!document.querySelector(".diff.split")`)
 	b.press("s")
-	b.wait(fmt.Sprintf(`!!document.querySelector("table.split") !== %v`, split))
+	b.wait(fmt.Sprintf(`!!document.querySelector(".diff.split") !== %v`, split))
 	b.press("/")
 	b.wait(`document.activeElement.type === "search"`)
 	b.press("\x1b")
 	b.wait(`document.activeElement.type !== "search"`)
 	for _, key := range []string{"t tree", "a lanes", "r ops", "l timeline"} {
 		b.press(key[:1])
-		b.wait(`document.body.dataset.at === "` + key[2:] + `" && document.readyState === "complete"`)
+		b.wait(`document.querySelector("main").dataset.at === "` + key[2:] + `" && document.readyState === "complete"`)
 	}
 	b.do(chromedp.Focus(chromedp.CSS("[data-keys]")))
 	b.press("\r")

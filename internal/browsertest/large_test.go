@@ -16,14 +16,29 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var kept = flag.String("large", "", "a directory in which BenchmarkLarge keeps its project, or has kept it: it takes minutes to make")
+var kept = flag.String("large", "",
+	"a directory in which BenchmarkLarge keeps its project, or has kept it: it takes minutes to make")
 
 // BenchmarkLarge is the page of a project with 1,000 branches and 10,000 checkpoints: until it is painted, the longest
 // task while it is scrolled, what it weighs, and what the daemon takes for it. To make the project takes a minute or
 // two.
 func BenchmarkLarge(b *testing.B) {
 	p := large(b)
-	p.measure(b)
+	p.measure(b, map[string]string{
+		"log": "", "tree": "/tree", "lanes": "/lanes", "ops": "/ops",
+		"find": "/find?q=branch",
+	})
+}
+
+// BenchmarkHuge is the same of changes of 20,000 lines, of a line of 1 MB and of 3,000 files, each as a turn.
+func BenchmarkHuge(b *testing.B) {
+	needBrowser(b)
+	p := huge(b, hugeBranches)
+	views := map[string]string{}
+	for n, name := range []string{"added", "changed", "line", "files"} {
+		views[name] = fmt.Sprintf("/s/claude/%s/t/%d", first, n+1)
+	}
+	p.measure(b, views)
 }
 
 // large is the project, with a daemon that has just begun.
@@ -53,7 +68,8 @@ func large(b *testing.B) *project {
 			p.say("user", prompt)
 			for step := range each / 2 {
 				id := fmt.Sprintf("toolu_%d_%d_%d", i, turn, step)
-				p.write(fmt.Sprintf("part%d/file%d.go", i%10, step), fmt.Sprintf("package part\n\n// %d %d %d\n", i, turn, step))
+				p.write(fmt.Sprintf("part%d/file%d.go", i%10, step), fmt.Sprintf("package part\n\n// %d %d %d\n", i,
+					turn, step))
 				p.hook("post-tool-use", map[string]any{
 					"tool_name": "Bash", "tool_use_id": id, "tool_input": map[string]any{"command": "make"},
 				})
@@ -73,14 +89,13 @@ const settled = 500 * time.Millisecond
 // lull is when the daemon has given back what work has left behind.
 const lull = 5 * time.Second
 
-// measure looks at every view that grows.
-func (p *project) measure(b *testing.B) {
+// measure looks at views that grow.
+func (p *project) measure(b *testing.B, views map[string]string) {
 	p.rewind("list", "--limit", "1")
 	time.Sleep(lull)
 	rest := p.resident(b)
 	t := profile(b)
 	t.enter(p)
-	views := map[string]string{"log": "", "tree": "/tree", "lanes": "/lanes", "ops": "/ops", "find": "/find?q=branch"}
 	t.do(command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
 		Source: `window.long = [];
 			new PerformanceObserver((l) => long.push(...l.getEntries().map((e) => e.duration))).observe({type: "longtask", buffered: true})`,
@@ -93,12 +108,14 @@ func (p *project) measure(b *testing.B) {
 				time.Sleep(settled)
 				t.open(path)
 				t.wait(`performance.getEntriesByName("first-contentful-paint").length`)
-				paints = append(paints, eval[float64](t, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+				paints = append(paints, eval[float64](t,
+					`performance.getEntriesByName("first-contentful-paint")[0].startTime`))
 				answers = append(answers, eval[float64](t, `performance.getEntriesByType("navigation")[0].responseEnd`))
 			}
 			slices.Sort(paints)
 			slices.Sort(answers)
-			weight := eval[float64](t, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+			weight := eval[float64](t,
+				`[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
 				.filter((e) => !e.name.endsWith("/live")).reduce((n, e) => n + e.encodedBodySize, 0)`)
 			longest := eval[float64](t, `(async () => {
 				const box = document.querySelector(".log") ?? document.getElementById("main");
@@ -161,7 +178,8 @@ func BenchmarkBeside(b *testing.B) {
 				time.Sleep(150 * time.Millisecond)
 				began := time.Now()
 				p.hook("post-tool-use", map[string]any{
-					"tool_name": "Bash", "tool_use_id": fmt.Sprint("toolu_beside_", edits), "tool_input": map[string]any{"command": "make"},
+					"tool_name": "Bash", "tool_use_id": fmt.Sprint("toolu_beside_", edits),
+					"tool_input": map[string]any{"command": "make"},
 				})
 				took[open] = append(took[open], float64(time.Since(began).Microseconds())/1000)
 			}
@@ -203,7 +221,8 @@ func BenchmarkLongTalk(b *testing.B) {
 		for range 5 {
 			t.open("")
 			t.wait(`performance.getEntriesByName("first-contentful-paint").length`)
-			paints = append(paints, eval[float64](t, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+			paints = append(paints, eval[float64](t,
+				`performance.getEntriesByName("first-contentful-paint")[0].startTime`))
 			earlier = append(earlier, eval[float64](t, `(async () => {
 				const began = performance.now(), before = `+said+`;
 				document.querySelector(".talk .older a").click();

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -69,34 +68,22 @@ func (p *Page) visit(r *http.Request) (*visit, error) {
 
 func (v *visit) dir() api.Project { return api.Project{Dir: v.root} }
 
-// look answers with a document, or the part of one that a header asks for.
-func (p *Page) look(h func(*visit) (view.Page, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		v, err := p.visit(r)
-		p.send(w, r, v.document(h, err))
-	}
-}
-
-// atOnce answers with a document whose beginning is sent while the rest is made. Its status is sent with it: an error
-// behind it is told in the document alone, so that nothing is looked at so which an address may name and there is not.
-func (p *Page) atOnce(h func(*visit) (view.Page, error)) http.HandlerFunc {
+// look answers with a document, or the part of one that a header asks for. at is the view that it is. One that is not
+// there after SkeletonAfter begins with what stands around it. atOnce sends what a browser needs first before it is
+// made. The status is sent with the beginning: an error behind it is told in the document alone, so that nothing is
+// looked at at once which an address may name and there is not.
+func (p *Page) look(at string, atOnce bool, h func(*visit) (view.Page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := p.visit(r)
 		if err != nil || part(r) != "" {
 			p.send(w, r, v.document(h, err))
 			return
 		}
-		documentHeaders(w)
-		a := begin(w, r, http.StatusOK, -1)
-		defer a.end()
-		err = v.frame.Begin(a)
-		if a.flush(); err == nil {
-			err = v.document(h, nil).Write(a, "")
-		}
-		if err != nil {
-			p.o.Log.Error("page: render", "error", err)
-			_, _ = io.WriteString(a, notShown)
-		}
+		v.frame.At, v.frame.Query = at, r.URL.Query().Get("q")
+		d := &document{page: p, w: w, r: r, frame: v.frame}
+		defer d.end()
+		d.begin(atOnce)
+		d.finish(v.document(h, nil))
 	}
 }
 
@@ -197,7 +184,7 @@ func (v *visit) projects() (view.Page, error) {
 	if err != nil {
 		return view.Page{}, err
 	}
-	return view.Projects(v.frame, r.Stores), nil
+	return view.Projects(v.frame, r.Stores, v.from()), nil
 }
 
 // project is the log of a project, or of one session of it, with one moment beside: the one that is named, or where the
@@ -262,11 +249,9 @@ func (v *visit) side(t view.Timeline) (view.Page, error) {
 
 // branches are those of all families that are asked for: some from one on, or as many as a page has already.
 func (v *visit) branches() (api.TreeResponse, error) {
-	q := v.URL.Query()
-	from, _ := strconv.Atoi(q.Get("from"))
-	have, _ := strconv.Atoi(q.Get("have"))
+	have, _ := strconv.Atoi(v.URL.Query().Get("have"))
 	return api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{
-		Project: v.dir(), All: true, From: max(from, 0), Limit: min(max(have, branchesAtOnce), mostBranches),
+		Project: v.dir(), All: true, From: v.from(), Limit: min(max(have, branchesAtOnce), mostBranches),
 	}, nil)
 }
 
@@ -334,28 +319,63 @@ func (v *visit) steps() (view.Page, error) {
 	if err != nil {
 		return view.Page{}, err
 	}
-	return view.TurnSteps(v.frame, v.frame.Steps(r.Checkpoints)), nil
+	return view.TurnSteps(v.frame, v.where("from"), r.Checkpoints, v.from()), nil
 }
 
-// checkpoint is one moment by itself.
+// checkpoint is one moment by itself, or more of what changed in it.
 func (v *visit) checkpoint() (view.Page, error) {
-	d, err := v.moment(v.named(), v.URL.Query().Get("end"))
+	name, end := v.named(), v.URL.Query().Get("end")
+	if ofChange[part(v.Request)] {
+		piece := v.piece()
+		r, err := v.show(name, end, piece.First)
+		if err != nil {
+			return view.Page{}, err
+		}
+		return view.More(v.frame, r.Files, piece, v.frame.Detail(&r, end)), nil
+	}
+	d, err := v.moment(name, end)
 	if err != nil {
 		return view.Page{}, err
 	}
 	return view.Checkpoint(v.frame, d), nil
 }
 
+// ofChange are the parts of a document that are more of what changed.
+var ofChange = map[string]bool{"files": true, "lines": true, "line": true}
+
+// piece is what an address asks for of a change.
+func (v *visit) piece() view.Piece { return view.PieceOf(v.URL, v.frame.Base) }
+
+// where is the address that is asked for, without what asks for a part of it.
+func (v *visit) where(parts ...string) string {
+	q := v.URL.Query()
+	for _, name := range parts {
+		q.Del(name)
+	}
+	return v.frame.Base + v.URL.Path + "?" + q.Encode()
+}
+
+// from is the number of the first of a list that is asked for.
+func (v *visit) from() int {
+	n, _ := strconv.Atoi(v.URL.Query().Get("from"))
+	return max(n, 0)
+}
+
+// show is a moment with the lines of what changed in it, from a file on.
+func (v *visit) show(name, end string, first int) (api.ShowResponse, error) {
+	return api.Call(v.Context(), v.page.client, api.Show, api.ShowRequest{
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Whole: true, End: end, Said: true,
+		Detail: api.Detail{Lines: true, Patch: true, Context: 3, First: first, Most: view.FilesAtOnce},
+	}, nil)
+}
+
 // moment is one by its name; end is that of one of several rows of a turn.
 func (v *visit) moment(name, end string) (*view.Detail, error) {
-	r, err := api.Call(v.Context(), v.page.client, api.Show, api.ShowRequest{
-		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Whole: true, End: end, Said: true,
-		Detail: api.Detail{Lines: true, Patch: true, Context: 3, Most: 300},
-	}, nil)
+	r, err := v.show(name, end, 0)
 	if err != nil {
 		return nil, err
 	}
-	d := v.frame.Detail(&r, end != "")
+	d := v.frame.Detail(&r, end)
 	talk, err := api.Call(v.Context(), v.page.client, api.Messages, api.MessagesRequest{
 		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(d.Name), Limit: messagesAtOnce,
 	}, nil)

@@ -32,7 +32,7 @@ func TestBeginsAtOnce(t *testing.T) {
 			}
 		}
 		var had strings.Builder
-		some := make([]byte, 64)
+		some := make([]byte, 1)
 		for !strings.Contains(had.String(), "page.js") {
 			n, err := body.Read(some)
 			had.Write(some[:n])
@@ -49,5 +49,44 @@ func TestBeginsAtOnce(t *testing.T) {
 			t.Errorf("%v: %s", err, rest)
 		}
 		_ = resp.Body.Close()
+	}
+}
+
+// A document that is not made soon begins with what stands around it, and an outline; the rest comes behind, with its
+// title.
+func TestOutline(t *testing.T) {
+	s := open(t)
+	cookie := s.enter(t, s.token)
+	held := make(chan struct{})
+	s.mu.Lock()
+	s.held = held
+	s.mu.Unlock()
+	req, _ := http.NewRequest(http.MethodGet, s.base+"/projects", http.NoBody)
+	req.AddCookie(cookie)
+	req.Header.Set("Accept-Encoding", "identity")
+	resp, err := s.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var had strings.Builder
+	some := make([]byte, 64)
+	for !strings.Contains(had.String(), `class="skeleton"`) {
+		n, err := resp.Body.Read(some)
+		had.Write(some[:n])
+		if err != nil {
+			t.Fatalf("%v behind %q", err, had.String())
+		}
+	}
+	close(held)
+	rest, err := io.ReadAll(resp.Body)
+	doc := had.String() + string(rest)
+	for _, once := range []string{"<title>Projects</title>", "<body", "<main", "</html>", `class="bar"`} {
+		if strings.Count(doc, once) != 1 || err != nil {
+			t.Errorf("%s is there %d times (%v): %s", once, strings.Count(doc, once), err, doc)
+		}
+	}
+	if !strings.Contains(string(rest), "There is no project yet") {
+		t.Errorf("the rest is %s", rest)
 	}
 }

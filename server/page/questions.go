@@ -17,7 +17,7 @@ import (
 
 const (
 	restoresAtOnce = 200
-	foundAtOnce    = 100 // of each kind
+	foundAtOnce    = 80 // of each kind
 )
 
 // tree is the branches of all families.
@@ -50,7 +50,22 @@ func (v *visit) compare() (view.Page, error) {
 			}
 		}
 	}
-	return view.Compare(v.frame, &r), nil
+	return v.compared(&r), nil
+}
+
+// compared is the document of a comparison, or more of it.
+func (v *visit) compared(r *api.CompareResponse) view.Page {
+	q, name := v.URL.Query(), part(v.Request)
+	switch {
+	case ofChange[name] && q.Get("side") == "a":
+		return view.More(v.frame, r.A.Files, v.piece(), nil)
+	case ofChange[name]:
+		return view.More(v.frame, r.B.Files, v.piece(), nil)
+	case name == "overlaps":
+		from, _ := strconv.Atoi(q.Get("overlap"))
+		return view.Overlaps(v.frame, v.where("overlap"), r, from)
+	}
+	return view.Compare(v.frame, v.where(), r)
 }
 
 // diff is what is different between two states.
@@ -62,16 +77,22 @@ func (v *visit) diff() (view.Page, error) {
 	if err != nil {
 		return view.Page{}, err
 	}
-	return view.Between(v.frame, &r), nil
+	if ofChange[part(v.Request)] {
+		return view.More(v.frame, r.Files, v.piece(), nil), nil
+	}
+	return view.Between(v.frame, v.where(), &r), nil
 }
 
 // ops is the history of going back.
 func (v *visit) ops() (view.Page, error) {
-	r, err := api.Call(v.Context(), v.page.client, api.Ops, api.OpsRequest{Project: v.dir(), Restores: true, Limit: restoresAtOnce}, nil)
+	from := v.from()
+	r, err := api.Call(v.Context(), v.page.client, api.Ops, api.OpsRequest{
+		Project: v.dir(), Restores: true, Limit: from + restoresAtOnce,
+	}, nil)
 	if err != nil {
 		return view.Page{}, err
 	}
-	return view.Restores(v.frame, r.Operations), nil
+	return view.Restores(v.frame, r.Operations, from), nil
 }
 
 // find searches prompts, the files of all checkpoints, and conversations. The words are looked for as they are. Prompts
@@ -82,10 +103,12 @@ func (v *visit) find() (view.Page, error) {
 		return view.Find(v.frame, view.Found{}), nil
 	}
 	if v.URL.Query().Get("all") != "" {
-		return view.Find(v.frame, v.search(v.Context(), query, foundAtOnce)), nil
+		room := view.RoomOfList()
+		return view.Find(v.frame, v.search(v.Context(), query, foundAtOnce, &room)), nil
 	}
 	list, err := v.prompts(v.Context(), query, foundAtOnce)
-	found := v.frame.Found(query, list.Turns, nil, err)
+	room := view.RoomOfList()
+	found := v.frame.Found(query, list.Turns, nil, err, &room)
 	found.Rest = found.Href + "&all=1"
 	return view.Find(v.frame, found), nil
 }
@@ -98,7 +121,7 @@ func (v *visit) prompts(ctx context.Context, query string, most int) (api.ListRe
 }
 
 // search finds so much of each kind in one project. What could not be looked through is said in what it gives.
-func (v *visit) search(ctx context.Context, query string, most int) view.Found {
+func (v *visit) search(ctx context.Context, query string, most int, room *view.Room) view.Found {
 	var list api.ListResponse
 	var r api.GrepResponse
 	err := both(func() (err error) {
@@ -111,7 +134,7 @@ func (v *visit) search(ctx context.Context, query string, most int) view.Found {
 		return err
 	})
 	r.More = r.More || list.More
-	return v.frame.Found(query, list.Turns, &r, err)
+	return v.frame.Found(query, list.Turns, &r, err, room)
 }
 
 // both asks two things at once.
@@ -148,6 +171,7 @@ func (v *visit) findAll() (view.Page, error) {
 	ctx, cancel := context.WithTimeout(v.Context(), searchWait)
 	defer cancel()
 	var all []view.Found
+	room := view.RoomOfList()
 	for _, s := range stores.Stores {
 		if s.Root == "" || s.Wrong != "" {
 			continue
@@ -155,9 +179,9 @@ func (v *visit) findAll() (view.Page, error) {
 		one := *v
 		one.root = s.Root
 		one.frame.Project, one.frame.Root, one.frame.Name = s.ID, string(s.Root), filepath.Base(string(s.Root))
-		f := one.frame.Found(query, nil, nil, nil)
-		if f.Left = ctx.Err() != nil; !f.Left {
-			f = one.search(ctx, query, foundEach)
+		f := one.frame.Found(query, nil, nil, nil, &room)
+		if f.Left = ctx.Err() != nil || room.Full(); !f.Left {
+			f = one.search(ctx, query, foundEach, &room)
 			f.Left = ctx.Err() != nil
 		}
 		all = append(all, f)
@@ -206,7 +230,7 @@ func (v *visit) files() (view.Page, error) {
 	if err != nil {
 		return view.Page{}, err
 	}
-	return view.Directory(v.frame, cp, dir, r.Entries), nil
+	return view.Directory(v.frame, cp, dir, r.Entries, v.from()), nil
 }
 
 // maxShownFile is the size in bytes up to which a file is shown.
@@ -238,7 +262,10 @@ func (v *visit) file() (view.Page, error) {
 	if err != nil {
 		return view.Page{}, err
 	}
-	return view.Content(v.frame, cp, path, content.Bytes(), content.over, blame, history.Checkpoints), nil
+	if part(v.Request) == "line" {
+		return view.RestOfLine(v.frame, v.where("line", "at"), content.Bytes(), v.piece()), nil
+	}
+	return view.Content(v.frame, cp, path, content.Bytes(), content.over, blame, history.Checkpoints, v.from()), nil
 }
 
 // limited takes in so many bytes, and refuses more.

@@ -6,22 +6,17 @@ import "rewind/api"
 type between struct {
 	From, To         string
 	FromHref, ToHref string
-	Added, Removed   int
-	Files            []fileDiff
+	Change           change
 }
 
-// Between is the document of a diff.
-func Between(f Frame, r *api.DiffResponse) Page {
+// Between is the document of a diff, which is at an address.
+func Between(f Frame, where string, r *api.DiffResponse) Page {
 	d := &between{To: "the files as they are"}
 	d.From, d.FromHref = f.moments(momentOf(&r.From))
 	if r.To != nil {
 		d.To, d.ToHref = f.moments(momentOf(r.To))
 	}
-	for i := range r.Files {
-		file := diff(&r.Files[i])
-		d.Added, d.Removed = d.Added+file.Added, d.Removed+file.Removed
-		d.Files = append(d.Files, file)
-	}
+	d.Change = changed(r.Files, where, 0, roomOfChange)
 	f.At = "compare"
 	return Page{Frame: f, Title: "Diff · " + f.Name, Data: d, name: "between"}
 }

@@ -42,7 +42,7 @@ func (f Frame) Branches(list []api.Branch, chosen string) []Branch {
 	for i := range list {
 		b := &list[i]
 		one := Branch{
-			ID: b.Branch, Href: f.Path("s", b.Session), Short: short(b.Session), Agent: string(b.Agent), Title: string(b.Title),
+			ID: b.Branch, Href: f.Path("s", b.Session), Short: short(b.Session), Agent: string(b.Agent), Title: brief(string(b.Title)),
 			Depth: b.Depth, Turns: b.Turns, Kids: len(b.Children), Last: f.moment(b.Last),
 			Current: b.Current, Running: b.Running, Rewound: b.Rewound,
 			Chosen: b.Branch == chosen, Within: b.Branch != b.Session, Clashes: b.Clashes, Added: b.Added, Removed: b.Removed,

@@ -25,9 +25,7 @@ type Detail struct {
 	Commit    string
 	Git       string // branch
 	Tags      []string
-	Added     int // lines
-	Removed   int
-	Files     []fileDiff
+	Change    change
 	Secrets   []string // what it brought that looks like one
 	Edited    []string // files that its turn edited and no checkpoint has, with the reason
 	Talk      talk
@@ -36,6 +34,7 @@ type Detail struct {
 	Safety    bool
 	NoCode    bool   // only the conversation is known
 	Before    string // the name of the state in which its turn began; "": there is none
+	where     string // its address
 }
 
 // message is one of a conversation.
@@ -54,8 +53,11 @@ type message struct {
 // call is one of a tool.
 type call struct{ Name, Target string }
 
-// shownSecrets is how many of them are named.
-const shownSecrets = 5
+const (
+	shownSecrets = 5 // are named
+	shownTags    = 12
+	shownEdited  = 12
+)
 
 // madeBy is what made a checkpoint; its tags and notes stand beside it.
 func madeBy(r *api.ShowResponse) string {
@@ -67,22 +69,24 @@ func madeBy(r *api.ShowResponse) string {
 	return render.StepText(c)
 }
 
-// Detail turns what show answers into one moment. part says that it is one of several rows of a turn, which the turn's
-// name does not mean.
-func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
+// Detail turns what show answers into one moment. end is that of one of several rows of a turn, which the turn's name
+// does not mean.
+func (f Frame) Detail(r *api.ShowResponse, end string) *Detail {
 	c := &r.Checkpoint
 	d := &Detail{
-		ID: c.ID, Short: c.Short, Name: c.ID, When: f.moment(c.Time), Session: f.Path("s", c.Session), Agent: string(c.Agent), Turn: c.Turn,
-		Whose: c.Whose, Prompt: string(c.Prompt), Message: string(c.Message),
+		ID: c.ID, Short: c.Short, Name: c.ID, When: f.moment(c.Time), Session: f.Path("s", c.Session),
+		Agent: string(c.Agent), Turn: c.Turn,
+		Whose: c.Whose, Prompt: prose(string(c.Prompt)), Message: prose(string(c.Message)),
 		Secrets: render.Secrets(r.Leaks, r.SaidLeaks, shownSecrets), NoTalk: string(r.Conversation),
-		Current: c.Current, Safety: c.Safety, Tags: c.Tags,
+		Current: c.Current, Safety: c.Safety, Tags: briefs(c.Tags, shownTags, tagWeight),
 	}
 	session := c.Session
 	if w := r.Whole; w != nil {
 		session = w.Session
-		d.When, d.Session, d.Agent, d.Turn, d.Prompt = f.moment(w.Time), f.Path("s", session), string(w.Agent), w.Turn, string(w.Prompt)
+		d.When, d.Session, d.Agent, d.Turn, d.Prompt = f.moment(w.Time), f.Path("s", session), string(w.Agent),
+			w.Turn, prose(string(w.Prompt))
 		d.Current, d.Message, d.NoCode = w.Current, "", w.NoCode
-		if !part {
+		if end == "" {
 			d.Name = api.TurnName(d.Turn, session)
 		}
 	}
@@ -97,19 +101,20 @@ func (f Frame) Detail(r *api.ShowResponse, part bool) *Detail {
 		d.Commit, d.Git = c.Git.Commit[:min(10, len(c.Git.Commit))], c.Git.Branch
 	}
 	if r.Asked != nil {
-		d.Prompt = string(r.Asked.Text)
+		d.Prompt = prose(string(r.Asked.Text))
 	}
 	if r.Answered != nil {
-		d.Answer = string(r.Answered.Text)
+		d.Answer = prose(string(r.Answered.Text))
 	}
 	for _, u := range r.NotCaptured {
 		d.Edited = append(d.Edited, render.UncapturedPath(u))
 	}
-	for i := range r.Files {
-		file := diff(&r.Files[i])
-		d.Added, d.Removed = d.Added+file.Added, d.Removed+file.Removed
-		d.Files = append(d.Files, file)
+	d.Edited = briefs(d.Edited, shownEdited, briefWeight)
+	d.where = f.Point(d.Name)
+	if end != "" {
+		d.where = with(f.Point(api.TurnName(d.Turn, session)), "end", end)
 	}
+	d.Change = changed(r.Files, d.where, 0, roomOfChange)
 	return d
 }
 
@@ -133,7 +138,7 @@ type talk struct {
 
 // Said puts the conversation up to a moment beside it.
 func (f Frame) Said(d *Detail, r *api.MessagesResponse) {
-	d.Talk = f.talkOf(d.Name, r)
+	d.Talk = f.talkOf(d.Name, r, roomOfTalk)
 	if d.NoTalk == "" {
 		d.NoTalk = string(r.Conversation)
 	}
@@ -142,8 +147,8 @@ func (f Frame) Said(d *Detail, r *api.MessagesResponse) {
 	}
 }
 
-func (f Frame) talkOf(name string, r *api.MessagesResponse) talk {
-	t := talk{Messages: f.messages(r.Messages)}
+func (f Frame) talkOf(name string, r *api.MessagesResponse, have Room) talk {
+	t := talk{Messages: f.messages(r.Messages, have)}
 	if r.Older != nil {
 		t.Earlier = f.talkHref(name, r, "before", *r.Older)
 	}
@@ -160,7 +165,7 @@ func (f Frame) talkHref(name string, r *api.MessagesResponse, which string, at i
 
 // Talk is a page of a conversation: what was said before a moment, or after it.
 func Talk(f Frame, name string, r *api.MessagesResponse, after bool) Page {
-	t := f.talkOf(name, r)
+	t := f.talkOf(name, r, roomOfSaid)
 	if after {
 		t.Earlier = ""
 	} else {
@@ -170,17 +175,38 @@ func Talk(f Frame, name string, r *api.MessagesResponse, after bool) Page {
 	return Page{Frame: f, Title: "Conversation · " + f.Name, Data: t, name: "conversation"}
 }
 
-// messages are of a conversation, the oldest first.
-func (f Frame) messages(list []api.Message) []message {
+// messages are of a conversation, the oldest first. All are there; where their texts are too much for the room, the
+// long ones are cut.
+func (f Frame) messages(list []api.Message, r Room) []message {
+	const each, eachNodes = 550, 8 // of a message without its text and calls
 	out := make([]message, 0, len(list))
-	for _, m := range list {
-		one := message{Who: m.Who, Turn: m.Turn, When: f.moment(m.Time), Text: string(m.Text), Cut: m.Cut}
+	weights := make([]int, 0, len(list))
+	r.take(len(list)*eachNodes, len(list)*each)
+	calls := make([][]call, len(list))
+	ofCalls := Room{nodes: r.nodes, bytes: r.bytes / 2}
+	for i, m := range list {
+		for _, c := range m.Calls {
+			one := call{clip(string(c.Name), 60), clip(string(c.Target), 200)}
+			if bytes := 60 + weight(one.Name) + weight(one.Target); ofCalls.take(2, bytes) {
+				calls[i] = append(calls[i], one)
+				r.bytes -= bytes
+			}
+		}
+		weights = append(weights, weight(string(m.Text)))
+	}
+	most := fair(weights, r.bytes)
+	for i, m := range list {
+		text := cut(string(m.Text), most)
+		one := message{
+			Who: m.Who, Turn: m.Turn, When: f.moment(m.Time), Text: text,
+			Cut: m.Cut || len(text) < len(m.Text),
+		}
 		one.Fresh = len(out) == 0 || out[len(out)-1].When.Text != one.When.Text
 		if first, rest, more := strings.Cut(strings.Trim(one.Text, "\n"), "\n"); more && m.Who == "tool" {
-			one.First, one.More = first, 1+strings.Count(rest, "\n")
+			one.First, one.More = clip(first, 160), 1+strings.Count(rest, "\n")
 		}
-		for _, c := range m.Calls {
-			one.Calls = append(one.Calls, call{string(c.Name), string(c.Target)})
+		if one.Calls = calls[i]; len(one.Calls) < len(m.Calls) {
+			one.Calls = append(one.Calls, call{Target: "and " + count(len(m.Calls)-len(one.Calls), "more call")})
 		}
 		if one.Text == "" && len(one.Calls) == 0 {
 			continue

@@ -15,6 +15,8 @@ type comparison struct {
 	Href       string // of it
 	NoFork     string
 	Conflicts  []overlap
+	Both       int    // files that both changed
+	Rest       string // the address of those that are not there; "": all are
 	Collide    int
 	Divergence string
 }
@@ -29,8 +31,9 @@ type comparisonSide struct {
 	Added       int
 	Removed     int
 	Turns       []comparisonTurn
-	Files       []fileDiff
+	Change      change
 	Others      int
+	More        int // turns that are not there
 }
 
 // comparisonTurn is a turn of it.
@@ -52,9 +55,10 @@ type overlap struct {
 }
 
 // Compare turns what compare answers into a document.
-func Compare(f Frame, r *api.CompareResponse) Page {
+func Compare(f Frame, where string, r *api.CompareResponse) Page {
 	c := &comparison{
-		A: f.side(&r.A), B: f.side(&r.B), Collide: r.Collide, Divergence: strconv.FormatFloat(r.Divergence*100, 'f', 0, 64) + " %",
+		A: f.side(&r.A, with(where, "side", "a")), B: f.side(&r.B, with(where, "side", "b")), Both: len(r.Conflicts),
+		Collide: r.Collide, Divergence: strconv.FormatFloat(r.Divergence*100, 'f', 0, 64) + " %",
 		NoFork: string(r.NoFork),
 	}
 	if a := r.Ancestor; a != nil {
@@ -63,30 +67,53 @@ func Compare(f Frame, r *api.CompareResponse) Page {
 			c.Ancestor = naming.TurnWords(a.Turn, c.Ancestor)
 		}
 		if a.Prompt != "" {
-			c.Ancestor += ": " + string(a.Prompt)
+			c.Ancestor += ": " + brief(string(a.Prompt))
 		}
 	}
-	for _, o := range r.Conflicts {
-		c.Conflicts = append(c.Conflicts, overlap{string(o.Path), string(o.Verdict), render.CollideWords(o.Reason), o.Places})
-	}
+	c.Conflicts, c.Rest = overlaps(r, where, 0)
 	f.At = "compare"
 	return Page{Frame: f, Title: "Compare · " + f.Name, Data: c, name: "compare"}
 }
 
-func (f Frame) side(s *api.CompareSide) comparisonSide {
+// overlapsAtOnce is how many files that both changed are named at once.
+const overlapsAtOnce = 60
+
+// overlaps are the files that both changed, from one on, and the address of those behind them.
+func overlaps(r *api.CompareResponse, where string, from int) (out []overlap, rest string) {
+	list := behind(r.Conflicts, from)
+	for _, o := range list[:min(len(list), overlapsAtOnce)] {
+		out = append(out, overlap{brief(string(o.Path)), string(o.Verdict), render.CollideWords(o.Reason), o.Places})
+	}
+	if len(list) > len(out) {
+		rest = with(where, "overlap", strconv.Itoa(from+len(out)))
+	}
+	return out, rest
+}
+
+// Overlaps are further files that both sides of a comparison changed.
+func Overlaps(f Frame, where string, r *api.CompareResponse, from int) Page {
+	c := &comparison{Both: len(r.Conflicts)}
+	c.Conflicts, c.Rest = overlaps(r, where, from)
+	return Page{Frame: f, Data: c, name: "compare"}
+}
+
+// turnsOfSide is how many turns of a side are listed; its log has them all.
+const turnsOfSide = 24
+
+func (f Frame) side(s *api.CompareSide, where string) comparisonSide {
 	out := comparisonSide{
-		ID: s.Session, Title: string(s.Title), Short: short(s.Session), Href: f.Path("s", s.Session),
+		ID: s.Session, Title: brief(string(s.Title)), Short: short(s.Session), Href: f.Path("s", s.Session),
 		Checkpoints: s.Checkpoints, Added: s.Added, Removed: s.Removed,
 	}
 	if out.Title == "" {
 		out.Title = out.Short
 	}
-	for i := range s.Files {
-		out.Files = append(out.Files, diff(&s.Files[i]))
-	}
-	for _, t := range s.Turns {
+	half := Room{roomOfChange.lines / 2, roomOfChange.nodes / 2, roomOfChange.bytes / 2}
+	out.Change = changed(s.Files, where, 0, half)
+	out.More = max(len(s.Turns)-turnsOfSide, 0)
+	for _, t := range s.Turns[:len(s.Turns)-out.More] {
 		turn := comparisonTurn{
-			Name: api.TurnName(t.Turn, t.Session), Turn: t.Turn, Prompt: string(t.Prompt), When: f.moment(t.Time), Steps: t.Checkpoints,
+			Name: api.TurnName(t.Turn, t.Session), Turn: t.Turn, Prompt: brief(string(t.Prompt)), When: f.moment(t.Time), Steps: t.Checkpoints,
 		}
 		if turn.Href = f.Point(turn.Name); t.Turn > 0 {
 			turn.Said = turn.Href + "/said"

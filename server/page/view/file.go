@@ -2,7 +2,9 @@ package view
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"rewind/api"
 	"rewind/internal/term"
@@ -16,6 +18,7 @@ type listing struct {
 	Dir        string
 	Up         string // the address of the directory above; "": it is the root
 	Entries    []entry
+	Rest       string // the address of those behind them; "": there are none
 }
 
 // entry is a name in it.
@@ -24,8 +27,8 @@ type entry struct {
 	Dir        bool
 }
 
-// Directory is the document of one.
-func Directory(f Frame, checkpoint, dir string, entries []api.Text) Page {
+// Directory is the document of one, from an entry on.
+func Directory(f Frame, checkpoint, dir string, entries []api.Text, from int) Page {
 	l := &listing{Checkpoint: checkpoint, Href: f.Path("c", checkpoint), Dir: dir}
 	if dir != "" {
 		up := ""
@@ -34,9 +37,16 @@ func Directory(f Frame, checkpoint, dir string, entries []api.Text) Page {
 		}
 		l.Up = f.Path("c", checkpoint, "files") + "?path=" + query(up)
 	}
-	for _, e := range entries {
+	r := roomOfList
+	list := some(&r, behind(entries, from), func(e *api.Text) (nodes, bytes int) {
+		return 2, 120 + len(l.Href) + briefWeight + addressed(string(*e))
+	})
+	if next := from + len(list); next < len(entries) {
+		l.Rest = with(f.Path("c", checkpoint, "files"), "path", dir, "from", strconv.Itoa(next))
+	}
+	for _, e := range list {
 		name, isDir := strings.CutSuffix(string(e), "/")
-		one := entry{Name: name[strings.LastIndexByte(name, '/')+1:], Dir: isDir}
+		one := entry{Name: brief(name[strings.LastIndexByte(name, '/')+1:]), Dir: isDir}
 		if isDir {
 			one.Href = f.Path("c", checkpoint, "files") + "?path=" + query(name)
 		} else {
@@ -57,6 +67,8 @@ type file struct {
 	Note              string // why no lines are shown
 	Size              string
 	Lines             []blamedLine
+	Left              int    // lines that are not there
+	Rest              string // their address; "": all are there
 	Blamed            bool
 	BlameHref         string
 	History           []Row
@@ -67,14 +79,16 @@ type file struct {
 type blamedLine struct {
 	N     int
 	Text  string
+	Left  int    // characters of it that are not there
+	Rest  string // their address
 	Who   string // said once for a run of lines
 	Href  string
 	Words string
 }
 
-// Content is the document of a file.
+// Content is the document of a file, from a line on.
 func Content(
-	f Frame, checkpoint, path string, content []byte, large bool, blame *api.BlameResponse, history []api.PathsCheckpoint,
+	f Frame, checkpoint, path string, content []byte, large bool, blame *api.BlameResponse, history []api.PathsCheckpoint, from int,
 ) Page {
 	d := &file{
 		Checkpoint: checkpoint, Short: checkpoint[:min(7, len(checkpoint))], Href: f.Path("c", checkpoint), Path: path, Raw: path,
@@ -102,6 +116,7 @@ func Content(
 			d.Lines = append(d.Lines, blamedLine{N: i + 1, Text: strings.TrimSuffix(string(l), "\n")})
 		}
 	}
+	d.cut(from, with(f.Path("c", checkpoint, "file"), "path", path, "blame", map[bool]string{true: "1"}[d.Blamed]))
 	for i := range history {
 		c := &history[i].Checkpoint
 		row := api.Row{
@@ -112,6 +127,27 @@ func Content(
 	}
 	f.At = "file"
 	return Page{Frame: f, Title: d.Path + " · " + f.Name, Data: d, name: "file"}
+}
+
+// cut leaves the lines from one on for which there is room, of long ones the beginning.
+func (d *file) cut(from int, where string) {
+	all, r := len(d.Lines), roomOfLines
+	d.Lines = behind(d.Lines, from)
+	d.Lines = d.Lines[:min(len(d.Lines), r.lines)]
+	for i := range d.Lines {
+		l := &d.Lines[i]
+		short := cut(l.Text, lineWeight)
+		if len(short) < len(l.Text) {
+			l.Left = utf8.RuneCountInString(l.Text[len(short):])
+			l.Text, l.Rest = short, with(where, "line", strconv.Itoa(l.N), "at", strconv.Itoa(len(short)))
+		}
+	}
+	d.Lines = some(&r, d.Lines, func(l *blamedLine) (nodes, bytes int) {
+		return 1 + min(len(l.Who), 1) + min(l.Left, 1), 60 + weight(l.Text+l.Who+l.Words) + len(l.Href)
+	})
+	if next := from + len(d.Lines); next < all {
+		d.Left, d.Rest = all-next, with(where, "from", strconv.Itoa(next))
+	}
 }
 
 func (f Frame) blamed(r *api.BlameResponse) []blamedLine {

@@ -43,31 +43,41 @@ type foundSaid struct {
 }
 
 // Found is what a search found, in prompts and elsewhere, and what was wrong.
-func (f Frame) Found(words string, turns []api.Row, r *api.GrepResponse, err error) Found {
-	out := Found{Query: words, Name: f.Name, Href: f.Path("find") + "?q=" + query(words), Turns: f.Rows(turns, "")}
+func (f Frame) Found(words string, turns []api.Row, g *api.GrepResponse, err error, r *Room) Found {
+	out := Found{Query: words, Name: f.Name, Href: f.Path("find") + "?q=" + query(words), Turns: some(r, f.Rows(turns,
+		""), rowCosts)}
+	out.More = len(out.Turns) < len(turns)
 	if err != nil {
 		out.Failed = err.Error()
 	}
-	if r != nil {
-		out.More = r.More
-		for i := range r.Matches {
-			m := &r.Matches[i]
-			line := foundLine{Path: string(m.Path), Line: m.Line, Text: string(m.Text), Now: m.Now}
+	if g != nil {
+		out.More = out.More || g.More
+		for i := range g.Matches {
+			m := &g.Matches[i]
+			line := foundLine{Path: brief(string(m.Path)), Line: m.Line, Text: brief(string(m.Text)), Now: m.Now}
 			if n := len(m.Spans); n > 0 {
 				line.Last, line.Href = f.moments(&m.Spans[n-1].Last)
 				line.Since = f.moment(m.Spans[0].First.Time)
 			}
 			out.Lines = append(out.Lines, line)
 		}
-		for i := range r.Said {
-			s := &r.Said[i]
+		for i := range g.Said {
+			s := &g.Said[i]
 			out.Said = append(out.Said, foundSaid{
-				Title: string(s.Title), Who: s.Who, Text: string(s.Text), Turn: s.Turn, Whose: s.Whose,
+				Title: brief(string(s.Title)), Who: s.Who, Text: brief(string(s.Text)), Turn: s.Turn, Whose: s.Whose,
 				When: f.moment(s.Time),
 				Href: f.Point(api.TurnName(s.Turn, s.Session)),
 			})
 		}
 	}
+	lines, said := len(out.Lines), len(out.Said)
+	out.Lines = some(r, out.Lines, func(l *foundLine) (nodes, bytes int) {
+		return 7, 400 + weight(l.Path+l.Text+l.Last)
+	})
+	out.Said = some(r, out.Said, func(s *foundSaid) (nodes, bytes int) {
+		return 7, 400 + weight(s.Title+s.Text) + len(s.Href)
+	})
+	out.More = out.More || len(out.Lines) < lines || len(out.Said) < said
 	return out
 }
 

@@ -23,6 +23,9 @@ const (
 	stripHeight = 36
 	gapWidth    = 26
 	minGap      = 3 // of a strip
+
+	laneWords    = 120 // the weight of what a dot says
+	laneRestores = 100 // of the newest so many those are drawn that lie in the time
 )
 
 // longGap is a pause that is drawn as a gap: its length says nothing.
@@ -165,7 +168,7 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next 
 			lanes[r.Session] = n
 			out.Lanes = append(out.Lanes, lane{
 				Y: lanesTop + n*laneHeight + laneHeight/2, Name: term.Truncate(cmp.Or(string(r.Title), short(r.Session)), 24),
-				Title: strings.TrimPrefix(short(r.Session)+": "+string(r.Title), ": "), Href: f.Path("s", r.Session), From: scale.x(r.Time),
+				Title: clip(strings.TrimPrefix(short(r.Session)+": "+string(r.Title), ": "), laneWords), Href: f.Path("s", r.Session), From: scale.x(r.Time),
 			})
 			if r.Agent == "" {
 				l := &out.Lanes[n]
@@ -173,7 +176,7 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next 
 			}
 		}
 		l, files := &out.Lanes[n], r.Added+r.Modified+r.Deleted
-		words := f.moment(r.Time).Text + "  " + rowText(r) + " (" + count(files, "file") + ")"
+		words := f.moment(r.Time).Text + "  " + clip(rowText(r), laneWords) + " (" + count(files, "file") + ")"
 		d := dot{X: scale.x(r.Time), Y: l.Y, R: radius(files), Href: f.row(names[i], ""), Words: words, Class: "turn"}
 		if r.Deleted > r.Added+r.Modified {
 			d.Class = "turn loss"
@@ -188,13 +191,13 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next 
 		l.Dots = append(l.Dots, d)
 	}
 	out.Height = lanesTop + len(out.Lanes)*laneHeight + 10
-	for i := range restores {
+	for i := range restores[:min(len(restores), laneRestores)] {
 		o := &restores[i]
 		if o.Time.Before(oldest) || before > 0 && o.Time.After(newest) {
 			continue
 		}
 		to, href := f.moments(o.To)
-		out.Restores = append(out.Restores, dot{X: scale.x(o.Time), Y: out.Height, Href: href, Words: o.Kind + " " + to})
+		out.Restores = append(out.Restores, dot{X: scale.x(o.Time), Y: out.Height, Href: href, Words: clip(o.Kind+" "+to, laneWords)})
 	}
 	return out
 }

@@ -28,13 +28,34 @@ type restore struct {
 	Sessions bool   // it changed sessions, and no file
 }
 
-// Restores is the document of the history of going back.
-func Restores(f Frame, list []api.Operation) Page {
+// restores are some of them.
+type restores struct {
+	Rows []restore
+	Rest string // the address of those behind them; "": there are none
+}
+
+// Restores is the document of the history of going back, from an entry on.
+func Restores(f Frame, list []api.Operation, from int) Page {
+	out, list := restores{}, behind(list, from)
+	r := roomOfList
+	rows := some(&r, f.restores(list), func(r *restore) (nodes, bytes int) {
+		return 14, 900 + weight(r.From+r.To+r.Words+r.What) + 2*len(r.DiffHref)
+	})
+	if len(rows) < len(list) {
+		out.Rest = f.Path("ops") + "?from=" + strconv.Itoa(from+len(rows))
+	}
+	out.Rows = rows
+	f.At = "ops"
+	return Page{Frame: f, Title: "Restores · " + f.Name, Data: out, name: "ops"}
+}
+
+func (f Frame) restores(list []api.Operation) []restore {
 	rows := make([]restore, 0, len(list))
 	for i := range list {
 		o := &list[i]
 		r := restore{
-			Seq: o.Seq, Kind: o.Kind, What: o.What, When: f.moment(o.Time), Changed: o.Changed, CanUndo: o.CanUndo, Undone: o.Undone != 0,
+			Seq: o.Seq, Kind: o.Kind, What: o.What, When: f.moment(o.Time), Changed: o.Changed, CanUndo: o.CanUndo,
+			Undone: o.Undone != 0,
 		}
 		var notes []string
 		if o.Kept > 0 {
@@ -53,11 +74,10 @@ func Restores(f Frame, list []api.Operation) Page {
 		if o.From != nil && o.To != nil && o.From.ID != o.To.ID {
 			r.DiffHref = f.Path("diff") + "?from=" + query(o.From.ID) + "&to=" + query(o.To.ID)
 		}
-		r.Words, r.Sessions = cmp.Or(render.ChangeWords(*o), render.ManagedList(o.Managed)), len(o.Managed) > 0
+		r.Words, r.Sessions = brief(cmp.Or(render.ChangeWords(*o), render.ManagedList(o.Managed))), len(o.Managed) > 0
 		rows = append(rows, r)
 	}
-	f.At = "ops"
-	return Page{Frame: f, Title: "Restores · " + f.Name, Data: rows, name: "ops"}
+	return rows
 }
 
 // moments is a checkpoint in a person's words.
@@ -68,11 +88,11 @@ func (f Frame) moments(m *api.Moment) (words, href string) {
 	words = m.Short
 	switch {
 	case m.Turn > 0 && m.Prompt != "":
-		words = naming.TurnWords(m.Turn, m.Whose) + ": " + string(m.Prompt)
+		words = naming.TurnWords(m.Turn, m.Whose) + ": " + brief(string(m.Prompt))
 	case m.Turn > 0:
 		words = naming.TurnWords(m.Turn, m.Whose)
 	case m.Message != "":
-		words = string(m.Message)
+		words = brief(string(m.Message))
 	case m.Event == "init":
 		words = render.Cause(api.Checkpoint{Event: m.Event})
 	}

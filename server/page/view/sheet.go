@@ -33,7 +33,9 @@ type Sheet struct {
 	Prompt           string      // in front of which it goes back
 	Taken            []keptGroup
 	Conflicts        []changeLine
+	MoreConflicts    int
 	Merges           []changeLine
+	AllMerges        int
 	Working          []string // agents at work
 	Conversation     string
 	Resume           string // the command line that opens it
@@ -61,6 +63,8 @@ type keptGroup struct {
 const (
 	shownChanges = 40
 	shownKept    = 12
+	shownGroups  = 8 // of paths that stay or go for one reason; those of all further reasons are one
+	shownNotes   = 12
 )
 
 // words of each verb: what its sheet is headed, and its button says.
@@ -74,7 +78,8 @@ var sheetWords = map[string][2]string{
 
 // doneWords are what a notice begins with when it was done.
 var doneWords = map[string]string{
-	"checkout": "Went to", "switch": "Switched to", "undo-restore": "Undone: back at", "pick": "Brought in", "forward": "Went forward to",
+	"checkout": "Went to", "switch": "Switched to", "undo-restore": "Undone: back at", "pick": "Brought in",
+	"forward":  "Went forward to",
 	"continue": "Finished:", "abort": "Taken back; it had been on the way to", "fork": "Forked:", "worktree": "Forked:",
 	"clone": "Cloned:", "rename": "Renamed.", "promote": "Promoted.", "archive": "Archived.",
 	"delete": "Deleted.",
@@ -104,7 +109,7 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 			s.Tally.Modified++
 		}
 		if len(s.Changes) < shownChanges {
-			s.Changes = append(s.Changes, changeLine{Status: c.Status, Path: string(c.Path)})
+			s.Changes = append(s.Changes, changeLine{Status: c.Status, Path: brief(string(c.Path))})
 		}
 	}
 	s.More = len(r.Changes) - len(s.Changes)
@@ -116,19 +121,24 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 		s.Kept = group(s.Kept, render.UncapturedHead(u), api.Text(render.UncapturedPath(u)))
 	}
 	s.goes(r)
-	for _, c := range r.Conflicts {
-		s.Conflicts = append(s.Conflicts, changeLine{Status: "kept", Path: string(c.Path), Note: c.Reason})
+	for _, c := range r.Conflicts[:min(len(r.Conflicts), shownChanges)] {
+		s.Conflicts = append(s.Conflicts, changeLine{
+			Status: "kept", Path: brief(string(c.Path)),
+			Note: brief(c.Reason),
+		})
 	}
+	s.MoreConflicts = len(r.Conflicts) - len(s.Conflicts)
 	change := "going back"
 	if s.Verb == "pick" {
 		change = "the change"
 	}
-	for _, m := range r.Merges {
+	s.AllMerges = len(r.Merges)
+	for _, m := range r.Merges[:min(len(r.Merges), shownChanges)] {
 		s.Merges = append(s.Merges, changeLine{
-			Status: string(m.Verdict), Path: string(m.Path), Note: render.MergeWords(m.Reason, change),
+			Status: string(m.Verdict), Path: brief(string(m.Path)), Note: render.MergeWords(m.Reason, change),
 		})
 	}
-	for _, w := range r.AtWork {
+	for _, w := range r.AtWork[:min(len(r.AtWork), shownNotes)] {
 		s.Working = append(s.Working, f.atWork(&w))
 	}
 	f.talk(s, r.Conversation, r.DryRun)
@@ -146,7 +156,7 @@ func (s *Sheet) goes(r *api.RestoreResponse) {
 	for _, p := range r.Yours {
 		s.Yours = group(s.Yours, "the checkpoint of the state before has it", p)
 	}
-	s.Prompt = strings.TrimSpace(string(r.TakenBack))
+	s.Prompt = prose(strings.TrimSpace(string(r.TakenBack)))
 	for _, t := range r.Taken {
 		s.MayExact = s.MayExact || s.Exact
 		whose := "no checkpoint has"
@@ -191,15 +201,19 @@ func ageWords(age string) string {
 func group(list []keptGroup, why string, path api.Text) []keptGroup {
 	at := -1
 	for i := range list {
-		if list[i].Why == why {
+		if list[i].Why == brief(why) {
 			at = i
 		}
 	}
+	if at < 0 && len(list) == shownGroups {
+		why, at = "for other reasons", len(list)-1
+		list[at].Why = why
+	}
 	if at < 0 {
-		list, at = append(list, keptGroup{Why: why}), len(list)
+		list, at = append(list, keptGroup{Why: brief(why)}), len(list)
 	}
 	if len(list[at].Paths) < shownKept {
-		list[at].Paths = append(list[at].Paths, string(path))
+		list[at].Paths = append(list[at].Paths, brief(string(path)))
 	} else {
 		list[at].More++
 	}
@@ -226,7 +240,7 @@ func (f Frame) atWork(w *api.AtWork) string {
 	if w.Type != "" {
 		text += ". There, type " + string(w.Type)
 	}
-	return text
+	return brief(text)
 }
 
 func (f Frame) talk(s *Sheet, c *api.Conversation, dryRun bool) {
@@ -238,7 +252,8 @@ func (f Frame) talk(s *Sheet, c *api.Conversation, dryRun bool) {
 		s.newSession = true
 		s.Conversation = "goes on in a new session"
 		if c.Fork != nil {
-			s.Conversation += " “" + string(c.Fork.Title) + "”, up to " + naming.TurnWords(uint64(c.Turn), c.Whose)
+			s.Conversation += " “" + brief(string(c.Fork.Title)) + "”, up to " + naming.TurnWords(uint64(c.Turn),
+				c.Whose)
 		}
 	case "original":
 		s.Conversation = "stays as it is: it ends there"
@@ -262,7 +277,7 @@ func (f Frame) talk(s *Sheet, c *api.Conversation, dryRun bool) {
 
 // Fork puts a fork or clone on a sheet.
 func (f Frame) Fork(s *Sheet, r *api.ForkResponse) {
-	s.Target = string(r.Title)
+	s.Target = brief(string(r.Title))
 	if r.Messages > 0 {
 		s.Conversation = "goes on there after " + count(r.Messages, "message")
 	}
@@ -282,11 +297,11 @@ func (f Frame) Fork(s *Sheet, r *api.ForkResponse) {
 // Managed puts what becomes of sessions on a sheet.
 func (f Frame) Managed(s *Sheet, r *api.ManageResponse) {
 	s.Operation = r.Operation
-	for _, m := range r.Managed {
+	for _, m := range r.Managed[:min(len(r.Managed), shownNotes)] {
 		words := short(m.Session)
 		switch {
 		case m.WasTitle != m.Title:
-			words += " is called “" + string(m.Title) + "”"
+			words += " is called “" + brief(string(m.Title)) + "”"
 		case m.Now.String() != "":
 			words += " is " + m.Now.String()
 		default:
@@ -294,18 +309,19 @@ func (f Frame) Managed(s *Sheet, r *api.ManageResponse) {
 		}
 		s.Notes = append(s.Notes, words)
 	}
-	for _, l := range r.Losses {
+	for _, l := range r.Losses[:min(len(r.Losses), shownNotes)] {
 		if l.Turns > 0 {
-			s.Losses = append(s.Losses, string(l.Title)+": "+count(l.Turns, "turn")+" that no other session has")
+			s.Losses = append(s.Losses, brief(string(l.Title))+": "+count(l.Turns, "turn")+" that no other session has")
 		}
 	}
 }
 
 // Ask is the sheet before it is done.
 func Ask(f Frame, s Sheet) Page {
+	s.Notes = briefs(s.Notes, shownNotes, briefWeight)
 	s.Heading, s.Button = sheetWords[s.Verb][0], sheetWords[s.Verb][1]
 	if s.Path != "" {
-		s.Heading, s.Button = "Bring back "+s.Path+" as at", "Bring it back"
+		s.Heading, s.Button = "Bring back "+brief(s.Path)+" as at", "Bring it back"
 	}
 	s.MayTitle = s.newSession || s.Verb == "fork" || s.Verb == "clone" || s.Verb == "worktree" || s.Verb == "rename"
 	s.Danger = s.Verb == "delete"
@@ -314,9 +330,10 @@ func Ask(f Frame, s Sheet) Page {
 
 // Done is what was done.
 func Done(f Frame, s Sheet) Page {
+	s.Notes = briefs(s.Notes, shownNotes, briefWeight)
 	s.Heading = doneWords[s.Verb]
 	if s.Path != "" { // the project stands where it stood
-		s.Heading, s.From = "Brought back "+s.Path+" as at", ""
+		s.Heading, s.From = "Brought back "+brief(s.Path)+" as at", ""
 	}
 	return Page{Frame: f, Data: s, name: "done"}
 }

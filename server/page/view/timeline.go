@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strconv"
 	"strings"
 
 	"rewind/api"
@@ -30,7 +31,13 @@ type Ahead struct {
 	Title string
 	Why   string
 	Turns []aheadTurn
+	More  int // behind them
 }
+
+const (
+	shownAhead = 3 // stretches, with so many turns each
+	turnsAhead = 12
+)
 
 type aheadTurn struct {
 	Turn   uint64
@@ -48,10 +55,11 @@ var whyAhead = map[string]string{
 
 // Ahead turns what future answers into stretches. Only along the nearest one can be gone by a number of turns.
 func (f Frame) Ahead(list []api.Ahead) (out []Ahead) {
-	for i, a := range list {
-		one := Ahead{Title: string(a.Title), Why: whyAhead[a.Why]}
-		for n, t := range a.Turns {
-			turn := aheadTurn{Turn: t.Turn, Prompt: string(t.Prompt), When: f.moment(t.Time)}
+	for i, a := range list[:min(len(list), shownAhead)] {
+		one := Ahead{Title: brief(string(a.Title)), Why: whyAhead[a.Why]}
+		one.More = max(len(a.Turns)-turnsAhead, 0)
+		for n, t := range a.Turns[:len(a.Turns)-one.More] {
+			turn := aheadTurn{Turn: t.Turn, Prompt: brief(string(t.Prompt)), When: f.moment(t.Time)}
 			if i == 0 {
 				turn.Steps = n + 1
 			}
@@ -101,12 +109,12 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 		c := &r.Checkpoint
 		row := Row{
 			Name: names[i].Name, When: f.moment(r.Time), Turn: r.Turn, Who: short(r.Session), Agent: string(r.Agent),
-			Text: rowText(r), Tally: tally{r.Added, r.Modified, r.Deleted}, Kind: "turn", Current: r.Current, Aside: r.Aside,
-			Forks: r.Forks, Title: string(r.Title), Tags: c.Tags,
+			Text: brief(rowText(r)), Tally: tally{r.Added, r.Modified, r.Deleted}, Kind: "turn", Current: r.Current, Aside: r.Aside,
+			Forks: r.Forks, Title: clip(string(r.Title), 2*tagWeight), Tags: briefs(c.Tags, rowTags, tagWeight),
 		}
 		row.Href = f.row(names[i], "")
-		if row.Chosen = chosen == row.Name || chosen == c.ID; row.Chosen {
-			chosen = "" // the first one
+		if row.Chosen = chosen != "" && (chosen == row.Name || chosen == c.ID); row.Chosen {
+			chosen = "" // the first one; a row without code has no checkpoint
 		}
 		switch {
 		case r.Turn > 0:
@@ -124,8 +132,8 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 		for _, ch := range r.Changes {
 			paths = append(paths, string(ch.Path))
 		}
-		row.Files = strings.Join(paths, ", ")
-		if r.Left > 0 {
+		all := strings.Join(paths, ", ")
+		if row.Files = cut(all, briefWeight); r.Left > 0 || len(row.Files) < len(all) {
 			row.Files += ", …"
 		}
 		if r.NoCode {
@@ -150,18 +158,36 @@ func (f Frame) Steps(list []api.Checkpoint) []Row {
 	for i := range list {
 		c := &list[i]
 		rows = append(rows, Row{
-			Name: c.ID, Href: f.Point(c.ID), When: f.moment(c.Time), Text: render.StepText(c), Kind: "step",
+			Name: c.ID, Href: f.Point(c.ID), When: f.moment(c.Time), Text: brief(render.StepText(c)), Kind: "step",
 			Current: c.Current, Aside: c.Aside,
-			Tally: tally{c.Added, c.Modified, c.Deleted}, Tags: c.Tags,
+			Tally: tally{c.Added, c.Modified, c.Deleted}, Tags: briefs(c.Tags, rowTags, tagWeight),
 		})
 	}
 	return rows
 }
 
-// TurnSteps is the document of the steps of a turn.
-func TurnSteps(f Frame, rows []Row) Page {
+// TurnSteps is the document of the steps of a turn, which is at an address, from a step on.
+func TurnSteps(f Frame, where string, list []api.Checkpoint, from int) Page {
+	r := roomOfList
+	list = behind(list, from)
+	steps := f.Steps(list[:min(len(list), stepsAtOnce)])
+	t := Timeline{Rows: some(&r, steps, rowCosts)}
+	if len(t.Rows) < len(list) {
+		t.Older = with(where, "from", strconv.Itoa(from+len(t.Rows)))
+	}
 	f.At = "steps"
-	return Page{Frame: f, Title: "Steps · " + f.Name, Data: Timeline{Rows: rows}, name: "steps"}
+	return Page{Frame: f, Title: "Steps · " + f.Name, Data: t, name: "steps"}
+}
+
+// stepsAtOnce is how many steps of a turn come at once at most.
+const stepsAtOnce = 200
+
+// rowTags is how many tags a row has.
+const rowTags = 4
+
+// rowCosts is what a row takes of a document.
+func rowCosts(r *Row) (nodes, bytes int) {
+	return 18 + len(r.Tags), 900 + 2*len(r.Href) + weight(r.Text+r.Files+r.Title) + weight(strings.Join(r.Tags, ""))
 }
 
 // rowText is what a person recognises a row by.
@@ -184,6 +210,7 @@ func rowText(r *api.Row) string {
 
 // Log is the timeline of a project.
 func Log(f Frame, t Timeline) Page {
+	t.Degraded, t.Title, t.Empty = brief(t.Degraded), brief(t.Title), brief(t.Empty)
 	f.At = "timeline"
 	title := f.Name
 	if t.Title != "" {

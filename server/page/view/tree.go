@@ -13,6 +13,9 @@ const (
 	laneEdge = 14
 )
 
+// shownClashes is how many branches are named that one conflicts with.
+const shownClashes = 3
+
 // Tree is a stretch of the drawing of a project's branches: a row each, behind what it was forked from.
 type Tree struct {
 	Rows   []treeRow
@@ -49,15 +52,23 @@ func (f Frame) DrawTree(r *api.TreeResponse) *Tree {
 		t.More = f.Path("tree") + "?from=" + strconv.Itoa(to)
 	}
 	place := func(i int) (x, y int) { return laneEdge + all[i].Depth*laneStep, (i-from)*laneRow + laneRow/2 }
-	at := map[string]int{}
+	at, through := map[string]int{}, map[int]bool{}
 	for i := range all {
 		at[all[i].Branch] = i
 		x, y := place(i)
 		t.Width = max(t.Width, x+laneEdge) // of every stretch the same
-		if parent, ok := at[all[i].Parent]; ok && parent < to && i >= from {
-			px, py := place(parent)
-			t.Edges = append(t.Edges, edge{px, py, x, y})
+		parent, ok := at[all[i].Parent]
+		if !ok || parent >= to || i < from {
+			continue
 		}
+		px, py := place(parent)
+		if i >= to { // of those that go on below one is drawn for all
+			if through[px] {
+				continue
+			}
+			through[px] = true
+		}
+		t.Edges = append(t.Edges, edge{px, py, x, y})
 	}
 	branches := f.Branches(r.Branches, "")
 	for i := from; i < to; i++ {
@@ -75,8 +86,12 @@ func (f Frame) DrawTree(r *api.TreeResponse) *Tree {
 				row.Point, row.PointHref = "fork:"+b.Session, f.Path("c", b.Fork.Checkpoint)
 			}
 		}
-		for _, c := range b.Conflicts {
+		row.NoCode = brief(row.NoCode)
+		for _, c := range b.Conflicts[:min(len(b.Conflicts), shownClashes)] {
 			row.Conflicts = append(row.Conflicts, short(c.Session)+": "+count(c.Files, "file"))
+		}
+		if more := len(b.Conflicts) - len(row.Conflicts); more > 0 {
+			row.Conflicts = append(row.Conflicts, count(more, "more branch"))
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -80,16 +80,25 @@ func (f Frame) Begin(w io.Writer) error {
 	return t.ExecuteTemplate(w, "begin", f)
 }
 
+// Waiting writes what stands around every view, for a document that takes long to make; behind it comes WriteBehind.
+func (f Frame) Waiting(w io.Writer) error { return Page{Frame: f, name: "begin"}.render(w, "waiting") }
+
+// WriteBehind renders the document behind what Waiting wrote.
+func (p Page) WriteBehind(w io.Writer) error { return p.render(w, "behind") }
+
 // Write renders the document behind its beginning, or one of its parts (part-...), for a document that is there
 // already.
 func (p Page) Write(w io.Writer, part string) error {
+	if part = "part-" + part; templates().Lookup(part) != nil {
+		return p.render(w, part)
+	}
+	return p.render(w, "layout")
+}
+
+func (p Page) render(w io.Writer, name string) error {
 	t, err := document(p.name)
 	if err != nil {
 		return fmt.Errorf("view: %w", err)
-	}
-	name := "layout"
-	if part = "part-" + part; t.Lookup(part) != nil {
-		name = part
 	}
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, name, p); err != nil {
@@ -149,9 +158,16 @@ func Refused(base string, status int, why string) Page {
 	return Page{Frame: Frame{Base: base}, Title: title, Status: status, Data: why, name: "refused"}
 }
 
+// candidates is how many names are told that one could stand for.
+const candidates = 20
+
 // Failed is an error of the API, with its remedy.
 func Failed(f Frame, status int, e *api.Error) Page {
-	return Page{Frame: f, Title: "Not possible", Status: status, Data: e, name: "failed"}
+	f.At = "" // nothing of the view is there
+	short := *e
+	short.Message, short.Hint = prose(e.Message), prose(e.Hint)
+	short.Candidates = briefs(e.Candidates, candidates, briefWeight)
+	return Page{Frame: f, Title: "Not possible", Status: status, Data: &short, name: "failed"}
 }
 
 // clean is text for an attribute that is shown, as visible makes it elsewhere.

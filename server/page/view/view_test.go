@@ -76,7 +76,7 @@ func pages(text string) map[string]view.Page {
 	sheet := view.Sheet{Verb: "checkout", Name: text, Title: text, Tag: text, Dir: text, Path: text, What: text}
 	f.Restore(&sheet, restore)
 	timeline := view.Timeline{
-		Rows: f.Rows([]api.Row{row}, "aa"), Branches: f.Branches([]api.Branch{branch}, ""), Moment: f.Detail(show, false), Title: text,
+		Rows: f.Rows([]api.Row{row}, "aa"), Branches: f.Branches([]api.Branch{branch}, ""), Moment: f.Detail(show, ""), Title: text,
 		Older: f.Path("x"), Empty: text,
 	}
 	compare := &api.CompareResponse{
@@ -100,24 +100,26 @@ func pages(text string) map[string]view.Page {
 	}}
 	blame := &api.BlameResponse{First: 1, Lines: []api.BlamedLine{{Text: x}}, Origins: []api.Origin{{Moment: *moment}}}
 	history := []api.PathsCheckpoint{{Checkpoint: cp}}
+	r := view.RoomOfList()
 	return map[string]view.Page{
-		"projects":   view.Projects(f, []api.Store{{ID: "p1", Root: x, Wrong: x}}),
+		"projects":   view.Projects(f, []api.Store{{ID: "p1", Root: x, Wrong: x}}, 0),
 		"timeline":   view.Log(f, timeline),
-		"checkpoint": view.Checkpoint(f, f.Detail(show, false)),
-		"turn":       view.Checkpoint(f, f.Detail(&turn, false)),
-		"step":       view.Checkpoint(f, f.Detail(&step, true)),
-		"steps":      view.TurnSteps(f, f.Steps([]api.Checkpoint{step.Checkpoint})),
+		"checkpoint": view.Checkpoint(f, f.Detail(show, "")),
+		"turn":       view.Checkpoint(f, f.Detail(&turn, "")),
+		"step":       view.Checkpoint(f, f.Detail(&step, text)),
+		"steps":      view.TurnSteps(f, "/ab12cd34/x", []api.Checkpoint{step.Checkpoint}, 0),
 		"tree": view.Branching(f, f.DrawTree(&api.TreeResponse{
 			Branches: []api.Branch{{Branch: text, Session: text, Title: x}, branch},
 			Places:   []api.Place{{Branch: text}, {Branch: branch.Branch, Parent: branch.Parent, Depth: branch.Depth}},
 		})),
-		"compare":  view.Compare(f, compare),
-		"restores": view.Restores(f, ops),
-		"find":     view.Find(f, f.Found(text, []api.Row{row}, grep, errors.New(text))),
+		"compare":  view.Compare(f, "/ab12cd34/compare", compare),
+		"between":  view.Between(f, "/ab12cd34/diff", &api.DiffResponse{From: cp, To: &cp, Files: files}),
+		"restores": view.Restores(f, ops, 0),
+		"find":     view.Find(f, f.Found(text, []api.Row{row}, grep, errors.New(text), &r)),
 		"lanes":    view.Time(f, f.DrawLanes([]api.Row{row}, ops, 9, 7)),
-		"files":    view.Directory(f, text, text, []api.Text{x, x + "/"}),
-		"file":     view.Content(f, text, text, []byte(text), false, nil, history),
-		"blame":    view.Content(f, text, text, nil, false, blame, history),
+		"files":    view.Directory(f, text, text, []api.Text{x, x + "/"}, 0),
+		"file":     view.Content(f, text, text, []byte(text), false, nil, history, 0),
+		"blame":    view.Content(f, text, text, nil, false, blame, history, 0),
 		"ask":      view.Ask(f, sheet),
 		"done":     view.Done(f, sheet),
 		"failed":   view.Failed(f, 404, &api.Error{Message: text, Hint: text, Candidates: []string{text}}),
@@ -178,6 +180,17 @@ func TestTextIsNeverMarkup(t *testing.T) {
 	}
 }
 
+// One row is chosen, also before rows that have no checkpoint.
+func TestOneIsChosen(t *testing.T) {
+	row := api.Row{NoCode: true, Session: "claude/1a2b", Agent: "claude", Turn: 2, Time: at}
+	next := row
+	next.Turn = 1
+	rows := frame("p").Rows([]api.Row{row, next}, "turn:2@claude/1a2b")
+	if !rows[0].Chosen || rows[1].Chosen {
+		t.Errorf("chosen: %t, %t", rows[0].Chosen, rows[1].Chosen)
+	}
+}
+
 // A turn without code is forked, and nothing else; its row says so.
 func TestTurnWithoutCode(t *testing.T) {
 	f := frame("p")
@@ -186,7 +199,7 @@ func TestTurnWithoutCode(t *testing.T) {
 	if got.Name != "turn:2@claude/1a2b" || got.Files != "no code was captured then" {
 		t.Errorf("%+v", got)
 	}
-	d := f.Detail(&api.ShowResponse{Checkpoint: api.Checkpoint{Session: row.Session, Turn: 2}, Whole: &row}, false)
+	d := f.Detail(&api.ShowResponse{Checkpoint: api.Checkpoint{Session: row.Session, Turn: 2}, Whole: &row}, "")
 	var b bytes.Buffer
 	if err := view.Checkpoint(f, d).Write(&b, ""); err != nil {
 		t.Fatal(err)

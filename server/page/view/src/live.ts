@@ -40,7 +40,7 @@ export function live(): void {
   });
 
   const offline = document.querySelector<HTMLElement>(".offline")!;
-  let since = document.body.dataset.since ?? "";
+  let since = document.getElementById("main")!.dataset.since ?? "";
   const listen = (): void => {
     const events = new EventSource(`${base}/p/${project}/live?since=${since}`);
     events.onopen = () => {
@@ -70,7 +70,7 @@ export function live(): void {
 
 async function renew(beside: boolean, own: boolean): Promise<void> {
   if (document.hidden || document.querySelector("dialog[open], [popover]:popover-open")) return;
-  const at = document.body.dataset.at;
+  const at = document.getElementById("main")!.dataset.at;
   if (at === "timeline") await renewLog(beside, own);
   else if (at === "tree" || at === "lanes" || at === "ops") {
     const main = document.getElementById("main")!;

@@ -1,4 +1,5 @@
-import { part, Refusal } from "./server";
+import { failure, Place, skeleton } from "./ask";
+import { part } from "./server";
 
 let coming: Promise<void> = Promise.resolve();
 
@@ -12,32 +13,42 @@ export function log(): void {
   const list = document.querySelector<HTMLElement>("[data-rows]");
   if (!list) return;
   const moment = document.getElementById("moment")!;
-  let asked = 0;
-
-  const choose = (row: HTMLElement): void => {
-    coming = show(row).catch((error: unknown) => {
-      if (!(error instanceof Refusal)) return; // no answer: that is said above
-      moment.replaceChildren(error.words);
-    });
+  // put replaces what the pane shows. The focus stays in it.
+  const put = (what: Node): void => {
+    const focused = moment.contains(document.activeElement);
+    moment.replaceChildren(what);
+    if (focused) moment.focus({ preventScroll: true });
+    moment.scrollTop = 0;
   };
+  const pane = new Place({
+    busy: (on) => {
+      if (on) put(skeleton());
+      moment.ariaBusy = String(on);
+    },
+    failed: (words, again) => put(failure(words, again)),
+  });
+  const choose = (row: HTMLElement): void => {
+    coming = show(row);
+  };
+  // show makes a row the chosen one. What the pane had of another row can be used no more.
   const show = async (row: HTMLElement): Promise<void> => {
     const link = row.querySelector("a")!;
     list.querySelector("a[aria-current]")?.removeAttribute("aria-current");
     link.setAttribute("aria-current", "true");
     link.scrollIntoView({ block: "nearest" });
-    const mine = ++asked;
-    const answer = await part(link.href, "moment");
-    if (mine !== asked) return; // another row was chosen meanwhile
-    place();
-    const focused = moment.contains(document.activeElement);
-    moment.replaceChildren(answer);
-    if (focused) moment.focus({ preventScroll: true });
-    moment.scrollTop = 0;
-    document.querySelector("[data-told]")!.textContent = moment.querySelector(".changes h2")?.firstChild?.textContent ?? ""; // to who does not see it
     const at = new URL(location.href);
     at.searchParams.set("at", row.dataset.id!);
     history.replaceState(null, "", at);
+    place();
+    if (moment.contains(document.activeElement)) moment.focus({ preventScroll: true });
+    for (const old of moment.children) old.toggleAttribute("inert", !isShown(row));
+    const answer = await pane.ask((signal) => part(link.href, "moment", signal), () => choose(row));
+    if (!answer) return;
+    put(answer);
+    document.querySelector("[data-told]")!.textContent = moment.querySelector(".changes h2")?.firstChild?.textContent ?? ""; // to who does not see it
   };
+  const isShown = (row: HTMLElement): boolean =>
+    moment.querySelector<HTMLElement>("[data-moment]")?.dataset.moment === row.dataset.id;
 
   // The scrubber stands for the rows that are there, the oldest on the left.
   const scrub = document.querySelector<HTMLElement>(".scrub")!;

@@ -1,3 +1,4 @@
+import { Place } from "./ask";
 import { part } from "./server";
 
 // more puts what a link stands for in the link's place as it comes into sight: the rest of a list.
@@ -21,13 +22,23 @@ export function wanted(): void {
 
 async function take(link: HTMLAnchorElement): Promise<void> {
   seen.unobserve(link);
-  const next = await part(link.href, link.dataset.more!).catch(() => null); // no answer: the link stays one
+  if (link.ariaBusy === "true") return;
+  link.ariaBusy = "true";
+  const words = (link.dataset.words ??= link.textContent!);
+  const place = new Place({
+    busy: (on) => { link.textContent = on ? "Loading…" : words; },
+    failed: (why, again) => { // the link asks again
+      link.ariaBusy = null;
+      link.textContent = `${why.textContent!.trim()} ${again.textContent}`;
+    },
+  });
+  const next = await place.ask((signal) => part(link.href, link.dataset.more!, signal), () => void take(link));
   if (!next || !link.isConnected) return;
-  const place = link.closest(".older")!;
-  const list = place.parentElement!;
+  const old = link.closest(".older")!;
+  const list = old.parentElement!;
   const had = document.activeElement === link;
   const first = next.firstElementChild as HTMLElement | null;
-  place.replaceWith(next);
+  old.replaceWith(next);
   if (had) { // the focus goes to what came
     if (first && !first.querySelector("a")) first.tabIndex = -1;
     (first?.querySelector<HTMLElement>("a") ?? first)?.focus({ preventScroll: true });

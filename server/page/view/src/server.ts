@@ -13,13 +13,14 @@ const policies = (window as unknown as { trustedTypes?: Policies }).trustedTypes
 const policy: Policy = policies ? policies.createPolicy("answer", { createHTML: (text) => text }) : { createHTML: (text) => text };
 
 // part asks for one part of a document and gives its nodes; an error is the server's words.
-export async function part(path: string, name: string): Promise<DocumentFragment> {
-  return nodes(await fetch(path, { headers: { "Rewind-Part": name } }));
+export async function part(path: string, name: string, signal?: AbortSignal): Promise<DocumentFragment> {
+  return nodes(await fetch(path, { headers: { "Rewind-Part": name }, signal }));
 }
 
 // send does something, and gives the answer's nodes.
-export async function send(path: string, body: unknown): Promise<DocumentFragment> {
-  return nodes(await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }));
+export async function send(path: string, body: unknown, signal?: AbortSignal): Promise<DocumentFragment> {
+  const headers = { "Content-Type": "application/json" };
+  return nodes(await fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal }));
 }
 
 async function nodes(answer: Response): Promise<DocumentFragment> {

@@ -1,4 +1,4 @@
-// Side by side: the lines of a diff in two columns. The rows are the same; how they are laid out is remembered.
+// Side by side: the lines of a diff in two columns. The lines are the same; how they are laid out is remembered.
 const key = "rewind.split";
 
 export function split(): void {
@@ -18,57 +18,48 @@ export function toggle(): void {
 }
 
 function apply(root: ParentNode, on: boolean): void {
-  for (const table of root.querySelectorAll<HTMLTableElement>("table.diff")) {
-    if (on === table.classList.contains("split")) continue;
-    if (on) beside(table);
-    else table.replaceWith(originals.get(table)!);
+  for (const diff of root.querySelectorAll<HTMLElement>(".diff")) {
+    const lines = String(diff.childElementCount);
+    if (on ? diff.dataset.laid === lines : diff.dataset.laid === undefined) continue;
+    one(diff);
+    if (on) beside(diff);
   }
   for (const button of root.querySelectorAll("[data-split]")) button.setAttribute("aria-pressed", String(on));
 }
 
-const originals = new WeakMap<HTMLTableElement, HTMLTableElement>();
-
-// beside makes the table of two columns: runs of removed and added lines stand next to each other.
-function beside(table: HTMLTableElement): void {
-  const out = table.cloneNode(false) as HTMLTableElement;
-  out.classList.add("split");
-  const columns = document.createElement("colgroup");
-  for (const name of ["n", "", "n", ""]) columns.append(Object.assign(document.createElement("col"), { className: name }));
-  out.append(columns);
-  const body = out.createTBody();
-  let minus: HTMLTableRowElement[] = [];
-  let plus: HTMLTableRowElement[] = [];
-  const flush = (): void => {
-    for (let i = 0; i < Math.max(minus.length, plus.length); i++) pair(body, minus[i], plus[i]);
-    minus = [];
-    plus = [];
-  };
-  for (const row of table.rows) {
-    if (row.className === "minus") {
-      if (plus.length) flush();
-      minus.push(row);
-    } else if (row.className === "plus") plus.push(row);
-    else {
-      flush();
-      if (row.className === "head") {
-        const head = row.cloneNode(true) as HTMLTableRowElement;
-        head.cells[0].colSpan = 4;
-        body.append(head);
-      } else pair(body, row, row);
-    }
-  }
-  flush();
-  originals.set(out, table);
-  table.replaceWith(out);
+// one puts the lines of a diff into one column.
+function one(diff: HTMLElement): void {
+  for (const twin of diff.querySelectorAll(".twin")) twin.remove();
+  for (const line of diff.children) (line as HTMLElement).style.gridArea = "";
+  diff.classList.remove("split");
+  delete diff.dataset.laid;
 }
 
-function pair(body: HTMLTableSectionElement, old?: HTMLTableRowElement, now?: HTMLTableRowElement): void {
-  const row = body.insertRow();
-  for (const [from, number] of [[old, 0], [now, 1]] as const) {
-    for (const at of [number, 2]) {
-      const cell = from ? (from.cells[at].cloneNode(true) as HTMLTableCellElement) : document.createElement("td");
-      cell.classList.add(from ? from.className : "none", number ? "right" : "left");
-      row.append(cell);
+// beside puts runs of removed and added lines next to each other. An unchanged line stands on both sides.
+function beside(diff: HTMLElement): void {
+  let [left, right] = [0, 0]; // the last rows that are taken
+  let last = "";
+  for (const line of [...diff.children] as HTMLElement[]) {
+    if (line.tagName !== "INS" && (line.tagName !== "DEL" || last === "INS")) left = right = Math.max(left, right);
+    last = line.tagName;
+    if (last === "INS") lay(line, ++right, "2");
+    else if (last === "DEL") lay(line, ++left, "1");
+    else {
+      lay(line, ++left, last === "SPAN" ? "1" : "1 / -1");
+      right = left;
+      if (last !== "SPAN") continue;
+      const twin = line.cloneNode(true) as HTMLElement;
+      twin.className = "twin";
+      twin.ariaHidden = "true";
+      line.after(twin);
+      lay(twin, right, "2");
     }
   }
+  diff.classList.add("split");
+  diff.dataset.laid = String(diff.childElementCount);
+}
+
+function lay(line: HTMLElement, row: number, column: string): void {
+  line.style.gridRow = String(row);
+  line.style.gridColumn = column;
 }

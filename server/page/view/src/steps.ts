@@ -1,7 +1,15 @@
-import { part, Refusal } from "./server";
+import { failure, Place, skeleton } from "./ask";
+import { part } from "./server";
 
 // The steps of a turn stand below its row while it is open: rows as others are. A turn that is open stays so while the log is renewed.
-const opened = new Map<string, HTMLElement[]>(); // by the turn's name
+const opened = new Set<string>(); // names of turns
+
+// below are the steps that stand below a turn's row.
+function below(row: Element): HTMLElement[] {
+  const out: HTMLElement[] = [];
+  for (let next = row.nextElementSibling; next?.classList.contains("step"); next = next.nextElementSibling) out.push(next as HTMLElement);
+  return out;
+}
 
 // steps lets the turns of a log be opened.
 export function steps(): void {
@@ -26,14 +34,14 @@ async function open(button: HTMLButtonElement, wanted: boolean): Promise<void> {
   const name = row.dataset.id!;
   if (wanted === (button.getAttribute("aria-expanded") === "true")) return;
   if (!wanted) {
-    const list = opened.get(name) ?? [];
+    const list = below(row);
     opened.delete(name);
     button.setAttribute("aria-expanded", "false");
     if (list.some((step) => step.querySelector("a[aria-current]"))) row.dispatchEvent(new CustomEvent("choose", { bubbles: true }));
     for (const step of list) step.remove();
   } else {
     button.setAttribute("aria-expanded", "true");
-    opened.set(name, []);
+    opened.add(name);
     await fill(row, button);
   }
   document.dispatchEvent(new Event("rewind:rows"));
@@ -41,34 +49,49 @@ async function open(button: HTMLButtonElement, wanted: boolean): Promise<void> {
 
 async function fill(row: HTMLElement, button: HTMLButtonElement): Promise<void> {
   const name = row.dataset.id!;
-  const got = await part(button.dataset.steps!, "steps").catch((error: unknown) => {
-    if (!(error instanceof Refusal)) return null; // no answer: that is said above
-    const why = document.createElement("li");
-    why.append(error.words);
-    return why;
+  const put = (list: HTMLElement[]): void => {
+    const old = below(row);
+    const chosen = old.find((step) => step.querySelector("a[aria-current]"))?.dataset.id;
+    const focused = old.find((step) => step.contains(document.activeElement))?.dataset.id;
+    for (const step of old) step.remove();
+    for (const step of list) {
+      step.classList.add("step");
+      if (step.dataset.id === chosen) step.querySelector("a")?.setAttribute("aria-current", "true");
+    }
+    row.after(...list);
+    if (focused) list.find((step) => step.dataset.id === focused)?.querySelector("a")?.focus({ preventScroll: true });
+  };
+  const item = (what: HTMLElement): HTMLElement => {
+    const out = document.createElement("li");
+    out.append(what);
+    return out;
+  };
+  const place = new Place({
+    busy: (on) => {
+      button.ariaBusy = String(on);
+      if (on && !below(row).length) put([item(skeleton())]);
+    },
+    failed: (words, again) => {
+      if (opened.has(name)) put([item(failure(words, again))]);
+    },
   });
-  const old = opened.get(name);
-  if (!got || !old || !row.isConnected) return;
-  const chosen = old.find((step) => step.querySelector("a[aria-current]"))?.dataset.id;
-  const focused = old.find((step) => step.contains(document.activeElement))?.dataset.id;
-  for (const step of old) step.remove();
-  const list = [...(got instanceof HTMLElement ? [got] : (got.children as Iterable<Element>))] as HTMLElement[];
-  for (const step of list) if (step.dataset.id === chosen) step.querySelector("a")?.setAttribute("aria-current", "true");
-  opened.set(name, list);
-  row.after(...list);
-  if (focused) list.find((step) => step.dataset.id === focused)?.querySelector("a")?.focus({ preventScroll: true });
+  const got = await place.ask((signal) => part(button.dataset.steps!, "steps", signal), () => void fill(row, button));
+  if (got && opened.has(name) && row.isConnected) put([...got.children] as HTMLElement[]);
 }
 
 // lift takes the steps out of the log, and gives what puts them below the rows that are there then. A turn that has gone on since shows
 // its new steps, too, and so does every one if anew.
 export function lift(rows: HTMLElement, anew: boolean): () => void {
   const words = new Map<string, string | null>();
-  for (const [name, list] of opened) {
-    words.set(name, rows.querySelector(`[data-id="${CSS.escape(name)}"] [data-steps]`)?.textContent ?? null);
-    for (const step of list) step.remove();
+  const lists = new Map<string, HTMLElement[]>();
+  for (const name of opened) {
+    const row = rows.querySelector(`[data-id="${CSS.escape(name)}"]`);
+    words.set(name, row?.querySelector("[data-steps]")?.textContent ?? null);
+    lists.set(name, row ? below(row) : []);
+    for (const step of lists.get(name)!) step.remove();
   }
   return () => {
-    for (const [name, list] of opened) {
+    for (const [name, list] of lists) {
       const row = rows.querySelector<HTMLElement>(`[data-id="${CSS.escape(name)}"]`);
       const button = row?.querySelector<HTMLButtonElement>("[data-steps]");
       if (!row || !button) {

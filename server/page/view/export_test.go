@@ -1,0 +1,9 @@
+package view
+
+// The limits, for tests.
+const (
+	MaxBytes  = maxBytes
+	MaxNodes  = maxNodes
+	FileLines = fileLines
+	ViewLines = viewLines
+)

@@ -1,0 +1,79 @@
+import { Refusal } from "./server";
+
+// skeletonAfter is view.SkeletonAfter, in milliseconds.
+const skeletonAfter = 100;
+
+// Shows is how a place of the page shows what becomes of a request.
+export interface Shows {
+  busy(on: boolean): void; // the answer takes longer than a moment; false: it is there, or will not come
+  failed(words: DocumentFragment, again: HTMLButtonElement, answered: boolean): void; // answered: the words are the server's
+}
+
+// Place is where answers go. The newest request counts: one before it is given up.
+export class Place {
+  private asking: AbortController | null = null;
+
+  constructor(private readonly shows: Shows) {}
+
+  // ask gives the answer; null: there is none, which the place shows with a button that calls again, or another request
+  // came meanwhile.
+  async ask(get: (signal: AbortSignal) => Promise<DocumentFragment>, again: () => void): Promise<DocumentFragment | null> {
+    this.asking?.abort();
+    const mine = new AbortController();
+    this.asking = mine;
+    const late = window.setTimeout(() => this.shows.busy(true), skeletonAfter);
+    try {
+      const answer = await get(mine.signal);
+      return mine.signal.aborted ? null : answer;
+    } catch (error) {
+      if (mine.signal.aborted) return null;
+      this.shows.busy(false);
+      this.shows.failed(wordsOf(error), againButton(again), error instanceof Refusal);
+      return null;
+    } finally {
+      window.clearTimeout(late);
+      if (this.asking === mine) {
+        this.asking = null;
+        this.shows.busy(false);
+      }
+    }
+  }
+}
+
+// wordsOf says why there is no answer.
+function wordsOf(error: unknown): DocumentFragment {
+  if (error instanceof Refusal) return error.words;
+  return paragraph("The daemon does not answer.");
+}
+
+function againButton(again: () => void): HTMLButtonElement {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "again";
+  button.textContent = "Try again";
+  button.addEventListener("click", again);
+  return button;
+}
+
+export function paragraph(words: string): DocumentFragment {
+  const out = document.createDocumentFragment();
+  out.append(Object.assign(document.createElement("p"), { textContent: words }));
+  return out;
+}
+
+// failure is what stands in place of an answer that did not come.
+export function failure(words: DocumentFragment, again: HTMLButtonElement): HTMLElement {
+  const box = document.createElement("section");
+  box.className = "failure";
+  box.setAttribute("role", "alert");
+  box.append(words, again);
+  return box;
+}
+
+// skeleton is the outline of what is to come.
+export function skeleton(): HTMLElement {
+  const box = document.createElement("div");
+  box.className = "skeleton";
+  for (let i = 0; i < 5; i++) box.append(document.createElement("p"));
+  return box;
+}
