@@ -1,12 +1,16 @@
 package page
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"rewind/api"
 	"rewind/internal/value"
@@ -16,6 +20,7 @@ import (
 // wish is what a person asks for: a verb, and what a sheet's form has. A name is one of a checkpoint or a session,
 // never a path.
 type wish struct {
+	ID    string `json:"id"` // of the act: a browser's own, the same where it asks again
 	Verb  string `json:"verb"`
 	Name  string `json:"name"`
 	What  string `json:"what"` // both, code, conversation
@@ -33,43 +38,121 @@ type wish struct {
 // with the form.
 func (p *Page) act(do bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set("Rewind-Part", "main") // never a whole document
 		v, err := p.visit(r)
-		var doc view.Page
+		var q wish
+		var body []byte
 		if err == nil {
-			doc, err = v.carryOut(do)
+			q, body, err = v.read()
+		}
+		var doc view.Page
+		switch {
+		case err != nil:
+		case do:
+			p.doOnce(w, v, q, body)
+			return
+		default:
+			doc, _, err = v.carryOut(q, false, "")
 		}
 		if err != nil {
 			doc = failed(v.frame, err)
 		}
-		r.Header.Set("Rewind-Part", "main") // never a whole document
 		p.send(w, r, doc)
 	}
 }
 
-func (v *visit) carryOut(do bool) (view.Page, error) {
-	var q wish
-	dec := json.NewDecoder(v.Body)
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&q); err != nil || v.Header.Get("Content-Type") != "application/json" {
-		return view.Page{}, &api.Error{Word: api.WordUsage, Message: "the request is not one of this page's"}
+// read reads what is asked for.
+func (v *visit) read() (q wish, body []byte, err error) {
+	if body, err = io.ReadAll(v.Body); err == nil {
+		dec := json.NewDecoder(bytes.NewReader(body))
+		dec.DisallowUnknownFields()
+		err = dec.Decode(&q)
 	}
+	if err != nil || v.Header.Get("Content-Type") != "application/json" {
+		return q, nil, &api.Error{Word: api.WordUsage, Message: "the request is not one of this page's"}
+	}
+	return q, body, nil
+}
+
+// doOnce does what is asked for, unless it was done: a browser that got no answer asks again, with the same id.
+func (p *Page) doOnce(w http.ResponseWriter, v *visit, q wish, body []byte) {
+	if q.ID == "" {
+		p.send(w, v.Request, failed(v.frame, &api.Error{Word: api.WordUsage, Message: "an act has an id"}))
+		return
+	}
+	id := deedID(v.frame.Project, q.ID, body)
+	known := p.deeds.begin(id, time.Now())
+	for known != nil && known.over != nil {
+		answer, err := p.deeds.answered(v.Context(), known)
+		if err != nil {
+			return // nobody waits for it
+		}
+		if answer != nil {
+			documentHeaders(w)
+			packed(w, v.Request, http.StatusOK, answer)
+			return
+		}
+		known = p.deeds.begin(id, time.Now()) // it was not done
+	}
+	if known != nil {
+		p.cutShort(w, v, q, known)
+		return
+	}
+	var answer []byte
+	defer func() { p.deeds.end(id, answer) }()
+	asked := v.Request
+	v.Request = asked.WithContext(context.WithoutCancel(asked.Context())) // it is done also where the browser goes away
+	doc, done, err := v.carryOut(q, true, "")
+	if err != nil {
+		doc = failed(v.frame, err)
+	}
+	var b bytes.Buffer
+	if done && err == nil && doc.Write(&b, "main") == nil {
+		answer = b.Bytes()
+	}
+	p.send(w, asked, doc)
+}
+
+// cutShort answers of an act that an earlier daemon has begun: what it did, if that was answered, or what would be done
+// now.
+func (p *Page) cutShort(w http.ResponseWriter, v *visit, q wish, known *deed) {
+	if known.Answer != nil {
+		documentHeaders(w)
+		packed(w, v.Request, http.StatusOK, known.Answer)
+		return
+	}
+	doc, _, err := v.carryOut(q, false,
+		"The daemon ended while this was being done, and it is not known how far it came. "+
+			"Nothing was repeated. This is what would be done now.")
+	if err != nil {
+		doc = failed(v.frame, err)
+	}
+	p.send(w, v.Request, doc)
+}
+
+// carryOut does what is asked for, or tells what would be done, with a note. done says that it was.
+func (v *visit) carryOut(q wish, do bool, note string) (doc view.Page, done bool, err error) {
 	verb, ok := verbs[q.Verb]
 	if !ok {
-		return view.Page{}, &api.Error{Word: api.WordUsage, Message: "there is no such thing to do"}
+		return doc, false, &api.Error{Word: api.WordUsage, Message: "there is no such thing to do"}
 	}
 	if do && q.Plan == "" && verb.planned {
-		return view.Page{}, &api.Error{Word: api.WordUsage, Message: "what would be done has to be shown first"}
+		return doc, false, &api.Error{Word: api.WordUsage, Message: "what would be done has to be shown first"}
 	}
 	if !do {
 		q.Plan = ""
 	}
 	s := view.Sheet{
-		Verb: q.Verb, Name: q.Name, What: q.What, Exact: q.Exact != "", Title: q.Title, Tag: q.Tag, Dir: q.Dir, Path: q.Path, Of: q.Of,
+		Verb: q.Verb, Name: q.Name, What: q.What, Exact: q.Exact != "", Title: q.Title, Tag: q.Tag, Dir: q.Dir,
+		Path: q.Path, Of: q.Of,
 	}
 	if s.What == "" {
 		s.What = "both"
 	}
-	done, err := verb.run(v, q, !do, &s)
+	if note != "" {
+		s.Notes = append(s.Notes, note)
+	}
+	done, err = verb.run(v, q, !do, &s)
 	var told *api.Error
 	if errors.As(err, &told) && told.Word == api.WordChanged { // and nothing was done: what would be done now is shown
 		do, q.Plan = false, ""
@@ -77,12 +160,12 @@ func (v *visit) carryOut(do bool) (view.Page, error) {
 		done, err = verb.run(v, q, true, &s)
 	}
 	if err != nil {
-		return view.Page{}, err
+		return doc, false, err
 	}
 	if do && done {
-		return view.Done(v.frame, s), nil
+		return view.Done(v.frame, s), true, nil
 	}
-	return view.Ask(v.frame, s), nil
+	return view.Ask(v.frame, s), false, nil
 }
 
 // verbs are all that can be done from a browser. Each answers by the same sheet before and after; planned says that the
@@ -109,8 +192,9 @@ var verbs = map[string]struct {
 
 func (v *visit) wish(q wish, dryRun bool) api.Wish {
 	return api.Wish{
-		Env: v.who.env, Exact: q.Exact != "", DryRun: dryRun, CodeOnly: q.What == "code", ContextOnly: q.What == "conversation",
-		Title: api.Text(q.Title), Plan: q.Plan,
+		Env: v.who.env, Exact: q.Exact != "", DryRun: dryRun, CodeOnly: q.What == "code",
+		ContextOnly: q.What == "conversation",
+		Title:       api.Text(q.Title), Plan: q.Plan,
 	}
 }
 
@@ -126,7 +210,8 @@ func restore[Req any](v *visit, route api.Route[Req, api.RestoreResponse], req R
 
 func (v *visit) checkout(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	req := api.CheckoutRequest{
-		Project: v.dir(), Walk: api.Walk{Choose: true}, Wish: v.wish(q, dryRun), Checkpoint: api.Text(q.Name), Tag: api.Text(q.Tag),
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Wish: v.wish(q, dryRun), Checkpoint: api.Text(q.Name),
+		Tag: api.Text(q.Tag),
 	}
 	turn := strings.HasPrefix(q.Name, "turn:") || strings.HasPrefix(q.Name, "before:")
 	req.TakeBack = turn && q.Path == "" && !req.Exact
@@ -149,12 +234,16 @@ func (v *visit) undoRestore(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	if q.Name != "" && err != nil {
 		return false, &api.Error{Word: api.WordUsage, Message: "that is no operation's number"}
 	}
-	return restore(v, api.UndoRestore, api.UndoRestoreRequest{Project: v.dir(), Wish: v.wish(q, dryRun), Operation: seq}, s)
+	return restore(v, api.UndoRestore, api.UndoRestoreRequest{
+		Project: v.dir(), Wish: v.wish(q, dryRun),
+		Operation: seq,
+	}, s)
 }
 
 func (v *visit) pick(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	return restore(v, api.Pick, api.MergeRequest{
-		Project: v.dir(), Walk: api.Walk{Choose: true}, Env: v.who.env, Change: api.Text(q.Name), DryRun: dryRun, Plan: q.Plan,
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Env: v.who.env, Change: api.Text(q.Name), DryRun: dryRun,
+		Plan: q.Plan,
 	}, s)
 }
 
@@ -164,7 +253,8 @@ func (v *visit) forward(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 		return false, &api.Error{Word: api.WordUsage, Message: "that is no number of turns"}
 	}
 	return restore(v, api.Forward, api.ForwardRequest{
-		Project: v.dir(), Walk: api.Walk{Session: q.Of, Choose: true}, Wish: v.wish(q, dryRun), Turns: turns, Tag: api.Text(q.Tag),
+		Project: v.dir(), Walk: api.Walk{Session: q.Of, Choose: true}, Wish: v.wish(q, dryRun), Turns: turns,
+		Tag: api.Text(q.Tag),
 	}, s)
 }
 
@@ -188,10 +278,16 @@ func (v *visit) worktree(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 		s.Dir = filepath.Base(string(v.root)) + "-2"
 	}
 	if strings.ContainsAny(s.Dir, `/\`+"\x00") || s.Dir == "." || s.Dir == ".." {
-		return false, &api.Error{Word: api.WordUsage, Message: "a directory's name has no slash: it is made beside the project's"}
+		return false, &api.Error{
+			Word:    api.WordUsage,
+			Message: "a directory's name has no slash: it is made beside the project's",
+		}
 	}
 	dir := filepath.Join(filepath.Dir(string(v.root)), s.Dir)
-	return v.makeFork(api.ForkRequest{Checkpoint: api.Text(q.Name), Title: api.Text(q.Title), Worktree: api.Text(dir), DryRun: dryRun}, s)
+	return v.makeFork(api.ForkRequest{
+		Checkpoint: api.Text(q.Name), Title: api.Text(q.Title), Worktree: api.Text(dir),
+		DryRun: dryRun,
+	}, s)
 }
 
 func (v *visit) makeFork(req api.ForkRequest, s *view.Sheet) (bool, error) {
@@ -224,7 +320,8 @@ func (v *visit) manage(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 		return false, nil // the sheet asks for it
 	}
 	r, err := api.Call(v.Context(), v.page.client, api.ManageForks, api.ManageRequest{
-		Project: v.dir(), Env: v.who.env, Do: q.Verb, Sessions: []string{q.Name}, Title: value.Text(q.Title), DryRun: dryRun,
+		Project: v.dir(), Env: v.who.env, Do: q.Verb, Sessions: []string{q.Name}, Title: value.Text(q.Title),
+		DryRun:   dryRun,
 		LastCopy: q.Last != "" || dryRun,
 	}, nil)
 	if err != nil {

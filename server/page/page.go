@@ -7,6 +7,7 @@
 //   - guests.go: how many connections may ask for nothing
 //   - keys.go: launch tokens, and the sessions that they became
 //   - look.go, act.go, live.go: what is looked at, what is done, what happens meanwhile
+//   - document.go: a document on its way; deeds.go: what was done is not done again
 //
 // Package view makes the HTML.
 package page
@@ -52,6 +53,7 @@ type Page struct {
 	o      Options
 	client *api.Client
 	keys   keys
+	deeds  deeds
 	ctx    context.Context // ends with the page: streams end, too
 	end    context.CancelFunc
 
@@ -73,6 +75,8 @@ func New(o Options) *Page {
 		p.refusals.Add("a connection to the page", "a program of this user", "too many are open that ask for nothing")
 	}
 	p.keys.now = time.Now
+	p.deeds.notes = o.Notes
+	p.deeds.warn = func(err error) { o.Log.Warn("page: write "+deedsName, "error", err) }
 	return p
 }
 

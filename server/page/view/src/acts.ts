@@ -1,4 +1,5 @@
-import { base, project, Refusal, send } from "./server";
+import { failure, paragraph, Place, skeleton } from "./ask";
+import { base, project, send } from "./server";
 
 // What is asked for: a verb with its words; the server knows what each needs.
 export interface Wish {
@@ -18,33 +19,68 @@ export function acts(): void {
     void act({ verb: verb!, ...words });
   });
   sheet().addEventListener("change", (event) => {
-    // Another choice is another plan.
-    if ((event.target as Element).matches("[data-choice]")) void act(wish());
+    if (!(event.target as Element).matches("[data-choice]")) return;
+    // Another choice is another plan: what the sheet shows until that is there is not done.
+    const wanted = wish();
+    doButton()?.setAttribute("disabled", "");
+    void act(wanted);
   });
   sheet().addEventListener("submit", (event) => {
     const button = (event as SubmitEvent).submitter as HTMLButtonElement | null;
     if (button?.value !== "do") return;
     event.preventDefault();
-    void carryOut(button);
+    void carryOut(sheet().querySelector("form")!, wish());
   });
   document.addEventListener("click", (event) => {
     const button = (event.target as Element).closest<HTMLElement>("[data-copy]");
     if (!button) return;
-    void navigator.clipboard.writeText(button.dataset.copy!).then(() => {
-      button.textContent = "Copied";
-    });
+    const say = (words: string): void => { button.textContent = words; };
+    navigator.clipboard.writeText(button.dataset.copy!).then(() => say("Copied"), () => say("Not copied"));
   });
 }
 
+function doButton(): HTMLButtonElement | null {
+  return sheet().querySelector<HTMLButtonElement>("button[value=do]");
+}
+
+// put shows something in the sheet.
+function put(what: Node): void {
+  sheet().replaceChildren(what);
+  if (!sheet().open) sheet().showModal();
+}
+
+// framed is a sheet that is none yet: words, and a way out.
+function framed(heading: string, ...what: Node[]): HTMLFormElement {
+  const form = document.createElement("form");
+  form.method = "dialog";
+  const title = Object.assign(document.createElement("h2"), { id: "sheet-title", textContent: heading });
+  const words = Object.assign(document.createElement("div"), { id: "sheet-words", className: "body" });
+  words.append(...what);
+  const end = Object.assign(document.createElement("p"), { className: "acts end" });
+  end.append(Object.assign(document.createElement("button"), { value: "cancel", textContent: "Close" }));
+  form.append(title, words, end);
+  return form;
+}
+
+let previewing = false; // the outline of a sheet is shown
+const plans = new Place({
+  busy: (on) => {
+    if (on) {
+      previewing = true;
+      put(framed("Previewing…", skeleton()));
+    }
+    sheet().ariaBusy = String(on);
+  },
+  failed: (words, again) => put(framed("There is no preview", failure(words, again))),
+});
+
 // act shows what a wish would do.
 export async function act(wish: Wish): Promise<void> {
-  try {
-    const shown = await send(`${base}/p/${project}/plan`, wish);
-    sheet().replaceChildren(shown);
-    if (!sheet().open) sheet().showModal();
-  } catch (error) {
-    refused(error);
-  }
+  const open = sheet().open;
+  previewing = false;
+  const shown = await plans.ask((signal) => send(`${base}/p/${project}/plan`, wish, signal), () => void act(wish));
+  if ((open || previewing) && !sheet().open) return; // it was closed meanwhile: nobody waits for it
+  if (shown) put(shown);
 }
 
 // wish is what the sheet's form says.
@@ -55,30 +91,45 @@ function wish(): Wish {
   return out;
 }
 
-async function carryOut(button: HTMLButtonElement): Promise<void> {
+const longAfter = 5000; // milliseconds
+
+// carryOut does what a form says. It has one id, however often it is tried: the server does it once. Where the sheet was
+// closed meanwhile, what became of it is told beside.
+async function carryOut(form: HTMLFormElement, wanted: Wish): Promise<void> {
+  const id = (form.dataset.deed ??= crypto.randomUUID());
+  const button = form.querySelector<HTMLButtonElement>("button[value=do]")!;
+  const words = (button.dataset.words ??= button.textContent!);
+  const tell = (what: Node | null): void => form.querySelector(".fate")!.replaceChildren(...(what ? [what] : []));
+  const here = (): boolean => form.isConnected && sheet().open;
+  tell(null);
   button.disabled = true;
   button.textContent = "Doing it…";
-  try {
-    const done = await send(`${base}/p/${project}/do`, wish());
-    if (done.querySelector("form")) {
-      sheet().replaceChildren(done); // something changed meanwhile: this is what would be done now
-      return;
-    }
-    sheet().close();
-    notice(done);
-    document.dispatchEvent(new Event("rewind:changed"));
-  } catch (error) {
-    sheet().close();
-    refused(error);
+  const long = window.setTimeout(() => tell(paragraph("This takes long. It goes on, also where this sheet is closed.")), longAfter);
+  const doing = new Place({
+    busy: (on) => { form.ariaBusy = String(on); },
+    failed: (why, again, answered) => {
+      if (!answered) why.append(paragraph("It is not known whether it was done. To try again does not do it twice."));
+      if (here()) tell(failure(why, again));
+      else notice(failure(why, again), true);
+    },
+  });
+  const done = await doing.ask(() => send(`${base}/p/${project}/do`, { ...wanted, id }), () => void carryOut(form, wanted));
+  window.clearTimeout(long);
+  button.disabled = false;
+  button.textContent = words;
+  if (!done) return;
+  if (done.querySelector("form")) { // something changed meanwhile: this is what would be done now
+    if (here()) put(done);
+    else notice(paragraph("It was not done: something had changed since it was shown."), true);
+    return;
   }
+  if (form.isConnected) sheet().close();
+  for (const old of document.querySelectorAll(".notice .failure")) old.closest(".notice")!.remove();
+  notice(done);
+  document.dispatchEvent(new Event("rewind:changed"));
 }
 
-function refused(error: unknown): void {
-  if (!(error instanceof Refusal)) throw error;
-  notice(error.words, true);
-}
-
-export function notice(words: DocumentFragment, bad = false): void {
+export function notice(words: Node, bad = false): void {
   const box = document.createElement("div");
   box.className = bad ? "notice bad" : "notice";
   box.append(words);

@@ -22,21 +22,14 @@ export class Place {
     const mine = new AbortController();
     this.asking = mine;
     const late = window.setTimeout(() => this.shows.busy(true), skeletonAfter);
-    try {
-      const answer = await get(mine.signal);
-      return mine.signal.aborted ? null : answer;
-    } catch (error) {
-      if (mine.signal.aborted) return null;
-      this.shows.busy(false);
-      this.shows.failed(wordsOf(error), againButton(again), error instanceof Refusal);
-      return null;
-    } finally {
-      window.clearTimeout(late);
-      if (this.asking === mine) {
-        this.asking = null;
-        this.shows.busy(false);
-      }
-    }
+    const got = await get(mine.signal).catch((error: unknown) => ({ error }));
+    window.clearTimeout(late);
+    if (mine.signal.aborted) return null;
+    this.asking = null;
+    this.shows.busy(false);
+    if (got instanceof DocumentFragment) return got;
+    this.shows.failed(wordsOf(got.error), againButton(again), got.error instanceof Refusal);
+    return null;
   }
 }
 

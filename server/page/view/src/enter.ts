@@ -4,6 +4,18 @@ import { base } from "./server";
 export async function enter(): Promise<void> {
   const token = location.hash.slice(1);
   history.replaceState(null, "", location.pathname);
+  try {
+    await giveIn(token);
+  } catch { // no answer; the token is still good
+    const wait = document.querySelector<HTMLElement>(".wait")!;
+    const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Try again" });
+    again.addEventListener("click", () => location.replace(`${location.pathname}#${token}`));
+    again.addEventListener("click", () => location.reload());
+    wait.replaceChildren("The daemon does not answer. ", again);
+  }
+}
+
+async function giveIn(token: string): Promise<void> {
   if (token) {
     const answer = await fetch(`${base}/enter`, {
       method: "POST",

@@ -1,7 +1,8 @@
 import { base, project } from "./server";
 import { shown, step } from "./log";
 import { toggle } from "./split";
-import { act } from "./acts";
+import { act, notice } from "./acts";
+import { paragraph } from "./ask";
 import { openChosen } from "./steps";
 
 const home = `${base}/p/${project}`;
@@ -48,9 +49,12 @@ export function keys(): void {
   });
 }
 
+// press presses a button of the moment that is shown, which is that of the chosen row.
 async function press(verb: string, which: number): Promise<void> {
   await shown();
-  document.querySelectorAll<HTMLButtonElement>(`.acts [data-act="${verb}"]`)[which]?.click();
+  const button = document.querySelectorAll<HTMLButtonElement>(`#main header .acts [data-act="${verb}"]`)[which];
+  if (button) button.click();
+  else notice(paragraph("Nothing is shown that this can be done with."), true);
 }
 
 function go(path: string): void {

@@ -1,3 +1,5 @@
+import { notice } from "./acts";
+import { failure, Place } from "./ask";
 import { more } from "./more";
 import { base, part, project } from "./server";
 import { lift } from "./steps";
@@ -26,7 +28,7 @@ export function live(): void {
       }
       const mine = own;
       own = false;
-      await renew(both, mine).catch(() => undefined); // no answer: that is said above
+      await renew(both, mine);
       if (beside && !due) soon("checkpoint");
     }, Math.max(120, last + pause - Date.now()));
   };
@@ -68,6 +70,19 @@ export function live(): void {
   listen();
 }
 
+// meanwhile and aside are where what has happened is asked for. That the daemon does not answer is said above; what it
+// answers instead is told once.
+const meanwhile = new Place({ busy: () => undefined, failed: untold });
+const aside = new Place({ busy: () => undefined, failed: untold });
+
+function untold(words: DocumentFragment, again: HTMLButtonElement, answered: boolean): void {
+  if (!answered || document.querySelector(".notice .untold")) return;
+  const box = failure(words, again);
+  box.classList.add("untold");
+  again.addEventListener("click", () => box.closest(".notice")?.remove());
+  notice(box, true);
+}
+
 async function renew(beside: boolean, own: boolean): Promise<void> {
   if (document.hidden || document.querySelector("dialog[open], [popover]:popover-open")) return;
   const at = document.getElementById("main")!.dataset.at;
@@ -77,7 +92,8 @@ async function renew(beside: boolean, own: boolean): Promise<void> {
     const top = main.scrollTop;
     const here = new URL(location.href);
     here.searchParams.set("have", String(main.querySelectorAll(".tree > li").length));
-    const fresh = await part(here.href, "main");
+    const fresh = await meanwhile.ask((signal) => part(here.href, "main", signal), () => void renew(beside, own));
+    if (!fresh) return;
     const focus = (document.activeElement as HTMLElement | null)?.getAttribute("href");
     const chosen = new Set([...main.querySelectorAll<HTMLInputElement>("input:checked")].map((box) => box.value));
     main.replaceChildren(fresh);
@@ -93,8 +109,9 @@ async function renew(beside: boolean, own: boolean): Promise<void> {
 // where that is.
 async function renewLog(beside: boolean, own: boolean): Promise<void> {
   const rows = document.querySelector<HTMLElement>("[data-rows]")!;
-  const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.id;
-  const fresh = await part(location.href, "log");
+  const fresh = await meanwhile.ask((signal) => part(location.href, "log", signal), () => void renewLog(beside, own));
+  if (!fresh) return;
+  const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.id; // as of now
   if (beside) void renewSide();
   const log = rows.closest<HTMLElement>(".log")!;
   const heads = (of: ParentNode): Element[] => [...of.querySelectorAll(".banner, .ahead, .log > .head")];
@@ -128,9 +145,13 @@ async function renewLog(beside: boolean, own: boolean): Promise<void> {
     if (same) log.scrollTop += same.getBoundingClientRect().top - before;
   }
   if (rows.children.length) log.querySelector(".empty")?.remove();
+  // What is chosen is what is shown: a row that has gone is no longer, and what did not come is asked for again.
+  const still = rows.querySelector("a[aria-current]")?.closest(".row");
+  const pane = document.getElementById("moment")!;
+  const shows = pane.querySelector("[data-moment]") !== null || pane.ariaBusy === "true";
   const show = own
     ? rows.querySelector(".row.here:not(.step)")
-    : document.querySelector("#moment [data-moment]") ? null : rows.querySelector(".row"); // the first that there is
+    : shows && (still || !chosen) ? null : still ?? rows.querySelector(".row");
   show?.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: "stay" }));
   more(rows);
   document.dispatchEvent(new Event("rewind:rows"));
@@ -142,7 +163,7 @@ async function renewSide(): Promise<void> {
   if (!list || list.offsetParent === null) return;
   const at = new URL(location.pathname, location.href);
   at.search = `?from=0&have=${list.children.length}`;
-  const fresh = await part(at.href, "side").catch(() => null);
+  const fresh = await aside.ask((signal) => part(at.href, "side", signal), () => void renewSide());
   if (!fresh) return;
   const focus = document.activeElement?.closest(".branches a")?.getAttribute("href");
   list.replaceChildren(fresh);

@@ -42,6 +42,7 @@ export function log(): void {
     place();
     if (moment.contains(document.activeElement)) moment.focus({ preventScroll: true });
     for (const old of moment.children) old.toggleAttribute("inert", !isShown(row));
+    moment.ariaBusy = "true";
     const answer = await pane.ask((signal) => part(link.href, "moment", signal), () => choose(row));
     if (!answer) return;
     put(answer);
