@@ -231,7 +231,7 @@ func TestKeys(t *testing.T) {
 	}{{"g", "Went to", false}, {"u", "Undone", true}} {
 		b.press(going.key)
 		b.wait(sheet)
-		b.wait(`document.activeElement.value === "do"`)
+		b.wait(`document.activeElement.matches("dialog.sheet")`)
 		b.press("\r")
 		b.wait(closed)
 		b.says(".notice", going.words)

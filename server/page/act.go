@@ -162,10 +162,33 @@ func (v *visit) carryOut(q wish, do bool, note string) (doc view.Page, done bool
 	if err != nil {
 		return doc, false, err
 	}
+	if !do || !done {
+		v.preview(q, &s)
+	}
 	if do && done {
 		return view.Done(v.frame, s), true, nil
 	}
 	return view.Ask(v.frame, s), false, nil
+}
+
+// preview shows what changes in a few files. Where that cannot be told the files are named alone.
+func (v *visit) preview(q wish, s *view.Sheet) {
+	target, paths := s.Wants()
+	if len(paths) == 0 {
+		return
+	}
+	if target == "" {
+		if r, err := v.show(q.Name, "", 0); err == nil {
+			s.Show(r.Files)
+		}
+		return
+	}
+	r, err := api.Call(v.Context(), v.page.client, api.Diff, api.DiffRequest{
+		Project: v.dir(), Walk: api.Walk{Choose: true}, From: api.Text(target), Back: true, Paths: paths, Context: 3,
+	}, nil)
+	if err == nil {
+		s.Show(r.Files)
+	}
 }
 
 // verbs are all that can be done from a browser. Each answers by the same sheet before and after; planned says that the

@@ -73,6 +73,7 @@ func (v *visit) diff() (view.Page, error) {
 	q := v.URL.Query()
 	r, err := api.Call(v.Context(), v.page.client, api.Diff, api.DiffRequest{
 		Project: v.dir(), Walk: api.Walk{Choose: true}, From: api.Text(q.Get("from")), To: api.Text(q.Get("to")), Context: 3,
+		Back: q.Get("back") != "", Paths: only(q.Get("file")),
 	}, nil)
 	if err != nil {
 		return view.Page{}, err
@@ -81,6 +82,14 @@ func (v *visit) diff() (view.Page, error) {
 		return view.More(v.frame, r.Files, v.piece(), nil), nil
 	}
 	return view.Between(v.frame, v.where(), &r), nil
+}
+
+// only are the paths of one file; "": of any.
+func only(file string) []api.Text {
+	if file == "" {
+		return nil
+	}
+	return []api.Text{api.Text("./" + file)}
 }
 
 // ops is the history of going back.

@@ -36,11 +36,12 @@ type Room struct{ lines, nodes, bytes int }
 // Rooms of the parts of views. A document is its frame (6,000 bytes, 130 elements) and at most one log, change and
 // talk.
 var (
-	roomOfList   = Room{nodes: 4_200, bytes: 150_000}                   // the only list of a view
-	roomOfChange = Room{lines: viewLines, nodes: 2_700, bytes: 90_000}  // what changed
-	roomOfLines  = Room{lines: viewLines, nodes: 4_200, bytes: 150_000} // lines of one file
-	roomOfTalk   = Room{nodes: 700, bytes: 45_000}                      // beside a moment
-	roomOfSaid   = Room{nodes: 4_200, bytes: 185_000}                   // a conversation by itself
+	roomOfList    = Room{nodes: 4_200, bytes: 150_000}                  // the only list of a view
+	roomOfChange  = Room{lines: viewLines, nodes: 2_700, bytes: 90_000} // what changed
+	roomOfPreview = Room{lines: viewLines, nodes: 600, bytes: 40_000}
+	roomOfLines   = Room{lines: viewLines, nodes: 4_200, bytes: 150_000} // lines of one file
+	roomOfTalk    = Room{nodes: 700, bytes: 45_000}                      // beside a moment
+	roomOfSaid    = Room{nodes: 4_200, bytes: 185_000}                   // a conversation by itself
 )
 
 // RoomOfList is that of the only list of a view.

@@ -200,6 +200,15 @@ func largePages(text string, n int) map[string]view.Page {
 	ask, done := view.Sheet{Verb: "checkout", Name: "turn:3"}, view.Sheet{Verb: "checkout", Name: "turn:3"}
 	f.Restore(&ask, restore)
 	f.Restore(&done, restore)
+	few := view.Sheet{Verb: "checkout", Name: "turn:3"}
+	f.Restore(&few, &api.RestoreResponse{
+		Target: cp, Plan: "p", DryRun: true, Changes: several(1, change), Kept: restore.Kept, Yours: restore.Yours,
+		Notices: restore.Notices,
+	})
+	if _, paths := few.Wants(); len(paths) != 1 {
+		panic("a preview of one file shows nothing of it")
+	}
+	few.Show(files)
 	content := lines(n, text[:min(len(text), 900)])
 	blame := &api.BlameResponse{
 		First:   1,
@@ -266,7 +275,7 @@ func largePages(text string, n int) map[string]view.Page {
 		"rest line": view.RestOfLine(f, "/ab12cd34/f", content, view.Piece{Line: 1, At: 10}),
 		"talk": view.Talk(f, "aa", &api.MessagesResponse{Session: cp.Session, Messages: several(200,
 			func(int) api.Message { return message })}, false),
-		"ask": view.Ask(f, ask), "done": view.Done(f, done),
+		"ask": view.Ask(f, ask), "done": view.Done(f, done), "few": view.Ask(f, few),
 		"projects": view.Projects(f, several(n, func(i int) api.Store {
 			return api.Store{
 				ID:   fmt.Sprint(i),

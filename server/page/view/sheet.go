@@ -29,6 +29,7 @@ type Sheet struct {
 	More             int // changes that are not listed
 	Tally            tally
 	Kept             []keptGroup
+	NotCaptured      []keptGroup // what no checkpoint has
 	Yours            []keptGroup // a person's, which goes
 	Prompt           string      // in front of which it goes back
 	Taken            []keptGroup
@@ -41,8 +42,9 @@ type Sheet struct {
 	Resume           string // the command line that opens it
 	Notes            []string
 	Losses           []string
-	Nothing          bool // there is nothing to do
-	newSession       bool // the conversation goes on in one
+	Nothing          bool   // there is nothing to do
+	newSession       bool   // the conversation goes on in one
+	target           string // the state that files are set to; "": of a pick there is none
 	MayExact         bool
 	MayTag, MayTitle bool
 	MayChoose        bool // between code and conversation
@@ -51,7 +53,12 @@ type Sheet struct {
 }
 
 // changeLine is a path with what becomes of it.
-type changeLine struct{ Status, Path, Note string }
+type changeLine struct {
+	Status, Path, Note string
+	Lines              string    // the address of what changes in it; "": it is not known
+	Diff               *fileDiff // what changes, where it is shown at once
+	raw                api.Text  // the path
+}
 
 // keptGroup are paths that stay, or do not, for one reason.
 type keptGroup struct {
@@ -99,26 +106,13 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	if b := r.Behind; b != nil {
 		s.Branch, s.Behind = short(b.Session), behindWords(b)
 	}
-	for _, c := range r.Changes {
-		switch c.Status {
-		case "added":
-			s.Tally.Added++
-		case "deleted":
-			s.Tally.Deleted++
-		default:
-			s.Tally.Modified++
-		}
-		if len(s.Changes) < shownChanges {
-			s.Changes = append(s.Changes, changeLine{Status: c.Status, Path: brief(string(c.Path))})
-		}
-	}
-	s.More = len(r.Changes) - len(s.Changes)
+	f.changes(s, r)
 	for _, k := range r.Kept {
 		s.MayExact = s.MayExact || k.Reason == value.KeptUnsaved || k.Reason == value.KeptSession
 		s.Kept = group(s.Kept, render.KeptWhy(k), k.Path)
 	}
 	for _, u := range r.NotCaptured {
-		s.Kept = group(s.Kept, render.UncapturedHead(u), api.Text(render.UncapturedPath(u)))
+		s.NotCaptured = group(s.NotCaptured, render.UncapturedHead(u), api.Text(render.UncapturedPath(u)))
 	}
 	s.goes(r)
 	for _, c := range r.Conflicts[:min(len(r.Conflicts), shownChanges)] {
@@ -128,16 +122,7 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 		})
 	}
 	s.MoreConflicts = len(r.Conflicts) - len(s.Conflicts)
-	change := "going back"
-	if s.Verb == "pick" {
-		change = "the change"
-	}
-	s.AllMerges = len(r.Merges)
-	for _, m := range r.Merges[:min(len(r.Merges), shownChanges)] {
-		s.Merges = append(s.Merges, changeLine{
-			Status: string(m.Verdict), Path: brief(string(m.Path)), Note: render.MergeWords(m.Reason, change),
-		})
-	}
+	f.merges(s, r)
 	for _, w := range r.AtWork[:min(len(r.AtWork), shownNotes)] {
 		s.Working = append(s.Working, f.atWork(&w))
 	}
@@ -146,9 +131,137 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	if r.GitGone {
 		s.Notes = append(s.Notes, render.GitGoneWords(r.GitThen))
 	}
-	s.Nothing = len(r.Changes) == 0 && len(s.Merges) == 0 && (r.Conversation == nil || r.Conversation.Mode == "none") && len(r.Managed) == 0
+	s.Nothing = len(r.Changes) == 0 && len(r.Merges) == 0 && (r.Conversation == nil || r.Conversation.Mode == "none") && len(r.Managed) == 0
 	s.MayTag = s.Verb == "checkout" || s.Verb == "switch" || s.Verb == "forward"
 	s.MayChoose = s.Path == "" && (s.Verb == "checkout" || s.Verb == "undo-restore")
+}
+
+const (
+	shownDiffs   = 3  // files of a preview, if it has no more, show at once what changes in them
+	previewLines = 60 // of each
+)
+
+// changes puts on a sheet which files are set. Of a preview each leads to its lines: from the files as they are to the
+// target.
+func (f Frame) changes(s *Sheet, r *api.RestoreResponse) {
+	s.target = r.Target.ID
+	merged := map[api.Text]bool{}
+	for i := range r.Merges {
+		merged[r.Merges[i].Path] = true // what becomes of it is not the target's
+	}
+	for _, c := range r.Changes {
+		switch c.Status {
+		case "added":
+			s.Tally.Added++
+		case "deleted":
+			s.Tally.Deleted++
+		default:
+			s.Tally.Modified++
+		}
+		if len(s.Changes) == shownChanges || s.Verb == "pick" { // which names them with what becomes of them
+			continue
+		}
+		line := changeLine{Status: c.Status, Path: brief(string(c.Path)), raw: c.Path}
+		if r.DryRun && r.Target.ID != "" && !merged[c.Path] {
+			line.Lines = with(f.Path("diff"), "from", r.Target.ID, "back", "1", "file", string(c.Path), "line", "0")
+		}
+		s.Changes = append(s.Changes, line)
+	}
+	if s.Verb != "pick" {
+		s.More = len(r.Changes) - len(s.Changes)
+	}
+}
+
+// others reports whether a path has, beside what changes in it, what somebody else changed.
+func others(m *api.Merge) bool {
+	return m.Verdict != value.MergeApplied && m.Verdict != value.MergeAlready
+}
+
+// wanted are the lines of a preview that lead to what changes, where all of them are shown at once.
+func (s *Sheet) wanted() (all []*changeLine) {
+	list := s.Changes
+	if s.Verb == "pick" {
+		list = s.Merges
+	}
+	if len(list)+s.More > shownDiffs {
+		return nil
+	}
+	for i := range list {
+		if list[i].Lines != "" {
+			all = append(all, &list[i])
+		}
+	}
+	return all
+}
+
+// Wants are the paths of which a preview shows at once what changes, and the state that they are set to; "": what
+// changes is that of the turn that is picked.
+func (s *Sheet) Wants() (target string, paths []api.Text) {
+	for _, line := range s.wanted() {
+		paths = append(paths, "./"+line.raw)
+	}
+	if s.Verb == "pick" {
+		return "", paths
+	}
+	return s.target, paths
+}
+
+// Show gives a preview what changes in its files.
+func (s *Sheet) Show(files []api.FileDiff) {
+	r := roomOfPreview
+	for _, line := range s.wanted() {
+		for i := range files {
+			if files[i].Path == line.raw {
+				d := diff(&files[i])
+				d.lines(files[i].Hunks, line.Lines, 0, previewLines, &r)
+				line.Diff = &d
+			}
+		}
+	}
+}
+
+// merges puts on a sheet which files are merged. Of a change that is brought in each leads to its lines.
+func (f Frame) merges(s *Sheet, r *api.RestoreResponse) {
+	change := "going back"
+	if s.Verb == "pick" {
+		change = "the change"
+	}
+	for _, m := range r.Merges {
+		if s.Verb != "pick" && !others(&m) {
+			continue
+		}
+		if s.AllMerges++; s.AllMerges > shownChanges {
+			continue
+		}
+		line := changeLine{
+			Status: string(m.Verdict), Path: brief(string(m.Path)), Note: render.MergeWords(m.Reason, change),
+			raw: m.Path,
+		}
+		if s.Verb == "pick" && r.DryRun {
+			line.Lines = with(f.Point(s.Name), "file", string(m.Path), "line", "0")
+		}
+		s.Merges = append(s.Merges, line)
+	}
+}
+
+// firstChanges is how many files a sheet lists before those that are opened: what is a person's own stays in sight.
+const firstChanges = 8
+
+// First are the files that are listed at once.
+func (s Sheet) First() []changeLine { return s.Changes[:min(len(s.Changes), firstChanges)] }
+
+// Rest are those that are opened.
+func (s Sheet) Rest() []changeLine { return behind(s.Changes, firstChanges) }
+
+// TakenHead heads the files that are set.
+func (s Sheet) TakenHead() string {
+	switch s.Verb {
+	case "pick":
+		return "Brought here"
+	case "switch", "forward":
+		return "Set"
+	}
+	return "Taken back"
 }
 
 // goes puts on a sheet what goes of a person's and of others, and the prompt that is taken back.

@@ -1,4 +1,5 @@
 import { failure, paragraph, Place, skeleton } from "./ask";
+import { more } from "./more";
 import { base, project, send } from "./server";
 
 // What is asked for: a verb with its words; the server knows what each needs.
@@ -25,6 +26,7 @@ export function acts(): void {
     doButton()?.setAttribute("disabled", "");
     void act(wanted);
   });
+  sheet().addEventListener("keydown", onSheet);
   sheet().addEventListener("submit", (event) => {
     const button = (event as SubmitEvent).submitter as HTMLButtonElement | null;
     if (button?.value !== "do") return;
@@ -43,22 +45,44 @@ function doButton(): HTMLButtonElement | null {
   return sheet().querySelector<HTMLButtonElement>("button[value=do]");
 }
 
-// put shows something in the sheet.
+// put shows something in the sheet, from its beginning. The focus is on the sheet, or where the text is that it asks for.
 function put(what: Node): void {
+  const had = sheet().contains(document.activeElement) ? (document.activeElement as HTMLInputElement) : null;
   sheet().replaceChildren(what);
   if (!sheet().open) sheet().showModal();
+  const same = had?.name ? [...sheet().querySelectorAll<HTMLInputElement>(`[name="${had.name}"]`)].find((one) => one.value === had.value) : null;
+  (same ?? sheet().querySelector<HTMLElement>("[autofocus]") ?? sheet()).focus({ preventScroll: true });
+  more(sheet());
+}
+
+// onSheet is what keys do while the sheet itself has the focus: Enter does what it says, in a field, too; others scroll it.
+function onSheet(event: KeyboardEvent): void {
+  const field = event.key === "Enter" && (event.target as Element).matches("input");
+  if (event.target !== sheet() && !field) return;
+  const body = sheet().querySelector<HTMLElement>(".body");
+  const page = (body?.clientHeight ?? 0) - 40;
+  const by: Record<string, number> = {
+    ArrowDown: 40, ArrowUp: -40, PageDown: page, " ": page, PageUp: -page, Home: -1e6, End: 1e6,
+  };
+  if (event.key === "Enter") doButton()?.click();
+  else if (by[event.key]) body?.scrollBy(0, by[event.key]);
+  else return;
+  event.preventDefault();
 }
 
 // framed is a sheet that is none yet: words, and a way out.
 function framed(heading: string, ...what: Node[]): HTMLFormElement {
   const form = document.createElement("form");
   form.method = "dialog";
+  const [head, foot] = [document.createElement("header"), document.createElement("footer")];
   const title = Object.assign(document.createElement("h2"), { id: "sheet-title", textContent: heading });
   const words = Object.assign(document.createElement("div"), { id: "sheet-words", className: "body" });
   words.append(...what);
   const end = Object.assign(document.createElement("p"), { className: "acts end" });
   end.append(Object.assign(document.createElement("button"), { value: "cancel", textContent: "Close" }));
-  form.append(title, words, end);
+  head.append(title);
+  foot.append(end);
+  form.append(head, words, foot);
   return form;
 }
 

@@ -1,0 +1,98 @@
+package browsertest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestSheet: heading and buttons of a sheet stand, however much is in it, and the middle scrolls from its beginning;
+// the
+// focus is on the sheet, where Enter does what it says. What is taken back, what is yours and what is kept are groups,
+// and each file shows what changes in it.
+func TestSheet(t *testing.T) {
+	p, _ := usual(t)
+	p.turn("write many", func() {
+		for i := range 60 {
+			p.write(fmt.Sprintf("many/file%02d.txt", i), "one\ntwo\n")
+		}
+		p.write("README.md", p.read("README.md")+"\nA line of the turn.\n")
+	})
+	p.write("mine.txt", "mine\n")
+	p.rewind("save", "what I wrote")
+	b := profile(t)
+	b.enter(p)
+	b.moment("fix the parser")
+	cp := until[string](b, `document.querySelector('a[href$="/files"]').pathname.match(/\/c\/([0-9a-f]+)\/files/)[1]`)
+	b.open("/c/" + cp) // its state, and not the turn: what is yours goes
+	const at = `((e) => { const r = document.querySelector(e).getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight && r.height > 0; })`
+	for _, size := range [][2]int64{{1440, 900}, {1024, 600}, {390, 700}} {
+		b.do(chromedp.EmulateViewport(size[0], size[1]))
+		b.open("/c/" + cp)
+		b.ask(here)
+		for _, stands := range []string{
+			"#sheet-title", "dialog.sheet button[value=do]",
+			"dialog.sheet button[value=cancel]",
+		} {
+			if !eval[bool](b, at+fmt.Sprintf("(%q)", stands)) {
+				t.Errorf("%v: %s is out of sight", size, stands)
+			}
+		}
+		b.wait(`document.activeElement.matches("dialog.sheet")`)
+		if eval[bool](b,
+			`((e) => e.scrollTop !== 0 || e.scrollHeight <= e.clientHeight)(document.querySelector(".sheet .body"))`) {
+			t.Errorf("%v: the middle does not scroll from its beginning", size)
+		}
+		if wide := eval[float64](b,
+			`((e) => e.scrollWidth - e.clientWidth)(document.querySelector(".sheet .body"))`); wide > 0 {
+			t.Errorf("%v: what is in the sheet is %v pixels too wide", size, wide)
+		}
+		for _, scheme := range []string{"light", "dark"} {
+			b.scheme(scheme)
+			b.picture(fmt.Sprintf("sheet-%d-%s", size[0], scheme))
+		}
+		b.press(" ")
+		b.wait(`document.querySelector(".sheet .body").scrollTop > 0`)
+		b.press("\x1b")
+		b.wait(`!document.querySelector("dialog[open]")`)
+	}
+	b.do(chromedp.EmulateViewport(1440, 900))
+	b.ask(here)
+	groups := eval[string](b,
+		`[...document.querySelectorAll(".sheet h3")].map((e) => e.firstChild.textContent.trim()).join()`)
+	if groups != "Taken back,Yours,Conversation" {
+		t.Errorf("the groups are %s", groups)
+	}
+	const readme = `[...document.querySelectorAll(".sheet details.file")].find((e) => e.textContent.includes("README.md"))`
+	b.hit(readme + `.querySelector("summary")`)
+	b.wait(readme + `.querySelector(".diff > del")?.textContent.includes("## Use") || ` + readme + `.innerText.includes("A line of the turn.")`)
+	if n := eval[int](b, readme+`.querySelectorAll(".diff > ins").length`); n != 0 {
+		t.Errorf("going back adds %d lines", n)
+	}
+	b.press("\x1b")
+
+	b.moment("write many")
+	b.ask(`main [data-act="checkout"]:nth-of-type(2)`)
+	b.says(".sheet h3", "Taken back")
+	b.says(".sheet", "The prompt that is taken back")
+	b.choose(`dialog.sheet [value=code]`)
+	if !eval[bool](b, `document.activeElement.value === "code"`) {
+		t.Error("the focus leaves the choice")
+	}
+	b.eval(`document.querySelector("dialog.sheet").focus()`)
+	b.press("\r")
+	b.says(".notice", "Went to")
+	if strings.Contains(p.read("README.md"), "A line of the turn") || p.read("mine.txt") == "" {
+		t.Error("it did not go back as it said")
+	}
+
+	b.moment("leave the store") // a few files: what changes in them is there at once
+	b.ask(`main [data-act="checkout"]:nth-of-type(2)`)
+	b.press("\x1b")
+	b.open("/compare?a=claude/" + first + "&b=another way")
+	b.ask(`[data-act=pick]`)
+	b.says(".sheet h3", "Brought here")
+	b.wait(`document.querySelector(".sheet .diff > ins, .sheet .diff > del")`)
+}
