@@ -24,7 +24,7 @@ func newBlame(a *app) *cobra.Command {
 	var porcelain bool
 	cmd := &cobra.Command{
 		Use:   "blame <path> [-L <first>,<last>] [<checkpoint>]",
-		Short: "Show which checkpoint, turn and tool call wrote each line of a file",
+		Short: "Show which turn and tool call wrote each line of a file",
 		Long: "Shows for each line of a file, as the current checkpoint or the named one has it, which checkpoint brought it: of " +
 			"which agent's\n" +
 			"turn, by which tool or from outside, when, and for which prompt. Lines are followed through renames. What the first\n" +

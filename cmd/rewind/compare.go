@@ -25,7 +25,7 @@ func newCompare(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "compare {<session> | <checkpoint> | <dir>[:<name>]} [...] [-p | --stat | --name-only] [--session <session>]\n" +
 			"  [-- <path>...]",
-		Short: "Compare two branches: what each did since they parted, and what collides",
+		Short: "Compare two branches: what each did, and what collides",
 		Long: "Finds the newest state that two branches have in common, and tells what each did since: checkpoints, turns with their\n" +
 			"prompts, files. Of each file that both changed it says whether the changes are the same, merge cleanly or collide, and in\n" +
 			"one number between 0 and 1 how far the two are apart. A session, by its id or title, stands for its newest state. With\n" +

@@ -18,7 +18,7 @@ func newForks(a *app) *cobra.Command {
 	run := func(cmd *cobra.Command, _ []string) error { return runForks(cmd.Context(), a, all) }
 	cmd := &cobra.Command{
 		Use:   "forks {list | show <fork> | rename | delete | prune | promote | archive | restore}",
-		Short: "List the forks of sessions, show where one comes from, tidy them up",
+		Short: "List forks, show where one comes from, tidy them up",
 		Long: "Lists the sessions that are forks or clones of others, newest first, whether rewind made them or the agent itself.\n" +
 			"What is done with sessions here is one operation each, which 'rewind undo-restore' takes back.",
 		Example: "  rewind forks list\n  rewind forks show 1a2b3c4d\n  rewind forks prune --unused --older 7d",

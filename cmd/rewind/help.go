@@ -29,6 +29,12 @@ func newHelp() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of := cmd.Root()
+			if len(args) == 1 && !isCommand(of, args[0]) {
+				if page, known := wishHelp(args[0]); known {
+					fmt.Fprint(cmd.OutOrStdout(), page)
+					return nil
+				}
+			}
 			for _, word := range args {
 				next, rest, err := of.Find([]string{word})
 				if err != nil || len(rest) > 0 {

@@ -35,7 +35,7 @@ func newHook(a *app) *cobra.Command {
 	deadline := hookDeadline
 	cmd := &cobra.Command{
 		Use:   "hook --agent <agent> --event <event> [--id <id>] [--deadline <milliseconds>]",
-		Short: "Take in an agent's event from standard input; always exits with 0",
+		Short: "Take in an agent's event; always exits with 0",
 		Long: "What agents call: reads the payload of a hook and hands it to the daemon if one runs, else takes it in itself. It prints " +
 			"nothing on\n" +
 			"standard output and always exits with 0 within a second, or the deadline given, whatever happens; 'rewind status' tells\n" +

@@ -24,7 +24,7 @@ func newInit(a *app) *cobra.Command {
 	o := initOptions{}
 	cmd := &cobra.Command{
 		Use:   "init [--mode {project | global}] [--agents {all | none | <agent>,...}] [--adopt] [--remove [--now]] [--dry-run]",
-		Short: "Set up a project: its store, the first checkpoint, the agents' hooks",
+		Short: "Set up a project: store, first checkpoint, agents' hooks",
 		Long: "Sets up the git repository that the current directory is in, or the directory itself. The store goes to\n" +
 			"~/.rewind/storage by default, out of reach of git clean and rm -rf; --mode project puts it into .agent/rewind.\n" +
 			"The project gets a small .agent/rewind that ignores itself in git. Safe to repeat.\n\n" +

@@ -28,7 +28,7 @@ func newManaging(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		newForksRename(a), newForksDelete(a), newForksPrune(a),
 		newManage(a, api.DoPromote, &cobra.Command{
-			Use: "promote <session>", Short: "Make a session the main line of its family; what was that is archived",
+			Use: "promote <session>", Short: "Make a session the main line of its family",
 			Long: "Makes a session the main line of its family: that which was the main line is archived, and nothing is deleted. " +
 				"The code\n" +
 				"stays where it is. 'rewind undo-restore' takes it back.",

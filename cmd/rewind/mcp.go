@@ -17,7 +17,7 @@ import (
 func newMCP(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
-		Short: "Let an agent read checkpoints and conversations, over the Model Context Protocol",
+		Short: "Let an agent read checkpoints and conversations (MCP)",
 		Long: "Serves the Model Context Protocol on standard input and output, for an agent: the tools list, show, diff, cat, grep,\n" +
 			"blame and turns, which only read. The project is that of the current directory, or of -C. Answers are bounded, and say when " +
 			"they are cut.\n\n" +

@@ -16,7 +16,7 @@ func newPick(a *app) *cobra.Command {
 	req := api.MergeRequest{}
 	var sides mergeSides
 	cmd := &cobra.Command{
-		Use: "pick {<checkpoint> | turn:<n> | <from>..<to> | <dir>[:<change>]} [--ours | --theirs] [--session <session>]\n" +
+		Use: "pick {<checkpoint> | <from>..<to> | <dir>[:<change>]} [--ours | --theirs] [--session <session>]\n" +
 			"  [--dry-run | --plan <plan>] [-- <path>...]",
 		Short: "Bring one change into the project, and keep what is there",
 		Long: "Brings what a turn or a checkpoint changed, or what differs between two checkpoints, into the project's files as they\n" +
@@ -47,7 +47,7 @@ func newRevert(a *app) *cobra.Command {
 	req := api.MergeRequest{}
 	var sides mergeSides
 	cmd := &cobra.Command{
-		Use: "revert {<checkpoint> | turn:<n> | <from>..<to>} [--merge | --ours | --theirs] [--session <session>]\n" +
+		Use: "revert {<checkpoint> | <from>..<to>} [--merge | --ours | --theirs] [--session <session>]\n" +
 			"  [--dry-run | --plan <plan>] [-- <path>...]\n" +
 			"  rewind revert --session <session> [--merge | --ours | --theirs]\n" +
 			"  [--dry-run | --plan <plan>] [-- <path>...]",

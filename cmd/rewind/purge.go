@@ -25,7 +25,7 @@ func newPurge(a *app) *cobra.Command {
 	o := purgeOptions{}
 	cmd := &cobra.Command{
 		Use:   "purge [<path>...] [--blob <id>]... [--text-file <file>|-] [--found <name>]...",
-		Short: "Take a secret out of every checkpoint and captured conversation, for good",
+		Short: "Take a secret out of all checkpoints and conversations",
 		Long: "Takes out of the store every content that ever stood at a path, or in a directory, in any checkpoint of any session;\n" +
 			"with --text-file every file and conversation that has a text in it, with --found what 'rewind status' has found in a\n" +
 			"conversation. The checkpoints stay: such a file is then marked purged, and a checkout leaves it alone. The content is\n" +

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -47,10 +48,16 @@ func newRoot(a *app, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rewind",
 		Short: "Perfect memory and perfect undo for work with coding agents",
-		Long: "rewind keeps every state of a project that a coding agent works on and gives any of them back.\n" +
-			"Every restore can be undone, and nothing that was not stored is ever overwritten.\n\n" +
-			"Alone, on a terminal, it is the picker: the log, what each turn changed, and going back with two keys; '?' there lists its\n" +
-			"keys. Off a terminal it is 'rewind status'.",
+		Long: `Which one when:
+  rewind                    look around: what each turn did; '?' lists the keys
+  rewind undo --turn        take back what the agent did last
+  rewind checkout before:5  go back to where prompt 5 was typed, talk and all
+  rewind fork turn:4        go another way from there, in a new session
+  rewind grep <words>       find what is gone, and what was said
+  rewind undo-restore       take any of these back
+
+rewind keeps every state of a project that a coding agent works on, and gives any
+of them back. What is there now is stored first: every restore can be undone.`,
 		Args:              unknownCommand,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -64,10 +71,11 @@ func newRoot(a *app, args []string) *cobra.Command {
 		},
 	}
 	root.Flags().BoolVar(&plain, "plain", false,
-		"the picker line by line, for screen readers: numbered rows and a prompt")
+		"the picker line by line, for screen readers")
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), helpPage(cmd)) })
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", false, "print versioned JSON objects")
-	f.StringVar(&a.color, "color", "auto", "when to use colour: auto, always or never")
+	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never")
 	f.StringVarP(&a.dir, "directory", "C", "", "run as if started in `dir`")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if words := cmd.Flags().Args(); cmd == root && len(words) > 0 {
@@ -140,6 +148,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if below := commandsBelow(cmd, args[0]); len(below) > 0 {
 		e.Hint = didYouMean(cmd.CommandPath(), below)
 	}
+	e.Hint = cmp.Or(wished(args[0]), e.Hint)
 	return e
 }
 

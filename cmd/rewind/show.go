@@ -18,7 +18,7 @@ func newShow(a *app) *cobra.Command {
 	var stat bool
 	cmd := &cobra.Command{
 		Use:   "show <checkpoint> [-p] [--stat] [--session <session>] [--messages <n>] [-- <path>...]",
-		Short: "Show a checkpoint or a turn: who, when, the prompt, what changed, what was answered",
+		Short: "Show a turn or a checkpoint: prompt, changes, answer",
 		Long: "Shows what a checkpoint is known by (turn, tool call, time, prompt, what was answered), what it changed and what it could " +
 			"not capture,\n" +
 			"then its ids. turn:<n> is the whole turn, from the state before it. With --messages also the last messages of the " +

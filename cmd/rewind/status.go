@@ -18,7 +18,7 @@ func newStatus(a *app) *cobra.Command {
 	verbose, format := false, ""
 	cmd := &cobra.Command{
 		Use:   "status [-v]",
-		Short: "Show where the project stands, what is unsaved, and what is wrong",
+		Short: "Show where you stand, what is unsaved, what is wrong",
 		Long: "Shows the current checkpoint, what is unsaved, how far redo could go, and the turn; then only what is wrong, or asks " +
 			"for a look.\n" +
 			"-v adds the rest: store, daemon, sessions, hooks, what is not captured.\n\n" +
@@ -26,7 +26,7 @@ func newStatus(a *app) *cobra.Command {
 			"capture is waited for, and no daemon is started: where none runs that is an error. " +
 			fmt.Sprintf(formatHelp, "current.short"),
 		Example: "  rewind status\n  rewind status -v\n  rewind status --json\n" +
-			"  rewind status --format '{{.current.short}} turn:{{.current.turn}}{{if .ahead}} +{{.ahead}}{{end}}'",
+			"  rewind status --format '{{.current.short}} turn:{{.current.turn}}'",
 		Args: takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "" {

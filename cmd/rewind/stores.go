@@ -17,7 +17,7 @@ import (
 func newStores(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stores {list | join <store> [dir] | remove <store> | restore <store>}",
-		Short: "List all stores; join one to a directory, remove one, or bring one back",
+		Short: "List all stores; join one, remove one, bring one back",
 		Long: "Lists every store that is known here, with the directory it is of, its size,\n" +
 			"and what is wrong: a directory that is gone, or that has another store now.\n" +
 			"A project that was restored from a backup, or came from another machine, may\n" +

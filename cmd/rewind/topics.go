@@ -106,24 +106,6 @@ rewind sessions --import takes in conversations from before. Another agent's wor
 and yours, is captured as from outside at the next event, or by 'rewind save'.`
 }
 
-// helpWidth is how wide lines of pages are that are set here.
-const helpWidth = 80
-
-// wrap sets a text in lines of at most so many columns; a longer word has one of its own.
-func wrap(text string, width int) (lines []string) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && term.Width(line)+1+term.Width(word) > width {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
 // settingsHelp lists the settings with their defaults.
 func settingsHelp() string {
 	var b strings.Builder

@@ -19,7 +19,7 @@ func newTree(a *app) *cobra.Command {
 	req := api.TreeRequest{}
 	cmd := &cobra.Command{
 		Use:   "tree [session] [--session <session>] [--all]",
-		Short: "Draw a session and all that was forked from it: where, and what each branch did",
+		Short: "Draw a session and all that was forked from it",
 		Long: "Draws the family of a session, by default of the current one: a branch a line, below what it was forked from. A line has " +
 			"the turn of\n" +
 			"the fork, checkpoints since, how many files they changed and how many lines (+ added, - removed), when it was last at work, " +

@@ -15,7 +15,7 @@ func newUI(a *app) *cobra.Command {
 	var stay bool
 	cmd := &cobra.Command{
 		Use:   "ui [--no-open]",
-		Short: "Open the page: look at what happened in a browser, and go back there",
+		Short: "Open the page: look and go back in a browser",
 		Long: "Opens the project in your browser: the log with what each turn changed, the tree of sessions, and going back by pointing\n" +
 			"at where. The page comes from the daemon on this machine, to you alone: the address that is printed lets one browser in,\n" +
 			"once, within two minutes. Nothing leaves the machine.",

@@ -17,7 +17,7 @@ import (
 func newValidate(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate",
-		Short: "Check that checkpoints are taken: agents' hooks, daemon, store, disk",
+		Short: "Check that checkpoints are taken: hooks, daemon, disk",
 		Long: "Checks all that checkpoints depend on: for every agent that is installed whether its hooks are there, complete for the\n" +
 			"tier, trusted and not switched off, and when it was last heard of; the daemon, the store, an unfinished checkout, the\n" +
 			"space on disk, the system's limit of watches. Exits with 1 if there is a finding.",
@@ -31,7 +31,7 @@ func newDoctor(a *app) *cobra.Command {
 	o := mendOptions{}
 	cmd := &cobra.Command{
 		Use:   "doctor [--mend [--yes] [--dry-run]]",
-		Short: "List what is wrong, each with its remedy; give back what root left",
+		Short: "List what is wrong, each with its remedy; mend it",
 		Long: "The findings of 'rewind validate', each with what to do about it. It changes nothing and exits with 0.\n\n" +
 			"--mend is for a ~/.rewind in which a command that was run as root with this user's HOME left files: run by root, with\n" +
 			"REWIND_HOME set to that directory, it makes them the owner's again, and says which; run by the owner it does what can be\n" +

@@ -18,7 +18,7 @@ func newVerify(a *app) *cobra.Command {
 	repair := false
 	cmd := &cobra.Command{
 		Use:   "verify [--quick | --repair]",
-		Short: "Check the store: every object, reference, ref and operation; repair it",
+		Short: "Check the store, every object and operation; repair it",
 		Long: "Reads and checks every byte of the store and lists every fault. --quick checks that everything that refs and\n" +
 			"operations lead to is there, without reading file contents. --repair repairs what can be repaired: indexes are made\n" +
 			"anew, what the working tree and the session files still hold is stored again, and what is lost is named, with the\n" +

@@ -130,7 +130,7 @@ func (a *app) absolute(path string) string {
 func newWorktrees(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worktrees {list | remove <dir>}",
-		Short: "List the directories in which attempts run side by side, or remove one",
+		Short: "List directories of attempts side by side, or remove one",
 		Long: "Lists the project and the worktrees that were made of it by 'rewind fork --worktree'.\n" +
 			"Each has a session and checkpoints of its own, and began with all those of the project. A line has the directory, whether\n" +
 			"an agent is at work there and how many files are unsaved, the session on whose branch it stands, and checkpoints, files\n" +
