@@ -32,6 +32,7 @@ type Judge struct {
 	turning   map[string]bool      // answers of inTurn
 	later     map[string]bool      // answers of cameAfter
 	processes *clients.Processes   // of the machine, as atWork saw them first
+	passed    walked               // what undoneBy has read
 }
 
 // Judge reads what is needed to judge changes for who goes back. The log's lock is held.

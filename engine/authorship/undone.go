@@ -2,9 +2,12 @@ package authorship
 
 import (
 	"errors"
+	"slices"
+	"sort"
 
 	"rewind/engine/model"
 	"rewind/engine/oplog"
+	"rewind/internal/kv"
 	"rewind/objstore"
 	"rewind/refs"
 	"rewind/tree"
@@ -83,34 +86,104 @@ func (j *Judge) passedBy(op *refs.Operation) (undone, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps, err := j.e.log.StepsBetween(target.Seq, op.Seq, maxUndone)
+	steps, err := j.passed.between(j.e.log, target.Seq, op.Seq)
 	if err != nil || steps == nil {
 		return nil, err
 	}
-	u := undone{}
-	err = j.addChanged(u, head.Tree, safety)
-	for _, cp := range steps {
-		err = errors.Join(err, j.addUndone(u, cp))
-	}
-	return u, err
-}
-
-func (j *Judge) addUndone(u undone, cp *model.Checkpoint) error {
-	from, err := j.e.log.Before(cp)
+	found, err := j.touchedIn(head.Tree, safety)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return j.addChanged(u, from, cp)
+	u := undone{}
+	u.add(found)
+	for _, cp := range steps {
+		if err := j.addUndone(u, cp); err != nil {
+			return nil, err
+		}
+	}
+	return u, nil
 }
 
-// addChanged adds what lies between a tree and that of a checkpoint.
-func (j *Judge) addChanged(u undone, from objstore.ID, cp *model.Checkpoint) error {
+// addUndone adds what a step changed. Many restores pass the same steps: each is compared once.
+func (j *Judge) addUndone(u undone, cp *model.Checkpoint) error {
+	list, known := j.passed.changed[cp.ID]
+	if !known {
+		from, err := j.e.log.Before(cp)
+		if err != nil {
+			return err
+		}
+		if list, err = j.touchedIn(from, cp); err != nil {
+			return err
+		}
+		if j.passed.changed == nil {
+			j.passed.changed = map[objstore.ID][]touched{}
+		}
+		j.passed.changed[cp.ID] = list
+	}
+	u.add(list)
+	return nil
+}
+
+// touched is a path that a step changed; persons: nobody's call did.
+type touched struct {
+	path    string
+	persons bool
+}
+
+func (u undone) add(list []touched) {
+	for _, t := range list {
+		yours, known := u[t.path]
+		u[t.path] = t.persons && (yours || !known)
+	}
+}
+
+// touchedIn are the paths that lie between a tree and that of a checkpoint.
+func (j *Judge) touchedIn(from objstore.ID, cp *model.Checkpoint) (list []touched, err error) {
 	of := cp.AuthorsOf()
-	return tree.Diff(oplog.Lenient{Store: j.e.log.Objs}, from, cp.Tree, func(ch tree.Change) error {
-		yours, known := u[ch.Path]
-		u[ch.Path] = len(of(ch.Path)) == 0 && (yours || !known)
+	err = tree.Diff(oplog.Lenient{Store: j.e.log.Objs}, from, cp.Tree, func(ch tree.Change) error {
+		list = append(list, touched{ch.Path, len(of(ch.Path)) == 0})
 		return nil
 	})
+	return list, err
+}
+
+// walked are the steps that restores passed, the newest first, each read once.
+type walked struct {
+	steps   []*model.Checkpoint // nil: not known any more
+	seqs    []uint64            // their operations
+	changed map[objstore.ID][]touched
+}
+
+// between are the steps behind an operation and before another one; nil: there are more than maxUndone, or not all are
+// known any more.
+func (p *walked) between(log *oplog.Log, behind, before uint64) ([]*model.Checkpoint, error) {
+	within := func() int { return len(p.seqs) - p.before(before) }
+	oldest := uint64(0)
+	if n := len(p.seqs); n > 0 {
+		oldest = p.seqs[n-1]
+	}
+	if whole := oldest > 0 && oldest <= behind; !whole {
+		err := log.StepsBefore(oldest, func(op *refs.Operation, cp *model.Checkpoint) error {
+			p.seqs, p.steps = append(p.seqs, op.Seq), append(p.steps, cp)
+			if op.Seq <= behind || within() > maxUndone {
+				return kv.ErrStop
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	list := p.steps[p.before(before):p.before(behind+1)]
+	if len(list) > maxUndone || slices.Contains(list, nil) {
+		return nil, nil
+	}
+	return append([]*model.Checkpoint{}, list...), nil
+}
+
+// before is where those begin that lie before an operation.
+func (p *walked) before(seq uint64) int {
+	return sort.Search(len(p.seqs), func(i int) bool { return p.seqs[i] < seq })
 }
 
 // setBackBy is the operation that an undo-restore, over any number of others, sets back; itself where it is none, or

@@ -136,26 +136,23 @@ func (l *Log) StepOf(session string, from, to uint64) (*model.Checkpoint, error)
 	return l.Checkpoint(op.Checkpoint)
 }
 
-// StepsBetween are the steps behind an operation and before another one, the newest first; nil: there are more than
-// most, or not all are known any more.
-func (l *Log) StepsBetween(behind, before uint64, most int) ([]*model.Checkpoint, error) {
-	list := []*model.Checkpoint{}
-	err := l.madeFrom(before-1, func(op *refs.Operation) error {
-		if op.Seq <= behind {
-			return kv.ErrStop
-		}
+// StepsBefore calls fn for the steps before an operation (0: for all), the newest first, until it gives kv.ErrStop; cp
+// is nil where it is not known any more.
+func (l *Log) StepsBefore(before uint64, fn func(op *refs.Operation, cp *model.Checkpoint) error) error {
+	if before == 1 {
+		return nil
+	}
+	read := l.Checkpoints()
+	return l.madeFrom(max(before, 1)-1, func(op *refs.Operation) error {
 		if op.Kind != refs.KindCheckpoint {
 			return nil
 		}
-		cp, err := l.Checkpoint(op.Checkpoint)
-		if unknown := model.IsLost(err) || len(list) == most; unknown {
-			list = nil
-			return kv.ErrStop
+		cp, err := read(op.Checkpoint)
+		if err != nil && !model.IsLost(err) {
+			return err
 		}
-		list = append(list, cp)
-		return err
+		return fn(op, cp)
 	})
-	return list, err
 }
 
 // Note is what a checkpoint's capture skipped, by path.

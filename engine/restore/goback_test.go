@@ -287,3 +287,36 @@ func TestTakeBackWhatAPersonWroteAnew(t *testing.T) {
 		t.Errorf("f is %q, mine is %q", f, mine)
 	}
 }
+
+// TestTakeBackReadsEachStepOnce: what taking back costs grows with the history, not with its square, where restores
+// have gone back over the same steps again and again.
+func TestTakeBackReadsEachStepOnce(t *testing.T) {
+	t.Parallel()
+	p := enginetest.NewProject(t)
+	p.Write("f", "0")
+	before := p.Save("before")
+	a := p.Agent("a")
+	a.Start()
+	a.Prompt("go")
+	reads := map[int]uint64{}
+	const few, many = 20, 60
+	for i := 1; i <= many; i++ {
+		a.Run(fmt.Sprint("step ", i), func() { p.Write(fmt.Sprint("g", i), "1") })
+		p.Write("mine", fmt.Sprint(i))
+		p.Save("by hand")
+		o := restore.Options{Session: model.SessionChoice{Session: a.Name()}}
+		p.Checkout(before.ID.String(), o)
+		_, err := p.E.Restorer.UndoRestore(enginetest.Bg, 0, restore.Options{})
+		p.Must(err)
+		if i == few || i == many {
+			o.TakeBack, o.DryRun = true, true
+			start := p.E.Log.DB.Reads()
+			p.Checkout(before.ID.String(), o)
+			reads[i] = p.E.Log.DB.Reads() - start
+		}
+	}
+	t.Logf("%d rounds %d keys, %d rounds %d", few, reads[few], many, reads[many])
+	if most := reads[few] * 2 * many / few; reads[many] > most {
+		t.Errorf("%d keys are read behind %d rounds and %d behind %d: at most %d", reads[few], few, reads[many], many, most)
+	}
+}
