@@ -14,8 +14,12 @@ import (
 func (b *tab) ask(selector string) {
 	b.Helper()
 	b.click(selector)
-	b.wait(`document.querySelector("dialog.sheet[open] form")`)
+	b.wait(previewed)
 }
+
+// previewed is whether a sheet says what would be done: it is no outline, nor that of an earlier choice.
+const previewed = `document.querySelector("dialog.sheet[open]:not([aria-busy=true]) form:not([data-old])") && ` +
+	`!document.querySelector("dialog.sheet .skeleton")`
 
 // confirm does what the sheet says and waits for the notice.
 func (b *tab) confirm(words string) {
@@ -30,7 +34,7 @@ func (b *tab) choose(selector string) {
 	b.Helper()
 	b.eval(`document.querySelector("dialog.sheet form").dataset.old = "1"`)
 	b.click(selector)
-	b.wait(`document.querySelector("dialog.sheet form:not([data-old])")`)
+	b.wait(previewed)
 }
 
 // moment opens a checkpoint that the log has with some words.
@@ -216,7 +220,7 @@ func TestKeys(t *testing.T) {
 		b.press(map[string]string{"j": "k", "[": "]"}[down])
 		b.wait(chosen + ` === "` + top + `"`)
 	}
-	sheet, closed := `document.querySelector("dialog.sheet[open] form")`, `!document.querySelector("dialog[open]")`
+	sheet, closed := previewed, `!document.querySelector("dialog[open]")`
 	for _, key := range []string{"g", "b", "f", "u"} {
 		b.press(key)
 		b.wait(sheet)

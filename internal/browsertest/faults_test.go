@@ -170,14 +170,15 @@ func TestFaultyPlans(t *testing.T) {
 	b.eval(`release()`)
 	b.wait(`document.querySelector("dialog.sheet[open] button[value=do]")`)
 	b.eval(`window.release = null`)
-	b.click(`dialog.sheet [value=code]`)
-	b.wait(`window.release`)
+	b.eval(`((e) => { e.focus(); e.click(); })(document.querySelector("dialog.sheet [value=code]"))`)
+	b.wait(`window.release && document.querySelector("dialog.sheet[aria-busy=true]")`)
 	if b.eval(`document.querySelector("dialog.sheet button[value=do]")?.click()`); p.read("CHANGES.md") == "" {
 		t.Error("what was not shown was done")
 	}
 	b.breaks("/plan", "")
 	b.eval(`release()`)
-	b.wait(`document.querySelector("dialog.sheet[open] button[value=do]:not(:disabled)")`)
+	b.wait(previewed)
+	b.wait(`document.activeElement.value === "code"`) // who chooses stays where they are
 
 	b.breaks("/do", "slow")
 	b.click(`dialog.sheet button[value=do]`)
@@ -278,7 +279,7 @@ func TestChosenIsShown(t *testing.T) {
 	b.eval(`older()`)
 	b.breaks("", "")
 	b.press("g")
-	b.wait(`document.querySelector("dialog.sheet[open] form")`)
+	b.wait(previewed)
 	if eval[string](b, `document.querySelector("dialog.sheet [name=name]").value`) != eval[string](b, chosen) {
 		t.Error("the key acts on another row")
 	}

@@ -62,7 +62,7 @@ func TestReader(t *testing.T) {
 	b.press("j") // keys go on from there
 	b.says("#moment h1", "make the store larger")
 	b.press("b")
-	b.wait(`document.querySelector("dialog.sheet[open] form")`)
+	b.wait(previewed)
 	hears("alertdialog Go back to turn 2 of 5f1c0d2e: document it | " +
 		"Of claude 5f1c0d2e. 2 turns and 2 checkpoints lie behind it")
 }

@@ -149,7 +149,7 @@ func TestAxe(t *testing.T) {
 	look("split")
 	b.press("s")
 	b.press("g")
-	b.wait(`document.querySelector("dialog.sheet[open] form")`)
+	b.wait(previewed)
 	look("sheet")
 	b.confirm("Went to")
 	look("notice")
@@ -209,7 +209,7 @@ func TestT16Texts(t *testing.T) {
 	}
 	b.open("/c/" + cp)
 	b.click(`[data-act="checkout"]`)
-	b.wait(`document.querySelector("dialog.sheet[open] form")`)
+	b.wait(previewed)
 	b.says("dialog.sheet", "<")
 }
 

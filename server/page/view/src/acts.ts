@@ -89,7 +89,8 @@ function framed(heading: string, ...what: Node[]): HTMLFormElement {
 let previewing = false; // the outline of a sheet is shown
 const plans = new Place({
   busy: (on) => {
-    if (on) {
+    const choosing = sheet().open && sheet().querySelector("[data-choice]"); // who chooses stays where they are
+    if (on && !choosing) {
       previewing = true;
       put(framed("Previewing…", skeleton()));
     }
