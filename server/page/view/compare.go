@@ -113,7 +113,8 @@ func (f Frame) side(s *api.CompareSide, where string) comparisonSide {
 	out.More = max(len(s.Turns)-turnsOfSide, 0)
 	for _, t := range s.Turns[:len(s.Turns)-out.More] {
 		turn := comparisonTurn{
-			Name: api.TurnName(t.Turn, t.Session), Turn: t.Turn, Prompt: brief(string(t.Prompt)), When: f.moment(t.Time), Steps: t.Checkpoints,
+			Name: api.TurnName(t.Turn, t.Session), Turn: t.Turn, Prompt: brief(string(t.Prompt)),
+			When: f.moment(t.Time), Steps: t.Checkpoints,
 		}
 		if turn.Href = f.Point(turn.Name); t.Turn > 0 {
 			turn.Said = turn.Href + "/said"

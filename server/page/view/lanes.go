@@ -168,7 +168,8 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next 
 			lanes[r.Session] = n
 			out.Lanes = append(out.Lanes, lane{
 				Y: lanesTop + n*laneHeight + laneHeight/2, Name: term.Truncate(cmp.Or(string(r.Title), short(r.Session)), 24),
-				Title: clip(strings.TrimPrefix(short(r.Session)+": "+string(r.Title), ": "), laneWords), Href: f.Path("s", r.Session), From: scale.x(r.Time),
+				Title: clip(strings.TrimPrefix(short(r.Session)+": "+string(r.Title), ": "), laneWords),
+				Href:  f.Path("s", r.Session), From: scale.x(r.Time),
 			})
 			if r.Agent == "" {
 				l := &out.Lanes[n]
