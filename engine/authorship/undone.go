@@ -86,8 +86,8 @@ func (j *Judge) passedBy(op *refs.Operation) (undone, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps, err := j.passed.between(j.e.log, target.Seq, op.Seq)
-	if err != nil || steps == nil {
+	steps, known, err := j.passed.between(j.e.log, target.Seq, op.Seq)
+	if err != nil || !known {
 		return nil, err
 	}
 	found, err := j.touchedIn(head.Tree, safety)
@@ -154,31 +154,36 @@ type walked struct {
 	changed map[objstore.ID][]touched
 }
 
-// between are the steps behind an operation and before another one; nil: there are more than maxUndone, or not all are
-// known any more.
-func (p *walked) between(log *oplog.Log, behind, before uint64) ([]*model.Checkpoint, error) {
-	within := func() int { return len(p.seqs) - p.before(before) }
-	oldest := uint64(0)
+// between are the steps behind an operation and before another one. They are not known if there are more than
+// maxUndone, or one of them was lost.
+func (p *walked) between(log *oplog.Log, behind, before uint64) (list []*model.Checkpoint, known bool, err error) {
+	if err := p.readOn(log, behind, before); err != nil {
+		return nil, false, err
+	}
+	list = p.steps[p.before(before):p.before(behind+1)]
+	return list, len(list) <= maxUndone && !slices.Contains(list, nil), nil
+}
+
+// readOn reads steps until one is there that is not behind an operation, or more than maxUndone before the other.
+func (p *walked) readOn(log *oplog.Log, behind, before uint64) error {
+	enough := func() bool {
+		n := len(p.seqs)
+		return n > 0 && (p.seqs[n-1] <= behind || n-p.before(before) > maxUndone)
+	}
+	if enough() {
+		return nil
+	}
+	oldest := uint64(0) // none was read: from the newest on
 	if n := len(p.seqs); n > 0 {
 		oldest = p.seqs[n-1]
 	}
-	if whole := oldest > 0 && oldest <= behind; !whole {
-		err := log.StepsBefore(oldest, func(op *refs.Operation, cp *model.Checkpoint) error {
-			p.seqs, p.steps = append(p.seqs, op.Seq), append(p.steps, cp)
-			if op.Seq <= behind || within() > maxUndone {
-				return kv.ErrStop
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	return log.StepsBefore(oldest, func(op *refs.Operation, cp *model.Checkpoint) error {
+		p.seqs, p.steps = append(p.seqs, op.Seq), append(p.steps, cp)
+		if enough() {
+			return kv.ErrStop
 		}
-	}
-	list := p.steps[p.before(before):p.before(behind+1)]
-	if len(list) > maxUndone || slices.Contains(list, nil) {
-		return nil, nil
-	}
-	return append([]*model.Checkpoint{}, list...), nil
+		return nil
+	})
 }
 
 // before is where those begin that lie before an operation.

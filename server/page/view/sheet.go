@@ -131,7 +131,8 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	if r.GitGone {
 		s.Notes = append(s.Notes, render.GitGoneWords(r.GitThen))
 	}
-	s.Nothing = len(r.Changes) == 0 && len(r.Merges) == 0 && (r.Conversation == nil || r.Conversation.Mode == "none") && len(r.Managed) == 0
+	talks := r.Conversation != nil && r.Conversation.Mode != "none"
+	s.Nothing = len(r.Changes)+len(r.Merges)+len(r.Managed) == 0 && !talks
 	s.MayTag = s.Verb == "checkout" || s.Verb == "switch" || s.Verb == "forward"
 	s.MayChoose = s.Path == "" && (s.Verb == "checkout" || s.Verb == "undo-restore")
 }
