@@ -113,17 +113,13 @@ func (p *Page) doOnce(w http.ResponseWriter, v *visit, q wish, body []byte) {
 	p.send(w, asked, doc)
 }
 
-// cutShort answers of an act that an earlier daemon has begun: what it did, if that was answered, or what would be done
-// now.
+// cutShort answers of an act that an earlier daemon has begun: what would be done now.
 func (p *Page) cutShort(w http.ResponseWriter, v *visit, q wish, known *deed) {
-	if known.Answer != nil {
-		documentHeaders(w)
-		packed(w, v.Request, http.StatusOK, known.Answer)
-		return
+	note := "The daemon ended while this was being done, and it is not known how far it came. "
+	if known.Done {
+		note = "This was done before the daemon ended; Restores and Sessions tell what. "
 	}
-	doc, _, err := v.carryOut(q, false,
-		"The daemon ended while this was being done, and it is not known how far it came. "+
-			"Nothing was repeated. This is what would be done now.")
+	doc, _, err := v.carryOut(q, false, note+"Nothing was repeated. This is what would be done now.")
 	if err != nil {
 		doc = failed(v.frame, err)
 	}

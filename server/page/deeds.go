@@ -17,11 +17,13 @@ const (
 
 // deed is one act that a browser asked for, by the id that it gave it. A browser that got no answer asks again.
 type deed struct {
-	ID     string    `json:"id"` // a hash of what was asked for, with the browser's id
-	Begun  time.Time `json:"begun"`
-	Answer []byte    `json:"answer,omitempty"` // the document of what was done; none: nobody knows whether it was
+	ID    string    `json:"id"` // a hash of what was asked for, with the browser's id
+	Begun time.Time `json:"begun"`
+	Done  bool      `json:"done,omitempty"` // false: nobody knows whether it was
 
-	over chan struct{} // closed when it has ended; nil: another daemon began it
+	// answer is the document of what was done. It stays in memory: it has prompts and names, which purge is to find.
+	answer []byte
+	over   chan struct{} // closed when it has ended; nil: another daemon began it
 }
 
 // deeds are the newest acts. They outlive the daemon: what it was killed in is not done a second time. Safe for
@@ -69,7 +71,7 @@ func (d *deeds) end(id string, answer []byte) {
 		return
 	}
 	one := d.list[i]
-	if one.Answer = answer; answer == nil {
+	if one.answer, one.Done = answer, answer != nil; answer == nil {
 		d.list = slices.Delete(d.list, i, i+1)
 	}
 	d.write()
@@ -98,5 +100,5 @@ func (d *deeds) answered(ctx context.Context, one *deed) ([]byte, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return one.Answer, nil
+	return one.answer, nil
 }

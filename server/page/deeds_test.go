@@ -2,7 +2,9 @@ package page
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 )
@@ -19,9 +21,9 @@ func (n *noted) Read(string) ([]byte, error) {
 func (n *noted) Write(_ string, b []byte) error { n.b = b; return nil }
 func (n *noted) Remove(string)                  {}
 
-// An act is done once: who asks again waits for the answer and gets it, from the next daemon, too. What was not done
-// may
-// be done; of what a daemon was killed in nobody knows.
+// An act is done once: who asks again waits for the answer and gets it; the next daemon knows that it was done, and
+// nothing of what the answer says is in its notes. What was not done may be done; of what a daemon was killed in nobody
+// knows.
 func TestDeeds(t *testing.T) {
 	n := &noted{}
 	daemon := func() *deeds { return &deeds{notes: n, warn: func(err error) { t.Error(err) }} }
@@ -43,17 +45,22 @@ func TestDeeds(t *testing.T) {
 		t.Error("it is answered before it has ended")
 	}
 	killed := daemon()
-	if cut := killed.begin(id, now); cut == nil || cut.over != nil || cut.Answer != nil {
+	if cut := killed.begin(id, now); cut == nil || cut.over != nil || cut.Done {
 		t.Errorf("the next daemon takes what was cut short for %+v", cut)
 	}
-	d.end(id, []byte("done"))
-	for _, one := range []*deeds{d, daemon()} {
-		known := one.begin(id, now)
-		if known == nil || string(known.Answer) != "done" {
-			t.Errorf("the answer is not known: %+v", known)
+	d.end(id, []byte("a secret"))
+	if known := d.begin(id, now); known == nil || string(known.answer) != "a secret" {
+		t.Errorf("the answer is not known: %+v", known)
+	}
+	if known := daemon().begin(id, now); known == nil || !known.Done || known.answer != nil {
+		t.Errorf("the next daemon does not know that it was done: %+v", known)
+	}
+	for _, as := range []string{"a secret", base64.StdEncoding.EncodeToString([]byte("a secret"))} {
+		if strings.Contains(string(n.b), as) {
+			t.Errorf("the notes have what was answered: %s", n.b)
 		}
 	}
-	if answer, err := d.answered(t.Context(), again); err != nil || string(answer) != "done" {
+	if answer, err := d.answered(t.Context(), again); err != nil || string(answer) != "a secret" {
 		t.Errorf("%s, %v", answer, err)
 	}
 
