@@ -62,6 +62,17 @@ type Since struct {
 // Before reports whether what keeps a path was done before an operation.
 func (s *Since) Before(path string, seq uint64) bool { return s.kept[path] < seq }
 
+// KeepPersons has stay what a person changed at paths that stay for others behind a later state: what is not taken from
+// there is not taken from further back. What the others did may come to nothing behind the target, as in a name that
+// they had used and given up before the person used it.
+func (s *Since) KeepPersons(later *Since) {
+	for path := range later.Stay {
+		if _, stays := s.Stay.find(path); !stays && s.Went.Of(path) == model.Manual {
+			s.Stay[path], s.kept[path] = model.Manual, math.MaxUint64
+		}
+	}
+}
+
 // SharedWith are the sessions that may have written what the session may have changed, too.
 func (s *Since) SharedWith() (by []string) {
 	for path := range s.Shared {
@@ -135,7 +146,7 @@ func (s *Since) note(op *refs.Operation, ch tree.Change, d judged) {
 	case d.shared:
 		s.Shared[ch.Path] = true
 	case restored:
-		s.set[ch.Path] = foundBy{op.Seq, d.stays, ch.Old}
+		s.set[ch.Path] = foundBy{op.Seq, d.stays, ch.Old, op.Restore.TakesBack}
 	}
 }
 

@@ -10,9 +10,10 @@ import (
 
 // foundBy is what a colleague's restore found at a path that nobody has changed since.
 type foundBy struct {
-	seq uint64 // of the restore
-	by  string
-	was *tree.Entry // the entry that it found; nil: none
+	seq   uint64 // of the restore
+	by    string
+	was   *tree.Entry // the entry that it found; nil: none
+	takes bool        // it took back what its own session had made
 }
 
 // maxGiveBack bounds how many operations giveBack reads.
@@ -20,24 +21,12 @@ const maxGiveBack = 1 << 14
 
 // giveBack leaves out of stay what a colleague's restore took of this session's own work and of a person's, where
 // target has it: the restore went to another branch, or was exact, and now the person comes back. set has those
-// restores by path. What a restore took of its own session's work stays away, and so does all that it laid out for an
-// agent in the middle of a turn.
+// restores by path. What a restore took of its own session's work stays away, also with what a person had changed in
+// it, and so does all that it laid out for an agent in the middle of a turn.
 func (j *Judge) giveBack(stay Theirs, set map[string]foundBy, target *model.Checkpoint) error {
-	wanted := oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, target.Tree)
-	newest := uint64(0)
-	for path, l := range set {
-		is, err := wanted.Find(path)
-		if err != nil {
-			return err
-		}
-		if !tree.Same(is, l.was) || j.inTurn(l.by) {
-			delete(set, path)
-			continue
-		}
-		newest = max(newest, l.seq)
-	}
-	if len(set) == 0 {
-		return nil
+	newest, err := j.mayReturn(set, target)
+	if err != nil || len(set) == 0 {
+		return err
 	}
 	last := func(path string, seq uint64, authors []string) {
 		l, asked := set[path]
@@ -72,6 +61,25 @@ func (j *Judge) giveBack(stay Theirs, set map[string]foundBy, target *model.Chec
 			return nil
 		})
 	})
+}
+
+// mayReturn leaves in a set of restores those that found what target has, and that did not take back what another
+// family's session had made. newest is the newest of them.
+func (j *Judge) mayReturn(set map[string]foundBy, target *model.Checkpoint) (newest uint64, err error) {
+	wanted := oplog.NewLookups(oplog.Lenient{Store: j.e.log.Objs}, target.Tree)
+	for path, l := range set {
+		is, err := wanted.Find(path)
+		if err != nil {
+			return 0, err
+		}
+		its := l.takes && j.e.sessions.Family(l.by) != j.family
+		if !tree.Same(is, l.was) || its || j.inTurn(l.by) {
+			delete(set, path)
+			continue
+		}
+		newest = max(newest, l.seq)
+	}
+	return newest, nil
 }
 
 // tookOf reports whether a restore of the session by, which replaced what authors had changed last, took what comes
