@@ -264,6 +264,9 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if err != nil {
 		return err
 	}
+	if r.stood != nil {
+		pl.others.KeepPersons(r.stood)
+	}
 	pl.merged, pl.stuck = map[string]bool{}, map[string]value.MergeReason{}
 	if pl.gaveUp = r.gaveUp; pl.gaveUp == nil {
 		pl.gaveUp = map[string]bool{}
