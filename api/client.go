@@ -16,6 +16,8 @@ type Client struct {
 	// Damaged, unless nil, is told when a result is of a damaged store, and so of what that still has. It is called by
 	// the goroutine that calls.
 	Damaged func(*Error)
+	// Notices, unless nil, is told what is to be known of a file that Cat has copied. It is called as Damaged is.
+	Notices func([]string)
 }
 
 // base is the host of every request; the transport knows where that is.
@@ -62,6 +64,9 @@ func Call[Req, Resp any](
 // ErrorTrailer carries, as JSON, the *Error that ended a file's bytes early.
 const ErrorTrailer = "Rewind-Error"
 
+// NoticesHeader carries, as JSON, what is to be known of a file whose bytes come.
+const NoticesHeader = "Rewind-Notices"
+
 // Cat copies a file as a checkpoint has it to w. Bytes that were written before an error are right.
 func (c *Client) Cat(ctx context.Context, req CatRequest, w io.Writer) error {
 	resp, err := c.send(ctx, http.MethodGet, CatPath, req)
@@ -71,6 +76,13 @@ func (c *Client) Cat(ctx context.Context, req CatRequest, w io.Writer) error {
 	defer resp.Body.Close()
 	if _, err := io.Copy(w, resp.Body); err != nil {
 		return fmt.Errorf("api: %s: %w", CatPath, err)
+	}
+	if told := resp.Header.Get(NoticesHeader); told != "" && c.Notices != nil {
+		var list []string
+		if err := json.Unmarshal([]byte(told), &list); err != nil {
+			return fmt.Errorf("api: %s: %w", CatPath, err)
+		}
+		c.Notices(list)
 	}
 	if told := resp.Trailer.Get(ErrorTrailer); told != "" {
 		e := &Error{}

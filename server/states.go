@@ -161,6 +161,10 @@ func (s states) cat(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		defer f.Close()
+		if notices := e.Project().Notices; len(notices) > 0 {
+			b, _ := json.Marshal(notices)
+			w.Header().Set(api.NoticesHeader, string(b))
+		}
 		if size <= catInMemory {
 			small, err := io.ReadAll(f)
 			if err != nil {
@@ -178,6 +182,10 @@ func (s states) cat(w http.ResponseWriter, r *http.Request) {
 	err := s.placed(ctx, req.ProjectDir(), []api.Text{req.Checkpoint}, func(at []place) error {
 		return s.read(ctx, at[0].root, func(e *engine.Engine) error { return at[0].tell(e, send(e, at[0])) })
 	})
+	if err == nil && *damaged != nil { // the bytes are right; what else is there is not
+		b, _ := json.Marshal(*damaged)
+		w.Header().Set(http.TrailerPrefix+api.ErrorTrailer, string(b))
+	}
 	switch {
 	case err == nil && !begun:
 		w.Header().Set("Content-Type", "application/octet-stream")
@@ -188,10 +196,6 @@ func (s states) cat(w http.ResponseWriter, r *http.Request) {
 		fail(out, s.asked(ctx, req.ProjectDir(), err))
 	default: // the status has been sent
 		b, _ := json.Marshal(tell(err))
-		w.Header().Set(http.TrailerPrefix+api.ErrorTrailer, string(b))
-	}
-	if err == nil && *damaged != nil { // the bytes are right; what else is there is not
-		b, _ := json.Marshal(*damaged)
 		w.Header().Set(http.TrailerPrefix+api.ErrorTrailer, string(b))
 	}
 }

@@ -51,7 +51,7 @@ func execute(ctx context.Context, args []string, s *term.Streams) int {
 	a := newApp(s)
 	a.transport = newTransport(commandLine(args))
 	a.transport.notice = func(text string) { a.Say("note: %s", term.Sanitize(text)) }
-	a.client = &api.Client{Transport: a.transport, Damaged: func(e *api.Error) { a.damaged = e }}
+	a.client = &api.Client{Transport: a.transport, Damaged: func(e *api.Error) { a.damaged = e }, Notices: a.Notices}
 	hook := len(args) > 0 && args[0] == "hook"
 	if !hook {
 		a.transport.silent = a.note

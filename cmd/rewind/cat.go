@@ -27,7 +27,8 @@ func newCat(a *app) *cobra.Command {
 				name = dir + ":" + name
 			}
 			if !ok {
-				return a.meantPath(usage("cat %q: want <checkpoint>:<path>", args[0]), args[0], "rewind cat @:./%s")
+				err := usage("cat %q: want <checkpoint>:<path>", args[0])
+				return a.meantPath(cmd.Context(), err, args[0], "rewind cat @:./%s")
 			}
 			var err error
 			if req.Checkpoint, err = a.checkpointName(name); err != nil {

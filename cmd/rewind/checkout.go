@@ -122,10 +122,10 @@ func (c *checkout) run(cmd *cobra.Command, args []string) error {
 	}
 	if c.into != "" {
 		err := layOut(cmd.Context(), a, req.Walk, req.Checkpoint, c.into, paths)
-		return a.meantPath(err, names[0], "rewind checkout @ --into <directory> -- %s")
+		return a.meantPath(cmd.Context(), err, names[0], "rewind checkout @ --into <directory> -- %s")
 	}
 	if c.some {
-		return a.meantPath(checkoutParts(cmd.Context(), a, *req), names[0], "rewind checkout @ -p -- %s")
+		return a.meantPath(cmd.Context(), checkoutParts(cmd.Context(), a, *req), names[0], "rewind checkout @ -p -- %s")
 	}
 	if err := forceInPlace(&req.Wish); err != nil {
 		return err
@@ -139,9 +139,9 @@ func (c *checkout) run(cmd *cobra.Command, args []string) error {
 	counts := len(names) > 0 && strings.HasPrefix(names[0], "@")
 	err := doRestore(cmd.Context(), a, api.Checkout, *req, again{cmd: cmd, args: names, paths: paths, counts: counts})
 	if len(names) > 0 {
-		err = a.meantPath(err, names[0], "rewind checkout @ -- %s")
+		err = a.meantPath(cmd.Context(), err, names[0], "rewind checkout @ -- %s")
 	}
-	return err
+	return a.wasLast(cmd.Context(), err, paths)
 }
 
 // intoAlone refuses what has no meaning with --into.

@@ -54,10 +54,10 @@ func newDiff(a *app) *cobra.Command {
 			o.NoText, o.NoHunks = o.nameOnly || o.nameStatus, o.stat
 			err := runDiff(cmd.Context(), a, o)
 			if len(names) == 1 {
-				err = a.meantPath(err, names[0], "rewind diff -- %s")
+				err = a.meantPath(cmd.Context(), err, names[0], "rewind diff -- %s")
 			}
 			if len(names) == 2 {
-				err = a.meantPath(err, names[1], "rewind diff "+
+				err = a.meantPath(cmd.Context(), err, names[1], "rewind diff "+
 					strings.ReplaceAll(render.ShellLine(names[:1]), "%", "%%")+" -- %s")
 			}
 			return err

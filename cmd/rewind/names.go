@@ -1,10 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,8 +50,8 @@ func (a *app) splitPlace(name string) (dir, rest string, ok bool) {
 }
 
 // meantPath gives an error about a name that is none, but is a path that exists, a hint with the command line that was
-// probably meant. as is that command, with %s for the path.
-func (a *app) meantPath(err error, name, as string) error {
+// probably meant. as is that command, with %s for the path. Of a path that is there no more the hint says where it was.
+func (a *app) meantPath(ctx context.Context, err error, name, as string) error {
 	var told *api.Error
 	if !errors.As(err, &told) || name == "" {
 		return err
@@ -68,19 +69,53 @@ func (a *app) meantPath(err error, name, as string) error {
 			return err
 		}
 	}
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.dir, path)
-	}
 	if bad == nil && n.Kind != naming.Word {
 		return err
 	}
 	if told.Op == "worktree" && !strings.HasPrefix(name, "./") {
 		return err
 	}
-	if _, none := os.Lstat(path); none == nil {
+	if _, none := os.Lstat(a.absolute(name)); none == nil {
 		told.Hint = fmt.Sprintf("%s is a path here: %s", term.Quote(name),
 			fmt.Sprintf(as, render.ShellLine([]string{name})))
+		return err
+	}
+	return a.wasLast(ctx, err, []api.Text{api.Text(name)})
+}
+
+// lookedAt is how many of the steps that changed a path are looked at for one that has it.
+const lookedAt = 50
+
+// wasLast gives an error about what is not found a hint with the newest checkpoint that changed a file of such a path,
+// and left one there: the first of the paths that are not here any more, and were.
+func (a *app) wasLast(ctx context.Context, err error, paths []api.Text) error {
+	var told *api.Error
+	if !errors.As(err, &told) || told.Word != api.WordNotFound {
+		return err
+	}
+	for _, path := range paths {
+		if _, none := os.Lstat(a.absolute(string(path))); none == nil {
+			continue
+		}
+		r, failed := api.Call(ctx, a.client, api.Paths, api.PathsRequest{
+			Project: a.project(), Paths: []api.Text{path}, NoFollow: true, All: true, Limit: lookedAt,
+		}, nil)
+		if failed != nil {
+			continue
+		}
+		for _, s := range r.Checkpoints {
+			has := func(c api.Change) bool { return c.Status != "deleted" }
+			if !slices.ContainsFunc(s.Changes, has) {
+				continue
+			}
+			in := render.Cause(s.Checkpoint)
+			if s.Checkpoint.Turn > 0 {
+				in = naming.TurnWords(s.Checkpoint.Turn, s.Checkpoint.Whose)
+			}
+			told.Hint = fmt.Sprintf("%s was last in %s: rewind checkout %s", term.Quote(string(path)),
+				term.Sanitize(in), render.ShellLine([]string{s.Checkpoint.Short, "--", string(path)}))
+			return err
+		}
 	}
 	return err
 }

@@ -52,7 +52,7 @@ func newShow(a *app) *cobra.Command {
 			if req.Checkpoint, err = a.checkpointName(names[0]); err != nil {
 				return err
 			}
-			return a.meantPath(runShow(cmd.Context(), a, req, stat), names[0], "rewind show @ -- %s")
+			return a.meantPath(cmd.Context(), runShow(cmd.Context(), a, req, stat), names[0], "rewind show @ -- %s")
 		},
 	}
 	sessionFlag(a, cmd, &req.Session, "turns and @ are those of this `session`")

@@ -378,13 +378,16 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
+	if cp, err := h.Resolve("@{2001-01-01}"); err != nil || cp.ID != s.cps[0].ID {
+		t.Errorf("a time before the first checkpoint: %v, %v", cp, err)
+	}
 	var short *model.TooShortError
 	if _, err := h.Resolve("no"); errors.As(err, &short) {
 		t.Errorf("a word that is no id: %v", err)
 	}
 	var is *model.IsSessionError
 	for name, want := range map[string]error{
-		s.cps[0].ID.Short() + "~1": model.ErrNotFound, "@{2001-01-01}": model.ErrNotFound, "none": model.ErrNotFound,
+		s.cps[0].ID.Short() + "~1": model.ErrNotFound, "none": model.ErrNotFound,
 		"turn:9": model.ErrNotFound, "session:none": model.ErrNotFound, "@{x}": model.ErrUsage,
 		"0123456789": model.ErrNotFound,
 	} {

@@ -286,25 +286,30 @@ func (h *talkReader) inLog(name string, id objstore.ID) (*model.Checkpoint, erro
 	return cp, nil
 }
 
-// at is the newest step from time t or before.
+// at is the newest step from time t or before; where none is that old the oldest, which is said.
 func (h *nameReader) at(name string, t time.Time) (*model.Checkpoint, error) {
-	var id objstore.ID
+	var id, oldest objstore.ID
 	thinned := false // gc has removed a newer one
 	err := h.log.Refs.Newest(0, func(op *refs.Operation) error {
 		thinned = thinned || op.Kind == refs.KindThinned && op.Time <= t.UnixMilli() && op.Cause.Event != model.EventSafety
-		if op.Kind == refs.KindCheckpoint && op.Time <= t.UnixMilli() {
+		if op.Kind != refs.KindCheckpoint {
+			return nil
+		}
+		if oldest = op.Checkpoint; op.Time <= t.UnixMilli() {
 			id = op.Checkpoint
 			return kv.ErrStop
 		}
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if id.IsZero() {
-		return nil, &value.OpError{Op: "checkpoint", Subject: name, Typed: true, Err: fmt.Errorf("%w: none is that old", model.ErrNotFound)}
-	}
-	if thinned {
+	case oldest.IsZero():
+		return nil, &value.OpError{Op: "checkpoint", Subject: name, Typed: true, Err: model.ErrNotFound}
+	case id.IsZero():
+		h.log.Notice(fmt.Sprintf("no checkpoint is as old as %q: this is the oldest", name))
+		return h.log.Checkpoint(oldest)
+	case thinned:
 		h.log.Notice(fmt.Sprintf("gc has removed the checkpoint of %q: this is the one before it that is still there", name))
 	}
 	return h.log.Checkpoint(id)
