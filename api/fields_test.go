@@ -23,6 +23,67 @@ const fieldsPage = "../docs/api-fields.md"
 // TestFieldsInDocs holds docs/api-fields.md against the types: a section for each route with what is sent and what
 // comes back, and one for each type that those have. What is said of a field is its comment.
 func TestFieldsInDocs(t *testing.T) {
+	p := describeFields(t)
+	if *update {
+		if err := os.WriteFile(fieldsPage, p.out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if is, err := os.ReadFile(fieldsPage); err != nil || !bytes.Equal(is, p.out.Bytes()) {
+		t.Errorf("%s is not what the types say (%v): go test ./api -run TestFieldsInDocs -update", fieldsPage, err)
+	}
+}
+
+// TestFieldsStay holds that a field is never renamed, and none goes: each that an answer once had is there. An update
+// adds what is new, and takes nothing away: that is done by hand, together with the version of the API.
+func TestFieldsStay(t *testing.T) {
+	const kept = "testdata/fields.txt"
+	is := describeFields(t).ofAnswers()
+	b, err := os.ReadFile(kept)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	was := strings.Fields(string(b))
+	for _, f := range was {
+		if !slices.Contains(is, f) {
+			t.Errorf("%s is gone: programs read it; a field keeps its name for as long as the version stays", f)
+		}
+	}
+	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(was, is))))
+	if *update {
+		if err := os.WriteFile(kept, []byte(strings.Join(all, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if len(all) > len(was) {
+		t.Errorf("%s does not have all fields: go test ./api -run TestFieldsStay -update", kept)
+	}
+}
+
+// ofAnswers are the fields of answers and of the types in them, as route/field and type/field.
+func (p *fieldPage) ofAnswers() (list []string) {
+	section, request := "", false
+	for line := range strings.Lines(p.out.String()) {
+		line = strings.TrimSpace(line)
+		if is, ok := strings.CutPrefix(line, "## "); ok {
+			section, request = strings.TrimPrefix(is[strings.LastIndexByte(is, ' ')+1:], "/v1/"), false
+		}
+		switch line {
+		case "Request:":
+			request = true
+		case "Response:":
+			request = false
+		}
+		if is, ok := strings.CutPrefix(line, "- `"); ok && !request {
+			name, _, _ := strings.Cut(is, "`")
+			list = append(list, section+"/"+name)
+		}
+	}
+	return list
+}
+
+// describeFields reads what the types say.
+func describeFields(t *testing.T) *fieldPage {
+	t.Helper()
 	p := &fieldPage{t: t, types: map[string]*ast.TypeSpec{}, told: map[string]bool{}}
 	p.read("../internal/value")
 	p.read(".")
@@ -44,14 +105,7 @@ func TestFieldsInDocs(t *testing.T) {
 			}
 		}
 	}
-	if *update {
-		if err := os.WriteFile(fieldsPage, p.out.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if is, err := os.ReadFile(fieldsPage); err != nil || !bytes.Equal(is, p.out.Bytes()) {
-		t.Errorf("%s is not what the types say (%v): go test ./api -run TestFieldsInDocs -update", fieldsPage, err)
-	}
+	return p
 }
 
 type fieldPage struct {

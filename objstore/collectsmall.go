@@ -22,7 +22,7 @@ type smallStock struct {
 
 // stock makes room for a store's small envelopes.
 func (c *Collection) stock() {
-	size, err := c.s.db.DiskBytes()
+	size, err := c.s.db.DataBytes()
 	if err != nil {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -186,11 +187,15 @@ func (s *server) nearDir(ctx context.Context, dir string, err error) error {
 	var names []string
 	_, subject := about(err)
 	switch {
-	case errors.Is(err, model.ErrNoProject), noDirectory(err):
-		for root := range s.home.ByRoot() {
-			names = append(names, root)
+	case noDirectory(err): // of one that is there no other one is meant, but what lies below it
+		names = naming.Nearest(cmp.Or(string(subject), dir), slices.Collect(maps.Keys(s.home.ByRoot())), maxNearDirs)
+	case errors.Is(err, model.ErrNoProject):
+		above := strings.TrimSuffix(cmp.Or(string(subject), dir), "/") + "/"
+		for _, root := range slices.Sorted(maps.Keys(s.home.ByRoot())) {
+			if strings.HasPrefix(root, above) && len(names) < maxNearDirs {
+				names = append(names, root)
+			}
 		}
-		names = naming.Nearest(cmp.Or(string(subject), dir), names, maxNearDirs)
 	case errors.Is(err, project.ErrNoWorktree):
 		if p, lost := s.find(ctx, dir); lost == nil {
 			for _, w := range s.home.Worktrees(p.ID) {

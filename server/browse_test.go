@@ -162,8 +162,13 @@ func TestNearest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if told := refused(t, r.client, api.Tags, api.TagsRequest{Project: wrong}); told.Word != api.WordNoProject ||
+		told.Nearest != nil {
+		t.Errorf("a directory whose name is like a project's: %+v", told)
+	}
+	above := api.Project{Dir: api.Text(filepath.Dir(p.ProjectDir()))}
+	if told := refused(t, r.client, api.Tags, api.TagsRequest{Project: above}); told.Word != api.WordNoProject ||
 		!slices.Equal(told.Nearest, []string{p.ProjectDir()}) {
-		t.Errorf("%+v", told)
+		t.Errorf("a directory above a project: %+v", told)
 	}
 }
 

@@ -195,7 +195,7 @@ func (a *app) statusFindings(w io.Writer, row func(name, text string), r api.Sta
 		row("pruned", fmt.Sprintf("%s that nobody used, %s; 'rewind undo-restore %d' brings them back",
 			render.Count(len(op.Managed), "fork"), a.Time(op.Time), op.Seq))
 	}
-	if w := r.Watcher; w != nil && !w.Healthy {
+	if w := r.Watcher; w != nil && !w.Healthy && !w.Starting {
 		row("watcher",
 			fmt.Sprintf("every capture looks at every file, since %s: %s", a.Time(w.Since), term.Sanitize(w.Reason)))
 	}

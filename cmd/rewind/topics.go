@@ -129,7 +129,9 @@ func defaultWord(s value.Setting) string {
 		}
 		return fmt.Sprintf("a list: 'rewind config %s'", s.Key)
 	case int64:
-		return term.Size(v)
+		if s.Unit == "bytes" {
+			return term.Size(v)
+		}
 	}
 	return fmt.Sprint(s.Value)
 }

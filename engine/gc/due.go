@@ -51,6 +51,6 @@ func (co *Collector) gcDue() bool {
 		}
 	}
 	most := co.log.Config.Get("gc.max_size").(int64)
-	size, err := co.log.DB.DiskBytes()
+	size, err := co.log.DB.DataBytes()
 	return most > 0 && err == nil && size > most
 }

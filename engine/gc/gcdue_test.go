@@ -115,7 +115,7 @@ func TestTidyWhenDue(t *testing.T) {
 	// As large as it may be it fits.
 	p.Set("gc.auto", "true")
 	p.Set("gc.min_free", "0")
-	size, err := p.E.Log.DB.DiskBytes()
+	size, err := p.E.Log.DB.DataBytes()
 	p.Must(err)
 	for _, most := range []int64{size, size - 1} {
 		p.Set("gc.max_size", fmt.Sprint(most))

@@ -110,17 +110,23 @@ func (d *DB) clone(c *DB) error {
 
 // Usage is what a store takes.
 type Usage struct {
-	DiskBytes int64  // sizes of all files of the directory but the ballast
+	DiskBytes int64  // sizes of all files of the directory
 	Keys      uint64 // entries in tables, approximate: replaced and deleted ones count until they are compacted
 }
 
 // DiskBytes is Usage's, without a look into the tables.
-func (d *DB) DiskBytes() (int64, error) {
+func (d *DB) DiskBytes() (int64, error) { return d.sizeWithout("") }
+
+// DataBytes is DiskBytes without the ballast, which does not grow with what is put in.
+func (d *DB) DataBytes() (int64, error) { return d.sizeWithout(nameBallast) }
+
+// sizeWithout adds up the files of the directory but one in it.
+func (d *DB) sizeWithout(name string) (int64, error) {
 	if err := d.enter("usage"); err != nil {
 		return 0, err
 	}
 	defer d.life.leave()
-	size, err := d.treeSize(d.dir)
+	size, err := d.treeSize(d.dir, name)
 	if err != nil {
 		return 0, d.fail("usage", d.dir, err)
 	}
@@ -137,7 +143,7 @@ func (d *DB) Usage() (Usage, error) {
 	}
 	defer d.life.leave()
 	var u Usage
-	size, err := d.treeSize(d.dir)
+	size, err := d.treeSize(d.dir, "")
 	if err != nil {
 		return Usage{}, d.fail("usage", d.dir, err)
 	}
@@ -156,7 +162,7 @@ func (d *DB) Usage() (Usage, error) {
 	return u, d.poison.Err()
 }
 
-func (d *DB) treeSize(dir string) (int64, error) {
+func (d *DB) treeSize(dir, without string) (int64, error) {
 	names, err := d.fs.List(dir)
 	if err != nil {
 		return 0, err
@@ -170,12 +176,12 @@ func (d *DB) treeSize(dir string) (int64, error) {
 		case err != nil:
 			return 0, err
 		case info.IsDir():
-			n, err := d.treeSize(path)
+			n, err := d.treeSize(path, "")
 			if err != nil {
 				return 0, err
 			}
 			sum += n
-		case dir != d.dir || name != nameBallast:
+		case name != without:
 			sum += info.Size()
 		}
 	}

@@ -24,9 +24,10 @@ type Activity struct {
 type Watcher struct {
 	Healthy     bool      `json:"healthy"` // captures rely on it; not: they look at every file meanwhile
 	Directories int       `json:"directories"`
-	Reason      string    `json:"reason,omitempty"` // why it is not healthy
-	Since       time.Time `json:"since"`            // when it became so
-	Missed      int       `json:"missed,omitempty"` // changes that it had not reported and a look at every file found
+	Starting    bool      `json:"starting,omitempty"` // it begins with the next look at every file; nothing is wrong
+	Reason      string    `json:"reason,omitempty"`   // why it is not healthy
+	Since       time.Time `json:"since"`              // when it became so
+	Missed      int       `json:"missed,omitempty"`   // changes that it had not reported and a look at every file found
 }
 
 // AtWork is an agent that is at work in a project, and where a restore sets files, what it sets under that.

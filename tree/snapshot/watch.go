@@ -106,7 +106,10 @@ func (w *Watcher) Close() error {
 func (w *Watcher) Status() value.Watcher {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return value.Watcher{Healthy: w.armed, Directories: w.watches, Reason: w.reason, Since: w.since.UTC(), Missed: w.missed}
+	return value.Watcher{
+		Healthy: w.armed, Starting: !w.armed && !w.closed && w.failed.IsZero(),
+		Directories: w.watches, Reason: w.reason, Since: w.since.UTC(), Missed: w.missed,
+	}
 }
 
 // fail ends a life, unless it is over: none of its reports counts any more. mu is held.
