@@ -55,23 +55,21 @@ type Since struct {
 	Went   Theirs          // who else changed it last, and is no reason to keep it: a session, or model.Manual
 	Yours  map[string]bool // those in which there is what a person changed, also of Stay
 
-	set  map[string]foundBy // by colleagues' restores
-	kept map[string]uint64  // of Stay, the newest operation that changed the path
+	set   map[string]foundBy // by colleagues' restores
+	kept  map[string]uint64  // of Stay, the newest operation that changed the path
+	yours map[string]bool    // by path, whether the newest change is a person's and is no reason to keep it
+}
+
+// KeptBy is who is told to have changed a path that stays: who did last.
+func (s *Since) KeptBy(path string) string {
+	if s.yours[path] {
+		return model.Manual
+	}
+	return s.Stay.Of(path)
 }
 
 // Before reports whether what keeps a path was done before an operation.
 func (s *Since) Before(path string, seq uint64) bool { return s.kept[path] < seq }
-
-// KeepPersons has stay what a person changed at paths that stay for others behind a later state: what is not taken from
-// there is not taken from further back. What the others did may come to nothing behind the target, as in a name that
-// they had used and given up before the person used it.
-func (s *Since) KeepPersons(later *Since) {
-	for path := range later.Stay {
-		if _, stays := s.Stay.find(path); !stays && s.Went.Of(path) == model.Manual {
-			s.Stay[path], s.kept[path] = model.Manual, math.MaxUint64
-		}
-	}
-}
 
 // SharedWith are the sessions that may have written what the session may have changed, too.
 func (s *Since) SharedWith() (by []string) {
@@ -91,14 +89,14 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 	}
 	s := &Since{
 		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, Yours: map[string]bool{},
-		set: map[string]foundBy{}, kept: map[string]uint64{},
+		set: map[string]foundBy{}, kept: map[string]uint64{}, yours: map[string]bool{},
 	}
 	since, err := j.beganOn(target)
 	if err != nil {
 		return nil, err
 	}
 	pairs, yours := j.takenBack(since), j.trails(oplog.NewLookups(c.Get, c.Res.Root))
-	keeps := withoutNothing(s.note)
+	keeps := withoutNothing(s.note, g.Way != ByStep)
 	changes := holding(keeps.visit)
 	stays := pairs.without(changes.visit)
 	visit := func(op *refs.Operation, ch tree.Change, d judged) {
@@ -135,6 +133,9 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 func (s *Since) note(op *refs.Operation, ch tree.Change, d judged) {
 	restored := op != nil && op.Kind.IsRestore()
 	goes := d.stays == ""
+	if _, known := s.yours[ch.Path]; !known {
+		s.yours[ch.Path] = goes && d.byNobody()
+	}
 	if goes && d.other != "" {
 		s.Went.add(ch.Path, d.other)
 	}

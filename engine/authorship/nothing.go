@@ -7,10 +7,13 @@ import (
 
 // nothing finds, in a walk from the newest operation on, changes that would keep a path from what is taken away of it
 // behind them, and come to nothing together: a file that was made and moved away keeps no path. It tells of all others.
+// Along steps it keeps the path for a person who used the name then: a step is taken with what lay before it, and the
+// person's, which is in none, would go with it.
 type nothing struct {
-	tell visitor
-	runs map[string][]keeping // by path, what follows each other, the newest first
-	goes map[string]bool      // paths of which something newer is taken away
+	tell    visitor
+	persons bool                 // what a person changed is taken away, too, where nothing keeps the path
+	runs    map[string][]keeping // by path, what follows each other, the newest first
+	goes    map[string]bool      // paths of which something newer is taken away
 }
 
 type keeping struct {
@@ -18,8 +21,8 @@ type keeping struct {
 	heldChange
 }
 
-func withoutNothing(tell visitor) *nothing {
-	return &nothing{tell: tell, runs: map[string][]keeping{}, goes: map[string]bool{}}
+func withoutNothing(tell visitor, persons bool) *nothing {
+	return &nothing{tell: tell, persons: persons, runs: map[string][]keeping{}, goes: map[string]bool{}}
 }
 
 // visit takes in a change, the newest of a path first.
@@ -34,7 +37,9 @@ func (n *nothing) visit(op *refs.Operation, ch tree.Change, d judged) {
 	}
 	switch {
 	case !keeps:
-		n.goes[ch.Path] = n.goes[ch.Path] || !unknown
+		if counts := n.persons || !d.byNobody(); counts && !unknown {
+			n.goes[ch.Path] = true
+		}
 		n.tell(op, ch, d)
 	case follows && n.goes[ch.Path] && tree.Same(ch.Old, run[0].New):
 		delete(n.runs, ch.Path)

@@ -264,9 +264,6 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.stood != nil {
-		pl.others.KeepPersons(r.stood)
-	}
 	pl.merged, pl.stuck = map[string]bool{}, map[string]value.MergeReason{}
 	if pl.gaveUp = r.gaveUp; pl.gaveUp == nil {
 		pl.gaveUp = map[string]bool{}
@@ -336,7 +333,7 @@ func (pl *planner) uncapturedTargets(root worktreefs.Dir, c *capture.Capture) ([
 func (pl *planner) keep(path string, why value.KeptReason, isDir bool) {
 	k := value.Kept{Path: value.Text(path), Dir: isDir, Reason: why}
 	if why == value.KeptSession {
-		k.By, k.Shared, k.Conflict = pl.others.Stay.Of(path), pl.others.Shared[path], pl.stuck[path]
+		k.By, k.Shared, k.Conflict = pl.others.KeptBy(path), pl.others.Shared[path], pl.stuck[path]
 	}
 	pl.kept[path] = k
 	pl.blocking[path] = !isDir || why == value.KeptBelow || why == value.KeptPurged || why == value.KeptLost

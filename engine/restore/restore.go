@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"rewind/engine/authorship"
 	"rewind/engine/capture"
 	"rewind/engine/conversation"
 	"rewind/engine/history"
@@ -91,7 +90,6 @@ type request struct {
 	partOf       *model.Checkpoint   // the checkpoint of which the target holds parts; nil: the target is all of it
 	found        *model.Checkpoint   // what the restore that is set back found; nil: the target
 	undone       []*model.Checkpoint // of an undo, the steps behind the target, the newest first
-	stood        *authorship.Since   // of undo and redo, what others changed behind the cursor
 	// choose, where it is not nil, sets target and saveOn once the worktree is captured
 	choose     func(*planner, *capture.Capture) error
 	saveOn     string          // the state before becomes a step of this session; "": a safety checkpoint

@@ -42,7 +42,7 @@ func (rs *undoer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 	r.Before = cur.ID
 	r.choose = func(pl *planner, c *capture.Capture) error {
 		g := rs.going(r)
-		theirs, err := rs.standing(g, cur, c)
+		theirs, err := rs.authors.Others(g, cur, c, false)
 		if err != nil {
 			return err
 		}
@@ -73,28 +73,10 @@ func (rs *undoer) Undo(ctx context.Context, n int, o Options) (*Result, error) {
 			return withShared(err, theirs)
 		}
 		r.setTarget(to)
-		r.undone, r.stood = passed, theirs
+		r.undone = passed
 		return nil
 	}
 	return rs.Run(ctx, r, o.Progress)
-}
-
-// standing is what others changed behind a cursor. What a person did to a colleague's file behind the tip, which is no
-// step there, is none from the cursor either: else redo would lead no more to the tip.
-func (rs *undoer) standing(g authorship.Going, cur *model.Checkpoint, c *capture.Capture) (*authorship.Since, error) {
-	theirs, err := rs.authors.Others(g, cur, c, false)
-	if err != nil {
-		return nil, err
-	}
-	line, _, err := rs.lineAhead(g.Session, cur.ID)
-	if err != nil || len(line) == 0 {
-		return theirs, err
-	}
-	later, err := rs.authors.Others(g, line[0], c, false)
-	if err == nil {
-		theirs.KeepPersons(later)
-	}
-	return theirs, err
 }
 
 // withShared has an error that no step is there say who else may have written what there is.
@@ -184,13 +166,6 @@ func (rs *undoer) Redo(ctx context.Context, n int, o Options) (*Result, error) {
 	r := o.newRequest(refs.KindRedo, session)
 	r.Before = cursor
 	r.setTarget(ahead[n-1])
-	r.choose = func(pl *planner, c *capture.Capture) error {
-		cur, err := rs.log.Checkpoint(cursor)
-		if err == nil {
-			r.stood, err = rs.standing(rs.going(r), cur, c)
-		}
-		return err
-	}
 	return rs.Run(ctx, r, o.Progress)
 }
 
