@@ -73,26 +73,10 @@ install: ## build and install for this user; PROJECT=<dir>: set it up too
 		echo "next, in a project: rewind init"; \
 	fi
 
-# Hooks go before the programs that they name: where a settings file cannot be changed, nothing is removed. rewindd is beside rewind in some versions.
 .PHONY: uninstall
-uninstall: ## take out hooks, programs and the link; the stores stay, and it says where they are
-	@home="$${REWIND_HOME:-$$HOME/.rewind}"; system="$$home/system"; link="$$HOME/.local/bin/rewind"; export REWIND_HOME="$$home"; \
-	stores=; \
-	if [ -x "$$system/rewind" ]; then \
-		cd /; \
-		"$$system/rewind" config --unregister-hooks || { echo "hooks are left, so nothing was removed: mend what is said above, then 'make uninstall' again" >&2; exit 1; }; \
-		stores="$$("$$system/rewind" stores || true)"; \
-		"$$system/rewind" daemon stop >/dev/null 2>&1 || true; \
-		"$$system/rewind" man --remove "$$HOME/.local/share/man/man1" >/dev/null 2>&1 || true; \
-		rm -f "$$system/rewind" "$$system/rewindd" "$$system/smart-checkpoint"; \
-		rmdir "$$system" 2>/dev/null || true; \
-		if [ "$$(readlink "$$link" || true)" = "$$system/rewind" ]; then rm -f "$$link"; fi; \
-		echo "rewind is removed: hooks, programs, link; agents that run already have to be started anew"; \
-	else \
-		echo "rewind is not installed: there is no $$system/rewind"; \
-	fi; \
-	if [ -d "$$home" ]; then echo "left: settings, and stores in global mode, in $$home"; fi; \
-	if [ -n "$$stores" ]; then echo "left: these projects' checkpoints; those in project mode are in the project's .agent/rewind"; echo "$$stores"; fi
+uninstall: ## rewind uninstall: take out hooks, programs and the link; the stores stay, and it says where they are
+	@system="$${REWIND_HOME:-$$HOME/.rewind}/system"; \
+	if [ -x "$$system/rewind" ]; then cd /; "$$system/rewind" uninstall; else echo "rewind is not installed: there is no $$system/rewind"; fi
 
 # Results are not kept (-count=1): to find out whether one still holds costs more than it saves, for tests look at
 # thousands of files.

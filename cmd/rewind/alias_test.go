@@ -56,7 +56,7 @@ func TestGuardKnowsCommands(t *testing.T) {
 	t.Parallel()
 	s, _, _ := term.Test("", false)
 	back := []string{"checkout", "switch", "forward", "undo", "redo", "undo-restore", "pick", "revert", "gc", "purge"}
-	back = append(back, "ui") // its address is a key to all of these
+	back = append(back, "uninstall", "ui") // whose address is a key to all of these
 	words := []string{"mine"}
 	for _, c := range newRoot(newApp(s), nil).Commands() {
 		words = append(append(words, c.Name()), c.Aliases...)

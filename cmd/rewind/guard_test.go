@@ -168,7 +168,7 @@ func (r *asCobra) destroys() bool {
 	switch r.path {
 	case "checkout", "switch", "forward", "undo", "redo", "undo-restore", "pick", "revert", "gc", "purge", "ui",
 		"stores join",
-		"stores remove", "worktrees remove", "forks delete", "forks prune", "daemon stop":
+		"stores remove", "worktrees remove", "forks delete", "forks prune", "daemon stop", "uninstall":
 		return true
 	case "init":
 		return r.on("remove") || r.on("adopt")

@@ -34,7 +34,7 @@ var commands = map[string]map[string]func(*app) *cobra.Command{
 		"init": newInit, "stores": newStores, "status": newStatus, "validate": newValidate, "doctor": newDoctor,
 		"verify": newVerify,
 		"gc":     newGC,
-		"purge":  newPurge, "config": newConfig, "daemon": newDaemon,
+		"purge":  newPurge, "config": newConfig, "daemon": newDaemon, "uninstall": newUninstall,
 	},
 }
 

@@ -42,10 +42,6 @@ var wishes = map[string][]wish{
 		{"fork turn:<n>", "a new conversation that goes on behind turn n"},
 		{"tree", "what was forked from what"},
 	},
-	"uninstall": {
-		{"config --unregister-hooks", "agents' settings as they were"},
-		{"init --remove", "this project's history goes, after a day"},
-	},
 	"du": sizes, "size": sizes, "disk": sizes,
 	"stash": {
 		{"save <message>", "keep the files as they are"},

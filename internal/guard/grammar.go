@@ -79,6 +79,7 @@ turns: limit,n= session=
 ui: no-open
 undo: code-only dry-run,n exact keep-mine merge ours plan= session= theirs to= turn
 undo-restore: code-only context-only dry-run,n exact force plan=
+uninstall: dry-run,n
 validate:
 verify: quick repair
 version:
