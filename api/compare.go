@@ -42,9 +42,10 @@ type Ancestor struct {
 
 // CompareSide is what one branch did since the common ancestor.
 type CompareSide struct {
-	Session     string        `json:"session"`
-	Agent       Agent         `json:"agent,omitempty"`
-	Title       Text          `json:"title,omitempty"`
+	Session string `json:"session"`
+	Agent   Agent  `json:"agent,omitempty"`
+	Title   Text   `json:"title,omitempty"`
+	ForkName
 	Whole       bool          `json:"whole,omitempty"`    // the session was named: up to its newest state
 	Worktree    Text          `json:"worktree,omitempty"` // the other worktree of the family that it lies in; absent: here
 	Tip         Checkpoint    `json:"tip"`

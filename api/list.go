@@ -76,7 +76,8 @@ type Row struct {
 	Aside      bool       `json:"aside,omitempty"`   // not on the branch
 	Follows    *Link      `json:"follows,omitempty"` // where asked for; absent: nothing is before it
 	Title      Text       `json:"title,omitempty"`   // where asked for: its session's, as far as it is known without its file
-	Forks      int        `json:"forks,omitempty"`   // where asked for: sessions that were forked at its end
+	ForkName              // of its session, where asked for
+	Forks      int        `json:"forks,omitempty"` // where asked for: sessions that were forked at its end
 }
 
 // ShowRequest asks for one checkpoint.

@@ -8,6 +8,7 @@ type TreeRequest struct {
 	Session string `json:"session,omitempty"` // a session, or a prefix of its id; empty: the current one, or else the newest
 	All     bool   `json:"all,omitempty"`     // all families, that one's first
 	From    int    `json:"from,omitempty"`    // with a limit: the first branch that is told, from 0
+	Own     bool   `json:"own,omitempty"`     // of forks tell what is their own
 	Limit   int    `json:"limit,omitempty"`   // tell at most so many branches, and of all their places; 0: tell all
 }
 
@@ -38,11 +39,12 @@ type Place struct {
 
 // Branch is a session of a tree, or a branch within one. Parents, children and so on are told by branch.
 type Branch struct {
-	Branch      string    `json:"branch"`     // what a switch takes: the session's name, of a branch within it turn:n@session
-	ID          string    `json:"session_id"` // the agent's
-	Session     string    `json:"session"`    // agent/id
-	Agent       Agent     `json:"agent"`
-	Title       Text      `json:"title,omitempty"` // as far as it is known without its file, or how its newest prompt begins
+	Branch  string `json:"branch"`     // what a switch takes: the session's name, of a branch within it turn:n@session
+	ID      string `json:"session_id"` // the agent's
+	Session string `json:"session"`    // agent/id
+	Agent   Agent  `json:"agent"`
+	Title   Text   `json:"title,omitempty"` // as far as it is known without its file, or how its newest prompt begins
+	ForkName
 	Parent      string    `json:"parent,omitempty"`
 	Children    []string  `json:"children"`
 	Depth       int       `json:"depth"` // of the root: 0
@@ -67,6 +69,12 @@ type Branch struct {
 	Worktree    Text      `json:"worktree,omitempty"`   // the other worktree of the family in which it goes on; absent: here
 	Conflicts   []Clash   `json:"conflicts,omitempty"`  // with siblings, and with what it was forked from; the first 8
 	Clashes     int       `json:"clashes,omitempty"`    // how many there are
+}
+
+// ForkName is what tells a fork from others. A tree and a list have it where it was asked for.
+type ForkName struct {
+	OwnPrompt Text `json:"own_prompt,omitempty"`     // how the first prompt begins that it was given itself; absent: none was
+	Borrowed  bool `json:"borrowed_title,omitempty"` // its title is only that of what it was forked from
 }
 
 // Clash is another branch that has changed files which one has changed too, each since its own fork point.

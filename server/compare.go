@@ -95,6 +95,11 @@ func compareSide(
 	if rec != nil {
 		out.Title = api.Text(rec.Title)
 	}
+	name, err := e.History.ForkName(s.Session)
+	if err != nil {
+		return out, err
+	}
+	out.ForkName = forkName(name)
 	for _, cp := range s.Steps {
 		out.IDs = append(out.IDs, cp.ID.String())
 	}

@@ -361,13 +361,36 @@ func (s conversations) tree(
 			return err
 		}
 		out = treeResponse(t)
+		shown := t.Branches
 		if req.Limit > 0 {
 			stretch(&out, req.From, req.Limit)
+			shown = shown[out.From : out.From+len(out.Branches)]
+		}
+		if req.Own {
+			if err := own(e, shown, out.Branches); err != nil {
+				return err
+			}
 		}
 		out.Notices = slices.Concat(e.Project().Notices, left)
 		return nil
 	})
 	return out, err
+}
+
+// own says of branches what is their own.
+func own(e *engine.Engine, branches []history.Branch, to []api.Branch) error {
+	for i := range branches {
+		name, err := branches[i].ForkName(e.History)
+		if err != nil {
+			return err
+		}
+		to[i].ForkName = forkName(name)
+	}
+	return nil
+}
+
+func forkName(n history.ForkName) api.ForkName {
+	return api.ForkName{OwnPrompt: api.Text(n.Prompt), Borrowed: n.Borrowed}
 }
 
 // stretch leaves of a tree's branches some, and the places of all.

@@ -61,6 +61,7 @@ func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *
 			return err
 		}
 	}
+	names := map[string]history.ForkName{} // by session
 	out.Turns, out.More, out.Next = []api.Row{}, r.More, r.Next
 	for i := range r.Rows {
 		one := row(&r.Rows[i], rowChanges)
@@ -71,6 +72,14 @@ func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *
 		if kin != nil {
 			title, forks := kin(one.Session, one.Turn)
 			one.Title, one.Forks = api.Text(title), forks
+			name, known := names[one.Session]
+			if !known {
+				if name, err = e.History.ForkName(one.Session); err != nil {
+					return err
+				}
+				names[one.Session] = name
+			}
+			one.ForkName = forkName(name)
 		}
 		out.Turns = append(out.Turns, one)
 	}

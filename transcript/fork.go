@@ -109,6 +109,9 @@ func CopyTitle(title string) string {
 	return "[Copy] " + unmarked(title)
 }
 
+// SameTitle reports whether a title is another one with nothing but such marks.
+func SameTitle(a, b string) bool { return unmarked(a) == unmarked(b) }
+
 // unmarked is a title without what ForkTitle and CopyTitle put before it.
 func unmarked(title string) string {
 	for {

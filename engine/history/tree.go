@@ -372,6 +372,43 @@ func (h *talkReader) knownTitle(s *model.Session) string {
 	return cmp.Or(k.Title, s.Title, s.Prompt)
 }
 
+// A ForkName is what tells a fork from others.
+type ForkName struct {
+	Prompt   string // how the first prompt begins that it was given itself; "": nobody has gone on with it
+	Borrowed bool   // its title is only that of what it was forked from
+}
+
+// ForkName is that of a session; zero: it is no fork.
+func (h *turnReader) ForkName(session string) (ForkName, error) {
+	s, err := h.log.StoredSession(session)
+	if err != nil || s == nil || s.Fork == nil {
+		return ForkName{}, err
+	}
+	l, err := h.readTurns(turnAt{session: session})
+	if err != nil {
+		return ForkName{}, err
+	}
+	out := ForkName{}
+	for i := range l.rows {
+		if out.Prompt, err = l.prompt(l.rows[i].Asked); err != nil || out.Prompt != "" {
+			break
+		}
+	}
+	from, fromErr := h.log.StoredSession(s.Fork.Session)
+	if err = cmp.Or(err, fromErr); err == nil && from != nil {
+		out.Borrowed = transcript.SameTitle(h.knownTitle(s), h.knownTitle(from))
+	}
+	return out, err
+}
+
+// ForkName is that of a branch where it goes on, also in another worktree; zero: it is within a session.
+func (b *Branch) ForkName(here *History) (ForkName, error) {
+	if b.Way != nil {
+		return ForkName{}, nil
+	}
+	return cmp.Or(b.in, here).ForkName(b.Name)
+}
+
 // TitleOf is a session's title: as its file has it, else as it was given when the session was made.
 func (h *talkReader) TitleOf(s *model.Session) (string, error) {
 	if s.Title != "" && s.Agent == transcript.Codex {
