@@ -209,6 +209,7 @@ func (v *visit) project() (view.Page, error) {
 		return view.Log(v.frame, t), nil
 	}
 	at, names := v.URL.Query().Get("at"), api.NameRows(list.Turns)
+	t.At = at != ""
 	if at == "" && len(list.Turns) > 0 {
 		at = names[0].Name
 		for i := range list.Turns {
@@ -218,7 +219,7 @@ func (v *visit) project() (view.Page, error) {
 		}
 	}
 	t.Rows = v.frame.Rows(list.Turns, at)
-	if err := v.head(&t); err != nil {
+	if err := v.head(&t, list.Turns); err != nil {
 		return view.Page{}, err
 	}
 	t.Empty = "Nothing has happened here yet. What an agent does in this project appears by itself."
@@ -251,12 +252,12 @@ func (v *visit) side(t view.Timeline) (view.Page, error) {
 func (v *visit) branches() (api.TreeResponse, error) {
 	have, _ := strconv.Atoi(v.URL.Query().Get("have"))
 	return api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{
-		Project: v.dir(), All: true, From: v.from(), Limit: min(max(have, branchesAtOnce), mostBranches),
+		Project: v.dir(), All: true, Own: true, From: v.from(), Limit: min(max(have, branchesAtOnce), mostBranches),
 	}, nil)
 }
 
 // head says what there is to know before the rows: of the session that is looked at, and of what is wrong.
-func (v *visit) head(t *view.Timeline) error {
+func (v *visit) head(t *view.Timeline, rows []api.Row) error {
 	st, err := v.status()
 	if err != nil {
 		return err
@@ -271,6 +272,11 @@ func (v *visit) head(t *view.Timeline) error {
 	kin, err := api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{Project: v.dir(), Session: t.Session}, nil)
 	if err != nil {
 		return err
+	}
+	for i := range kin.Branches {
+		if at := slices.IndexFunc(rows, func(r api.Row) bool { return r.Session == kin.Branches[i].Branch }); at >= 0 {
+			kin.Branches[i].ForkName = rows[at].ForkName
+		}
 	}
 	for _, b := range v.frame.Branches(kin.Branches, t.Session) {
 		if b.Chosen && t.Head == nil {

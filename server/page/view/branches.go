@@ -1,6 +1,8 @@
 package view
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"rewind/api"
@@ -15,7 +17,8 @@ type Branch struct {
 	Href    string
 	Short   string
 	Agent   string
-	Title   string
+	Title   string // of a fork whose title is borrowed its first own prompt
+	Own     string // of a fork with a title of its own that prompt
 	Depth   int
 	Fork    string // where it parted
 	Back    bool   // going back made it
@@ -42,7 +45,7 @@ func (f Frame) Branches(list []api.Branch, chosen string) []Branch {
 	for i := range list {
 		b := &list[i]
 		one := Branch{
-			ID: b.Branch, Href: f.Path("s", b.Session), Short: short(b.Session), Agent: string(b.Agent), Title: brief(string(b.Title)),
+			ID: b.Branch, Href: f.Path("s", b.Session), Short: short(b.Session), Agent: string(b.Agent),
 			Depth: b.Depth, Turns: b.Turns, Kids: len(b.Children), Last: f.moment(b.Last),
 			Current: b.Current, Running: b.Running, Rewound: b.Rewound,
 			Chosen: b.Branch == chosen, Within: b.Branch != b.Session, Clashes: b.Clashes, Added: b.Added, Removed: b.Removed,
@@ -51,9 +54,8 @@ func (f Frame) Branches(list []api.Branch, chosen string) []Branch {
 			_, id, _ := strings.Cut(b.Session, "/")
 			one.Loss, one.Restore = render.LossWords(b.Loss), "rewind sessions restore "+render.ShortID(id)
 		}
-		if one.Title == "" {
-			one.Title = one.Short
-		}
+		one.Title, one.Own = forkWords(b.Title, b.ForkName)
+		one.Title = cmp.Or(one.Title, one.Short)
 		if b.Fork != nil {
 			one.Fork = "from turn " + term.Count(b.Fork.Turn)
 			if b.Fork.Clone {
@@ -65,4 +67,18 @@ func (f Frame) Branches(list []api.Branch, chosen string) []Branch {
 		out = append(out, one)
 	}
 	return out
+}
+
+// forkWords is what a session is called, and, of a fork with a title of its own, the first prompt that is its own.
+func forkWords(title api.Text, n api.ForkName) (words, own string) {
+	words, own = brief(string(title)), brief(string(n.OwnPrompt))
+	if n.Borrowed && own != "" {
+		return own, ""
+	}
+	return words, own
+}
+
+// joined are the texts that are not empty.
+func joined(between string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), between)
 }

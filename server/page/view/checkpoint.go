@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 type Detail struct {
 	ID, Short string // of the checkpoint
 	Name      string // what goes back to it: the turn, or the checkpoint
-	Made      string // of a step what made it; "": it is a whole turn, or no agent's
+	made      string // of a step what made it; "": it is a whole turn, or no agent's
 	Of        string // the address of the turn that a step is of
 	When      moment
 	Session   string // its address
@@ -95,7 +96,7 @@ func (f Frame) Detail(r *api.ShowResponse, end string) *Detail {
 	}
 	d.ofTurn(f, r, session)
 	if r.Whole == nil && d.Message == "" {
-		d.Made = madeBy(r)
+		d.made = madeBy(r)
 	}
 	if c.Git != nil {
 		d.Commit, d.Git = c.Git.Commit[:min(10, len(c.Git.Commit))], c.Git.Branch
@@ -216,12 +217,23 @@ func (f Frame) messages(list []api.Message, r Room) []message {
 	return out
 }
 
+// Heading is what a moment is called.
+func (d *Detail) Heading() string {
+	return cmp.Or(d.Message, d.made, d.Prompt, "Turn "+itoa(d.Turn))
+}
+
+// Title is its heading as a tab of a browser and a bookmark have it: in one line, of a step with the turn's prompt.
+func (d *Detail) Title() string {
+	oneLine := func(text string) string { return clip(strings.Join(strings.Fields(text), " "), titleWeight) }
+	title := oneLine(d.Heading())
+	if d.made != "" && d.Of != "" {
+		title = joined(" · ", title, oneLine(d.Prompt))
+	}
+	return title
+}
+
 // Checkpoint is the document of one moment.
 func Checkpoint(f Frame, d *Detail) Page {
 	f.At = "checkpoint"
-	title := d.Short
-	if d.NoCode {
-		title = "Turn " + itoa(d.Turn)
-	}
-	return Page{Frame: f, Title: title + " · " + f.Name, Data: d, name: "checkpoint"}
+	return Page{Frame: f, Title: d.Title() + " · " + f.Name, Data: d, name: "checkpoint"}
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strconv"
 
 	"rewind/api"
@@ -24,7 +25,7 @@ type comparison struct {
 // comparisonSide is what one of them did.
 type comparisonSide struct {
 	ID          string
-	Title       string
+	Title, Own  string // as of a Branch
 	Short       string
 	Href        string
 	Checkpoints int
@@ -102,12 +103,11 @@ const turnsOfSide = 24
 
 func (f Frame) side(s *api.CompareSide, where string) comparisonSide {
 	out := comparisonSide{
-		ID: s.Session, Title: brief(string(s.Title)), Short: short(s.Session), Href: f.Path("s", s.Session),
+		ID: s.Session, Short: short(s.Session), Href: f.Path("s", s.Session),
 		Checkpoints: s.Checkpoints, Added: s.Added, Removed: s.Removed,
 	}
-	if out.Title == "" {
-		out.Title = out.Short
-	}
+	out.Title, out.Own = forkWords(s.Title, s.ForkName)
+	out.Title = cmp.Or(out.Title, out.Short)
 	half := Room{roomOfChange.lines / 2, roomOfChange.nodes / 2, roomOfChange.bytes / 2}
 	out.Change = changed(s.Files, where, 0, half)
 	out.More = max(len(s.Turns)-turnsOfSide, 0)

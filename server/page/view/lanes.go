@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"rewind/api"
@@ -165,10 +164,11 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next 
 		n, ok := lanes[r.Session]
 		if !ok {
 			n = len(out.Lanes)
+			title, own := forkWords(r.Title, r.ForkName)
 			lanes[r.Session] = n
 			out.Lanes = append(out.Lanes, lane{
-				Y: lanesTop + n*laneHeight + laneHeight/2, Name: term.Truncate(cmp.Or(string(r.Title), short(r.Session)), 24),
-				Title: clip(strings.TrimPrefix(short(r.Session)+": "+string(r.Title), ": "), laneWords),
+				Y: lanesTop + n*laneHeight + laneHeight/2, Name: term.Truncate(cmp.Or(title, short(r.Session)), 24),
+				Title: clip(joined(": ", short(r.Session), title, own), laneWords),
 				Href:  f.Path("s", r.Session), From: scale.x(r.Time),
 			})
 			if r.Agent == "" {

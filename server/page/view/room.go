@@ -26,6 +26,7 @@ const (
 const (
 	lineWeight  = 4_000 // a line of a file; the rest of it is asked for
 	tagWeight   = 60
+	titleWeight = 100   // of a document, in a tab
 	briefWeight = 300   // a title, a prompt, a name in a list
 	proseWeight = 5_000 // a prompt or an answer by itself
 )

@@ -23,13 +23,14 @@ type Timeline struct {
 	HalfDone string  // a restore that was cut short
 	Degraded string  // why hooks do not do what they are for
 	Moment   *Detail
+	At       bool   // that moment was asked for
 	Empty    string // why there are no rows
 }
 
 // Ahead are turns behind the point to which somebody has gone back, the nearest first.
 type Ahead struct {
-	Title string
 	Why   string
+	From  string // of turns of the session that this one was forked from: what they are, in one line
 	Turns []aheadTurn
 	More  int // behind them
 }
@@ -49,14 +50,17 @@ type aheadTurn struct {
 
 // whyAhead says how turns came to lie ahead.
 var whyAhead = map[string]string{
-	"code": "the code went back", "fork": "this session was forked before them", "cut": "cut off the conversation",
+	"code": "the code went back", "cut": "cut off the conversation",
 	"agent": "gone back in the agent itself",
 }
 
 // Ahead turns what future answers into stretches. Only along the nearest one can be gone by a number of turns.
 func (f Frame) Ahead(list []api.Ahead) (out []Ahead) {
 	for i, a := range list[:min(len(list), shownAhead)] {
-		one := Ahead{Title: brief(string(a.Title)), Why: whyAhead[a.Why]}
+		one := Ahead{Why: whyAhead[a.Why]}
+		if a.Why == "fork" {
+			one.From = goesOn(&a)
+		}
 		one.More = max(len(a.Turns)-turnsAhead, 0)
 		for n, t := range a.Turns[:len(a.Turns)-one.More] {
 			turn := aheadTurn{Turn: t.Turn, Prompt: brief(string(t.Prompt)), When: f.moment(t.Time)}
@@ -71,6 +75,19 @@ func (f Frame) Ahead(list []api.Ahead) (out []Ahead) {
 		out = append(out, one)
 	}
 	return out
+}
+
+// goesOn says that another session goes on from where a fork parted.
+func goesOn(a *api.Ahead) string {
+	verb := " go on from its "
+	if len(a.Turns) == 1 {
+		verb = " goes on from its "
+	}
+	from := "beginning"
+	if a.After > 0 {
+		from = naming.TurnWords(a.After, "")
+	}
+	return count(len(a.Turns), "turn") + " of " + short(a.Session) + verb + from
 }
 
 // Row is a line of the log.
@@ -110,8 +127,10 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 		row := Row{
 			Name: names[i].Name, When: f.moment(r.Time), Turn: r.Turn, Who: short(r.Session), Agent: string(r.Agent),
 			Text: brief(rowText(r)), Tally: tally{r.Added, r.Modified, r.Deleted}, Kind: "turn", Current: r.Current, Aside: r.Aside,
-			Forks: r.Forks, Title: clip(string(r.Title), 2*tagWeight), Tags: briefs(c.Tags, rowTags, tagWeight),
+			Forks: r.Forks, Tags: briefs(c.Tags, rowTags, tagWeight),
 		}
+		title, own := forkWords(r.Title, r.ForkName)
+		row.Title = joined(": ", clip(title, 2*tagWeight), clip(own, 2*tagWeight))
 		row.Href = f.row(names[i], "")
 		if row.Chosen = chosen != "" && (chosen == row.Name || chosen == c.ID); row.Chosen {
 			chosen = "" // the first one; a row without code has no checkpoint
@@ -212,9 +231,9 @@ func rowText(r *api.Row) string {
 func Log(f Frame, t Timeline) Page {
 	t.Degraded, t.Title, t.Empty = brief(t.Degraded), brief(t.Title), brief(t.Empty)
 	f.At = "timeline"
-	title := f.Name
-	if t.Title != "" {
-		title = t.Title + " · " + f.Name
+	title := t.Title
+	if t.At && t.Moment != nil {
+		title = t.Moment.Title()
 	}
-	return Page{Frame: f, Title: title, Data: t, name: "timeline"}
+	return Page{Frame: f, Title: joined(" · ", title, f.Name), Data: t, name: "timeline"}
 }

@@ -114,12 +114,13 @@ async function renewLog(beside: boolean, own: boolean): Promise<void> {
   const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.id; // as of now
   if (beside) void renewSide();
   const log = rows.closest<HTMLElement>(".log")!;
-  const heads = (of: ParentNode): Element[] => [...of.querySelectorAll(".banner, .ahead, .log > .head")];
+  const heads = (of: ParentNode): Element[] => [...of.querySelectorAll(".banner, section.ahead, .log > .head")];
   const words = (of: ParentNode): string => heads(of).map((head) => head.outerHTML).join();
   if (words(log) !== words(fresh)) {
     for (const head of heads(log)) head.remove();
     log.prepend(...heads(fresh));
   }
+  renewParted(log.querySelector("[data-parted]")!, fresh.querySelector("[data-parted]")!);
   const anchor = [...rows.children].find((row) => row.getBoundingClientRect().top >= log.getBoundingClientRect().top) as HTMLElement | undefined;
   const before = anchor?.getBoundingClientRect().top ?? 0;
   const focused = document.activeElement?.closest<HTMLElement>(".row")?.dataset.id;
@@ -155,6 +156,13 @@ async function renewLog(beside: boolean, own: boolean): Promise<void> {
   show?.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: "stay" }));
   more(rows);
   document.dispatchEvent(new Event("rewind:rows"));
+}
+
+// renewParted shows what others went on with from where a fork parted. What is open stays open.
+function renewParted(old: HTMLElement, fresh: HTMLElement): void {
+  const was = [...old.querySelectorAll("details")];
+  fresh.querySelectorAll("details").forEach((one, i) => { one.open = was[i]?.open ?? one.open; });
+  if (old.innerHTML !== fresh.innerHTML) old.replaceWith(fresh);
 }
 
 // renewSide shows the sessions beside the log as they are now, as many as were there.

@@ -13,6 +13,7 @@ export function log(): void {
   const list = document.querySelector<HTMLElement>("[data-rows]");
   if (!list) return;
   const moment = document.getElementById("moment")!;
+  const name = document.querySelector(".where")!.textContent!; // of the project
   // put replaces what the pane shows. The focus stays in it.
   const put = (what: Node): void => {
     const focused = moment.contains(document.activeElement);
@@ -46,6 +47,7 @@ export function log(): void {
     const answer = await pane.ask((signal) => part(link.href, "moment", signal), () => choose(row));
     if (!answer) return;
     put(answer);
+    document.title = [moment.querySelector<HTMLElement>("[data-title]")?.dataset.title, name].filter(Boolean).join(" · ");
     document.querySelector("[data-told]")!.textContent = moment.querySelector(".changes h2")?.firstChild?.textContent ?? ""; // to who does not see it
   };
   const isShown = (row: HTMLElement): boolean =>
