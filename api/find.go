@@ -38,7 +38,9 @@ type GrepRequest struct {
 	Word         bool   `json:"word,omitempty"`
 	Code         bool   `json:"code,omitempty"`
 	Conversation bool   `json:"conversation,omitempty"`
-	Now          bool   `json:"now,omitempty"` // only the files as they are now
+	Once         bool   `json:"once,omitempty"`  // of conversations: what forks have as a copy counts once
+	Names        bool   `json:"names,omitempty"` // files whose path matches
+	Now          bool   `json:"now,omitempty"`   // only the files as they are now
 	Paths        []Text `json:"paths,omitempty"`
 	All          bool   `json:"all,omitempty"`     // safety checkpoints, too
 	Session      string `json:"session,omitempty"` // only its checkpoints and its conversation
@@ -50,7 +52,8 @@ type GrepRequest struct {
 // GrepResponse is by path, and in a file by line.
 type GrepResponse struct {
 	Matches []Match `json:"matches"`
-	Said    []Said  `json:"said,omitempty"` // session by session
+	Names   []Match `json:"names,omitempty"` // files whose path matches, without a line
+	Said    []Said  `json:"said,omitempty"`  // session by session
 	More    bool    `json:"more"`
 	Unread  []Text  `json:"unread,omitempty"` // conversations that could not be searched, and why
 	Unsearched

@@ -112,6 +112,7 @@ func (s searches) grep(ctx context.Context, req api.GrepRequest, p model.Progres
 				Word: req.Word,
 			},
 			Paths: paths, All: req.All, Session: req.Session, Before: req.Before, After: req.After, Limit: req.Limit,
+			Once: req.Once,
 		}
 		out = api.GrepResponse{Matches: []api.Match{}, Notices: e.Project().Notices}
 		if req.Conversation {
@@ -123,6 +124,13 @@ func (s searches) grep(ctx context.Context, req api.GrepRequest, p model.Progres
 			for _, name := range slices.Sorted(maps.Keys(said.Unread)) {
 				out.Unread = append(out.Unread, api.Text(name+": "+said.Unread[name]))
 			}
+		}
+		if req.Names {
+			r, err := e.Finder.Files(ctx, o)
+			if err != nil {
+				return err
+			}
+			out.More, out.Names = out.More || r.More, matches(r)
 		}
 		if !req.Code {
 			return nil
@@ -137,12 +145,18 @@ func (s searches) grep(ctx context.Context, req api.GrepRequest, p model.Progres
 			return err
 		}
 		out.More, out.Unsearched = out.More || r.More, r.Unsearched
-		for i := range r.Matches {
-			out.Matches = append(out.Matches, match(&r.Matches[i]))
-		}
+		out.Matches = matches(r)
 		return nil
 	})
 	return out, err
+}
+
+func matches(r *find.GrepResult) []api.Match {
+	out := make([]api.Match, 0, len(r.Matches))
+	for i := range r.Matches {
+		out = append(out, match(&r.Matches[i]))
+	}
+	return out
 }
 
 func match(m *find.Match) api.Match {

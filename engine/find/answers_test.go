@@ -186,6 +186,36 @@ func TestGrep(t *testing.T) {
 	}
 }
 
+// TestFiles: files by their names, also those that are gone, with what took them away.
+func TestFiles(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("a/Retry.go", "1\n")
+	p.Write("retry.txt", "1\n")
+	p.Save("")
+	p.Write("a/Retry.go", "2\n")
+	p.Write("retry.txt", "2\n")
+	p.Save("")
+	p.Remove("retry.txt")
+	p.Save("without")
+	o := find.GrepOptions{Pattern: find.Pattern{Text: "retry", Fixed: true, IgnoreCase: true}}
+	r, err := p.E.Finder.Files(enginetest.Bg, o)
+	p.Must(err)
+	if len(r.Matches) != 2 || r.More {
+		t.Fatalf("%+v", r)
+	}
+	there, gone := r.Matches[0], r.Matches[1]
+	if there.Path != "a/Retry.go" || !there.Now || len(there.Spans) != 1 || there.Spans[0].Gone != nil {
+		t.Errorf("what is there: %+v", there)
+	}
+	if gone.Path != "retry.txt" || gone.Now || len(gone.Spans) != 1 || gone.Spans[0].Gone.Cause.Message != "without" {
+		t.Errorf("what is gone: %+v", gone)
+	}
+	o.Limit = 1
+	if r, err = p.E.Finder.Files(enginetest.Bg, o); err != nil || len(r.Matches) != 1 || !r.More {
+		t.Errorf("one of them: %+v, %v", r, err)
+	}
+}
+
 // TestGrepSpans: of a line that came and went often the newest sixteen spans are told, and how many are older.
 func TestGrepSpans(t *testing.T) {
 	p := enginetest.NewProject(t)

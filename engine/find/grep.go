@@ -35,6 +35,7 @@ type GrepOptions struct {
 	Session       string   // only in the checkpoints of this session; a name, or a prefix of the agent's id
 	Before, After int      // lines around each match
 	Limit         int      // at most so many matches; 0: maxMatches
+	Once          bool     // of what was said: what forks have as a copy counts once, as what the oldest session has
 }
 
 // A Match is a line of a file that matches, once for all checkpoints in which the file has it.
@@ -69,14 +70,61 @@ func (f *Finder) Grep(ctx context.Context, o GrepOptions) (*GrepResult, error) {
 	return again(func() (*GrepResult, error) { return f.grepAll(ctx, o) })
 }
 
-func (f *Finder) grepAll(ctx context.Context, o GrepOptions) (*GrepResult, error) {
+// Files gives the files whose path matches, once for all checkpoints that have one. Their matches have no line.
+func (f *Finder) Files(ctx context.Context, o GrepOptions) (*GrepResult, error) {
+	return again(func() (*GrepResult, error) { return f.filesNamed(ctx, o) })
+}
+
+func (f *Finder) filesNamed(ctx context.Context, o GrepOptions) (*GrepResult, error) {
+	g, err := f.grepOf(o)
+	if err != nil {
+		return nil, err
+	}
+	g.without = func(objstore.ID) bool { return false } // what is in them counts for nothing
+	t, steps, err := f.timeline(ctx)
+	if err != nil {
+		return nil, err
+	}
+	line, files, err := g.onLine(t, steps)
+	if err != nil {
+		return nil, err
+	}
+	files = slices.DeleteFunc(files, func(file fileRuns) bool { return !g.m.in([]byte(file.path)) })
+	if g.more = len(files) > g.limit; g.more {
+		files = files[:g.limit]
+	}
+	dress, err := f.dresser(steps, line)
+	if err != nil {
+		return nil, err
+	}
+	out := g.result()
+	for _, file := range files {
+		h := &hit{Match: Match{Path: file.path}}
+		for _, r := range file.runs {
+			h.put(r)
+		}
+		h.Now = h.spans[len(h.spans)-1].last == len(line)-1
+		if err := h.dress(dress, len(line)); err != nil {
+			return nil, err
+		}
+		out.Matches = append(out.Matches, h.Match)
+	}
+	return out, ctx.Err()
+}
+
+// grepOf is a search whose session is one.
+func (f *Finder) grepOf(o GrepOptions) (*grep, error) {
 	if o.Session != "" {
 		var err error
 		if o.Session, err = f.session(o.Session); err != nil {
 			return nil, err
 		}
 	}
-	g, err := f.grep(o)
+	return f.grep(o)
+}
+
+func (f *Finder) grepAll(ctx context.Context, o GrepOptions) (*GrepResult, error) {
+	g, err := f.grepOf(o)
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +268,7 @@ type grep struct {
 	without func(objstore.ID) bool // contents in which nothing matches
 	limit   int
 	more    bool
+	seen    map[saidLine]bool // of a search for what was said once
 }
 
 func (f *Finder) grep(o GrepOptions) (*grep, error) {
@@ -285,6 +334,15 @@ type hit struct {
 	spans []run
 }
 
+// put says that a hit is in one more version, which is newer than all others.
+func (h *hit) put(v run) {
+	if n := len(h.spans); n > 0 && h.spans[n-1].last == v.first-1 {
+		h.spans[n-1].last = v.last
+	} else {
+		h.spans = append(h.spans, run{first: v.first, last: v.last})
+	}
+}
+
 // file searches the versions of a file, the oldest first, and gives its matches, by one more than are asked for at
 // most; now is the newest state that is known.
 func (g *grep) file(ctx context.Context, path string, versions []run, now objstore.ID) ([]*hit, error) {
@@ -328,11 +386,7 @@ func (g *grep) file(ctx context.Context, path string, versions []run, now objsto
 			m.Now = h.Now || v.e.ID == is
 			g.around(&m, content)
 			h.Match = m
-			if n := len(h.spans); n > 0 && h.spans[n-1].last == v.first-1 {
-				h.spans[n-1].last = v.last
-			} else {
-				h.spans = append(h.spans, run{first: v.first, last: v.last})
-			}
+			h.put(v)
 			return true
 		})
 	}

@@ -1,8 +1,11 @@
 package find
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
+	"time"
 
 	"rewind/engine/model"
 	"rewind/internal/value"
@@ -38,6 +41,10 @@ func (f *Finder) said(ctx context.Context, o GrepOptions) (*SaidResult, error) {
 		return nil, err
 	}
 	out := &SaidResult{Said: []value.Said{}, Unread: map[string]string{}}
+	if o.Once { // what a fork copied was said in an older session
+		slices.SortStableFunc(list, func(a, b model.Session) int { return cmp.Compare(a.Began, b.Began) })
+		g.seen = map[saidLine]bool{}
+	}
 	whose := f.sessions.Whose()
 	for i := range list {
 		if err := ctx.Err(); err != nil {
@@ -51,6 +58,23 @@ func (f *Finder) said(ctx context.Context, o GrepOptions) (*SaidResult, error) {
 		}
 	}
 	return out, nil
+}
+
+// saidLine tells a line that was said from others, also in a copy of its conversation.
+type saidLine struct {
+	at        time.Time
+	who, text string
+	n         int // of its message's lines, from 1
+}
+
+// again reports whether a search has found a line before.
+func (g *grep) again(l saidLine) bool {
+	if g.seen == nil || l.at.IsZero() {
+		return false
+	}
+	was := g.seen[l]
+	g.seen[l] = true
+	return was
 }
 
 // conversations are the sessions of which something was captured, by name: only one, unless that is "".
@@ -88,9 +112,10 @@ func (f *Finder) saidIn(s *model.Session, whose string, g *grep, out *SaidResult
 		if !g.m.in([]byte(m.Text)) {
 			continue
 		}
+		n := 0
 		for line := range strings.Lines(m.Text) {
-			line = strings.TrimSuffix(line, "\n")
-			if !g.m.in([]byte(line)) {
+			line, n = strings.TrimSuffix(line, "\n"), n+1
+			if !g.m.in([]byte(line)) || g.again(saidLine{m.Time.UTC(), m.Who, line, n}) {
 				continue
 			}
 			if out.More = len(out.Said) == g.limit; out.More {
