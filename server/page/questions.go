@@ -138,7 +138,8 @@ func (v *visit) search(ctx context.Context, query string, most int, room *view.R
 		return err
 	}, func() (err error) {
 		r, err = api.Call(ctx, v.page.client, api.Grep, api.GrepRequest{
-			Project: v.dir(), Pattern: api.Text(regexp.QuoteMeta(query)), IgnoreCase: true, Code: true, Conversation: true, Limit: most,
+			Project: v.dir(), Pattern: api.Text(regexp.QuoteMeta(query)), IgnoreCase: true, Code: true, Conversation: true,
+			Once: true, Names: true, Limit: most,
 		}, nil)
 		return err
 	})
@@ -191,7 +192,7 @@ func (v *visit) findAll() (view.Page, error) {
 		f := one.frame.Found(query, nil, nil, nil, &room)
 		if f.Left = ctx.Err() != nil || room.Full(); !f.Left {
 			f = one.search(ctx, query, foundEach, &room)
-			f.Left = ctx.Err() != nil
+			f.Left = f.Left || ctx.Err() != nil
 		}
 		all = append(all, f)
 	}
@@ -274,7 +275,26 @@ func (v *visit) file() (view.Page, error) {
 	if part(v.Request) == "line" {
 		return view.RestOfLine(v.frame, v.where("line", "at"), content.Bytes(), v.piece()), nil
 	}
-	return view.Content(v.frame, cp, path, content.Bytes(), content.over, blame, history.Checkpoints, v.from()), nil
+	at := v.place(cp, path)
+	return view.Content(v.frame, cp, path, content.Bytes(), content.over, blame, history.Checkpoints, at), nil
+}
+
+// place is where in a file an address leads. Who wrote the line that it names is told with it.
+func (v *visit) place(cp, path string) view.Place {
+	q := v.URL.Query()
+	number := func(name string) int { n, _ := strconv.Atoi(q.Get(name)); return max(n, 0) }
+	at := view.Place{From: v.from(), Until: number("until"), Line: number("to"), Words: q.Get("q")}
+	if at.Line == 0 || at.Until > 0 {
+		return at
+	}
+	r, err := api.Call(v.Context(), v.page.client, api.Blame, api.BlameRequest{
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(cp), Path: api.Text(path),
+		First: at.Line, Last: at.Line,
+	}, nil)
+	if err == nil { // else it is shown without
+		at.Whose = &r
+	}
+	return at
 }
 
 // limited takes in so many bytes, and refuses more.

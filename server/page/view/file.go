@@ -72,23 +72,34 @@ type file struct {
 	Blamed            bool
 	BlameHref         string
 	History           []Row
-	Renamed           bool
+	Above             string // the address of lines above those that are there; "": there are none
+	Over              int    // how many
+}
+
+// Place is where in a file somebody looks.
+type Place struct {
+	From, Until int    // lines: behind the first so many, and up to one; 0: as far as there is room
+	Line        int    // the one that is marked; 0: none
+	Words       string // that are marked in it
+	Whose       *api.BlameResponse
 }
 
 // blamedLine is a line with where it comes from.
 type blamedLine struct {
 	N     int
 	Text  string
+	Parts []part // of the line that is marked, in place of its text
 	Left  int    // characters of it that are not there
 	Rest  string // their address
 	Who   string // said once for a run of lines
 	Href  string
 	Words string
+	Wrote *foundMoment // of the line that is marked: what brought it; nil: it is not known
 }
 
-// Content is the document of a file, from a line on.
+// Content is the document of a file.
 func Content(
-	f Frame, checkpoint, path string, content []byte, large bool, blame *api.BlameResponse, history []api.PathsCheckpoint, from int,
+	f Frame, checkpoint, path string, content []byte, large bool, blame *api.BlameResponse, history []api.PathsCheckpoint, at Place,
 ) Page {
 	d := &file{
 		Checkpoint: checkpoint, Short: checkpoint[:min(7, len(checkpoint))], Href: f.Path("c", checkpoint), Path: path, Raw: path,
@@ -116,7 +127,10 @@ func Content(
 			d.Lines = append(d.Lines, blamedLine{N: i + 1, Text: strings.TrimSuffix(string(l), "\n")})
 		}
 	}
-	d.cut(from, with(f.Path("c", checkpoint, "file"), "path", path, "blame", map[bool]string{true: "1"}[d.Blamed]))
+	if at.Line > 0 {
+		f.marked(d, &at)
+	}
+	d.cut(at, with(f.Path("c", checkpoint, "file"), "path", path, "blame", map[bool]string{true: "1"}[d.Blamed]))
 	for i := range history {
 		c := &history[i].Checkpoint
 		row := api.Row{
@@ -129,23 +143,61 @@ func Content(
 	return Page{Frame: f, Title: d.Path + " · " + f.Name, Data: d, name: "file"}
 }
 
-// cut leaves the lines from one on for which there is room, of long ones the beginning.
-func (d *file) cut(from int, where string) {
-	all, r := len(d.Lines), roomOfLines
+const (
+	shownAbove = 200 // lines above the one that is marked
+	moreAbove  = 1000
+)
+
+// marked marks a line of a file, which begins near it where it is far down.
+func (f Frame) marked(d *file, at *Place) {
+	if at.From == 0 && at.Line > 2*shownAbove {
+		at.From = at.Line - shownAbove
+	}
+	if at.Line > len(d.Lines) {
+		return
+	}
+	l := &d.Lines[at.Line-1]
+	l.Parts = excerpts(l.Text, finder(at.Words))
+	if b := at.Whose; b != nil && len(b.Lines) == 1 {
+		o := &b.Origins[b.Lines[0].Origin]
+		wrote := f.foundMoment(&o.Moment)
+		if len(o.By) == 0 && o.Before {
+			wrote.Words = "older than rewind's memory"
+		}
+		l.Wrote = &wrote
+	}
+}
+
+// cut leaves the lines of a place for which there is room, of long ones the beginning.
+func (d *file) cut(at Place, where string) {
+	all, r, from := len(d.Lines), roomOfLines, at.From
+	if at.Until > 0 {
+		d.Lines = d.Lines[:min(len(d.Lines), at.Until)]
+	}
 	d.Lines = behind(d.Lines, from)
 	d.Lines = d.Lines[:min(len(d.Lines), r.lines)]
+	if d.Over = min(from, all); d.Over > 0 && (at.Line > 0 || at.Until > 0) {
+		d.Above = with(where, "from", strconv.Itoa(max(from-moreAbove, 0)), "until", strconv.Itoa(from))
+	}
 	for i := range d.Lines {
 		l := &d.Lines[i]
 		short := cut(l.Text, lineWeight)
 		if len(short) < len(l.Text) {
 			l.Left = utf8.RuneCountInString(l.Text[len(short):])
+			if l.Parts != nil {
+				l.Parts = []part{{Text: short}}
+			}
 			l.Text, l.Rest = short, with(where, "line", strconv.Itoa(l.N), "at", strconv.Itoa(len(short)))
 		}
 	}
 	d.Lines = some(&r, d.Lines, func(l *blamedLine) (nodes, bytes int) {
-		return 1 + min(len(l.Who), 1) + min(l.Left, 1), 60 + weight(l.Text+l.Who+l.Words) + len(l.Href)
+		nodes, bytes = 1+min(len(l.Who), 1)+min(l.Left, 1), 60+weight(l.Text+l.Who+l.Words)+len(l.Href)
+		if l.Parts != nil {
+			nodes, bytes = nodes+2+len(l.Parts), bytes+1500+13*len(l.Parts)
+		}
+		return nodes, bytes
 	})
-	if next := from + len(d.Lines); next < all {
+	if next := from + len(d.Lines); next < all && at.Until == 0 {
 		d.Left, d.Rest = all-next, with(where, "from", strconv.Itoa(next))
 	}
 }

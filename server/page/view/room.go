@@ -62,8 +62,16 @@ func (r *Room) take(nodes, bytes int) bool {
 
 // some is the beginning of a list for which there is room. A list that begins has at least one.
 func some[T any](r *Room, list []T, costs func(*T) (nodes, bytes int)) []T {
+	if have := fitting(r, list, costs); len(have) > 0 {
+		return have
+	}
+	return list[:min(len(list), 1)]
+}
+
+// fitting is the beginning of a list for which there is room; of one of several lists that may be nothing.
+func fitting[T any](r *Room, list []T, costs func(*T) (nodes, bytes int)) []T {
 	for i := range list {
-		if nodes, bytes := costs(&list[i]); !r.take(nodes, bytes) && i > 0 {
+		if !r.take(costs(&list[i])) {
 			return list[:i]
 		}
 	}

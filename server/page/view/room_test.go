@@ -158,6 +158,9 @@ func largePages(text string, n int) map[string]view.Page {
 		Matches: several(min(n, 80), func(i int) api.Match {
 			return api.Match{Path: path(i), Text: x, Spans: []api.FoundSpan{{First: moment, Last: moment}}}
 		}),
+		Names: several(min(n, 80), func(i int) api.Match {
+			return api.Match{Path: path(i), Spans: []api.FoundSpan{{First: moment, Last: moment, Gone: &moment}}}
+		}),
 		Said: several(min(n, 80), func(int) api.Said {
 			return api.Said{
 				Session: cp.Session, Title: x, Who: "user",
@@ -270,8 +273,12 @@ func largePages(text string, n int) map[string]view.Page {
 		"lanes": view.Time(f, f.DrawLanes(rows(min(n, 120)), ops[:min(n, 200)], 9, 7)),
 		"files": view.Directory(f, "aa", "", several(n, path), 0),
 		"file": view.Content(f, "aa", "a.txt", content, false, nil, several(24,
-			func(int) api.PathsCheckpoint { return api.PathsCheckpoint{Checkpoint: cp} }), 0),
-		"blame":     view.Content(f, "aa", "a.txt", content, false, blame, nil, 0),
+			func(int) api.PathsCheckpoint { return api.PathsCheckpoint{Checkpoint: cp} }), view.Place{}),
+		"hit": view.Content(f, "aa", "a.txt", content, false, nil, nil, view.Place{
+			Line: bytes.Count(content, []byte("\n")) / 2, Words: "e",
+			Whose: &api.BlameResponse{Lines: blame.Lines[:1], Origins: blame.Origins},
+		}),
+		"blame":     view.Content(f, "aa", "a.txt", content, false, blame, nil, view.Place{}),
 		"rest line": view.RestOfLine(f, "/ab12cd34/f", content, view.Piece{Line: 1, At: 10}),
 		"talk": view.Talk(f, "aa", &api.MessagesResponse{Session: cp.Session, Messages: several(200,
 			func(int) api.Message { return message })}, false),

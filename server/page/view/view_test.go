@@ -92,6 +92,7 @@ func pages(text string) map[string]view.Page {
 	}
 	grep := &api.GrepResponse{
 		Matches: []api.Match{{Path: x, Text: x, Spans: []api.FoundSpan{{First: *moment, Last: *moment}}}},
+		Names:   []api.Match{{Path: x, Spans: []api.FoundSpan{{First: *moment, Last: *moment, Gone: moment}}}},
 		Said:    []api.Said{{Session: text, Title: x, Who: text, Text: x, Turn: 2}},
 	}
 	ops := []api.Operation{{
@@ -118,12 +119,14 @@ func pages(text string) map[string]view.Page {
 		"find":     view.Find(f, f.Found(text, []api.Row{row}, grep, errors.New(text), &r)),
 		"lanes":    view.Time(f, f.DrawLanes([]api.Row{row}, ops, 9, 7)),
 		"files":    view.Directory(f, text, text, []api.Text{x, x + "/"}, 0),
-		"file":     view.Content(f, text, text, []byte(text), false, nil, history, 0),
-		"blame":    view.Content(f, text, text, nil, false, blame, history, 0),
-		"ask":      view.Ask(f, sheet),
-		"done":     view.Done(f, sheet),
-		"failed":   view.Failed(f, 404, &api.Error{Message: text, Hint: text, Candidates: []string{text}}),
-		"refused":  view.Refused(f.Base, 401, text),
+		"file":     view.Content(f, text, text, []byte(text), false, nil, history, view.Place{}),
+		"hit": view.Content(f, text, text, []byte(text), false, nil, history,
+			view.Place{Line: 1, Words: text, Whose: blame}),
+		"blame":   view.Content(f, text, text, nil, false, blame, history, view.Place{}),
+		"ask":     view.Ask(f, sheet),
+		"done":    view.Done(f, sheet),
+		"failed":  view.Failed(f, 404, &api.Error{Message: text, Hint: text, Candidates: []string{text}}),
+		"refused": view.Refused(f.Base, 401, text),
 	}
 }
 
