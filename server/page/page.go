@@ -7,6 +7,7 @@
 //   - guests.go: how many connections may ask for nothing
 //   - keys.go: launch tokens, and the sessions that they became
 //   - look.go, act.go, live.go: what is looked at, what is done, what happens meanwhile
+//   - content.go: the bytes of a file
 //   - document.go: a document on its way; deeds.go: what was done is not done again
 //
 // Package view makes the HTML.
@@ -139,6 +140,7 @@ func (p *Page) routes() *http.ServeMux {
 	look("/p/{project}/c/{checkpoint}/file", "file", (*visit).file)
 	atOnce("/p/{project}/lanes", "lanes", (*visit).lanes)
 	atOnce("/p/{project}/find", "find", (*visit).find)
+	mux.HandleFunc("GET /p/{project}/content", p.content)
 	mux.HandleFunc("GET /p/{project}/live", p.live)
 	mux.Handle("POST /p/{project}/plan", p.act(false))
 	mux.Handle("POST /p/{project}/do", p.act(true))

@@ -17,6 +17,11 @@ func Between(f Frame, where string, r *api.DiffResponse) Page {
 		d.To, d.ToHref = f.moments(momentOf(r.To))
 	}
 	d.Change = changed(r.Files, where, 0, roomOfChange)
+	before, after := r.From.ID, ""
+	if r.To != nil {
+		after = r.To.ID
+	}
+	d.Change.contents(f, r.Files, before, after)
 	f.At = "compare"
 	return Page{Frame: f, Title: "Diff · " + f.Name, Data: d, name: "between"}
 }

@@ -36,6 +36,7 @@ type Detail struct {
 	NoCode    bool   // only the conversation is known
 	Before    string // the name of the state in which its turn began; "": there is none
 	where     string // its address
+	from      string // the name of the state that it changed
 }
 
 // message is one of a conversation.
@@ -115,7 +116,11 @@ func (f Frame) Detail(r *api.ShowResponse, end string) *Detail {
 	if end != "" {
 		d.where = with(f.Point(api.TurnName(d.Turn, session)), "end", end)
 	}
+	if d.from = d.Before; r.Whole == nil {
+		d.from = d.ID + "~1"
+	}
 	d.Change = changed(r.Files, d.where, 0, roomOfChange)
+	d.Change.contents(f, r.Files, d.from, d.ID)
 	return d
 }
 

@@ -83,7 +83,7 @@ const overlapsAtOnce = 60
 func overlaps(r *api.CompareResponse, where string, from int) (out []overlap, rest string) {
 	list := behind(r.Conflicts, from)
 	for _, o := range list[:min(len(list), overlapsAtOnce)] {
-		out = append(out, overlap{brief(string(o.Path)), string(o.Verdict), render.CollideWords(o.Reason), o.Places})
+		out = append(out, overlap{pathWords(o.Path), string(o.Verdict), render.CollideWords(o.Reason), o.Places})
 	}
 	if len(list) > len(out) {
 		rest = with(where, "overlap", strconv.Itoa(from+len(out)))

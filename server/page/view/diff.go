@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"slices"
@@ -35,7 +36,11 @@ type fileDiff struct {
 	Note    string
 	Added   int
 	Removed int
-	Mode    string // how its permissions changed
+	Mode    string // what it is, or became, where it is no plain file
+	Size    string // of one without lines, before and after
+	Old     string // the address of its content before, of one without lines; "": it has none here
+	New     string // and after
+	Picture bool
 	Open    bool
 	Lines   []line
 	Left    int    // lines that are not there
@@ -75,15 +80,15 @@ func changed(list []api.FileDiff, where string, first int, r Room) change {
 	rest := behind(list, first)
 	for i := range rest {
 		file := diff(&rest[i])
-		bytes := 600 + weight(file.Path) + weight(file.From) + 2*weight(file.Raw) + 4*addressed(file.Raw)
-		if !r.take(13, bytes) && i > 0 {
+		bytes := 1200 + weight(file.Path) + weight(file.From) + 2*weight(file.Raw) + 6*addressed(file.Raw)
+		if !r.take(17, bytes) && i > 0 {
 			out.Left = len(rest) - i
 			out.Rest = with(where, "first", strconv.Itoa(first+i))
 			break
 		}
 		at := with(where, "file", file.Raw, "first", strconv.Itoa(first+i))
-		if folded := foldedWhy(&rest[i], len(list)); folded != "" {
-			file.Note = strings.TrimPrefix(file.Note+", "+folded, ", ")
+		if folded, why := folded(&rest[i], len(list)); folded {
+			file.Note = joined(", ", file.Note, why)
 			file.Left = countLines(rest[i].Hunks)
 			file.Rest = with(at, "line", "0")
 		} else {
@@ -107,19 +112,21 @@ var generatedNames = map[string]bool{
 // generatedMarks stand in the first lines of files that a program has written.
 var generatedMarks = []string{"DO NOT EDIT", "@generated"}
 
-// foldedWhy says why the lines of a file are not shown before it is opened; "": they are. all is how many files changed
+// folded reports whether the lines of a file are not shown before it is opened, and why. all is how many files changed
 // with it.
-func foldedWhy(d *api.FileDiff, all int) string {
+func folded(d *api.FileDiff, all int) (is bool, why string) {
 	name := path.Base(string(d.Path))
 	switch {
 	case len(d.Hunks) == 0:
-		return ""
+		return false, ""
 	case generatedNames[name], strings.Contains(name, ".min."), strings.HasSuffix(name, ".map"), saysGenerated(d.Hunks):
-		return "generated"
+		return true, "generated"
 	case all > 1 && d.Added+d.Removed > viewLines:
-		return "large"
+		return true, "large"
+	case all > 1 && d.Status == "deleted":
+		return true, "" // its status says it
 	}
-	return ""
+	return false, ""
 }
 
 // saysGenerated looks at the first lines of a file, as far as they are in a diff.
@@ -142,16 +149,98 @@ func saysGenerated(hunks []api.Hunk) bool {
 // diff is a file without its lines.
 func diff(d *api.FileDiff) fileDiff {
 	out := fileDiff{
-		Path: brief(string(d.Path)), Raw: string(d.Path), From: brief(string(d.RenamedFrom)), Status: d.Status,
-		Added: d.Added, Removed: d.Removed, Note: notes[d.Note],
+		Path: pathWords(d.Path), Raw: string(d.Path), Status: d.Status,
+		Added: d.Added, Removed: d.Removed, Note: notes[d.Note], Mode: modeWords(d.OldMode, d.NewMode),
+	}
+	if d.RenamedFrom != "" {
+		out.From = pathWords(d.RenamedFrom)
 	}
 	if out.Note == "" {
 		out.Note = brief(d.Note)
 	}
-	if d.OldMode != d.NewMode && d.OldMode != "" && d.NewMode != "" {
-		out.Mode = brief(d.OldMode) + " → " + brief(d.NewMode)
+	if d.Note == "binary" || d.Note == "too_large" {
+		out.Size = sizeWords(d)
 	}
 	return out
+}
+
+// pathWords is a path as commands print it.
+func pathWords(path api.Text) string { return brief(term.Quote(string(path))) }
+
+// modes are what a file can be, as git has it.
+var modes = map[string]string{
+	"100644": "file", "100755": "executable", "120000": "symbolic link", "040000": "directory", "160000": "repository",
+}
+
+// modeWords says what a path is, or became; "": it is a file, as before.
+func modeWords(old, now string) string {
+	word := func(mode string) string { return cmp.Or(modes[mode], brief(mode)) }
+	switch {
+	case old != "" && now != "" && old != now:
+		return word(old) + " → " + word(now)
+	case cmp.Or(now, old) != "100644":
+		return word(cmp.Or(now, old))
+	}
+	return ""
+}
+
+func sizeWords(d *api.FileDiff) string {
+	switch {
+	case d.OldMode == "":
+		return term.Size(d.NewSize)
+	case d.NewMode == "":
+		return term.Size(d.OldSize)
+	}
+	return term.Size(d.OldSize) + " → " + term.Size(d.NewSize)
+}
+
+// pictures are the ends of names of files that a browser can show.
+var pictures = map[string]bool{
+	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".avif": true, ".bmp": true, ".ico": true,
+}
+
+// isPicture reports whether a browser can show a file, as far as its name and size tell.
+func isPicture(d *api.FileDiff) bool {
+	return pictured(string(d.Path)) && max(d.OldSize, d.NewSize) <= maxPicture
+}
+
+func pictured(name string) bool { return pictures[strings.ToLower(path.Ext(name))] }
+
+const (
+	maxPicture     = 8 << 20 // bytes of a picture that is shown
+	picturesAtOnce = 12      // of a change; others are downloaded
+)
+
+// contents gives files without lines the addresses of what they were and are: before and after are the names of the two
+// states; "": such contents have no address.
+func (c *change) contents(f Frame, list []api.FileDiff, before, after string) {
+	at := map[string]*api.FileDiff{}
+	for i := range list {
+		at[string(list[i].Path)] = &list[i]
+	}
+	left := picturesAtOnce
+	for i := range c.Files {
+		file := &c.Files[i]
+		d := at[file.Raw]
+		if file.Size == "" || d == nil {
+			continue
+		}
+		if d.OldMode != "" && before != "" {
+			file.Old = f.content(before, cmp.Or(string(d.RenamedFrom), file.Raw))
+		}
+		if d.NewMode != "" && after != "" {
+			file.New = f.content(after, file.Raw)
+		}
+		if file.Old+file.New == "" || !isPicture(d) || left == 0 {
+			continue
+		}
+		file.Picture, file.Open, left = true, true, left-1
+	}
+}
+
+// content is the address of the bytes of a file in a state.
+func (f Frame) content(state, path string) string {
+	return with(f.Path("content"), "at", state, "path", path)
 }
 
 // countLines is how many lines a diff has, and heads of hunks.
@@ -346,10 +435,11 @@ func PieceOf(address *url.URL, base string) Piece {
 // More is a piece of a change: further files, lines of a file, or the rest of a line. The list has every file.
 func More(f Frame, list []api.FileDiff, p Piece, c *Detail) Page {
 	if p.file == "" {
-		return Page{
-			Frame: f, Data: map[string]any{"C": changed(list, p.where, p.First, roomOfChange), "D": c},
-			name: "pieces",
+		more := changed(list, p.where, p.First, roomOfChange)
+		if c != nil {
+			more.contents(f, list, c.from, c.ID)
 		}
+		return Page{Frame: f, Data: map[string]any{"C": more, "D": c}, name: "pieces"}
 	}
 	out := Page{Frame: f, Data: fileDiff{}, name: "pieces"}
 	for i := range list {

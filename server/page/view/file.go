@@ -46,7 +46,7 @@ func Directory(f Frame, checkpoint, dir string, entries []api.Text, from int) Pa
 	}
 	for _, e := range list {
 		name, isDir := strings.CutSuffix(string(e), "/")
-		one := entry{Name: brief(name[strings.LastIndexByte(name, '/')+1:]), Dir: isDir}
+		one := entry{Name: pathWords(api.Text(name[strings.LastIndexByte(name, '/')+1:])), Dir: isDir}
 		if isDir {
 			one.Href = f.Path("c", checkpoint, "files") + "?path=" + query(name)
 		} else {
@@ -71,6 +71,8 @@ type file struct {
 	Rest              string // their address; "": all are there
 	Blamed            bool
 	BlameHref         string
+	Content           string // the address of its bytes
+	Picture           bool
 	History           []Row
 	Above             string // the address of lines above those that are there; "": there are none
 	Over              int    // how many
@@ -102,9 +104,10 @@ func Content(
 	f Frame, checkpoint, path string, content []byte, large bool, blame *api.BlameResponse, history []api.PathsCheckpoint, at Place,
 ) Page {
 	d := &file{
-		Checkpoint: checkpoint, Short: checkpoint[:min(7, len(checkpoint))], Href: f.Path("c", checkpoint), Path: path, Raw: path,
+		Checkpoint: checkpoint, Short: checkpoint[:min(7, len(checkpoint))], Href: f.Path("c", checkpoint), Path: term.Quote(path), Raw: path,
 		Size: term.Size(int64(len(content))), BlameHref: f.Path("c", checkpoint, "file") + "?blame=1&path=" + query(path),
 	}
+	d.Content = f.content(checkpoint, path)
 	dir := ""
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
 		dir = path[:i]
@@ -112,9 +115,9 @@ func Content(
 	d.Files = f.Path("c", checkpoint, "files") + "?path=" + query(dir)
 	switch {
 	case large:
-		d.Note, d.Size = "It is too large to be shown: 'rewind cat' has it whole.", ""
+		d.Note, d.Size = "It is too large to be shown.", ""
 	case textdiff.IsBinary(content):
-		d.Note = "It is not text."
+		d.Note, d.Picture = "It is not text.", pictured(path)
 	case blame != nil:
 		d.Blamed = true
 		d.Lines = f.blamed(blame)

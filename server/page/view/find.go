@@ -11,6 +11,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/naming"
+	"rewind/internal/term"
 )
 
 // Found is what a search found in a project: prompts, lines of files, lines of conversations.
@@ -90,11 +91,16 @@ func (f Frame) Found(words string, turns []api.Row, g *api.GrepResponse, err err
 const namesAtOnce = 20
 
 func (f Frame) foundLines(list []api.Match, words string, find *regexp.Regexp) []foundLine {
-	out := make([]foundLine, 0, len(list))
+	out, quoted := make([]foundLine, 0, len(list)), words
+	if q := term.Quote(words); q != words { // as it stands in a path
+		quoted = q[1 : len(q)-1]
+	}
+	inPath := finder(quoted)
 	for i := range list {
 		m := &list[i]
 		line := foundLine{
-			Path: excerpt(string(m.Path), find), Line: m.Line, Text: excerpt(string(m.Text), find), Now: m.Now,
+			Path: excerpt(term.Quote(string(m.Path)), inPath), Line: m.Line, Text: excerpt(string(m.Text), find),
+			Now: m.Now,
 		}
 		if n := len(m.Spans); n > 0 {
 			line.Since = f.foundMoment(&m.Spans[0].First)
@@ -128,7 +134,8 @@ func (f Frame) foundMoment(m *api.Moment) foundMoment {
 
 func (f Frame) foundSaid(list []api.Said, words string, find *regexp.Regexp) []foundSaid {
 	out := make([]foundSaid, 0, len(list))
-	seek := "#:~:text=" + strings.NewReplacer("-", "%2D", "&", "%26").Replace(url.PathEscape(words)) // the browser looks for it
+	// the browser looks for it
+	seek := "#:~:text=" + strings.NewReplacer("-", "%2D", "&", "%26").Replace(url.PathEscape(words))
 	for i := range list {
 		s := &list[i]
 		one := foundSaid{

@@ -117,7 +117,7 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	s.goes(r)
 	for _, c := range r.Conflicts[:min(len(r.Conflicts), shownChanges)] {
 		s.Conflicts = append(s.Conflicts, changeLine{
-			Status: "kept", Path: brief(string(c.Path)),
+			Status: "kept", Path: pathWords(c.Path),
 			Note: brief(c.Reason),
 		})
 	}
@@ -162,7 +162,7 @@ func (f Frame) changes(s *Sheet, r *api.RestoreResponse) {
 		if len(s.Changes) == shownChanges || s.Verb == "pick" { // which names them with what becomes of them
 			continue
 		}
-		line := changeLine{Status: c.Status, Path: brief(string(c.Path)), raw: c.Path}
+		line := changeLine{Status: c.Status, Path: pathWords(c.Path), raw: c.Path}
 		if r.DryRun && r.Target.ID != "" && !merged[c.Path] {
 			line.Lines = with(f.Path("diff"), "from", r.Target.ID, "back", "1", "file", string(c.Path), "line", "0")
 		}
@@ -235,7 +235,7 @@ func (f Frame) merges(s *Sheet, r *api.RestoreResponse) {
 			continue
 		}
 		line := changeLine{
-			Status: string(m.Verdict), Path: brief(string(m.Path)), Note: render.MergeWords(m.Reason, change),
+			Status: string(m.Verdict), Path: pathWords(m.Path), Note: render.MergeWords(m.Reason, change),
 			raw: m.Path,
 		}
 		if s.Verb == "pick" && r.DryRun {
@@ -327,7 +327,7 @@ func group(list []keptGroup, why string, path api.Text) []keptGroup {
 		list, at = append(list, keptGroup{Why: brief(why)}), len(list)
 	}
 	if len(list[at].Paths) < shownKept {
-		list[at].Paths = append(list[at].Paths, brief(string(path)))
+		list[at].Paths = append(list[at].Paths, pathWords(path))
 	} else {
 		list[at].More++
 	}

@@ -7,6 +7,7 @@ import (
 	"rewind/api"
 	"rewind/internal/naming"
 	"rewind/internal/render"
+	"rewind/internal/term"
 )
 
 // Timeline is a project as a log: what happened, the newest first, and one moment of it beside.
@@ -149,7 +150,7 @@ func (f Frame) Rows(list []api.Row, chosen string) []Row {
 		}
 		paths := make([]string, 0, len(r.Changes))
 		for _, ch := range r.Changes {
-			paths = append(paths, string(ch.Path))
+			paths = append(paths, term.Quote(string(ch.Path)))
 		}
 		all := strings.Join(paths, ", ")
 		if row.Files = cut(all, briefWeight); r.Left > 0 || len(row.Files) < len(all) {
