@@ -321,8 +321,8 @@ func (v *visit) makeFork(req api.ForkRequest, s *view.Sheet) (bool, error) {
 
 // clone has nothing to be shown first: it changes nothing that is there.
 func (v *visit) clone(q wish, dryRun bool, s *view.Sheet) (bool, error) {
-	if dryRun {
-		return true, nil
+	if err := v.family(q.Name, s); err != nil || dryRun {
+		return true, err
 	}
 	r, err := api.Call(v.Context(), v.page.client, api.MakeClone, api.CloneRequest{
 		Project: v.dir(), Walk: api.Walk{Session: q.Name}, Env: v.who.env, Title: api.Text(q.Title),
@@ -334,7 +334,19 @@ func (v *visit) clone(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	return true, nil
 }
 
+// family tells a sheet of the session that something is done with, and of those that it is forked from or into.
+func (v *visit) family(session string, s *view.Sheet) error {
+	kin, err := api.Call(v.Context(), v.page.client, api.Tree, api.TreeRequest{Project: v.dir(), Session: session}, nil)
+	if err == nil {
+		v.frame.Family(s, kin.Branches)
+	}
+	return err
+}
+
 func (v *visit) manage(q wish, dryRun bool, s *view.Sheet) (bool, error) {
+	if err := v.family(q.Name, s); err != nil {
+		return false, err
+	}
 	if q.Verb == api.DoRename && q.Title == "" {
 		return false, nil // the sheet asks for it
 	}

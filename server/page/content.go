@@ -9,8 +9,8 @@ import (
 	"rewind/api"
 )
 
-// content gives the bytes of a file as a state has them, to be downloaded. What begins as a picture does has the type of
-// one, and the page shows it; all else has a type that no browser opens.
+// content gives the bytes of a file as a state has them, to be downloaded. What begins as a picture does has the
+// type of one, and the page shows it; all else has a type that no browser opens.
 func (p *Page) content(w http.ResponseWriter, r *http.Request) {
 	v, err := p.visit(r)
 	if err != nil {

@@ -1,12 +1,14 @@
 package view
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
 	"rewind/api"
 	"rewind/internal/naming"
 	"rewind/internal/render"
+	"rewind/internal/term"
 	"rewind/internal/value"
 )
 
@@ -42,14 +44,17 @@ type Sheet struct {
 	Resume           string // the command line that opens it
 	Notes            []string
 	Losses           []string
-	Nothing          bool   // there is nothing to do
-	newSession       bool   // the conversation goes on in one
+	Nothing          bool // there is nothing to do
+	newSession       bool // the conversation goes on in one
+	family           map[string]Branch
 	target           string // the state that files are set to; "": of a pick there is none
 	MayExact         bool
 	MayTag, MayTitle bool
 	MayChoose        bool // between code and conversation
 	Button           string
 	Danger           bool
+	Marked           int    // files that get, or got, conflict markers
+	MarkedHref       string // of what changed in them, after it was done
 }
 
 // changeLine is a path with what becomes of it.
@@ -57,15 +62,34 @@ type changeLine struct {
 	Status, Path, Note string
 	Lines              string    // the address of what changes in it; "": it is not known
 	Diff               *fileDiff // what changes, where it is shown at once
+	Marks              int       // places in it with conflict markers
 	raw                api.Text  // the path
 }
 
 // keptGroup are paths that stay, or do not, for one reason.
 type keptGroup struct {
-	Why   string
+	Why   string // as it is said of several
 	Paths []string
 	More  int
+	Noun  string // "": file
 }
+
+// How many they are.
+func (g keptGroup) Count() string { return count(len(g.Paths)+g.More, cmp.Or(g.Noun, "file")) }
+
+// Because is why, as it is said of so many.
+func (g keptGroup) Because() string {
+	if len(g.Paths)+g.More > 1 {
+		return g.Why
+	}
+	return ofOne.Replace(g.Why)
+}
+
+// ofOne says of one path what is said of several.
+var ofOne = strings.NewReplacer(
+	"they are ", "it is ", "they cannot", "it cannot", "their content", "its content", " them", " it",
+	"stay as they are", "stays as it is",
+)
 
 const (
 	shownChanges = 40
@@ -74,22 +98,44 @@ const (
 	shownNotes   = 12
 )
 
-// words of each verb: what its sheet is headed, and its button says.
+// sheetWords are what the sheet of each verb is headed, and its button says. %s is what it is done to.
 var sheetWords = map[string][2]string{
-	"checkout": {"Go back", "Go back"}, "switch": {"Switch", "Switch"}, "undo-restore": {"Undo the going back", "Undo"},
-	"pick": {"Bring this change here", "Pick"}, "forward": {"Go forward", "Go forward"}, "fork": {"Fork", "Fork"},
+	"checkout": {"Go back to %s", "Go back"}, "switch": {"Switch to %s", "Switch"},
+	"undo-restore": {"Undo: return to %s", "Undo"}, "pick": {"Bring here the change of %s", "Pick"},
+	"forward": {"Go forward to %s", "Go forward"}, "fork": {"Fork: make the session “%s”", "Fork"},
 	"continue": {"Finish what was begun", "Finish it"}, "abort": {"Take back what was begun", "Take it back"},
-	"worktree": {"Fork into another directory", "Make it"}, "clone": {"Clone", "Clone"}, "rename": {"Rename", "Rename"},
-	"promote": {"Promote to main", "Promote"}, "archive": {"Archive", "Archive"}, "delete": {"Delete", "Delete"},
+	"worktree": {"Fork into another directory: make the session “%s”", "Make it"},
+	"clone":    {"Clone “%s”: make a session like it", "Clone"}, "rename": {"Rename “%s”", "Rename"},
+	"promote": {"Make “%s” the main session", "Promote"}, "archive": {"Archive “%s”", "Archive"},
+	"delete": {"Delete “%s”", "Delete"},
 }
 
-// doneWords are what a notice begins with when it was done.
+// heading is that of a verb, of something.
+func heading(verb, of string) string {
+	words := sheetWords[verb][0]
+	if of == "" {
+		words = bareWords[verb]
+	}
+	return strings.Replace(cmp.Or(words, sheetWords[verb][0]), "%s", of, 1)
+}
+
+// bareWords are headings where it is not known what it is done to.
+var bareWords = map[string]string{
+	"checkout": "Go back", "switch": "Switch to another session", "undo-restore": "Undo the last going back",
+	"pick": "Bring a change here", "forward": "Go forward", "fork": "Fork", "worktree": "Fork into another directory",
+	"clone": "Clone a session", "rename": "Rename a session", "promote": "Make a session the main one",
+	"archive": "Archive a session", "delete": "Delete a session",
+}
+
+// doneWords are what a notice says of each verb that was done, to %s.
 var doneWords = map[string]string{
-	"checkout": "Went to", "switch": "Switched to", "undo-restore": "Undone: back at", "pick": "Brought in",
-	"forward":  "Went forward to",
-	"continue": "Finished:", "abort": "Taken back; it had been on the way to", "fork": "Forked:", "worktree": "Forked:",
-	"clone": "Cloned:", "rename": "Renamed.", "promote": "Promoted.", "archive": "Archived.",
-	"delete": "Deleted.",
+	"checkout": "Went to %s", "switch": "Switched to %s", "undo-restore": "Undone: back at %s",
+	"pick":    "Brought in the change of %s",
+	"forward": "Went forward to %s", "continue": "Finished: %s",
+	"abort": "Taken back; it had been on the way to %s", "fork": "Forked: “%s”",
+	"worktree": "Forked: “%s”",
+	"clone":    "Cloned: “%s”", "rename": "Renamed to “%s”", "promote": "Promoted “%s”",
+	"archive": "Archived “%s”", "delete": "Deleted “%s”",
 }
 
 // Restore puts what a restore did, or would do, on a sheet.
@@ -107,22 +153,12 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 		s.Branch, s.Behind = short(b.Session), behindWords(b)
 	}
 	f.changes(s, r)
-	for _, k := range r.Kept {
-		s.MayExact = s.MayExact || k.Reason == value.KeptUnsaved || k.Reason == value.KeptSession
-		s.Kept = group(s.Kept, render.KeptWhy(k), k.Path)
-	}
-	for _, u := range r.NotCaptured {
-		s.NotCaptured = group(s.NotCaptured, render.UncapturedHead(u), api.Text(render.UncapturedPath(u)))
-	}
+	s.stays(r)
 	s.goes(r)
-	for _, c := range r.Conflicts[:min(len(r.Conflicts), shownChanges)] {
-		s.Conflicts = append(s.Conflicts, changeLine{
-			Status: "kept", Path: pathWords(c.Path),
-			Note: brief(c.Reason),
-		})
-	}
-	s.MoreConflicts = len(r.Conflicts) - len(s.Conflicts)
 	f.merges(s, r)
+	if r.Safety != nil {
+		s.MarkedHref = with(f.Path("diff"), "from", r.Safety.ID)
+	}
 	for _, w := range r.AtWork[:min(len(r.AtWork), shownNotes)] {
 		s.Working = append(s.Working, f.atWork(&w))
 	}
@@ -135,6 +171,27 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	s.Nothing = len(r.Changes)+len(r.Merges)+len(r.Managed) == 0 && !talks
 	s.MayTag = s.Verb == "checkout" || s.Verb == "switch" || s.Verb == "forward"
 	s.MayChoose = s.Path == "" && (s.Verb == "checkout" || s.Verb == "undo-restore")
+}
+
+// stays puts on a sheet what is left as it is.
+func (s *Sheet) stays(r *api.RestoreResponse) {
+	for _, k := range r.Kept {
+		s.MayExact = s.MayExact || k.Reason == value.KeptUnsaved || k.Reason == value.KeptSession
+		s.Kept = group(s.Kept, render.KeptWhy(k), k.Path)
+		if k.Reason == value.KeptHolds {
+			s.Kept[len(s.Kept)-1].Noun = "directory"
+		}
+	}
+	for _, u := range r.NotCaptured {
+		s.NotCaptured = group(s.NotCaptured, render.UncapturedHead(u), api.Text(render.UncapturedPath(u)))
+	}
+	for _, c := range r.Conflicts[:min(len(r.Conflicts), shownChanges)] {
+		s.Conflicts = append(s.Conflicts, changeLine{
+			Status: "kept", Path: pathWords(c.Path),
+			Note: brief(c.Reason),
+		})
+	}
+	s.MoreConflicts = len(r.Conflicts) - len(s.Conflicts)
 }
 
 const (
@@ -237,6 +294,9 @@ func (f Frame) merges(s *Sheet, r *api.RestoreResponse) {
 		line := changeLine{
 			Status: string(m.Verdict), Path: pathWords(m.Path), Note: render.MergeWords(m.Reason, change),
 			raw: m.Path,
+		}
+		if m.Verdict == value.MergeConflict {
+			line.Marks = m.Places
 		}
 		if s.Verb == "pick" && r.DryRun {
 			line.Lines = with(f.Point(s.Name), "file", string(m.Path), "line", "0")
@@ -397,7 +457,7 @@ func (f Frame) Fork(s *Sheet, r *api.ForkResponse) {
 	}
 	s.Resume = render.ShellLine(r.Resume)
 	if r.Worktree != "" {
-		s.Target += " in " + string(r.Worktree)
+		s.Notes = append(s.Notes, "The directory is "+term.Quote(string(r.Worktree))+".")
 		if r.Cwd != "" {
 			s.Resume = render.ShellLine([]string{"cd", string(r.Cwd)}) + " && " + s.Resume
 		}
@@ -408,20 +468,30 @@ func (f Frame) Fork(s *Sheet, r *api.ForkResponse) {
 	}
 }
 
+// Family puts on a sheet what the session is called that something is done with, and which of its family are at work.
+func (f Frame) Family(s *Sheet, list []api.Branch) {
+	s.family = map[string]Branch{}
+	for _, b := range f.Branches(list, "") {
+		s.family[b.ID] = b
+	}
+	s.Target = s.family[s.Name].Title
+}
+
 // Managed puts what becomes of sessions on a sheet.
 func (f Frame) Managed(s *Sheet, r *api.ManageResponse) {
 	s.Operation = r.Operation
-	for _, m := range r.Managed[:min(len(r.Managed), shownNotes)] {
-		words := short(m.Session)
-		switch {
-		case m.WasTitle != m.Title:
-			words += " is called “" + brief(string(m.Title)) + "”"
-		case m.Now.String() != "":
-			words += " is " + m.Now.String()
-		default:
-			words += " stands among the others"
+	for i := range r.Managed {
+		if m := &r.Managed[i]; m.Session == s.Name {
+			s.Target = cmp.Or(brief(string(m.Title)), s.Target)
 		}
-		s.Notes = append(s.Notes, words)
+	}
+	for i := range r.Managed[:min(len(r.Managed), shownNotes)] {
+		m := &r.Managed[i]
+		b := s.family[m.Session]
+		s.Notes = append(s.Notes, managedWords(m, b.Title, r.DryRun))
+		if b.Running && r.DryRun {
+			s.Working = append(s.Working, b.Short+" is running: its agent is at work, or has it open")
+		}
 	}
 	for _, l := range r.Losses[:min(len(r.Losses), shownNotes)] {
 		if l.Turns > 0 {
@@ -430,24 +500,60 @@ func (f Frame) Managed(s *Sheet, r *api.ManageResponse) {
 	}
 }
 
+// managedWords says what becomes of a session, or became.
+func managedWords(m *api.Managed, title string, yet bool) string {
+	words := short(m.Session)
+	if title = cmp.Or(brief(string(m.Title)), title); title != "" && title != words {
+		words = "“" + title + "” (" + words + ")"
+	}
+	now, called, back := " is now ", " was called “", " is among the others again"
+	if yet {
+		now, called, back = " will be ", " is called “", " will be among the others again"
+	}
+	switch {
+	case m.WasTitle != m.Title:
+		return words + called + brief(string(m.WasTitle)) + "”" + map[bool]string{true: " until now"}[yet]
+	case m.Now.String() != "":
+		return words + now + m.Now.String()
+	}
+	return words + back
+}
+
 // Ask is the sheet before it is done.
 func Ask(f Frame, s Sheet) Page {
 	s.Notes = briefs(s.Notes, shownNotes, briefWeight)
-	s.Heading, s.Button = sheetWords[s.Verb][0], sheetWords[s.Verb][1]
+	s.Heading, s.Button = heading(s.Verb, s.Target), sheetWords[s.Verb][1]
 	if s.Path != "" {
-		s.Heading, s.Button = "Bring back "+brief(s.Path)+" as at", "Bring it back"
+		s.Heading, s.Button = "Bring back "+pathWords(api.Text(s.Path))+" as at "+s.Target, "Bring it back"
+	}
+	if s.Marked = s.marks(); s.Marked > 0 {
+		s.Button += " with conflict markers"
 	}
 	s.MayTitle = s.newSession || s.Verb == "fork" || s.Verb == "clone" || s.Verb == "worktree" || s.Verb == "rename"
 	s.Danger = s.Verb == "delete"
 	return Page{Frame: f, Data: s, name: "ask"}
 }
 
+// marks is in how many files conflict markers are, or would be.
+func (s *Sheet) marks() (n int) {
+	for _, m := range s.Merges {
+		if m.Marks > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // Done is what was done.
 func Done(f Frame, s Sheet) Page {
 	s.Notes = briefs(s.Notes, shownNotes, briefWeight)
-	s.Heading = doneWords[s.Verb]
-	if s.Path != "" { // the project stands where it stood
-		s.Heading, s.From = "Brought back "+brief(s.Path)+" as at", ""
+	s.Heading = strings.Replace(doneWords[s.Verb], "%s", s.Target, 1)
+	if s.Target == "" {
+		s.Heading = strings.TrimRight(doneWords[s.Verb][:strings.IndexAny(doneWords[s.Verb], ":;“%")], " ")
 	}
+	if s.Path != "" { // the project stands where it stood
+		s.Heading, s.From = "Brought back "+pathWords(api.Text(s.Path))+" as at "+s.Target, ""
+	}
+	s.Marked = s.marks()
 	return Page{Frame: f, Data: s, name: "done"}
 }

@@ -204,6 +204,9 @@ func count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
+	if stem, y := strings.CutSuffix(one, "y"); y && !strings.ContainsAny(stem[len(stem)-1:], "aeiou") {
+		return term.Count(n) + " " + stem + "ies"
+	}
 	for _, es := range []string{"ch", "sh", "s", "x"} {
 		if strings.HasSuffix(one, es) {
 			return fmt.Sprintf("%s %ses", term.Count(n), one)

@@ -73,6 +73,7 @@ export function live(): void {
 // meanwhile and aside are where what has happened is asked for. That the daemon does not answer is said above; what it
 // answers instead is told once.
 const meanwhile = new Place({ busy: () => undefined, failed: untold });
+const told = new Place({ busy: () => undefined, failed: untold });
 const aside = new Place({ busy: () => undefined, failed: untold });
 
 function untold(words: DocumentFragment, again: HTMLButtonElement, answered: boolean): void {
@@ -85,6 +86,7 @@ function untold(words: DocumentFragment, again: HTMLButtonElement, answered: boo
 
 async function renew(beside: boolean, own: boolean): Promise<void> {
   if (document.hidden || document.querySelector("dialog[open], [popover]:popover-open")) return;
+  void renewNotices();
   const at = document.getElementById("main")!.dataset.at;
   if (at === "timeline") await renewLog(beside, own);
   else if (at === "tree" || at === "lanes" || at === "ops") {
@@ -102,6 +104,17 @@ async function renew(beside: boolean, own: boolean): Promise<void> {
     main.scrollTop = top;
     more(main);
     if (focus) main.querySelector<HTMLElement>(`a[href="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
+  }
+}
+
+// renewNotices removes what is told of acts that were undone since, wherever that was done.
+async function renewNotices(): Promise<void> {
+  const buttons = [...document.querySelectorAll<HTMLElement>('.notice [data-act="undo-restore"]')];
+  if (!buttons.length) return;
+  const can = await told.ask((signal) => part(`${base}/p/${project}/ops`, "undoable", signal), () => void renewNotices());
+  if (!can) return;
+  for (const button of buttons) {
+    if (!can.querySelector(`[data-seq="${button.dataset.name}"]`)) button.closest(".notice")?.remove();
   }
 }
 
