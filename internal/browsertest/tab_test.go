@@ -229,7 +229,8 @@ func (b *tab) views(fork string) map[string]string {
 	cp := b.checkpoint("and a changelog")
 	return map[string]string{
 		"log": "", "session": "/s/claude/" + first, "turn": "/s/claude/" + first + "/t/4", "step": "/c/" + cp,
-		"tree": "/tree", "lanes": "/lanes", "restores": "/ops",
+		"steps": "/s/claude/" + first + "/t/4/steps",
+		"tree":  "/tree", "lanes": "/lanes", "restores": "/ops",
 		"compare": "/compare?a=" + url.QueryEscape("claude/"+first) + "&b=" + url.QueryEscape("claude/"+fork),
 		"find":    "/find?q=parser", "files": "/c/" + cp + "/files", "file": "/c/" + cp + "/file?path=README.md",
 		"blame": "/c/" + cp + "/file?path=README.md&blame=1", "projects": "/../../projects", "missing": "/c/" + strings.Repeat("0", 40),

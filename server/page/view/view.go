@@ -30,6 +30,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"count": count, "size": term.Size, "clean": clean, "short": short, "turn": naming.TurnWords,
 		"asset": asset, "dict": dict, "sentence": sentence,
 		"int": func(n uint64) int { return int(n) }, "plus": func(n, to int) int { return to + n },
+		"long":  long,
 		"minus": func(n, from int) int { return from - n },
 	}).ParseFS(files, "html/*.html"))
 })
@@ -179,6 +180,13 @@ func clean(v any) string {
 		return t
 	}
 	return fmt.Sprint(v)
+}
+
+// long reports whether a text may take so many lines or more, so that its box scrolls, also in a narrow window: who has
+// no mouse gets there then.
+func long(lines int, text string) bool {
+	const narrow = 40 // characters of a line
+	return len(text) > narrow*lines || strings.Count(text, "\n") >= lines-1
 }
 
 // sentence is what the API says of something, as a sentence of its own: with a capital, where it begins with a word.
