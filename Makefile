@@ -138,8 +138,9 @@ screens: ## pictures of every view and dialog of the page into screens/; needs c
 	$(GO) test ./internal/browsertest -count 1 -run 'TestViews|TestAxe' -screens '$(CURDIR)/screens'
 
 .PHONY: pictures
-pictures: screens ## the pictures of README.md, of those
+pictures: screens ## the recording of README.md, and the pictures of docs/tour.md; needs tmux
 	mkdir -p docs/pictures
+	$(GO) test ./cmd/rewind -count 1 -run TestRecording -record
 	cp screens/log-1024-light.png docs/pictures/log-light.png
 	cp screens/log-1024-dark.png docs/pictures/log-dark.png
 

@@ -9,20 +9,20 @@ import (
 	"testing"
 )
 
-// TestReadme runs the session that README.md begins with: every command of its first console block, in a project of
+// TestReadme runs the session that docs/tour.md begins with: every command of its first console block, in a project of
 // two files, must exit with 0 and print what the block says, but for ids, times, sizes, the place of the project and
 // hints.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile("../../README.md")
+	b, err := os.ReadFile("../../docs/tour.md")
 	must(t, err)
 	_, block, ok := strings.Cut(string(b), "\n```console\n")
 	if !ok {
-		t.Fatal("README.md has no console block")
+		t.Fatal("docs/tour.md has no console block")
 	}
 	block, _, ok = strings.Cut(block, "\n```")
 	if !ok {
-		t.Fatal("the console block of README.md has no end")
+		t.Fatal("the console block of docs/tour.md has no end")
 	}
 	// One shell runs them all, so that cd and variables last; it prints each command before it runs it.
 	var script strings.Builder
@@ -34,15 +34,12 @@ func TestReadme(t *testing.T) {
 		}
 	}
 	if commands == 0 {
-		t.Fatal("the console block of README.md has no line that begins with \"$ \"")
+		t.Fatal("the console block of docs/tour.md has no line that begins with \"$ \"")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
 	home, project := filepath.Join(dir, "home/you"), filepath.Join(dir, "home/you/project")
-	write(t, project, map[string]string{
-		"src/main.go":  "package main\n\nfunc main() {}\n",
-		"src/old/data": strings.Repeat("kept for a reason\n", 9), "docs/notes.txt": "look at the parser\n", "notes.txt": "todo\n",
-	})
+	layOutProject(t, project)
 	layOutAgent(t, home)
 	cmd := exec.Command("bash", "-eu", "-o", "pipefail", "-c", script.String())
 	cmd.Dir = project
@@ -54,8 +51,17 @@ func TestReadme(t *testing.T) {
 	}
 	got := plain(strings.ReplaceAll(string(out), dir, ""))
 	if d := difference(plain(block), got); d != "" {
-		t.Errorf("the session of README.md is not what happens (-README +now):\n%s\nwhole:\n%s", d, out)
+		t.Errorf("the session of docs/tour.md is not what happens (-README +now):\n%s\nwhole:\n%s", d, out)
 	}
+}
+
+// layOutProject makes the project of the session.
+func layOutProject(t *testing.T, dir string) {
+	t.Helper()
+	write(t, dir, map[string]string{
+		"src/main.go":  "package main\n\nfunc main() {}\n",
+		"src/old/data": strings.Repeat("kept for a reason\n", 9), "docs/notes.txt": "look at the parser\n", "notes.txt": "todo\n",
+	})
 }
 
 // layOutAgent installs what hooks call as make install does, and a stand-in for an agent that has been started before:

@@ -60,10 +60,10 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 // notOurs are paths that a document names and that are somebody else's, or made by a program of ours.
 var notOurs = map[string]string{
 	"hooks/hooks.json":         "Droid's",
-	"docs/notes.txt":           "of the project in the session that README.md shows",
+	"docs/notes.txt":           "of the project in the session that docs/tour.md shows",
 	"src/tidy.go":              "of the same project",
 	"src/main.go":              "of the same project",
-	"docs/numbers.txt":         "of the project in the picture of the picker in README.md",
+	"docs/numbers.txt":         "of the project in the picture of the picker in docs/tour.md",
 	"src/parser/lexer.go":      "of the same project",
 	"src/parser/lexer_test.go": "of the same project",
 }
@@ -258,16 +258,20 @@ func TestDependenciesAreListed(t *testing.T) {
 	}
 }
 
-// TestReadmeBeginsWithWhatItIsFor: before README.md shows a session it says what else there is, where the program runs,
-// what it does on the network, and how to remove it.
+// TestReadmeBeginsWithWhatItIsFor: before README.md says how to install it says what else there is, where the program
+// runs, what it does on the network, and how to remove it; and it is one screen.
 func TestReadmeBeginsWithWhatItIsFor(t *testing.T) {
-	first, _, _ := strings.Cut(documents(t, root(t))["README.md"], "```")
+	whole := documents(t, root(t))["README.md"]
+	if lines := strings.Count(whole, "\n"); lines > 55 {
+		t.Errorf("README.md has %d lines; what is more goes to docs/", lines)
+	}
+	first, _, _ := strings.Cut(whole, "## Install")
 	for _, word := range []string{
 		"git stash", "jj", "own rewind", "Linux", "macOS", "Windows", "daemon", "network",
-		"make uninstall",
+		"rewind uninstall",
 	} {
 		if !strings.Contains(first, word) {
-			t.Errorf("README.md does not speak of %s before it shows a session", word)
+			t.Errorf("README.md does not speak of %s before it says how to install", word)
 		}
 	}
 }
