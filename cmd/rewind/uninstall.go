@@ -156,9 +156,9 @@ func (a *app) tellUninstalled(out uninstalled, req api.HooksRequest) error {
 	}
 	in := &out.Removed
 	for _, path := range append(slices.Clone(in.Programs), in.Link, in.Pages) {
-		switch {
-		case path == "":
-		case path == in.Pages:
+		switch path {
+		case "":
+		case in.Pages:
 			fmt.Fprintf(a.Out, "%s the man pages of rewind in %s\n", head, term.Quote(path))
 		default:
 			fmt.Fprintf(a.Out, "%s %s\n", head, term.Quote(path))

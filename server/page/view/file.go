@@ -104,7 +104,8 @@ func Content(
 	f Frame, checkpoint, path string, content []byte, large bool, blame *api.BlameResponse, history []api.PathsCheckpoint, at Place,
 ) Page {
 	d := &file{
-		Checkpoint: checkpoint, Short: checkpoint[:min(7, len(checkpoint))], Href: f.Path("c", checkpoint), Path: term.Quote(path), Raw: path,
+		Checkpoint: checkpoint, Short: checkpoint[:min(7, len(checkpoint))], Href: f.Path("c", checkpoint),
+		Path: term.Quote(path), Raw: path,
 		Size: term.Size(int64(len(content))), BlameHref: f.Path("c", checkpoint, "file") + "?blame=1&path=" + query(path),
 	}
 	d.Content = f.content(checkpoint, path)
