@@ -132,38 +132,38 @@ func (h *turnReader) PromptOf(session string, n uint64) string {
 	return cmp.Or(h.promptSaid(h.log.Session(session), n, told), told.Prompt)
 }
 
-// PromptBehind is the prompt, as PromptOf has it, with which a session's conversation goes on behind turn n of another
-// one, or of its own: 0 is before the first. "": it does not, or the two do not share that turn. The log's lock is
-// held.
-func (h *turnReader) PromptBehind(session, of string, n uint64) (string, error) {
+// PromptsBehind are the prompts, as PromptOf has them, with which a session's conversation goes on behind turn n of
+// another one, or of its own: 0 is before the first. There are at most so many. None: it does not, or the two do not
+// share that turn. The log's lock is held.
+func (h *turnReader) PromptsBehind(session, of string, n uint64, most int) (list []string, err error) {
 	s := h.log.Session(session)
 	if s == nil {
-		return "", nil
+		return nil, nil
 	}
 	if n > 0 && session != of {
 		its, err := taken(session, n, h.loaded, h.readTurns)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		others, err := taken(of, n, h.loaded, h.readTurns)
 		if same := its.session == others.session && its.turn == others.turn; err != nil || !same {
-			return "", err
+			return nil, err
 		}
 	}
 	turns, num, err := h.numbered(s)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	for n++; n <= s.Turn; n++ {
+	for n++; n <= s.Turn && len(list) < most; n++ {
 		place, said := num.place(n)
 		if !said {
 			continue
 		}
 		if yet := place > len(turns); yet || !turns[place-1].Gone { // the agent may write it yet
-			return h.PromptOf(session, n), nil
+			list = append(list, h.PromptOf(session, n))
 		}
 	}
-	return "", nil
+	return list, nil
 }
 
 // numbered are the turns of a session's conversation as it is, and their numbers; none of a fork that nobody has

@@ -67,33 +67,48 @@ func (rs *talkPlanner) PlanConversation(r *request, tx *objstore.Tx) (*conversat
 }
 
 // promptTaken is the prompt in front of which a restore goes, as the name of its target says it, or the first that goes
-// with what it takes out of the conversation in which one stands; "": none does.
-func (rs *talkPlanner) promptTaken(r *request, t *conversationPlan) (string, error) {
-	switch {
-	case t == nil, r.again: // the conversation stays, or has more turns than where one stands
-		return "", nil
-	case r.front > 0:
-		return rs.history.PromptOf(r.moment.Session, r.front), nil
-	case t.conversation.Mode == model.ConversationNone || t.conversation.Session == "":
-		return "", nil
+// with what it takes out of the conversation in which one stands; "": none does. also are the others that go.
+func (rs *talkPlanner) promptTaken(r *request, t *conversationPlan) (prompt string, also []string, err error) {
+	if t == nil || r.again { // the conversation stays, or has more turns than where one stands
+		return "", nil, nil
 	}
+	list, err := rs.promptsOut(r, t)
+	if model.IsLost(err) {
+		list, err = nil, nil // it is only told
+	}
+	switch {
+	case r.front > 0:
+		prompt = rs.history.PromptOf(r.moment.Session, r.front)
+	case len(list) > 0:
+		prompt = list[0]
+	}
+	if i := slices.Index(list, prompt); i >= 0 {
+		list = slices.Delete(list, i, i+1)
+	}
+	return prompt, list, err
+}
+
+// mostPrompts is how many prompts that go are told.
+const mostPrompts = 20
+
+// promptsOut are the prompts that a restore takes out of the conversation in which one stands.
+func (rs *talkPlanner) promptsOut(r *request, t *conversationPlan) ([]string, error) {
 	to := t.conversation
+	if to.Mode == model.ConversationNone || to.Session == "" {
+		return nil, nil
+	}
 	of, n := to.Session, uint64(to.Turn)
 	if to.Fork != nil {
 		of = to.Fork.From.Session
 	}
 	from, err := rs.shortened(r, of)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if s := rs.log.Session(of); to.Mode == model.ConversationBack && n == 0 && s != nil {
 		n = s.Turn
 	}
-	prompt, err := rs.history.PromptBehind(from, of, n)
-	if model.IsLost(err) {
-		err = nil // it is only told
-	}
-	return prompt, err
+	return rs.history.PromptsBehind(from, of, n, mostPrompts)
 }
 
 // shortened is the session out of whose conversation a restore takes what is behind a place in that of another one: the

@@ -41,6 +41,7 @@ type Result struct {
 	Behind       *value.Behind       // of a dry run: what of the branch lies behind the target; nil: it is the end, or not on it
 	KeptFor      string              // how long gc keeps the state before, as the setting says it
 	Prompt       string              // in front of which it went back, whole; "": not in front of one
+	Prompts      []string            // the others that went out of the conversation, the oldest first
 	Of           string              // the session that goes back, as turns are named by it; "": none names the target
 	PlanHash     string              // of a dry run, or where the request names a plan: what would be done, or was
 
@@ -172,7 +173,7 @@ func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Resul
 		none, err = rs.isNothing(r, plan, conv, successor)
 	}
 	if err == nil && !none {
-		res.Prompt, err = rs.promptTaken(r, conv)
+		res.Prompt, res.Prompts, err = rs.promptTaken(r, conv)
 	}
 	if err != nil {
 		c.Discard()

@@ -164,9 +164,26 @@ func (pr *Printer) tellPrompt(r api.RestoreResponse) {
 	}
 	fmt.Fprintln(pr.Out, head)
 	lines := strings.Split(text, "\n")
+	pr.firstOf(lines, "more line", "; --json has all of it")
+	if len(r.TakenToo) == 0 {
+		return
+	}
+	fmt.Fprintln(pr.Out, "and with it:")
+	lines = nil
+	for _, p := range r.TakenToo {
+		lines = append(lines, term.Truncate(Words(string(p)), shownPrompt))
+	}
+	pr.firstOf(lines, "more prompt", "")
+}
+
+// shownPrompt is how much of a prompt tells it from others, in columns.
+const shownPrompt = 76
+
+// firstOf prints the first of some lines, how many more there are, and where.
+func (pr *Printer) firstOf(lines []string, what, where string) {
 	for i, l := range lines {
 		if i == promptLines {
-			fmt.Fprintf(pr.Out, "  ... and %s; --json has all of it\n", Count(len(lines)-i, "more line"))
+			fmt.Fprintf(pr.Out, "  ... and %s%s\n", Count(len(lines)-i, what), where)
 			return
 		}
 		fmt.Fprintln(pr.Out, "  "+term.Sanitize(l))
