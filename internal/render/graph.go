@@ -38,6 +38,7 @@ type graphNode struct {
 type graphLine struct {
 	row   int
 	node  string // what stands before the row
+	at    int    // the column of its sign
 	under string // what stands before more lines of it
 	links []graphLink
 }
@@ -69,7 +70,7 @@ func drawGraph(nodes []graphNode) []graphLine {
 			}
 		}
 		columns[at] = n.parent
-		line := graphLine{row: row, node: drawColumns(columns, at, n.sign)}
+		line := graphLine{row: row, at: 2 * at, node: drawColumns(columns, at, n.sign)}
 		if ended = freeColumn; n.parent < 0 {
 			ended = at
 		}
@@ -173,6 +174,15 @@ func drawJoin(columns []int, left, right int) string {
 // graphWidth is how much of a terminal a graph may take: a quarter, and of a narrow one three lines.
 func graphWidth(width int) int { return max(width/4, 5) }
 
+// cutLanes shortens what stands before a row. Its sign, in column at, stays: what goes is lanes.
+func cutLanes(node string, at, width int) string {
+	all := []rune(node) // each is a column
+	if len(all) <= width || at < width-1 {
+		return term.Truncate(node, width)
+	}
+	return string(all[:width-2]) + "…" + string(all[at])
+}
+
 // nodesOf are the nodes of the graph of rows.
 func nodesOf(rows []Row, follows func(i int) *api.Link) []graphNode {
 	nodes := make([]graphNode, len(rows))
@@ -205,7 +215,9 @@ func (pr *Printer) graphed(rows []Row, follows func(i int) *api.Link) []Row {
 	out := make([]Row, len(rows))
 	for i, l := range lines {
 		out[i] = rows[l.row]
-		out[i].mark = cut(l.node)
+		if out[i].mark = l.node; pr.Width > 0 {
+			out[i].mark = cutLanes(l.node, l.at, graphWidth(pr.Width))
+		}
 		detail, last := out[i].below, i == len(lines)-1
 		forked := ""
 		if link := follows(l.row); link != nil && link.Fork != nil {

@@ -203,3 +203,25 @@ o    4444444  Wed 12:10                                works, before the\x1b[2J 
 		}
 	}
 }
+
+// TestLanesLeaveTheMark: however many lines are drawn beside each other, the sign of the row itself is seen.
+func TestLanesLeaveTheMark(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		node  string
+		at    int
+		width int
+		want  string
+	}{
+		{"@", 0, 7, "@"},
+		{"│ │ │ @", 6, 7, "│ │ │ @"},
+		{"│ │ │ @ │", 6, 7, "│ │ │…@"},
+		{"│ │ @ │ │ │", 4, 7, "│ │ @…"},
+		{"│ │ │ │ │ ~", 10, 7, "│ │ │…~"},
+		{"│ │ │ │ │ ~ │ │", 10, 5, "│ │…~"},
+	} {
+		if got := cutLanes(c.node, c.at, c.width); got != c.want {
+			t.Errorf("%q of %d columns: %q, want %q", c.node, c.width, got, c.want)
+		}
+	}
+}
