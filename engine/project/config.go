@@ -47,6 +47,8 @@ type configFile struct {
 var settingWords = map[string][]string{
 	"forks.prune.kind": value.ForkMakers(),
 
+	value.PickerKeys: {value.KeysVi, value.KeysFzf},
+
 	"secrets.mode": {SecretsOff, SecretsFlag, SecretsSkip},
 	"tier":         {"minimal", "balanced", "aggressive"},
 }

@@ -175,7 +175,7 @@ func TestProtects(t *testing.T) {
 	free := map[string]bool{
 		"agents.commands": true, "agents.mcp": true, "forks.detect": true, "forks.max_number": true,
 		"forks.max_size":    true,
-		"forks.warn_number": true, "forks.warn_size": true, "init.auto": true,
+		"forks.warn_number": true, "forks.warn_size": true, "init.auto": true, "picker.keys": true,
 	}
 	for _, s := range value.Settings() {
 		if project.Protects(s.Key) == free[s.Key] {

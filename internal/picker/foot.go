@@ -50,7 +50,7 @@ func (m *model) head() string {
 // prompt is the line that is being typed, with what it is for.
 func (m *model) prompt() string {
 	if m.mode == asking {
-		return "search: " + even(m.search.pattern)
+		return "find: " + even(m.search.pattern)
 	}
 	return "filter: " + even(m.log.query)
 }
@@ -58,61 +58,87 @@ func (m *model) prompt() string {
 // foot says which keys there are, or has what is being typed.
 func (m *model) foot() string {
 	dim := func(s string) string { return m.screen.Styled(term.Dim, s) }
-	if m.mode == asking {
-		return m.prompt() + dim("   an expression; Enter searches, Esc back")
-	}
-	if m.mode == looking && m.log.query != "" {
-		rows := 0
-		for _, e := range m.log.entries {
-			if e.step < 0 {
-				rows++
-			}
-		}
-		text := fmt.Sprintf("   %d of %s", rows, render.Count(len(m.log.rows), "row"))
-		if m.log.loading && m.log.more {
-			text += ", reading on"
-		}
-		return m.prompt() + dim(text+"   Enter preview  Esc all")
-	}
-	if m.why != nil && m.mode != stopped {
+	switch {
+	case m.mode == asking:
+		return m.prompt() + dim("   an expression; Enter finds, Esc back")
+	case m.mode == typing && !m.typesAtOnce && m.log.query == "":
+		return m.prompt() + dim("   words of a prompt, a file, a tool, a session; Esc back")
+	case m.atLog() && m.log.query != "":
+		return m.prompt() + dim(m.filteredWords())
+	case m.why != nil && m.mode != stopped:
 		return m.screen.Styled(term.Error, "error:") + " " + term.Sanitize(m.why.Message)
 	}
-	var parts []string
+	parts := m.footKeys()
+	text := strings.Join(parts, "  ")
+	for len(parts) > 3 && ansi.StringWidth(text) > m.width { // the first, and how to see all, stay
+		parts = slices.Delete(parts, len(parts)-3, len(parts)-2)
+		text = strings.Join(parts, "  ")
+	}
+	return dim(text)
+}
+
+// filteredWords say how many rows a filter leaves, and what goes on from there.
+func (m *model) filteredWords() string {
+	rows := 0
+	for _, e := range m.log.entries {
+		if e.step < 0 {
+			rows++
+		}
+	}
+	text := fmt.Sprintf("   %d of %s", rows, render.Count(len(m.log.rows), "row"))
+	if m.log.loading && m.log.more {
+		text += ", reading on"
+	}
+	if m.mode == typing && !m.typesAtOnce {
+		return text + "   Enter to the rows  Esc all"
+	}
+	return text + "   Enter preview  Esc all"
+}
+
+// footKeys are the keys of the foot, each with its word.
+func (m *model) footKeys() (parts []string) {
 	for _, b := range bindings() {
 		if b.foot == "" || !slices.Contains(b.in, m.mode) || m.hidden(b) {
 			continue
 		}
-		name := b.show
-		if name == "" || strings.HasPrefix(name, "Enter") {
-			name = keyName(b.keys[0])
-		}
-		word := b.foot
-		if m.mode == looking && b.keys[0] == "esc" {
-			word = "leave"
-		}
-		if m.mode == going && m.trip.err != nil && word == "do it" {
-			word = "look again"
-		}
-		parts = append(parts, name+" "+word)
+		parts = append(parts, m.footName(b)+" "+m.footWord(b))
 	}
-	if m.mode == looking {
-		parts = slices.Insert(parts, len(parts)-2, "Tab "+strings.ToLower(tabNames[(m.side.tab+1)%tabs]), "type to filter")
+	if m.atLog() {
+		tab := "Tab " + strings.ToLower(tabNames[(m.side.tab+1)%tabs])
+		parts = slices.Insert(parts, max(len(parts)-2, 0), tab)
+	}
+	if m.mode == typing { // and letters are the filter's
+		parts = slices.Insert(parts, len(parts)-1, "type to filter", "/ find", "? keys")
 	}
 	if m.mode == helping {
 		if rest := len(m.helpLines()) - m.side.top - m.bodyHeight(); rest > 0 {
 			parts = slices.Insert(parts, 0, "Down "+render.Count(rest, "more line"))
 		}
 	}
-	text := strings.Join(parts, "  ")
-	for len(parts) > 2 && ansi.StringWidth(text) > m.width { // the first, and how to see all, stay
-		i := len(parts) - 3
-		if i < 1 {
-			break
-		}
-		parts = slices.Delete(parts, i, i+1)
-		text = strings.Join(parts, "  ")
+	return parts
+}
+
+// footName is what a key is called in the foot: the longest of its names.
+func (m *model) footName(b binding) string {
+	name := m.shown(b)
+	if _, long, more := strings.Cut(name, ", "); more {
+		name = long
 	}
-	return dim(text)
+	if name == "" || strings.HasPrefix(name, "Enter") {
+		return keyName(b.keys[0])
+	}
+	return name
+}
+
+// footWord is what a key does, as the foot has it.
+func (m *model) footWord(b binding) string {
+	switch {
+	case m.atLog() && b.keys[0] == "esc":
+		return "leave"
+	case m.mode == going && m.trip.err != nil && b.foot == "do it":
+		return "look again"
+	}
+	return b.foot
 }
 
 // hidden reports whether a key would do nothing now.
@@ -128,6 +154,21 @@ func (m *model) hidden(b binding) bool {
 		return !ok || got.row == nil || got.row.Turn == 0 || got.row.Steps == 0
 	}
 	return false
+}
+
+// shown are a key's names. Where letters are the filter's, those of the log have none but longer ones.
+func (m *model) shown(b binding) string {
+	if !m.typesAtOnce || !slices.Contains(b.in, looking) || b.keys[0] == "?" {
+		return b.show
+	}
+	if !slices.Contains(b.in, typing) {
+		return ""
+	}
+	_, long, found := strings.Cut(b.show, ", ")
+	if found {
+		return long
+	}
+	return b.show
 }
 
 // keyName is a key as a person knows it.
@@ -149,10 +190,13 @@ func (m *model) helpLines() []string {
 	for _, b := range bindings() {
 		wide = max(wide, len(b.show))
 	}
-	fmt.Fprintf(text, "  %-*s  %s\n", wide, "letters", "filter the log: prompt, file, tool, session; words are all wanted")
+	if m.typesAtOnce {
+		fmt.Fprintf(text, "  %-*s  %s\n", wide, "letters", "filter the log: prompt, file, tool, session; all words count")
+		fmt.Fprintf(text, "  %-*s  %s\n", wide, "/", "find an expression in files and conversations")
+	}
 	for _, b := range bindings() {
-		if b.show != "" {
-			fmt.Fprintf(text, "  %-*s  %s\n", wide, b.show, b.help)
+		if show := m.shown(b); show != "" {
+			fmt.Fprintf(text, "  %-*s  %s\n", wide, show, b.help)
 		}
 	}
 	fmt.Fprintf(text, "  %-*s  %s\n", wide, "mouse",
@@ -224,7 +268,7 @@ func (m *model) clickFound(i int) tea.Cmd {
 
 // click chooses the row under the mouse; the one that is chosen is previewed.
 func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
-	if msg.Button != tea.MouseLeft || m.mode != looking && m.mode != finding {
+	if msg.Button != tea.MouseLeft || !m.atLog() && m.mode != finding {
 		return nil
 	}
 	y := msg.Y - headLines
@@ -254,7 +298,7 @@ func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
 func (m *model) tabAt(x, y int) (tab, bool) {
 	left, top := 0, 0
 	switch {
-	case m.mode != looking:
+	case !m.atLog():
 		return 0, false
 	case m.zoomed:
 	case m.beside():
@@ -291,7 +335,7 @@ func (m *model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 		return nil
 	}
 	left := !m.zoomed && (m.beside() && msg.X < m.leftWidth() || !m.beside() && msg.Y-headLines < m.topHeight())
-	if left && (m.mode == looking || m.mode == finding) {
+	if left && (m.atLog() || m.mode == finding) {
 		return m.step(by)
 	}
 	return m.scroll(by)

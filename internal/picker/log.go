@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -29,6 +30,8 @@ type log struct {
 	loading bool
 	opened  map[string][]api.Checkpoint
 	query   string
+	last    string // the newest filter that was no empty one
+	toEnd   bool   // the end is wanted, and rows are still to come
 
 	entries []entry
 	lines   []logLine
@@ -94,7 +97,8 @@ func (m *model) loaded(r api.ListResponse, err error) tea.Cmd {
 		return nil
 	}
 	if m.mode == stopped && m.why.Word != api.WordHalfDone {
-		m.mode, m.why = looking, nil
+		m.home()
+		m.why = nil
 	}
 	at, _ := m.target()
 	same := l.known && sameRows(l.rows, r.Turns)
@@ -115,14 +119,7 @@ func (m *model) loaded(r api.ListResponse, err error) tea.Cmd {
 		m.side.forget()
 	}
 	m.draw()
-	here := -1
-	for i, e := range l.entries {
-		t := m.targetOf(e)
-		if l.moved && t.name == at.name || !l.moved && t.current && e.step < 0 {
-			here = i
-			break
-		}
-	}
+	here := m.standsOn(at.name)
 	switch {
 	case here >= 0:
 		l.cursor = here
@@ -133,6 +130,22 @@ func (m *model) loaded(r api.ListResponse, err error) tea.Cmd {
 		return tea.Batch(m.load(), m.show())
 	}
 	return m.show()
+}
+
+// standsOn is the entry that is to be chosen among new rows; -1: none of them. was is the name of the one before.
+func (m *model) standsOn(was string) int {
+	l := &m.log
+	if l.toEnd && !l.more {
+		l.toEnd = false
+		return len(l.entries) - 1
+	}
+	return slices.IndexFunc(l.entries, func(e entry) bool {
+		t := m.targetOf(e)
+		if l.moved {
+			return t.name == was
+		}
+		return t.current && e.step < 0
+	})
 }
 
 // sameRows reports whether a list says what another one did.
@@ -204,7 +217,7 @@ func (m *model) draw() {
 	}
 	pr, _ := m.pane(width - gutter)
 	lines := pr.RowLines(pr.RowsOfTurns(rows, render.RowOptions{
-		Graph: query == "" && len(rows) <= graphedRows, Short: true,
+		Graph: query == "" && len(rows) <= graphedRows, Short: true, Files: true,
 		Below: func(i int, w io.Writer) error { return m.stepsBelow(shown[i], width, w) },
 	}))
 	l.entries, l.lines = l.entries[:0], make([]logLine, 0, len(lines))
@@ -252,7 +265,11 @@ func (m *model) move(by int) tea.Cmd {
 	to := max(min(l.cursor+by, len(l.entries)-1), 0)
 	l.moved = l.moved || to != l.cursor
 	l.cursor = to
-	m.side.top = 0
+	if l.toEnd = by == toEnd && l.more; l.toEnd {
+		l.limit = allRows
+		return tea.Batch(m.load(), m.show())
+	}
+	m.side.restart()
 	if to > len(l.entries)-m.height {
 		return tea.Batch(m.grow(), m.show())
 	}
@@ -305,6 +322,9 @@ func (m *model) filter(query string) tea.Cmd {
 	l := &m.log
 	at, ok := m.target()
 	l.query, l.top = query, 0
+	if query != "" {
+		l.last = strings.ToLower(query)
+	}
 	m.draw()
 	l.cursor = 0
 	for i, e := range l.entries {
@@ -312,7 +332,7 @@ func (m *model) filter(query string) tea.Cmd {
 			l.cursor = i
 		}
 	}
-	m.side.top = 0
+	m.side.restart()
 	if query != "" && l.more && l.limit != allRows {
 		l.limit = allRows
 		return tea.Batch(m.load(), m.show())

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"rewind/api"
 	"rewind/internal/render"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 // options say where the picker looks, and for whom.
@@ -26,6 +28,7 @@ type mode uint8
 // The modes.
 const (
 	looking  mode = iota // at the log
+	typing               // at the log, and a filter for it is typed
 	asking               // what to search for is typed
 	finding              // at what was found
 	going                // at a preview
@@ -53,6 +56,7 @@ type model struct {
 	why           *api.Error // of stopped; else of the last thing that was asked for
 	silent        silent     // "": the daemon answers
 	outcomes      []outcome
+	typesAtOnce   bool // letters are the filter's: picker.keys is fzf
 	zoomed        bool // only the right side
 	leave         bool
 	run           []string // a command of rewind to be run after leaving
@@ -79,10 +83,10 @@ type tick struct{}
 // Init implements tea.Model.
 func (m *model) Init() tea.Cmd {
 	if m.first == nil {
-		return m.refresh()
+		return tea.Batch(m.refresh(), m.settings())
 	}
 	m.log.wanted = m.log.limit // they are what would be asked for
-	return tea.Batch(m.loaded(*m.first, nil), m.look())
+	return tea.Batch(m.loaded(*m.first, nil), m.look(), m.settings())
 }
 
 // Update implements tea.Model.
@@ -138,6 +142,21 @@ func (m *model) refresh() tea.Cmd {
 	}
 }
 
+// settings asks what letters are for: commands, until there is an answer.
+func (m *model) settings() tea.Cmd {
+	return ask(m, func(ctx context.Context) (api.ConfigResponse, error) {
+		return m.src.Config(ctx, api.ConfigRequest{Project: m.project()})
+	}, func(m *model, r api.ConfigResponse, _ error) tea.Cmd {
+		m.typesAtOnce = slices.ContainsFunc(r.Settings, func(s api.Setting) bool {
+			return s.Key == value.PickerKeys && s.Value == value.KeysFzf
+		})
+		if m.typesAtOnce && m.mode == looking {
+			m.mode = typing
+		}
+		return nil
+	})
+}
+
 // look asks where the project stands.
 func (m *model) look() tea.Cmd {
 	return ask(m, func(ctx context.Context) (api.StatusResponse, error) {
@@ -145,7 +164,7 @@ func (m *model) look() tea.Cmd {
 	}, func(m *model, r api.StatusResponse, err error) tea.Cmd {
 		if err == nil {
 			m.status = &r
-			if m.mode == looking && r.HalfDone != "" {
+			if m.atLog() && r.HalfDone != "" {
 				m.stop(&api.Error{Word: api.WordHalfDone, Message: "a checkout of " + r.HalfDone[:min(7,
 					len(r.HalfDone))] + " is half done"})
 			}
@@ -171,7 +190,7 @@ func (m *model) project() api.Project { return api.Project{Dir: api.Text(m.o.Dir
 // pane makes a printer for a part of the screen.
 func (m *model) pane(width int) (*render.Printer, *bytes.Buffer) {
 	s, text := m.screen.Pane(width)
-	return &render.Printer{Streams: s}, text
+	return &render.Printer{Streams: s, Keys: true}, text
 }
 
 // An outcome is what the picker did.

@@ -13,6 +13,7 @@ import (
 
 	"rewind/api"
 	"rewind/internal/term"
+	"rewind/internal/value"
 )
 
 // answers is a source that has everything already.
@@ -22,12 +23,17 @@ type answers struct {
 	back []uint64              // operations that were taken back
 
 	deleted []string // sessions
+	more    int      // the rows of each list that is limited; 0: all
+	keys    string   // picker.keys; "": vi
 	shown   []api.ShowRequest
 }
 
 func (s *answers) List(_ context.Context, req api.ListRequest) (api.ListResponse, error) {
 	if req.Turn != "" {
 		return api.ListResponse{Checkpoints: []api.Checkpoint{s.rows[0].Checkpoint}}, nil
+	}
+	if s.more > 0 && req.Limit > 0 {
+		return api.ListResponse{Turns: s.rows[:s.more], More: true}, nil
 	}
 	return api.ListResponse{Turns: s.rows}, nil
 }
@@ -36,13 +42,18 @@ func (s *answers) Show(_ context.Context, req api.ShowRequest) (api.ShowResponse
 	s.shown = append(s.shown, req)
 	r := s.rows[0]
 	if req.Messages > 0 {
-		return api.ShowResponse{Checkpoint: r.Checkpoint, Messages: []api.Message{{Who: "user", Text: "said so\x1b[2J"}}}, nil
+		said := []api.Message{{Who: "user", Text: api.Text("said so\x1b[2J" + strings.Repeat("\nand on", 99))}}
+		return api.ShowResponse{Checkpoint: r.Checkpoint, Messages: said}, nil
 	}
 	return api.ShowResponse{Checkpoint: r.Checkpoint, Whole: &r, Changes: r.Changes}, nil
 }
 
 func (s *answers) Status(context.Context, api.StatusRequest) (api.StatusResponse, error) {
 	return api.StatusResponse{Root: "/src/demo", Current: &s.rows[0].Checkpoint}, nil
+}
+
+func (s *answers) Config(context.Context, api.ConfigRequest) (api.ConfigResponse, error) {
+	return api.ConfigResponse{Settings: []api.Setting{{Key: "picker.keys", Value: cmp.Or(s.keys, "vi")}}}, nil
 }
 
 func (s *answers) Grep(context.Context, api.GrepRequest) (api.GrepResponse, error) {
@@ -56,6 +67,8 @@ func (s *answers) Diff(context.Context, api.DiffRequest) (api.DiffResponse, erro
 func (s *answers) Checkout(_ context.Context, req api.CheckoutRequest) (api.RestoreResponse, error) {
 	r := api.RestoreResponse{Kind: "checkout", Target: s.rows[0].Checkpoint, DryRun: req.DryRun, Plan: "seen"}
 	r.Changes = []api.Change{{Path: "gone.go", Status: "added"}}
+	r.Kept = []api.Kept{{Path: "new", Reason: value.KeptUnsaved}, {Path: "b", Reason: value.KeptSession, By: "claude/b"}}
+	r.TakenBack = api.Text(strings.Repeat("a line\n", 9))
 	if !req.DryRun {
 		s.sent, r.Operation = append(s.sent, req), 7
 	}
@@ -77,7 +90,10 @@ func (s *answers) Manage(_ context.Context, req api.ManageRequest) (api.ManageRe
 }
 
 // opened is a picker of a terminal of that size, with all its answers taken in.
-func opened(width, height int) (*model, *answers) {
+func opened(width, height int) (*model, *answers) { return openedWith(width, height, "") }
+
+// openedWith is one whose letters do what a setting says.
+func openedWith(width, height int, keys string) (*model, *answers) {
 	now := time.Date(2026, 11, 20, 14, 10, 0, 0, time.UTC)
 	const session = "claude/5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f"
 	row := func(n uint64, prompt string, current bool) api.Row {
@@ -91,7 +107,7 @@ func opened(width, height int) (*model, *answers) {
 			Changes: []api.Change{{Path: "gone.go", Status: "deleted"}}, Current: current, Tools: []string{"Bash"},
 		}
 	}
-	s := &answers{rows: []api.Row{row(3, "clean up 日本語 🎉 \x1b[31mred", true), row(2, "tabs are white space", false), row(1,
+	s := &answers{keys: keys, rows: []api.Row{row(3, "clean up 日本語 🎉 \x1b[31mred", true), row(2, "tabs are white space", false), row(1,
 		"write a parser", false)}}
 	for i := range s.rows[:2] {
 		s.rows[i].Follows = &api.Link{Row: i + 1}
@@ -100,7 +116,7 @@ func opened(width, height int) (*model, *answers) {
 	screen.Now = func() time.Time { return now }
 	m := newModel(context.Background(), s, screen, options{Dir: "/src/demo"})
 	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
-	settle(m, m.refresh())
+	settle(m, tea.Batch(m.refresh(), m.settings()))
 	return m, s
 }
 
@@ -130,9 +146,9 @@ func TestFrames(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {40, 24}, {160, 50}, {200, 10}, {20, 5}, {1, 1}} {
 		for _, keys := range [][]string{
 			nil, {"tab"}, {"tab", "tab"}, {"right"}, {"enter"}, {"enter", "h"}, {"enter", "f"}, {"enter", "enter"}, {"?"}, {
-				"/", "i",
+				"f", "i",
 				"enter",
-			}, {"x", "y", "z"},
+			}, {"/", "x", "y", "z"}, {"/", "a", "enter"},
 		} {
 			m, _ := opened(size[0], size[1])
 			press(m, keys...)
@@ -189,8 +205,13 @@ func TestKeys(t *testing.T) {
 		{[]string{"enter", "c"}, func(m *model) bool { return m.request().CodeOnly }},
 		{[]string{"enter", "v"}, func(m *model) bool { return m.request().ContextOnly }},
 		{[]string{"enter", "c", "b"}, func(m *model) bool { return !m.request().CodeOnly && !m.request().ContextOnly }},
-		{[]string{"enter", "a"}, func(m *model) bool { return m.trip.place() == "turn:3@claude/5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f" }},
-		{[]string{"down", "enter", "e"}, func(m *model) bool { return m.trip.back }},
+		{[]string{"down", "enter"}, func(m *model) bool {
+			return m.trip.back && strings.HasPrefix(m.trip.title(), "Take back turn:2")
+		}},
+		{[]string{"enter", "a"}, func(m *model) bool {
+			return m.trip.place() == "turn:3@claude/5f1c0d2e-7a44-4c1b-9d55-0a1b2c3d4e5f"
+		}},
+		{[]string{"down", "enter", "a", "e"}, func(m *model) bool { return m.trip.back }},
 		{[]string{"enter", "x"}, func(m *model) bool { return m.request().Exact }},
 		{[]string{"enter", "i"}, func(m *model) bool { return m.request().InPlace }},
 		{[]string{"enter", "f"}, func(m *model) bool { return m.trip.forked != nil && m.trip.fork }},
@@ -201,16 +222,157 @@ func TestKeys(t *testing.T) {
 		{[]string{"down", "up"}, func(m *model) bool { return m.log.cursor == 0 }},
 		{[]string{"right"}, func(m *model) bool { return len(m.log.entries) == 4 }},
 		{[]string{"right", "left"}, func(m *model) bool { return len(m.log.entries) == 3 }},
-		{[]string{"t", "a", "b", "s"}, func(m *model) bool { return len(m.log.entries) == 1 }},
-		{[]string{"b", "A", "s", "h", "space", "r", "e", "d"}, func(m *model) bool { return len(m.log.entries) == 1 }},
-		{[]string{"q", "q", "esc"}, func(m *model) bool { return len(m.log.entries) == 3 && !m.leave }},
-		{[]string{"/", "i", "t", "enter"}, func(m *model) bool { return m.mode == finding && len(m.search.hits) == 1 }},
+		{[]string{"/", "t", "a", "b", "s"}, func(m *model) bool { return len(m.log.entries) == 1 && m.mode == typing }},
+		{[]string{"/", "b", "A", "s", "h", "space", "r", "e", "d"}, func(m *model) bool {
+			return len(m.log.entries) == 1
+		}},
+		{[]string{"/", "q", "q", "esc"}, func(m *model) bool {
+			return len(m.log.entries) == 3 && !m.leave && m.mode == looking
+		}},
+		{[]string{"/", "t", "a", "b", "s", "enter"}, func(m *model) bool {
+			return len(m.log.entries) == 1 && m.mode == looking
+		}},
+		{[]string{"/", "t", "a", "b", "s", "enter", "esc"}, func(m *model) bool {
+			return len(m.log.entries) == 3 && !m.leave
+		}},
+		{[]string{"/", "e", "enter", "n"}, func(m *model) bool { return m.log.cursor == 1 }},
+		{[]string{"/", "p", "a", "r", "enter", "esc", "g", "n"}, func(m *model) bool { return m.log.cursor == 2 }},
+		{[]string{"/", "r", "e", "d", "enter", "esc", "G", "N"}, func(m *model) bool { return m.log.cursor == 0 }},
+		{[]string{"n"}, func(m *model) bool { return m.log.cursor == 0 }},
+		{[]string{"j", "j"}, func(m *model) bool { return m.log.cursor == 2 }},
+		{[]string{"j", "j", "k"}, func(m *model) bool { return m.log.cursor == 1 }},
+		{[]string{"G"}, func(m *model) bool { return m.log.cursor == 2 }},
+		{[]string{"G", "g"}, func(m *model) bool { return m.log.cursor == 0 }},
+		{[]string{"space"}, func(m *model) bool { return len(m.log.entries) == 4 }},
+		{[]string{"space", "j", "space"}, func(m *model) bool { return len(m.log.entries) == 3 && m.log.cursor == 0 }},
+		{[]string{"f", "i", "t", "enter"}, func(m *model) bool { return m.mode == finding && len(m.search.hits) == 1 }},
+		{[]string{"f", "i", "t", "enter", "q"}, func(m *model) bool { return m.mode == looking && !m.leave }},
+		{[]string{"q"}, func(m *model) bool { return m.leave }},
+		{[]string{"enter", "q"}, func(m *model) bool { return m.mode == looking && !m.leave }},
 		{[]string{"?", "esc"}, func(m *model) bool { return m.mode == looking }},
 		{[]string{"esc"}, func(m *model) bool { return m.leave }},
 	} {
 		m, s := opened(80, 24)
 		if press(m, c.keys...); !c.want(m) || len(s.sent) > 0 {
 			t.Errorf("%v: mode %d, %d sent\n%s", c.keys, m.mode, len(s.sent), text(m))
+		}
+	}
+}
+
+// TestKeysOfFzf: with that setting letters filter at once, and the other keys do what they do.
+func TestKeysOfFzf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		keys []string
+		want func(m *model) bool
+	}{
+		{[]string{"t", "a", "b", "s"}, func(m *model) bool { return len(m.log.entries) == 1 }},
+		{[]string{"q", "q", "esc"}, func(m *model) bool { return len(m.log.entries) == 3 && !m.leave }},
+		{[]string{"t", "/", "?"}, func(m *model) bool { return m.log.query == "t/?" }},
+		{[]string{"t", "enter"}, func(m *model) bool { return m.mode == going }},
+		{[]string{"enter", "c", "esc", "t"}, func(m *model) bool { return m.log.query == "t" }},
+		{[]string{"/", "i", "t", "enter", "esc", "t"}, func(m *model) bool { return m.log.query == "t" }},
+		{[]string{"?", "esc", "t"}, func(m *model) bool { return m.log.query == "t" }},
+		{[]string{"down"}, func(m *model) bool { return m.log.cursor == 1 }},
+		{[]string{"esc"}, func(m *model) bool { return m.leave }},
+	} {
+		m, _ := openedWith(80, 24, "fzf")
+		if !strings.Contains(text(m), "type to filter") || strings.Contains(strings.Join(m.helpLines(), "\n"), "j, ") {
+			t.Fatalf("%s", text(m))
+		}
+		if press(m, c.keys...); !c.want(m) {
+			t.Errorf("%v: mode %d\n%s", c.keys, m.mode, text(m))
+		}
+	}
+}
+
+// TestConversationOpensAtItsEnd: also when the answer comes later than the frame, and of each row that is chosen.
+func TestConversationOpensAtItsEnd(t *testing.T) {
+	t.Parallel()
+	m, _ := opened(80, 24)
+	for _, key := range []string{"tab", "down", "up"} {
+		press := func(name string) tea.Cmd {
+			return m.press(tea.KeyPressMsg(map[string]tea.Key{
+				"tab": {Code: tea.KeyTab}, "down": {Code: tea.KeyDown}, "up": {Code: tea.KeyUp},
+			}[name]))
+		}
+		cmd := press(key)
+		if key == "tab" {
+			cmd = tea.Batch(cmd, press(key))
+		}
+		m.frame() // before there is an answer
+		settle(m, cmd)
+		if got := text(m); !strings.Contains(got, "-- here --") {
+			t.Errorf("after %s:\n%s", key, got)
+		}
+	}
+	press(m, "K")
+	if got := text(m); strings.Contains(got, "-- here --") {
+		t.Errorf("it does not scroll:\n%s", got)
+	}
+}
+
+// TestEndIsTheEnd: with rows that are not here yet it asks for them, and stands on the oldest of all.
+func TestEndIsTheEnd(t *testing.T) {
+	t.Parallel()
+	m, s := opened(80, 24)
+	s.more = 2
+	settle(m, m.load())
+	if len(m.log.rows) != 2 || !m.log.more {
+		t.Fatalf("%d rows", len(m.log.rows))
+	}
+	if press(m, "G"); len(m.log.rows) != 3 || m.log.cursor != 2 {
+		t.Errorf("%d rows, at %d", len(m.log.rows), m.log.cursor)
+	}
+}
+
+// TestWidths: what was deleted is seen on a narrow terminal, beside the names of two sessions, too; a wide one has
+// tally and files in the log.
+func TestWidths(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		width int
+		want  []string
+	}{
+		{80, []string{" -40"}},
+		{100, []string{" -40"}},
+		{160, []string{"+1 ~2 -40", "14:09", "codex", "│ [Diff]"}},
+		{200, []string{"+1 ~2 -40", "14:09", "codex", "-gone.go", "│ [Diff]"}},
+	} {
+		m, s := opened(c.width, 24)
+		s.rows[0].Added, s.rows[0].Modified, s.rows[0].Deleted, s.rows[0].Left = 1, 2, 40, 42
+		s.rows[1].Session, s.rows[1].Turn = "codex/01a1f866-12ce-7000-8000-0a1b2c3d4e5f", 120
+		m.log.known = false
+		settle(m, m.load())
+		line, _, _ := strings.Cut(text(m)[strings.Index(text(m), "\n")+1:], "\n")
+		all := line + text(m)
+		for i, want := range c.want {
+			if in := map[bool]string{true: line, false: all}[i == 0]; !strings.Contains(in, want) {
+				t.Errorf("at %d columns %q is not in\n%s", c.width, want, text(m))
+			}
+		}
+	}
+}
+
+// TestWords: keys of the picker are named, not flags of commands.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	m, _ := opened(160, 50)
+	press(m, "enter")
+	for range 2 {
+		got := text(m)
+		if strings.Contains(got, "--") || strings.Contains(got, "undo-restore") || !strings.Contains(got, "x takes") {
+			t.Errorf("%s", got)
+		}
+		press(m, "enter")
+	}
+	for hint, want := range map[string]string{
+		"--dry-run shows what would be done now, and its plan": "Enter shows what would be done now",
+		"without --in-place a new session is made":             "without i (in place) a new session is made",
+		"with --code-only the code goes":                       "with c the code goes",
+	} {
+		if got := keyed(hint); got != want {
+			t.Errorf("%q", got)
 		}
 	}
 }

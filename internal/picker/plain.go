@@ -119,7 +119,7 @@ func (p *plain) list() {
 		fmt.Fprintln(p.screen.Out, "'more' lists older ones")
 	}
 	if end == 0 {
-		fmt.Fprintln(p.screen.Out, "nothing is so")
+		fmt.Fprintln(p.screen.Out, "no match")
 	}
 }
 
@@ -149,7 +149,7 @@ func (p *plain) obey(line string, lines *bufio.Scanner) bool {
 			fmt.Fprintf(p.screen.Out, "%s: %s\n  %s\n", h.head, h.text, strings.Join(h.detail, "; "))
 		}
 		if p.search.err == nil && len(p.search.hits) == 0 {
-			fmt.Fprintln(p.screen.Out, "nothing is so")
+			fmt.Fprintln(p.screen.Out, "no match")
 		}
 	case "undo", "u":
 		if !p.undoable() {

@@ -39,7 +39,7 @@ type hit struct {
 func (m *model) find() tea.Cmd {
 	s := &m.search
 	if s.pattern == "" {
-		m.mode = looking
+		m.home()
 		return nil
 	}
 	s.round++
@@ -125,8 +125,7 @@ func (m *model) goFound() tea.Cmd {
 	if s.cursor >= len(s.hits) || s.hits[s.cursor].to.name == "" {
 		return nil
 	}
-	m.trip = trip{to: s.hits[s.cursor].to, round: m.trip.round}
-	return m.preview()
+	return m.setOut(s.hits[s.cursor].to)
 }
 
 // foundLines are the hits on the left.
@@ -139,7 +138,7 @@ func (m *model) foundLines(width int) (lines []string) {
 	case s.err != nil:
 		return fold("error: "+term.SanitizeText(s.err.Message), width, true)
 	case len(s.hits) == 0:
-		return fold("nothing is so, neither in files nor in conversations", width, true)
+		return fold("no match, neither in files nor in conversations", width, true)
 	}
 	for _, h := range s.hits {
 		lines = append(lines, cut(even(h.head+"  "+pr.Styled(term.Dim, h.text)), width))
@@ -161,7 +160,7 @@ func (m *model) hitLines(width int) []string {
 		fmt.Fprintln(text, l)
 	}
 	if h.to.name != "" {
-		fmt.Fprintln(text, "\nEnter previews going to "+h.to.title)
+		fmt.Fprintln(text, "\nEnter previews "+h.to.verb()+" "+h.to.title)
 	}
 	return fold(text.String(), width, true)
 }

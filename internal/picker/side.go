@@ -34,7 +34,8 @@ const (
 // side is the right side.
 type side struct {
 	tab     tab
-	top     int // the first line that is shown
+	top     int  // the first line that is shown
+	atEnd   bool // the end is shown, also of an answer that is still to come
 	answers map[wish]shown
 	asked   *wish // what is being asked for
 	text    sideText
@@ -60,6 +61,9 @@ type sideText struct {
 	whole bool // from an answer
 	lines []string
 }
+
+// restart shows the text from where it begins: of a conversation that is its end, where the row is.
+func (s *side) restart() { s.top, s.atEnd = 0, s.tab == talkTab }
 
 // forget drops what was answered: what was the end of a turn need not be it any more.
 func (s *side) forget() { s.answers, s.text = nil, sideText{} }

@@ -13,6 +13,7 @@ type source interface {
 	List(ctx context.Context, req api.ListRequest) (api.ListResponse, error)
 	Show(ctx context.Context, req api.ShowRequest) (api.ShowResponse, error)
 	Status(ctx context.Context, req api.StatusRequest) (api.StatusResponse, error)
+	Config(ctx context.Context, req api.ConfigRequest) (api.ConfigResponse, error)
 	Grep(ctx context.Context, req api.GrepRequest) (api.GrepResponse, error)
 	Diff(ctx context.Context, req api.DiffRequest) (api.DiffResponse, error)
 	Checkout(ctx context.Context, req api.CheckoutRequest) (api.RestoreResponse, error)
@@ -34,6 +35,10 @@ func (c client) Show(ctx context.Context, req api.ShowRequest) (api.ShowResponse
 
 func (c client) Status(ctx context.Context, req api.StatusRequest) (api.StatusResponse, error) {
 	return api.Call(ctx, c.Client, api.Status, req, nil)
+}
+
+func (c client) Config(ctx context.Context, req api.ConfigRequest) (api.ConfigResponse, error) {
+	return api.Call(ctx, c.Client, api.Config, req, nil)
 }
 
 func (c client) Grep(ctx context.Context, req api.GrepRequest) (api.GrepResponse, error) {

@@ -39,14 +39,35 @@ type trip struct {
 	top     int
 }
 
-// goTo previews going back to what is chosen. Of the turn in which the project stands that is to take it back.
+// goTo previews going back to what is chosen.
 func (m *model) goTo() tea.Cmd {
 	t, ok := m.target()
 	if !ok {
 		return nil
 	}
-	m.trip = trip{to: t, back: t.current && t.whole && t.before != "", round: m.trip.round}
-	m.trip.fork = t.row != nil && t.row.NoCode // only the conversation can be gone on with
+	return m.setOut(t)
+}
+
+// takesBack reports whether Enter takes a target back: every turn. What is no turn is a state, and is gone to.
+func (t *target) takesBack() bool { return t.whole && t.before != "" && !t.talkOnly() }
+
+// verb is what Enter does with a target.
+func (t *target) verb() string {
+	switch {
+	case t.talkOnly():
+		return "forking at"
+	case t.takesBack():
+		return "taking back"
+	}
+	return "going to"
+}
+
+// talkOnly reports whether only the conversation can be gone on with.
+func (t *target) talkOnly() bool { return t.row != nil && t.row.NoCode }
+
+// setOut previews what Enter does with a target.
+func (m *model) setOut(t target) tea.Cmd {
+	m.trip = trip{to: t, back: t.takesBack(), fork: t.talkOnly(), round: m.trip.round}
 	return m.preview()
 }
 
@@ -67,8 +88,11 @@ func (t *trip) title() string {
 		return "Fork at " + t.to.title
 	case t.parts != nil:
 		return "Set " + t.picked + " as " + t.where()
-	case t.back && t.to.current:
-		return "Take back " + t.to.title
+	case t.back && t.to.takesBack() && !t.exact:
+		if t.to.current {
+			return "Take back " + t.to.title
+		}
+		return "Take back " + t.to.title + " and what its session did since"
 	case t.back:
 		return "Go to before " + t.to.title
 	}
@@ -250,7 +274,7 @@ func (m *model) tripLines(width int) []string {
 	case t.err != nil:
 		fmt.Fprintf(text, "%s %s\n", pr.Styled(term.Error, "error:"), term.SanitizeText(t.err.Message))
 		if t.err.Hint != "" {
-			fmt.Fprintf(text, "%s %s\n", pr.Styled(term.Bold, "hint:"), term.SanitizeText(t.err.Hint))
+			fmt.Fprintf(text, "%s %s\n", pr.Styled(term.Bold, "hint:"), term.SanitizeText(keyed(t.err.Hint)))
 		}
 	case t.parts != nil:
 		for _, p := range t.parts {
@@ -265,7 +289,7 @@ func (m *model) tripLines(width int) []string {
 		}
 		fmt.Fprintln(text, "everything else stays, the conversation, too")
 	case t.pending && t.restore == nil && t.forked == nil:
-		fmt.Fprintln(text, "looking what it would do ...")
+		fmt.Fprintln(text, "previewing ...")
 	case t.forked != nil:
 		pr.Notices(t.forked.Notices)
 		req := m.forkRequest()
@@ -316,6 +340,15 @@ func (m *model) wishes(width int) []string {
 	}
 	return append(fold(text.String(), width, true), "")
 }
+
+// keyed is a hint with the picker's keys for the flags that do the same.
+func keyed(hint string) string { return flagKeys.Replace(hint) }
+
+var flagKeys = strings.NewReplacer(
+	"without --in-place", "without i (in place)", "--in-place", "i (in place)",
+	"--context-only goes", "v goes", "with --code-only", "with c",
+	"--dry-run shows", "Enter shows", ", and its plan", "",
+)
 
 // talkless takes the program's name off lines of talk: on a screen of its own nobody else talks.
 func talkless(text string) string {

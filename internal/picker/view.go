@@ -15,8 +15,9 @@ import (
 const (
 	sideBySide = 72
 	leastLeft  = 30
-	mostLeft   = 72
-	gutter     = 2 // before a row: whether it is chosen
+	mostLeft   = 120
+	rightHas   = 80 // columns: what a wider terminal has beyond them is the log's
+	gutter     = 2  // before a row: whether it is chosen
 	headLines  = 1
 	footLines  = 1
 	divider    = " │ "
@@ -94,7 +95,7 @@ func (m *model) leftWidth() int {
 	if m.zoomed || !m.beside() {
 		return m.width
 	}
-	return min(max(m.width*2/5, leastLeft), mostLeft)
+	return min(max(m.width*2/5, m.width-rightHas-len([]rune(divider)), leastLeft), mostLeft)
 }
 
 func (m *model) rightWidth() int {
@@ -221,7 +222,11 @@ func (m *model) right(width, height int) []string {
 	if height < 2 {
 		return nil
 	}
-	lines := m.window(m.sideLines(width), &m.side.top, height-1)
+	all := m.sideLines(width)
+	if m.side.atEnd {
+		m.side.top = len(all)
+	}
+	lines := m.window(all, &m.side.top, height-1)
 	more := ""
 	if rest := len(m.side.text.lines) - m.side.top - len(lines); rest > 0 {
 		more = render.Count(rest, "more line")

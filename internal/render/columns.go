@@ -14,7 +14,8 @@ import (
 const (
 	ListGap     = 2  // between two columns
 	NarrowList  = 60 // below it a turn is only its number
-	leastText   = 20 // below it columns go, from the right
+	leastText   = 20 // below it columns go
+	tallyLends  = 4  // of that, to a tally
 	enoughText  = 36 // files leave a prompt so much
 	leastFiles  = 24
 	sessionFull = 100 // from there on a session is told with its agent
@@ -93,7 +94,7 @@ func (pr *Printer) table(rows []Row) *term.Table {
 		}
 	}
 	if pr.Width > 0 {
-		columns = pr.fitColumns(columns, width)
+		columns = pr.fitColumns(columns, width, func() { onlyDeleted(rows, cells) })
 		room := pr.Width
 		for _, c := range columns {
 			if c != filesColumn && c != textColumn {
@@ -131,8 +132,9 @@ func chosen(cells []term.Cell, columns []int) []term.Cell {
 	return row
 }
 
-// fitColumns leaves out columns for which the terminal has no room, from the right, until there is enough for the text.
-func (pr *Printer) fitColumns(columns []int, width func(int) int) []int {
+// fitColumns leaves out columns for which the terminal has no room until there is enough for the text: files first, and
+// last the tally, which says what was deleted. shorten leaves nothing but that of it.
+func (pr *Printer) fitColumns(columns []int, width func(int) int, shorten func()) []int {
 	without := func(c int) { columns = slices.DeleteFunc(columns, func(k int) bool { return k == c }) }
 	room := func() int {
 		n := pr.Width
@@ -150,10 +152,17 @@ func (pr *Printer) fitColumns(columns []int, width func(int) int) []int {
 	if room() < least && room()-width(textColumn)-ListGap < leastFiles {
 		without(filesColumn)
 	}
-	for _, c := range []int{tallyColumn, sessionColumn, timeColumn} {
-		if room() < leastText {
+	for _, c := range []int{timeColumn, tallyColumn, sessionColumn} {
+		switch {
+		case room() >= leastText:
+		case c == tallyColumn:
+			shorten()
+		default:
 			without(c)
 		}
+	}
+	if room() < leastText-tallyLends {
+		without(tallyColumn)
 	}
 	return columns
 }
@@ -202,6 +211,18 @@ func (pr *Printer) rowCells(r *Row, sessions map[string]string) []term.Cell {
 		{Text: r.text, Style: r.style},
 		{Text: tally, Style: tallied},
 		{Text: files, Style: term.Dim},
+	}
+}
+
+// onlyDeleted leaves of each tally how many files were deleted.
+func onlyDeleted(rows []Row, cells [][]term.Cell) {
+	for i := range rows {
+		tally := &cells[i][tallyColumn].Text
+		if n := rows[i].tally[2]; n > 0 && *tally != "" {
+			*tally = tallyWord([3]int{2: n})
+		} else {
+			*tally = ""
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ func (pr *Printer) TellKept(list []api.Kept, made bool) {
 			if k.Reason != row.reason {
 				continue
 			}
-			became, takes := row.became, row.takes
+			became, takes := row.became, strings.Replace(row.takes, "--exact", pr.flag("--exact", "x"), 1)
 			if made {
 				became = row.made
 			}
@@ -129,7 +129,7 @@ func (pr *Printer) HintOthers(r api.RestoreResponse, again string) {
 	case reverts:
 		pr.Say("hint: '%s' takes what the session did out of such a file, with markers in it", again)
 	case none:
-		pr.Say("hint: --exact takes what another one changed, too")
+		pr.Say("hint: %s takes what another one changed, too", pr.flag("--exact", "x"))
 	default:
 		pr.Say("hint: '%s' takes what the session did out of such a file; --exact, all of it", again)
 	}

@@ -21,7 +21,7 @@ func (pr *Printer) TellRestore(r api.RestoreResponse, again string) {
 			fmt.Fprintln(pr.Out, ManagedWords(m))
 		}
 		if r.Operation > 0 {
-			pr.Say("undo: rewind undo-restore %d", r.Operation)
+			pr.Say("undo: %s", pr.flag(fmt.Sprintf("rewind undo-restore %d", r.Operation), "u"))
 		}
 		return
 	}
@@ -54,7 +54,7 @@ func (pr *Printer) TellRestore(r api.RestoreResponse, again string) {
 		if r.Kind == "undo-restore" {
 			undo += fmt.Sprintf(" %d", r.Operation)
 		}
-		pr.Say("undo: %s", undo)
+		pr.Say("undo: %s", pr.flag(undo, "u"))
 	}
 }
 
@@ -182,7 +182,7 @@ const shownPrompt = 76
 // firstOf prints the first of some lines, how many more there are, and where.
 func (pr *Printer) firstOf(lines []string, what, where string) {
 	for i, l := range lines {
-		if i == promptLines {
+		if i == promptLines && !pr.Keys { // else they can be scrolled
 			fmt.Fprintf(pr.Out, "  ... and %s%s\n", Count(len(lines)-i, what), where)
 			return
 		}

@@ -36,7 +36,8 @@ type RowOptions struct {
 	Relative bool                           // how long ago, instead of the clock
 	Graph    bool                           // with what is drawn before each
 	Below    func(i int, w io.Writer) error // what stands below a row; nil: nothing
-	Short    bool                           // neither ids nor files: who shows the rows tells of one of them apart
+	Short    bool                           // no ids: who shows the rows tells of one of them apart
+	Files    bool                           // with Short: files, where there is room for them
 }
 
 // NoCodeWords say that of a turn only the conversation is known.
@@ -121,7 +122,10 @@ func (pr *Printer) arranged(rows []Row, o RowOptions, follows func(i int) *api.L
 	for i := range rows {
 		rows[i].at = i
 		if o.Short {
-			rows[i].id, rows[i].files = "", nil
+			rows[i].id = ""
+		}
+		if o.Short && !o.Files {
+			rows[i].files, rows[i].left = nil, 0
 		}
 	}
 	if o.Below != nil {

@@ -11,6 +11,13 @@ type Setting struct {
 	Protects bool `json:"-"`
 }
 
+// What letters do in the picker.
+const (
+	PickerKeys = "picker.keys"
+	KeysVi     = "vi"
+	KeysFzf    = "fzf"
+)
+
 // Settings is the table of settings with their defaults, by key. Lists of patterns that are built in are empty here:
 // who reads the configuration fills them in.
 func Settings() []Setting {
@@ -122,6 +129,12 @@ func Settings() []Setting {
 			Key: "limits.file_size", Protects: true,
 			Help:  "files over this size are listed, not captured",
 			Value: int64(1 << 30), Unit: "bytes",
+		},
+		{
+			Key: PickerKeys,
+			Help: "what letters do in the picker ('rewind' alone): vi (they are commands, '/' begins a filter) " +
+				"or fzf (they filter)",
+			Value: KeysVi,
 		},
 		{
 			Key: "secrets.allow", Protects: true,
