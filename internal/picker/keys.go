@@ -373,22 +373,30 @@ func (m *model) escape() tea.Cmd {
 		m.mode = m.before
 		return nil
 	case choosing:
-		m.mode = going
-		return nil
+		return m.preview()
 	case going:
-		if m.trip.pending && (m.trip.restore != nil || m.trip.forked != nil || m.trip.parts != nil) {
-			return nil // it is being done
-		}
-		m.home()
-		if len(m.search.hits) > 0 && m.trip.to.row == nil && !m.inLog(m.trip.to.name) {
-			m.mode = finding
-		}
-		return m.show()
+		return m.turnBack()
 	case stopped:
 		return m.quit()
 	}
 	m.search = search{}
 	m.home()
+	return m.show()
+}
+
+// turnBack leaves a preview: to the files that were chosen, to what was found, or to the log.
+func (m *model) turnBack() tea.Cmd {
+	if m.trip.pending && (m.trip.restore != nil || m.trip.forked != nil || m.trip.parts != nil) {
+		return nil // it is being done
+	}
+	if m.trip.parts != nil {
+		m.trip.parts, m.mode = nil, choosing
+		return nil
+	}
+	m.home()
+	if len(m.search.hits) > 0 && m.trip.to.row == nil && !m.inLog(m.trip.to.name) {
+		m.mode = finding
+	}
 	return m.show()
 }
 

@@ -90,6 +90,9 @@ func Main(program, version string) (code int) {
 func (m *model) farewell() (code int) {
 	pr := &render.Printer{Streams: m.screen}
 	for _, o := range m.outcomes {
+		if o.undone { // a session that it made is no more
+			continue
+		}
 		o.tell(pr)
 		code = 0
 		if o.restore == nil {

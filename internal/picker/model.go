@@ -199,6 +199,8 @@ type outcome struct {
 	fork    *api.ForkResponse
 	forked  api.ForkRequest
 	deleted *api.ManageResponse // a fork that was made here, taken back
+	undoes  bool                // the one before
+	undone  bool                // by a later one
 }
 
 // tell prints it as the command does that would have done it.

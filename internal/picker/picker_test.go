@@ -215,6 +215,8 @@ func TestKeys(t *testing.T) {
 		{[]string{"enter", "x"}, func(m *model) bool { return m.request().Exact }},
 		{[]string{"enter", "i"}, func(m *model) bool { return m.request().InPlace }},
 		{[]string{"enter", "f"}, func(m *model) bool { return m.trip.forked != nil && m.trip.fork }},
+		{[]string{"enter", "p", "space", "enter", "esc"}, func(m *model) bool { return m.mode == choosing }},
+		{[]string{"enter", "p", "space", "enter", "esc", "esc"}, func(m *model) bool { return m.trip.restore != nil }},
 		{[]string{"enter", "p", "space", "enter"}, func(m *model) bool { return len(m.request().Parts) == 1 }},
 		{[]string{"enter", "h"}, func(m *model) bool { return m.mode == choosing && m.choice.hunks }},
 		{[]string{"tab"}, func(m *model) bool { return m.side.tab == filesTab }},
@@ -334,6 +336,7 @@ func TestWidths(t *testing.T) {
 		width int
 		want  []string
 	}{
+		{72, []string{" -40"}},
 		{80, []string{" -40"}},
 		{100, []string{" -40"}},
 		{160, []string{"+1 ~2 -40", "14:09", "codex", "│ [Diff]"}},
@@ -374,6 +377,40 @@ func TestWords(t *testing.T) {
 		if got := keyed(hint); got != want {
 			t.Errorf("%q", got)
 		}
+	}
+}
+
+// TestFarewellOfWhatWasUndone: what was taken back here is not told as done.
+func TestFarewellOfWhatWasUndone(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"f", "b"} {
+		m, _ := opened(80, 24)
+		out := &strings.Builder{}
+		press(m, "enter", key, "enter", "u")
+		m.screen.Out, m.screen.Err = out, out
+		m.farewell()
+		if got := out.String(); strings.Contains(got, "forked") || strings.Contains(got, "gone.go") || got == "" {
+			t.Errorf("%s:\n%s", key, got)
+		}
+		press(m, "u")
+		out.Reset()
+		m.farewell()
+		if got := out.String(); !strings.Contains(got, "forked") && !strings.Contains(got, "gone.go") {
+			t.Errorf("%s: it holds again, and is not told\n%s", key, got)
+		}
+	}
+}
+
+// TestNoMatch: a filter that leaves no row says where else to look, and counts no lines of another row.
+func TestNoMatch(t *testing.T) {
+	t.Parallel()
+	m, _ := opened(80, 7)
+	if got := text(m); !strings.Contains(got, "more line") {
+		t.Fatalf("the text is not longer than the screen\n%s", got)
+	}
+	press(m, "/", "z", "z")
+	if got := text(m); strings.Contains(got, "more line") || !strings.Contains(got, "Ctrl-F finds") {
+		t.Errorf("%s", got)
 	}
 }
 

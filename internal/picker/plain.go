@@ -175,6 +175,10 @@ func (p *plain) choose1(number string) bool {
 	rows := p.rows()
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 || n > len(rows) {
+		if number == "" {
+			fmt.Fprintln(p.screen.Out, "which row? for example: go 3")
+			return false
+		}
 		fmt.Fprintf(p.screen.Out, "%s: no number of a row; 'help' lists what can be typed\n", term.Sanitize(number))
 		return false
 	}

@@ -107,7 +107,7 @@ func (m *model) sideLines(width int) []string {
 	t, ok := m.target()
 	if !ok {
 		if m.log.query != "" {
-			return []string{"", "nothing in the log has all of these words", "", "/ searches in files and conversations"}
+			return []string{"", "nothing in the log has all of these words", "", "Ctrl-F finds in files and conversations"}
 		}
 		return nil
 	}

@@ -215,15 +215,31 @@ func (m *model) undo() tea.Cmd {
 	}
 	m.trip.pending = true
 	last := m.outcomes[len(m.outcomes)-1]
+	undone := func(m *model, o outcome, err error) tea.Cmd {
+		if o.undoes = true; err == nil {
+			turnOver(m.outcomes)
+		}
+		return m.arrived(o, err)
+	}
 	if last.fork != nil {
 		req := api.ManageRequest{Project: m.project(), Env: m.o.Env, Do: api.DoDelete, Sessions: []string{last.fork.Session}}
 		return ask(m, func(ctx context.Context) (api.ManageResponse, error) { return m.src.Manage(ctx, req) },
-			func(m *model, r api.ManageResponse, err error) tea.Cmd { return m.arrived(outcome{deleted: &r}, err) })
+			func(m *model, r api.ManageResponse, err error) tea.Cmd { return undone(m, outcome{deleted: &r}, err) })
 	}
 	req := api.UndoRestoreRequest{Project: m.project(), Operation: last.operation()}
 	req.Env = m.o.Env
 	return ask(m, func(ctx context.Context) (api.RestoreResponse, error) { return m.src.UndoRestore(ctx, req) },
-		func(m *model, r api.RestoreResponse, err error) tea.Cmd { return m.arrived(outcome{restore: &r}, err) })
+		func(m *model, r api.RestoreResponse, err error) tea.Cmd { return undone(m, outcome{restore: &r}, err) })
+}
+
+// turnOver takes the last outcome out of what holds. What that had undone holds again, and so on.
+func turnOver(list []outcome) {
+	for i := len(list) - 1; i >= 0; i-- {
+		list[i].undone = !list[i].undone
+		if !list[i].undoes {
+			return
+		}
+	}
 }
 
 // undoable reports whether what was done last here can be taken back.
@@ -299,9 +315,7 @@ func (m *model) tripLines(width int) []string {
 	case t.restore != nil:
 		pr.Notices(t.restore.Notices)
 		pr.TellRestore(*t.restore, "")
-		if nothing(t.restore) {
-			fmt.Fprintln(text, "\nnothing differs: there is nothing to do")
-		}
+		fmt.Fprint(text, t.nothing())
 	}
 	if t.pending && (t.restore != nil || t.forked != nil || t.parts != nil) {
 		fmt.Fprintln(text, "\ndoing it ...")
@@ -309,9 +323,17 @@ func (m *model) tripLines(width int) []string {
 	return append(m.wishes(width), fold(talkless(text.String()), width, true)...)
 }
 
-// nothing reports whether a restore would change nothing at all.
-func nothing(r *api.RestoreResponse) bool {
-	return len(r.Changes) == 0 && (r.Conversation == nil || r.Conversation.Mode == "none" || r.Conversation.Mode == "original")
+// nothing says of a preview that nothing at all would change; "": something would.
+func (t *trip) nothing() string {
+	r := t.restore
+	if len(r.Changes) > 0 || r.Conversation != nil && r.Conversation.Mode != "none" && r.Conversation.Mode != "original" {
+		return ""
+	}
+	text := "\nnothing differs: there is nothing to do\n"
+	if t.back {
+		text += "a goes to " + t.to.title + " itself\n"
+	}
+	return text
 }
 
 // wishes are the lines that say what is wanted, each with its key.

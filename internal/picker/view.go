@@ -228,7 +228,7 @@ func (m *model) right(width, height int) []string {
 	}
 	lines := m.window(all, &m.side.top, height-1)
 	more := ""
-	if rest := len(m.side.text.lines) - m.side.top - len(lines); rest > 0 {
+	if rest := len(all) - m.side.top - len(lines); rest > 0 {
 		more = render.Count(rest, "more line")
 	}
 	return append([]string{m.tabLine(width, more)}, lines...)

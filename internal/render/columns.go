@@ -15,7 +15,7 @@ const (
 	ListGap     = 2  // between two columns
 	NarrowList  = 60 // below it a turn is only its number
 	leastText   = 20 // below it columns go
-	tallyLends  = 4  // of that, to a tally
+	tallyLends  = 8  // of that, to a tally
 	enoughText  = 36 // files leave a prompt so much
 	leastFiles  = 24
 	sessionFull = 100 // from there on a session is told with its agent
