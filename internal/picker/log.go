@@ -379,7 +379,7 @@ func (m *model) targetOf(e entry) target {
 		if r.NoCode && r.Turn == 1 {
 			t.before = "" // nothing was said
 		}
-		if r.First != "" { // what was saved between two turns is before the later one
+		if t.of.End != "" && r.First != "" { // the turn's name means another row of it
 			t.before = parentName(r.First, len(r.Checkpoint.Parents))
 		}
 		return t

@@ -183,7 +183,7 @@ func TestOpensOnHere(t *testing.T) {
 		t.Fatalf("preview, %d sent:\n%s", len(s.sent), got)
 	}
 	press(m, "enter")
-	if len(s.sent) != 1 || s.sent[0].Plan != "seen" || !strings.HasSuffix(string(s.sent[0].Checkpoint), "~1") {
+	if len(s.sent) != 1 || s.sent[0].Plan != "seen" || !strings.HasPrefix(string(s.sent[0].Checkpoint), "before:3@") {
 		t.Fatalf("sent %+v", s.sent)
 	}
 	press(m, "u")
