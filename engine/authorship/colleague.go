@@ -115,7 +115,7 @@ func (a *Authors) ownPast(session string) map[string]uint64 {
 	session = a.wholeSession(session)
 	own := map[string]uint64{session: math.MaxUint64}
 	until := uint64(math.MaxUint64)
-	for range conversation.MaxBases {
+	for range conversation.MaxForks {
 		s := a.log.Session(session)
 		if s == nil || s.Fork == nil || !refs.KindOf(s.Fork.Kind).IsRestore() {
 			break

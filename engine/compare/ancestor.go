@@ -84,7 +84,7 @@ type place struct {
 // followed over.
 func (s *Side) way() (list []place, why string, err error) {
 	c, session, at := s.in, s.Session, s.Tip.Checkpoint
-	for range conversation.MaxBases {
+	for range conversation.MaxForks {
 		if slices.ContainsFunc(list, func(p place) bool { return p.session == session }) {
 			break // a circle of lineages
 		}

@@ -13,8 +13,13 @@ import (
 	"rewind/transcript"
 )
 
-// MaxBases bounds how many files a conversation is continued through, and how many forks of forks are followed.
+// MaxBases bounds how many files a conversation is continued through, and how many forks of forks are read one after
+// the other.
 const MaxBases = 32
+
+// MaxForks bounds how many forks of forks are followed by their records. It only ends a circle: who goes back again and
+// again makes each fork of the last one, and the code of the first turns is the first session's.
+const MaxForks = 1 << 12
 
 // BaseOf writes to w the records of other files that stand before the first one of f, and returns how many bytes those
 // are; 0: none. Codex goes on with a conversation in a new file that names the bytes of an older one. A transcript has

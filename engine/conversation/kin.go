@@ -62,7 +62,7 @@ func namedBy(s *model.Session, t *transcript.Trace) string {
 // comesFrom reports whether a session was made of another one, over any number of forks, as rewind made them or their
 // files say: what was found by comparing may yet be found to be otherwise.
 func (k kin) comesFrom(s *model.Session, name string) bool {
-	for range MaxBases {
+	for range MaxForks {
 		if s == nil || s.Fork == nil || byLooks(s.Fork) {
 			return false
 		}

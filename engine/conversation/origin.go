@@ -239,7 +239,7 @@ func (cs *Conversations) tellOrigin(ctx context.Context, p *points, now *model.S
 
 // comesFrom reports whether a session was made of another one, over any number of forks.
 func (cs *Conversations) comesFrom(s *model.Session, name string) bool {
-	for range MaxBases {
+	for range MaxForks {
 		if s == nil || s.Fork == nil {
 			return false
 		}

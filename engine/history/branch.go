@@ -26,7 +26,7 @@ func (h *History) branch() (*branch, error) {
 	}
 	b := &branch{h: h, upTo: map[string]uint64{}, last: map[string]uint64{}, roots: map[string]string{}}
 	session, n := at.Session, uint64(math.MaxUint64)
-	for range conversation.MaxBases {
+	for range conversation.MaxForks {
 		b.upTo[session] = n
 		l, err := h.lineage(session)
 		if err != nil {
@@ -75,7 +75,7 @@ func (b *branch) rootOf(session string) (string, error) {
 		return root, nil
 	}
 	root := session
-	for range conversation.MaxBases {
+	for range conversation.MaxForks {
 		l, err := b.h.lineage(root)
 		if err != nil {
 			return "", err

@@ -253,7 +253,7 @@ func (h *turnReader) Undone(to, from *model.Checkpoint) (*Moment, error) {
 // checkpoint lies within a turn of both, or what the fork has is not known. The records are loaded.
 func (h *turnReader) ForkedBefore(session string, cp *model.Checkpoint) (*Moment, error) {
 	shared := cp.Cause.Turn
-	for name, n := session, 0; name != cp.Session && n < conversation.MaxBases; n++ {
+	for name, n := session, 0; name != cp.Session && n < conversation.MaxForks; n++ {
 		s := h.log.Session(name)
 		if s == nil || s.Fork == nil || s.InSummary() > 0 {
 			return nil, nil

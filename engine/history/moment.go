@@ -246,7 +246,7 @@ func (h *turnReader) endOfTurnMoment(session string, is naming.Name) (*Moment, e
 // saidIn is the session whose conversation has turn n of a session: another one's where this one has it in the summary
 // with which it begins.
 func (h *turnReader) saidIn(session string, n uint64) string {
-	for range conversation.MaxBases {
+	for range conversation.MaxForks {
 		s := h.log.Session(session)
 		if summed := n > 0 && n <= uint64(s.InSummary()); !summed {
 			break

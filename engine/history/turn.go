@@ -58,12 +58,12 @@ type turnAt struct {
 }
 
 // taken is where turn n of a session was taken; record gives a session's record, nil if there is none, and log what the
-// log has of a turn's session. It follows at most conversation.MaxBases forks, since lineages may form a circle.
+// log has of a turn's session. It follows at most conversation.MaxForks forks, since lineages may form a circle.
 func taken(
 	session string, n uint64, record func(session string) (*model.Session, error), log func(turnAt) (*turnLog, error),
 ) (turnAt, error) {
 	at := turnAt{session: session, turn: n}
-	for range conversation.MaxBases {
+	for range conversation.MaxForks {
 		s, err := record(at.session)
 		if err != nil {
 			return turnAt{}, err

@@ -257,7 +257,7 @@ func (rs *talkPlanner) descendsFrom(session, of string) bool {
 	if session == model.Manual || rs.log.Session(session) == nil {
 		return true
 	}
-	for range conversation.MaxBases {
+	for range conversation.MaxForks {
 		if session == of {
 			return true
 		}
