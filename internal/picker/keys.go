@@ -39,7 +39,12 @@ func bindings() []binding {
 	turn := func(by int) func(*model) tea.Cmd { return func(m *model) tea.Cmd { return m.turnTab(by) } }
 	end := func(abort bool) func(*model) tea.Cmd { return func(m *model) tea.Cmd { return m.halfDone(abort) } }
 	return []binding{
-		{atLog, []string{"enter"}, "Enter", "preview taking the turn back; a checkpoint that is no turn, going to it", "preview", (*model).entered},
+		{
+			atLog,
+			[]string{"enter"},
+			"Enter", "preview taking the turn back; a checkpoint that is no turn, going to it",
+			"preview", (*model).entered,
+		},
 		{[]mode{finding}, []string{"enter"}, "", "", "preview", (*model).goFound},
 		{[]mode{going}, []string{"enter"}, "Enter again", "do what is previewed", "do it", (*model).depart},
 		{[]mode{going}, []string{"b"}, "b", "in the preview: code and conversation", "", wish(both)},
