@@ -284,7 +284,8 @@ type RestoreResponse struct {
 	Replaced     []Text        `json:"replaced,omitempty"`   // changed since the newest checkpoint; only Safety has their bytes
 	Yours        []Text        `json:"yours,omitempty"`      // a person's, which went: Safety has their bytes
 	TakenBack    Text          `json:"taken_back,omitempty"` // the prompt in front of which it went back, whole
-	TakenToo     []Text        `json:"taken_too,omitempty"`  // the other prompts that went out of the conversation, the oldest first; at most twenty
+	TakenToo     []Text        `json:"taken_too,omitempty"`  // the other prompts that went out of the conversation, the oldest first
+	TakenMore    int           `json:"taken_more,omitempty"` // how many more went behind those
 	Kept         []Kept        `json:"kept,omitempty"`
 	Taken        []Taken       `json:"taken,omitempty"` // others', and with exact what no checkpoint has
 	Conflicts    []Conflict    `json:"conflicts,omitempty"`

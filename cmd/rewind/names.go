@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -83,6 +84,9 @@ func (a *app) meantPath(ctx context.Context, err error, name, as string) error {
 	return a.wasLast(ctx, err, []api.Text{api.Text(name)})
 }
 
+// shortly is how long is looked for a remedy.
+const shortly = 2 * time.Second
+
 // lookedAt is how many of the steps that changed a path are looked at for one that has it.
 const lookedAt = 50
 
@@ -93,6 +97,8 @@ func (a *app) wasLast(ctx context.Context, err error, paths []api.Text) error {
 	if !errors.As(err, &told) || told.Word != api.WordNotFound {
 		return err
 	}
+	ctx, end := context.WithTimeout(ctx, shortly)
+	defer end()
 	for _, path := range paths {
 		if _, none := os.Lstat(a.absolute(string(path))); none == nil {
 			continue

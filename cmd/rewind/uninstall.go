@@ -60,11 +60,7 @@ func findInstalled() (in installation, err error) {
 		return in, err
 	}
 	system := filepath.Join(in.Home, "system")
-	for _, name := range []string{programs.Client, programs.Daemon, programs.Rewind} {
-		if path := programs.Path(system, name); isThere(path) {
-			in.Programs = append(in.Programs, path)
-		}
-	}
+	in.Programs = programs.There(system)
 	link := filepath.Join(user, ".local", "bin", "rewind")
 	if to, err := os.Readlink(link); err == nil && to == programs.Path(system, programs.Rewind) {
 		in.Link = link
@@ -122,26 +118,25 @@ func (in *installation) remove(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	for _, path := range slices.Concat([]string{in.Link}, in.Programs) {
-		if path == "" {
-			continue
-		}
-		if err := removeFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if in.Link != "" {
+		if err := removeLink(in.Link); err != nil {
 			return err
 		}
 	}
-	_ = removeFile(filepath.Join(in.Home, "system")) // what somebody else has put there stays
-	return nil
+	return programs.Remove(filepath.Join(in.Home, "system"))
 }
 
-// removeFile removes a file, a link or an empty directory, in the directory that has it.
-func removeFile(path string) error {
+// removeLink removes a link in the directory that has it.
+func removeLink(path string) error {
 	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return dir.Remove(filepath.Base(path))
+	if err := dir.Remove(filepath.Base(path)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func (a *app) tellUninstalled(out uninstalled, req api.HooksRequest) error {

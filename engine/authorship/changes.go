@@ -55,14 +55,14 @@ type Since struct {
 	Went   Theirs          // who else changed it last, and is no reason to keep it: a session, or model.Manual
 	Yours  map[string]bool // those in which there is what a person changed, also of Stay
 
-	set   map[string]foundBy // by colleagues' restores
-	kept  map[string]uint64  // of Stay, the newest operation that changed the path
-	yours map[string]bool    // by path, whether the newest change is a person's and is no reason to keep it
+	set     map[string]foundBy // by colleagues' restores
+	kept    map[string]uint64  // of Stay, the newest operation that changed the path
+	persons map[string]bool    // by path, whether its newest change is a person's and is no reason to keep it
 }
 
 // KeptBy is who is told to have changed a path that stays: who did last.
 func (s *Since) KeptBy(path string) string {
-	if s.yours[path] {
+	if s.persons[path] {
 		return model.Manual
 	}
 	return s.Stay.Of(path)
@@ -89,7 +89,7 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 	}
 	s := &Since{
 		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, Yours: map[string]bool{},
-		set: map[string]foundBy{}, kept: map[string]uint64{}, yours: map[string]bool{},
+		set: map[string]foundBy{}, kept: map[string]uint64{}, persons: map[string]bool{},
 	}
 	since, err := j.beganOn(target)
 	if err != nil {
@@ -133,8 +133,8 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 func (s *Since) note(op *refs.Operation, ch tree.Change, d judged) {
 	restored := op != nil && op.Kind.IsRestore()
 	goes := d.stays == ""
-	if _, known := s.yours[ch.Path]; !known {
-		s.yours[ch.Path] = goes && d.byNobody()
+	if _, known := s.persons[ch.Path]; !known {
+		s.persons[ch.Path] = goes && d.byNobody()
 	}
 	if goes && d.other != "" {
 		s.Went.add(ch.Path, d.other)

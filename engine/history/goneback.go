@@ -133,37 +133,42 @@ func (h *turnReader) PromptOf(session string, n uint64) string {
 }
 
 // PromptsBehind are the prompts, as PromptOf has them, with which a session's conversation goes on behind turn n of
-// another one, or of its own: 0 is before the first. There are at most so many. None: it does not, or the two do not
-// share that turn. The log's lock is held.
-func (h *turnReader) PromptsBehind(session, of string, n uint64, most int) (list []string, err error) {
+// another one, or of its own: 0 is before the first. They are the first so many; more counts the others. None: it does
+// not, or the two do not share that turn. The log's lock is held.
+func (h *turnReader) PromptsBehind(session, of string, n uint64, most int) (list []string, more int, err error) {
 	s := h.log.Session(session)
 	if s == nil {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if n > 0 && session != of {
 		its, err := taken(session, n, h.loaded, h.readTurns)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		others, err := taken(of, n, h.loaded, h.readTurns)
 		if same := its.session == others.session && its.turn == others.turn; err != nil || !same {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	turns, num, err := h.numbered(s)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	for n++; n <= s.Turn && len(list) < most; n++ {
+	for n++; n <= s.Turn; n++ {
 		place, said := num.place(n)
 		if !said {
 			continue
 		}
-		if yet := place > len(turns); yet || !turns[place-1].Gone { // the agent may write it yet
-			list = append(list, h.PromptOf(session, n))
+		if written := place <= len(turns); written && turns[place-1].Gone { // else the agent may write it yet
+			continue
 		}
+		if len(list) == most {
+			more++
+			continue
+		}
+		list = append(list, h.PromptOf(session, n))
 	}
-	return list, nil
+	return list, more, nil
 }
 
 // numbered are the turns of a session's conversation as it is, and their numbers; none of a fork that nobody has

@@ -67,14 +67,17 @@ func (rs *talkPlanner) PlanConversation(r *request, tx *objstore.Tx) (*conversat
 }
 
 // promptTaken is the prompt in front of which a restore goes, as the name of its target says it, or the first that goes
-// with what it takes out of the conversation in which one stands; "": none does. also are the others that go.
-func (rs *talkPlanner) promptTaken(r *request, t *conversationPlan) (prompt string, also []string, err error) {
+// with what it takes out of the conversation in which one stands; "": none does. also are
+// the others that go, as far as they are known, and more counts the rest.
+func (rs *talkPlanner) promptTaken(
+	r *request, t *conversationPlan,
+) (prompt string, also []string, more int, err error) {
 	if t == nil || r.again { // the conversation stays, or has more turns than where one stands
-		return "", nil, nil
+		return "", nil, 0, nil
 	}
-	list, err := rs.promptsOut(r, t)
+	list, more, err := rs.promptsOut(r, t)
 	if model.IsLost(err) {
-		list, err = nil, nil // it is only told
+		list, more, err = nil, 0, nil // it is only told
 	}
 	switch {
 	case r.front > 0:
@@ -85,17 +88,17 @@ func (rs *talkPlanner) promptTaken(r *request, t *conversationPlan) (prompt stri
 	if i := slices.Index(list, prompt); i >= 0 {
 		list = slices.Delete(list, i, i+1)
 	}
-	return prompt, list, err
+	return prompt, slices.DeleteFunc(list, func(p string) bool { return p == "" }), more, err
 }
 
-// mostPrompts is how many prompts that go are told.
+// mostPrompts is how many prompts that go are told; the others are counted.
 const mostPrompts = 20
 
 // promptsOut are the prompts that a restore takes out of the conversation in which one stands.
-func (rs *talkPlanner) promptsOut(r *request, t *conversationPlan) ([]string, error) {
+func (rs *talkPlanner) promptsOut(r *request, t *conversationPlan) (list []string, more int, err error) {
 	to := t.conversation
 	if to.Mode == model.ConversationNone || to.Session == "" {
-		return nil, nil
+		return nil, 0, nil
 	}
 	of, n := to.Session, uint64(to.Turn)
 	if to.Fork != nil {
@@ -103,7 +106,7 @@ func (rs *talkPlanner) promptsOut(r *request, t *conversationPlan) ([]string, er
 	}
 	from, err := rs.shortened(r, of)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if s := rs.log.Session(of); to.Mode == model.ConversationBack && n == 0 && s != nil {
 		n = s.Turn

@@ -42,6 +42,7 @@ type Result struct {
 	KeptFor      string              // how long gc keeps the state before, as the setting says it
 	Prompt       string              // in front of which it went back, whole; "": not in front of one
 	Prompts      []string            // the others that went out of the conversation, the oldest first
+	MorePrompts  int                 // those behind them
 	Of           string              // the session that goes back, as turns are named by it; "": none names the target
 	PlanHash     string              // of a dry run, or where the request names a plan: what would be done, or was
 
@@ -173,7 +174,7 @@ func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Resul
 		none, err = rs.isNothing(r, plan, conv, successor)
 	}
 	if err == nil && !none {
-		res.Prompt, res.Prompts, err = rs.promptTaken(r, conv)
+		res.Prompt, res.Prompts, res.MorePrompts, err = rs.promptTaken(r, conv)
 	}
 	if err != nil {
 		c.Discard()

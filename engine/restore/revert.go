@@ -51,7 +51,7 @@ func (pl *planner) keepOthers(m *merge.Merged, change *merge.Change, others *aut
 	list := m.List
 	m.List = nil
 	for _, v := range list {
-		k := value.Kept{Path: v.Path, Reason: value.KeptSession, By: others.Stay.Of(string(v.Path)), Conflict: v.Reason}
+		k := value.Kept{Path: v.Path, Reason: value.KeptSession, By: others.KeptBy(string(v.Path)), Conflict: v.Reason}
 		k.Gone = v.Reason == value.ReasonDeleted
 		switch collides := v.Verdict == value.MergeConflict && v.Reason.Collides(); {
 		case collides && k.By != "" && k.By != value.Person:

@@ -122,7 +122,8 @@ var atOnceKeys = map[string]func(*model) tea.Cmd{"/": (*model).asking, "?": (*mo
 func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	if l := m.line(); l != nil && k.Text != "" {
-		if do := atOnceKeys[name]; do != nil && m.mode == typing && m.typesAtOnce && *l == "" {
+		filters := m.mode == typing && m.typesAtOnce
+		if do := atOnceKeys[name]; filters && do != nil && *l == "" {
 			return do(m)
 		}
 		m.typed(k.Text)
@@ -391,7 +392,8 @@ func (m *model) escape() tea.Cmd {
 
 // turnBack leaves a preview: to the files that were chosen, to what was found, or to the log.
 func (m *model) turnBack() tea.Cmd {
-	if m.trip.pending && (m.trip.restore != nil || m.trip.forked != nil || m.trip.parts != nil) {
+	previewed := m.trip.restore != nil || m.trip.forked != nil || m.trip.parts != nil
+	if m.trip.pending && previewed {
 		return nil // it is being done
 	}
 	if m.trip.parts != nil {

@@ -326,7 +326,9 @@ func (m *model) tripLines(width int) []string {
 // nothing says of a preview that nothing at all would change; "": something would.
 func (t *trip) nothing() string {
 	r := t.restore
-	if len(r.Changes) > 0 || r.Conversation != nil && r.Conversation.Mode != "none" && r.Conversation.Mode != "original" {
+	talk := r.Conversation
+	talks := talk != nil && talk.Mode != "none" && talk.Mode != "original"
+	if talks || len(r.Changes) > 0 {
 		return ""
 	}
 	text := "\nnothing differs: there is nothing to do\n"

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rewind/internal/osfile"
@@ -34,6 +35,41 @@ const temporary = ".rewind-"
 // Path is where a program of a directory is.
 func Path(dir, name string) string {
 	return filepath.Join(dir, name)
+}
+
+// There are the programs that lie in a directory, each before those that it starts.
+func There(dir string) (paths []string) {
+	for _, name := range slices.Backward(all) {
+		if _, err := os.Lstat(Path(dir, name)); err == nil {
+			paths = append(paths, Path(dir, name))
+		}
+	}
+	return paths
+}
+
+// Remove removes the programs of a directory, and the directory where nothing else is in it. Broken off it can be done
+// again.
+func Remove(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, path := range There(dir) {
+		if err := root.Remove(filepath.Base(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	above, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	defer above.Close()
+	_ = above.Remove(filepath.Base(dir)) // what somebody else has put there stays
+	return nil
 }
 
 // Check says why a program cannot be started.

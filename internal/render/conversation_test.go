@@ -140,3 +140,20 @@ user  2026-11-20T09:45:00Z
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestPromptsTakenBack: some prompts that go are printed, all are counted, also those of which only the number came.
+func TestPromptsTakenBack(t *testing.T) {
+	t.Parallel()
+	r := api.RestoreResponse{TakenBack: "one", TakenMore: 270}
+	for _, p := range strings.Fields("two three four five six seven eight nine") {
+		r.TakenToo = append(r.TakenToo, api.Text(p))
+	}
+	s, out, _ := term.Test("", false)
+	(&Printer{Streams: s}).tellPrompt(r)
+	printed := min(promptLines, len(r.TakenToo))
+	want := "and " + Count(len(r.TakenToo)-printed+r.TakenMore, "more prompt") + "\n"
+	if got := out.String(); !strings.HasPrefix(got, "the prompt that was taken back:\n  one\nand with it:\n  two\n") ||
+		!strings.HasSuffix(got, want) {
+		t.Errorf("%q, want it to end with %q", got, want)
+	}
+}

@@ -164,7 +164,7 @@ func (pr *Printer) tellPrompt(r api.RestoreResponse) {
 	}
 	fmt.Fprintln(pr.Out, head)
 	lines := strings.Split(text, "\n")
-	pr.firstOf(lines, "more line", "; --json has all of it")
+	pr.firstOf(lines, 0, "more line", "; --json has all of it")
 	if len(r.TakenToo) == 0 {
 		return
 	}
@@ -173,20 +173,24 @@ func (pr *Printer) tellPrompt(r api.RestoreResponse) {
 	for _, p := range r.TakenToo {
 		lines = append(lines, term.Truncate(Words(string(p)), shownPrompt))
 	}
-	pr.firstOf(lines, "more prompt", "")
+	pr.firstOf(lines, r.TakenMore, "more prompt", "")
 }
 
 // shownPrompt is how much of a prompt tells it from others, in columns.
 const shownPrompt = 76
 
-// firstOf prints the first of some lines, how many more there are, and where.
-func (pr *Printer) firstOf(lines []string, what, where string) {
-	for i, l := range lines {
-		if i == promptLines && !pr.Keys { // else they can be scrolled
-			fmt.Fprintf(pr.Out, "  ... and %s%s\n", Count(len(lines)-i, what), where)
-			return
-		}
+// firstOf prints the first of some lines, how many more there are, those of which only the number is known among them,
+// and where.
+func (pr *Printer) firstOf(lines []string, unseen int, what, where string) {
+	shown := lines
+	if len(lines) > promptLines && !pr.Keys { // else they can be scrolled
+		shown = lines[:promptLines]
+	}
+	for _, l := range shown {
 		fmt.Fprintln(pr.Out, "  "+term.Sanitize(l))
+	}
+	if more := len(lines) - len(shown) + unseen; more > 0 {
+		fmt.Fprintf(pr.Out, "  ... and %s%s\n", Count(more, what), where)
 	}
 }
 
