@@ -11,7 +11,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -26,14 +28,23 @@ var files embed.FS
 
 // templates are parsed when a page is first asked for: most daemons never are.
 var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{
+	all := template.New("").Funcs(template.FuncMap{
 		"count": count, "size": term.Size, "clean": clean, "short": short, "turn": naming.TurnWords,
 		"asset": asset, "dict": dict, "sentence": sentence,
 		"int": func(n uint64) int { return int(n) }, "plus": func(n, to int) int { return to + n },
 		"long":  long,
 		"minus": func(n, from int) int { return from - n },
-	}).ParseFS(files, "html/*.html"))
+	})
+	entries, _ := fs.ReadDir(files, "html")
+	for _, e := range entries {
+		b, _ := fs.ReadFile(files, "html/"+e.Name())
+		template.Must(all.New(e.Name()).Parse(indent.ReplaceAllString(string(b), "\n")))
+	}
+	return all
 })
+
+// indent is the indentation of a template's lines. It is in no answer: an answer may be 200,000 bytes.
+var indent = regexp.MustCompile(`\n[ \t]+`)
 
 // Page is a document, or a part of one.
 type Page struct {

@@ -36,8 +36,13 @@ export function acts(): void {
   document.addEventListener("click", (event) => {
     const button = (event.target as Element).closest<HTMLElement>("[data-copy]");
     if (!button) return;
-    const say = (words: string): void => { button.textContent = words; };
-    navigator.clipboard.writeText(button.dataset.copy!).then(() => say("Copied"), () => say("Not copied"));
+    const say = (words: string): void => {
+      button.textContent = words;
+    };
+    navigator.clipboard.writeText(button.dataset.copy!).then(
+      () => say("Copied"),
+      () => say("Not copied"),
+    );
   });
 }
 
@@ -45,24 +50,34 @@ function doButton(): HTMLButtonElement | null {
   return sheet().querySelector<HTMLButtonElement>("button[value=do]");
 }
 
-// put shows something in the sheet, from its beginning. The focus is on the sheet, or where the text is that it asks for.
+// put shows something in the sheet, from its beginning. The focus is on the sheet, or where the text is that it asks
+// for.
 function put(what: Node): void {
   const had = sheet().contains(document.activeElement) ? (document.activeElement as HTMLInputElement) : null;
   sheet().replaceChildren(what);
   if (!sheet().open) sheet().showModal();
-  const same = had?.name ? [...sheet().querySelectorAll<HTMLInputElement>(`[name="${had.name}"]`)].find((one) => one.value === had.value) : null;
+  const same = had?.name
+    ? [...sheet().querySelectorAll<HTMLInputElement>(`[name="${had.name}"]`)].find((one) => one.value === had.value)
+    : null;
   (same ?? sheet().querySelector<HTMLElement>("[autofocus]") ?? sheet()).focus({ preventScroll: true });
   more(sheet());
 }
 
-// onSheet is what keys do while the sheet itself has the focus: Enter does what it says, in a field, too; others scroll it.
+// onSheet is what keys do while the sheet itself has the focus: Enter does what it says, in a field, too; others scroll
+// it.
 function onSheet(event: KeyboardEvent): void {
   const field = event.key === "Enter" && (event.target as Element).matches("input");
   if (event.target !== sheet() && !field) return;
   const body = sheet().querySelector<HTMLElement>(".body");
   const page = (body?.clientHeight ?? 0) - 40;
   const by: Record<string, number> = {
-    ArrowDown: 40, ArrowUp: -40, PageDown: page, " ": page, PageUp: -page, Home: -1e6, End: 1e6,
+    ArrowDown: 40,
+    ArrowUp: -40,
+    PageDown: page,
+    " ": page,
+    PageUp: -page,
+    Home: -1e6,
+    End: 1e6,
   };
   if (event.key === "Enter") doButton()?.click();
   else if (by[event.key]) body?.scrollBy(0, by[event.key]);
@@ -103,7 +118,10 @@ const plans = new Place({
 export async function act(wish: Wish): Promise<void> {
   const open = sheet().open;
   previewing = false;
-  const shown = await plans.ask((signal) => send(`${base}/p/${project}/plan`, wish, signal), () => void act(wish));
+  const shown = await plans.ask(
+    (signal) => send(`${base}/p/${project}/plan`, wish, signal),
+    () => void act(wish),
+  );
   if ((open || previewing) && !sheet().open) return; // it was closed meanwhile: nobody waits for it
   if (shown) put(shown);
 }
@@ -118,8 +136,8 @@ function wish(): Wish {
 
 const longAfter = 5000; // milliseconds
 
-// carryOut does what a form says. It has one id, however often it is tried: the server does it once. Where the sheet was
-// closed meanwhile, what became of it is told beside.
+// carryOut does what a form says. It has one id, however often it is tried: the server does it once. Where the sheet
+// was closed meanwhile, what became of it is told beside.
 async function carryOut(form: HTMLFormElement, wanted: Wish): Promise<void> {
   const id = (form.dataset.deed ??= crypto.randomUUID());
   const button = form.querySelector<HTMLButtonElement>("button[value=do]")!;
@@ -129,21 +147,30 @@ async function carryOut(form: HTMLFormElement, wanted: Wish): Promise<void> {
   tell(null);
   button.disabled = true;
   button.textContent = "Doing it…";
-  const long = window.setTimeout(() => tell(paragraph("This takes long. It goes on, also where this sheet is closed.")), longAfter);
+  const long = window.setTimeout(
+    () => tell(paragraph("This takes long. It goes on, also where this sheet is closed.")),
+    longAfter,
+  );
   const doing = new Place({
-    busy: (on) => { form.ariaBusy = String(on); },
+    busy: (on) => {
+      form.ariaBusy = String(on);
+    },
     failed: (why, again, answered) => {
       if (!answered) why.append(paragraph("It is not known whether it was done. To try again does not do it twice."));
       if (here()) tell(failure(why, again));
       else notice(failure(why, again), true);
     },
   });
-  const done = await doing.ask(() => send(`${base}/p/${project}/do`, { ...wanted, id }), () => void carryOut(form, wanted));
+  const done = await doing.ask(
+    () => send(`${base}/p/${project}/do`, { ...wanted, id }),
+    () => void carryOut(form, wanted),
+  );
   window.clearTimeout(long);
   button.disabled = false;
   button.textContent = words;
   if (!done) return;
-  if (done.querySelector("form")) { // something changed meanwhile: this is what would be done now
+  if (done.querySelector("form")) {
+    // something changed meanwhile: this is what would be done now
     if (here()) put(done);
     else notice(paragraph("It was not done: something had changed since it was shown."), true);
     return;

@@ -6,7 +6,8 @@ const skeletonAfter = 100;
 // Shows is how a place of the page shows what becomes of a request.
 export interface Shows {
   busy(on: boolean): void; // the answer takes longer than a moment; false: it is there, or will not come
-  failed(words: DocumentFragment, again: HTMLButtonElement, answered: boolean): void; // answered: the words are the server's
+  // answered: the words are the server's
+  failed(words: DocumentFragment, again: HTMLButtonElement, answered: boolean): void;
 }
 
 // Place is where answers go. The newest request counts: one before it is given up.
@@ -17,7 +18,10 @@ export class Place {
 
   // ask gives the answer; null: there is none, which the place shows with a button that calls again, or another request
   // came meanwhile.
-  async ask(get: (signal: AbortSignal) => Promise<DocumentFragment>, again: () => void): Promise<DocumentFragment | null> {
+  async ask(
+    get: (signal: AbortSignal) => Promise<DocumentFragment>,
+    again: () => void,
+  ): Promise<DocumentFragment | null> {
     this.asking?.abort();
     const mine = new AbortController();
     this.asking = mine;

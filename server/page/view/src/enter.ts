@@ -1,12 +1,14 @@
 import { base } from "./server";
 
-// enter gives the token in. It stands behind the '#' of the address, which no browser sends, and goes from the address first.
+// enter gives the token in. It stands behind the '#' of the address, which no browser sends, and goes from the address
+// first.
 export async function enter(): Promise<void> {
   const token = location.hash.slice(1);
   history.replaceState(null, "", location.pathname);
   try {
     await giveIn(token);
-  } catch { // no answer; the token is still good
+  } catch {
+    // no answer; the token is still good
     const wait = document.querySelector<HTMLElement>(".wait")!;
     const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Try again" });
     again.addEventListener("click", () => location.replace(`${location.pathname}#${token}`));

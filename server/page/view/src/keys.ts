@@ -35,7 +35,14 @@ export function keys(): void {
   document.querySelector("[data-keys]")?.addEventListener("click", actions["?"]);
   document.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (
+      event.defaultPrevented ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      document.querySelector("dialog[open]")
+    )
+      return;
     if (target.matches("input, textarea, select, [contenteditable]")) {
       if (event.key === "Escape") target.blur();
       return;

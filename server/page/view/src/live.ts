@@ -4,11 +4,12 @@ import { more } from "./more";
 import { base, part, project } from "./server";
 import { lift } from "./steps";
 
-// live shows what happens meanwhile: the log gets its new rows, drawings are drawn again. What a person is reading stays where it is.
+// live shows what happens meanwhile: the log gets its new rows, drawings are drawn again. What a person is reading
+// stays where it is.
 export function live(): void {
   if (!project) return;
-  // What comes in a burst is shown together, and while more comes no oftener than this: drawing must not slow down who is at work. A step
-  // changes no session's place, so that the sessions beside the log are asked for less often still.
+  // What comes in a burst is shown together, and while more comes no oftener than this: drawing must not slow down who
+  // is at work. A step changes no session's place, so that the sessions beside the log are asked for less often still.
   const [pause, pauseBeside] = [1500, 4000]; // milliseconds
   let due = 0;
   let last = 0;
@@ -18,19 +19,22 @@ export function live(): void {
   const soon = (event?: unknown): void => {
     beside ||= event !== "checkpoint";
     if (due) return;
-    due = window.setTimeout(async () => {
-      due = 0;
-      last = Date.now();
-      const both = beside && last - lastBeside >= pauseBeside;
-      if (both) {
-        beside = false;
-        lastBeside = last;
-      }
-      const mine = own;
-      own = false;
-      await renew(both, mine);
-      if (beside && !due) soon("checkpoint");
-    }, Math.max(120, last + pause - Date.now()));
+    due = window.setTimeout(
+      async () => {
+        due = 0;
+        last = Date.now();
+        const both = beside && last - lastBeside >= pauseBeside;
+        if (both) {
+          beside = false;
+          lastBeside = last;
+        }
+        const mine = own;
+        own = false;
+        await renew(both, mine);
+        if (beside && !due) soon("checkpoint");
+      },
+      Math.max(120, last + pause - Date.now()),
+    );
   };
   document.addEventListener("rewind:changed", () => {
     own = true;
@@ -94,7 +98,10 @@ async function renew(beside: boolean, own: boolean): Promise<void> {
     const top = main.scrollTop;
     const here = new URL(location.href);
     here.searchParams.set("have", String(main.querySelectorAll(".tree > li").length));
-    const fresh = await meanwhile.ask((signal) => part(here.href, "main", signal), () => void renew(beside, own));
+    const fresh = await meanwhile.ask(
+      (signal) => part(here.href, "main", signal),
+      () => void renew(beside, own),
+    );
     if (!fresh) return;
     const focus = (document.activeElement as HTMLElement | null)?.getAttribute("href");
     const chosen = new Set([...main.querySelectorAll<HTMLInputElement>("input:checked")].map((box) => box.value));
@@ -111,30 +118,42 @@ async function renew(beside: boolean, own: boolean): Promise<void> {
 async function renewNotices(): Promise<void> {
   const buttons = [...document.querySelectorAll<HTMLElement>('.notice [data-act="undo-restore"]')];
   if (!buttons.length) return;
-  const can = await told.ask((signal) => part(`${base}/p/${project}/ops`, "undoable", signal), () => void renewNotices());
+  const can = await told.ask(
+    (signal) => part(`${base}/p/${project}/ops`, "undoable", signal),
+    () => void renewNotices(),
+  );
   if (!can) return;
   for (const button of buttons) {
     if (!can.querySelector(`[data-seq="${button.dataset.name}"]`)) button.closest(".notice")?.remove();
   }
 }
 
-// renewLog puts the newest rows before those that are there. Which one is chosen, and what is in sight, stays; who went somewhere (own) sees
-// where that is.
+// renewLog puts the newest rows before those that are there. Which one is chosen, and what is in sight, stays; who went
+// somewhere (own) sees where that is.
 async function renewLog(beside: boolean, own: boolean): Promise<void> {
   const rows = document.querySelector<HTMLElement>("[data-rows]")!;
-  const fresh = await meanwhile.ask((signal) => part(location.href, "log", signal), () => void renewLog(beside, own));
+  const fresh = await meanwhile.ask(
+    (signal) => part(location.href, "log", signal),
+    () => void renewLog(beside, own),
+  );
   if (!fresh) return;
-  const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.id; // as of now
+  // As of now.
+  const chosen = rows.querySelector<HTMLElement>("a[aria-current]")?.closest<HTMLElement>(".row")?.dataset.id;
   if (beside) void renewSide();
   const log = rows.closest<HTMLElement>(".log")!;
   const heads = (of: ParentNode): Element[] => [...of.querySelectorAll(".banner, section.ahead, .log > .head")];
-  const words = (of: ParentNode): string => heads(of).map((head) => head.outerHTML).join();
+  const words = (of: ParentNode): string =>
+    heads(of)
+      .map((head) => head.outerHTML)
+      .join();
   if (words(log) !== words(fresh)) {
     for (const head of heads(log)) head.remove();
     log.prepend(...heads(fresh));
   }
   renewParted(log.querySelector("[data-parted]")!, fresh.querySelector("[data-parted]")!);
-  const anchor = [...rows.children].find((row) => row.getBoundingClientRect().top >= log.getBoundingClientRect().top) as HTMLElement | undefined;
+  const anchor = [...rows.children].find(
+    (row) => row.getBoundingClientRect().top >= log.getBoundingClientRect().top,
+  ) as HTMLElement | undefined;
   const before = anchor?.getBoundingClientRect().top ?? 0;
   const focused = document.activeElement?.closest<HTMLElement>(".row")?.dataset.id;
   const list = fresh.querySelector<HTMLElement>("[data-rows]")!;
@@ -165,7 +184,9 @@ async function renewLog(beside: boolean, own: boolean): Promise<void> {
   const shows = pane.querySelector("[data-moment]") !== null || pane.ariaBusy === "true";
   const show = own
     ? rows.querySelector(".row.here:not(.step)")
-    : shows && (still || !chosen) ? null : still ?? rows.querySelector(".row");
+    : shows && (still || !chosen)
+      ? null
+      : (still ?? rows.querySelector(".row"));
   show?.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: "stay" }));
   more(rows);
   document.dispatchEvent(new Event("rewind:rows"));
@@ -174,7 +195,9 @@ async function renewLog(beside: boolean, own: boolean): Promise<void> {
 // renewParted shows what others went on with from where a fork parted. What is open stays open.
 function renewParted(old: HTMLElement, fresh: HTMLElement): void {
   const was = [...old.querySelectorAll("details")];
-  fresh.querySelectorAll("details").forEach((one, i) => { one.open = was[i]?.open ?? one.open; });
+  fresh.querySelectorAll("details").forEach((one, i) => {
+    one.open = was[i]?.open ?? one.open;
+  });
   if (old.innerHTML !== fresh.innerHTML) old.replaceWith(fresh);
 }
 
@@ -184,7 +207,10 @@ async function renewSide(): Promise<void> {
   if (!list || list.offsetParent === null) return;
   const at = new URL(location.pathname, location.href);
   at.search = `?from=0&have=${list.children.length}`;
-  const fresh = await aside.ask((signal) => part(at.href, "side", signal), () => void renewSide());
+  const fresh = await aside.ask(
+    (signal) => part(at.href, "side", signal),
+    () => void renewSide(),
+  );
   if (!fresh) return;
   const focus = document.activeElement?.closest(".branches a")?.getAttribute("href");
   list.replaceChildren(fresh);

@@ -44,11 +44,17 @@ export function log(): void {
     if (moment.contains(document.activeElement)) moment.focus({ preventScroll: true });
     for (const old of moment.children) old.toggleAttribute("inert", !isShown(row));
     moment.ariaBusy = "true";
-    const answer = await pane.ask((signal) => part(link.href, "moment", signal), () => choose(row));
+    const answer = await pane.ask(
+      (signal) => part(link.href, "moment", signal),
+      () => choose(row),
+    );
     if (!answer) return;
     put(answer);
-    document.title = [moment.querySelector<HTMLElement>("[data-title]")?.dataset.title, name].filter(Boolean).join(" · ");
-    document.querySelector("[data-told]")!.textContent = moment.querySelector(".changes h2")?.firstChild?.textContent ?? ""; // to who does not see it
+    document.title = [moment.querySelector<HTMLElement>("[data-title]")?.dataset.title, name]
+      .filter(Boolean)
+      .join(" · ");
+    document.querySelector("[data-told]")!.textContent =
+      moment.querySelector(".changes h2")?.firstChild?.textContent ?? ""; // to who does not see it
   };
   const isShown = (row: HTMLElement): boolean =>
     moment.querySelector<HTMLElement>("[data-moment]")?.dataset.moment === row.dataset.id;
@@ -62,12 +68,18 @@ export function log(): void {
     scrub.hidden = rows.length < 2;
     slider.max = String(rows.length);
     slider.value = String(at);
-    slider.setAttribute("aria-valuetext", `${at} of ${rows.length}: ${rows[rows.length - at]?.querySelector(".text")?.textContent ?? ""}`);
-    scrub.querySelector("output")!.textContent = `${at} of ${rows.length}${list.querySelector("[data-more]") ? "+" : ""}`;
+    slider.setAttribute(
+      "aria-valuetext",
+      `${at} of ${rows.length}: ${rows[rows.length - at]?.querySelector(".text")?.textContent ?? ""}`,
+    );
+    scrub.querySelector("output")!.textContent =
+      `${at} of ${rows.length}${list.querySelector("[data-more]") ? "+" : ""}`;
   };
   slider.addEventListener("input", () => {
     const rows = all();
-    rows[rows.length - Number(slider.value)]?.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: "stay" }));
+    rows[rows.length - Number(slider.value)]?.dispatchEvent(
+      new CustomEvent("choose", { bubbles: true, detail: "stay" }),
+    );
   });
   scrub.addEventListener("click", (event) => {
     const by = (event.target as Element).closest<HTMLElement>("[data-step]")?.dataset.step;
@@ -78,7 +90,15 @@ export function log(): void {
 
   list.addEventListener("click", (event) => {
     const row = (event.target as Element).closest<HTMLElement>(".row");
-    if (!row || (event.target as Element).closest("button") || event.metaKey || event.ctrlKey || event.shiftKey || moment.offsetParent === null) return;
+    if (
+      !row ||
+      (event.target as Element).closest("button") ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      moment.offsetParent === null
+    )
+      return;
     event.preventDefault();
     // By the keyboard a second time: on to what stands beside it.
     if (event.detail === 0 && row.querySelector("a[aria-current]")) moment.focus();

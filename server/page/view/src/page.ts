@@ -1,4 +1,5 @@
-// The page's script. What is shown is the server's HTML; this makes it quick: moments beside the log, keys, what happens meanwhile.
+// The page's script. What is shown is the server's HTML; this makes it quick: moments beside the log, keys, what
+// happens meanwhile.
 import { enter } from "./enter";
 import { keys } from "./keys";
 import { log } from "./log";
@@ -24,8 +25,8 @@ if (document.querySelector("[data-entrance]")) {
   painted(more);
 }
 
-// painted does something once the document has been painted: what comes later does not hold up what is seen first. Where nothing is
-// painted, behind other tabs, it waits for nothing.
+// painted does something once the document has been painted: what comes later does not hold up what is seen first.
+// Where nothing is painted, behind other tabs, it waits for nothing.
 function painted(then: () => void): void {
   let late = 0;
   const once = (): void => {

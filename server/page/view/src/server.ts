@@ -10,7 +10,9 @@ interface Policies {
   createPolicy(name: string, rules: { createHTML: (text: string) => string }): Policy;
 }
 const policies = (window as unknown as { trustedTypes?: Policies }).trustedTypes;
-const policy: Policy = policies ? policies.createPolicy("answer", { createHTML: (text) => text }) : { createHTML: (text) => text };
+const policy: Policy = policies
+  ? policies.createPolicy("answer", { createHTML: (text) => text })
+  : { createHTML: (text) => text };
 
 // part asks for one part of a document and gives its nodes; an error is the server's words.
 export async function part(path: string, name: string, signal?: AbortSignal): Promise<DocumentFragment> {

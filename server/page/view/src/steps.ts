@@ -1,13 +1,15 @@
 import { failure, Place, skeleton } from "./ask";
 import { part } from "./server";
 
-// The steps of a turn stand below its row while it is open: rows as others are. A turn that is open stays so while the log is renewed.
+// The steps of a turn stand below its row while it is open: rows as others are. A turn that is open stays so while the
+// log is renewed.
 const opened = new Set<string>(); // names of turns
 
 // below are the steps that stand below a turn's row.
 function below(row: Element): HTMLElement[] {
   const out: HTMLElement[] = [];
-  for (let next = row.nextElementSibling; next?.classList.contains("step"); next = next.nextElementSibling) out.push(next as HTMLElement);
+  for (let next = row.nextElementSibling; next?.classList.contains("step"); next = next.nextElementSibling)
+    out.push(next as HTMLElement);
   return out;
 }
 
@@ -37,7 +39,8 @@ async function open(button: HTMLButtonElement, wanted: boolean): Promise<void> {
     const list = below(row);
     opened.delete(name);
     button.setAttribute("aria-expanded", "false");
-    if (list.some((step) => step.querySelector("a[aria-current]"))) row.dispatchEvent(new CustomEvent("choose", { bubbles: true }));
+    if (list.some((step) => step.querySelector("a[aria-current]")))
+      row.dispatchEvent(new CustomEvent("choose", { bubbles: true }));
     for (const step of list) step.remove();
   } else {
     button.setAttribute("aria-expanded", "true");
@@ -59,7 +62,11 @@ async function fill(row: HTMLElement, button: HTMLButtonElement): Promise<void> 
       if (step.dataset.id === chosen) step.querySelector("a")?.setAttribute("aria-current", "true");
     }
     row.after(...list);
-    if (focused) list.find((step) => step.dataset.id === focused)?.querySelector("a")?.focus({ preventScroll: true });
+    if (focused)
+      list
+        .find((step) => step.dataset.id === focused)
+        ?.querySelector("a")
+        ?.focus({ preventScroll: true });
   };
   const item = (what: HTMLElement): HTMLElement => {
     const out = document.createElement("li");
@@ -75,12 +82,15 @@ async function fill(row: HTMLElement, button: HTMLButtonElement): Promise<void> 
       if (opened.has(name)) put([item(failure(words, again))]);
     },
   });
-  const got = await place.ask((signal) => part(button.dataset.steps!, "steps", signal), () => void fill(row, button));
+  const got = await place.ask(
+    (signal) => part(button.dataset.steps!, "steps", signal),
+    () => void fill(row, button),
+  );
   if (got && opened.has(name) && row.isConnected) put([...got.children] as HTMLElement[]);
 }
 
-// lift takes the steps out of the log, and gives what puts them below the rows that are there then. A turn that has gone on since shows
-// its new steps, too, and so does every one if anew.
+// lift takes the steps out of the log, and gives what puts them below the rows that are there then. A turn that has
+// gone on since shows its new steps, too, and so does every one if anew.
 export function lift(rows: HTMLElement, anew: boolean): () => void {
   const words = new Map<string, string | null>();
   const lists = new Map<string, HTMLElement[]>();

@@ -18,6 +18,7 @@ export function tree(): void {
     location.assign(`${base}/p/${project}/compare?a=${a}&b=${b}`);
   });
   document.addEventListener("click", (event) => {
-    if ((event.target as Element).closest(".menu [data-act]")) (event.target as Element).closest<HTMLElement>(".menu")!.hidePopover();
+    if ((event.target as Element).closest(".menu [data-act]"))
+      (event.target as Element).closest<HTMLElement>(".menu")!.hidePopover();
   });
 }
