@@ -53,8 +53,8 @@ type Since struct {
 	Stay   Theirs          // whose change keeps the path: a colleague's, else model.Manual's
 	Shared map[string]bool // those of Stay that the session may have changed, too
 	Went   Theirs          // who else changed it last, and is no reason to keep it: a session, or model.Manual
-	Yours  map[string]bool // those in which there is what a person changed, also of Stay
 
+	hands   map[string]hand    // of a person, also of Stay
 	set     map[string]foundBy // by colleagues' restores
 	kept    map[string]uint64  // of Stay, the newest operation that changed the path
 	persons map[string]bool    // by path, whether its newest change is a person's and is no reason to keep it
@@ -66,6 +66,13 @@ func (s *Since) KeptBy(path string) string {
 		return model.Manual
 	}
 	return s.Stay.Of(path)
+}
+
+// Yours reports whether there is, in a path as it is now, what a person changed, also of Stay. merged says that the
+// path is merged: what another session changed behind it stays then, and does not hide that the person's change goes.
+func (s *Since) Yours(path string, merged bool) bool {
+	h := s.hands[path]
+	return h.newest || merged && h.any
 }
 
 // Before reports whether what keeps a path was done before an operation.
@@ -88,7 +95,7 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 		return nil, err
 	}
 	s := &Since{
-		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, Yours: map[string]bool{},
+		Stay: Theirs{}, Shared: map[string]bool{}, Went: Theirs{}, hands: map[string]hand{},
 		set: map[string]foundBy{}, kept: map[string]uint64{}, persons: map[string]bool{},
 	}
 	since, err := j.beganOn(target)
@@ -122,7 +129,7 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 	})
 	changes.end()
 	keeps.end()
-	yours.tell(s.Yours)
+	yours.tell(s.hands)
 	if err == nil && back {
 		err = j.giveBack(s.Stay, s.set, target)
 	}

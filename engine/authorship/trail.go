@@ -122,12 +122,15 @@ func back(way []passed, older *tree.Entry, by maker) []passed {
 	return append(way, passed{state: older})
 }
 
+// A hand is where in a path a person's change is: at all, and behind all that other sessions changed.
+type hand struct{ any, newest bool }
+
 // tell enters the paths.
-func (t *trails) tell(yours map[string]bool) {
+func (t *trails) tell(hands map[string]hand) {
 	for path, way := range t.of {
 		i := slices.IndexFunc(way, func(p passed) bool { return p.yours || p.theirs })
-		if i >= 0 && way[i].yours {
-			yours[path] = true
+		if slices.ContainsFunc(way, func(p passed) bool { return p.yours }) {
+			hands[path] = hand{any: true, newest: way[i].yours}
 		}
 	}
 }

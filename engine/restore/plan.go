@@ -479,7 +479,7 @@ func (pl *planner) listReplaced() {
 		if pl.unsaved[s.Path] && !pl.merged[s.Path] {
 			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
 		}
-		yours := pl.others.Yours[s.Path] || pl.request.merges // of a revert gaveUp says it
+		yours := pl.others.Yours(s.Path, pl.merged[s.Path]) || pl.request.merges // of a revert gaveUp says it
 		if yours && (pl.gaveUp[s.Path] || !stay) {
 			pl.plan.Yours = append(pl.plan.Yours, s.Path)
 		}

@@ -38,6 +38,9 @@ func (pl *planner) takeOut(c *capture.Capture) error {
 	if err != nil || m == nil {
 		return err
 	}
+	for i := range m.List {
+		m.List[i].By = value.Text(pl.others.Stay.Of(string(m.List[i].Path)))
+	}
 	if pl.plan.Merges = m.List; len(m.Set) == 0 {
 		return nil
 	}

@@ -74,16 +74,12 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 	pr.mergeLines(moved+" to where the file is now:", r, followed)
 	of := map[value.MergeVerdict][]api.Text{}
 	for _, m := range r.Merges {
-		if followed(m) {
-			continue // it has been named
+		if !followed(m) { // else it has been named
+			of[m.Verdict] = append(of[m.Verdict], m.Path)
 		}
-		if m.Verdict == value.MergeApplied {
-			m.Verdict = value.MergeMerged
-		}
-		of[m.Verdict] = append(of[m.Verdict], m.Path)
 	}
 	if !change {
-		pr.Names(would+"merged, what others changed there stays", withoutDeleted(of[value.MergeMerged], r.Changes))
+		pr.tellMerged(would, r)
 	}
 	pr.Names(settledBy, of[value.MergeSettled])
 	if already := len(of[value.MergeAlready]); already > 0 {
@@ -93,6 +89,39 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 		}
 		fmt.Fprintf(pr.Out, "%d %s so already\n", already, is)
 	}
+}
+
+// tellMerged names what is merged, by whose changes stay there.
+func (pr *Printer) tellMerged(would string, r api.RestoreResponse) {
+	var heads []string
+	paths := map[string][]api.Text{}
+	for _, m := range r.Merges {
+		merged := m.Verdict == value.MergeMerged || m.Verdict == value.MergeApplied
+		if !merged || followed(m) {
+			continue
+		}
+		head := would + "merged, " + StaysOf(m)
+		if paths[head] == nil {
+			heads = append(heads, head)
+		}
+		paths[head] = append(paths[head], m.Path)
+	}
+	for _, head := range heads {
+		pr.Names(head, withoutDeleted(paths[head], r.Changes))
+	}
+}
+
+// StaysOf says whose changes of a merged path stay.
+func StaysOf(m api.Merge) string {
+	who := "others"
+	switch m.By {
+	case "":
+	case value.Person:
+		who = "you"
+	default:
+		who = term.Sanitize(ShortSession(string(m.By)))
+	}
+	return "what " + who + " changed there stays"
 }
 
 // bringsChange reports whether an answer is of a pick or a revert.

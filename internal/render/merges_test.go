@@ -40,16 +40,19 @@ func TestMergesOfADryRun(t *testing.T) {
 	t.Parallel()
 	list := []api.Merge{
 		{Path: "a", Was: "b", Verdict: value.MergeMerged},
-		{Path: "c", Verdict: value.MergeApplied},
+		{Path: "c", Verdict: value.MergeApplied, By: "claude/01234567-89ab"},
+		{Path: "yours", Verdict: value.MergeMerged, By: value.Person},
 		{Path: "d", Verdict: value.MergeConflict, Reason: value.ReasonText, Places: 1},
 	}
 	const conflict = "in conflict:\n  d: both changed the same lines, 1 place "
 	for kind, want := range map[string][2]string{
 		"checkout": {
 			conflict + "marked\nmerged, followed to where the file is now:\n  a (was b)\n" +
-				"merged, what others changed there stays:\n  c\n",
+				"merged, what claude/01234567 changed there stays:\n  c\n" +
+				"merged, what you changed there stays:\n  yours\n",
 			conflict + "would be marked\nwould be merged, followed to where the file is now:\n  a (was b)\n" +
-				"would be merged, what others changed there stays:\n  c\n",
+				"would be merged, what claude/01234567 changed there stays:\n  c\n" +
+				"would be merged, what you changed there stays:\n  yours\n",
 		},
 		"revert": {
 			conflict + "marked\nfollowed to where the file is now:\n  a (was b)\n",

@@ -7,6 +7,7 @@ type Merge struct {
 	Verdict MergeVerdict `json:"verdict"`
 	Places  int          `json:"places,omitempty"` // of a text, in conflict or settled
 	Reason  MergeReason  `json:"reason,omitempty"` // of a conflict, or of one that was settled
+	By      Text         `json:"by,omitempty"`     // whose changes of it stay: a session, or "manual"; of pick and revert none
 }
 
 // MergeVerdict is what a merge makes of a path.

@@ -232,7 +232,7 @@ func (f Frame) changes(s *Sheet, r *api.RestoreResponse) {
 
 // others reports whether a path has, beside what changes in it, what somebody else changed.
 func others(m *api.Merge) bool {
-	return m.Verdict != value.MergeApplied && m.Verdict != value.MergeAlready
+	return m.Verdict != value.MergeAlready && (m.By != "" || m.Verdict != value.MergeApplied)
 }
 
 // wanted are the lines of a preview that lead to what changes, where all of them are shown at once.
@@ -295,8 +295,11 @@ func (f Frame) merges(s *Sheet, r *api.RestoreResponse) {
 			Status: string(m.Verdict), Path: pathWords(m.Path), Note: render.MergeWords(m.Reason, change),
 			raw: m.Path,
 		}
-		if m.Verdict == value.MergeConflict {
+		switch {
+		case m.Verdict == value.MergeConflict:
 			line.Marks = m.Places
+		case m.By != "":
+			line.Note = render.StaysOf(m)
 		}
 		if s.Verb == "pick" && r.DryRun {
 			line.Lines = with(f.Point(s.Name), "file", string(m.Path), "line", "0")
