@@ -55,6 +55,7 @@ type actor struct {
 	open   bool // in a program that runs
 	esc    bool // it was stopped by Esc, and waits
 	ended  bool // the agent said that it is
+	idle   bool // it had, and was opened again, and no more
 	left   bool // by a restore, without an event since
 	beside bool // a fork that left the code where it was: it begins at its first event
 	moved  bool // by a restore of its family, perhaps
@@ -353,7 +354,7 @@ func (m *sessions23) prompt(a *actor) {
 	m.say("%s is asked %q", a.short(), text)
 	m.event(a, nil, hooks.Prompt, map[string]any{"prompt": text})
 	a.Asked(text)
-	a.esc = false
+	a.esc, a.idle = false, false
 }
 
 // verbs are what can happen in a session next.
@@ -421,6 +422,7 @@ func (m *sessions23) goOn(t *rapid.T) {
 	switch verb {
 	case "open":
 		m.event(a, nil, hooks.SessionStart, map[string]any{"source": "resume"})
+		a.idle = a.idle || a.ended
 		a.open, a.ended, a.esc, a.lanes = true, false, false, nil
 	case "prompt":
 		m.prompt(a)

@@ -42,7 +42,7 @@ func (m *sessions23) colleague(a *actor, name string, r *round) sure {
 	case o == a, slices.Contains(a.turns, r):
 		return no
 	case o.family != a.family:
-		if a.ended {
+		if a.ended || a.idle {
 			return maybe // it began after this one was over, perhaps
 		}
 		return yes
@@ -306,6 +306,9 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	end, before := a.turns[n-1], len(m.h.changes)
 	was, seen, pos, again := maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos, m.places()
 	name := fmt.Sprint("turn:", n)
+	o := restore.Options{
+		Session: model.SessionChoice{Session: a.Name()}, Scope: refs.Scope{Exact: exact}, KeepMine: keep, Env: m.Env(),
+	}
 	var r *restore.Result
 	var err error
 	if fork {
@@ -317,11 +320,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 			r = f.Restore
 		}
 	} else {
-		r, err = m.E.Restorer.Checkout(enginetest.Bg, name,
-			restore.Options{
-				Session: model.SessionChoice{Session: a.Name()}, Scope: refs.Scope{Exact: exact}, KeepMine: keep,
-				Env: m.Env(),
-			})
+		r, err = m.E.Restorer.Checkout(enginetest.Bg, name, o)
 	}
 	if err != nil {
 		var none *model.NoConversationError
@@ -378,7 +377,21 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	if !holdUndo || rapid.IntRange(0, 2).Draw(t, "undo-restore") != 0 {
 		return
 	}
+	after := m.files()
 	m.undoRestore(t, was)
+	if !fork {
+		m.say("the same again")
+		r, err := m.E.Restorer.Checkout(enginetest.Bg, name, o)
+		if err != nil {
+			t.Fatalf("undo: the same again: %v", err)
+		}
+		if now := m.files(); !maps.Equal(now, after) {
+			t.Fatalf("undo: the same again gives %q, at first it gave %q", now, after)
+		}
+		if r.Operation != nil {
+			m.undoRestore(t, was)
+		}
+	}
 	m.h.restored(a, was)
 	for i := range m.h.changes[before:] {
 		m.h.changes[before+i].undone = m.h.changes[before+i].restore

@@ -366,7 +366,13 @@ func (rs *undoer) setBack(
 	}
 	found := target
 	if known != nil && known.Tree == target.Tree {
-		target = known
+		head, err := rs.log.Accounts(target)
+		if err != nil {
+			return nil, err
+		}
+		if head.Tree == target.Tree { // else the two agree by chance: what was unsaved is unsaved again
+			target = known
+		}
 	}
 	r := undoRequest(op, target, o)
 	r.found, r.again = found, redo
