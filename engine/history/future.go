@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/internal/naming"
 	"rewind/objstore"
@@ -168,7 +167,8 @@ func (fu *future) of(l *model.TurnList, n uint64, asked bool) error {
 
 // before adds what the sessions have from which a session was forked, behind where its line leaves them.
 func (fu *future) before(ctx context.Context, session string, n uint64) error {
-	for range conversation.MaxBases {
+	for met := map[string]bool{}; !met[session]; { // lineages may form a circle
+		met[session] = true
 		s := fu.h.log.Session(session)
 		if s == nil || s.Fork == nil || s.Fork.Both < 0 || !s.Fork.Resolved() {
 			return nil

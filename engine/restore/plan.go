@@ -469,8 +469,11 @@ func (pl *planner) keepUnread(c *capture.Capture) error {
 	return nil
 }
 
-// listReplaced fills the plan's Replaced and Yours.
+// listReplaced fills the plan's Replaced and Yours. What an undo-restore sets is as the restore left it: of nobody.
 func (pl *planner) listReplaced() {
+	if pl.reverted != nil && !pl.all() {
+		return
+	}
 	stay := pl.request.merges || pl.restorer.going(pl.request).KeepsPerson() && !pl.all()
 	for _, s := range pl.plan.Steps {
 		if !model.IsFile(s.Old) {
