@@ -115,7 +115,8 @@ func TestT23Promise19Sessions(t *testing.T) {
 			"go": m.goOn, "go2": m.goOn, "go3": m.goOn, "go4": m.goOn, "go5": m.goOn, "go6": m.goOn,
 			"begin": m.beginActor, "user": m.user,
 			"save": m.saves, "checkout": m.checkoutTurn, "paths": m.checkoutPath,
-			"fork": m.forkTurn, "inplace": m.inPlace, "inplace2": m.inPlace, "inplace3": m.inPlace, "undo": m.undoAll,
+			"switch": m.switches,
+			"fork":   m.forkTurn, "inplace": m.inPlace, "inplace2": m.inPlace, "inplace3": m.inPlace, "undo": m.undoAll,
 			"reopen": func(*rapid.T) { m.say("reopen"); m.Reopen() }, "kill": m.kill, "": m.look,
 		})
 		for _, a := range m.h.actors {

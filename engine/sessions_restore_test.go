@@ -51,8 +51,8 @@ func (m *sessions23) colleague(a *actor, name string, r *round) sure {
 			return maybe // open in another window, perhaps
 		}
 		return no
-	case !o.open:
-		return maybe // it was killed, and nobody said so
+	case !o.open, o.esc:
+		return maybe // it was killed, or stopped, and nobody said so
 	case len(o.calls) > 0 || len(o.turns) > 0 && !o.last().over && !o.last().stopped:
 		return yes
 	}
@@ -320,7 +320,9 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 			r = f.Restore
 		}
 	} else {
-		r, err = m.E.Restorer.Checkout(enginetest.Bg, name, o)
+		r, err = m.shown(t, o, func(o restore.Options) (*restore.Result, error) {
+			return m.E.Restorer.Checkout(enginetest.Bg, name, o)
+		})
 	}
 	if err != nil {
 		var none *model.NoConversationError
@@ -407,6 +409,22 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	m.look(t)
 }
 
+// shown does what a dry run shows, or fails: the same plan, though the dry run may be a look more at the worktree.
+func (m *sessions23) shown(
+	t *rapid.T, o restore.Options, do func(restore.Options) (*restore.Result, error),
+) (*restore.Result, error) {
+	o.DryRun = true
+	was := m.files()
+	r, err := do(o)
+	if now := m.files(); !maps.Equal(now, was) {
+		t.Fatalf("undo: a dry run makes %q of %q", now, was)
+	}
+	if o.DryRun = false; err == nil {
+		o.Plan = r.PlanHash
+	}
+	return do(o)
+}
+
 // undoRestore takes back the newest restore: the files are as they were.
 func (m *sessions23) undoRestore(t *rapid.T, was map[string]string) {
 	m.say("undo-restore")
@@ -416,6 +434,69 @@ func (m *sessions23) undoRestore(t *rapid.T, was map[string]string) {
 	if now := m.files(); !maps.Equal(now, was) {
 		t.Fatalf("undo: undo-restore gives %q, before it was %q", now, was)
 	}
+}
+
+// switches goes to where a session's branch ends, and the session goes on: no colleague's change goes. Perhaps that is
+// reverted at once, and then the same switch does the same.
+func (m *sessions23) switches(t *rapid.T) {
+	a := m.someActor(t, func(a *actor) bool {
+		return a.born && !a.works() && len(a.turns) > 0 && (a.last().stopped || a.last().over)
+	})
+	if a == nil {
+		return
+	}
+	m.say("switch %s", a.short())
+	end, was, seen, pos := a.last(), maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos
+	before, again := len(m.h.changes), m.places()
+	o := restore.Options{Env: m.Env()}
+	do := func(o restore.Options) (*restore.Result, error) {
+		return m.E.Restorer.Switch(enginetest.Bg, a.Name(), o)
+	}
+	r, err := m.shown(t, o, do)
+	if err != nil {
+		t.Fatalf("switch to %s: %v", a.Name(), err)
+	}
+	after := m.files()
+	for _, path := range paths23 {
+		went := after[path] != was[path] && m.theirs(a, path, end.lo, end.hi) == yes
+		if went && !m.without(a, path, after[path], end.lo) {
+			t.Fatalf("others: switch: another session's change went: %s was %q and is %q", path, was[path], after[path])
+		}
+	}
+	m.goes(t, a, r, &round{of: a, vague: true, lo: end.lo, hi: end.hi}, false, false)
+	if r.Saved != nil {
+		seen = maps.Clone(was)
+	}
+	m.dropped()
+	m.pos = []string{a.Name()}
+	for _, name := range pos {
+		if o := m.actorOf(name); o != nil && o != a && o.family == a.family {
+			o.left = true
+		}
+	}
+	m.look(t)
+	if r.Operation == nil || rapid.IntRange(0, 2).Draw(t, "undo-restore") != 0 {
+		return
+	}
+	m.undoRestore(t, was)
+	m.say("the same again")
+	if r, err = do(o); err != nil {
+		t.Fatalf("undo: the same switch again: %v", err)
+	}
+	if now := m.files(); !maps.Equal(now, after) {
+		t.Fatalf("undo: the same switch again gives %q, at first it gave %q", now, after)
+	}
+	if r.Operation != nil {
+		m.undoRestore(t, was)
+	}
+	m.h.restored(a, was)
+	for i := range m.h.changes[before:] {
+		m.h.changes[before+i].undone = m.h.changes[before+i].restore
+	}
+	m.h.seen = seen
+	again()
+	m.pos = append([]string{a.Name()}, pos...)
+	m.look(t)
 }
 
 // checkoutPath sets one path as it was at the end of a turn, whoever changed it since, and nothing else: the project
@@ -428,8 +509,11 @@ func (m *sessions23) checkoutPath(t *rapid.T) {
 	path := somePath23(t)
 	m.say("checkout turn:%d --session %s -- %s", n, a.short(), path)
 	was, want := maps.Clone(m.h.world), a.turns[n-1].target()
-	r, err := m.E.Restorer.Checkout(enginetest.Bg, fmt.Sprint("turn:", n), restore.Options{
+	o := restore.Options{
 		Session: model.SessionChoice{Session: a.Name()}, Scope: refs.Scope{Paths: refs.PathSet{path}}, Env: m.Env(),
+	}
+	r, err := m.shown(t, o, func(o restore.Options) (*restore.Result, error) {
+		return m.E.Restorer.Checkout(enginetest.Bg, fmt.Sprint("turn:", n), o)
 	})
 	if none := want == nil || slices.Contains(want[path], ""); none && errors.Is(err, model.ErrNotFound) {
 		return // the target has none
@@ -604,7 +688,9 @@ func (m *sessions23) undoAll(t *rapid.T) {
 			t.Fatalf("undo: %d steps of %s, and %q are not as they were when it began: %q, %q", steps, a.Name(), left(),
 				m.h.world, a.begin)
 		}
-		r, err := m.E.Restorer.Undo(enginetest.Bg, 1, o)
+		r, err := m.shown(t, o, func(o restore.Options) (*restore.Result, error) {
+			return m.E.Restorer.Undo(enginetest.Bg, 1, o)
+		})
 		if err != nil {
 			t.Fatalf("undo: step %d of %s: %v, and %q are not as they were when it began: %q, %q", steps, a.Name(), err,
 				left(), m.h.world, a.begin)
@@ -639,7 +725,8 @@ func (m *sessions23) undoAll(t *rapid.T) {
 	}
 	m.look(t)
 	for i := range steps { // a redo may go over several that lists fold
-		_, err := m.E.Restorer.Redo(enginetest.Bg, 1, restore.Options{Session: model.SessionChoice{Session: a.Name()}})
+		_, err := m.shown(t, restore.Options{Session: model.SessionChoice{Session: a.Name()}},
+			func(o restore.Options) (*restore.Result, error) { return m.E.Restorer.Redo(enginetest.Bg, 1, o) })
 		m.say("  redo %d: %q", i, m.files())
 		if i > 0 && errors.Is(err, model.ErrNotFound) && !o.TakeBack {
 			break
