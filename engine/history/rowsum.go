@@ -62,11 +62,19 @@ func (s *summing) fill(r *Row) error {
 }
 
 func (s *summing) stretches(r *Row) (parts []stretch, err error) {
+	var last *model.Checkpoint // most steps stand on the one before
+	read := func(id objstore.ID) (*model.Checkpoint, error) {
+		if last != nil && last.ID == id {
+			return last, nil
+		}
+		return s.read(id)
+	}
 	for i, cp := range slices.Concat(r.Steps, r.Found) {
-		before, err := oplog.Before(cp, s.read)
+		before, err := oplog.Before(cp, read)
 		if err != nil {
 			return nil, err
 		}
+		last = cp
 		mixed := len(cp.Owned) > 0 || len(cp.By) == 0
 		switch n := len(parts); {
 		case r.Turn > 0 && (mixed || i >= len(r.Steps)):

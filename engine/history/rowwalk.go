@@ -289,6 +289,9 @@ func (w *rowWalk) end(p *rowParts) (seq uint64, cp *model.Checkpoint, err error)
 		if within := p.oldest <= t.End && t.End <= p.sequence; !within || t.Number != p.turn {
 			continue
 		}
+		if i := slices.IndexFunc(p.steps, func(cp *model.Checkpoint) bool { return cp.Seq == t.Code }); i >= 0 {
+			return t.End, p.steps[i], nil
+		}
 		op, err := w.h.log.Refs.Operation(t.Code)
 		if errors.Is(err, refs.ErrNotFound) {
 			return t.End, nil, nil
