@@ -7,9 +7,9 @@ import (
 	"rewind/internal/value"
 )
 
-// CheckForkPoints is a finding for each fork that cannot be gone back to whole: no code of its fork point is there, or
-// something of it is lost (affected), or the commit that the user's repository stood on then is not in it any more.
-// None of it is a fault of the store. The log's lock is not held.
+// CheckForkPoints returns a finding for each fork whose fork point is not whole. Its code is missing, or part of it is
+// lost (affected), or the user's repository no longer has the commit of that time. None of it is a fault of the store.
+// The log's lock is not held.
 func (e *Engine) CheckForkPoints(ctx context.Context, affected []value.Affected) ([]value.Check, error) {
 	points, err := e.History.ForkPoints(ctx)
 	if err != nil || len(points) == 0 {

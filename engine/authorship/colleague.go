@@ -15,10 +15,10 @@ import (
 )
 
 // Judge says, for a restore of one session, whether a change is a colleague's, and so is kept: whether another session
-// made it that is no past of this one. The past is: the session itself with its lanes; what restores made it of, up to
-// then; what sessions of its family did that are not at work, or that lies on its line; and what was done before its
-// conversation began by sessions that are not at work. A person's own restores and saves are no colleague's. The log's
-// lock is held as long as a Judge is used.
+// made it that is no past of this one. Four things are its past. The session itself with its lanes. The sessions that
+// restores made it from, up to then. What sessions of its family did, if they are not at work or if it lies on its
+// line. What sessions that are not at work did before its conversation began. A person's own restores and saves are no
+// colleague's. The log's lock is held as long as a Judge is used.
 type Judge struct {
 	Going
 	e         *Authors
@@ -142,9 +142,9 @@ func (j *Judge) atWork(name string) bool {
 	return at
 }
 
-// of is judge for a checkpoint. What a session that this one was forked from did on this one's line is its past, even
-// if that session is at work; what it did since is not, though this one may stand there since it was opened, nor what
-// it does behind the cut in a turn that is open; nor is what gc merged into such a step from other lines.
+// of is judge for a checkpoint. A session's original may be at work. What the original did on this one's line is still
+// this one's past. What it did since is not, even if this one is there since it was opened. Nor is what it does after
+// the cut in an open turn, nor what gc merged into such a step from other lines.
 func (j *Judge) of(cp *model.Checkpoint, by []string) judged {
 	d := j.judge(by, cp.Seq)
 	if len(j.from) == 0 || d.other == "" || len(by) == 0 {

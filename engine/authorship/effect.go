@@ -131,7 +131,8 @@ func (w *behind) restore(op *refs.Operation, after *oplog.Lookups) error {
 }
 
 // beganBehind puts the newer step into the list as one that began where a restore had left the worktree, and not at the
-// head: what it had set of some paths, and what it had found unsaved and left, the head does not have.
+// head. The head lacks two things: paths that a restore of some paths had set, and unsaved changes that the restore had
+// found and left.
 func (w *behind) beganBehind(restore Step) {
 	if w.newer == nil {
 		return

@@ -82,9 +82,9 @@ func (j *Judge) mayReturn(set map[string]foundBy, target *model.Checkpoint) (new
 	return newest, nil
 }
 
-// tookOf reports whether a restore of the session by, which replaced what authors had changed last, took what comes
-// back with this session: for a restore of its family, what is no colleague's; for others, what this session alone had
-// made, and what nobody's call had, a person's.
+// tookOf reports whether a restore of the session by took away something that comes back with this session; authors had
+// made the last change before it. For a restore of its family that is every change that is no colleague's. For another
+// restore it is what this session alone had changed, and what a person had.
 func (j *Judge) tookOf(by string, authors []string, seq uint64) bool {
 	if j.e.sessions.Family(by) == j.family {
 		return j.judge(authors, seq).stays == ""

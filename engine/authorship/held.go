@@ -5,9 +5,9 @@ import (
 	"rewind/tree"
 )
 
-// held tells, in a walk from the newest operation on, of changes that nobody's call made when it is seen that they are
-// such: what a restore of some paths has set does not move the head, and the next step, or who looks for what is
-// unsaved, finds it once more. That is the restore's change alone.
+// held finds, in a walk from the newest operation on, changes that a restore of some paths has set. Such a restore does
+// not move the head. So the next step, or a search for unsaved changes, finds these paths once more; they are nobody's
+// call. That is the restore's change alone.
 type held struct {
 	tell visitor
 	of   *refs.Operation // the step that found them; nil: they are unsaved

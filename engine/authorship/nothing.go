@@ -5,8 +5,8 @@ import (
 	"rewind/tree"
 )
 
-// nothing finds, in a walk from the newest operation on, changes that would keep a path from what is taken away of it
-// behind them, and come to nothing together: a file that was made and moved away keeps no path. It tells of all others.
+// nothing finds changes of a path that cancel out, in a walk from the newest operation on. Such changes must not keep
+// the path from what is taken away of it: a file that was made and moved away keeps no path. It tells of all others.
 // Along steps it keeps the path for a person who used the name then: a step is taken with what lay before it, and the
 // person's, which is in none, would go with it.
 type nothing struct {

@@ -9,9 +9,9 @@ import (
 	"rewind/tree"
 )
 
-// trails say in which paths there is, as they are now, what a person changed. They follow the states of each back from
-// the present one, and cut out what leads to a state that was passed already: a change that was taken back is no part
-// of it, whatever took it back, and is one again if it was brought back.
+// trails say in which paths there is, as they are now, what a person changed. They follow each path's states back from
+// the present one, and leave out every detour that returns to a state passed already. So a change that was taken back
+// does not count, whatever took it back. If it was brought back, it counts again.
 type trails struct {
 	j     *Judge
 	now   *oplog.Lookups

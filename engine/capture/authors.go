@@ -76,9 +76,10 @@ func (k OpenCalls) names() []string {
 	return names
 }
 
-// Authors returns the function that says which sessions made the change of a path since the last capture: those whose
-// calls name the path, or a path below it; else those with a call that may change any, such as a shell. nil: nobody's
-// call did, as what a person writes while an edit of another file is asked about. A disk may not tell case apart.
+// Authors returns a function that gives the sessions that changed a path since the last capture. They are those whose
+// calls name the path, or a path below it. If there are none, they are those with a call that may change any path, such
+// as a shell. nil: nobody's call did, as what a person writes while an edit of another file is asked about. A disk may
+// not tell case apart.
 func (k OpenCalls) Authors() func(path string) []string {
 	named := map[string][]string{}
 	var others []string

@@ -199,9 +199,9 @@ func (in *batch) commit(
 	return err
 }
 
-// standing is the first event in the batch that needs a checkpoint, if a restore that kept others' changes has left a
-// state that none has: one of a turn, which may end there, or the first of a fork, which begins there. nil: no such
-// event, or a checkpoint has the state.
+// standing returns the first event in the batch that needs a checkpoint because a restore kept others' changes and no
+// checkpoint has the resulting state. It is an event of a turn, which may end there, or the first of a fork, which
+// begins there. nil: no such event, or a checkpoint has the state.
 func (in *batch) standing() (*Pending, error) {
 	if !in.state.IsZero() || in.was.Tree.IsZero() {
 		return nil, nil

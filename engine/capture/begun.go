@@ -13,9 +13,9 @@ import (
 // soonRead is how large a session file may be, in bytes, for its turns to be counted while an agent waits: about 4 ms.
 const soonRead = 1 << 20
 
-// begunBefore is what a session had when its first event comes: its turns, since it may be older than rewind, and for
-// Droid the session that it continues, since /compress and /rewind-conversation go on under a new id, in a file that
-// names the one before. long is called before a file is read that is not read in some milliseconds; nil: nobody asks.
+// begunBefore returns what a session had before its first event. It has turns if it is older than rewind. For Droid it
+// has the session that it continues: /compress and /rewind-conversation go on under a new id, in a file that names the
+// one before. long is called before a file is read that is not read in some milliseconds; nil: nobody asks.
 func (wt *Worktree) begunBefore(ev hooks.Event, long func()) (turns uint64, from *model.Lineage) {
 	if ev.Transcript == "" || !model.Understood(ev.Agent) {
 		return 0, nil

@@ -16,10 +16,10 @@ import (
 // eventInterrupted is the cause of a checkpoint with what an interrupted call had done, which the next prompt found.
 const eventInterrupted = "interrupted"
 
-// FollowUp does what an event leaves to be done when the agent does not wait any more: it ends turns that fell silent,
-// and sessions whose program has gone in the middle of a call, captures late replies, and after the end of a turn scans
-// the whole tree for what a watcher cannot see. again is when to call it next, unless an event comes before; 0: not at
-// all.
+// FollowUp does the rest of an event's work when the agent no longer waits. It ends turns that fell silent, and
+// sessions whose program ended in the middle of a call. It captures late replies. After the end of a turn it scans the
+// whole tree for changes that a watcher cannot see. again is when to call it next, unless an event comes before; 0: not
+// at all.
 func (wt *Worktree) FollowUp(ctx context.Context) (again time.Duration, err error) {
 	quiet, again, err := wt.quiet()
 	if err != nil {

@@ -25,9 +25,9 @@ type Result struct {
 
 type reader = func(objstore.ID) (*model.Checkpoint, error)
 
-// ancestor fills in the newest state that both sides go on from. Where forks lead from one's session to the other's, or
-// from both to a third one, it is looked for from the two places in that session where they left it: what a fork's
-// worktree had beside its conversation when it began is the fork's.
+// ancestor fills in the newest state that both sides go on from. Forks may lead from one side's session to the other's,
+// or from both to a third one. Then the search begins at the two places in that session where they left it. Other files
+// in a fork's worktree when it began are the fork's.
 func (res *Result) ancestor() error {
 	a, whyA, err := res.Sides[0].way()
 	if err != nil {

@@ -120,9 +120,9 @@ func (c *Comparer) turnsOfSteps(steps []*model.Checkpoint) (map[turnKey]*Turn, e
 	return known, nil
 }
 
-// others fills in what of the side's changes others made: in a step the authors of a path, and between two steps, where
-// the worktree did not stay as the first had left it, those of the steps that lie on other lines. What a restore set in
-// between is told as from outside.
+// others fills in which of the side's changes others made. In a step these are the authors of a path. Between two
+// steps, if the worktree did not stay as the first had left it, these are the authors of the steps on other lines. What
+// a restore set in between is told as from outside.
 func (c *Comparer) others(
 	ctx context.Context, read reader, from *model.Checkpoint, s *Side, get objstore.Getter,
 ) error {

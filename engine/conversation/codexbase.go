@@ -23,8 +23,8 @@ const MaxForks = 1 << 12
 
 // BaseOf writes to w the records of other files that stand before the first one of f, and returns how many bytes those
 // are; 0: none. Codex goes on with a conversation in a new file that names the bytes of an older one. A transcript has
-// the whole conversation, so that it does not die with the old files: of a thread that went back all that it has had,
-// since what was left is a branch of it; of one that was forked off another, what it has of that. depth is how many
+// the whole conversation, so it outlives the old files. For a thread that went back it has everything the thread ever
+// had: the turns that were left are a branch. For a fork it has the fork's part of the other thread. depth is how many
 // threads may be gone back through.
 func (cs *Conversations) BaseOf(w io.Writer, f *SessionFile, end int64, depth int) (int64, error) {
 	of, err := transcript.BaseOf(f.Agent, f.Source(end))

@@ -139,9 +139,9 @@ func (cs *Conversations) Begins(s *model.Session, said objstore.ID) bool {
 	return err == nil && same == f.Info.Size()
 }
 
-// lost is what a session's file has lost when it is captured anew, up to end, as another version of itself: all that
-// was captured, where the file is shorter and has not the newest record any more; else what it had lost before. old is
-// what was captured.
+// lost returns what a session's file has lost when it is captured anew, up to end, as another version of itself. If the
+// file is shorter and no longer has the newest record, that is all that was captured. Otherwise it is what the file had
+// lost before. old is what was captured.
 func (cs *Conversations) lost(s *model.Session, f *SessionFile, end int64, old *Stored) (objstore.ID, error) {
 	at := s.Cursor
 	shorter := at.Base == 0 && end < at.Length && at.Path == strings.TrimSuffix(f.Path, zstdSuffix)

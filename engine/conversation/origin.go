@@ -19,9 +19,9 @@ const hookOrigin = 1 << 20
 // maxOrigin is how much is read otherwise, for one session.
 const maxOrigin = maxSession
 
-// needsOrigin reports whether a session's origin is to be looked for (where forks.detect is off never): its
-// conversation is not known, or has become longer by half since the last attempt, or by anything while it or what it
-// seems to be made of has nothing of its own, or a session has come that it may have been made of, or something could
+// needsOrigin reports whether to search for a session's origin; never if forks.detect is off. It does if the
+// conversation is not known, or has grown by half since the last attempt. Any growth is enough while the session, or
+// its presumed original, has nothing of its own. It also does if a possible original has come, or if something could
 // not be read the last time. One that rewind made needs none. The log's lock is held.
 func (cs *Conversations) needsOrigin(s *model.Session) bool {
 	never := !cs.log.Config.Detects() || s.Purged || s.LaneOf != ""

@@ -1,5 +1,5 @@
-// Package enginetest is an open project with agents that work in it, for the tests of the engine's rooms: a real
-// directory and a real engine, whose store lies in a file system in memory that a power cut can be made of.
+// Package enginetest is an open project with agents that work in it, for the tests of the engine's rooms. The directory
+// and the engine are real. The store is in a file system in memory, which can simulate a power cut.
 //
 //   - Project is the project, and its person: files written by hand, saves, restores; what they give is checked at once.
 //   - Agent calls the hooks of a session without a session file. Talker has one of Claude Code's. Scribe is a session of any of the four

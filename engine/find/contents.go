@@ -30,8 +30,8 @@ const (
 	restFor = 20 * time.Microsecond
 )
 
-// rest lets an agent's event in. As many goroutines search as there are processors, and Go looks for what has come over
-// a connection when one of these has nothing to do, else every 10 ms, several times an event: an agent would wait for
+// rest lets an agent's event in. As many goroutines search as there are processors. Go checks connections for input
+// when one of these is idle, and otherwise every 10 ms. An event needs several such checks, so an agent would wait for
 // all of them.
 func (r *reading) rest() {
 	if now := time.Now(); now.Sub(r.rested) > workFor {

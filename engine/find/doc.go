@@ -13,12 +13,12 @@
 // Nothing of this is on disk, so nothing there can be wrong; when gc or a repair takes something out of the log, it is
 // made anew.
 //
-// A search of all contents reads those that the store has whole in the order in which they lie (sift). What is left is
-// read one path after the other, its versions from the oldest to the newest: each is then one delta away from one that
-// is at hand (objstore.Memo), and each distinct content of a path is read and searched once, however many checkpoints
-// have it. What was searched once is known by its trigrams (screen): the next search does not read what cannot match.
-// As many goroutines search as there are processors. Secret files are not searched, nor are those over maxContent; what
-// is purged or lost is passed over.
+// A search of all contents reads those that the store has whole in the order in which they lie (sift). The remaining
+// paths are read one after the other, each path's versions from the oldest to the newest. So each version is one delta
+// away from one in memory (objstore.Memo). Each distinct content of a path is read and searched once, however many
+// checkpoints have it. What was searched once is known by its trigrams (screen): the next search does not read what
+// cannot match. As many goroutines search as there are processors. Secret files are not searched, nor are those over
+// maxContent; what is purged or lost is passed over.
 //
 // The log's lock is not held: a search takes as long as it takes, and neither an agent's event nor gc waits for it. A
 // search that misses what gc took away meanwhile is begun again.

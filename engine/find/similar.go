@@ -2,8 +2,9 @@ package find
 
 import "rewind/internal/textdiff"
 
-// How alike two files are, as git counts it when it looks for renames: both are cut into pieces, lines or 64 bytes, and
-// what counts is how many bytes of the one are in pieces that the other has, too, against the size of the larger.
+// This file measures how alike two files are, as git does when it looks for renames. Both are cut into pieces, lines or
+// 64 bytes. The measure is the number of bytes of the one in pieces that the other has, too, divided by the size of the
+// larger.
 
 const (
 	pieceBytes = 64

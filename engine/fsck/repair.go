@@ -60,10 +60,10 @@ type RepairResult struct {
 	Operation  *refs.Operation
 }
 
-// Repair puts right what Verify finds, in a store that opens: objects are read again from the working tree and the
-// session files, refs are set to what the log says, operations and conversations whose objects are lost say so, and
-// what nothing was found for is marked as lost. Nothing is removed but what cannot be read, of which the quarantine has
-// the bytes. It is refused while a checkout is half done that can go on. Events go on meanwhile.
+// Repair repairs what Verify finds, in a store that opens. It reads objects again from the working tree and the session
+// files, and sets refs by the log. Operations and conversations whose objects are lost say so afterwards. Objects that
+// were not found are marked as lost. Nothing is removed but what cannot be read, of which the quarantine has the bytes.
+// It is refused while a checkout is half done that can go on. Events go on meanwhile.
 func (ck *Checker) Repair(ctx context.Context, files *kv.Repaired, p model.Progress) (*RepairResult, error) {
 	if err := ck.log.Damage(); err != nil {
 		return nil, err

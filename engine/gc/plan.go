@@ -313,9 +313,9 @@ func (g *gcPlan) pin(id objstore.ID) {
 	}
 }
 
-// pinAll pins what is needed now: what refs name, where the forks that are there branched off, where branches within
-// sessions part and end, the unfinished restore, and all from the newest step on that no undo made, since the head
-// follows from those.
+// pinAll pins all checkpoints that are needed now: those that refs name, the fork points of existing forks, the ends
+// and fork points of branches within sessions, and those of an unfinished restore. It also pins all from the newest
+// step on that no undo made, since the head follows from those.
 func (g *gcPlan) pinAll(ctx context.Context) error {
 	all, err := g.e.log.Refs.List("")
 	if err != nil {

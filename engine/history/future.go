@@ -12,9 +12,9 @@ import (
 	"rewind/transcript"
 )
 
-// Future lists the turns behind the point that a session has gone back to, in stretches, the nearest first: its own,
-// those that were cut off its file though their numbers came again, those that the person left behind in the agent, and
-// those of the sessions that it was forked from, also where it has gone on since.
+// Future lists the turns after the point to which a session has gone back, in stretches, the nearest first. They are
+// its own turns, those that were cut off its file (even if their numbers were used again), and those that the person
+// left in the agent. Then come those of the sessions it was forked from, even if it has gone on since.
 func (h *turnReader) Future(ctx context.Context, w model.SessionChoice) (*model.Future, error) {
 	defer h.log.Hold()()
 	return h.FutureOf(ctx, w)

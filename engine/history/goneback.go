@@ -228,9 +228,9 @@ func (p *Moment) endAt(b *goneBack) {
 	p.Transcript, p.Turn, p.Start = b.said, b.after, b.after == 0
 }
 
-// Undone is the moment of the checkpoint that an undo goes back to, from another one. Where a person had gone back in
-// the agent between the two and no file had changed by the next prompt, it is of a turn that they had thrown away: the
-// conversation is the one that they went back to. Turns that only talked may lie between.
+// Undone is the moment of the checkpoint that an undo goes back to, from another one. A person may have gone back in
+// the agent between the two, with no file changed by the next prompt. Then that conversation is of a turn that they had
+// thrown away, and the result is the one that they went back to. Turns that only talked may lie between.
 func (h *turnReader) Undone(to, from *model.Checkpoint) (*Moment, error) {
 	p, err := h.MomentOf(to)
 	if err != nil || p.Err != nil || from.Session != to.Session || from.Cause.Turn <= to.Cause.Turn || prompted(from) {

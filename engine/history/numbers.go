@@ -83,9 +83,9 @@ func below(s *model.Session) numbers {
 	return numbers{silent}
 }
 
-// isSilent reports whether a conversation does not have turn n, where turns are those of it that may be the turn or
-// one before: it ended with the same turn at the end of the turn as at the end of the one before. Where none was
-// captured at one of the two, words tell. writing: the turn is not over.
+// isSilent reports whether a conversation lacks turn n: at the end of turn n it ended with the same turn as at the end
+// of the turn before. turns are those of the conversation that may be turn n or an earlier one. Where none was captured
+// at one of the two, words tell. writing: the turn is not over.
 func (l *turnLog) isSilent(n uint64, turns []transcript.Turn) (is, writing bool, err error) {
 	f, err := l.factsOf(n)
 	if err != nil || !f.toldToItsEnd() {

@@ -1,5 +1,5 @@
-// Package history is the log for people: it is the one place where a name (an id's prefix, a tag, a time, turn:5, @~3)
-// becomes a checkpoint or a moment, and it gives the lists: checkpoints, turns, messages, sessions, tags, operations.
+// Package history is the log for people. It is the one place that turns a name (an id's prefix, a tag, a time, turn:5,
+// @~3) into a checkpoint or a moment. It gives the lists: checkpoints, turns, messages, sessions, tags, operations.
 package history
 
 import (

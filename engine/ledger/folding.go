@@ -306,8 +306,8 @@ func (f *folding) cut(s *model.Session, seq uint64, file refs.File) error {
 	return f.version(s.Name, seq, v)
 }
 
-// version says what a session's file has from operation seq on, which has made a version of it again: the turns that
-// it had before the operation that had replaced that version, and not those of the same numbers that came since.
+// version sets the turns of a session's file from operation seq on. seq has made an earlier version of the file again.
+// Its turns are those from before the operation that had replaced that version, not later ones of the same numbers.
 func (f *folding) version(session string, seq uint64, v *Version) error {
 	list, err := f.l.turnsOf(session)
 	if err != nil {

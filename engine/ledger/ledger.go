@@ -1,6 +1,6 @@
-// Package ledger keeps rows of what the log says of sessions' turns, of where somebody worked, and of restores, so that
-// nobody reads the log for it: where a turn begins and ends, what its session made, which conversation goes with it;
-// where the project stands, and where it stood before; what went back, and is to be undone.
+// Package ledger keeps rows derived from the log, so that nobody reads the log for them. Rows of turns say where a turn
+// begins and ends, what its session made, and which conversation belongs to it. Rows of places say where the project
+// is, and where it was before. Rows of restores say what went back and can be undone.
 //
 // The operations are the truth. A row is made of them by one function, fold, in the order of the log, and of nothing
 // else; it names operations and repeats nothing of them. Rows are brought up to the log when somebody asks, and

@@ -82,8 +82,8 @@ var lineageTable = record.New(
 })
 
 // An agent makes sessions of others by itself (/branch, --fork-session, a fork by reference). Their files name the
-// other session, and how far both are the same is found by comparing them, once: the turn and the message stand in the
-// session's lineage from then on, and turns up to there have the other one's checkpoints.
+// other session. Comparing both files, once, shows how far they are the same. From then on the session's lineage has
+// that turn and message, and turns up to there have the other session's checkpoints.
 
 // ByAgent is the kind of a lineage that an agent made.
 const ByAgent = value.ForkAgent

@@ -10,12 +10,9 @@ import (
 )
 
 // A Squash is what is true of a checkpoint since gc has removed others before it; the checkpoint itself cannot change,
-// since its id is its
-// hash. What a removed step had changed belongs to the next step of the log that is kept, whichever session that is of:
-// so each difference
-// of two heads still belongs to exactly one step, and what another session changed is still its (promise 12). Every
-// reader of a checkpoint
-// sees it squashed.
+// since its id is its hash. The changes of a removed step belong to the next kept step of the log, whichever session
+// that is of. So each difference of two heads still belongs to exactly one step, and another session's changes are
+// still its own (promise 12). Every reader of a checkpoint sees it squashed.
 type Squash struct {
 	Parent   objstore.ID // the nearest step before it, on its line, that is kept; zero: there is none
 	Base     objstore.ID // the state before it and the steps that were merged into it, a tree; zero: nothing was there

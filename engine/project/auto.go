@@ -29,9 +29,9 @@ func (p *InitPlan) undecided(top string) string {
 }
 
 // PlanAuto chooses the root where init.auto is true and an agent works in dir, of which nobody said a word: the top of
-// a git repository of this user's. An error says why it is left to a person: what Init refuses (a home directory, or
-// one above), what asks for a decision (a store that lies there, a store without a directory that could be its own,
-// settings), and what was removed on purpose.
+// a git repository of this user's. An error says why a person must decide. Init refuses (a home directory, or one
+// above). Or there is a choice: a store in the directory, a store without a directory that could be its own, settings.
+// Or the project was removed on purpose.
 func PlanAuto(ctx context.Context, home Home, dir string, wait time.Duration) (root string, err error) {
 	start, err := resolve(dir)
 	if err != nil {

@@ -37,9 +37,9 @@ func isLinkedTop(dir string) bool {
 }
 
 // PlanLinked finds the project that the linked working tree around dir is set up from, by itself: of the same
-// repository, or of another working tree of it. root is the tree's top. An error says why it is left to a person: the
-// tree is not linked on both sides, so that a clone or an archive could have brought it; something of it is another
-// user's; none of the repository's trees is set up; it was removed on purpose; what Init refuses.
+// repository, or of another working tree of it. root is the tree's top. An error says why a person must decide. The
+// tree is not linked on both sides: a clone or an archive could have brought it. Or part of it is another user's, none
+// of the repository's trees is set up, it was removed on purpose, or Init refuses.
 func PlanLinked(ctx context.Context, home Home, dir string, wait time.Duration) (of *Project, root string, err error) {
 	start, err := resolve(dir)
 	if err != nil {

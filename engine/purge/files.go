@@ -17,9 +17,9 @@ import (
 // maxPurgeFile is the size in bytes up to which a file beside the store is read.
 const maxPurgeFile = 64 << 20
 
-// purgeFiles removes the files of rewind's own, beside the store, that have in them what was purged: backups of agents'
-// settings, logs, what lies in the store's directory and is not its database, and what a restore could not put back. A
-// log that is in use is emptied.
+// purgeFiles removes rewind's own files beside the store that have the purged text or content: backups of agents'
+// settings, logs, files in the store's directory other than its database, and files that a restore could not put back.
+// A log that is in use is emptied.
 func (pu *Purger) purgeFiles(p *purgeScan) (removed []string, err error) {
 	h := NewHaystack(append(append([][]byte{}, p.text.needles...), p.contents.needles...))
 	// Databases that a repair has replaced have contents compressed and as deltas: what is in them cannot be told by

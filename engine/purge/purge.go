@@ -21,8 +21,8 @@ import (
 	"rewind/tree"
 )
 
-// Options say what is to be taken out of the store for good: the contents that ever stood at some paths, or below them;
-// contents by their ids; every content, of files and conversations, that has one of some texts in it.
+// Options say what to delete from the store for good. By path: all contents that were ever at a path or below it. By
+// id: those contents. By text: every content of files and conversations that has one of the texts.
 type Options struct {
 	Paths    []string           // relative to the project's root
 	Blobs    []string           // ids of contents, or beginnings of them

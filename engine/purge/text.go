@@ -23,8 +23,9 @@ const (
 	minContent = 16
 )
 
-// Needles are the forms in which a text can stand in a file or in an agent's conversation: as it is, as a JSON string,
-// and as a JSON string in one (arguments of a call); as JavaScript, Go and programs that write ASCII only escape.
+// Needles are the forms that a text can have in a file or in an agent's conversation: as it is, as a JSON string, and
+// as a JSON string within one (arguments of a call). JavaScript, Go and programs that write ASCII only escape it
+// differently; all their forms are included.
 func Needles(text []byte) [][]byte {
 	var out [][]byte
 	add := func(form []byte) {

@@ -194,8 +194,9 @@ func (d *databases) headThen(path string) ([]byte, error) {
 	return d.pl.restorer.log.HeadOf(d.capture.Get, ent.ID)
 }
 
-// canBeSet reports whether a database can be set with all its companions: the target has all of them, as they were at
-// one moment; nothing of it has to stay; and what is there now is stored by then, as it is at one moment.
+// canBeSet reports whether a database can be set with all its companions. The target must have all of them, as they
+// were at one moment. None of them may have to stay. The current ones must be stored by then, as they are at one
+// moment.
 func (d *databases) canBeSet(f *databaseFiles, changed []string) (bool, error) {
 	for _, p := range changed {
 		why := d.pl.kept[p].Reason

@@ -45,8 +45,8 @@ type shownPlan struct {
 const maxShown = 4096
 
 // settlePlan gives a dry run the hash of its plan, and fails with a *PlanChangedError if the request names another one.
-// The hash depends on what would be done alone: not on names that are drawn for it or that the request gives (a tag, a
-// title: a person may think of one when the plan is shown), on times, or on what is only told.
+// The hash depends only on what would be done. It does not depend on random names, on times, or on text that is only
+// shown. Nor does it depend on names in the request, a tag or a title: a person may choose one after seeing the plan.
 func (rs *runner) settlePlan(r *request, res *Result, conv *conversationPlan, successor string) error {
 	if !r.options.DryRun && r.options.Plan == "" {
 		return nil // nobody asks

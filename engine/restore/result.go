@@ -12,8 +12,8 @@ import (
 	"rewind/tree"
 )
 
-// setResultTree sets the operation's Result where the head after the restore is not the target: the head before it,
-// with what the target accounts for at the paths that the restore was to set and that are now as the target has them.
+// setResultTree sets the operation's Result if the head after the restore is not the target. It is the head before the
+// restore, with the target's part at some paths: those that the restore was to set and that now equal the target's.
 func (rs *runner) setResultTree(tx *objstore.Tx, op *refs.Operation, j *model.Journal, res *Result) error {
 	if len(j.Paths) > 0 {
 		return nil

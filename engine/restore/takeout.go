@@ -86,8 +86,8 @@ func (pl *planner) stays(path string) bool {
 	return pl.request.Paths.Has(path) && (pl.merged[path] || pl.others.Stay.Of(path) != "")
 }
 
-// foundByUndone is, of paths that stay for others, what the steps that an undo takes back found there, where those came
-// behind what the others did: undo leads to what the step was made in, and redo to the step again.
+// foundByUndone returns the states that the undone steps found at paths that stay for others, if those steps came after
+// the others' changes. undo leads to the state in which the step was made, and redo to the step again.
 func (pl *planner) foundByUndone(c *capture.Capture) (*merge.Merged, error) {
 	m, behind := &merge.Merged{Set: map[string]*tree.Entry{}}, map[string]bool{}
 	for _, cp := range pl.request.undone {

@@ -24,9 +24,9 @@ const saidPath = "conversation"
 type saidScan struct {
 	*leakScan
 	looks map[string]*saidLook // by session, as they will be
-	// told has hashes of what was found in this look: session, turn, rule, part and secret, so that an echo is no news;
-	// of those without
-	// the part, the record of what the agent wrote down beside the conversation, if it is that.
+	// told has hashes of the findings of this scan: session, turn, rule, part and secret. With them a repeated secret
+	// is no new finding. A hash without the part leads to the record that the agent wrote beside the conversation, if
+	// the finding is one.
 	told map[uint64]int
 }
 

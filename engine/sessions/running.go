@@ -40,9 +40,9 @@ func (ss *Sessions) OpenIn(s *model.Session, look *clients.Processes) string {
 	return ""
 }
 
-// MustRest fails with a *model.RunningError while an agent has a session open, or is at work on it as far as its events
-// tell, whose file is to be changed: the agent would go on behind records that are not there any more. force lets it be
-// changed. The log's lock is held.
+// MustRest fails with a *model.RunningError while an agent has the session open, or is at work on it by its events. Its
+// file must not change then: the agent would go on after records that are no longer there. force lets it be changed.
+// The log's lock is held.
 func (ss *Sessions) MustRest(s *model.Session, force bool) error {
 	if force {
 		return nil
