@@ -15,9 +15,9 @@ type Action struct {
 	Begins, Ends bool
 }
 
-// Decide says what ev asks for. A tier has no say in it: it says which hooks are registered, and an event that comes
-// all the same, for the hooks are those of the widest tier of all projects, is a state that nothing else may see. Its
-// checkpoint is folded (Tier.Asks), not left out.
+// Decide says what ev asks for. The tier does not matter here: it only says which hooks are registered. The hooks are
+// those of the widest tier of all projects, so an event of a wider tier may come. It is a state that nothing else may
+// see. Its checkpoint is folded (Tier.Asks), not left out.
 func Decide(ev Event) Action {
 	keep := Action{Capture: true, Record: true}
 	switch ev.Kind {

@@ -38,8 +38,8 @@ var droid = dialect{
 	},
 	adapt: func(ev *Event, p *payload) {
 		if ev.Kind == Prompt {
-			// What the client says to the model by itself is written as markup that nobody types; the end of a Task in
-			// the background is told in words, which anybody may type, by a message whose id says what it is.
+			// The client's own messages to the model are markup that nobody types. One is in words, which anybody may
+			// type: the end of a Task in the background. Its id says what it is.
 			text := strings.TrimSpace(ev.Prompt)
 			ev.Notice = strings.HasPrefix(p.message.String(), droidTaskEnded) ||
 				slices.ContainsFunc(droidNotices, func(tag string) bool { return strings.HasPrefix(text, tag) })

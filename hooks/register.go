@@ -13,9 +13,9 @@ import (
 // an empty object.
 //
 // Nothing else changes by a byte. What is there already stays where it is, and then the bytes returned are those of
-// file itself. A hook of ours that is not wanted gives its place to one that is, first of the same event and matcher,
-// then of the same event; what is left over goes, what is new becomes a group at the end of its event. Positions
-// matter: Codex keeps the user's trust by index.
+// file itself. An unwanted hook of ours gives its place to a wanted one, first of the same event and matcher, then of
+// the same event. Unwanted hooks that are left over are removed. New ones become a group at the end of their event.
+// Positions matter: Codex keeps the user's trust by index.
 //
 // A file that cannot be read, or is not of the known shape where the wanted events are, is refused with the line and
 // column.

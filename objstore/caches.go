@@ -19,9 +19,9 @@ const (
 	ownBytes = 1 << 20
 )
 
-// A cached content is that of an object that was verified when it was read or written: the next version of a file, and
-// of the directories above it, is a delta against what was stored a moment ago, and whoever compares two states reads
-// both. It is shared and must not be changed.
+// A cached content is that of an object, verified when it was read or written. The next version of a file, and of the
+// directories above it, is a delta against the last stored one, and a comparison of two states reads both. It is shared
+// and must not be changed.
 type cached struct {
 	id  ID
 	raw []byte

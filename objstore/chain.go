@@ -6,8 +6,8 @@ import "rewind/objstore/object"
 // being the number of zeros at the end of k in base 8. The lowest digit that is not 0 goes down by one, so that the
 // number of deltas to apply is the sum of k's digits, and seven of eight versions have but one edit in them.
 //
-// The base of k is found by walking base pointers from k-1: the t lowest digits of k-1 are 7, each step takes one off
-// the lowest that is not 0, and when all t are 0 (after 7t steps; none for t = 0) the position is k-1 - (8^t - 1).
+// The base of k is found by walking base pointers from k-1. The t lowest digits of k-1 are 7. Each step takes one off
+// the lowest digit that is not 0. When all t are 0 (after 7t steps; none for t = 0), the position is k-1 - (8^t - 1).
 
 // chainStep is the base of the number system above.
 const chainStep = 8

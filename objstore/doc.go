@@ -1,8 +1,8 @@
 // Package objstore keeps content-addressed objects: immutable bytes named by their BLAKE3 hash.
 //
 // An object is identified by its kind and its id. A blob's id is the plain BLAKE3-256 of its content, as b3sum prints
-// it, whatever its size and however it is stored; the ids of the other kinds are derived with a context of their own,
-// so that no object of one kind can be read as another.
+// it, whatever its size and however it is stored. The ids of the other kinds are derived with a context of their own:
+// no object of one kind can be read as another.
 //
 // What is stored under an id is an envelope: the object as it is, compressed, as a delta against an earlier object of
 // the same kind, or as a list of chunks. Which of these was chosen is invisible above this package, and may differ

@@ -11,9 +11,9 @@ import (
 	"rewind/objstore/object"
 )
 
-// A Getter gives objects. The outcomes of Get are: the object's bytes, verified, which the caller owns and which are
-// never nil; ErrNotFound when there is no such object, which is a *GoneError when it is known why; a *CorruptError;
-// ErrTooLarge for a blob over MaxObject; any other error of the store below. It is safe for concurrent use.
+// A Getter gives objects. Get returns the object's bytes, verified and never nil; the caller owns them. The errors are
+// ErrNotFound if there is no such object (a *GoneError if the reason is known), a *CorruptError, ErrTooLarge for a blob
+// over MaxObject, and any other error of the store below. It is safe for concurrent use.
 type Getter interface {
 	Get(k Kind, id ID) ([]byte, error)
 }

@@ -390,9 +390,9 @@ type readied struct {
 	entry
 }
 
-// settle gives what of m is to be written, ascending by key. The caller holds s.write, so that what is found does not
-// change until it has been: an object that another transaction has written meanwhile is left out, which is what keeps
-// deltas from forming a cycle, and a delta whose base then stands at another index is stored whole.
+// settle gives what of m is to be written, ascending by key. The caller holds s.write until it has written, so the
+// findings stay true. An object that another transaction has written meanwhile is left out; this keeps deltas from
+// forming a cycle. A delta whose base then has another index is stored whole.
 func (s *Store) settle(t *Tx, m map[Object]entry) ([]readied, error) {
 	ready := make([]readied, 0, len(m))
 	for o, e := range m {

@@ -7,10 +7,10 @@ import (
 	"rewind/objstore/object"
 )
 
-// Wholes calls fn for the objects of a kind that need no other one to be read, neither deltas nor chunked blobs, in the
-// order in which they lie, which is the fastest way to read many: those whose key's first byte is in [from, to). raw is
-// verified, and good until fn returns. What is damaged is left out, and so is what would take more than max bytes. No
-// lock is held during fn; Wholes may be called at the same time for other parts.
+// Wholes calls fn for the objects of a kind that can be read without another one: neither deltas nor chunked blobs. It
+// takes those whose key's first byte is in [from, to). The order is that of the keys, the fastest way to read many. raw
+// is verified, and good until fn returns. What is damaged is left out, and so is what would take more than max bytes.
+// No lock is held during fn; Wholes may be called at the same time for other parts.
 func (s *Store) Wholes(ctx context.Context, k Kind, from, to int, max int64, fn func(Key, []byte) error) error {
 	var raw []byte
 	for first := from; first < to; first++ {

@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// Check says whether a session file, a fork, can be gone on with as the session id: every record is JSON, the ids in it
-// that name the session are id, there is a prompt, and every call has its result, behind it. An error is an *Error.
+// Check returns an error unless a session file, a fork, can be continued as the session id. Every record must be JSON,
+// and each id that names the session must be id. There must be a prompt, and every call must have its result after it.
+// An error is an *Error.
 func Check(agent Agent, src Source, id string) error { return check(agent, src, id, false) }
 
 // CheckFork is Check for what WriteFork has made of src. A clone need not have a prompt that is still there, and may

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// claudeFork writes a fork as the agent's SDK does (forkSession): the lines of the chain that are not a subagent's,
-// each with a fresh uuid and with forkedFrom, and between them those that name the agent's own backups of files, then
-// the newest atis-latch and tools-used, then the title. The last message gets the fork's time: by that the agent's list
-// is ordered, and what was made last is what a person looks for.
+// claudeFork writes a fork as the agent's SDK does (forkSession). It has the lines of the chain except a subagent's,
+// each with a fresh uuid and with forkedFrom. Lines that name the agent's own backups of files stay between them. Then
+// come the newest atis-latch and tools-used, then the title. The last message gets the fork's time: by that the agent's
+// list is ordered, and what was made last is what a person looks for.
 type claudeFork struct {
 	f     Fork
 	left  map[string]string // of a line of the chain that is left out: the nearest ancestor that is not; "": none

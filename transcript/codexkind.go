@@ -51,9 +51,9 @@ func InOrder(id string) bool { return ValidID(id) && id[14] == '7' }
 // record.
 type codexPart struct{ at, ordinal int64 }
 
-// meta is the line that says whose records follow. A second one is a segment's, behind the files that the thread had
-// before, or that of a fork by reference, behind the records that it has of the other thread; or, without a base, that
-// of a parent whose records the client has copied, which is bookkeeping.
+// meta is the line that says whose records follow. A second one with a base begins a segment, after the thread's
+// earlier files, or a fork by reference, after its records of the other thread. Without a base it is a parent's, whose
+// records the client has copied: bookkeeping.
 func (p *codexParser) meta(l *line) {
 	r := &p.r
 	p.metas++

@@ -25,11 +25,11 @@ type Same struct {
 // Common is how far two conversations of an agent are the same. A child need not have the turns that its parent had
 // gone back behind, so the numbers may part.
 //
-// What both have is known by what an agent keeps when it makes a session of another: the ids of records, which stay
-// (Claude's /branch and --fork-session, Droid, Gemini) or are named (Claude's forkedFrom), the place in the other's
-// file (Codex's history_base), what stays of a message under another id (lasting), else the same words in the same
-// order (Codex's older forks). A child whose base is already in front of its own records is as good as one without.
-// Whether one was made of the other is not asked.
+// The common part is known by what an agent keeps when it makes a session from another. That is the ids of records,
+// unchanged (Claude's /branch and --fork-session, Droid, Gemini) or named (Claude's forkedFrom). Or it is the place in
+// the other's file (Codex's history_base), or what stays of a message under another id (lasting). Otherwise it is the
+// same words in the same order (Codex's older forks). A child whose base is already in front of its own records is as
+// good as one without. Whether one was made of the other is not asked.
 func Common(agent Agent, parent, child Source) (Same, error) {
 	p, err := TraceOf(agent, parent, "")
 	if err != nil {

@@ -114,10 +114,10 @@ func CutTurn(agent Agent, src Source, n int) (Cut, error) {
 	return cutAt(agent, src, c.Turns[n-1].End, cutter{answered: true})
 }
 
-// CutAll is the end of all that can be a copy of the conversation: the last whole record. An agent that answers a call
-// without a result itself when the session is opened gets it so; for one that is not known to do so, and where a
-// message is in two, it is the last safe place before. A session in which nothing was said, or that begins behind its
-// prompts, has an end, too.
+// CutAll is the end of all that can be a copy of the conversation: the last whole record. Some agents answer a call
+// without a result themselves when the session is opened: their cut may end in an open call. For other agents, and if a
+// message would be cut in two, the cut is the last safe place before. A session in which nothing was said, or that
+// begins behind its prompts, has an end, too.
 func CutAll(agent Agent, src Source) (Cut, error) {
 	return cutAt(agent, src, src.Size, cutter{all: true})
 }

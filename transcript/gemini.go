@@ -9,10 +9,9 @@ import (
 	"rewind/internal/jsonscan"
 )
 
-// Gemini writes JSON lines (0.61), and wrote one document (0.26). What the conversation is at a line's end is what the
-// lines up to there add up to: metadata; messages, of which a later one with the same id takes the place of the
-// earlier; {"$set":…}, whose "messages" are all there are from then on; {"$rewindTo":id}, which takes away that message
-// and all behind it.
+// Gemini writes JSON lines (0.61), and wrote one document (0.26). The lines up to a place add up to the conversation
+// there. They are metadata and messages; a later message with the same id replaces the earlier one. The "messages" of a
+// {"$set":…} replace all messages. {"$rewindTo":id} removes that message and all later ones.
 //
 // When a session is resumed, $set.messages comes twice: with the context alone, and then with everything. Between them
 // it is empty.

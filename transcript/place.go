@@ -21,9 +21,9 @@ type Side struct {
 
 // place is where an agent keeps its sessions.
 type place struct {
-	// file splits a session file's path, given in elements from the root of the file system, into the number of
-	// elements of the agent's folder and the id in the name ("": the name has no whole id); ok is false if such a path
-	// is none of a session file.
+	// file takes a session file's path, as elements from the root of the file system. It returns the number of elements
+	// of the agent's folder, and the id in the name ("": the name has no whole id). ok is false if the path cannot be a
+	// session file's.
 	file func(elements []string) (root int, id string, ok bool)
 	// fork is the path of a fork of original below the agent's folder, in elements. in is original's.
 	fork func(in []string, id string, t time.Time) []string
@@ -51,9 +51,8 @@ func placeOf(agent Agent) (place, error) {
 	return d.place, nil
 }
 
-// SessionFile checks that path, which is absolute, is where agent keeps session files, and returns the agent's folder
-// (whatever it is called there) and the session's id as far as the name has it; "" where it has only a part of it. An
-// error is an *Error.
+// SessionFile checks that an absolute path is where agent keeps session files. It returns the agent's folder, whatever
+// its name, and the session's id from the file's name; "" if the name has only a part of it. An error is an *Error.
 func SessionFile(agent Agent, path string) (root, id string, err error) {
 	root, _, id, err = sessionFile(agent, path)
 	return root, id, err

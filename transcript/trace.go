@@ -230,10 +230,10 @@ func isMessage(l *line) bool {
 	return said && !l.Side && !l.Hidden
 }
 
-// lasting is a number for what stays of a message when it is copied under another id: of the model's its own id and its
-// calls, of a result the calls that it answers, of a prompt, and of what has no ids that nothing else has, when it was
-// said and what. 0: nothing does. A copy may give messages another time (Claude 1.0's on resume does, its SDK to the
-// last one), so that the model's are known without it.
+// lasting is a number for the part of a message that stays when it is copied under another id. A message of the model
+// has its own id and its calls, a result has the calls that it answers. A prompt, and a message without ids of its own,
+// have their time and their words. 0: nothing does. A copy may give messages another time (Claude 1.0's on resume does,
+// its SDK to the last one), so that the model's are known without it.
 func lasting(l *line) uint64 {
 	h := fnv.New64a()
 	switch {
@@ -286,10 +286,10 @@ const maxPoints = 4096
 // mayPoint reports whether a conversation made of this one may begin at a step.
 func (s *step) mayPoint() bool { return !s.again && (s.message || s.compact) }
 
-// Points are numbers for where a conversation made of this one may begin, in order: of each turn the prompt, by when it
-// was said and what, and the first of the model's messages that has an id like no other; and compactions, by when they
-// were; of a copy that says so also the id of its first prompt. starts of them are the conversation's own beginning:
-// another one with one of these among its points may be what this one was made of.
+// Points are numbers, in order, for the places at which a conversation made from this one may begin. Each turn has its
+// prompt, by time and words, and the model's first message with a unique id. Compactions count by their times. A copy
+// that names the id of its first prompt has that as well. starts of them are the conversation's own beginning: another
+// one with one of these among its points may be what this one was made of.
 func (t *Trace) Points() (points []uint64, starts int) {
 	turn, replied, began := int32(0), false, 0
 	for i := range t.steps {

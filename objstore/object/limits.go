@@ -21,9 +21,9 @@ const (
 
 	// deltaPlain is the size up to which a delta is not worth a compressed frame.
 	deltaPlain = 96
-	// deltaLikely: a delta that has, before compression, at most 1/deltaLikely of the object is taken without
-	// compressing the whole to compare, which costs more than the rest of storing an edit: what was copied is mostly as
-	// hard to compress as what was not.
+	// A delta with at most 1/deltaLikely of the object, before compression, is taken without a comparison. Comparing
+	// would compress the whole object, which costs more than the rest of storing an edit. The copied part is mostly as
+	// hard to compress as the rest.
 	deltaLikely = 4
 	// deltaShare: a delta of more than 1/deltaShare of the whole compressed object ends its delta chain. A rewrite
 	// comes back in one version of every length of step (1, 8, 64, 512): what is not much smaller than the whole costs

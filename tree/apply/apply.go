@@ -59,10 +59,10 @@ var errBadSteps = errors.New("steps that cannot be carried out")
 
 // Run brings the working tree from the From of every step to its To.
 //
-// Nothing is overwritten or unlinked in place. What a step replaces or removes is moved into the stage by an atomic
-// rename, and only when its bytes are exactly those of From, and still are at the end, and nobody has it open for
-// writing, is it unlinked. Otherwise it goes back, or stays in the stage, and the path is a Conflict. Conflicts do not
-// end the run.
+// Nothing is overwritten or unlinked in place. A file that a step replaces or removes is moved into the stage by an
+// atomic rename. It is unlinked only if its bytes are exactly those of From, still are at the end, and nobody has it
+// open for writing. Otherwise it goes back, or stays in the stage, and the path is a Conflict. Conflicts do not end the
+// run.
 //
 // An error leaves the steps half done, or untouched when it happened while new content was written into the stage (no
 // space, a bad object). After an error, and after a crash at any instruction, Run with the same steps reaches the

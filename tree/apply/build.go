@@ -10,10 +10,10 @@ import (
 	"rewind/tree"
 )
 
-// newDir is a directory that is not in the tree yet. It is built in the stage with all that comes with it, under final
-// names and with final permissions, and a rename brings the topmost one, a top, into the tree: a file in it is written
-// once and never renamed. Until that rename nothing of it has been in the tree, so what an interrupted run leaves of it
-// is removed without a look.
+// newDir is a directory that is not in the tree yet. It is built in the stage with all its contents, under final names
+// and with final permissions. A rename brings the topmost one, a top, into the tree. A file in it is written once and
+// never renamed. Until that rename nothing of it has been in the tree, so what an interrupted run leaves of it is
+// removed without a look.
 type newDir struct {
 	job        *job
 	parent     *newDir // nil: a top, which is key.tmp in the stage

@@ -1,10 +1,10 @@
 // Package ignore decides which names of a working tree are ignored, exactly as git reads its rules.
 //
 // It is pure: it works on the bytes of rules files and on names, and touches no disk. A scan walks the tree one
-// directory at a time and holds one [Dir] a directory: [New] for the root, [Dir.Child] for a directory below,
-// [Dir.WithFiles] where a directory has rules files of its own, and [Dir.Match] for each name read from it. Match
-// speaks of one level: that no parent is ignored is given by the walk, which never enters an ignored directory. So
-// nothing below one can be re-included, which is git's rule too.
+// directory at a time and holds one [Dir] a directory. [New] is for the root, [Dir.Child] for a directory below,
+// [Dir.WithFiles] for a directory with rules files of its own. It calls [Dir.Match] for each name. Match speaks of one
+// level: that no parent is ignored is given by the walk, which never enters an ignored directory. So nothing below one
+// can be re-included, which is git's rule too.
 //
 // Two classes of rules exist. Class git holds the base files and every .gitignore; class own holds every .rewindignore.
 // Any own rule beats every git rule. Within a class a deeper file beats a shallower one, and in a file the last

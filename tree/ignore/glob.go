@@ -142,9 +142,9 @@ func (g *glob) slashes() int {
 	return n
 }
 
-// match needs no more than two points to come back to. A star ends inside its directory, and what follows it up to the
-// next slash is best matched as far left as possible; what lies between two deep steps spans a fixed number of
-// directories, and again the leftmost place leaves most to the steps after it. So only the last of each has to be tried
+// match needs no more than two points to come back to. A star ends inside its directory, and the text after it, up to
+// the next slash, is best matched as far left as possible. The part between two deep steps spans a fixed number of
+// directories. Again the leftmost place leaves most to the later steps. So only the last of each has to be tried
 // further: O(len(text)^2 * len(steps)).
 func (g *glob) match(t text) bool {
 	n := t.len()

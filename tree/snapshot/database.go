@@ -9,9 +9,9 @@ import (
 	"rewind/tree"
 )
 
-// A database and its companions (tree.CompanionOf) are captured as one: a companion is captured if and only if its
-// database is, whatever the rules say of it, and all of them as they were at one moment, or the database is flagged
-// torn.
+// A database and its companions (tree.CompanionOf) are captured as one. A companion is captured if and only if its
+// database is, whatever the rules say of it. All of them are captured as they were at one moment; otherwise the
+// database is flagged torn.
 //
 // The size limit and the secret list hold for a companion all the same: a log of a gigabyte is not read at every hook,
 // and who has named it a secret means it. It is noted then, and no restore sets the database of such a state.

@@ -235,9 +235,9 @@ func (s *scan) sure(n *node, m miss, st stamp, id objstore.ID, torn bool) *cache
 // reading is one try to read a file. Never more than size bytes, its length when it was opened, are read: a file that
 // grows faster than it is read has an end as well.
 //
-// Equal stamps before and after prove that the content was not changed while it was read, except when the file is so
-// young that a change could leave its stamp as it is, or that a write (which stamps the file when it begins) may be
-// under way. Then it is read twice, and both must be equal.
+// Equal stamps before and after prove that the content did not change during the reading. A young file is the
+// exception: a change may leave its stamp the same, or a write may be under way (a write stamps the file when it
+// begins). Then it is read twice, and both must be equal.
 type reading struct {
 	*scan
 	n    *node

@@ -9,12 +9,13 @@ import (
 	"rewind/tree/ignore"
 )
 
-// Without a watcher, every directory is opened and every file asked for its stamp; but a directory in which no name
-// came or went since the last snapshot is not listed, and one in which nothing changed at all is not written and
-// compared again: it is taken over.
+// Without a watcher, every directory is opened and every file's stamp is read. A directory is not listed if no name in
+// it came or went since the last snapshot. If nothing in it changed at all, it is taken over: it is not written and
+// compared again.
 //
-// No name came or went if the directory has the same stamp as then, and had it for long enough that any change since
-// would have given it another (reliable, as for files), on a file system that stamps directories (Dir.StampsNames).
+// No name came or went if the directory has the same stamp as then, on a file system that stamps directories
+// (Dir.StampsNames). It must have had the stamp for so long that any later change would have given it another
+// (reliable, as for files).
 
 // untrackedDir is what is known of a directory without a watcher, so that it need not be listed.
 type untrackedDir struct {
