@@ -132,9 +132,9 @@ func (s *server) holder(ctx context.Context, top string) *project.Project {
 	return nil
 }
 
-// besides looks at where an agent works now, which may be another place than where its session began: a worktree that
-// is set up gets the event, too, which is in dirs then; in another tree of which nothing is captured, that is said. An
-// agent that looks into build/ has not moved there.
+// besides checks the directory in which an agent works now. It may be another one than the session's. If it is a
+// worktree that is set up, that worktree gets the event, too, and is added to dirs. If nothing is captured there,
+// besides says so. An agent that looks into build/ has not moved there.
 func (s intake) besides(ctx context.Context, p *project.Project, dir string, dirs []string, ev hooks.Event, call *hookCall,
 ) (hookSay, []string) {
 	visited := dir + "\x00visited" // by a session of elsewhere; one that begins there is looked at

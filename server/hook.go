@@ -93,9 +93,10 @@ func (s intake) hook(call *hookCall, payload io.Reader, reply hookReply) {
 	call.answerInTime(reply, s.daemon != nil, func() hookSay { return s.handleHook(ctx, ev, call) })
 }
 
-// answerInTime does the work of a hook in the caller's goroutine, and answers when it is done; earlier, by a timer,
-// when its client must have an answer or, where the work goes on without it, when it is clear that it stands behind
-// work that takes long; at once when it is such work itself (takesLong). It returns when the work is done.
+// answerInTime does the work of a hook in the caller's goroutine, and answers when it is done. A timer answers earlier
+// when the client must have an answer. If the work can go on without the client, the timer also answers when the hook
+// waits for other work that takes long. If the hook is such work itself (takesLong), the answer comes at once. It
+// returns when the work is done.
 func (c *hookCall) answerInTime(reply hookReply, goesOn bool, work func() hookSay) {
 	var mu sync.Mutex // of reply
 	var t *time.Timer

@@ -1,7 +1,7 @@
-// Package decisions measures what was decided against what lost, so that a decision can be taken again when its
-// figures no longer hold: what a new file is compressed with, where large files are cut, how commits share a sync, how
-// the stat cache is laid out, how a known tree is asked about, what gives memory back. It has benchmarks only; `make
-// bench` keeps their figures.
+// Package decisions measures what was decided against what lost, so that a decision can be taken again when its figures
+// no longer hold. It covers compressing a new file, cutting large files, and commits that share a sync. It also covers
+// the layout of the stat cache, questions about a known tree, and giving memory back. It has benchmarks only;
+// `make bench` keeps their figures.
 //
 // The matcher of ignore rules is beside a library in the directory ignore, a module of its own: `make bench-ignore`.
 //

@@ -3,8 +3,8 @@
 // order that turns by one every round, so that a ratio of two of them travels to other machines although a time does
 // not.
 //
-// What is measured is data (rows.go): a stage says which trees it is run on and gives the values of everybody who took
-// part, each under a name; a claim says which of these stand beside each other, and what has to be reached. There is
+// The measurements are data (rows.go). A stage names the trees on which it runs, and gives the values of all
+// participants, each under a name. A claim says which of these are compared, and which ratio must be reached. There is
 // one way to take turns (race.go).
 package main
 

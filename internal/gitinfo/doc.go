@@ -5,8 +5,8 @@
 // names. Almost everything is read from files. The git program is started, once a question, only for what files do not
 // tell:
 //
-//   - core.excludesFile and core.ignoreCase, when a configuration file mentions one of them or an include (a process costs 2 ms, the
-//     search of the files 0.1 ms; a system configuration at a place that systemConfigs does not list is not seen);
+//   - core.excludesFile and core.ignoreCase, if a configuration file mentions one of them or an include. A process
+//     costs 2 ms, the search of the files 0.1 ms. A system configuration that systemConfigs does not list is not seen;
 //   - an index in a form the reader refuses: split, or one with an unknown mandatory extension;
 //   - refs kept in a reftable.
 //

@@ -4,8 +4,8 @@
 // working tree are written here, as gitrepository-layout(5) has them, and git is started only for refs and the index,
 // aside from the repository ([gitcmd.Aside]): no program of the repository's is run.
 //
-// The order is such that after a kill nothing is left that RemoveFrom does not find by the directory: its .git names
-// the place in the repository before that is made, and what is made there first says which directory it is of.
+// After a kill RemoveFrom can find everything that is left by the directory. The order ensures it: the directory's .git
+// names the place in the repository before that is made. The first file made there names the directory.
 package gitworktree
 
 import (

@@ -38,8 +38,8 @@ func (t *Text) Add(p []byte) {
 
 func (t *Text) String() string { return string(t.B) }
 
-// Fit is the front of p that has at most n bytes, in whole characters as a person counts them: no accent, and no part
-// of an emoji that is put together of several, is cut off what it belongs to.
+// Fit returns the beginning of p, at most n bytes, in whole characters as a person counts them. It cuts no accent from
+// its letter, and no part from a composed emoji.
 func Fit(p []byte, n int) []byte {
 	if n = runes(p, n); n == len(p) {
 		return p

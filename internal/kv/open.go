@@ -58,10 +58,10 @@ type DB struct {
 
 // Open opens the store in dir, and makes one where dir is absent or empty.
 //
-// Outcomes: a DB; *BusyError (ErrBusy) when another process has it and kept it for Options.lockWait; *FormatError
-// (ErrNewerFormat, ErrEarlierFormat); ErrForeign when dir is not empty and not a store; *CorruptError (ErrCorrupt),
-// which names a file; ErrNoSpace; ErrPermission; ctx's error; or an I/O error. The first three leave the directory as
-// it was, to the byte.
+// The errors are *BusyError (ErrBusy) if another process has it and kept it for Options.lockWait; *FormatError
+// (ErrNewerFormat, ErrEarlierFormat); ErrForeign if dir is not empty and not a store. *CorruptError (ErrCorrupt) names
+// a file. The others are ErrNoSpace, ErrPermission, ctx's error, or an I/O error. The first three leave the directory
+// as it was, to the byte.
 func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 	o = o.withDefaults()
 	disk := vfs.Root(o.FS) == vfs.Default

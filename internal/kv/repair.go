@@ -35,10 +35,10 @@ type Repaired struct {
 	Lost       []uint64 // operations that are lost: ranges, first and last of each
 }
 
-// Repair makes a store whose database is damaged one that opens: everything that can be read of its tables and logs
-// goes into a new database, which then takes the place of the old one; the old one is kept in the quarantine. One in
-// which nothing is wrong is left as it is. It can be killed anywhere, and begun again: until the new database is whole
-// nothing but the directory `repair` is written, and from then on every open carries it to its end.
+// Repair makes a store with a damaged database usable again. It copies everything readable of its tables and logs into
+// a new database, which then replaces the old one. The old one is kept in the quarantine. One in which nothing is wrong
+// is left as it is. It can be killed anywhere, and begun again: until the new database is whole nothing but the
+// directory `repair` is written, and from then on every open carries it to its end.
 //
 // Errors are those of Open; ErrNoSpace says how much it wants beside the store. With any error the store is as it was.
 func Repair(ctx context.Context, dir string, o Options, r RepairOptions) (*Repaired, error) {

@@ -107,10 +107,10 @@ func (d *DB) rescueAtClose() {
 	}
 }
 
-// FlushLog puts what only the log holds into tables, where there is anything, so that nothing hangs on a file that
-// nobody watches: to be called when a store rests, and before a long-lived owner closes it, not more often, since each
-// makes a small table. Where it does not come about, on a full disk or within flushLogWait, what the log holds is as
-// good.
+// FlushLog writes the data that only the log has into tables, if there is any. Then nothing depends on a file that
+// nobody watches. Call it when a store is idle, and before a long-lived owner closes it. Do not call it more often:
+// each call makes a small table. Where it does not come about, on a full disk or within flushLogWait, what the log
+// holds is as good.
 func (d *DB) FlushLog() error {
 	if err := d.enterWrite("flush"); err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 )
 
 // scheduler grants compactions up to pebble's own limit, as pebble's default scheduler does, but without its ticker: an
-// idle store does not wake the processor. It also grants none while the disk is full, where a compaction could only
-// fail and be tried again at once, for ever; and none before the database is open: when opening fails later on, pebble
+// idle store does not wake the processor. It also grants none while the disk is full: a compaction could only fail and
+// be tried again at once, for ever. It grants none before the database is open: if opening fails later on, pebble
 // closes what a compaction reads from, and panics.
 type scheduler struct {
 	paused func() bool

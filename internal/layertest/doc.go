@@ -1,7 +1,6 @@
-// Package layertest holds the source tree against the design: the table of
-// packages and imports in DESIGN.md, the bans that keep each concern in one
-// place, the form of the files, the names in the documents, and the limits of
-// complexity, connectives and columns. It has no code of its own, only tests.
+// Package layertest compares the source tree with the design. It checks the table of packages and imports in DESIGN.md,
+// the bans that keep each concern in one place, and the form of the files. It checks the names and the sentences of the
+// documents, and the limits of complexity, connectives and columns. It has no code of its own, only tests.
 //
 // The limits are a ratchet: what was above them is listed in
 // testdata/ratchet.txt with its number, and neither the list nor a number grows.

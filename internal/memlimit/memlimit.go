@@ -1,6 +1,5 @@
-// Package memlimit is how much memory a process may have where it is one of a group that the system bounds (a cgroup of
-// Linux: a container, a service), and how a process plans with that: the kernel kills what takes more, without a word
-// to anybody.
+// Package memlimit finds the memory limit of a process, and helps it to plan with that. The system may limit a group of
+// processes (a cgroup of Linux: a container, a service). The kernel kills a process that takes more, without a message.
 package memlimit
 
 import (

@@ -24,11 +24,11 @@ var (
 
 var units = map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 
-// ParseTime reads a time as a person gives it, on the clock and in the zone of now: "5m", "2 hours ago", "14:10" (the
-// last time it was 14:10), a date (its beginning), a date with time, "yesterday" (this time yesterday), RFC 3339. A
-// second that is named is meant whole, for times are shown without the fraction. Where clocks are set forward a time
-// that was left out is the moment of the change; where they are set back, and a time comes twice, it is the later one
-// that is not after now.
+// ParseTime reads a time as a person writes it, relative to now and in its zone. It takes "5m", "2 hours ago", "14:10"
+// (the last time it was 14:10), a date (its beginning), a date with time, "yesterday" (this time yesterday), and RFC
+// 3339. A second that is named is meant whole, for times are shown without the fraction. Where clocks are set forward a
+// time that was left out is the moment of the change; where they are set back, and a time comes twice, it is the later
+// one that is not after now.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	if ago().MatchString(s) {

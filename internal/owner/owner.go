@@ -2,9 +2,9 @@
 // root left there: a command that was run by root with a user's HOME leaves files that lock the user out.
 //
 // Who owns the directory can put anything there, links and other names of foreign files included, and exchange it at
-// any moment. So everything is looked at and changed by handle, beneath handles, without following links; a file with a
-// second name is left alone, and so is what lies on another file system, what is neither file nor directory, and what
-// is a third user's.
+// any moment. So everything is read and changed by handle, beneath handles, without following links. A file with a
+// second name is left alone. So is everything on another file system, everything that is neither file nor directory,
+// and everything of a third user's.
 package owner
 
 import "errors"

@@ -158,9 +158,9 @@ func (s Source) Wanting(dir string, quick bool) ([]string, error) {
 	return out, nil
 }
 
-// Install copies programs of the source into a directory, durably: all are copied before the first gets its name, so
-// that those that were there go on together where one cannot be copied, and whoever starts one meanwhile starts the old
-// one or the new one as a whole. The caller lets nobody else install there.
+// Install copies programs of the source into a directory, durably. All are copied before the first gets its name: if
+// one cannot be copied, the old ones stay together. A start meanwhile gets the whole old program or the whole new one.
+// The caller lets nobody else install there.
 func (s Source) Install(dir string, names []string) error {
 	if len(names) == 0 {
 		return nil

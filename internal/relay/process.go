@@ -59,9 +59,9 @@ func start(bin, version string) (*Process, error) {
 
 // Environ is the part of the environment that a process of ours gets: what says who the user is, where programs, git's
 // configuration and the time zone are, and our own variables. The rest stays behind: agents hand their API keys to
-// hooks, and the daemon outlives them all. So does what is meant for one command or one place: a directory for
-// temporary files that goes with its owner, a language, settings that `git -c` hands on, and of PATH what is not
-// absolute; the system's directories are added, for who comes next may need a program that this one had no use for.
+// hooks, and the daemon outlives them all. It also leaves out variables for one command or one place: a directory for
+// temporary files that is deleted with its owner, a language, settings of `git -c`, and relative parts of PATH. The
+// system's directories are added: a later client may need a program that this one did not.
 func Environ() []string {
 	var kept []string
 	path := ""

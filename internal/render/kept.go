@@ -10,8 +10,8 @@ import (
 	"rewind/internal/value"
 )
 
-// keptWords is what is said of paths that stay as they are, by why they stay and in this order: what became of them, in
-// a restore and in a directory that was laid out, why, and what takes them too.
+// keptWords has the words for paths that stay, by reason and in this order. A row says what became of them, in a
+// restore and in a new directory, why, and what takes them, too.
 var keptWords = []struct {
 	reason       value.KeptReason
 	became, made string

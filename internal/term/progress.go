@@ -17,9 +17,9 @@ const (
 // spinner are the frames of what turns while work goes on.
 var spinner = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
-// Progress draws what long work is at and how far it is, on Err when that is a
-// terminal and only once the work has taken 300 ms or there is a Note; it goes
-// on turning while nothing is told. Safe for concurrent use; the nil *Progress draws nothing.
+// Progress draws the present step of long work and how far it is, on Err if that is a terminal. It begins when the work
+// has taken 300 ms or there is a Note, and goes on turning between reports. Safe for concurrent use; the nil *Progress
+// draws nothing.
 type Progress struct {
 	mu          sync.Mutex
 	s           *Streams

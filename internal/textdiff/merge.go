@@ -29,8 +29,8 @@ type Merged struct {
 	Conflicts int    // places that both sides changed; with a preference, those that it settled
 }
 
-// Merge brings the changes from base to theirs into ours, as 'git merge-file' does: a place that one side changed is as
-// that side has it, one that both changed in the same way is so, and one that they changed otherwise is a conflict.
+// Merge brings the changes from base to theirs into ours, as 'git merge-file' does. A place that one side changed gets
+// that side's text. If both made the same change, it is made once. If they made different changes, it is a conflict.
 // Each side is bounded as in Diff; three searches of timeBound are the longest it takes, and what goes over that is not
 // refined.
 func Merge(base, ours, theirs []byte, o MergeOptions) Merged {

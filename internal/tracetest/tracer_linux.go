@@ -43,10 +43,10 @@ type syscallInfo struct {
 	_    [2]uint64
 }
 
-// KillAt is the program killat [-only name] [-count file] N program args...: it runs a program and kills it with
-// SIGKILL instead of its Nth system call that changes something, counted over all its threads and what it starts; N = 0
-// never kills. -only counts the calls of one name. The number of calls met goes to the file. The exit code is the
-// program's, 137 when it was killed, and 99 when the tracing itself went wrong.
+// KillAt is the program killat [-only name] [-count file] N program args... It runs a program and kills it with SIGKILL
+// instead of its Nth system call that changes something. It counts over all threads and child processes; N = 0 never
+// kills. -only counts the calls of one name. The number of calls met goes to the file. The exit code is the program's,
+// 137 when it was killed, and 99 when the tracing itself went wrong.
 func KillAt(args []string) int {
 	only, file := "", ""
 	for len(args) > 2 && args[0][0] == '-' {

@@ -11,9 +11,9 @@ import (
 	"rewind/api"
 )
 
-// live sends what happens in a project as server-sent events, from the one behind Last-Event-ID on, at first behind the
-// operation that the document tells of last (since): a browser that comes, or comes back, to this daemon or the next,
-// has missed none. Only which kind it was is told; what is shown of it is asked for as a document.
+// live sends the events of a project as server-sent events, beginning after Last-Event-ID. At first it begins after the
+// newest operation in the document (since). So a browser that connects, or connects again, to this daemon or the next
+// misses none. Only which kind it was is told; what is shown of it is asked for as a document.
 func (p *Page) live(w http.ResponseWriter, r *http.Request) {
 	v, err := p.visit(r)
 	if err != nil {

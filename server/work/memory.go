@@ -16,9 +16,9 @@ const (
 	// CollectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of
 	// the time of large pieces of work.
 	CollectAt = 50
-	// GCPercent is that percentage while a gc of a project is at work, or a page is open: what is large in a gc, lists
-	// of objects and operations, has no pointers, and costs the collector nothing; what a page is told is garbage as
-	// soon as it is told.
+	// GCPercent is that percentage while a gc of a project is at work, or a page is open. The large data of a gc, lists
+	// of objects and operations, has no pointers and costs the collector nothing. The answers to a page are garbage as
+	// soon as they are sent.
 	GCPercent = 25
 )
 

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Survey looks at each name in a directory and gives what is not believed: a directory that is none or is open to
-// others, a file that is none, what belongs to somebody else; and, where the files are to be written, those with links
-// that may have none. dirs are the names of the directories; of the others those are files for which isFile says so.
-// Nothing is opened but the directory.
+// Survey checks each name in a directory and returns those that are not trusted. They are a directory that is none or
+// is open to others, a file that is none, and everything of another owner. If the files are to be written, they are
+// also files with links that may have none. dirs are the names of the directories; of the others those are files for
+// which isFile says so. Nothing is opened but the directory.
 func (f *FS) Survey(
 	dir string, dirs []string, isFile func(base string) bool, written bool,
 ) (bad []*RefusedError, err error) {

@@ -25,10 +25,11 @@ func logsSince(f vfs.FS, db string, names []string, oldest uint64) (there map[ui
 	return there, newest
 }
 
-// CheckLogs finds damage in the logs that pebble would replay, and that it would take for the torn end of a crash, and
-// drop: a log that is missing or cannot be read as far as the file synced says that it was on disk; in the newest one,
-// an unreadable chunk before an offset which a later chunk says was on disk, or before the mark of a clean close.
-// readable gives, for each damaged log that is there, how far it can be read.
+// CheckLogs finds damage in the logs that pebble would replay. pebble would take the damage for the torn end of a
+// crash, and drop the rest. By the file synced a log is damaged if it is missing, or unreadable before the end that was
+// on disk. The newest log is also damaged if an unreadable chunk comes before an offset that was on disk by a later
+// chunk, or before the mark of a clean close. readable gives, for each damaged log that is there, how far it can be
+// read.
 func CheckLogs(f vfs.FS, db string) (readable map[uint64]int64, err error) {
 	names, err := f.List(db)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,11 +14,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 )
 
-// ManifestOffsetFile in db/ has the synced offset of a MANIFEST: how far it is on disk. pebble takes one that cannot be
-// read to its end for
-// one that a crash has torn, and forgets the tables of the records behind: those that Ingest has linked among them,
-// which what lies in the
-// log may rely on. Which of both it is only this file tells.
+// ManifestOffsetFile in db/ has the synced offset of a MANIFEST: how far it is on disk. If one cannot be read to its
+// end, pebble assumes that a crash has torn it, and forgets the tables of the later records. Tables that Ingest has
+// linked are among them, and the log may rely on those. Which of both it is only this file tells.
 //
 // It is written in place behind every fsync of a MANIFEST, and not synced itself: after a power cut it says what it
 // said before, which is

@@ -25,9 +25,9 @@ func chunkKind(encoding byte) (header, part int) {
 	return walHeader, int(encoding - walEncodeMin)
 }
 
-// readSalvageLog reads the batches of a log that are whole. Behind damage it goes on with the next chunk, whose place
-// the header of the damaged one says; else with the next block, which always begins with a chunk: bytes of the user's
-// that look like one are never taken for one. synced is how far it was on disk, when that is known.
+// readSalvageLog reads the batches of a log that are whole. After damage it goes on with the next chunk; the header of
+// the damaged one has its place. Otherwise it goes on with the next block, which always begins with a chunk. So bytes
+// of the user's that look like a chunk are never taken for one. synced is how far it was on disk, when that is known.
 func readSalvageLog(b []byte, path string, num uint64, synced int64, lost func(error)) *salvageLog {
 	l := &salvageLog{}
 	if int64(len(b)) < synced {

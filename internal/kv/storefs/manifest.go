@@ -14,9 +14,9 @@ type manifestFile struct {
 	extent  vfs.File // nil: not opened yet
 }
 
-// Write refuses once the store is poisoned. What pebble would write then relies on a directory that is not synced any
-// more, and behind a record that could not be synced it is the same change a second time, since pebble takes that one
-// for not made: no pebble opens such a MANIFEST.
+// Write refuses once the store is poisoned. pebble's next writes would rely on a directory that is no longer synced.
+// After a record that could not be synced they would be the same change a second time, since pebble takes that one for
+// not made. No pebble opens such a MANIFEST.
 func (f *manifestFile) Write(p []byte) (int, error) {
 	if err := f.fs.frozen(); err != nil {
 		return 0, err

@@ -16,10 +16,10 @@ import (
 	"rewind/internal/kv/ondisk"
 )
 
-// FS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, checks what is
-// read of tables, turns archiving into removal once the check at open has passed, slows down writes that fail, and once
-// the store is poisoned removes nothing and makes no new version of the database: pebble may run on for a moment, and
-// would remove files that the disk's version needs, and name some that the disk may not have.
+// FS is the file system as pebble sees it. It keeps every file private, puts logs under the group loop, and checks what
+// is read of tables. It turns archiving into removal once the check at open has passed, and slows down writes that
+// fail. Once the store is poisoned, it removes nothing and makes no new version of the database. pebble may run on for
+// a moment then: it would remove files that the disk's version needs, and name some that the disk may not have.
 type FS struct {
 	vfs.FS
 	db      string
