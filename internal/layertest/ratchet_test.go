@@ -22,6 +22,7 @@ const (
 	maxCyclomatic  = 15  // of a function, as gocyclo counts
 	maxConnectives = 2   // of && and || in a line: name the halves
 	maxColumns     = 120 // of a line, a tab as 4
+	maxWords       = 40  // of a sentence in a document or a comment
 )
 
 // walkers are the rooms that may walk the log; the others ask for rows (docs/decisions/134-turns-are-rows.md). What
@@ -29,9 +30,9 @@ const (
 var walkers = []string{"engine/ledger/", "engine/oplog/", "engine/fsck/", "engine/enginetest/", "refs/"}
 
 // ratchetFile has a line an exception: the rule, the file or file:function, and the number today. The number is the
-// function's cyclomatic complexity, how many lines of the file are above the limit, or how many walks over the log the
-// file has; 1 for a test that stands inside a room of the engine. For such a test all packages between the room and
-// enginetest are compiled once more, some twenty.
+// function's cyclomatic complexity, how many lines or sentences of the file are above the limit, or how many walks over
+// the log the file has; 1 for a test that stands inside a room of the engine. For such a test all packages between the
+// room and enginetest are compiled once more, some twenty.
 const ratchetFile = "testdata/ratchet.txt"
 
 // TestRatchet holds the code to the limits, but for what the list has. An exception that got better is to be brought
@@ -40,6 +41,11 @@ const ratchetFile = "testdata/ratchet.txt"
 func TestRatchet(t *testing.T) {
 	listed := readRatchet(t)
 	found := measureModule(t, root(t))
+	for name, text := range documents(t, root(t)) {
+		if !strings.HasPrefix(name, "docs/decisions/") && name != "docs/api-fields.md" {
+			count(found, "words "+name, longSentences(text))
+		}
+	}
 	if len(found) == 0 && len(listed) > 0 {
 		t.Fatal("nothing is above the limits: the measures see nothing")
 	}
@@ -110,11 +116,7 @@ func measure(found map[string]int, name string, src []byte) error {
 		return err
 	}
 	line := func(p token.Pos) int { return fset.Position(p).Line }
-	add := func(rule string, n int) {
-		if n > 0 {
-			found[rule+" "+name] = n
-		}
-	}
+	add := func(rule string, n int) { count(found, rule+" "+name, n) }
 	add("columns", longLines(string(src), rawLines(f, line)))
 	if strings.HasSuffix(name, "_test.go") {
 		if strings.HasPrefix(name, "engine/") && !strings.HasSuffix(f.Name.Name, "_test") {
@@ -123,6 +125,11 @@ func measure(found map[string]int, name string, src []byte) error {
 		return nil
 	}
 	add("connectives", crowdedLines(f, line))
+	long := 0
+	for _, c := range f.Comments {
+		long += longSentences(c.Text())
+	}
+	add("words", long)
 	if !slices.ContainsFunc(walkers, func(room string) bool { return strings.HasPrefix(name, room) }) {
 		add("walks", walks(f))
 	}
@@ -132,6 +139,13 @@ func measure(found map[string]int, name string, src []byte) error {
 		}
 	}
 	return nil
+}
+
+// count adds n cases of a rule; none are no exception.
+func count(found map[string]int, what string, n int) {
+	if n > 0 {
+		found[what] = n
+	}
 }
 
 // rawLines are the lines with a raw string, which cannot be broken.
