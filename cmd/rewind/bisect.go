@@ -18,14 +18,15 @@ import (
 func newBisect(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bisect",
-		Short: "Find the checkpoint since which a command fails",
-		Long: "Finds the checkpoint since which something fails, in few tries: 'run' tries a command, with start, good, bad and skip a\n" +
-			"person says it, and 'last-good' finds the newest checkpoint at which a command passes. What is tried is laid out in a\n" +
-			"scratch directory; the project itself is never touched.\n\n" +
-			"The states on the way back from the bad one are looked at, whoever made them. Directories that are ignored at the\n" +
-			"project's root (node_modules, target, .venv) are there too, as private views or copies: what is written there does not\n" +
-			"reach the project's. Which are, and how, is said. --link has a directory that is linked: what is written there is\n" +
-			"written into the project's. --no-link has none. There is no .git in the scratch directory.",
+		Short: "Find the first checkpoint at which a command fails",
+		Long: "Finds the first checkpoint at which something fails, in few tries. 'run' tries a command. With " +
+			"start, good, bad and skip you judge by hand. 'last-good' finds the newest checkpoint at which a " +
+			"command passes. Each try is in a scratch directory; the project itself is never touched.\n\n" +
+			"The search covers the states on the way back from the bad one, whoever made them. Ignored " +
+			"directories at the project's root (node_modules, target, .venv) are there too, as private views " +
+			"or copies: writes there do not reach the project. A note says which ones are there, and how. " +
+			"--link makes a link to a directory: writes there are writes into the project. --no-link leaves " +
+			"these directories out. There is no .git in the scratch directory.",
 		Example: "  rewind bisect run -- go test ./...\n  rewind bisect last-good -- npm test\n  rewind bisect start",
 		Args:    unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,9 +46,11 @@ func newBisectStart(a *app) *cobra.Command {
 	req := api.BisectStartRequest{Hand: true}
 	cmd := &cobra.Command{
 		Use:   "start [<bad> [<good>...]] [--link <dir>]... [--no-link]",
-		Short: "Begin to find it by hand, from answer to answer",
-		Long: "Begins to find the checkpoint since which something fails. Where a bad and a good one are known, one between them is\n" +
-			"laid out, and where is printed: look there, then say 'rewind bisect good', 'bad' or 'skip'. 'rewind bisect reset' ends it.",
+		Short: "Begin a search by hand, answer by answer",
+		Long: "Begins a search for the first checkpoint at which something fails. If a bad and a good one are " +
+			"known, a checkpoint between them is written to the scratch directory, and its path is printed. " +
+			"Look there, then say 'rewind bisect good', 'bad' or 'skip'. 'rewind bisect reset' ends the " +
+			"search.",
 		Example: "  rewind bisect start\n  rewind bisect start @ @~40",
 
 		ValidArgsFunction: completePlaces(a, 2, &req.Session),
@@ -80,14 +83,13 @@ func newBisectStart(a *app) *cobra.Command {
 func newBisectMark(a *app, as string) *cobra.Command {
 	req := api.BisectMarkRequest{As: as}
 	what := map[string]string{
-		"good": "passes, or has what is looked for", "bad": "fails", "skip": "cannot be told",
+		"good": "passes", "bad": "fails", "skip": "cannot be judged",
 	}[as]
 	cmd := &cobra.Command{
 		Use:   as + " [<checkpoint>]",
 		Short: "Say that a checkpoint " + what,
-		Long: "Says that a checkpoint " + what +
-			": the one that is laid out, or the one that is named. Where none is laid out and none\n" +
-			"is named, it is the project as it is now.",
+		Long: "Says that a checkpoint " + what + ": the one in the scratch directory, or the named one. " +
+			"If there is neither, it is the project as it is now.",
 		Example: "  rewind bisect " + as + "\n  rewind bisect " + as + " turn:3",
 		Args:    takes(0, 1, "one checkpoint"),
 
@@ -113,9 +115,10 @@ func newBisectMark(a *app, as string) *cobra.Command {
 
 func newBisectReset(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "reset",
-		Short:   "End it, and remove the scratch directory",
-		Long:    "Ends what 'rewind bisect start' began, and removes its scratch directory. The project is as it was all the time.",
+		Use:   "reset",
+		Short: "End the search, and remove its scratch directory",
+		Long: "Ends the search that 'rewind bisect start' began, and removes its scratch directory. The project " +
+			"is unchanged all the time.",
 		Example: "  rewind bisect reset",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -136,8 +139,8 @@ func newBisectReset(a *app) *cobra.Command {
 func newBisectLog(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "log",
-		Short:   "Say what was told so far",
-		Long:    "Lists what was said of which checkpoint since 'rewind bisect start', and where that leads.",
+		Short:   "List the answers so far",
+		Long:    "Lists your answers for each checkpoint since 'rewind bisect start', and the result so far.",
 		Example: "  rewind bisect log",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -173,7 +176,7 @@ func linkFlags(cmd *cobra.Command, req *api.BisectStartRequest) {
 	var links []string
 	cmd.Flags().StringArrayVar(&links, "link", nil,
 		"link this `directory` of the project, which no checkpoint has: what is written there reaches it")
-	cmd.Flags().BoolVar(&req.NoLinks, "no-link", false, "have no directory that no checkpoint has")
+	cmd.Flags().BoolVar(&req.NoLinks, "no-link", false, "leave out directories that no checkpoint has")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if req.Links = value.Texts(links); len(links) > 0 && req.NoLinks {
 			return usage("--link and --no-link exclude each other")
@@ -224,7 +227,7 @@ func (a *app) bisectStands(ctx context.Context, r api.BisectResponse) error {
 		fmt.Fprintf(a.Out, "waiting for a %s checkpoint: 'rewind bisect %s [<checkpoint>]'\n", r.Wants, r.Wants)
 		return nil
 	}
-	fmt.Fprintf(a.Out, "%s, laid out in\n  %s\n", a.trying(a.Styled, r), term.Quote(string(r.Dir)))
+	fmt.Fprintf(a.Out, "%s, written to\n  %s\n", a.trying(a.Styled, r), term.Quote(string(r.Dir)))
 	a.Say("look there, then 'rewind bisect good', 'bad' or 'skip'; 'rewind bisect reset' ends it")
 	return nil
 }

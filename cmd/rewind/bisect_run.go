@@ -36,16 +36,18 @@ func newBisectRun(a *app) *cobra.Command {
 	t := &trial{}
 	cmd := &cobra.Command{
 		Use:   "run [--bad <checkpoint>] [--good <checkpoint>] [--timeout <time>] [--link <dir>]... [--no-link] -- <command>",
-		Short: "Find it with a command that fails or passes",
-		Long: "Runs a command in one state after the other and says since which checkpoint it fails. Exit codes are as with\n" +
-			"'git bisect run': 0 passes, 125 cannot be told, any other up to 127 fails, what is over that ends the search.\n" +
-			"Without --bad the project as it is now is the bad one; without --good the oldest checkpoint is the good one, or, where\n" +
-			"it fails there, one that is found backwards in steps that double. Both are tried first. After 'rewind bisect start',\n" +
-			"without --bad and --good, it goes on from there.\n\n" +
-			"The command runs in the scratch directory, in the same place below it as you stand below the project, with your\n" +
-			"environment, nothing on standard input, and its output on standard error. What it leaves running is ended, and so is\n" +
-			"the command after --timeout, which counts as failing, and when you interrupt. What it writes into the project's\n" +
-			"directory by an absolute path is thrown away where the system allows that (Linux); where it does not, a note says so.",
+		Short: "Search with a command that fails or passes",
+		Long: "Runs a command in one state after the other, and says since which checkpoint it fails. Exit " +
+			"codes are as with 'git bisect run': 0 passes, 125 skips, any other up to 127 fails, a higher one " +
+			"ends the search. Without --bad the current project is the bad one. Without --good the oldest " +
+			"checkpoint is the good one; if the command fails there, a good one is searched backwards in " +
+			"doubling steps. Both are tried first. After 'rewind bisect start', without --bad and --good, it " +
+			"continues that search.\n\n" +
+			"The command runs in the scratch directory, in your current subdirectory, with your environment. " +
+			"Standard input is empty; its output goes to standard error. Processes that it leaves running are " +
+			"ended. --timeout ends the command and counts as failing; an interrupt ends it, too. Where the " +
+			"system allows it (Linux), writes into the project's directory by an absolute path are thrown " +
+			"away; otherwise a note says so.",
 		Example: "  rewind bisect run -- go test ./parser\n  rewind bisect run --good turn:2 --timeout 30s -- ./check.sh",
 		Args:    takesCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -90,8 +92,9 @@ func newBisectLastGood(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "last-good [--timeout <time>] [--link <dir>]... [--no-link] -- <command>",
 		Short: "Find the newest checkpoint at which a command passes",
-		Long: "Goes back from the project as it is now, in steps that double, to a checkpoint at which a command passes, and between\n" +
-			"that and the next newer one that was tried to the newest. The command runs as with 'rewind bisect run'.",
+		Long: "Finds the newest checkpoint at which a command passes. It goes back from the current project in " +
+			"doubling steps until the command passes, and then searches between that checkpoint and the next " +
+			"newer one that was tried. The command runs as with 'rewind bisect run'.",
 		Example: "  rewind bisect last-good -- npm test",
 		Args:    takesCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {

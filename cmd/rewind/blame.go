@@ -25,11 +25,11 @@ func newBlame(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "blame <path> [-L <first>,<last>] [<checkpoint>]",
 		Short: "Show which turn and tool call wrote each line of a file",
-		Long: "Shows for each line of a file, as the current checkpoint or the named one has it, which checkpoint brought it: of " +
-			"which agent's\n" +
-			"turn, by which tool or from outside, when, and for which prompt. Lines are followed through renames. What the first\n" +
-			"checkpoint had already is told by the commit of your git repository that brought it, else as from before rewind.\n" +
-			"--porcelain prints what 'git blame --porcelain' does, with checkpoints for commits.",
+		Long: "Shows which checkpoint added each line of a file: the turn of which agent, by which tool or from " +
+			"outside, when, and for which prompt. The file is that of the current checkpoint, or of the named " +
+			"one. Lines are followed through renames. For lines of the first checkpoint it names the commit " +
+			"of your git repository that added them, else 'before rewind'. --porcelain prints the format of " +
+			"'git blame --porcelain', with checkpoints for commits.",
 		Example: "  rewind blame src/main.go\n  rewind blame src/main.go -L 10,20 turn:3\n  rewind blame --porcelain src/main.go",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 2 {

@@ -18,19 +18,24 @@ func newCheckout(a *app) *cobra.Command {
 			"  rewind checkout <checkpoint> --into <directory> [-- <path>...]\n" +
 			"  rewind checkout <checkpoint> --patch [-- <path>...]",
 		Short: "Set the project to a checkpoint, and the conversation with it",
-		Long: "Sets the project's files to what a checkpoint holds; with paths, only those. What is there now is stored first, so\n" +
-			"every checkout can be undone. What you changed since goes with it and is named; --keep-mine leaves it. Ignored files\n" +
-			"are never removed. Git's HEAD, index and stash stay as they are.\n\n" +
-			"The agent's conversation goes back as a new session that ends there; the command that opens it is printed, and the session\n" +
-			"itself stays as it is. --in-place sets that one back instead: its file is cut, or where it was cut before, becomes what it\n" +
-			"was. With paths the conversation is left alone.\n" +
-			"What other sessions changed since is kept as it is; with --merge what this session did is taken out of those files, too: a\n" +
-			"three-way merge, as 'rewind revert' does it. Conflicts are marked and named (exit code 15), unless --ours or --theirs.\n" +
-			"--patch (-p) shows what differs piece by piece and asks of each whether it is to become as the checkpoint has it; 'q' ends\n" +
-			"the questions, '?' explains the others. What was chosen is set at once, and undone at once; Ctrl-C sets nothing.\n\n" +
-			"--continue and --abort end a checkout that was cut short; with --code-only they leave session files as they are.\n\n" +
-			"--into makes a new directory of what the checkpoint holds and changes nothing else; it works on a full disk and with a " +
-			"damaged store, too.",
+		Long: "Sets the project's files to a checkpoint; with paths, only those files. The current state is " +
+			"stored first, so every checkout can be undone. Your own changes since then are replaced and " +
+			"named; --keep-mine keeps them. Ignored files are never removed. Git's HEAD, index and stash stay " +
+			"as they are.\n\n" +
+			"The agent's conversation goes back, too: a new session ends there, and the command that opens it " +
+			"is printed. The old session does not change. --in-place sets the old session itself back " +
+			"instead: its file is cut, or gets back a part that was cut before. With paths the conversation " +
+			"does not change.\n\n" +
+			"What other sessions changed since is kept. With --merge this session's changes are taken out of " +
+			"those files, too, by a three-way merge as in 'rewind revert'. Conflicts are marked and named " +
+			"(exit code 15), unless --ours or --theirs.\n\n" +
+			"--patch (-p) shows the differences piece by piece, and asks for each whether to set it. 'q' ends " +
+			"the questions, '?' explains the others. All chosen pieces are set at once, and undone at once; " +
+			"Ctrl-C sets nothing.\n\n" +
+			"--continue and --abort end a checkout that was interrupted; with --code-only they leave session " +
+			"files alone.\n\n" +
+			"--into writes the checkpoint's files to a new directory and changes nothing else. It works on a " +
+			"full disk and with a damaged store, too.",
 		Example: "  rewind checkout @-\n  rewind checkout turn:2 --code-only\n  rewind checkout 3f2a91c4 -- src/main.go\n" +
 			"  rewind checkout '@{20m ago}' --dry-run\n" +
 			"  rewind checkout @- --into ../before\n  rewind checkout turn:2 -p -- src\n" +
@@ -49,8 +54,8 @@ func newCheckout(a *app) *cobra.Command {
 	sessionFlag(a, cmd, &req.Session, "the `session` that goes back; what others changed since is kept")
 	tagFlag(cmd, &req.Tag)
 	cmd.Flags().StringVar(&c.into, "into", "",
-		"make this `directory` of what the checkpoint holds, and leave everything else as it is")
-	cmd.Flags().BoolVarP(&c.some, "patch", "p", false, "ask of each piece of what differs whether it is to be set")
+		"write the checkpoint's files to this new `directory`, and change nothing else")
+	cmd.Flags().BoolVarP(&c.some, "patch", "p", false, "ask for each differing piece whether to set it")
 	dryRunFlags(cmd, &req.DryRun, &req.Plan)
 	cmd.Flags().BoolVar(&req.Continue, "continue", false, "finish a checkout that was cut short")
 	cmd.Flags().BoolVar(&req.Abort, "abort", false, "take back a checkout that was cut short")

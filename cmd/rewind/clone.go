@@ -16,9 +16,8 @@ func newClone(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clone [session] [--session <session>] [--title <title>]",
 		Short: "Copy a whole session as a new one",
-		Long: "Makes a new session with the whole conversation of another, by default the current one, and prints the command that " +
-			"opens it.\n" +
-			"From there on the two have nothing to do with each other.",
+		Long: "Makes a new session with the whole conversation of another, by default the current one, and " +
+			"prints the command that opens it. From then on the two are independent.",
 		Example:           "  rewind clone\n  rewind clone 1a2b3c4d --title 'second attempt'",
 		Args:              takes(0, 1, "one session"),
 		ValidArgsFunction: completeSessions(a),

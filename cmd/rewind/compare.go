@@ -26,11 +26,13 @@ func newCompare(a *app) *cobra.Command {
 		Use: "compare {<session> | <checkpoint> | <dir>[:<name>]} [...] [-p | --stat | --name-only] [--session <session>]\n" +
 			"  [-- <path>...]",
 		Short: "Compare two branches: what each did, and what collides",
-		Long: "Finds the newest state that two branches have in common, and tells what each did since: checkpoints, turns with their\n" +
-			"prompts, files. Of each file that both changed it says whether the changes are the same, merge cleanly or collide, and in\n" +
-			"one number between 0 and 1 how far the two are apart. A session, by its id or title, stands for its newest state. With\n" +
-			"one name it is compared with where the project stands; fork:<session> alone with the newest state of that session.\n" +
-			"A directory is another worktree (see 'rewind worktrees'): alone it is where that stands, with a name what is so called there.",
+		Long: "Finds the newest state that two branches have in common, and shows what each did since: " +
+			"checkpoints, turns with their prompts, files. For each file that both changed it says whether " +
+			"the changes are the same, merge cleanly or collide. A number between 0 and 1 says how far the " +
+			"two are apart. A session, by its id or title, stands for its newest state. A single name is " +
+			"compared with the project's current state; fork:<session> alone with the newest state of that " +
+			"session. A directory is another worktree (see 'rewind worktrees'): alone it is that worktree's " +
+			"current state, with a name the checkpoint of that name there.",
 		Example: "  rewind compare 1a2b3c4d 5e6f7a8b\n  rewind compare turn:4 fork:5e6f7a8b --stat\n  rewind compare fork:5e6f7a8b -p\n" +
 			"  rewind compare ../try",
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -37,13 +37,13 @@ func newConfig(a *app) *cobra.Command {
 		Use: "config [<key> [value...]] [--global] [--unset] | {--register-hooks | --unregister-hooks} [--agents <agent>,...] " +
 			"[--dry-run]",
 		Short: "Show and change settings; register agents' hooks",
-		Long: "Without a key it lists every setting and where its value comes from; with a key it prints the value, one item a line;\n" +
-			"with values it sets them, for this project or with --global for all. The project's settings win.\n\n" +
-			"alias.<word> is a command line of your own: 'rewind <word>' runs it, with what else stands there behind it. It is cut into\n" +
-			"words as a shell does it, and no shell runs. It is always --global, and never hides a command.\n\n" +
-			"--register-hooks puts the hooks of the agents that are installed into their own settings at user level, or right;\n" +
-			"--unregister-hooks takes them out: a file that nobody has changed since becomes the bytes that it was. The hooks are\n" +
-			"those of the widest tier that a project, or the global setting, asks for; setting another tier puts them right, too.\n\n" +
+		Long: "Without a key it lists every setting and where its value comes from. With a key it prints the value, one item a line.\n" +
+			"With values it sets them, for this project or with --global for all. The project's settings win.\n\n" +
+			"alias.<word> is a command line of your own: 'rewind <word>' runs it, with your further arguments after it. It is cut into\n" +
+			"words as by a shell, but no shell runs. It is always --global, and never hides a command.\n\n" +
+			"--register-hooks writes the hooks of the installed agents into their own settings at user level, or corrects them.\n" +
+			"--unregister-hooks removes them: a file that nobody has changed since gets its old bytes back. The hooks are those of\n" +
+			"the widest tier that a project, or the global setting, asks for; setting another tier updates them, too.\n\n" +
 			settingsHelp(),
 		Example: "  rewind config\n  rewind config --register-hooks --dry-run\n  rewind config --tier aggressive --global\n" +
 			"  rewind config limits.file_size 2GiB\n  rewind config --unset limits.file_size\n  rewind config exclude.defaults\n" +

@@ -82,5 +82,5 @@ func dryRunFlags(cmd *cobra.Command, dryRun *bool, plan *string) {
 
 // tagFlag is --tag of what goes somewhere else.
 func tagFlag(cmd *cobra.Command, tag *api.Text) {
-	cmd.Flags().StringVar((*string)(tag), "tag", "", "give the state that is left behind this `tag`")
+	cmd.Flags().StringVar((*string)(tag), "tag", "", "tag the state before it with this `tag`")
 }

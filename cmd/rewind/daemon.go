@@ -17,11 +17,10 @@ func newDaemon(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "daemon",
 		Short: "Serve this user's stores; started when it is needed",
-		Long: "The daemon has the stores open and answers commands and hooks on a socket in ~/.rewind/run, for this user only. Commands " +
-			"start it when\n" +
-			"it is needed, and it ends after 30 minutes without work. Run by hand it stays in the foreground; where one runs " +
-			"already there is\n" +
-			"nothing to do. REWIND_DAEMON=off does without: each command then starts a rewindd of its own.",
+		Long: "The daemon has the stores open and answers commands and hooks on a socket in ~/.rewind/run, for " +
+			"this user only. Commands start it when they need it, and it ends after 30 minutes without work. " +
+			"Run by hand it stays in the foreground; if one runs already, there is nothing to do. With " +
+			"REWIND_DAEMON=off there is no daemon: each command starts a rewindd of its own.",
 		Example: "  rewind daemon status\n  rewind daemon stop",
 		Args:    takesNone,
 		RunE: func(*cobra.Command, []string) error {

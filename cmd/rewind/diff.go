@@ -23,9 +23,10 @@ func newDiff(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [<checkpoint> [checkpoint] | --since-fork] [--session <session>] [-- <path>...]",
 		Short: "Show what differs between two states",
-		Long: "Without a checkpoint: from the current checkpoint to the project as it is now. With one: from that to now. With two:\n" +
-			"from the first to the second. The output is a patch that 'git apply' reads. With --since-fork: from where the session was\n" +
-			"forked to the project as it is now, or of another session (--session) to its newest state.",
+		Long: "Without a checkpoint: from the current checkpoint to the project as it is now. With one: from " +
+			"that to now. With two: from the first to the second. The output is a patch for 'git apply'. With " +
+			"--since-fork: from the place where the session was forked to the project as it is now; for " +
+			"another session (--session), to its newest state.",
 		Example: "  rewind diff\n  rewind diff @~3 --stat\n  rewind diff 3f2a91c4 works -- src\n  rewind diff --since-fork --stat",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if names, _ := afterDash(cmd, args); len(names) > 2 {

@@ -15,10 +15,10 @@ func newEvents(a *app) *cobra.Command {
 	req, since := api.EventsRequest{}, uint64(0)
 	cmd := &cobra.Command{
 		Use:   "events [--since <operation>]",
-		Short: "Tell what happens, as it happens",
-		Long: "Prints a line for each thing that happens in the project: turns, checkpoints, what went back, sessions, forks that were\n" +
-			"found, captures that fail. It ends with Ctrl-C, or with the daemon, which it comes from. --json prints an object a line;\n" +
-			"'since' in it is where another call goes on.",
+		Short: "Print events as they happen",
+		Long: "Prints a line for each event in the project: turns, checkpoints, restores, sessions, forks that " +
+			"were found, captures that fail. It ends with Ctrl-C, or with the daemon, which sends the events. " +
+			"--json prints an object a line; give its 'since' to another call to continue there.",
 		Example: "  rewind events\n  rewind events --since 120 --json",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {

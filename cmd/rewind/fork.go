@@ -15,13 +15,13 @@ func newFork(a *app) *cobra.Command {
 		Use: "fork {<checkpoint> | turn:<n>} [--title <title>] [--session <session>] [--new]\n" +
 			"      [--checkout [--exact] | --worktree <dir>] [--dry-run | --plan <plan>] [--self-test]",
 		Short: "Make a new session of the conversation up to a checkpoint",
-		Long: "Makes a new session of the agent's conversation as it was at a checkpoint, or at the end of a turn, and prints the " +
-			"command that\n" +
-			"opens it. The agent lists it like any other; the session it is made of, and the files of the project, stay as they are.\n" +
-			"A fork of the same place that nobody has used yet serves again, unless --new or a --title is given.\n" +
-			"--checkout sets the files to that place, too.\n" +
-			"--worktree lays the files of that place out in a directory of its own, where the new\n" +
-			"session goes on: two attempts run side by side. 'rewind worktrees' lists them.",
+		Long: "Makes a new session with the agent's conversation up to a checkpoint, or up to the end of a " +
+			"turn, and prints the command that opens it. The agent lists it like any other. The original " +
+			"session and the project's files do not change. If you fork the same place again and nobody has " +
+			"used the first fork, that one is used again, unless --new or a --title is given.\n\n" +
+			"--checkout sets the files to that place, too. --worktree writes the files of that place to a new " +
+			"directory, where the new session goes on: two attempts run side by side. 'rewind worktrees' " +
+			"lists them.",
 		Example: "  rewind fork turn:2\n  rewind fork 3f2a91c4 --title 'another way' --checkout\n" +
 			"  rewind fork @ --worktree ../other-way --link node_modules\n  rewind fork @- --self-test",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -56,8 +56,8 @@ func newFork(a *app) *cobra.Command {
 	f.BoolVar(&req.Checkout, "checkout", false, "set the files to that place, too")
 	f.BoolVar(&req.Exact, "exact", false, "of --checkout: take files that no checkpoint has and what other sessions changed, too")
 	dryRunFlags(cmd, &req.DryRun, &req.Plan)
-	f.BoolVar(&req.New, "new", false, "although one that nobody has used is there")
-	f.BoolVar(&req.SelfTest, "self-test", false, "make it, check it, take it away again")
+	f.BoolVar(&req.New, "new", false, "make a new one, even if an unused one is there")
+	f.BoolVar(&req.SelfTest, "self-test", false, "make it, check it, delete it again")
 	w.flags(cmd)
 	return cmd
 }

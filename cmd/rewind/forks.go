@@ -18,9 +18,9 @@ func newForks(a *app) *cobra.Command {
 	run := func(cmd *cobra.Command, _ []string) error { return runForks(cmd.Context(), a, all) }
 	cmd := &cobra.Command{
 		Use:   "forks {list | show <fork> | rename | delete | prune | promote | archive | restore}",
-		Short: "List forks, show where one comes from, tidy them up",
-		Long: "Lists the sessions that are forks or clones of others, newest first, whether rewind made them or the agent itself.\n" +
-			"What is done with sessions here is one operation each, which 'rewind undo-restore' takes back.",
+		Short: "List forks, show their origin, tidy them up",
+		Long: "Lists the sessions that are forks or clones of others, newest first, made by rewind or by the " +
+			"agent itself. Each act on sessions here is one operation; 'rewind undo-restore' takes it back.",
 		Example: "  rewind forks list\n  rewind forks show 1a2b3c4d\n  rewind forks prune --unused --older 7d",
 		Args:    unknownCommand,
 		RunE:    run,
@@ -35,7 +35,7 @@ func newForks(a *app) *cobra.Command {
 	cmd.AddCommand(
 		list,
 		&cobra.Command{
-			Use: "show <fork>", Short: "Show a fork and all that it comes from",
+			Use: "show <fork>", Short: "Show a fork and its origin",
 			Example: "  rewind forks show 1a2b3c4d",
 			Args:    takes(1, 1, "one session"), ValidArgsFunction: completeSessions(a),
 			RunE: func(cmd *cobra.Command, args []string) error { return runForksShow(cmd.Context(), a, args[0]) },

@@ -18,10 +18,11 @@ func newFuture(a *app) *cobra.Command {
 	req := api.FutureRequest{}
 	cmd := &cobra.Command{
 		Use:   "future [session] [--session <session>]",
-		Short: "List the turns behind the point that a session has gone back to",
-		Long: "Lists what going back has left behind, with prompts and checkpoints: the turns of the session that this one was made\n" +
-			"of, also where this one has gone on since; those that were cut off its file, also where their numbers came again; and\n" +
-			"those that were thrown away in the agent itself. 'rewind forward' goes along the first of these lists.",
+		Short: "List the turns that you went back behind",
+		Long: "Lists the turns that you went back behind, with prompts and checkpoints. They are the turns of " +
+			"the session's original, even if this session has gone on since; the turns that were cut off its " +
+			"file, even if their numbers were used again; and the turns that were thrown away in the agent " +
+			"itself. 'rewind forward' goes along the first of these lists.",
 		Example:           "  rewind future\n  rewind future 1a2b3c4d",
 		Args:              takes(0, 1, "one session"),
 		ValidArgsFunction: completeSessions(a),
@@ -105,9 +106,10 @@ func newForward(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "forward [n] [--code-only | --context-only] [--in-place [--force]] [--tag <tag>] [--session <session>]\n" +
 			"      [--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]",
-		Short: "Go forward a turn, or n, along what going back has left behind",
-		Long: "Goes to the end of the n-th turn of the first list of 'rewind future', code and conversation, as 'rewind checkout' goes\n" +
-			"to a turn: one operation, which 'rewind undo-restore' takes back. 'rewind redo' goes by steps, and along the code alone.",
+		Short: "Go forward a turn, or n, after going back",
+		Long: "Goes to the end of the n-th turn of the first list of 'rewind future', code and conversation, " +
+			"like 'rewind checkout' of that turn. It is one operation; 'rewind undo-restore' takes it back. " +
+			"'rewind redo' is different: it goes by steps, and along the code alone.",
 		Example: "  rewind forward\n  rewind forward 2\n  rewind forward --in-place",
 		Args:    takes(0, 1, "one number of turns"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,16 +21,16 @@ func newGC(a *app) *cobra.Command {
 	o := gcOptions{}
 	cmd := &cobra.Command{
 		Use:   "gc [--dry-run] [--keep N] [--older <age>] [--max-size <size>]",
-		Short: "Remove old checkpoints, and give their space back",
-		Long: `Thins the history, removes what nothing leads to any more and gives the space back to the file system.
+		Short: "Remove old checkpoints and free their space",
+		Long: `Thins the history, deletes unused data and frees its space on the file system.
 
-Kept are: every checkpoint of the last day, then the last one of each turn for 30 days, then the last one of each day; what was saved by
-hand, safety checkpoints and those that forks begin at for 180 days; what a tag names and where a session stands, for ever. The settings
-gc.* change this ('rewind config'). What a removed checkpoint had changed is told by the next one that is kept.
+gc keeps every checkpoint of the last day, then the last one of each turn for 30 days, then the last one of each day. It keeps saved
+checkpoints, safety checkpoints and fork points for 180 days. It keeps tagged checkpoints, and each session's current one, for ever.
+The settings gc.* change this ('rewind config'). The changes of a removed checkpoint are shown with the next kept one.
 
---keep, --older and --max-size remove more, but nothing that a tag names, nothing that is needed now, and nothing younger than gc.grace.
-What gc has removed cannot be brought back. It never touches an agent's session files. The daemon runs it by itself, at most once a
-day, when the project rests; gc.auto false switches that off.`,
+--keep, --older and --max-size remove more, but nothing that is tagged, needed now, or younger than gc.grace. What gc has removed
+cannot be brought back. It never touches an agent's session files. The daemon runs it by itself, at most once a day, while the
+project is idle; gc.auto false switches that off.`,
 		Example: "  rewind gc --dry-run\n  rewind gc\n  rewind gc --keep 100\n  rewind gc --older 30d --yes\n  rewind gc --max-size 2GiB",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -42,8 +42,8 @@ day, when the project rests; gc.auto false switches that off.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&o.req.DryRun, "dry-run", "n", false, "say what would go, and how much")
-	f.IntVar(&o.req.Keep, "keep", 0, "of each session keep only the newest `N` checkpoints")
+	f.BoolVarP(&o.req.DryRun, "dry-run", "n", false, "show what would be removed, and its size")
+	f.IntVar(&o.req.Keep, "keep", 0, "keep only the newest `N` checkpoints of each session")
 	f.StringVar(&o.req.Older, "older", "", "remove what is older than this `age`: 36h, 30d")
 	f.StringVar(&o.req.MaxSize, "max-size", "", "remove more and more until the store has this `size`")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")

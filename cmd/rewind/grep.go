@@ -27,10 +27,10 @@ func newGrep(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grep [options] <regexp> [-- <path>...]",
 		Short: "Search the files of all checkpoints, and what was said",
-		Long: "Searches the files of every checkpoint. A line that matches is told once, with the number that it has in the newest " +
-			"checkpoint\n" +
-			"that has it, and since when and until when the file has it. With --conversation: what was said, by session, turn and who.\n" +
-			"The expression is RE2's; a line is searched for itself. Exits with 1 and says nothing where nothing matches, as grep does.",
+		Long: "Searches the files of every checkpoint. Each matching line is shown once, with its number in the " +
+			"newest checkpoint that has it, and the checkpoints since which and until which the file has it. " +
+			"With --conversation it searches what was said, by session, turn and speaker. The expression is " +
+			"RE2's and matches within one line. No match is exit code 1 without output, as with grep.",
 		Example: "  rewind grep parseConfig\n  rewind grep -w -F 'a.b' -- src '*.go'\n  rewind grep --conversation 'rate limit'\n" +
 			"  rewind grep --now TODO",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -76,7 +76,7 @@ func newGrep(a *app) *cobra.Command {
 	f.VarP(&around{&o.around, &a.dir}, "directory", "C", "a number: as --context; else: run as if started in `dir`")
 	f.BoolVarP(&o.All, "all", "a", false, "safety checkpoints, too")
 	sessionFlag(a, cmd, &o.Session, "only checkpoints and conversation of this `session`")
-	f.IntVar(&o.Limit, "limit", 0, "at most so many matches; 0: 10,000")
+	f.IntVar(&o.Limit, "limit", 0, "at most this many matches; 0: 10,000")
 	return cmd
 }
 

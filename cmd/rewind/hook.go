@@ -36,10 +36,9 @@ func newHook(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook --agent <agent> --event <event> [--id <id>] [--deadline <milliseconds>]",
 		Short: "Take in an agent's event; always exits with 0",
-		Long: "What agents call: reads the payload of a hook and hands it to the daemon if one runs, else takes it in itself. It prints " +
-			"nothing on\n" +
-			"standard output and always exits with 0 within a second, or the deadline given, whatever happens; 'rewind status' tells\n" +
-			"what went wrong.",
+		Long: "Agents call this. It reads the payload of a hook and passes it to the daemon if one runs; " +
+			"otherwise it takes the event in itself. It prints nothing on standard output, and always exits " +
+			"with 0 within a second, or within the given deadline. 'rewind status' says what went wrong.",
 		Example: "  rewind hook --agent claude --event stop < payload.json",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -25,16 +25,17 @@ func newInit(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [--mode {project | global}] [--agents {all | none | <agent>,...}] [--adopt] [--remove [--now]] [--dry-run]",
 		Short: "Set up a project: store, first checkpoint, agents' hooks",
-		Long: "Sets up the git repository that the current directory is in, or the directory itself. The store goes to\n" +
-			"~/.rewind/storage by default, out of reach of git clean and rm -rf; --mode project puts it into .agent/rewind.\n" +
-			"The project gets a small .agent/rewind that ignores itself in git. Safe to repeat.\n\n" +
-			"The hooks of the agents that are installed go into their own settings, for all projects; nothing else in these\n" +
-			"files changes. --remove takes the store and the marker of a project away, and with the last project the hooks.\n" +
-			"The store lies in a trash for a day ('rewind stores restore'); with --now it is gone at once.\n\n" +
-			"A store that came with the directory, from a repository, a backup or another machine, is not believed: it is not " +
-			"opened, and init\n" +
-			"begins one of your own. --adopt shows such a store, asks, and takes it over. 'rewind stores' lists the stores that are " +
-			"known here.",
+		Long: "Sets up the git repository that the current directory is in, or the directory itself. The store " +
+			"is in ~/.rewind/storage by default, out of reach of git clean and rm -rf; --mode project puts it " +
+			"into .agent/rewind. The project gets a small .agent/rewind that git ignores. Running it again is " +
+			"safe.\n\n" +
+			"The hooks of the installed agents go into their own settings, for all projects; nothing else in " +
+			"these files changes. --remove removes the store and the marker of a project, and with the last " +
+			"project the hooks. The store stays in a trash for a day ('rewind stores restore'); with --now it " +
+			"is deleted at once.\n\n" +
+			"A store that came with the directory, from a repository, a backup or another machine, is not " +
+			"trusted: it is not opened, and init begins one of your own. --adopt shows such a store, asks, " +
+			"and takes it over. 'rewind stores' lists the known stores.",
 		Example: "  rewind init\n  rewind init --mode project --agents claude,codex\n  rewind init --dry-run\n" +
 			"  rewind init --adopt --dry-run\n  rewind init --remove",
 		Args: takesNone,

@@ -22,7 +22,7 @@ func layOut(ctx context.Context, a *app, walk api.Walk, checkpoint api.Text, int
 	}
 	if !said {
 		a.Notices(r.Notices)
-		fmt.Fprintf(a.Out, "laid out %s (%s, %s) in %s: %s\n", a.Styled(term.ID, r.Checkpoint.Short), a.Time(r.Checkpoint.Time),
+		fmt.Fprintf(a.Out, "wrote %s (%s, %s) to %s: %s\n", a.Styled(term.ID, r.Checkpoint.Short), a.Time(r.Checkpoint.Time),
 			term.Sanitize(render.What(r.Checkpoint)),
 			term.Quote(string(r.Into)), render.Count(r.Paths, "path"))
 		a.TellKept(r.Left, true)

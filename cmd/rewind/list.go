@@ -39,14 +39,12 @@ func newList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [turn:<n>] [--steps] [--graph] [--all] [--since <time>] [--grep <words>] [-S <text>] [-G <regexp>] [-- <path>...]",
 		Short: "List turns and what was saved, newest first",
-		Long: "Lists turns, newest first, one a row: the checkpoint that going back to it takes, when, the prompt, how many files all of " +
-			"it added (+),\n" +
-			"changed (~) and deleted (-), and which. Between them stand the checkpoints that a person saved, and what changed " +
-			"from outside.\n" +
-			"'@' marks where the project stands, '~' what is not on this branch: left behind by a later step, or another fork's.\n" +
-			"With turn:<n> or --steps: one row a step, with its tool and what that was about. --graph draws what goes on from what:\n" +
-			"a column for each line, '┊' for checkpoints that are not listed. --all lists the safety checkpoints that restores take, " +
-			"too.\n" +
+		Long: "Lists turns, newest first, one a row: the turn's checkpoint, the time, the prompt, how many files the turn added (+),\n" +
+			"changed (~) and deleted (-), and which ones. Saved checkpoints, and changes from outside, are rows between them.\n" +
+			"'@' marks where the project is. '~' marks a row that is not on this branch: left behind by a later step, or another " +
+			"fork's.\n" +
+			"With turn:<n> or --steps: one row a step, with its tool and the subject of its call. --graph draws the rows as a tree:\n" +
+			"a column for each line, '┊' for checkpoints that are not listed. --all lists the safety checkpoints of restores, too.\n" +
 			"The filters combine. --json lists checkpoints, small ones folded unless --steps or --all; with --turns, turns.\n" +
 			"--format prints a line a row by a template. " + fmt.Sprintf(formatHelp, "checkpoint.short") + pathsHelp,
 		Example: "  rewind list\n  rewind list turn:4\n  rewind list --since yesterday --tool Bash\n  rewind list --grep parser --stat" +
@@ -75,7 +73,7 @@ func newList(a *app) *cobra.Command {
 	f.StringVar(&o.until, "until", "", "only until this `time`")
 	f.StringVar(&o.agent, "agent", "", "only of this `agent`")
 	f.StringVar(&o.tool, "tool", "", "only where this `tool` changed something")
-	f.StringVar(&o.by, "by", "", "only what this `one` changed: agent, or outside")
+	f.StringVar(&o.by, "by", "", "only changes by this `one`: agent, or outside")
 	f.StringVar(&o.prompt, "grep", "", "only where the prompt, or a message, has these `words`")
 	f.BoolVar(&o.relative, "relative", false, "how long ago, instead of the clock")
 	f.BoolVarP(&o.patch, "patch", "p", false, "what changed, as a patch")
@@ -249,7 +247,7 @@ func (a *app) nothingListed(f api.Filter) error {
 			Hint: "'rewind turns' lists its turns, 'rewind list' shows all",
 		}
 	}
-	a.Say("nothing is so; 'rewind list' shows all")
+	a.Say("no match; 'rewind list' shows all")
 	return nil
 }
 

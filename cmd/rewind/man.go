@@ -23,9 +23,10 @@ func newMan(a *app) *cobra.Command {
 	remove := false
 	cmd := &cobra.Command{
 		Use: "man <directory> [--remove]", Short: "Write the man pages into a directory",
-		Long: "Writes a page for each command and each topic of help into the directory, which is made if it is not there; pages that\n" +
-			"another version of rewind has put there go. A file of such a name that rewind did not write stays, and is an error.\n" +
-			"--remove takes the pages out again. 'make install' writes them into ~/.local/share/man/man1.",
+		Long: "Writes a man page for each command and each help topic into the directory, which is made if it " +
+			"does not exist. Pages of another version of rewind are removed. A file of such a name that " +
+			"rewind did not write stays, and is an error. --remove removes the pages. 'make install' writes " +
+			"them into ~/.local/share/man/man1.",
 		Example: "  rewind man ~/.local/share/man/man1\n  rewind man --remove ~/.local/share/man/man1",
 		Args:    takes(1, 1, "one directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {

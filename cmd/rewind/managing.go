@@ -29,19 +29,18 @@ func newManaging(a *app) []*cobra.Command {
 		newForksRename(a), newForksDelete(a), newForksPrune(a),
 		newManage(a, api.DoPromote, &cobra.Command{
 			Use: "promote <session>", Short: "Make a session the main line of its family",
-			Long: "Makes a session the main line of its family: that which was the main line is archived, and nothing is deleted. " +
-				"The code\n" +
-				"stays where it is. 'rewind undo-restore' takes it back.",
+			Long: "Makes a session the main line of its family. The former main line is archived, and nothing is " +
+				"deleted. The code does not change. 'rewind undo-restore' takes it back.",
 			Example: "  rewind forks promote 1a2b3c4d", Args: takes(1, 1, "one session"),
 		}), newManage(a, api.DoArchive, &cobra.Command{
-			Use: "archive <session>...", Short: "Leave sessions out of lists; nothing of them goes",
-			Long: "Leaves sessions out of the lists of 'rewind sessions' and 'rewind forks', " +
-				"unless an agent has them open or the project\n" +
-				"stands there; with --all those lists show them. The agent's own list shows them as before, and nothing of them goes.",
+			Use: "archive <session>...", Short: "Hide sessions from lists; nothing is deleted",
+			Long: "Hides sessions from the lists of 'rewind sessions' and 'rewind forks'. With --all those lists " +
+				"show them. A session that an agent has open, or where the project is, stays in the lists. The " +
+				"agent's own list does not change, and nothing is deleted.",
 			Example: "  rewind forks archive 1a2b3c4d\n  rewind forks list --all", Args: takes(1, mostSessions, "sessions"),
 		}), newManage(a, api.DoRestore, &cobra.Command{
 			Use: "restore <session>...", Short: "Bring archived sessions back into lists",
-			Long:    "Brings archived sessions back into lists. What was deleted comes back with 'rewind undo-restore'.",
+			Long:    "Brings archived sessions back into lists. 'rewind undo-restore' brings deleted ones back.",
 			Example: "  rewind forks restore 1a2b3c4d", Args: takes(1, mostSessions, "sessions"),
 		}),
 	}
@@ -60,8 +59,9 @@ func newForksRename(a *app) *cobra.Command {
 	req := api.ManageRequest{Do: api.DoRename}
 	cmd := &cobra.Command{
 		Use: "rename <session> <title>", Short: "Give a session another title, in the agent's own list, too",
-		Long: "Gives a session another title: in its session file, as the agent itself writes one, or with Codex by its own\n" +
-			"program. A session that its agent has open is refused, but with Codex. 'rewind undo-restore' gives the old title back.",
+		Long: "Gives a session another title: in its session file, as the agent itself writes one; for Codex, " +
+			"through its own program. A session that its agent has open is refused, except with Codex. " +
+			"'rewind undo-restore' gives the old title back.",
 		Example: "  rewind forks rename 1a2b3c4d 'with a cache'", Args: takes(2, 2, "a session and a title"),
 		ValidArgsFunction: completeAllSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,10 +76,11 @@ func newForksRename(a *app) *cobra.Command {
 func newForksDelete(a *app) *cobra.Command {
 	o := manageOptions{req: api.ManageRequest{Do: api.DoDelete}}
 	cmd := &cobra.Command{
-		Use: "delete <session>... [--dry-run] [--yes]", Short: "Remove session files, and say what goes with them",
-		Long: "Removes sessions: their files go out of the agent's folder, and they are in no list any more. It says what goes with\n" +
-			"them, and asks where that is the last copy of a turn. Their checkpoints stay, as any others; 'rewind undo-restore' brings\n" +
-			"them back until gc has let them go. A session that its agent has open is refused.",
+		Use: "delete <session>... [--dry-run] [--yes]", Short: "Delete sessions, and say what is lost with them",
+		Long: "Deletes sessions: their files are removed from the agent's folder, and no list has them any " +
+			"more. It says what will be deleted with them, and asks if that is the last copy of a turn. Their " +
+			"checkpoints stay. 'rewind undo-restore' brings the sessions back until gc has removed them. A " +
+			"session that its agent has open is refused.",
 		Example:           "  rewind forks delete 1a2b3c4d --dry-run\n  rewind forks delete 1a2b3c4d",
 		Args:              takes(1, mostSessions, "sessions"),
 		ValidArgsFunction: completeAllSessions(a),
@@ -132,10 +133,11 @@ func newForksPrune(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune [--older <age>] [--unused] [--keep N] [--kind <kind>]... [--dry-run]",
 		Short: "Delete forks by age, kind, number, or because nobody used them",
-		Long: "Deletes the forks that fit all that is asked, in one operation, which 'rewind undo-restore' takes back. What an agent\n" +
-			"has open, what is archived or a main line, and where the project stands stays; so does what has turns that no other\n" +
-			"session has, unless --yes is given. 'rewind config forks.prune.auto true' has the daemon do it, when the project rests,\n" +
-			"by the settings forks.prune.*: 'rewind status' and 'rewind ops' tell what went.",
+		Long: "Deletes the forks that match all conditions, in one operation; 'rewind undo-restore' takes it " +
+			"back. A fork stays if an agent has it open, if it is archived or a main line, or if the project " +
+			"is on it. A fork with turns that no other session has stays unless --yes is given. With 'rewind " +
+			"config forks.prune.auto true' the daemon does it while the project is idle, by the settings " +
+			"forks.prune.*; 'rewind status' and 'rewind ops' list what it deleted.",
 		Example: "  rewind forks prune --unused --older 7d --dry-run\n  rewind forks prune --unused --keep 10",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -18,11 +18,11 @@ func newMCP(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
 		Short: "Let an agent read checkpoints and conversations (MCP)",
-		Long: "Serves the Model Context Protocol on standard input and output, for an agent: the tools list, show, diff, cat, grep,\n" +
-			"blame and turns, which only read. The project is that of the current directory, or of -C. Answers are bounded, and say when " +
-			"they are cut.\n\n" +
-			"'rewind config agents.mcp true --global' registers it with the agents that are installed, beside their hooks; false takes " +
-			"it out again.",
+		Long: "Serves the Model Context Protocol on standard input and output, for an agent. It has the tools " +
+			"list, show, diff, cat, grep, blame and turns, which only read. The project is that of the " +
+			"current directory, or of -C. Answers have a limit, and say if they are cut.\n\n" +
+			"'rewind config agents.mcp true --global' registers it with the installed agents, beside their " +
+			"hooks. false removes it again.",
 		Example: "  rewind config agents.mcp true --global\n  rewind -C ~/src/project mcp",
 		Args:    takesNone,
 		RunE: func(*cobra.Command, []string) error {

@@ -22,10 +22,9 @@ func newOps(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ops [--all] [--limit <n>]",
 		Short: "List restores, newest first, or every operation",
-		Long: "Lists what went back or forward, from where to where, and whether it was taken back since: 'rewind undo-restore " +
-			"<number>' does it.\n" +
-			"--all lists everything that rewind did: checkpoints, events, tags, ... --json lists operations, safety checkpoints only " +
-			"with --all.",
+		Long: "Lists each restore, where it went from and to, and whether it was taken back since; 'rewind " +
+			"undo-restore <number>' takes one back. --all lists everything that rewind did: checkpoints, " +
+			"events, tags, ... --json lists operations, safety checkpoints only with --all.",
 		Example: "  rewind ops\n  rewind ops --all",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	pathsHelp = "\n\nWith paths after '--' (files, directories, patterns such as '*.go'; also what is gone): the checkpoints that " +
-		"changed them, none\n" +
-		"folded, each with what it changed. A file is followed to the names that it had before: --no-follow does not. -S lists what\n" +
-		"changed how often a text occurs in a file, -G what added or removed a line in which an expression (RE2) matches."
+	pathsHelp = "\n\nWith paths after '--' (files, directories, patterns such as '*.go'; deleted ones, too) it lists the checkpoints " +
+		"that\n" +
+		"changed them, none folded, each with its changes. A file is followed to its former names, except with --no-follow.\n" +
+		"-S lists checkpoints that changed how often a text occurs in a file, -G those that added or removed a line with a match\n" +
+		"of an expression (RE2)."
 	pathsExample = "\n  rewind list -- src/main.go\n  rewind list -S parseConfig\n  rewind list -G 'func .*Config' -- '*.go'"
 )
 

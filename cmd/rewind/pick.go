@@ -19,12 +19,14 @@ func newPick(a *app) *cobra.Command {
 		Use: "pick {<checkpoint> | <from>..<to> | <dir>[:<change>]} [--ours | --theirs] [--session <session>]\n" +
 			"  [--dry-run | --plan <plan>] [-- <path>...]",
 		Short: "Bring one change into the project, and keep what is there",
-		Long: "Brings what a turn or a checkpoint changed, or what differs between two checkpoints, into the project's files as they\n" +
-			"are now: a three-way merge, as git does it. Where both changed the same lines, both are written between the markers\n" +
-			"<<<<<<< and >>>>>>>, and the exit code is 15; --ours keeps what is here, --theirs takes the change's. What is no\n" +
-			"text stays as it is and is named. The conversation is left alone. 'rewind undo-restore' takes it back in one step.\n" +
-			"A change of another worktree (see 'rewind worktrees') has its directory and a colon before it; the directory alone is\n" +
-			"all that was done there since it and this one were one.",
+		Long: "Brings one change into the project's current files, by a three-way merge as in git: the change " +
+			"of a turn, of a checkpoint, or between two checkpoints. If both changed the same lines, both are " +
+			"written between the markers <<<<<<< and >>>>>>>, and the exit code is 15. --ours keeps the " +
+			"current lines, --theirs takes the change's. A conflict in a file that is no text leaves the file " +
+			"alone and names it. The conversation does not change. 'rewind undo-restore' takes it back in one " +
+			"step.\n\n" +
+			"For a change of another worktree (see 'rewind worktrees') put its directory and a colon in " +
+			"front. The directory alone means all that was done there since the two parted.",
 		Example: "  rewind pick turn:4@3f2a91c4\n  rewind pick fork:1..@ -- src\n  rewind pick 3f2a91c4 --dry-run\n" +
 			"  rewind pick ../try:turn:4",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -52,12 +54,12 @@ func newRevert(a *app) *cobra.Command {
 			"  rewind revert --session <session> [--merge | --ours | --theirs]\n" +
 			"  [--dry-run | --plan <plan>] [-- <path>...]",
 		Short: "Take one change out of the project, and keep what came after",
-		Long: "Takes what a turn or a checkpoint changed out of the project's files as they are now: the reverse of 'rewind pick'.\n" +
-			"What was changed since, by whomever, stays. Where you changed the same lines the file is as it was\n" +
-			"before the change, and your version is named; where a session did it stays as it is. With --merge both\n" +
-			"are written between the markers of a conflict, and the exit code is 15. With --session alone it takes\n" +
-			"out all that a session wrote.\n" +
-			"The conversation is left alone. 'rewind undo-restore' takes it back in one step.",
+		Long: "Takes one change out of the project's current files: the reverse of 'rewind pick'. Later changes " +
+			"stay, whoever made them. If you changed the same lines, the file becomes what it was before the " +
+			"change, and your version is named. If a session changed them, the file stays. With --merge both " +
+			"are written between conflict markers, and the exit code is 15. With --session alone it takes out " +
+			"all that a session wrote.\n\n" +
+			"The conversation does not change. 'rewind undo-restore' takes it back in one step.",
 		Example: "  rewind revert turn:4\n  rewind revert --session 3f2a91c4\n  rewind revert 3f2a91c4 -- src/main.go",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if names, _ := afterDash(cmd, args); len(names) > 1 {
@@ -101,7 +103,7 @@ func (s mergeSides) prefer() string {
 }
 
 func (s *mergeSides) flags(cmd *cobra.Command, theirs string) {
-	cmd.Flags().BoolVar(&s.ours, "ours", false, "where both changed the same, keep what is here")
+	cmd.Flags().BoolVar(&s.ours, "ours", false, "where both changed the same lines, keep the current ones")
 	cmd.Flags().BoolVar(&s.theirs, "theirs", false, "where both changed the same, take what "+theirs+" has")
 }
 
@@ -114,7 +116,7 @@ type merging struct {
 func (m *merging) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&m.keepMine, "keep-mine", false, "what you changed since, in your editor or by hand, stays")
 	cmd.Flags().BoolVar(&m.merge, "merge", false,
-		"in files that others changed since, too: with markers where both changed the same lines")
+		"also in files that others changed since; with markers where both changed the same lines")
 	m.mergeSides.flags(cmd, "the target")
 }
 

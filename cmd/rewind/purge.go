@@ -26,11 +26,12 @@ func newPurge(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "purge [<path>...] [--blob <id>]... [--text-file <file>|-] [--found <name>]...",
 		Short: "Take a secret out of all checkpoints and conversations",
-		Long: "Takes out of the store every content that ever stood at a path, or in a directory, in any checkpoint of any session;\n" +
-			"with --text-file every file and conversation that has a text in it, with --found what 'rewind status' has found in a\n" +
-			"conversation. The checkpoints stay: such a file is then marked purged, and a checkout leaves it alone. The content is\n" +
-			"never captured again. The files of the project and of the agents are not touched. It cannot be undone, so it asks;\n" +
-			"where nobody can be asked it wants --yes.",
+		Long: "Deletes every content that was ever at a path, or in a directory, from all checkpoints of all " +
+			"sessions. With --text-file it takes a text out of every file and conversation; with --found, a " +
+			"secret that 'rewind status' has found in a conversation. The checkpoints stay: such a file is " +
+			"then marked purged, and a checkout leaves it alone. The content is never captured again. The " +
+			"files of the project and of the agents are not touched. It cannot be undone, so it asks; if " +
+			"nobody can be asked, it needs --yes.",
 		Example: "  rewind purge config/api.py --dry-run\n" +
 			"  rewind purge config/api.py .env.bak\n" +
 			"  rewind purge --text-file leaked-key.txt --yes",

@@ -16,8 +16,8 @@ func newSave(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "save [message]",
 		Short: "Take a checkpoint of the project as it is now",
-		Long: "Takes a checkpoint of the project as it is now. If nothing has changed since the one that is there,\n" +
-			"the message is noted on that one.",
+		Long: "Takes a checkpoint of the project as it is now. If nothing has changed since the current one, " +
+			"the message is added to that one.",
 		Example: "  rewind save\n  rewind save 'parser works'",
 		Args:    takes(0, 1, "one message: put it in quotes"),
 		RunE: func(cmd *cobra.Command, args []string) error {

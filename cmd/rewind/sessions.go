@@ -22,10 +22,9 @@ func newSessions(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions [--all] [--import] [--limit <n>]",
 		Short: "List the agents' sessions, and where forks come from",
-		Long: "Lists the sessions of agents in this project, newest first, forks below what they were made of; '@' marks the " +
-			"current one.\n" +
-			"--import first takes in those that the agents have kept from before rewind was set up: their conversations, not the code " +
-			"of that time.",
+		Long: "Lists the sessions of agents in this project, newest first. A fork is below its original; '@' " +
+			"marks the current session. --import first adds sessions from before rewind was set up: their " +
+			"conversations, not the code of that time.",
 		Example: "  rewind sessions\n  rewind sessions --import",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -106,11 +105,11 @@ func (a *app) hintLost(why, id string) {
 func newSessionsRestore(a *app) *cobra.Command {
 	req := api.BringBackRequest{}
 	cmd := &cobra.Command{
-		Use: "restore <session> [--dry-run]", Short: "Lay out a conversation again that its agent has lost",
-		Long: "Lays out again what was captured of a session whose file is gone, or was cut by nobody's wish:\n" +
-			"as the file of the session itself, or, where something else is in that by now, as a new session.\n" +
-			"A session that its agent has open is refused. 'rewind sessions' marks such sessions, 'rewind status'\n" +
-			"names them.",
+		Use: "restore <session> [--dry-run]", Short: "Write a conversation again that its agent has lost",
+		Long: "Writes the file of a session again that was deleted, or cut without anybody wanting it. It " +
+			"becomes the session's own file. If that file has something else in it by now, it becomes a new " +
+			"session. A session that its agent has open is refused. 'rewind sessions' marks such sessions, " +
+			"'rewind status' names them.",
 		Example: "  rewind sessions restore 1a2b3c4d --dry-run\n  rewind sessions restore 1a2b3c4d",
 		Args:    takes(1, 1, "one session"), ValidArgsFunction: completeAllSessions(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -123,22 +122,22 @@ func newSessionsRestore(a *app) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be laid out, and where")
+	cmd.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "say what would be restored, and where")
 	return cmd
 }
 
 func (a *app) tellBroughtBack(r api.BringBackResponse) {
 	a.Notices(r.Notices)
-	verb := "laid out"
+	verb := "restored"
 	if r.DryRun {
-		verb = "would lay out"
+		verb = "would restore"
 	}
 	session := a.Styled(term.ID, term.Sanitize(render.ShortSession(r.Session)))
-	where := "again"
+	where := ""
 	if r.Fork != nil {
-		where = "as a new session, since its own file has something else: " + term.Sanitize(string(r.Fork.Title))
+		where = ", as a new session, since its own file has something else: " + term.Sanitize(string(r.Fork.Title))
 	}
-	fmt.Fprintf(a.Out, "%s %s, %s, %s\n", verb, session, render.Count(int(r.Turns), "turn"), where)
+	fmt.Fprintf(a.Out, "%s %s, %s%s\n", verb, session, render.Count(int(r.Turns), "turn"), where)
 	if r.DryRun {
 		return
 	}

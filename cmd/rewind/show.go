@@ -19,11 +19,9 @@ func newShow(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show <checkpoint> [-p] [--stat] [--session <session>] [--messages <n>] [-- <path>...]",
 		Short: "Show a turn or a checkpoint: prompt, changes, answer",
-		Long: "Shows what a checkpoint is known by (turn, tool call, time, prompt, what was answered), what it changed and what it could " +
-			"not capture,\n" +
-			"then its ids. turn:<n> is the whole turn, from the state before it. With --messages also the last messages of the " +
-			"conversation\n" +
-			"before it, without what tools answered.",
+		Long: "Shows a checkpoint: its turn, tool call, time, prompt and answer, what it changed, what it could " +
+			"not capture, and its ids. turn:<n> is the whole turn, compared with the state before it. With " +
+			"--messages it also shows the last messages of the conversation there, without tools' answers.",
 		Example: "  rewind show @ -p\n  rewind show turn:3\n  rewind show @~2 -- src\n  rewind show turn:3 --messages 30",
 		Args: func(cmd *cobra.Command, args []string) error {
 			names, _ := afterDash(cmd, args)

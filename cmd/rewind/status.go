@@ -19,11 +19,11 @@ func newStatus(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [-v]",
 		Short: "Show where you stand, what is unsaved, what is wrong",
-		Long: "Shows the current checkpoint, what is unsaved, how far redo could go, and the turn; then only what is wrong, or asks " +
-			"for a look.\n" +
+		Long: "Shows the current checkpoint, what is unsaved, how far redo could go, and the turn. Then it shows only what is wrong " +
+			"or needs your attention.\n" +
 			"-v adds the rest: store, daemon, sessions, hooks, what is not captured.\n\n" +
-			"--format prints a line by a template, for a prompt or a status line: what is known at once. The files are not compared, no\n" +
-			"capture is waited for, and no daemon is started: where none runs that is an error. " +
+			"--format prints a line by a template, for a prompt or a status line. It shows only what is known at once: it compares no\n" +
+			"files, waits for no capture and starts no daemon. If no daemon runs, that is an error. " +
 			fmt.Sprintf(formatHelp, "current.short"),
 		Example: "  rewind status\n  rewind status -v\n  rewind status --json\n" +
 			"  rewind status --format '{{.current.short}} turn:{{.current.turn}}'",

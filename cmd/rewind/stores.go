@@ -18,25 +18,23 @@ func newStores(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stores {list | join <store> [dir] | remove <store> | restore <store>}",
 		Short: "List all stores; join one, remove one, bring one back",
-		Long: "Lists every store that is known here, with the directory it is of, its size,\n" +
-			"and what is wrong: a directory that is gone, or that has another store now.\n" +
-			"A project that was restored from a backup, or came from another machine, may\n" +
-			"have a store here that waits for it: join makes a directory the store's\n" +
-			"project. remove takes a store away that is no project's any more. What was\n" +
-			"removed, here or by 'rewind init --remove', lies in a trash for a day: it is\n" +
-			"listed with when it goes, and restore brings it back. The first digits of an\n" +
-			"id are enough.",
+		Long: "Lists every known store, with its directory, its size, and what is wrong: a directory that is " +
+			"deleted, or that has another store now. A project that was restored from a backup, or came from " +
+			"another machine, may have a store here that waits for it: join makes a directory the store's " +
+			"project. remove removes a store that no project uses any more. A removed store, by this or by " +
+			"'rewind init --remove', stays in a trash for a day: it is listed with the time of its deletion, " +
+			"and restore brings it back. The first digits of an id are enough.",
 		Example: "  rewind stores\n  rewind stores join 1a2b3c4d\n  rewind stores remove 1a2b3c4d\n  rewind stores restore 1a2b3c4d",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStores(cmd.Context(), a) },
 	}
 	dryRun, yes, now := false, false, false
 	remove := &cobra.Command{
-		Use: "remove <store> [--now] [--yes] [--dry-run]", Short: "Take away a store that is no project's any more",
+		Use: "remove <store> [--now] [--yes] [--dry-run]", Short: "Remove a store that no project uses",
 		Example: "  rewind stores remove 1a2b3c4d\n  rewind stores remove 1a2b3c4d --now",
-		Long: "Takes a store away whose directory is gone, or has another store. The store of\n" +
-			"a project goes with 'rewind init --remove'. It lies in the trash for a day; with\n" +
-			"--now it is gone at once, as is one that lies there already. It asks first.",
+		Long: "Removes a store whose directory is deleted, or has another store. For the store of a project use " +
+			"'rewind init --remove'. The store stays in the trash for a day. With --now it is deleted at " +
+			"once, and so is one that is in the trash already. It asks first.",
 		Args: takes(1, 1, "one store"), ValidArgsFunction: completeStores(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := api.RemoveStoreRequest{Project: a.project(), Store: args[0], Now: now, DryRun: dryRun}
@@ -53,9 +51,9 @@ func newStores(a *app) *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "join <store> [dir]", Short: "Make a directory the project of a store",
-			Long: "Makes the current directory, or dir, or the git repository it is in, the\n" +
-				"project of a store whose directory is gone. The store that the directory had\n" +
-				"until now stays, of no directory, and can be joined again.",
+			Long: "Makes a directory the project of a store whose own directory is deleted. It is dir, or the " +
+				"current directory, or the git repository it is in. The directory's former store stays, without a " +
+				"directory, and can be joined again.",
 			Example: "  rewind stores join 1a2b3c4d\n  rewind stores join 1a2b3c4d ~/src/p",
 			Args:    takes(1, 2, "one store, and perhaps one directory"), ValidArgsFunction: completeStores(a),
 			RunE: func(cmd *cobra.Command, args []string) error { return runStoresJoin(cmd.Context(), a, args) },
@@ -70,9 +68,9 @@ func newStoresRestore(a *app) *cobra.Command {
 	dryRun := false
 	cmd := &cobra.Command{
 		Use: "restore <store> [--dry-run]", Short: "Bring back a store that was removed within the last day",
-		Long: "Brings a store back from the trash, with the project's marker and settings and,\n" +
-			"where they went with it, the agents' hooks. Where the directory is gone, or has\n" +
-			"another store by now, it is of no directory: 'rewind stores join' gives it one.",
+		Long: "Brings a store back from the trash, with the project's marker and settings, and with the agents' " +
+			"hooks if they were removed with it. If the directory is deleted, or has another store by now, " +
+			"the store has no directory: 'rewind stores join' gives it one.",
 		Example: "  rewind stores restore 1a2b3c4d",
 		Args:    takes(1, 1, "one store"), ValidArgsFunction: completeTrash(a),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -15,12 +15,14 @@ func newSwitch(a *app) *cobra.Command {
 		Use: "switch {<session> | -} [--code-only | --context-only] [--in-place [--force]] [--tag <tag>]\n" +
 			"      [--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]",
 		Short: "Go to the newest state of another session, code and conversation",
-		Long: "Sets the project's files to the newest state of a session, and prints the command that goes on with its conversation as\n" +
-			"it is. A session is named by its id or how that begins, by its title or a part of it, or by '-': the one that the project\n" +
-			"stood on before; or 'turn:5@1a2b', which 'rewind tree' has for what was left within a session: then a session that ends\n" +
-			"there is made. What is there now is stored first, and what others changed since is kept, as with 'rewind checkout'.\n" +
-			"A session that goes on in another worktree is left there: the error names the directory.\n" +
-			"A session whose file was cut, and not gone on with, has its newest state there; --in-place gives it its end back.",
+		Long: "Sets the project's files to the newest state of a session, and prints the command that continues " +
+			"its conversation unchanged. Name the session by its id or the beginning of it, or by its title " +
+			"or a part of it. '-' is the session where the project was before. 'turn:5@1a2b' in 'rewind tree' " +
+			"is a branch within one session: a new session that ends there is made. The current state is " +
+			"stored first, and what others changed since is kept, as with 'rewind checkout'.\n\n" +
+			"A session that goes on in another worktree is left there: the error names the directory. If a " +
+			"session's file was cut and not continued, its newest state is the cut one; --in-place gives it " +
+			"its end back.",
 		Example: "  rewind switch 1a2b3c4d\n  rewind switch 'fix the parser'\n  rewind switch -\n  rewind switch 1a2b3c4d --in-place",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {

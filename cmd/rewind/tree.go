@@ -20,17 +20,16 @@ func newTree(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tree [session] [--session <session>] [--all]",
 		Short: "Draw a session and all that was forked from it",
-		Long: "Draws the family of a session, by default of the current one: a branch a line, below what it was forked from. A line has " +
-			"the turn of\n" +
-			"the fork, checkpoints since, how many files they changed and how many lines (+ added, - removed), when it was last at work, " +
-			"what else\n" +
-			"there is to know, and the checkpoint and git commit that it was forked at; on a narrow terminal the last of these go.\n" +
-			"'@' marks where you are, '*' a branch whose agent is at work, '~' one that was gone back in, '!' one that changed files\n" +
-			"which another has changed too since both were one. The first line leads from the root to where you are. Branches that go\n" +
-			"on in other worktrees (see 'rewind worktrees') are there, too, with the directory.\n" +
-			"'turn:5@1a2b' is what was left within one session by going back in the agent: the turns up to turn 5 that it goes on " +
-			"without.\n" +
-			"'rewind switch turn:5@1a2b' goes there.",
+		Long: "Draws the family of a session, by default of the current one. Each branch is a line below its " +
+			"original. A line has the turn of the fork, the checkpoints since, how many files they changed " +
+			"and how many lines (+ added, - removed), and the time of its last work. Then come remarks, and " +
+			"the checkpoint and git commit of the fork; a narrow terminal leaves the last ones out.\n\n" +
+			"'@' marks where you are, '*' a branch whose agent is at work, '~' a branch that somebody went " +
+			"back in. '!' marks a branch with a file that another branch has changed, too, since they parted. " +
+			"The first line is the way from the root to where you are. Branches that go on in other worktrees " +
+			"(see 'rewind worktrees') are there, too, with the directory.\n\n" +
+			"'turn:5@1a2b' is a branch within one session, left by going back in the agent: it ends with turn " +
+			"5. 'rewind switch turn:5@1a2b' goes there.",
 		Example:           "  rewind tree\n  rewind tree 1a2b3c4d\n  rewind tree --all\n  rewind tree --json",
 		Args:              takes(0, 1, "one session"),
 		ValidArgsFunction: completeSessions(a),

@@ -23,11 +23,10 @@ func newTurns(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "turns [session] [--session <session>] [--limit <n>]",
 		Short: "List a session's turns: prompt, time, messages, checkpoints",
-		Long: "Lists the turns of a session, by default of the current one, the first one first: a prompt and all that answers it; '@' " +
-			"marks the one\n" +
-			"that the project stands in, or at the end of. turn:<n> names the end of a turn wherever a checkpoint is wanted, " +
-			"turn:0 what was\n" +
-			"before the first one; before:<n> is where the prompt of a turn was typed. Of a long session the newest are listed.",
+		Long: "Lists the turns of a session, by default of the current one, the oldest first. A turn is a " +
+			"prompt with all that answers it; '@' marks the project's turn. Wherever a checkpoint is wanted, " +
+			"turn:<n> names the end of a turn, turn:0 the state before the first one, and before:<n> the " +
+			"state at a turn's prompt. Of a long session the newest turns are listed.",
 		Example:           "  rewind turns\n  rewind turns 1a2b3c4d\n  rewind turns -n 20",
 		Args:              takes(0, 1, "one session"),
 		ValidArgsFunction: completeSessions(a),

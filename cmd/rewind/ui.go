@@ -16,9 +16,9 @@ func newUI(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ui [--no-open]",
 		Short: "Open the page: look and go back in a browser",
-		Long: "Opens the project in your browser: the log with what each turn changed, the tree of sessions, and going back by pointing\n" +
-			"at where. The page comes from the daemon on this machine, to you alone: the address that is printed lets one browser in,\n" +
-			"once, within two minutes. Nothing leaves the machine.",
+		Long: "Opens the project in your browser: the log with what each turn changed, the tree of sessions, " +
+			"and going back by a click. The page comes from the daemon on this machine, to you alone: the " +
+			"printed address lets one browser in, once, within two minutes. Nothing leaves the machine.",
 		Example: "  rewind ui\n  rewind ui --no-open",
 		Args:    takesNone,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runUI(cmd.Context(), a, stay) },

@@ -17,13 +17,14 @@ func newUndo(a *app) *cobra.Command {
 		Use: "undo [n] [--turn | --to turn:<n>|before:<n>] [--code-only] [--session <session>] [--keep-mine] " +
 			"[--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]",
 		Short: "Go back one step, or n; with --turn, turns",
-		Long: "Goes back along the checkpoints that 'rewind list' shows; checkpoints with equal files count once. Unsaved changes\n" +
-			"are the first step: they are saved before they are undone, so that 'rewind redo' brings them back. The agent's\n" +
-			"conversation goes back as a new session, as with 'rewind checkout'; --code-only leaves it alone.\n\n" +
-			"With --session it takes back what that session did last, and leaves what you did.\n" +
-			"--turn takes back the whole turn that the project stands in, or n of them: to where its prompt was\n" +
-			"typed. --to takes back all behind the end of a turn, or from its prompt on. Both take back what the\n" +
-			"session did, and leave what you and other sessions did beside that.",
+		Long: "Goes back along the checkpoints that 'rewind list' shows; checkpoints with equal files count " +
+			"once. Unsaved changes are the first step: they are saved before they are undone, so that 'rewind " +
+			"redo' brings them back. The agent's conversation goes back as a new session, as with 'rewind " +
+			"checkout'; --code-only leaves it alone.\n\n" +
+			"With --session it takes back what that session did last, and leaves what you did. --turn takes " +
+			"back the project's current turn, or n turns, to the state at its prompt. --to takes back " +
+			"everything after the end of a turn, or from its prompt on. Both take back what the session did, " +
+			"and leave what you and other sessions did meanwhile.",
 		Example: "  rewind undo\n  rewind undo 3\n  rewind undo --turn\n  rewind undo --to before:4",
 	})
 	steps := cmd.RunE
@@ -93,8 +94,8 @@ func newRedo(a *app) *cobra.Command {
 	cmd, _ := newAlong(a, api.Redo, &cobra.Command{
 		Use:   "redo [n] [--code-only] [--session <session>] [--exact | --merge [--ours | --theirs]] [--dry-run | --plan <plan>]",
 		Short: "Go forward again after undo or checkout",
-		Long: "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken; the conversation\n" +
-			"goes with it. After 'undo --turn' it goes to where you were.",
+		Long: "Goes forward along the checkpoints that undo or checkout left behind, until a new one is taken. " +
+			"The conversation goes with it. After 'undo --turn' it goes back to where you were.",
 		Example: "  rewind redo\n  rewind redo 2",
 	})
 	return cmd
@@ -149,11 +150,11 @@ func newUndoRestore(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo-restore [operation] [--code-only | --context-only] [--force] [--exact] [--dry-run | --plan <plan>]",
 		Short: "Take back a checkout, undo, redo, pick, revert or undo-restore",
-		Long: "Gives the state before a restore back. Without a number it reverts the newest one that is in effect, so repeating\n" +
-			"it goes deeper; 'rewind ops' lists the numbers. An undo-restore is reverted by its own number.\n\n" +
-			"What the restore did to the conversation is taken back with it: the new session goes unless somebody has used it " +
-			"meanwhile, a\n" +
-			"session that was cut in place gets its end back.",
+		Long: "Brings back the state before a restore. Without a number it reverts the newest one in effect; " +
+			"repeating it goes further back. 'rewind ops' lists the numbers. To revert an undo-restore, give " +
+			"its own number.\n\n" +
+			"What the restore did to the conversation is taken back with it. The new session is deleted " +
+			"unless somebody has used it meanwhile. A session that was cut in place gets its end back.",
 		Example: "  rewind undo-restore\n  rewind undo-restore 17",
 		Args:    takes(0, 1, "one number of an operation"),
 		RunE: func(cmd *cobra.Command, args []string) error {

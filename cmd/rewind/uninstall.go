@@ -22,10 +22,9 @@ func newUninstall(a *app) *cobra.Command {
 	dryRun := false
 	cmd := &cobra.Command{
 		Use: "uninstall [--dry-run]", Short: "Take rewind off this machine; checkpoints stay",
-		Long: "Takes the hooks out of the agents' settings, ends the daemon, and removes the\n" +
-			"programs, the link to them and the man pages. Where hooks cannot be taken out\n" +
-			"nothing is removed. The stores stay: it says where they are, and which command\n" +
-			"removes them.",
+		Long: "Takes the hooks out of the agents' settings, ends the daemon, and removes the programs, the link " +
+			"to them and the man pages. If hooks cannot be taken out, nothing is removed. The stores stay: it " +
+			"says where they are, and which command removes them.",
 		Example: "  rewind uninstall --dry-run\n  rewind uninstall",
 		Args:    takesNone,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runUninstall(cmd.Context(), a, dryRun) },

@@ -18,9 +18,9 @@ func newValidate(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate",
 		Short: "Check that checkpoints are taken: hooks, daemon, disk",
-		Long: "Checks all that checkpoints depend on: for every agent that is installed whether its hooks are there, complete for the\n" +
-			"tier, trusted and not switched off, and when it was last heard of; the daemon, the store, an unfinished checkout, the\n" +
-			"space on disk, the system's limit of watches. Exits with 1 if there is a finding.",
+		Long: "Checks everything that checkpoints depend on. For every installed agent: are its hooks there, complete for the tier,\n" +
+			"trusted and not switched off, and when did its last event come. Also the daemon, the store, an unfinished checkout,\n" +
+			"the space on disk, and the system's limit of watches. Exits with 1 if there is a finding.",
 		Example: "  rewind validate\n  rewind validate --json",
 		Args:    takesNone,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runValidate(cmd.Context(), a) },
@@ -33,10 +33,10 @@ func newDoctor(a *app) *cobra.Command {
 		Use:   "doctor [--mend [--yes] [--dry-run]]",
 		Short: "List what is wrong, each with its remedy; mend it",
 		Long: "The findings of 'rewind validate', each with what to do about it. It changes nothing and exits with 0.\n\n" +
-			"--mend is for a ~/.rewind in which a command that was run as root with this user's HOME left files: run by root, with\n" +
-			"REWIND_HOME set to that directory, it makes them the owner's again, and says which; run by the owner it does what can be\n" +
-			"done without root, which are the files of the daemon. No link is followed, and a file that has another name elsewhere,\n" +
-			"is no plain file or is a third user's is left and named (exit code 15).",
+			"--mend is for a ~/.rewind with files of root's: some command ran as root with this user's HOME. Run as root, with\n" +
+			"REWIND_HOME set to that directory, it gives them back to the owner, and names them. Run by the owner it does what\n" +
+			"is possible without root: the files of the daemon. It follows no link. A file that has another name elsewhere, is\n" +
+			"no plain file or is a third user's is left and named (exit code 15).",
 		Example: "  rewind doctor\n  sudo env REWIND_HOME=/home/alice/.rewind rewind doctor --mend",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {

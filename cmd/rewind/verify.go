@@ -19,10 +19,10 @@ func newVerify(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [--quick | --repair]",
 		Short: "Check the store, every object and operation; repair it",
-		Long: "Reads and checks every byte of the store and lists every fault. --quick checks that everything that refs and\n" +
-			"operations lead to is there, without reading file contents. --repair repairs what can be repaired: indexes are made\n" +
-			"anew, what the working tree and the session files still hold is stored again, and what is lost is named, with the\n" +
-			"checkpoints it belongs to. Nothing is deleted: what is replaced is kept in a quarantine in the store's directory.",
+		Long: "Reads and checks every byte of the store and lists every fault. --quick only checks that all objects which refs\n" +
+			"and operations need are there, without reading file contents. --repair repairs what can be repaired. It makes\n" +
+			"indexes anew, and stores again what the working tree and the session files still have. It names what is lost,\n" +
+			"with its checkpoints. Nothing is deleted: replaced files are kept in a quarantine in the store's directory.",
 		Example: "  rewind verify\n  rewind verify --quick\n  rewind verify --repair",
 		Args:    takesNone,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -29,7 +29,7 @@ type worktreeWish struct {
 func (w *worktreeWish) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&w.dir, "worktree", "",
-		"lay the files out in this `dir`, which is to be made; the session goes on there")
+		"write the files to this new `dir`; the session goes on there")
 	f.StringArrayVar(&w.link, "link", nil, "of --worktree: link this `path` of the project, which no checkpoint has, there; what is written there reaches it")
 	f.StringArrayVar(&w.copy, "copy", nil,
 		"of --worktree: copy this `directory` of the project, which no checkpoint has, there")
@@ -132,9 +132,9 @@ func newWorktrees(a *app) *cobra.Command {
 		Use:   "worktrees {list | remove <dir>}",
 		Short: "List directories of attempts side by side, or remove one",
 		Long: "Lists the project and the worktrees that were made of it by 'rewind fork --worktree'.\n" +
-			"Each has a session and checkpoints of its own, and began with all those of the project. A line has the directory, whether\n" +
-			"an agent is at work there and how many files are unsaved, the session on whose branch it stands, and checkpoints, files\n" +
-			"and lines since it was made. 'rewind compare <dir>' tells more, 'rewind pick <dir>:turn:<n>' brings a change of it here.",
+			"Each has a session and checkpoints of its own, and began with all those of the project. A line has the directory, agents\n" +
+			"at work there, the number of unsaved files, and the current session. Then come the checkpoints, files and lines since\n" +
+			"it was made. 'rewind compare <dir>' shows more, 'rewind pick <dir>:turn:<n>' brings one of its changes here.",
 		Example: "  rewind worktrees\n  rewind worktrees remove ../other-way",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runWorktrees(cmd.Context(), a) },
@@ -143,8 +143,8 @@ func newWorktrees(a *app) *cobra.Command {
 	remove := &cobra.Command{
 		Use: "remove <dir> [--force] [--dry-run]", Short: "Save a worktree's state and remove its directory",
 		Long: "Saves the state of a worktree in its store and removes its directory. The store stays:\n" +
-			"'rewind stores join' gives it a directory again, 'rewind stores remove' takes it away.\n" +
-			"Refused where an agent is at work there, or where files would go that no checkpoint has.",
+			"'rewind stores join' gives it a directory again, 'rewind stores remove' removes it.\n" +
+			"Refused if an agent is at work there, or if files would be lost that no checkpoint has.",
 		Example: "  rewind worktrees remove ../other-way",
 		Args:    takes(1, 1, "one directory"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {

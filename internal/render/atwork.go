@@ -84,13 +84,13 @@ func (pr *Printer) tellLeft(w api.AtWork, r api.RestoreResponse) {
 	switch {
 	case !w.Left:
 	case r.DryRun:
-		pr.Say("  what is typed there from then on would not know of this")
+		pr.Say("  its open conversation would be the old one")
 	case t == nil || t.Session == "":
-		pr.Say("  what is typed there does not know of this")
+		pr.Say("  its open conversation is the old one")
 	case w.Type != "":
-		pr.Say("  what is typed there does not know of this: type %s there, or leave it", term.Sanitize(string(w.Type)))
+		pr.Say("  its open conversation is the old one: type %s there, or leave it", term.Sanitize(string(w.Type)))
 	default:
-		pr.Say("  what is typed there does not know of this: leave it and run %s", term.Sanitize(ShellLine(t.Resume)))
+		pr.Say("  its open conversation is the old one: leave it and run %s", term.Sanitize(ShellLine(t.Resume)))
 	}
 }
 

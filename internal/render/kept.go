@@ -30,7 +30,7 @@ var keptWords = []struct {
 		why: "their content was purged from the store",
 	},
 	{reason: value.KeptLost, became: "left as they are", made: "not made", why: "their content is lost"},
-	{reason: value.KeptBelow, became: "not laid out", why: "a kept file is in the way"},
+	{reason: value.KeptBelow, became: "not written", why: "a kept file is in the way"},
 	{reason: value.KeptGit, became: "left as they are", made: "not made", why: "they are git's own"},
 	{
 		reason: value.KeptTree, became: "kept", made: "not made",

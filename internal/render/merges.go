@@ -83,11 +83,11 @@ func (pr *Printer) TellMerges(r api.RestoreResponse) {
 	}
 	pr.Names(settledBy, of[value.MergeSettled])
 	if already := len(of[value.MergeAlready]); already > 0 {
-		is := "path is"
+		has := "path has"
 		if already > 1 {
-			is = "paths are"
+			has = "paths have"
 		}
-		fmt.Fprintf(pr.Out, "%d %s so already\n", already, is)
+		fmt.Fprintf(pr.Out, "%d %s it already\n", already, has)
 	}
 }
 

@@ -38,73 +38,81 @@ func Settings() []Setting {
 		},
 		{
 			Key: "forks.detect",
-			Help: "false looks for no forks that agents make by themselves: their sessions stand alone, and what was left " +
-				"within one has no row",
+			Help: "false stops the search for agents' own forks: their sessions are listed on their own, and " +
+				"branches within a session are not listed",
 			Value: true,
 		},
 		{
-			Key: "forks.max_number", Help: "fork and clone make no more forks than so many in a project; 0: any number",
+			Key:   "forks.max_number",
+			Help:  "the most forks of a project: above it fork and clone are refused; 0: any number",
 			Value: int64(0),
 		},
 		{
-			Key:   "forks.max_size",
-			Help:  "fork and clone make none where the session files of a project's forks are larger; 0: any size",
+			Key: "forks.max_size",
+			Help: "the most that session files of a project's forks may take: above it fork and clone are refused; " +
+				"0: any size",
 			Value: int64(0), Unit: "bytes",
 		},
 		{
 			Key: "forks.prune.age", Protects: true,
-			Help:  "forks.prune.auto deletes only forks from which nothing came for so long",
+			Help:  "forks.prune.auto deletes only forks without an event for this long",
 			Value: "30d",
 		},
 		{
 			Key: "forks.prune.auto", Protects: true,
-			Help: "true has the daemon delete forks that nobody uses when the project rests: those that fit all of forks.prune.*, that " +
-				"nobody has named, and that hold nothing that no other session has",
+			Help: "true lets the daemon delete unused forks while the project is idle: those that match all of " +
+				"forks.prune.*, that nobody has named, and whose turns other sessions have, too",
 			Value: false,
 		},
-		{Key: "forks.prune.keep", Protects: true, Help: "forks.prune.auto keeps the newest so many", Value: int64(10)},
+		{
+			Key: "forks.prune.keep", Protects: true, Help: "forks.prune.auto keeps this many of the newest forks",
+			Value: int64(10),
+		},
 		{
 			Key: "forks.prune.kind", Protects: true,
 			Help:  "forks.prune.auto deletes only forks of these kinds: fork, clone, restore (made by going back), agent",
 			Value: []string{ForkMade, ForkRestore},
 		},
 		{
-			Key: "forks.warn_number", Help: "more forks than so many in a project are said; 0: they are not",
+			Key: "forks.warn_number", Help: "rewind warns about more forks than this in a project; 0: never",
 			Value: int64(100),
 		},
 		{
 			Key:   "forks.warn_size",
-			Help:  "session files of a project's forks that are larger are said; 0: they are not",
+			Help:  "rewind warns if session files of a project's forks are larger than this; 0: never",
 			Value: int64(1 << 30), Unit: "bytes",
 		},
 		{
 			Key: "gc.auto", Protects: true,
-			Help:  "false leaves gc to 'rewind gc': the daemon does not run it when the project rests",
+			Help:  "false leaves gc to 'rewind gc': the daemon does not run it while the project is idle",
 			Value: true,
 		},
 		{
 			Key: "gc.grace", Protects: true,
-			Help:  "gc removes no checkpoint that is younger, whatever it is asked for",
+			Help:  "gc removes no checkpoint younger than this, whatever options it gets",
 			Value: "1h",
 		},
-		{Key: "gc.keep_all", Protects: true, Help: "gc keeps every checkpoint for so long", Value: "1d"},
-		{Key: "gc.keep_daily", Protects: true, Help: "then the last one of each day, for so long", Value: "forever"},
+		{Key: "gc.keep_all", Protects: true, Help: "gc keeps every checkpoint for this long", Value: "1d"},
 		{
-			Key: "gc.keep_safety", Protects: true,
-			Help: "safety checkpoints, those that were saved by hand and those that forks begin at are kept for so long", Value: "180d",
+			Key: "gc.keep_daily", Protects: true, Help: "then gc keeps the last one of each day, for this long",
+			Value: "forever",
 		},
 		{
-			Key: "gc.keep_turns", Protects: true, Help: "gc keeps the last checkpoint of each turn for so long",
+			Key: "gc.keep_safety", Protects: true,
+			Help: "gc keeps safety checkpoints, fork points and what was saved by hand for this long", Value: "180d",
+		},
+		{
+			Key: "gc.keep_turns", Protects: true, Help: "gc keeps the last checkpoint of each turn for this long",
 			Value: "30d",
 		},
 		{
 			Key: "gc.max_size", Protects: true,
-			Help:  "a store that is larger is thinned further until it fits; 0: it may be of any size",
+			Help:  "gc thins a larger store further until it fits; 0: any size",
 			Value: int64(20 << 30), Unit: "bytes",
 		},
 		{
 			Key: "gc.min_free", Protects: true,
-			Help:  "gc runs at once when less of the disk is free",
+			Help:  "gc runs at once if less than this of the disk is free",
 			Value: int64(1 << 30), Unit: "bytes",
 		},
 		{Key: "hooks.enabled", Protects: true, Help: "false switches the hooks of this project off", Value: true},
