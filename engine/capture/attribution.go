@@ -13,9 +13,9 @@ import (
 
 // apply brings a session up to date with an event.
 //
-// A call is running from its before-event to its after-event or, since failed and interrupted calls have none in some
-// agents, to the next event of the same lane that is not the end of another call. A turn runs from its prompt to its
-// stop, the next prompt or the session's end; work that goes on after a stop belongs to it, too.
+// A call runs from its before-event to its after-event. Failed and interrupted calls have none in some agents; they run
+// to the next event of the same lane, other than the end of another call. A turn runs from its prompt to its stop, the
+// next prompt or the session's end; work that goes on after a stop belongs to it, too.
 func apply(s *model.Session, a *Pending, now time.Time) {
 	ev := a.Event
 	s.Agent, s.ID, s.Event, s.Ended = ev.Agent, ev.Session, model.EventWords[ev.Kind], false

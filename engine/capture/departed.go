@@ -17,9 +17,9 @@ type caller struct {
 	program interface{ Runs() bool } // nil: it is not seen
 }
 
-// departed ends the sessions whose program was seen while a call of theirs was open, and runs no more: who was killed,
-// or whose terminal was closed, says nothing, and what others change from then on is not that call's. A program that
-// cannot be seen is taken to run. again is when to look once more; 0: no need.
+// departed ends the sessions whose program was seen during an open call, and has ended. A killed agent, or one with a
+// closed terminal, sends no event, and later changes by others are not that call's. A program that cannot be seen is
+// taken to run. again is when to look once more; 0: no need.
 func (wt *Worktree) departed(ctx context.Context) (again time.Duration, err error) {
 	wt.log.Lock()
 	var calling []model.Session

@@ -14,9 +14,9 @@ import (
 // maxRules is how many bytes of an ignore file are read, as a snapshot does.
 const maxRules = 1 << 20
 
-// LeavesOut reports whether path has the name of an editor's lock or swap file (ignore.IsEditors) and is not captured
-// for that: git does not track it, and no ignore file above it says otherwise. Checkpoints of older versions have such
-// files.
+// LeavesOut reports whether path is left out as an editor's lock or swap file. It must have such a name
+// (ignore.IsEditors), git must not track it, and no ignore file above it may include it. Checkpoints of older versions
+// have such files.
 func (wt *Worktree) LeavesOut(root worktreefs.Dir, path string) (bool, error) {
 	dir, name := tree.Split(path)
 	if !ignore.IsEditors(name) {

@@ -101,10 +101,10 @@ func (wt *Worktree) knows(session string) (bool, error) {
 	return wt.log.Session(session) != nil, err
 }
 
-// firstOf has the events of a session that is not known yet go one behind the other, in the order in which they came:
-// an agent that was answered while the turns of its file are counted goes on. It returns when it is this event's turn;
-// done is to be called when the event is taken in. long is called when it waits for longer than an agent is to wait;
-// nil: nobody asks.
+// firstOf takes the events of a session that is not known yet one after the other, in the order in which they came. An
+// agent may go on while the turns of its file are still counted. It returns when it is this event's turn; done is to be
+// called when the event is taken in. long is called when it waits for longer than an agent is to wait; nil: nobody
+// asks.
 func (wt *Worktree) firstOf(ctx context.Context, session string, long func()) (known bool, done func(), err error) {
 	mine := make(chan struct{})
 	before, others := wt.begun.Swap(session, mine)

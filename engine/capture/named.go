@@ -182,7 +182,8 @@ func (in *batch) name(a *Pending, path string, made, there bool) (reason byte) {
 }
 
 // leaves takes note of a path that is not captured for a reason; 0: it is. At the beginning of a call the call does not
-// name it, as its end is to know; at its end it is an edit that is told, unless the newest state has what it was.
+// name the path, so that its end can see it. At its end it is reported as an edit, unless the newest state has its
+// former content.
 func (in *batch) leaves(a *Pending, c *Capture, path string, reason byte) error {
 	switch {
 	case reason == 0:

@@ -1,6 +1,6 @@
-// Package capture makes checkpoints: it takes agents' events in, in batches, looks at the worktree for what has changed
-// since the last look, says whose changes those are, and commits a checkpoint with the conversation that belongs to it.
-// It also watches the worktree, and looks again after a turn.
+// Package capture makes checkpoints. It takes agents' events in, in batches, and finds the changes of the worktree
+// since the last capture and their owners. Then it commits a checkpoint with its conversation. It also watches the
+// worktree, and looks again after a turn.
 package capture
 
 import (

@@ -43,9 +43,9 @@ func (wt *Worktree) Save(ctx context.Context, session, message string, p model.P
 	return r, err
 }
 
-// SaveAtTip is Save for what goes on from a session's newest state, where the project stands in it and nothing else has
-// been restored or captured since: elsewhere what is unsaved is not that session's. nil: nothing was unsaved, or it
-// stands elsewhere. The log's lock is held.
+// SaveAtTip is Save for work that continues a session's newest state. It saves only if the project is there and nothing
+// else has been restored or captured since; otherwise the unsaved changes are not that session's. nil: nothing was
+// unsaved, or it stands elsewhere. The log's lock is held.
 func (wt *Worktree) SaveAtTip(
 	ctx context.Context, session, message string, p model.Progress,
 ) (*model.Checkpoint, error) {
@@ -197,9 +197,8 @@ func (wt *Worktree) sameState(cur *model.Checkpoint, c *Capture) (bool, error) {
 	return wt.same(oplog.Head{Tree: cur.Tree, Note: cur.Note}, c)
 }
 
-// same reports whether a capture has nothing that the state h lacks: it has the same tree, and the same secret files as
-// far as their hashes tell, and a repository that was there is not gone. Other entries of the note say nothing about
-// content.
+// same reports whether a capture has nothing new beside the state h: the same tree, the same secret files by their
+// hashes, and no repository that was deleted since. Other entries of the note say nothing about content.
 func (wt *Worktree) same(h oplog.Head, c *Capture) (bool, error) {
 	if h.Tree != c.Res.Root || wt.lostRepo(c) {
 		return false, nil

@@ -15,9 +15,9 @@ import (
 	"rewind/transcript"
 )
 
-// BranchNamed is the session whose branch a name stands for: of "-" the one that the project stood on before the
-// present one; else the one that FindSession finds, with "session:" or "fork:" before the name or not. The log's lock
-// is held. Errors: model.ErrNotFound, *sessions.SeveralSessionsError.
+// BranchNamed returns the session whose branch a name stands for. "-" is the session where the project was before the
+// present one. Other names are those of FindSession, with or without "session:" or "fork:" in front. The log's lock is
+// held. Errors: model.ErrNotFound, *sessions.SeveralSessionsError.
 func (h *nameReader) BranchNamed(name string) (string, error) {
 	if name == "-" {
 		return h.previousBranch()
@@ -136,10 +136,10 @@ func (h *talkReader) titleNow(s *model.Session) string {
 	return cmp.Or(known.Title, s.Title)
 }
 
-// Tip is the newest state of a session: the tip of its branch, or the end of its last turn, which another one may have
-// taken, where that is newer: the session has only talked since. Where its file was cut in place it is the cursor, and
-// of a fork that nobody has used the step at which one stood on it last. Nil: no code was captured. The log's lock is
-// held, the records are loaded, and the conversation is caught up with.
+// Tip returns the newest state of a session: the tip of its branch. If the end of its last turn is newer, it returns
+// that checkpoint, which may be another session's: this one has only talked since. Where its file was cut in place it
+// is the cursor, and of a fork that nobody has used the step at which one stood on it last. Nil: no code was captured.
+// The log's lock is held, the records are loaded, and the conversation is caught up with.
 func (h *nameReader) Tip(session string) (*model.Checkpoint, error) {
 	s := h.log.Session(session)
 	tip, err := h.NewestOf(session)

@@ -7,9 +7,9 @@ import (
 	"rewind/transcript"
 )
 
-// commitsThen adds to fork points of which no code was captured the commit that the user's repository stood on when the
-// last message was written that both have: the best that is known, and how. The log's lock is not held: a git that does
-// not answer is waited for, and hooks are not to.
+// commitsThen adds the user's commit to fork points without captured code: the commit at the time of the last common
+// message, as well as it is known, and how it is known. The log's lock is not held: a git that does not answer is
+// waited for, and hooks are not to.
 func (h *talkReader) commitsThen(points []model.Lineage) {
 	top, ok, err := gitinfo.Toplevel(h.log.Project.Root)
 	if err != nil || !ok {

@@ -46,8 +46,8 @@ func (h *turnReader) FutureOf(ctx context.Context, w model.SessionChoice) (*mode
 	return fu.out, fu.before(ctx, session, fu.out.At)
 }
 
-// standsIn is the turn of a session's list in which the project stands, or at the end of which: of a session that it
-// does not stand on, the last that the conversation has.
+// standsIn returns the turn of a session's list in which, or at whose end, the project is. If the project is on another
+// session, it returns the last turn of the conversation.
 func (h *turnReader) standsIn(l *model.TurnList) (uint64, error) {
 	s := h.log.Session(l.Session)
 	at, err := h.sessions.Position()
@@ -104,8 +104,8 @@ func (fu *future) add(a model.Ahead, turns []model.TurnInfo) {
 	}
 }
 
-// of adds what lies behind turn n of one session, of its own turns: those behind, those cut off, and, where it is the
-// session that was asked for, those left behind in the agent.
+// of adds the turns after turn n of one session: its own later turns, and those that were cut off. For the session that
+// was asked for it also adds those left behind in the agent.
 func (fu *future) of(l *model.TurnList, n uint64, asked bool) error {
 	s, why := fu.h.log.Session(l.Session), model.AheadFork
 	if asked {

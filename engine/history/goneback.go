@@ -24,7 +24,7 @@ type goneBack struct {
 	then  uint64      // the number of that turn
 }
 
-// goneBackBefore tells whether the person had gone back before the prompt of turn n of a session; nil: they had not, or
+// goneBackBefore says where the person had gone back to before the prompt of turn n of a session. nil: they had not, or
 // it is not known, or the turn was said in another session. The caller need not hold the log's lock.
 func (h *turnReader) goneBackBefore(session string, n uint64) (*goneBack, error) {
 	s, err := h.log.StoredSession(session)
@@ -54,9 +54,8 @@ func (h *turnReader) goneBackBefore(session string, n uint64) (*goneBack, error)
 	return &goneBack{s.Cursor.Transcript, after, num.of(after)}, nil
 }
 
-// typedCode is the code as the prompt of turn n of a session found it: exactly what was there, with what a person had
-// changed since the turn before, and the operation that found it. nil: the log does not have it. The caller need not
-// hold the log's lock.
+// typedCode returns the code at the prompt of turn n of a session, with a person's changes since the turn before, and
+// the operation that found it. nil: the log does not have it. The caller need not hold the log's lock.
 func (h *turnReader) typedCode(session string, n uint64) (cp *model.Checkpoint, found uint64, err error) {
 	at, err := taken(session, n, h.log.StoredSession, h.readTurns)
 	if err != nil {
@@ -74,8 +73,8 @@ func (h *turnReader) typedCode(session string, n uint64) (cp *model.Checkpoint, 
 	return cp, f.begun, err
 }
 
-// typedMoment is the moment of before:N: the code as the prompt of turn N found it, and the conversation that it goes
-// on from, which is the end of the turn before unless the person had gone back.
+// typedMoment returns the moment of before:N: the code at the prompt of turn N, and the conversation that the prompt
+// continues. That is the end of the turn before, unless the person had gone back.
 func (h *turnReader) typedMoment(session string, is naming.Name) (*Moment, error) {
 	cp, found, err := h.typedCode(session, is.Turn+1)
 	if err != nil {
@@ -107,7 +106,7 @@ func (h *turnReader) typedMoment(session string, is naming.Name) (*Moment, error
 	return p, err
 }
 
-// TypedBefore is the moment of a checkpoint from which a session's turn n went on, though it is of another line: the
+// TypedBefore returns the moment of a checkpoint of another line from which a session's turn n went on. Its
 // conversation is the one in which the prompt of the turn was typed. The records are loaded.
 func (h *turnReader) TypedBefore(session string, n uint64, cp *model.Checkpoint) (*Moment, error) {
 	is := naming.Name{Kind: naming.Turn, Turn: n - 1, Before: true, Session: session}
@@ -253,9 +252,9 @@ func (h *turnReader) Undone(to, from *model.Checkpoint) (*Moment, error) {
 	return p, nil
 }
 
-// ForkedBefore is the moment of a checkpoint of a session that another one was forked from: the code is the
-// checkpoint's, and the fork's conversation ends with its turn, or the last before it that the fork has. nil: the
-// checkpoint lies within a turn of both, or what the fork has is not known. The records are loaded.
+// ForkedBefore returns a fork's moment for a checkpoint of its original. The code is the checkpoint's. The fork's
+// conversation ends with the checkpoint's turn, or with the last turn before it that the fork has. nil: the checkpoint
+// lies within a turn of both, or what the fork has is not known. The records are loaded.
 func (h *turnReader) ForkedBefore(session string, cp *model.Checkpoint) (*Moment, error) {
 	shared := cp.Cause.Turn
 	for name, n := session, 0; name != cp.Session && n < conversation.MaxForks; n++ {

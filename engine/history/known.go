@@ -56,9 +56,9 @@ func (k *knowing) of(session string) *model.Known {
 	return k.is[session]
 }
 
-// learn notes what a session's file says. A file that is being written says nothing that lasts (settled: no), but has
-// its title by then: it is known by that, is read again when it is asked for, and is not stored. Nothing that somebody
-// purged from a session comes back into the store by its title.
+// learn notes what a session's file says. A file that is being written may change at once (settled: no), but has its
+// title by then. It is known by that title, is read again at the next question, and is not stored. Nothing that
+// somebody purged from a session comes back into the store by its title.
 func (k *knowing) learn(s *model.Session, known *model.Known, settled bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -76,8 +76,8 @@ func (h *nameReader) ofOthers(n naming.Name, p *Moment, session string) bool {
 	return said && p.Session != model.Manual && h.sessions.Family(p.Session) != h.sessions.Family(session)
 }
 
-// heardAt is the moment of another session's step with a session's own conversation: up to the end of the turn that was
-// its newest then, or, where that was under way, to its newest step.
+// heardAt returns the moment of another session's step with a session's own conversation. It ends with the turn that
+// was the session's newest then; if that was under way, with the session's newest step.
 func (h *turnReader) heardAt(session string, then *Moment) (p *Moment, err error) {
 	cp := then.Checkpoint
 	n, step, err := h.turnOn(session, cp.Seq)
@@ -97,8 +97,8 @@ func (h *turnReader) heardAt(session string, then *Moment) (p *Moment, err error
 	return p, err
 }
 
-// turnOn is the newest turn of a session that had ended at an operation, and the newest step of the turn that was under
-// way then; nil: none was, or it had made none.
+// turnOn returns the newest turn of a session that had ended at an operation, and the newest step of the turn under way
+// then. A nil step: no turn was under way, or it had made none.
 func (h *turnReader) turnOn(session string, seq uint64) (n uint64, step *model.Checkpoint, err error) {
 	if s := h.log.Session(session); s != nil && s.Fork != nil {
 		n = uint64(max(s.Fork.Both, 0))
@@ -289,8 +289,9 @@ func (h *turnReader) saidAtEnd(p *Moment, s *model.Session, n uint64) (err error
 	return nil
 }
 
-// untoldPlace is a conversation of a session that has turn n, and the turn's place there: another project heard of it,
-// between turns that this one has heard of, or, where nobody has its code, a restore cut it off. 0: there is none.
+// untoldPlace returns a conversation of a session that has turn n, and the turn's place there, for a turn that this
+// project's events do not have. Another project had its events, between turns that this one has. Or nobody has its
+// code, and a restore cut it off. 0: there is none.
 func (h *turnReader) untoldPlace(s *model.Session, n uint64, noCode bool) (said objstore.ID, place int) {
 	if _, place = h.saidTurns(s, n); place > 0 {
 		return s.Cursor.Transcript, place

@@ -35,8 +35,8 @@ func (h *turnReader) past(s *model.Session) []transcript.Turn {
 	return turns
 }
 
-// beforeCut is the longest conversation known of a session's file before that was cut, with its turns: by nobody's
-// wish, or by a restore, as long as nobody has gone on from the cut. Of turns that the log tells of it tells that.
+// beforeCut returns the longest known conversation of a session's file from before it was cut, with its turns. The cut
+// was damage, or a restore's, as long as nobody has gone on from it. Of turns that the log tells of it tells that.
 func (h *turnReader) beforeCut(s *model.Session) (said objstore.ID, turns []transcript.Turn) {
 	was, err := h.cutOffUntold(s)
 	if err != nil {

@@ -201,9 +201,9 @@ func (h *nameReader) noWord(n naming.Name) (*model.Checkpoint, error) {
 	return nil, &value.OpError{Op: "checkpoint", Subject: n.String(), Typed: true, Err: model.ErrNotFound}
 }
 
-// stoodOn is the checkpoint with the state that was the commit whose hash begins with the name, else the newest that
-// was taken while the user's repository stood on it; it is said if work lies on top. Names of commits are looked at
-// last: the whole log is read for one.
+// stoodOn returns the checkpoint with the state of the commit whose hash begins with the name. If there is none, it
+// returns the newest one taken while the user's repository was on that commit; a notice says if work lies on top. Names
+// of commits are looked at last: the whole log is read for one.
 func (h *nameReader) stoodOn(n naming.Name) (*model.Checkpoint, error) {
 	want := strings.ToLower(n.Text)
 	var s stood

@@ -48,8 +48,8 @@ type rowParts struct {
 	found    []*model.Checkpoint // of other sessions, in which are changes of this turn's calls
 }
 
-// A claim is a checkpoint of another session that a turn's call found there at its end, and in which are changes of the
-// session: the call's, if it is younger than what the session did before.
+// A claim is a checkpoint of another session that has changes of this session; a turn's call found it at its end. The
+// changes are the call's if the checkpoint is younger than what the session did before.
 type claim struct {
 	by *rowParts
 	cp *model.Checkpoint

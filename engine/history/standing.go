@@ -89,8 +89,8 @@ func (h *turnReader) markPlace(rows []*Row) error {
 	return err
 }
 
-// TalkedTurn is the turn in which the project stands, by a name that means the same for every session, where "@" is
-// asked for and the turn changed no file: the current checkpoint is of what came before it. "": there is none such.
+// TalkedTurn returns the project's turn if "@" is asked for and the turn changed no file: the current checkpoint is
+// from before it. The turn's name means the same for every session. "": there is none such.
 func (h *History) TalkedTurn(ctx context.Context, w model.SessionChoice, name string) (string, error) {
 	if n, err := ParseName(name); err != nil || n.Kind != naming.Current || n.Back > 0 {
 		return "", err

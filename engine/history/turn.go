@@ -189,8 +189,8 @@ func (h *turnReader) TurnPlaces(s *model.Session) int {
 	return turns
 }
 
-// endOfSession is the checkpoint at the end of the last turn of a session's conversation, which may have been taken in
-// the session that it was forked from; nil: no code was captured then. The records are loaded.
+// endOfSession returns the checkpoint at the end of the last turn of a session's conversation; it may be of the
+// session's original. nil: no code was captured then. The records are loaded.
 func (h *turnReader) endOfSession(session string) (*model.Checkpoint, error) {
 	last, err := h.lastSaid(h.log.Session(session))
 	if err != nil {

@@ -153,8 +153,8 @@ func (t *turnList) end(n uint64) (cp objstore.ID, known *turnLog, at turnAt, err
 // takenAt is where turn n was taken.
 func (t *turnList) takenAt(n uint64) (turnAt, error) { return taken(t.s.Name, n, t.record, t.log) }
 
-// turn tells one turn: as it stands in the conversation, or where the numbers have parted, since the agent went back by
-// itself, was killed or the file was cut, as it stood when it ended.
+// turn returns one turn as it is in the conversation. The numbers may have parted: the agent went back by itself, was
+// killed, or the file was cut. Then it returns the turn as it was when it ended.
 func (t *turnList) turn(n uint64) (model.TurnInfo, error) {
 	info := model.TurnInfo{Number: n}
 	info.Turn = t.said(n)

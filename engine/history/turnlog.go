@@ -15,9 +15,9 @@ import (
 	"rewind/transcript"
 )
 
-// turnLog is what the log has of a session's turns: the ledger's rows, and what the operations say that those name. It
-// is the one place that says what a turn is, for turn:N, for lists of turns, and for the conversation that goes with a
-// checkpoint. Not for concurrent use.
+// turnLog has a session's turns by the log: the ledger's rows, and the operations that they name. It is the one place
+// that decides what a turn is: for turn:N, for lists of turns, and for the conversation of a checkpoint. Not for
+// concurrent use.
 type turnLog struct {
 	e       *turnReader
 	session string
@@ -58,8 +58,8 @@ type conversationAt struct {
 	far  bool // with another one between
 }
 
-// newTurnLog is the turnLog of a session as it was before its file was changed next behind operation forked; 0: as it
-// is.
+// newTurnLog returns the turnLog of a session. With forked it is the state before the next change of its file after
+// operation forked; 0: the present state.
 func (h *turnReader) newTurnLog(session string, forked uint64) (*turnLog, error) {
 	s, err := h.log.StoredSession(session)
 	if err != nil {
@@ -104,8 +104,8 @@ func (l *turnLog) number() {
 	l.ended = slices.Compact(l.ended)
 }
 
-// factsOf is what is known of turn n; nil: the log has nothing of it. Where a number comes again the newest turn that
-// has an end is meant.
+// factsOf returns what is known of turn n; nil: the log has nothing of it. If a number was used again, the newest turn
+// with an end is meant.
 func (l *turnLog) factsOf(n uint64) (*turnFacts, error) {
 	if f, known := l.facts[n]; known {
 		return f, nil
@@ -125,7 +125,7 @@ func (l *turnLog) factsOf(n uint64) (*turnFacts, error) {
 	return f, nil
 }
 
-// factsBefore is factsOf of the turn before turn n as it was then: its number may have come again since.
+// factsBefore returns the facts of the turn before turn n, as it was then: its number may have been used again since.
 func (l *turnLog) factsBefore(n uint64) (*turnFacts, error) {
 	at := l.of[n]
 	if l.of[n-1] <= at {
@@ -139,7 +139,7 @@ func (l *turnLog) factsBefore(n uint64) (*turnFacts, error) {
 	return nil, nil
 }
 
-// turn is the turn of a row, with those before it that it goes on from.
+// turn returns the turn of a row, with the earlier rows of the same turn.
 func (l *turnLog) turn(at int) (*turnFacts, error) {
 	f, all := &turnFacts{Over: l.past}, l.rows[at]
 	if next := at + 1; next < len(l.rows) && !f.Over {
@@ -200,7 +200,7 @@ func (l *turnLog) end(at int) (*turnMoment, error) {
 	return m, nil
 }
 
-// operation is an operation of a row; nil: none, or it is not there any more.
+// operation returns an operation of a row; nil: there is none, or it no longer exists.
 func (l *turnLog) operation(seq uint64) (*refs.Operation, error) {
 	if seq == 0 {
 		return nil, nil
@@ -212,7 +212,7 @@ func (l *turnLog) operation(seq uint64) (*refs.Operation, error) {
 	return op, err
 }
 
-// code is the checkpoint that an operation names: of a restore the one that was laid out.
+// code returns the checkpoint that an operation names; for a restore, its target.
 func (l *turnLog) code(seq uint64) (cp objstore.ID, removed bool, err error) {
 	op, err := l.operation(seq)
 	if op == nil || err != nil {
@@ -222,7 +222,7 @@ func (l *turnLog) code(seq uint64) (cp objstore.ID, removed bool, err error) {
 	return cp, op.Thinned && !op.Kind.IsRestore() && cp.IsZero(), nil
 }
 
-// codeOf is the checkpoint with the code as an operation left or found it; zero: it names none.
+// codeOf returns the checkpoint with the code that an operation left or found; zero: it names none.
 func codeOf(op *refs.Operation) objstore.ID {
 	switch {
 	case !op.Kind.IsRestore():
@@ -233,7 +233,7 @@ func codeOf(op *refs.Operation) objstore.ID {
 	return objstore.ID{}
 }
 
-// said is the conversation that an operation names: of a restore what became of the session's file.
+// said returns the conversation that an operation names; for a restore, the session's file after it.
 func (l *turnLog) said(seq uint64) (said objstore.ID, err error) {
 	op, err := l.operation(seq)
 	switch {
@@ -257,7 +257,7 @@ func (l *turnLog) said(seq uint64) (said objstore.ID, err error) {
 	return said, nil
 }
 
-// prompt is the prompt that an operation has, as its hook told it.
+// prompt returns the prompt of an operation, in the words of its hook.
 func (l *turnLog) prompt(seq uint64) (string, error) {
 	op, err := l.operation(seq)
 	if op == nil || err != nil {
@@ -285,8 +285,8 @@ func (l *turnLog) over(n uint64) (bool, error) {
 	return l.newest > n || f != nil && f.Over, err
 }
 
-// endOf is the moment of the code at the end of turn n; nil: nothing was captured. A turn without events ends where the
-// one before it did.
+// endOf returns the moment of the code at the end of turn n; nil: nothing was captured. A turn without events ends
+// where the turn before it ended.
 func (l *turnLog) endOf(n uint64) (*turnMoment, error) {
 	if n == 0 {
 		return l.start()
@@ -313,7 +313,7 @@ func (l *turnLog) endOf(n uint64) (*turnMoment, error) {
 	return nil, nil
 }
 
-// start is the state before the first prompt: what that found, or what there was while nothing was asked.
+// start returns the state before the first prompt: the state that the prompt found, or that of the time before it.
 func (l *turnLog) start() (*turnMoment, error) {
 	var seq uint64
 	for _, t := range l.rows {
@@ -337,7 +337,7 @@ func (l *turnLog) start() (*turnMoment, error) {
 	return &turnMoment{Code: code, Removed: removed}, nil
 }
 
-// firstTold is the first turn of which the log tells when it ended, or what was asked; 0: none.
+// firstTold returns the first turn with an end or a prompt in the log; 0: none.
 func (l *turnLog) firstTold() (first uint64) {
 	for _, t := range l.rows {
 		if told := t.End > 0 || t.Asked > 0; told && t.Number > 0 {
@@ -347,8 +347,8 @@ func (l *turnLog) firstTold() (first uint64) {
 	return first
 }
 
-// own is the end of a turn: where nothing in the newest checkpoint there is the turn's, for it is another session's or
-// a restore went back to it meanwhile, the newest that its own session made.
+// own returns the end of a turn. The newest checkpoint there may have nothing of the turn's: it is another session's,
+// or a restore went back to it meanwhile. Then the end is the newest that the turn's own session made.
 func (l *turnLog) own(f *turnFacts) (*turnMoment, error) {
 	m := f.At
 	if f.made.IsZero() || m.Code == f.made || m.Code.IsZero() {
@@ -373,8 +373,8 @@ func (l *turnLog) own(f *turnFacts) (*turnMoment, error) {
 	return &its, nil
 }
 
-// isEndOf reports whether something in the newest checkpoint at the end of a turn may be the turn's, of which made is
-// the newest that its session made; nil: it is not known any more.
+// isEndOf reports whether the newest checkpoint at the end of a turn may have something of the turn's. made is the
+// newest that the turn's session made; nil: it is no longer known.
 func isEndOf(end, made *model.Checkpoint, session string) bool {
 	if wentBack := made != nil && end.Seq < made.Seq; wentBack && made.ChangedBy(session) {
 		return false
@@ -414,7 +414,7 @@ func (h *turnReader) version(s *model.Session, seq uint64, f refs.File, restores
 	return was
 }
 
-// transcriptAt is the transcript at the end of a turn, completed by later captures that have more of the same turn: an
+// transcriptAt returns the transcript at the end of a turn, completed by later captures with more of the same turn. An
 // agent may write a reply, and even the turn's prompt, only after its stop. A capture in which another turn has begun,
 // or the conversation was cut, is not taken.
 func (l *turnLog) transcriptAt(f *turnFacts) (objstore.ID, error) {
@@ -453,7 +453,7 @@ func (l *turnLog) transcriptAt(f *turnFacts) (objstore.ID, error) {
 	return said, nil
 }
 
-// after is the conversation that operation seq names, said itself if it names none; on: that goes on from said.
+// after returns the conversation that operation seq names, or said itself if it names none. on: it continues said.
 func (l *turnLog) after(said objstore.ID, seq uint64) (after objstore.ID, on bool, err error) {
 	if after, err = l.said(seq); err != nil {
 		return said, false, err
@@ -465,8 +465,8 @@ func (l *turnLog) after(said objstore.ID, seq uint64) (after objstore.ID, on boo
 	return after, on, err
 }
 
-// late reports whether now, which is after, has exactly one turn more than was, and that is the turn of f, which the
-// agent had not written yet at its end. after was captured at a later moment.
+// late reports whether now, the turns of after, has exactly one turn more than was, and that one is the turn of f: the
+// agent had not written it yet at its end. after was captured at a later moment.
 func (l *turnLog) late(f *turnFacts, was, now []transcript.Turn, after objstore.ID, at conversationAt) (bool, error) {
 	n := len(was)
 	if len(now) != n+1 || f.Prompt == "" || !f.begins(&now[n]) {

@@ -40,8 +40,8 @@ func (h *turnReader) Turns(ctx context.Context, w model.SessionChoice, limit int
 }
 
 // addCut adds to a list of turns those that restores have cut off the session's file, each in front of the turn that
-// has its number now. Those whose numbers did not come again are there where the log tells of them; of those of which
-// only the conversation told no more are added than the limit leaves room for: the line as it is comes first.
+// has its number now. Turns whose numbers were not used again are there if the log has them. Of turns that only the
+// conversation had, it adds no more than the limit leaves room for: the present line comes first.
 func (h *turnReader) addCut(l *model.TurnList, limit int) error {
 	if len(l.Turns) == 0 {
 		return nil

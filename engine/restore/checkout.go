@@ -11,10 +11,10 @@ import (
 	"rewind/refs"
 )
 
-// Checkout sets the worktree to the checkpoint of a name; the cursor follows unless o.Paths limits the restore. The
-// outcomes: done; done but for Kept and Conflicts; refused with the tree untouched (*UnsavedError, *PathError,
-// kv.ErrNoSpace, ...); taken back after a failure (*TakenBackError); half done (*HalfDoneError), when it could not be
-// taken back.
+// Checkout sets the worktree to the checkpoint of a name; the cursor follows unless o.Paths limits the restore. It may
+// be done, or done except for Kept and Conflicts. It may be refused with the tree untouched (*UnsavedError, *PathError,
+// kv.ErrNoSpace, ...), or taken back after a failure (*TakenBackError). If it could not be taken back, it is half done
+// (*HalfDoneError).
 func (rs *Restorer) Checkout(ctx context.Context, name string, o Options) (*Result, error) {
 	defer rs.log.Hold()()
 	if err := rs.log.CheckWhole(); err != nil {

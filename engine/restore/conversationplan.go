@@ -41,9 +41,9 @@ func (t *conversationPlan) Close() {
 }
 
 // PlanConversation decides what becomes of the conversation when the code goes to r's target; nil: nothing was asked
-// about one. With tx nil, for a dry run, nothing is stored. What keeps the conversation from going becomes the plan's
-// reason, and the code goes alone; it is an error only if the request is of no use without the conversation, or if the
-// log names a file of no agent's.
+// about one. With tx nil, for a dry run, nothing is stored. If the conversation cannot go back, the reason is in the
+// plan, and the code goes alone. It is an error only if the request is useless without the conversation, or if the log
+// names a file of no agent's.
 func (rs *talkPlanner) PlanConversation(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	if r.options.CodeOnly || len(r.Paths) > 0 || r.options.Env.Home == "" {
 		return nil, nil
@@ -66,9 +66,9 @@ func (rs *talkPlanner) PlanConversation(r *request, tx *objstore.Tx) (*conversat
 	return rs.planCodeOnly(r, err, tx), nil
 }
 
-// promptTaken is the prompt in front of which a restore goes, as the name of its target says it, or the first that goes
-// with what it takes out of the conversation in which one stands; "": none does. also are
-// the others that go, as far as they are known, and more counts the rest.
+// promptTaken returns the prompt before which a restore goes, by the name of its target. Otherwise it returns the first
+// prompt that is taken out of the current conversation; "": there is none. also are the others that go, as far as they
+// are known, and more counts the rest.
 func (rs *talkPlanner) promptTaken(
 	r *request, t *conversationPlan,
 ) (prompt string, also []string, more int, err error) {
@@ -114,8 +114,8 @@ func (rs *talkPlanner) promptsOut(r *request, t *conversationPlan) (list []strin
 	return rs.history.PromptsBehind(from, of, n, mostPrompts)
 }
 
-// shortened is the session out of whose conversation a restore takes what is behind a place in that of another one: the
-// session that is taken back, or the one in which one stands. "": that is of another family.
+// shortened returns the session whose conversation a restore shortens: the session that is taken back, or the current
+// one. The restore takes out everything after a place in of's conversation. "": that is of another family.
 func (rs *talkPlanner) shortened(r *request, of string) (string, error) {
 	if r.options.TakeBack || r.Kind == refs.KindUndo || r.Kind == refs.KindUndoRestore {
 		return rs.sessions.Ongoing(r.Session)
@@ -379,8 +379,8 @@ func (rs *talkPlanner) addFork(r *request, p *history.Moment, t *conversationPla
 	return nil
 }
 
-// existingSession is a session that ends, as it is, where a moment of s does, and its turn there: r's own session if it
-// is an unused fork, else s, else another unused fork; nil: none does.
+// existingSession returns a session that already ends where a moment of s ends, and its turn there. It is r's own
+// session if that is an unused fork, else s, else another unused fork; nil: there is none.
 func (rs *talkPlanner) existingSession(r *request, p *history.Moment, s *model.Session) (*model.Session, int, error) {
 	f, err := rs.findUnusedFork(r, p, s)
 	if err != nil {

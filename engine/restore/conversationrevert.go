@@ -17,8 +17,8 @@ import (
 	"rewind/transcript"
 )
 
-// planRevert plans to take back what the reverted restore did to session files: a session that it made is removed if
-// nobody has used it, one that it cut gets its whole file back. nil: the restore changed none.
+// planRevert plans to take back what the reverted restore did to session files. A session that it made is deleted if
+// nobody has used it. One that it cut gets its whole file back. nil: the restore changed none.
 func (rs *talkPlanner) planRevert(r *request, tx *objstore.Tx) (*conversationPlan, error) {
 	op := r.reverts
 	if op == nil || len(op.Restore.Files) == 0 {
@@ -167,8 +167,8 @@ func (rs *talkPlanner) setReverted(r *request, t *conversationPlan, tx *objstore
 	return nil
 }
 
-// removalOfUnusedFork are the steps that remove the session which earlier restores have made and left current, if
-// nobody has used it and nothing was saved in it: a run of restores leaves one session behind, not one for each.
+// removalOfUnusedFork returns the steps that delete the session of earlier restores, if it is current, nobody has used
+// it and nothing was saved in it. So a run of restores leaves one session behind, not one for each.
 func (rs *talkPlanner) removalOfUnusedFork(r *request, tx *objstore.Tx) []refs.File {
 	own := register.Folders(r.options.Env)
 	made := rs.unusedForkHere(r)
@@ -262,8 +262,8 @@ func (rs *talkPlanner) isHeardOf(agent transcript.Agent) bool {
 	return false
 }
 
-// isOpen reports whether an agent has a session open. If it cannot be seen on which session a running program is, a
-// session without events is taken to be closed where another one of the agent's is not: agents tell of opening a
+// isOpen reports whether an agent has a session open. A running program may not show its session. Then a session
+// without events counts as closed if another one of the agent's does not: agents send an event when they open a
 // session.
 func (rs *talkPlanner) isOpen(session string) bool {
 	s := rs.log.Session(session)

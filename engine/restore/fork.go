@@ -99,8 +99,8 @@ func (rs *Restorer) saveTip(ctx context.Context, r *request) error {
 	return nil
 }
 
-// reusableFork is the fork that an earlier one made of the same place with the title that a new one would get, and that
-// nobody has used or has open; nil: there is none.
+// reusableFork returns an earlier fork of the same place, with the title that a new one would get, that nobody has used
+// or has open; nil: there is none.
 func (rs *Restorer) reusableFork(ctx context.Context, r *request) (*Forked, error) {
 	s := rs.log.Session(r.moment.Session)
 	if s == nil {

@@ -49,8 +49,8 @@ func (rs *Restorer) Forward(ctx context.Context, n int, o Options) (*Result, err
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// behind is what lies behind the target of a request on the branch that it moves; nil: nothing, or the target is not on
-// it, or it cannot be read, which is no reason not to go back. It reads each of those checkpoints, as a dry run may.
+// behind counts what comes after the target of a request on the branch that it moves. nil: nothing, the target is not
+// on it, or it cannot be read; none of these stops the request. It reads each of those checkpoints, as a dry run may.
 func (rs *runner) behind(r *request) *value.Behind {
 	if r.moment == nil || len(r.Paths) > 0 {
 		return nil

@@ -62,9 +62,9 @@ func (rs *runner) wentBack(r *request) string {
 	return cmp.Or(r.lineOf, r.namedSession, rs.going(r).Session)
 }
 
-// takesBack is the session whose line a request takes back; else it goes to a state. Who went to another branch of the
-// family takes that one's line back where the target is on it, and goes to it where it is not: what two branches did is
-// not mixed. Where both work beside each other, each is taken back for itself.
+// takesBack is the session whose line a request takes back; else it goes to a state. After a switch to another branch
+// of the family, that branch's line is taken back if the target is on it. Otherwise the restore goes to the target: the
+// changes of two branches are not mixed. Where both work beside each other, each is taken back for itself.
 func (rs *runner) takesBack(r *request) (session string, ok bool) {
 	at, err := rs.sessions.Position()
 	elsewhere := err == nil && at.Session != r.Session && at.Branch != r.Session
@@ -82,9 +82,9 @@ func (rs *runner) takesBack(r *request) (session string, ok bool) {
 	return "", false
 }
 
-// worksBeside reports whether the newest step of a session is not on the line of another one, where the project stands,
-// and no restore went to that one since: what both did is in the worktree. That other one may have begun on that step
-// all the same, in a project that the two came to one after the other.
+// worksBeside reports whether the worktree has the work of both sessions: the newest step of session is not on the line
+// of other, where the project is, and no restore went to other since. That other one may have begun on that step all
+// the same, in a project that the two came to one after the other.
 func (rs *runner) worksBeside(session, other string) bool {
 	tip, err := rs.log.Refs.ID(refs.Session(session))
 	if err != nil || tip.IsZero() {

@@ -16,9 +16,9 @@ import (
 	"rewind/transcript"
 )
 
-// planInPlace plans to set the session file itself to the conversation of a moment: it is cut, or where it does not
-// begin with that conversation any more it becomes another version of itself, from the store. It refuses while the
-// agent has the session open, and where another session's file depends on what would go.
+// planInPlace plans to set the session file itself to the conversation of a moment. The file is cut. If it no longer
+// begins with that conversation, it becomes another version of itself, from the store. It refuses while the agent has
+// the session open, and where another session's file depends on what would go.
 func (rs *talkPlanner) planInPlace(r *request, p *history.Moment, tx *objstore.Tx) (*conversationPlan, error) {
 	s, _, st, cut, err := rs.findCut(p, false)
 	if err != nil {
@@ -88,9 +88,9 @@ type version struct {
 	other  bool  // the source is the store: the file does not begin with it
 }
 
-// versionOf is the version of a session's file that ends with the cut of a stored conversation: the beginning of the
-// file as it is now, or if it has another one, what was captured. A *model.NotInPlaceError where that is none of this
-// file.
+// versionOf returns the version of a session's file that ends with the cut of a stored conversation. It is the
+// beginning of the present file, or the captured bytes if the file has another beginning. A *model.NotInPlaceError
+// where that is none of this file.
 func (rs *talkPlanner) versionOf(
 	s *model.Session, f *conversation.SessionFile, st *conversation.Stored, cut transcript.Cut,
 ) (version, error) {
@@ -128,8 +128,8 @@ func (rs *talkPlanner) versionOf(
 	return to, err
 }
 
-// isVersion reports whether was, which was captured of a session without the records that stand in another file, is a
-// version of the session's file: it is of the same session, and goes on from the same records.
+// isVersion reports whether was is a version of the session's file: it is of the same session, and continues the same
+// records. was is a captured part of a session, without the records in another file.
 func (rs *talkPlanner) isVersion(s *model.Session, live, was transcript.Source, st *conversation.Stored) (bool, error) {
 	now, err := transcript.Scan(s.Agent, live)
 	if err != nil {

@@ -20,9 +20,10 @@ type BroughtBack struct {
 	Operation *refs.Operation // nil: a dry run, or a new session
 }
 
-// BringBack lays out a conversation again that its agent has lost: as the file of its own session, where that is gone
-// or has nothing but the beginning of it, else as a new session. Refused with a *model.RunningError while the agent has
-// the session open, and with a model.ErrUsage where nothing is lost. Of the options Env and DryRun count.
+// BringBack writes a conversation again that its agent has lost. It becomes the file of its own session, if that file
+// is deleted or has only the beginning of the conversation. Otherwise it becomes a new session. Refused with a
+// *model.RunningError while the agent has the session open, and with a model.ErrUsage where nothing is lost. Of the
+// options Env and DryRun count.
 func (rs *Restorer) BringBack(ctx context.Context, name string, o Options) (*BroughtBack, error) {
 	defer rs.log.Hold()()
 	if err := rs.conversations.ReadySessions(); err != nil {

@@ -13,9 +13,9 @@ import (
 	"rewind/tree"
 )
 
-// complete is the tree of a checkpoint with the named paths that rules hid from it, each as it was when it first came
-// into view behind the checkpoint: nothing that is known has changed it in between. Where nobody has seen it since, it
-// is as it is now. seen are those paths.
+// complete returns the tree of a checkpoint with the named paths that rules hid from it. Each has its first captured
+// content after the checkpoint: no known change came in between. Where nobody has seen it since, it is as it is now.
+// seen are those paths.
 func (pl *planner) complete(
 	c *capture.Capture, cp *model.Checkpoint,
 ) (root objstore.ID, seen map[string]bool, err error) {
@@ -232,8 +232,8 @@ func seenSteps(steps []tree.Change, set map[string]bool, wanted *oplog.Lookups) 
 	return list, nil
 }
 
-// uncaptured are the files that calls of agents' edit tools changed behind the target of a request and that no
-// checkpoint has as they were: of colleagues only where the request takes what they changed. The newest call of each is
+// uncaptured returns the files that agents' edit tools changed after the target of a request and whose former content
+// no checkpoint has. Colleagues' files count only if the request takes their changes away. The newest call of each is
 // told.
 func (rs *runner) uncaptured(r *request, target *model.Checkpoint) (list []value.Uncaptured, err error) {
 	if r.ContextOnly || len(r.Paths) > 0 {

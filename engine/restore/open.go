@@ -1,7 +1,7 @@
-// Package restore takes the worktree and the conversation to another state and back: checkout, undo, redo,
-// undo-restore, fork, and what remains of an interrupted one; and it carries out what engine/merge and engine/manage
-// have planned. Each that writes the user's files follows docs/restore.md#the-transaction: plan, safety checkpoint with
-// a journal, apply, verify, operation with the end of the journal.
+// Package restore sets the worktree and the conversation to another state and back: checkout, undo, redo, undo-restore,
+// fork, and the rest of an interrupted one. It also carries out the plans of engine/merge and engine/manage. Each that
+// writes the user's files follows docs/restore.md#the-transaction: plan, safety checkpoint with a journal, apply,
+// verify, operation with the end of the journal.
 package restore
 
 import (

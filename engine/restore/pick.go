@@ -26,9 +26,9 @@ func (rs *Restorer) Pick(ctx context.Context, o PickOptions) (*Result, error) {
 	return rs.merge(ctx, refs.KindPick, o)
 }
 
-// Revert is Pick of the reverse of a change, or of all that a session wrote, the newest first. It takes back as what
-// goes back does: where a person changed the same a path becomes what it was, and Plan.Yours has it; where a session did
-// it stays, and Plan.Kept has it. With Merge there are markers.
+// Revert is Pick of the reverse of a change, or of all that a session wrote, the newest first. It takes back as other
+// restores do. If a person changed the same, the path becomes what it was, and Plan.Yours has it. If a session did, the
+// path stays, and Plan.Kept has it. With Merge there are markers.
 func (rs *Restorer) Revert(ctx context.Context, o PickOptions) (*Result, error) {
 	return rs.merge(ctx, refs.KindRevert, o)
 }

@@ -283,8 +283,8 @@ func (rs *runner) perform(
 	return res, nil
 }
 
-// CommitSafety makes the captured state a checkpoint, a step of the session on or, if that is "", on no branch, in one
-// durable batch with the journal, and with the tag that it is to have ("": none). From here on the restore is finished
+// CommitSafety makes the captured state a checkpoint, in one durable batch with the journal. It is a step of the
+// session on; if on is "", it is on no branch. It gets the given tag ("": none). From here on the restore is finished
 // or taken back, by whichever process comes next. c is committed, or discarded with an error.
 func (rs *runner) CommitSafety(
 	ctx context.Context, c *capture.Capture, j *model.Journal, on, tag string,

@@ -15,8 +15,8 @@ func (pl *planner) bring(c *capture.Capture, change *merge.Change, o merge.Optio
 	return pl.restorer.merger.Into(c, change, o)
 }
 
-// revert takes a change out of the worktree. A path where it does not go cleanly becomes what it was before if only a
-// person changed it since, and stays if a session did, unless it is asked how that is settled.
+// revert takes a change out of the worktree. If a path conflicts and only a person changed it since, it becomes what it
+// was before. If a session changed it, it stays. The request may settle conflicts otherwise.
 func (pl *planner) revert(c *capture.Capture, change *merge.Change, o merge.Options) (*merge.Merged, error) {
 	r, g := pl.request, change.Takes()
 	others, err := pl.restorer.authors.Others(g, change.Of, c, false)

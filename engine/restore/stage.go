@@ -15,10 +15,9 @@ import (
 	"rewind/tree/apply"
 )
 
-// stageDir is a directory with a stage for each restore: in the marker's directory, so on the worktree's file system
-// and in no capture; or
-// in Home, where the marker's directory is not this user's. For paths on another file system apply.Run makes a stage
-// beside them.
+// stageDir is a directory with a stage for each restore. It is in the marker's directory, so on the worktree's file
+// system and in no capture. If the marker's directory is not this user's, it is in Home. For paths on another file
+// system apply.Run makes a stage beside them.
 type stageDir struct {
 	base worktreefs.Dir // what path is relative to
 	path string         // below base, with slashes

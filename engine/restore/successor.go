@@ -118,8 +118,8 @@ func (rs *runner) otherRefChanges(j *model.Journal, own []refs.Change) ([]refs.C
 	return append(cursors, tips...), err
 }
 
-// tipAfterUndo moves the session's branch to where an undo came from, if that is not on the branch: a checkout had gone
-// to a step of another line, and redo is to lead back there.
+// tipAfterUndo moves the session's branch to the place where an undo started, if that is not on the branch. A checkout
+// had gone to a step of another line, and redo must lead back there.
 func (rs *runner) tipAfterUndo(j *model.Journal) ([]refs.Change, error) {
 	tip := refs.Session(j.Session)
 	now, err := rs.log.Refs.ID(tip)

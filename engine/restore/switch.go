@@ -64,9 +64,9 @@ func (rs *Restorer) Switch(ctx context.Context, name string, o Options) (*Result
 	return rs.Run(ctx, r, o.Progress)
 }
 
-// saveLeft has a restore that leaves a branch for another one save what is unsaved there, also what a pick or revert
-// brought: it becomes the newest step of that branch, to which the way back goes. What becomes of each file is decided
-// as without it.
+// saveLeft makes a restore that leaves a branch for another one save the unsaved changes there, also those of a pick or
+// revert. They become the newest step of that branch, and the way back leads to it. What becomes of each file is
+// decided as without it.
 func (rs *Restorer) saveLeft(r *request) {
 	r.choose = func(pl *planner, c *capture.Capture) error {
 		r.saveOn = ""

@@ -185,8 +185,8 @@ func (pl *planner) withoutStuck(g authorship.Going, list []value.Merge) []value.
 	})
 }
 
-// giveUp has a file that cannot be merged, and that only a person changed beside what is taken away, become what the
-// target has: people mend what an agent broke, and then give up.
+// giveUp sets a file that cannot be merged to what the target has, if only a person changed it beside the changes that
+// are taken away: people mend what an agent broke, and then give up.
 func (pl *planner) giveUp(path string) {
 	if pl.others.Stay.Of(path) == model.Manual {
 		pl.others.Stay[path], pl.gaveUp[path] = "", true

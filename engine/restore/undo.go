@@ -100,8 +100,8 @@ func (rs *undoer) isAway(session string, o Options) bool {
 	return s != nil && !rs.sessions.InTurn(s) && rs.sessions.Family(at.Session) == rs.sessions.Family(session)
 }
 
-// walkedSession is the session whose branch undo and redo walk: of a fork that has made no step that of the session
-// which it was made of, as long as the project stands on it. It fails while a restore is unfinished, and captures the
+// walkedSession returns the session whose branch undo and redo walk. For a fork without a step of its own that is its
+// original, as long as the project is on the original. It fails while a restore is unfinished, and captures the
 // conversation unless o leaves it alone.
 func (rs *undoer) walkedSession(ctx context.Context, o Options) (string, error) {
 	if err := rs.log.CheckWhole(); err != nil {
@@ -354,9 +354,9 @@ func (rs *undoer) UndoRestore(ctx context.Context, seq uint64, o Options) (*Resu
 	return rs.setBack(ctx, op, nil, false, o)
 }
 
-// setBack sets what a restore set back to what it found; known is a checkpoint of that state that a person knows, if it
-// is one: nil, or with what was unsaved the safety checkpoint is told. redo: it brings again what the restore took
-// back.
+// setBack sets the paths that a restore set back to their state before it. known is a checkpoint of that state that a
+// person knows. If it is nil, or something was unsaved, the answer names the safety checkpoint. redo: it brings again
+// what the restore took back.
 func (rs *undoer) setBack(
 	ctx context.Context, op *refs.Operation, known *model.Checkpoint, redo bool, o Options,
 ) (*Result, error) {
