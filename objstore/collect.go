@@ -22,9 +22,9 @@ import (
 // Marking. The caller marks what is reachable. What a transaction, or anybody who asks Has, relies on meanwhile is
 // recorded by the write barrier, and given to the caller to mark, too (TakeBarrier).
 //
-// Sweeping, from StartSweep on, which no transaction is open beside. What is neither live nor needed by a live one is
-// the sweep set: it is there no more for anybody who would rely on it, Has and Put of every transaction, long before
-// its bytes go. Who puts it again has it written again, whole. So when it goes does not matter, and it goes in small
+// Sweeping, from StartSweep on, which no transaction is open beside. Objects that are neither live nor needed by a live
+// one are the sweep set. For Has and Put of every transaction they no longer exist, long before their bytes are
+// deleted. Who puts it again has it written again, whole. So when it goes does not matter, and it goes in small
 // batches, an object always before what it is built on: stopped anywhere, what is left can be read.
 //
 // One store has one collection at a time. Mark and what follows belong to one goroutine.

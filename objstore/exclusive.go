@@ -2,8 +2,9 @@ package objstore
 
 import "rewind/internal/kv"
 
-// An exclusive is what a transaction knows for as long as nobody else writes objects: what it did not find is still
-// absent, and in a store that was empty nothing is there but its own. A first snapshot so asks the store for nothing.
+// An exclusive has the facts that stay true for a transaction while nobody else writes objects. An object that it did
+// not find is still absent. A store that was empty has only the transaction's own objects. A first snapshot so asks the
+// store for nothing.
 type exclusive struct {
 	begun uint64 // Store.writes when the transaction began
 	mine  uint64 // how many of those since are its own; under Tx.mu, and Tx.spilling to be written, when writes is

@@ -125,8 +125,8 @@ func (s *Swept) add(it *item) {
 // sweepOrder is the order in which kinds go: what refers to others first.
 var sweepOrder = []Kind{Checkpoint, Note, Tree, Transcript, Blob}
 
-// order lists what is dead so that an object comes before what it refers to or is built on: where the sweep is stopped,
-// nothing that is left lacks a base or a chunk.
+// order lists the dead objects, each before the objects that it refers to or is built on. So if the sweep is stopped,
+// no remaining object lacks a base or a chunk.
 func (c *Collection) order() []int32 {
 	var list []int32
 	for _, k := range sweepOrder {

@@ -97,9 +97,9 @@ func (s *Store) Verify(ctx context.Context, k Kind, id ID) error {
 	}
 }
 
-// Deps gives the objects of the same kind that must stay for the one under key to stay readable: the base of a delta
-// (every candidate, should its prefix stand for several), the chunks of a chunked blob. Their own dependencies are not
-// included. No content is read.
+// Deps returns the objects of the same kind that the object under key needs to be readable. They are the base of a
+// delta (every candidate, if its prefix stands for several), or the chunks of a chunked blob. Their own dependencies
+// are not included. No content is read.
 func (s *Store) Deps(k Kind, key Key) ([]Key, error) {
 	n, err := nodeOf(s, k, name{key: key})
 	if err != nil {

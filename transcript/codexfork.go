@@ -28,8 +28,8 @@ func codexLeft(src Source) (left []span, err error) {
 	return left, err
 }
 
-// codexForker makes a thread of its own: the thread's id is another one wherever the client says it, and what was run
-// by `codex exec` is a session like others, which the picker lists. What the model is sent stays as it is. Ordinals
+// codexForker makes a thread of its own. It replaces the thread's id in all places of the client. A session of
+// `codex exec` becomes one like others, so that the picker lists it. What the model is sent stays as it is. Ordinals
 // stay: a gap does no harm.
 type codexForker struct {
 	fork  Fork

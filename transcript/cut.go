@@ -99,9 +99,9 @@ func CutAt(agent Agent, src Source, at int64) (Cut, error) {
 }
 
 // CutTurn is the end of turn n, from 1; what the agent writes ahead of the next prompt is not in it. The end is the
-// last safe place in the turn that has an answer; if there is none, and the model has begun to answer, it is behind the
-// prompt: of a turn that was killed the prompt is left. A prompt that nothing has answered was taken back: the end is
-// that of what was there before it, not of a turn that the person went back behind with it. An error wraps ErrNoTurn or
+// last safe place in the turn after an answer. If there is none, and the model has begun to answer, the end is after
+// the prompt: a killed turn keeps its prompt. A prompt that nothing has answered was taken back: the end is that of
+// what was there before it, not of a turn that the person went back behind with it. An error wraps ErrNoTurn or
 // ErrEmpty.
 func CutTurn(agent Agent, src Source, n int) (Cut, error) {
 	c, err := Scan(agent, src)
@@ -305,9 +305,9 @@ func (c *cutter) lastMessage() string {
 // ErrNoCall says that the conversation has no call of that id.
 var ErrNoCall = errors.New("no such call")
 
-// CutCall is the last safe place at or before the end of a call's result, or, if it has none, of the record that makes
-// the call: the agent may have gone on since. The newest call of that id is meant. An error wraps ErrNoCall or
-// ErrEmpty.
+// CutCall returns the last safe place at or before the end of a call's result. If the call has no result, it is at or
+// before the end of the record that makes the call. The agent may have gone on since. The newest call of that id is
+// meant. An error wraps ErrNoCall or ErrEmpty.
 func CutCall(agent Agent, src Source, call string) (Cut, error) {
 	at, err := callEnd(agent, src, 0, call)
 	if err != nil {

@@ -124,8 +124,8 @@ func unmarked(title string) string {
 	}
 }
 
-// derivedID is the id that a fork has in place of old: a UUID of the SHA-256 of the new session's id, NUL and old, so
-// that the same fork is made of the same bytes wherever they come from.
+// derivedID returns the id that replaces old in a fork: a UUID of the SHA-256 of the new session's id, NUL and old. So
+// equal bytes make the same fork, wherever they come from.
 func derivedID(session, old string) string {
 	sum := sha256.Sum256([]byte(session + "\x00" + old))
 	return uuid([16]byte(sum[:16]), 4)

@@ -1,6 +1,6 @@
-// Package transcript knows the session files of coding agents: where they are, what their records say, where a
-// conversation can be cut, and how a new session is made of the beginning of another. It is pure over bytes: it opens,
-// writes and runs nothing, and asks no clock.
+// Package transcript knows the session files of coding agents. It knows their places and their records, where a
+// conversation can be cut, and how to make a new session from the beginning of another. It is pure over bytes: it
+// opens, writes and runs nothing, and asks no clock.
 //
 // Session files are untrusted: a tool's output, and so a web page, has written part of them. A line of any length and
 // depth is read in bounded memory; what is no JSON, or of a type that nobody knows, passes through unharmed.

@@ -113,9 +113,8 @@ func isSuperJournal(s string) bool {
 	return true
 }
 
-// Accompanies reports whether a name that CompanionOf knows is that of a companion, by what it and the file that it
-// would be a companion of begin with: DatabaseHead bytes of each, or all of the file. Nothing is said of what either is
-// besides a file.
+// Accompanies reports whether a name that CompanionOf knows is a companion's. It decides by the beginnings of database
+// and companion: DatabaseHead bytes of each, or the whole file. Nothing is said of what either is besides a file.
 func Accompanies(name string, database, companion []byte) bool {
 	suffix, _ := companionSuffix(name)
 	for _, k := range databaseKinds {

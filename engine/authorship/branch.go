@@ -58,8 +58,8 @@ func (j *Judge) Back(cp *model.Checkpoint, n int) (to *model.Checkpoint, passed 
 	return cp, passed, nil
 }
 
-// earlier is the session that a step is of, where that was before the one that goes back had begun and this one has no
-// part in it; "": it is none, or a person's, or one of the family.
+// earlier returns the session of a step from before the session that goes back had begun, if this one has no part in
+// it. "": there is none, or the step is a person's or of the family.
 func (j *Judge) earlier(step []*model.Checkpoint) (of string) {
 	if j.Session == model.Manual {
 		return ""

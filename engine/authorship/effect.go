@@ -168,8 +168,8 @@ func (s *Step) has(path string, from, to *oplog.Lookups) (bool, error) {
 	return s.Wrote(tree.Change{Path: path, Old: was, New: is})
 }
 
-// laidOut is what a restore did to the worktree, of which later has the state at some operation behind it: of a whole
-// tree, where it moved the head, and where what was unsaved is as the target has it.
+// laidOut returns what a restore did to the worktree; later has the worktree's state at some later operation. For a
+// restore of the whole tree these are the paths where it moved the head, and unsaved paths that now equal the target's.
 func (j *Judge) laidOut(op *refs.Operation, later *oplog.Lookups) (Step, error) {
 	from, to, err := j.set(op)
 	if paths := op.Restore.Paths; err != nil || len(paths) > 0 {

@@ -19,10 +19,10 @@ type foundBy struct {
 // maxGiveBack bounds how many operations giveBack reads.
 const maxGiveBack = 1 << 14
 
-// giveBack leaves out of stay what a colleague's restore took of this session's own work and of a person's, where
-// target has it: the restore went to another branch, or was exact, and now the person comes back. set has those
-// restores by path. What a restore took of its own session's work stays away, also with what a person had changed in
-// it, and so does all that it laid out for an agent in the middle of a turn.
+// giveBack removes paths from stay: those that a colleague's restore took from this session's own work or from a
+// person's, if target has them. That restore went to another branch, or was exact, and now the person comes back. set
+// has those restores by path. What a restore took of its own session's work stays away, also with what a person had
+// changed in it, and so does all that it laid out for an agent in the middle of a turn.
 func (j *Judge) giveBack(stay Theirs, set map[string]foundBy, target *model.Checkpoint) error {
 	newest, err := j.mayReturn(set, target)
 	if err != nil || len(set) == 0 {

@@ -21,8 +21,8 @@ type heldChange struct {
 
 func holding(tell visitor) *held { return &held{tell: tell, list: map[string]heldChange{}} }
 
-// visit takes in a change, the newest of a path first, and tells of it, or holds it until an older one shows whose it
-// is: a restore of some paths that has set the same, or anything else.
+// visit takes in the changes of a path, the newest first. It reports a change, or holds it until an older one shows the
+// owner: a restore of some paths that has set the same, or anything else.
 func (h *held) visit(op *refs.Operation, ch tree.Change, d judged) {
 	step := op == nil || op.Kind == refs.KindCheckpoint
 	if step && op != h.of {

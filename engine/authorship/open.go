@@ -1,6 +1,6 @@
-// Package authorship says whose a change is: which paths another session changed after a target, what of that is a
-// colleague's at work and what is history, and what an undo of one session gives back. Restores are planned from it; it
-// writes nothing.
+// Package authorship decides who owns a change. It finds the paths that other sessions changed after a target, which of
+// those changes are a colleague's and which are history, and what an undo of one session gives back. Restores are
+// planned from it; it writes nothing.
 package authorship
 
 import (

@@ -13,9 +13,9 @@ import (
 	"rewind/tree"
 )
 
-// undone has the paths that were changed in steps which an undo took back, or a redo or an undo-restore of it brought
-// again, or which lie behind a state to which somebody went; true: a person alone changed it. That is a person's again:
-// who takes back a step of their own does nothing for a session.
+// undone has the paths of steps that an undo took back, of steps that its redo or undo-restore brought again, and of
+// steps after a state to which somebody went. true: a person alone changed the path. That is a person's again: who
+// takes back a step of their own does nothing for a session.
 type undone map[string]bool
 
 // maxUndone bounds how many steps are looked at.

@@ -59,8 +59,8 @@ func namedBy(s *model.Session, t *transcript.Trace) string {
 	return string(s.Agent) + "/" + t.Parent.Session
 }
 
-// comesFrom reports whether a session was made of another one, over any number of forks, as rewind made them or their
-// files say: what was found by comparing may yet be found to be otherwise.
+// comesFrom reports whether a session was made from another one, over any number of forks. Forks by rewind, or named in
+// their files, count. Those found by comparing do not: that result may still change.
 func (k kin) comesFrom(s *model.Session, name string) bool {
 	for range MaxForks {
 		if s == nil || s.Fork == nil || byLooks(s.Fork) {
@@ -80,10 +80,10 @@ func byLooks(l *model.Lineage) bool {
 	return byAgent && (l.How == value.FoundIDs || l.How == value.FoundContent)
 }
 
-// origin is the session that s was made of, by its trace, and of the kin that which has most of it: most records known
-// by their ids, then most of what a record says. Of several that have the same, that which was there first has what the
-// others were made of. nil: s was made of none. open: s, or that which it was found by comparing to be made of, has
-// nothing of its own yet, so that it is to be asked again when either goes on. A file that names its parent is
+// origin returns the session that s was made from, by its trace: of the kin the one with most of it. Records known by
+// their ids count first, then the contents of records. Of several that have the same, that which was there first has
+// what the others were made of. nil: s was made of none. open: s, or that which it was found by comparing to be made
+// of, has nothing of its own yet, so that it is to be asked again when either goes on. A file that names its parent is
 // believed.
 func (k kin) origin(r *tracer, s *model.Session, t *transcript.Trace) (l *model.Lineage, open bool, err error) {
 	named := namedBy(s, t)
@@ -270,9 +270,8 @@ func (k kin) above(r *tracer, p *model.Session, t *transcript.Trace, same transc
 	return false
 }
 
-// share says in l how far both conversations are the same: as far as they are, or as the child's own file shows if that
-// is further, since the parent may have been cut. What the parent, or the child t itself, has as a summary alone are
-// turns of both, too.
+// share sets in l how far both conversations are the same. If the child's own file shows more, that counts: the parent
+// may have been cut. What the parent, or the child t itself, has as a summary alone are turns of both, too.
 func share(l *model.Lineage, parent *model.Session, t *transcript.Trace, same transcript.Same, shown int) {
 	both, turns, before := same.Turn, same.Turns, parent.InSummary()
 	if both < shown {

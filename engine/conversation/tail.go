@@ -338,9 +338,9 @@ func recheckDue(s *model.Session) bool {
 	return at.Length-at.Checked >= max(at.Checked/8, TranscriptBlock)
 }
 
-// Recheck compares a whole session file with what was captured, once it has grown by an eighth since the last time:
-// nothing else shows that an agent has changed what lies before the last block. What differs is captured as a new
-// generation. The log's lock is taken, but not while the file is read.
+// Recheck compares a whole session file with the captured conversation, when the file has grown by an eighth since the
+// last time. Nothing else shows that an agent has changed bytes before the last block. What differs is captured as a
+// new generation. The log's lock is taken, but not while the file is read.
 func (cs *Conversations) Recheck(ctx context.Context, name string) error {
 	cs.log.Lock()
 	s := cs.log.Session(name)

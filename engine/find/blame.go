@@ -225,8 +225,9 @@ func (b *blame) walk(ctx context.Context, t *trail, is []byte, now []int) error 
 	return nil
 }
 
-// scattered hands the lines of a state that no checkpoint has on to the older ones that have them, the newest first: a
-// restore that keeps what others changed puts a file together of several states. It gives now without them.
+// scattered passes the lines of a state that no checkpoint has on to the older checkpoints that have them, the newest
+// first. Such a state comes from a restore that kept others' changes: it joins a file from several states. It gives now
+// without them.
 func (b *blame) scattered(ctx context.Context, t *trail, h *hop, is []byte, now []int) ([]int, error) {
 	tried := map[objstore.ID]bool{}
 	for at := h.at - 1; at >= 0 && slices.ContainsFunc(now, asked); at-- {

@@ -1,6 +1,6 @@
-// Package find answers questions over all checkpoints of a project: which of them changed a path (Paths), when a text
-// came and went (Paths with Text or Changed, Grep), who wrote a line (Blame), where something was said (Said). It only
-// reads.
+// Package find searches all checkpoints of a project. Paths finds those that changed a path, and with Text or Changed
+// those that added or removed a text. Grep finds a text, Blame the author of a line, Said a text in conversations. It
+// only reads.
 //
 // All of it walks the line: the checkpoints in the order of the log, which is the order in which the worktree had these
 // states. Safety checkpoints, which restores take, are states like any other and lie on the line where they are asked

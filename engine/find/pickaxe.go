@@ -11,8 +11,8 @@ import (
 	"rewind/tree"
 )
 
-// versions calls fn once for each distinct content that changes have, but those that are known not to have a text, file
-// by file and the oldest first; a file's earlier names count as other files.
+// versions calls fn once for each distinct content of changes, file by file and the oldest first. It skips contents
+// that are known not to have the text. A file's earlier names count as other files.
 func (q *pathQuery) versions(
 	ctx context.Context, found []stepChanges, text []byte, fn func(e *tree.Entry, content []byte),
 ) error {

@@ -146,8 +146,8 @@ func (co *Collector) commit(ctx context.Context, write func(*kv.Batch) error) er
 	return nil
 }
 
-// recheck returns ErrReplan if what came into the log since the plan was made needs a checkpoint that goes: a tag, a
-// cursor or a restore comes by an operation, a restore under way has a journal. The log's lock is held.
+// recheck returns ErrReplan if newer operations of the log need a checkpoint that the plan removes. A tag, a cursor or
+// a restore comes by an operation; a restore under way has a journal. The log's lock is held.
 func (g *gcPlan) recheck() error {
 	j, err := g.e.log.ReadJournal()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package gc keeps a store small: it reads the whole log, plans by the retention of the settings what goes, squashes
-// what stays, marks what is reached, and has the object store sweep the rest. It stands back while events are taken in.
-// docs/gc.md has the invariants.
+// Package gc keeps a store small. It reads the whole log and plans the removals by the retention settings. It squashes
+// the steps that stay, marks everything that is reached, and lets the object store sweep the rest. It stands back while
+// events are taken in. docs/gc.md has the invariants.
 package gc
 
 import (

@@ -3,9 +3,9 @@
 // is, and where it was before. Rows of restores say what went back and can be undone.
 //
 // The operations are the truth. A row is made of them by one function, fold, in the order of the log, and of nothing
-// else; it names operations and repeats nothing of them. Rows are brought up to the log when somebody asks, and
-// stored together with how far they are: an agent's hook pays nothing for them, and whatever is killed meanwhile,
-// they are of a beginning of the log. Where the log's past changes, by gc, a repair or a purge, they are folded anew.
+// else; it names operations and repeats nothing of them. Rows are brought up to date with the log when somebody asks,
+// and stored together with their place in the log. So an agent's hook pays nothing for them, and after a kill they are
+// of a beginning of the log. Where the log's past changes, by gc, a repair or a purge, they are folded anew.
 package ledger
 
 import (
@@ -83,8 +83,9 @@ func New(log *oplog.Log, st *State) *Ledger { return &Ledger{log: log, slice: sl
 // VersionsBy says who tells versions of session files. It is called before the ledger is used.
 func (l *Ledger) VersionsBy(v Versions) { l.versions = v }
 
-// Tells has whoever waits be told how many of the log's operations are folded, where that takes more than one batch: a
-// store of a version that had no rows, or whose rows count no more. It is called before the ledger is used.
+// Tells sets a function that reports to a waiting person how many of the log's operations are folded, if that takes
+// more than one batch. The store is of a version without rows then, or its rows no longer count. It is called before
+// the ledger is used.
 func (l *Ledger) Tells(told func(done, total int)) { l.told = told }
 
 // Turns are the rows of a session, the oldest first, up to the end of the log. The caller need not hold the log's lock.

@@ -8,8 +8,8 @@ import (
 	"rewind/refs"
 )
 
-// OwnPlace reports whether what a session's agent has lost can be laid out again as the session's own file: nothing is
-// there but the beginning of it, and no part of it stands in another file.
+// OwnPlace reports whether a lost conversation can be written again as the session's own file. That file must have
+// nothing but its beginning, and no part of it may be in another file.
 func (m *Manager) OwnPlace(s *model.Session) bool {
 	loss, said := m.conversations.Loss(s)
 	if s.Cursor.Base > 0 || loss == value.NoLoss {

@@ -42,8 +42,8 @@ const PersonRead = 256 << 20
 // EventScan is the cause of a checkpoint that a scan of the whole tree made, of changes that nothing had reported.
 const EventScan = "scan"
 
-// QuietAfter is how long a turn without a running call, and its session file, must have been silent to have ended
-// without saying so: an interrupt, an error of the model and a killed agent announce nothing in some agents.
+// QuietAfter is the silence after which a turn without a running call counts as ended; its session file must be silent
+// as long. With some agents an interrupt, an error of the model and a kill send no event.
 const QuietAfter = 30 * time.Second
 
 // EventQuiet is the name of the stop that nobody announced, and its word in causes: the agent has sent nothing.

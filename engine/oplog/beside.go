@@ -69,8 +69,8 @@ func (l *Log) GoneBeside(there *Log, ent *tree.Entry) (value.KeptReason, error) 
 	return why, there.AsBeside(err)
 }
 
-// Borrow puts the content of a file or link into a transaction of this store, where it is not there yet, from another
-// one's: what comes is hashed again, and is what the entry names or an error.
+// Borrow copies the content of a file or link from another project's store into a transaction of this store, if it is
+// missing here. It hashes the content again, and fails if it is not what the entry names.
 func (l *Log) Borrow(tx *objstore.Tx, there *Log, ent *tree.Entry) error {
 	if has, err := tx.Has(objstore.Blob, ent.ID); err != nil || has {
 		return err

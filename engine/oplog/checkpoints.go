@@ -170,9 +170,9 @@ func (l *Log) NoteOf(id objstore.ID) ([]tree.Skip, error) {
 	return tree.DecodeNote(raw)
 }
 
-// Folded reports whether lists leave a step out; later is the one after it on its line. The last step of a turn shows,
-// and so does the one that a save or an undo came to: what a person saved, or the undo took back, is a step by itself.
-// A person's change in the middle of a turn is one, too.
+// Folded reports whether lists leave a step out; later is the one after it on its line. The last step of a turn is
+// shown, and so is the one before a save or an undo: the save, or the undone change, is a step by itself. A person's
+// change in the middle of a turn is one, too.
 func Folded(cp, later *model.Checkpoint) bool {
 	if !cp.Minor || later == nil || later.Session != cp.Session {
 		return false

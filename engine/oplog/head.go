@@ -109,8 +109,8 @@ func (l *Log) headAfter(r *refs.Restore) (Head, error) {
 	return l.Accounts(target)
 }
 
-// Accounts is what a checkpoint accounts for: of a step all of it; of a safety checkpoint the head before it, since
-// what was unsaved then is unsaved again when it is brought back.
+// Accounts returns the head that a checkpoint accounts for. For a step that is all of it. For a safety checkpoint it is
+// the head before it: the unsaved changes of then are unsaved again when it is brought back.
 func (l *Log) Accounts(cp *model.Checkpoint) (Head, error) {
 	if cp.Cause.Event != model.EventSafety {
 		return Head{Tree: cp.Tree, Note: cp.Note, Checkpoint: cp.ID}, nil

@@ -71,8 +71,8 @@ func (l *Log) Root() (worktreefs.Dir, error) {
 	return d, nil
 }
 
-// CheckRoot fails if the project's path does not lead to the directory that root holds: then another one has taken its
-// name since Root, and what was read of the project by its path may be that one's.
+// CheckRoot fails if the project's path no longer leads to the directory of root. Another directory has taken its name
+// since Root then, and data read by the project's path may be that one's.
 func (l *Log) CheckRoot(root worktreefs.Dir) error {
 	held, err := root.Stat()
 	if err != nil {

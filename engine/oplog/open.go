@@ -1,5 +1,5 @@
-// Package oplog is an open project's log as the rooms above it read and write it: its operations, the checkpoints that
-// they name, sessions, squash records, messages, the newest state that is known, and the notices. It knows records and
+// Package oplog is an open project's log, for the rooms above it. It reads and writes the operations, the checkpoints
+// that they name, sessions, squash records, messages, the newest known state, and the notices. It knows records and
 // their order, and nothing of what is in a conversation or how a worktree is read.
 //
 // One lock, Log.Lock, orders everything that changes a project: whoever captures, restores, collects or repairs has it.

@@ -18,9 +18,8 @@ import (
 // ErrNothingToAdopt is returned where no store lies that is not believed.
 var ErrNothingToAdopt = fmt.Errorf("%w: there is no store here that is not believed", model.ErrNotFound)
 
-// PlanAdopt looks at the nearest store at or above dir that is passed over. It refuses what cannot be taken over as it
-// lies there: a store that git tracks, or one with a link, a second name, or anything but files and directories of this
-// user's in it.
+// PlanAdopt looks at the nearest store at or above dir that is passed over. It refuses a store that git tracks. It also
+// refuses one with a link, a file with a second name, or anything but files and directories of this user's in it.
 func PlanAdopt(ctx context.Context, home Home, dir string, wait time.Duration) (*value.Adoption, error) {
 	fail := func(err error) (*value.Adoption, error) { return nil, fmt.Errorf("adopt store: %w", err) }
 	p, err := Find(ctx, home, dir, wait)

@@ -33,8 +33,8 @@ func worktreeError(dir string, err error) error {
 	return &value.OpError{Op: "worktree", Subject: dir, Typed: true, Err: err}
 }
 
-// PlanWorktree checks that a worktree can be made at dir, and gives its path with links above it resolved: in a
-// directory that is there, itself not there yet, in no project and around none.
+// PlanWorktree checks that a worktree can be made at dir, and returns its path with links above it resolved. dir must
+// not exist, the directory above must. dir must be in no project and around none.
 func (h Home) PlanWorktree(dir string) (string, error) {
 	refuse := func(format string, args ...any) (string, error) {
 		return "", worktreeError(dir, model.Usagef(format, args...))

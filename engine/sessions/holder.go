@@ -37,8 +37,8 @@ func (ss *Sessions) turnOf(session string, n uint64, choose bool) (string, error
 	return ss.holder(session, n), nil
 }
 
-// holder is the session that turn n means when nobody names one, with session as the current one: that one, or while no
-// agent has continued a fork that has fewer turns, the session that it was forked from.
+// holder returns the session that turn n means without a name; session is the current one. It is session itself. If
+// that is a fork with fewer turns that no agent has continued, it is the fork's original.
 func (ss *Sessions) holder(session string, n uint64) string {
 	for range MaxFamily {
 		s, err := ss.log.StoredSession(session)

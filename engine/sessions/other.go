@@ -6,8 +6,8 @@ import (
 	"rewind/refs"
 )
 
-// Mover is the session whose cursor a checkout of target moves: the named one; else the current one where target lies
-// on its line, or is no session's; else the one that target belongs to.
+// Mover returns the session whose cursor a checkout of target moves: the named one. Without a name it is the current
+// one, if target is on its line or is no session's. Otherwise it is target's session.
 func (ss *Sessions) Mover(target *model.Checkpoint, w model.SessionChoice) (string, error) {
 	if w.Session == "" && target.Cause.Event != model.EventSafety {
 		at, err := ss.Position()

@@ -100,8 +100,8 @@ func (ss *Sessions) UnderWay(list []model.Session) []value.AtWork {
 	return out
 }
 
-// under are the steps' files that open calls may be writing: paths that the calls name, with files as their number; all
-// of them, in files alone, if a call names none or none is open.
+// under returns the steps' files that open calls may be writing: paths are those that the calls name, files is how many
+// there are. If a call names no path, or no call is open, files counts all files of the steps.
 func under(calls []model.Call, steps []tree.Change) (paths []value.Text, files int) {
 	all := len(calls) == 0
 	named := map[string]bool{}

@@ -88,8 +88,9 @@ func (ss *Sessions) OrCurrent(session string) (string, error) {
 // sorted, whether the log's lock is held or not.
 func (ss *Sessions) TitlesBy(find func(title string, whole bool) ([]string, error)) { ss.titled = find }
 
-// FindSession is the one place where what a person calls a session becomes one: its name, or how the agent's id begins,
-// else its title, or how that begins, or what it has in it. Errors: model.ErrNotFound, *SeveralSessionsError.
+// FindSession finds the session for a name that a person typed. It tries the session's name, or the beginning of the
+// agent's id. Then it tries the title: the whole, its beginning, or a part of it. Errors: model.ErrNotFound,
+// *SeveralSessionsError.
 func (ss *Sessions) FindSession(name string) (string, error) { return ss.find(name, false) }
 
 // FindWhole is FindSession for who deletes: a part of a title names none.

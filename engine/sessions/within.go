@@ -18,9 +18,9 @@ func CheckPerson(home string, process int) error {
 	return nil
 }
 
-// CheckPerson is the same, and returns that error also while a call that can run commands is open here and the process
-// cannot be told from what such a call left behind: it does not come from a person's terminal. A process that is not
-// known (0) does not.
+// CheckPerson is the same, and stricter while a call that can run commands is open here. Then it also returns that
+// error for a process that does not come from a person's terminal: such a call may have left it behind. A process that
+// is not known (0) does not.
 func (ss *Sessions) CheckPerson(process int) error {
 	switch o := clients.OriginOf(process, ss.log.Home.Dir); {
 	case o.Agent != "":

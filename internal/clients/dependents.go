@@ -17,10 +17,10 @@ import (
 // and more.
 const maxFirst = 4 << 20
 
-// Dependents returns the rollouts of Codex below root whose conversation begins with more than cut bytes of the rollout
-// with that id (transcript.CodexBaseID): a fork that Codex made, or what followed when the person went back. With a cut
-// before that Codex refuses to open them. It reads first lines only. The rollout that is cut may be among them, when it
-// continues another one of its thread. A line that cannot be read says nothing.
+// Dependents returns the rollouts of Codex below root that begin with more than cut bytes of the rollout with that id
+// (transcript.CodexBaseID). Such a rollout is a fork by Codex, or the continuation after the person went back. With a
+// cut before that Codex refuses to open them. It reads first lines only. The rollout that is cut may be among them,
+// when it continues another one of its thread. A line that cannot be read says nothing.
 func Dependents(root, fileID string, cut int64) ([]string, error) {
 	var out []string
 	for _, dir := range []string{"sessions", "archived_sessions"} {

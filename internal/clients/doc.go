@@ -1,5 +1,5 @@
-// Package clients knows the agents' programs on this machine: where their folders are, whether one of them runs on a
-// session, and how their own lists and caches are told of a session file that was added or cut.
+// Package clients knows the agents' programs on this machine. It finds their folders, and the programs that run on a
+// session. It updates their own lists and caches when a session file was added or cut.
 //
 // What belongs to an agent is read as it lies there, and changed through the agent's own program where that has a way.
 // Two things it has no way for: an entry of Claude's sessions-index.json, and the rows that Codex keeps of what a

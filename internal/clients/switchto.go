@@ -2,8 +2,8 @@ package clients
 
 import "rewind/transcript"
 
-// SwitchTo is what a person types into a running program of the agent to have it go on in another session; "": there is
-// nothing that is known to work, and the program has to be left.
+// SwitchTo returns what a person types into a running program of the agent to go on in another session. "": nothing is
+// known to work, and the program must be closed.
 func SwitchTo(agent transcript.Agent, session string) string {
 	switch agent {
 	case transcript.Claude:

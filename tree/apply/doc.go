@@ -9,9 +9,9 @@
 //
 // Invariants: nothing is overwritten or unlinked in place. All new content lies in the stage, hashed and durable,
 // before the first name in the worktree changes. Bytes that are not what a step expects go back, or stay in the stage,
-// and are named in a Conflict. A run that is cut short, by an error or a kill, is finished by a run of the same steps,
-// or taken back by one of tree.Reverse of them, with the same Root, Stage and Op. No symlink is followed, git's
-// directory and rewind's own are never written, and no file gets a right that what it replaces has not got.
+// and are named in a Conflict. An error or a kill may interrupt a run. Another run of the same steps finishes it, and a
+// run of tree.Reverse of them takes it back, with the same Root, Stage and Op. No symlink is followed, git's directory
+// and rewind's own are never written, and no file gets a right that what it replaces has not got.
 //
 // There is no journal here and nothing of a store: who calls Run has written down what it is to do.
 //

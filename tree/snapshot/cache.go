@@ -13,9 +13,9 @@ import (
 // Cache is the stat cache: for each path the stamp of the file and the id of its content, so that a file whose stamp
 // did not change need not be read. To lose it, or any entry of it, costs time and nothing else.
 //
-// A snapshot only stages what it found. Flush adds the staged changes to the batch that holds the snapshot's objects,
-// so that an entry and the object it names are written together; Committed then makes them what the next snapshot
-// starts from, Discard drops them. A snapshot drops what an earlier one staged, too.
+// A snapshot only stages what it found. Flush adds the staged changes to the batch with the snapshot's objects, so an
+// entry and its object are written together. Then Committed makes them the start of the next snapshot, or Discard drops
+// them. A snapshot drops what an earlier one staged, too.
 //
 // A cache is for one working tree and one snapshot at a time: concurrent calls wait for each other.
 type Cache struct {

@@ -46,9 +46,9 @@ type Source struct {
 	// Watcher, with a Cache and a Generation, and always with the same Cache, saves the look at what did not change.
 	// nil: none.
 	Watcher *Watcher
-	// Generation names the state of all that decides about a snapshot besides the tree: it changes whenever Rules,
+	// Generation names the state of everything that a snapshot depends on besides the tree. It changes when Rules,
 	// Tracked or Secret may answer differently, when Put is another store, and when objects may have been removed from
-	// it. Empty: unknown, so the whole tree is scanned.
+	// that store. Empty: unknown, so the whole tree is scanned.
 	Generation string
 	// Full scans the whole tree in any case. What differs then without having been reported is counted in
 	// value.Watcher.Missed.

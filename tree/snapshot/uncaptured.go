@@ -11,9 +11,10 @@ import (
 	"rewind/tree/ignore"
 )
 
-// Uncaptured says why nothing new below a directory is captured: the line of a note for it, or for a directory above,
-// and the rule behind that; by is nil where no rule is. ok is false where it is captured, also where a tracked path
-// lies below, and where it cannot be looked at. dir is relative to the root. It lists the directories on the way.
+// Uncaptured says why nothing new below a directory is captured. It returns the line of a note for the directory, or
+// for one above, and the rule that caused it; by is nil if there is no rule. ok is false where it is captured, also
+// where a tracked path lies below, and where it cannot be looked at. dir is relative to the root. It lists the
+// directories on the way.
 func Uncaptured(src Source, dir string) (why tree.Skip, by *ignore.Rule, ok bool) {
 	if src.Rules == nil {
 		src.Rules = ignore.New(ignore.Options{})
