@@ -53,7 +53,10 @@ func selectors(css string) (all []string) {
 
 // Styles, templates and scripts are written to be read: lines of at most 120 columns, a declaration a line.
 func TestSourcesAreFormatted(t *testing.T) {
-	written := []string{"html/*.html", "src/*.ts", "src/page.css", "src/css/*.css", "src/css/view/*.css"}
+	written := []string{
+		"html/*.html", "src/*.ts", "src/pure/*.ts", "src/test/*.ts",
+		"src/page.css", "src/css/*.css", "src/css/view/*.css",
+	}
 	for name, src := range sources(t, written...) {
 		for n, line := range strings.Split(src, "\n") {
 			if utf8.RuneCountInString(line) > 120 {
@@ -121,5 +124,51 @@ func TestStylesAreUsed(t *testing.T) {
 				seen[c[1]] = true
 			}
 		}
+	}
+}
+
+// What docs/page.md says of adding a view is there: its files, and in them what it names.
+func TestAddingAView(t *testing.T) {
+	root := "../../../"
+	doc, err := os.ReadFile(root + "docs/page.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(doc), "## Adding a view")
+	section, _, _ = strings.Cut(section, "\n## ")
+	named, rows := regexp.MustCompile("`([^`]+)`"), 0
+	for line := range strings.Lines(section) {
+		var words []string
+		var text strings.Builder
+		for _, m := range named.FindAllStringSubmatch(line, -1) {
+			if !regexp.MustCompile(`^(server|internal)/.*\.\w+$`).MatchString(m[1]) {
+				words = append(words, m[1])
+				continue
+			}
+			b, err := os.ReadFile(root + m[1])
+			if err != nil {
+				t.Error(err)
+			}
+			text.Write(b)
+		}
+		if text.Len() == 0 {
+			continue
+		}
+		rows++
+		for _, word := range words {
+			_, name, method := strings.Cut(word, ").")
+			if !method {
+				name = word
+			}
+			if dir, err := os.Stat(name); err == nil && dir.IsDir() || strings.HasPrefix(name, "make ") {
+				continue
+			}
+			if !strings.Contains(text.String(), name) {
+				t.Errorf("%s is in none of the files of: %.60s", word, line)
+			}
+		}
+	}
+	if rows < 9 {
+		t.Errorf("%d steps", rows)
 	}
 }

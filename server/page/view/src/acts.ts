@@ -79,8 +79,9 @@ function onSheet(event: KeyboardEvent): void {
     Home: -1e6,
     End: 1e6,
   };
+  const far = by[event.key];
   if (event.key === "Enter") doButton()?.click();
-  else if (by[event.key]) body?.scrollBy(0, by[event.key]);
+  else if (far) body?.scrollBy(0, far);
   else return;
   event.preventDefault();
 }
@@ -162,7 +163,7 @@ async function carryOut(form: HTMLFormElement, wanted: Wish): Promise<void> {
     },
   });
   const done = await doing.ask(
-    () => send(`${base}/p/${project}/do`, { ...wanted, id }),
+    () => send(`${base}/p/${project}/do`, { ...wanted, id }, null),
     () => void carryOut(form, wanted),
   );
   window.clearTimeout(long);

@@ -1,3 +1,4 @@
+import { Newest } from "./pure/newest";
 import { Refusal } from "./server";
 
 // skeletonAfter is view.SkeletonAfter, in milliseconds.
@@ -10,9 +11,9 @@ export interface Shows {
   failed(words: DocumentFragment, again: HTMLButtonElement, answered: boolean): void;
 }
 
-// Place is where answers go. The newest request counts: one before it is given up.
+// Place is where answers go. The newest request counts.
 export class Place {
-  private asking: AbortController | null = null;
+  private readonly newest = new Newest();
 
   constructor(private readonly shows: Shows) {}
 
@@ -22,17 +23,11 @@ export class Place {
     get: (signal: AbortSignal) => Promise<DocumentFragment>,
     again: () => void,
   ): Promise<DocumentFragment | null> {
-    this.asking?.abort();
-    const mine = new AbortController();
-    this.asking = mine;
-    const late = window.setTimeout(() => this.shows.busy(true), skeletonAfter);
-    const got = await get(mine.signal).catch((error: unknown) => ({ error }));
-    window.clearTimeout(late);
-    if (mine.signal.aborted) return null;
-    this.asking = null;
+    const answer = await this.newest.ask(get, skeletonAfter, () => this.shows.busy(true));
+    if (!answer) return null;
     this.shows.busy(false);
-    if (got instanceof DocumentFragment) return got;
-    this.shows.failed(wordsOf(got.error), againButton(again), got.error instanceof Refusal);
+    if ("got" in answer) return answer.got;
+    this.shows.failed(wordsOf(answer.error), againButton(again), answer.error instanceof Refusal);
     return null;
   }
 }

@@ -1,17 +1,18 @@
+import { entrance } from "./pure/address";
 import { base } from "./server";
 
 // enter gives the token in. It stands behind the '#' of the address, which no browser sends, and goes from the address
 // first.
 export async function enter(): Promise<void> {
-  const token = location.hash.slice(1);
-  history.replaceState(null, "", location.pathname);
+  const { token, path } = entrance(location.href);
+  history.replaceState(null, "", path);
   try {
     await giveIn(token);
   } catch {
     // no answer; the token is still good
     const wait = document.querySelector<HTMLElement>(".wait")!;
     const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Try again" });
-    again.addEventListener("click", () => location.replace(`${location.pathname}#${token}`));
+    again.addEventListener("click", () => location.replace(`${path}#${token}`));
     again.addEventListener("click", () => location.reload());
     wait.replaceChildren("The daemon does not answer. ", again);
   }

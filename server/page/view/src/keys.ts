@@ -3,6 +3,7 @@ import { shown, step } from "./log";
 import { toggle } from "./split";
 import { act, notice } from "./acts";
 import { paragraph } from "./ask";
+import { keyed, type Pressed } from "./pure/keymap";
 import { openChosen } from "./steps";
 
 const home = `${base}/p/${project}`;
@@ -32,27 +33,32 @@ const actions: Record<string, () => unknown> = {
 };
 
 export function keys(): void {
-  document.querySelector("[data-keys]")?.addEventListener("click", actions["?"]);
+  document.querySelector("[data-keys]")?.addEventListener("click", () => actions["?"]?.());
+  const names = new Set(Object.keys(actions));
   document.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
-    if (
-      event.defaultPrevented ||
-      event.ctrlKey ||
-      event.metaKey ||
-      event.altKey ||
-      document.querySelector("dialog[open]")
-    )
-      return;
-    if (target.matches("input, textarea, select, [contenteditable]")) {
-      if (event.key === "Escape") target.blur();
+    const pressed: Pressed = {
+      key: event.key,
+      held: event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey,
+      on: target.matches("input, textarea, select, [contenteditable]")
+        ? "text"
+        : target.matches("a, button, summary")
+          ? "control"
+          : "page",
+    };
+    const around = {
+      dialog: document.querySelector("dialog[open]") !== null,
+      project: project !== "",
+      rows: document.querySelector(".rows") !== null,
+    };
+    const name = keyed(pressed, around, names);
+    if (name === null) return;
+    if (name === "leave") {
+      target.blur();
       return;
     }
-    if (event.key === "Enter" && target.matches("a, button, summary")) return;
-    const action = actions[event.key];
-    if (!action || (event.key.startsWith("Arrow") && !document.querySelector(".rows"))) return;
-    if (!project && event.key !== "?" && event.key !== "/") return;
     event.preventDefault();
-    action();
+    actions[name]?.();
   });
 }
 

@@ -1,6 +1,9 @@
 import { notice } from "./acts";
 import { failure, Place } from "./ask";
 import { more } from "./more";
+import { again, beside as besideOf } from "./pure/address";
+import { beyond } from "./pure/list";
+import { Pace } from "./pure/pace";
 import { base, part, project } from "./server";
 import { lift } from "./steps";
 
@@ -8,37 +11,20 @@ import { lift } from "./steps";
 // stays where it is.
 export function live(): void {
   if (!project) return;
-  // What comes in a burst is shown together, and while more comes no oftener than this: drawing must not slow down who
-  // is at work. A step changes no session's place, so that the sessions beside the log are asked for less often still.
-  const [pause, pauseBeside] = [1500, 4000]; // milliseconds
+  const pace = new Pace();
   let due = 0;
-  let last = 0;
-  let lastBeside = 0;
-  let beside = false;
-  let own = false; // who looks did it
   const soon = (event?: unknown): void => {
-    beside ||= event !== "checkpoint";
+    pace.happened(event);
     if (due) return;
-    due = window.setTimeout(
-      async () => {
-        due = 0;
-        last = Date.now();
-        const both = beside && last - lastBeside >= pauseBeside;
-        if (both) {
-          beside = false;
-          lastBeside = last;
-        }
-        const mine = own;
-        own = false;
-        await renew(both, mine);
-        if (beside && !due) soon("checkpoint");
-      },
-      Math.max(120, last + pause - Date.now()),
-    );
+    due = window.setTimeout(async () => {
+      due = 0;
+      const { beside, own } = pace.take(Date.now());
+      await renew(beside, own);
+      if (pace.left() && !due) soon("checkpoint");
+    }, pace.wait(Date.now()));
   };
   document.addEventListener("rewind:changed", () => {
-    own = true;
-    last = lastBeside = 0; // who did it waits for it
+    pace.mine();
     soon();
   });
   document.addEventListener("visibilitychange", () => {
@@ -96,10 +82,9 @@ async function renew(beside: boolean, own: boolean): Promise<void> {
   else if (at === "tree" || at === "lanes" || at === "ops") {
     const main = document.getElementById("main")!;
     const top = main.scrollTop;
-    const here = new URL(location.href);
-    here.searchParams.set("have", String(main.querySelectorAll(".tree > li").length));
+    const here = again(location.href, main.querySelectorAll(".tree > li").length);
     const fresh = await meanwhile.ask(
-      (signal) => part(here.href, "main", signal),
+      (signal) => part(here, "main", signal),
       () => void renew(beside, own),
     );
     if (!fresh) return;
@@ -159,11 +144,11 @@ async function renewLog(beside: boolean, own: boolean): Promise<void> {
   const list = fresh.querySelector<HTMLElement>("[data-rows]")!;
   const putSteps = lift(rows, own);
   // Older rows that are there stay behind the last of the fresh ones, with the link to what is older still.
-  const end = list.querySelector<HTMLElement>(".row:nth-last-child(1 of .row)")?.dataset.id;
-  const same = end ? rows.querySelector(`[data-id="${CSS.escape(end)}"]`) : null;
-  if (same) {
+  const old = [...rows.children] as HTMLElement[];
+  const rest = beyond(names(old), names([...list.querySelectorAll<HTMLElement>(".row")]));
+  if (rest) {
     list.querySelector(".older")?.remove();
-    while (same.nextElementSibling) list.append(same.nextElementSibling);
+    list.append(...old.slice(old.length - rest.length));
   }
   rows.replaceChildren(...list.children);
   putSteps();
@@ -192,6 +177,11 @@ async function renewLog(beside: boolean, own: boolean): Promise<void> {
   document.dispatchEvent(new Event("rewind:rows"));
 }
 
+// names are those of a log's rows; what is no row has none.
+function names(rows: HTMLElement[]): string[] {
+  return rows.map((row) => row.dataset.id ?? "");
+}
+
 // renewParted shows what others went on with from where a fork parted. What is open stays open.
 function renewParted(old: HTMLElement, fresh: HTMLElement): void {
   const was = [...old.querySelectorAll("details")];
@@ -205,10 +195,9 @@ function renewParted(old: HTMLElement, fresh: HTMLElement): void {
 async function renewSide(): Promise<void> {
   const list = document.querySelector<HTMLElement>(".branches");
   if (!list || list.offsetParent === null) return;
-  const at = new URL(location.pathname, location.href);
-  at.search = `?from=0&have=${list.children.length}`;
+  const at = besideOf(location.href, list.children.length);
   const fresh = await aside.ask(
-    (signal) => part(at.href, "side", signal),
+    (signal) => part(at, "side", signal),
     () => void renewSide(),
   );
   if (!fresh) return;

@@ -1,4 +1,6 @@
 import { failure, Place, skeleton } from "./ask";
+import { chosen } from "./pure/address";
+import { stepped } from "./pure/list";
 import { part } from "./server";
 
 let coming: Promise<void> = Promise.resolve();
@@ -37,9 +39,7 @@ export function log(): void {
     list.querySelector("a[aria-current]")?.removeAttribute("aria-current");
     link.setAttribute("aria-current", "true");
     link.scrollIntoView({ block: "nearest" });
-    const at = new URL(location.href);
-    at.searchParams.set("at", row.dataset.id!);
-    history.replaceState(null, "", at);
+    history.replaceState(null, "", chosen(location.href, row.dataset.id!));
     place();
     if (moment.contains(document.activeElement)) moment.focus({ preventScroll: true });
     for (const old of moment.children) old.toggleAttribute("inert", !isShown(row));
@@ -116,7 +116,7 @@ export function log(): void {
 export function step(by: number): void {
   const rows = all();
   const now = rows.findIndex(isChosen);
-  const next = rows[Math.min(Math.max(now + by, 0), rows.length - 1)];
+  const next = rows[stepped(now, by, rows.length)];
   next?.dispatchEvent(new CustomEvent("choose", { bubbles: true }));
 }
 

@@ -15,12 +15,12 @@ const policy: Policy = policies
   : { createHTML: (text) => text };
 
 // part asks for one part of a document and gives its nodes; an error is the server's words.
-export async function part(path: string, name: string, signal?: AbortSignal): Promise<DocumentFragment> {
+export async function part(path: string, name: string, signal: AbortSignal): Promise<DocumentFragment> {
   return nodes(await fetch(path, { headers: { "Rewind-Part": name }, signal }));
 }
 
 // send does something, and gives the answer's nodes.
-export async function send(path: string, body: unknown, signal?: AbortSignal): Promise<DocumentFragment> {
+export async function send(path: string, body: unknown, signal: AbortSignal | null): Promise<DocumentFragment> {
   const headers = { "Content-Type": "application/json" };
   return nodes(await fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal }));
 }

@@ -1,3 +1,5 @@
+import { columns } from "./pure/columns";
+
 // Side by side: the lines of a diff in two columns. The lines are the same; how they are laid out is remembered.
 const key = "rewind.split";
 
@@ -37,24 +39,17 @@ function one(diff: HTMLElement): void {
 
 // beside puts runs of removed and added lines next to each other. An unchanged line stands on both sides.
 function beside(diff: HTMLElement): void {
-  let [left, right] = [0, 0]; // the last rows that are taken
-  let last = "";
-  for (const line of [...diff.children] as HTMLElement[]) {
-    if (line.tagName !== "INS" && (line.tagName !== "DEL" || last === "INS")) left = right = Math.max(left, right);
-    last = line.tagName;
-    if (last === "INS") lay(line, ++right, "2");
-    else if (last === "DEL") lay(line, ++left, "1");
-    else {
-      lay(line, ++left, last === "SPAN" ? "1" : "1 / -1");
-      right = left;
-      if (last !== "SPAN") continue;
-      const twin = line.cloneNode(true) as HTMLElement;
-      twin.className = "twin";
-      twin.ariaHidden = "true";
-      line.after(twin);
-      lay(twin, right, "2");
-    }
-  }
+  const lines = [...diff.children] as HTMLElement[];
+  columns(lines.map((line) => line.tagName)).forEach((cell, i) => {
+    const line = lines[i]!;
+    lay(line, cell.row, cell.column);
+    if (!cell.twin) return;
+    const twin = line.cloneNode(true) as HTMLElement;
+    twin.className = "twin";
+    twin.ariaHidden = "true";
+    line.after(twin);
+    lay(twin, cell.row, "2");
+  });
   diff.classList.add("split");
   diff.dataset.laid = String(diff.childElementCount);
 }

@@ -1,3 +1,4 @@
+import { compared } from "./pure/address";
 import { base, project } from "./server";
 
 // tree lets two branches be chosen to compare, and puts a menu beside its button.
@@ -14,8 +15,8 @@ export function tree(): void {
   document.addEventListener("submit", (event) => {
     if (!(event.target as Element).matches("[data-compare]")) return;
     event.preventDefault();
-    const [a, b] = chosen().map((box) => encodeURIComponent(box.value));
-    location.assign(`${base}/p/${project}/compare?a=${a}&b=${b}`);
+    const [a, b] = chosen();
+    if (a && b) location.assign(compared(`${base}/p/${project}`, a.value, b.value));
   });
   document.addEventListener("click", (event) => {
     if ((event.target as Element).closest(".menu [data-act]"))
