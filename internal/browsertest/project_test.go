@@ -16,6 +16,7 @@ import (
 type project struct {
 	testing.TB
 	home, dir string
+	agent     string // whose hooks are called
 	session   string
 	file      string // the session's
 	last      string // its last record's id
@@ -39,7 +40,7 @@ func newProject(t testing.TB) *project {
 
 // projectIn is one below a home. Its daemon ends with the test.
 func projectIn(t testing.TB, home string) *project {
-	p := &project{TB: t, home: home, dir: filepath.Join(home, "src", "notes")}
+	p := &project{TB: t, home: home, dir: filepath.Join(home, "src", "notes"), agent: "claude"}
 	t.Cleanup(func() { _ = p.command("daemon", "stop").Run() })
 	return p
 }
@@ -104,7 +105,7 @@ func (p *project) hook(event string, more map[string]any) {
 		payload[k] = v
 	}
 	b, _ := json.Marshal(payload)
-	cmd := p.command(event, "--agent", "claude")
+	cmd := p.command(event, "--agent", p.agent)
 	cmd.Path = filepath.Join(programs, "smart-checkpoint")
 	cmd.Stdin = strings.NewReader(string(b))
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -123,5 +123,5 @@ func TestCompared(t *testing.T) {
 	b.click(`main section:last-of-type .hits a`)
 	b.wait(`document.querySelector("[data-moment]")`)
 	b.open("/lanes")
-	b.wait(`[...document.querySelectorAll(".lanebox .name")].map((e) => e.textContent).join().includes("another way")`)
+	b.wait(`[...document.querySelectorAll(".lanebox .names li")].map((e) => e.textContent).join().includes("another way")`)
 }

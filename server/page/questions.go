@@ -213,6 +213,7 @@ func (v *visit) lanes() (view.Page, error) {
 		return view.Time(v.frame, v.frame.DrawStrip(&d)), nil
 	}
 	before, _ := strconv.ParseUint(v.URL.Query().Get("before"), 10, 64)
+	window := view.Window{Before: before, Zoom: view.Zoom(v.URL.Query().Get("zoom"))}
 	var list api.ListResponse
 	var ops api.OpsResponse
 	err := both(func() (err error) {
@@ -228,7 +229,8 @@ func (v *visit) lanes() (view.Page, error) {
 	if err != nil {
 		return view.Page{}, err
 	}
-	return view.Time(v.frame, v.frame.DrawLanes(list.Turns, ops.Operations, before, list.Next)), nil
+	window.Next = list.Next
+	return view.Time(v.frame, v.frame.DrawLanes(list.Turns, ops.Operations, window)), nil
 }
 
 // files is a directory of a checkpoint.

@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"rewind/api"
@@ -11,38 +12,66 @@ import (
 
 // Measures of the lanes, in pixels.
 const (
-	lanesLeft   = 4
-	lanesNames  = 180  // the width of names, which stay in sight
-	lanesWidth  = 1030 // of what is beside them
-	lanesStep   = 6    // between two moments at least, where there is room
+	lanesWidth  = 960 // of all the time, at zoom 1
+	lanesEdge   = 12  // before the first moment, and behind the last
+	lanesStep   = 6   // between two moments at least, where there is room
 	laneHeight  = 30
-	lanesTop    = 30 // the clock
-	lanesTick   = 80 // a time on it
-	lanesLetter = 8  // of one
+	lanesFoot   = 14 // below the lanes, for the marks of going back
 	stripHeight = 36
 	gapWidth    = 26
-	minGap      = 3 // of a strip
+	leastGap    = 12 // where there are many
+	minGap      = 3  // of a strip
 
-	laneWords    = 120 // the weight of what a dot says
+	laneWords    = 120 // the weight of what a lane, a dot or a going back says
+	laneFiles    = 3   // that a dot names
+	fileWeight   = 40  // of each of them
 	laneRestores = 100 // of the newest so many those are drawn that lie in the time
 )
 
 // longGap is a pause that is drawn as a gap: its length says nothing.
 const longGap = 15 * time.Minute
 
+// zooms are how much wider than the narrowest the time may be drawn.
+var zooms = []int{1, 2, 4, 8}
+
+// Window says which turns lanes are of, and how wide the time is.
+type Window struct {
+	Before uint64 // the operation that the turns are before; 0: they are the newest
+	Next   uint64 // what older ones are before; 0: there are none
+	Zoom   int    // one of zooms, as Zoom makes it
+}
+
+// Zoom is the zoom that an address asks for: the nearest one that there is below it.
+func Zoom(asked string) int {
+	n, _ := strconv.Atoi(asked)
+	return zooms[max(sortedIndex(zooms, n), 0)]
+}
+
+// sortedIndex is the index of the last value that is not above n; -1: all are.
+func sortedIndex(values []int, n int) int {
+	i, found := slices.BinarySearch(values, n)
+	if found {
+		return i
+	}
+	return i - 1
+}
+
 // Lanes are sessions beside each other in time: who changed what when, and when somebody went back.
 type Lanes struct {
 	Width, Height int
-	Names         int    // their width
 	Strip         *Strip // nil: it is to come
 	StripHref     string // where it is
 	Lanes         []lane
 	Gaps          []gap
 	Restores      []dot
 	Ticks         []tick
+	Agents        []agentKey // those that are drawn
+	Loss, Aside   bool       // a turn is drawn as such
+	Here          bool       // so is the one that the project is at
 	Turns         int
 	Older         string // the address of the turns before them; "": there are none
 	Newest        string // that of the newest; "": these are
+	In, Out       string // the addresses of a wider and a narrower drawing; "": there is none
 }
 
 // Strip is how many checkpoints were taken when, in all of a project's time.
@@ -59,12 +88,19 @@ type lane struct {
 	Name     string
 	Title    string
 	Href     string
+	Class    string // of its agent
 	Dots     []dot
 	From, To int // of its line
 	Current  bool
 }
 
-// dot is a turn, or a going back.
+// nobody is the class of what no agent did.
+const nobody = "by-nobody"
+
+// agentKey says which colour an agent has.
+type agentKey struct{ Class, Name string }
+
+// dot is a turn, in the middle of its lane, or a going back.
 type dot struct {
 	X, Y, R int
 	Href    string
@@ -84,16 +120,9 @@ type gap struct {
 	Words string
 }
 
-// tick is a time on the scale.
-type tick struct {
-	X    int
-	Text string
-	Left bool // of X: there is no room on its right
-}
-
 // DrawStrip lays out when checkpoints were taken. Pauses are short in it.
 func (f Frame) DrawStrip(d *api.DensityResponse) *Lanes {
-	out := &Strip{Width: lanesLeft + lanesWidth, Height: stripHeight}
+	out := &Strip{Width: lanesWidth, Height: stripHeight}
 	if len(d.Spans) == 0 {
 		return &Lanes{Strip: out}
 	}
@@ -106,15 +135,15 @@ func (f Frame) DrawStrip(d *api.DensityResponse) *Lanes {
 			columns += minGap
 		}
 	}
-	width := min(max(lanesWidth/columns, 2), 24)
-	x := lanesLeft + 8
+	width := min(max((lanesWidth-2*lanesEdge)/columns, 2), 24)
+	x := lanesEdge
 	for i, s := range d.Spans {
 		if i > 0 && s.Time.Sub(d.Spans[i-1].Time) > time.Duration(d.Seconds)*time.Second {
 			x += minGap * width
 		}
 		height := max(s.Checkpoints*(stripHeight-4)/most, 2)
 		out.Bars = append(out.Bars, bar{
-			x, stripHeight - height, max(width-1, 1), height, f.Path("lanes") + "?before=" + itoa(s.Next),
+			x, stripHeight - height, max(width-1, 1), height, f.lanes(Window{Before: s.Next, Zoom: 1}),
 			f.moment(s.Time).Text + ": " + count(s.Checkpoints, "checkpoint"),
 		})
 		x += width
@@ -122,155 +151,196 @@ func (f Frame) DrawStrip(d *api.DensityResponse) *Lanes {
 	return &Lanes{Strip: out}
 }
 
-// DrawLanes lays out turns, newest first, and restores. Those before an operation are older ones, 0: they are the
-// newest; next is what older ones are before, 0: there are none.
-func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, before, next uint64) *Lanes {
-	out := &Lanes{Width: lanesLeft + lanesWidth, Names: lanesNames, Turns: len(rows), StripHref: f.Path("lanes")}
-	if before > 0 {
-		out.Newest = f.Path("lanes")
+// lanes is the address of lanes.
+func (f Frame) lanes(w Window) string {
+	href := f.Path("lanes")
+	if w.Before > 0 {
+		href = with(href, "before", itoa(w.Before))
 	}
-	if next > 0 {
-		out.Older = f.Path("lanes") + "?before=" + itoa(next)
+	if w.Zoom > 1 {
+		href = with(href, "zoom", strconv.Itoa(w.Zoom))
+	}
+	return href
+}
+
+// DrawLanes lays out the turns of a window, newest first, and the restores between them.
+func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, w Window) *Lanes {
+	out := &Lanes{Turns: len(rows), StripHref: f.lanes(Window{})}
+	if w.Before > 0 {
+		out.Newest = f.lanes(Window{Zoom: w.Zoom})
+	}
+	if w.Next > 0 {
+		out.Older = f.lanes(Window{Before: w.Next, Zoom: w.Zoom})
+	}
+	if i := slices.Index(zooms, w.Zoom); i >= 0 && i+1 < len(zooms) {
+		out.In = f.lanes(Window{Before: w.Before, Zoom: zooms[i+1]})
+	}
+	if i := slices.Index(zooms, w.Zoom); i > 0 {
+		out.Out = f.lanes(Window{Before: w.Before, Zoom: zooms[i-1]})
 	}
 	if len(rows) == 0 {
 		return out
 	}
-	newest := rows[0].Time
+	restores = meanwhile(rows, restores, w)
 	var times []time.Time
 	for i := range rows {
 		times = append(times, rows[i].Time)
 	}
-	oldest := times[len(times)-1]
-	for _, o := range restores {
-		if !o.Time.Before(oldest) && (before == 0 || !o.Time.After(newest)) {
-			times = append(times, o.Time)
-		}
+	for i := range restores {
+		times = append(times, restores[i].Time)
 	}
 	slices.SortFunc(times, time.Time.Compare)
-	scale := newScale(times)
-	out.Width = min(out.Width, max(scale.end+lanesTick/4, 3*lanesTick))
-	first := f.moment(times[0])
-	out.Ticks = append(out.Ticks, tick{X: lanesLeft, Text: first.Text})
-	for _, g := range scale.gaps {
-		out.Gaps = append(out.Gaps, gap{g.x + gapWidth/2, "nothing for " + g.length.Round(time.Minute).String()})
-		x, last := g.x+gapWidth, out.Ticks[len(out.Ticks)-1]
-		if x-last.X > lanesLetter*len(last.Text) { // else they would lie on each other
-			out.Ticks = append(out.Ticks, tick{x, f.moment(g.until).Text, x > out.Width-lanesTick})
+	scale := newScale(times, lanesWidth*max(w.Zoom, 1))
+	for _, p := range scale.gaps {
+		words := "nothing for " + p.length.Round(time.Minute).String()
+		out.Gaps = append(out.Gaps, gap{p.x + scale.gap/2, words})
+	}
+	f.drawTurns(out, rows, scale)
+	slices.SortStableFunc(out.Agents, func(a, b agentKey) int { return cmp.Compare(rank(a), rank(b)) })
+	out.Height = len(out.Lanes)*laneHeight + lanesFoot
+	for i := range restores[:min(len(restores), laneRestores)] {
+		o := &restores[i]
+		d := dot{X: scale.x(o.Time), Y: out.Height - lanesFoot}
+		d.Words, d.Href = f.wentBack(o)
+		out.Restores = append(out.Restores, d)
+	}
+	out.Ticks = f.ticks(scale)
+	out.Width = scale.end + lanesEdge
+	if n := len(out.Ticks); n > 0 {
+		out.Width = max(out.Width, out.Ticks[n-1].X+tickRoom)
+	}
+	return out
+}
+
+// meanwhile are the restores in the time of some turns.
+func meanwhile(rows []api.Row, restores []api.Operation, w Window) []api.Operation {
+	newest, oldest := rows[0].Time, rows[0].Time
+	for i := range rows {
+		if t := rows[i].Time; t.Before(oldest) {
+			oldest = t
+		} else if t.After(newest) {
+			newest = t
 		}
 	}
+	var out []api.Operation
+	for _, o := range restores {
+		if !o.Time.Before(oldest) && (w.Before == 0 || !o.Time.After(newest)) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// drawTurns puts each turn into the lane of its session. The session that began last is on top, where the newest is in
+// sight at first.
+func (f Frame) drawTurns(out *Lanes, rows []api.Row, scale *scale) {
 	lanes, names := map[string]int{}, api.NameRows(rows)
-	for i := len(rows) - 1; i >= 0; i-- { // the session that began first is on top
+	for i := len(rows) - 1; i >= 0; i-- {
 		r := &rows[i]
 		n, ok := lanes[r.Session]
 		if !ok {
 			n = len(out.Lanes)
-			title, own := forkWords(r.Title, r.ForkName)
 			lanes[r.Session] = n
-			out.Lanes = append(out.Lanes, lane{
-				Y: lanesTop + n*laneHeight + laneHeight/2, Name: term.Truncate(cmp.Or(title, short(r.Session)), 24),
-				Title: clip(joined(": ", short(r.Session), title, own), laneWords),
-				Href:  f.Path("s", r.Session), From: scale.x(r.Time),
-			})
-			if r.Agent == "" {
-				l := &out.Lanes[n]
-				l.Name, l.Title, l.Href = "no agent", "saved by hand, and changed outside of any agent", f.Path()
+			l := f.lane(r)
+			l.From = scale.x(r.Time)
+			out.Lanes = append(out.Lanes, l)
+			if key := (agentKey{l.Class, cmp.Or(string(r.Agent), "no agent")}); !slices.Contains(out.Agents, key) {
+				out.Agents = append(out.Agents, key)
 			}
 		}
 		l, files := &out.Lanes[n], r.Added+r.Modified+r.Deleted
-		words := f.moment(r.Time).Text + "  " + clip(rowText(r), laneWords) + " (" + count(files, "file") + ")"
-		d := dot{X: scale.x(r.Time), Y: l.Y, R: radius(files), Href: f.row(names[i], ""), Words: words, Class: "turn"}
+		d := dot{X: scale.x(r.Time), R: radius(files), Href: f.row(names[i], ""), Words: f.did(r), Class: l.Class}
 		if r.Deleted > r.Added+r.Modified {
-			d.Class = "turn loss"
+			d.Class, out.Loss = d.Class+" loss", true
 		}
 		if r.Aside {
-			d.Class += " aside"
+			d.Class, out.Aside = d.Class+" aside", true
 		}
 		if r.Current {
-			d.Class, l.Current = d.Class+" here", true
+			d.Class, l.Current, out.Here = d.Class+" here", true, true
 		}
 		l.To = d.X
 		l.Dots = append(l.Dots, d)
 	}
-	out.Height = lanesTop + len(out.Lanes)*laneHeight + 10
-	for i := range restores[:min(len(restores), laneRestores)] {
-		o := &restores[i]
-		if o.Time.Before(oldest) || before > 0 && o.Time.After(newest) {
-			continue
-		}
-		to, href := f.moments(o.To)
-		out.Restores = append(out.Restores, dot{X: scale.x(o.Time), Y: out.Height, Href: href, Words: clip(o.Kind+" "+to, laneWords)})
+	slices.Reverse(out.Lanes)
+	for i := range out.Lanes {
+		out.Lanes[i].Y = i*laneHeight + laneHeight/2
 	}
-	return out
+}
+
+// lane is the one of a row's session.
+func (f Frame) lane(r *api.Row) lane {
+	if r.Agent == "" {
+		return lane{
+			Name: "no agent", Title: "Saved by hand, and changed outside of any agent", Href: f.Path(), Class: nobody,
+		}
+	}
+	title, own := forkWords(r.Title, r.ForkName)
+	name := cmp.Or(joined(": ", title, own), string(r.Prompt), short(r.Session))
+	return lane{
+		Name: clip(name, laneWords), Title: clip(joined(": ", string(r.Agent), name), laneWords),
+		Href: f.Path("s", r.Session), Class: agentClass(r.Agent),
+	}
+}
+
+// agentClass is the class that gives an agent its colour.
+func agentClass(a api.Agent) string {
+	known := map[api.Agent]string{
+		"claude": "by-claude", "codex": "by-codex", "gemini": "by-gemini", "droid": "by-droid",
+	}
+	return cmp.Or(known[a], "by-other")
+}
+
+// rank has agents before what no agent did.
+func rank(a agentKey) int {
+	if a.Class == nobody {
+		return 1
+	}
+	return 0
+}
+
+// did says what a turn did, as a person tells it: when, who, what was asked, and which files.
+func (f Frame) did(r *api.Row) string {
+	who := string(r.Agent)
+	if r.Turn > 0 {
+		who = joined(" ", who, "turn", itoa(r.Turn))
+	}
+	files := count(r.Added+r.Modified+r.Deleted, "file")
+	var names []string
+	for _, ch := range r.Changes[:min(len(r.Changes), laneFiles)] {
+		names = append(names, clip(term.Quote(string(ch.Path)), fileWeight))
+	}
+	if more := len(r.Changes) + r.Left - len(names); len(names) > 0 && more > 0 {
+		names = append(names, "…")
+	}
+	words := joined(", ", f.clock(r.Time), who) + ": " + clip(rowText(r), laneWords)
+	return words + " (" + joined(": ", files, joined(", ", names...)) + ")"
+}
+
+// wentBack says what a restore was, and leads to where it went.
+func (f Frame) wentBack(o *api.Operation) (words, href string) {
+	words = o.Kind
+	if m := o.To; m != nil {
+		href = f.Path("c", m.ID)
+		to := string(cmp.Or(m.Prompt, m.Message))
+		if m.Turn > 0 {
+			to = joined(": ", "turn "+itoa(m.Turn), to)
+		}
+		words = joined(" to ", words, to)
+	}
+	return f.clock(o.Time) + ", " + clip(words, laneWords), href
 }
 
 func radius(files int) int {
 	switch {
 	case files == 0:
-		return 2
+		return 3
 	case files < 3:
 		return 4
 	case files < 15:
-		return 5
+		return 6
 	}
-	return 7
-}
-
-// scale maps moments to a line on which pauses are short, and those that follow each other at once are apart all the
-// same.
-type scale struct {
-	times []time.Time
-	xs    []int
-	end   int // of the last one
-	gaps  []pause
-}
-
-type pause struct {
-	x      int
-	length time.Duration
-	until  time.Time
-}
-
-// newScale is of times in ascending order, at least one.
-func newScale(times []time.Time) *scale {
-	s := &scale{times: times}
-	var busy time.Duration
-	pauses, steps := 0, 0
-	for i := 1; i < len(times); i++ {
-		switch d := times[i].Sub(times[i-1]); {
-		case d > longGap:
-			pauses++
-		case d > 0:
-			steps++
-			busy += d
-		}
-	}
-	room := float64(max(lanesWidth-16-pauses*gapWidth, lanesWidth/2))
-	step := min(lanesStep, room/2/float64(max(steps, 1)))
-	per := (room - step*float64(steps)) / max(busy.Seconds(), 1) // pixels a second
-	at := float64(lanesLeft + 8)
-	for i := range times {
-		if i > 0 {
-			switch d := times[i].Sub(times[i-1]); {
-			case d > longGap:
-				s.gaps = append(s.gaps, pause{int(at), d, times[i]})
-				at += gapWidth
-			case d > 0:
-				at += step + d.Seconds()*per
-			}
-		}
-		s.xs = append(s.xs, min(int(at), lanesLeft+lanesWidth-8))
-	}
-	s.end = s.xs[len(s.xs)-1]
-	return s
-}
-
-// x is the place of a time, or of the one before it.
-func (s *scale) x(t time.Time) int {
-	i, found := slices.BinarySearchFunc(s.times, t, time.Time.Compare)
-	if !found {
-		i--
-	}
-	return s.xs[max(i, 0)]
+	return 8
 }
 
 // Time is the document of the lanes.

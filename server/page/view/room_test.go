@@ -115,6 +115,16 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// apart gives each row a session of its own, and has half of them follow a pause.
+func apart(rows []api.Row) []api.Row {
+	when := at
+	for i := range rows {
+		rows[i].Session, rows[i].Time = fmt.Sprintf("claude/0199aaaa-1111-4222-8333-%012d", i), when
+		when = when.Add(-time.Duration(i%2*59+1) * time.Minute)
+	}
+	return rows
+}
+
 func largePages(text string, n int) map[string]view.Page {
 	f, x := frame("notes"), api.Text(text)
 	f.Query = "it"
@@ -270,7 +280,8 @@ func largePages(text string, n int) map[string]view.Page {
 		"everywhere": view.FindAll(f, "it", several(min(n, 5), func(int) view.Found {
 			return f.Found("it", rows(20), grep, nil, &r2)
 		})),
-		"lanes": view.Time(f, f.DrawLanes(rows(min(n, 120)), ops[:min(n, 200)], 9, 7)),
+		"lanes": view.Time(f, f.DrawLanes(apart(rows(min(n, 120))), ops[:min(n, 200)],
+			view.Window{Before: 9, Next: 7, Zoom: 8})),
 		"files": view.Directory(f, "aa", "", several(n, path), 0),
 		"file": view.Content(f, "aa", "a.txt", content, false, nil, several(24,
 			func(int) api.PathsCheckpoint { return api.PathsCheckpoint{Checkpoint: cp} }), view.Place{}),

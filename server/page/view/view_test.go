@@ -117,7 +117,7 @@ func pages(text string) map[string]view.Page {
 		"between":  view.Between(f, "/ab12cd34/diff", &api.DiffResponse{From: cp, To: &cp, Files: files}),
 		"restores": view.Restores(f, ops, 0),
 		"find":     view.Find(f, f.Found(text, []api.Row{row}, grep, errors.New(text), &r)),
-		"lanes":    view.Time(f, f.DrawLanes([]api.Row{row}, ops, 9, 7)),
+		"lanes":    view.Time(f, f.DrawLanes([]api.Row{row}, ops, view.Window{Before: 9, Next: 7, Zoom: 2})),
 		"files":    view.Directory(f, text, text, []api.Text{x, x + "/"}, 0),
 		"file":     view.Content(f, text, text, []byte(text), false, nil, history, view.Place{}),
 		"hit": view.Content(f, text, text, []byte(text), false, nil, history,
@@ -180,6 +180,39 @@ func TestTextIsNeverMarkup(t *testing.T) {
 				t.Errorf("%s with %q has other elements:\n%s\n%s", name, text, got, plain)
 			}
 		}
+	}
+}
+
+// What a dot of the lanes says is said in words: when, who, what was asked for, and which files.
+func TestLaneWords(t *testing.T) {
+	f := view.Frame{Now: at, Zone: time.UTC}
+	row := func(agent api.Agent, turn uint64, when time.Time) api.Row {
+		return api.Row{
+			Time: when, Session: string(agent) + "/0199aaaa-1111", Agent: agent, Turn: turn, Prompt: "mend it",
+			Modified: 5, Left: 1,
+			Changes: []api.Change{{Path: "a.go"}, {Path: "b c.go"}, {Path: "d.go"}, {Path: "e.go"}},
+		}
+	}
+	rows := []api.Row{row("codex", 2, at), row("claude", 1, at.AddDate(0, 0, -1)), row("", 0, at.AddDate(0, -1, 0))}
+	restores := []api.Operation{{
+		Kind: "checkout", Time: at.Add(-time.Hour),
+		To: &api.Moment{ID: "abcdef0", Short: "abcdef0", Turn: 1, Prompt: "mend it"},
+	}}
+	l := f.DrawLanes(rows, restores, view.Window{Zoom: 1})
+	for i, want := range []string{ // the session that began last is on top
+		"10:00, codex turn 2: mend it (5 files: a.go, b c.go, d.go, …)",
+		"Thu 10:00, claude turn 1: mend it (5 files: a.go, b c.go, d.go, …)",
+		"20 Oct 10:00: mend it (5 files: a.go, b c.go, d.go, …)",
+	} {
+		if got := l.Lanes[i].Dots[0].Words; got != want {
+			t.Errorf("%s\nnot %s", got, want)
+		}
+	}
+	if got := l.Restores[0].Words; got != "09:00, checkout to turn 1: mend it" {
+		t.Errorf("%s", got)
+	}
+	if n := len(l.Agents); n != 3 || l.Agents[n-1].Name != "no agent" {
+		t.Errorf("the legend: %+v", l.Agents)
 	}
 }
 
@@ -274,7 +307,7 @@ func TestLanes(t *testing.T) {
 			rows[i] = api.Row{Time: now, Session: fmt.Sprint("claude/", i%3), Agent: "claude", Turn: 1, Title: "it"}
 			now = now.Add(-every(i))
 		}
-		l := f.DrawLanes(rows, nil, 0, 0)
+		l := f.DrawLanes(rows, nil, view.Window{Zoom: 1})
 		last, dots := map[int]int{}, 0
 		for n, lane := range l.Lanes {
 			for _, d := range lane.Dots {
@@ -294,9 +327,15 @@ func TestLanes(t *testing.T) {
 			t.Errorf("a burst is a heap: %d to %d", first[0].X, first[len(first)-1].X)
 		}
 		for i := 1; i < len(l.Ticks); i++ {
-			if l.Ticks[i].X-l.Ticks[i-1].X < 30 {
+			if l.Ticks[i].X-l.Ticks[i-1].X < 80 {
 				t.Errorf("%s: times lie on each other at %d", name, l.Ticks[i].X)
 			}
+		}
+		if n := len(l.Ticks); n < 4 && name != "a burst" || n == 0 || l.Ticks[n-1].X+80 > l.Width {
+			t.Errorf("%s: %d times on %d pixels: %+v", name, n, l.Width, l.Ticks)
+		}
+		if wide := f.DrawLanes(rows, nil, view.Window{Zoom: 4}); wide.Width < 2*l.Width {
+			t.Errorf("%s: %d pixels, zoomed %d", name, l.Width, wide.Width)
 		}
 	}
 }

@@ -1,5 +1,6 @@
 import { notice } from "./acts";
 import { failure, Place } from "./ask";
+import { hold } from "./lanes";
 import { more } from "./more";
 import { again, beside as besideOf } from "./pure/address";
 import { beyond } from "./pure/list";
@@ -90,7 +91,9 @@ async function renew(beside: boolean, own: boolean): Promise<void> {
     if (!fresh) return;
     const focus = (document.activeElement as HTMLElement | null)?.getAttribute("href");
     const chosen = new Set([...main.querySelectorAll<HTMLInputElement>("input:checked")].map((box) => box.value));
+    const put = hold();
     main.replaceChildren(fresh);
+    put();
     for (const box of main.querySelectorAll<HTMLInputElement>("input[name=side]")) box.checked = chosen.has(box.value);
     main.querySelector("input:checked")?.dispatchEvent(new Event("change", { bubbles: true }));
     main.scrollTop = top;

@@ -2,6 +2,7 @@
 // happens meanwhile.
 import { enter } from "./enter";
 import { keys } from "./keys";
+import { lanes } from "./lanes";
 import { log } from "./log";
 import { acts } from "./acts";
 import { live } from "./live";
@@ -21,7 +22,7 @@ if (document.querySelector("[data-entrance]")) {
   acts();
   live();
   wanted();
-  document.querySelector(".lanebox")?.scrollTo({ left: 1e6 }); // to the newest
+  lanes();
   painted(more);
 }
 
