@@ -94,6 +94,13 @@ func TestLanes(t *testing.T) {
 		t.Errorf("a turn is told by a number: %s", all)
 	}
 
+	b.media("", "forced-colors", "active")
+	const here = `((s) => s.stroke !== s.fill)(getComputedStyle(document.querySelector(".chart .here")))`
+	if !eval[bool](b, here) {
+		t.Error("with the system's colours alone nothing says which turn is the current one")
+	}
+	b.media("", "forced-colors", "none")
+
 	const wide = `document.querySelector(".chart").clientWidth`
 	was := eval[int](b, wide)
 	for _, zoom := range []string{"2", "4", "8"} {
