@@ -100,8 +100,10 @@ type MessagesRequest struct {
 	Checkpoint Text   `json:"checkpoint,omitempty"`
 	Before     *int64 `json:"before,omitempty"`     // the messages before this byte; an answer's older
 	From       *int64 `json:"from,omitempty"`       // those from this byte on; an answer's newer
+	Begin      bool   `json:"begin,omitempty"`      // from the prompt of the turn on in which the checkpoint lies
 	Generation uint64 `json:"generation,omitempty"` // an answer's: if the session file was replaced since, it is refused
 	Limit      int    `json:"limit,omitempty"`      // at most so many messages; 0: 50
+	Whole      bool   `json:"whole,omitempty"`      // with a limit of 1: up to 1 MiB of its text, instead of 4 KiB
 }
 
 // MessagesResponse is oldest first. Places stay what they are while the conversation grows.

@@ -264,7 +264,7 @@ type Message struct {
 	Time  time.Time  `json:"time"`
 	Text  Text       `json:"text,omitempty"`
 	Cut   bool       `json:"cut,omitempty"`  // Text is only the beginning
-	At    *int64     `json:"at,omitempty"`   // on a page: where it begins, in bytes of the conversation
+	At    *int64     `json:"at,omitempty"`   // where it begins, in bytes of the conversation
 	Turn  int        `json:"turn,omitempty"` // on a page: the turn in which it was said; absent: it comes before the first
 	Calls []ToolCall `json:"calls,omitempty"`
 }

@@ -245,10 +245,12 @@ func addMessages(ctx context.Context, e *engine.Engine, name string, req api.Sho
 		asked, answered := history.Said(list)
 		if asked.Who != "" {
 			m := message(asked)
+			m.At = &asked.At
 			out.Asked = &m
 		}
 		if answered.Who != "" {
 			m := message(answered)
+			m.At = &answered.At
 			out.Answered = &m
 		}
 	}
@@ -495,8 +497,8 @@ func (s conversations) branchesBeside(
 func (s conversations) messages(
 	ctx context.Context, req api.MessagesRequest, _ model.Progress,
 ) (out api.MessagesResponse, err error) {
-	if req.Before != nil && req.From != nil || req.Limit < 0 {
-		return out, model.Usagef("a page is before a place or from one on, and has a limit that is not negative")
+	if err := pageAsked(&req); err != nil {
+		return out, err
 	}
 	names := []api.Text{}
 	if req.Checkpoint != "" {
@@ -514,7 +516,9 @@ func (s conversations) messages(
 					return err
 				}
 			}
-			where := history.Place{Before: req.Before, From: req.From, Generation: req.Generation}
+			where := history.Place{
+				Before: req.Before, From: req.From, Begin: req.Begin, Generation: req.Generation, Whole: req.Whole,
+			}
 			r, err := e.History.Page(ctx, req.Walk, name, where, cmp.Or(req.Limit, pageMessages))
 			if err != nil {
 				return err
@@ -525,6 +529,23 @@ func (s conversations) messages(
 		})
 	})
 	return out, err
+}
+
+// pageAsked reports whether a request says one place, and a limit that goes with what it asks for.
+func pageAsked(req *api.MessagesRequest) error {
+	places := 0
+	for _, named := range []bool{req.Before != nil, req.From != nil, req.Begin} {
+		if named {
+			places++
+		}
+	}
+	switch {
+	case places > 1 || req.Limit < 0:
+		return model.Usagef("a page is before a place or from one on, and has a limit that is not negative")
+	case req.Whole && req.Limit != 1:
+		return model.Usagef("one message is read whole: the limit is 1")
+	}
+	return nil
 }
 
 func messagesResponse(r *history.SaidPage) api.MessagesResponse {

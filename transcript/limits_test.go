@@ -210,18 +210,18 @@ func TestJoin(t *testing.T) {
 	}
 	for _, c := range []struct{ a, b, want string }{{"", "", ""}, {"a", "", "a"}, {"", "b", "b"}, {"a", "b", "a\nb"}} {
 		m := of(c.a, 0)
-		if m.join(of(c.b, 0)); m.Text != c.want || m.Cut {
+		if m.join(of(c.b, 0), maxText); m.Text != c.want || m.Cut {
 			t.Errorf("%q and %q: %q, cut %v", c.a, c.b, m.Text, m.Cut)
 		}
 	}
 	for _, c := range [][3]int{{0, 1, 1}, {255, 1, 256}, {255, 2, 256}, {256, 1, 256}, {10, 300, 256}} {
 		m := of("", c[0])
-		if m.join(of("", c[1])); len(m.Calls) != c[2] {
+		if m.join(of("", c[1]), maxText); len(m.Calls) != c[2] {
 			t.Errorf("%d and %d calls: %d", c[0], c[1], len(m.Calls))
 		}
 	}
 	m := of(strings.Repeat("a", maxText-1), 0)
-	if m.join(of("b", 0)); len(m.Text) != maxText || !m.Cut {
+	if m.join(of("b", 0), maxText); len(m.Text) != maxText || !m.Cut {
 		t.Errorf("a long message: %d bytes, cut %v", len(m.Text), m.Cut)
 	}
 }

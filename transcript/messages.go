@@ -12,7 +12,7 @@ import (
 type Message struct {
 	Who     string // user, assistant, tool, system
 	Time    time.Time
-	Text    string // up to 4 KiB
+	Text    string // up to ShownText, unless more was asked for
 	Cut     bool   // there is more of it
 	Calls   []Call
 	Results []string
@@ -31,7 +31,7 @@ func Messages(agent Agent, src Source, n int) ([]Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := ring{n: n, tracker: newTracker(agent, d)}
+	r := ring{n: n, text: maxText, tracker: newTracker(agent, d)}
 	err = d.lines(src, 0, newLine(maxText, false), func(l *line) error {
 		r.take(l)
 		return nil
@@ -73,6 +73,7 @@ type ring struct {
 	first int // the oldest's index, once there are n
 	said  []said
 
+	text   int // bytes of each text that are kept
 	pushed int
 	full   bool // there were n at once, and none that could have come before another: who has read more before has the same
 }
@@ -105,7 +106,7 @@ func (r *ring) say(l *line, who string, turn int) {
 		Calls: append([]Call(nil), l.Calls...), Results: append([]string(nil), l.Results...),
 	}}
 	if newest := r.newest(); newest != nil && m.id != "" && newest.id == m.id && newest.turn == m.turn {
-		newest.join(m)
+		newest.join(m, r.text)
 		return
 	}
 	r.push(m)
@@ -162,9 +163,9 @@ func (r *ring) forget() {
 	r.said, r.first = keep, 0
 }
 
-// join adds a further record of the same message.
-func (m *said) join(more said) {
-	text := jsonscan.Text{Limit: maxText, B: []byte(m.Text), Cut: m.Cut}
+// join adds a further record of the same message. Of its text so many bytes are kept.
+func (m *said) join(more said, limit int) {
+	text := jsonscan.Text{Limit: limit, B: []byte(m.Text), Cut: m.Cut}
 	if m.Text != "" && more.Text != "" {
 		text.Add([]byte{'\n'})
 	}
@@ -200,7 +201,7 @@ func LastMessages(agent Agent, src Source, n int) ([]Message, error) {
 
 func lastMessages(agent Agent, src Source, n int, window int64) ([]Message, error) {
 	for ; n > 0 && window < src.Size && windowed(agent, src); window *= moreWindow {
-		r := ring{n: n}
+		r := ring{n: n, text: maxText}
 		err := readWithin(agent, src, lineBehind(src, src.Size-window), maxText, func(t *tracker, l *line) {
 			r.tracker = t
 			r.take(l)
@@ -259,19 +260,26 @@ const (
 	nearby    = 1 << 20   // bytes at most that are read in front of those, since what a record is depends on few before it
 )
 
-// MessagesBefore gives the last n messages that begin in front of a place. turns are those of the whole conversation,
-// which src may be the beginning of: they say what was gone back behind. What is read is around the messages.
-func MessagesBefore(agent Agent, src Source, turns []Turn, at int64, n int) (Page, error) {
-	return messagesBefore(agent, src, turns, at, n, leastPage)
+// How many bytes of a message's text are read.
+const (
+	ShownText = maxText // of each of a page
+	WholeText = 1 << 20 // where one is asked for
+)
+
+// MessagesBefore gives the last n messages that begin in front of a place, with so many bytes of text each. turns are
+// those of the whole conversation, which src may be the beginning of: they say what was gone back behind. What is read
+// is around the messages.
+func MessagesBefore(agent Agent, src Source, turns []Turn, at int64, n, text int) (Page, error) {
+	return messagesBefore(agent, src, turns, at, n, text, leastPage)
 }
 
-func messagesBefore(agent Agent, src Source, turns []Turn, at int64, n int, window int64) (Page, error) {
+func messagesBefore(agent Agent, src Source, turns []Turn, at int64, n, text int, window int64) (Page, error) {
 	for at = min(at, src.Size); ; window *= moreWindow {
 		low := at - window
 		if !windowed(agent, src) {
 			low = 0
 		}
-		p, err := messagesIn(agent, src, turns, max(low, 0), at, 0)
+		p, err := messagesIn(agent, src, turns, stretch{max(low, 0), at, 0, text})
 		if err != nil {
 			return p, err
 		}
@@ -285,9 +293,9 @@ func messagesBefore(agent Agent, src Source, turns []Turn, at int64, n int, wind
 	}
 }
 
-// MessagesFrom gives the first n messages that begin at a place or behind it; turns are as for MessagesBefore.
-func MessagesFrom(agent Agent, src Source, turns []Turn, at int64, n int) (Page, error) {
-	p, err := messagesIn(agent, src, turns, at, src.Size, n)
+// MessagesFrom gives the first n messages that begin at a place or behind it; turns and text are as for MessagesBefore.
+func MessagesFrom(agent Agent, src Source, turns []Turn, at int64, n, text int) (Page, error) {
+	p, err := messagesIn(agent, src, turns, stretch{at, src.Size, n, text})
 	if err == nil && len(p.Messages) > n {
 		p.Next = p.Messages[n].At
 		p.Messages = p.Messages[:n]
@@ -295,21 +303,27 @@ func MessagesFrom(agent Agent, src Source, turns []Turn, at int64, n int) (Page,
 	return p, err
 }
 
-// messagesIn are the messages, without the numbers of their lines, that begin between two places. With n there are at
-// least n+1 of them, or all.
-func messagesIn(agent Agent, src Source, turns []Turn, from, to int64, n int) (p Page, err error) {
+// stretch is what is read of a conversation: the messages that begin between two places. With n there are at least n+1
+// of them, or all; of each text so many bytes.
+type stretch struct {
+	from, to int64
+	n, text  int
+}
+
+// messagesIn are the messages of a stretch, without the numbers of their lines.
+func messagesIn(agent Agent, src Source, turns []Turn, in stretch) (p Page, err error) {
 	d, err := dialectOf(agent, src)
 	if err != nil {
 		return p, err
 	}
 	begin, parse := int64(0), d.parser()
 	if windowed(agent, src) {
-		if begin = beginFor(src, turns, from); begin > 0 {
+		if begin = beginFor(src, turns, in.from); begin > 0 {
 			parse = d.within()
 		}
 	}
-	r, inside, behind := ring{n: 1 << 30}, 0, 0
-	err = d.records(src, begin, parse, newLine(maxText, false), func(l *line) error {
+	r, inside, behind := ring{n: 1 << 30, text: in.text}, 0, 0
+	err = d.records(src, begin, parse, newLine(in.text, false), func(l *line) error {
 		k, pushed := turnAt(turns, l.Offset), r.pushed
 		if who := speakers[l.Kind]; who != "" && (k < 0 || !turns[k].Gone) {
 			r.say(l, who, k)
@@ -317,10 +331,10 @@ func messagesIn(agent Agent, src Source, turns []Turn, from, to int64, n int) (p
 		if r.pushed == pushed {
 			return nil
 		}
-		if pushed > 0 && r.said[pushed-1].At >= from && r.said[pushed-1].says() { // it is whole
+		if pushed > 0 && r.said[pushed-1].At >= in.from && r.said[pushed-1].says() { // it is whole
 			inside++
 		}
-		if r.newest().At >= to || n > 0 && inside > n {
+		if r.newest().At >= in.to || in.n > 0 && inside > in.n {
 			behind++
 		}
 		if behind > maxEarly {
@@ -334,9 +348,9 @@ func messagesIn(agent Agent, src Source, turns []Turn, from, to int64, n int) (p
 	p.Older, p.Next = begin > 0, src.Size
 	for _, m := range r.list() {
 		switch m.Line = 0; {
-		case m.At < from:
+		case m.At < in.from:
 			p.Older = true
-		case m.At < to:
+		case m.At < in.to:
 			p.Messages = append(p.Messages, m)
 		case p.Next == src.Size:
 			p.Next = m.At

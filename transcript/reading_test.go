@@ -180,7 +180,8 @@ func TestPagesAreTheWhole(t *testing.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "messages")
 		var got []Message
 		for at, older := src.Size, true; older; at = got[0].At {
-			p, err := messagesBefore(agent, src, c.Turns, at, n, rapid.Int64Range(1, 64<<10).Draw(t, "window"))
+			window := rapid.Int64Range(1, 64<<10).Draw(t, "window")
+			p, err := messagesBefore(agent, src, c.Turns, at, n, ShownText, window)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +195,7 @@ func TestPagesAreTheWhole(t *testing.T) {
 		same(t, "backward", got, want)
 		got = nil
 		for at := int64(0); at < src.Size; {
-			p, err := MessagesFrom(agent, src, c.Turns, at, n)
+			p, err := MessagesFrom(agent, src, c.Turns, at, n, ShownText)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,11 +260,11 @@ func TestPagesCostAPage(t *testing.T) {
 	}
 	for _, at := range []int64{src.Size, src.Size / 2, src.Size / 3} {
 		read = 0
-		before, err := MessagesBefore(Claude, src, c.Turns, at, 50)
+		before, err := MessagesBefore(Claude, src, c.Turns, at, 50, ShownText)
 		if err != nil || len(before.Messages) != 50 || !before.Older {
 			t.Fatalf("%d messages, %v", len(before.Messages), err)
 		}
-		behind, err := MessagesFrom(Claude, src, c.Turns, before.Messages[0].At, 50)
+		behind, err := MessagesFrom(Claude, src, c.Turns, before.Messages[0].At, 50, ShownText)
 		if err != nil || !reflect.DeepEqual(behind.Messages, before.Messages) || behind.Next != before.Next {
 			t.Fatalf("%+v, want %+v", behind, before)
 		}

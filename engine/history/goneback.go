@@ -182,6 +182,9 @@ func (h *turnReader) numbered(s *model.Session) (turns []transcript.Turn, num nu
 	return turns, num, err
 }
 
+// maxPrompt is how many bytes of a prompt are given back to a person who goes back in front of it.
+const maxPrompt = 64 << 10
+
 // promptSaid is PromptOf as the conversation has it, also of a turn that the person has gone back behind; what cannot
 // be read is not known.
 func (h *turnReader) promptSaid(s *model.Session, n uint64, told *turnFacts) string {
@@ -198,7 +201,7 @@ func (h *turnReader) promptSaid(s *model.Session, n uint64, told *turnFacts) str
 	}
 	turns = slices.Clone(turns[:place])
 	turns[place-1].Gone = false // else the next turn's prompt is the first message
-	page, err := transcript.MessagesFrom(s.Agent, sourceOf(s, st), turns, turns[place-1].At, 1)
+	page, err := transcript.MessagesFrom(s.Agent, sourceOf(s, st), turns, turns[place-1].At, 1, maxPrompt)
 	if err != nil || len(page.Messages) == 0 || page.Messages[0].Who != "user" {
 		return ""
 	}

@@ -195,6 +195,43 @@ func TestPageOfAMoment(t *testing.T) {
 	}
 }
 
+// TestPageOfATurn: a conversation begins with the prompt of a moment's own turn where that is asked for, also where the
+// moment lies within it, and a long text is whole.
+func TestPageOfATurn(t *testing.T) {
+	t.Parallel()
+	p, k := enginetest.TwoTurns(t)
+	long := strings.Repeat("word ", 20_000)
+	k.Ask("three")
+	k.Say(long)
+	k.Work(p.Edits("f", "3"))
+	k.Say("done: three")
+	k.Stop()
+	page := func(name string, at history.Place, n int) *history.SaidPage {
+		t.Helper()
+		out, err := p.E.History.Page(enginetest.Bg, model.SessionChoice{Session: k.Name()}, name, at, n)
+		p.Must(err)
+		return out
+	}
+	for name, want := range map[string]string{"turn:1": "one done done: one", "turn:2": "two done done: two"} {
+		got := page(name+"@"+k.Name(), history.Place{Begin: true}, 100)
+		if text := strings.Join(said(got), " "); text != want || got.Next != got.End {
+			t.Errorf("%s: %s, %+v", name, text, got)
+		}
+	}
+	third := page("turn:3@"+k.Name(), history.Place{Begin: true}, 2)
+	if len(third.Messages) != 2 || third.Messages[0].Text != "three" || third.Next >= third.End {
+		t.Fatalf("the third: %+v", third)
+	}
+	at := third.Messages[1].At
+	whole := page("", history.Place{From: &at, Whole: true}, 1)
+	if m := whole.Messages[0]; m.Text != long || m.Cut {
+		t.Errorf("it is not whole: %d bytes of %d", len(m.Text), len(long))
+	}
+	if part := page("", history.Place{From: &at}, 1).Messages[0]; !strings.HasPrefix(long, part.Text) || !part.Cut {
+		t.Errorf("the part is %d bytes", len(part.Text))
+	}
+}
+
 // TestRowsAreDressed: a row has the tags and messages of all its steps; the worktree stands on one row.
 func TestRowsAreDressed(t *testing.T) {
 	t.Parallel()

@@ -171,11 +171,43 @@ func unsaid(s *model.Session, p *Moment) string {
 	return ""
 }
 
-// Place is where messages are asked for: a page before a byte of the conversation (Before), or from one on (From); the
-// zero Place is the end of it. Generation, unless 0, is the one that the byte is of.
+// Place is where messages are asked for: a page before a byte of the conversation (Before), from one on (From), or from
+// the beginning of its last turn on (Begin); the zero Place is the end of it. Generation, unless 0, is the one that the
+// byte is of. Whole asks for more of each text.
 type Place struct {
 	Before, From *int64
+	Begin, Whole bool
 	Generation   uint64
+}
+
+// read reads the messages that are asked for.
+func (at Place) read(
+	agent transcript.Agent, src transcript.Source, turns []transcript.Turn, n int,
+) (transcript.Page, error) {
+	text := transcript.ShownText
+	if at.Whole {
+		text = transcript.WholeText
+	}
+	switch {
+	case at.Begin:
+		return transcript.MessagesFrom(agent, src, turns, lastTurn(turns, src.Size), n, text)
+	case at.From != nil:
+		return transcript.MessagesFrom(agent, src, turns, max(*at.From, 0), n, text)
+	case at.Before != nil:
+		return transcript.MessagesBefore(agent, src, turns, max(*at.Before, 0), n, text)
+	}
+	return transcript.MessagesBefore(agent, src, turns, src.Size, n, text)
+}
+
+// lastTurn is where the last turn of a conversation of a length begins that nobody went back behind; 0: it has none.
+func lastTurn(turns []transcript.Turn, length int64) int64 {
+	turns = turnsBefore(turns, length)
+	for i := len(turns) - 1; i >= 0; i-- {
+		if !turns[i].Gone {
+			return turns[i].At
+		}
+	}
+	return 0
 }
 
 // SaidPage is a page of a conversation.
@@ -227,16 +259,7 @@ func (h *nameReader) Page(ctx context.Context, w model.SessionChoice, name strin
 		return nil, err
 	}
 	out.Turns, out.End = len(turns), src.Size
-	if at.From != nil {
-		out.Page, err = transcript.MessagesFrom(s.Agent, src, turns, max(*at.From, 0), n)
-	} else {
-		before := src.Size
-		if at.Before != nil {
-			before = max(*at.Before, 0)
-		}
-		out.Page, err = transcript.MessagesBefore(s.Agent, src, turns, before, n)
-	}
-	if err == nil {
+	if out.Page, err = at.read(s.Agent, src, turns, n); err == nil {
 		err = h.numberMessages(s, p.Transcript, out.Page.Messages)
 	}
 	return out, err

@@ -382,9 +382,9 @@ func (v *visit) moment(name, end string) (*view.Detail, error) {
 		return nil, err
 	}
 	d := v.frame.Detail(&r, end)
-	talk, err := api.Call(v.Context(), v.page.client, api.Messages, api.MessagesRequest{
-		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(d.Name), Limit: messagesAtOnce,
-	}, nil)
+	talk, err := v.messages(api.MessagesRequest{
+		Checkpoint: api.Text(d.Name), Begin: d.Whole, Limit: messagesAtOnce,
+	})
 	if err != nil { // what changed is shown without what was said
 		talk.Conversation = api.Text(err.Error())
 	}
@@ -392,40 +392,108 @@ func (v *visit) moment(name, end string) (*view.Detail, error) {
 	return d, nil
 }
 
-// said is the conversation of one turn, as much as is asked for at once of its end.
-func (v *visit) said() (view.Page, error) {
-	name := v.named()
-	r, err := api.Call(v.Context(), v.page.client, api.Messages, api.MessagesRequest{
-		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(name), Limit: moreMessages,
-	}, nil)
-	if err != nil {
-		return view.Page{}, err
-	}
-	turn, _ := strconv.Atoi(v.PathValue("turn"))
-	all := len(r.Messages)
-	r.Messages = slices.DeleteFunc(r.Messages, func(m api.Message) bool { return m.Turn != turn })
-	if len(r.Messages) < all { // it begins here
-		r.Older = nil
-	}
-	return view.Talk(v.frame, name, &r, false), nil
+// messages asks for a page of a conversation.
+func (v *visit) messages(req api.MessagesRequest) (api.MessagesResponse, error) {
+	req.Project, req.Choose = v.dir(), true
+	return api.Call(v.Context(), v.page.client, api.Messages, req, nil)
 }
 
-// talk is a page of the conversation around a moment: before a place, or from one on.
-func (v *visit) talk() (view.Page, error) {
-	q, name := v.URL.Query(), v.named()
-	req := api.MessagesRequest{Project: v.dir(), Walk: api.Walk{Choose: true}, Limit: moreMessages}
-	req.Generation, _ = strconv.ParseUint(q.Get("generation"), 10, 64)
-	if from, err := strconv.ParseInt(q.Get("from"), 10, 64); err == nil {
-		req.From, req.Session = &from, q.Get("session")
-	} else {
-		req.Checkpoint = api.Text(name)
-		if before, err := strconv.ParseInt(q.Get("before"), 10, 64); err == nil {
-			req.Before = &before
-		}
-	}
-	r, err := api.Call(v.Context(), v.page.client, api.Messages, req, nil)
+// said is the conversation of one turn.
+func (v *visit) said() (view.Page, error) {
+	name := v.named()
+	r, err := v.messages(api.MessagesRequest{Checkpoint: api.Text(name), Begin: true, Limit: moreMessages})
 	if err != nil {
 		return view.Page{}, err
 	}
-	return view.Talk(v.frame, name, &r, req.From != nil), nil
+	return view.Talk(v.frame, name, &r, view.TalkWithin), nil
+}
+
+// talk is a page of the conversation around a moment: before a place, from one on, or a part of one message.
+func (v *visit) talk() (view.Page, error) {
+	q, name := v.URL.Query(), v.named()
+	if q.Get("read") != "" {
+		return v.readOn(name)
+	}
+	req, how := v.stretch(name)
+	r, err := v.messages(req)
+	if err != nil {
+		return view.Page{}, err
+	}
+	if req.Whole {
+		return v.rest(&r)
+	}
+	return view.Talk(v.frame, name, &r, how), nil
+}
+
+// stretch is what an address asks for of a conversation, and how.
+func (v *visit) stretch(name string) (req api.MessagesRequest, how view.Asked) {
+	q := v.URL.Query()
+	place := func(word string) *int64 {
+		at, err := strconv.ParseInt(q.Get(word), 10, 64)
+		if err != nil {
+			return nil
+		}
+		return &at
+	}
+	req.Limit = moreMessages
+	req.Generation, _ = strconv.ParseUint(q.Get("generation"), 10, 64)
+	ofSession := true // not of a moment alone
+	if whole := place("whole"); whole != nil {
+		req.From, req.Whole, req.Limit = whole, true, 1
+	} else if req.From = place("from"); req.From == nil {
+		how, ofSession, req.Before = view.TalkBefore, false, place("before")
+	} else if q.Get("within") != "" {
+		how, ofSession = view.TalkWithin, false
+	} else if how = view.TalkAfter; q.Get("on") != "" {
+		how = view.TalkOn
+	}
+	if req.Session = q.Get("session"); !ofSession || req.Session == "" {
+		req.Checkpoint, req.Session = api.Text(name), ""
+	}
+	return req, how
+}
+
+// readOn is a conversation from a turn on, to what was said last.
+func (v *visit) readOn(name string) (view.Page, error) {
+	first, err := v.messages(api.MessagesRequest{Checkpoint: api.Text(name), Begin: true, Limit: 1})
+	if err != nil || len(first.Messages) == 0 {
+		return view.Talk(v.frame, name, &first, view.TalkFrom), err
+	}
+	r, err := v.messages(api.MessagesRequest{
+		Walk: api.Walk{Session: first.Session}, From: first.Messages[0].At, Generation: first.Generation,
+		Limit: moreMessages,
+	})
+	if err != nil {
+		return view.Page{}, err
+	}
+	return view.Talk(v.frame, name, &r, view.TalkFrom), nil
+}
+
+// rest is a part of one message, from a byte of its text on.
+func (v *visit) rest(r *api.MessagesResponse) (view.Page, error) {
+	if len(r.Messages) == 0 {
+		return view.Page{}, &api.Error{Word: api.WordNotFound, Message: "there is no such message any more"}
+	}
+	from, _ := strconv.Atoi(v.URL.Query().Get("at"))
+	m := &r.Messages[0]
+	return view.RestOfSaid(v.frame, v.where("at"), string(m.Text), view.Marked(m), from), nil
+}
+
+// prompt answers with the prompt of a turn, as it was typed.
+func (p *Page) prompt(w http.ResponseWriter, r *http.Request) {
+	v, err := p.visit(r)
+	var said api.MessagesResponse
+	if err == nil {
+		said, err = v.messages(api.MessagesRequest{Checkpoint: api.Text(v.named()), Begin: true, Limit: 1, Whole: true})
+	}
+	if err == nil && (len(said.Messages) == 0 || said.Messages[0].Who != "user") {
+		err = &api.Error{Word: api.WordNotFound, Message: "the conversation does not have this prompt"}
+	}
+	if err != nil {
+		p.send(w, r, failed(v.frame, err))
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Disposition", "attachment")
+	packed(w, r, http.StatusOK, []byte(said.Messages[0].Text))
 }

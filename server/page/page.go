@@ -140,6 +140,7 @@ func (p *Page) routes() *http.ServeMux {
 	look("/p/{project}/c/{checkpoint}/file", "file", (*visit).file)
 	atOnce("/p/{project}/lanes", "lanes", (*visit).lanes)
 	atOnce("/p/{project}/find", "find", (*visit).find)
+	mux.HandleFunc("GET /p/{project}/s/{agent}/{session}/t/{turn}/prompt", p.prompt)
 	mux.HandleFunc("GET /p/{project}/content", p.content)
 	mux.HandleFunc("GET /p/{project}/live", p.live)
 	mux.Handle("POST /p/{project}/plan", p.act(false))

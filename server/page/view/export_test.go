@@ -7,3 +7,9 @@ const (
 	FileLines = fileLines
 	ViewLines = viewLines
 )
+
+// Markdown is markdown, for tests.
+var Markdown = markdown
+
+// Harmless are the tags that come out of it.
+var Harmless = harmless

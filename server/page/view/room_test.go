@@ -292,7 +292,7 @@ func largePages(text string, n int) map[string]view.Page {
 		"blame":     view.Content(f, "aa", "a.txt", content, false, blame, nil, view.Place{}),
 		"rest line": view.RestOfLine(f, "/ab12cd34/f", content, view.Piece{Line: 1, At: 10}),
 		"talk": view.Talk(f, "aa", &api.MessagesResponse{Session: cp.Session, Messages: several(200,
-			func(int) api.Message { return message })}, false),
+			func(int) api.Message { return message })}, view.TalkBefore),
 		"ask": view.Ask(f, ask), "done": view.Done(f, done), "few": view.Ask(f, few),
 		"projects": view.Projects(f, several(n, func(i int) api.Store {
 			return api.Store{

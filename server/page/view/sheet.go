@@ -34,6 +34,7 @@ type Sheet struct {
 	NotCaptured      []keptGroup // what no checkpoint has
 	Yours            []keptGroup // a person's, which goes
 	Prompt           string      // in front of which it goes back
+	Copy             string      // all of it
 	Taken            []keptGroup
 	Conflicts        []changeLine
 	MoreConflicts    int
@@ -328,12 +329,16 @@ func (s Sheet) TakenHead() string {
 	return "Taken back"
 }
 
+// maxCopied is how much of a prompt a notice gives back.
+const maxCopied = 80_000
+
 // goes puts on a sheet what goes of a person's and of others, and the prompt that is taken back.
 func (s *Sheet) goes(r *api.RestoreResponse) {
 	for _, p := range r.Yours {
 		s.Yours = group(s.Yours, "the checkpoint of the state before has it", p)
 	}
-	s.Prompt = prose(strings.TrimSpace(string(r.TakenBack)))
+	s.Copy = cut(strings.TrimSpace(string(r.TakenBack)), maxCopied)
+	s.Prompt = prose(s.Copy)
 	for _, t := range r.Taken {
 		s.MayExact = s.MayExact || s.Exact
 		whose := "no checkpoint has"

@@ -1,6 +1,6 @@
 import { failure, paragraph, Place, skeleton } from "./ask";
 import { more } from "./more";
-import { base, project, send } from "./server";
+import { base, project, send, text } from "./server";
 
 // What is asked for: a verb with its words; the server knows what each needs.
 export interface Wish {
@@ -34,16 +34,20 @@ export function acts(): void {
     void carryOut(sheet().querySelector("form")!, wish());
   });
   document.addEventListener("click", (event) => {
-    const button = (event.target as Element).closest<HTMLElement>("[data-copy]");
-    if (!button) return;
-    const say = (words: string): void => {
-      button.textContent = words;
-    };
-    navigator.clipboard.writeText(button.dataset.copy!).then(
-      () => say("Copied"),
-      () => say("Not copied"),
-    );
+    const button = (event.target as Element).closest<HTMLElement>("[data-copy], [data-copy-from]");
+    if (button) void copy(button);
   });
+}
+
+// copy puts what a button has, or what is at its address, where it can be pasted.
+async function copy(button: HTMLElement): Promise<void> {
+  const { copy: words, copyFrom } = button.dataset;
+  try {
+    await navigator.clipboard.writeText(words ?? (await text(copyFrom!)));
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not copied";
+  }
 }
 
 function doButton(): HTMLButtonElement | null {

@@ -25,10 +25,16 @@ export async function send(path: string, body: unknown, signal: AbortSignal | nu
   return nodes(await fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal }));
 }
 
+// text asks for a text that is no document.
+export async function text(path: string): Promise<string> {
+  const answer = await fetch(path);
+  if (!answer.ok) throw new Error(answer.statusText);
+  return answer.text();
+}
+
 async function nodes(answer: Response): Promise<DocumentFragment> {
-  const text = await answer.text();
   const holder = document.createElement("template");
-  holder.innerHTML = policy.createHTML(text);
+  holder.innerHTML = policy.createHTML(await answer.text());
   if (!answer.ok && answer.status !== 409) throw new Refusal(holder.content);
   return holder.content;
 }
