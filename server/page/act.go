@@ -31,7 +31,11 @@ type wish struct {
 	Of    string `json:"session"` // of forward: whose turns
 	Path  string `json:"path"`    // of a checkout: only this, from the project's root
 	Last  string `json:"last"`    // of a deletion: also a last copy
-	Plan  string `json:"plan"`
+	Force string `json:"force"`   // of a name: also one that another moment has
+	Merge string `json:"merge"`   // of a revert: what collides is written, with markers
+
+	Message string `json:"message"` // of a save
+	Plan    string `json:"plan"`
 }
 
 // act answers what a wish would do (plan), or does it (do). What was shown is what is done: the plan's name comes back
@@ -140,7 +144,7 @@ func (v *visit) carryOut(q wish, do bool, note string) (doc view.Page, done bool
 	}
 	s := view.Sheet{
 		Verb: q.Verb, Name: q.Name, What: q.What, Exact: q.Exact != "", Title: q.Title, Tag: q.Tag, Dir: q.Dir,
-		Path: q.Path, Of: q.Of,
+		Path: q.Path, Of: q.Of, Message: q.Message, Force: q.Force != "", Merge: q.Merge != "",
 	}
 	if s.What == "" {
 		s.What = "both"
@@ -198,6 +202,10 @@ var verbs = map[string]struct {
 	"undo-restore": {true, (*visit).undoRestore},
 	"pick":         {true, (*visit).pick},
 	"forward":      {true, (*visit).forward},
+	"revert":       {true, (*visit).revert},
+	"save":         {false, (*visit).save},
+	"tag":          {false, (*visit).tag},
+	"untag":        {false, (*visit).untag},
 	"continue":     {false, (*visit).unfinished},
 	"abort":        {false, (*visit).unfinished},
 	"fork":         {false, (*visit).fork},

@@ -27,7 +27,9 @@ type Detail struct {
 	Message   string
 	Commit    string
 	Git       string // branch
-	Tags      []string
+	Tags      []tagged
+	Since     string // the address of what has changed since
+	Reverts   bool   // its change can be taken out
 	Change    change
 	Secrets   []string // what it brought that looks like one
 	Edited    []string // files that its turn edited and no checkpoint has, with the reason
@@ -83,7 +85,7 @@ func (f Frame) Detail(r *api.ShowResponse, end string) *Detail {
 		Agent: string(c.Agent), Turn: c.Turn,
 		Whose: c.Whose, Prompt: prose(string(c.Prompt)), Message: prose(string(c.Message)),
 		Secrets: render.Secrets(r.Leaks, r.SaidLeaks, shownSecrets), NoTalk: string(r.Conversation),
-		Current: c.Current, Safety: c.Safety, Tags: briefs(c.Tags, shownTags, tagWeight),
+		Current: c.Current, Safety: c.Safety, Tags: names(c.Tags),
 	}
 	session := c.Session
 	if w := r.Whole; w != nil {
@@ -110,6 +112,9 @@ func (f Frame) Detail(r *api.ShowResponse, end string) *Detail {
 	}
 	d.Edited = briefs(d.Edited, shownEdited, briefWeight)
 	d.where = f.Point(d.Name)
+	d.Since = with(f.Path("diff"), "from", d.ID)
+	changes := len(r.Files) > 0 && c.Event != "init"
+	d.Reverts = changes && !d.NoCode && !d.Safety
 	d.saidIn(f, r)
 	if end != "" {
 		d.where = with(f.Point(api.TurnName(d.Turn, session)), "end", end)
@@ -125,7 +130,8 @@ func (f Frame) Detail(r *api.ShowResponse, end string) *Detail {
 // saidIn is the prompt of a turn, and how it was answered.
 func (d *Detail) saidIn(f Frame, r *api.ShowResponse) {
 	if m := r.Asked; m != nil {
-		if d.Prompt = prose(string(m.Text)); r.Whole != nil && m.Cut {
+		d.Prompt = prose(string(m.Text))
+		if large := m.Cut || weight(string(m.Text)) > proseWeight; r.Whole != nil && large {
 			d.CopyFrom = f.Point(api.TurnName(d.Turn, r.Whole.Session)) + "/prompt"
 		} else if r.Whole != nil {
 			d.Copy = string(m.Text)

@@ -19,6 +19,8 @@ type Sheet struct {
 	Exact            bool
 	Title, Tag, Dir  string
 	Path, Of         string
+	Message          string // of a save
+	Force, Merge     bool
 	Plan             string
 	Operation        uint64 // 0: nothing was done
 	Heading          string
@@ -51,6 +53,8 @@ type Sheet struct {
 	target           string // the state that files are set to; "": of a pick there is none
 	MayExact         bool
 	MayTag, MayTitle bool
+	MayForce         bool // the name is another moment's
+	MayMerge         bool // what collides can be written, with markers
 	MayChoose        bool // between code and conversation
 	Button           string
 	Danger           bool
@@ -109,6 +113,8 @@ var sheetWords = map[string][2]string{
 	"clone":    {"Clone “%s”: make a session like it", "Clone"}, "rename": {"Rename “%s”", "Rename"},
 	"promote": {"Make “%s” the main session", "Promote"}, "archive": {"Archive “%s”", "Archive"},
 	"delete": {"Delete “%s”", "Delete"},
+	"revert": {"Take out the change of %s", "Take it out"}, "save": {"Save the files as they are", "Save"},
+	"tag": {"Name %s", "Name it"}, "untag": {"Take the name “%s” away", "Take it away"},
 }
 
 // heading is that of a verb, of something.
@@ -125,7 +131,8 @@ var bareWords = map[string]string{
 	"checkout": "Go back", "switch": "Switch to another session", "undo-restore": "Undo the last going back",
 	"pick": "Bring a change here", "forward": "Go forward", "fork": "Fork", "worktree": "Fork into another directory",
 	"clone": "Clone a session", "rename": "Rename a session", "promote": "Make a session the main one",
-	"archive": "Archive a session", "delete": "Delete a session",
+	"archive": "Archive a session", "delete": "Delete a session", "revert": "Take a change out",
+	"tag": "Name a moment", "untag": "Take a name away",
 }
 
 // doneWords are what a notice says of each verb that was done, to %s.
@@ -137,6 +144,7 @@ var doneWords = map[string]string{
 	"worktree": "Forked: “%s”",
 	"clone":    "Cloned: “%s”", "rename": "Renamed to “%s”", "promote": "Promoted “%s”",
 	"archive": "Archived “%s”", "delete": "Deleted “%s”",
+	"revert": "Took out the change of %s", "save": "Saved: %s", "tag": "Named: %s", "untag": "Took the name “%s” away",
 }
 
 // Restore puts what a restore did, or would do, on a sheet.
@@ -171,8 +179,17 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	talks := r.Conversation != nil && r.Conversation.Mode != "none"
 	s.Nothing = len(r.Changes)+len(r.Merges)+len(r.Managed) == 0 && !talks
 	s.MayTag = s.Verb == "checkout" || s.Verb == "switch" || s.Verb == "forward"
+	collides := r.Mergeable || len(r.Kept)+len(r.Yours) > 0
+	s.MayMerge = s.Verb == "revert" && (s.Merge || collides)
 	s.MayChoose = s.Path == "" && (s.Verb == "checkout" || s.Verb == "undo-restore")
 }
+
+// merging reports whether one change is brought in, or taken out: the sheet names each of its files with what becomes
+// of it.
+func (s *Sheet) merging() bool { return s.Verb == "pick" || s.Verb == "revert" }
+
+// Merging is merging, for templates.
+func (s Sheet) Merging() bool { return s.merging() }
 
 // stays puts on a sheet what is left as it is.
 func (s *Sheet) stays(r *api.RestoreResponse) {
@@ -217,7 +234,7 @@ func (f Frame) changes(s *Sheet, r *api.RestoreResponse) {
 		default:
 			s.Tally.Modified++
 		}
-		if len(s.Changes) == shownChanges || s.Verb == "pick" { // which names them with what becomes of them
+		if len(s.Changes) == shownChanges || s.merging() { // which names them with what becomes of them
 			continue
 		}
 		line := changeLine{Status: c.Status, Path: pathWords(c.Path), raw: c.Path}
@@ -226,7 +243,7 @@ func (f Frame) changes(s *Sheet, r *api.RestoreResponse) {
 		}
 		s.Changes = append(s.Changes, line)
 	}
-	if s.Verb != "pick" {
+	if !s.merging() {
 		s.More = len(r.Changes) - len(s.Changes)
 	}
 }
@@ -239,7 +256,7 @@ func others(m *api.Merge) bool {
 // wanted are the lines of a preview that lead to what changes, where all of them are shown at once.
 func (s *Sheet) wanted() (all []*changeLine) {
 	list := s.Changes
-	if s.Verb == "pick" {
+	if s.merging() {
 		list = s.Merges
 	}
 	if len(list)+s.More > shownDiffs {
@@ -259,7 +276,7 @@ func (s *Sheet) Wants() (target string, paths []api.Text) {
 	for _, line := range s.wanted() {
 		paths = append(paths, "./"+line.raw)
 	}
-	if s.Verb == "pick" {
+	if s.merging() {
 		return "", paths
 	}
 	return s.target, paths
@@ -282,11 +299,11 @@ func (s *Sheet) Show(files []api.FileDiff) {
 // merges puts on a sheet which files are merged. Of a change that is brought in each leads to its lines.
 func (f Frame) merges(s *Sheet, r *api.RestoreResponse) {
 	change := "going back"
-	if s.Verb == "pick" {
+	if s.merging() {
 		change = "the change"
 	}
 	for _, m := range r.Merges {
-		if s.Verb != "pick" && !others(&m) {
+		if !s.merging() && !others(&m) {
 			continue
 		}
 		if s.AllMerges++; s.AllMerges > shownChanges {
@@ -302,7 +319,7 @@ func (f Frame) merges(s *Sheet, r *api.RestoreResponse) {
 		case m.By != "":
 			line.Note = render.StaysOf(m)
 		}
-		if s.Verb == "pick" && r.DryRun {
+		if s.merging() && r.DryRun {
 			line.Lines = with(f.Point(s.Name), "file", string(m.Path), "line", "0")
 		}
 		s.Merges = append(s.Merges, line)
@@ -323,6 +340,10 @@ func (s Sheet) TakenHead() string {
 	switch s.Verb {
 	case "pick":
 		return "Brought here"
+	case "revert":
+		return "Taken out"
+	case "save":
+		return "Changed since the newest checkpoint"
 	case "switch", "forward":
 		return "Set"
 	}

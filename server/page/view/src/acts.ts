@@ -16,6 +16,7 @@ export function acts(): void {
     const button = (event.target as Element).closest<HTMLElement>("[data-act]");
     if (!button) return;
     event.preventDefault();
+    button.closest<HTMLElement>("[popover]")?.hidePopover();
     const { act: verb, ...words } = button.dataset;
     void act({ verb: verb!, ...words });
   });

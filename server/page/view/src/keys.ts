@@ -5,6 +5,7 @@ import { act, notice } from "./acts";
 import { paragraph } from "./ask";
 import { keyed, type Pressed } from "./pure/keymap";
 import { openChosen } from "./steps";
+import { compare } from "./versus";
 
 const home = `${base}/p/${project}`;
 
@@ -23,6 +24,8 @@ const actions: Record<string, () => unknown> = {
   b: () => press("checkout", 1),
   f: () => press("fork", 0),
   u: () => act({ verb: "undo-restore" }),
+  d: () => document.querySelector<HTMLAnchorElement>("main a[data-since]")?.click(),
+  c: compare,
   s: toggle,
   "/": () => document.querySelector<HTMLInputElement>(".find input")?.focus(),
   l: () => go(home),

@@ -10,6 +10,7 @@ import { more, wanted } from "./more";
 import { split } from "./split";
 import { steps } from "./steps";
 import { tree } from "./tree";
+import { versus } from "./versus";
 
 if (document.querySelector("[data-entrance]")) {
   void enter();
@@ -19,6 +20,7 @@ if (document.querySelector("[data-entrance]")) {
   steps();
   split();
   tree();
+  versus();
   acts();
   live();
   wanted();
