@@ -125,25 +125,9 @@ func runPurge(ctx context.Context, a *app, o purgeOptions) error {
 	return nil
 }
 
-func purgeText(r api.PurgeResponse) string {
-	words := fmt.Sprintf("words of %s", render.Count(r.Words, "prompt, message or name"))
-	if r.Words != 1 {
-		words = fmt.Sprintf("words of %d prompts, messages and names", r.Words)
-	}
-	if r.Contents == 0 && r.Words > 0 {
-		return words
-	}
-	text := fmt.Sprintf("%s (%s) in %s and %s", render.Count(r.Contents, "content"), term.Size(r.Bytes),
-		render.Count(r.Checkpoints, "checkpoint"), render.Count(len(r.Sessions), "conversation"))
-	if r.Words > 0 {
-		text += ", and " + words
-	}
-	return text
-}
-
 // confirmPurge asks a person; who is none has to have said it.
 func (a *app) confirmPurge(r api.PurgeResponse, o purgeOptions) error {
-	text := purgeText(r)
+	text := render.PurgeText(r)
 	refused := &api.Error{
 		Word: api.WordUsage, Message: "purge takes out " + text + "; it cannot be undone",
 		Hint: "--yes does it without asking, --dry-run lists it",
@@ -162,9 +146,9 @@ func (a *app) tellPurge(r api.PurgeResponse) {
 	case r.Contents+r.Words == 0:
 		fmt.Fprintln(a.Out, "nothing to purge: no file or conversation has it")
 	case r.DryRun:
-		fmt.Fprintf(a.Out, "would purge %s\n", purgeText(r))
+		fmt.Fprintf(a.Out, "would purge %s\n", render.PurgeText(r))
 	default:
-		fmt.Fprintf(a.Out, "purged %s, for good\n", purgeText(r))
+		fmt.Fprintf(a.Out, "purged %s, for good\n", render.PurgeText(r))
 	}
 	a.Names("it stood at", r.Paths)
 	if len(r.Sessions) > 0 {

@@ -35,6 +35,9 @@ type wish struct {
 	Merge string `json:"merge"`   // of a revert: what collides is written, with markers
 
 	Message string `json:"message"` // of a save
+	Text    string `json:"text"`    // of a purge: what has this in it
+	Found   string `json:"found"`   // or what was found in a conversation, by its name
+	Sure    string `json:"sure"`    // that it is for good
 	Plan    string `json:"plan"`
 }
 
@@ -206,6 +209,7 @@ var verbs = map[string]struct {
 	"save":         {false, (*visit).save},
 	"tag":          {false, (*visit).tag},
 	"untag":        {false, (*visit).untag},
+	"purge":        {false, (*visit).purge},
 	"continue":     {false, (*visit).unfinished},
 	"abort":        {false, (*visit).unfinished},
 	"fork":         {false, (*visit).fork},

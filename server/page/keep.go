@@ -50,7 +50,8 @@ func (v *visit) tag(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 
 func (v *visit) setTag(q wish, checkpoint api.Text, s *view.Sheet) (bool, error) {
 	r, err := api.Call(v.Context(), v.page.client, api.Tag, api.TagRequest{
-		Project: v.dir(), Walk: api.Walk{Choose: true}, Tag: api.Text(q.Tag), Checkpoint: checkpoint, Force: q.Force != "",
+		Project: v.dir(), Walk: api.Walk{Choose: true}, Tag: api.Text(q.Tag), Checkpoint: checkpoint,
+		Force: q.Force != "",
 	}, nil)
 	if err != nil {
 		return false, err

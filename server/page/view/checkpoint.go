@@ -31,7 +31,7 @@ type Detail struct {
 	Since     string // the address of what has changed since
 	Reverts   bool   // its change can be taken out
 	Change    change
-	Secrets   []string // what it brought that looks like one
+	Secrets   []secret // what it brought that looks like one
 	Edited    []string // files that its turn edited and no checkpoint has, with the reason
 	Whole     bool     // it is a turn, not one of its steps
 	ReadOn    string   // the address of the conversation from the turn on
@@ -84,7 +84,7 @@ func (f Frame) Detail(r *api.ShowResponse, end string) *Detail {
 		ID: c.ID, Short: c.Short, Name: c.ID, When: f.moment(c.Time), Session: f.Path("s", c.Session),
 		Agent: string(c.Agent), Turn: c.Turn,
 		Whose: c.Whose, Prompt: prose(string(c.Prompt)), Message: prose(string(c.Message)),
-		Secrets: render.Secrets(r.Leaks, r.SaidLeaks, shownSecrets), NoTalk: string(r.Conversation),
+		Secrets: secrets(r), NoTalk: string(r.Conversation),
 		Current: c.Current, Safety: c.Safety, Tags: names(c.Tags),
 	}
 	session := c.Session

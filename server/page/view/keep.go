@@ -74,6 +74,11 @@ func (s Sheet) Fate() string {
 		return "No file is changed."
 	case "tag":
 		return "No file is changed. What has a name is kept."
+	case "purge":
+		if s.Plan == "" {
+			return "Nothing is purged before it was shown what goes."
+		}
+		return "It cannot be undone."
 	case "delete":
 		return "It can be undone as long as its checkpoints are kept."
 	}

@@ -20,6 +20,9 @@ type Sheet struct {
 	Title, Tag, Dir  string
 	Path, Of         string
 	Message          string // of a save
+	Text, Found      string // of a purge
+	Purged           []keptGroup
+	PurgeText        string // what goes, or went
 	Force, Merge     bool
 	Plan             string
 	Operation        uint64 // 0: nothing was done
@@ -113,8 +116,9 @@ var sheetWords = map[string][2]string{
 	"clone":    {"Clone “%s”: make a session like it", "Clone"}, "rename": {"Rename “%s”", "Rename"},
 	"promote": {"Make “%s” the main session", "Promote"}, "archive": {"Archive “%s”", "Archive"},
 	"delete": {"Delete “%s”", "Delete"},
-	"revert": {"Take out the change of %s", "Take it out"}, "save": {"Save the files as they are", "Save"},
-	"tag": {"Name %s", "Name it"}, "untag": {"Take the name “%s” away", "Take it away"},
+	"purge":  {"Purge %s", "Purge for good"}, "revert": {"Take out the change of %s", "Take it out"},
+	"save": {"Save the files as they are", "Save"},
+	"tag":  {"Name %s", "Name it"}, "untag": {"Take the name “%s” away", "Take it away"},
 }
 
 // heading is that of a verb, of something.
@@ -132,7 +136,7 @@ var bareWords = map[string]string{
 	"pick": "Bring a change here", "forward": "Go forward", "fork": "Fork", "worktree": "Fork into another directory",
 	"clone": "Clone a session", "rename": "Rename a session", "promote": "Make a session the main one",
 	"archive": "Archive a session", "delete": "Delete a session", "revert": "Take a change out",
-	"tag": "Name a moment", "untag": "Take a name away",
+	"purge": "Purge a secret", "tag": "Name a moment", "untag": "Take a name away",
 }
 
 // doneWords are what a notice says of each verb that was done, to %s.
@@ -144,7 +148,8 @@ var doneWords = map[string]string{
 	"worktree": "Forked: “%s”",
 	"clone":    "Cloned: “%s”", "rename": "Renamed to “%s”", "promote": "Promoted “%s”",
 	"archive": "Archived “%s”", "delete": "Deleted “%s”",
-	"revert": "Took out the change of %s", "save": "Saved: %s", "tag": "Named: %s", "untag": "Took the name “%s” away",
+	"purge": "Purged for good: %s", "revert": "Took out the change of %s",
+	"save": "Saved: %s", "tag": "Named: %s", "untag": "Took the name “%s” away",
 }
 
 // Restore puts what a restore did, or would do, on a sheet.
@@ -552,14 +557,17 @@ func managedWords(m *api.Managed, title string, yet bool) string {
 func Ask(f Frame, s Sheet) Page {
 	s.Notes = briefs(s.Notes, shownNotes, briefWeight)
 	s.Heading, s.Button = heading(s.Verb, s.Target), sheetWords[s.Verb][1]
-	if s.Path != "" {
+	if s.Path != "" && s.Verb == "checkout" {
 		s.Heading, s.Button = "Bring back "+pathWords(api.Text(s.Path))+" as at "+s.Target, "Bring it back"
 	}
 	if s.Marked = s.marks(); s.Marked > 0 {
 		s.Button += " with conflict markers"
 	}
 	s.MayTitle = s.newSession || s.Verb == "fork" || s.Verb == "clone" || s.Verb == "worktree" || s.Verb == "rename"
-	s.Danger = s.Verb == "delete"
+	s.Danger = s.Verb == "delete" || s.Verb == "purge"
+	if s.Verb == "purge" && s.Plan == "" {
+		s.Button, s.Danger = "Look for it", false
+	}
 	return Page{Frame: f, Data: s, name: "ask"}
 }
 
@@ -580,7 +588,7 @@ func Done(f Frame, s Sheet) Page {
 	if s.Target == "" {
 		s.Heading = strings.TrimRight(doneWords[s.Verb][:strings.IndexAny(doneWords[s.Verb], ":;“%")], " ")
 	}
-	if s.Path != "" { // the project stands where it stood
+	if s.Path != "" && s.Verb == "checkout" { // the project stands where it stood
 		s.Heading, s.From = "Brought back "+pathWords(api.Text(s.Path))+" as at "+s.Target, ""
 	}
 	s.Marked = s.marks()
