@@ -11,8 +11,8 @@ import (
 	"rewind/server/page/view"
 )
 
-// purge takes contents out of the store for good. What would go is shown first. A purge has no plan of its own: what was
-// found is looked for again before anything is done, and where that is something else it is shown anew.
+// purge takes contents out of the store for good. What would go is shown first. A purge has no plan of its own: what
+// was found is looked for again before anything is done, and where that is something else it is shown anew.
 func (v *visit) purge(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	req := api.PurgeRequest{Project: v.dir(), Env: v.who.env, DryRun: true}
 	req.Text = api.Text(strings.ReplaceAll(q.Text, "\r\n", "\n")) // a form's lines end so
