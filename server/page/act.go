@@ -35,6 +35,7 @@ type wish struct {
 	Merge string `json:"merge"`   // of a revert: what collides is written, with markers
 
 	Message string `json:"message"` // of a save
+	Hunks   string `json:"hunks"`   // that are chosen of a file: their numbers in what differs, with commas
 	Text    string `json:"text"`    // of a purge: what has this in it
 	Found   string `json:"found"`   // or what was found in a conversation, by its name
 	Sure    string `json:"sure"`    // that it is for good
@@ -209,6 +210,7 @@ var verbs = map[string]struct {
 	"save":         {false, (*visit).save},
 	"tag":          {false, (*visit).tag},
 	"untag":        {false, (*visit).untag},
+	"hunks":        {false, (*visit).hunks},
 	"purge":        {false, (*visit).purge},
 	"continue":     {false, (*visit).unfinished},
 	"abort":        {false, (*visit).unfinished},

@@ -80,7 +80,7 @@ func changed(list []api.FileDiff, where string, first int, r Room) change {
 	rest := behind(list, first)
 	for i := range rest {
 		file := diff(&rest[i])
-		bytes := 1200 + weight(file.Path) + weight(file.From) + 2*weight(file.Raw) + 6*addressed(file.Raw)
+		bytes := 1200 + weight(file.Path) + weight(file.From) + 3*weight(file.Raw) + 6*addressed(file.Raw)
 		if !r.take(17, bytes) && i > 0 {
 			out.Left = len(rest) - i
 			out.Rest = with(where, "first", strconv.Itoa(first+i))

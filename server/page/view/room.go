@@ -41,7 +41,7 @@ var (
 	roomOfChange  = Room{lines: viewLines, nodes: 2_700, bytes: 90_000} // what changed
 	roomOfPreview = Room{lines: viewLines, nodes: 600, bytes: 40_000}
 	roomOfLines   = Room{lines: viewLines, nodes: 4_200, bytes: 150_000} // lines of one file
-	roomOfTalk    = Room{nodes: 700, bytes: 43_000}                      // beside a moment
+	roomOfTalk    = Room{nodes: 700, bytes: 23_000}                      // beside a moment
 	roomOfSaid    = Room{nodes: 4_200, bytes: 185_000}                   // a conversation by itself
 )
 

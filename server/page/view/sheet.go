@@ -20,6 +20,8 @@ type Sheet struct {
 	Title, Tag, Dir  string
 	Path, Of         string
 	Message          string // of a save
+	Hunks            []hunk // that can be chosen of a file
+	Unchosen         bool   // none is
 	Text, Found      string // of a purge
 	Purged           []keptGroup
 	PurgeText        string // what goes, or went
@@ -116,6 +118,7 @@ var sheetWords = map[string][2]string{
 	"clone":    {"Clone “%s”: make a session like it", "Clone"}, "rename": {"Rename “%s”", "Rename"},
 	"promote": {"Make “%s” the main session", "Promote"}, "archive": {"Archive “%s”", "Archive"},
 	"delete": {"Delete “%s”", "Delete"},
+	"hunks":  {"Take parts of a file to %s", "Set what is chosen"},
 	"purge":  {"Purge %s", "Purge for good"}, "revert": {"Take out the change of %s", "Take it out"},
 	"save": {"Save the files as they are", "Save"},
 	"tag":  {"Name %s", "Name it"}, "untag": {"Take the name “%s” away", "Take it away"},
@@ -136,6 +139,7 @@ var bareWords = map[string]string{
 	"pick": "Bring a change here", "forward": "Go forward", "fork": "Fork", "worktree": "Fork into another directory",
 	"clone": "Clone a session", "rename": "Rename a session", "promote": "Make a session the main one",
 	"archive": "Archive a session", "delete": "Delete a session", "revert": "Take a change out",
+	"hunks": "Take parts of a file back",
 	"purge": "Purge a secret", "tag": "Name a moment", "untag": "Take a name away",
 }
 
@@ -148,6 +152,7 @@ var doneWords = map[string]string{
 	"worktree": "Forked: “%s”",
 	"clone":    "Cloned: “%s”", "rename": "Renamed to “%s”", "promote": "Promoted “%s”",
 	"archive": "Archived “%s”", "delete": "Deleted “%s”",
+	"hunks": "Set parts of a file as at %s",
 	"purge": "Purged for good: %s", "revert": "Took out the change of %s",
 	"save": "Saved: %s", "tag": "Named: %s", "untag": "Took the name “%s” away",
 }
@@ -243,7 +248,8 @@ func (f Frame) changes(s *Sheet, r *api.RestoreResponse) {
 			continue
 		}
 		line := changeLine{Status: c.Status, Path: pathWords(c.Path), raw: c.Path}
-		if r.DryRun && r.Target.ID != "" && !merged[c.Path] {
+		told := merged[c.Path] || r.Parts
+		if r.DryRun && r.Target.ID != "" && !told {
 			line.Lines = with(f.Path("diff"), "from", r.Target.ID, "back", "1", "file", string(c.Path), "line", "0")
 		}
 		s.Changes = append(s.Changes, line)
@@ -560,6 +566,9 @@ func Ask(f Frame, s Sheet) Page {
 	if s.Path != "" && s.Verb == "checkout" {
 		s.Heading, s.Button = "Bring back "+pathWords(api.Text(s.Path))+" as at "+s.Target, "Bring it back"
 	}
+	if s.Verb == "hunks" {
+		s.Heading = "Take parts of " + pathWords(api.Text(s.Path)) + " to " + s.Target
+	}
 	if s.Marked = s.marks(); s.Marked > 0 {
 		s.Button += " with conflict markers"
 	}
@@ -590,6 +599,9 @@ func Done(f Frame, s Sheet) Page {
 	}
 	if s.Path != "" && s.Verb == "checkout" { // the project stands where it stood
 		s.Heading, s.From = "Brought back "+pathWords(api.Text(s.Path))+" as at "+s.Target, ""
+	}
+	if s.Verb == "hunks" {
+		s.Heading, s.From = "Set parts of "+pathWords(api.Text(s.Path))+" as at "+s.Target, ""
 	}
 	s.Marked = s.marks()
 	return Page{Frame: f, Data: s, name: "done"}

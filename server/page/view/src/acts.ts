@@ -136,7 +136,10 @@ export async function act(wish: Wish): Promise<void> {
 function wish(): Wish {
   const said = new FormData(sheet().querySelector("form")!);
   const out: Wish = { verb: "" };
-  for (const [name, value] of said) out[name] = String(value);
+  for (const [name, value] of said) {
+    const several = name !== "verb" && name in out; // boxes of one name
+    out[name] = several ? `${out[name]},${value}` : String(value);
+  }
   return out;
 }
 
