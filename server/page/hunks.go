@@ -13,9 +13,10 @@ import (
 	"rewind/server/page/view"
 )
 
-// hunks sets what is chosen of one file to a state. What can be chosen is the difference of the two, and a hunk is named
-// by its place in it. The API has no dry run of parts, since they were shown when they were chosen: where the difference
-// has become another one since, nothing is done. A part names the content that it is of, so that this holds to the end.
+// hunks sets what is chosen of one file to a state. What can be chosen is the difference of the two, and a hunk is
+// named by its place in it. The API has no dry run of parts, since they were shown when they were chosen: where the
+// difference has become another one since, nothing is done. A part names the content that it is of: that holds to the
+// end.
 func (v *visit) hunks(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	path := api.Text("./" + filepath.ToSlash(q.Path))
 	d, err := api.Call(v.Context(), v.page.client, api.Diff, api.DiffRequest{

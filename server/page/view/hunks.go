@@ -46,6 +46,7 @@ func (f Frame) Hunks(s *Sheet, to *api.Checkpoint, c *api.Choice) {
 		s.Hunks = append(s.Hunks, one)
 	}
 	if more := len(c.Pieces) - len(s.Hunks); more > 0 {
-		s.Notes = append(s.Notes, count(more, "more hunk")+": rewind checkout -p "+strconv.Quote(s.Name)+" has all of them.")
+		all := ": rewind checkout -p " + strconv.Quote(s.Name) + " has all of them."
+		s.Notes = append(s.Notes, count(more, "more hunk")+all)
 	}
 }

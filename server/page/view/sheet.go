@@ -189,9 +189,14 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	talks := r.Conversation != nil && r.Conversation.Mode != "none"
 	s.Nothing = len(r.Changes)+len(r.Merges)+len(r.Managed) == 0 && !talks
 	s.MayTag = s.Verb == "checkout" || s.Verb == "switch" || s.Verb == "forward"
-	collides := r.Mergeable || len(r.Kept)+len(r.Yours) > 0
-	s.MayMerge = s.Verb == "revert" && (s.Merge || collides)
+	s.MayMerge = s.mayMerge(r)
 	s.MayChoose = s.Path == "" && (s.Verb == "checkout" || s.Verb == "undo-restore")
+}
+
+// mayMerge reports whether what collides with what a revert takes out can be written with markers.
+func (s *Sheet) mayMerge(r *api.RestoreResponse) bool {
+	collides := r.Mergeable || len(r.Kept)+len(r.Yours) > 0
+	return s.Verb == "revert" && (s.Merge || collides)
 }
 
 // merging reports whether one change is brought in, or taken out: the sheet names each of its files with what becomes
