@@ -67,8 +67,7 @@ var (
 		`rel="noopener noreferrer" target="_blank")>$`)
 )
 
-// costly reports whether a text would take long to read, or become more elements than so many. What the library does
-// with
+// costly reports whether a text would take long to read, or become more elements than so many. The library's work on
 // marks grows with their square within a block, and it fills up the rows of a table.
 func costly(said string, nodes int) bool {
 	blocks, cost, inCode := 0, 0, ""
@@ -151,8 +150,8 @@ func depth(n ast.Node) (deepest int) {
 var reader = sync.OnceValue(func() goldmark.Markdown {
 	p := parser.NewParser( // of the default ones all but those of HTML, and of definitions, which show nothing
 		parser.WithBlockParsers(
-			util.Prioritized(parser.NewSetextHeadingParser(), 100), util.Prioritized(parser.NewThematicBreakParser(),
-				200),
+			util.Prioritized(parser.NewSetextHeadingParser(), 100),
+			util.Prioritized(parser.NewThematicBreakParser(), 200),
 			util.Prioritized(parser.NewListParser(), 300), util.Prioritized(parser.NewListItemParser(), 400),
 			util.Prioritized(parser.NewCodeBlockParser(), 500), util.Prioritized(parser.NewATXHeadingParser(), 600),
 			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
