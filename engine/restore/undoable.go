@@ -36,8 +36,11 @@ func (rs *undoer) since() uint64 {
 // operationToRevert is the operation that UndoRestore of seq reverts. One that was taken back already is no such one,
 // but for its conversation.
 func (rs *undoer) operationToRevert(seq uint64, contextOnly bool) (found *refs.Operation, err error) {
-	var by uint64
+	var by, back uint64
 	err = rs.history.Restores(func(op *refs.Operation, is uint64) error {
+		if back == 0 && is == 0 && op.Kind.Undoes() {
+			back = op.Seq
+		}
 		switch {
 		case op.Seq < seq, seq == 0 && op.Seq <= rs.since():
 			return kv.ErrStop
@@ -49,6 +52,9 @@ func (rs *undoer) operationToRevert(seq uint64, contextOnly bool) (found *refs.O
 	})
 	switch {
 	case err != nil:
+	case found == nil && seq == 0 && back > 0:
+		const again = "which took one back: 'rewind undo-restore %[2]d' brings that again"
+		err = fmt.Errorf("undo-restore: %w but operation %d, "+again, model.ErrNoRestore, back)
 	case found == nil && seq == 0:
 		err = fmt.Errorf("undo-restore: %w", model.ErrNoRestore)
 	case found == nil:
