@@ -36,11 +36,8 @@ func (rs *undoer) since() uint64 {
 // operationToRevert is the operation that UndoRestore of seq reverts. One that was taken back already is no such one,
 // but for its conversation.
 func (rs *undoer) operationToRevert(seq uint64, contextOnly bool) (found *refs.Operation, err error) {
-	var by, back uint64
+	var by uint64
 	err = rs.history.Restores(func(op *refs.Operation, is uint64) error {
-		if back == 0 && is == 0 && op.Kind.Undoes() {
-			back = op.Seq
-		}
 		switch {
 		case op.Seq < seq, seq == 0 && op.Seq <= rs.since():
 			return kv.ErrStop
@@ -52,11 +49,8 @@ func (rs *undoer) operationToRevert(seq uint64, contextOnly bool) (found *refs.O
 	})
 	switch {
 	case err != nil:
-	case found == nil && seq == 0 && back > 0:
-		const again = "which took one back: 'rewind undo-restore %[2]d' brings that again"
-		err = fmt.Errorf("undo-restore: %w but operation %d, "+again, model.ErrNoRestore, back)
 	case found == nil && seq == 0:
-		err = fmt.Errorf("undo-restore: %w", model.ErrNoRestore)
+		err = rs.noneToRevert()
 	case found == nil:
 		found, err = rs.log.Refs.Operation(seq)
 	}
@@ -67,6 +61,26 @@ func (rs *undoer) operationToRevert(seq uint64, contextOnly bool) (found *refs.O
 		return nil, err
 	}
 	return found, nil
+}
+
+// noneToRevert says that no restore is left to be taken back, and which one took back the last.
+func (rs *undoer) noneToRevert() error {
+	var back uint64
+	err := rs.history.Restores(func(op *refs.Operation, by uint64) error {
+		if op.Seq <= rs.since() || by == 0 && op.Kind.Undoes() {
+			back = op.Seq
+			return kv.ErrStop
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case back <= rs.since():
+		return fmt.Errorf("undo-restore: %w", model.ErrNoRestore)
+	}
+	const again = "which took one back: 'rewind undo-restore %[2]d' brings that again"
+	return fmt.Errorf("undo-restore: %w but operation %d, "+again, model.ErrNoRestore, back)
 }
 
 // isNewestToRevert reports whether an operation can be the one that is meant where none is named; by: what took it
