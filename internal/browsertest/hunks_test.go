@@ -24,7 +24,7 @@ func TestHunks(t *testing.T) {
 	b.enter(p)
 	b.moment("change both ends")
 	b.ask(`main [data-act=hunks]`)
-	b.says("dialog.sheet h2", "Take parts of list.txt")
+	b.says("dialog.sheet h2", "Set parts of list.txt as at")
 	if n := eval[int](b, `document.querySelectorAll("dialog.sheet [name=hunks]").length`); n != 2 {
 		t.Fatalf("%d hunks", n)
 	}

@@ -118,7 +118,7 @@ var sheetWords = map[string][2]string{
 	"clone":    {"Clone “%s”: make a session like it", "Clone"}, "rename": {"Rename “%s”", "Rename"},
 	"promote": {"Make “%s” the main session", "Promote"}, "archive": {"Archive “%s”", "Archive"},
 	"delete": {"Delete “%s”", "Delete"},
-	"hunks":  {"Take parts of a file to %s", "Set what is chosen"},
+	"hunks":  {"Set parts of a file as at %s", "Set what is chosen"},
 	"purge":  {"Purge %s", "Purge for good"}, "revert": {"Take out the change of %s", "Take it out"},
 	"save": {"Save the files as they are", "Save"},
 	"tag":  {"Name %s", "Name it"}, "untag": {"Take the name “%s” away", "Take it away"},
@@ -139,7 +139,7 @@ var bareWords = map[string]string{
 	"pick": "Bring a change here", "forward": "Go forward", "fork": "Fork", "worktree": "Fork into another directory",
 	"clone": "Clone a session", "rename": "Rename a session", "promote": "Make a session the main one",
 	"archive": "Archive a session", "delete": "Delete a session", "revert": "Take a change out",
-	"hunks": "Take parts of a file back",
+	"hunks": "Set parts of a file as they were",
 	"purge": "Purge a secret", "tag": "Name a moment", "untag": "Take a name away",
 }
 
@@ -572,7 +572,7 @@ func Ask(f Frame, s Sheet) Page {
 		s.Heading, s.Button = "Bring back "+pathWords(api.Text(s.Path))+" as at "+s.Target, "Bring it back"
 	}
 	if s.Verb == "hunks" {
-		s.Heading = "Take parts of " + pathWords(api.Text(s.Path)) + " to " + s.Target
+		s.Heading = "Set parts of " + pathWords(api.Text(s.Path)) + " as at " + s.Target
 	}
 	if s.Marked = s.marks(); s.Marked > 0 {
 		s.Button += " with conflict markers"
