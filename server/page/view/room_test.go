@@ -203,6 +203,8 @@ func largePages(text string, n int) map[string]view.Page {
 			}
 		}),
 		Yours:     several(n, path),
+		TakenToo:  several(n, func(int) api.Text { return x }),
+		TakenMore: n,
 		Conflicts: several(n, func(i int) api.Conflict { return api.Conflict{Path: path(i), Reason: text} }),
 		Merges:    several(n, func(i int) api.Merge { return api.Merge{Path: path(i), Verdict: value.MergeConflict} }),
 		AtWork: several(n, func(int) api.AtWork {

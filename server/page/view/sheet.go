@@ -42,6 +42,7 @@ type Sheet struct {
 	Yours            []keptGroup // a person's, which goes
 	Prompt           string      // in front of which it goes back
 	Copy             string      // all of it
+	With             []string    // the other prompts that go, each as it begins
 	Taken            []keptGroup
 	Conflicts        []changeLine
 	MoreConflicts    int
@@ -375,7 +376,7 @@ func (s *Sheet) goes(r *api.RestoreResponse) {
 		s.Yours = group(s.Yours, "the checkpoint of the state before has it", p)
 	}
 	s.Copy = cut(strings.TrimSpace(string(r.TakenBack)), maxCopied)
-	s.Prompt = prose(s.Copy)
+	s.Prompt, s.With = prose(s.Copy), taken(r)
 	for _, t := range r.Taken {
 		s.MayExact = s.MayExact || s.Exact
 		whose := "no checkpoint has"
@@ -386,6 +387,21 @@ func (s *Sheet) goes(r *api.RestoreResponse) {
 			s.Taken = group(s.Taken, whose, p)
 		}
 	}
+}
+
+// takenPrompts is how many of the other prompts a sheet names.
+const takenPrompts = 8
+
+// taken are the prompts that go beside the first.
+func taken(r *api.RestoreResponse) (list []string) {
+	first := r.TakenToo[:min(len(r.TakenToo), takenPrompts)]
+	for _, p := range first {
+		list = append(list, clip(render.Words(string(p)), titleWeight))
+	}
+	if more := len(r.TakenToo) - len(first) + r.TakenMore; more > 0 {
+		list = append(list, "and "+term.Count(more)+" more")
+	}
+	return list
 }
 
 // behindWords says what lies behind a moment, and that it stays.

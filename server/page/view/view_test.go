@@ -70,6 +70,7 @@ func pages(text string) map[string]view.Page {
 		Target: cp, Plan: text, Changes: []api.Change{change}, Kept: []api.Kept{{Path: x, Reason: value.KeptSession, By: text}},
 		Taken: []api.Taken{{By: text, Paths: []api.Text{x}}}, Conflicts: []api.Conflict{{Path: x, Reason: text}},
 		Merges: []api.Merge{{Path: x}}, Notices: []string{text}, Operation: 7,
+		TakenBack: x, TakenToo: []api.Text{x},
 		AtWork:       []api.AtWork{{Session: text, Known: value.WorkCall, Tools: []api.Tool{{Name: x}}, Type: x, Files: 2}},
 		Conversation: &api.Conversation{Mode: "fork", Fork: &api.Fork{Title: x, Why: x}, Resume: []string{"claude", text}, Why: x},
 	}
@@ -337,5 +338,21 @@ func TestLanes(t *testing.T) {
 		if wide := f.DrawLanes(rows, nil, view.Window{Zoom: 4}); wide.Width < 2*l.Width {
 			t.Errorf("%s: %d pixels, zoomed %d", name, l.Width, wide.Width)
 		}
+	}
+}
+
+// A sheet has the prompt that is taken back, the next ones as they begin, and how many more go.
+func TestPromptsThatGo(t *testing.T) {
+	r := &api.RestoreResponse{TakenBack: "the first\nof all", TakenMore: 3}
+	for n := range 10 {
+		r.TakenToo = append(r.TakenToo, api.Text(fmt.Sprintf("prompt %d\n%s", n, strings.Repeat("x", 200))))
+	}
+	s := view.Sheet{Verb: "checkout", Name: "turn:1"}
+	frame("p").Restore(&s, r)
+	if s.Prompt != "the first\nof all" || len(s.With) != 9 || s.With[8] != "and 5 more" {
+		t.Fatalf("%q, and with it %q", s.Prompt, s.With)
+	}
+	if first := s.With[0]; !strings.HasPrefix(first, "prompt 0 xxx") || len(first) > 110 {
+		t.Errorf("a prompt is told as %q", first)
 	}
 }
