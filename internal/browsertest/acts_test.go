@@ -24,10 +24,20 @@ const previewed = `document.querySelector("dialog.sheet[open]:not([aria-busy=tru
 // confirm does what the sheet says and waits for the notice.
 func (b *tab) confirm(words string) {
 	b.Helper()
+	b.wait(stands)
 	b.click(`dialog.sheet button[value=do]`)
 	b.wait(`!document.querySelector("dialog.sheet[open]")`)
 	b.says(".notice", words)
 }
+
+// stands is whether the sheet's button is where it was a look before: the mouse comes a while behind what is measured,
+// and on a busy machine to where the button no longer is.
+const stands = `(() => {
+	const {x, y} = document.querySelector("dialog.sheet button[value=do]").getBoundingClientRect();
+	const was = window.stoodAt;
+	window.stoodAt = x + " " + y;
+	return was === window.stoodAt;
+})()`
 
 // choose makes a choice of the sheet, and waits for what would be done then.
 func (b *tab) choose(selector string) {
