@@ -1,6 +1,8 @@
 package oplog
 
 import (
+	"math"
+
 	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/objstore"
@@ -21,8 +23,11 @@ func (l *Log) Head() (Head, error) {
 		return *l.known, nil
 	}
 	var h Head
-	known := false
+	known, from := false, uint64(math.MaxUint64)
 	err := l.Refs.Newest(0, func(op *refs.Operation) error {
+		if op.Seq >= from {
+			return nil
+		}
 		limited := op.Kind.IsRestore() && op.Restore != nil && len(op.Restore.Paths) > 0
 		if limited {
 			h.Laid = append(h.Laid, op.Seq)
@@ -38,7 +43,10 @@ func (l *Log) Head() (Head, error) {
 			at.Laid = h.Laid
 			h, known = at, true
 		}
-		if settles(op) {
+		if !settles(op) {
+			return nil
+		}
+		if from = l.broughtBack(op); from == 0 {
 			return kv.ErrStop
 		}
 		return nil
@@ -58,6 +66,19 @@ func settles(op *refs.Operation) bool {
 		return false
 	}
 	return op.Restore == nil || len(op.Restore.Paths) == 0 && !op.Restore.ContextOnly
+}
+
+// broughtBack is the safety checkpoint, by its operation, of which a restore brought the state again: what restores of
+// some paths had laid out by then lies there again. 0: it went elsewhere.
+func (l *Log) broughtBack(op *refs.Operation) uint64 {
+	if op.Kind != refs.KindUndoRestore {
+		return 0
+	}
+	target, err := l.Checkpoint(op.Restore.Target)
+	if err != nil || target.Cause.Event != model.EventSafety || target.Seq >= op.Seq {
+		return 0
+	}
+	return target.Seq
 }
 
 // headOf is the head behind a step or a restore.
