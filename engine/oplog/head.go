@@ -23,11 +23,8 @@ func (l *Log) Head() (Head, error) {
 		return *l.known, nil
 	}
 	var h Head
-	known, from := false, uint64(math.MaxUint64)
+	known, before := false, uint64(math.MaxUint64) // what settles the head lies before this one
 	err := l.Refs.Newest(0, func(op *refs.Operation) error {
-		if op.Seq >= from {
-			return nil
-		}
 		limited := op.Kind.IsRestore() && op.Restore != nil && len(op.Restore.Paths) > 0
 		if limited {
 			h.Laid = append(h.Laid, op.Seq)
@@ -43,10 +40,10 @@ func (l *Log) Head() (Head, error) {
 			at.Laid = h.Laid
 			h, known = at, true
 		}
-		if !settles(op) {
+		if op.Seq >= before || !settles(op) {
 			return nil
 		}
-		if from = l.broughtBack(op); from == 0 {
+		if before = l.broughtBack(op); before == 0 {
 			return kv.ErrStop
 		}
 		return nil
@@ -69,7 +66,7 @@ func settles(op *refs.Operation) bool {
 }
 
 // broughtBack is the safety checkpoint, by its operation, of which a restore brought the state again: what restores of
-// some paths had laid out by then lies there again. 0: it went elsewhere.
+// some paths had laid out by then lies there again, and what they laid out since it kept. 0: it went elsewhere.
 func (l *Log) broughtBack(op *refs.Operation) uint64 {
 	if op.Kind != refs.KindUndoRestore {
 		return 0
