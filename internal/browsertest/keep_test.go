@@ -61,7 +61,10 @@ func TestKeeping(t *testing.T) {
 	b.open("")
 	b.ask(`[data-act=save]`)
 	b.says("dialog.sheet", "Nothing has changed since the newest checkpoint")
-	b.press("\x1b")
+	b.do(chromedp.SendKeys(chromedp.CSS(`dialog.sheet [name=message]`), "after lunch"))
+	b.do(chromedp.SendKeys(chromedp.CSS(`dialog.sheet [name=tag]`), "not a name"))
+	b.confirm("Saved: after lunch")
+	b.says(".notice", "It is saved, without the name “not a name”")
 
 	b.moment("document it")
 	b.more(`[data-act=tag]`)

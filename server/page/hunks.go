@@ -1,9 +1,6 @@
 package page
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -44,7 +41,7 @@ func (v *visit) hunks(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	if part == nil {
 		return false, nil // the sheet asks for it
 	}
-	plan := hunksPlan(&d)
+	plan := shownAs(d.Files)
 	if dryRun || q.Plan == "" {
 		s.Plan = plan
 		return false, nil
@@ -55,11 +52,4 @@ func (v *visit) hunks(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	return restore(v, api.Checkout, api.CheckoutRequest{
 		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(q.Name), Parts: []api.Part{*part},
 	}, s)
-}
-
-// hunksPlan is a name for what differs.
-func hunksPlan(d *api.DiffResponse) string {
-	b, _ := json.Marshal(d.Files)
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
 }

@@ -29,7 +29,10 @@ func (v *visit) save(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	if v.frame.Saved(s, &r); q.Tag == "" {
 		return true, nil
 	}
-	return v.setTag(q, api.Text(r.Checkpoint.ID), s)
+	if _, err = v.setTag(q, api.Text(r.Checkpoint.ID), s); err != nil { // it is saved all the same
+		v.frame.Unnamed(s, err)
+	}
+	return true, nil
 }
 
 // tag gives a moment a name.

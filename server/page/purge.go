@@ -29,7 +29,7 @@ func (v *visit) purge(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	plan := purgePlan(&r)
+	plan := shownAs(r.Purged)
 	if dryRun || q.Plan == "" || q.Sure == "" {
 		s.Plan = plan
 		v.frame.Purge(s, &r)
@@ -46,9 +46,9 @@ func (v *visit) purge(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	return true, nil
 }
 
-// purgePlan is a name for what a purge would take out.
-func purgePlan(r *api.PurgeResponse) string {
-	b, _ := json.Marshal(r.Purged)
+// shownAs is a name for what a sheet has shown, to know it again when it is to be done.
+func shownAs(what any) string {
+	b, _ := json.Marshal(what)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }

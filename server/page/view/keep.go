@@ -60,6 +60,12 @@ func (f Frame) Tagged(s *Sheet, c *api.Checkpoint) {
 	s.From, s.FromHref = words, href
 }
 
+// Unnamed says that what was saved did not get the name that it was to have.
+func (f Frame) Unnamed(s *Sheet, err error) {
+	s.Notes = append(s.Notes, "It is saved, without the name “"+clip(s.Tag, tagWeight)+"”: "+err.Error())
+	s.Tag = ""
+}
+
 // NameTaken asks whether a name is to be moved from a moment that has it.
 func (f Frame) NameTaken(s *Sheet, c *api.Checkpoint) {
 	words, _ := f.moments(momentOf(c))
