@@ -197,8 +197,11 @@ func (j *Judge) laidOut(op *refs.Operation, later *oplog.Lookups) (Step, error) 
 		if err != nil || !tree.Same(before, after) {
 			return err == nil, err
 		}
+		if tree.Same(before, ch.Old) {
+			return false, nil // it was in the head, and stayed: who set it as the target has it came behind the restore
+		}
 		if !op.Restore.Exact && j.kept(op, safety, of(ch.Path)) {
-			return false, nil // who set it as the target has it came behind the restore
+			return false, nil // the same of what was unsaved
 		}
 		now, err := later.Find(ch.Path)
 		return err == nil && tree.Same(now, ch.New), err
