@@ -107,6 +107,9 @@ func (a *Authors) Others(g Going, target *model.Checkpoint, c *capture.Capture, 
 	changes := holding(keeps.visit)
 	stays := pairs.without(changes.visit)
 	visit := func(op *refs.Operation, ch tree.Change, d judged) {
+		if op != nil && op.Seq <= since {
+			return // what a restore found that is taken back here: the target has it
+		}
 		yours.visit(op, ch, d)
 		stays(op, ch, d)
 	}
