@@ -209,6 +209,9 @@ func (rs *runner) revertedTips(j *model.Journal, cursors []refs.Change) ([]refs.
 		if err != nil {
 			return nil, err
 		}
+		if was == now {
+			continue // no step was made since: it parted from the cursor before the restore
+		}
 		if !rs.authors.LeadsTo(c.New, was) {
 			was = c.New
 		}
