@@ -277,17 +277,8 @@ func (rs *undoer) stepsAhead(session string, cursor objstore.ID, j *authorship.J
 		if j != nil {
 			same = j.Stretch(stop).Same
 		}
-		for i++; i < len(line); i++ {
-			if oplog.Folded(line[i], line[i-1]) && !left[line[i].ID] {
-				continue
-			}
-			is, err := same(line[i])
-			if err != nil {
-				return nil, err
-			}
-			if !is {
-				break
-			}
+		if i, err = endOfRun(line, i, left, same); err != nil {
+			return nil, err
 		}
 		if i == len(line) && len(ahead) > 0 { // no stop, if undo from the one ahead of it goes to the cursor
 			is, err := same(at)
@@ -302,6 +293,27 @@ func (rs *undoer) stepsAhead(session string, cursor objstore.ID, j *authorship.J
 	}
 	slices.Reverse(ahead)
 	return ahead, nil
+}
+
+// endOfRun is the first step of a line behind the one at i, from the tip on, that is not the same. One where undo left
+// is not, either: what others have done ahead of it was not there then.
+func endOfRun(
+	line []*model.Checkpoint, i int, left map[objstore.ID]bool, same func(*model.Checkpoint) (bool, error),
+) (int, error) {
+	stop := line[i]
+	for i++; i < len(line); i++ {
+		origin := left[line[i].ID]
+		if origin && line[i].Tree != stop.Tree {
+			break
+		}
+		if !origin && oplog.Folded(line[i], line[i-1]) {
+			continue
+		}
+		if is, err := same(line[i]); err != nil || !is {
+			return i, err
+		}
+	}
+	return i, nil
 }
 
 // undoOrigins are the steps that the latest undos of a session, with the redos among them, started from. Redo stops at
