@@ -71,8 +71,9 @@ func (rs *runner) takesBack(r *request) (session string, ok bool) {
 	if !r.options.TakeBack || !elsewhere || rs.sessions.Family(at.Session) != rs.sessions.Family(r.Session) {
 		return r.Session, r.options.TakeBack
 	}
-	if rs.worksBeside(r.Session, at.Session) {
-		return r.Session, true
+	s := rs.log.Session(r.Session)
+	if atWork := s != nil && rs.sessions.InTurn(s); atWork || rs.worksBeside(r.Session, at.Session) {
+		return r.Session, true // a restore that went to the other one since has left its work
 	}
 	for _, name := range []refs.Name{refs.Session(at.Session), refs.Cursor(at.Session)} {
 		if tip, err := rs.log.Refs.ID(name); err == nil && rs.authors.LeadsTo(r.target.ID, tip) {
