@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"rewind/engine/capture"
 	"rewind/engine/conversation"
 	"rewind/engine/model"
 	"rewind/engine/sessions"
@@ -69,14 +70,16 @@ func (a *Authors) Judge(g Going) (*Judge, error) {
 		if j.from[at], err = a.parted(s); err != nil {
 			return nil, err
 		}
+		j.tips = append(j.tips, j.from[at].point)
 	}
 	return j, nil
 }
 
 // parting is where a fork and the session that it was made of part, by operations.
 type parting struct {
-	cut   uint64 // has the state that it was made at; where that is not known any more, as began
-	began uint64 // the fork's first
+	point objstore.ID // the state that it was made at; zero: it is not known any more
+	cut   uint64      // has the state that it was made at; where that is not known any more, as began
+	began uint64      // the fork's first
 }
 
 func (a *Authors) parted(fork *model.Session) (p parting, err error) {
@@ -91,7 +94,7 @@ func (a *Authors) parted(fork *model.Session) (p parting, err error) {
 	case model.IsLost(err):
 		return p, nil
 	case err == nil:
-		p.cut = min(cp.Seq, p.began)
+		p.point, p.cut = id, min(cp.Seq, p.began)
 	}
 	return p, err
 }
@@ -175,34 +178,31 @@ func (j *Judge) concerns(cp *model.Checkpoint) bool {
 }
 
 // InCall returns the function that reports whether what is new at a path is of this session's open calls alone: a
-// shell's, or an edit that names the path. An interrupted call is open until the next prompt. nil: the session has no
-// open call.
+// shell's, or an edit that names the path, or one below it. An interrupted call is open until the next prompt. nil: the
+// session has no open call.
 func (j *Judge) InCall() func(path string) bool {
-	calls := j.e.worktree.OpenCalls()
+	calls, own := j.e.worktree.OpenCalls(), capture.OpenCalls{}
 	seq := j.e.log.DB.LastSeq() + 1
-	named, shell := map[string]bool{}, false
 	for name, list := range calls {
-		if !j.isOwn(name, seq) {
-			continue
-		}
-		for _, c := range list {
-			shell = shell || c.Class != hooks.Editor && c.ID != model.TurnCall
-			for _, p := range c.Paths {
-				named[p] = true
-			}
+		its := slices.DeleteFunc(slices.Clone(list), func(c model.Call) bool {
+			return c.ID == model.TurnCall || c.Class == hooks.Editor && len(c.Paths) == 0
+		})
+		if len(its) > 0 && j.isOwn(name, seq) {
+			own[name] = its
 		}
 	}
-	if !shell && len(named) == 0 {
+	if len(own) == 0 {
 		return nil
 	}
-	of := calls.Authors()
+	of, its := calls.Authors(), own.Authors()
 	return func(path string) bool {
-		return (shell || named[path]) && !slices.ContainsFunc(of(path), func(by string) bool { return !j.isOwn(by, seq) })
+		return len(its(path)) > 0 && !slices.ContainsFunc(of(path), func(by string) bool { return !j.isOwn(by, seq) })
 	}
 }
 
-// isAncestor reports whether a checkpoint lies before the session's tip or its cursor. If the line cannot be read that
-// far, it does not.
+// isAncestor reports whether a checkpoint lies before the session's tip or its cursor, or before the state that it was
+// forked at: a fork that left the code begins where others had come to by then. If the line cannot be read that far, it
+// does not.
 func (j *Judge) isAncestor(cp *model.Checkpoint) bool {
 	for i, id := range j.tips {
 		for !id.IsZero() && !j.ancestors[id] {
