@@ -39,6 +39,7 @@ type round struct {
 	prompt  string
 	end     map[string][]string // what a path may be at its end; "": no file
 	own     map[string]bool     // paths that the session changed in it
+	from    int                 // it begins behind so many changes
 	lo, hi  int                 // its end lies behind so many changes: at least, at most
 	stopped bool                // the agent said so
 	whole   bool                // and nothing was cut off in it

@@ -115,8 +115,8 @@ func TestT23Promise19Sessions(t *testing.T) {
 			"go": m.goOn, "go2": m.goOn, "go3": m.goOn, "go4": m.goOn, "go5": m.goOn, "go6": m.goOn,
 			"begin": m.beginActor, "user": m.user,
 			"save": m.saves, "checkout": m.checkoutTurn, "paths": m.checkoutPath,
-			"switch": m.switches,
-			"fork":   m.forkTurn, "inplace": m.inPlace, "inplace2": m.inPlace, "inplace3": m.inPlace, "undo": m.undoAll,
+			"switch": m.switches, "take back": m.takesBack, "take back2": m.takesBack, "take back3": m.takesBack,
+			"fork": m.forkTurn, "inplace": m.inPlace, "inplace2": m.inPlace, "inplace3": m.inPlace, "undo": m.undoAll,
 			"reopen": func(*rapid.T) { m.say("reopen"); m.Reopen() }, "kill": m.kill, "": m.look,
 		})
 		for _, a := range m.h.actors {
@@ -284,7 +284,7 @@ func (m *sessions23) event(a *actor, l *lane, kind hooks.Kind, more map[string]a
 	if kind == hooks.Prompt && !notice {
 		r := &round{
 			of: a, prompt: fmt.Sprint(more["prompt"]), end: map[string][]string{}, own: map[string]bool{},
-			whole: true,
+			whole: true, from: len(m.h.changes),
 		}
 		a.turns, a.all = append(a.turns, r), append(a.all, r)
 	}

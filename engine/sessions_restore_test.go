@@ -342,39 +342,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 		m.look(t)
 		return
 	}
-	m.pos = []string{a.Name()}
-	// the conversation stays as it is: of the fork that a restore made of this one, perhaps
-	if c := r.Conversation; c == nil || c.Session == "" {
-		for _, name := range pos {
-			if o := m.actorOf(name); o != nil && o != a && o.family == a.family {
-				m.pos = append(m.pos, name)
-			}
-		}
-	}
-	// a fork that nobody had opened, of a turn that cannot be forked: it went, and which of the family stands in for it
-	// is open
-	if m.actorOf(a.Name()) == nil {
-		for _, o := range m.h.actors {
-			if o.family == a.family {
-				m.pos = append(m.pos, o.Name())
-			}
-		}
-	}
-	var made *actor
-	// one that ends there is gone on with: this one, or a fork that nobody has opened
-	if c := r.Conversation; c != nil && c.Fork == nil && c.Session != "" {
-		m.pos = []string{c.Session}
-		a.left = c.Session != a.Name()
-		if o := m.actorOf(c.Session); o != nil { // nil: one that went, and came back
-			m.stands(o, end)
-		}
-	}
-	if c := r.Conversation; c != nil && c.Fork != nil {
-		made = m.join(a, c.Fork, n, nil)
-		m.stands(made, end)
-		m.pos = []string{made.Name()}
-		a.left = true
-	}
+	made := m.wentTo(a, r, end, n, pos)
 	m.look(t)
 	if !holdUndo || rapid.IntRange(0, 2).Draw(t, "undo-restore") != 0 {
 		return
@@ -407,6 +375,44 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 	a.left = false
 	m.pos = append([]string{a.Name()}, pos...)
 	m.look(t)
+}
+
+// wentTo has the project stand where a restore of a session to a state led, which has so many turns: at the session, or
+// at one that goes on from there, which is made then.
+func (m *sessions23) wentTo(a *actor, r *restore.Result, end *round, turns int, pos []string) (made *actor) {
+	m.pos = []string{a.Name()}
+	// the conversation stays as it is: of the fork that a restore made of this one, perhaps
+	if c := r.Conversation; c == nil || c.Session == "" {
+		for _, name := range pos {
+			if o := m.actorOf(name); o != nil && o != a && o.family == a.family {
+				m.pos = append(m.pos, name)
+			}
+		}
+	}
+	// a fork that nobody had opened, of a turn that cannot be forked: it went, and which of the family stands in for it
+	// is open
+	if m.actorOf(a.Name()) == nil {
+		for _, o := range m.h.actors {
+			if o.family == a.family {
+				m.pos = append(m.pos, o.Name())
+			}
+		}
+	}
+	// one that ends there is gone on with: this one, or a fork that nobody has opened
+	if c := r.Conversation; c != nil && c.Fork == nil && c.Session != "" {
+		m.pos = []string{c.Session}
+		a.left = c.Session != a.Name()
+		if o := m.actorOf(c.Session); o != nil { // nil: one that went, and came back
+			m.stands(o, end)
+		}
+	}
+	if c := r.Conversation; c != nil && c.Fork != nil {
+		made = m.join(a, c.Fork, turns, nil)
+		m.stands(made, end)
+		m.pos = []string{made.Name()}
+		a.left = true
+	}
+	return made
 }
 
 // shown does what a dry run shows, or fails: the same plan, though the dry run may be a look more at the worktree.
@@ -751,4 +757,160 @@ func (m *sessions23) undoAll(t *rapid.T) {
 		}
 	}
 	m.look(t)
+}
+
+// takesBack is undo --turn: what a session did from a prompt on goes, and nothing of anybody else. Perhaps it is taken
+// back at once, by redo or by undo-restore, and everything is as it was.
+func (m *sessions23) takesBack(t *rapid.T) {
+	a := m.someActor(t, func(a *actor) bool {
+		return a.born && len(a.turns) > 0 && !a.works() && len(m.h.actors) < maxActors
+	})
+	if a == nil || !holdUndo {
+		return
+	}
+	n := rapid.IntRange(1, len(a.turns)).Draw(t, "turn")
+	if rapid.Bool().Draw(t, "types") {
+		m.user(t)
+	}
+	m.say("undo --to before:%d --session %s", n, a.short())
+	was, seen, pos, again := maps.Clone(m.h.world), maps.Clone(m.h.seen), m.pos, m.places()
+	from, before, left := a.turns[n-1].from, len(m.h.changes), a.left
+	o := restore.Options{Session: model.SessionChoice{Session: a.Name()}, TakeBack: true, Env: m.Env()}
+	r, err := m.shown(t, o, func(o restore.Options) (*restore.Result, error) {
+		return m.E.Restorer.Checkout(enginetest.Bg, fmt.Sprint("before:", n), o)
+	})
+	if err != nil {
+		t.Fatalf("undo --to before:%d of %s: %v", n, a.Name(), err)
+	}
+	after := m.files()
+	m.say("  %q becomes %q; kept %+v, merges %+v", was, after, r.Plan.Kept, r.Plan.Merges)
+	for _, path := range paths23 {
+		m.tookBack(t, a, path, from, after[path], slices.Contains(slices.Concat(r.Plan.Yours, r.Plan.Returned), path))
+	}
+	if r.Saved != nil {
+		m.h.saved()
+		seen = maps.Clone(was)
+	}
+	m.h.restored(a, after)
+	m.dropped()
+	if r.Operation == nil {
+		if !maps.Equal(was, after) {
+			t.Fatalf("undo: nothing was done, and %q became %q", was, after)
+		}
+		m.pos = append(slices.Clone(pos), a.Name())
+		return
+	}
+	end := &round{of: a, lo: from}
+	if n > 1 {
+		end.of = a.turns[n-2].of
+	}
+	m.stands(a, end)
+	m.h.accounted(a, nil)
+	made := m.wentTo(a, r, end, n-1, pos)
+	m.look(t)
+	if rapid.IntRange(0, 2).Draw(t, "it stays") == 0 {
+		return
+	}
+	if rapid.Bool().Draw(t, "redo") {
+		m.say("  redo")
+		_, err = m.shown(t, restore.Options{Env: m.Env()}, func(o restore.Options) (*restore.Result, error) {
+			return m.E.Restorer.Redo(enginetest.Bg, 1, o)
+		})
+		if err != nil {
+			t.Fatalf("undo: redo of before:%d of %s: %v", n, a.Name(), err)
+		}
+		if now := m.files(); !maps.Equal(now, was) {
+			t.Fatalf("undo: redo gives %q, before it was %q", now, was)
+		}
+	} else {
+		m.undoRestore(t, was)
+	}
+	m.h.restored(a, was)
+	for i := range m.h.changes[before:] {
+		m.h.changes[before+i].undone = m.h.changes[before+i].restore
+	}
+	m.h.seen = seen
+	again()
+	m.dropped()
+	if made != nil && m.actorOf(made.Name()) != nil {
+		t.Fatalf("undo: what was taken back leaves %s, which was made then", made.File)
+	}
+	a.left = left
+	m.pos = append([]string{a.Name()}, pos...)
+	m.look(t)
+}
+
+// tookBack holds what a path became when a session's changes from one on were taken back. yours: it is named as a
+// person's.
+func (m *sessions23) tookBack(t *rapid.T, a *actor, path string, from int, is string, yours bool) {
+	var all []change
+	for _, c := range m.h.changes[from:] {
+		if c.path == path && !c.undone {
+			all = append(all, c)
+		}
+	}
+	now := m.h.world[path]
+	if now != m.h.seen[path] {
+		by, turns := m.h.authors(path)
+		_, laid := m.h.laidBy[path]
+		all = append(all, change{
+			path: path, was: m.h.seen[path], is: now, by: by, turns: turns, loose: m.h.loose[path], restore: laid,
+		})
+	}
+	last := -1 // the newest change that is not the session's
+	for i, c := range all {
+		switch m.its(a, &c) {
+		case maybe:
+			return // open
+		case no:
+			last = i
+		}
+	}
+	what := fmt.Sprintf("%s was %q and is %q; since then %+v", path, now, is, all)
+	switch {
+	case len(all) == 0:
+		if is != now {
+			t.Fatalf("others: nobody has changed it since. %s", what)
+		}
+	case last < 0:
+		if is != all[0].was {
+			t.Fatalf("others: the session alone has changed it since. %s", what)
+		}
+	case slices.ContainsFunc(all, func(c change) bool { return m.its(a, &c) == no && len(c.by) > 0 }):
+		// on top of one of the session's own it collides, perhaps: then the path stays as it is
+		back, on := reversing(all[last].is), false
+		for _, c := range slices.Backward(all[:last]) {
+			if m.its(a, &c) == yes {
+				back.perhaps(c.was, c.is)
+				on = true
+			}
+		}
+		if stays := on && is == now; !slices.Contains(back, is) && !stays {
+			t.Fatalf("others: another session's change went. %s", what)
+		}
+	case !slices.ContainsFunc(all, func(c change) bool { return m.its(a, &c) == yes }):
+		if is != now {
+			t.Fatalf("others: a person alone has changed it since. %s", what)
+		}
+	case is != all[last].is && is != all[0].was:
+		t.Fatalf("others: neither what the person left, nor what it was. %s", what)
+	case is != now && last == len(all)-1 && !yours:
+		t.Fatalf("others: a person's change went, unnamed. %s", what)
+	}
+}
+
+// its says whether a change is a session's own.
+func (m *sessions23) its(a *actor, c *change) sure {
+	switch {
+	case c.restore, c.loose:
+		return maybe
+	case len(c.by) == 1 && c.by[0] == a.Name() && slices.Contains(a.turns, c.turns[0]):
+		return yes
+	}
+	for _, name := range c.by {
+		if o := m.actorOf(name); o == nil || o.family == a.family {
+			return maybe
+		}
+	}
+	return no
 }
