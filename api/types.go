@@ -283,6 +283,7 @@ type RestoreResponse struct {
 	Changes      []Change      `json:"changes"`
 	Replaced     []Text        `json:"replaced,omitempty"`   // changed since the newest checkpoint; only Safety has their bytes
 	Yours        []Text        `json:"yours,omitempty"`      // a person's, which went: Safety has their bytes
+	Returned     []Text        `json:"returned,omitempty"`   // a person had removed them, and they are there again
 	TakenBack    Text          `json:"taken_back,omitempty"` // the prompt in front of which it went back, whole
 	TakenToo     []Text        `json:"taken_too,omitempty"`  // the other prompts that went out of the conversation, the oldest first
 	TakenMore    int           `json:"taken_more,omitempty"` // how many more went behind those

@@ -268,6 +268,7 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 	out := api.RestoreResponse{
 		Kind: kind.String(), Target: *target, DryRun: dryRun, Changed: r.Changed,
 		Replaced: value.Texts(r.Plan.Replaced), Yours: value.Texts(r.Plan.Yours),
+		Returned:  value.Texts(r.Plan.Returned),
 		TakenBack: value.Text(r.Prompt), TakenToo: value.Texts(r.Prompts),
 		TakenMore: r.MorePrompts,
 		KeptDirs:  value.Texts(r.KeptDirs), GitThen: head(r.Plan.Git.Then), GitNow: head(r.Plan.Git.Now),

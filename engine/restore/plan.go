@@ -37,6 +37,7 @@ type Plan struct {
 
 	others     authorship.Theirs  // what others changed after the target, and stays
 	Yours      []string           // what a person changed after the target, and is set: the safety checkpoint has it
+	Returned   []string           // what a person removed after the target, and is there again
 	Uncaptured []value.Uncaptured // what agents' edit tools changed after the target and nothing takes back
 	ignored    map[string]bool    // directories that rules leave out now: only what was named in them is captured
 }
@@ -264,6 +265,13 @@ func (pl *planner) chooseTarget(c *capture.Capture, r *request) (err error) {
 	if err != nil {
 		return err
 	}
+	if g.Way == authorship.TakeBack {
+		j, err := pl.restorer.authors.Judge(g)
+		if err != nil {
+			return err
+		}
+		pl.inCall = j.InCall()
+	}
 	pl.merged, pl.stuck = map[string]bool{}, map[string]value.MergeReason{}
 	if pl.gaveUp = r.gaveUp; pl.gaveUp == nil {
 		pl.gaveUp = map[string]bool{}
@@ -469,23 +477,32 @@ func (pl *planner) keepUnread(c *capture.Capture) error {
 	return nil
 }
 
-// listReplaced fills the plan's Replaced and Yours. What an undo-restore sets is as the restore left it: of nobody.
+// listReplaced fills the plan's Replaced, Yours and Returned. What an undo-restore sets is as the restore left it: of
+// nobody.
 func (pl *planner) listReplaced() {
 	if pl.reverted != nil && !pl.all() {
 		return
 	}
 	stay := pl.request.merges || pl.restorer.going(pl.request).KeepsPerson() && !pl.all()
 	for _, s := range pl.plan.Steps {
-		if !model.IsFile(s.Old) {
-			continue
-		}
-		if pl.unsaved[s.Path] && !pl.merged[s.Path] {
+		was := model.IsFile(s.Old)
+		if was && pl.unsaved[s.Path] && !pl.merged[s.Path] {
 			pl.plan.Replaced = append(pl.plan.Replaced, s.Path)
 		}
 		yours := pl.others.Yours(s.Path, pl.merged[s.Path]) || pl.request.merges // of a revert gaveUp says it
-		if yours && (pl.gaveUp[s.Path] || !stay) {
-			pl.plan.Yours = append(pl.plan.Yours, s.Path)
+		if goes := yours && (pl.gaveUp[s.Path] || !stay); goes {
+			pl.listYours(s)
 		}
+	}
+}
+
+// listYours names what a step sets of a person's: a file, or the removal of one.
+func (pl *planner) listYours(s tree.Change) {
+	switch {
+	case model.IsFile(s.Old):
+		pl.plan.Yours = append(pl.plan.Yours, s.Path)
+	case s.Old == nil && model.IsFile(s.New):
+		pl.plan.Returned = append(pl.plan.Returned, s.Path)
 	}
 }
 

@@ -130,7 +130,7 @@ func (pr *Printer) TellConflicts(list []api.Conflict) {
 }
 
 // TellReplaced names what a restore replaces that was not saved, and what of the person's goes, with the checkpoint
-// that has them.
+// that has them, and what the person had removed.
 func (pr *Printer) TellReplaced(r api.RestoreResponse) {
 	head := "would replace, changed since the last checkpoint"
 	if r.Safety != nil {
@@ -147,6 +147,11 @@ func (pr *Printer) TellReplaced(r api.RestoreResponse) {
 		head = fmt.Sprintf("yours; 'rewind cat %s:<path>' has them", r.Safety.Short)
 	}
 	pr.Names(head, r.Yours)
+	head = "you had removed, there again"
+	if r.DryRun {
+		head = "you had removed, would be there again"
+	}
+	pr.Names(head, r.Returned)
 }
 
 // promptLines is how many lines of a prompt that was taken back are shown.

@@ -40,6 +40,7 @@ type Sheet struct {
 	Kept             []keptGroup
 	NotCaptured      []keptGroup // what no checkpoint has
 	Yours            []keptGroup // a person's, which goes
+	Returned         []keptGroup // that a person had removed, and that comes back
 	Prompt           string      // in front of which it goes back
 	Copy             string      // all of it
 	With             []string    // the other prompts that go, each as it begins
@@ -374,6 +375,9 @@ const maxCopied = 80_000
 func (s *Sheet) goes(r *api.RestoreResponse) {
 	for _, p := range r.Yours {
 		s.Yours = group(s.Yours, "the checkpoint of the state before has it", p)
+	}
+	for _, p := range r.Returned {
+		s.Returned = group(s.Returned, "", p)
 	}
 	s.Copy = cut(strings.TrimSpace(string(r.TakenBack)), maxCopied)
 	s.Prompt, s.With = prose(s.Copy), taken(r)
