@@ -218,18 +218,23 @@ func (p *places) turn(t *turnList, cp *model.Checkpoint, seq uint64) (*Standing,
 	if err != nil {
 		return nil, err
 	}
-	st, newest := &Standing{session: t.s.Name}, uint64(0)
+	st, newest := &Standing{session: t.s.Name}, own.newestBefore(seq)
 	if t.s.Fork != nil {
-		newest = uint64(max(t.s.Fork.Both, 0))
+		newest = max(newest, uint64(max(t.s.Fork.Both, 0)))
 	}
-	for i := range own.rows {
-		if r := &own.rows[i]; r.First < seq {
-			newest = max(newest, r.Number)
-		}
+	known, err := own.workedIn(newest, seq)
+	if err == nil && known {
+		var tip objstore.ID
+		tip, err = p.h.RefBefore(refs.Session(t.s.Name), t.s.Name, seq)
+		known = tip.IsZero() || tip == cp.ID
 	}
-	known := false
-	if st.turn, known, err = t.endedBy(cp, newest); err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if st.turn = newest; !known {
+		if st.turn, known, err = t.endedBy(cp, newest); err != nil {
+			return nil, err
+		}
 	}
 	if inherited := !known && t.s.Fork != nil; inherited && cp.Session != t.s.Name {
 		st.turn = newest // it has taken no step: what was there when it was made is of another one's turn
@@ -244,6 +249,44 @@ func (p *places) turn(t *turnList, cp *model.Checkpoint, seq uint64) (*Standing,
 	st.Whose = p.whose(st.taken.session)
 	st.Prompt, err = t.promptAt(st.taken)
 	return st, err
+}
+
+// newestBefore is the highest turn that had begun before an operation; 0: none.
+func (l *turnLog) newestBefore(seq uint64) (n uint64) {
+	for i := range l.rows {
+		if r := &l.rows[i]; r.First < seq {
+			n = max(n, r.Number)
+		}
+	}
+	return n
+}
+
+// workedIn reports whether the session, which has no step ahead, stands in its newest turn, n, before operation seq (0:
+// now): it has done something there, or stopped, and no restore has moved it since. Its cursor does not say so if what
+// the turn changed, or what changed beside it, lies on another session's line.
+func (l *turnLog) workedIn(n, seq uint64) (bool, error) {
+	i, there := l.of[n]
+	if !there || l.past {
+		return false, nil
+	}
+	end, moved := l.rows[i].End, false
+	if later := seq > 0 && end >= seq; end == 0 || later {
+		return false, nil
+	}
+	taken := undos{}
+	err := l.e.ledger.Restores(seq, func(op *refs.Operation) error {
+		if op.Seq < end || moved {
+			return kv.ErrStop
+		}
+		whole := op.Kind.IsRestore() && len(op.Restore.Paths) == 0
+		if back := taken.Of(op) > 0 || op.Kind.Undoes(); back || !whole {
+			return nil
+		}
+		moved = op.Session == l.session || model.Successor(op) == l.session || slices.ContainsFunc(op.Changes,
+			func(c refs.Change) bool { return c.Name == refs.Cursor(l.session) })
+		return nil
+	})
+	return !moved, err
 }
 
 // promptAt is how the prompt of a turn begins; "": the log does not know it.

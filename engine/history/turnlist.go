@@ -92,12 +92,25 @@ func (t *turnList) standsAt(session string, count uint64) (uint64, error) {
 	if err != nil || cur == nil {
 		return 0, err
 	}
+	tip, err := t.e.log.Refs.ID(refs.Session(session))
+	if err != nil {
+		return 0, err
+	}
+	forth := tip.IsZero() || tip == cur.ID
+	if forth && session == t.s.Name {
+		own, err := t.log(turnAt{session: session})
+		if err != nil {
+			return 0, err
+		}
+		if in, err := own.workedIn(own.newest, 0); err != nil || in {
+			return own.newest, err
+		}
+	}
 	n, known, err := t.endedBy(cur, count)
 	if another := session != t.s.Name || t.s.Turn == 0; err != nil || known || another {
 		return n, err
 	}
-	tip, err := t.e.log.Refs.ID(refs.Session(session))
-	if err == nil && (tip.IsZero() || tip == cur.ID) { // it has taken no step yet: what it did was found by another one's events
+	if forth { // it has taken no step yet: what it did was found by another one's events
 		n = t.s.Turn
 	}
 	return n, err
