@@ -120,15 +120,24 @@ func (h *turnReader) TypedBefore(session string, n uint64, cp *model.Checkpoint)
 // PromptOf is the prompt of a turn of a session: whole where its conversation has it, else as its hook told how it
 // begins; "": it is not known. The log's lock is held.
 func (h *turnReader) PromptOf(session string, n uint64) string {
+	prompt, _ := h.promptOf(session, n)
+	return prompt
+}
+
+// promptOf is PromptOf, with why the log could not be asked.
+func (h *turnReader) promptOf(session string, n uint64) (string, error) {
 	told := &turnFacts{}
-	if at, err := taken(session, n, h.log.StoredSession, h.readTurns); err == nil {
-		if l, err := h.readTurns(at); err == nil {
-			if f, err := l.factsOf(at.turn); err == nil && f != nil {
-				told = f
-			}
+	at, err := taken(session, n, h.log.StoredSession, h.readTurns)
+	if err == nil {
+		var l *turnLog
+		if l, err = h.readTurns(at); err == nil {
+			told, err = l.factsOf(at.turn)
 		}
 	}
-	return cmp.Or(h.promptSaid(h.log.Session(session), n, told), told.Prompt)
+	if told == nil || err != nil {
+		told = &turnFacts{}
+	}
+	return cmp.Or(h.promptSaid(h.log.Session(session), n, told), told.Prompt), err
 }
 
 // PromptsBehind are the prompts, as PromptOf has them, with which a session's conversation goes on behind turn n of
@@ -165,7 +174,11 @@ func (h *turnReader) PromptsBehind(session, of string, n uint64, most int) (list
 			more++
 			continue
 		}
-		list = append(list, h.PromptOf(session, n))
+		prompt, err := h.promptOf(session, n)
+		if err != nil {
+			return nil, 0, err
+		}
+		list = append(list, prompt)
 	}
 	return list, more, nil
 }

@@ -173,6 +173,8 @@ func (h *turnReader) MomentOf(cp *model.Checkpoint) (*Moment, error) {
 	switch {
 	case last:
 		p.Err = h.toEndOfTurn(p)
+	case h.beforeTalk(cp):
+		p.Start = true
 	case prompted(cp):
 		p.Err = h.withoutGone(p, cp.Cause.Turn)
 	}
@@ -180,6 +182,19 @@ func (h *turnReader) MomentOf(cp *model.Checkpoint) (*Moment, error) {
 		p.Err = h.completeCall(p)
 	}
 	return p, nil
+}
+
+// beforeTalk reports whether a checkpoint lies before its session's first prompt, or is what that found: its agent had
+// written nothing yet. The conversation begins behind it.
+func (h *turnReader) beforeTalk(cp *model.Checkpoint) bool {
+	s := h.log.Session(cp.Session)
+	if s == nil || s.Fork != nil || !cp.Conversation.Transcript.IsZero() {
+		return false
+	}
+	if cp.Cause.Turn == 0 {
+		return h.firstTurn(s) == 1
+	}
+	return cp.Cause.Turn == 1 && prompted(cp)
 }
 
 // toEndOfTurn moves a moment that is the last checkpoint of a turn to the conversation at the end of that turn.

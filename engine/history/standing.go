@@ -38,6 +38,16 @@ func (h *turnReader) Standing() (*Standing, error) {
 	return st, err
 }
 
+// StandsIn is the turn in which a session stands, whether the project does or not; 0: before its first, or it is no
+// agent's. The log's lock is held.
+func (h *turnReader) StandsIn(session string) (uint64, error) {
+	t, err := h.turnsOfStored(session)
+	if err != nil || t == nil {
+		return 0, err
+	}
+	return t.standsNow()
+}
+
 // standing is Standing without the prompt, for callers that need not hold the log's lock.
 func (h *turnReader) standing() (*Standing, *turnList, error) {
 	at, err := h.sessions.Position()
@@ -48,11 +58,7 @@ func (h *turnReader) standing() (*Standing, *turnList, error) {
 	if err != nil || t == nil {
 		return nil, nil, err
 	}
-	own, err := t.log(turnAt{session: t.s.Name})
-	if err != nil {
-		return nil, nil, err
-	}
-	n, err := t.standsAt(t.s.Name, max(own.newest, t.s.Turn, uint64(t.s.InSummary())))
+	n, err := t.standsNow()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,6 +68,15 @@ func (h *turnReader) standing() (*Standing, *turnList, error) {
 	}
 	st.Whose = h.sessions.Whose()(st.taken.session)
 	return st, t, err
+}
+
+// standsNow is the turn in which the session of the list stands.
+func (t *turnList) standsNow() (uint64, error) {
+	own, err := t.log(turnAt{session: t.s.Name})
+	if err != nil {
+		return 0, err
+	}
+	return t.standsAt(t.s.Name, max(own.newest, t.s.Turn, uint64(t.s.InSummary())))
 }
 
 // Taken is the turn by which a person knows the place: the session that took it, and its number there. A fork has turns

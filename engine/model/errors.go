@@ -259,6 +259,7 @@ type NoConversationError struct {
 	Cause   error  // may be nil
 	Instead string // how the id of a session begins that has one; "": none was looked for, or
 	None    bool   // no session of the project has one
+	Behind  string // the session whose conversation begins behind the moment; "": that is not why
 }
 
 func (e *NoConversationError) Error() string {

@@ -26,6 +26,7 @@ type conversationPlan struct {
 	made         *model.Session // the session that a fork makes; nil: none
 	moved        *model.Session // the session that is cut, or comes back, as it will be; nil: none
 	fork         *forkPlan      // nil: none
+	behind       string         // the session whose conversation stays, since it begins behind the target; "": none
 }
 
 // noConversation is the plan that leaves the conversation alone, for the reason why.
@@ -97,6 +98,9 @@ const mostPrompts = 20
 // promptsOut are the prompts that a restore takes out of the conversation in which one stands.
 func (rs *talkPlanner) promptsOut(r *request, t *conversationPlan) (list []string, more int, err error) {
 	to := t.conversation
+	if t.behind != "" {
+		return rs.allPrompts(r, t.behind)
+	}
 	if to.Mode == model.ConversationNone || to.Session == "" {
 		return nil, 0, nil
 	}
@@ -112,6 +116,19 @@ func (rs *talkPlanner) promptsOut(r *request, t *conversationPlan) (list []strin
 		n = s.Turn
 	}
 	return rs.history.PromptsBehind(from, of, n, mostPrompts)
+}
+
+// allPrompts are the prompts of the conversation in which one stands, where a restore goes to before the first of of's.
+// The agent keeps them; who begins anew types them again. Who stands before the first one already was told.
+func (rs *talkPlanner) allPrompts(r *request, of string) (list []string, more int, err error) {
+	from, err := rs.shortened(r, of)
+	if err != nil || from == "" {
+		return nil, 0, err
+	}
+	if in, err := rs.history.StandsIn(from); err != nil || in == 0 {
+		return nil, 0, err
+	}
+	return rs.history.PromptsBehind(from, of, 0, mostPrompts)
 }
 
 // shortened returns the session whose conversation a restore shortens: the session that is taken back, or the current
@@ -139,6 +156,9 @@ func (rs *talkPlanner) planCodeOnly(r *request, why error, tx *objstore.Tx) *con
 		return noConversation(whyNotReverted(r.reverts.Seq, why))
 	}
 	t := noConversation(whyCodeOnly(why, r.target.ID))
+	if none := (*model.NoConversationError)(nil); errors.As(why, &none) {
+		t.behind = none.Behind
+	}
 	own := register.Folders(r.options.Env)
 	if at, err := rs.sessions.Position(); err == nil && at.Session != r.namedSession {
 		t.files = rs.removalOfUnusedFork(r, tx)
@@ -215,7 +235,9 @@ func (rs *talkPlanner) planOfNobody(r *request, p *history.Moment) *conversation
 	if p.Checkpoint.Seq >= s.Began {
 		return nil
 	}
-	return noConversation("it begins behind that checkpoint")
+	t := noConversation("it begins behind that checkpoint")
+	t.behind = s.Name
+	return t
 }
 
 // momentOfStep is the moment of the step that a restore without a name goes to.

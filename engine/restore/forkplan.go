@@ -84,7 +84,9 @@ func (rs *talkPlanner) findCut(p *history.Moment, all bool) (s *model.Session, s
 	case p.Err != nil:
 		return nil, src, nil, cut, p.Err
 	case p.Start:
-		return nil, src, nil, cut, &model.NoConversationError{Moment: p.Name, Why: whyNoTurn(rs.history.SaidTurns(s))}
+		return nil, src, nil, cut, &model.NoConversationError{
+			Moment: p.Name, Why: whyNoTurn(rs.history.SaidTurns(s)), Behind: p.Session,
+		}
 	case p.Transcript.IsZero():
 		why := "it was not captured"
 		if s.Problem != "" {
