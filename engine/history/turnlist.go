@@ -76,7 +76,11 @@ func (t *turnList) stands(l *model.TurnList, count uint64) error {
 		return err
 	}
 	if at.Session == model.Manual || t.e.sessions.Family(at.Session) == t.e.sessions.Family(l.Session) {
-		if l.At, err = t.standsAt(at.Session, count); err != nil {
+		beside := false
+		if beside, err = t.isBeside(at.Session, count); err == nil && !beside {
+			l.At, err = t.standsAt(at.Session, count)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -84,6 +88,26 @@ func (t *turnList) stands(l *model.TurnList, count uint64) error {
 		l.OwnAt, err = t.standsAt(l.Session, count)
 	}
 	return err
+}
+
+// isBeside reports whether another session stands in a turn that is none of these, as a branch of the family may that
+// works beside this one. Its cursor may lie at the end of one of these all the same.
+func (t *turnList) isBeside(session string, count uint64) (bool, error) {
+	if session == t.s.Name || session == model.Manual {
+		return false, nil
+	}
+	n, err := t.e.StandsIn(session)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	its, err := taken(session, n, t.record, t.log)
+	for ; err == nil && count > 0; count-- {
+		var at turnAt
+		if at, err = t.takenAt(count); at.session == its.session && at.turn == its.turn {
+			return false, err
+		}
+	}
+	return true, err
 }
 
 // standsAt is the turn in which a session stands; 0: in none of these.
