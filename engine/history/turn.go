@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 
 	"rewind/engine/conversation"
@@ -92,6 +93,29 @@ func taken(
 		at = turnAt{session: s.Fork.Session, turn: s.Fork.Of(at.turn), forked: s.Began}
 	}
 	return at, nil
+}
+
+// HasTurn reports whether a session's conversation has turn n of another one of its family. The log's lock is held.
+func (h *turnReader) HasTurn(session, of string, n uint64) (bool, error) {
+	at, err := taken(of, n, h.log.StoredSession, h.readTurns)
+	if err != nil {
+		return false, err
+	}
+	last := uint64(math.MaxUint64) // turn that it has of the one that is looked at
+	for range conversation.MaxForks {
+		if session == at.session {
+			return at.turn <= last, nil
+		}
+		s, err := h.log.StoredSession(session)
+		if made := s != nil && s.Fork != nil; err != nil || !made {
+			return false, err
+		}
+		if s.Fork.Both < 0 {
+			return false, nil
+		}
+		session, last = s.Fork.Session, s.Fork.Of(min(last, uint64(s.Fork.Both)))
+	}
+	return false, nil
 }
 
 // readTurns reads what the log has of a session's turns, as a fork has them. The caller need not hold the log's lock.

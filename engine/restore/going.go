@@ -2,6 +2,7 @@ package restore
 
 import (
 	"cmp"
+	"slices"
 
 	"rewind/engine/authorship"
 	"rewind/engine/model"
@@ -75,12 +76,21 @@ func (rs *runner) takesBack(r *request) (session string, ok bool) {
 	if atWork := s != nil && rs.sessions.InTurn(s); atWork || rs.worksBeside(r.Session, at.Session) {
 		return r.Session, true // a restore that went to the other one since has left its work
 	}
-	for _, name := range []refs.Name{refs.Session(at.Session), refs.Cursor(at.Session)} {
-		if tip, err := rs.log.Refs.ID(name); err == nil && rs.authors.LeadsTo(r.target.ID, tip) {
-			return at.Session, true
+	return at.Session, rs.liesOn(r, at.Session)
+}
+
+// liesOn reports whether a request's target is on a session's branch: the session has the turn that its name says, or
+// comes from its state.
+func (rs *runner) liesOn(r *request, session string) bool {
+	if r.front > 0 && r.lineOf != "" {
+		if has, err := rs.history.HasTurn(session, r.lineOf, r.front); err == nil && has {
+			return true
 		}
 	}
-	return "", false
+	return slices.ContainsFunc([]refs.Name{refs.Session(session), refs.Cursor(session)}, func(name refs.Name) bool {
+		tip, err := rs.log.Refs.ID(name)
+		return err == nil && rs.authors.LeadsTo(r.target.ID, tip)
+	})
 }
 
 // worksBeside reports whether the worktree has the work of both sessions: the newest step of session is not on the line
