@@ -3,6 +3,7 @@ package browsertest
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -55,6 +56,84 @@ func (b *tab) lanesAt(name string) {
 		}
 	}
 	b.do(chromedp.EmulateViewport(1440, 900))
+}
+
+// signs are how the turns of each session are drawn, by what the legend says of it.
+func (b *tab) signs() map[string]string {
+	b.Helper()
+	return eval[map[string]string](b, `Object.fromEntries([...document.querySelectorAll(".legend li")]
+		.filter((li) => li.querySelector(".sign")).map((li) => {
+			const turn = li.querySelector(".turn");
+			return [li.textContent.trim(), getComputedStyle(turn).fill + " " + turn.outerHTML.replace(/class="[^"]*"/, "")];
+		}))`)
+}
+
+// faint are the lines of the legend whose sign can hardly be told from the ground: its contrast is below 3.
+const faint = `(() => {
+	const pen = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+	const light = (colour) => {
+		pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1);
+		const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map((v) => v / 255)
+			.map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+		return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+	};
+	const ground = light(getComputedStyle(document.querySelector(".lanebox")).backgroundColor);
+	return [...document.querySelectorAll(".legend li")].filter((li) => li.querySelector(".sign")).filter((li) => {
+		const of = light(getComputedStyle(li.querySelector(".turn")).fill);
+		return (Math.max(of, ground) + 0.05) / (Math.min(of, ground) + 0.05) < 3;
+	}).map((li) => li.textContent.trim()).join("; ");
+})()`
+
+// TestLanesOfOneAgent: the sessions of one agent, three of each, are told from each other by colour, and by shape where
+// there is none; the legend names them, and none is faint.
+func TestLanesOfOneAgent(t *testing.T) {
+	p := newProject(t)
+	for n, agent := range []string{"claude", "codex", "gemini", "droid", "another"} {
+		for i := range 3 {
+			session := fmt.Sprintf("0199%d%d00-1111-4222-8333-444455556666", n, i)
+			p.beside(agent, session, fmt.Sprintf("attempt %d of %s", i, agent), fmt.Sprintf("%s%d.txt", agent, i))
+		}
+	}
+	b := profile(t)
+	b.enter(p)
+	b.lanesAt("lanes-one-agent")
+	b.open("/lanes")
+	for _, how := range []string{"light", "dark", "forced"} {
+		if how == "forced" {
+			b.media("", "forced-colors", "active")
+		} else {
+			b.scheme(how)
+		}
+		signs, looks := b.signs(), map[string]string{}
+		for words, look := range signs {
+			if other, ok := looks[look]; ok && (how != "forced" || agentOf(words) == agentOf(other)) {
+				t.Errorf("%s: %s looks like %s", how, words, other)
+			}
+			looks[look] = words
+		}
+		if len(signs) < 13 {
+			t.Errorf("the legend names %v", signs)
+		}
+		if words := eval[string](b, faint); words != "" {
+			t.Errorf("%s: these are faint: %s", how, words)
+		}
+	}
+	b.media("", "forced-colors", "none")
+	b.says(".legend", "claude: attempt 0 of claude")
+	b.says(".legend", "claude: attempt 2 of claude")
+	// A name has the sign of its lane.
+	const differ = `((lanes) => [...document.querySelectorAll(".names li")].filter((li, i) =>
+			li.querySelector(".turn").getAttribute("class") !== lanes[i].getAttribute("class").replace("lane", "turn"))
+		.map((li) => li.innerText).join("; "))(document.querySelectorAll(".chart .lane"))`
+	if names := eval[string](b, differ); names != "" {
+		t.Errorf("these names have the sign of another lane: %s", names)
+	}
+}
+
+// agentOf is the agent that a line of the legend is of.
+func agentOf(words string) string {
+	agent, _, _ := strings.Cut(words, ":")
+	return agent
 }
 
 // TestLanes: two agents have two colours, which a legend explains; the time has a scale, and can be drawn wider; what a
@@ -140,4 +219,5 @@ func TestManyLanes(t *testing.T) {
 	if n := eval[int](b, `document.querySelectorAll(".names li").length`); n < 30 {
 		t.Errorf("%d lanes", n)
 	}
+	b.says(".legend", "claude, 30 sessions: each has its sign beside its name")
 }

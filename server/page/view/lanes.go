@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -23,6 +24,8 @@ const (
 	minGap      = 3  // of a strip
 
 	laneWords    = 120 // the weight of what a lane, a dot or a going back says
+	legendWords  = 40  // of a session's name in the legend
+	legendNames  = 4   // an agent's sessions that the legend names; of more it says how many
 	laneFiles    = 3   // that a dot names
 	fileWeight   = 40  // of each of them
 	laneRestores = 100 // of the newest so many those are drawn that lie in the time
@@ -88,7 +91,9 @@ type lane struct {
 	Name     string
 	Title    string
 	Href     string
-	Class    string // of its agent
+	Agent    string // "": no agent did it
+	Class    string // of its agent's colour, and of its own shade of it
+	Shape    shape  // of its turns
 	Dots     []dot
 	From, To int // of its line
 	Current  bool
@@ -97,8 +102,41 @@ type lane struct {
 // nobody is the class of what no agent did.
 const nobody = "by-nobody"
 
-// agentKey says which colour an agent has.
-type agentKey struct{ Class, Name string }
+// agentKey is a line of the legend: how turns of an agent, or of one of its sessions, are drawn.
+type agentKey struct {
+	Class, Name string
+	Shape       shape
+}
+
+// Sessions of one agent have its colour, each in a shade and with a shape of its own: shapes tell them apart without
+// colours, too. The two numbers have no common divisor. So the first twelve sessions of an agent differ, and two that
+// follow each other differ in both.
+var shades = []string{"", "deep", "pale"}
+
+// shape is how turns of a session are drawn.
+type shape int
+
+const (
+	circle shape = iota
+	square
+	diamond
+	triangle
+	shapes
+)
+
+// Path is the outline of a shape, about as large as a circle of the radius; "": it is a circle.
+func (s shape) Path(x, y, r int) string {
+	side, tip := r-r/6, r+(r+1)/3
+	switch s {
+	case square:
+		return fmt.Sprintf("M%d %dh%dv%dh%dz", x-side, y-side, 2*side, 2*side, -2*side)
+	case diamond:
+		return fmt.Sprintf("M%d %dl%d %dl%d %dl%d %dz", x-tip, y, tip, -tip, tip, tip, -tip, tip)
+	case triangle: // its tip is below: one of a going back is above
+		return fmt.Sprintf("M%d %dh%dl%d %dz", x-tip, y-side, 2*tip, -tip, 2*side+1)
+	}
+	return ""
+}
 
 // dot is a turn, in the middle of its lane, or a going back.
 type dot struct {
@@ -196,7 +234,7 @@ func (f Frame) DrawLanes(rows []api.Row, restores []api.Operation, w Window) *La
 		out.Gaps = append(out.Gaps, gap{p.x + scale.gap/2, words})
 	}
 	f.drawTurns(out, rows, scale)
-	slices.SortStableFunc(out.Agents, func(a, b agentKey) int { return cmp.Compare(rank(a), rank(b)) })
+	out.Agents = legend(out.Lanes)
 	out.Height = len(out.Lanes)*laneHeight + lanesFoot
 	for i := range restores[:min(len(restores), laneRestores)] {
 		o := &restores[i]
@@ -235,6 +273,7 @@ func meanwhile(rows []api.Row, restores []api.Operation, w Window) []api.Operati
 // sight at first.
 func (f Frame) drawTurns(out *Lanes, rows []api.Row, scale *scale) {
 	lanes, names := map[string]int{}, api.NameRows(rows)
+	begun := map[string]int{} // the sessions that have a colour, up to now
 	for i := len(rows) - 1; i >= 0; i-- {
 		r := &rows[i]
 		n, ok := lanes[r.Session]
@@ -243,10 +282,11 @@ func (f Frame) drawTurns(out *Lanes, rows []api.Row, scale *scale) {
 			lanes[r.Session] = n
 			l := f.lane(r)
 			l.From = scale.x(r.Time)
+			colour := l.Class
+			l.Class = joined(" ", colour, shades[begun[colour]%len(shades)])
+			l.Shape = shape(begun[colour]) % shapes
+			begun[colour]++
 			out.Lanes = append(out.Lanes, l)
-			if key := (agentKey{l.Class, cmp.Or(string(r.Agent), "no agent")}); !slices.Contains(out.Agents, key) {
-				out.Agents = append(out.Agents, key)
-			}
 		}
 		l, files := &out.Lanes[n], r.Added+r.Modified+r.Deleted
 		d := dot{X: scale.x(r.Time), R: radius(files), Href: f.row(names[i], ""), Words: f.did(r), Class: l.Class}
@@ -279,7 +319,7 @@ func (f Frame) lane(r *api.Row) lane {
 	name := cmp.Or(joined(": ", title, own), string(r.Prompt), short(r.Session))
 	return lane{
 		Name: clip(name, laneWords), Title: clip(joined(": ", string(r.Agent), name), laneWords),
-		Href: f.Path("s", r.Session), Class: agentClass(r.Agent),
+		Href: f.Path("s", r.Session), Agent: string(r.Agent), Class: agentClass(r.Agent),
 	}
 }
 
@@ -291,12 +331,36 @@ func agentClass(a api.Agent) string {
 	return cmp.Or(known[a], "by-other")
 }
 
-// rank has agents before what no agent did.
-func rank(a agentKey) int {
-	if a.Class == nobody {
-		return 1
+// legend says which agent, and which of its sessions, is drawn how: the agents by the time they came, and then what no
+// agent did.
+func legend(lanes []lane) (out []agentKey) {
+	of := map[string][]*lane{}
+	var agents []string
+	for i := range slices.Backward(lanes) { // the one that began first
+		l := &lanes[i]
+		if of[l.Agent] == nil && l.Agent != "" {
+			agents = append(agents, l.Agent)
+		}
+		of[l.Agent] = append(of[l.Agent], l)
 	}
-	return 0
+	for _, agent := range agents {
+		sessions := of[agent]
+		if n := len(sessions); n == 1 || n > legendNames {
+			words := agent
+			if n > 1 {
+				words += ", " + count(n, "session") + ": each has its sign beside its name"
+			}
+			out = append(out, agentKey{Class: sessions[0].Class, Name: words, Shape: sessions[0].Shape})
+			continue
+		}
+		for _, l := range sessions {
+			out = append(out, agentKey{Class: l.Class, Name: agent + ": " + clip(l.Name, legendWords), Shape: l.Shape})
+		}
+	}
+	if nobodys := of[""]; len(nobodys) > 0 {
+		out = append(out, agentKey{Class: nobodys[0].Class, Name: "no agent"})
+	}
+	return out
 }
 
 // did says what a turn did, as a person tells it: when, who, what was asked, and which files.

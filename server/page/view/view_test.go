@@ -217,6 +217,51 @@ func TestLaneWords(t *testing.T) {
 	}
 }
 
+// Up to twelve sessions of one agent differ in the shade of the agent's colour or in the shape of their turns, and two
+// that follow each other in both. The legend names each where they are few.
+func TestLanesOfOneAgent(t *testing.T) {
+	f := view.Frame{Now: at, Zone: time.UTC}
+	drawn := func(sessions int) *view.Lanes {
+		var rows []api.Row
+		for i := range sessions {
+			name := fmt.Sprint("attempt ", sessions-1-i)
+			rows = append(rows, api.Row{
+				Time: at.Add(-time.Duration(i) * time.Minute), Session: "claude/" + name, Agent: "claude", Turn: 1,
+				Title: api.Text(name), Modified: 1,
+			})
+		}
+		rows = append(rows, api.Row{Time: at.Add(-time.Hour), Session: "codex/1", Agent: "codex", Turn: 1})
+		return f.DrawLanes(rows, nil, view.Window{Zoom: 1})
+	}
+	seen := map[string]string{}
+	lanes := drawn(12).Lanes
+	for i, l := range lanes {
+		look := fmt.Sprint(l.Class, l.Shape)
+		if other, ok := seen[look]; ok {
+			t.Errorf("%s looks like %s", l.Name, other)
+		}
+		seen[look] = l.Name
+		if i > 0 && (l.Class == lanes[i-1].Class || l.Shape == lanes[i-1].Shape && l.Agent != "codex") {
+			t.Errorf("%s and %s, which follow each other, have one shade or one shape", l.Name, lanes[i-1].Name)
+		}
+	}
+	names := func(sessions int) (all []string) {
+		for _, a := range drawn(sessions).Agents {
+			all = append(all, a.Name)
+		}
+		return all
+	}
+	for sessions, want := range map[int]string{
+		1:  "codex|claude",
+		2:  "codex|claude: attempt 0|claude: attempt 1",
+		12: "codex|claude, 12 sessions: each has its sign beside its name",
+	} {
+		if got := strings.Join(names(sessions), "|"); got != want {
+			t.Errorf("the legend of %d sessions: %s", sessions, got)
+		}
+	}
+}
+
 // One row is chosen, also before rows that have no checkpoint.
 func TestOneIsChosen(t *testing.T) {
 	row := api.Row{NoCode: true, Session: "claude/1a2b", Agent: "claude", Turn: 2, Time: at}
