@@ -59,6 +59,29 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// TestNarrowed: a log whose window is made narrower fits into it, with all its sessions, which came when it was wide.
+func TestNarrowed(t *testing.T) {
+	p, _ := usual(t)
+	b := profile(t)
+	b.enter(p)
+	b.open("/s/claude/" + first)
+	b.says(".side", "another way")
+	for _, width := range []int64{1440, 1100, 765, 390, 330} {
+		b.do(chromedp.EmulateViewport(width, 900))
+		b.wait(fmt.Sprintf(`innerWidth === %d`, width))
+		if wide := eval[float64](b, tooWide); wide > 0 {
+			t.Errorf("the log at %d is %v pixels too wide", width, wide)
+		}
+		const hidden = `[...document.querySelectorAll(".branches li")].filter((li) =>
+			li.getBoundingClientRect().right > document.querySelector(".side").getBoundingClientRect().right)
+			.map((li) => li.innerText).join("; ")`
+		if names := eval[string](b, hidden); names != "" {
+			t.Errorf("at %d these sessions are out of sight: %s", width, names)
+		}
+		b.picture(fmt.Sprintf("narrowed-%d", width))
+	}
+}
+
 // picture puts what the tab shows into the directory of pictures.
 func (b *tab) picture(name string) {
 	b.Helper()
