@@ -192,7 +192,8 @@ type Merging struct {
 	TakeBack bool   `json:"take_back,omitempty"` // of a checkout: what the session's line did goes, and nothing else
 	KeepMine bool   `json:"keep_mine,omitempty"` // what a person changed since stays
 	Merge    bool   `json:"merge,omitempty"`
-	Prefer   string `json:"prefer,omitempty"` // as in a MergeRequest
+	Prefer   string `json:"prefer,omitempty"`  // as in a MergeRequest
+	Becomes  int    `json:"becomes,omitempty"` // of a dry run: the answer's Becomes has so many files at most
 }
 
 // SwitchRequest sets the worktree to the newest state of a session's branch, and has that session go on.
@@ -266,6 +267,8 @@ type MergeRequest struct {
 	Merge  bool     `json:"merge,omitempty"`  // of revert: conflicts are written; else what a person changed goes and what a session did stays
 	DryRun bool     `json:"dry_run,omitempty"`
 	Plan   string   `json:"plan,omitempty"` // as in a Wish
+
+	Becomes int `json:"becomes,omitempty"` // as in Merging
 }
 
 // RestoreResponse is what a restore did, or with a dry run would do.
@@ -293,6 +296,7 @@ type RestoreResponse struct {
 	Worktree     Text          `json:"worktree,omitempty"`     // of pick, the other worktree that the change, and the target, are of
 	Turn         Text          `json:"turn,omitempty"`         // of pick and revert of a turn, its name, with its session's where there are several
 	Merges       []Merge       `json:"merges,omitempty"`       // of pick and revert, of each path of the change: what became of it; of others with Merge, of each from which something was to be taken
+	Becomes      []FileDiff    `json:"becomes,omitempty"`      // of a dry run that asks for it: what the files of Merges become, from what they are now
 	Mergeable    bool          `json:"mergeable,omitempty"`    // with Merge what goes would be taken out of a path that is kept for another session, or marked there
 	KeptDirs     []Text        `json:"kept_dirs,omitempty"`    // directories that could not go: something is in them
 	Without      []Without     `json:"without,omitempty"`      // set, but without something

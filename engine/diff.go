@@ -258,24 +258,11 @@ func (o *DiffOptions) wantsText(i int) bool {
 	return o.Most == 0 || i < o.First+o.Most
 }
 
+// textOf is capture.TextOf. A comparison keeps only so many changed files.
 func textOf(get objstore.Getter, ch tree.Change, context int) (textdiff.Result, error) {
-	var sides [2][]byte
-	for i, ent := range []*tree.Entry{ch.Old, ch.New} {
-		if !model.IsFile(ent) {
-			continue
-		}
-		if ent.Size > textdiff.MaxBytes {
-			return textdiff.Result{Kind: textdiff.TooLarge}, nil
-		}
-		var err error
-		sides[i], err = get.Get(objstore.Blob, ent.ID)
-		// more changed files than it keeps
-		if _, partly := get.(*capture.Overlay); partly && errors.Is(err, objstore.ErrNotFound) {
-			return textdiff.Result{Kind: textdiff.TooLarge}, nil
-		}
-		if err != nil {
-			return textdiff.Result{}, err
-		}
+	text, err := capture.TextOf(get, ch, context)
+	if _, partly := get.(*capture.Overlay); partly && errors.Is(err, objstore.ErrNotFound) {
+		return textdiff.Result{Kind: textdiff.TooLarge}, nil
 	}
-	return textdiff.Diff(sides[0], sides[1], context), nil
+	return text, err
 }

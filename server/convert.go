@@ -298,6 +298,9 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		out.Partial = out.Partial || m.Verdict == value.MergeConflict
 	}
 	out.Merges, out.Mergeable = r.Plan.Merges, r.Plan.Mergeable
+	for _, b := range r.Becomes {
+		out.Becomes = append(out.Becomes, fileDiff(engine.FileDiff{Change: b.Change, Secret: b.Secret, Text: b.Text}))
+	}
 	out.Kept, out.Taken, out.Without, out.Conflicts = r.Plan.Kept, r.Plan.Taken, without(r.Without), r.Conflicts
 	if len(r.Plan.Missing) > 0 {
 		out.Missing = skips(r.Plan.Missing)

@@ -198,7 +198,7 @@ func (s restores) merge(ctx context.Context, req api.MergeRequest, p model.Progr
 			Options: options(req.Walk, api.Wish{Env: req.Env, DryRun: req.DryRun, Plan: req.Plan}, paths, p),
 			Change:  at.name, Of: req.Of,
 		}
-		o.Prefer, o.Merge = prefer, req.Merge
+		o.Prefer, o.Merge, o.Becomes = prefer, req.Merge, req.Becomes
 		if there != e {
 			if o.From = there.Merger; at.name == "" {
 				if o.Change, err = sinceParted(ctx, there, e); err != nil {
@@ -293,7 +293,7 @@ func side(prefer string) (textdiff.Side, error) {
 
 // merging sets what a request says of paths that others changed, too.
 func merging(o *restore.Options, m api.Merging) (err error) {
-	o.Merge, o.TakeBack, o.KeepMine = m.Merge, m.TakeBack, m.KeepMine
+	o.Merge, o.TakeBack, o.KeepMine, o.Becomes = m.Merge, m.TakeBack, m.KeepMine, m.Becomes
 	o.Prefer, err = side(m.Prefer)
 	return err
 }

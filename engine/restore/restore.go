@@ -44,6 +44,7 @@ type Result struct {
 	Prompts      []string            // the others that went out of the conversation, the oldest first
 	MorePrompts  int                 // those behind them
 	Of           string              // the session that goes back, as turns are named by it; "": none names the target
+	Becomes      []Becoming          // of a dry run, as many as were asked for: what merged files become
 	PlanHash     string              // of a dry run, or where the request names a plan: what would be done, or was
 
 	perms map[string]uint16 // permissions of the paths that did not get the target's
@@ -70,6 +71,7 @@ type Options struct {
 	KeepMine   bool                // what a person changed since stays
 	Merge      bool                // what goes is taken out of paths that stay for others
 	Prefer     textdiff.Side       // of a merge: how conflicts are settled
+	Becomes    int                 // of a dry run: Result.Becomes has so many files at most
 	Plan       string              // the hash of the plan that is to be carried out, and no other; "": whatever it is
 	Session    model.SessionChoice // whose branch is walked, and whose changes are no colleague's
 
@@ -182,7 +184,11 @@ func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Resul
 	}
 	res.KeptFor, _ = rs.log.Config.Get("gc.keep_safety").(string)
 	if r.options.DryRun {
+		res.Becomes, err = rs.becomes(c, r, plan)
 		c.Discard()
+		if err != nil {
+			return nil, err
+		}
 		return rs.foresee(root, r, res)
 	}
 	if none {

@@ -255,3 +255,56 @@ func TestMergeLeavesWhatIsNew(t *testing.T) {
 		}
 	}
 }
+
+// A dry run that asks for it has what each merged file becomes, and what is done then is exactly that: of as many files
+// as were asked for, and none unasked.
+func TestDryRunHasWhatMergedFilesBecome(t *testing.T) {
+	t.Parallel()
+	text := func(first, last string) string { return first + strings.Repeat("\nbetween", 8) + "\n" + last + "\n" }
+	p := enginetest.NewProject(t)
+	for _, f := range []string{"f", "g"} {
+		p.Write(f, text("1", "1"))
+	}
+	p.Save("before")
+	a := p.Agent("a")
+	a.Start()
+	a.Prompt("go")
+	a.Run("1", func() { p.Write("f", text("a's", "1")); p.Write("g", text("a's", "1")) })
+	p.Write("f", text("a's", "mine"))
+	p.Write("g", text("a's", "mine"))
+	o := restore.Options{
+		TakeBack: true, KeepMine: true, CodeOnly: true, DryRun: true, Session: model.SessionChoice{Session: "a"},
+	}
+	back := func() *restore.Result {
+		r, err := p.E.Restorer.Checkout(t.Context(), "before:1", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for asked := range 4 {
+		o.Becomes = asked
+		if n := len(back().Becomes); n != min(asked, 2) {
+			t.Errorf("%d files were asked for, %d came", asked, n)
+		}
+	}
+	said := back().Becomes
+	o.DryRun = false
+	if back(); p.Read("f") != text("1", "mine") {
+		t.Fatalf("f is %q", p.Read("f"))
+	}
+	for _, b := range said {
+		var now, then string
+		for _, l := range b.Text.Hunks[0].Lines {
+			switch l.Op {
+			case '-':
+				now += string(l.Text)
+			case '+':
+				then += string(l.Text)
+			}
+		}
+		if len(b.Text.Hunks) != 1 || now != "a's" || then != "1" {
+			t.Errorf("%s becomes %+v", b.Path, b.Text.Hunks)
+		}
+	}
+}

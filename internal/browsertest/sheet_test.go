@@ -8,6 +8,43 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+// TestMerged: of a file that a going back merges the sheet has what becomes of it, from what it is now, and that is
+// done. So it is of a change that is taken out.
+func TestMerged(t *testing.T) {
+	p := newProject(t)
+	between := strings.Repeat("between\n", 9)
+	p.write("both.txt", "first\n"+between+"last\n")
+	p.rewind("save", "what I began")
+	p.turn("change the first line", p.sets("both.txt", "first of the agent\n"+between+"last\n"))
+	p.write("both.txt", "first of the agent\n"+between+"last of mine\n")
+	p.rewind("save", "what I did")
+	b := profile(t)
+	b.enter(p)
+	const lines = `[...document.querySelectorAll(".sheet .diff > :is(ins, del)")]
+		.map((e) => e.tagName + " " + e.textContent.trim()).join()`
+	const back = "DEL first of the agent,INS first"
+	b.moment("change the first line")
+	b.ask(`main [data-act="checkout"]:nth-of-type(2)`)
+	b.says("dialog.sheet", "1 file merged")
+	b.picture("sheet-merged")
+	if has := eval[string](b, lines); has != back {
+		t.Errorf("the sheet of going back says %s", has)
+	}
+	b.press("\x1b")
+	b.wait(`!document.querySelector("dialog[open]")`)
+	b.ask(`[data-act="revert"]`)
+	if has := eval[string](b, lines); has != back {
+		t.Errorf("the sheet of taking it out says %s", has)
+	}
+	b.press("\x1b")
+	b.wait(`!document.querySelector("dialog[open]")`)
+	b.ask(`main [data-act="checkout"]:nth-of-type(2)`)
+	b.confirm("Went to")
+	if got := p.read("both.txt"); got != "first\n"+between+"last of mine\n" {
+		t.Errorf("it became %q", got)
+	}
+}
+
 // TestSheet: heading and buttons of a sheet stand, however much is in it, and the middle scrolls from its beginning;
 // the
 // focus is on the sheet, where Enter does what it says. What is taken back, what is yours and what is kept are groups,

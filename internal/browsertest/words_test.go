@@ -88,6 +88,7 @@ func TestConflict(t *testing.T) {
 	b.open("/compare?a=claude/" + first + "&b=claude/" + p.session)
 	b.ask(`[data-act="pick"][data-name*="` + first + `"]`)
 	b.says("dialog.sheet", "1 file would have conflict markers")
+	b.says("dialog.sheet .diff > ins", "<<<<<<<") // as the file will have them
 	if eval[bool](b, `document.querySelector("dialog.sheet button[value=do]").matches(".main")`) {
 		t.Error("a conflict has the button of what is safe")
 	}

@@ -247,7 +247,7 @@ func (v *visit) checkout(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 		Tag: api.Text(q.Tag),
 	}
 	turn := strings.HasPrefix(q.Name, "turn:") || strings.HasPrefix(q.Name, "before:")
-	req.TakeBack = turn && q.Path == "" && !req.Exact
+	req.TakeBack, req.Becomes = turn && q.Path == "" && !req.Exact, view.Becoming
 	if q.Path != "" {
 		req.Paths = []api.Text{api.Text("./" + filepath.ToSlash(q.Path))}
 		req.Env = api.AgentEnv{}
@@ -259,6 +259,7 @@ func (v *visit) checkout(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 func (v *visit) switchTo(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	return restore(v, api.Switch, api.SwitchRequest{
 		Project: v.dir(), Wish: v.wish(q, dryRun), Branch: api.Text(q.Name), Tag: api.Text(q.Tag),
+		Merging: api.Merging{Becomes: view.Becoming},
 	}, s)
 }
 
@@ -276,7 +277,7 @@ func (v *visit) undoRestore(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 func (v *visit) pick(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	return restore(v, api.Pick, api.MergeRequest{
 		Project: v.dir(), Walk: api.Walk{Choose: true}, Env: v.who.env, Change: api.Text(q.Name), DryRun: dryRun,
-		Plan: q.Plan,
+		Plan: q.Plan, Becomes: view.Becoming,
 	}, s)
 }
 
@@ -287,7 +288,7 @@ func (v *visit) forward(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	}
 	return restore(v, api.Forward, api.ForwardRequest{
 		Project: v.dir(), Walk: api.Walk{Session: q.Of, Choose: true}, Wish: v.wish(q, dryRun), Turns: turns,
-		Tag: api.Text(q.Tag),
+		Tag: api.Text(q.Tag), Merging: api.Merging{Becomes: view.Becoming},
 	}, s)
 }
 

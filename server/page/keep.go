@@ -95,6 +95,6 @@ func (v *visit) untag(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 func (v *visit) revert(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	return restore(v, api.Revert, api.MergeRequest{
 		Project: v.dir(), Walk: api.Walk{Choose: true}, Env: v.who.env, Change: api.Text(q.Name), DryRun: dryRun,
-		Plan: q.Plan, Merge: q.Merge != "",
+		Plan: q.Plan, Merge: q.Merge != "", Becomes: view.Becoming,
 	}, s)
 }

@@ -165,8 +165,11 @@ func fair(weights []int, all int) int {
 	return most
 }
 
-// with is an address with other words in its query.
+// with is an address with other words in its query; "": there is no address.
 func with(address string, pairs ...string) string {
+	if address == "" {
+		return ""
+	}
 	path, words, _ := strings.Cut(address, "?")
 	q, _ := url.ParseQuery(words)
 	for i := 0; i+1 < len(pairs); i += 2 {

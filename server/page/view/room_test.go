@@ -207,6 +207,7 @@ func largePages(text string, n int) map[string]view.Page {
 		TakenMore: n,
 		Conflicts: several(n, func(i int) api.Conflict { return api.Conflict{Path: path(i), Reason: text} }),
 		Merges:    several(n, func(i int) api.Merge { return api.Merge{Path: path(i), Verdict: value.MergeConflict} }),
+		Becomes:   files[:min(len(files), view.Becoming)],
 		AtWork: several(n, func(int) api.AtWork {
 			return api.AtWork{Session: cp.Session, Known: value.WorkCall, Tools: []api.Tool{{Name: x}}, Type: x}
 		}),

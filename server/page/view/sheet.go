@@ -58,6 +58,7 @@ type Sheet struct {
 	newSession       bool // the conversation goes on in one
 	family           map[string]Branch
 	target           string // the state that files are set to; "": of a pick there is none
+	room             Room   // of what changes in the files of a preview
 	MayExact         bool
 	MayTag, MayTitle bool
 	MayForce         bool // the name is another moment's
@@ -73,7 +74,8 @@ type Sheet struct {
 type changeLine struct {
 	Status, Path, Note string
 	Lines              string    // the address of what changes in it; "": it is not known
-	Diff               *fileDiff // what changes, where it is shown at once
+	Diff               *fileDiff // what changes, where it is there at once
+	Closed             bool      // and seen when it is opened
 	Marks              int       // places in it with conflict markers
 	raw                api.Text  // the path
 }
@@ -177,6 +179,8 @@ func (f Frame) Restore(s *Sheet, r *api.RestoreResponse) {
 	s.stays(r)
 	s.goes(r)
 	f.merges(s, r)
+	s.room = roomOfPreview
+	s.becomes(r.Becomes)
 	if r.Safety != nil {
 		s.MarkedHref = with(f.Path("diff"), "from", r.Safety.ID)
 	}
@@ -232,6 +236,10 @@ func (s *Sheet) stays(r *api.RestoreResponse) {
 const (
 	shownDiffs   = 3  // files of a preview, if it has no more, show at once what changes in them
 	previewLines = 60 // of each
+
+	// Becoming is of how many merged files a preview has what they become. No checkpoint has it, so that there is no
+	// address where more could be asked for.
+	Becoming = 12
 )
 
 // changes puts on a sheet which files are set. Of a preview each leads to its lines: from the files as they are to the
@@ -271,13 +279,36 @@ func others(m *api.Merge) bool {
 	return m.Verdict != value.MergeAlready && (m.By != "" || m.Verdict != value.MergeApplied)
 }
 
-// wanted are the lines of a preview that lead to what changes, where all of them are shown at once.
-func (s *Sheet) wanted() (all []*changeLine) {
-	list := s.Changes
-	if s.merging() {
+// files are the lines of a preview of which each is a file that is set, and whether they are few.
+func (s *Sheet) files() (list []changeLine, few bool) {
+	if list = s.Changes; s.merging() {
 		list = s.Merges
 	}
-	if len(list)+s.More > shownDiffs {
+	return list, len(list)+s.More <= shownDiffs
+}
+
+// becomes gives the files of a preview that are merged what becomes of them, as far as there is room.
+func (s *Sheet) becomes(files []api.FileDiff) {
+	list, few := s.files()
+	for i := range list {
+		line := &list[i]
+		for n := range files {
+			if files[n].Path != line.raw {
+				continue
+			}
+			d := diff(&files[n])
+			d.lines(files[n].Hunks, "", 0, previewLines, &s.room)
+			if len(d.Lines) > 0 || len(files[n].Hunks) == 0 {
+				line.Diff, line.Closed, line.Lines = &d, !few, ""
+			}
+		}
+	}
+}
+
+// wanted are the lines of a preview that lead to what changes, where all of them are shown at once.
+func (s *Sheet) wanted() (all []*changeLine) {
+	list, few := s.files()
+	if !few {
 		return nil
 	}
 	for i := range list {
@@ -302,12 +333,11 @@ func (s *Sheet) Wants() (target string, paths []api.Text) {
 
 // Show gives a preview what changes in its files.
 func (s *Sheet) Show(files []api.FileDiff) {
-	r := roomOfPreview
 	for _, line := range s.wanted() {
 		for i := range files {
 			if files[i].Path == line.raw {
 				d := diff(&files[i])
-				d.lines(files[i].Hunks, line.Lines, 0, previewLines, &r)
+				d.lines(files[i].Hunks, line.Lines, 0, previewLines, &s.room)
 				line.Diff = &d
 			}
 		}
