@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -67,4 +68,53 @@ func TestPurging(t *testing.T) {
 		t.Errorf("it is there: %s", out)
 	}
 	b.expect("status of 404", "status of 400")
+}
+
+// TestPurgingFound: a secret that was said in a conversation is named beside its moment, by what it is and where. From
+// there it is purged by its name, without anybody typing it; nothing goes before somebody says so.
+func TestPurgingFound(t *testing.T) {
+	p := newProject(t)
+	const key = "AKIA" + "Q3EGRIQ4WUBIY5T7"
+	p.turn("fix the parser", p.sets("parser.go", "package notes\n"))
+	p.turn("print the environment", func() {
+		p.say("assistant", []any{map[string]any{"type": "text", "text": "It says AWS_ACCESS_KEY_ID=" + key}})
+		p.write("done.txt", "done\n")
+	})
+	b := profile(t)
+	b.enter(p)
+	row := b.row("print the environment")
+	const found = `document.querySelector("main [data-act=purge][data-found]")`
+	for range 200 { // conversations are searched behind the captures
+		if b.open(row); eval[bool](b, "!!"+found) {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	b.says(".pill", "may hold a secret")
+	name := eval[string](b, found+".dataset.found")
+	b.ask(`main [data-act=purge][data-found]`)
+	b.says("dialog.sheet h2", "Purge what was found in a conversation: "+name)
+	b.says("dialog.sheet", "It cannot be undone")
+	b.says("dialog.sheet", "The agents' own session files, which still have it")
+	b.pictures("purge-found")
+	if eval[bool](b, `document.querySelector("dialog.sheet [name=text]") !== null`) {
+		t.Error("it asks for the text of what was found")
+	}
+	b.click(`dialog.sheet button[value=do]`) // the browser asks for the tick
+	b.wait(`!document.querySelector("dialog.sheet [name=sure]").checked`)
+	if out, _ := p.command("grep", "--conversation", key).CombinedOutput(); !strings.Contains(string(out), "It says") {
+		t.Fatalf("it was purged before anybody said so: %s", out)
+	}
+	b.click(`dialog.sheet [name=sure]`)
+	b.confirm("Purged for good: what was found in a conversation: " + name)
+	if strings.Contains(eval[string](b, `document.querySelector(".notices").outerHTML`), key) {
+		t.Error("the notice has the secret")
+	}
+	if out, _ := p.command("grep", "--conversation", key).CombinedOutput(); strings.Contains(string(out), "It says") {
+		t.Errorf("it is there: %s", out)
+	}
+	b.open(row)
+	if eval[bool](b, "!!"+found) {
+		t.Error("what was purged is named still")
+	}
 }
