@@ -25,7 +25,7 @@ func layOut(ctx context.Context, a *app, walk api.Walk, checkpoint api.Text, int
 		fmt.Fprintf(a.Out, "wrote %s (%s, %s) to %s: %s\n", a.Styled(term.ID, r.Checkpoint.Short), a.Time(r.Checkpoint.Time),
 			term.Sanitize(render.What(r.Checkpoint)),
 			term.Quote(string(r.Into)), render.Count(r.Paths, "path"))
-		a.TellKept(r.Left, true)
+		a.TellKept(r.Left, render.StaysApart)
 		a.TellWithout(r.Without)
 	}
 	if n := len(r.Left); n > 0 {

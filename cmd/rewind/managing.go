@@ -215,7 +215,7 @@ func (a *app) tellManaged(r api.ManageResponse) error {
 		a.Say("the agent's own list does not show it: %s", term.Sanitize(string(r.Problem)))
 	}
 	if r.Operation > 0 {
-		a.Say("undo: rewind undo-restore %d", r.Operation)
+		a.Say("undo this: rewind undo-restore %d", r.Operation)
 	}
 	return keptFiles(r)
 }

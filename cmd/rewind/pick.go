@@ -224,12 +224,12 @@ func (a *app) tellMerge(r api.RestoreResponse, what, again string) {
 	}
 	a.TellReplaced(r)
 	a.TellMerges(r)
-	a.TellKept(r.Kept, false)
+	a.TellKept(r.Kept, render.StayingOf(r))
 	a.HintOthers(r, again)
 	a.TellConflicts(r.Conflicts)
 	a.TellWithout(r.Without)
 	a.TellAtWork(r)
 	if r.Operation > 0 {
-		a.Say("undo: rewind undo-restore")
+		a.Say("undo this: rewind undo-restore")
 	}
 }

@@ -37,7 +37,7 @@ func TestPickerOnATerminal(t *testing.T) {
 		code                   int
 		happens                func(s *terminal) // instead of keys
 	}{
-		{"goes back", "\x1b[B|\r|\r|\r", "undo: rewind undo-restore", "good\n", 0, nil},
+		{"goes back", "\x1b[B|\r|\r|\r", "undo this: rewind undo-restore", "good\n", 0, nil},
 		{"leaves", "\x1b", "", "bad\n", 0, nil},
 		{"is told to end", "", "", "bad\n", 130, func(s *terminal) { must(t, s.cmd.Process.Signal(syscall.SIGTERM)) }},
 		{"sees what happens", "", "", "worse\n", 0, func(s *terminal) {

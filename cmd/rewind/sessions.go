@@ -146,7 +146,7 @@ func (a *app) tellBroughtBack(r api.BringBackResponse) {
 		fmt.Fprintf(a.Out, "  %s\n", a.Styled(term.Bold, term.Sanitize(render.ShellLine(r.Resume))))
 	}
 	if r.Operation > 0 {
-		a.Say("undo: rewind undo-restore %d", r.Operation)
+		a.Say("undo this: rewind undo-restore %d", r.Operation)
 	}
 }
 

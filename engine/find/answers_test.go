@@ -418,6 +418,26 @@ func TestSaid(t *testing.T) {
 	}
 }
 
+// A search that has copies once says in how many younger sessions a line is, too.
+func TestSaidOnce(t *testing.T) {
+	p := enginetest.NewProject(t)
+	for n := range 3 {
+		k := p.Talker(n + 1)
+		k.Ask("a needle")
+		k.Stop()
+		k.Ask(fmt.Sprint("needle ", n))
+		k.Stop()
+	}
+	o := find.GrepOptions{Pattern: find.Pattern{Text: "needle"}, Once: true}
+	r, err := p.E.Finder.Said(enginetest.Bg, o)
+	p.Must(err)
+	var got []string
+	for _, s := range r.Said {
+		got = append(got, fmt.Sprint(s.Text, " ", s.Copies))
+	}
+	enginetest.Equal(t, "what was said", got, []string{"a needle 2", "needle 0 0", "needle 1 0", "needle 2 0"})
+}
+
 // TestGrepLines: every line that matches is told with its number, whatever the expression.
 func TestGrepLines(t *testing.T) {
 	p := newPast(t)

@@ -268,7 +268,7 @@ type grep struct {
 	without func(objstore.ID) bool // contents in which nothing matches
 	limit   int
 	more    bool
-	seen    map[saidLine]bool // of a search for what was said once
+	seen    map[saidLine]int // of a search for what was said once: which of those found it is
 }
 
 func (f *Finder) grep(o GrepOptions) (*grep, error) {

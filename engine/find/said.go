@@ -43,7 +43,7 @@ func (f *Finder) said(ctx context.Context, o GrepOptions) (*SaidResult, error) {
 	out := &SaidResult{Said: []value.Said{}, Unread: map[string]string{}}
 	if o.Once { // what a fork copied was said in an older session
 		slices.SortStableFunc(list, func(a, b model.Session) int { return cmp.Compare(a.Began, b.Began) })
-		g.seen = map[saidLine]bool{}
+		g.seen = map[saidLine]int{}
 	}
 	whose := f.sessions.Whose()
 	for i := range list {
@@ -67,13 +67,17 @@ type saidLine struct {
 	n         int // of its message's lines, from 1
 }
 
-// again reports whether a search has found a line before.
-func (g *grep) again(l saidLine) bool {
+// again reports whether a search has found a line before, and counts it there as a copy. Else it is the next one found.
+func (g *grep) again(l saidLine, found []value.Said) bool {
 	if g.seen == nil || l.at.IsZero() {
 		return false
 	}
-	was := g.seen[l]
-	g.seen[l] = true
+	i, was := g.seen[l]
+	if was {
+		found[i].Copies++
+	} else {
+		g.seen[l] = len(found)
+	}
 	return was
 }
 
@@ -115,7 +119,7 @@ func (f *Finder) saidIn(s *model.Session, whose string, g *grep, out *SaidResult
 		n := 0
 		for line := range strings.Lines(m.Text) {
 			line, n = strings.TrimSuffix(line, "\n"), n+1
-			if !g.m.in([]byte(line)) || g.again(saidLine{m.Time.UTC(), m.Who, line, n}) {
+			if !g.m.in([]byte(line)) || g.again(saidLine{m.Time.UTC(), m.Who, line, n}, out.Said) {
 				continue
 			}
 			if out.More = len(out.Said) == g.limit; out.More {

@@ -215,7 +215,7 @@ func (o outcome) tell(pr *render.Printer) {
 			name := render.ShortSession(l.Session) + " " + string(l.Title)
 			pr.Say("taken back: %s is deleted; nobody had used it", term.Sanitize(name))
 		}
-		pr.Say("undo: rewind undo-restore")
+		pr.Say("undo this: rewind undo-restore")
 	case o.restore != nil:
 		pr.Notices(o.restore.Notices)
 		pr.TellRestore(*o.restore, "")

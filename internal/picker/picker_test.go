@@ -56,7 +56,16 @@ func (s *answers) Config(context.Context, api.ConfigRequest) (api.ConfigResponse
 	return api.ConfigResponse{Settings: []api.Setting{{Key: "picker.keys", Value: cmp.Or(s.keys, "vi")}}}, nil
 }
 
-func (s *answers) Grep(context.Context, api.GrepRequest) (api.GrepResponse, error) {
+func (s *answers) Grep(_ context.Context, req api.GrepRequest) (api.GrepResponse, error) {
+	if r := (api.GrepResponse{}); req.Pattern == "copied" {
+		said := api.Said{Session: "claude/a1", Turn: 2, Who: "user", Text: "it was copied", Copies: 2}
+		for range 3 {
+			if r.Said = append(r.Said, said); req.Once {
+				break
+			}
+		}
+		return r, nil
+	}
 	return api.GrepResponse{Matches: []api.Match{{Path: "src/found.go", Line: 4, Text: "here it is", Now: true}}}, nil
 }
 
@@ -357,14 +366,21 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// TestWords: keys of the picker are named, not flags of commands.
+// TestWords: keys of the picker are named, not flags of commands. A key of the preview is told as past once it is done.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	m, _ := opened(160, 50)
 	press(m, "enter")
-	for range 2 {
+	takes := []string{"x takes them too", "x takes what"}
+	did := []string{"x would have taken them too", "x would have taken what"}
+	for _, words := range [][2][]string{{takes, did}, {did, takes}} {
 		got := text(m)
-		if strings.Contains(got, "--") || strings.Contains(got, "undo-restore") || !strings.Contains(got, "x takes") {
+		for i := range words[0] {
+			if !strings.Contains(got, words[0][i]) || strings.Contains(got, words[1][i]) {
+				t.Errorf("want %q, and not %q:\n%s", words[0][i], words[1][i], got)
+			}
+		}
+		if strings.Contains(got, "--") || strings.Contains(got, "undo-restore") {
 			t.Errorf("%s", got)
 		}
 		press(m, "enter")
@@ -377,6 +393,17 @@ func TestWords(t *testing.T) {
 		if got := keyed(hint); got != want {
 			t.Errorf("%q", got)
 		}
+	}
+}
+
+// TestFindsCopiesOnce: what forks have as a copy is one line of a search, with a count.
+func TestFindsCopiesOnce(t *testing.T) {
+	t.Parallel()
+	m, _ := opened(160, 24)
+	press(m, "f", "c", "o", "p", "i", "e", "d", "enter")
+	got := text(m)
+	if strings.Count(got, "turn:2, user (+2)  it was copied") != 1 || !strings.Contains(got, "and in 2 forks of it") {
+		t.Errorf("%s", got)
 	}
 }
 

@@ -45,7 +45,8 @@ func (m *model) find() tea.Cmd {
 	s.round++
 	round := s.round
 	s.pending, s.err, s.hits, s.cursor, s.top, m.mode = true, nil, nil, 0, 0, finding
-	req := api.GrepRequest{Project: m.project(), Pattern: api.Text(s.pattern), Limit: foundMost, Code: true, Conversation: true}
+	req := api.GrepRequest{Project: m.project(), Pattern: api.Text(s.pattern), Limit: foundMost, Code: true}
+	req.Conversation, req.Once = true, true
 	req.IgnoreCase = s.pattern == strings.ToLower(s.pattern)
 	return ask(m, func(ctx context.Context) (api.GrepResponse, error) { return m.src.Grep(ctx, req) },
 		func(m *model, r api.GrepResponse, err error) tea.Cmd {
@@ -101,6 +102,10 @@ func (m *model) hits(r api.GrepResponse) (list []hit) {
 		}
 		if !x.Time.IsZero() {
 			h.detail = []string{pr.Clock(x.Time) + ", " + term.Ago(pr.Now(), x.Time)}
+		}
+		if x.Copies > 0 {
+			h.head += fmt.Sprintf(" (+%d)", x.Copies)
+			h.detail = append(h.detail, "and in "+render.Count(x.Copies, "fork")+" of it")
 		}
 		list = append(list, h)
 	}

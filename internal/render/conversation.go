@@ -44,10 +44,10 @@ func (pr *Printer) tellConversation(r api.RestoreResponse) {
 	if text != "" {
 		fmt.Fprintf(pr.Out, "conversation: %s\n", text)
 	}
-	pr.tellPrompt(r)
 	if text != "" && !r.DryRun {
-		pr.resumeLine(resume)
+		pr.resumeLine(resume) // before the prompt: below it the command would read as part of it
 	}
+	pr.tellPrompt(r)
 	for _, p := range t.Removed {
 		head := "removed, nobody had used it"
 		if r.DryRun {

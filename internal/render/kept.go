@@ -87,8 +87,9 @@ func KeptWhy(k api.Kept) string {
 	return why
 }
 
-// TellKept names the paths that stay, each under its heading; made says that a new directory was laid out.
-func (pr *Printer) TellKept(list []api.Kept, made bool) {
+// TellKept names the paths that stay, each under its heading. how says of what: what would be done, was done, or a new
+// directory that was made.
+func (pr *Printer) TellKept(list []api.Kept, how Staying) {
 	for _, row := range keptWords {
 		var heads []string
 		paths := map[string][]api.Text{}
@@ -96,13 +97,14 @@ func (pr *Printer) TellKept(list []api.Kept, made bool) {
 			if k.Reason != row.reason {
 				continue
 			}
-			became, takes := row.became, strings.Replace(row.takes, "--exact", pr.flag("--exact", "x"), 1)
-			if made {
+			became, takes := row.became, row.takes
+			if how == StaysApart {
 				became = row.made
 			}
 			if k.Gone {
 				became, takes = "not brought back", strings.Replace(takes, "takes them", "brings them back", 1)
 			}
+			takes = pr.exactly(takes, how == Stayed)
 			head := became + ", " + KeptWhy(k) + takes
 			if paths[head] == nil {
 				heads = append(heads, head)
@@ -118,6 +120,36 @@ func (pr *Printer) TellKept(list []api.Kept, made bool) {
 	}
 }
 
+// Staying is what a list of paths that stay is of.
+type Staying uint8
+
+// Of a preview, of a restore that was done, and of a new directory.
+const (
+	WouldStay Staying = iota
+	Stayed
+	StaysApart
+)
+
+// StayingOf is the Staying of a restore.
+func StayingOf(r api.RestoreResponse) Staying {
+	if r.DryRun {
+		return WouldStay
+	}
+	return Stayed
+}
+
+// exactly is what --exact takes, in the words of the command or the picker. A command can be given again with the flag.
+// The picker's key is one of its previews: once that is done it says what the key would have done.
+func (pr *Printer) exactly(takes string, done bool) string {
+	if !pr.Keys {
+		return takes
+	}
+	if done {
+		takes = strings.NewReplacer("takes ", "would have taken ", "brings ", "would have brought ").Replace(takes)
+	}
+	return strings.Replace(takes, "--exact", "x", 1)
+}
+
 // HintOthers says what takes what another session changed, too. again is the command that merges; "": there is none.
 func (pr *Printer) HintOthers(r api.RestoreResponse, again string) {
 	others := slices.ContainsFunc(r.Kept, func(k api.Kept) bool {
@@ -129,7 +161,7 @@ func (pr *Printer) HintOthers(r api.RestoreResponse, again string) {
 	case reverts:
 		pr.Say("hint: '%s' takes what the session did out of such a file, with markers in it", again)
 	case none:
-		pr.Say("hint: %s takes what another one changed, too", pr.flag("--exact", "x"))
+		pr.Say("hint: %s", pr.exactly("--exact takes what another one changed, too", !r.DryRun))
 	default:
 		pr.Say("hint: '%s' takes what the session did out of such a file; --exact, all of it", again)
 	}

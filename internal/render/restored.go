@@ -21,7 +21,7 @@ func (pr *Printer) TellRestore(r api.RestoreResponse, again string) {
 			fmt.Fprintln(pr.Out, ManagedWords(m))
 		}
 		if r.Operation > 0 {
-			pr.Say("undo: %s", pr.flag(fmt.Sprintf("rewind undo-restore %d", r.Operation), "u"))
+			pr.Say("undo this: %s", pr.flag(fmt.Sprintf("rewind undo-restore %d", r.Operation), "u"))
 		}
 		return
 	}
@@ -40,7 +40,7 @@ func (pr *Printer) TellRestore(r api.RestoreResponse, again string) {
 	for _, d := range r.KeptDirs {
 		stay = append(stay, api.Kept{Path: d, Reason: value.KeptHolds})
 	}
-	pr.TellKept(stay, false)
+	pr.TellKept(stay, StayingOf(r))
 	pr.HintOthers(r, again)
 	pr.TellConflicts(r.Conflicts)
 	pr.TellWithout(r.Without)
@@ -54,7 +54,7 @@ func (pr *Printer) TellRestore(r api.RestoreResponse, again string) {
 		if r.Kind == "undo-restore" {
 			undo += fmt.Sprintf(" %d", r.Operation)
 		}
-		pr.Say("undo: %s", pr.flag(undo, "u"))
+		pr.Say("undo this: %s", pr.flag(undo, "u"))
 	}
 }
 

@@ -13,6 +13,8 @@ type Said struct {
 	Text    Text      `json:"text"`            // the line
 	Cut     bool      `json:"cut,omitempty"`   // it is longer
 	Whose   string    `json:"whose,omitempty"` // as of a Checkpoint
+
+	Copies int `json:"copies,omitempty"` // of a search that has copies once: in how many younger sessions it is, too
 }
 
 // BlamedLine is a line with where it comes from.
