@@ -35,7 +35,7 @@ type BisectMarkRequest struct {
 	Project
 	Walk
 	Bisection  string `json:"bisection,omitempty"`
-	Checkpoint Text   `json:"checkpoint,omitempty"` // empty: the one that is laid out, or where none is the project as it is
+	Checkpoint Text   `json:"checkpoint,omitempty"` // empty: the one that is tried, or without one the project as it is
 	As         string `json:"as"`                   // good, bad or skip
 	Why        Text   `json:"why,omitempty"`
 

@@ -306,7 +306,7 @@ type RestoreResponse struct {
 	GitNow       *Head         `json:"git_now,omitempty"`
 	GitGone      bool          `json:"git_gone,omitempty"`  // there was a repository of git then, and there is none now
 	GitState     string        `json:"git_state,omitempty"` // merge, rebase, ... under way
-	Partial      bool          `json:"partial"`             // some paths of the target could not be laid out
+	Partial      bool          `json:"partial"`             // some paths of the target could not be set
 	Conversation *Conversation `json:"conversation,omitempty"`
 	Managed      []Managed     `json:"managed,omitempty"`  // of an operation that managed sessions, taken back
 	AtWork       []AtWork      `json:"at_work,omitempty"`  // agents that were at work here when it began

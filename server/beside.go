@@ -76,8 +76,8 @@ func (s *server) placeOf(ctx context.Context, dir string, name api.Text) (place,
 	case w.Unfinished:
 		return here, &api.Error{
 			Code: api.CodeOf(api.WordUsage), Word: api.WordUsage, Op: "worktree", Subject: w.Root,
-			Message: fmt.Sprintf("worktree %q: it was being made, and is not whole", w.Root),
-			Hint:    "'rewind worktrees remove' takes it away",
+			Message: fmt.Sprintf("worktree %q: it was not made to its end", w.Root),
+			Hint:    "'rewind worktrees remove' removes it",
 		}
 	}
 	return s.in(p, dir, string(w.Root), rest), nil

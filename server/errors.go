@@ -51,7 +51,7 @@ func noTrash(err error) bool {
 
 const (
 	turnsHint = "'rewind turns' lists the turns; turn:<n> is the end of one"
-	aheadHint = "'rewind future' lists what was left behind by going back"
+	aheadHint = "'rewind future' lists the turns that going back left behind"
 )
 
 // rules are tried in this order: what leaves the worktree unfinished first, then the most particular.
@@ -61,32 +61,32 @@ var rules = []rule{
 		"'rewind checkout --continue' finishes it, 'rewind checkout --abort' takes it back",
 	},
 	{is(context.Canceled), api.WordInterrupted, ""},
-	{swept, api.WordFailed, "run it again: gc there has just removed what it was read from"},
+	{swept, api.WordFailed, "run it again: gc in the other worktree removed what this read"},
 	{corruptBeside, api.WordCorrupt, "'rewind verify' there lists what is damaged"},
 	{as[*model.ElsewhereError], api.WordUsage, ""},
 	{is(project.ErrNoWorktree), api.WordNotFound, "'rewind worktrees' lists the directories of this project's family"},
 	{
 		isForeign, api.WordCorrupt,
-		"the store was prepared by somebody, or is damaged; with --code-only the code goes, and no session file " +
-			"is touched: 'rewind checkout --abort --code-only'",
+		"the store is damaged, or somebody prepared it; --code-only sets the files and touches no session file: " +
+			"'rewind checkout --abort --code-only'",
 	},
-	{noHome, api.WordUsage, "give env, with the home directory of who asks; a command takes it from HOME"},
+	{noHome, api.WordUsage, "give env with the caller's home directory; a command takes it from HOME"},
 	{
 		as[*model.ForeignFileError], api.WordFailed,
-		"set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; with --code-only the " +
-			"code goes, and no session file is touched: 'rewind checkout --abort --code-only'",
+		"set CLAUDE_CONFIG_DIR, CODEX_HOME, ... as the agent has them; --code-only sets the files and touches no " +
+			"session file: 'rewind checkout --abort --code-only'",
 	},
 	{as[*restore.PlanChangedError], api.WordChanged, "--dry-run shows what would be done now, and its plan"},
-	{is(restore.ErrMeanwhile), api.WordChanged, "run it again: what is there now is shown then"},
+	{is(restore.ErrMeanwhile), api.WordChanged, "run it again to see the current state"},
 	{is(restore.ErrExchanged), api.WordFailed, "put the project's directory back, then try again"},
 	{is(model.ErrNotHalfDone), api.WordNotFound, ""},
 	{
 		is(project.ErrUntrusted), api.WordNoProject,
-		"'rewind init' begins a store of your own; 'rewind init --adopt' shows the one that lies there, and takes it over if you say so",
+		"'rewind init' begins a store of your own; 'rewind init --adopt' shows the one that is there, and asks",
 	},
 	{
 		as[*project.StoreTakenError], api.WordNoProject,
-		"'git stash pop' if a stash took it, mounting the disk or a backup brings it back; 'rewind init' begins a new one",
+		"bring it back: 'git stash pop' if a stash took it, mount the disk, or use a backup; 'rewind init' begins anew",
 	},
 	{
 		is(project.ErrNotMounted), api.WordNoProject,
@@ -94,7 +94,7 @@ var rules = []rule{
 	},
 	{
 		as[*blindError], api.WordNoProject,
-		"run 'rewind init' here to have it captured; 'rewind -C <directory>' says that the project around it is meant",
+		"run 'rewind init' here to capture it; 'rewind -C <directory>' works on the project around it",
 	},
 	{
 		as[*project.LinkedError], api.WordNoProject,
@@ -111,17 +111,17 @@ var rules = []rule{
 	{is(kv.ErrBusy), api.WordBusy, "wait for the other process, or end it; the lock goes with it"},
 	{
 		is(kv.ErrReadOnly), api.WordCorrupt,
-		"it can be written again some minutes after the last failure; look at the disk until then",
+		"check the disk; the store accepts writes again some minutes after the last failure",
 	},
 	{
 		is(kv.ErrUnwritable), api.WordPermission,
-		"reading works: 'rewind checkout <checkpoint> --into <directory>' lays one out on another disk; to save, make the store writable",
+		"make the store writable; 'rewind checkout <checkpoint> --into <directory>' writes one to another disk",
 	},
-	{is(syscall.EROFS), api.WordPermission, "mount it to be written"},
+	{is(syscall.EROFS), api.WordPermission, "mount it writable"},
 	{is(kv.ErrNewerFormat), api.WordNewerFormat, "upgrade rewind; nothing was touched"},
 	{
 		is(kv.ErrEarlierFormat), api.WordNewerFormat,
-		"put that directory aside, then 'rewind init' begins a new store; nothing was touched",
+		"move that directory away, then 'rewind init' begins a new store; nothing was touched",
 	},
 	{
 		is(kv.ErrForeign), api.WordCorrupt,
@@ -151,7 +151,7 @@ var rules = []rule{
 	},
 	{
 		is(model.ErrNoRestore), api.WordNotFound,
-		"'rewind ops' lists what has gone back, and what of that was taken back",
+		"'rewind ops' lists the restores, and which of them were undone",
 	},
 	{is(model.ErrWhichSession), api.WordAmbiguous, "say which one with --session"},
 	{
@@ -167,12 +167,12 @@ var rules = []rule{
 		is(model.ErrNoConversation), api.WordNotFound,
 		"'rewind turns' lists the turns, 'rewind sessions' the sessions, with what is captured of them",
 	},
-	{is(history.ErrReplaced), api.WordChanged, "ask again without a place: the newest page is there"},
+	{is(history.ErrReplaced), api.WordChanged, "ask again without a place to get the newest page"},
 	{
 		as[*model.WithinCallError], api.WordWithinCall,
-		"a person types it, in a terminal of their own; what does not come from an agent runs from anywhere when the call has ended",
+		"type it yourself in a terminal of your own; a program that is not the agent's can run it after the call",
 	},
-	{noTrash, api.WordNoSpace, "nothing was removed; --now takes it away for good, without the trash"},
+	{noTrash, api.WordNoSpace, "nothing was removed; --now deletes it for good, without the trash"},
 	{is(model.ErrRunning), api.WordBusy, "close it, or --force"},
 	{
 		as[*model.NotInPlaceError], api.WordFailed,
@@ -194,23 +194,23 @@ var rules = []rule{
 	},
 	{as[*model.NoTurnAheadError], api.WordNotFound, aheadHint},
 	{is(bisect.ErrNone), api.WordNotFound, "'rewind bisect start' begins one; 'rewind bisect run' leads one by itself"},
-	{is(bisect.ErrOvertaken), api.WordBusy, "'rewind bisect' says what is asked now"},
+	{is(bisect.ErrOvertaken), api.WordBusy, "'rewind bisect' shows what is asked now"},
 	{
 		is(bisect.ErrBroken), api.WordFailed,
-		"'rewind bisect reset' takes it away; the project and its checkpoints have no part in it",
+		"'rewind bisect reset' removes it; the project and its checkpoints are not affected",
 	},
 	{is(project.ErrNothingToAdopt), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
 	{is(project.ErrNoStore), api.WordNotFound, "'rewind stores' lists the stores that are known here"},
 	{noSession, api.WordNotFound, "'rewind sessions' lists the sessions"},
 	{
 		is(model.ErrNotFound), api.WordNotFound,
-		"'rewind list --all', 'rewind turns' and 'rewind ops' show what there is; paths go after '--'",
+		"'rewind list --all', 'rewind turns' and 'rewind ops' list what exists; put paths after '--'",
 	},
-	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' shows what there is"},
+	{is(refs.ErrNotFound), api.WordNotFound, "'rewind ops --all' lists every operation"},
 	{as[*model.UnsavedError], api.WordUnsaved, ""},
 	{
 		as[*model.LastCopyError], api.WordUnsaved,
-		"--yes deletes it all the same; 'rewind forks archive' takes it out of lists and keeps it",
+		"'rewind forks archive' takes it out of lists and keeps it; --yes deletes it",
 	},
 	{
 		as[*model.NeededError], api.WordUnsaved,
@@ -232,7 +232,7 @@ var rules = []rule{
 	{is(refs.ErrBadName), api.WordUsage, ""},
 	{
 		isNoSpace, api.WordNoSpace,
-		"free some space and try again; reading still works: 'rewind checkout <checkpoint> --into <directory>' lays one out on " +
+		"free some space and try again; reading still works: 'rewind checkout <checkpoint> --into <directory>' writes one to " +
 			"another disk",
 	},
 	{
@@ -398,7 +398,7 @@ func hintOf(err error) string {
 	case noCode != nil:
 		return "--context-only goes there in the conversation alone"
 	case errors.As(err, &silent) && silent.None, errors.As(err, &turn) && turn.NoSession():
-		return "'rewind sessions --import' takes in what agents have kept of this project"
+		return "'rewind sessions --import' imports the agents' sessions of this project"
 	case turn != nil && turn.Whose != "": // of several the command asks which
 		return strings.Replace(turnsHint, "turns'", "turns "+turn.Whose+"'", 1)
 	case errors.As(err, &ahead) && ahead.Whose != "":
@@ -458,10 +458,10 @@ func conflictText(list []value.Conflict) string {
 func severalSessions(told *api.Error, e *sessions.SeveralSessionsError) {
 	told.Message, told.Candidates = e.What(), e.Names
 	if e.Prefix != "" {
-		told.Message, told.Hint = fmt.Sprintf("session %q: several begin so", e.Prefix), "give more of the id"
+		told.Message, told.Hint = fmt.Sprintf("session %q: several ids begin like that", e.Prefix), "give more of the id"
 	}
 	if e.Title != "" {
-		told.Message, told.Hint = fmt.Sprintf("session %q: several have such a title", e.Title), "give the id of one"
+		told.Message, told.Hint = fmt.Sprintf("session %q: several sessions have this title", e.Title), "give the id of one"
 	}
 	for _, s := range e.Sessions {
 		told.Sessions = append(told.Sessions, api.Candidate{
@@ -485,7 +485,7 @@ func unsavedText(e *model.UnsavedError) (message, hint string) {
 		message += fmt.Sprintf("\n  %q (%s)", b.Path, tree.ReasonWord(b.Reason))
 		secret, unread = secret || b.Reason == tree.ReasonSecret, unread || b.Reason == tree.ReasonUnreadable
 	}
-	hint = "move them away first, or leave them out by naming other paths"
+	hint = "move them away first, or name other paths"
 	if secret {
 		hint += "; 'rewind config secrets.store true' stores the content of secret files too"
 	}

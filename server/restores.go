@@ -40,9 +40,9 @@ func (s restores) checkout(
 		partly := req.Continue || req.Abort || len(req.Parts) > 0 // it does not begin, or not with whole paths
 		switch {
 		case req.Plan != "" && partly:
-			return model.Usagef("a plan is of a checkout that has a dry run")
+			return model.Usagef("a plan goes with no part, continue or abort")
 		case req.Merging != (api.Merging{}) && partly:
-			return model.Usagef("a merge is of a checkout that begins, and of whole paths")
+			return model.Usagef("a merge goes with no part, continue or abort")
 		case req.Continue || req.Abort:
 			r, err = unfinished(e, req)(ctx, req.Env)
 		case len(req.Parts) > 0:
@@ -144,7 +144,7 @@ func (s restores) switchTo(
 	ctx context.Context, req api.SwitchRequest, p model.Progress,
 ) (out api.RestoreResponse, err error) {
 	if req.Title != "" {
-		return out, model.Usagef("a switch makes no session that could have a title")
+		return out, model.Usagef("a switch takes no title: it makes no session")
 	}
 	err = s.project(ctx, req.ProjectDir(), func(e *engine.Engine) error {
 		o := options(api.Walk{}, req.Wish, nil, p)
@@ -166,7 +166,7 @@ func (s restores) switchTo(
 func (s restores) pick(ctx context.Context, req api.MergeRequest, p model.Progress) (api.RestoreResponse, error) {
 	if req.Of != "" {
 		return api.RestoreResponse{},
-			model.Usagef("pick brings a change; all that a session wrote is taken out by revert")
+			model.Usagef("pick takes a change; revert takes out all that a session wrote")
 	}
 	at, err := s.changeAt(ctx, req.ProjectDir(), req.Change)
 	if err != nil {
@@ -187,7 +187,7 @@ func (s restores) merge(ctx context.Context, req api.MergeRequest, p model.Progr
 		return out, err
 	}
 	if (req.Change == "") == (req.Of == "") {
-		return out, model.Usagef("want a change, or the session whose work it is")
+		return out, model.Usagef("want a change or a session, and not both")
 	}
 	err = s.two(ctx, place{root: req.ProjectDir()}, at, s.project, func(e, there *engine.Engine) error {
 		paths, err := relative(e, req.ProjectDir(), req.Paths)
@@ -269,7 +269,7 @@ func checkoutParts(
 	ctx context.Context, e *engine.Engine, req api.CheckoutRequest, p model.Progress,
 ) (*restore.Result, error) {
 	if len(req.Paths) > 0 || req.ContextOnly || req.InPlace {
-		return nil, model.Usagef("parts are of files, and say of which")
+		return nil, model.Usagef("parts go with neither paths, context_only nor in_place")
 	}
 	list, err := parts(req.Parts)
 	if err != nil {

@@ -92,8 +92,8 @@ func initNotices(p *project.InitPlan) (list []string) {
 	}
 	if p.Accept {
 		list = append(list,
-			"the directory is not the one it was, and is taken for the project all the same: "+
-				"'rewind checkout @' lays out what was there")
+			"the directory is not the one that was set up, and is taken for the project all the same: "+
+				"'rewind checkout @' brings back what was there")
 	}
 	if p.Mode == project.ModeProject && !p.Exists {
 		list = append(list,

@@ -58,7 +58,7 @@ func (a *app) tellEvent(ev api.Event) error {
 	clock, what, words := "", ev.Session, ev.Event
 	switch {
 	case ev.Event == api.EventReady:
-		a.Say("what happens here is told as it happens; Ctrl-C ends it")
+		a.Say("events are shown as they happen; Ctrl-C ends it")
 		return nil
 	case ev.Event == api.EventReset:
 		what = "some were missed: what is known of the project is to be asked for anew"

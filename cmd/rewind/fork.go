@@ -31,9 +31,9 @@ func newFork(a *app) *cobra.Command {
 			case req.Exact && !req.Checkout:
 				return usage("--exact goes with --checkout")
 			case req.Plan != "" && !req.Checkout:
-				return usage("--plan is of what is restored: it goes with --checkout")
+				return usage("--plan goes with --checkout only")
 			case req.SelfTest && (req.Checkout || req.DryRun):
-				return usage("--self-test takes away again what it makes: --checkout and --dry-run do not go with it")
+				return usage("--self-test goes with neither --checkout nor --dry-run: it removes what it makes")
 			}
 			return w.check(req)
 		},

@@ -153,7 +153,7 @@ func (a *app) tellHooks(done api.HooksResponse, asked api.HooksRequest) error {
 	a.programsNote(done, asked)
 	a.agentNotes(done)
 	if !asked.DryRun {
-		a.Say("hint: agents that run already have to be started anew; 'rewind validate' shows that their events arrive")
+		a.Say("hint: restart the agents that are running; 'rewind validate' shows that their events arrive")
 	}
 	return nil
 }

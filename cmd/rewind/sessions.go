@@ -84,7 +84,7 @@ func (a *app) tellImport(req api.SessionsRequest, r api.SessionsResponse) {
 	case req.Import:
 		a.Say("%s imported", render.Count(r.Imported, "session"))
 	case len(r.Sessions) == 0 && r.Hidden == 0:
-		a.Say("no sessions yet; 'rewind sessions --import' takes in what agents have kept of this project")
+		a.Say("no sessions yet; 'rewind sessions --import' imports the agents' sessions of this project")
 	}
 }
 
@@ -98,7 +98,7 @@ func (a *app) tellLost(list []api.SessionInfo) {
 
 // hintLost says how what an agent has lost of a session is laid out again; why is put in front.
 func (a *app) hintLost(why, id string) {
-	a.Say("hint: %s'rewind sessions restore %s' lays out again what was captured of it", why, render.ShortID(id))
+	a.Say("hint: %s'rewind sessions restore %s' writes again what was captured of it", why, render.ShortID(id))
 }
 
 // newSessionsRestore is sessions restore.

@@ -187,7 +187,7 @@ func runStoresJoin(ctx context.Context, a *app, args []string) error {
 	a.Notices(r.Notices)
 	fmt.Fprintf(a.Out, "%s is the project of store %s now\n", term.Quote(string(r.Store.Root)), r.Store.ID)
 	if r.Left != "" {
-		a.Say("note: store %s, which it had, is of no directory now; 'rewind stores join' gives it back", r.Left)
+		a.Say("note: store %s, which it had before, has no directory now; 'rewind stores join' gives it one", r.Left)
 	}
 	a.Say("hint: 'rewind status' shows how the directory differs from its newest checkpoint")
 	return nil

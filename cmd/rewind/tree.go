@@ -53,7 +53,7 @@ func runTree(ctx context.Context, a *app, req api.TreeRequest) error {
 	}
 	a.Notices(r.Notices)
 	if len(r.Branches) == 0 {
-		a.Say("no sessions yet; 'rewind sessions --import' takes in what agents have kept of this project")
+		a.Say("no sessions yet; 'rewind sessions --import' imports the agents' sessions of this project")
 		return nil
 	}
 	if err := a.paged(func(w io.Writer) error { return a.drawTree(w, r) }); err != nil {

@@ -50,7 +50,7 @@ func undoTo(a *app, cmd *cobra.Command, req *along, args []string, to string, tu
 	n, err := naming.Parse(to)
 	switch {
 	case len(args) > 0 || turn:
-		return usage("--to says how far to go: no number of steps or turns goes with it")
+		return usage("--to and a number of steps or turns exclude each other")
 	case err != nil || !n.IsTurn():
 		return usage("--to %q: want turn:<n> or before:<n>", to)
 	}
@@ -78,7 +78,7 @@ func undoTurns(cmd *cobra.Command, a *app, req api.UndoRequest) error {
 		}
 		return &api.Error{
 			Code: api.CodeOf(api.WordNotFound), Word: api.WordNotFound,
-			Message: fmt.Sprintf("undo --turn: the project stands in %s", where),
+			Message: fmt.Sprintf("undo --turn: the project is in %s", where),
 			Hint:    fmt.Sprintf("'rewind turns %s' lists the turns; turn:0 is before the first prompt", short),
 		}
 	}

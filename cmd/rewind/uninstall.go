@@ -88,7 +88,7 @@ func runUninstall(ctx context.Context, a *app, dryRun bool) error {
 		err = hooksErrors(out.Hooks)
 	}
 	if err != nil {
-		a.Say("hooks are left, so nothing was removed; mend what is said here, then 'rewind uninstall' again")
+		a.Say("some hooks are left, so nothing was removed; fix what is named, then run 'rewind uninstall' again")
 		return err
 	}
 	stores, err := call(ctx, a, api.Stores, api.StoresRequest{Project: a.project()}, "")
@@ -159,14 +159,14 @@ func (a *app) tellUninstalled(out uninstalled, req api.HooksRequest) error {
 		}
 	}
 	if len(in.Programs) == 0 {
-		a.Say("note: no programs are in %s; these were installed another way, and go the way they came",
+		a.Say("note: no programs are in %s; they were installed another way: remove them that way",
 			term.Quote(filepath.Join(in.Home, "system")))
 	}
 	if err := a.tellLeft(in.Home, out.Stores); err != nil {
 		return err
 	}
 	if !out.DryRun {
-		a.Say("agents that run already have to be started anew")
+		a.Say("restart the agents that are running")
 	}
 	return nil
 }

@@ -214,11 +214,11 @@ func (b *Bisector) apply(
 		Progress: progress(ctx),
 	})
 	if err != nil {
-		return &value.OpError{Op: "bisect: lay out", Subject: in.Name(), Err: err}
+		return &value.OpError{Op: "bisect: write out", Subject: in.Name(), Err: err}
 	}
 	if len(res.Conflicts) > 0 {
 		return &value.OpError{
-			Op: "bisect: lay out", Subject: string(res.Conflicts[0].Path), Typed: true,
+			Op: "bisect: write out", Subject: string(res.Conflicts[0].Path), Typed: true,
 			Err: errors.New(res.Conflicts[0].Reason),
 		}
 	}

@@ -24,7 +24,7 @@ func (f *Filter) Check() error {
 		return model.Usagef("by %q: want %s or %s", f.By, byAgent, byOutside)
 	}
 	if !f.Since.IsZero() && !f.Until.IsZero() && f.Until.Before(f.Since) {
-		return model.Usagef("nothing is since %s and until %s", f.Since.Format(time.RFC3339), f.Until.Format(time.RFC3339))
+		return model.Usagef("the time from %s to %s is empty", f.Since.Format(time.RFC3339), f.Until.Format(time.RFC3339))
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (l *Layouts) LayOut(ctx context.Context, name, dir string, paths []string) 
 	}
 	left, err := l.layOutSteps(ctx, dir, steps, out)
 	if err != nil {
-		return nil, &value.OpError{Op: "lay out", Subject: cp.ID.Short(), Err: err}
+		return nil, &value.OpError{Op: "write out", Subject: cp.ID.Short(), Err: err}
 	}
 	out.Paths = len(steps) - len(left)
 	out.Left = append(out.Left, left...)
@@ -102,18 +102,18 @@ func (l *Layouts) withDatabases(cp *model.Checkpoint, set refs.PathSet) (refs.Pa
 
 // layoutDir is dir with the links above it resolved; an error if LayOut must not make it.
 func (l *Layouts) layoutDir(dir string) (string, error) {
-	fail := func(err error) (string, error) { return "", &value.OpError{Op: "lay out into", Subject: dir, Err: err} }
+	fail := func(err error) (string, error) { return "", &value.OpError{Op: "write into", Subject: dir, Err: err} }
 	if !filepath.IsAbs(dir) {
 		return fail(model.Usagef("it is not an absolute path"))
 	}
 	if _, err := os.Lstat(dir); err == nil {
-		return fail(model.Usagef("it is there already; name a directory that is to be made"))
+		return fail(model.Usagef("it exists already; name a new directory"))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fail(register.PathCause(err))
 	}
 	above, err := filepath.EvalSymlinks(filepath.Dir(dir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fail(model.Usagef("the directory above it is not there"))
+		return fail(model.Usagef("the directory above it does not exist"))
 	}
 	if err != nil {
 		return fail(err)
@@ -163,7 +163,7 @@ func (l *Layouts) layoutSteps(cp *model.Checkpoint, set refs.PathSet, out *LaidO
 		return err
 	})
 	if err != nil {
-		return nil, &value.OpError{Op: "lay out", Subject: cp.ID.Short(), Err: err}
+		return nil, &value.OpError{Op: "write out", Subject: cp.ID.Short(), Err: err}
 	}
 	return steps, nil
 }

@@ -59,7 +59,7 @@ func (m *Manager) Automatic() (Prune, bool) {
 // Prunable lists the forks that p chooses, of those whose files are of the agents' own folders.
 func (m *Manager) Prunable(ctx context.Context, p Prune, env value.AgentEnv) (names []string, err error) {
 	if p.isZero() {
-		return nil, model.Usagef("which forks? say how old, how many are kept, who made them, or that nobody has used them")
+		return nil, model.Usagef("which forks? give an age, how many to keep, a kind, or unused")
 	}
 	list, err := m.history.Forks(ctx, value.AgentEnv{}, "")
 	if err != nil {

@@ -34,9 +34,9 @@ var (
 	ErrWhichSession = errors.New("several sessions are at work here")
 	// ErrNoBranchBefore is returned where the project has stood on no session before the present one; it is an
 	// ErrNotFound.
-	ErrNoBranchBefore = fmt.Errorf("%w: the project has stood on no other session", ErrNotFound)
+	ErrNoBranchBefore = fmt.Errorf("%w: the project was on no other session before", ErrNotFound)
 	// ErrNoRestore is returned where nothing is left that undo-restore could take back; it is an ErrNotFound.
-	ErrNoRestore = fmt.Errorf("%w: no restore is left to revert", ErrNotFound)
+	ErrNoRestore = fmt.Errorf("%w: no restore is left to undo", ErrNotFound)
 	// ErrUsage is returned for a request that makes no sense as it is put.
 	ErrUsage = errors.New("bad request")
 )

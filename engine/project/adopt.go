@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNothingToAdopt is returned where no store lies that is not believed.
-var ErrNothingToAdopt = fmt.Errorf("%w: there is no store here that is not believed", model.ErrNotFound)
+var ErrNothingToAdopt = fmt.Errorf("%w: no store here needs to be adopted", model.ErrNotFound)
 
 // PlanAdopt looks at the nearest store at or above dir that is passed over. It refuses a store that git tracks. It also
 // refuses one with a link, a file with a second name, or anything but files and directories of this user's in it.

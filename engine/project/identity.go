@@ -19,7 +19,7 @@ import (
 
 // ErrNotMounted is returned for a project whose directory is another one than it was and empty, as a mount point is, or
 // another user's.
-var ErrNotMounted = errors.New("the directory is not the one it was")
+var ErrNotMounted = errors.New("the directory is not the one that was set up")
 
 // NotMountedError is an ErrNotMounted.
 type NotMountedError struct {

@@ -24,7 +24,7 @@ type InitPlan struct {
 	Store  string
 	Exists bool // the project is set up already
 	Passed []Passed
-	// Accept says that the directory is not the one it was, and is taken for the project all the same.
+	// Accept says that the directory is not the one that was set up, and is taken for the project all the same.
 	Accept bool
 	// Unmarked is why the project has no marker; "": it has one. It is found by its directory alone then.
 	Unmarked string

@@ -138,7 +138,7 @@ func (p *place) stores() string {
 // and then, and the stores that are known behind that.
 func TestPlaces(t *testing.T) {
 	const none = "error: find project of b: not a rewind project"
-	const empty = "error: open project a: the directory is not the one it was: it is empty; " +
+	const empty = "error: open project a: the directory is not the one that was set up: it is empty; " +
 		"a disk that is not mounted looks like that"
 	const missing = "error: open project a: the store is missing: "
 	const moved = "b | the project has moved here from a"
@@ -198,7 +198,7 @@ func TestPlaces(t *testing.T) {
 		},
 		{
 			"emptied", all(rename, func(p *place) { p.must(os.Mkdir(p.dir("a"), 0o755)) }, remove("b")), "a",
-			[3]string{empty, "", "a: the directory is empty and not the one it was: not mounted?"},
+			[3]string{empty, "", "a: the directory is empty and not the one that was set up: not mounted?"},
 			[3]string{empty, "", "a: the store is missing"},
 		},
 		{

@@ -122,7 +122,7 @@ func TestPromise17Believed(t *testing.T) {
 			p.must(r.Write(p.home))
 			p.must(os.RemoveAll(p.dir("a/.agent")))
 			p.must(os.Remove(p.dir("a/f")))
-		}, "error: open project a: the directory is not the one it was: it is empty; " +
+		}, "error: open project a: the directory is not the one that was set up: it is empty; " +
 			"a disk that is not mounted looks like that"},
 		{"no marker can be there", global, func(p *place) {
 			p.must(os.RemoveAll(p.dir("a/.agent")))
@@ -390,7 +390,7 @@ func TestPromise17OtherUsers(t *testing.T) {
 	p.must(os.Rename(p.dir("a"), p.dir("b")))
 	p.write("a/x", "1")
 	p.must(os.Lchown(p.dir("a"), 65534, 65534))
-	const other = "error: open project a: the directory is not the one it was: it belongs to another user"
+	const other = "error: open project a: the directory is not the one that was set up: it belongs to another user"
 	if got := p.found("a"); got != other {
 		t.Errorf("another's in its place: %s", got)
 	}

@@ -90,7 +90,7 @@ func (r *Record) wrong(h Home, owners map[string]*Record) (why string, orphan bo
 		return "the directory is another one now, and its marker names another store", true
 	}
 	if empty, _ := contents(r.Root); empty && r.replaced() {
-		return "the directory is empty and not the one it was: not mounted?", false
+		return "the directory is empty and not the one that was set up: not mounted?", false
 	}
 	return "", false
 }
@@ -141,7 +141,7 @@ func (h Home) storeByID(id string) (*Record, error) {
 		}
 		if strings.HasPrefix(r.ID, id) {
 			if found != nil {
-				return nil, &value.OpError{Op: "store", Subject: id, Err: model.Usagef("several begin like that")}
+				return nil, &value.OpError{Op: "store", Subject: id, Err: model.Usagef("several ids begin like that")}
 			}
 			found = r
 		}

@@ -181,7 +181,7 @@ func (h Home) FindTrashed(id string, now time.Time) (*Trashed, error) {
 		case found == nil:
 			found = t
 		case found.Record.ID != t.Record.ID:
-			return nil, &value.OpError{Op: "store", Subject: id, Err: model.Usagef("several begin like that")}
+			return nil, &value.OpError{Op: "store", Subject: id, Err: model.Usagef("several ids begin like that")}
 		}
 	}
 	if found == nil {

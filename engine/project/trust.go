@@ -21,7 +21,7 @@ import (
 
 // ErrUntrusted is returned where what lies in a directory is not believed, and nothing else was found. See
 // untrustedError.
-var ErrUntrusted = errors.New("what is there is not believed")
+var ErrUntrusted = errors.New("rewind does not trust the store that is there")
 
 // Passed is a marker that was passed over: nothing of it was opened.
 type Passed struct {

@@ -41,14 +41,14 @@ func (h Home) PlanWorktree(dir string) (string, error) {
 	}
 	above, err := resolve(filepath.Dir(dir))
 	if errors.Is(err, os.ErrNotExist) {
-		return refuse("the directory above it is not there")
+		return refuse("the directory above it does not exist")
 	}
 	if err != nil {
 		return "", worktreeError(dir, err)
 	}
 	root := filepath.Join(above, filepath.Base(dir))
 	if _, err := os.Lstat(root); err == nil {
-		return refuse("it is there already; name a directory that is to be made")
+		return refuse("it exists already; name a new directory")
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return "", worktreeError(dir, err)
 	}

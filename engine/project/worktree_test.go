@@ -212,12 +212,12 @@ func TestWorktreePlanned(t *testing.T) {
 	p.must(os.Symlink(p.dir("real"), p.dir("link")))
 	p.must(os.Symlink(p.dir("nowhere"), p.dir("dangling")))
 	p.must(os.Symlink("loop", p.dir("loop")))
-	const there = `: it is there already; name a directory that is to be made`
+	const there = `: it exists already; name a new directory`
 	for name, want := range map[string]string{
 		"b":         "b",
 		"link/b":    "real/b",
 		"a-b":       "a-b",
-		"no/b":      ": the directory above it is not there",
+		"no/b":      ": the directory above it does not exist",
 		"real/a":    there,
 		"dangling":  there,
 		"a/b":       ": it lies in the project a, which would capture it, too; name a directory beside that",

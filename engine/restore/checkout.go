@@ -153,11 +153,11 @@ func (rs *Restorer) requestTo(
 func (o *Options) checkMerge() error {
 	switch {
 	case o.Merge && o.Exact:
-		return model.Usagef("exact takes what a merge would keep")
+		return model.Usagef("exact and merge exclude each other")
 	case o.Merge && o.ContextOnly:
-		return model.Usagef("a merge is of files, and they are left alone")
+		return model.Usagef("merge and context_only exclude each other: a merge is of files")
 	case !o.Merge && o.Prefer != textdiff.Neither:
-		return model.Usagef("sides are those of a merge")
+		return model.Usagef("prefer goes with merge")
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (rs *Restorer) CheckoutParts(ctx context.Context, name string, parts []Part
 		return nil, err
 	}
 	if o.DryRun {
-		return nil, model.Usagef("what parts change was shown when they were chosen: there is no dry run")
+		return nil, model.Usagef("a checkout of parts has no dry run")
 	}
 	if n, err := history.ParseName(name); err == nil && o.Session.Session == "" {
 		o.Session.Session = n.Session

@@ -71,7 +71,7 @@ func (rs *runner) matchPlan(o Options, res *Result, parts [len(planParts)][]plan
 	}
 	if o.Plan != "" && o.Plan != res.PlanHash {
 		if b, err := hex.DecodeString(o.Plan); err != nil || len(b) != len(planParts)*partDigits/2 {
-			return model.Usagef("plan %q: want the hash that a dry run has given", o.Plan)
+			return model.Usagef("plan %q: want the plan of a dry run", o.Plan)
 		}
 		change := value.PlanChange{Plan: res.PlanHash}
 		for i, part := range planParts {

@@ -71,7 +71,7 @@ func (pr *Printer) tellTarget(r api.RestoreResponse) {
 		fmt.Fprintf(pr.Out, "took parts of %s: %s changed\n", target,
 			Count(max(len(r.Changes)-len(r.Conflicts), 0), "path"))
 	case r.Operation == 0 && r.Kind == "switch":
-		fmt.Fprintf(pr.Out, "nothing to do: the project stands on that session, at %s\n", target)
+		fmt.Fprintf(pr.Out, "nothing to do: the project is on that session already, at %s\n", target)
 	case r.Operation == 0 && talked(r):
 		fmt.Fprintf(pr.Out, "no file to change: the project is at %s\n", target)
 	case r.Operation == 0:

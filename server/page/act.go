@@ -138,10 +138,10 @@ func (p *Page) cutShort(w http.ResponseWriter, v *visit, q wish, known *deed) {
 func (v *visit) carryOut(q wish, do bool, note string) (doc view.Page, done bool, err error) {
 	verb, ok := verbs[q.Verb]
 	if !ok {
-		return doc, false, &api.Error{Word: api.WordUsage, Message: "there is no such thing to do"}
+		return doc, false, &api.Error{Word: api.WordUsage, Message: "the page has no such action"}
 	}
 	if do && q.Plan == "" && verb.planned {
-		return doc, false, &api.Error{Word: api.WordUsage, Message: "what would be done has to be shown first"}
+		return doc, false, &api.Error{Word: api.WordUsage, Message: "an action is previewed before it is done"}
 	}
 	if !do {
 		q.Plan = ""
@@ -266,7 +266,7 @@ func (v *visit) switchTo(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 func (v *visit) undoRestore(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	seq, err := strconv.ParseUint(q.Name, 10, 64)
 	if q.Name != "" && err != nil {
-		return false, &api.Error{Word: api.WordUsage, Message: "that is no operation's number"}
+		return false, &api.Error{Word: api.WordUsage, Message: "this is not the number of an operation"}
 	}
 	return restore(v, api.UndoRestore, api.UndoRestoreRequest{
 		Project: v.dir(), Wish: v.wish(q, dryRun),
@@ -284,7 +284,7 @@ func (v *visit) pick(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 func (v *visit) forward(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 	turns, err := strconv.Atoi(q.Name)
 	if err != nil || turns < 1 {
-		return false, &api.Error{Word: api.WordUsage, Message: "that is no number of turns"}
+		return false, &api.Error{Word: api.WordUsage, Message: "this is not a number of turns"}
 	}
 	return restore(v, api.Forward, api.ForwardRequest{
 		Project: v.dir(), Walk: api.Walk{Session: q.Of, Choose: true}, Wish: v.wish(q, dryRun), Turns: turns,

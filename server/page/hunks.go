@@ -47,7 +47,7 @@ func (v *visit) hunks(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 		return false, nil
 	}
 	if q.Plan != plan {
-		return false, &api.Error{Word: api.WordChanged, Message: "the file differs in something else now"}
+		return false, &api.Error{Word: api.WordChanged, Message: "the file has changed"}
 	}
 	return restore(v, api.Checkout, api.CheckoutRequest{
 		Project: v.dir(), Walk: api.Walk{Choose: true}, Checkpoint: api.Text(q.Name), Parts: []api.Part{*part},

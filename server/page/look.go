@@ -472,7 +472,7 @@ func (v *visit) readOn(name string) (view.Page, error) {
 // rest is a part of one message, from a byte of its text on.
 func (v *visit) rest(r *api.MessagesResponse) (view.Page, error) {
 	if len(r.Messages) == 0 {
-		return view.Page{}, &api.Error{Word: api.WordNotFound, Message: "there is no such message any more"}
+		return view.Page{}, &api.Error{Word: api.WordNotFound, Message: "this message does not exist any more"}
 	}
 	from, _ := strconv.Atoi(v.URL.Query().Get("at"))
 	m := &r.Messages[0]
@@ -487,7 +487,7 @@ func (p *Page) prompt(w http.ResponseWriter, r *http.Request) {
 		said, err = v.messages(api.MessagesRequest{Checkpoint: api.Text(v.named()), Begin: true, Limit: 1, Whole: true})
 	}
 	if err == nil && (len(said.Messages) == 0 || said.Messages[0].Who != "user") {
-		err = &api.Error{Word: api.WordNotFound, Message: "the conversation does not have this prompt"}
+		err = &api.Error{Word: api.WordNotFound, Message: "the conversation has no such prompt"}
 	}
 	if err != nil {
 		p.send(w, r, failed(v.frame, err))

@@ -36,7 +36,7 @@ func (v *visit) purge(q wish, dryRun bool, s *view.Sheet) (bool, error) {
 		return false, nil
 	}
 	if q.Plan != plan {
-		return false, &api.Error{Word: api.WordChanged, Message: "something else would be purged now"}
+		return false, &api.Error{Word: api.WordChanged, Message: "what would be purged has changed"}
 	}
 	req.DryRun = false
 	if r, err = api.Call(v.Context(), v.page.client, api.Purge, req, nil); err != nil {
