@@ -16,9 +16,9 @@ import (
 // HeaderCommand is of a request to a process of its own: the command line that is carried out, escaped, for remedies.
 const HeaderCommand = "Rewind-Command"
 
-// Child is a transport to a process of its own, which is started by the first request, answers over its standard input
-// and output, one request after the other, and has the stores open only while it does. It has the environment and the
-// directory of this process.
+// Child is a transport to a process of its own. The first request starts the process, which answers one request after
+// the other over its standard input and output. It has the stores open only while it answers, and the environment and
+// the directory of this process.
 type Child struct {
 	Path    string   // of rewindd
 	Version string   // of this client; a rewindd of another one does nothing for it

@@ -2,9 +2,8 @@ package api
 
 import "rewind/internal/value"
 
-// PurgeRequest takes contents out of the store for good: those that ever stood at Paths, those named by Blobs, and
-// every one that has Text,
-// or what was Found, in it.
+// PurgeRequest takes contents out of the store for good: those that were ever at Paths, those that Blobs names, and
+// each one that contains Text or what was Found.
 type PurgeRequest struct {
 	Project
 	Paths  []Text   `json:"paths,omitempty"` // relative to Dir

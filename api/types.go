@@ -155,8 +155,8 @@ type CatRequest struct {
 	Path       Text `json:"path"`
 }
 
-// EntriesRequest asks for names to choose from: those in a directory of a checkpoint, its path as in a CatRequest, or
-// with Touched the paths of files that the newest checkpoints changed.
+// EntriesRequest asks for names to choose from: those in a directory of a checkpoint. Path is as in a CatRequest. With
+// Touched they are the paths of files that the newest checkpoints changed.
 type EntriesRequest struct {
 	Project
 	Walk

@@ -61,8 +61,8 @@ func (h *History) Targets(steps []*model.Checkpoint) map[string]string {
 	return out
 }
 
-// TargetIn is what the call was about in which a step was found, by another session's event or a look at the tree; "":
-// it was not, or that is not known.
+// TargetIn is what the call was about during which another session's event, or a look at the tree, found a step. "": no
+// call was open, or its subject is not known.
 func (h *History) TargetIn(cp *model.Checkpoint) string {
 	if cp.Cause.Event != model.EventScan || cp.Cause.Call == "" {
 		return ""

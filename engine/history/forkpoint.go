@@ -291,10 +291,10 @@ func (h *forkReader) wayPoint(s *model.Session, ways []transcript.Branch, w *tra
 	return l, nil, failed
 }
 
-// ForkEnds are the checkpoints that stay for the forks that are there: at which they branched off, and at which
-// branches within sessions part and end, as far as code was captured. Where that cannot be read it is an error: nothing
-// counts as gone for it. The log's lock, which the caller does not hold, is let go after each session, and while a file
-// is read that is not known as it is.
+// ForkEnds returns the checkpoints that gc keeps for the existing forks: where they branched off, and where branches
+// within sessions part and end, if code was captured there. It fails if that cannot be read: then nothing counts as
+// gone. The caller does not hold the log's lock. The lock is released after each session, and while a changed file is
+// read.
 func (h *forkReader) ForkEnds(ctx context.Context) (ids []objstore.ID, err error) {
 	forks, err := h.allForks()
 	if err != nil {
@@ -429,9 +429,9 @@ type aForked struct {
 	turn    uint64
 }
 
-// Kin tells of a turn what its session is called, as far as that is known without its file, and how many sessions were
-// forked at it, those that were deleted left out. Whoever lists waits for nobody: while somebody is at the project it
-// is what was told last.
+// Kin returns a function that says what the session of a turn is called, if that is known without its file, and how
+// many sessions were forked at the turn. Deleted sessions do not count. Lists wait for nobody: while somebody is at the
+// project the function gives its last answer.
 func (h *forkReader) Kin() (func(session string, turn uint64) (title string, forks int), error) {
 	k, err := h.kinNow()
 	if err != nil {

@@ -91,10 +91,10 @@ func (h *History) newTree(ctx context.Context) (*treeMaker, []model.Session, err
 	return t, slices.DeleteFunc(h.log.ListSessions(), func(s model.Session) bool { return h.Unseen(&s) }), nil
 }
 
-// FamilyTree is the tree of a session's family ("": of the one where the project stands, or else the newest); with all,
-// those of every family, that one's first. It is told from records, and session files are read that changed. there are
-// the branches that go on in other worktrees, and known of them are told as they are there; the record that this log
-// has of one ends where the worktree began.
+// FamilyTree returns the tree of a session's family. "" means the session where the project is, or else the newest.
+// With all it returns the trees of every family, that one first. It reads records, and the session files that changed.
+// there has the branches that go on in other worktrees, and known what is there of them; this log's record of such a
+// branch ends where the worktree began.
 func (h *History) FamilyTree(ctx context.Context, session string, all bool, there []Branch) (*Tree, error) {
 	defer h.log.Hold()()
 	t, list, err := h.newTree(ctx)

@@ -171,9 +171,9 @@ func unsaid(s *model.Session, p *Moment) string {
 	return ""
 }
 
-// Place is where messages are asked for: a page before a byte of the conversation (Before), from one on (From), or from
-// the beginning of its last turn on (Begin); the zero Place is the end of it. Generation, unless 0, is the one that the
-// byte is of. Whole asks for more of each text.
+// Place says which messages are asked for: a page before a byte of the conversation (Before), from a byte on (From), or
+// from the beginning of its last turn on (Begin). The zero Place is the end of the conversation. Generation, unless it
+// is 0, is the one that the byte belongs to. Whole asks for more of each text.
 type Place struct {
 	Before, From *int64
 	Begin, Whole bool

@@ -38,8 +38,8 @@ type Door struct {
 	work    work.Count   // exchanges whose answer is not yet sent
 }
 
-// New returns the door of a listener. hook handles the hooks, wait is how long a request's header is waited for; broken
-// is told why no more connections can be accepted, not of a listener that was closed.
+// New returns the door of a listener. hook handles the hooks. wait is how long the header of a request may take. broken
+// is called with the reason when no more connections can be accepted, but not when the listener is closed.
 func New(ln net.Listener, hook func(*Exchange), wait time.Duration, broken func(error)) *Door {
 	return &Door{ln: ln, hook: hook, wait: wait, others: newOthers(ln), broken: broken}
 }

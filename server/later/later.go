@@ -1,6 +1,5 @@
-// Package later has what an event of a project leaves to be done, and that nobody waits for, done when the project has
-// been quiet for a while: however many events there were, it is done once. A timer runs only while there is something
-// to come.
+// Package later does the work that an event of a project leaves and nobody waits for. It does it once, however many
+// events there were, when the project has been quiet for a while. A timer runs only while there is work.
 package later
 
 import (

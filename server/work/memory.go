@@ -78,8 +78,8 @@ func ofSystem() uint64 {
 	return s.HeapSys - s.HeapReleased
 }
 
-// Memory gives back to the system what a large piece of work, such as a first snapshot, has left behind: the runtime
-// would keep it for minutes, and a daemon that nobody notices must not. A timer runs only after work.
+// Memory returns the memory to the system that a large piece of work, such as a first snapshot, has left. The runtime
+// would keep it for minutes. A timer runs only after work.
 type Memory struct {
 	Trim  func() // first gives up what is of use only to work, and what is kept for it
 	mu    sync.Mutex

@@ -319,8 +319,8 @@ func (s *Sheet) wanted() (all []*changeLine) {
 	return all
 }
 
-// Wants are the paths of which a preview shows at once what changes, and the state that they are set to; "": what
-// changes is that of the turn that is picked.
+// Wants returns the paths whose changes a preview shows at once, and the state that they are set to. "": the changes
+// are those of the turn that is picked.
 func (s *Sheet) Wants() (target string, paths []api.Text) {
 	for _, line := range s.wanted() {
 		paths = append(paths, "./"+line.raw)
