@@ -6,8 +6,8 @@ import (
 	"rewind/internal/value"
 )
 
-// PlaceEdits says of files that agents edited what their sessions are called, and of those outside of the project which
-// project they are in, if one is set up there: that one has them.
+// PlaceEdits names the sessions of files that agents edited. For files outside of this project it names the project
+// that has them, if one is set up there.
 func (e *Engine) PlaceEdits(list []value.Uncaptured) []value.Uncaptured {
 	var roots map[string]bool
 	whose := e.Sessions.Whose()

@@ -142,11 +142,9 @@ func (all hosts) Pinned(ref func(objstore.Kind, objstore.ID) error) error {
 	return nil
 }
 
-// View gives one request its own sight of an open store: the project as Find has just settled it, with the notices of
-// this request alone,
-// and the settings that hold now. Views are independent of each other, cost nothing to drop, and end with the engine
-// they come from; Close
-// is for that one only. p must be of the same store.
+// View gives one request its own sight of an open store: the project as Find has just settled it, the notices of this
+// request alone, and the current settings. Views are independent of each other, cost nothing to drop, and end with the
+// engine that they come from. Close is for that engine only. p must be of the same store.
 func (e *Engine) View(ctx context.Context, p *project.Project, c project.Config) (*Engine, error) {
 	l := e.Log.View(p, c)
 	if l.Damage() == nil {

@@ -8,8 +8,8 @@ import (
 	"rewind/refs"
 )
 
-// Glance is the part of Status that is known without a look at the worktree or the disk, and without waiting for
-// anybody: what a prompt can show each time it is drawn. Activity says that something is under way.
+// Glance returns the part of Status that needs no look at the worktree or the disk, and waits for nobody. A prompt can
+// show it each time it is drawn. Activity says that something is under way.
 func (e *Engine) Glance() (*Status, error) {
 	s, _, err := e.glance()
 	if err != nil {

@@ -452,7 +452,7 @@ func (j *Judge) Stretch(newer *model.Checkpoint) *stretch {
 }
 
 // Same reports whether newer and older are the same for the session: they differ only in paths that others changed last
-// between the two, or, for who takes back, others alone.
+// between the two. For a session that takes back, only others may have changed them.
 func (s *stretch) Same(older *model.Checkpoint) (bool, error) {
 	if s.newer.Tree == older.Tree {
 		return true, nil

@@ -12,9 +12,9 @@ import (
 	"rewind/tree"
 )
 
-// Behind are the steps behind a target that are taken away by who goes there, the oldest first: of what checkpoints say
-// was changed, and of what restores set, the paths that are. The reverse of each, the last one first, leads there, if
-// the list is whole: it is not where gc has merged steps, or removed what a restore set.
+// Behind returns the steps behind a target that going there takes away, the oldest first. Of what checkpoints changed,
+// and of what restores set, it has the paths that are taken away. If the list is whole, the reverse of each step, the
+// last one first, leads to the target. The list is not whole where gc has merged steps, or removed what a restore set.
 func (a *Authors) Behind(g Going, target *model.Checkpoint, c *capture.Capture) (list []Step, whole bool, err error) {
 	j, err := a.Judge(g)
 	if err != nil {

@@ -28,8 +28,9 @@ func (a *Authors) Beside(session string, by []string) string {
 	return ""
 }
 
-// Wrote are the steps in which a session, or one that works for it, changed something, the oldest first; what it wrote
-// beside another one, in a call of both, is among it. The log's lock is held, and the sessions are loaded.
+// Wrote returns the steps in which a session, or one that works for it, changed something, the oldest first. What it
+// wrote in a call beside that of another session is included. The caller holds the log's lock and has loaded the
+// sessions.
 func (a *Authors) Wrote(session string) (list []Step, err error) {
 	session = a.wholeSession(session)
 	is := func(by string) bool { return a.wholeSession(by) == session }

@@ -18,8 +18,9 @@ const (
 	keptBytes = 8 << 20
 )
 
-// Overlay takes a snapshot's objects without storing anything, for commands that only compare: trees are kept in
-// memory, and of contents that the store lacks, what a comparison of texts could want. It implements snapshot.Store.
+// Overlay takes a snapshot's objects without storing anything, for commands that only compare. It keeps trees in
+// memory, and of the contents that the store lacks those that a comparison of texts could need. It implements
+// snapshot.Store.
 type Overlay struct {
 	store *objstore.Store
 	known *Overlay // objects of earlier comparisons that are not stored yet; read only; nil: none

@@ -46,8 +46,8 @@ func (cs *Conversations) needsOrigin(s *model.Session) bool {
 func made(s *model.Session) bool { return s.Fork != nil && s.Fork.Kind != model.ByAgent }
 
 // OriginInHook looks for the origin of a session whose conversation is captured for the first time, in tx, and sets it
-// in s, as long as that takes a hook no time. It reports whether it learnt anything: ForgetOrigins is called if tx is
-// not committed. The log's lock is held.
+// in s. It does so only as far as that costs a hook no time. It reports whether it learnt anything: then call
+// ForgetOrigins if tx is not committed. The caller holds the log's lock.
 func (cs *Conversations) OriginInHook(tx *objstore.Tx, s *model.Session) bool {
 	p := cs.loadPoints()
 	if p.of[s.Name] != nil || s.Fork.Resolved() || !cs.needsOrigin(s) {

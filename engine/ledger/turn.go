@@ -69,8 +69,8 @@ func (t *Turn) With(before *Turn) Turn {
 	return all
 }
 
-// Hidden reports whether the session's file, as it was behind operation seq (0: the newest), is a version that does not
-// have the turn, though that is not what its numbers of turns say.
+// Hidden reports whether the version of the session's file that was current behind operation seq (0: the newest) lacks
+// the turn, although the numbers of its turns do not say so.
 func (t *Turn) Hidden(seq uint64) bool {
 	n := len(t.versions)
 	for n > 0 && seq > 0 && t.versions[n-1] > seq {

@@ -14,10 +14,10 @@ import (
 	"rewind/tree"
 )
 
-// TakeOut takes what is taken away behind a target (Behind) out of a captured worktree: what others have changed there
-// since stays. List has the paths where something was to be taken, and nothing of those that must not be set (may): a
-// file can have moved since. Of o counts how conflicts are settled: with Clean a path with one stays, no file is
-// followed to another path, and where not all of what is to be taken away is known any more, all are conflicts.
+// TakeOut takes what Behind names out of a captured worktree. What others have changed there since stays. List has the
+// paths where something was to be taken, without those that must not be set (may), since a file can have moved. Of o
+// only how conflicts are settled counts. With Clean a path with a conflict stays, and no file is followed to another
+// path. If part of what is to be taken away is not known any more, all paths are conflicts.
 func (m *Merger) TakeOut(c *capture.Capture, ch *Change, may func(path string) bool, o Options) (*Merged, error) {
 	if o.Clean && ch.cut {
 		return &Merged{List: ch.unknown()}, nil

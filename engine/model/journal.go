@@ -61,8 +61,8 @@ func (j *Journal) Message() string {
 	return ""
 }
 
-// Aim is the checkpoint of the log that the restore goes to: the target, but where that is a state made of it
-// (restore.Options.Merge), the one that the cursor comes to.
+// Aim returns the checkpoint of the log that the restore goes to. That is the target. If the target is a state that was
+// made for the restore (restore.Options.Merge), it is the one that the cursor comes to.
 func (j *Journal) Aim() objstore.ID {
 	switch j.Kind {
 	case refs.KindCheckout, refs.KindSwitch, refs.KindUndo, refs.KindRedo:

@@ -49,8 +49,8 @@ func (l *Lineage) Below(before int) {
 	l.Share(l.Both+before, turns)
 }
 
-// InSummary is how many turns of another session a session's conversation has as a summary, with which it begins: they
-// have the first numbers, and places in the conversation begin behind them.
+// InSummary returns how many turns of another session the summary stands for with which a conversation begins. These
+// turns have the first numbers, and places in the conversation begin behind them.
 func (s *Session) InSummary() int {
 	if s == nil || s.Fork == nil {
 		return 0

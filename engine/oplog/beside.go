@@ -10,9 +10,9 @@ import (
 	"rewind/tree"
 )
 
-// Beside reads the objects of two worktrees of one family: what Here does not have comes from the store of There, whose
-// hash was compared on the way as with every read. What was purged Here stays gone. No lock is held by either: what gc
-// removes There meanwhile is a *BesideError.
+// Beside reads the objects of two worktrees of one family. What Here does not have comes from the store of There; its
+// hash is compared as with every read. What was purged Here stays gone. It holds no lock of either: if gc removes an
+// object There meanwhile, the error is a *BesideError.
 type Beside struct {
 	Here  objstore.Getter
 	There *Log

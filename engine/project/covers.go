@@ -15,7 +15,7 @@ import (
 // RuleFiles are the names of the ignore files in every directory; the second beats the first.
 var RuleFiles = []string{".gitignore", ".rewindignore"}
 
-// RulesAtRoot are the rules at the root of a project before the ignore files in it are read: the exclusions of the
+// RulesAtRoot returns the rules at the root of a project before its ignore files are read: the exclusions of the
 // settings, then git's own files outside of the tree.
 func RulesAtRoot(exclusions []string, files []gitinfo.File, foldCase bool) *ignore.Dir {
 	base := []ignore.File{{Path: ignore.BuiltinPath, Data: []byte(strings.Join(exclusions, "\n") + "\n")}}

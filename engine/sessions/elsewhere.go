@@ -6,8 +6,8 @@ import (
 	"rewind/engine/model"
 )
 
-// Elsewhere is the root of the project in which a session goes on, where that is not this one but one that this
-// worktree was made of; "": it goes on here. A worktree may lie in the project that it was made of.
+// Elsewhere returns the root of the project in which a session goes on, if that is one that this worktree was made of.
+// "": it goes on here. A worktree may lie in the project that it was made of.
 func (ss *Sessions) Elsewhere(s *model.Session) string {
 	of := ss.log.Project.From
 	if of == nil || isIn(s.Cwd, ss.log.Project.Root) {

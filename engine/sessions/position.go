@@ -74,8 +74,8 @@ func (ss *Sessions) Previous(ok func(*model.Session) bool) (string, error) {
 	return found, err
 }
 
-// Active is the position and, unless a restore has decided it, the sessions of agents that had events in the last ten
-// minutes, newest first, but for those that a restore left.
+// Active returns the position and, unless a restore has decided it, the sessions of agents that had events in the last
+// ten minutes, the newest first. Those that a restore left are not among them.
 func (ss *Sessions) Active() (at Position, names []string, err error) {
 	at = Position{Session: model.Manual, Branch: model.Manual}
 	since := ss.log.Now().Add(-model.ActiveWithin)

@@ -13,9 +13,9 @@ import (
 // mostLooked is how many sessions Underfoot looks for among the processes, the newest first.
 const mostLooked = 8
 
-// Underfoot lists the agents that are at work here when a restore sets the files of steps and goes on in `goes`, a fork
-// of `from` if that is not "". They do not stop the restore: apply.Run sees a file that changes meanwhile. The log's
-// lock is held.
+// Underfoot lists the agents that are at work here when a restore sets the files of steps. The restore goes on in
+// `goes`, a fork of `from` if that is not "". The agents do not stop it: apply.Run sees a file that changes meanwhile.
+// The caller holds the log's lock.
 func (ss *Sessions) Underfoot(goes, from string, steps []tree.Change) ([]value.AtWork, error) {
 	if err := ss.log.LoadSessions(); err != nil {
 		return nil, err

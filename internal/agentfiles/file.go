@@ -119,9 +119,8 @@ func (f File) Check() error {
 	return plain(fi)
 }
 
-// Writable tells before the attempt, so that a dry run says the same, that the file could be written or taken away: its
-// directory, or the
-// first one on the way up that is there, can be written.
+// Writable reports before the attempt whether the file could be written or removed, so that a dry run says the same.
+// Its directory, or the nearest existing one above it, must be writable.
 func (f File) Writable() error {
 	dir := filepath.Join(append([]string{f.Folder}, f.in[:len(f.in)-1]...)...)
 	for {

@@ -29,8 +29,8 @@ func Programs(into string) (string, error) {
 // Version builds rewind and rewindd with a version into a directory, which is made.
 func Version(into, version string) error { return build(into, version, "rewind", "rewindd") }
 
-// Another lays the rewind and rewindd of a directory, built with a version, into another one as of a version of the
-// same length: other characters in the same bytes, where building them would link them anew.
+// Another copies rewind and rewindd from a directory, built with one version, into another directory as of a version of
+// the same length. It replaces the characters in the files; to build them would link them anew.
 func Another(from, version, into, other string) error {
 	if len(version) != len(other) {
 		return fmt.Errorf("version %s in place of %s: not as long", other, version)

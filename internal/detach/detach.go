@@ -21,9 +21,9 @@ type Limit struct {
 	Serious bool // work fails by it; else it only takes longer
 }
 
-// Self takes back what this process has from who started it: limits are raised as far as they go, priority and
-// processors as of a new login, umask 077, environ for an environment, / for a directory. The error says why the
-// process must not serve others.
+// Self takes back what this process has from the one that started it. Limits are raised as far as they go, and priority
+// and processors become those of a new login. The umask is 077, environ the environment, / the directory. The error
+// says why the process must not serve others.
 func Self(environ []string) error {
 	narrow()
 	os.Clearenv()

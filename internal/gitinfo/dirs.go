@@ -1,7 +1,7 @@
 package gitinfo
 
-// Dirs are the directories that hold the repository of the working tree at root: its git directory, and the one that
-// linked working trees share where that is another; of a broken repository what is known of it.
+// Dirs returns the directories that hold the repository of the working tree at root: its git directory and, if it is
+// another one, the directory that linked working trees share. Of a broken repository it returns what is known.
 func Dirs(root string) []string {
 	at, _ := find(root)
 	var list []string
