@@ -784,8 +784,12 @@ func (m *sessions23) takesBack(t *rapid.T) {
 	}
 	after := m.files()
 	m.say("  %q becomes %q; kept %+v, merges %+v", was, after, r.Plan.Kept, r.Plan.Merges)
+	named := slices.Concat(r.Plan.Yours, r.Plan.Returned)
+	for _, one := range r.Plan.Merges {
+		named = append(named, string(one.Path))
+	}
 	for _, path := range paths23 {
-		m.tookBack(t, a, path, from, after[path], slices.Contains(slices.Concat(r.Plan.Yours, r.Plan.Returned), path))
+		m.tookBack(t, a, path, from, after[path], slices.Contains(named, path))
 	}
 	if r.Saved != nil {
 		m.h.saved()
