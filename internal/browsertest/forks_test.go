@@ -49,12 +49,13 @@ func TestTitles(t *testing.T) {
 	b := profile(t)
 	b.enter(p)
 	paths := b.views(fork)
-	for name, want := range map[string]string{
-		"turn": "and a changelog · notes", "step": "Bash make · and a changelog · notes", "log": "notes",
+	for _, view := range []struct{ name, want string }{
+		{"turn", "and a changelog · notes"}, {"step", "Bash make · and a changelog · notes"},
+		{"log", "notes"}, // the last: j is pressed there
 	} {
-		b.open(paths[name])
-		if title := eval[string](b, `document.title`); !strings.HasSuffix(title, want) {
-			t.Errorf("%s is called %q", name, title)
+		b.open(paths[view.name])
+		if title := eval[string](b, `document.title`); !strings.HasSuffix(title, view.want) {
+			t.Errorf("%s is called %q", view.name, title)
 		}
 	}
 	b.press("j")
