@@ -50,7 +50,8 @@ func TestTitles(t *testing.T) {
 	b.enter(p)
 	paths := b.views(fork)
 	for _, view := range []struct{ name, want string }{
-		{"turn", "and a changelog · notes"}, {"step", "Bash make · and a changelog · notes"},
+		{"turn", "and a changelog · notes"},
+		{"step", "Bash make · and a changelog · notes"},
 		{"log", "notes"}, // the last: j is pressed there
 	} {
 		b.open(paths[view.name])

@@ -2,6 +2,8 @@ package browsertest
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,6 +43,27 @@ func TestMerged(t *testing.T) {
 	b.ask(`main [data-act="checkout"]:nth-of-type(2)`)
 	b.confirm("Went to")
 	if got := p.read("both.txt"); got != "first\n"+between+"last of mine\n" {
+		t.Errorf("it became %q", got)
+	}
+}
+
+// TestReturned: a file that its person removed behind a turn that had changed it comes back when that is taken back.
+// The sheet says so, and the notice.
+func TestReturned(t *testing.T) {
+	p := newProject(t)
+	p.write("gone.txt", "first\n")
+	p.rewind("save", "what I began")
+	p.turn("change it", p.sets("gone.txt", "of the agent\n"))
+	p.must(os.Remove(filepath.Join(p.dir, "gone.txt")))
+	b := profile(t)
+	b.enter(p)
+	b.moment("change it")
+	b.ask(`main [data-act="checkout"]:nth-of-type(2)`)
+	b.says("dialog.sheet", "1 file that you had removed comes back")
+	b.picture("sheet-returned")
+	b.confirm("Went to")
+	b.says(".notice", "1 file that you had removed came back")
+	if got := p.read("gone.txt"); got != "first\n" {
 		t.Errorf("it became %q", got)
 	}
 }
