@@ -28,7 +28,14 @@ var files embed.FS
 
 // templates are parsed when a page is first asked for: most daemons never are.
 var templates = sync.OnceValue(func() *template.Template {
-	all := template.New("").Funcs(template.FuncMap{
+	all := template.New("")
+	all.Funcs(template.FuncMap{
+		// main is the view itself, in what stands around it
+		"main": func(p Page) (template.HTML, error) {
+			var b strings.Builder
+			err := all.ExecuteTemplate(&b, p.name, p)
+			return template.HTML(b.String()), err
+		},
 		"count": count, "size": term.Size, "clean": clean, "short": short, "turn": naming.TurnWords,
 		"asset": asset, "dict": dict, "sentence": sentence,
 		"int": func(n uint64) int { return int(n) }, "plus": func(n, to int) int { return to + n },
@@ -84,13 +91,7 @@ func (f Frame) Point(name string) string {
 
 // Begin writes how a document begins, whatever is in it: what a browser needs first, so that it fetches that while the
 // rest is made.
-func (f Frame) Begin(w io.Writer) error {
-	t, err := document("begin")
-	if err != nil {
-		return fmt.Errorf("view: %w", err)
-	}
-	return t.ExecuteTemplate(w, "begin", f)
-}
+func (f Frame) Begin(w io.Writer) error { return templates().ExecuteTemplate(w, "begin", f) }
 
 // Waiting writes what stands around every view, for a document that takes long to make; behind it comes WriteBehind.
 func (f Frame) Waiting(w io.Writer) error { return Page{Frame: f, name: "begin"}.render(w, "waiting") }
@@ -108,34 +109,12 @@ func (p Page) Write(w io.Writer, part string) error {
 }
 
 func (p Page) render(w io.Writer, name string) error {
-	t, err := document(p.name)
-	if err != nil {
-		return fmt.Errorf("view: %w", err)
-	}
 	var b bytes.Buffer
-	if err := t.ExecuteTemplate(&b, name, p); err != nil {
+	if err := templates().ExecuteTemplate(&b, name, p); err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, visible(b.String()))
+	_, err := io.WriteString(w, visible(b.String()))
 	return err
-}
-
-var documents sync.Map // of names of views: their templates, which were prepared once
-
-// document has the template of a view as what stands in the middle.
-func document(name string) (*template.Template, error) {
-	if t, ok := documents.Load(name); ok {
-		return t.(*template.Template), nil
-	}
-	t, err := templates().Clone()
-	if err == nil {
-		t, err = t.AddParseTree("main", templates().Lookup(name).Tree.Copy())
-	}
-	if err != nil {
-		return nil, err
-	}
-	documents.Store(name, t)
-	return t, nil
 }
 
 // visible is a document in whose text nothing is hidden and nothing moves: control characters, and marks that turn the
