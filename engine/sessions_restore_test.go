@@ -262,6 +262,16 @@ func (m *sessions23) places() (again func()) {
 	}
 }
 
+// asBefore has a session's restore be taken back: the files are as they were, and the two together are no change.
+// before is how many changes there were.
+func (m *sessions23) asBefore(a *actor, was, seen map[string]string, before int) {
+	m.h.restored(a, was)
+	for i := range m.h.changes[before:] {
+		m.h.changes[before+i].undone = m.h.changes[before+i].restore
+	}
+	m.h.seen = seen
+}
+
 // dropped takes the sessions away that a restore took away: forks that nobody has opened.
 func (m *sessions23) dropped() {
 	m.h.actors = slices.DeleteFunc(m.h.actors, func(a *actor) bool {
@@ -362,11 +372,7 @@ func (m *sessions23) checkoutTurn(t *rapid.T) {
 			m.undoRestore(t, was)
 		}
 	}
-	m.h.restored(a, was)
-	for i := range m.h.changes[before:] {
-		m.h.changes[before+i].undone = m.h.changes[before+i].restore
-	}
-	m.h.seen = seen
+	m.asBefore(a, was, seen, before)
 	again()
 	m.dropped()
 	if made != nil && m.actorOf(made.Name()) != nil {
@@ -495,11 +501,7 @@ func (m *sessions23) switches(t *rapid.T) {
 	if r.Operation != nil {
 		m.undoRestore(t, was)
 	}
-	m.h.restored(a, was)
-	for i := range m.h.changes[before:] {
-		m.h.changes[before+i].undone = m.h.changes[before+i].restore
-	}
-	m.h.seen = seen
+	m.asBefore(a, was, seen, before)
 	again()
 	m.pos = append([]string{a.Name()}, pos...)
 	m.look(t)
@@ -829,11 +831,7 @@ func (m *sessions23) takesBack(t *rapid.T) {
 	} else {
 		m.undoRestore(t, was)
 	}
-	m.h.restored(a, was)
-	for i := range m.h.changes[before:] {
-		m.h.changes[before+i].undone = m.h.changes[before+i].restore
-	}
-	m.h.seen = seen
+	m.asBefore(a, was, seen, before)
 	again()
 	m.dropped()
 	if made != nil && m.actorOf(made.Name()) != nil {

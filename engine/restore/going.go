@@ -80,10 +80,11 @@ func (rs *runner) takesBack(r *request) (session string, ok bool) {
 }
 
 // liesOn reports whether a request's target is on a session's branch: the session has the turn that its name says, or
-// comes from its state.
+// comes from its state. Where that cannot be read it is: taking back leaves what a person changed, and going to a state
+// does not.
 func (rs *runner) liesOn(r *request, session string) bool {
 	if r.front > 0 && r.lineOf != "" {
-		if has, err := rs.history.HasTurn(session, r.lineOf, r.front); err == nil && has {
+		if has, err := rs.history.HasTurn(session, r.lineOf, r.front); err != nil || has {
 			return true
 		}
 	}
