@@ -13,11 +13,62 @@ import (
 // An error is an *Error.
 func Check(agent Agent, src Source, id string) error { return check(agent, src, id, false) }
 
-// CheckFork is Check for what WriteFork has made of src. A clone need not have a prompt that is still there, and may
+// checkFork is Check for what WriteFork has made of src. A clone need not have a prompt that is still there, and may
 // end with a call that the agent answers itself, as the source does. An error names the source and its line: the fork
 // is not there any more when somebody reads it.
-func CheckFork(agent Agent, fork, src Source, f Fork) error {
-	err := check(agent, fork, f.ID, f.Clone)
+func checkFork(agent Agent, fork, src Source, f Fork) error {
+	return ofSource(check(agent, fork, f.ID, f.Clone), agent, src, f)
+}
+
+// WriteCheckedFork is WriteFork and checkFork at once, on two processors; name is of the fork's file. An error of the
+// check may come before all is written. A document is held in memory.
+func WriteCheckedFork(w io.Writer, agent Agent, src Source, f Fork, name string) error {
+	if IsDocument(agent, src) {
+		var b bytes.Buffer
+		if err := WriteFork(io.MultiWriter(&b, w), agent, src, f); err != nil {
+			return err
+		}
+		return checkFork(agent, Source{ReaderAt: bytes.NewReader(b.Bytes()), Size: int64(b.Len()), Name: name}, src, f)
+	}
+	r, to := io.Pipe()
+	checked := make(chan error, 1)
+	go func() {
+		err := check(agent, Source{ReaderAt: &forward{r: r}, Size: unknownSize, Name: name}, f.ID, f.Clone)
+		r.CloseWithError(err) // nil: what is written on goes nowhere, of which there is nothing
+		checked <- err
+	}()
+	err := WriteFork(io.MultiWriter(to, w), agent, src, f)
+	to.CloseWithError(err)
+	if wrong := <-checked; wrong != nil && (err == nil || errors.Is(err, wrong)) {
+		return ofSource(wrong, agent, src, f)
+	}
+	return err
+}
+
+// unknownSize is above that of any source.
+const unknownSize = 1 << 62
+
+// forward reads what is read once, from the beginning to the end.
+type forward struct {
+	r    io.Reader
+	next int64
+}
+
+// ReadAt implements io.ReaderAt for what follows what was read before.
+func (f *forward) ReadAt(p []byte, off int64) (int, error) {
+	if off != f.next {
+		return 0, fmt.Errorf("read at %d, behind %d", off, f.next)
+	}
+	n, err := io.ReadFull(f.r, p)
+	f.next += int64(n)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// ofSource is an error about a fork, as one about the source that it was made of.
+func ofSource(err error, agent Agent, src Source, f Fork) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
@@ -78,7 +129,7 @@ func check(agent Agent, src Source, id string, clone bool) error {
 	}
 	refuse := func(line int, why string) error { return &Error{Name: src.Name, Line: line, Cause: errors.New(why)} }
 	switch {
-	case c.c.End < src.Size && d.read == nil:
+	case c.c.End < sizeOf(src) && d.read == nil:
 		return refuse(c.last+1, "a line without an end")
 	case c.c.ID != id:
 		return refuse(0, fmt.Sprintf("is of session %q, not %q", c.c.ID, id))
@@ -89,6 +140,14 @@ func check(agent Agent, src Source, id string, clone bool) error {
 		return refuse(c.last, fmt.Sprintf("call %q of %q has no result", call.ID, call.Name))
 	}
 	return nil
+}
+
+// sizeOf is the size of a source that was read to its end.
+func sizeOf(src Source) int64 {
+	if f, ok := src.ReaderAt.(*forward); ok {
+		return f.next
+	}
+	return src.Size
 }
 
 // checker refuses the first record that is wrong.

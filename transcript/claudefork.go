@@ -14,6 +14,7 @@ type claudeFork struct {
 	left  map[string]string // of a line of the chain that is left out: the nearest ancestor that is not; "": none
 	books map[string]kept   // the newest line of each of carried
 	held  []kept            // the newest message, and the lines of the chain behind it
+	known [2][2]string      // the newest ids that were made anew, each behind the old one: a line names the one before
 }
 
 // carried are the types of lines that a fork ends with, in this order, if the source has them.
@@ -198,7 +199,14 @@ func (c *claudeFork) fresh(old string) string {
 	if old == "" || strings.Trim(old, "0-") == "" {
 		return ""
 	}
-	return quoted(derivedID(c.f.ID, old))
+	for i := range c.known {
+		if c.known[i][0] == old {
+			return c.known[i][1]
+		}
+	}
+	made := quoted(derivedID(c.f.ID, old))
+	c.known[1], c.known[0] = c.known[0], [2]string{old, made}
+	return made
 }
 
 // from is the value of forkedFrom, or "" if the line has none of its own.

@@ -96,7 +96,7 @@ func sameFork(t *rapid.T, s sample, cut Cut, clone bool) {
 	}
 	fork := bytesSource("fork.jsonl", b.Bytes())
 	if cut.Messages > 0 {
-		if err := CheckFork(s.agent, fork, s.source(), f); err != nil {
+		if err := checkFork(s.agent, fork, s.source(), f); err != nil {
 			t.Fatalf("cut at %d: %v", cut.Offset, err)
 		}
 	}

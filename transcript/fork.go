@@ -57,7 +57,7 @@ func (d *dialect) write(out *output, src Source, f Fork) error {
 			return err
 		}
 	}
-	err := d.lines(src, 0, newLine(maxText, true), func(l *line) error {
+	err := d.lines(src, 0, newLine(maxSummaryText, true), func(l *line) error {
 		for len(without) > 0 && without[0].end <= l.Offset {
 			without = without[1:]
 		}
@@ -127,7 +127,9 @@ func unmarked(title string) string {
 // derivedID returns the id that replaces old in a fork: a UUID of the SHA-256 of the new session's id, NUL and old. So
 // equal bytes make the same fork, wherever they come from.
 func derivedID(session, old string) string {
-	sum := sha256.Sum256([]byte(session + "\x00" + old))
+	b := make([]byte, 0, 2*maxID)
+	b = append(append(append(b, session...), 0), old...)
+	sum := sha256.Sum256(b)
 	return uuid([16]byte(sum[:16]), 4)
 }
 
@@ -135,17 +137,31 @@ func derivedID(session, old string) string {
 func uuid(b [16]byte, version byte) string {
 	b[6] = b[6]&0x0f | version<<4
 	b[8] = b[8]&0x3f | 0x80
-	h := hex.EncodeToString(b[:])
-	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
+	text := make([]byte, 0, 36)
+	for i, part := range [][]byte{b[:4], b[4:6], b[6:8], b[8:10], b[10:]} {
+		if i > 0 {
+			text = append(text, '-')
+		}
+		text = hex.AppendEncode(text, part)
+	}
+	return string(text)
 }
 
 // quoted is s as a JSON string.
 func quoted(s string) string {
+	if !strings.ContainsFunc(s, special) {
+		return `"` + s + `"`
+	}
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(s) // a string can always be written
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// special reports whether a character may stand otherwise in a JSON string.
+func special(r rune) bool {
+	return r < ' ' || r > '~' || strings.ContainsRune(`"\`, r)
 }
 
 // stamp is t as agents write it: UTC, milliseconds.
@@ -214,7 +230,16 @@ func (o *output) plain(start, end int64) error {
 	return nil
 }
 
-func (o *output) write(s string) error { return o.put([]byte(s)) }
+func (o *output) write(s string) error {
+	if s != "" {
+		o.tail = s[len(s)-1]
+	}
+	if o.seek != nil {
+		o.seek.lines += strings.Count(s, "\n")
+	}
+	_, err := o.w.WriteString(s)
+	return err
+}
 
 func (o *output) put(p []byte) error {
 	if len(p) > 0 {

@@ -59,7 +59,7 @@ func TestForkForAnotherDirectory(t *testing.T) {
 				t.Fatal(err)
 			}
 			fork := Source{ReaderAt: bytes.NewReader(there.Bytes()), Size: int64(there.Len()), Name: to}
-			if err := CheckFork(c.agent, fork, src, f); err != nil {
+			if err := checkFork(c.agent, fork, src, f); err != nil {
 				t.Error(err)
 			}
 			want := here.String() // and not what a tool was asked for

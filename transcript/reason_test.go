@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -170,11 +171,11 @@ func TestCutAll(t *testing.T) {
 			continue
 		}
 		if cut.Messages > 0 {
-			if err := CheckFork(tt.agent, bytesSource("fork.jsonl", b.Bytes()), tt.src, f); err != nil {
+			if err := checkFork(tt.agent, bytesSource("fork.jsonl", b.Bytes()), tt.src, f); err != nil {
 				t.Errorf("%s: %v", tt.name, err)
 			}
 			f.Clone = false
-			err := CheckFork(tt.agent, bytesSource("fork.jsonl", b.Bytes()), tt.src, f)
+			err := checkFork(tt.agent, bytesSource("fork.jsonl", b.Bytes()), tt.src, f)
 			if err == nil && (tt.dangling != "" || tt.name == "from the middle" || tt.name == "nothing left") {
 				t.Errorf("%s: a fork may be so", tt.name)
 			}
@@ -195,10 +196,47 @@ func TestCheckForkLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `/home/session.jsonl:7: a copy of it could not be gone on with: calls "tb", which line 5 has answered before`
-	if err := CheckFork(Claude, bytesSource("fork", b.Bytes()), src, f); err == nil || err.Error() != want {
+	if err := checkFork(Claude, bytesSource("fork", b.Bytes()), src, f); err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
+	if err := WriteCheckedFork(io.Discard, Claude, src, f, "fork"); err == nil || err.Error() != want {
+		t.Errorf("checked while it is written: %v", err)
+	}
 }
+
+// TestWriteCheckedFork: what is checked meanwhile is written as it is otherwise, and an error in writing is that error.
+func TestWriteCheckedFork(t *testing.T) {
+	full, forked := errors.New("no space"), 0
+	for _, s := range samples(t) {
+		src := s.source()
+		cut, err := CutAll(s.agent, src)
+		if err != nil {
+			continue
+		}
+		f := Fork{Cut: cut.Offset, ID: forkID, Title: "t", From: "s", Time: forkTime, Clone: true}
+		var plain, checked bytes.Buffer
+		if err := WriteFork(&plain, s.agent, src, f); err != nil {
+			continue // it begins in another file
+		}
+		forked++
+		err = WriteCheckedFork(&checked, s.agent, src, f, src.Name)
+		same := checkFork(s.agent, bytesSource(src.Name, plain.Bytes()), src, f)
+		if fmt.Sprint(err) != fmt.Sprint(same) || err == nil && !bytes.Equal(plain.Bytes(), checked.Bytes()) {
+			t.Errorf("%s: %v, wants %v; %d of %d bytes", src.Name, err, same, checked.Len(), plain.Len())
+		}
+		if err := WriteCheckedFork(noRoom{full}, s.agent, src, f, src.Name); !errors.Is(err, full) {
+			t.Errorf("%s: nothing can be written: %v", src.Name, err)
+		}
+	}
+	if forked < 20 {
+		t.Errorf("%d samples were forked", forked)
+	}
+}
+
+// noRoom is a writer that cannot write.
+type noRoom struct{ err error }
+
+func (f noRoom) Write([]byte) (int, error) { return 0, f.err }
 
 // TestBreaks holds where a chain is broken: where a line names one that is not there, and nowhere else.
 func TestBreaks(t *testing.T) {
@@ -273,7 +311,7 @@ func TestGeminiDocumentBroken(t *testing.T) {
 		if err := WriteFork(&b, Gemini, src, f); err != nil {
 			t.Fatal(err)
 		}
-		if err := CheckFork(Gemini, bytesSource("f.json", b.Bytes()), src, f); err != nil {
+		if err := checkFork(Gemini, bytesSource("f.json", b.Bytes()), src, f); err != nil {
 			t.Errorf("%v: %v\n%s", list, err, b.String())
 		}
 	}
