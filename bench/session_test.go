@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,5 +191,58 @@ func BenchmarkForkSession(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("%dMB/store", size>>20), fork)
+	}
+}
+
+// What a fork, at the turn before the last, adds to the store of a conversation of 4 MB: B/fork as it is made,
+// B/resumed when the agent goes on with it by a turn of 3 KB. B/whole is what all of the conversation takes. All are
+// compacted.
+func BenchmarkForkDisk(b *testing.B) {
+	const forks, size = 8, 4 << 20
+	for b.Loop() {
+		p := conversing(b)
+		p.compacted(nil)
+		p.watch()
+		empty := p.disk(nil)
+		t := p.talk(1, size)
+		t.hook()
+		p.settle()
+		t.captured()
+		p.compacted(nil)
+		whole := p.disk(nil)
+		p.watch()
+		o := restore.Options{Session: model.SessionChoice{Session: t.id}}
+		o.Env.Home = value.Text(p.user())
+		var made []*restore.Forked
+		for range forks {
+			f, err := p.e.Restorer.Fork(b.Context(), fmt.Sprintf("turn:%d", t.turn-1), o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if f.Bytes < size-200<<10 {
+				b.Fatalf("the fork has %d bytes", f.Bytes)
+			}
+			made = append(made, f)
+		}
+		p.compacted(nil)
+		grown := p.disk(nil)
+		p.watch()
+		for n, f := range made {
+			k := &talk{p: p, s: t.s, id: strings.TrimPrefix(f.Session, "claude/"), path: f.Path, nth: uint64(n + 2)}
+			var err error
+			if k.f, err = os.OpenFile(k.path, os.O_APPEND|os.O_WRONLY, 0); err != nil {
+				b.Fatal(err)
+			}
+			k.append(3 << 10)
+			k.hook()
+			p.settle()
+			k.captured()
+			_ = k.f.Close()
+		}
+		p.compacted(nil)
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(float64(grown.Sub(whole).Apparent)/forks, "B/fork")
+		b.ReportMetric(float64(p.disk(nil).Sub(grown).Apparent)/forks, "B/resumed")
+		b.ReportMetric(float64(whole.Sub(empty).Apparent), "B/whole")
 	}
 }

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"slices"
 
 	"rewind/engine/history"
@@ -56,7 +56,7 @@ func (e *Engine) checkConversations(quick bool) ([]value.Check, error) {
 	return out, nil
 }
 
-// checkConversation forks a conversation in memory.
+// checkConversation forks a conversation into nothing.
 func (e *Engine) checkConversation(s *model.Session) value.Check {
 	c := value.Check{Name: "conversation", Level: value.LevelOK}
 	plan, err := e.Restorer.PlanFork(&history.Moment{
@@ -67,13 +67,9 @@ func (e *Engine) checkConversation(s *model.Session) value.Check {
 		c.Text = value.Textf("%s: %s", s.Name, restore.WhyNot(err))
 		return c
 	}
-	var buf bytes.Buffer
 	if err == nil {
 		defer plan.Close()
-		err = plan.Write(&buf)
-	}
-	if err == nil {
-		err = plan.Check(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+		err = plan.Write(io.Discard)
 	}
 	if err != nil {
 		c.Level, c.Text, c.Remedy = value.LevelFinding, value.Textf("%s cannot be forked: %v", s.Name, err), "rewind verify"

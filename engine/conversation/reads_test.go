@@ -272,12 +272,12 @@ func TestSweep(t *testing.T) {
 	defer f.Close()
 	tx := p.E.Log.Objs.Begin()
 	defer tx.Discard()
-	id, err := conversation.PutFile(tx, f)
+	id, err := conversation.PutFile(tx, f, objstore.ID{})
 	p.Must(err)
 	if got := string(enginetest.ReadAll(t, tx, id)); got != p.Slurp(k.File) {
 		t.Errorf("%d bytes are stored of a file of %d", len(got), len(p.Slurp(k.File)))
 	}
-	_, _, err = conversation.PutBytes(tx, func(io.Writer) error { return io.ErrUnexpectedEOF })
+	_, _, err = conversation.PutBytes(tx, objstore.ID{}, func(io.Writer) error { return io.ErrUnexpectedEOF })
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("what cannot be read is stored: %v", err)
 	}

@@ -158,7 +158,7 @@ func SetSession(get objstore.Getter, own agentfiles.Folders, s refs.File) error 
 		return err
 	}
 	return WriteSession(own, s.Path, !s.From.IsZero(), func(w io.Writer) error {
-		_, err := io.Copy(w, io.NewSectionReader(st, 0, st.Size))
+		_, err := st.WriteTo(w)
 		return err
 	})
 }
@@ -218,14 +218,14 @@ func ReadSide(own agentfiles.Folders, s transcript.Side) ([]byte, error) {
 	return raw, nil
 }
 
-// PutBytes stores what write writes as a transcript, and returns its id and its length in bytes.
-func PutBytes(tx *objstore.Tx, write func(io.Writer) error) (objstore.ID, int64, error) {
-	w := &Writer{Tx: tx}
-	out := bufio.NewWriterSize(w, 256<<10)
-	err := write(out)
-	if err == nil {
-		err = out.Flush()
+// PutBytes stores what write writes as a transcript, and returns its id and its length in bytes. known is as PutFile
+// has it; where a rule makes that, write is called twice.
+func PutBytes(tx *objstore.Tx, known objstore.ID, write func(io.Writer) error) (objstore.ID, int64, error) {
+	old, err := openKnown(tx, known)
+	if err != nil {
+		return objstore.ID{}, 0, err
 	}
+	w, err := old.onto(&Writer{Tx: tx}, write)
 	if err != nil {
 		return objstore.ID{}, 0, err
 	}
@@ -233,10 +233,47 @@ func PutBytes(tx *objstore.Tx, write func(io.Writer) error) (objstore.ID, int64,
 	return id, w.Length, err
 }
 
-// PutFile stores a whole session file as a transcript, with a line that has no end, too.
-func PutFile(tx *objstore.Tx, f *SessionFile) (objstore.ID, error) {
-	id, _, err := PutBytes(tx, func(w io.Writer) error { return f.CopyTo(w, 0, f.Info.Size()) })
+// openKnown is OpenTranscript; one that cannot be read is empty.
+func openKnown(tx *objstore.Tx, known objstore.ID) (*Stored, error) {
+	old, err := OpenTranscript(tx, known)
+	if model.IsLost(err) {
+		return OpenTranscript(tx, objstore.ID{})
+	}
+	return old, err
+}
+
+// PutFile stores a whole session file as a transcript, with a line that has no end, too. known is the transcript of
+// what the file may begin with, as it was captured or laid out; zero: nothing is known of it.
+func PutFile(tx *objstore.Tx, f *SessionFile, known objstore.ID) (objstore.ID, error) {
+	id, _, err := putPart(tx, f, f.Info.Size(), known, f.CopyTo)
 	return id, err
+}
+
+// PutPart stores the first length bytes of f, which nobody writes, as PutFile does, and returns how many those are.
+func PutPart(tx *objstore.Tx, f io.ReaderAt, length int64, known objstore.ID) (objstore.ID, int64, error) {
+	return putPart(tx, f, length, known, func(w io.Writer, from, to int64) error {
+		_, err := io.Copy(w, io.NewSectionReader(f, from, to-from))
+		return err
+	})
+}
+
+func putPart(
+	tx *objstore.Tx, f io.ReaderAt, length int64, known objstore.ID, copyTo func(w io.Writer, from, to int64) error,
+) (objstore.ID, int64, error) {
+	old, err := openKnown(tx, known)
+	if err != nil {
+		return objstore.ID{}, 0, err
+	}
+	w, from, err := old.goOn(tx, f, length)
+	if err != nil {
+		return objstore.ID{}, 0, err
+	}
+	w.older = nil
+	if err := copyTo(w, from, length); err != nil {
+		return objstore.ID{}, 0, err
+	}
+	id, err := w.Close()
+	return id, w.Length, err
 }
 
 // Random gives 16 random bytes for a new id.

@@ -28,7 +28,7 @@ func put(p *enginetest.Project, text string) objstore.ID {
 		return objstore.Zero
 	}
 	tx := p.E.Log.Objs.Begin()
-	id, n, err := conversation.PutBytes(tx, func(w io.Writer) error {
+	id, n, err := conversation.PutBytes(tx, objstore.ID{}, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})

@@ -135,14 +135,11 @@ func (cs *Conversations) advance(tx *objstore.Tx, s *model.Session, f *SessionFi
 	if !continues(next, f) || from < 0 || from > end {
 		return cs.generation(tx, s, f, end, most)
 	}
-	w, err := ResumeTranscript(tx, next.Transcript)
-	if err != nil {
-		return next, err
-	}
-	switch same, err := endsWith(f, from, w.tail); {
+	w, err := resumeAt(tx, next.Transcript, f, from)
+	switch {
 	case err != nil:
 		return next, err
-	case !same:
+	case w == nil:
 		return cs.generation(tx, s, f, end, most)
 	case from == end:
 		return next, nil
@@ -184,6 +181,9 @@ func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, 
 	}
 	src := f.Source(to)
 	src.Ended = f.unended
+	if at.Length == 0 { // a new generation: what is made was not read either
+		from = 0
+	}
 	last, err := lastID(f.Agent, src, from)
 	if err != nil && !f.Document() {
 		return at, err
@@ -198,6 +198,14 @@ func (cs *Conversations) take(w *Writer, at model.Cursor, f *SessionFile, from, 
 	return at, nil
 }
 
+// KnownAs is the transcript of a session's file as it is known so far: what was captured, or what a fork began as.
+func KnownAs(s *model.Session) objstore.ID {
+	if s.Cursor.Transcript.IsZero() {
+		return s.BeganAs()
+	}
+	return s.Cursor.Transcript
+}
+
 // generation captures a file from its beginning to end, as a new generation.
 func (cs *Conversations) generation(
 	tx *objstore.Tx, s *model.Session, f *SessionFile, end, most int64,
@@ -207,6 +215,9 @@ func (cs *Conversations) generation(
 	}
 	next := model.Cursor{TranscriptEnd: model.TranscriptEnd{Generation: s.Cursor.Generation + 1}}
 	old, err := OpenTranscript(tx, s.Cursor.Transcript)
+	if s.Cursor.Transcript.IsZero() {
+		old, err = openKnown(tx, s.BeganAs()) // a fork's file is not stored again
+	}
 	if err != nil {
 		return s.Cursor, err
 	}
@@ -219,7 +230,13 @@ func (cs *Conversations) generation(
 			return s.Cursor, err
 		}
 	}
-	return cs.take(w, next, f, 0, end)
+	from := int64(0)
+	if next.Base == 0 {
+		if w, from, err = old.goOn(tx, f, end); err != nil {
+			return s.Cursor, err
+		}
+	}
+	return cs.take(w, next, f, from, end)
 }
 
 // unpackedSession captures a session file that the agent has compressed. Usually its bytes have been captured before.
@@ -237,7 +254,8 @@ func (cs *Conversations) unpackedSession(
 			return s.Cursor, err
 		}
 	}
-	if err := Unpacked(f, w, most); err != nil {
+	w, err = old.onto(w, func(w io.Writer) error { return Unpacked(f, w, most) })
+	if err != nil {
 		return s.Cursor, err
 	}
 	id, err := w.Close()

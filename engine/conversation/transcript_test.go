@@ -291,6 +291,11 @@ func TestNodeGolden(t *testing.T) {
 	if got, want := n.Encode(), "\x01\x03\x81\x80\x04"+"\x02\x20"+string(p[:])+"\x03\x20"+string(tail[:]); string(got) != want {
 		t.Errorf("got  %x\nwant %x", got, want)
 	}
+	n.Made = true
+	want := "\x01\x03\x81\x80\x04" + "\x02\x20" + string(p[:]) + "\x03\x20" + string(tail[:]) + "\x04\x01\x01"
+	if got := n.Encode(); string(got) != want {
+		t.Errorf("got  %x\nwant %x", got, want)
+	}
 	recordtest.Documented(t, n.Encode(), "Transcript", 0)
 }
 
@@ -313,6 +318,9 @@ func FuzzNode(f *testing.F) {
 		Tail: enginetest.TestID("t"),
 	}).Encode())
 	f.Add((&conversation.Node{Length: conversation.TranscriptBlock + 1, Tail: enginetest.TestID("t")}).Encode())
+	f.Add((&conversation.Node{
+		Length: 7, Parent: enginetest.TestID("p"), Tail: enginetest.TestID("t"), Made: true,
+	}).Encode())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		n, err := conversation.DecodeNode(objstore.ID{}, raw)
 		if err != nil {

@@ -290,7 +290,12 @@ func (v *verifier) transcript(ctx context.Context, from string, id objstore.ID) 
 			v.broken(from, model.Object{Kind: objstore.Transcript, Id: id}, err)
 			return
 		}
-		v.visit(ctx, from+": conversation", objstore.Blob, n.Tail)
+		if v.visit(ctx, from+": conversation", objstore.Blob, n.Tail) && n.Made {
+			// what cannot be read is met below
+			if err := conversation.CheckMade(v.e.log.Objs, n); errors.Is(err, kv.ErrCorrupt) {
+				v.broken(from, model.Object{Kind: objstore.Transcript, Id: id}, err)
+			}
+		}
 		id = n.Parent
 	}
 }

@@ -35,7 +35,7 @@ func (p *Plan) bringBack(s *model.Session, tx *objstore.Tx) error {
 		return nil
 	}
 	for _, path := range p.manager.conversations.Stubs(s) {
-		if err := p.removeFile(s.Agent, path, tx); err != nil {
+		if err := p.removeFile(s.Agent, path, objstore.ID{}, tx); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (p *Plan) bringBack(s *model.Session, tx *objstore.Tx) error {
 			return err
 		}
 		defer f.Close()
-		if file.From, err = conversation.PutFile(tx, f); err != nil {
+		if file.From, err = conversation.PutFile(tx, f, said); err != nil {
 			return err
 		}
 	}

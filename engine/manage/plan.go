@@ -197,12 +197,12 @@ func (p *Plan) rename(s *model.Session, title string, tx *objstore.Tx) error {
 	if tx == nil {
 		return nil
 	}
-	from, err := conversation.PutFile(tx, f)
+	from, err := conversation.PutFile(tx, f, conversation.KnownAs(s))
 	if err != nil {
 		return err
 	}
 	src := f.Source(f.Info.Size())
-	to, _, err := conversation.PutBytes(tx, func(w io.Writer) error {
+	to, _, err := conversation.PutBytes(tx, from, func(w io.Writer) error {
 		return transcript.WriteTitle(w, s.Agent, src, s.ID, title, p.manager.log.Now())
 	})
 	if err == nil && from != to {
@@ -256,8 +256,9 @@ func (p *Plan) remove(ctx context.Context, s *model.Session, tx *objstore.Tx) er
 	if err := p.needed(s, own.Folder, files); err != nil || tx == nil {
 		return err
 	}
+	known := conversation.KnownAs(p.manager.log.Session(s.Name))
 	for _, file := range files { // first: what lies beside a file that stays, stays
-		if err := p.removeFile(s.Agent, file, tx); err != nil {
+		if err := p.removeFile(s.Agent, file, known, tx); err != nil {
 			return err
 		}
 	}
@@ -289,7 +290,7 @@ func (p *Plan) removeSides(agent transcript.Agent, path string, tx *objstore.Tx)
 		if len(raw) == 0 {
 			continue
 		}
-		id, _, err := conversation.PutBytes(tx, func(w io.Writer) error {
+		id, _, err := conversation.PutBytes(tx, objstore.ID{}, func(w io.Writer) error {
 			_, err := w.Write(raw)
 			return err
 		})
@@ -321,8 +322,8 @@ func filesOf(agent transcript.Agent, folder, path string) ([]string, error) {
 	return files, nil
 }
 
-// removeFile plans that one session file goes, and stores its bytes.
-func (p *Plan) removeFile(agent transcript.Agent, path string, tx *objstore.Tx) error {
+// removeFile plans that one session file goes, and stores its bytes. known is the transcript that it may begin with.
+func (p *Plan) removeFile(agent transcript.Agent, path string, known objstore.ID, tx *objstore.Tx) error {
 	if err := model.Placed(p.Own, path); err != nil {
 		return &model.ForeignFileError{In: "a session", Cause: err}
 	}
@@ -331,7 +332,7 @@ func (p *Plan) removeFile(agent transcript.Agent, path string, tx *objstore.Tx) 
 		return err
 	}
 	defer f.Close()
-	id, err := conversation.PutFile(tx, f)
+	id, err := conversation.PutFile(tx, f, known)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -341,6 +342,59 @@ func TestPurgeConversation(t *testing.T) {
 		}
 	}
 }
+
+// TestPurgeForked: what is purged out of a conversation is gone out of its forks, too, which say so; what lies behind a
+// fork's place is nothing of the fork's. A fork's own title goes with its conversation.
+func TestPurgeForked(t *testing.T) {
+	const before, behind = "before-0123456789abcdef0123", "behind-0123456789abcdef0123"
+	const named = "named-0123456789abcdef0123"
+	p, k := enginetest.Begun(t)
+	k.Ask("one")
+	k.Say("it is " + before)
+	k.Stop()
+	k.Take("two", p.Edits("f", "2"))
+	k.Ask("three")
+	k.Say("it is " + behind)
+	k.Stop()
+	p.Settle()
+	o := restore.Options{Env: p.Env(), Session: model.SessionChoice{Session: k.Name()}}
+	at := o
+	at.Title = "called " + named
+	fork, titled := p.Fork("turn:2", o), p.Fork("turn:2", at)
+	read := func(session string) error {
+		st, err := conversation.OpenTranscript(p.E.Log.Objs, ptr(p.Session(session)).BeganAs())
+		if err == nil {
+			_, err = st.WriteTo(io.Discard)
+		}
+		return err
+	}
+	r := p.Purge(purge.Options{Texts: [][]byte{[]byte(behind)}})
+	enginetest.Equal(t, "sessions", r.Sessions, []string{k.Name()})
+	if err := read(fork.Session); err != nil {
+		t.Errorf("what is purged lies behind the fork: %v", err)
+	}
+	r = p.Purge(purge.Options{Texts: [][]byte{[]byte(named)}})
+	enginetest.Equal(t, "sessions", r.Sessions, []string{titled.Session})
+	if err := read(titled.Session); !errors.Is(err, objstore.ErrPurged) {
+		t.Errorf("the fork's title is purged: %v", err)
+	}
+	p.Verify()
+	r = p.Purge(purge.Options{Texts: [][]byte{[]byte(before)}})
+	if !slices.Contains(r.Sessions, fork.Session) {
+		t.Errorf("sessions %q", r.Sessions)
+	}
+	if err := read(fork.Session); !errors.Is(err, objstore.ErrPurged) {
+		t.Errorf("what is purged lies before the fork: %v", err)
+	}
+	for _, secret := range []string{before, behind, named} {
+		if found := p.Holding(secret); found != nil {
+			t.Errorf("%s is still in %q", secret, found)
+		}
+	}
+	p.Verify()
+}
+
+func ptr[T any](v T) *T { return &v }
 
 // TestPurgeAgain: what was purged from a conversation is no damage for any later purge, with gc between, nor after the
 // store was opened again.

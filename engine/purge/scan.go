@@ -291,7 +291,7 @@ func (p *purgeScan) searchBlock(h matcher, id objstore.ID) error {
 			return err
 		}
 	}
-	if n.Parent.IsZero() || len(tail) == 0 {
+	if n.Parent.IsZero() || n.Made || len(tail) == 0 { // a rule does not go on from what it makes something of
 		return nil
 	}
 	before, err := p.node(n.Parent)

@@ -367,15 +367,8 @@ func (rs *talkPlanner) addFork(r *request, p *history.Moment, t *conversationPla
 	if tx == nil {
 		return nil
 	}
-	id, size, err := conversation.PutBytes(tx, plan.Write)
+	id, size, err := conversation.PutFork(tx, plan.stored, plan.agent, plan.source.Name, plan.Fork, plan.Write)
 	if err != nil {
-		return err
-	}
-	st, err := conversation.OpenTranscript(tx, id)
-	if err != nil {
-		return err
-	}
-	if err := plan.Check(st, size); err != nil {
 		return err
 	}
 	t.conversation.Fork.Bytes = size
@@ -387,7 +380,7 @@ func (rs *talkPlanner) addFork(r *request, p *history.Moment, t *conversationPla
 		if len(raw) == 0 {
 			continue
 		}
-		sideID, _, err := conversation.PutBytes(tx, func(w io.Writer) error {
+		sideID, _, err := conversation.PutBytes(tx, objstore.ID{}, func(w io.Writer) error {
 			_, err := w.Write(raw)
 			return err
 		})

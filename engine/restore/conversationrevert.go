@@ -109,7 +109,7 @@ func (rs *talkPlanner) storeGrown(f refs.File, tx *objstore.Tx) (refs.File, erro
 	}
 	defer file.Close()
 	if tx != nil {
-		f.From, err = conversation.PutFile(tx, file)
+		f.From, err = conversation.PutFile(tx, file, f.From)
 	}
 	return f, err
 }
@@ -247,7 +247,7 @@ func (rs *talkPlanner) removalIfUnused(
 	if err != nil || said || tx == nil {
 		return step, err == nil && !said, err
 	}
-	step.From, err = conversation.PutFile(tx, f)
+	step.From, err = conversation.PutFile(tx, f, made.To)
 	return step, err == nil, err
 }
 

@@ -24,6 +24,7 @@ type forkPlan struct {
 	agent      transcript.Agent
 	parent     *model.Session
 	source     transcript.Source         // from the live file where that still has what is wanted, else from the store: the same bytes
+	stored     *conversation.Stored      // what the store has of it
 	Live       *conversation.SessionFile // nil: from the store
 	Fork       transcript.Fork
 	Cut        transcript.Cut
@@ -42,17 +43,13 @@ func (p *forkPlan) Close() {
 	}
 }
 
-// Write writes the new session's file to w.
+// Write writes the new session's file to w, and fails on what must not become a session: it is checked as its agent
+// would read it.
 func (p *forkPlan) Write(w io.Writer) error {
-	return transcript.WriteFork(w, p.agent, p.source, p.Fork)
-}
-
-// Check reads what Write wrote as the agent would, and fails on what must not become a session.
-func (p *forkPlan) Check(r io.ReaderAt, size int64) error {
-	if p.Cut.Messages == 0 {
-		return nil // a clone of a session in which nothing was said holds nothing that could be wrong
+	if p.Cut.Messages == 0 { // a clone of a session in which nothing was said holds nothing that could be wrong
+		return transcript.WriteFork(w, p.agent, p.source, p.Fork)
 	}
-	return transcript.CheckFork(p.agent, transcript.Source{ReaderAt: r, Size: size, Name: p.Path}, p.source, p.Fork)
+	return transcript.WriteCheckedFork(w, p.agent, p.source, p.Fork, p.Path)
 }
 
 // whyNoTurn is, for people, why turn 0 cannot be forked: there are so many turns, from 1.
@@ -152,7 +149,7 @@ func (rs *talkPlanner) PlanFork(p *history.Moment, title, kind string, clone boo
 	}
 	agent := s.Agent
 	now := rs.log.Now().Truncate(time.Millisecond)
-	f := &forkPlan{agent: agent, parent: s, source: src, Cut: cut}
+	f := &forkPlan{agent: agent, parent: s, source: src, stored: st, Cut: cut}
 	if f.Live, err = rs.openLive(s, st, cut.Offset); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ import (
 func said(p *enginetest.Project, text string) objstore.ID {
 	p.T.Helper()
 	tx := p.E.Log.Objs.Begin()
-	id, _, err := conversation.PutBytes(tx, func(w io.Writer) error {
+	id, _, err := conversation.PutBytes(tx, objstore.ID{}, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})

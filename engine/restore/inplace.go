@@ -63,11 +63,11 @@ func (rs *talkPlanner) planInPlace(r *request, p *history.Moment, tx *objstore.T
 	if tx == nil {
 		return t, nil
 	}
-	from, err := conversation.PutFile(tx, f)
+	from, err := conversation.PutFile(tx, f, conversation.KnownAs(s))
 	if err != nil {
 		return nil, err
 	}
-	id, size, err := conversation.PutBytes(tx, func(w io.Writer) error { return transcript.WriteCut(w, agent, to.source, to.cut) })
+	id, size, err := putCut(tx, s, to)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +78,16 @@ func (rs *talkPlanner) planInPlace(r *request, p *history.Moment, tx *objstore.T
 	t.files = []refs.File{{Path: f.Path, From: from, To: id}}
 	t.moved, err = rs.changedRecord(s, tx, id, size, cut, t.conversation.Turn)
 	return t, err
+}
+
+// putCut stores a version of a session's file.
+func putCut(tx *objstore.Tx, s *model.Session, to version) (objstore.ID, int64, error) {
+	if transcript.IsDocument(s.Agent, to.source) {
+		return conversation.PutBytes(tx, objstore.ID{}, func(w io.Writer) error {
+			return transcript.WriteCut(w, s.Agent, to.source, to.cut)
+		})
+	}
+	return conversation.PutPart(tx, to.source, min(to.cut, to.source.Size), conversation.KnownAs(s))
 }
 
 // version is what a session file becomes in place: what source has before cut.

@@ -97,11 +97,7 @@ func (t *saidThere) in(id objstore.ID, f *saidFlag) (bool, error) {
 		return false, nil
 	}
 	for at := f.From; at < max(f.To, f.From+1); at += conversation.TranscriptBlock - at%conversation.TranscriptBlock {
-		blob, err := st.Block(int(at / conversation.TranscriptBlock))
-		has := false
-		if err == nil {
-			has, err = t.objs.HasKey(objstore.Blob, blob.Key())
-		}
+		has, err := st.IsThere(int(at/conversation.TranscriptBlock), t.objs.HasKey)
 		if model.IsLost(err) {
 			return false, nil
 		}
