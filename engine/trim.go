@@ -8,5 +8,8 @@ func (e *Engine) TrimCaches() {
 	e.History.TrimCaches()
 }
 
+// TrimBlocks gives up the blocks of tables that the store holds, but for the hottest.
+func (e *Engine) TrimBlocks() { e.Log.DB.TrimCaches() }
+
 // FlushLog puts what only the store's log holds into tables: for a project that rests.
 func (e *Engine) FlushLog() error { return e.Log.DB.FlushLog() }

@@ -209,6 +209,7 @@ func (d *daemon) prepare(base context.Context) {
 		d.stores.TrimCaches()
 		objstore.TrimCaches()
 	}}
+	work.BeforeGivingSoon(d.stores.TrimBlocks)
 }
 
 // stop begins the end: nobody gets in any more, and a daemon that is started now finds the claim free. What runs goes

@@ -167,7 +167,7 @@ func (l *listener) look(ctx context.Context, since *uint64) (list []api.Event, m
 	}
 	defer func() { _ = release() }() // the store is the daemon's
 	last := e.Log.DB.LastSeq()
-	sessions, err := e.Log.Sessions()
+	sessions, err := e.Log.SessionRecords()
 	if err != nil {
 		return nil, false, err
 	}
@@ -190,8 +190,7 @@ func (l *listener) look(ctx context.Context, since *uint64) (list []api.Event, m
 	if more {
 		return list, true, nil
 	}
-	for i := range sessions {
-		s := &sessions[i]
+	for _, s := range sessions {
 		if from, ok := foundFork(s); ok && !sameFork(l.forks[s.Name], from) {
 			l.forks[s.Name] = from
 			list = append(list, api.Event{Event: api.EventFork, Since: l.at, Session: s.Name, Fork: &from.Lineage})
@@ -228,15 +227,14 @@ func sameFork(a, b model.Lineage) bool {
 // knownForks are the forks that a listener has heard of who has heard all up to an operation, or who begins now. A fork
 // has no operation of its own: it is found after an event of its session, so one whose session had events since is
 // told, perhaps again.
-func knownForks(e *engine.Engine, sessions []model.Session, since *uint64) map[string]model.Lineage {
+func knownForks(e *engine.Engine, sessions []*model.Session, since *uint64) map[string]model.Lineage {
 	known, until := map[string]model.Lineage{}, time.Time{}
 	if since != nil {
 		if op, err := e.Log.Refs.Operation(*since); err == nil {
 			until = time.UnixMilli(op.Time)
 		}
 	}
-	for i := range sessions {
-		s := &sessions[i]
+	for _, s := range sessions {
 		if from, ok := foundFork(s); ok && (since == nil || s.Began <= *since && s.Last.Before(until)) {
 			known[s.Name] = from
 		}
@@ -246,10 +244,10 @@ func knownForks(e *engine.Engine, sessions []model.Session, since *uint64) map[s
 
 // eventsBehind are the events of the operations behind one, up to another. In the place of one that cannot be read
 // stands a reset.
-func eventsBehind(e *engine.Engine, from, to uint64, sessions []model.Session) (list []api.Event) {
+func eventsBehind(e *engine.Engine, from, to uint64, sessions []*model.Session) (list []api.Event) {
 	began := map[uint64][]string{}
-	for i := range sessions {
-		if s := &sessions[i]; s.Began > from {
+	for _, s := range sessions {
+		if s.Began > from {
 			began[s.Began] = append(began[s.Began], s.Name)
 		}
 	}

@@ -36,7 +36,7 @@ type timeline struct {
 	mu       sync.Mutex // guards what follows; what is in a slice does not change
 	steps    []step
 	line     []int // the steps that are not safety checkpoints, by their places
-	places   map[objstore.ID]int
+	places   map[objstore.Key]int32
 	versions map[string][]version // by path, ascending
 	contents []content
 	count    int // versions
@@ -47,10 +47,10 @@ type step struct {
 	id, tree objstore.ID
 	before   objstore.ID // the tree that its changes are told against; zero: the empty one
 	session  string
-	parent   int  // its place; -1: it has none, or that is not in the log
-	follows  bool // its changes are told against its parent
+	parent   int32 // its place; -1: it has none, or that is not in the log
+	ordinal  int32 // how many steps that are no safety checkpoints are older
+	follows  bool  // its changes are told against its parent
 	safety   bool
-	ordinal  int // how many steps that are no safety checkpoints are older
 }
 
 // A version says that a path is another one since a step.
@@ -79,7 +79,7 @@ func (f *Finder) timeline(ctx context.Context) (*timeline, []step, error) {
 	defer st.mu.Unlock()
 	t, rewrites := st.kept, f.log.Rewrites()
 	if t == nil || t.rewrites != rewrites {
-		t = &timeline{rewrites: rewrites, places: map[objstore.ID]int{}, versions: map[string][]version{}}
+		t = &timeline{rewrites: rewrites, places: map[objstore.Key]int32{}, versions: map[string][]version{}}
 		st.screen.forget()
 	}
 	err := t.grow(ctx, f)
@@ -110,7 +110,8 @@ func (t *timeline) grow(ctx context.Context, f *Finder) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	read, trees := f.log.Checkpoints(), f.trees()
+	read, trees := f.log.CheckpointsOnce(), f.trees()
+	t.steps, t.line = slices.Grow(t.steps, len(news)), slices.Grow(t.line, len(news))
 	for _, m := range slices.Backward(news) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -119,11 +120,12 @@ func (t *timeline) grow(ctx context.Context, f *Finder) error {
 		if err != nil {
 			return err
 		}
-		s := step{id: cp.ID, tree: cp.Tree, session: m.session, safety: m.safety, parent: none, ordinal: len(t.line)}
+		s := step{id: cp.ID, tree: cp.Tree, session: m.session, safety: m.safety, parent: none}
+		s.ordinal = int32(len(t.line))
 		if n := len(t.steps); n > 0 && t.steps[n-1].session == s.session {
 			s.session = t.steps[n-1].session // one text for all
 		}
-		if i, ok := t.places[cp.Parent()]; ok {
+		if i, ok := t.places[cp.Parent().Key()]; ok {
 			s.parent = i
 		}
 		if s.follows = cp.Base.IsZero() && s.parent != none; s.follows {
@@ -181,7 +183,7 @@ func (t *timeline) add(s step, trees *trees) error {
 		t.versions[path] = append(t.versions[path], list...)
 		t.count += len(list)
 	}
-	t.places[s.id] = len(t.steps)
+	t.places[s.id.Key()] = int32(len(t.steps))
 	if !s.safety {
 		t.line = append(t.line, len(t.steps))
 	}
@@ -195,8 +197,8 @@ var everything = &names{}
 func (t *timeline) place(id objstore.ID) (int, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i, ok := t.places[id]
-	return i, ok
+	i, ok := t.places[id.Key()]
+	return int(i), ok
 }
 
 // changed marks the steps that changed a path which is meant.
@@ -278,7 +280,7 @@ func (t *timeline) runs(versions []version, n int) (list []run) {
 	for _, v := range versions {
 		at := 0
 		if v.stands {
-			at = t.steps[v.step].ordinal
+			at = int(t.steps[v.step].ordinal)
 		}
 		if !v.stands || at >= n || v.was != none && v.is != none && t.contents[v.was].id == t.contents[v.is].id {
 			continue // a mode, a directory

@@ -96,8 +96,8 @@ func (l *trail) before(at int, path string, e *tree.Entry) (*tree.Entry, string,
 // stepBefore gives the step whose state is the one before step at, or at least has that file as it was; none: there is
 // no such step.
 func (l *trail) stepBefore(at int, state objstore.ID, path string, e *tree.Entry) (int, error) {
-	if s := l.steps[at]; s.follows && s.parent < at {
-		return s.parent, nil
+	if s := l.steps[at]; s.follows && int(s.parent) < at {
+		return int(s.parent), nil
 	}
 	if l.byTree == nil {
 		l.byTree = map[objstore.ID][]int{}

@@ -225,7 +225,7 @@ func (t *treeMaker) sinceFork(parent, i int) *Branch {
 	}
 	in, read := t.h, t.read
 	if p.in != nil {
-		in, read = p.in, p.in.log.Checkpoints()
+		in, read = p.in, p.in.log.CheckpointsOnce()
 	}
 	w, err := in.work(workOf{session: p.Name, tip: p.Tip, end: point}, p.Began, nil, read)
 	if err != nil {

@@ -79,7 +79,7 @@ func (h *History) newTree(ctx context.Context) (*treeMaker, []model.Session, err
 	}
 	t := &treeMaker{
 		h: h, ctx: ctx, children: map[string][]*model.Session{}, known: map[string]*model.Session{}, there: map[string]*Branch{},
-		read: h.log.Checkpoints(),
+		read: h.log.CheckpointsOnce(), // what branches did is remembered
 	}
 	var err error
 	if t.tips, err = h.heads(refs.Sessions); err == nil {

@@ -43,45 +43,66 @@ func (l *Log) Checkpoint(id objstore.ID) (*model.Checkpoint, error) {
 }
 
 const (
-	recentBytes = 24 << 20 // about what the checkpoints that were read lately take in memory: twice 10,000 of them
+	recentBytes = 10 << 20 // about what the checkpoints that were read lately take in memory: twice 10,000 of them
 	recentKept  = 1024     // that are kept when nothing is asked for: more are of a list of all turns
 )
 
 // recent are the checkpoints that many read again and again: whoever lists, the newest of the log. What an id names
 // stays what it is, but for what gc has merged into it and which turn it counts as: each reader is told of those anew.
-type recent = cache.Shared[objstore.ID, kept]
-
-// A kept checkpoint is as its record says. Nobody changes it, nor what its slices hold.
-type kept struct {
-	cp    *model.Checkpoint
-	bytes int // about what it takes
+// Safe for concurrent use.
+type recent struct {
+	kept *cache.Shared[objstore.ID, *model.Packed]
+	pack model.Packer
 }
 
 func newRecent() *recent {
-	return cache.NewShared[objstore.ID](recentBytes, func(k kept) int { return k.bytes })
+	return &recent{kept: cache.NewShared[objstore.ID](recentBytes, (*model.Packed).Bytes)}
+}
+
+// get returns a checkpoint as its record says; nil: it is not kept. The caller may change its fields, but not what its
+// slices hold.
+func (r *recent) get(id objstore.ID) *model.Checkpoint {
+	p, ok := r.kept.Get(id)
+	if !ok {
+		return nil
+	}
+	return p.Checkpoint(id)
+}
+
+// put keeps a checkpoint that was just read from its record.
+func (r *recent) put(cp *model.Checkpoint) { r.kept.Put(cp.ID, r.pack.Pack(cp)) }
+
+func (r *recent) clear() {
+	r.kept.Clear()
+	r.pack.Forget()
 }
 
 // TrimCaches gives up the checkpoints that were read, where they are more than a list of the newest turns reads.
-func (l *Log) TrimCaches() { l.recent.Trim(recentKept) }
+func (l *Log) TrimCaches() { l.recent.kept.Trim(recentKept) }
 
-// Checkpoints is a function that reads checkpoints as Checkpoint does, faster for many of one line, and for those that
-// were read before. The checkpoint is the caller's, what its slices hold is not.
-func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
+// Checkpoints returns a function that reads checkpoints as Checkpoint does. It is faster for many of one line, and for
+// those that were read before. The checkpoint is the caller's, what its slices hold is not.
+func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) { return l.reader(true) }
+
+// CheckpointsOnce is Checkpoints for who reads very many and keeps what they say: they do not fill the memory.
+func (l *Log) CheckpointsOnce() func(objstore.ID) (*model.Checkpoint, error) { return l.reader(false) }
+
+// reader is Checkpoints; keep: what is read is kept for the next reader.
+func (l *Log) reader(keep bool) func(objstore.ID) (*model.Checkpoint, error) {
 	count := l.Count()
 	var memo *objstore.Memo
 	return func(id objstore.ID) (*model.Checkpoint, error) {
-		k, ok := l.recent.Get(id)
-		if !ok {
+		cp := l.recent.get(id)
+		if cp == nil {
 			if memo == nil {
 				memo = l.Objs.Memo(objstore.Checkpoint)
 			}
 			var err error
-			if k, err = l.readRecent(memo, id); err != nil {
+			if cp, err = l.readRecent(memo, id, keep); err != nil {
 				return nil, err
 			}
 		}
-		its := *k.cp
-		cp, err := l.Orphaned(l.squashed(&its, nil))
+		cp, err := l.Orphaned(l.squashed(cp, nil))
 		if err == nil {
 			cp.Cause.Turn = count(cp.Session, cp.Cause.Turn, cp.Seq)
 		}
@@ -89,22 +110,21 @@ func (l *Log) Checkpoints() func(objstore.ID) (*model.Checkpoint, error) {
 	}
 }
 
-// readRecent reads a checkpoint, and keeps it.
-func (l *Log) readRecent(memo *objstore.Memo, id objstore.ID) (k kept, err error) {
+// readRecent reads a checkpoint, and may keep it.
+func (l *Log) readRecent(memo *objstore.Memo, id objstore.ID, keep bool) (*model.Checkpoint, error) {
 	rewrites := l.Rewrites()
 	raw, err := memo.Get(id)
 	if err != nil {
-		return k, fmt.Errorf("checkpoint: %w", err)
+		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	const fields = 1024 // about what one takes beside its bytes, with its place in the cache
-	k.bytes = len(raw) + fields
-	if k.cp, err = model.DecodeCheckpoint(id, raw); err != nil {
-		return k, err
+	cp, err := model.DecodeCheckpoint(id, raw)
+	if err != nil || !keep {
+		return cp, err
 	}
-	if l.recent.Put(id, k); l.Rewrites() != rewrites { // it may have been taken out of the log meanwhile
-		l.recent.Drop(id)
+	if l.recent.put(cp); l.Rewrites() != rewrites { // it may have been taken out of the log meanwhile
+		l.recent.kept.Drop(id)
 	}
-	return k, nil
+	return cp, nil
 }
 
 // NewestMade is the newest operation, from `from` (0: the newest) back, that made a step or a safety checkpoint and is

@@ -344,3 +344,31 @@ func TestJournal(t *testing.T) {
 	p.Must(tx.Batch().Delete(model.JournalKey))
 	p.Must(tx.Commit(enginetest.Bg, kv.Durable))
 }
+
+// TestCheckpointsOnce: both readers read the same, and only one of them keeps what it has read.
+func TestCheckpointsOnce(t *testing.T) {
+	p := enginetest.NewProject(t)
+	a := put(p, model.Checkpoint{Seq: 1, Tree: enginetest.TestID("a")})
+	b := put(p, model.Checkpoint{Seq: 2, Tree: enginetest.TestID("b"), Parents: []objstore.ID{a.ID}})
+	allocations := func() float64 {
+		return testing.AllocsPerRun(10, func() {
+			cp, err := p.E.Log.CheckpointsOnce()(b.ID)
+			if err != nil || cp.ID != b.ID {
+				t.Errorf("%+v, %v", cp, err)
+			}
+		})
+	}
+	unkept := allocations()
+	got, err := p.E.Log.CheckpointsOnce()(b.ID)
+	p.Must(err)
+	if want := read(p, b.ID); string(got.Encode()) != string(want.Encode()) {
+		t.Errorf("%+v, and of few %+v", got, want)
+	}
+	if kept := allocations(); kept >= unkept {
+		t.Errorf("one that is kept takes %v allocations, before it was kept %v", kept, unkept)
+	}
+	cp, err := p.E.Log.CheckpointsOnce()(enginetest.TestID("none"))
+	if !errors.Is(err, objstore.ErrNotFound) || cp != nil {
+		t.Errorf("one that is not there: %+v, %v", cp, err)
+	}
+}

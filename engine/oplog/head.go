@@ -192,7 +192,7 @@ func (l *Log) Noted() StoredNote { return l.noted }
 // wrong.
 func (l *Log) Rewrote() {
 	l.rewrites.Add(1)
-	l.recent.Clear()
+	l.recent.clear()
 	l.tally.forget()
 }
 

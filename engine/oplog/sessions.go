@@ -120,20 +120,37 @@ func (l *Log) Sessions() ([]model.Session, error) {
 
 // ListSessions is Sessions with the log's lock held. Subagents' sessions are left out.
 func (l *Log) ListSessions() []model.Session {
-	var out []model.Session
-	for _, s := range l.EachSession() {
-		if s.LaneOf != "" {
-			continue // a subagent's: what it did is its caller's
-		}
-		c := *s
-		c.Calls = slices.Clone(s.Calls)
-		out = append(out, c)
+	records := l.inOrder()
+	out := make([]model.Session, len(records))
+	for i, s := range records {
+		out[i] = *s
+		out[i].Calls = slices.Clone(s.Calls)
 	}
-	slices.SortFunc(out, func(a, b model.Session) int {
+	return out
+}
+
+// SessionRecords is Sessions without copies: the records are read only, as that of Session.
+func (l *Log) SessionRecords() ([]*model.Session, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.LoadSessions(); err != nil {
+		return nil, err
+	}
+	return l.inOrder(), nil
+}
+
+// inOrder returns the records of all sessions but subagents', that with the newest event first.
+func (l *Log) inOrder() (list []*model.Session) {
+	for _, s := range l.EachSession() {
+		if s.LaneOf == "" { // what a subagent did is its caller's
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b *model.Session) int {
 		if c := b.Last.Compare(a.Last); c != 0 {
 			return c
 		}
 		return strings.Compare(a.Name, b.Name)
 	})
-	return out
+	return list
 }

@@ -125,6 +125,13 @@ func TestSessions(t *testing.T) {
 	}
 	want := []string{"claude/new", "claude/a", "claude/b", "claude/old"}
 	enginetest.Equal(t, "sessions", names(), want)
+	records, err := p.E.Log.SessionRecords()
+	p.Must(err)
+	for i, s := range records {
+		if i >= len(want) || s != p.E.Log.Session(want[i]) {
+			t.Errorf("record %d is that of %s", i, s.Name)
+		}
+	}
 	if id := p.E.Log.Session("claude/b").Calls[0].ID; id != "call" {
 		t.Errorf("a list changes the record: %s", id)
 	}

@@ -337,7 +337,14 @@ func (g *Registry) Count() int {
 }
 
 // TrimCaches has the engines that are open give up what they can do without.
-func (g *Registry) TrimCaches() {
+func (g *Registry) TrimCaches() { g.eachOpen((*engine.Engine).TrimCaches) }
+
+// TrimBlocks has them give up the blocks of tables that they hold, but for the hottest. The system's cache has these
+// files, too.
+func (g *Registry) TrimBlocks() { g.eachOpen((*engine.Engine).TrimBlocks) }
+
+// eachOpen calls fn for the engines that are open.
+func (g *Registry) eachOpen(fn func(*engine.Engine)) {
 	var open []*engine.Engine
 	g.mu.Lock()
 	for _, r := range g.stores {
@@ -351,6 +358,6 @@ func (g *Registry) TrimCaches() {
 	}
 	g.mu.Unlock()
 	for _, e := range open {
-		e.TrimCaches()
+		fn(e)
 	}
 }

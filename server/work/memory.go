@@ -11,7 +11,7 @@ const (
 	lull        = 3 * time.Second        // without work, after which memory goes back
 	worthGiving = 1 << 20                // bytes
 	soon        = 400 * time.Millisecond // after an answer to a page
-	worthSoon   = 8 << 20                // bytes
+	worthSoon   = 4 << 20                // bytes
 	believed    = 4                      // answers, of what a collection has left
 	// CollectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of
 	// the time of large pieces of work.
@@ -28,6 +28,7 @@ var tight struct {
 	mu    sync.Mutex
 	n     int // of them
 	usual int
+	trim  func()      // is called before that is given back; nil: nothing is
 	timer *time.Timer // of who gives back what they have left; nil: none is to
 	kept  uint64      // bytes that the heap had of the system when that was last done
 }
@@ -51,18 +52,29 @@ func TightHeap() (back func()) {
 	}
 }
 
+// BeforeGivingSoon has trim called before what answers have left is given back: it gives up what costs little to have
+// again.
+func BeforeGivingSoon(trim func()) {
+	tight.mu.Lock()
+	defer tight.mu.Unlock()
+	tight.trim = trim
+}
+
 // giveBackSoon gives back what answers have left, without waiting until nobody asks any more: a page that is open asks
-// again and again. What is known stays, so that the next answer is not slower for it.
+// again and again. What is known of the log stays, so that the next answer is not slower for it.
 func giveBackSoon() {
 	tight.mu.Lock()
 	tight.timer = nil
-	before := tight.kept
+	before, trim := tight.kept, tight.trim
 	tight.mu.Unlock()
 	// How much of it lives the last collection knows, but it may have been while the answer was made. So may the last
 	// time that this was done, by another answer: what it left is believed a little less each time.
 	kept := min(before, ofSystem())
 	kept -= min(kept, worthSoon/believed)
 	if ofSystem() > before+worthSoon {
+		if trim != nil {
+			trim()
+		}
 		debug.FreeOSMemory() // nobody who answers waits for it
 		kept = ofSystem()
 	}

@@ -85,3 +85,27 @@ func TestGivenBackAfterACollectionOfUse(t *testing.T) {
 	back()
 	givenBack(t, before, func() {})
 }
+
+// TestTrimmedSoon: what costs little to have again is given up before what an answer has left is given back.
+func TestTrimmedSoon(t *testing.T) {
+	before := settled(t)
+	trimmed := make(chan struct{}, 1)
+	work.BeforeGivingSoon(func() {
+		select {
+		case trimmed <- struct{}{}:
+		default:
+		}
+	})
+	defer work.BeforeGivingSoon(nil)
+	open := work.TightHeap()
+	defer open()
+	back := work.TightHeap()
+	runtime.KeepAlive(answer())
+	back()
+	givenBack(t, before, func() {})
+	select {
+	case <-trimmed:
+	case <-time.After(time.Minute):
+		t.Error("nothing is given up")
+	}
+}
