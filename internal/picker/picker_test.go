@@ -3,6 +3,7 @@ package picker
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -552,5 +553,42 @@ func TestSaysThatTheDaemonIsSilent(t *testing.T) {
 	}
 	if m.Update(look()); strings.Contains(text(m), said) {
 		t.Errorf("it has answered:\n%s", text(m))
+	}
+}
+
+// TestColumns: texts are as wide as a terminal shows them, whatever is in them.
+func TestColumns(t *testing.T) {
+	parts := []string{
+		"plain", " │ ", "─╮", "\xe2\x94", "\x1b[1m", "\x1b[38;5;7m", "\x1b[m", "\x1b[2J", "\x1b[", "\x1b]8;;x\x07", "日", "é",
+		"\u0301", "\u200d", "\ufe0f", "\t", "\x7f", "🎉",
+	}
+	for _, a := range parts {
+		for _, b := range parts {
+			for _, c := range parts {
+				if got, want := columns(a+b+c), ansi.StringWidth(a+b+c); got != want {
+					t.Errorf("%q: %d columns, not %d", a+b+c, got, want)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkKey is a row down or up and the frame behind it, of a log of 2,000 turns: what a key takes beside the wait
+// for the next frame.
+func BenchmarkKey(b *testing.B) {
+	m, src := opened(120, 40)
+	rows := make([]api.Row, 2000)
+	for i := range rows {
+		rows[i] = src.rows[0]
+		rows[i].Checkpoint.ID, rows[i].Current = fmt.Sprintf("%064x", i), i == 0
+		if rows[i].Follows = nil; i+1 < len(rows) {
+			rows[i].Follows = &api.Link{Row: i + 1}
+		}
+	}
+	m.loaded(api.ListResponse{Turns: rows}, nil)
+	keys := [2]tea.KeyPressMsg{{Code: tea.KeyDown}, {Code: tea.KeyUp}}
+	for n := 0; b.Loop(); n++ {
+		m.Update(keys[n/20%2])
+		m.View()
 	}
 }
