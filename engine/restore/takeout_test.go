@@ -71,11 +71,15 @@ func (m *besides) write() {
 
 // edit has a session change one of its lines, or a file of its own.
 func (m *besides) edit(t *rapid.T) {
-	m.n++
 	s := rapid.IntRange(0, len(m.agents)-1).Draw(t, "session")
 	f := rapid.IntRange(0, sharedFiles-1).Draw(t, "file")
 	i := rapid.IntRange(0, ownedLines-1).Draw(t, "line")
-	alone := rapid.IntRange(0, 4).Draw(t, "what") == 0
+	m.change(s, f, i, rapid.IntRange(0, 4).Draw(t, "what") == 0)
+}
+
+// change has session s change line i of its lines in file f, or a file that it has alone.
+func (m *besides) change(s, f, i int, alone bool) {
+	m.n++
 	h := m.agents[s].Run(fmt.Sprint("call", m.n), func() {
 		if alone {
 			path := fmt.Sprintf("of%d/%d", s, i)
@@ -107,7 +111,11 @@ func (m *besides) back(t *rapid.T) {
 	if len(m.marks) == 0 {
 		return
 	}
-	to := m.marks[rapid.IntRange(0, len(m.marks)-1).Draw(t, "to")]
+	m.backTo(t, m.marks[rapid.IntRange(0, len(m.marks)-1).Draw(t, "to")])
+}
+
+// backTo is back to one of them.
+func (m *besides) backTo(t *rapid.T, to mark) {
 	o := restore.Options{
 		Merge: true, KeepMine: true, CodeOnly: true, DryRun: true,
 		Session: model.SessionChoice{Session: m.agents[to.by].Name()},
@@ -219,10 +227,15 @@ func TestMergeLeavesTheOthers(t *testing.T) {
 			rapid.SampledFrom([]func(*rapid.T){m.edit, m.edit, m.edit, m.user, m.back}).Draw(t, "act")(t)
 		}
 		m.back(t)
+		m.change(0, 0, 0, false) // and once that is certain to merge, whatever was drawn
+		to := m.marks[len(m.marks)-1]
+		m.change(0, 0, 1, false)
+		m.change(1, 0, 0, false)
+		m.backTo(t, to)
 		merged += m.merged
 	})
-	if merged < 6 {
-		t.Errorf("%d paths were merged", merged)
+	if merged < run {
+		t.Errorf("%d paths were merged in %d runs", merged, run)
 	}
 }
 

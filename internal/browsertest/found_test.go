@@ -7,7 +7,8 @@ import (
 )
 
 // TestFound: a hit opens the file at the line, which is marked, with the prompt that wrote it. Files are found by their
-// names, what is gone says with which turn, and what forks have as a copy is there once.
+// names, what is gone says with which turn, and what forks have as a copy is there once, with how
+// many have it.
 func TestFound(t *testing.T) {
 	p, _ := usual(t)
 	var text strings.Builder
@@ -45,6 +46,7 @@ func TestFound(t *testing.T) {
 
 	b.open("/find?q=done:+fix+the")
 	b.says("[data-found=said]", "fix the")
+	b.says("[data-found=said] .sub", "and in 1 fork")
 	if n := eval[int](b, `document.querySelectorAll("[data-found=said] li").length`); n != 1 {
 		t.Errorf("it was said %d times", n)
 	}

@@ -56,6 +56,7 @@ type foundSaid struct {
 	Text             []part
 	Whose            string
 	Turn             uint64
+	Copies           int // forks that have it, too
 	When             moment
 	cost             int
 }
@@ -80,7 +81,7 @@ func (f Frame) Found(words string, turns []api.Row, g *api.GrepResponse, err err
 	lineCosts := func(l *foundLine) (nodes, bytes int) { return 14, l.cost }
 	names = names[:min(len(names), namesAtOnce)]
 	out.Names, out.Lines = fitting(r, names, lineCosts), fitting(r, lines, lineCosts)
-	out.Said = fitting(r, said, func(s *foundSaid) (nodes, bytes int) { return 10, s.cost })
+	out.Said = fitting(r, said, func(s *foundSaid) (nodes, bytes int) { return 11, s.cost })
 	shown, all := len(out.Names)+len(out.Lines)+len(out.Said), len(g.Names)+len(lines)+len(said)
 	out.More = out.More || g.More || shown < all
 	out.Left = out.More && !out.Any()
@@ -140,7 +141,7 @@ func (f Frame) foundSaid(list []api.Said, words string, find *regexp.Regexp) []f
 		s := &list[i]
 		one := foundSaid{
 			Title: brief(string(s.Title)), Who: s.Who, Text: excerpt(string(s.Text), find), Turn: s.Turn,
-			Whose: s.Whose, When: f.moment(s.Time),
+			Whose: s.Whose, When: f.moment(s.Time), Copies: s.Copies,
 			Href: f.Point(api.TurnName(s.Turn, s.Session)) + seek,
 		}
 		one.cost = 600 + partsWeight(one.Text) + weight(one.Title+one.Href)

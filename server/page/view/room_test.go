@@ -174,7 +174,7 @@ func largePages(text string, n int) map[string]view.Page {
 		Said: several(min(n, 80), func(int) api.Said {
 			return api.Said{
 				Session: cp.Session, Title: x, Who: "user",
-				Text: x, Turn: 2,
+				Text: x, Turn: 2, Copies: 3,
 			}
 		}),
 	}
