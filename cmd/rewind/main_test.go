@@ -13,6 +13,7 @@ import (
 	"rewind/api"
 	"rewind/internal/mcpserver"
 	"rewind/internal/picker"
+	"rewind/internal/relay"
 	"rewind/internal/term"
 	"rewind/internal/torture"
 	"rewind/server"
@@ -83,9 +84,14 @@ func TestScript(t *testing.T) {
 			if err := os.MkdirAll(home, 0o755); err != nil {
 				return err
 			}
+			socket, err := relay.SocketPath(filepath.Join(home, ".rewind")) // elsewhere where TMPDIR is long
+			if err != nil {
+				return err
+			}
 			config := filepath.Join(home, ".gitconfig")
 			for _, v := range [][2]string{
 				{"HOME", home},
+				{"RUN", filepath.Dir(socket)}, // the directory of the daemon
 				{"REWIND_HOME", ""},
 				{"REWIND_DAEMON", ""},               // but for scripts that begin with the command alone
 				{"REWIND_IDLE", "2m"},               // should the end be missed
