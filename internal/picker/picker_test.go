@@ -559,8 +559,8 @@ func TestSaysThatTheDaemonIsSilent(t *testing.T) {
 // TestColumns: texts are as wide as a terminal shows them, whatever is in them.
 func TestColumns(t *testing.T) {
 	parts := []string{
-		"plain", " │ ", "─╮", "\xe2\x94", "\x1b[1m", "\x1b[38;5;7m", "\x1b[m", "\x1b[2J", "\x1b[", "\x1b]8;;x\x07", "日", "é",
-		"\u0301", "\u200d", "\ufe0f", "\t", "\x7f", "🎉",
+		"plain", " │ ", "─╮", "\xe2\x94", "\x1b[1m", "\x1b[38;5;7m", "\x1b[m", "\x1b[2J", "\x1b[", "\x1b]8;;x\x07",
+		"日", "é", "\u0301", "\u200d", "\ufe0f", "\t", "\x7f", "🎉",
 	}
 	for _, a := range parts {
 		for _, b := range parts {
@@ -579,7 +579,7 @@ func BenchmarkKey(b *testing.B) {
 	m, src := opened(120, 40)
 	rows := make([]api.Row, 2000)
 	for i := range rows {
-		rows[i] = src.rows[0]
+		rows[i] = src.rows[1]
 		rows[i].Checkpoint.ID, rows[i].Current = fmt.Sprintf("%064x", i), i == 0
 		if rows[i].Follows = nil; i+1 < len(rows) {
 			rows[i].Follows = &api.Link{Row: i + 1}

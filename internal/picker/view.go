@@ -93,8 +93,8 @@ func isLine(text string) bool {
 	return (text[1] == 0x94 || text[1] == 0x95) && text[2]&0xc0 == 0x80
 }
 
-// columns is how wide a text is on the screen. Most lines are printable ASCII, styles and lines of boxes. To count these
-// takes a tenth of the time that looking for wide characters does, and each key has every line counted.
+// columns is how wide a text is on the screen. Most of it is printable ASCII, styles and lines of boxes. To count these
+// takes less time than to look for wide characters, and each key has every line counted.
 func columns(text string) (n int) {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -103,11 +103,11 @@ func columns(text string) (n int) {
 		case isLine(text[i:]):
 			n, i = n+1, i+2
 		case strings.HasPrefix(text[i:], "\x1b["):
-			for i += 2; i < len(text) && (text[i] == ';' || '0' <= text[i] && text[i] <= '9'); i++ {
-			}
-			if i == len(text) || text[i] != 'm' {
+			style, _, ended := strings.Cut(text[i+2:], "m")
+			if !ended || strings.Trim(style, "0123456789;") != "" {
 				return ansi.StringWidth(text)
 			}
+			i += len("\x1b[") + len(style)
 		default:
 			return ansi.StringWidth(text)
 		}
