@@ -1,5 +1,5 @@
-// Package hooks knows how agents call us: a hook's payload to an Event, an Event to what is to be done about it, and
-// the tiers that say which hooks are registered. It is pure: no file system, no clock.
+// Package hooks knows how agents call us. It makes an Event of a hook's payload, and says what is to be done about it.
+// Tiers say which hooks are registered. It is pure: no file system, no clock.
 //
 // The payloads are untrusted. One may be hostile, cut off, or of another agent than it says; the worst that it can do
 // is to say something wrong about itself.

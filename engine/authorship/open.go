@@ -1,6 +1,6 @@
-// Package authorship decides who owns a change. It finds the paths that other sessions changed after a target, which of
-// those changes are a colleague's and which are history, and what an undo of one session gives back. Restores are
-// planned from it; it writes nothing.
+// Package authorship decides who owns a change. It finds the paths that other sessions changed after a target. It says
+// which of those changes are a colleague's and which are history, and what an undo of one session gives back. Restores
+// are planned from it; it writes nothing.
 package authorship
 
 import (

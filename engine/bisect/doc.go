@@ -1,5 +1,5 @@
-// Package bisect finds the checkpoint since which something fails: it chooses which one is to be tried next, and lays
-// it out in a scratch directory, where somebody else tries it.
+// Package bisect finds the checkpoint since which something fails. It chooses which one is to be tried next, and lays
+// it out in a scratch directory. Somebody else tries it there.
 //
 //   - line.go has the line: the states that the worktree went through on its way to a checkpoint.
 //   - choose.go says which of them to ask about, and what the answers mean. It is pure.

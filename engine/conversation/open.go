@@ -1,5 +1,5 @@
-// Package conversation keeps agents' conversations: it follows session files as they grow, stores what was said, reads
-// it again, writes session files, and finds out which conversation another one began as.
+// Package conversation keeps agents' conversations. It follows session files as they grow, stores what was said, and
+// reads it again. It writes session files, and finds out which conversation another one began as.
 package conversation
 
 import (

@@ -1,5 +1,5 @@
-// Package fsck verifies a store, from the log down to every byte that it names, and repairs what can be repaired: from
-// the worktree, from session files, or by writing down what is lost. docs/repair.md says what is told and what is kept.
+// Package fsck verifies a store, from the log down to every byte that it names. It repairs what can be repaired, from
+// the worktree or from session files, and writes down what is lost. docs/repair.md says what is told and what is kept.
 package fsck
 
 import (

@@ -1,4 +1,4 @@
-// Package merge finds what a change was, of a turn, a checkpoint, a range or a session, and brings it or its reverse
+// Package merge finds what a turn, a checkpoint, a range or a session changed. It brings that change, or its reverse,
 // into a captured worktree by a three-way merge (docs/merge.md). engine/restore writes what comes of it.
 package merge
 

@@ -1,6 +1,6 @@
-// Package secrets looks for secrets in what was captured, after it was captured, and remembers what it found: a cursor
-// how far it got, a flag for each content that has one, and which files were left out. What is done about a secret
-// (skip, flag) is decided where a capture is made.
+// Package secrets looks for secrets in what was captured, after it was captured. It remembers how far it got, which
+// contents have a secret, and which files were left out. What is done about a secret (skip, flag) is decided where a
+// capture is made.
 package secrets
 
 import "rewind/engine/oplog"

@@ -1,6 +1,6 @@
-// Package sessions answers which session is meant, and what it does: names and prefixes of names, where the project
-// stands (Position), which sessions are at work, whose program has one open. It reads the log and looks at processes;
-// it reads no conversation.
+// Package sessions answers which session is meant, by names and prefixes of names, and what it does. It says where the
+// project stands (Position), which sessions are at work, and whose program has one open. It reads the log and looks at
+// processes; it reads no conversation.
 package sessions
 
 import (

@@ -1,9 +1,9 @@
-// Package agentfiles decides which paths are those of agents' session files, and is the only way in which one is
-// opened, written or removed by a name that a store has kept.
+// Package agentfiles decides which paths are those of agents' session files. By a name that a store has kept, one is
+// opened, written or removed only here.
 //
 // A store may be somebody else's: what its journal, its log or its records name is not believed. A path counts when it
-// has the shape of an agent's session file, or of what lies beside one, and when the agent's folder in it is the folder
-// that the person who asks has (their HOME, CLAUDE_CONFIG_DIR, CODEX_HOME, ...). From that folder, which may be a link
+// has the shape of an agent's session file, or of what lies beside one. The agent's folder in it must also be that of
+// the person who asks (their HOME, CLAUDE_CONFIG_DIR, CODEX_HOME, ...). From that folder, which may be a link
 // that the person made, the file is reached by directory handles, and no link is followed. So nothing else of the
 // agent's, its settings or hooks, can be reached either.
 package agentfiles

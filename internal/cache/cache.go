@@ -1,6 +1,6 @@
-// Package cache keeps what was put and asked for last, in bounded memory: two generations, of which the older goes as a
-// whole when the younger is full, and the younger takes its place. So a cache holds at most twice what a generation may
-// weigh, or one value in a generation that is heavier than that, and to find out what is old costs nothing.
+// Package cache keeps what was put and asked for last, in bounded memory. It has two generations. When the younger is
+// full the older is dropped as a whole, and the younger takes its place. A cache holds at most twice what a generation
+// may weigh; a single value may be heavier than that. To find out what is old costs nothing.
 package cache
 
 import "sync"

@@ -1,5 +1,5 @@
-// Package confine runs a command in a private view of a project: what the command writes into the project's directory
-// is thrown away, and no process that it started outlives it.
+// Package confine runs a command in a private view of a project. What the command writes into the project's directory
+// is thrown away. No process that it started outlives it.
 //
 // On Linux the command is started by a supervisor, a process of this program ([Main]), which is told over a pipe what
 // to run. The supervisor has a mount namespace of its own, and a user namespace where the user is not root. It mounts,

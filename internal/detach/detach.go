@@ -1,6 +1,6 @@
-// Package detach makes a process that outlives the one that started it, and serves others, the same whoever that was:
-// of its limits, priority, umask, directory and environment nothing stays that counts, and what cannot be undone is
-// named.
+// Package detach is for a process that outlives the one that started it, and serves others. It makes the process the
+// same whoever that was: of its limits, priority, umask, directory and environment nothing stays that counts. What
+// cannot be undone is named.
 package detach
 
 import (
