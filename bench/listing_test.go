@@ -79,7 +79,8 @@ func BenchmarkTurns10k(b *testing.B) {
 	for name, limit := range map[string]int{"newest": 30, "all": 0} {
 		b.Run(name, func(b *testing.B) {
 			old10k(b, func(b *testing.B, p *project) {
-				r, err := p.e.History.Rows(b.Context(), enginehistory.RowOptions{Limit: limit, Changes: 128})
+				o := enginehistory.RowOptions{Limit: limit, Changes: 128, Ends: true}
+				r, err := p.e.History.Rows(b.Context(), o)
 				if err != nil || len(r.Rows) < 30 || r.Rows[0].Prompt == "" || r.Rows[0].Counts.Modified == 0 {
 					b.Fatal(r, err)
 				}

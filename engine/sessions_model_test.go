@@ -122,6 +122,7 @@ func TestT23Promise19Sessions(t *testing.T) {
 		for _, a := range m.h.actors {
 			m.turnsOf(a)
 		}
+		m.SameRows()
 		m.there.back(m, t)
 	})
 }

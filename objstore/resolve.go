@@ -96,36 +96,64 @@ func (s *Store) UniqueLen(k Kind, id ID) (int, error) {
 	if err := k.Check(); err != nil {
 		return 0, wrap("shorten", k, id.Key(), err)
 	}
-	n := minShort
-	for _, reverse := range []bool{false, true} {
-		r := kv.Range{Prefix: appendPrefix(nil, k, nil), From: appendKey(nil, k, id.Key()), Reverse: reverse}
-		err := s.db.Scan(r, func(key, _ []byte) error {
+	n, err := s.uniqueLens(k, []ID{id})
+	if err != nil {
+		return 0, err
+	}
+	return n[0], nil
+}
+
+// uniqueLens is UniqueLen for several.
+func (s *Store) uniqueLens(k Kind, ids []ID) ([]int, error) {
+	keys, lens := make([][]byte, len(ids)), make([]int, len(ids))
+	for i, id := range ids {
+		keys[i] = appendKey(nil, k, id.Key())
+	}
+	err := s.db.Around(appendPrefix(nil, k, nil), keys, func(i int, before, after []byte) error {
+		lens[i] = minShort
+		for _, key := range [][]byte{before, after} {
+			if key == nil {
+				continue
+			}
 			_, as, err := splitKey(key)
 			if err != nil {
 				return err
 			}
-			if as == id.Key() {
-				return nil
-			}
 			same := 0
-			for id.Digit(same) == as.Digit(same) {
+			for ids[i].Digit(same) == as.Digit(same) {
 				same++
 			}
-			n = max(n, same+1)
-			return kv.ErrStop
-		})
-		if err != nil {
-			return 0, wrap("shorten", k, id.Key(), translate(k, id.Key(), err))
+			lens[i] = max(lens[i], same+1)
 		}
+		return nil
+	})
+	if err != nil && len(ids) > 0 {
+		return nil, wrap("shorten", k, ids[0].Key(), translate(k, ids[0].Key(), err))
 	}
-	return n, nil
+	return lens, err
 }
 
 // ShortID gives the first UniqueLen digits of id.
 func (s *Store) ShortID(k Kind, id ID) (string, error) {
-	n, err := s.UniqueLen(k, id)
+	short, err := s.ShortIDs(k, []ID{id})
 	if err != nil {
 		return "", err
 	}
-	return id.String()[:n], nil
+	return short[0], nil
+}
+
+// ShortIDs is ShortID for several.
+func (s *Store) ShortIDs(k Kind, ids []ID) ([]string, error) {
+	if err := k.Check(); err != nil {
+		return nil, fmt.Errorf("shorten: %w", err)
+	}
+	lens, err := s.uniqueLens(k, ids)
+	if err != nil {
+		return nil, err
+	}
+	short := make([]string, len(ids))
+	for i, n := range lens {
+		short[i] = ids[i].String()[:n]
+	}
+	return short, nil
 }

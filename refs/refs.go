@@ -182,6 +182,10 @@ func (r *Refs) Newest(from uint64, fn func(*Operation) error) error {
 	return r.each(from, true, nil, fn)
 }
 
+// SkipTo returns what the function given to Newest or Since returns to go on with operation seq. If there is none of
+// that number, it goes on with the next one in that direction.
+func SkipTo(seq uint64) error { return kv.SkipTo(kv.OperationKey(seq)) }
+
 // NewestOf is Newest for the operations that wanted says by their sequence, time, kind and session: more is not there
 // yet. The others cost a tenth; of them nothing else is looked at, so that a damaged one may be passed over.
 func (r *Refs) NewestOf(from uint64, wanted func(*Operation) bool, fn func(*Operation) error) error {

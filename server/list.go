@@ -42,7 +42,7 @@ func (s states) list(ctx context.Context, req api.ListRequest, _ model.Progress)
 func listTurns(ctx context.Context, e *engine.Engine, req api.ListRequest, out *api.ListResponse) error {
 	o := history.RowOptions{
 		Filter: history.Filter{Filter: req.Filter}, All: req.All, Limit: req.Limit, Before: req.Before,
-		Changes: rowReads, Past: req.Past,
+		Changes: rowReads, Past: req.Past, Ends: true,
 	}
 	if wantsFiles(req.Detail) {
 		o.Changes = 0
@@ -206,7 +206,7 @@ func row(r *history.Row, most int) api.Row {
 	out := api.Row{
 		Checkpoint: endOf(r), NoCode: r.NoCode,
 		Session: r.Of, Turn: r.Turn, Prompt: api.Text(r.Prompt), Time: r.At.UTC(),
-		Steps: len(r.Steps),
+		Steps: r.Count, Tools: r.Tools(),
 		Outside: !slices.ContainsFunc(r.Steps, func(cp *model.Checkpoint) bool { return len(cp.Authors()) > 0 }) &&
 			len(r.Steps) > 0,
 		Added: r.Counts.Added, Modified: r.Counts.Modified, Deleted: r.Counts.Deleted, Current: r.Current,
@@ -215,11 +215,6 @@ func row(r *history.Row, most int) api.Row {
 	out.Agent, _ = model.SplitSession(r.Of)
 	if len(r.Steps) > 0 {
 		out.First = r.Steps[0].ID.String()
-	}
-	for _, cp := range r.Steps {
-		if name := cp.Cause.Tool; name != "" && !slices.Contains(out.Tools, name) {
-			out.Tools = append(out.Tools, name)
-		}
 	}
 	all := changes(r.Changes, nil) // fewer: directories go with what is in them, of a rename there is one
 	out.Changes = all[:min(len(all), most)]

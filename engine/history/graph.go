@@ -1,8 +1,10 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"rewind/engine/model"
 	"rewind/objstore"
@@ -27,6 +29,9 @@ func (h *History) Graph(ctx context.Context, rows []Row) ([]*Link, error) {
 	}
 	for i := range rows {
 		r := &rows[i]
+		if r.Count > len(r.Steps) {
+			g.runs = append(g.runs, [2]uint64{r.Steps[0].Seq, r.Steps[1].Seq})
+		}
 		if r.NoCode {
 			g.past[aForked{r.Of, r.Turn}] = i
 			continue
@@ -42,6 +47,7 @@ func (h *History) Graph(ctx context.Context, rows []Row) ([]*Link, error) {
 			g.within[cp.ID] = true
 		}
 	}
+	slices.SortFunc(g.runs, func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
 	links := make([]*Link, len(rows))
 	for i := range rows {
 		var err error
@@ -93,6 +99,7 @@ type graph struct {
 	read   func(objstore.ID) (*model.Checkpoint, error)
 	ends   map[objstore.ID]int   // rows by their newest step
 	within map[objstore.ID]bool  // steps of all rows
+	runs   [][2]uint64           // the oldest step and the newest one of rows that have no others, the oldest first
 	idle   map[standing][]int    // rows of turns that changed nothing
 	known  map[objstore.ID]above // what was walked already
 	past   map[aForked]int       // rows without code, by session and turn
@@ -123,6 +130,9 @@ func (g *graph) link(i int) (*Link, error) {
 			return nil, nil //nolint:nilnil // nothing is before it
 		}
 		from = r.Steps[n-1].Parents[0]
+	}
+	if r.Count > len(r.Steps) {
+		from = r.Steps[0].ID
 	}
 	for n := len(r.Steps) - 2; n >= 0 && r.Steps[n].ID == from; n-- { // those of its own are the row itself
 		if len(r.Steps[n].Parents) == 0 {
@@ -189,7 +199,7 @@ func (r *Row) end() objstore.ID {
 
 // up walks along first parents from a checkpoint to the next one that ends a row. No checkpoint is walked twice.
 func (g *graph) up(id objstore.ID) (above, error) {
-	var path []objstore.ID
+	var path []*model.Checkpoint
 	a := above{row: -1}
 	for {
 		if known, ok := g.known[id]; ok {
@@ -207,17 +217,27 @@ func (g *graph) up(id objstore.ID) (above, error) {
 		if cp.Seq < g.oldest {
 			break
 		}
-		path = append(path, id)
+		path = append(path, cp)
 		if a.begins = len(cp.Parents) == 0; a.begins {
 			break
 		}
 		id = cp.Parents[0]
 	}
 	for i := len(path) - 1; i >= 0; i-- {
-		if !g.within[path[i]] {
+		if !g.isWithin(path[i]) {
 			a.elided++
 		}
-		g.known[path[i]] = a
+		g.known[path[i].ID] = a
 	}
 	return a, nil
+}
+
+// isWithin reports whether a checkpoint is a step of a row.
+func (g *graph) isWithin(cp *model.Checkpoint) bool {
+	if g.within[cp.ID] {
+		return true
+	}
+	begins := func(r [2]uint64, seq uint64) int { return cmp.Compare(r[0], seq) }
+	i, is := slices.BinarySearchFunc(g.runs, cp.Seq, begins)
+	return is || i > 0 && cp.Seq <= g.runs[i-1][1]
 }

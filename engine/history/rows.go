@@ -23,6 +23,7 @@ type Row struct {
 	Prompt   string              // how the turn's begins
 	At       time.Time           // of what is newest in it
 	Steps    []*model.Checkpoint // what it is made of, the oldest first; none: a turn that changed nothing
+	Count    int                 // of steps; with RowOptions.Ends there may be more than Steps has
 	Found    []*model.Checkpoint // of other sessions, in which are changes of the turn's calls, too: nothing else of them is the turn's
 	Counts   model.Counts        // files that it added, modified and deleted, taken together
 	Changes  []tree.Change       // in the order of a walk; the first of them, as many as were asked for
@@ -30,6 +31,7 @@ type Row struct {
 	NoCode   bool                // it has no checkpoint: only its conversation is known
 	Yours    []string            // files that nobody's call changed between its steps: a person's, beside the turn
 	sequence uint64              // of its newest operation
+	tools    []string            // of the steps, where Steps has only the ends
 }
 
 // RowOptions select rows.
@@ -42,6 +44,10 @@ type RowOptions struct {
 	// Changes is how many changes a row has at most; 0: all. With a limit, what was counted once is not counted again,
 	// nor what a checkpoint has counted.
 	Changes int
+
+	// Ends asks for the oldest step and the newest one of a row at least: those between them need not be read. It is as
+	// if it was not set where filters look at steps.
+	Ends bool
 
 	Before uint64 // only rows of which all is older than this operation; 0: all
 }
@@ -100,7 +106,10 @@ func (h *History) logRows(ctx context.Context, o RowOptions, res *RowResult) err
 		if w.past(op) {
 			return kv.ErrStop
 		}
-		return w.older(op)
+		if err := w.older(op); err != nil {
+			return err
+		}
+		return w.jump(op)
 	})
 	if err == nil {
 		err = cmp.Or(w.closeAll(), w.failed)
@@ -130,19 +139,26 @@ func (h *History) fill(
 	if err != nil {
 		return err
 	}
+	m := marks{d: d, read: read}
 	sums := summing{&h.sums, newMemo(h.log.Objs, objstore.Tree), most, read}
+	ids := make([]objstore.ID, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	short, err := h.log.Objs.ShortIDs(objstore.Checkpoint, ids)
+	if err != nil {
+		return err
+	}
 	var here []*Row
 	for i := range rows {
 		r := &rows[i]
-		if r.Short, err = h.log.Objs.ShortID(objstore.Checkpoint, r.ID); err != nil {
-			return err
-		}
+		r.Short = short[i]
 		current := r.ID == d.cursor
 		r.Whose = d.whose(r.Of)
-		for _, cp := range r.Steps {
-			current = current || cp.ID == d.cursor
-			r.Tags = append(r.Tags, d.tags[cp.ID]...)
-			r.Messages = append(r.Messages, d.notes[cp.ID.Key()]...)
+		for _, id := range m.steps(r) {
+			current = current || id == d.cursor
+			r.Tags = append(r.Tags, d.tags[id]...)
+			r.Messages = append(r.Messages, d.notes[id.Key()]...)
 		}
 		if current {
 			here = append(here, r)

@@ -69,6 +69,7 @@ func (s *summing) stretches(r *Row) (parts []stretch, err error) {
 		}
 		return s.read(id)
 	}
+	ends := r.Count > len(r.Steps)
 	for i, cp := range slices.Concat(r.Steps, r.Found) {
 		before, err := oplog.Before(cp, read)
 		if err != nil {
@@ -83,6 +84,8 @@ func (s *summing) stretches(r *Row) (parts []stretch, err error) {
 				p.persons = func(path string) bool { return len(authors(path)) == 0 }
 			}
 			parts = append(parts, p)
+		case ends && i > 0: // all steps between are the row's alone
+			parts[0].to = cp.Tree
 		case n > 0 && parts[n-1].to == before && parts[n-1].mine == nil:
 			parts[n-1].to = cp.Tree
 		default:

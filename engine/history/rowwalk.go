@@ -28,6 +28,7 @@ type rowWalk struct {
 	claims map[string]claim         // by session, until its next older operation
 	turns  map[string][]ledger.Turn // by session, its newest rows, the newest first
 	rows   []Row                    // those that are whole, and asked for
+	jumps  bool                     // of a turn's steps the ends will do
 
 	failed  error  // a read of the numbers of turns: rows by numbers that may be wrong are none
 	last    uint64 // the sequence of the oldest of the newest rows up to the limit
@@ -40,11 +41,14 @@ type rowParts struct {
 	turn     uint64
 	sequence uint64 // its newest operation
 	oldest   uint64
+	op       *refs.Operation // that is the newest
 	at       time.Time
 	prompt   string
 	known    bool // of a step: on which side it lies
 	aside    bool
 	steps    []*model.Checkpoint // newest first
+	run      int                 // how many steps there are, if steps has only the ends
+	tools    []string            // of those, the oldest first
 	found    []*model.Checkpoint // of other sessions, in which are changes of this turn's calls
 }
 
@@ -61,6 +65,7 @@ func (h *History) rowWalk(o RowOptions) (*rowWalk, error) {
 		read: h.log.Checkpoints(), asked: h.prompts(),
 	}
 	w.count = h.log.CountOr(func(err error) { w.failed = err })
+	w.jumps = o.Ends && o.Tool == "" && o.By == ""
 	var err error
 	if w.line, err = h.tips(); err != nil {
 		return nil, err
@@ -167,6 +172,9 @@ func (w *rowWalk) step(op *refs.Operation, cp *model.Checkpoint) error {
 	}
 	p := w.parts(op, func(p *rowParts) bool { return !p.known || p.aside == aside })
 	p.known, p.aside, p.prompt = true, aside, cmp.Or(p.prompt, cp.Cause.Prompt)
+	if err := w.whole(p); err != nil {
+		return err
+	}
 	p.steps = append(p.steps, cp)
 	return nil
 }
@@ -214,7 +222,8 @@ func (w *rowWalk) parts(op *refs.Operation, is func(*rowParts) bool) *rowParts {
 			return p
 		}
 	}
-	p := &rowParts{session: op.Session, turn: op.Turn, sequence: op.Seq, oldest: op.Seq, at: time.UnixMilli(op.Time)}
+	p := &rowParts{session: op.Session, turn: op.Turn, op: op, sequence: op.Seq, oldest: op.Seq}
+	p.at = time.UnixMilli(op.Time)
 	w.open[op.Session] = append(w.open[op.Session], p)
 	return p
 }
@@ -271,7 +280,7 @@ func (w *rowWalk) close(p *rowParts) error {
 	slices.Reverse(p.steps)
 	return w.add(Row{
 		Listed: Listed{Checkpoint: code, Aside: p.aside}, Of: p.session, Turn: p.turn, Prompt: p.prompt, At: p.at, Steps: p.steps,
-		Found: p.found, sequence: p.sequence,
+		Count: max(len(p.steps), p.run), Found: p.found, sequence: p.sequence, tools: p.tools,
 	})
 }
 
@@ -281,7 +290,7 @@ func (w *rowWalk) end(p *rowParts) (seq uint64, cp *model.Checkpoint, err error)
 	if err != nil {
 		return 0, nil, err
 	}
-	for i := range rows {
+	for i := rowFrom(rows, p.sequence); i < len(rows); i++ {
 		t := &rows[i]
 		if t.First < p.oldest && t.Number != p.turn {
 			break
@@ -292,7 +301,10 @@ func (w *rowWalk) end(p *rowParts) (seq uint64, cp *model.Checkpoint, err error)
 		if i := slices.IndexFunc(p.steps, func(cp *model.Checkpoint) bool { return cp.Seq == t.Code }); i >= 0 {
 			return t.End, p.steps[i], nil
 		}
-		op, err := w.h.log.Refs.Operation(t.Code)
+		op, err := p.op, error(nil)
+		if t.Code != p.sequence {
+			op, err = w.h.log.Refs.Operation(t.Code)
+		}
 		if errors.Is(err, refs.ErrNotFound) {
 			return t.End, nil, nil
 		}
@@ -348,7 +360,7 @@ func (w *rowWalk) alone(cp *model.Checkpoint) error {
 	}
 	return w.add(Row{
 		Listed: Listed{Checkpoint: cp, Safety: safety, Aside: aside && !safety}, Of: cp.Session, At: cp.Time,
-		Steps: []*model.Checkpoint{cp}, sequence: cp.Seq,
+		Steps: []*model.Checkpoint{cp}, Count: 1, sequence: cp.Seq,
 	})
 }
 

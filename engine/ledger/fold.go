@@ -17,6 +17,12 @@ type moment struct {
 	Said  bool            // it names a conversation
 	Asked bool            // it has the turn's prompt
 	Both  uint64          // turns that the session has from another one, by which the number was counted
+
+	Behind uint64 // the operation of the log before it; 0: not known
+	// On is the operation of the step that it stands on, if it is a step and the session's alone; of the first one its
+	// own.
+	On   uint64
+	Tool bool // no step of the turn before it is of the same tool
 }
 
 // fold takes the next operation of a session into its rows. newest is the session's newest row, nil if there is none;
@@ -67,6 +73,7 @@ func begin(before *Turn, index uint64, m *moment) *Turn {
 func (t *Turn) take(m *moment, restored uint64) {
 	seq, word := m.Op.Seq, WordOf(m.Word)
 	its := word != Aside || m.Own
+	t.runs(m)
 	t.facts(m, its)
 	was := t.End
 	if t.ends(seq, word, m.Own); t.End != was {

@@ -25,11 +25,15 @@ type folding struct {
 	failed  error             // why the numbers of count may be wrong
 	both    map[string]uint64 // of each session that was met
 	head    head
+	begun   bool
+	behind  uint64            // the operation before the one that is taken, if it has begun
+	tools   map[uint64]string // of steps that rows name
 }
 
 // folding begins a batch.
 func (l *Ledger) folding(session string) *folding {
 	f := &folding{l: l, session: session, read: l.log.Checkpoints(), both: map[string]uint64{}, head: l.head}
+	f.behind, f.tools = l.head.Seq, map[uint64]string{}
 	f.count = l.log.CountOr(func(err error) { f.failed = err })
 	return f
 }
@@ -55,7 +59,7 @@ func (l *Ledger) foldTo(last, end uint64) error {
 			return kv.ErrStop
 		}
 		f.head.Seq = op.Seq
-		return f.take(op)
+		return f.next(op)
 	})
 	switch {
 	case errors.Is(err, refs.ErrCorrupt) && n > 0: // up to what cannot be read
@@ -74,14 +78,14 @@ func (l *Ledger) foldTo(last, end uint64) error {
 // again folds the rows of one session anew, from the operation that its first row was made by.
 func (l *Ledger) again(session string, born uint64) error {
 	f := l.folding(session)
-	f.head.Restored = 0
+	f.head.Restored, f.behind = 0, 0
 	l.newest[session], l.redone[session] = nil, true
 	delete(l.rows, session)
 	err := l.log.Refs.Since(born, func(op *refs.Operation) error {
 		if op.Seq > l.head.Seq {
 			return kv.ErrStop
 		}
-		return f.take(op)
+		return f.next(op)
 	})
 	if err != nil {
 		l.loaded = false
@@ -89,6 +93,20 @@ func (l *Ledger) again(session string, born uint64) error {
 	}
 	l.store()
 	return nil
+}
+
+// next takes the next operation of the log.
+func (f *folding) next(op *refs.Operation) error {
+	if !f.begun {
+		var err error
+		if f.behind, err = f.operationBefore(f.behind); err != nil {
+			return err
+		}
+		f.begun = true
+	}
+	err := f.take(op)
+	f.behind = op.Seq
+	return err
 }
 
 func (f *folding) take(op *refs.Operation) error {
@@ -121,7 +139,7 @@ func (f *folding) take(op *refs.Operation) error {
 
 // moment is an operation with what its checkpoint says of it. What cannot be read any more says nothing.
 func (f *folding) moment(op *refs.Operation) (*moment, error) {
-	m := &moment{Op: op, Word: op.Cause.Event, Said: !op.Transcript.IsZero()}
+	m := &moment{Op: op, Word: op.Cause.Event, Said: !op.Transcript.IsZero(), Behind: f.behind}
 	m.Asked = model.BeginsTurn(op) && op.Message != ""
 	var err error
 	if m.Both, err = f.bothOf(op.Session); err != nil {
@@ -143,7 +161,7 @@ func (f *folding) moment(op *refs.Operation) (*moment, error) {
 	}
 	m.Word, m.Own = cp.Cause.Event, cp.ChangedBy(op.Session)
 	m.Said, m.Asked = !cp.Conversation.Transcript.IsZero(), cp.Cause.Prompt != ""
-	return m, nil
+	return m, f.inRun(m, cp)
 }
 
 func (f *folding) bothOf(session string) (uint64, error) {

@@ -17,6 +17,7 @@ func TestTurnGolden(t *testing.T) {
 		Index: 7, Number: 1, First: 2, Time: time.UnixMilli(1_800_000_000_000), Cut: 4, GoesOn: true,
 		versions: []uint64{6, 300}, Asked: 7, Begin: 8, Found: 9, End: 10, Code: 11, Said: 12, Made: 13, Heard: 14,
 		Later: []uint64{15, 300}, Steps: 16, Over: true, Start: 18, born: 28, both: 29,
+		run: run{Last: 30, End: 31, Of: []uint64{32, 300}},
 		open: open{
 			Work: 19, Stopped: true, Stop: 21, Loose: 22, Aside: true, Step: 24, Code: 25, Said: 26, Cut: 27,
 		},
@@ -26,7 +27,8 @@ func TestTurnGolden(t *testing.T) {
 		"\x06\x06\x016\x03300\x07\x01\x07\x08\x01\x08\x09\x01\x09\x0a\x01\x0a\x0b\x01\x0b" +
 		"\x0c\x01\x0c\x0d\x01\x0d\x0e\x01\x0e\x0f\x07\x0215\x03300\x10\x01\x10\x11\x01\x01" +
 		"\x12\x01\x12\x13\x01\x13\x14\x01\x01\x15\x01\x15\x16\x01\x16\x17\x01\x01\x18\x01\x18" +
-		"\x19\x01\x19\x1a\x01\x1a\x1b\x01\x1b\x1c\x01\x1c\x1d\x01\x1d"
+		"\x19\x01\x19\x1a\x01\x1a\x1b\x01\x1b\x1c\x01\x1c\x1d\x01\x1d" +
+		"\x1e\x01\x1e\x1f\x01\x1f\x20\x07\x0232\x03300"
 	if string(raw) != bytes {
 		t.Errorf("got  %q\nwant %q", raw, bytes)
 	}
@@ -121,7 +123,7 @@ func TestLedgerGolden(t *testing.T) {
 		"head, key": {string(headKey), "l\x01"},
 		"head": {
 			string(headTable.Encode(&head{foldFormat, 2, 3, 4})),
-			"\x01\x01\x08\x02\x01\x02\x03\x01\x03\x04\x01\x04",
+			"\x01\x01\x09\x02\x01\x02\x03\x01\x03\x04\x01\x04",
 		},
 		"epoch, key": {string(epochKey), "l\x00"},
 		"epoch":      {string(epochTable.Encode(&epoch{1, true})), "\x01\x01\x01\x02\x01\x01"},

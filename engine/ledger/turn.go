@@ -43,6 +43,7 @@ type Turn struct {
 	born uint64 // the first operation that was folded into a row of the session
 	both uint64 // turns of another session, by which its numbers were counted
 	open open
+	run  run
 }
 
 // maxLater is how many captures behind the end of a turn a row names. An agent writes what it said last in one.
@@ -138,6 +139,9 @@ var turnTable = record.New(
 	record.Uint(27, func(t *Turn) *uint64 { return &t.open.Cut }),
 	record.Uint(28, func(t *Turn) *uint64 { return &t.born }),
 	record.Uint(29, func(t *Turn) *uint64 { return &t.both }),
+	record.Uint(30, func(t *Turn) *uint64 { return &t.run.Last }),
+	record.Uint(31, func(t *Turn) *uint64 { return &t.run.End }),
+	record.Decimals(32, func(t *Turn) *[]uint64 { return &t.run.Of }),
 )
 
 // encode gives the bytes of a row, docs/format.md#ledger.
@@ -162,7 +166,7 @@ type head struct {
 }
 
 // foldFormat goes up whenever fold makes other rows of the same log.
-const foldFormat = 8
+const foldFormat = 9
 
 var headKey = []byte{prefix, keyHead}
 

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -95,7 +96,7 @@ func (d *DB) Scan(r Range, fn func(key, val []byte) error) error {
 		return d.fail("scan", showKey(r.Prefix), err)
 	}
 	defer func() { _ = it.Close() }()
-	for ok := seek(it, r); ok; ok = step(it, r) {
+	for ok := seek(it, r); ok; {
 		if err := d.count(); err != nil {
 			return d.fail("scan", showKey(it.Key()), err)
 		}
@@ -106,18 +107,72 @@ func (d *DB) Scan(r Range, fn func(key, val []byte) error) error {
 		if err := d.poison.Err(); err != nil {
 			return err
 		}
-		if err := fn(it.Key(), val); err != nil {
-			if errors.Is(err, ErrStop) {
-				return nil
-			}
+		err = fn(it.Key(), val)
+		if to, skips := err.(skipTo); skips { //nolint:errorlint // fn returns it as it is
+			r.From = to
+			ok = seek(it, r)
+			continue
+		}
+		if errors.Is(err, ErrStop) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
+		ok = step(it, r)
 	}
 	if err := it.Error(); err != nil {
 		return d.fail("scan", showKey(r.Prefix), err)
 	}
 	return d.poison.Err()
 }
+
+// Around calls fn with the key before each of some keys and with the one after it, if they begin with prefix; nil:
+// there is none. A key itself need not be there. The slices must not be kept or changed. Around sees the store as it
+// was when it began.
+func (d *DB) Around(prefix []byte, keys [][]byte, fn func(i int, before, after []byte) error) error {
+	if err := d.enter("scan"); err != nil {
+		return err
+	}
+	defer d.life.leave()
+	it, err := d.pdb.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
+	if err != nil {
+		return d.fail("scan", showKey(prefix), err)
+	}
+	defer func() { _ = it.Close() }()
+	for i, key := range keys {
+		if err := d.count(); err != nil {
+			return d.fail("scan", showKey(key), err)
+		}
+		var sides [2][]byte
+		if it.SeekLT(key) {
+			sides[0] = bytes.Clone(it.Key())
+		}
+		there := it.Next() // the first key of all, where none is before
+		if there && bytes.Equal(it.Key(), key) {
+			there = it.Next()
+		}
+		if there {
+			sides[1] = it.Key()
+		}
+		if err := cmp.Or(it.Error(), d.poison.Err()); err != nil {
+			return d.fail("scan", showKey(key), err)
+		}
+		if err := fn(i, sides[0], sides[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skipTo is the key that SkipTo was given.
+type skipTo []byte
+
+func (skipTo) Error() string { return "skip keys" }
+
+// SkipTo returns what the function given to Scan returns to go on with key, or with the next one in the direction of
+// the scan if the store has no such key. A key that was passed already makes the scan go back.
+func SkipTo(key []byte) error { return skipTo(key) }
 
 func seek(it *pebble.Iterator, r Range) bool {
 	switch {
