@@ -175,13 +175,14 @@ type CloneRequest struct {
 	Title Text     `json:"title,omitempty"`
 }
 
-// Fork is a session that was made of another, or with a dry run would be.
+// Fork is a session that was made of another, or with a dry run would be. A dry run of a restore makes none: the
+// session has no id then, and no path and no command, unless it is there already.
 type Fork struct {
-	ID        string  `json:"session_id"` // the agent's
-	Session   string  `json:"session"`    // agent/id
+	ID        string  `json:"session_id,omitempty"` // the agent's
+	Session   string  `json:"session,omitempty"`    // agent/id
 	Agent     Agent   `json:"agent"`
 	Title     Text    `json:"title"`
-	Path      Text    `json:"path"`
+	Path      Text    `json:"path,omitempty"`
 	From      Lineage `json:"from"`
 	Whose     string  `json:"whose,omitempty"` // what the session that it was made of is called beside a turn, as of a Checkpoint
 	Messages  int     `json:"messages"`
@@ -193,7 +194,7 @@ type Fork struct {
 	// the original was compacted later: the model sees again what it had forgotten there
 	Before  bool     `json:"before_compaction,omitempty"`
 	Bytes   int64    `json:"bytes"`
-	Resume  []string `json:"resume"`            // the command line that opens it
+	Resume  []string `json:"resume,omitempty"`  // the command line that opens it
 	Listed  bool     `json:"listed"`            // the agent's own list shows it
 	Problem Text     `json:"problem,omitempty"` // why not
 	Checks  []Text   `json:"checks,omitempty"`  // of a self-test: what was found good

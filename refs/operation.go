@@ -173,6 +173,7 @@ type Restore struct {
 	Undoes    uint64          // of an undo-restore: the operation it reverts
 	Changed   int             // paths that were changed
 	Kept      int             // paths that were kept although the target differs
+	Beside    int             // of an undo-restore, how many of those the restore that it undoes had not set
 	Result    objstore.ID     // the tree that was left, where it is not the target's; zero otherwise
 	Files     []File          // session files that were changed, in the order in which they were set
 	Fork      string          // the session that was made with it
@@ -235,6 +236,7 @@ var restoreTable = record.New(
 	record.String(12, func(r *Restore) *string { return &r.Goes }),
 	record.Records(13, ManagedTable, func(r *Restore) *[]value.Managed { return &r.Managed }),
 	record.Bool(14, func(r *Restore) *bool { return &r.TakesBack }),
+	record.Count(15, func(r *Restore) *int { return &r.Beside }),
 )
 
 // ManagedTable is how what became of a session stands in operations and journals.

@@ -190,7 +190,7 @@ func operation(op *refs.Operation) api.Operation {
 	}
 	if r := op.Restore; r != nil {
 		o.Target, o.Safety, o.Paths, o.Exact = idText(r.Target), idText(r.Safety), value.Texts(r.Paths), r.Exact
-		o.Undoes, o.Changed, o.Kept, o.Goes, o.Managed = r.Undoes, r.Changed, r.Kept, r.Goes, r.Managed
+		o.Undoes, o.Changed, o.Kept, o.Goes, o.Managed = r.Undoes, r.Changed, r.Kept-r.Beside, r.Goes, r.Managed
 		o.What = op.What()
 	}
 	return o
@@ -289,6 +289,11 @@ func restoreResponse(e *engine.Engine, kind refs.Kind, dryRun bool, r *restore.R
 		out.Whose = e.Sessions.Whose()(r.Of)
 	}
 	out.AtWork, out.Managed, out.Plan = r.AtWork, r.Managed, r.PlanHash
+	if dryRun {
+		if err := withoutUnmade(e, &out); err != nil {
+			return out, err
+		}
+	}
 	out.Behind, out.KeptFor = r.Behind, value.Text(r.KeptFor)
 	out.Changes = changes(r.Plan.Steps, nil)
 	for _, k := range r.Plan.Kept {

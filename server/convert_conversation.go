@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -167,6 +168,28 @@ func conversationOf(e *engine.Engine, t *model.Conversation) *api.Conversation {
 		out.Fork, out.Whose = &f, f.Whose // the turns are counted as there
 	}
 	return out
+}
+
+// withoutUnmade takes the id of a session out of the answer of a dry run, if no such session is there: the restore
+// itself makes one with another id.
+func withoutUnmade(e *engine.Engine, out *api.RestoreResponse) error {
+	c := out.Conversation
+	if c == nil || c.Fork == nil || c.Fork.ID == "" {
+		return nil
+	}
+	if there, err := e.Log.StoredSession(c.Fork.Session); err != nil || there != nil {
+		return err
+	}
+	id := c.Fork.ID
+	out.AtWork = slices.Clone(out.AtWork)
+	for i := range out.AtWork {
+		if w := &out.AtWork[i]; strings.Contains(string(w.Type), id) {
+			w.Type = ""
+		}
+	}
+	c.Session, c.Path, c.Resume = "", "", nil
+	c.Fork.ID, c.Fork.Session, c.Fork.Path, c.Fork.Resume = "", "", "", nil
+	return nil
 }
 
 func message(m transcript.Message) api.Message {

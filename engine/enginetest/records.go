@@ -27,7 +27,7 @@ func SampleJournal() *model.Journal {
 		Restore: refs.Restore{
 			Target: TestID("t"), Safety: TestID("s"),
 			Scope: refs.Scope{Paths: []string{"a"}, Exact: true, ContextOnly: true}, Undoes: 3,
-			Kept:  1,
+			Kept: 1, Beside: 1,
 			Files: []refs.File{{Path: "/a", To: TestID("to")}, {Path: "/b", From: TestID("from"), To: TestID("to")}},
 			Goes:  "claude/b", TakesBack: true,
 			Managed: []value.Managed{{

@@ -101,6 +101,7 @@ var journalTable = record.New(
 	record.Records(18, refs.ManagedTable, func(j *Journal) *[]value.Managed { return &j.Managed }),
 	record.Bool(19, func(j *Journal) *bool { return &j.ByItself }),
 	record.Bool(20, func(j *Journal) *bool { return &j.TakesBack }),
+	record.Count(21, func(j *Journal) *int { return &j.Beside }),
 ).Then((*Journal).checkNames)
 
 var stepTable = record.New(

@@ -33,7 +33,7 @@ type Plan struct {
 	Merges   []value.Merge   // of a merge: what became of each path of it, by path
 	// Mergeable: Merge would take what goes out of a path that stays for a colleague, or mark it there
 	Mergeable bool
-	unnamed   int // of those that stay, how many are not in Kept, for nothing was asked about them
+	beside    int // of those that stay, how many are not in Kept, for nothing was asked about them
 
 	others     authorship.Theirs  // what others changed after the target, and stays
 	Yours      []string           // what a person changed after the target, and is set: the safety checkpoint has it

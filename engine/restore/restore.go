@@ -196,7 +196,8 @@ func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Resul
 		return res, nil
 	}
 	j := &r.Journal
-	j.Stage, j.Steps, j.Restore.Kept = NewStageName(), plan.Steps, len(plan.Kept)+plan.unnamed
+	j.Stage, j.Steps = NewStageName(), plan.Steps
+	j.Restore.Kept, j.Beside = len(plan.Kept)+plan.beside, plan.beside
 	conv.FillJournal(j)
 	if successor != j.Session {
 		j.Goes = successor

@@ -206,7 +206,7 @@ func (pl *planner) listKept() {
 	for _, p := range paths {
 		k, list := pl.kept[p], pl.plan.Kept
 		if pl.reverted.isBeside(p) && !pl.hinders(p) {
-			pl.plan.unnamed++
+			pl.plan.beside++
 			continue
 		}
 		if n := len(list); n > 0 && covers(list[n-1], k) {
