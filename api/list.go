@@ -68,10 +68,11 @@ type Row struct {
 	Added      int        `json:"added"`             // files, of all of it together
 	Modified   int        `json:"modified"`
 	Deleted    int        `json:"deleted"`
-	Changes    []Change   `json:"changes"`         // how they begin
-	Left       int        `json:"left,omitempty"`  // changes that are left out
-	Yours      []Text     `json:"yours,omitempty"` // files that a person changed in the turn, beside it
-	Files      []FileDiff `json:"files,omitempty"` // in detail
+	Changes    []Change   `json:"changes"`            // how they begin
+	Left       int        `json:"left,omitempty"`     // changes that are left out
+	Yours      []Text     `json:"yours,omitempty"`    // files that a person changed in the turn, beside it
+	Restored   []Text     `json:"restored,omitempty"` // files that restores of some paths set in the turn, beside it
+	Files      []FileDiff `json:"files,omitempty"`    // in detail
 	Current    bool       `json:"current"`
 	Aside      bool       `json:"aside,omitempty"`   // not on the branch
 	Follows    *Link      `json:"follows,omitempty"` // where asked for; absent: nothing is before it

@@ -210,7 +210,7 @@ func row(r *history.Row, most int) api.Row {
 		Outside: !slices.ContainsFunc(r.Steps, func(cp *model.Checkpoint) bool { return len(cp.Authors()) > 0 }) &&
 			len(r.Steps) > 0,
 		Added: r.Counts.Added, Modified: r.Counts.Modified, Deleted: r.Counts.Deleted, Current: r.Current,
-		Aside: r.Aside, Yours: value.Texts(r.Yours),
+		Aside: r.Aside, Yours: value.Texts(r.Yours), Restored: value.Texts(r.Restored),
 	}
 	out.Agent, _ = model.SplitSession(r.Of)
 	if len(r.Steps) > 0 {

@@ -71,7 +71,7 @@ func runShow(ctx context.Context, a *app, req api.ShowRequest, stat bool) error 
 		if err := a.ShowFiles(w, r, req.Patch, stat); err != nil {
 			return err
 		}
-		a.ShowYours(w, r)
+		a.ShowBeside(w, r)
 		a.ShowUncaptured(w, r.NotCaptured)
 		if len(r.Skips) > 0 {
 			fmt.Fprintf(w, "\n%s:\n", a.Styled(term.Bold, "not captured, or flagged"))

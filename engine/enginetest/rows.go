@@ -87,5 +87,5 @@ func rowText(r *history.Row) string {
 		text = append(text, fmt.Sprintf("%s %+v %+v", ch.Path, ch.Old, ch.New))
 	}
 	return fmt.Sprint(r.Short, r.Current, r.Tags, r.Messages, r.Safety, r.Whose, r.Aside, r.Of, r.Turn, r.Prompt, r.At,
-		r.Count, r.Tools(), r.Counts, r.Cut, r.NoCode, r.Yours, text)
+		r.Count, r.Tools(), r.Counts, r.Cut, r.NoCode, r.Yours, r.Restored, text)
 }

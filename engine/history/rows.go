@@ -30,6 +30,7 @@ type Row struct {
 	Cut      bool                // there are more of them
 	NoCode   bool                // it has no checkpoint: only its conversation is known
 	Yours    []string            // files that nobody's call changed between its steps: a person's, beside the turn
+	Restored []string            // files that restores of some paths set between its steps, beside the turn
 	sequence uint64              // of its newest operation
 	tools    []string            // of the steps, where Steps has only the ends
 }
@@ -140,7 +141,7 @@ func (h *History) fill(
 		return err
 	}
 	m := marks{d: d, read: read}
-	sums := summing{&h.sums, newMemo(h.log.Objs, objstore.Tree), most, read}
+	sums := summing{&h.sums, newMemo(h.log.Objs, objstore.Tree), most, read, h.restoredBy}
 	ids := make([]objstore.ID, len(rows))
 	for i := range rows {
 		ids[i] = rows[i].ID

@@ -1,13 +1,16 @@
 package history
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
 	"rewind/engine/model"
 	"rewind/engine/oplog"
 	"rewind/internal/cache"
+	"rewind/internal/kv"
 	"rewind/objstore"
+	"rewind/refs"
 	"rewind/tree"
 )
 
@@ -17,6 +20,8 @@ type summing struct {
 	trees objstore.Getter
 	most  int // changes of a row; 0: all
 	read  func(objstore.ID) (*model.Checkpoint, error)
+	// restored reports whether a restore of some paths made a change that a step found, which is nobody's call
+	restored func(step *model.Checkpoint, ch tree.Change) bool
 }
 
 // A stretch is steps that follow each other: one comparison of two trees.
@@ -25,6 +30,7 @@ type stretch struct {
 	of       string // the session whose turn the row is, where others' changes are among them; "": all of them are the row's
 	mine     func(path string) bool
 	persons  func(path string) bool // nobody's call changed it; nil: none such is among them
+	step     *model.Checkpoint      // that found persons' changes
 }
 
 // sum is what some stretches changed.
@@ -33,6 +39,7 @@ type sum struct {
 	changes []tree.Change
 	cut     bool
 	yours   []string // paths that nobody's call changed between the row's steps; at most as many as changes
+	set     []string // paths that restores of some paths set there; at most as many as changes
 }
 
 // fill completes a row. Where others came between its steps, what each changed is put together path by path.
@@ -58,6 +65,7 @@ func (s *summing) fill(r *Row) error {
 		}
 	}
 	r.Counts, r.Changes, r.Cut, r.Yours = got.counts, got.changes, got.cut, got.yours
+	r.Restored = got.set
 	return nil
 }
 
@@ -79,9 +87,9 @@ func (s *summing) stretches(r *Row) (parts []stretch, err error) {
 		mixed := len(cp.Owned) > 0 || len(cp.By) == 0
 		switch n := len(parts); {
 		case r.Turn > 0 && (mixed || i >= len(r.Steps)):
-			p := stretch{before, cp.Tree, r.Of, cp.PartOf(r.Of), nil}
+			p := stretch{from: before, to: cp.Tree, of: r.Of, mine: cp.PartOf(r.Of)}
 			if authors := cp.AuthorsOf(); cp.HasPersons() {
-				p.persons = func(path string) bool { return len(authors(path)) == 0 }
+				p.persons, p.step = func(path string) bool { return len(authors(path)) == 0 }, cp
 			}
 			parts = append(parts, p)
 		case ends && i > 0: // all steps between are the row's alone
@@ -106,7 +114,7 @@ func (s *summing) compare(parts []stretch, counted *model.Counts) (got sum, err 
 				return tree.SkipAll
 			}
 			if p.mine != nil && !p.mine(ch.Path) {
-				got.beside(p, ch, s.most)
+				s.beside(&got, p, ch)
 				return nil
 			}
 			if i, again := paths[ch.Path]; again {
@@ -141,14 +149,51 @@ func (s *summing) compare(parts []stretch, counted *model.Counts) (got sum, err 
 }
 
 // beside takes in a change that is not the row's.
-func (s *sum) beside(p stretch, ch tree.Change, most int) {
+func (s *summing) beside(got *sum, p stretch, ch tree.Change) {
 	file := model.IsFile(ch.Old) || model.IsFile(ch.New)
 	if !file || p.persons == nil || !p.persons(ch.Path) {
 		return
 	}
-	if room := most == 0 || len(s.yours) < most; room && !slices.Contains(s.yours, ch.Path) {
-		s.yours = append(s.yours, ch.Path)
+	list := &got.yours
+	if s.restored != nil && s.restored(p.step, ch) {
+		list = &got.set
 	}
+	if room := s.most == 0 || len(*list) < s.most; room && !slices.Contains(*list, ch.Path) {
+		*list = append(*list, ch.Path)
+	}
+}
+
+// restoredBy reports whether the newest restore of some paths between a step and the one before it left a path as the
+// step has it. Such a restore moves no cursor, and the next step finds what it set; nobody's call did it.
+func (h *History) restoredBy(step *model.Checkpoint, ch tree.Change) (is bool) {
+	parent, err := h.log.Checkpoint(step.Parent())
+	if err != nil {
+		return false
+	}
+	_ = h.ledger.Restores(step.Seq, func(op *refs.Operation) error { // where they cannot be read, it is a person's
+		if op.Seq <= parent.Seq {
+			return kv.ErrStop
+		}
+		if r := op.Restore; r == nil || len(r.Paths) == 0 || !r.Paths.Has(ch.Path) {
+			return nil
+		}
+		is = h.targetHas(op.Restore.Target, ch)
+		return kv.ErrStop
+	})
+	return is
+}
+
+// targetHas reports whether a checkpoint has a path as it is after a change.
+func (h *History) targetHas(target objstore.ID, ch tree.Change) bool {
+	cp, err := h.log.Checkpoint(target)
+	if err != nil {
+		return false
+	}
+	ent, err := tree.Lookup(h.log.Objs, cp.Tree, ch.Path)
+	if errors.Is(err, tree.ErrNotFound) {
+		return ch.New == nil
+	}
+	return err == nil && tree.Same(&ent, ch.New)
 }
 
 // sums are what rows that were listed lately have changed: what lies between two trees stays what it is. Safe for
@@ -182,6 +227,9 @@ func keyOf(parts []stretch, most int) sumOf {
 	ids := make([]byte, 0, 2*len(parts)*len(objstore.ID{}))
 	for _, p := range parts {
 		ids = append(append(append(ids, p.from[:]...), p.to[:]...), p.of...)
+		if p.step != nil {
+			ids = append(ids, p.step.ID[:]...)
+		}
 	}
 	return sumOf{string(ids), most}
 }

@@ -134,15 +134,24 @@ func ShownWords(r api.ShowResponse) string {
 	return text + ", " + Count(r.Whole.Steps, "step")
 }
 
-// ShowYours names what a person changed between the steps of a turn, which is no part of it.
-func (pr *Printer) ShowYours(w io.Writer, r api.ShowResponse) {
-	if r.Whole == nil || len(r.Whole.Yours) == 0 {
+// ShowBeside names what a person changed between the steps of a turn, and what restores of some paths set there. It is
+// no part of the turn.
+func (pr *Printer) ShowBeside(w io.Writer, r api.ShowResponse) {
+	if r.Whole == nil {
 		return
 	}
-	fmt.Fprintf(w, "\n%s\n", pr.Styled(term.Bold, "beside it, yours:"))
-	for i, p := range r.Whole.Yours {
+	pr.showBeside(w, "beside it, yours:", r.Whole.Yours)
+	pr.showBeside(w, "beside it, set by a restore:", r.Whole.Restored)
+}
+
+func (pr *Printer) showBeside(w io.Writer, head string, paths []api.Text) {
+	if len(paths) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", pr.Styled(term.Bold, head))
+	for i, p := range paths {
 		if i == ShownNames {
-			fmt.Fprintf(w, "  ... and %d more\n", len(r.Whole.Yours)-i)
+			fmt.Fprintf(w, "  ... and %d more\n", len(paths)-i)
 			return
 		}
 		fmt.Fprintf(w, "  %s\n", term.Quote(string(p)))
