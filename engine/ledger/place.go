@@ -231,13 +231,18 @@ func (l *Ledger) recently(since time.Time) ([]Place, error) {
 	if since.Before(was.since) { // the clock was set back
 		was = recent{}
 	}
-	now, here := recent{seq: l.head.Seq, since: since}, false
+	type way struct {
+		session, branch string
+		how             How
+	}
+	now, here, met := recent{seq: l.head.Seq, since: since}, false, map[way]bool{}
 	take := func(p *Place) error {
 		if p.last <= was.seq || here && p.Time.Before(since) {
 			return kv.ErrStop
 		}
 		here = here || p.Here()
-		if !slices.ContainsFunc(now.list, func(q Place) bool { return p.like(&q) }) {
+		if w := (way{p.Session, p.Branch, p.How}); !met[w] {
+			met[w] = true
 			now.list = append(now.list, *p)
 		}
 		return nil

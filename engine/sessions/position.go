@@ -23,8 +23,22 @@ type Position struct {
 // Position is where the project stands now: at what the newest operation says that is a restore, an event in a turn, or
 // a save.
 func (ss *Sessions) Position() (Position, error) {
-	p, _, err := ss.Active()
+	p, _, err := ss.stands(ss.log.Now().Add(-model.ActiveWithin))
 	return p, err
+}
+
+// stands is the position, and the newest places since a time; there are none where the project stands nowhere yet.
+func (ss *Sessions) stands(since time.Time) (at Position, places []ledger.Place, err error) {
+	at = Position{Session: model.Manual, Branch: model.Manual}
+	if places, err = ss.rows.Recent(since); err != nil {
+		return at, nil, err
+	}
+	i := slices.IndexFunc(places, func(p ledger.Place) bool { return p.Here() })
+	if i < 0 {
+		return at, nil, nil
+	}
+	at, err = ss.positionOf(Position{Session: places[i].Session, Branch: places[i].Branch})
+	return at, places, err
 }
 
 // PositionBefore is the position before operation seq.
@@ -77,17 +91,8 @@ func (ss *Sessions) Previous(ok func(*model.Session) bool) (string, error) {
 // Active returns the position and, unless a restore has decided it, the sessions of agents that had events in the last
 // ten minutes, the newest first. Those that a restore left are not among them.
 func (ss *Sessions) Active() (at Position, names []string, err error) {
-	at = Position{Session: model.Manual, Branch: model.Manual}
 	since := ss.log.Now().Add(-model.ActiveWithin)
-	places, err := ss.rows.Recent(since)
-	if err != nil {
-		return at, nil, err
-	}
-	i := slices.IndexFunc(places, func(p ledger.Place) bool { return p.Here() })
-	if i < 0 {
-		return at, nil, nil
-	}
-	at, err = ss.positionOf(Position{Session: places[i].Session, Branch: places[i].Branch})
+	at, places, err := ss.stands(since)
 	if err != nil || restored(places) {
 		return at, nil, err
 	}

@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/capture"
 	"rewind/engine/enginetest"
 	"rewind/engine/model"
 	"rewind/engine/restore"
+	"rewind/hooks"
 	"rewind/refs"
 )
 
@@ -179,5 +181,27 @@ func TestPromise19QuietTurnBehindACheckout(t *testing.T) {
 				t.Errorf("the project stands at %+v of %q, want at %s", at, names, fork.Session)
 			}
 		})
+	}
+}
+
+// TestPositionReadsFew: where the project stands costs as much with many sessions at work as with one.
+func TestPositionReadsFew(t *testing.T) {
+	p := enginetest.NewProject(t)
+	p.Write("f", "0")
+	reads := func() uint64 {
+		_, err := p.E.Sessions.Position() // what is new is read once
+		p.Must(err)
+		before := p.E.Log.DB.Reads()
+		_, err = p.E.Sessions.Position()
+		p.Must(err)
+		return p.E.Log.DB.Reads() - before
+	}
+	p.Agent(enginetest.ClaudeID(1)).Send(hooks.Event{Kind: hooks.Prompt, Prompt: "one"}, capture.HandleOptions{})
+	one := reads()
+	for n := range 50 {
+		p.Agent(enginetest.ClaudeID(n+2)).Send(hooks.Event{Kind: hooks.Prompt, Prompt: "more"}, capture.HandleOptions{})
+	}
+	if many := reads(); many > one {
+		t.Errorf("with 51 sessions at work %d reads, with one %d", many, one)
 	}
 }
