@@ -13,6 +13,7 @@ const (
 	soon        = 400 * time.Millisecond // after an answer to a page
 	worthSoon   = 4 << 20                // bytes
 	believed    = 4                      // answers, of what a collection has left
+	mostWaits   = 5                      // for answers that come behind each other
 	// CollectAt is the percentage by which the heap may grow between two collections: half the usual, for a little of
 	// the time of large pieces of work.
 	CollectAt = 50
@@ -30,6 +31,8 @@ var tight struct {
 	usual int
 	trim  func()      // is called before that is given back; nil: nothing is
 	timer *time.Timer // of who gives back what they have left; nil: none is to
+	ended time.Time   // the newest of them
+	waits int         // how often that was put off for a newer one
 	kept  uint64      // bytes that the heap had of the system when that was last done
 }
 
@@ -46,6 +49,7 @@ func TightHeap() (back func()) {
 		if tight.n--; tight.n == 0 {
 			debug.SetGCPercent(tight.usual)
 		}
+		tight.ended = time.Now()
 		if tight.timer == nil {
 			tight.timer = time.AfterFunc(soon, giveBackSoon)
 		}
@@ -64,7 +68,14 @@ func BeforeGivingSoon(trim func()) {
 // again and again. What is known of the log stays, so that the next answer is not slower for it.
 func giveBackSoon() {
 	tight.mu.Lock()
-	tight.timer = nil
+	// while answers come behind each other, what one of them holds would be taken for what they keep
+	if wait := soon - time.Since(tight.ended); wait > 0 && tight.waits < mostWaits {
+		tight.waits++
+		tight.timer = time.AfterFunc(wait, giveBackSoon)
+		tight.mu.Unlock()
+		return
+	}
+	tight.timer, tight.waits = nil, 0
 	before, trim := tight.kept, tight.trim
 	tight.mu.Unlock()
 	// How much of it lives the last collection knows, but it may have been while the answer was made. So may the last
