@@ -68,7 +68,6 @@ func (e *Engine) checkConversation(s *model.Session) value.Check {
 		return c
 	}
 	if err == nil {
-		defer plan.Close()
 		err = plan.Write(io.Discard)
 	}
 	if err != nil {

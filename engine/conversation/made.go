@@ -19,7 +19,7 @@ import (
 
 // A rule says what is made of a transcript: the file of a fork of it, which repeats nearly all of it. So what is stored
 // of a fork is its rule, and what comes after it. transcript.WriteFork makes the bytes again, the same ones for ever:
-// testdata/made.golden has bytes that it has made. docs/format.md#transcript.
+// the files *.fork of its testdata have bytes of it. docs/format.md#transcript.
 type rule struct {
 	Agent  transcript.Agent
 	Name   string // of the source's file, without its directory: its ending may tell how the agent writes it
@@ -267,13 +267,13 @@ func (m *making) resume(tx *objstore.Tx, f io.ReaderAt, length int64) (*Writer, 
 		return nil, err
 	}
 	w := &Writer{Tx: tx, id: id, kept: true}
-	w.onto(m, length, tail)
+	w.standOn(m, length, tail)
 	return w, nil
 }
 
-// onto has w go on behind the first length bytes of what is made, which end with tail. Their whole blocks stay made, so
-// that the same bytes have the same id, wherever captures ended.
-func (w *Writer) onto(m *making, length int64, tail []byte) {
+// standOn has w go on behind the first length bytes of what is made, which end with tail. Their whole blocks stay made,
+// so that the same bytes have the same id, wherever captures ended.
+func (w *Writer) standOn(m *making, length int64, tail []byte) {
 	w.Length = length
 	if of, err := readNode(m.get, m.node.Parent); err == nil && !of.Made { // a hint: what comes next was made of it
 		w.Tail = of.Tail
@@ -346,9 +346,9 @@ func (s *summer) done() (sums []objstore.ID, end objstore.ID) {
 	return s.sums, s.last.Sum()
 }
 
-// onto writes what write writes to w, which is at the beginning. Where that begins with what a rule makes of the
+// writeBehind writes what write writes to w, which is at the beginning. Where that begins with what a rule makes of the
 // transcript, it is written behind that, and write is called twice. The writer is what has it then.
-func (s *Stored) onto(w *Writer, write func(io.Writer) error) (*Writer, error) {
+func (s *Stored) writeBehind(w *Writer, write func(io.Writer) error) (*Writer, error) {
 	out := bufio.NewWriterSize(w, 256<<10)
 	if s.made != nil && w.Length == 0 {
 		is, err := s.made.isBegun(write)

@@ -250,12 +250,7 @@ func TestRuleDamaged(t *testing.T) {
 	of := records(originID, 200, 900)
 	id := putAll(t, tx, &conversation.Writer{Tx: tx}, of)
 	fork, want := putFork(t, tx, id, forkOf(len(of), forkedID))
-	raw, err := tx.Get(objstore.Transcript, fork)
-	p.Must(err)
-	node, err := conversation.DecodeNode(fork, raw)
-	p.Must(err)
-	rule, err := tx.Get(objstore.Blob, node.Tail)
-	p.Must(err)
+	node, rule := ruleOf(p, tx, fork)
 	title := putBlob(t, tx, bytes.Replace(rule, []byte("title"), []byte("tatle"), 1))
 	for what, n := range map[string]conversation.Node{
 		"the title": {Length: node.Length, Parent: node.Parent, Made: true, Tail: title},
@@ -267,6 +262,8 @@ func TestRuleDamaged(t *testing.T) {
 			Parent: putAll(t, tx, &conversation.Writer{Tx: tx}, bytes.Replace(of, []byte("0"), []byte("1"), 1)),
 		},
 		"the length": {Length: node.Length + 1, Parent: node.Parent, Made: true, Tail: node.Tail},
+		// its blocks alone would fill the memory
+		"all lengths": {Length: 1 << 53, Parent: node.Parent, Made: true, Tail: node.Tail},
 	} {
 		wrong, err := tx.Put(objstore.Transcript, n.Encode(), objstore.ID{})
 		p.Must(err)
@@ -276,6 +273,9 @@ func TestRuleDamaged(t *testing.T) {
 		}
 		if _, err := st.WriteTo(io.Discard); !errors.Is(err, kv.ErrCorrupt) {
 			t.Errorf("%s is another one, written: %v", what, err)
+		}
+		if _, err := conversation.ResumeTranscript(tx, wrong); !errors.Is(err, kv.ErrCorrupt) {
+			t.Errorf("%s is another one, gone on with: %v", what, err)
 		}
 		if err := conversation.CheckMade(tx, &n); !errors.Is(err, kv.ErrCorrupt) {
 			t.Errorf("%s is another one, checked: %v", what, err)
@@ -288,6 +288,17 @@ func TestRuleDamaged(t *testing.T) {
 	if err != nil || same != node.Length {
 		t.Errorf("%d of %d, %v", same, node.Length, err)
 	}
+}
+
+// ruleOf is the record of a fork, and its rule.
+func ruleOf(p *enginetest.Project, tx *objstore.Tx, fork objstore.ID) (*conversation.Node, []byte) {
+	raw, err := tx.Get(objstore.Transcript, fork)
+	p.Must(err)
+	node, err := conversation.DecodeNode(fork, raw)
+	p.Must(err)
+	rule, err := tx.Get(objstore.Blob, node.Tail)
+	p.Must(err)
+	return node, rule
 }
 
 func putBlob(t *testing.T, tx *objstore.Tx, raw []byte) objstore.ID {
@@ -307,12 +318,7 @@ func TestRuleFormat(t *testing.T) {
 	f := forkOf(len(of), forkedID)
 	f.Clone, f.Root, f.To = true, "/p", "/q"
 	fork, _ := putFork(t, tx, putAll(t, tx, &conversation.Writer{Tx: tx}, of), f)
-	raw, err := tx.Get(objstore.Transcript, fork)
-	p.Must(err)
-	node, err := conversation.DecodeNode(fork, raw)
-	p.Must(err)
-	rule, err := tx.Get(objstore.Blob, node.Tail)
-	p.Must(err)
+	_, rule := ruleOf(p, tx, fork)
 	recordtest.Documented(t, rule, "Transcript", 1)
 }
 
@@ -323,12 +329,7 @@ func FuzzRule(f *testing.F) {
 	tx := p.E.Log.Objs.Begin()
 	of := putAll(f, tx, &conversation.Writer{Tx: tx}, records(originID, 20, 9))
 	fork, want := putFork(f, tx, of, forkOf(4000, forkedID))
-	raw, err := tx.Get(objstore.Transcript, fork)
-	p.Must(err)
-	node, err := conversation.DecodeNode(fork, raw)
-	p.Must(err)
-	rule, err := tx.Get(objstore.Blob, node.Tail)
-	p.Must(err)
+	node, rule := ruleOf(p, tx, fork)
 	p.Must(tx.Commit(enginetest.Bg, kv.Written))
 	f.Add(rule, node.Length)
 	f.Fuzz(func(t *testing.T, rule []byte, length int64) {

@@ -225,7 +225,7 @@ func PutBytes(tx *objstore.Tx, known objstore.ID, write func(io.Writer) error) (
 	if err != nil {
 		return objstore.ID{}, 0, err
 	}
-	w, err := old.onto(&Writer{Tx: tx}, write)
+	w, err := old.writeBehind(&Writer{Tx: tx}, write)
 	if err != nil {
 		return objstore.ID{}, 0, err
 	}

@@ -224,7 +224,7 @@ func (cs *Conversations) generation(
 	if next.Lost, err = cs.lost(s, f, end, old); err != nil {
 		return s.Cursor, err
 	}
-	w := &Writer{Tx: tx, older: old.blocks()}
+	w := &Writer{Tx: tx, older: old}
 	if f.Agent == transcript.Codex {
 		if next.Base, err = cs.BaseOf(w, f, end, MaxBases); err != nil {
 			return s.Cursor, err
@@ -247,14 +247,14 @@ func (cs *Conversations) unpackedSession(
 	if err != nil {
 		return s.Cursor, err
 	}
-	w, base, path := &Writer{Tx: tx, older: old.blocks()}, int64(0), strings.TrimSuffix(f.Path, zstdSuffix)
+	w, base, path := &Writer{Tx: tx, older: old}, int64(0), strings.TrimSuffix(f.Path, zstdSuffix)
 	if s.Cursor.Path == path { // the records before the first one are in another file
 		base = s.Cursor.Base
 		if w, err = old.AppendTo(tx, base); err != nil {
 			return s.Cursor, err
 		}
 	}
-	w, err = old.onto(w, func(w io.Writer) error { return Unpacked(f, w, most) })
+	w, err = old.writeBehind(w, func(w io.Writer) error { return Unpacked(f, w, most) })
 	if err != nil {
 		return s.Cursor, err
 	}

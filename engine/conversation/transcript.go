@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
+	"rewind/engine/model"
 	"rewind/internal/kv"
 	"rewind/internal/record"
 	"rewind/internal/value"
@@ -66,9 +66,9 @@ type Writer struct {
 	Node  // of what was written; its tail is the newest that was put, which is the base of the next
 	tail  []byte
 	id    objstore.ID
-	older []objstore.ID // blobs of the version before, by block: bases for those here
-	under *Node         // the record of the blocks before, which is not stored yet; nil: it is
-	kept  bool          // nothing was written: id is there
+	older *Stored // the version before, whose blocks are bases for those here; nil: none
+	under *Node   // the record of the blocks before, which is not stored yet; nil: it is
+	kept  bool    // nothing was written: id is there
 }
 
 // Write appends p; whole blocks are put at once.
@@ -93,8 +93,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 // put stores the buffered block and the record that ends with it.
 func (w *Writer) put() error {
 	prev := w.Tail
-	if at := int((w.Length - 1) / TranscriptBlock); prev.IsZero() && at < len(w.older) {
-		prev = w.older[at]
+	if prev.IsZero() && w.older != nil {
+		prev = w.older.base(int((w.Length - 1) / TranscriptBlock))
 	}
 	blob, err := w.Tx.Put(objstore.Blob, w.tail, prev)
 	if err != nil {
@@ -169,14 +169,12 @@ func (s *Stored) take(n *Node) {
 	s.nodes, s.blobs = append(s.nodes, n.Parent), append(s.blobs, n.Tail)
 }
 
-// blocks are the blobs of a transcript, whose records are read; zero where there is none.
-func (s *Stored) blocks() []objstore.ID {
-	blobs := slices.Clone(s.blobs)
-	if s.made != nil {
-		blobs = append(blobs, make([]objstore.ID, s.made.last+1)...)
+// base is the blob of block k; zero: there is none, or its record is not read.
+func (s *Stored) base(k int) (blob objstore.ID) {
+	if at := s.last - k; at >= 0 && at < len(s.blobs) {
+		blob = s.blobs[at]
 	}
-	slices.Reverse(blobs)
-	return blobs
+	return blob
 }
 
 // node is the record of block k, zero for -1; load has read the one behind.
@@ -347,7 +345,7 @@ func (s *Stored) WriteTo(w io.Writer) (int64, error) {
 
 // AppendTo is a writer that continues the first length bytes of the transcript. All its records are read.
 func (s *Stored) AppendTo(tx *objstore.Tx, length int64) (*Writer, error) {
-	w := &Writer{Tx: tx, older: s.blocks()}
+	w := &Writer{Tx: tx, older: s}
 	if length == 0 {
 		return w, nil
 	}
@@ -357,7 +355,7 @@ func (s *Stored) AppendTo(tx *objstore.Tx, length int64) (*Writer, error) {
 		return nil, err
 	}
 	if s.isMade(k) {
-		w.onto(s.made, length, block)
+		w.standOn(s.made, length, block)
 	} else {
 		w.Length, w.tail = length, append(make([]byte, 0, TranscriptBlock), block[:tailLength(length)]...)
 		w.Parent = s.node(k - 1)
@@ -376,7 +374,7 @@ func (s *Stored) AppendTo(tx *objstore.Tx, length int64) (*Writer, error) {
 // f begin with it, else the writer is of a new transcript. What a rule makes is not stored whole. All its records are
 // read.
 func (s *Stored) goOn(tx *objstore.Tx, f io.ReaderAt, length int64) (w *Writer, from int64, err error) {
-	none := &Writer{Tx: tx, older: s.blocks()}
+	none := &Writer{Tx: tx, older: s}
 	if s.made == nil || length == 0 {
 		return none, 0, nil
 	}
@@ -384,7 +382,11 @@ func (s *Stored) goOn(tx *objstore.Tx, f io.ReaderAt, length int64) (w *Writer, 
 		return w, length, err
 	}
 	from = min(s.made.node.Length, length)
-	if same, err := s.Begins(f, from); err != nil || same < from {
+	same, err := s.Begins(f, from)
+	switch {
+	case model.IsLost(err): // what it is made of
+		return none, 0, nil
+	case err != nil || same < from:
 		return none, 0, err
 	}
 	if from < length {
@@ -422,7 +424,7 @@ func resumeAt(tx *objstore.Tx, id objstore.ID, f *SessionFile, at int64) (*Write
 			return nil, err
 		}
 		w = &Writer{Tx: tx, id: id, kept: true}
-		w.onto(s.made, s.Size, tail)
+		w.standOn(s.made, s.Size, tail)
 		return w, nil
 	}
 	if w, err = s.AppendTo(tx, s.Size); err != nil {

@@ -23,7 +23,6 @@ func (p *Project) Crashed(name string, o restore.Options, applied bool, n int) *
 	p.Must(err)
 	talk, err := p.E.Restorer.PlanConversation(r, c.Tx)
 	p.Must(err)
-	defer talk.Close()
 	j := &r.Journal
 	j.After, j.Stage, j.Steps = j.Target, restore.NewStageName(), plan.Steps
 	if j.ContextOnly {

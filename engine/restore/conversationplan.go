@@ -34,13 +34,6 @@ func noConversation(why string) *conversationPlan {
 	return &conversationPlan{conversation: model.Conversation{Mode: model.ConversationNone, Why: why}}
 }
 
-// Close closes the live session file that the plan's fork is copied from. The plan may be nil.
-func (t *conversationPlan) Close() {
-	if t != nil && t.fork != nil {
-		t.fork.Close()
-	}
-}
-
 // PlanConversation decides what becomes of the conversation when the code goes to r's target; nil: nothing was asked
 // about one. With tx nil, for a dry run, nothing is stored. If the conversation cannot go back, the reason is in the
 // plan, and the code goes alone. It is an error only if the request is useless without the conversation, or if the log
@@ -59,7 +52,6 @@ func (rs *talkPlanner) PlanConversation(r *request, tx *objstore.Tx) (*conversat
 	if err == nil {
 		return t, nil
 	}
-	t.Close()
 	var foreign *model.ForeignFileError
 	if r.mustHaveConversation() || r.reverts != nil && errors.As(err, &foreign) && foreign.Foreign() {
 		return nil, err
@@ -347,11 +339,6 @@ func (rs *talkPlanner) addFork(r *request, p *history.Moment, t *conversationPla
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			plan.Close()
-		}
-	}()
 	if err := plan.checkFolders(own); err != nil {
 		return err
 	}

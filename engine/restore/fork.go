@@ -88,7 +88,6 @@ func (rs *Restorer) saveTip(ctx context.Context, r *request) error {
 	if err := rs.addFork(r, p, t, nil); err != nil {
 		return err
 	}
-	t.Close()
 	cp, err := rs.worktree.SaveAtTip(ctx, p.Session, "unsaved at a fork", o.Progress)
 	if err != nil {
 		rs.log.Notice(fmt.Sprintf("what is unsaved is not in the fork's checkpoint: %s", err.Error()))
@@ -172,7 +171,6 @@ func (rs *Restorer) fork(ctx context.Context, r *request) (*Forked, error) {
 	if err := rs.addFork(r, r.moment, t, tx); err != nil {
 		return nil, err
 	}
-	defer t.Close()
 	made := &Forked{Fork: t.conversation.Fork}
 	if r.options.DryRun {
 		return made, nil

@@ -23,9 +23,8 @@ import (
 type forkPlan struct {
 	agent      transcript.Agent
 	parent     *model.Session
-	source     transcript.Source         // from the live file where that still has what is wanted, else from the store: the same bytes
-	stored     *conversation.Stored      // what the store has of it
-	Live       *conversation.SessionFile // nil: from the store
+	source     transcript.Source    // what is stored: an agent may write its file at any time
+	stored     *conversation.Stored // the same
 	Fork       transcript.Fork
 	Cut        transcript.Cut
 	Path       string
@@ -34,13 +33,6 @@ type forkPlan struct {
 	name       string // of the new session
 	cwd        string // where it is gone on with
 	lastPrompt string // how the prompt of its last turn begins
-}
-
-// Close closes the live session file, if the fork is copied from one.
-func (p *forkPlan) Close() {
-	if p.Live != nil {
-		p.Live.Close()
-	}
 }
 
 // Write writes the new session's file to w, and fails on what must not become a session: it is checked as its agent
@@ -141,7 +133,7 @@ func cutAtEnd(agent transcript.Agent, src transcript.Source) (transcript.Cut, er
 }
 
 // PlanFork decides what a fork of a moment is: the cut, its file, its name and title ("": of the session's own), its
-// lineage of the given kind. The caller closes the plan. Nothing is written.
+// lineage of the given kind. Nothing is written.
 func (rs *talkPlanner) PlanFork(p *history.Moment, title, kind string, clone bool) (*forkPlan, error) {
 	s, src, st, cut, err := rs.findCut(p, clone)
 	if err != nil {
@@ -150,21 +142,12 @@ func (rs *talkPlanner) PlanFork(p *history.Moment, title, kind string, clone boo
 	agent := s.Agent
 	now := rs.log.Now().Truncate(time.Millisecond)
 	f := &forkPlan{agent: agent, parent: s, source: src, stored: st, Cut: cut}
-	if f.Live, err = rs.openLive(s, st, cut.Offset); err != nil {
-		return nil, err
-	}
-	if f.Live != nil {
-		f.source = f.Live.Source(cut.Offset)
-		f.source.Ended = true
-	}
 	if title, err = rs.newTitle(s, title, rs.number(s, p, cut), clone); err != nil {
-		f.Close()
 		return nil, err
 	}
 	id := transcript.NewID(agent, now, conversation.Random())
 	f.Fork = transcript.Fork{Cut: cut.Offset, ID: id, Title: title, Time: now, From: s.ID, Clone: clone}
 	if f.Path, f.cwd, err = rs.placeFork(s, &f.Fork); err != nil {
-		f.Close()
 		return nil, err
 	}
 	f.sides = transcript.Sides(agent, s.Cursor.Path, f.Path)
@@ -231,29 +214,6 @@ func (rs *talkPlanner) placeFork(s *model.Session, f *transcript.Fork) (path, cw
 	cwd = filepath.Join(f.To, strings.TrimPrefix(s.Cwd, from)) // a session may have been begun below the root
 	path, err = transcript.MovedPath(s.Agent, os.DirFS(root), s.Cursor.Path, f.ID, f.Time, s.Cwd, cwd)
 	return path, cwd, err
-}
-
-// openLive opens the session's file if it begins with the first length bytes of what was captured. nil: it does not, it
-// is one document, or the session continues another's file.
-func (rs *talkPlanner) openLive(
-	s *model.Session, st *conversation.Stored, length int64,
-) (*conversation.SessionFile, error) {
-	if s.Cursor.Base > 0 {
-		return nil, nil
-	}
-	f, err := conversation.OpenSession(s.Agent, s.Cursor.Path)
-	if err != nil || f.Document() {
-		if f != nil {
-			f.Close()
-		}
-		return nil, nil //nolint:nilerr // the store has it
-	}
-	same, err := st.Begins(f, length)
-	if err != nil || same < length {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }
 
 // newTitle is the title of a fork of a session that ends with a turn, or of a clone; given is what a person wants ("":

@@ -160,7 +160,6 @@ func (rs *runner) Run(ctx context.Context, r *request, p model.Progress) (*Resul
 		c.Discard()
 		return nil, err
 	}
-	defer conv.Close()
 	r.settleCursor()
 	if r.saveOn != "" {
 		plan.Replaced = nil // a step has their bytes

@@ -207,7 +207,6 @@ func (rs *undoer) filesUndoable(ctx context.Context, op *refs.Operation, env val
 	if err != nil {
 		return err
 	}
-	t, err := rs.PlanConversation(undoRequest(op, before, Options{Env: env}), nil)
-	t.Close()
+	_, err = rs.PlanConversation(undoRequest(op, before, Options{Env: env}), nil)
 	return err
 }
